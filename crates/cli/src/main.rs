@@ -1,0 +1,2 @@
+//! The `obvia` command.
+fn main() {}

@@ -1,0 +1,1 @@
+//! Objects: COM interfaces called in process, across processes and across hosts.

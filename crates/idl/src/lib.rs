@@ -1,0 +1,1 @@
+//! The IDL compiler: MIDL's language in, proxies and stubs out.

@@ -1,0 +1,1 @@
+//! Transfer syntaxes: how values are laid out in messages.

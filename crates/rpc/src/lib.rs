@@ -1,0 +1,1 @@
+//! Calls: binding, opnums, call ids, faults and deadlines over any provider.

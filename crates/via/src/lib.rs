@@ -1,0 +1,1 @@
+//! Virtual interfaces: memory regions, queues and wires, without a kernel on the path.
