@@ -1,1 +1,57 @@
-//! Virtual interfaces: memory regions, queues and wires, without a kernel on the path.
+//! Virtual interfaces: memory, queues and wires that a process uses without asking its kernel.
+//!
+//! This is the ground floor of obvia. It knows memory and wires and never looks into a payload:
+//! what a message means is the business of the floors above.
+//!
+//! Top floor first:
+//!
+//! - [`provider`] holds one module for each way to reach a peer. [`provider::shm`] reaches processes of the
+//!   same host through sealed shared memory.
+//! - [`wait`] says how a thread waits: polling, blocking, or adapting.
+//! - [`region`] is memory that a peer may write at any time, readable only through checked loads.
+//! - [`doorbell`] and [`layout`] are the words that the two sides of a connection share, and their protocol.
+//!
+//! # Example
+//!
+//! ```
+//! use obvia_via::{Deadline, Header, Kind, provider::shm};
+//!
+//! let directory = shm::Directory::at(std::env::temp_dir().join(format!("via-doc-{}", std::process::id())))?;
+//! let listener = directory.bind("ping")?;
+//! let server = std::thread::spawn(move || -> Result<(), obvia_via::Error> {
+//!     let mut vi = listener.accept(Deadline::after_secs(5))?.complete(&shm::Options::default())?;
+//!     let message = vi.rx.receive(Deadline::after_secs(5))?;
+//!     assert_eq!(message.frame().load_u32(0), Some(7));
+//!     vi.tx.inline_frame(Deadline::after_secs(5))?[..4].copy_from_slice(&8_u32.to_le_bytes());
+//!     vi.tx.send_inline(Header { kind: Kind::Response, ..message.header() }, 4);
+//!     vi.rx.receive(Deadline::after_secs(5)).err().map_or(Ok(()), |_| Ok(()))
+//! });
+//! let mut vi = directory.connect("ping", &shm::Options::default(), Deadline::after_secs(5))?;
+//! vi.tx.inline_frame(Deadline::after_secs(5))?[..4].copy_from_slice(&7_u32.to_le_bytes());
+//! vi.tx.send_inline(Header { kind: Kind::Request, opnum: 3, first: 0, second: 0 }, 4);
+//! let answer = vi.rx.receive(Deadline::after_secs(5))?;
+//! assert_eq!(answer.frame().load_u32(0), Some(8));
+//! drop(vi);
+//! server.join().unwrap()?;
+//! # std::fs::remove_dir_all(std::env::temp_dir().join(format!("via-doc-{}", std::process::id()))).unwrap();
+//! # Ok::<(), obvia_via::Error>(())
+//! ```
+
+#[cfg(not(target_endian = "little"))]
+compile_error!("the words of a shared segment are little endian, and so must the processor be");
+
+mod deadline;
+pub mod doorbell;
+mod error;
+pub mod layout;
+mod message;
+pub mod provider;
+pub mod region;
+mod sync;
+pub mod wait;
+
+pub use deadline::Deadline;
+pub use error::{Error, Violation};
+pub use message::{Header, Kind};
+pub use region::RegionView;
+pub use wait::Waiting;

@@ -1,0 +1,49 @@
+//! The instant after which a wait gives up.
+
+use std::time::{Duration, Instant};
+
+/// When a wait ends at the latest.
+///
+/// Reading the clock costs as much as a tenth of a call, so a deadline given as a span starts to run
+/// only when a wait turns out not to be over at once: see [`Deadline::start`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Deadline {
+    /// An instant on the monotonic clock.
+    At(Instant),
+    /// So long after the first look at the clock.
+    Within(Duration),
+}
+
+impl Deadline {
+    /// A deadline `seconds` from the moment a wait first looks at the clock.
+    pub const fn after_secs(seconds: u64) -> Self {
+        Self::Within(Duration::from_secs(seconds))
+    }
+
+    /// Looks at the clock and fixes the instant. Fixing twice changes nothing.
+    #[must_use]
+    pub fn start(self) -> Self {
+        match self {
+            Self::At(_) => self,
+            Self::Within(span) => {
+                let now = Instant::now();
+                // A span too long for the clock is as good as a year.
+                let year = Duration::from_secs(365 * 24 * 3600);
+                Self::At(now.checked_add(span).unwrap_or_else(|| now + year))
+            }
+        }
+    }
+
+    /// How long is left; zero when the deadline has passed.
+    pub fn remaining(self) -> Duration {
+        match self {
+            Self::At(instant) => instant.saturating_duration_since(Instant::now()),
+            Self::Within(span) => span,
+        }
+    }
+
+    /// Whether the deadline has passed.
+    pub fn is_over(self) -> bool {
+        self.remaining().is_zero()
+    }
+}

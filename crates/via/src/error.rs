@@ -1,0 +1,194 @@
+//! What can go wrong on a connection, and who caused it.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+/// Why an operation on a connection, a listener or a directory failed.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// The operating system refused something that obvia asked for.
+    System {
+        /// What was being done, in the present participle: "creating a segment".
+        doing: &'static str,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Nobody serves this name.
+    NotFound {
+        /// The name that was asked for.
+        name: String,
+    },
+    /// Another live process serves this name.
+    NameInUse {
+        /// The name that was asked for.
+        name: String,
+        /// The process that has it, where it could be read.
+        pid: Option<u32>,
+    },
+    /// A name that cannot be a file name of its own, or is too long for a socket address.
+    BadName {
+        /// The name that was given.
+        name: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// The directory for names belongs to somebody else or is open to others.
+    UnsafeDirectory {
+        /// The directory.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// The peer runs as another user.
+    AccessDenied {
+        /// The peer's user id.
+        uid: u32,
+    },
+    /// The peer ended, or closed the connection.
+    PeerGone {
+        /// The peer's process id.
+        pid: u32,
+    },
+    /// The deadline passed.
+    TimedOut,
+    /// The wait was cancelled by another thread of this process.
+    Cancelled,
+    /// A frame is longer than the limit of this connection.
+    TooLong {
+        /// Bytes asked for.
+        length: u64,
+        /// Bytes allowed.
+        limit: u64,
+    },
+    /// The peer broke the rules of the connection, which is closed.
+    Violation(Violation),
+}
+
+/// A rule that a peer broke. It costs the peer its connection and nobody anything else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Violation {
+    /// The greeting has the wrong magic number, version or sizes.
+    BadGreeting,
+    /// The greeting carried no file descriptor, or more than one.
+    NoSegment,
+    /// The segment is not sealed against shrinking, growing and foreign writes.
+    NotSealed,
+    /// The segment or area is smaller than announced.
+    ShortSegment,
+    /// The kind of a message is none that exists.
+    BadKind(u8),
+    /// An inline frame claims more bytes than a slot holds.
+    BadInlineLength(u8),
+    /// A frame lies outside its area.
+    BadAreaRange {
+        /// Offset that was claimed.
+        offset: u32,
+        /// Length that was claimed.
+        length: u32,
+    },
+    /// A message names an area that was never given.
+    UnknownArea(u32),
+    /// The credit word says that messages were consumed which were never sent.
+    BadCredit(u32),
+    /// A slot shows a sequence number that is neither the last nor the next.
+    BadSequence(u32),
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::BadGreeting => write!(f, "its greeting is not one of this protocol"),
+            Self::NoSegment => write!(f, "its greeting carried no segment"),
+            Self::NotSealed => write!(f, "its segment is not sealed"),
+            Self::ShortSegment => write!(f, "its segment is shorter than announced"),
+            Self::BadKind(kind) => write!(f, "message kind {kind} does not exist"),
+            Self::BadInlineLength(length) => {
+                write!(f, "an in-line frame of {length} bytes does not fit a slot")
+            }
+            Self::BadAreaRange { offset, length } => {
+                write!(
+                    f,
+                    "a frame of {length} bytes at offset {offset} lies outside its area"
+                )
+            }
+            Self::UnknownArea(area) => write!(f, "area {area} was never given"),
+            Self::BadCredit(word) => write!(
+                f,
+                "the credit word {word} counts messages that were never sent"
+            ),
+            Self::BadSequence(word) => write!(f, "sequence number {word:#x} is out of turn"),
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::System { doing, source } => write!(f, "{doing}: {source}"),
+            Self::NotFound { name } => write!(f, "nobody serves the name {name:?}"),
+            Self::NameInUse {
+                name,
+                pid: Some(pid),
+            } => write!(f, "the name {name:?} is served by process {pid}"),
+            Self::NameInUse { name, pid: None } => {
+                write!(f, "the name {name:?} is served by another process")
+            }
+            Self::BadName { name, why } => write!(f, "{name:?} cannot be a name: {why}"),
+            Self::UnsafeDirectory { path, why } => {
+                write!(
+                    f,
+                    "the directory {} cannot be trusted: {why}",
+                    path.display()
+                )
+            }
+            Self::AccessDenied { uid } => {
+                write!(f, "the peer runs as user {uid}, who has no access")
+            }
+            Self::PeerGone { pid } => {
+                write!(f, "the peer process {pid} ended or closed the connection")
+            }
+            Self::TimedOut => write!(f, "the deadline passed"),
+            Self::Cancelled => write!(f, "the call was cancelled"),
+            Self::TooLong { length, limit } => {
+                write!(
+                    f,
+                    "a frame of {length} bytes is longer than the limit of {limit} bytes"
+                )
+            }
+            Self::Violation(violation) => write!(f, "the peer broke the protocol: {violation}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::System { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+}
+
+impl Error {
+    /// Wraps an error number of the system.
+    pub(crate) fn system(doing: &'static str) -> impl Fn(rustix::io::Errno) -> Self {
+        move |errno| Self::System {
+            doing,
+            source: errno.into(),
+        }
+    }
+
+    /// Wraps an error of the standard library.
+    pub(crate) fn io(doing: &'static str) -> impl Fn(io::Error) -> Self {
+        move |source| Self::System { doing, source }
+    }
+}
+
+impl From<Violation> for Error {
+    fn from(violation: Violation) -> Self {
+        Self::Violation(violation)
+    }
+}

@@ -1,0 +1,56 @@
+//! The header that travels before every frame.
+
+/// What a message is, in three bits of its header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Kind {
+    /// A call that wants a response.
+    Request = 1,
+    /// The results of a call.
+    Response = 2,
+    /// A call failed before or instead of its method; `first` holds the status.
+    Fault = 3,
+    /// A call without a response.
+    Oneway = 4,
+    /// A C706 protocol data unit (bind and its kin) is the frame.
+    Pdu = 5,
+    /// The caller no longer wants the response to call `second`.
+    Cancel = 6,
+}
+
+impl Kind {
+    /// Reads the wire value.
+    #[inline]
+    pub const fn from_wire(value: u8) -> Option<Self> {
+        Some(match value {
+            1 => Self::Request,
+            2 => Self::Response,
+            3 => Self::Fault,
+            4 => Self::Oneway,
+            5 => Self::Pdu,
+            6 => Self::Cancel,
+            _ => return None,
+        })
+    }
+}
+
+/// The words of a header that belong to the floors above.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// What the message is.
+    pub kind: Kind,
+    /// The number of the method in its interface.
+    pub opnum: u16,
+    /// Requests: the index of the target interface pointer. Responses and faults: the status.
+    pub first: u32,
+    /// Requests: the generation of the target. Responses and faults: the call id.
+    pub second: u32,
+}
+
+impl Header {
+    /// The header's second eight bytes, as they are stored.
+    #[inline]
+    pub(crate) const fn target_word(self) -> u64 {
+        self.first as u64 | (self.second as u64) << 32
+    }
+}

@@ -1,0 +1,3 @@
+//! The ways to reach a peer, one module each.
+
+pub mod shm;

@@ -1,0 +1,208 @@
+//! Areas: where frames go that do not fit a slot. The sender manages them.
+
+use super::greeting::{receive_with_fd, send_with_fd};
+use super::mapping::{self, Mapping};
+use crate::layout::AREA_ALIGN;
+use crate::{Deadline, Error, RegionView, Violation};
+use rustix::fd::OwnedFd;
+use std::ptr::NonNull;
+
+/// The bytes that announce an area on the socket: u32 number, u32 zero, u64 length.
+const NOTE: usize = 16;
+
+/// The sender's side: which bytes of its areas are free, and where the next frame goes.
+///
+/// Frames follow one another; the area starts again from its beginning when the peer has taken all of them.
+#[derive(Debug)]
+pub(super) struct SendArea {
+    number: u32,
+    // Invariant: `start..start + length` is this side's own writable memory: either the tail of its segment, which
+    // outlives this value, or `grown`.
+    start: NonNull<u8>,
+    length: usize,
+    cursor: usize,
+    last: u32,
+    grown: Option<Mapping>,
+    limit: usize,
+}
+
+// SAFETY: owned memory, used by whoever owns the value.
+unsafe impl Send for SendArea {}
+
+/// Where a frame lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) number: u32,
+    pub(super) offset: u32,
+}
+
+impl SendArea {
+    /// # Safety
+    ///
+    /// `start..start + length` must be writable by nobody else and outlive the value.
+    pub(super) unsafe fn new(start: NonNull<u8>, length: usize, limit: usize) -> Self {
+        Self {
+            number: 0,
+            start,
+            length,
+            cursor: 0,
+            last: 0,
+            grown: None,
+            limit,
+        }
+    }
+
+    /// Whether a frame of `length` bytes fits now, given that the peer has taken everything up to `taken`.
+    pub(super) fn has_room(&mut self, length: usize, taken: u32) -> bool {
+        if self.is_free(taken) {
+            self.cursor = 0;
+        }
+        length <= self.length - self.cursor
+    }
+
+    /// Whether the peer has taken every frame of the area.
+    pub(super) fn is_free(&self, taken: u32) -> bool {
+        taken.wrapping_sub(self.last).cast_signed() >= 0
+    }
+
+    /// Whether frames of this length need a larger area.
+    pub(super) fn is_too_small(&self, length: usize) -> bool {
+        length > self.length
+    }
+
+    /// The bytes for a frame; they lie at the returned place once [`Self::commit`] has been called.
+    pub(super) fn frame(&mut self, length: usize) -> &mut [u8] {
+        assert!(
+            length <= self.length - self.cursor,
+            "has_room was asked first"
+        );
+        // SAFETY: in bounds by the assertion.
+        let start = unsafe { self.start.add(self.cursor) };
+        // SAFETY: own memory by the invariant; initialised, since fresh shared memory is zero; borrowed from &mut
+        // self, so exclusive in this process, and no other process can write it.
+        unsafe { std::slice::from_raw_parts_mut(start.as_ptr(), length) }
+    }
+
+    /// Takes the bytes last given out for the message numbered `sequence`.
+    pub(super) fn commit(&mut self, length: usize, sequence: u32) -> Place {
+        // Frames are limited to i32::MAX bytes (see Options), so the offset fits.
+        let place = Place {
+            number: self.number,
+            offset: self.cursor as u32,
+        };
+        self.cursor = (self.cursor + length)
+            .next_multiple_of(AREA_ALIGN)
+            .min(self.length);
+        self.last = sequence;
+        place
+    }
+
+    /// Replaces the area by one that holds `length` bytes, and hands it to the peer. All frames must have been taken.
+    pub(super) fn grow(&mut self, length: usize, socket: &OwnedFd) -> Result<(), Error> {
+        if length > self.limit {
+            return Err(Error::TooLong {
+                length: length as u64,
+                limit: self.limit as u64,
+            });
+        }
+        let size = length
+            .next_power_of_two()
+            .max(self.length * 2)
+            .min(self.limit.next_multiple_of(4096));
+        let (mapping, fd) = mapping::create(size)?;
+        let mut note = [0; NOTE];
+        note[0..4].copy_from_slice(&(self.number + 1).to_le_bytes());
+        note[8..16].copy_from_slice(&(size as u64).to_le_bytes());
+        send_with_fd(socket, &note, &fd)?;
+        self.number += 1;
+        self.start = mapping.start();
+        self.length = size;
+        self.cursor = 0;
+        self.grown = Some(mapping);
+        Ok(())
+    }
+}
+
+/// The receiver's side: the peer's current area.
+#[derive(Debug)]
+pub(super) struct ReceiveArea {
+    number: u32,
+    start: NonNull<u8>,
+    length: usize,
+    grown: Option<Mapping>,
+    limit: usize,
+}
+
+// SAFETY: only read, through views that are safe against the peer's stores.
+unsafe impl Send for ReceiveArea {}
+
+impl ReceiveArea {
+    /// # Safety
+    ///
+    /// `start..start + length` must stay mapped as long as the value lives; `start` must be a multiple of 16.
+    pub(super) unsafe fn new(start: NonNull<u8>, length: usize, limit: usize) -> Self {
+        Self {
+            number: 0,
+            start,
+            length,
+            grown: None,
+            limit,
+        }
+    }
+
+    /// The view of a frame that the peer says lies here.
+    pub(super) fn frame(
+        &mut self,
+        place: Place,
+        length: u32,
+        socket: &OwnedFd,
+    ) -> Result<RegionView<'_>, Error> {
+        if place.number != self.number {
+            self.exchange(place.number, socket)?;
+        }
+        let (offset, bytes) = (place.offset as usize, length as usize);
+        let inside = offset
+            .checked_add(bytes)
+            .is_some_and(|end| end <= self.length);
+        if !inside || !offset.is_multiple_of(AREA_ALIGN) || bytes > self.limit {
+            return Err(Violation::BadAreaRange {
+                offset: place.offset,
+                length,
+            }
+            .into());
+        }
+        // SAFETY: in bounds by the check above.
+        let start = unsafe { self.start.add(offset) };
+        // SAFETY: inside the area, which is mapped as long as self is; areas are page-aligned or begin at a
+        // multiple of 4096 in a segment, and the offset is a multiple of 64.
+        Ok(unsafe { RegionView::new(start.as_ptr(), bytes) })
+    }
+
+    /// Takes the next area from the socket. The peer sent it before the message that names it.
+    fn exchange(&mut self, number: u32, socket: &OwnedFd) -> Result<(), Error> {
+        if number != self.number.wrapping_add(1) {
+            return Err(Violation::UnknownArea(number).into());
+        }
+        let mut note = [0; NOTE];
+        let fd = receive_with_fd(socket, &mut note, Deadline::after_secs(1))?;
+        let announced = u32::from_le_bytes([note[0], note[1], note[2], note[3]]);
+        let mut size = [0; 8];
+        size.copy_from_slice(&note[8..16]);
+        let size = usize::try_from(u64::from_le_bytes(size)).unwrap_or(usize::MAX);
+        if announced != number || size == 0 {
+            return Err(Violation::UnknownArea(number).into());
+        }
+        if size > self.limit.next_multiple_of(4096) {
+            return Err(Error::TooLong {
+                length: size as u64,
+                limit: self.limit as u64,
+            });
+        }
+        let mapping = mapping::open(&fd, size)?;
+        self.number = number;
+        self.start = mapping.start();
+        self.length = size;
+        self.grown = Some(mapping);
+        Ok(())
+    }
+}

@@ -1,0 +1,336 @@
+//! Names: a directory of listening sockets, in which the names of dead processes do not count.
+//!
+//! A name is a socket file, and beside it a lock file that its server holds locked. The kernel drops the lock when the server
+//! ends, however it ends, so a name is alive exactly while its lock is held; the next server of the name takes the lock and
+//! replaces the socket.
+
+use super::greeting::Incoming;
+use super::{Options, Vi};
+use crate::{Deadline, Error};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::fs::{FlockOperation, Mode, OFlags};
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, sockopt};
+use rustix::time::Timespec;
+use std::fs;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+/// The longest path of a socket, from the kernel's `sockaddr_un`.
+const PATH_MAX: usize = 107;
+/// Connections that wait to be accepted.
+const BACKLOG: i32 = 128;
+
+/// Where the names of one user's servers are.
+#[derive(Clone, Debug)]
+pub struct Directory {
+    path: PathBuf,
+}
+
+/// A name that is being served.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Entry {
+    /// The name.
+    pub name: String,
+    /// The process that serves it, where it could be read.
+    pub pid: Option<u32>,
+}
+
+impl Directory {
+    /// The directory of this user: `$OBVIA_RUNTIME_DIR`, else `obvia` under `$XDG_RUNTIME_DIR` or `/run/user/UID`, else
+    /// `/tmp/obvia-UID`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnsafeDirectory`] when it belongs to another user or others may write to it.
+    pub fn of_user() -> Result<Self, Error> {
+        let uid = rustix::process::getuid().as_raw();
+        let run = PathBuf::from(format!("/run/user/{uid}"));
+        let path = if let Some(path) =
+            std::env::var_os("OBVIA_RUNTIME_DIR").filter(|path| !path.is_empty())
+        {
+            PathBuf::from(path)
+        } else if let Some(path) =
+            std::env::var_os("XDG_RUNTIME_DIR").filter(|path| !path.is_empty())
+        {
+            PathBuf::from(path).join("obvia")
+        } else if run.is_dir() {
+            run.join("obvia")
+        } else {
+            PathBuf::from(format!("/tmp/obvia-{uid}"))
+        };
+        Self::at(path)
+    }
+
+    /// A directory of the caller's choice, made when missing.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::of_user`].
+    pub fn at(path: impl Into<PathBuf>) -> Result<Self, Error> {
+        let path = path.into();
+        fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(&path)
+            .map_err(Error::io("making the directory for names"))?;
+        let found =
+            fs::symlink_metadata(&path).map_err(Error::io("looking at the directory for names"))?;
+        let why = if !found.is_dir() {
+            "it is not a directory"
+        } else if found.uid() != rustix::process::getuid().as_raw() {
+            "it belongs to another user"
+        } else if found.mode() & 0o022 != 0 {
+            "others may write to it"
+        } else {
+            return Ok(Self { path });
+        };
+        Err(Error::UnsafeDirectory { path, why })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Serves a name.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NameInUse`] when a live process serves it, [`Error::BadName`] when it cannot be a name.
+    pub fn bind(&self, name: &str) -> Result<Listener, Error> {
+        let address = self.address(name)?;
+        let lock = self.lock(name)?;
+        let socket = self.socket(name);
+        // The lock is ours, so whoever made this file is dead.
+        let _ = fs::remove_file(&socket);
+        let listener = stream()?;
+        rustix::net::bind(&listener, &address).map_err(Error::system("binding a name"))?;
+        rustix::net::listen(&listener, BACKLOG).map_err(Error::system("listening on a name"))?;
+        Ok(Listener {
+            listener,
+            socket,
+            lock_path: self.lock_path(name),
+            _lock: lock,
+        })
+    }
+
+    /// Connects to the server of a name.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] when nobody serves it, [`Error::TimedOut`] when its server does not greet by the deadline,
+    /// [`Error::AccessDenied`] when it runs as another user.
+    pub fn connect(&self, name: &str, options: &Options, deadline: Deadline) -> Result<Vi, Error> {
+        let address = self.address(name)?;
+        let deadline = deadline.start();
+        let socket = stream()?;
+        loop {
+            match rustix::net::connect(&socket, &address) {
+                Ok(()) => break,
+                Err(Errno::NOENT | Errno::CONNREFUSED) => {
+                    return Err(Error::NotFound {
+                        name: name.to_owned(),
+                    });
+                }
+                // The queue of the listener is full (the socket does not block), or a signal came.
+                Err(Errno::AGAIN | Errno::INTR) if !deadline.is_over() => {
+                    std::thread::sleep(std::time::Duration::from_millis(1));
+                }
+                Err(Errno::AGAIN | Errno::INTR) => return Err(Error::TimedOut),
+                Err(errno) => return Err(Error::system("connecting to a name")(errno)),
+            }
+        }
+        check_peer(&socket)?;
+        Incoming { socket }.request(options, deadline)
+    }
+
+    /// The names that are being served, sorted.
+    ///
+    /// # Errors
+    ///
+    /// Only when the directory cannot be read.
+    pub fn list(&self) -> Result<Vec<Entry>, Error> {
+        let doing = "reading the directory for names";
+        let mut entries = Vec::new();
+        for file in fs::read_dir(&self.path).map_err(Error::io(doing))? {
+            let file = file.map_err(Error::io(doing))?.file_name();
+            let Some(name) = file.to_str().and_then(|file| file.strip_suffix(".lock")) else {
+                continue;
+            };
+            if self.is_served(name) {
+                entries.push(Entry {
+                    name: name.to_owned(),
+                    pid: self.owner(name),
+                });
+            }
+        }
+        entries.sort();
+        Ok(entries)
+    }
+
+    fn is_served(&self, name: &str) -> bool {
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        let Ok(file) = rustix::fs::open(self.lock_path(name), flags, Mode::empty()) else {
+            return false;
+        };
+        rustix::fs::flock(&file, FlockOperation::NonBlockingLockShared) == Err(Errno::WOULDBLOCK)
+    }
+
+    fn owner(&self, name: &str) -> Option<u32> {
+        fs::read_to_string(self.lock_path(name))
+            .ok()?
+            .trim()
+            .parse()
+            .ok()
+    }
+
+    /// Takes the lock of a name and writes this process into it.
+    fn lock(&self, name: &str) -> Result<OwnedFd, Error> {
+        let path = self.lock_path(name);
+        let in_use = || Error::NameInUse {
+            name: name.to_owned(),
+            pid: self.owner(name),
+        };
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        // A lock file that its last owner removes between our open and our lock is no lock; then open again.
+        for _ in 0..16 {
+            let file = rustix::fs::open(&path, flags, Mode::from_raw_mode(0o600))
+                .map_err(Error::system("opening the lock of a name"))?;
+            // A look of `list` holds a shared lock for a moment, so one refusal does not settle it.
+            let mut tries = 0;
+            while let Err(errno) =
+                rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive)
+            {
+                tries += 1;
+                if errno != Errno::WOULDBLOCK {
+                    return Err(Error::system("locking a name")(errno));
+                }
+                if tries == 5 {
+                    return Err(in_use());
+                }
+                std::thread::sleep(std::time::Duration::from_millis(2));
+            }
+            let ours = rustix::fs::fstat(&file).map_err(Error::system("locking a name"))?;
+            let there = fs::symlink_metadata(&path);
+            if there.is_ok_and(|there| there.ino() == ours.st_ino && there.dev() == ours.st_dev) {
+                rustix::fs::ftruncate(&file, 0).map_err(Error::system("locking a name"))?;
+                let pid = format!("{}\n", std::process::id());
+                rustix::io::pwrite(&file, pid.as_bytes(), 0)
+                    .map_err(Error::system("locking a name"))?;
+                return Ok(file);
+            }
+        }
+        Err(in_use())
+    }
+
+    fn socket(&self, name: &str) -> PathBuf {
+        self.path.join(format!("{name}.sock"))
+    }
+
+    fn lock_path(&self, name: &str) -> PathBuf {
+        self.path.join(format!("{name}.lock"))
+    }
+
+    fn address(&self, name: &str) -> Result<SocketAddrUnix, Error> {
+        let bad = |why| Error::BadName {
+            name: name.to_owned(),
+            why,
+        };
+        if name.is_empty() || name.starts_with('.') {
+            return Err(bad(
+                "a name has at least one character and does not begin with a dot",
+            ));
+        }
+        if let Some(_wrong) = name
+            .chars()
+            .find(|&c| c == '/' || c.is_control() || c.is_whitespace())
+        {
+            return Err(bad("a name has no slash, space or control character"));
+        }
+        let path = self.socket(name);
+        if path.as_os_str().len() > PATH_MAX {
+            return Err(bad(
+                "with its directory it is longer than the 107 bytes of a socket's path",
+            ));
+        }
+        SocketAddrUnix::new(path).map_err(Error::system("making the address of a name"))
+    }
+}
+
+fn stream() -> Result<OwnedFd, Error> {
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)
+        .map_err(Error::system("making a socket"))
+}
+
+/// Refuses a peer of another user. The superuser's processes may talk to everybody's, and everybody to theirs is not
+/// given: that is decided by the directory's mode.
+pub(super) fn check_peer(socket: &OwnedFd) -> Result<(), Error> {
+    let peer = sockopt::socket_peercred(socket).map_err(Error::system("asking who the peer is"))?;
+    let own = rustix::process::getuid();
+    if peer.uid == own || peer.uid.is_root() {
+        return Ok(());
+    }
+    Err(Error::AccessDenied {
+        uid: peer.uid.as_raw(),
+    })
+}
+
+/// A name being served. Dropping it ends that, and the name disappears; connections that were made go on.
+#[derive(Debug)]
+pub struct Listener {
+    listener: OwnedFd,
+    socket: PathBuf,
+    lock_path: PathBuf,
+    _lock: OwnedFd,
+}
+
+impl Listener {
+    /// Waits for a peer to connect.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TimedOut`] after the deadline; [`Error::Cancelled`] after [`Self::close`].
+    pub fn accept(&self, deadline: Deadline) -> Result<Incoming, Error> {
+        let deadline = deadline.start();
+        loop {
+            let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+            match rustix::net::accept_with(self.listener.as_fd(), flags) {
+                Ok(socket) => return Ok(Incoming { socket }),
+                Err(Errno::INVAL) => return Err(Error::Cancelled),
+                Err(Errno::AGAIN | Errno::INTR | Errno::CONNABORTED) => {}
+                Err(errno) => return Err(Error::system("accepting a connection")(errno)),
+            }
+            let left = deadline.remaining();
+            if left.is_zero() {
+                return Err(Error::TimedOut);
+            }
+            let timeout = Timespec {
+                tv_sec: i64::try_from(left.as_secs()).unwrap_or(i64::MAX),
+                tv_nsec: left.subsec_nanos().into(),
+            };
+            match poll(
+                &mut [PollFd::new(&self.listener, PollFlags::IN)],
+                Some(&timeout),
+            ) {
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(errno) => return Err(Error::system("accepting a connection")(errno)),
+            }
+        }
+    }
+
+    /// Ends a wait in [`Self::accept`] from another thread, and refuses further peers.
+    pub fn close(&self) {
+        let _ = rustix::net::shutdown(&self.listener, rustix::net::Shutdown::Both);
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        // Both while the lock is still held, so no other server's files are removed.
+        let _ = fs::remove_file(&self.socket);
+        let _ = fs::remove_file(&self.lock_path);
+    }
+}

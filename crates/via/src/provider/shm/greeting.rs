@@ -1,0 +1,232 @@
+//! The first bytes on the socket: who the peer is, and its segment.
+
+use super::directory::check_peer;
+use super::mapping::{self, Mapping};
+use super::{Options, Vi};
+use crate::layout;
+use crate::{Deadline, Error, Violation, Waiting};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::io::Errno;
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags,
+};
+use rustix::time::Timespec;
+use std::io::{IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
+
+/// "OBVI", little endian.
+const MAGIC: u32 = 0x4956_424f;
+/// The version of the segment's layout and of this greeting.
+const VERSION: u32 = 1;
+const LENGTH: usize = 24;
+
+/// What each side tells the other before the first message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Greeting {
+    area: u64,
+    may_sleep: bool,
+}
+
+impl Greeting {
+    fn to_wire(self) -> [u8; LENGTH] {
+        let mut bytes = [0; LENGTH];
+        bytes[0..4].copy_from_slice(&MAGIC.to_le_bytes());
+        bytes[4..8].copy_from_slice(&VERSION.to_le_bytes());
+        bytes[8..12].copy_from_slice(&layout::SLOT_COUNT.to_le_bytes());
+        bytes[12..16].copy_from_slice(&u32::from(self.may_sleep).to_le_bytes());
+        bytes[16..24].copy_from_slice(&self.area.to_le_bytes());
+        bytes
+    }
+
+    fn from_wire(bytes: &[u8; LENGTH], limit: u64) -> Result<Self, Violation> {
+        let word = |at: usize| {
+            u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+        };
+        let area = u64::from(word(16)) | u64::from(word(20)) << 32;
+        if word(0) != MAGIC || word(4) != VERSION || word(8) != layout::SLOT_COUNT || word(12) > 1 {
+            return Err(Violation::BadGreeting);
+        }
+        if area == 0 || area > limit || !area.is_multiple_of(4096) {
+            return Err(Violation::BadGreeting);
+        }
+        Ok(Self {
+            area,
+            may_sleep: word(12) == 1,
+        })
+    }
+}
+
+/// Sends a few bytes and a file descriptor. They fit any socket's buffer, so a full one is a peer that does not read.
+pub(super) fn send_with_fd(socket: &OwnedFd, bytes: &[u8], fd: &OwnedFd) -> Result<(), Error> {
+    let fds = [fd.as_fd()];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut control = SendAncillaryBuffer::new(&mut space);
+    control.push(SendAncillaryMessage::ScmRights(&fds));
+    let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
+    let sent = rustix::net::sendmsg(socket, &[IoSlice::new(bytes)], &mut control, flags)
+        .map_err(Error::system("handing over a segment"))?;
+    debug_assert_eq!(sent, bytes.len());
+    Ok(())
+}
+
+/// Receives exactly `bytes.len()` bytes and one file descriptor.
+pub(super) fn receive_with_fd(
+    socket: &OwnedFd,
+    bytes: &mut [u8],
+    deadline: Deadline,
+) -> Result<OwnedFd, Error> {
+    await_readable(socket, deadline)?;
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
+    let mut control = RecvAncillaryBuffer::new(&mut space);
+    let wanted = bytes.len();
+    let flags = RecvFlags::CMSG_CLOEXEC | RecvFlags::DONTWAIT;
+    let got = rustix::net::recvmsg(socket, &mut [IoSliceMut::new(bytes)], &mut control, flags)
+        .map_err(Error::system("receiving a segment"))?;
+    let mut fds = control.drain().flat_map(|message| match message {
+        RecvAncillaryMessage::ScmRights(fds) => fds.collect::<Vec<_>>(),
+        _ => Vec::new(),
+    });
+    match (fds.next(), fds.next()) {
+        (Some(fd), None) if got.bytes == wanted => Ok(fd),
+        (Some(_), None) => Err(Violation::BadGreeting.into()),
+        _ => Err(Violation::NoSegment.into()),
+    }
+}
+
+/// Waits until the socket has something to read; a peer that hung up is gone.
+fn await_readable(socket: &OwnedFd, deadline: Deadline) -> Result<(), Error> {
+    let deadline = deadline.start();
+    loop {
+        let left = deadline.remaining();
+        let timeout = Timespec {
+            tv_sec: i64::try_from(left.as_secs()).unwrap_or(i64::MAX),
+            tv_nsec: left.subsec_nanos().into(),
+        };
+        let mut polled = [PollFd::new(socket, PollFlags::IN)];
+        match poll(&mut polled, Some(&timeout)) {
+            Ok(0) => return Err(Error::TimedOut),
+            Ok(_) if polled[0].revents().contains(PollFlags::IN) => {
+                let mut byte = [MaybeUninit::<u8>::uninit(); 1];
+                let peek = RecvFlags::PEEK | RecvFlags::DONTWAIT;
+                return match rustix::net::recv(socket, &mut byte, peek) {
+                    Ok((_, 0)) | Err(Errno::CONNRESET) => Err(Error::PeerGone {
+                        pid: peer_pid(socket),
+                    }),
+                    Ok(_) => Ok(()),
+                    Err(errno) => Err(Error::system("receiving a segment")(errno)),
+                };
+            }
+            Ok(_) => {
+                return Err(Error::PeerGone {
+                    pid: peer_pid(socket),
+                });
+            }
+            Err(Errno::INTR) => {}
+            Err(errno) => return Err(Error::system("waiting for a peer")(errno)),
+        }
+    }
+}
+
+/// The peer's process id, as the kernel recorded it at connect; 0 where it cannot say.
+pub(super) fn peer_pid(socket: &OwnedFd) -> u32 {
+    rustix::net::sockopt::socket_peercred(socket)
+        .map_or(0, |peer| peer.pid.as_raw_pid().unsigned_abs())
+}
+
+/// A connection that was accepted but has not been greeted yet.
+///
+/// Greeting waits for the peer, so a server does it on the connection's own thread: a peer that connects and says
+/// nothing holds up nobody else.
+#[derive(Debug)]
+pub struct Incoming {
+    pub(super) socket: OwnedFd,
+}
+
+impl Incoming {
+    /// Greets the peer and maps its segment.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::AccessDenied`] for a peer of another user, [`Error::Violation`] for one that does not keep to the
+    /// protocol, [`Error::TimedOut`] for one that says nothing within five seconds.
+    pub fn complete(self, options: &Options) -> Result<Vi, Error> {
+        check_peer(&self.socket)?;
+        let (peer, may_sleep) = receive(&self.socket, options, Deadline::after_secs(5))?;
+        let (own, fd) = mapping::create(layout::AREA + options.area)?;
+        send(&self.socket, options, &fd)?;
+        Vi::new(self.socket, own, peer, may_sleep, options)
+    }
+
+    /// The client's part: sends its greeting first.
+    pub(super) fn request(self, options: &Options, deadline: Deadline) -> Result<Vi, Error> {
+        let (own, fd) = mapping::create(layout::AREA + options.area)?;
+        send(&self.socket, options, &fd)?;
+        let (peer, may_sleep) = receive(&self.socket, options, deadline)?;
+        Vi::new(self.socket, own, peer, may_sleep, options)
+    }
+}
+
+fn send(socket: &OwnedFd, options: &Options, fd: &OwnedFd) -> Result<(), Error> {
+    let greeting = Greeting {
+        area: options.area as u64,
+        may_sleep: options.waiting != Waiting::Poll,
+    };
+    send_with_fd(socket, &greeting.to_wire(), fd)
+}
+
+fn receive(
+    socket: &OwnedFd,
+    options: &Options,
+    deadline: Deadline,
+) -> Result<(Mapping, bool), Error> {
+    let mut bytes = [0; LENGTH];
+    let fd = receive_with_fd(socket, &mut bytes, deadline)?;
+    let greeting = Greeting::from_wire(&bytes, options.max_frame as u64)?;
+    let area = usize::try_from(greeting.area).map_err(|_| Violation::BadGreeting)?;
+    Ok((mapping::open(&fd, layout::AREA + area)?, greeting.may_sleep))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn greeting_round_trips() {
+        let greeting = Greeting {
+            area: 1 << 18,
+            may_sleep: true,
+        };
+        assert_eq!(
+            Greeting::from_wire(&greeting.to_wire(), 1 << 20),
+            Ok(greeting)
+        );
+    }
+
+    #[test]
+    fn every_wrong_word_is_refused() {
+        let good = Greeting {
+            area: 1 << 18,
+            may_sleep: false,
+        }
+        .to_wire();
+        for (at, value) in [
+            (0, 0),
+            (4, 9),
+            (8, 3),
+            (12, 2),
+            (17, 1),
+            (20, 1),
+            (18, 0xff),
+        ] {
+            let mut bad = good;
+            bad[at] = value;
+            assert_eq!(
+                Greeting::from_wire(&bad, 1 << 20),
+                Err(Violation::BadGreeting),
+                "byte {at}"
+            );
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! The receiving half of a connection: waits for the peer's messages.
+
+use super::area::{Place, ReceiveArea};
+use super::futex;
+use super::vi::Wire;
+use crate::doorbell::{end_sleep, prepare_sleep};
+use crate::layout::{self, AREA, INLINE_MAX, SLOT_FRAME, slot_offset};
+use crate::wait::{SpinBudget, breathe};
+use crate::{Deadline, Error, Header, Kind, RegionView, Violation};
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// Sleeps are cut into pieces this long, so that what has no futex of its own is noticed too.
+const NAP: Duration = Duration::from_millis(250);
+/// Polls between two looks at everything that is not the slot.
+const POLLS_BETWEEN_LOOKS: u32 = 1 << 10;
+
+/// The receiving half: one thread's, without locks.
+#[derive(Debug)]
+pub struct Rx {
+    // Invariant: the start of `wire.peer`, which the peer may write at any time.
+    start: NonNull<u8>,
+    next: u32,
+    budget: SpinBudget,
+    area: ReceiveArea,
+    wire: Arc<Wire>,
+}
+
+// SAFETY: the pointer is to the mapping that `wire` keeps, and is only loaded from.
+unsafe impl Send for Rx {}
+
+/// A message as it lies in the peer's segment, until the peer has a cause to reuse the place.
+#[derive(Clone, Copy, Debug)]
+pub struct Message<'a> {
+    header: Header,
+    sequence: u32,
+    frame: RegionView<'a>,
+}
+
+impl<'a> Message<'a> {
+    /// The header's words, loaded once.
+    #[inline]
+    pub fn header(&self) -> Header {
+        self.header
+    }
+
+    /// The message's number: the call id of a request.
+    #[inline]
+    pub fn sequence(&self) -> u32 {
+        self.sequence
+    }
+
+    /// The frame.
+    #[inline]
+    pub fn frame(&self) -> RegionView<'a> {
+        self.frame
+    }
+}
+
+impl Rx {
+    pub(super) fn new(wire: Arc<Wire>, budget: SpinBudget, limit: usize) -> Self {
+        let start = wire.peer.start();
+        // SAFETY: every segment is longer than AREA.
+        let area = unsafe { start.add(AREA) };
+        // SAFETY: the rest of the peer's segment, which `wire` keeps mapped; AREA is a multiple of 16.
+        let area = unsafe { ReceiveArea::new(area, wire.peer.length() - AREA, limit) };
+        Self {
+            start,
+            next: 1,
+            budget,
+            area,
+            wire,
+        }
+    }
+
+    /// Waits for the next message.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TimedOut`] after the deadline, [`Error::PeerGone`] when the peer ended, [`Error::Cancelled`] when an
+    /// [`super::Alarm`] was rung, [`Error::Violation`] when the message breaks the rules.
+    #[inline]
+    pub fn receive(&mut self, deadline: Deadline) -> Result<Message<'_>, Error> {
+        let slot = self.slot();
+        let mut first = slot.load(Ordering::Acquire);
+        if first as u32 != self.next {
+            first = self.await_slot(deadline)?;
+        }
+        self.accept(first)
+    }
+
+    /// The next message if it is there already.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Violation`] when the message breaks the rules.
+    pub fn try_receive(&mut self) -> Result<Option<Message<'_>>, Error> {
+        let first = self.slot().load(Ordering::Acquire);
+        if first as u32 != self.next {
+            return Ok(None);
+        }
+        self.accept(first).map(Some)
+    }
+
+    /// Tells the peer that every message received so far has been taken: its places may be used again.
+    ///
+    /// A response says the same, so this is for messages that have none.
+    pub fn release(&mut self) {
+        self.wire
+            .own
+            .word(layout::CONSUMED)
+            .store(self.next.wrapping_sub(1), Ordering::Release);
+    }
+
+    #[inline]
+    fn slot(&self) -> &AtomicU64 {
+        // SAFETY: slots lie inside every segment.
+        let slot = unsafe { self.start.add(slot_offset(self.next)) };
+        // SAFETY: mapped as long as `wire` lives, aligned to 128; loaded as an atomic only.
+        unsafe { slot.cast::<AtomicU64>().as_ref() }
+    }
+
+    #[inline]
+    fn accept(&mut self, first: u64) -> Result<Message<'_>, Error> {
+        let sequence = self.next;
+        let slot = self.slot();
+        // SAFETY: the slot's second eight bytes.
+        let second = unsafe { NonNull::from(slot).add(1) };
+        // SAFETY: as for the first word, see `slot`.
+        let second = unsafe { second.as_ref() }.load(Ordering::Relaxed);
+        let (kind, length) = ((first >> 48) as u8, (first >> 56) as u8);
+        let kind = Kind::from_wire(kind).ok_or(Violation::BadKind(kind))?;
+        let header = Header {
+            kind,
+            opnum: (first >> 32) as u16,
+            first: second as u32,
+            second: (second >> 32) as u32,
+        };
+        // SAFETY: slots lie inside every segment.
+        let frame = unsafe { self.start.add(slot_offset(sequence) + SLOT_FRAME) };
+        self.next = sequence.wrapping_add(1);
+        if usize::from(length) > INLINE_MAX {
+            if length != layout::IN_AREA {
+                return Err(Violation::BadInlineLength(length).into());
+            }
+            // SAFETY: the slot's frame: 112 bytes, mapped as long as `wire` lives, aligned to 16.
+            let note = unsafe { RegionView::new(frame.as_ptr(), INLINE_MAX) };
+            let [number, offset, length] = [0, 4, 8].map(|at| note.load_u32(at).unwrap_or(0));
+            let frame = self
+                .area
+                .frame(Place { number, offset }, length, &self.wire.socket)?;
+            return Ok(Message {
+                header,
+                sequence,
+                frame,
+            });
+        }
+        // SAFETY: as above, and the length was checked.
+        let frame = unsafe { RegionView::new(frame.as_ptr(), usize::from(length)) };
+        Ok(Message {
+            header,
+            sequence,
+            frame,
+        })
+    }
+
+    /// Polls, then sleeps, until the next message is there.
+    fn await_slot(&mut self, deadline: Deadline) -> Result<u64, Error> {
+        let mut deadline = deadline;
+        let budget = self.budget.polls();
+        let mut left = budget.unwrap_or(u32::MAX);
+        while left > 0 {
+            let round = left.min(POLLS_BETWEEN_LOOKS);
+            if let Some(first) = self.poll_slot(round) {
+                self.budget.polling_paid();
+                return Ok(first);
+            }
+            left = if budget.is_none() {
+                u32::MAX
+            } else {
+                left - round
+            };
+            if round == POLLS_BETWEEN_LOOKS {
+                deadline = deadline.start();
+                self.look_around(deadline)?;
+            }
+        }
+        self.budget.slept();
+        self.sleep(deadline)
+    }
+
+    #[inline]
+    fn poll_slot(&self, polls: u32) -> Option<u64> {
+        let (slot, next) = (self.slot(), self.next);
+        for _ in 0..polls {
+            let first = slot.load(Ordering::Acquire);
+            if first as u32 == next {
+                return Some(first);
+            }
+            breathe();
+        }
+        None
+    }
+
+    /// What ends a wait besides a message. A last message of a peer that ended still counts.
+    fn look_around(&self, deadline: Deadline) -> Result<(), Error> {
+        let outcome = self.wire.check();
+        if self.slot().load(Ordering::Acquire) as u32 == self.next {
+            return Ok(());
+        }
+        outcome?;
+        if deadline.is_over() {
+            Err(Error::TimedOut)
+        } else {
+            Ok(())
+        }
+    }
+
+    fn sleep(&mut self, deadline: Deadline) -> Result<u64, Error> {
+        let deadline = deadline.start();
+        let own_flag = self.wire.own.word(layout::SLEEP);
+        let peer_bell = self.wire.peer.word(layout::BELL);
+        let outcome = loop {
+            let bell = prepare_sleep(own_flag, peer_bell);
+            let first = self.slot().load(Ordering::Acquire);
+            if first as u32 == self.next {
+                break Ok(first);
+            }
+            if let Err(error) = self.look_around(deadline) {
+                break Err(error);
+            }
+            futex::wait(peer_bell, bell, deadline.remaining().min(NAP));
+        };
+        end_sleep(own_flag);
+        outcome
+    }
+}

@@ -1,0 +1,189 @@
+//! The sending half of a connection: builds frames in place and publishes them.
+
+use super::area::SendArea;
+use super::futex;
+use super::vi::Wire;
+use crate::doorbell::must_ring;
+use crate::layout::{self, AREA, INLINE_MAX, SLOT_COUNT, SLOT_FRAME, slot_offset};
+use crate::{Deadline, Error, Header, Violation};
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// The sending half: one thread's, without locks.
+#[derive(Debug)]
+pub struct Tx {
+    // Invariant: the start of `wire.own`, a writable mapping that nobody else in this process writes frames to.
+    start: NonNull<u8>,
+    next: u32,
+    taken: u32,
+    peer_may_sleep: bool,
+    area: SendArea,
+    wire: Arc<Wire>,
+}
+
+// SAFETY: the pointer is to the mapping that `wire` keeps, and only this value writes slots and areas through it.
+unsafe impl Send for Tx {}
+
+impl Tx {
+    pub(super) fn new(wire: Arc<Wire>, peer_may_sleep: bool, limit: usize) -> Self {
+        let start = wire.own.start();
+        // SAFETY: every segment is longer than AREA.
+        let area = unsafe { start.add(AREA) };
+        // SAFETY: the rest of the own segment, which `wire` keeps mapped; frames are written by this value only.
+        let area = unsafe { SendArea::new(area, wire.own.length() - AREA, limit) };
+        Self {
+            start,
+            next: 1,
+            taken: 0,
+            peer_may_sleep,
+            area,
+            wire,
+        }
+    }
+
+    /// The sequence number that the next message will have: the call id of a request.
+    #[inline]
+    pub fn next_sequence(&self) -> u32 {
+        self.next
+    }
+
+    /// Notes that the peer has taken every message up to `sequence`, because it answered that one.
+    #[inline]
+    pub fn taken_through(&mut self, sequence: u32) {
+        self.taken = sequence;
+    }
+
+    /// Notes that the peer has taken every message, because it sent one that it only sends then.
+    #[inline]
+    pub fn taken_all(&mut self) {
+        self.taken = self.next.wrapping_sub(1);
+    }
+
+    /// The bytes of the next message's frame, in the slot itself. Publish with [`Self::send_inline`].
+    ///
+    /// They hold whatever an earlier message left there.
+    ///
+    /// # Errors
+    ///
+    /// When all slots are taken by messages without a response, waits for the peer until the deadline; an error then,
+    /// or when the peer is gone.
+    #[inline]
+    pub fn inline_frame(&mut self, deadline: Deadline) -> Result<&mut [u8; INLINE_MAX], Error> {
+        if self.next.wrapping_sub(self.taken) > SLOT_COUNT {
+            self.await_credit(deadline, |tx| tx.next.wrapping_sub(tx.taken) <= SLOT_COUNT)?;
+        }
+        // SAFETY: slots lie inside every segment.
+        let frame = unsafe { self.start.add(slot_offset(self.next) + SLOT_FRAME) };
+        // SAFETY: own memory by the invariant, initialised since shared memory starts as zeros, exclusive by &mut self; no
+        // other process can map it writable.
+        Ok(unsafe { frame.cast().as_mut() })
+    }
+
+    /// Publishes the frame that [`Self::inline_frame`] gave out.
+    #[inline]
+    pub fn send_inline(&mut self, header: Header, length: usize) {
+        debug_assert!(length <= INLINE_MAX);
+        self.publish(header, length as u8);
+    }
+
+    /// The bytes of the next message's frame, in an area. Publish with [`Self::send_area`].
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooLong`] for a frame over the connection's limit; otherwise as [`Self::inline_frame`].
+    pub fn area_frame(&mut self, length: usize, deadline: Deadline) -> Result<&mut [u8], Error> {
+        self.inline_frame(deadline)?;
+        if self.area.is_too_small(length) {
+            self.await_credit(deadline, |tx| tx.area.is_free(tx.taken))?;
+            self.area.grow(length, &self.wire.socket)?;
+        }
+        if !self.area.has_room(length, self.taken) {
+            self.await_credit(deadline, |tx| tx.area.has_room(length, tx.taken))?;
+        }
+        Ok(self.area.frame(length))
+    }
+
+    /// Publishes the frame that [`Self::area_frame`] gave out, or its first `length` bytes.
+    pub fn send_area(&mut self, header: Header, length: usize) {
+        let place = self.area.commit(length, self.next);
+        // SAFETY: slots lie inside every segment.
+        let frame = unsafe { self.start.add(slot_offset(self.next) + SLOT_FRAME) };
+        // SAFETY: own memory, exclusive by &mut self, aligned to 16; 12 of a slot's 112 bytes.
+        unsafe {
+            frame
+                .cast::<[u32; 3]>()
+                .write([place.number, place.offset, length as u32])
+        };
+        self.publish(header, layout::IN_AREA);
+    }
+
+    #[inline]
+    fn publish(&mut self, header: Header, length: u8) {
+        let sequence = self.next;
+        let first = u64::from(sequence)
+            | u64::from(header.opnum) << 32
+            | u64::from(header.kind as u8) << 48
+            | u64::from(length) << 56;
+        // SAFETY: slots lie inside every segment.
+        let slot = unsafe { self.start.add(slot_offset(sequence)) }.cast::<AtomicU64>();
+        // SAFETY: the slot's second eight bytes.
+        let second = unsafe { slot.add(1) };
+        // SAFETY: mapped and aligned to 8; words of headers are only accessed as atomics.
+        unsafe { second.as_ref() }.store(header.target_word(), Ordering::Relaxed);
+        // SAFETY: as above.
+        unsafe { slot.as_ref() }.store(first, Ordering::Release);
+        self.next = sequence.wrapping_add(1);
+        if self.peer_may_sleep
+            && must_ring(
+                self.wire.peer.word(layout::SLEEP),
+                self.wire.own.word(layout::BELL),
+            )
+        {
+            self.wake_peer();
+        }
+    }
+
+    #[cold]
+    fn wake_peer(&self) {
+        futex::wake(self.wire.own.word(layout::BELL));
+    }
+
+    /// Waits until the peer has consumed enough messages, as its credit word tells.
+    #[cold]
+    fn await_credit(
+        &mut self,
+        deadline: Deadline,
+        enough: impl Fn(&mut Self) -> bool,
+    ) -> Result<(), Error> {
+        let deadline = deadline.start();
+        loop {
+            let consumed = self
+                .wire
+                .peer
+                .word(layout::CONSUMED)
+                .load(Ordering::Acquire);
+            // Only a count between what is known and what was sent is true.
+            if consumed.wrapping_sub(self.taken) >= self.next.wrapping_sub(self.taken)
+                && consumed != self.taken
+            {
+                // A word that lags behind responses is stale, not false.
+                if self.taken.wrapping_sub(consumed).cast_signed() < 0 {
+                    return Err(Violation::BadCredit(consumed).into());
+                }
+            } else {
+                self.taken = consumed;
+            }
+            if enough(self) {
+                return Ok(());
+            }
+            self.wire.check()?;
+            if deadline.is_over() {
+                return Err(Error::TimedOut);
+            }
+            // Out of credit is rare and the peer is busy; it has no cause to ring.
+            std::thread::sleep(Duration::from_micros(50));
+        }
+    }
+}

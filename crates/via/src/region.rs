@@ -1,0 +1,121 @@
+//! Memory that a peer may write at any time, readable only through checked loads.
+
+use std::marker::PhantomData;
+use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
+
+/// A stretch of a peer's segment.
+///
+/// No reference to the bytes is ever handed out, since another process may change them under it. Each load is
+/// bounds-checked and happens once: a value that was loaded, checked and used is one value. What is loaded twice may
+/// differ.
+#[derive(Clone, Copy, Debug)]
+pub struct RegionView<'a> {
+    // Invariant 1: `start..start + length` lies inside a mapping that outlives 'a.
+    // Invariant 2: `start` is aligned to 16 bytes.
+    start: *const u8,
+    length: usize,
+    mapping: PhantomData<&'a ()>,
+}
+
+// SAFETY: a view only loads, with atomic loads, from memory that stays mapped for 'a; threads may share it.
+unsafe impl Send for RegionView<'_> {}
+// SAFETY: as above.
+unsafe impl Sync for RegionView<'_> {}
+
+macro_rules! load {
+    ($(#[$doc:meta])* $name:ident, $int:ty, $atomic:ty) => {
+        $(#[$doc])*
+        ///
+        /// `None` when it does not lie inside the view, or `offset` is not a multiple of its size.
+        #[inline]
+        pub fn $name(self, offset: usize) -> Option<$int> {
+            let end = offset.checked_add(size_of::<$int>())?;
+            if end > self.length || !offset.is_multiple_of(size_of::<$int>()) {
+                return None;
+            }
+            // SAFETY: in bounds by the check above, so inside the mapping by invariant 1.
+            let place = unsafe { self.start.add(offset) };
+            // SAFETY: aligned by the check above and invariant 2; mapped for 'a; an atomic load may race with the
+            // peer's stores.
+            let word = unsafe { <$atomic>::from_ptr(place.cast_mut().cast()) };
+            Some(word.load(Ordering::Relaxed))
+        }
+    };
+}
+
+impl<'a> RegionView<'a> {
+    /// Makes a view.
+    ///
+    /// # Safety
+    ///
+    /// `start..start + length` must stay mapped for `'a`, and `start` must be a multiple of 16.
+    #[inline]
+    pub unsafe fn new(start: *const u8, length: usize) -> Self {
+        debug_assert!(start.addr().is_multiple_of(16));
+        Self {
+            start,
+            length,
+            mapping: PhantomData,
+        }
+    }
+
+    /// Bytes in the view.
+    #[inline]
+    pub const fn len(self) -> usize {
+        self.length
+    }
+
+    /// Whether the view has no bytes.
+    #[inline]
+    pub const fn is_empty(self) -> bool {
+        self.length == 0
+    }
+
+    load!(
+        /// Loads the byte at `offset`.
+        load_u8, u8, AtomicU8
+    );
+    load!(
+        /// Loads the 16-bit integer at `offset`.
+        load_u16, u16, AtomicU16
+    );
+    load!(
+        /// Loads the 32-bit integer at `offset`.
+        load_u32, u32, AtomicU32
+    );
+    load!(
+        /// Loads the 64-bit integer at `offset`.
+        load_u64, u64, AtomicU64
+    );
+
+    /// Copies the bytes from `offset` on into private memory. `None` when they do not all lie inside the view.
+    ///
+    /// Bytes that the peer changes meanwhile may arrive torn; check after the copy, never before.
+    #[inline]
+    pub fn copy_to(self, offset: usize, into: &mut [u8]) -> Option<()> {
+        let end = offset.checked_add(into.len())?;
+        if end > self.length {
+            return None;
+        }
+        // SAFETY: in bounds by the check above, so inside the mapping by invariant 1.
+        let from = unsafe { self.start.add(offset) };
+        // SAFETY: `from` is readable for `into.len()` bytes; `into` is exclusive private memory, so they do not
+        // overlap. No reference to the peer's bytes is made; the bytes are plain, any value is valid.
+        unsafe { std::ptr::copy_nonoverlapping(from, into.as_mut_ptr(), into.len()) };
+        Some(())
+    }
+
+    /// The part of the view from `offset` on, `length` bytes long. `None` when it does not lie inside, or does not
+    /// begin at a multiple of 16.
+    #[inline]
+    pub fn part(self, offset: usize, length: usize) -> Option<Self> {
+        let end = offset.checked_add(length)?;
+        if end > self.length || !offset.is_multiple_of(16) {
+            return None;
+        }
+        // SAFETY: in bounds by the check above.
+        let start = unsafe { self.start.add(offset) };
+        // SAFETY: inside this view, so mapped for 'a; a multiple of 16 from an aligned start.
+        Some(unsafe { Self::new(start, length) })
+    }
+}
