@@ -1,1 +1,32 @@
 //! Objects: COM interfaces called in process, across processes and across hosts.
+//!
+//! An interface is written in IDL and compiled by `obvia-idl` in a build script. An object that implements it can be
+//! [exported](export) by a name; another process [connects](connect) to the name and has an interface pointer that behaves like
+//! the object's own. Interface pointers may be passed as parameters and results, both ways.
+//!
+//! In one process a call is a plain call through the object's vtable. Across processes it goes through shared memory, without
+//! the kernel: see the crates below, `obvia-rpc` (calls), `obvia-ndr` (layout) and `obvia-via` (memory).
+
+mod binding;
+mod error;
+mod exports;
+mod frame;
+mod link;
+mod objref;
+mod proxy;
+mod registry;
+pub mod rt;
+mod runtime;
+mod server;
+mod stub;
+mod system;
+mod thread;
+
+pub use error::{Error, Result, code};
+pub use obvia_via::Waiting;
+pub use registry::{InterfaceInfo, Remote, register};
+pub use runtime::{Export, Listed, connect, describe, export, list, set_waiting, wait};
+pub use server::is_cancelled;
+pub use thread::{Canceller, DEFAULT_TIMEOUT, with_deadline, with_timeout};
+pub use widestring::{U16CStr, U16CString, u16cstr};
+pub use windows_core::{self, GUID, HRESULT, IUnknown, Interface};

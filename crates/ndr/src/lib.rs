@@ -1,1 +1,3 @@
 //! Transfer syntaxes: how values are laid out in messages.
+
+pub mod flat;

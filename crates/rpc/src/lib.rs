@@ -1,1 +1,7 @@
 //! Calls: binding, opnums, call ids, faults and deadlines over any provider.
+
+#![forbid(unsafe_code)]
+
+pub mod object_table;
+pub mod status;
+pub mod vi_call;

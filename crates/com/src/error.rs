@@ -1,0 +1,207 @@
+//! Errors: an HRESULT, and in words what led to it.
+
+use obvia_rpc::status::Status;
+use obvia_rpc::vi_call::CallError;
+use obvia_via::Error as ViError;
+use std::cell::RefCell;
+use std::fmt;
+use windows_core::HRESULT;
+
+/// The result of a call or of an operation of the runtime.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// An HRESULT with the story behind it, where there is one.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Error {
+    code: HRESULT,
+    detail: Option<Box<str>>,
+}
+
+/// The HRESULTs that the runtime itself returns, by their names in the COM literature.
+pub mod code {
+    use windows_core::HRESULT;
+
+    /// No error.
+    pub const S_OK: HRESULT = HRESULT(0);
+    /// The object does not support the interface.
+    pub const E_NOINTERFACE: HRESULT = HRESULT(0x8000_4002_u32.cast_signed());
+    /// A pointer is null that must not be.
+    pub const E_POINTER: HRESULT = HRESULT(0x8000_4003_u32.cast_signed());
+    /// Unspecified failure.
+    pub const E_FAIL: HRESULT = HRESULT(0x8000_4005_u32.cast_signed());
+    /// The method panicked, or something happened that should not be able to.
+    pub const E_UNEXPECTED: HRESULT = HRESULT(0x8000_ffff_u32.cast_signed());
+    /// An argument is wrong.
+    pub const E_INVALIDARG: HRESULT = HRESULT(0x8007_0057_u32.cast_signed());
+    /// Memory, or a limit on it, is exhausted.
+    pub const E_OUTOFMEMORY: HRESULT = HRESULT(0x8007_000e_u32.cast_signed());
+    /// Access denied.
+    pub const E_ACCESSDENIED: HRESULT = HRESULT(0x8007_0005_u32.cast_signed());
+    /// The object's server is gone, or the object is.
+    pub const RPC_E_DISCONNECTED: HRESULT = HRESULT(0x8001_0108_u32.cast_signed());
+    /// The call was cancelled.
+    pub const RPC_E_CALL_CANCELED: HRESULT = HRESULT(0x8001_0002_u32.cast_signed());
+    /// The deadline passed.
+    pub const RPC_E_TIMEOUT: HRESULT = HRESULT(0x8001_011f_u32.cast_signed());
+    /// The peer sent data that breaks the rules of its transfer syntax.
+    pub const RPC_E_INVALID_DATA: HRESULT = HRESULT(0x8001_000f_u32.cast_signed());
+    /// The server answered with a fault.
+    pub const RPC_E_SERVERFAULT: HRESULT = HRESULT(0x8001_0105_u32.cast_signed());
+    /// The reference names no object.
+    pub const RPC_E_INVALID_OBJREF: HRESULT = HRESULT(0x8001_011d_u32.cast_signed());
+    /// The interface is described differently on the two sides.
+    pub const RPC_E_VERSION_MISMATCH: HRESULT = HRESULT(0x8001_0110_u32.cast_signed());
+    /// Nobody serves the name (RPC_S_SERVER_UNAVAILABLE).
+    pub const RPC_S_SERVER_UNAVAILABLE: HRESULT = HRESULT(0x8007_06ba_u32.cast_signed());
+    /// The name is taken (RPC_S_DUPLICATE_ENDPOINT).
+    pub const RPC_S_DUPLICATE_ENDPOINT: HRESULT = HRESULT(0x8007_06cc_u32.cast_signed());
+    /// The process does not know how to call this interface (REGDB_E_IIDNOTREG).
+    pub const REGDB_E_IIDNOTREG: HRESULT = HRESULT(0x8004_0155_u32.cast_signed());
+}
+
+impl Error {
+    /// An error with words of its own.
+    pub fn new(code: HRESULT, detail: impl Into<String>) -> Self {
+        Self {
+            code,
+            detail: Some(detail.into().into_boxed_str()),
+        }
+    }
+
+    /// The HRESULT.
+    pub fn code(&self) -> HRESULT {
+        self.code
+    }
+
+    /// What led to it, if that is known.
+    pub fn detail(&self) -> Option<&str> {
+        self.detail.as_deref()
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.detail, name_of(self.code)) {
+            (Some(detail), Some(name)) => write!(f, "{detail} ({name})"),
+            (Some(detail), None) => write!(f, "{detail} ({:#010x})", self.code.0),
+            (None, Some(name)) => f.write_str(name),
+            (None, None) => write!(f, "HRESULT {:#010x}", self.code.0),
+        }
+    }
+}
+
+fn name_of(hresult: HRESULT) -> Option<&'static str> {
+    Some(match hresult {
+        code::E_NOINTERFACE => "E_NOINTERFACE",
+        code::E_POINTER => "E_POINTER",
+        code::E_FAIL => "E_FAIL",
+        code::E_UNEXPECTED => "E_UNEXPECTED",
+        code::E_INVALIDARG => "E_INVALIDARG",
+        code::E_OUTOFMEMORY => "E_OUTOFMEMORY",
+        code::E_ACCESSDENIED => "E_ACCESSDENIED",
+        code::RPC_E_DISCONNECTED => "RPC_E_DISCONNECTED",
+        code::RPC_E_CALL_CANCELED => "RPC_E_CALL_CANCELED",
+        code::RPC_E_TIMEOUT => "RPC_E_TIMEOUT",
+        code::RPC_E_INVALID_DATA => "RPC_E_INVALID_DATA",
+        code::RPC_E_SERVERFAULT => "RPC_E_SERVERFAULT",
+        code::RPC_E_INVALID_OBJREF => "RPC_E_INVALID_OBJREF",
+        code::RPC_E_VERSION_MISMATCH => "RPC_E_VERSION_MISMATCH",
+        code::RPC_S_SERVER_UNAVAILABLE => "RPC_S_SERVER_UNAVAILABLE",
+        code::RPC_S_DUPLICATE_ENDPOINT => "RPC_S_DUPLICATE_ENDPOINT",
+        code::REGDB_E_IIDNOTREG => "REGDB_E_IIDNOTREG",
+        _ => return None,
+    })
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Error({:#010x}: {self})", self.code.0)
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<HRESULT> for Error {
+    fn from(code: HRESULT) -> Self {
+        Self { code, detail: None }
+    }
+}
+
+impl From<windows_core::Error> for Error {
+    fn from(error: windows_core::Error) -> Self {
+        Self {
+            code: error.code(),
+            detail: None,
+        }
+    }
+}
+
+impl From<Error> for windows_core::Error {
+    fn from(error: Error) -> Self {
+        Self::from_hresult(error.code)
+    }
+}
+
+impl From<std::ffi::NulError> for Error {
+    fn from(error: std::ffi::NulError) -> Self {
+        Self::new(code::E_INVALIDARG, error.to_string())
+    }
+}
+
+impl From<ViError> for Error {
+    fn from(error: ViError) -> Self {
+        let code = match &error {
+            ViError::NotFound { .. } => code::RPC_S_SERVER_UNAVAILABLE,
+            ViError::NameInUse { .. } => code::RPC_S_DUPLICATE_ENDPOINT,
+            ViError::BadName { .. } => code::E_INVALIDARG,
+            ViError::AccessDenied { .. } | ViError::UnsafeDirectory { .. } => code::E_ACCESSDENIED,
+            ViError::PeerGone { .. } => code::RPC_E_DISCONNECTED,
+            ViError::TimedOut => code::RPC_E_TIMEOUT,
+            ViError::Cancelled => code::RPC_E_CALL_CANCELED,
+            ViError::TooLong { .. } => code::E_OUTOFMEMORY,
+            ViError::Violation(_) => code::RPC_E_INVALID_DATA,
+            _ => code::E_FAIL,
+        };
+        Self::new(code, error.to_string())
+    }
+}
+
+impl From<CallError> for Error {
+    fn from(error: CallError) -> Self {
+        match error {
+            CallError::Connection(error) => error.into(),
+            CallError::Fault(status) => status.into(),
+            error => Self::new(code::RPC_E_INVALID_DATA, error.to_string()),
+        }
+    }
+}
+
+impl From<Status> for Error {
+    fn from(status: Status) -> Self {
+        Self::new(
+            HRESULT(status.to_hresult()),
+            format!("the server answered with a fault: {status}"),
+        )
+    }
+}
+
+thread_local! {
+    /// A vtable's method can only return an HRESULT; the words wait here for the wrapper that returns to the caller.
+    static LAST: RefCell<Option<Error>> = const { RefCell::new(None) };
+}
+
+/// Leaves the words of an error for [`recall`], and returns its HRESULT.
+#[cold]
+pub(crate) fn leave(error: Error) -> HRESULT {
+    let code = error.code;
+    LAST.with_borrow_mut(|last| *last = Some(error));
+    code
+}
+
+/// Makes an error of a failed HRESULT, with the words that the proxy left for it.
+#[cold]
+pub(crate) fn recall(code: HRESULT) -> Error {
+    LAST.with_borrow_mut(Option::take)
+        .filter(|left| left.code == code)
+        .unwrap_or_else(|| code.into())
+}

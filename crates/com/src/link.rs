@@ -1,0 +1,146 @@
+//! A link: what this process shares with one other process whose objects it uses.
+//!
+//! It has one connection of its own, over which references are asked for and given back, and which tells each side at once
+//! when the other ends; and a pool of channels, from which every thread that makes calls takes one.
+
+use crate::error::{Error, Result, code};
+use crate::proxy::ManagerPointer;
+use crate::runtime::{Runtime, janitor};
+use crate::{binding, system};
+use obvia_rpc::vi_call::{Channel, TargetId};
+use obvia_via::provider::shm::Options;
+use obvia_via::{Deadline, Error as ViError};
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Channels that a pool keeps; further ones are closed when their thread ends.
+const IDLE_MAX: usize = 32;
+
+/// The connections to one process and the proxies for its objects.
+pub(crate) struct Link {
+    oxid: u64,
+    endpoint: Box<str>,
+    pid: u32,
+    options: Options,
+    home: Mutex<Channel>,
+    idle: Mutex<Vec<Channel>>,
+    managers: Mutex<HashMap<u64, ManagerPointer>>,
+    releases: Mutex<Vec<(TargetId, u32)>>,
+}
+
+/// The name of a process's endpoint in the directory.
+pub(crate) fn endpoint_of(oxid: u64) -> String {
+    format!("oxid-{oxid:016x}")
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Link {
+    /// Connects to a name: an exported name, or the endpoint of a process.
+    pub(crate) fn open(runtime: &Runtime, name: &str, deadline: Deadline) -> Result<Self> {
+        let options = runtime.options();
+        let mut home = Channel::new(runtime.directory().connect(name, &options, deadline)?);
+        let oxid = binding::introduce(&mut home, runtime.oxid(), deadline)?;
+        Ok(Self {
+            oxid,
+            endpoint: endpoint_of(oxid).into(),
+            pid: home.peer_pid(),
+            options,
+            home: Mutex::new(home),
+            idle: Mutex::default(),
+            managers: Mutex::default(),
+            releases: Mutex::default(),
+        })
+    }
+
+    /// The process at the other end.
+    #[inline]
+    pub(crate) fn oxid(&self) -> u64 {
+        self.oxid
+    }
+
+    /// Its endpoint in the directory.
+    pub(crate) fn endpoint(&self) -> &str {
+        &self.endpoint
+    }
+
+    /// The proxy managers, by object.
+    pub(crate) fn managers(&self) -> &Mutex<HashMap<u64, ManagerPointer>> {
+        &self.managers
+    }
+
+    /// Whether the process at the other end is gone.
+    pub(crate) fn is_dead(&self) -> bool {
+        // A channel in use is alive, or its user finds out.
+        self.home.try_lock().is_ok_and(|home| home.is_closed())
+    }
+
+    /// Whether nothing of the process is in use any more.
+    pub(crate) fn is_unused(&self) -> bool {
+        lock(&self.managers).is_empty() && lock(&self.releases).is_empty()
+    }
+
+    /// A channel from the pool, or a new one.
+    pub(crate) fn take_channel(&self, deadline: Deadline) -> Result<Channel> {
+        let mut idle = lock(&self.idle);
+        while let Some(channel) = idle.pop() {
+            if !channel.is_closed() {
+                return Ok(channel);
+            }
+        }
+        drop(idle);
+        let runtime = Runtime::of_process()?;
+        let vi = runtime
+            .directory()
+            .connect(&self.endpoint, &self.options, deadline)
+            .map_err(|error| match error {
+                ViError::NotFound { .. } => self.gone(),
+                error => error.into(),
+            })?;
+        let mut channel = Channel::new(vi);
+        binding::introduce(&mut channel, runtime.oxid(), deadline)?;
+        Ok(channel)
+    }
+
+    fn gone(&self) -> Error {
+        let pid = self.pid;
+        Error::new(
+            code::RPC_E_DISCONNECTED,
+            format!("the process {pid} that had the object has ended"),
+        )
+    }
+
+    /// Puts a channel back that its thread no longer needs.
+    pub(crate) fn give_back(&self, channel: Channel) {
+        let mut idle = lock(&self.idle);
+        if !channel.is_closed() && idle.len() < IDLE_MAX {
+            idle.push(channel);
+        }
+    }
+
+    /// Makes a call of the runtime's own over the link's own connection.
+    pub(crate) fn with_home<R>(&self, work: impl FnOnce(&mut Channel) -> Result<R>) -> Result<R> {
+        let mut home = lock(&self.home);
+        if home.is_closed() {
+            return Err(self.gone());
+        }
+        work(&mut home)
+    }
+
+    /// Gives references back to the server, soon, together with others.
+    pub(crate) fn release_later(&self, target: TargetId, refs: u32) {
+        lock(&self.releases).push((target, refs));
+        janitor::wake();
+    }
+
+    /// Gives back what has been collected.
+    pub(crate) fn flush_releases(&self) {
+        let batch = std::mem::take(&mut *lock(&self.releases));
+        if !batch.is_empty() {
+            // Where the link is broken the server has dropped the references already.
+            let _ = system::release(self, &batch);
+        }
+    }
+}

@@ -1,0 +1,482 @@
+//! The client's end of a call: proxies that look like the object.
+//!
+//! One proxy manager stands for one object of another process; it has one interface proxy for each interface that was asked
+//! for. An interface proxy begins with a pointer to the vtable that the compiler made, so to its holder it is an interface
+//! pointer like any other.
+
+use crate::error::{Error, Result, code, leave};
+use crate::frame::{Arrays, Scalar};
+use crate::link::Link;
+use crate::registry::{self, InterfaceInfo, VtablePointer};
+use crate::{system, thread};
+use obvia_rpc::vi_call::{Channel, Reply, TargetId};
+use obvia_via::layout::INLINE_MAX;
+use obvia_via::{Deadline, RegionView};
+use std::ffi::c_void;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use windows_core::{GUID, HRESULT, IUnknown, IUnknown_Vtbl, Interface};
+
+/// An interface that nobody but a proxy answers for: how the runtime knows its own proxies.
+const IID_PROXY: GUID = GUID::from_u128(0x5f3c_1e86_40d7_4b0b_9a2e_c05d_77ab_13f4);
+
+/// The first three methods of every proxy.
+pub const UNKNOWN: IUnknown_Vtbl = IUnknown_Vtbl {
+    QueryInterface: query_interface,
+    AddRef: add_ref,
+    Release: release,
+};
+
+static UNKNOWN_VTABLE: IUnknown_Vtbl = UNKNOWN;
+
+/// An interface proxy: what an interface pointer to an object elsewhere points to.
+#[repr(C)]
+pub struct Proxy {
+    // Read by callers through the interface pointer.
+    vtable: VtablePointer,
+    target: TargetId,
+    link: Arc<Link>,
+    // Invariant: the manager owns this proxy, so it outlives it.
+    manager: NonNull<ProxyManager>,
+    iid: GUID,
+    // References to `target` that this process holds at the server.
+    public_refs: AtomicU32,
+}
+
+/// One object of another process.
+pub(crate) struct ProxyManager {
+    references: AtomicU32,
+    oid: u64,
+    proxies: Mutex<Vec<Box<Proxy>>>,
+}
+
+/// A manager in the table of a link.
+#[derive(Clone, Copy)]
+pub(crate) struct ManagerPointer(NonNull<ProxyManager>);
+
+// SAFETY: a manager may be used by any thread: its count is atomic, its proxies are behind a lock.
+unsafe impl Send for ManagerPointer {}
+
+impl Proxy {
+    /// The proxy behind the `this` of a proxy's vtable.
+    ///
+    /// # Safety
+    ///
+    /// `this` must be an interface pointer to a proxy, alive for `'a`.
+    #[inline(always)]
+    pub unsafe fn from_raw<'a>(this: *mut c_void) -> &'a Self {
+        // SAFETY: the caller's promise; a proxy is never moved or written through other paths while it is alive.
+        unsafe { &*this.cast::<Self>() }
+    }
+
+    /// Makes a call: `work` marshals, sends and unmarshals. Its error becomes the HRESULT, its words wait for the wrapper.
+    #[inline]
+    pub fn call(&self, work: impl FnOnce(&mut ProxyCall<'_>) -> Result<HRESULT>) -> HRESULT {
+        let outcome = thread::with_channel(&self.link, |channel| {
+            work(&mut ProxyCall {
+                channel,
+                target: self.target,
+                deadline: thread::deadline(),
+            })
+        });
+        match outcome {
+            Ok(result) => result,
+            Err(error) => leave(error),
+        }
+    }
+
+    fn manager(&self) -> &ProxyManager {
+        // SAFETY: by the invariant of the field.
+        unsafe { self.manager.as_ref() }
+    }
+}
+
+/// A call in its proxy.
+pub struct ProxyCall<'a> {
+    channel: &'a mut Channel,
+    target: TargetId,
+    deadline: Deadline,
+}
+
+impl ProxyCall<'_> {
+    /// The place for a request's frame that fits a slot.
+    ///
+    /// # Errors
+    ///
+    /// When the connection is gone or full.
+    #[inline]
+    pub fn inline_request(&mut self) -> Result<&mut [u8; INLINE_MAX]> {
+        Ok(self.channel.inline_request(self.deadline)?)
+    }
+
+    /// The place for a request's frame.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::inline_request`], and when the frame is too long for the connection.
+    #[inline]
+    pub fn request(&mut self, length: usize) -> Result<&mut [u8]> {
+        Ok(self.channel.request(length, self.deadline)?)
+    }
+
+    /// Publishes the request and waits for its reply.
+    ///
+    /// # Errors
+    ///
+    /// When the server answers with a fault, the connection fails, or the deadline passes.
+    #[inline]
+    pub fn send(&mut self, opnum: u16, length: usize) -> Result<ReplyView<'_>> {
+        let length = length.next_multiple_of(8);
+        Ok(ReplyView(self.channel.call(
+            self.target,
+            opnum,
+            length,
+            self.deadline,
+        )?))
+    }
+
+    /// Publishes a request that has no reply.
+    #[inline]
+    pub fn send_oneway(&mut self, opnum: u16, length: usize) {
+        self.channel
+            .oneway(self.target, opnum, length.next_multiple_of(8));
+    }
+}
+
+/// A reply in the peer's memory.
+pub struct ReplyView<'a>(Reply<'a>);
+
+impl<'a> ReplyView<'a> {
+    /// What the method returned.
+    #[inline]
+    pub fn result(&self) -> HRESULT {
+        HRESULT(self.0.status.cast_signed())
+    }
+
+    /// Whether the method failed; then there are no results.
+    #[inline]
+    pub fn failed(&self) -> bool {
+        self.0.status.cast_signed() < 0
+    }
+
+    /// The frame of results that lie in a block of `length` bytes and nowhere else.
+    ///
+    /// # Errors
+    ///
+    /// RPC_E_INVALID_DATA when it has another length.
+    #[inline]
+    pub fn block(&self, length: usize) -> Result<RegionView<'a>> {
+        if self.0.frame.len() == length.next_multiple_of(8) {
+            Ok(self.0.frame)
+        } else {
+            Err(invalid_reply())
+        }
+    }
+
+    /// The frame of results with arrays behind a block of `length` bytes.
+    ///
+    /// # Errors
+    ///
+    /// RPC_E_INVALID_DATA when it is shorter.
+    #[inline]
+    pub fn frame(&self, length: usize) -> Result<RegionView<'a>> {
+        if self.0.frame.len() >= length.next_multiple_of(8) {
+            Ok(self.0.frame)
+        } else {
+            Err(invalid_reply())
+        }
+    }
+
+    /// Copies a returned array to where the caller wants it.
+    ///
+    /// # Safety
+    ///
+    /// `into` must be writable for `count` elements.
+    ///
+    /// # Errors
+    ///
+    /// RPC_E_INVALID_DATA when the array is not what slot and count say.
+    #[inline]
+    pub unsafe fn copy_out<T: Scalar>(
+        &self,
+        arrays: &mut Arrays,
+        slot: usize,
+        kind: u32,
+        count: usize,
+        into: *mut T,
+    ) -> Result<()> {
+        let body = arrays
+            .find(self.0.frame, slot, kind, count, size_of::<T>())
+            .ok_or_else(invalid_reply)?;
+        // SAFETY: the caller's promise; bytes have no validity of their own, and any bytes make a valid scalar.
+        let bytes =
+            unsafe { std::slice::from_raw_parts_mut(into.cast::<u8>(), count * size_of::<T>()) };
+        self.0.frame.copy_to(body, bytes).ok_or_else(invalid_reply)
+    }
+
+    /// Checks that the arrays end where the frame ends.
+    ///
+    /// # Errors
+    ///
+    /// RPC_E_INVALID_DATA when they do not.
+    #[inline]
+    pub fn end(&self, arrays: Arrays) -> Result<()> {
+        if arrays.end() == self.0.frame.len() {
+            Ok(())
+        } else {
+            Err(invalid_reply())
+        }
+    }
+}
+
+/// Writes an array behind the block of a request.
+///
+/// # Safety
+///
+/// `from` must be readable for `count` elements.
+#[inline]
+pub unsafe fn put_array<T: Scalar>(
+    frame: &mut [u8],
+    arrays: &mut Arrays,
+    slot: usize,
+    kind: u32,
+    count: usize,
+    from: *const T,
+) {
+    let bytes = count * size_of::<T>();
+    let body = arrays.place(frame, slot, kind, count, bytes);
+    // SAFETY: the caller's promise; scalars have no padding, so all bytes are initialised.
+    let elements = unsafe { std::slice::from_raw_parts(from.cast::<u8>(), bytes) };
+    frame[body..body + bytes].copy_from_slice(elements);
+}
+
+#[cold]
+fn invalid_reply() -> Error {
+    Error::new(
+        code::RPC_E_INVALID_DATA,
+        "the reply's frame is not what the interface says",
+    )
+}
+
+/// Makes a proxy for an interface pointer of another process, or finds the one that is there.
+///
+/// `public_refs` references of `target` now belong to it.
+pub(crate) fn import(
+    link: &Arc<Link>,
+    oid: u64,
+    target: TargetId,
+    public_refs: u32,
+    info: &'static InterfaceInfo,
+) -> NonNull<c_void> {
+    let mut managers = link
+        .managers()
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner);
+    let known = managers.get(&oid).copied().filter(|known| {
+        // SAFETY: a manager removes itself from this table, under its lock, before it is freed.
+        let references = unsafe { &(*known.0.as_ptr()).references };
+        // A manager whose count has reached zero is on its way out.
+        references
+            .fetch_update(Ordering::AcqRel, Ordering::Acquire, |count| {
+                (count > 0).then_some(count + 1)
+            })
+            .is_ok()
+    });
+    let manager = known.unwrap_or_else(|| {
+        let fresh = ManagerPointer(ProxyManager::create(link, oid));
+        managers.insert(oid, fresh);
+        fresh
+    });
+    drop(managers);
+    // The reference just taken, or the one it was born with, goes to the caller.
+    // SAFETY: the reference keeps the manager alive.
+    let proxies = unsafe { &(*manager.0.as_ptr()).proxies };
+    let mut proxies = proxies.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(proxy) = proxies.iter().find(|proxy| proxy.target == target) {
+        proxy.public_refs.fetch_add(public_refs, Ordering::AcqRel);
+        return NonNull::from(&**proxy).cast();
+    }
+    let proxy = Box::new(Proxy {
+        vtable: info.proxy,
+        target,
+        link: Arc::clone(link),
+        manager: manager.0,
+        iid: info.iid,
+        public_refs: AtomicU32::new(public_refs),
+    });
+    let pointer = NonNull::from(&*proxy).cast();
+    proxies.push(proxy);
+    pointer
+}
+
+/// Where an interface pointer leads, if it is a proxy: what a reference to hand on is made of.
+pub(crate) struct Imported {
+    pub(crate) link: Arc<Link>,
+    pub(crate) oid: u64,
+    pub(crate) target: TargetId,
+}
+
+/// Looks behind an interface pointer. `None` for objects that are no proxies.
+pub(crate) fn look_behind(object: &IUnknown) -> Option<Imported> {
+    let mut proxy: *mut c_void = std::ptr::null_mut();
+    // SAFETY: a QueryInterface with a place for one pointer. Only `query_interface` below knows the IID, and it
+    // returns the proxy that was asked, with a reference.
+    let found = unsafe { object.query(&IID_PROXY, &mut proxy) };
+    if found.is_err() || proxy.is_null() {
+        return None;
+    }
+    // SAFETY: the query returned a counted interface pointer.
+    let holder = unsafe { IUnknown::from_raw(proxy) };
+    // SAFETY: only a proxy answers for the IID, and `holder` keeps it alive.
+    let proxy = unsafe { Proxy::from_raw(holder.as_raw()) };
+    Some(Imported {
+        link: Arc::clone(&proxy.link),
+        oid: proxy.manager().oid,
+        target: proxy.target,
+    })
+}
+
+impl ProxyManager {
+    fn create(link: &Arc<Link>, oid: u64) -> NonNull<Self> {
+        let manager = Box::new(Self {
+            references: AtomicU32::new(1),
+            oid,
+            proxies: Mutex::new(Vec::with_capacity(2)),
+        });
+        let manager = NonNull::from(Box::leak(manager));
+        // The identity: what a query for IUnknown returns, whichever interface is asked.
+        let identity = Box::new(Proxy {
+            vtable: VtablePointer(std::ptr::from_ref(&UNKNOWN_VTABLE).cast()),
+            target: TargetId {
+                index: u32::MAX,
+                generation: 0,
+            },
+            link: Arc::clone(link),
+            manager,
+            iid: IUnknown::IID,
+            public_refs: AtomicU32::new(0),
+        });
+        // SAFETY: just made, and nobody else knows it.
+        let proxies = unsafe { &(*manager.as_ptr()).proxies };
+        proxies
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(identity);
+        manager
+    }
+
+    /// Finds or makes the proxy for an interface, and counts a reference for the caller.
+    fn query(&self, asked: &Proxy, iid: &GUID) -> Result<NonNull<c_void>> {
+        let proxies = self.proxies.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(proxy) = proxies.iter().find(|proxy| proxy.iid == *iid) {
+            self.references.fetch_add(1, Ordering::Relaxed);
+            return Ok(NonNull::from(&**proxy).cast());
+        }
+        // One interface pointer of the object that is not the identity: the server asks through it.
+        let through = if asked.iid == IUnknown::IID {
+            proxies.get(1).map(|p| p.target)
+        } else {
+            Some(asked.target)
+        };
+        drop(proxies);
+        let info = registry::find(iid)?;
+        let through = through.ok_or(code::E_NOINTERFACE)?;
+        let found = system::query_interface(&asked.link, through, info)?;
+        // Counts a reference for the caller, and keeps the object's identity.
+        Ok(import(
+            &asked.link,
+            self.oid,
+            found,
+            system::REFS_PER_QUERY,
+            info,
+        ))
+    }
+}
+
+unsafe extern "system" fn query_interface(
+    this: *mut c_void,
+    iid: *const GUID,
+    out: *mut *mut c_void,
+) -> HRESULT {
+    if iid.is_null() || out.is_null() {
+        return code::E_POINTER;
+    }
+    // SAFETY: in the vtables of proxies only, so `this` is one, and its caller holds it.
+    let proxy = unsafe { Proxy::from_raw(this) };
+    // SAFETY: not null, and by the contract of QueryInterface readable.
+    let iid = unsafe { *iid };
+    let found = if iid == IID_PROXY {
+        proxy.manager().references.fetch_add(1, Ordering::Relaxed);
+        Ok(this)
+    } else {
+        proxy.manager().query(proxy, &iid).map(NonNull::as_ptr)
+    };
+    let (pointer, result) = match found {
+        Ok(pointer) => (pointer, code::S_OK),
+        Err(error) => (std::ptr::null_mut(), leave(error)),
+    };
+    // SAFETY: not null, and by the contract of QueryInterface writable.
+    unsafe { out.write(pointer) };
+    result
+}
+
+unsafe extern "system" fn add_ref(this: *mut c_void) -> u32 {
+    // SAFETY: in the vtables of proxies only, so `this` is one, and its caller holds it.
+    let proxy = unsafe { Proxy::from_raw(this) };
+    proxy.manager().references.fetch_add(1, Ordering::Relaxed) + 1
+}
+
+unsafe extern "system" fn release(this: *mut c_void) -> u32 {
+    // SAFETY: in the vtables of proxies only, so `this` is one, and its caller holds it until this call.
+    let manager = unsafe { Proxy::from_raw(this) }.manager;
+    // SAFETY: alive until the count below reaches zero.
+    let references = unsafe { &(*manager.as_ptr()).references };
+    let left = references.fetch_sub(1, Ordering::Release) - 1;
+    if left == 0 {
+        std::sync::atomic::fence(Ordering::Acquire);
+        // SAFETY: the count reached zero, which it does once, since `import` does not raise it from zero.
+        unsafe { destroy(manager) };
+    }
+    left
+}
+
+/// Takes a manager out of its link's table, frees it, and gives its references back to the server.
+///
+/// # Safety
+///
+/// The manager's count must just have reached zero.
+#[cold]
+unsafe fn destroy(manager: NonNull<ProxyManager>) {
+    // SAFETY: still allocated.
+    let oid = unsafe { manager.as_ref() }.oid;
+    // SAFETY: as above.
+    let proxies = unsafe { &manager.as_ref().proxies };
+    let link = proxies
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .first()
+        .map(|proxy| Arc::clone(&proxy.link));
+    let Some(link) = link else { return };
+    let mut managers = link
+        .managers()
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner);
+    // A new manager may have taken the place since the count reached zero.
+    if managers.get(&oid).is_some_and(|there| there.0 == manager) {
+        managers.remove(&oid);
+    }
+    drop(managers);
+    // SAFETY: made by Box::leak, no longer in the table, and nobody holds a reference.
+    let manager = unsafe { Box::from_raw(manager.as_ptr()) };
+    let proxies = manager
+        .proxies
+        .into_inner()
+        .unwrap_or_else(PoisonError::into_inner);
+    for proxy in &proxies {
+        let refs = proxy.public_refs.load(Ordering::Acquire);
+        if refs > 0 {
+            link.release_later(proxy.target, refs);
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! The serving side: connections are accepted, and each is served by a thread of its own.
+
+use crate::error::Result;
+use crate::exports::Target;
+use crate::runtime::Runtime;
+use crate::stub::StubCall;
+use crate::system;
+use obvia_rpc::object_table::Cached;
+use obvia_rpc::status::Status;
+use obvia_rpc::vi_call::{ServerCall, Service, TargetId, serve};
+use obvia_via::provider::shm::{Alarm, Incoming, Listener};
+use obvia_via::{Deadline, Error as ViError};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The processes that are connected, and how many connections each has.
+#[derive(Default)]
+pub(crate) struct Clients {
+    connections: Mutex<HashMap<u64, usize>>,
+    alarms: Mutex<Vec<Alarm>>,
+}
+
+impl Clients {
+    fn enter(&self, oxid: u64) {
+        *self
+            .connections
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .entry(oxid)
+            .or_insert(0) += 1;
+    }
+
+    /// Whether this was the client's last connection.
+    fn leave(&self, oxid: u64) -> bool {
+        let mut connections = self
+            .connections
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let Some(count) = connections.get_mut(&oxid) else {
+            return false;
+        };
+        *count -= 1;
+        if *count == 0 {
+            connections.remove(&oxid);
+            return true;
+        }
+        false
+    }
+
+    /// The processes that are connected.
+    pub(crate) fn count(&self) -> usize {
+        self.connections
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .len()
+    }
+
+    /// Has every service thread look whether it keeps objects that are no longer exported.
+    pub(crate) fn wake_all(&self) {
+        let mut alarms = self.alarms.lock().unwrap_or_else(PoisonError::into_inner);
+        alarms.retain(|alarm| !alarm.is_closed());
+        for alarm in alarms.iter() {
+            alarm.ring();
+        }
+    }
+}
+
+/// Accepts connections on a listener until it is closed, on a thread of its own.
+pub(crate) fn accept_on(runtime: &'static Runtime, listener: Arc<Listener>) -> Result<()> {
+    let accept = move || {
+        loop {
+            match listener.accept(Deadline::after_secs(3600)) {
+                Ok(incoming) => start_service(runtime, incoming),
+                Err(ViError::TimedOut) => {}
+                Err(ViError::Cancelled) => return,
+                // Out of file descriptors, most likely: the peers in the queue wait until some are free.
+                Err(_) => std::thread::sleep(std::time::Duration::from_millis(50)),
+            }
+        }
+    };
+    std::thread::Builder::new()
+        .name("obvia-accept".to_owned())
+        .spawn(accept)
+        .map_err(|error| {
+            crate::Error::new(
+                crate::code::E_OUTOFMEMORY,
+                format!("starting a thread to accept connections: {error}"),
+            )
+        })?;
+    Ok(())
+}
+
+fn start_service(runtime: &'static Runtime, incoming: Incoming) {
+    let serve = move || {
+        // A peer that does not get through the greeting has no connection to lose.
+        let Ok(mut vi) = incoming.complete(&runtime.options()) else {
+            return;
+        };
+        let clients = runtime.clients();
+        clients
+            .alarms
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(vi.alarm());
+        let mut connection = Connection {
+            runtime,
+            client: None,
+            cache: Cached::new(),
+            alarm: vi.alarm(),
+        };
+        serve(&mut vi, &mut connection);
+        drop(vi);
+        connection.end();
+    };
+    // Without a thread the peer's connection closes, which it notices at once.
+    let _ = std::thread::Builder::new()
+        .name("obvia-serve".to_owned())
+        .spawn(serve);
+}
+
+/// What a method can ask about its caller.
+#[derive(Clone)]
+pub(crate) struct Caller {
+    pub(crate) runtime: &'static Runtime,
+    pub(crate) oxid: u64,
+    alarm: Alarm,
+}
+
+thread_local! {
+    /// The connection that this thread serves. Set once, since the thread serves no other.
+    static CALLER: RefCell<Option<Caller>> = const { RefCell::new(None) };
+}
+
+/// The caller of the method that runs on this thread, if it was called from another process.
+pub(crate) fn caller() -> Option<Caller> {
+    CALLER.with_borrow(Clone::clone)
+}
+
+/// Whether the caller of the method that runs on this thread no longer waits for it: it gave up, or ended.
+///
+/// Long methods look now and then. In a method that was called in its own process this is always false.
+pub fn is_cancelled() -> bool {
+    CALLER.with_borrow(|caller| {
+        caller
+            .as_ref()
+            .is_some_and(|caller| caller.alarm.is_closed())
+    })
+}
+
+/// One connection and what it is served with.
+struct Connection {
+    runtime: &'static Runtime,
+    client: Option<u64>,
+    cache: Cached<Target>,
+    alarm: Alarm,
+}
+
+impl Connection {
+    fn end(self) {
+        let Self {
+            runtime,
+            client,
+            cache,
+            ..
+        } = self;
+        drop(cache);
+        if let Some(client) = client
+            && runtime.clients().leave(client)
+        {
+            runtime.exports().drop_client(client);
+            runtime.clients().wake_all();
+        }
+    }
+}
+
+impl Service for Connection {
+    type Target = Target;
+
+    #[inline]
+    fn look_up(&mut self, target: TargetId) -> std::result::Result<&Target, Status> {
+        if target == system::TARGET {
+            return if self.client.is_some() {
+                Ok(system::target())
+            } else {
+                Err(Status::PROTOCOL_ERROR)
+            };
+        }
+        self.cache
+            .lookup(
+                &self.runtime.exports().table,
+                target.index,
+                target.generation,
+            )
+            .map_err(|_| Status::OBJECT_NOT_FOUND)
+    }
+
+    #[inline]
+    fn invoke(target: &Target, call: &mut ServerCall<'_>) {
+        let at = usize::from(call.opnum).wrapping_sub(3);
+        let Some(stub) = target.stubs.get(at) else {
+            return call.fault(Status::OP_RNG_ERROR);
+        };
+        let mut in_stub = StubCall::new(call);
+        // SAFETY: the table pairs each interface pointer with the stubs of its interface, and holds a reference.
+        if let Err(status) = unsafe { stub(target.pointer(), &mut in_stub) } {
+            drop(in_stub);
+            call.fault(status);
+        }
+    }
+
+    fn answer_pdu(&mut self, pdu: &[u8]) -> Option<Vec<u8>> {
+        let client = u64::from_le_bytes(*pdu.first_chunk()?);
+        if self.client.is_some_and(|known| known != client) {
+            return None;
+        }
+        if self.client.is_none() {
+            self.client = Some(client);
+            self.runtime.clients().enter(client);
+            let caller = Caller {
+                runtime: self.runtime,
+                oxid: client,
+                alarm: self.alarm.clone(),
+            };
+            CALLER.set(Some(caller));
+        }
+        Some(self.runtime.oxid().to_le_bytes().to_vec())
+    }
+
+    fn tidy(&mut self) {
+        self.cache.purge(&self.runtime.exports().table);
+    }
+}

@@ -1,0 +1,292 @@
+//! The server's end of a call: what generated stubs work with.
+//!
+//! A stub checks the request's frame once, copies what the method gets out of the caller's memory, calls the method
+//! through the object's vtable, and writes the results where the caller reads them. Arrays that go both ways are copied
+//! from the request straight into the reply, which only this process can write; the method works on them there.
+
+use crate::error::code;
+use crate::frame::{Arrays, Scalar};
+use obvia_rpc::status::Status;
+use obvia_rpc::vi_call::ServerCall;
+use obvia_via::RegionView;
+use std::cell::Cell;
+use std::ffi::c_void;
+use windows_core::HRESULT;
+
+/// A stub of one method: unmarshals, calls the method of `object`, answers.
+///
+/// An error makes the call end with that fault; the method was not called then.
+///
+/// # Safety
+///
+/// `object` must be a live interface pointer of the interface whose stub this is.
+pub type StubFn = unsafe fn(object: *mut c_void, call: &mut StubCall<'_, '_>) -> Result<(), Status>;
+
+thread_local! {
+    /// Private memory for arguments, kept from call to call so that calls do not allocate.
+    static SCRATCH: Cell<Vec<u64>> = const { Cell::new(Vec::new()) };
+}
+
+/// Private memory larger than this is given back after the call that needed it.
+const SCRATCH_KEPT: usize = 4 << 20;
+
+/// A call in its stub.
+pub struct StubCall<'a, 'b> {
+    call: &'a mut ServerCall<'b>,
+    scratch: Vec<u64>,
+    used: usize,
+}
+
+impl<'a, 'b> StubCall<'a, 'b> {
+    #[inline]
+    pub(crate) fn new(call: &'a mut ServerCall<'b>) -> Self {
+        Self {
+            call,
+            scratch: Vec::new(),
+            used: 0,
+        }
+    }
+
+    /// The request's frame, for a method whose arguments lie in a block of `length` bytes and nowhere else.
+    ///
+    /// # Errors
+    ///
+    /// Bad stub data when the frame has another length.
+    #[inline]
+    pub fn block(&self, length: usize) -> Result<RegionView<'b>, Status> {
+        let frame = self.call.frame;
+        if frame.len() == length.next_multiple_of(8) {
+            Ok(frame)
+        } else {
+            Err(Status::BAD_STUB_DATA)
+        }
+    }
+
+    /// The request's frame, for a method with arrays behind a block of `length` bytes.
+    ///
+    /// # Errors
+    ///
+    /// Bad stub data when the frame is shorter than the block.
+    #[inline]
+    pub fn frame(&self, length: usize) -> Result<RegionView<'b>, Status> {
+        let frame = self.call.frame;
+        if frame.len() >= length.next_multiple_of(8) {
+            Ok(frame)
+        } else {
+            Err(Status::BAD_STUB_DATA)
+        }
+    }
+
+    /// Checks that the arrays end where the frame ends.
+    ///
+    /// # Errors
+    ///
+    /// Bad stub data when they do not.
+    #[inline]
+    pub fn end(&self, arrays: Arrays) -> Result<(), Status> {
+        if arrays.end() == self.call.frame.len() {
+            Ok(())
+        } else {
+            Err(Status::BAD_STUB_DATA)
+        }
+    }
+
+    /// Copies an [in] array out of the caller's memory. The copy lives until the call has been answered.
+    ///
+    /// # Errors
+    ///
+    /// Bad stub data when the array is not what slot and count say.
+    #[inline]
+    pub fn copy_in<T: Scalar>(
+        &mut self,
+        arrays: &mut Arrays,
+        slot: usize,
+        kind: u32,
+        count: usize,
+    ) -> Result<*const T, Status> {
+        let frame = self.call.frame;
+        let body = arrays
+            .find(frame, slot, kind, count, size_of::<T>())
+            .ok_or(Status::BAD_STUB_DATA)?;
+        let bytes = self.scratch(count * size_of::<T>());
+        frame.copy_to(body, bytes).ok_or(Status::BAD_STUB_DATA)?;
+        Ok(bytes.as_ptr().cast())
+    }
+
+    /// Copies a NUL-terminated string out of the caller's memory; a null pointer where the slot is null.
+    ///
+    /// # Errors
+    ///
+    /// Bad stub data when the slot names no string, or the string does not end in NUL.
+    pub fn text_in<T: Scalar + Default + PartialEq>(
+        &mut self,
+        arrays: &mut Arrays,
+        slot: usize,
+        kind: u32,
+    ) -> Result<*const T, Status> {
+        let frame = self.call.frame;
+        let bad = Status::BAD_STUB_DATA;
+        if frame.load_u64(slot).ok_or(bad)? == 0 {
+            return Ok(std::ptr::null());
+        }
+        let count = frame.load_u32(arrays.end() + 4).ok_or(bad)? as usize;
+        if count == 0 {
+            return Err(bad);
+        }
+        let text: *const T = self.copy_in(arrays, slot, kind, count)?;
+        // SAFETY: `copy_in` returned the address of `count` elements in the scratch memory, which outlives the call.
+        let last = unsafe { text.add(count - 1) };
+        // SAFETY: as above; any bit pattern is a valid scalar.
+        if unsafe { last.read() } == T::default() {
+            Ok(text)
+        } else {
+            Err(bad)
+        }
+    }
+
+    /// Private memory for this call; zeroed only when it is fresh.
+    fn scratch(&mut self, bytes: usize) -> &mut [u8] {
+        let words = bytes.div_ceil(8);
+        if self.scratch.is_empty() {
+            // Every argument lies in the frame, so what is copied out of it is no longer than the frame; each array
+            // rounds up by less than its header.
+            let needed = self.call.frame.len() / 8 + 1;
+            self.scratch = SCRATCH.take();
+            if self.scratch.len() < needed {
+                self.scratch.resize(needed, 0);
+            }
+        }
+        let start = self.used;
+        self.used += words;
+        let words = &mut self.scratch[start..start + words];
+        // SAFETY: the words are exclusively borrowed, and bytes have no alignment or validity of their own.
+        let all = unsafe {
+            std::slice::from_raw_parts_mut(words.as_mut_ptr().cast::<u8>(), words.len() * 8)
+        };
+        &mut all[..bytes]
+    }
+
+    /// The place for the reply's frame.
+    ///
+    /// # Errors
+    ///
+    /// Out of memory when the reply is longer than the connection allows.
+    #[inline]
+    pub fn reply(&mut self, length: usize) -> Result<ReplyFrame, Status> {
+        let frame = self
+            .call
+            .reply(length)
+            .map_err(|_| Status::REMOTE_NO_MEMORY)?;
+        Ok(ReplyFrame {
+            start: frame.as_mut_ptr(),
+            length: frame.len(),
+        })
+    }
+
+    /// Answers with the method's HRESULT and the reply's frame; where the method failed, without the frame.
+    #[inline]
+    pub fn respond(&mut self, result: HRESULT, length: usize) {
+        let length = if result.0 < 0 { 0 } else { length };
+        self.call.respond(result.0.cast_unsigned(), length);
+    }
+
+    /// Answers with the method's HRESULT and results that fit a slot.
+    ///
+    /// # Errors
+    ///
+    /// When the caller is gone.
+    #[inline]
+    pub fn respond_inline(
+        &mut self,
+        result: HRESULT,
+        length: usize,
+        write: impl FnOnce(&mut [u8; obvia_via::layout::INLINE_MAX]),
+    ) -> Result<(), Status> {
+        write(self.call.inline_reply().map_err(|_| Status::COMM_FAILURE)?);
+        self.respond(result, length.next_multiple_of(8));
+        Ok(())
+    }
+
+    /// The call below: for what is not a plain method.
+    pub(crate) fn inner(&mut self) -> &mut ServerCall<'b> {
+        self.call
+    }
+}
+
+impl Drop for StubCall<'_, '_> {
+    #[inline]
+    fn drop(&mut self) {
+        if !self.scratch.is_empty() && self.scratch.len() * 8 <= SCRATCH_KEPT {
+            SCRATCH.set(std::mem::take(&mut self.scratch));
+        }
+    }
+}
+
+/// The reply's frame while the method runs: memory that only this process can write.
+pub struct ReplyFrame {
+    // Invariant: `length` bytes of the own send segment, exclusive until the reply is published.
+    start: *mut u8,
+    length: usize,
+}
+
+impl ReplyFrame {
+    #[inline]
+    fn bytes(&mut self) -> &mut [u8] {
+        // SAFETY: by the invariant; initialised shared memory, and exclusive through &mut self: pointers that were
+        // given to the method are used by it only while this value rests.
+        unsafe { std::slice::from_raw_parts_mut(self.start, self.length) }
+    }
+
+    /// Stores a result in the block.
+    #[inline]
+    pub fn put<T: Scalar>(&mut self, offset: usize, value: T) {
+        value.store(self.bytes(), offset);
+    }
+
+    /// Places an [out] array, which the method fills in place.
+    #[inline]
+    pub fn array<T: Scalar>(
+        &mut self,
+        arrays: &mut Arrays,
+        slot: usize,
+        kind: u32,
+        count: usize,
+    ) -> *mut T {
+        let body = arrays.place(self.bytes(), slot, kind, count, count * size_of::<T>());
+        self.bytes()[body..].as_mut_ptr().cast()
+    }
+
+    /// Places an [in, out] array and fills it from the request; the method changes it in place.
+    ///
+    /// # Errors
+    ///
+    /// Bad stub data when the request's array is not what slot and count say.
+    #[inline]
+    pub fn array_through<T: Scalar>(
+        &mut self,
+        arrays: &mut Arrays,
+        slot: usize,
+        kind: u32,
+        count: usize,
+        request: (RegionView<'_>, &mut Arrays, usize),
+    ) -> Result<*mut T, Status> {
+        let (frame, from, from_slot) = request;
+        let source = from
+            .find(frame, from_slot, kind, count, size_of::<T>())
+            .ok_or(Status::BAD_STUB_DATA)?;
+        let bytes = count * size_of::<T>();
+        let body = arrays.place(self.bytes(), slot, kind, count, bytes);
+        frame
+            .copy_to(source, &mut self.bytes()[body..body + bytes])
+            .ok_or(Status::BAD_STUB_DATA)?;
+        Ok(self.bytes()[body..].as_mut_ptr().cast())
+    }
+}
+
+/// Runs a method's body so that a panic in it becomes E_UNEXPECTED: it must not unwind into the caller, which may be in
+/// another language.
+#[inline]
+pub fn guard(method: impl FnOnce() -> HRESULT) -> HRESULT {
+    // The object's state after a panic is its own business, as it is with a poisoned lock.
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(method)).unwrap_or(code::E_UNEXPECTED)
+}

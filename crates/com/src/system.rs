@@ -1,0 +1,312 @@
+//! The runtime's own calls: asking for references and giving them back, and saying what is there.
+//!
+//! They go to a target that every process has. Their frames are blocks without objects, or plain bytes.
+
+use crate::error::{Error, Result, code};
+use crate::exports::{Holder, Target};
+use crate::link::Link;
+use crate::objref::{ObjRef, guid_from_wire, guid_to_wire};
+use crate::registry::{self, InterfaceInfo};
+use crate::server::{Caller, caller};
+use crate::stub::{StubCall, StubFn};
+use crate::thread;
+use obvia_rpc::status::Status;
+use obvia_rpc::vi_call::{Channel, TargetId};
+use obvia_via::RegionView;
+use std::ffi::c_void;
+use windows_core::{GUID, HRESULT};
+
+/// The target of the runtime's own calls. No entry of the object table has generation 0.
+pub(crate) const TARGET: TargetId = TargetId {
+    index: 0,
+    generation: 0,
+};
+/// References that one query brings: further copies of the pointer need no call.
+pub(crate) const REFS_PER_QUERY: u32 = 5;
+
+const OP_QUERY: u16 = 3;
+const OP_RELEASE: u16 = 4;
+const OP_TRANSFER: u16 = 5;
+const OP_RESOLVE: u16 = 6;
+const OP_LIST: u16 = 7;
+const OP_DESCRIBE: u16 = 8;
+
+/// The most bytes that an answer of these calls may have.
+const ANSWER_MAX: usize = 1 << 20;
+
+static STUBS: [StubFn; 6] = [
+    serve_query,
+    serve_release,
+    serve_transfer,
+    serve_resolve,
+    serve_list,
+    serve_describe,
+];
+static SELF: Target = Target {
+    object: None,
+    stubs: &STUBS,
+    info: None,
+};
+
+/// What calls to [`TARGET`] are dispatched to.
+pub(crate) fn target() -> &'static Target {
+    &SELF
+}
+
+fn call(channel: &mut Channel, opnum: u16, request: &[u8]) -> Result<Vec<u8>> {
+    let deadline = thread::deadline();
+    let length = request.len().next_multiple_of(8);
+    let frame = channel.request(length, deadline)?;
+    frame[..request.len()].copy_from_slice(request);
+    frame[request.len()..].fill(0);
+    let reply = channel.call(TARGET, opnum, length, deadline)?;
+    let result = HRESULT(reply.status.cast_signed());
+    if result.is_err() {
+        return Err(result.into());
+    }
+    if reply.frame.len() > ANSWER_MAX {
+        return Err(code::RPC_E_INVALID_DATA.into());
+    }
+    let mut answer = vec![0; reply.frame.len()];
+    reply
+        .frame
+        .copy_to(0, &mut answer)
+        .ok_or(code::RPC_E_INVALID_DATA)?;
+    Ok(answer)
+}
+
+fn target_to_wire(target: TargetId) -> [u8; 8] {
+    (u64::from(target.index) | u64::from(target.generation) << 32).to_le_bytes()
+}
+
+fn target_from(frame: RegionView<'_>, at: usize) -> std::result::Result<TargetId, Status> {
+    let index = frame.load_u32(at).ok_or(Status::BAD_STUB_DATA)?;
+    let generation = frame.load_u32(at + 4).ok_or(Status::BAD_STUB_DATA)?;
+    Ok(TargetId { index, generation })
+}
+
+fn guid_from(frame: RegionView<'_>, at: usize) -> std::result::Result<GUID, Status> {
+    let mut bytes = [0; 16];
+    frame.copy_to(at, &mut bytes).ok_or(Status::BAD_STUB_DATA)?;
+    Ok(guid_from_wire(bytes))
+}
+
+fn fingerprint_from(frame: RegionView<'_>, at: usize) -> std::result::Result<u128, Status> {
+    let mut bytes = [0; 16];
+    frame.copy_to(at, &mut bytes).ok_or(Status::BAD_STUB_DATA)?;
+    Ok(u128::from_le_bytes(bytes))
+}
+
+fn who() -> std::result::Result<Caller, Status> {
+    caller().ok_or(Status::PROTOCOL_ERROR)
+}
+
+fn answer(
+    call: &mut StubCall<'_, '_>,
+    outcome: Result<Vec<u8>>,
+) -> std::result::Result<(), Status> {
+    let bytes = match outcome {
+        Ok(bytes) => bytes,
+        Err(error) => {
+            call.respond(error.code(), 0);
+            return Ok(());
+        }
+    };
+    let length = bytes.len().next_multiple_of(8);
+    let frame = call
+        .inner()
+        .reply(length)
+        .map_err(|_| Status::REMOTE_NO_MEMORY)?;
+    frame[..bytes.len()].copy_from_slice(&bytes);
+    frame[bytes.len()..].fill(0);
+    call.respond(code::S_OK, length);
+    Ok(())
+}
+
+/// Refuses an interface that the other side describes differently.
+fn check_fingerprint(info: &InterfaceInfo, theirs: u128) -> Result<()> {
+    if info.fingerprint == theirs {
+        return Ok(());
+    }
+    Err(code::RPC_E_VERSION_MISMATCH.into())
+}
+
+fn explain(error: Error, info: &InterfaceInfo) -> Error {
+    if error.code() != code::RPC_E_VERSION_MISMATCH {
+        return error;
+    }
+    let text = format!(
+        "interface {} differs between client and server (here its fingerprint is {:032x}); an interface does not \
+         change once it is in use: give the new one a new uuid, or build both sides from the same IDL",
+        info.name, info.fingerprint
+    );
+    Error::new(error.code(), text)
+}
+
+/// Asks the server for another interface of an object. The references returned belong to the caller.
+pub(crate) fn query_interface(
+    link: &Link,
+    through: TargetId,
+    info: &'static InterfaceInfo,
+) -> Result<TargetId> {
+    let mut request = Vec::with_capacity(40);
+    request.extend(target_to_wire(through));
+    request.extend(guid_to_wire(&info.iid));
+    request.extend(info.fingerprint.to_le_bytes());
+    let answer = link
+        .with_home(|home| call(home, OP_QUERY, &request))
+        .map_err(|error| explain(error, info))?;
+    let word: [u8; 8] = answer
+        .first_chunk()
+        .copied()
+        .ok_or(code::RPC_E_INVALID_DATA)?;
+    let word = u64::from_le_bytes(word);
+    Ok(TargetId {
+        index: word as u32,
+        generation: (word >> 32) as u32,
+    })
+}
+
+fn serve_query(_: *mut c_void, call: &mut StubCall<'_, '_>) -> std::result::Result<(), Status> {
+    let frame = call.block(40)?;
+    let (through, iid) = (target_from(frame, 0)?, guid_from(frame, 8)?);
+    let theirs = fingerprint_from(frame, 24)?;
+    let caller = who()?;
+    let outcome = (|| {
+        let exports = caller.runtime.exports();
+        let object = exports
+            .get(through)?
+            .object
+            .ok_or(code::RPC_E_DISCONNECTED)?;
+        let info = registry::find(&iid).map_err(|_| code::E_NOINTERFACE)?;
+        check_fingerprint(info, theirs)?;
+        let found = exports.add(
+            &object.0,
+            info,
+            Holder::Client(caller.oxid),
+            REFS_PER_QUERY.into(),
+        )?;
+        Ok(target_to_wire(found.target).to_vec())
+    })();
+    answer(call, outcome)
+}
+
+/// Gives references back.
+pub(crate) fn release(link: &Link, batch: &[(TargetId, u32)]) -> Result<()> {
+    for part in batch.chunks(1024) {
+        let mut request = Vec::with_capacity(part.len() * 16);
+        for (target, refs) in part {
+            request.extend(target_to_wire(*target));
+            request.extend(u64::from(*refs).to_le_bytes());
+        }
+        link.with_home(|home| call(home, OP_RELEASE, &request))?;
+    }
+    Ok(())
+}
+
+fn serve_release(_: *mut c_void, call: &mut StubCall<'_, '_>) -> std::result::Result<(), Status> {
+    let frame = call.frame(0)?;
+    let caller = who()?;
+    let mut batch = Vec::with_capacity(frame.len() / 16);
+    for at in (0..frame.len()).step_by(16) {
+        let refs = frame.load_u64(at + 8).ok_or(Status::BAD_STUB_DATA)?;
+        batch.push((target_from(frame, at)?, refs));
+    }
+    caller
+        .runtime
+        .exports()
+        .release(Holder::Client(caller.oxid), batch);
+    caller.runtime.clients().wake_all();
+    answer(call, Ok(Vec::new()))
+}
+
+/// Has the server count references for a third process, which this one is about to hand the pointer to.
+pub(crate) fn transfer(link: &Link, target: TargetId, to: u64, refs: u32) -> Result<()> {
+    let mut request = Vec::with_capacity(24);
+    request.extend(target_to_wire(target));
+    request.extend(to.to_le_bytes());
+    request.extend(u64::from(refs).to_le_bytes());
+    link.with_home(|home| call(home, OP_TRANSFER, &request))?;
+    Ok(())
+}
+
+fn serve_transfer(_: *mut c_void, call: &mut StubCall<'_, '_>) -> std::result::Result<(), Status> {
+    let frame = call.block(24)?;
+    let target = target_from(frame, 0)?;
+    let to = frame.load_u64(8).ok_or(Status::BAD_STUB_DATA)?;
+    let refs = frame.load_u64(16).ok_or(Status::BAD_STUB_DATA)?;
+    let caller = who()?;
+    let outcome = caller
+        .runtime
+        .exports()
+        .add_to(target, Holder::Client(to), refs.min(1 << 20));
+    answer(call, outcome.map(|()| Vec::new()))
+}
+
+/// Asks the server for the object that it exports by a name.
+pub(crate) fn resolve(link: &Link, name: &str, info: &'static InterfaceInfo) -> Result<ObjRef> {
+    let mut request = Vec::with_capacity(40 + name.len());
+    request.extend(guid_to_wire(&info.iid));
+    request.extend(info.fingerprint.to_le_bytes());
+    request.extend((name.len() as u64).to_le_bytes());
+    request.extend(name.as_bytes());
+    let answer = link
+        .with_home(|home| call(home, OP_RESOLVE, &request))
+        .map_err(|error| explain(error, info))?;
+    ObjRef::from_wire(&answer)
+}
+
+fn serve_resolve(_: *mut c_void, call: &mut StubCall<'_, '_>) -> std::result::Result<(), Status> {
+    let frame = call.frame(40)?;
+    let (iid, theirs) = (guid_from(frame, 0)?, fingerprint_from(frame, 16)?);
+    let length = frame
+        .load_u64(32)
+        .filter(|&length| length <= 255)
+        .ok_or(Status::BAD_STUB_DATA)?;
+    let mut name = vec![0; length as usize];
+    frame.copy_to(40, &mut name).ok_or(Status::BAD_STUB_DATA)?;
+    let name = String::from_utf8(name).map_err(|_| Status::BAD_STUB_DATA)?;
+    let caller = who()?;
+    let outcome = (|| {
+        let object = caller.runtime.named(&name)?;
+        let info = registry::find(&iid).map_err(|_| code::E_NOINTERFACE)?;
+        check_fingerprint(info, theirs)?;
+        Ok(caller
+            .runtime
+            .marshal_own(&object.0, info, caller.oxid)?
+            .to_wire())
+    })();
+    answer(call, outcome)
+}
+
+/// Asks the server what it exports by name: a line each, name, interface and IID apart by tabs.
+pub(crate) fn list(link: &Link) -> Result<String> {
+    let answer = link.with_home(|home| call(home, OP_LIST, &[]))?;
+    text(answer)
+}
+
+fn serve_list(_: *mut c_void, call: &mut StubCall<'_, '_>) -> std::result::Result<(), Status> {
+    let caller = who()?;
+    answer(call, Ok(caller.runtime.list_names().into_bytes()))
+}
+
+/// Asks the server for the text of an interface.
+pub(crate) fn describe(link: &Link, iid: &GUID) -> Result<String> {
+    let answer = link.with_home(|home| call(home, OP_DESCRIBE, &guid_to_wire(iid)))?;
+    text(answer)
+}
+
+fn serve_describe(_: *mut c_void, call: &mut StubCall<'_, '_>) -> std::result::Result<(), Status> {
+    let iid = guid_from(call.block(16)?, 0)?;
+    let found = registry::find(&iid).map(|info| info.idl.as_bytes().to_vec());
+    answer(call, found.map_err(|_| code::E_NOINTERFACE.into()))
+}
+
+fn text(mut bytes: Vec<u8>) -> Result<String> {
+    let end = bytes
+        .iter()
+        .rposition(|&byte| byte != 0)
+        .map_or(0, |last| last + 1);
+    bytes.truncate(end);
+    String::from_utf8(bytes).map_err(|_| code::RPC_E_INVALID_DATA.into())
+}

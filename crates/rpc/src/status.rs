@@ -1,0 +1,53 @@
+//! Status codes of faults, as C706 and MS-RPCE number them.
+
+use std::fmt;
+
+/// The status of a fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Status(pub u32);
+
+impl Status {
+    /// The opnum is none of the interface's (nca_s_op_rng_error).
+    pub const OP_RNG_ERROR: Self = Self(0x1c01_0002);
+    /// The server does not know the interface (nca_s_unk_if).
+    pub const UNK_IF: Self = Self(0x1c01_0003);
+    /// A protocol data unit came out of turn (nca_s_proto_error).
+    pub const PROTOCOL_ERROR: Self = Self(0x1c01_000b);
+    /// The server has no memory for the call (nca_s_fault_remote_no_memory).
+    pub const REMOTE_NO_MEMORY: Self = Self(0x1c00_001b);
+    /// The connection failed (nca_s_comm_failure).
+    pub const COMM_FAILURE: Self = Self(0x1c01_0001);
+    /// The arguments break the rules of the transfer syntax (RPC_X_BAD_STUB_DATA).
+    pub const BAD_STUB_DATA: Self = Self(0x0000_06f7);
+    /// The target is not, or no longer, exported (RPC_E_DISCONNECTED).
+    pub const OBJECT_NOT_FOUND: Self = Self(0x8001_0108);
+
+    /// The HRESULT that a caller sees.
+    pub const fn to_hresult(self) -> i32 {
+        match self {
+            Self::BAD_STUB_DATA => 0x8007_06f7_u32.cast_signed(),
+            Self::REMOTE_NO_MEMORY => 0x8007_000e_u32.cast_signed(),
+            Self::COMM_FAILURE => 0x8001_0108_u32.cast_signed(),
+            // A status that is an HRESULT already.
+            Self(value) if value >= 0x8000_0000 => value.cast_signed(),
+            // RPC_E_SERVERFAULT.
+            Self(_) => 0x8001_0105_u32.cast_signed(),
+        }
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = match *self {
+            Self::OP_RNG_ERROR => "the interface has no such method",
+            Self::UNK_IF => "the server does not know the interface",
+            Self::PROTOCOL_ERROR => "a protocol data unit came out of turn",
+            Self::REMOTE_NO_MEMORY => "the server has no memory for the call",
+            Self::COMM_FAILURE => "the connection failed",
+            Self::BAD_STUB_DATA => "the arguments are not what the interface says",
+            Self::OBJECT_NOT_FOUND => "the object is no longer there",
+            Self(value) => return write!(f, "status {value:#010x}"),
+        };
+        f.write_str(text)
+    }
+}

@@ -1,0 +1,460 @@
+//! Calls over a virtual interface: a channel makes them, a service loop answers them.
+//!
+//! This is the fast path: the frame is built where the peer reads it, and the header's sixteen bytes are all that is
+//! added. Nothing here allocates, locks or asks the kernel unless a thread has to sleep.
+
+use crate::status::Status;
+use obvia_ndr::flat::Source;
+use obvia_via::layout::INLINE_MAX;
+use obvia_via::provider::shm::{Alarm, Message, Tx, Vi};
+use obvia_via::{Deadline, Error as ViError, Header, Kind, RegionView};
+use std::fmt;
+
+/// The bytes of a peer's frame, as a transfer syntax reads them.
+///
+/// `via` and `ndr` do not know each other; this adapter is where they meet.
+#[derive(Clone, Copy, Debug)]
+pub struct PeerFrame<'a>(pub RegionView<'a>);
+
+impl Source for PeerFrame<'_> {
+    #[inline]
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    #[inline]
+    fn load_u8(&self, offset: usize) -> Option<u8> {
+        self.0.load_u8(offset)
+    }
+
+    #[inline]
+    fn load_u16(&self, offset: usize) -> Option<u16> {
+        self.0.load_u16(offset)
+    }
+
+    #[inline]
+    fn load_u32(&self, offset: usize) -> Option<u32> {
+        self.0.load_u32(offset)
+    }
+
+    #[inline]
+    fn load_u64(&self, offset: usize) -> Option<u64> {
+        self.0.load_u64(offset)
+    }
+}
+
+/// Why a call has no results.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum CallError {
+    /// The connection failed, timed out or was cancelled. It cannot be used again.
+    Connection(ViError),
+    /// The server refused the call or failed in it.
+    Fault(Status),
+    /// The peer answered what was not asked.
+    Protocol(&'static str),
+}
+
+impl fmt::Display for CallError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Connection(error) => error.fmt(f),
+            Self::Fault(status) => write!(f, "the server answered with a fault: {status}"),
+            Self::Protocol(what) => write!(f, "the peer broke the protocol: {what}"),
+        }
+    }
+}
+
+impl std::error::Error for CallError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Connection(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+impl From<ViError> for CallError {
+    fn from(error: ViError) -> Self {
+        Self::Connection(error)
+    }
+}
+
+/// Which interface pointer of the peer a call is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct TargetId {
+    /// Its place in the peer's object table.
+    pub index: u32,
+    /// Tells it from earlier tenants of that place.
+    pub generation: u32,
+}
+
+/// A connection on which one thread at a time makes calls.
+#[derive(Debug)]
+pub struct Channel {
+    vi: Vi,
+    // Invariant: once a call ended without its response, no further call is made: a late response would be taken for
+    // the next call's.
+    broken: bool,
+}
+
+/// The results of a call, in the peer's memory until the next call on the channel.
+#[derive(Clone, Copy, Debug)]
+pub struct Reply<'a> {
+    /// What the method returned.
+    pub status: u32,
+    /// The results' frame.
+    pub frame: RegionView<'a>,
+}
+
+impl Channel {
+    /// A channel over a fresh connection.
+    pub fn new(vi: Vi) -> Self {
+        Self { vi, broken: false }
+    }
+
+    /// Whether a call on it failed half-way, or the peer is gone: then it is to be dropped.
+    #[inline]
+    pub fn is_broken(&self) -> bool {
+        self.broken
+    }
+
+    /// Whether the peer ended or closed the connection.
+    pub fn is_closed(&self) -> bool {
+        self.broken || self.vi.is_closed()
+    }
+
+    /// The peer's process id.
+    pub fn peer_pid(&self) -> u32 {
+        self.vi.peer_pid()
+    }
+
+    /// A handle that interrupts a call from another thread.
+    pub fn alarm(&self) -> Alarm {
+        self.vi.alarm()
+    }
+
+    /// The place for a request's frame that fits a slot.
+    ///
+    /// # Errors
+    ///
+    /// When the connection is full of one-way calls and the peer takes none by the deadline.
+    #[inline]
+    pub fn inline_request(
+        &mut self,
+        deadline: Deadline,
+    ) -> Result<&mut [u8; INLINE_MAX], CallError> {
+        Ok(self.vi.tx.inline_frame(deadline)?)
+    }
+
+    /// The place for a request's frame of any length; publish it with the same length.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::inline_request`]; and when the frame is over the connection's limit.
+    #[inline]
+    pub fn request(&mut self, length: usize, deadline: Deadline) -> Result<&mut [u8], CallError> {
+        if length <= INLINE_MAX {
+            return Ok(&mut self.vi.tx.inline_frame(deadline)?[..length]);
+        }
+        Ok(self.vi.tx.area_frame(length, deadline)?)
+    }
+
+    /// Publishes the request whose frame was given out last, and waits for its response.
+    ///
+    /// # Errors
+    ///
+    /// [`CallError::Fault`] leaves the channel usable, every other error breaks it.
+    #[inline]
+    pub fn call(
+        &mut self,
+        target: TargetId,
+        opnum: u16,
+        length: usize,
+        deadline: Deadline,
+    ) -> Result<Reply<'_>, CallError> {
+        let call_id = self.vi.tx.next_sequence();
+        let header = Header {
+            kind: Kind::Request,
+            opnum,
+            first: target.index,
+            second: target.generation,
+        };
+        self.publish(header, length);
+        // Until the response is there the channel counts as broken, whichever way this function is left.
+        self.broken = true;
+        let message = match self.vi.rx.receive(deadline) {
+            Ok(message) => message,
+            Err(error) => return Err(abandon(&mut self.vi.tx, call_id, error)),
+        };
+        let answer = message.header();
+        if answer.second != call_id {
+            return Err(CallError::Protocol("the response is to another call"));
+        }
+        self.broken = false;
+        self.vi.tx.taken_through(call_id);
+        match answer.kind {
+            Kind::Response => Ok(Reply {
+                status: answer.first,
+                frame: message.frame(),
+            }),
+            Kind::Fault => Err(CallError::Fault(Status(answer.first))),
+            _ => {
+                self.broken = true;
+                Err(CallError::Protocol(
+                    "the answer is neither a response nor a fault",
+                ))
+            }
+        }
+    }
+
+    /// Publishes the request whose frame was given out last as a call without response.
+    #[inline]
+    pub fn oneway(&mut self, target: TargetId, opnum: u16, length: usize) {
+        let header = Header {
+            kind: Kind::Oneway,
+            opnum,
+            first: target.index,
+            second: target.generation,
+        };
+        self.publish(header, length);
+    }
+
+    /// Sends one protocol data unit and waits for the peer's.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::call`].
+    pub fn exchange_pdu(&mut self, pdu: &[u8], deadline: Deadline) -> Result<Vec<u8>, CallError> {
+        self.broken = true;
+        self.request(pdu.len(), deadline)?.copy_from_slice(pdu);
+        let call_id = self.vi.tx.next_sequence();
+        self.publish(
+            Header {
+                kind: Kind::Pdu,
+                opnum: 0,
+                first: 0,
+                second: 0,
+            },
+            pdu.len(),
+        );
+        let message = self.vi.rx.receive(deadline)?;
+        if message.header().kind != Kind::Pdu {
+            return Err(CallError::Protocol(
+                "the answer to a bind is not a protocol data unit",
+            ));
+        }
+        let answer = private_copy(&message);
+        self.vi.tx.taken_through(call_id);
+        self.broken = false;
+        Ok(answer)
+    }
+
+    #[inline]
+    fn publish(&mut self, header: Header, length: usize) {
+        if length <= INLINE_MAX {
+            self.vi.tx.send_inline(header, length);
+        } else {
+            self.vi.tx.send_area(header, length);
+        }
+    }
+}
+
+/// Tells the peer that a response is no longer wanted. The connection ends soon after, which says it again.
+#[cold]
+fn abandon(tx: &mut Tx, call_id: u32, error: ViError) -> CallError {
+    if matches!(error, ViError::TimedOut | ViError::Cancelled)
+        && tx
+            .inline_frame(Deadline::Within(std::time::Duration::ZERO))
+            .is_ok()
+    {
+        tx.send_inline(
+            Header {
+                kind: Kind::Cancel,
+                opnum: 0,
+                first: 0,
+                second: call_id,
+            },
+            0,
+        );
+    }
+    CallError::Connection(error)
+}
+
+fn private_copy(message: &Message<'_>) -> Vec<u8> {
+    let mut bytes = vec![0; message.frame().len()];
+    // The view has exactly this many bytes.
+    let copied = message.frame().copy_to(0, &mut bytes);
+    debug_assert!(copied.is_some());
+    bytes
+}
+
+/// A call as its server sees it: the request, and the way to answer.
+#[derive(Debug)]
+pub struct ServerCall<'a> {
+    /// The method's number.
+    pub opnum: u16,
+    /// The arguments' frame, in the caller's memory.
+    pub frame: RegionView<'a>,
+    call_id: u32,
+    oneway: bool,
+    tx: &'a mut Tx,
+}
+
+impl ServerCall<'_> {
+    /// Whether the caller waits for no response.
+    #[inline]
+    pub fn is_oneway(&self) -> bool {
+        self.oneway
+    }
+
+    /// The place for the response's frame.
+    ///
+    /// # Errors
+    ///
+    /// When the frame is over the connection's limit, or the caller is gone.
+    #[inline]
+    pub fn reply(&mut self, length: usize) -> Result<&mut [u8], ViError> {
+        // A caller waits for its response before it calls again, so credit is never short.
+        let deadline = Deadline::after_secs(1);
+        if length <= INLINE_MAX {
+            return Ok(&mut self.tx.inline_frame(deadline)?[..length]);
+        }
+        self.tx.area_frame(length, deadline)
+    }
+
+    /// The place for a response's frame that fits a slot.
+    ///
+    /// # Errors
+    ///
+    /// When the caller is gone.
+    #[inline]
+    pub fn inline_reply(&mut self) -> Result<&mut [u8; INLINE_MAX], ViError> {
+        self.tx.inline_frame(Deadline::after_secs(1))
+    }
+
+    /// Publishes the response whose frame was given out last. A one-way call has none.
+    #[inline]
+    pub fn respond(&mut self, status: u32, length: usize) {
+        self.answer(Kind::Response, status, length);
+    }
+
+    /// Answers with a fault instead of results.
+    #[cold]
+    pub fn fault(&mut self, status: Status) {
+        self.answer(Kind::Fault, status.0, 0);
+    }
+
+    #[inline]
+    fn answer(&mut self, kind: Kind, status: u32, length: usize) {
+        if self.oneway {
+            return;
+        }
+        let header = Header {
+            kind,
+            opnum: self.opnum,
+            first: status,
+            second: self.call_id,
+        };
+        if length <= INLINE_MAX {
+            self.tx.send_inline(header, length);
+        } else {
+            self.tx.send_area(header, length);
+        }
+    }
+}
+
+/// What a server's connection serves.
+pub trait Service {
+    /// An interface pointer that calls can be for.
+    type Target;
+
+    /// Finds the target of a call: index and generation, as the caller wrote them.
+    ///
+    /// # Errors
+    ///
+    /// The status that the caller gets instead of results.
+    fn look_up(&mut self, target: TargetId) -> Result<&Self::Target, Status>;
+
+    /// Performs a call and answers it exactly once.
+    fn invoke(target: &Self::Target, call: &mut ServerCall<'_>);
+
+    /// Answers a protocol data unit; `None` ends the connection.
+    fn answer_pdu(&mut self, pdu: &[u8]) -> Option<Vec<u8>>;
+
+    /// Does what is due when no call is there.
+    fn tidy(&mut self);
+}
+
+/// Serves a connection until the peer ends it or breaks its rules, and says why it ended.
+pub fn serve<S: Service>(vi: &mut Vi, service: &mut S) -> ViError {
+    loop {
+        let message = match vi.rx.receive(Deadline::after_secs(60)) {
+            Ok(message) => message,
+            Err(ViError::TimedOut | ViError::Cancelled) => {
+                service.tidy();
+                continue;
+            }
+            Err(error) => return error,
+        };
+        let header = message.header();
+        match header.kind {
+            Kind::Request | Kind::Oneway => {
+                let oneway = header.kind == Kind::Oneway;
+                if !oneway {
+                    // A caller has taken every earlier response before it calls again.
+                    vi.tx.taken_all();
+                }
+                let mut call = ServerCall {
+                    opnum: header.opnum,
+                    frame: message.frame(),
+                    call_id: message.sequence(),
+                    oneway,
+                    tx: &mut vi.tx,
+                };
+                match service.look_up(TargetId {
+                    index: header.first,
+                    generation: header.second,
+                }) {
+                    Ok(target) => S::invoke(target, &mut call),
+                    Err(status) => call.fault(status),
+                }
+                if oneway {
+                    vi.rx.release();
+                }
+            }
+            Kind::Pdu => {
+                vi.tx.taken_all();
+                let Some(answer) = service.answer_pdu(&private_copy(&message)) else {
+                    return ViError::Cancelled;
+                };
+                if let Err(error) = send_pdu(&mut vi.tx, &answer) {
+                    return error;
+                }
+            }
+            // The call it names has been answered, or this thread would not be here.
+            Kind::Cancel => vi.rx.release(),
+            Kind::Response | Kind::Fault => {
+                return ViError::Violation(obvia_via::Violation::BadKind(header.kind as u8));
+            }
+        }
+    }
+}
+
+fn send_pdu(tx: &mut Tx, pdu: &[u8]) -> Result<(), ViError> {
+    let header = Header {
+        kind: Kind::Pdu,
+        opnum: 0,
+        first: 0,
+        second: 0,
+    };
+    if pdu.len() <= INLINE_MAX {
+        tx.inline_frame(Deadline::after_secs(1))?[..pdu.len()].copy_from_slice(pdu);
+        tx.send_inline(header, pdu.len());
+    } else {
+        tx.area_frame(pdu.len(), Deadline::after_secs(1))?
+            .copy_from_slice(pdu);
+        tx.send_area(header, pdu.len());
+    }
+    Ok(())
+}
