@@ -1,0 +1,513 @@
+//! The checked model: what a file declares, with every name resolved and every constant evaluated.
+//!
+//! Back ends read this and nothing else. Types live in tables and are named by their index.
+
+use crate::source::Span;
+
+/// A structure, by its place in [`Model::structs`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct StructId(pub usize);
+/// A union, by its place in [`Model::unions`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct UnionId(pub usize);
+/// An enumeration, by its place in [`Model::enums`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct EnumId(pub usize);
+/// An interface, by its place in [`Model::interfaces`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct InterfaceId(pub usize);
+
+/// Everything that one compilation knows.
+#[derive(Debug, Default)]
+pub struct Model {
+    /// Constants, in the order of the source.
+    pub consts: Vec<Const>,
+    /// Structures; one that contains another by value comes after it.
+    pub structs: Vec<Struct>,
+    /// Unions.
+    pub unions: Vec<Union>,
+    /// Enumerations.
+    pub enums: Vec<Enum>,
+    /// Interfaces; a base comes before those that extend it.
+    pub interfaces: Vec<Interface>,
+}
+
+/// Base types, by their size and meaning on the wire and in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Base {
+    /// `boolean`: one byte, 0 or 1.
+    Boolean,
+    /// `byte`: eight bits without meaning.
+    Byte,
+    /// `char`: eight bits, unsigned.
+    Char,
+    /// `wchar_t`: 16 bits.
+    WChar,
+    /// `small`.
+    I8,
+    /// `unsigned small`.
+    U8,
+    /// `short`.
+    I16,
+    /// `unsigned short`.
+    U16,
+    /// `long`: 32 bits always.
+    I32,
+    /// `unsigned long`.
+    U32,
+    /// `hyper`.
+    I64,
+    /// `unsigned hyper`.
+    U64,
+    /// `float`.
+    F32,
+    /// `double`.
+    F64,
+    /// `HRESULT`.
+    Hresult,
+    /// `GUID` and its other names.
+    Guid,
+}
+
+impl Base {
+    /// Bytes in memory and on the wire.
+    pub const fn size(self) -> u32 {
+        match self {
+            Self::Boolean | Self::Byte | Self::Char | Self::I8 | Self::U8 => 1,
+            Self::WChar | Self::I16 | Self::U16 => 2,
+            Self::I32 | Self::U32 | Self::F32 | Self::Hresult => 4,
+            Self::I64 | Self::U64 | Self::F64 => 8,
+            Self::Guid => 16,
+        }
+    }
+
+    /// Alignment in memory and on the wire.
+    pub const fn align(self) -> u32 {
+        match self {
+            Self::Guid => 4,
+            other => other.size(),
+        }
+    }
+
+    /// Whether it counts: can be a size, a length or a discriminant.
+    pub const fn is_integer(self) -> bool {
+        !matches!(self, Self::F32 | Self::F64 | Self::Hresult | Self::Guid)
+    }
+
+    /// The least and the greatest value, for integers.
+    pub const fn range(self) -> Option<(i128, i128)> {
+        Some(match self {
+            Self::Boolean => (0, 1),
+            Self::Byte | Self::Char | Self::U8 => (0, u8::MAX as i128),
+            Self::I8 => (i8::MIN as i128, i8::MAX as i128),
+            Self::WChar | Self::U16 => (0, u16::MAX as i128),
+            Self::I16 => (i16::MIN as i128, i16::MAX as i128),
+            Self::I32 | Self::Hresult => (i32::MIN as i128, i32::MAX as i128),
+            Self::U32 => (0, u32::MAX as i128),
+            Self::I64 => (i64::MIN as i128, i64::MAX as i128),
+            Self::U64 => (0, u64::MAX as i128),
+            Self::F32 | Self::F64 | Self::Guid => return None,
+        })
+    }
+
+    /// Its name in IDL.
+    pub const fn idl(self) -> &'static str {
+        match self {
+            Self::Boolean => "boolean",
+            Self::Byte => "byte",
+            Self::Char => "char",
+            Self::WChar => "wchar_t",
+            Self::I8 => "small",
+            Self::U8 => "unsigned small",
+            Self::I16 => "short",
+            Self::U16 => "unsigned short",
+            Self::I32 => "long",
+            Self::U32 => "unsigned long",
+            Self::I64 => "hyper",
+            Self::U64 => "unsigned hyper",
+            Self::F32 => "float",
+            Self::F64 => "double",
+            Self::Hresult => "HRESULT",
+            Self::Guid => "GUID",
+        }
+    }
+}
+
+/// A type.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Type {
+    /// A base type.
+    Base(Base),
+    /// An enumeration.
+    Enum(EnumId),
+    /// A structure.
+    Struct(StructId),
+    /// A union.
+    Union(UnionId),
+    /// An array whose size is part of the type.
+    Fixed(Box<Self>, u32),
+    /// A pointer.
+    Pointer(Box<Pointer>),
+    /// A pointer to an object.
+    Interface(Object),
+    /// Nothing.
+    Void,
+}
+
+/// What kind of object an interface pointer is to.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Object {
+    /// One of this interface.
+    Known(InterfaceId),
+    /// Any object.
+    Unknown,
+    /// One of the interface whose IID another member or parameter holds.
+    IidIs(Operand),
+}
+
+/// What a pointer may be and who else may point there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PointerClass {
+    /// Never null.
+    Ref,
+    /// May be null; nobody else points there.
+    Unique,
+    /// May be null; others may point there, in circles too.
+    Full,
+}
+
+/// A pointer, and what it points to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pointer {
+    /// Its class.
+    pub class: PointerClass,
+    /// What it points to: one value, or the elements of an array or a string.
+    pub to: Type,
+    /// How many.
+    pub extent: Extent,
+}
+
+/// How many values a pointer points to.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Extent {
+    /// One.
+    One,
+    /// As many as an expression says; of these, as many are passed as another says.
+    Counted {
+        /// How many there is room for.
+        size: Arith,
+        /// How many are passed, where these are not all.
+        length: Option<Arith>,
+    },
+    /// Up to the first zero.
+    Text,
+}
+
+/// A member or a parameter that an expression reads.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Operand {
+    /// Its place among the members or parameters.
+    pub index: usize,
+    /// Whether it is a pointer whose value is meant, as in `*n`.
+    pub deref: bool,
+    /// The integer it holds.
+    pub base: Base,
+}
+
+/// An expression over members or parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Arith {
+    /// A number.
+    Const(i64),
+    /// A member or a parameter.
+    Operand(Operand),
+    /// `-`, `~`, `!`.
+    Unary(&'static str, Box<Self>),
+    /// C's binary operators.
+    Binary(String, Box<Self>, Box<Self>),
+    /// `a ? b : c`.
+    Ternary(Box<Self>, Box<Self>, Box<Self>),
+}
+
+impl Arith {
+    /// Calls `f` with every operand.
+    pub fn operands(&self, f: &mut impl FnMut(&Operand)) {
+        match self {
+            Self::Const(_) => {}
+            Self::Operand(operand) => f(operand),
+            Self::Unary(_, a) => a.operands(f),
+            Self::Binary(_, a, b) => {
+                a.operands(f);
+                b.operands(f);
+            }
+            Self::Ternary(a, b, c) => {
+                a.operands(f);
+                b.operands(f);
+                c.operands(f);
+            }
+        }
+    }
+
+    /// The parameter or member, if it is nothing else.
+    pub fn plain(&self) -> Option<&Operand> {
+        match self {
+            Self::Operand(operand) => Some(operand),
+            _ => None,
+        }
+    }
+}
+
+/// The value of a constant.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// An integer.
+    Int(i64),
+    /// A number with a fraction.
+    Float(f64),
+    /// A text.
+    Text(String),
+}
+
+/// A constant.
+#[derive(Clone, Debug)]
+pub struct Const {
+    /// Its name.
+    pub name: String,
+    /// Its type; strings are pointers.
+    pub base: Option<Base>,
+    /// Its value.
+    pub value: Value,
+    /// Whether it is declared in a file that this one imports.
+    pub imported: bool,
+}
+
+/// A member of a structure, or the content of an arm.
+#[derive(Clone, Debug)]
+pub struct Field {
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    pub ty: Type,
+    /// The values it may have, where it is limited.
+    pub range: Option<(i64, i64)>,
+    /// For a union without a discriminant of its own: what chooses the arm.
+    pub switch: Option<Arith>,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// A structure.
+#[derive(Clone, Debug)]
+pub struct Struct {
+    /// Its name.
+    pub name: String,
+    /// Its members.
+    pub fields: Vec<Field>,
+    /// The last member, where it is an array whose length another member holds: element type, size, length.
+    pub conformant: Option<(Type, Arith, Option<Arith>)>,
+    /// Whether it is declared in a file that this one imports.
+    pub imported: bool,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// An arm of a union.
+#[derive(Clone, Debug)]
+pub struct Arm {
+    /// The discriminants that choose it; none for the default arm.
+    pub cases: Vec<i64>,
+    /// The names of the cases, where they are names.
+    pub labels: Vec<Option<String>>,
+    /// What it holds.
+    pub field: Option<Field>,
+}
+
+/// A union.
+#[derive(Clone, Debug)]
+pub struct Union {
+    /// Its name.
+    pub name: String,
+    /// The discriminant's type.
+    pub tag: Type,
+    /// The discriminant's and the union's member names, where the union has a discriminant of its own.
+    pub encapsulated: Option<(String, String)>,
+    /// The arms.
+    pub arms: Vec<Arm>,
+    /// The arm for every other discriminant: `Some(None)` is an empty one.
+    pub default: Option<Option<Field>>,
+    /// Whether it is declared in a file that this one imports.
+    pub imported: bool,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// An enumeration.
+#[derive(Clone, Debug)]
+pub struct Enum {
+    /// Its name.
+    pub name: String,
+    /// Its values.
+    pub values: Vec<(String, i32)>,
+    /// Whether it is declared in a file that this one imports.
+    pub imported: bool,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// Which way a parameter goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// To the object.
+    In,
+    /// From the object.
+    Out,
+    /// Both ways.
+    InOut,
+}
+
+impl Direction {
+    /// Whether it is part of the request.
+    pub const fn is_in(self) -> bool {
+        !matches!(self, Self::Out)
+    }
+
+    /// Whether it is part of the reply.
+    pub const fn is_out(self) -> bool {
+        !matches!(self, Self::In)
+    }
+}
+
+/// A parameter.
+#[derive(Clone, Debug)]
+pub struct Param {
+    /// Its name.
+    pub name: String,
+    /// Which way it goes.
+    pub direction: Direction,
+    /// Whether languages with results show it as the result.
+    pub retval: bool,
+    /// Its type, as declared: an [out] parameter is a pointer.
+    pub ty: Type,
+    /// The values it may have, where it is limited.
+    pub range: Option<(i64, i64)>,
+    /// For a union without a discriminant of its own: what chooses the arm.
+    pub switch: Option<Arith>,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// A method.
+#[derive(Clone, Debug)]
+pub struct Method {
+    /// Its name.
+    pub name: String,
+    /// Its number in the vtable: the first after IUnknown's is 3.
+    pub opnum: u16,
+    /// Whether nobody waits for its end.
+    pub oneway: bool,
+    /// Its parameters.
+    pub params: Vec<Param>,
+    /// The comment before it.
+    pub doc: String,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// An interface.
+#[derive(Clone, Debug)]
+pub struct Interface {
+    /// Its name.
+    pub name: String,
+    /// Its IID.
+    pub uuid: u128,
+    /// Its version, major and minor.
+    pub version: (u16, u16),
+    /// The interface that it extends; none for those that extend IUnknown.
+    pub base: Option<InterfaceId>,
+    /// Its own methods.
+    pub methods: Vec<Method>,
+    /// Whether it exists in one process only: no proxies are made.
+    pub local: bool,
+    /// The comment before it.
+    pub doc: String,
+    /// Whether it is declared in a file that this one imports.
+    pub imported: bool,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+impl Model {
+    /// The interface and those that it extends, the farthest ancestor first.
+    pub fn lineage(&self, id: InterfaceId) -> Vec<InterfaceId> {
+        let mut lineage = vec![id];
+        let mut next = self.interfaces[id.0].base;
+        while let Some(base) = next {
+            lineage.push(base);
+            next = self.interfaces[base.0].base;
+        }
+        lineage.reverse();
+        lineage
+    }
+
+    /// Every method of an interface, inherited ones first, in the order of their opnums.
+    pub fn all_methods(&self, id: InterfaceId) -> Vec<&Method> {
+        self.lineage(id).into_iter().flat_map(|id| &self.interfaces[id.0].methods).collect()
+    }
+
+    /// Size and alignment of a type in memory, which FLAT shares: C's on a 64-bit machine.
+    pub fn layout(&self, ty: &Type) -> (u32, u32) {
+        match ty {
+            Type::Base(base) => (base.size(), base.align()),
+            Type::Enum(_) => (4, 4),
+            Type::Pointer(_) | Type::Interface(_) => (8, 8),
+            Type::Void => (0, 1),
+            Type::Fixed(element, count) => {
+                let (size, align) = self.layout(element);
+                (size.saturating_mul(*count), align)
+            }
+            Type::Struct(id) => {
+                let (_, size, align) = self.offsets(&self.structs[id.0]);
+                (size, align)
+            }
+            Type::Union(id) => {
+                let union = &self.unions[id.0];
+                let (size, align) = self.union_body(union);
+                if union.encapsulated.is_none() {
+                    return (size, align);
+                }
+                let (tag, tag_align) = self.layout(&union.tag);
+                let align = align.max(tag_align);
+                (round(round(tag, align).saturating_add(size), align), align)
+            }
+        }
+    }
+
+    /// Size and alignment of a union's arms, without a discriminant.
+    pub fn union_body(&self, union: &Union) -> (u32, u32) {
+        let arms = union.arms.iter().filter_map(|arm| arm.field.as_ref());
+        let all = arms.chain(union.default.iter().flatten());
+        let (size, align) = all.fold((0, 1), |(size, align), field| {
+            let (own, own_align) = self.layout(&field.ty);
+            (size.max(own), align.max(own_align))
+        });
+        (round(size, align), align)
+    }
+
+    /// The members' offsets, and the size and alignment of a structure. A conformant array has the last offset.
+    pub fn offsets(&self, of: &Struct) -> (Vec<u32>, u32, u32) {
+        let (mut offsets, mut at, mut most) = (Vec::new(), 0_u32, 1);
+        let conformant = of.conformant.iter().map(|(element, ..)| (0, self.layout(element).1));
+        for (size, align) in of.fields.iter().map(|field| self.layout(&field.ty)).chain(conformant) {
+            at = round(at, align);
+            offsets.push(at);
+            at = at.saturating_add(size);
+            most = most.max(align);
+        }
+        (offsets, round(at, most), most)
+    }
+}
+
+/// Rounds up to a multiple of an alignment.
+pub fn round(value: u32, align: u32) -> u32 {
+    value.div_ceil(align.max(1)).saturating_mul(align.max(1))
+}

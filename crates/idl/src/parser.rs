@@ -1,0 +1,393 @@
+//! The parser: tokens to syntax, by recursive descent, going on after an error where the next declaration begins.
+
+mod attributes;
+mod expr;
+mod types;
+
+use crate::ast::{Declarator, Dimension, Ident, InterfaceDecl, Item, Method, Param, TypeKind, TypeSpec};
+use crate::diagnostic::Diagnostic;
+use crate::lexer::{Token, TokenKind};
+use crate::source::{Sources, Span};
+
+/// Nested types, parentheses and interfaces that a file may have.
+const DEPTH_MAX: usize = 64;
+
+/// The parser could not go on; what is wrong has been said.
+pub(crate) struct Stop;
+
+pub(crate) type Parsed<T> = Result<T, Stop>;
+
+/// Parses the tokens of a file.
+pub(crate) struct Parser<'a> {
+    tokens: &'a [Token],
+    at: usize,
+    depth: usize,
+    sources: &'a Sources,
+    diagnostics: &'a mut Vec<Diagnostic>,
+    end: Span,
+}
+
+impl<'a> Parser<'a> {
+    pub(crate) fn new(
+        tokens: &'a [Token],
+        end: Span,
+        sources: &'a Sources,
+        diagnostics: &'a mut Vec<Diagnostic>,
+    ) -> Self {
+        Self { tokens, at: 0, depth: 0, sources, diagnostics, end }
+    }
+
+    /// The whole file.
+    pub(crate) fn file(&mut self) -> Vec<Item> {
+        let mut items = Vec::new();
+        while self.at < self.tokens.len() {
+            self.item_into(&mut items, false);
+        }
+        items
+    }
+
+    fn item_into(&mut self, items: &mut Vec<Item>, in_interface: bool) {
+        let before = self.at;
+        match self.item(in_interface) {
+            Ok(item) => items.push(item),
+            Err(Stop) => self.recover(before),
+        }
+    }
+
+    /// Passes over the rest of a declaration that could not be understood.
+    fn recover(&mut self, before: usize) {
+        self.depth = 0;
+        if self.at == before {
+            self.at += 1;
+        }
+        let mut braces = 0_usize;
+        while let Some(text) = self.peek_text() {
+            match text {
+                "{" => braces += 1,
+                "}" if braces == 0 => return,
+                "}" => braces -= 1,
+                ";" if braces == 0 => {
+                    self.at += 1;
+                    return;
+                }
+                _ => {}
+            }
+            self.at += 1;
+        }
+    }
+
+    // --- tokens -------------------------------------------------------------------------------------------------
+
+    pub(crate) fn peek(&self) -> Option<Token> {
+        self.tokens.get(self.at).copied()
+    }
+
+    pub(crate) fn peek_text(&self) -> Option<&'a str> {
+        self.text_at(0)
+    }
+
+    pub(crate) fn text_at(&self, ahead: usize) -> Option<&'a str> {
+        self.tokens.get(self.at + ahead).map(|token| self.sources.text(token.span))
+    }
+
+    pub(crate) fn bump(&mut self) -> Option<Token> {
+        let token = self.peek();
+        self.at += usize::from(token.is_some());
+        token
+    }
+
+    /// Where the parser stands, for diagnostics: the next token, or the end of the file.
+    pub(crate) fn here(&self) -> Span {
+        self.peek().map_or(self.end, |token| token.span)
+    }
+
+    /// The token just passed.
+    pub(crate) fn behind(&self) -> Span {
+        self.at.checked_sub(1).and_then(|at| self.tokens.get(at)).map_or(self.end, |token| token.span)
+    }
+
+    pub(crate) fn eat(&mut self, text: &str) -> bool {
+        let found = self.peek_text() == Some(text) && self.peek().is_some_and(|token| token.kind != TokenKind::Text);
+        self.at += usize::from(found);
+        found
+    }
+
+    pub(crate) fn expect(&mut self, text: &str, after: &str) -> Parsed<Span> {
+        if self.eat(text) {
+            return Ok(self.behind());
+        }
+        let found = self.peek_text().map_or_else(|| "the end of the file".to_owned(), |found| format!("`{found}`"));
+        let error = Diagnostic::error("syntax", self.here(), format!("expected `{text}` {after}, found {found}"));
+        self.fail(error.label(format!("`{text}` is missing here")))
+    }
+
+    pub(crate) fn fail<T>(&mut self, diagnostic: Diagnostic) -> Parsed<T> {
+        self.diagnostics.push(diagnostic);
+        Err(Stop)
+    }
+
+    pub(crate) fn ident(&mut self, what: &str) -> Parsed<Ident> {
+        match self.peek() {
+            Some(token) if token.kind == TokenKind::Ident => {
+                self.at += 1;
+                Ok(Ident { name: self.sources.text(token.span).to_owned(), span: token.span })
+            }
+            _ => {
+                let found = self.peek_text().map_or_else(|| "the end of the file".to_owned(), |text| format!("`{text}`"));
+                let error = Diagnostic::error("syntax", self.here(), format!("expected {what}, found {found}"));
+                self.fail(error)
+            }
+        }
+    }
+
+    pub(crate) fn nest<T>(&mut self, inner: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+        if self.depth >= DEPTH_MAX {
+            let error = Diagnostic::error("too-deep", self.here(), "this is nested too deeply");
+            return self.fail(error.help(format!("more than {DEPTH_MAX} levels are not understood")));
+        }
+        self.depth += 1;
+        let outcome = inner(self);
+        self.depth = self.depth.saturating_sub(1);
+        outcome
+    }
+
+    /// The text of a quoted token, escapes resolved.
+    pub(crate) fn unquoted(&self, token: Token) -> String {
+        let text = self.sources.text(token.span);
+        let inner = text.get(1..text.len().max(2) - 1).unwrap_or("");
+        let mut out = String::with_capacity(inner.len());
+        let mut chars = inner.chars();
+        while let Some(c) = chars.next() {
+            if c != '\\' {
+                out.push(c);
+                continue;
+            }
+            match chars.next() {
+                Some('n') => out.push('\n'),
+                Some('t') => out.push('\t'),
+                Some('r') => out.push('\r'),
+                Some('0') => out.push('\0'),
+                Some(other) => out.push(other),
+                None => {}
+            }
+        }
+        out
+    }
+
+    fn quoted(&mut self, what: &str) -> Parsed<(String, Span)> {
+        match self.peek() {
+            Some(token) if token.kind == TokenKind::Text => {
+                self.at += 1;
+                Ok((self.unquoted(token), token.span))
+            }
+            _ => {
+                let error = Diagnostic::error("syntax", self.here(), format!("expected {what} in quotes"));
+                self.fail(error)
+            }
+        }
+    }
+
+    /// The comment that stands right before a place.
+    fn doc_before(&self, span: Span) -> String {
+        let text = &self.sources.file(span.file).text;
+        let mut before = text.get(..span.start as usize).unwrap_or("").trim_end();
+        let mut lines = Vec::new();
+        if let Some(block) = before.strip_suffix("*/") {
+            let start = block.rfind("/*").map_or(0, |start| start + 2);
+            let inner = block[start..].trim_matches('*');
+            return inner.lines().map(|line| line.trim().trim_start_matches('*').trim()).collect::<Vec<_>>().join("\n").trim().to_owned();
+        }
+        loop {
+            let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+            let Some(comment) = before[line_start..].trim_start().strip_prefix("//") else { break };
+            lines.push(comment.trim_start_matches('/').trim());
+            before = before[..line_start].trim_end_matches([' ', '\t', '\r']);
+            // A blank line ends the comment.
+            let Some(shorter) = before.strip_suffix('\n') else { break };
+            before = shorter;
+        }
+        lines.reverse();
+        lines.join("\n")
+    }
+
+    // --- declarations -------------------------------------------------------------------------------------------
+
+    fn item(&mut self, in_interface: bool) -> Parsed<Item> {
+        let start = self.here();
+        match self.peek_text().unwrap_or("") {
+            "import" => self.import(),
+            "cpp_quote" => self.cpp_quote(),
+            "const" => self.constant(),
+            "typedef" => self.typedef(),
+            "library" | "coclass" | "dispinterface" | "module" | "runtimeclass" | "namespace" | "importlib" => {
+                let what = self.peek_text().unwrap_or("");
+                let error = Diagnostic::error("unsupported", start, format!("`{what}` is not supported"));
+                self.fail(error.help("declare interfaces and types at the top level of the file"))
+            }
+            _ => {
+                let attributes = self.attributes()?;
+                match self.peek_text().unwrap_or("") {
+                    "interface" if !in_interface => self.interface(attributes, start),
+                    "typedef" => self.typedef_with(attributes),
+                    "coclass" | "library" | "dispinterface" => {
+                        let what = self.peek_text().unwrap_or("");
+                        let error = Diagnostic::error("unsupported", self.here(), format!("`{what}` is not supported"));
+                        self.fail(error.help("declare interfaces and types at the top level of the file"))
+                    }
+                    _ => self.method_or_type(attributes, in_interface, start),
+                }
+            }
+        }
+    }
+
+    fn import(&mut self) -> Parsed<Item> {
+        self.bump();
+        let mut files = vec![self.quoted("the file to import")?];
+        while self.eat(",") {
+            files.push(self.quoted("the file to import")?);
+        }
+        self.expect(";", "after the file name")?;
+        Ok(Item::Import(files))
+    }
+
+    fn cpp_quote(&mut self) -> Parsed<Item> {
+        self.bump();
+        self.expect("(", "after cpp_quote")?;
+        let (text, _) = self.quoted("the text for C")?;
+        self.expect(")", "after the text")?;
+        self.eat(";");
+        Ok(Item::CppQuote(text))
+    }
+
+    fn constant(&mut self) -> Parsed<Item> {
+        let spec = self.type_spec()?;
+        let declarator = self.declarator("the constant's name")?;
+        self.expect("=", "after the constant's name")?;
+        let value = self.expr()?;
+        self.expect(";", "after the constant's value")?;
+        Ok(Item::Const(spec, declarator, value))
+    }
+
+    fn typedef(&mut self) -> Parsed<Item> {
+        self.typedef_with(Vec::new())
+    }
+
+    fn typedef_with(&mut self, mut attributes: Vec<crate::ast::Attribute>) -> Parsed<Item> {
+        self.bump();
+        attributes.extend(self.attributes()?);
+        let spec = self.type_spec()?;
+        let mut declarators = vec![self.declarator("the new type's name")?];
+        while self.eat(",") {
+            declarators.push(self.declarator("the new type's name")?);
+        }
+        self.expect(";", "after the typedef")?;
+        Ok(Item::Typedef(attributes, spec, declarators))
+    }
+
+    fn interface(&mut self, attributes: Vec<crate::ast::Attribute>, start: Span) -> Parsed<Item> {
+        let doc = self.doc_before(start);
+        self.bump();
+        let name = self.ident("the interface's name")?;
+        if self.eat(";") {
+            return Ok(Item::Interface(InterfaceDecl { attributes, name, base: None, items: None, doc }));
+        }
+        let base = if self.eat(":") { Some(self.ident("the interface that this one extends")?) } else { None };
+        if self.peek_text() == Some(",") {
+            let error = Diagnostic::error("many-bases", self.here(), "an interface extends one interface only");
+            return self.fail(error.help("let the object implement both interfaces"));
+        }
+        self.expect("{", "after the interface's name")?;
+        let mut items = Vec::new();
+        while self.at < self.tokens.len() && self.peek_text() != Some("}") {
+            self.item_into(&mut items, true);
+        }
+        self.expect("}", "at the end of the interface")?;
+        self.eat(";");
+        Ok(Item::Interface(InterfaceDecl { attributes, name, base, items: Some(items), doc }))
+    }
+
+    fn method_or_type(
+        &mut self,
+        attributes: Vec<crate::ast::Attribute>,
+        in_interface: bool,
+        start: Span,
+    ) -> Parsed<Item> {
+        let spec = self.type_spec_with(&attributes)?;
+        if self.eat(";") {
+            return Ok(Item::Type(spec));
+        }
+        let mut pointers = 0;
+        while self.eat("*") {
+            pointers += 1;
+        }
+        // Calling conventions mean nothing on the wire.
+        while matches!(self.peek_text(), Some("STDMETHODCALLTYPE" | "__stdcall" | "_stdcall" | "__cdecl")) {
+            self.bump();
+        }
+        let name = self.ident("a name")?;
+        if !in_interface || self.peek_text() != Some("(") {
+            let error = Diagnostic::error("stray-declaration", name.span, format!("`{}` is declared outside an interface", name.name));
+            return self.fail(error.help("methods stand in interfaces; types need `typedef` or a `struct`, `union` or `enum`"));
+        }
+        self.bump();
+        let params = self.params()?;
+        self.expect(";", "after the method")?;
+        let doc = self.doc_before(start);
+        Ok(Item::Method(Method { attributes, returns: (spec, pointers), name, params, doc }))
+    }
+
+    fn params(&mut self) -> Parsed<Vec<Param>> {
+        let mut params = Vec::new();
+        if self.eat(")") {
+            return Ok(params);
+        }
+        if self.peek_text() == Some("void") && self.text_at(1) == Some(")") {
+            self.at += 2;
+            return Ok(params);
+        }
+        loop {
+            let attributes = self.attributes()?;
+            let spec = self.type_spec()?;
+            let declarator = self.declarator("the parameter's name")?;
+            params.push(Param { attributes, spec, declarator });
+            if self.eat(")") {
+                return Ok(params);
+            }
+            self.expect(",", "between parameters")?;
+        }
+    }
+
+    /// A name with its pointers and dimensions.
+    pub(crate) fn declarator(&mut self, what: &str) -> Parsed<Declarator> {
+        let start = self.here();
+        let mut pointers = 0_u8;
+        loop {
+            if self.eat("*") {
+                pointers = pointers.saturating_add(1);
+            } else if !self.eat("const") {
+                break;
+            }
+        }
+        let name = self.ident(what)?;
+        let mut dimensions = Vec::new();
+        while self.eat("[") {
+            let open = self.behind();
+            if self.eat("]") {
+                dimensions.push(Dimension::Open(open.to(self.behind())));
+            } else if self.peek_text() == Some("*") && self.text_at(1) == Some("]") {
+                self.at += 2;
+                dimensions.push(Dimension::Open(open.to(self.behind())));
+            } else {
+                dimensions.push(Dimension::Fixed(self.expr()?));
+                self.expect("]", "after the dimension")?;
+            }
+        }
+        let span = start.to(self.behind());
+        Ok(Declarator { pointers, name, dimensions, span })
+    }
+
+    /// Whether a type is `void` without pointers.
+    pub(crate) fn is_void(spec: &TypeSpec) -> bool {
+        matches!(spec.kind, TypeKind::Base("void"))
+    }
+}

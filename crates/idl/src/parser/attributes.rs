@@ -1,0 +1,84 @@
+//! Attributes: what stands in brackets before a declaration.
+
+use super::{Parsed, Parser};
+use crate::ast::{Attribute, Ident};
+use crate::diagnostic::Diagnostic;
+use crate::source::Span;
+
+/// Attributes whose arguments are no expressions.
+const RAW: [&str; 8] =
+    ["uuid", "version", "switch_type", "endpoint", "pointer_default", "async_uuid", "helpstring", "OBVIA"];
+
+impl Parser<'_> {
+    /// Every attribute list before a declaration. `OBVIA(name)` outside brackets, which other compilers pass over as an
+    /// empty macro, counts as one.
+    pub(crate) fn attributes(&mut self) -> Parsed<Vec<Attribute>> {
+        let mut attributes = Vec::new();
+        loop {
+            if self.peek_text() == Some("OBVIA") {
+                self.bump();
+                self.expect("(", "after OBVIA")?;
+                attributes.push(self.attribute()?);
+                self.expect(")", "after the attribute")?;
+            } else if self.eat("[") {
+                while !self.eat("]") {
+                    attributes.push(self.attribute()?);
+                    if !self.eat(",") && self.peek_text() != Some("]") {
+                        self.expect("]", "at the end of the attributes")?;
+                    }
+                }
+            } else {
+                return Ok(attributes);
+            }
+        }
+    }
+
+    fn attribute(&mut self) -> Parsed<Attribute> {
+        let name = self.ident("an attribute")?;
+        let start = name.span;
+        let mut attribute = Attribute { name, arguments: Vec::new(), raw: String::new(), span: start };
+        if !self.eat("(") {
+            return Ok(attribute);
+        }
+        let open = self.behind();
+        if RAW.contains(&attribute.name.name.as_str()) {
+            let close = self.to_closing(open)?;
+            let inner = Span { start: open.end, end: close.start, ..open };
+            self.sources.text(inner).trim().clone_into(&mut attribute.raw);
+            attribute.span = start.to(close);
+            if attribute.name.name == "OBVIA" {
+                // `OBVIA(oneway)` in brackets means `oneway`.
+                attribute.name = Ident { name: attribute.raw.clone(), span: inner };
+            }
+            return Ok(attribute);
+        }
+        loop {
+            match self.peek_text() {
+                Some("," | ")") => attribute.arguments.push(None),
+                _ => attribute.arguments.push(Some(self.expr()?)),
+            }
+            if self.eat(")") {
+                break;
+            }
+            self.expect(",", "between the attribute's arguments")?;
+        }
+        attribute.span = start.to(self.behind());
+        Ok(attribute)
+    }
+
+    fn to_closing(&mut self, open: Span) -> Parsed<Span> {
+        let mut depth = 1;
+        while let Some(token) = self.bump() {
+            match self.sources.text(token.span) {
+                "(" => depth += 1,
+                ")" => depth -= 1,
+                _ => {}
+            }
+            if depth == 0 {
+                return Ok(token.span);
+            }
+        }
+        let error = Diagnostic::error("syntax", open, "this parenthesis does not close");
+        self.fail(error.help("add `)`"))
+    }
+}
