@@ -1,0 +1,31 @@
+//! How obvia measures a call: cases, raw baselines, the run that interleaves them, and the report.
+//!
+//! From the top floor down:
+//!
+//! - [`report`]: rows with ratios, as a table, as JSON and as a plot.
+//! - [`run`]: takes all cases in turn, round after round, so that drift of the machine hits all alike.
+//! - [`Case`]: one thing that is measured; [`Calls`] makes one of any [`Exchange`].
+//! - [`raw`]: the baselines: what two processes can do at best with bare memory, futexes and sockets.
+//! - [`ServerProcess`]: the other process of a case. Only the one being measured runs, the others are stopped.
+//!
+//! It is no part of what a program that uses obvia links.
+
+mod case;
+mod error;
+mod histogram;
+mod machine;
+mod payload;
+pub mod raw;
+pub mod report;
+mod run;
+mod server;
+mod stats;
+
+pub use case::{Calls, Case, Exchange, Label, Path, Wait};
+pub use error::Error;
+pub use histogram::Histogram;
+pub use machine::{Machine, Placement};
+pub use payload::Payload;
+pub use run::{Measured, Plan, Progress, run};
+pub use server::{Parent, ServerProcess, Stalling, Watch};
+pub use stats::median;

@@ -1,0 +1,140 @@
+//! The machine measured on, and which of its processors the two sides run on.
+
+use crate::Error;
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+use serde::Serialize;
+use std::fmt;
+use std::str::FromStr;
+
+/// The processors of client and server.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Placement {
+    /// The client's processor.
+    pub client: usize,
+    /// The server's.
+    pub server: usize,
+}
+
+impl Placement {
+    /// The first two processors this process may use, or its only one twice.
+    pub fn first_two() -> Result<Self, Error> {
+        let allowed = sched_getaffinity(None).map_err(Error::system("reading the CPU affinity"))?;
+        let mut usable = (0..CpuSet::MAX_CPU).filter(|cpu| allowed.is_set(*cpu));
+        let client = usable.next().unwrap_or(0);
+        Ok(Self {
+            client,
+            server: usable.next().unwrap_or(client),
+        })
+    }
+
+    /// Whether the two sides take turns on one processor.
+    pub fn is_one_cpu(self) -> bool {
+        self.client == self.server
+    }
+}
+
+impl fmt::Display for Placement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{},{}", self.client, self.server)
+    }
+}
+
+impl FromStr for Placement {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let usage = || Error::Usage {
+            message: format!("`{text}` is no placement: give two CPU numbers, as in `0,1`"),
+        };
+        let (client, server) = text.split_once(',').ok_or_else(usage)?;
+        let cpu = |number: &str| {
+            number
+                .trim()
+                .parse()
+                .ok()
+                .filter(|cpu| *cpu < CpuSet::MAX_CPU)
+                .ok_or_else(usage)
+        };
+        Ok(Self {
+            client: cpu(client)?,
+            server: cpu(server)?,
+        })
+    }
+}
+
+/// Keeps the calling thread, and the threads it starts from now on, on one processor.
+pub(crate) fn pin(cpu: usize) -> Result<(), Error> {
+    let mut set = CpuSet::new();
+    set.set(cpu);
+    sched_setaffinity(None, &set).map_err(Error::system("pinning to a CPU"))
+}
+
+/// What the figures were measured on.
+#[derive(Clone, Debug, Serialize)]
+pub struct Machine {
+    /// Model of the processor.
+    pub cpu: String,
+    /// Name and release of the kernel.
+    pub kernel: String,
+    /// Processors this process may use.
+    pub cores: usize,
+    /// Processors of client and server, as in `0,1`.
+    pub placement: String,
+}
+
+impl Machine {
+    /// Looks at the machine. Must come before pinning, which hides processors.
+    pub fn look(placement: Placement) -> Self {
+        let read = |path| std::fs::read_to_string(path).unwrap_or_default();
+        let cpuinfo = read("/proc/cpuinfo");
+        let model = cpuinfo
+            .lines()
+            .find_map(|line| line.strip_prefix("model name")?.split_once(':'))
+            .map_or(std::env::consts::ARCH, |(_, model)| model.trim());
+        let kernel = read("/proc/sys/kernel/ostype").trim().to_owned()
+            + " "
+            + read("/proc/sys/kernel/osrelease").trim();
+        Self {
+            cpu: model.to_owned(),
+            kernel,
+            cores: std::thread::available_parallelism().map_or(1, usize::from),
+            placement: placement.to_string(),
+        }
+    }
+}
+
+impl fmt::Display for Machine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}, {}, {} cores, client and server on CPU {}",
+            self.cpu, self.kernel, self.cores, self.placement
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn placements_parse_and_print() {
+        let placement: Placement = "3, 1".parse().unwrap();
+        assert_eq!(placement.to_string(), "3,1");
+        assert!(!placement.is_one_cpu());
+        assert!("0,0".parse::<Placement>().unwrap().is_one_cpu());
+        for wrong in ["", "1", "1,", "a,b", "0,1,2", "0,99999"] {
+            assert!(wrong.parse::<Placement>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn machine_knows_its_kernel() {
+        let machine = Machine::look(Placement {
+            client: 0,
+            server: 0,
+        });
+        assert!(machine.kernel.len() > 3 && machine.cores > 0);
+        assert!(machine.to_string().contains(&machine.cpu));
+    }
+}

@@ -1,0 +1,325 @@
+//! The baselines: what two processes can do at best with bare memory, futexes and sockets.
+//!
+//! None of them checks anything that a peer writes, looks up an object, or has more than one message on the way: that is
+//! the point of them. Each case has a server process of its own.
+
+mod memory;
+mod sockets;
+mod waiting;
+
+use crate::{
+    Calls, Case, Error, Exchange, Label, Parent, Path, Payload, Placement, ServerProcess, Wait,
+};
+use memory::{ClientEnd, ServerEnd};
+use sockets::{Transport, Udp, Unix, Wire};
+use std::convert::Infallible;
+use std::fmt;
+use std::os::fd::{AsFd, OwnedFd};
+use std::str::FromStr;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+use waiting::{Pause, Sleep, Spin, Waiting};
+
+/// The longest array that goes in one datagram, with its header.
+const UDP_BYTES_MAX: usize = 65_507 - 8;
+/// The subcommand that [`serve`] stands behind.
+pub const SERVE: [&str; 2] = ["bench", "serve-raw"];
+
+/// What a server process of a baseline does.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Kind {
+    path: Path,
+    wait: Wait,
+}
+
+impl Kind {
+    const ALL: [Self; 9] = {
+        const fn kind(path: Path, wait: Wait) -> Kind {
+            Kind { path, wait }
+        }
+        [
+            kind(Path::RawLine, Wait::Poll),
+            kind(Path::RawLine, Wait::PollPause),
+            kind(Path::RawCopy, Wait::Poll),
+            kind(Path::RawCopy, Wait::PollPause),
+            kind(Path::RawFutex, Wait::Block),
+            kind(Path::Unix, Wait::Poll),
+            kind(Path::Unix, Wait::Block),
+            kind(Path::Udp, Wait::Poll),
+            kind(Path::Udp, Wait::Block),
+        ]
+    };
+
+    /// Whether calls of this many bytes are a case of it. The line carries no payload, the copy nothing else.
+    fn carries(self, bytes: usize) -> bool {
+        match self.path {
+            Path::RawLine => bytes == 0,
+            Path::RawCopy => bytes > 0,
+            Path::Udp => bytes <= UDP_BYTES_MAX,
+            _ => true,
+        }
+    }
+
+    /// Two that spin on one processor only wait for the end of the other's time slice.
+    fn works(self, placement: Placement) -> bool {
+        self.wait == Wait::Block || !placement.is_one_cpu()
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.path.name(), self.wait.name())
+    }
+}
+
+impl FromStr for Kind {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let named = |kind: &Self| kind.to_string() == text;
+        Self::ALL
+            .into_iter()
+            .find(named)
+            .ok_or_else(|| Error::Usage {
+                message: format!("there is no baseline `{text}`"),
+            })
+    }
+}
+
+/// Starts the baselines of these paths that make sense at this placement: for the null call and for arrays of these sizes.
+pub fn cases(
+    paths: &[Path],
+    sizes: &[usize],
+    placement: Placement,
+) -> Result<Vec<Box<dyn Case>>, Error> {
+    let mut cases = Vec::new();
+    for bytes in [0].into_iter().chain(sizes.iter().copied()) {
+        for kind in Kind::ALL {
+            if paths.contains(&kind.path) && kind.works(placement) && kind.carries(bytes) {
+                cases.push(case(kind, bytes, placement.server)?);
+            }
+        }
+    }
+    Ok(cases)
+}
+
+fn case(kind: Kind, bytes: usize, cpu: usize) -> Result<Box<dyn Case>, Error> {
+    let label = Label {
+        case: if bytes == 0 { "null" } else { "MoveData" },
+        bytes,
+        path: kind.path,
+        wait: kind.wait,
+    };
+    let start = |fd| {
+        let [bench, serve] = SERVE;
+        ServerProcess::start(
+            &[bench, serve, &kind.to_string(), "--cpu", &cpu.to_string()],
+            Some(fd),
+        )
+    };
+    let spinning = kind.wait == Wait::Poll;
+    Ok(match (kind.path, kind.wait) {
+        (Path::RawLine | Path::RawCopy, Wait::Poll) => memory_case::<Spin>(label, start)?,
+        (Path::RawLine | Path::RawCopy, Wait::PollPause) => memory_case::<Pause>(label, start)?,
+        (Path::RawFutex, _) => memory_case::<Sleep>(label, start)?,
+        (Path::Unix, _) => {
+            let (here, there) = Unix::pair(spinning)?;
+            socket_case(label, here, start(there)?)?
+        }
+        (Path::Udp, _) => {
+            let (here, there) = Udp::pair(spinning)?;
+            socket_case(label, here, start(there)?)?
+        }
+        _ => {
+            return Err(Error::Usage {
+                message: format!("{kind} is no baseline"),
+            });
+        }
+    })
+}
+
+fn memory_case<W: Waiting + 'static>(
+    label: Label,
+    start: impl FnOnce(OwnedFd) -> Result<ServerProcess, Error>,
+) -> Result<Box<dyn Case>, Error> {
+    let payload = Payload::new(label.bytes)?;
+    let (end, fd) = ClientEnd::<W>::create(label.bytes)?;
+    let server = start(fd)?;
+    Ok(if label.bytes == 0 {
+        Box::new(Calls::new(label, Line { end, server }))
+    } else {
+        Box::new(Calls::new(
+            label,
+            Copied {
+                end,
+                server,
+                payload,
+            },
+        ))
+    })
+}
+
+fn socket_case<T: Transport + 'static>(
+    label: Label,
+    wire: Wire<T>,
+    server: ServerProcess,
+) -> Result<Box<dyn Case>, Error> {
+    let payload = Payload::new(label.bytes)?;
+    Ok(Box::new(Calls::new(
+        label,
+        Sent {
+            wire,
+            server,
+            payload,
+            sequence: 0,
+        },
+    )))
+}
+
+/// A line there, a line back. That the other side answered this very call is in the sequence number.
+struct Line<W> {
+    end: ClientEnd<W>,
+    server: ServerProcess,
+}
+
+impl<W: Waiting> Exchange for Line<W> {
+    #[inline]
+    fn call(&mut self) -> Result<(), Error> {
+        self.end.null(&mut self.server)
+    }
+
+    fn verify(&mut self, calls: u32) -> Result<(), Error> {
+        self.end.verify(calls)
+    }
+
+    fn server(&mut self) -> &mut ServerProcess {
+        &mut self.server
+    }
+}
+
+/// An array there and back, through shared areas.
+struct Copied<W> {
+    end: ClientEnd<W>,
+    server: ServerProcess,
+    payload: Payload,
+}
+
+impl<W: Waiting> Exchange for Copied<W> {
+    #[inline]
+    fn call(&mut self) -> Result<(), Error> {
+        self.end
+            .move_data(self.payload.words_mut(), &mut self.server)
+    }
+
+    fn verify(&mut self, calls: u32) -> Result<(), Error> {
+        self.end.verify(calls)?;
+        self.payload.verify(calls)
+    }
+
+    fn server(&mut self) -> &mut ServerProcess {
+        &mut self.server
+    }
+}
+
+/// An array there and back, through sockets.
+struct Sent<T> {
+    wire: Wire<T>,
+    server: ServerProcess,
+    payload: Payload,
+    sequence: u32,
+}
+
+impl<T: Transport> Exchange for Sent<T> {
+    #[inline]
+    fn call(&mut self) -> Result<(), Error> {
+        self.sequence = self.sequence.wrapping_add(1);
+        let message = self.payload.framed_mut();
+        message[0] = self.sequence;
+        message[1] = (message.len() - 2) as u32;
+        self.wire.send(message, &mut self.server)?;
+        self.wire.receive(message, &mut self.server)?;
+        if message[0] != self.sequence {
+            return Err(Error::Corrupt {
+                what: "the sequence number of a reply",
+                expected: self.sequence.into(),
+                found: message[0].into(),
+            });
+        }
+        Ok(())
+    }
+
+    fn verify(&mut self, calls: u32) -> Result<(), Error> {
+        if self.payload.words().is_empty() {
+            return Ok(());
+        }
+        self.payload.verify(calls)
+    }
+
+    fn server(&mut self) -> &mut ServerProcess {
+        &mut self.server
+    }
+}
+
+/// The server process of a baseline: answers until the client is gone. Standard input is what it shares with the client,
+/// as [`cases`] hands it over; a process serves once.
+pub fn serve(kind: Kind, cpu: usize, parent: u32) -> Result<Infallible, Error> {
+    static SERVING: AtomicBool = AtomicBool::new(false);
+    if SERVING.swap(true, Relaxed) {
+        return Err(Error::Usage {
+            message: "this process serves a baseline already".to_owned(),
+        });
+    }
+    let parent = Parent::bind(parent, cpu)?;
+    let shared = std::io::stdin()
+        .as_fd()
+        .try_clone_to_owned()
+        .map_err(Error::system("taking over standard input"))?;
+    let spinning = kind.wait == Wait::Poll;
+    let copying = kind.path != Path::RawLine;
+    match (kind.path, kind.wait) {
+        (Path::Unix, _) => Wire::<Unix>::of(shared, spinning)?.serve(parent),
+        (Path::Udp, _) => Wire::<Udp>::of(shared, spinning)?.serve(parent),
+        (_, Wait::Poll) => serve_memory::<Spin>(shared, copying, parent),
+        (_, Wait::PollPause) => serve_memory::<Pause>(shared, copying, parent),
+        _ => serve_memory::<Sleep>(shared, copying, parent),
+    }
+}
+
+/// A part of `serve`, for nobody else.
+fn serve_memory<W: Waiting>(
+    shared: OwnedFd,
+    copying: bool,
+    parent: Parent,
+) -> Result<Infallible, Error> {
+    // SAFETY: `shared` is standard input, which comes from the process that started this one, and that is `case`: it made
+    // the segment for this process alone. Here only one call gets this far (`SERVING`).
+    let end = unsafe { ServerEnd::<W>::attach(shared) }?;
+    end.serve(copying, parent)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_parse_as_they_print() {
+        for kind in Kind::ALL {
+            assert_eq!(kind.to_string().parse::<Kind>().unwrap(), kind);
+        }
+        assert!("raw_line:block".parse::<Kind>().is_err());
+    }
+
+    #[test]
+    fn spinning_needs_two_processors() {
+        let one = Placement {
+            client: 0,
+            server: 0,
+        };
+        let left: Vec<_> = Kind::ALL
+            .into_iter()
+            .filter(|kind| kind.works(one))
+            .collect();
+        assert!(left.iter().all(|kind| kind.wait == Wait::Block));
+        assert_eq!(left.len(), 3);
+    }
+}

@@ -1,0 +1,109 @@
+//! Rows with ratios to the proper baseline, as a table, as JSON and as a plot.
+
+mod json;
+mod plot;
+mod table;
+
+pub use json::json;
+pub use plot::plot;
+pub use table::table;
+
+use crate::{Label, Machine, Measured, Path, Placement, Wait, median};
+
+/// Arguments of up to this many bytes travel in the line of the message itself.
+const IN_LINE_BYTES: usize = 48;
+
+/// All that is reported.
+#[derive(Debug)]
+pub struct Report {
+    /// What it was measured on.
+    pub machine: Machine,
+    /// Where both sides ran.
+    pub placement: Placement,
+    /// One row a case, in the order measured.
+    pub rows: Vec<Row>,
+    /// Cases that failed, with the reason.
+    pub failures: Vec<(Label, String)>,
+}
+
+/// One case.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// Its name.
+    pub label: Label,
+    /// Nanoseconds per call: the median over the batches.
+    pub p50_ns: f64,
+    /// Percentiles of the stamped calls, each with the clock read around it: 50, 90, 99, 99.9.
+    pub stamped_ns: [f64; 4],
+    /// `p50_ns` of the baseline, if that was measured.
+    pub raw_p50_ns: Option<f64>,
+    /// `p50_ns / raw_p50_ns`.
+    pub ratio_p50: Option<f64>,
+}
+
+impl Report {
+    /// Draws the results together.
+    pub fn new(machine: Machine, placement: Placement, measured: Vec<Measured>) -> Self {
+        let mut rows = Vec::new();
+        let mut failures = Vec::new();
+        for Measured {
+            label,
+            batches,
+            stamped,
+            failure,
+        } in measured
+        {
+            if let Some(failure) = failure {
+                failures.push((label, failure.to_string()));
+                continue;
+            }
+            let Some(p50_ns) = median(&batches) else {
+                continue;
+            };
+            rows.push(Row {
+                label,
+                p50_ns,
+                stamped_ns: [500, 900, 990, 999]
+                    .map(|quantile| stamped.quantile(quantile).unwrap_or(0.0)),
+                raw_p50_ns: None,
+                ratio_p50: None,
+            });
+        }
+        for index in 0..rows.len() {
+            let raw = baseline(&rows[index].label, &rows, placement);
+            let row = &mut rows[index];
+            row.raw_p50_ns = raw;
+            row.ratio_p50 = raw.map(|raw| row.p50_ns / raw);
+        }
+        Self {
+            machine,
+            placement,
+            rows,
+            failures,
+        }
+    }
+}
+
+/// The time of what a case is to be compared with: the best that any program could do that waits the same way.
+fn baseline(label: &Label, rows: &[Row], placement: Placement) -> Option<f64> {
+    let in_line = label.bytes <= IN_LINE_BYTES;
+    let path = if placement.is_one_cpu() {
+        Path::Unix
+    } else if label.wait == Wait::Block {
+        Path::RawFutex
+    } else if in_line {
+        Path::RawLine
+    } else {
+        Path::RawCopy
+    };
+    let bytes = if in_line { 0 } else { label.bytes };
+    rows.iter()
+        .filter(|row| row.label.path == path && row.label.bytes == bytes)
+        // On one processor, and with sockets in general, the spinning variants are others' business.
+        .filter(|row| path != Path::Unix || row.label.wait == Wait::Block)
+        .map(|row| row.p50_ns)
+        .min_by(f64::total_cmp)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,241 @@
+//! The report as a picture: latency against message size, both axes logarithmic, as SVG.
+
+use super::table::time;
+use super::{Report, Row};
+use crate::{Path, Wait};
+use std::fmt::Write;
+
+const WIDTH: f64 = 860.0;
+const HEIGHT: f64 = 560.0;
+const LEFT: f64 = 80.0;
+const RIGHT: f64 = 190.0;
+const TOP: f64 = 70.0;
+const BOTTOM: f64 = 60.0;
+
+/// One line of the plot.
+struct Series {
+    path: Path,
+    wait: Wait,
+    /// Bytes and nanoseconds, by bytes.
+    points: Vec<(f64, f64)>,
+}
+
+/// The stretch of values that the axes show.
+struct Axes {
+    bytes: (f64, f64),
+    nanoseconds: (f64, f64),
+}
+
+impl Axes {
+    fn x(&self, bytes: f64) -> f64 {
+        LEFT + share(bytes, self.bytes) * (WIDTH - LEFT - RIGHT)
+    }
+
+    fn y(&self, nanoseconds: f64) -> f64 {
+        HEIGHT - BOTTOM - share(nanoseconds, self.nanoseconds) * (HEIGHT - TOP - BOTTOM)
+    }
+}
+
+/// How far a value is between two ends, on a logarithmic scale.
+fn share(value: f64, (low, high): (f64, f64)) -> f64 {
+    (value / low).ln() / (high / low).ln()
+}
+
+/// The report as an SVG document; nothing when no case with a payload was measured.
+pub fn plot(report: &Report) -> Option<String> {
+    let series = series(&report.rows);
+    let points = || series.iter().flat_map(|one| one.points.iter());
+    points().next()?;
+    let span = |pick: fn(&(f64, f64)) -> f64| {
+        points()
+            .map(pick)
+            .fold((f64::MAX, 0.0_f64), |(low, high), value| {
+                (low.min(value), high.max(value))
+            })
+    };
+    let (low, high) = span(|point| point.1);
+    let (smallest, largest) = span(|point| point.0);
+    let axes = Axes {
+        // A single size still needs an axis of some length.
+        bytes: (smallest, largest.max(smallest * 2.0)),
+        nanoseconds: (
+            10_f64.powf(low.log10().floor()),
+            10_f64.powf((high * 1.01).log10().ceil()),
+        ),
+    };
+    let mut svg = String::new();
+    head(&mut svg, report);
+    grid(&mut svg, &axes, &series);
+    for (index, one) in series.iter().enumerate() {
+        curve(&mut svg, &axes, one, index);
+    }
+    svg.push_str("</svg>\n");
+    Some(svg)
+}
+
+fn series(rows: &[Row]) -> Vec<Series> {
+    let mut all: Vec<Series> = Vec::new();
+    for row in rows
+        .iter()
+        .filter(|row| row.label.bytes > 0 && row.label.case == "MoveData")
+    {
+        let point = (row.label.bytes as f64, row.p50_ns.max(1.0));
+        let same = |one: &&mut Series| one.path == row.label.path && one.wait == row.label.wait;
+        match all.iter_mut().find(same) {
+            Some(one) => one.points.push(point),
+            None => all.push(Series {
+                path: row.label.path,
+                wait: row.label.wait,
+                points: vec![point],
+            }),
+        }
+    }
+    for one in &mut all {
+        one.points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    }
+    // The legend stands in the order of the lines' right ends, topmost first.
+    let end = |one: &Series| one.points.last().map_or(0.0, |point| point.1);
+    all.sort_by(|a, b| end(b).total_cmp(&end(a)));
+    all
+}
+
+// Writing to a string cannot fail: the results of `write!` are dropped in the functions below.
+
+fn head(svg: &mut String, report: &Report) {
+    let _ = write!(
+        svg,
+        concat!(
+            r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {w} {h}" width="{w}" height="{h}" "#,
+            r##"font-family="sans-serif" font-size="12" fill="#222">"##,
+            "\n",
+            r#"<title>Latency against message size</title>"#,
+            "\n",
+            r##"<rect width="{w}" height="{h}" fill="#fff"/>"##,
+            "\n",
+            r#"<text x="{left}" y="28" font-size="16">MoveData: round trip against size of the array</text>"#,
+            "\n",
+            r##"<text x="{left}" y="48" fill="#666">{machine}</text>"##,
+            "\n",
+        ),
+        w = WIDTH,
+        h = HEIGHT,
+        left = LEFT,
+        machine = escaped(&report.machine.to_string()),
+    );
+}
+
+fn grid(svg: &mut String, axes: &Axes, series: &[Series]) {
+    let (left, right, top, bottom) = (LEFT, WIDTH - RIGHT, TOP, HEIGHT - BOTTOM);
+    let mut decade = axes.nanoseconds.0;
+    while decade <= axes.nanoseconds.1 * 1.001 {
+        let y = axes.y(decade);
+        let _ = writeln!(
+            svg,
+            r##"<line x1="{left}" y1="{y:.1}" x2="{right}" y2="{y:.1}" stroke="#ccc"/><text x="{x}" y="{below:.1}" text-anchor="end">{label}</text>"##,
+            x = left - 8.0,
+            below = y + 4.0,
+            label = decade_name(decade),
+        );
+        decade *= 10.0;
+    }
+    let mut sizes: Vec<f64> = series
+        .iter()
+        .flat_map(|one| one.points.iter().map(|point| point.0))
+        .collect();
+    sizes.sort_by(f64::total_cmp);
+    sizes.dedup();
+    for size in sizes {
+        let x = axes.x(size);
+        let _ = writeln!(
+            svg,
+            r##"<line x1="{x:.1}" y1="{top}" x2="{x:.1}" y2="{bottom}" stroke="#eee"/><text x="{x:.1}" y="{below}" text-anchor="middle">{label}</text>"##,
+            below = bottom + 18.0,
+            label = size_name(size),
+        );
+    }
+    let _ = writeln!(
+        svg,
+        r##"<path d="M{left} {top}V{bottom}H{right}" fill="none" stroke="#222"/><text x="{middle}" y="{foot}" text-anchor="middle">bytes, each way</text>"##,
+        middle = f64::midpoint(left, right),
+        foot = bottom + 42.0,
+    );
+}
+
+fn curve(svg: &mut String, axes: &Axes, one: &Series, index: usize) {
+    let color = color(one.path);
+    let dashes = match one.wait {
+        Wait::Poll => "none",
+        Wait::PollPause => "1 3",
+        Wait::Adaptive => "8 3",
+        Wait::Block => "4 4",
+    };
+    // Obvia's own lines stand out from what they are compared with.
+    let thickness = if one.path.is_baseline() { 1.5 } else { 3.0 };
+    let at = |(bytes, nanoseconds): &(f64, f64)| {
+        format!("{:.1},{:.1}", axes.x(*bytes), axes.y(*nanoseconds))
+    };
+    let line: Vec<String> = one.points.iter().map(at).collect();
+    let name = format!("{} {}", one.path.name(), one.wait.name());
+    let style =
+        format!(r#"stroke="{color}" stroke-width="{thickness}" stroke-dasharray="{dashes}""#);
+    let _ = writeln!(
+        svg,
+        r#"<g><polyline points="{}" fill="none" {style}/>"#,
+        line.join(" ")
+    );
+    for (bytes, nanoseconds) in &one.points {
+        let _ = writeln!(
+            svg,
+            r#"<circle cx="{:.1}" cy="{:.1}" r="3" fill="{color}"><title>{name}, {bytes} bytes: {}</title></circle>"#,
+            axes.x(*bytes),
+            axes.y(*nanoseconds),
+            time(*nanoseconds),
+        );
+    }
+    let (x, y) = (WIDTH - RIGHT + 16.0, TOP + 10.0 + 20.0 * index as f64);
+    let _ = writeln!(
+        svg,
+        r#"<path d="M{x} {y}h28" {style}/><text x="{text}" y="{below}">{name}</text></g>"#,
+        text = x + 34.0,
+        below = y + 4.0,
+    );
+}
+
+/// Colours that stay apart for the colour-blind.
+fn color(path: Path) -> &'static str {
+    match path {
+        Path::NcacnViShm => "#d55e00",
+        Path::RawCopy => "#000000",
+        Path::RawFutex => "#0072b2",
+        Path::RawLine => "#999999",
+        Path::Udp => "#cc79a7",
+        Path::Unix => "#009e73",
+    }
+}
+
+fn decade_name(nanoseconds: f64) -> String {
+    match nanoseconds {
+        ns if ns < 999.0 => format!("{ns:.0} ns"),
+        ns if ns < 999_000.0 => format!("{:.0} us", ns / 1e3),
+        ns if ns < 999e6 => format!("{:.0} ms", ns / 1e6),
+        ns => format!("{:.0} s", ns / 1e9),
+    }
+}
+
+fn size_name(bytes: f64) -> String {
+    let units = [(1024.0 * 1024.0, "M"), (1024.0, "K")];
+    let fitting = units
+        .into_iter()
+        .find(|(unit, _)| bytes >= *unit && bytes % unit == 0.0);
+    fitting.map_or_else(
+        || bytes.to_string(),
+        |(unit, letter)| format!("{}{letter}", bytes / unit),
+    )
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
+}

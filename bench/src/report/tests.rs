@@ -1,0 +1,207 @@
+//! Tests of the report: which baseline a row gets, and the form of all three outputs.
+
+use super::*;
+use crate::Histogram;
+use serde_json::Value;
+use std::time::Duration;
+
+const TWO: Placement = Placement {
+    client: 0,
+    server: 1,
+};
+
+fn measured(case: &'static str, bytes: usize, path: Path, wait: Wait, took: f64) -> Measured {
+    let mut stamped = Histogram::new();
+    stamped.record(Duration::from_nanos(took as u64));
+    Measured {
+        label: Label {
+            case,
+            bytes,
+            path,
+            wait,
+        },
+        batches: vec![took, took + 1.0, took - 1.0],
+        stamped,
+        failure: None,
+    }
+}
+
+fn report(placement: Placement, measured: Vec<Measured>) -> Report {
+    let machine = Machine {
+        cpu: "A & B <\"CPU\">".to_owned(),
+        kernel: "Linux 6".to_owned(),
+        cores: 2,
+        placement: placement.to_string(),
+    };
+    Report::new(machine, placement, measured)
+}
+
+fn everything() -> Vec<Measured> {
+    vec![
+        measured("null", 0, Path::RawLine, Wait::Poll, 100.0),
+        measured("null", 0, Path::RawLine, Wait::PollPause, 80.0),
+        measured("null", 0, Path::RawFutex, Wait::Block, 30_000.0),
+        measured("null", 0, Path::Unix, Wait::Poll, 4_000.0),
+        measured("null", 0, Path::Unix, Wait::Block, 20_000.0),
+        measured("MoveData", 8192, Path::RawCopy, Wait::Poll, 900.0),
+        measured("MoveData", 8192, Path::RawCopy, Wait::PollPause, 1_000.0),
+        measured("MoveData", 64, Path::RawCopy, Wait::Poll, 90.0),
+        measured("null", 0, Path::NcacnViShm, Wait::Poll, 88.0),
+        measured("pfs_open", 16, Path::NcacnViShm, Wait::Adaptive, 96.0),
+        measured("null", 0, Path::NcacnViShm, Wait::Block, 33_000.0),
+        measured("MoveData", 8192, Path::NcacnViShm, Wait::Poll, 1_080.0),
+        measured("MoveData", 4096, Path::NcacnViShm, Wait::Poll, 1_080.0),
+    ]
+}
+
+#[test]
+fn each_row_has_its_proper_baseline() {
+    let report = report(TWO, everything());
+    let ratio = |index: usize| {
+        report.rows[index]
+            .ratio_p50
+            .map(|ratio| (ratio * 100.0).round() / 100.0)
+    };
+    assert_eq!(
+        ratio(1),
+        Some(1.0),
+        "the better raw line is its own baseline"
+    );
+    assert_eq!(ratio(0), Some(1.25));
+    assert_eq!(ratio(8), Some(1.1), "null, poll: the better raw line");
+    assert_eq!(ratio(9), Some(1.2), "four integers, adaptive: the same");
+    assert_eq!(ratio(10), Some(1.1), "block: futex");
+    assert_eq!(ratio(11), Some(1.2), "8 KiB: the better copy of as much");
+    assert_eq!(ratio(12), None, "4 KiB: no such baseline was measured");
+}
+
+#[test]
+fn on_one_processor_the_blocking_unix_socket_is_the_baseline() {
+    let report = report(
+        Placement {
+            client: 1,
+            server: 1,
+        },
+        everything(),
+    );
+    assert_eq!(report.rows[8].raw_p50_ns, Some(20_000.0));
+    assert_eq!(report.rows[10].raw_p50_ns, Some(20_000.0));
+}
+
+#[test]
+fn json_has_exactly_the_promised_form() {
+    let document: Value = serde_json::from_str(&json(&report(TWO, everything()))).unwrap();
+    let keys = |value: &Value| -> Vec<String> {
+        let mut keys: Vec<_> = value.as_object().unwrap().keys().cloned().collect();
+        keys.sort();
+        keys
+    };
+    assert_eq!(keys(&document), ["machine", "rows"]);
+    assert_eq!(
+        keys(&document["machine"]),
+        ["cores", "cpu", "kernel", "placement"]
+    );
+    let rows = document["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 13);
+    for row in rows {
+        let expected = [
+            "bytes",
+            "case",
+            "p50_ns",
+            "p99_ns",
+            "path",
+            "ratio_p50",
+            "raw_p50_ns",
+            "wait",
+        ];
+        assert_eq!(keys(row), expected);
+        assert!(row["p50_ns"].as_f64().unwrap() > 0.0 && row["p99_ns"].as_f64().unwrap() > 0.0);
+    }
+    let null = &rows[8];
+    assert_eq!(null["case"], "null");
+    assert_eq!(null["path"], "ncacn_vi_shm");
+    assert_eq!(null["wait"], "poll");
+    assert_eq!(null["ratio_p50"], 1.1);
+    assert!(rows[12]["ratio_p50"].is_null());
+}
+
+#[test]
+fn names_in_json_are_those_of_the_table() {
+    for path in Path::ALL {
+        assert_eq!(serde_json::to_value(path).unwrap(), path.name());
+    }
+    for wait in [Wait::Adaptive, Wait::Block, Wait::Poll, Wait::PollPause] {
+        assert_eq!(serde_json::to_value(wait).unwrap(), wait.name());
+    }
+}
+
+#[test]
+fn the_table_is_aligned_and_names_failures() {
+    let mut all = everything();
+    all[11].failure = Some(crate::Error::PeerDied { status: None });
+    let text = table(&report(TWO, all));
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(lines[0].starts_with("A & B"), "{text}");
+    let rows = &lines[2..2 + 13];
+    assert!(rows.iter().all(|row| row.len() <= rows[0].len()), "{text}");
+    let ratio_ends = rows.iter().filter(|row| row.len() == rows[0].len()).count();
+    assert_eq!(
+        ratio_ends, 13,
+        "the ratio is the last column, to the right:\n{text}"
+    );
+    assert!(text.contains(
+        "FAILED: MoveData of 8192 bytes over ncacn_vi_shm (poll): the other process ended"
+    ));
+}
+
+#[test]
+fn the_plot_is_well_formed_and_within_its_frame() {
+    let svg = plot(&report(TWO, everything())).unwrap();
+    let document = roxmltree::Document::parse(&svg).unwrap();
+    let named = |name: &'static str| {
+        document
+            .descendants()
+            .filter(move |node| node.has_tag_name(name))
+    };
+    assert_eq!(document.root_element().tag_name().name(), "svg");
+    assert_eq!(named("polyline").count(), 3, "copy twice, obvia once");
+    assert_eq!(named("circle").count(), 5);
+    for circle in named("circle") {
+        let number = |name| circle.attribute(name).unwrap().parse::<f64>().unwrap();
+        assert!((80.0..=670.0).contains(&number("cx")), "{circle:?}");
+        assert!((70.0..=500.0).contains(&number("cy")), "{circle:?}");
+    }
+    assert!(named("text").any(|text| text.text() == Some("ncacn_vi_shm poll")));
+}
+
+#[test]
+fn a_plot_of_a_single_size_works_and_of_none_is_none() {
+    let one = report(
+        TWO,
+        vec![measured("MoveData", 64, Path::Unix, Wait::Block, 1_000.0)],
+    );
+    let svg = plot(&one).unwrap();
+    assert!(
+        roxmltree::Document::parse(&svg).is_ok() && !svg.contains("NaN") && !svg.contains("inf")
+    );
+    let none = report(
+        TWO,
+        vec![measured("null", 0, Path::Unix, Wait::Block, 1_000.0)],
+    );
+    assert!(plot(&none).is_none());
+}
+
+#[test]
+fn times_have_three_digits_or_four() {
+    let cases = [
+        (0.4, "0 ns"),
+        (104.6, "105 ns"),
+        (1_234.0, "1.23 us"),
+        (45_678.0, "45.7 us"),
+        (456_700.0, "457 us"),
+    ];
+    for (nanoseconds, text) in cases {
+        assert_eq!(super::table::time(nanoseconds), text);
+    }
+    assert_eq!(super::table::time(3_456_000.0), "3.46 ms");
+}

@@ -1,0 +1,235 @@
+//! The run: all cases in turn, round after round, so that drift of the machine hits all alike.
+
+use crate::{Case, Error, Histogram, Label, Placement, machine};
+use std::time::{Duration, Instant};
+
+/// How much is measured.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan {
+    /// Rounds; each takes one batch and some stamped calls of every case.
+    pub rounds: u32,
+    /// Calls of a batch. Cases that are slow make fewer, see `batch_time`.
+    pub batch: u32,
+    /// About how long a batch may take.
+    pub batch_time: Duration,
+    /// The processors of the two sides.
+    pub placement: Placement,
+}
+
+/// Fewest calls of a batch, and of the stamped calls after it.
+const CALLS_MIN: u32 = 4;
+
+/// How far the run is.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress<'a> {
+    /// Rounds done.
+    pub round: u32,
+    /// Rounds in all.
+    pub rounds: u32,
+    /// What is measured next.
+    pub next: &'a Label,
+}
+
+/// What came out of one case.
+#[derive(Debug)]
+pub struct Measured {
+    /// Its name.
+    pub label: Label,
+    /// Nanoseconds per call of each batch.
+    pub batches: Vec<f64>,
+    /// Times of the stamped calls.
+    pub stamped: Histogram,
+    /// Why it was given up, if it was; what was measured before is worth nothing then.
+    pub failure: Option<Error>,
+}
+
+struct Turn<'a> {
+    case: &'a mut dyn Case,
+    calls: u32,
+    measured: Measured,
+}
+
+/// Measures all cases, on the client's processor. A case that fails is given up, the others go on.
+pub fn run(
+    cases: &mut [Box<dyn Case>],
+    plan: &Plan,
+    mut progress: impl FnMut(Progress<'_>),
+) -> Result<Vec<Measured>, Error> {
+    machine::pin(plan.placement.client)?;
+    let mut turns = Vec::with_capacity(cases.len());
+    for case in cases {
+        let measured = Measured {
+            label: case.label().clone(),
+            batches: Vec::with_capacity(plan.rounds as usize),
+            stamped: Histogram::new(),
+            failure: None,
+        };
+        turns.push(Turn {
+            case: case.as_mut(),
+            calls: 0,
+            measured,
+        });
+    }
+    // All rest before any runs: a server that spins takes a processor from the others.
+    for turn in &mut turns {
+        turn.attempt(|turn| turn.case.rest());
+    }
+    for round in 0..plan.rounds {
+        for turn in &mut turns {
+            progress(Progress {
+                round,
+                rounds: plan.rounds,
+                next: &turn.measured.label,
+            });
+            turn.attempt(|turn| turn.take(plan));
+        }
+    }
+    Ok(turns.into_iter().map(|turn| turn.measured).collect())
+}
+
+impl Turn<'_> {
+    fn attempt(&mut self, work: impl FnOnce(&mut Self) -> Result<(), Error>) {
+        if self.measured.failure.is_none() {
+            self.measured.failure = work(self).err();
+        }
+    }
+
+    fn take(&mut self, plan: &Plan) -> Result<(), Error> {
+        self.case.resume()?;
+        self.warm_up(plan)?;
+        let before = Instant::now();
+        self.case.batch(self.calls)?;
+        let took = before.elapsed();
+        self.measured
+            .batches
+            .push(took.as_nanos() as f64 / f64::from(self.calls));
+        self.case
+            .stamped((self.calls / 4).max(CALLS_MIN), &mut self.measured.stamped)?;
+        self.case.verify()?;
+        self.case.rest()
+    }
+
+    /// Calls that are not counted: the server wakes up, lines and pages come near. The first time they also tell how
+    /// long a call takes, and hence how many make a batch.
+    fn warm_up(&mut self, plan: &Plan) -> Result<(), Error> {
+        if self.calls > 0 {
+            return self.case.batch((self.calls / 10).max(2));
+        }
+        self.case.batch(CALLS_MIN)?;
+        let mut calls = CALLS_MIN;
+        loop {
+            let before = Instant::now();
+            self.case.batch(calls)?;
+            let took = before.elapsed();
+            if took >= plan.batch_time / 4 || calls >= plan.batch {
+                let fitting =
+                    plan.batch_time.as_nanos() * u128::from(calls) / took.as_nanos().max(1);
+                let fitting = u32::try_from(fitting).unwrap_or(u32::MAX);
+                self.calls = fitting.clamp(CALLS_MIN, plan.batch.max(CALLS_MIN));
+                return Ok(());
+            }
+            calls *= 2;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Path, Wait};
+    use std::cell::RefCell;
+    use std::rc::Rc;
+
+    /// Writes down what is done to it, and fails from some round on.
+    struct Noted {
+        label: Label,
+        sleep: Duration,
+        fails_after: u32,
+        notes: Rc<RefCell<Vec<String>>>,
+    }
+
+    impl Noted {
+        fn note(&self, what: &str) {
+            let note = format!("{} {what}", self.label.case);
+            self.notes.borrow_mut().push(note);
+        }
+    }
+
+    impl Case for Noted {
+        fn label(&self) -> &Label {
+            &self.label
+        }
+
+        fn batch(&mut self, calls: u32) -> Result<(), Error> {
+            std::thread::sleep(self.sleep * calls);
+            Ok(())
+        }
+
+        fn stamped(&mut self, calls: u32, into: &mut Histogram) -> Result<(), Error> {
+            (0..calls).for_each(|_| into.record(self.sleep));
+            Ok(())
+        }
+
+        fn verify(&mut self) -> Result<(), Error> {
+            self.note("verify");
+            self.fails_after = self.fails_after.saturating_sub(1);
+            if self.fails_after > 0 {
+                return Ok(());
+            }
+            Err(Error::Failed {
+                message: "as asked".to_owned(),
+            })
+        }
+
+        fn resume(&mut self) -> Result<(), Error> {
+            self.note("resume");
+            Ok(())
+        }
+
+        fn rest(&mut self) -> Result<(), Error> {
+            self.note("rest");
+            Ok(())
+        }
+    }
+
+    fn noted(
+        case: &'static str,
+        fails_after: u32,
+        notes: &Rc<RefCell<Vec<String>>>,
+    ) -> Box<dyn Case> {
+        Box::new(Noted {
+            label: Label {
+                case,
+                bytes: 0,
+                path: Path::Unix,
+                wait: Wait::Block,
+            },
+            sleep: Duration::from_micros(100),
+            fails_after,
+            notes: notes.clone(),
+        })
+    }
+
+    #[test]
+    fn cases_take_turns_and_a_failing_one_stops_alone() {
+        let notes = Rc::default();
+        let mut cases = [noted("a", 9, &notes), noted("b", 2, &notes)];
+        let plan = Plan {
+            rounds: 3,
+            batch: 1000,
+            batch_time: Duration::from_millis(2),
+            placement: Placement::first_two().unwrap(),
+        };
+        let measured = run(&mut cases, &plan, |_| ()).unwrap();
+        let expected = "a rest,b rest,\
+            a resume,a verify,a rest,b resume,b verify,b rest,\
+            a resume,a verify,a rest,b resume,b verify,\
+            a resume,a verify,a rest";
+        assert_eq!(notes.borrow().join(","), expected);
+        assert!(measured[0].failure.is_none() && measured[1].failure.is_some());
+        assert_eq!(measured[0].batches.len(), 3);
+        assert!(measured[0].batches.iter().all(|took| *took >= 100_000.0));
+        // 2 ms of calls of over 0.1 ms are at most 20; a quarter of them, at least 4, is stamped in each round.
+        assert!((12..=15).contains(&measured[0].stamped.total()));
+    }
+}

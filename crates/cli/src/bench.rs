@@ -1,0 +1,44 @@
+//! `obvia bench`: which measurements there are.
+
+mod call_lat;
+
+use anyhow::Context;
+use clap::{Args, Subcommand};
+use obvia_bench::raw;
+use std::process::ExitCode;
+
+/// The arguments of `obvia bench`.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    measurement: Measurement,
+}
+
+#[derive(Debug, Subcommand)]
+enum Measurement {
+    /// Latency of a call: round trips, against raw baselines in the same run
+    #[command(name = "call_lat")]
+    CallLat(call_lat::Arguments),
+    /// The server process of a baseline: for the command's own use
+    #[command(name = raw::SERVE[1], hide = true)]
+    ServeRaw(ServeRaw),
+}
+
+#[derive(Debug, Args)]
+struct ServeRaw {
+    kind: raw::Kind,
+    #[arg(long)]
+    cpu: usize,
+    #[arg(long)]
+    parent: u32,
+}
+
+/// Runs the measurement asked for.
+pub(crate) fn main(arguments: Arguments) -> anyhow::Result<ExitCode> {
+    match arguments.measurement {
+        Measurement::CallLat(arguments) => call_lat::main(&arguments),
+        Measurement::ServeRaw(ServeRaw { kind, cpu, parent }) => {
+            match raw::serve(kind, cpu, parent).context("serving a baseline")? {}
+        }
+    }
+}
