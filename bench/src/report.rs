@@ -24,6 +24,8 @@ pub struct Report {
     pub rows: Vec<Row>,
     /// Cases that failed, with the reason.
     pub failures: Vec<(Label, String)>,
+    /// What the reader should know before trusting the ratios.
+    pub warnings: Vec<String>,
 }
 
 /// One case.
@@ -46,6 +48,7 @@ impl Report {
     pub fn new(machine: Machine, placement: Placement, measured: Vec<Measured>) -> Self {
         let mut rows = Vec::new();
         let mut failures = Vec::new();
+        let mut warnings = Vec::new();
         for Measured {
             label,
             batches,
@@ -60,6 +63,7 @@ impl Report {
             let Some(p50_ns) = median(&batches) else {
                 continue;
             };
+            warnings.extend(unsteady(&label, &batches));
             rows.push(Row {
                 label,
                 p50_ns,
@@ -80,8 +84,32 @@ impl Report {
             placement,
             rows,
             failures,
+            warnings,
         }
     }
+}
+
+/// A warning when the line itself took very different times in different rounds: a virtual machine's processors move, and
+/// with them the caches that they share. All cases change together then, but not at the same batch.
+fn unsteady(label: &Label, batches: &[f64]) -> Option<String> {
+    if label.path != Path::RawLine {
+        return None;
+    }
+    let mut sorted = batches.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let (low, high) = (
+        sorted[sorted.len() / 10],
+        sorted[sorted.len() - 1 - sorted.len() / 10],
+    );
+    (high > 1.5 * low).then(|| {
+        format!(
+            "the machine changed during the run: {} ({}) took {} to {} per call; ratios are less sure, run it again",
+            label.path.name(),
+            label.wait.name(),
+            table::time(low),
+            table::time(high)
+        )
+    })
 }
 
 /// The time of what a case is to be compared with: the best that any program could do that waits the same way.

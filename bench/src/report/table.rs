@@ -41,6 +41,9 @@ pub fn table(report: &Report) -> String {
         "\nRound trips. per call: median of batches without a clock inside, and what ratios are made of; \
          p50 to p99.9: calls stamped one by one.\n",
     );
+    for warning in &report.warnings {
+        let _ = writeln!(text, "NOTE: {warning}");
+    }
     for (label, failure) in &report.failures {
         let _ = writeln!(
             text,

@@ -205,3 +205,19 @@ fn times_have_three_digits_or_four() {
     }
     assert_eq!(super::table::time(3_456_000.0), "3.46 ms");
 }
+
+#[test]
+fn a_machine_that_changed_during_the_run_is_pointed_out() {
+    let mut line = measured("null", 0, Path::RawLine, Wait::Poll, 100.0);
+    line.batches = vec![100.0; 20];
+    line.batches[7] = 9_000.0;
+    assert!(
+        report(TWO, vec![line]).warnings.is_empty(),
+        "one slow batch is nothing"
+    );
+    let mut line = measured("null", 0, Path::RawLine, Wait::Poll, 100.0);
+    line.batches = [vec![100.0; 10], vec![470.0; 10]].concat();
+    let report = report(TWO, vec![line]);
+    assert_eq!(report.warnings.len(), 1);
+    assert!(table(&report).contains("100 ns to 470 ns per call"));
+}

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  obvia bench call_lat                              everything, about two minutes
+  obvia bench call_lat                              everything, in a minute or two
   obvia bench call_lat --quick --sizes 8K           a first impression, in seconds
   obvia bench call_lat --cpus 0,0                   both sides on one CPU
   obvia bench call_lat --json out.json --plot out.svg
@@ -32,7 +32,7 @@ pub(super) struct Arguments {
         ignore_case = true
     )]
     cases: Vec<Method>,
-    /// Sizes of the array that MoveData carries, in bytes; K and M are understood
+    /// Sizes of the array that MoveData carries, in bytes; K and M are understood [default: 64 to 1M]
     #[arg(long, value_delimiter = ',', value_name = "BYTES", value_parser = size)]
     sizes: Option<Vec<usize>>,
     /// Waiting policies of the calls
@@ -43,16 +43,16 @@ pub(super) struct Arguments {
         default_value = "poll,adaptive,block"
     )]
     wait: Vec<Policy>,
-    /// Paths to measure
+    /// Paths to measure: ncacn_vi_shm, raw_line, raw_copy, raw_futex, unix, udp [default: all]
     #[arg(long, value_delimiter = ',', value_name = "PATH", value_parser = path)]
     paths: Option<Vec<Path>>,
     /// CPUs of client and server [default: the first two]
     #[arg(long, value_name = "CLIENT,SERVER")]
     cpus: Option<Placement>,
-    /// Rounds; each takes one batch of every case
+    /// Rounds; each takes one batch of every case [default: 51]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     rounds: Option<u32>,
-    /// Calls of a batch; slow cases make fewer
+    /// Calls of a batch; slow cases make fewer [default: 1000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     batch: Option<u32>,
     /// Measure less of everything
