@@ -67,6 +67,9 @@ pub enum Wait {
 }
 
 impl Wait {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Poll, Self::PollPause, Self::Adaptive, Self::Block];
+
     /// The name in reports.
     pub fn name(self) -> &'static str {
         match self {
@@ -179,5 +182,18 @@ impl<E: Exchange> Case for Calls<E> {
 
     fn rest(&mut self) -> Result<(), Error> {
         self.exchange.server().rest()
+    }
+}
+
+impl std::str::FromStr for Wait {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        Self::ALL
+            .into_iter()
+            .find(|wait| wait.name() == text)
+            .ok_or_else(|| Error::Usage {
+                message: format!("there is no waiting policy `{text}`"),
+            })
     }
 }

@@ -112,10 +112,11 @@ fn case(kind: Kind, bytes: usize, cpu: usize) -> Result<Box<dyn Case>, Error> {
     };
     let start = |fd| {
         let [bench, serve] = SERVE;
-        ServerProcess::start(
-            &[bench, serve, &kind.to_string(), "--cpu", &cpu.to_string()],
-            Some(fd),
-        )
+        let arguments = [bench, serve, &kind.to_string(), "--cpu", &cpu.to_string()];
+        let mut server = ServerProcess::start(&arguments, Some(fd))?;
+        // At once: dozens of servers that spin would make the start of the next ones slow.
+        server.rest()?;
+        Ok(server)
     };
     let spinning = kind.wait == Wait::Poll;
     Ok(match (kind.path, kind.wait) {
