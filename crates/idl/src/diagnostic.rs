@@ -1,7 +1,7 @@
 //! Diagnostics: what is wrong, where, and what to do about it.
 
 use crate::source::{Sources, Span};
-use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use std::fmt;
 
 /// How bad it is.
@@ -91,7 +91,7 @@ impl Diagnostic {
             Severity::Error => Level::ERROR,
             Severity::Warning => Level::WARNING,
         };
-        let mut group = level.primary_title(self.message.as_str()).id(self.code).elements::<Snippet<'_, _>>([]);
+        let mut group = Group::with_title(level.primary_title(self.message.as_str()).id(self.code));
         if let Some(span) = self.span {
             let file = sources.file(span.file);
             let path = file.path.display().to_string();

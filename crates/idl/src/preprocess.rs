@@ -213,7 +213,7 @@ impl Preprocessor<'_> {
             }
         }
         let text: Vec<&str> = resolved.iter().map(String::as_str).collect();
-        match Arithmetic { words: &text, at: 0, depth: 0 }.whole() {
+        match (Arithmetic { words: &text, at: 0, depth: 0 }).whole() {
             Some(value) => value != 0,
             None => {
                 let error = Diagnostic::error("bad-condition", span, "this condition cannot be evaluated");

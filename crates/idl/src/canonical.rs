@@ -1,0 +1,375 @@
+//! Canonical text: an interface and the types it uses, written in one way only; and the fingerprint of that text.
+//!
+//! Two compilations give the same text exactly when they mean the same by the interface: names and values are in it, comments,
+//! order of declarations, spelling of types and names of typedefs are not. The text is itself IDL.
+
+use crate::model::{
+    Arith, Direction, Extent, Field, InterfaceId, Method, Model, Object, Operand, Pointer, PointerClass, StructId, Type,
+    UnionId, EnumId,
+};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+/// The types and interfaces that an interface's text has to declare.
+#[derive(Default)]
+struct Closure {
+    structs: BTreeSet<StructId>,
+    unions: BTreeSet<UnionId>,
+    enums: BTreeSet<EnumId>,
+    interfaces: BTreeSet<InterfaceId>,
+}
+
+/// The canonical text of an interface.
+pub fn text(model: &Model, id: InterfaceId) -> String {
+    let mut closure = Closure::default();
+    for id in model.lineage(id) {
+        for method in &model.interfaces[id.0].methods {
+            for param in &method.params {
+                closure.add(model, &param.ty);
+            }
+        }
+    }
+    let printer = Printer { model };
+    let mut out = String::new();
+    for other in sorted(&closure.interfaces, |id| &model.interfaces[id.0].name) {
+        if !model.lineage(id).contains(&other) {
+            let _ = writeln!(out, "interface {};", model.interfaces[other.0].name);
+        }
+    }
+    for id in sorted(&closure.enums, |id| &model.enums[id.0].name) {
+        printer.enumeration(&mut out, id);
+    }
+    // A structure that holds another by value follows it.
+    let mut done = BTreeSet::new();
+    for id in sorted(&closure.structs, |id| &model.structs[id.0].name) {
+        let _ = writeln!(out, "struct {};", model.structs[id.0].name);
+    }
+    for id in sorted(&closure.structs, |id| &model.structs[id.0].name) {
+        printer.structure(&mut out, id, &mut done);
+    }
+    for id in sorted(&closure.unions, |id| &model.unions[id.0].name) {
+        printer.union(&mut out, id, &mut done);
+    }
+    for id in model.lineage(id) {
+        printer.interface(&mut out, id);
+    }
+    out
+}
+
+/// The first 16 bytes of SHA-256 over the canonical text.
+pub fn fingerprint(model: &Model, id: InterfaceId) -> u128 {
+    let digest = Sha256::digest(text(model, id).as_bytes());
+    let mut bytes = [0; 16];
+    bytes.copy_from_slice(&digest[..16]);
+    u128::from_be_bytes(bytes)
+}
+
+fn sorted<'a, T: Copy + Ord>(set: &BTreeSet<T>, name: impl Fn(T) -> &'a String) -> Vec<T> {
+    let mut list: Vec<T> = set.iter().copied().collect();
+    list.sort_by(|&a, &b| name(a).cmp(name(b)));
+    list
+}
+
+impl Closure {
+    fn add(&mut self, model: &Model, ty: &Type) {
+        match ty {
+            Type::Base(_) | Type::Void => {}
+            Type::Enum(id) => {
+                self.enums.insert(*id);
+            }
+            Type::Fixed(element, _) => self.add(model, element),
+            Type::Pointer(pointer) => self.add(model, &pointer.to),
+            Type::Interface(Object::Known(id)) => {
+                self.interfaces.insert(*id);
+            }
+            Type::Interface(_) => {}
+            Type::Struct(id) => {
+                if self.structs.insert(*id) {
+                    let found = &model.structs[id.0];
+                    for field in &found.fields {
+                        self.add(model, &field.ty);
+                    }
+                    if let Some((element, ..)) = &found.conformant {
+                        self.add(model, element);
+                    }
+                }
+            }
+            Type::Union(id) => {
+                if self.unions.insert(*id) {
+                    let found = &model.unions[id.0];
+                    self.add(model, &found.tag);
+                    let arms = found.arms.iter().filter_map(|arm| arm.field.as_ref());
+                    for field in arms.chain(found.default.iter().flatten()) {
+                        self.add(model, &field.ty);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Writes the model's parts as IDL.
+struct Printer<'a> {
+    model: &'a Model,
+}
+
+/// A GUID in its usual form.
+pub(crate) fn uuid_text(value: u128) -> String {
+    let hex = format!("{value:032x}");
+    format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
+}
+
+impl Printer<'_> {
+    fn enumeration(&self, out: &mut String, id: EnumId) {
+        let found = &self.model.enums[id.0];
+        let values: Vec<String> = found.values.iter().map(|(name, value)| format!("    {name} = {value}")).collect();
+        let _ = writeln!(out, "typedef [v1_enum] enum {{\n{}\n}} {};", values.join(",\n"), found.name);
+    }
+
+    fn structure(&self, out: &mut String, id: StructId, done: &mut BTreeSet<Declared>) {
+        if !done.insert(Declared::Struct(id)) {
+            return;
+        }
+        let found = &self.model.structs[id.0];
+        for field in &found.fields {
+            self.contained(out, &field.ty, done);
+        }
+        if let Some((element, ..)) = &found.conformant {
+            self.contained(out, element, done);
+        }
+        let names: Vec<&str> = found.fields.iter().map(|field| field.name.as_str()).collect();
+        let _ = writeln!(out, "struct {} {{", found.name);
+        for field in &found.fields {
+            if let (Type::Void, Some((element, size, length))) = (&field.ty, &found.conformant) {
+                let extent = self.sizes(size, length.as_ref(), &names);
+                let _ = writeln!(out, "    [{extent}] {} {}[];", self.name(element), field.name);
+                continue;
+            }
+            let _ = writeln!(out, "    {};", self.field(field, &names));
+        }
+        out.push_str("};\n");
+    }
+
+    fn union(&self, out: &mut String, id: UnionId, done: &mut BTreeSet<Declared>) {
+        if !done.insert(Declared::Union(id)) {
+            return;
+        }
+        let found = &self.model.unions[id.0];
+        let arms = found.arms.iter().filter_map(|arm| arm.field.as_ref());
+        for field in arms.chain(found.default.iter().flatten()) {
+            self.contained(out, &field.ty, done);
+        }
+        let tag = self.name(&found.tag);
+        match &found.encapsulated {
+            Some((name, inner)) => {
+                let _ = writeln!(out, "union {} switch ({tag} {name}) {inner} {{", found.name);
+            }
+            None => {
+                let _ = writeln!(out, "[switch_type({tag})] union {} {{", found.name);
+            }
+        }
+        for arm in &found.arms {
+            let cases: Vec<String> = arm.cases.iter().map(|case| format!("case {case}:")).collect();
+            let _ = writeln!(out, "    {} {};", cases.join(" "), self.arm(arm.field.as_ref()));
+        }
+        if let Some(field) = &found.default {
+            let _ = writeln!(out, "    default: {};", self.arm(field.as_ref()));
+        }
+        out.push_str("};\n");
+    }
+
+    fn arm(&self, field: Option<&Field>) -> String {
+        field.map_or_else(String::new, |field| self.field(field, &[]))
+    }
+
+    /// Declares what a type holds by value before it.
+    fn contained(&self, out: &mut String, ty: &Type, done: &mut BTreeSet<Declared>) {
+        match ty {
+            Type::Struct(id) => self.structure(out, *id, done),
+            Type::Union(id) => self.union(out, *id, done),
+            Type::Fixed(element, _) => self.contained(out, element, done),
+            Type::Pointer(pointer) if matches!(pointer.to, Type::Union(_)) => self.contained(out, &pointer.to, done),
+            _ => {}
+        }
+    }
+
+    fn interface(&self, out: &mut String, id: InterfaceId) {
+        let found = &self.model.interfaces[id.0];
+        let base = found.base.map_or("IUnknown", |base| self.model.interfaces[base.0].name.as_str());
+        let (major, minor) = found.version;
+        let version = if (major, minor) == (0, 0) { String::new() } else { format!(", version({major}.{minor})") };
+        let local = if found.local { ", local" } else { "" };
+        let _ = writeln!(
+            out,
+            "[object, uuid({}){version}{local}, pointer_default(unique)]\ninterface {} : {base} {{",
+            uuid_text(found.uuid),
+            found.name
+        );
+        for method in &found.methods {
+            self.method(out, method);
+        }
+        out.push_str("}\n");
+    }
+
+    fn method(&self, out: &mut String, method: &Method) {
+        let names: Vec<&str> = method.params.iter().map(|param| param.name.as_str()).collect();
+        let oneway = if method.oneway { "[oneway] " } else { "" };
+        let params: Vec<String> = method
+            .params
+            .iter()
+            .map(|param| {
+                let mut attributes = vec![
+                    match param.direction {
+                        Direction::In => "in",
+                        Direction::Out => "out",
+                        Direction::InOut => "in, out",
+                    }
+                    .to_owned(),
+                ];
+                if param.retval {
+                    attributes.push("retval".to_owned());
+                }
+                if let Some(switch) = &param.switch {
+                    attributes.push(format!("switch_is({})", arith(switch, &names)));
+                }
+                self.declaration(&param.ty, &param.name, param.range, attributes, &names, true)
+            })
+            .collect();
+        let _ = writeln!(out, "    {oneway}HRESULT {}({});", method.name, params.join(", "));
+    }
+
+    fn field(&self, field: &Field, names: &[&str]) -> String {
+        let mut attributes = Vec::new();
+        if let Some(switch) = &field.switch {
+            attributes.push(format!("switch_is({})", arith(switch, names)));
+        }
+        self.declaration(&field.ty, &field.name, field.range, attributes, names, false)
+    }
+
+    fn declaration(
+        &self,
+        ty: &Type,
+        name: &str,
+        range: Option<(i64, i64)>,
+        mut attributes: Vec<String>,
+        names: &[&str],
+        param: bool,
+    ) -> String {
+        if let Some((least, most)) = range {
+            attributes.push(format!("range({least}, {most})"));
+        }
+        let (mut dimensions, mut inner) = (String::new(), ty);
+        while let Type::Fixed(element, count) = inner {
+            let _ = write!(dimensions, "[{count}]");
+            inner = element;
+        }
+        let mut levels = Vec::new();
+        while let Type::Pointer(pointer) = inner {
+            levels.push(&**pointer);
+            inner = &pointer.to;
+        }
+        self.pointer_attributes(&levels, &mut attributes, names, param);
+        let (mut stars, mut base) = ("*".repeat(levels.len()), self.name(inner));
+        if let Type::Interface(object) = inner {
+            stars.push('*');
+            if let Object::IidIs(operand) = object {
+                attributes.push(format!("iid_is({})", operand_text(operand, names)));
+                base = "IUnknown".to_owned();
+            }
+        }
+        let attributes =
+            if attributes.is_empty() { String::new() } else { format!("[{}] ", attributes.join(", ")) };
+        format!("{attributes}{base} {stars}{name}{dimensions}")
+    }
+
+    fn pointer_attributes(
+        &self,
+        levels: &[&Pointer],
+        attributes: &mut Vec<String>,
+        names: &[&str],
+        param: bool,
+    ) {
+        if let Some(outer) = levels.first() {
+            let usual = if param { PointerClass::Ref } else { PointerClass::Unique };
+            if outer.class != usual {
+                attributes.push(class(outer.class).to_owned());
+            }
+        }
+        let (mut size, mut length, mut text) = (Vec::new(), Vec::new(), false);
+        for level in levels {
+            match &level.extent {
+                Extent::One => {
+                    size.push(String::new());
+                    length.push(String::new());
+                }
+                Extent::Text => text = true,
+                Extent::Counted { size: count, length: used } => {
+                    size.push(arith(count, names));
+                    length.push(used.as_ref().map_or_else(String::new, |used| arith(used, names)));
+                }
+            }
+        }
+        for (name, list) in [("size_is", size), ("length_is", length)] {
+            if list.iter().any(|one| !one.is_empty()) {
+                attributes.push(format!("{name}({})", list.join(", ").trim_end_matches(", ")));
+            }
+        }
+        if text {
+            attributes.push("string".to_owned());
+        }
+    }
+
+    fn sizes(&self, size: &Arith, length: Option<&Arith>, names: &[&str]) -> String {
+        let size = format!("size_is({})", arith(size, names));
+        length.map_or_else(|| size.clone(), |length| format!("{size}, length_is({})", arith(length, names)))
+    }
+
+    fn name(&self, ty: &Type) -> String {
+        match ty {
+            Type::Base(base) => base.idl().to_owned(),
+            Type::Enum(id) => self.model.enums[id.0].name.clone(),
+            Type::Struct(id) => format!("struct {}", self.model.structs[id.0].name),
+            Type::Union(id) => format!("union {}", self.model.unions[id.0].name),
+            Type::Interface(Object::Known(id)) => self.model.interfaces[id.0].name.clone(),
+            Type::Interface(_) => "IUnknown".to_owned(),
+            Type::Void => "void".to_owned(),
+            Type::Fixed(element, _) => self.name(element),
+            Type::Pointer(pointer) => self.name(&pointer.to),
+        }
+    }
+}
+
+/// A structure or union that has been written.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Declared {
+    Struct(StructId),
+    Union(UnionId),
+}
+
+fn class(class: PointerClass) -> &'static str {
+    match class {
+        PointerClass::Ref => "ref",
+        PointerClass::Unique => "unique",
+        PointerClass::Full => "ptr",
+    }
+}
+
+fn operand_text(operand: &Operand, names: &[&str]) -> String {
+    let name = names.get(operand.index).copied().unwrap_or("?");
+    // A REFIID is a pointer by nature, and named without a star.
+    if operand.deref && operand.base != crate::model::Base::Guid { format!("*{name}") } else { name.to_owned() }
+}
+
+/// An expression as text, fully in parentheses.
+fn arith(value: &Arith, names: &[&str]) -> String {
+    match value {
+        Arith::Const(value) => value.to_string(),
+        Arith::Operand(operand) => operand_text(operand, names),
+        Arith::Unary(operator, inner) => format!("{operator}({})", arith(inner, names)),
+        Arith::Binary(operator, left, right) => format!("({} {operator} {})", arith(left, names), arith(right, names)),
+        Arith::Ternary(condition, yes, no) => {
+            format!("({} ? {} : {})", arith(condition, names), arith(yes, names), arith(no, names))
+        }
+    }
+}

@@ -1,0 +1,252 @@
+//! Resolution: syntax to model. Every name is looked up, every constant evaluated, every rule of the language checked.
+
+mod interface;
+mod types;
+mod values;
+
+use crate::ast::{Attribute, Expr, Ident, Item};
+use crate::diagnostic::{Diagnostic, most_like};
+use crate::model::{Const, EnumId, InterfaceId, Model, PointerClass, StructId, Type, UnionId, Value};
+use crate::source::Span;
+use std::collections::HashMap;
+
+/// What a name of a type stands for.
+#[derive(Clone, Debug)]
+enum Named {
+    Type(Type),
+    /// A type whose content has not been seen yet, or is being read.
+    Opened(Type),
+    Interface(InterfaceId),
+    IUnknown,
+}
+
+#[derive(Clone, Debug)]
+struct Entry<T> {
+    what: T,
+    span: Option<Span>,
+}
+
+/// Resolves the items of the files of one compilation, imported files first.
+pub(crate) struct Resolver<'a> {
+    pub(crate) model: Model,
+    types: HashMap<String, Entry<Named>>,
+    values: HashMap<String, Entry<Value>>,
+    /// Structures, unions and interfaces whose content is known.
+    defined: Vec<Type>,
+    diagnostics: &'a mut Vec<Diagnostic>,
+    permissive: bool,
+    imported: bool,
+    pointer_default: PointerClass,
+    anonymous: usize,
+}
+
+/// Attributes that are understood, or kept without a meaning here.
+const KNOWN: [&str; 44] = [
+    "uuid", "version", "object", "local", "pointer_default", "helpstring", "in", "out", "retval", "size_is",
+    "length_is", "max_is", "first_is", "last_is", "string", "ref", "unique", "ptr", "iid_is", "range", "switch_is",
+    "switch_type", "case", "default", "oneway", "v1_enum", "endpoint", "id", "propget", "propput", "propputref",
+    "optional", "defaultvalue", "hidden", "helpcontext", "public", "restricted", "dual", "oleautomation",
+    "nonextensible", "annotation", "async_uuid", "ms_union", "idempotent",
+];
+
+/// Attributes of dialects that are not this one, and what to do instead.
+const FOREIGN: [(&str, &str); 10] = [
+    ("charset", "is an attribute of Samba's pidl; write wchar_t or char with [string]"),
+    ("flag", "is an attribute of Samba's pidl"),
+    ("value", "is an attribute of Samba's pidl"),
+    ("subcontext", "is an attribute of Samba's pidl"),
+    ("contract", "belongs to WinRT's MIDL 3; declare a COM interface"),
+    ("exclusiveto", "belongs to WinRT's MIDL 3; declare a COM interface"),
+    ("context_handle", "is not supported yet; export an object, which keeps its state itself"),
+    ("wire_marshal", "is not supported; pass the data in a structure"),
+    ("transmit_as", "is not supported; pass the data in a structure"),
+    ("call_as", "is not supported yet; declare the method in the form that travels"),
+];
+
+impl<'a> Resolver<'a> {
+    pub(crate) fn new(permissive: bool, diagnostics: &'a mut Vec<Diagnostic>) -> Self {
+        let mut types = HashMap::new();
+        types.insert("IUnknown".to_owned(), Entry { what: Named::IUnknown, span: None });
+        Self {
+            model: Model::default(),
+            types,
+            values: HashMap::new(),
+            defined: Vec::new(),
+            diagnostics,
+            permissive,
+            imported: false,
+            pointer_default: PointerClass::Unique,
+            anonymous: 0,
+        }
+    }
+
+    /// Resolves the items of one file.
+    pub(crate) fn file(&mut self, items: &[Item], imported: bool) {
+        self.imported = imported;
+        self.pointer_default = PointerClass::Unique;
+        for item in items {
+            self.item(item);
+        }
+    }
+
+    /// What can only be said when everything has been seen.
+    pub(crate) fn finish(&mut self) {
+        for id in 0..self.model.interfaces.len() {
+            let interface = &self.model.interfaces[id];
+            if !self.defined.contains(&interface_key(InterfaceId(id))) {
+                let text = format!("interface `{}` is announced but never declared", interface.name);
+                let error = Diagnostic::error("undeclared-interface", interface.span, text);
+                self.say(error.help("declare it, or import the file that does"));
+            }
+        }
+    }
+
+    fn item(&mut self, item: &Item) {
+        match item {
+            // Imports have been read before; text for C is for C.
+            Item::Import(_) | Item::CppQuote(_) => {}
+            Item::Const(spec, declarator, value) => self.constant(spec, declarator, value),
+            Item::Typedef(attributes, spec, declarators) => self.typedef(attributes, spec, declarators),
+            Item::Type(spec) => {
+                self.spec_type(spec, None);
+            }
+            Item::Interface(interface) => self.interface(interface),
+            Item::Method(method) => {
+                let text = format!("method `{}` stands outside an interface", method.name.name);
+                let error = Diagnostic::error("stray-declaration", method.name.span, text);
+                self.say(error);
+            }
+        }
+    }
+
+    fn say(&mut self, diagnostic: Diagnostic) {
+        self.diagnostics.push(diagnostic);
+    }
+
+    fn declare_type(&mut self, name: &Ident, what: Named) {
+        if let Some(known) = self.types.get(&name.name) {
+            let same = matches!((&known.what, &what), (Named::Opened(a) | Named::Type(a), Named::Type(b)) if a == b);
+            if !same {
+                let mut error =
+                    Diagnostic::error("duplicate-name", name.span, format!("`{}` is declared twice", name.name));
+                if let Some(span) = known.span {
+                    error = error.related(span, "first declared here");
+                }
+                self.say(error.help("give one of them another name"));
+                return;
+            }
+        }
+        self.types.insert(name.name.clone(), Entry { what, span: Some(name.span) });
+    }
+
+    fn declare_value(&mut self, name: &Ident, value: Value) {
+        if let Some(known) = self.values.get(&name.name) {
+            let mut error =
+                Diagnostic::error("duplicate-name", name.span, format!("`{}` is declared twice", name.name));
+            if let Some(span) = known.span {
+                error = error.related(span, "first declared here");
+            }
+            return self.say(error.help("give one of them another name"));
+        }
+        self.values.insert(name.name.clone(), Entry { what: value, span: Some(name.span) });
+    }
+
+    fn unknown_type(&mut self, name: &str, span: Span) {
+        let bases = ["long", "short", "hyper", "boolean", "byte", "wchar_t", "double", "float", "HRESULT", "GUID"];
+        let known = self.types.keys().map(String::as_str).chain(bases);
+        let like = most_like(name, known).map(str::to_owned);
+        let error = Diagnostic::error("unknown-type", span, format!("no type is called `{name}`"));
+        self.say(match like {
+            Some(like) => error.label("not declared before this line").help(format!("did you mean `{like}`?")),
+            None => error.label("not declared before this line").help("declare it above, or import the file that declares it"),
+        });
+    }
+
+    /// Refuses attributes that nobody knows, instead of dropping them silently.
+    fn check_attributes(&mut self, attributes: &[Attribute], allowed: &[&str], on: &str) {
+        for attribute in attributes {
+            let name = attribute.name.name.as_str();
+            let span = attribute.name.span;
+            if let Some((_, why)) = FOREIGN.iter().find(|(foreign, _)| *foreign == name) {
+                let error = Diagnostic::error("foreign-attribute", span, format!("[{name}] {why}"));
+                self.push_attribute_error(error);
+            } else if !KNOWN.contains(&name) {
+                let error = Diagnostic::error("unknown-attribute", span, format!("[{name}] is not an attribute"));
+                let help = most_like(name, KNOWN).map_or_else(
+                    || "attributes are listed in the language reference".to_owned(),
+                    |like| format!("did you mean [{like}]?"),
+                );
+                self.push_attribute_error(error.help(help));
+            } else if !allowed.contains(&name) {
+                let error = Diagnostic::error("misplaced-attribute", span, format!("[{name}] means nothing on {on}"));
+                self.push_attribute_error(error.help("remove it"));
+            }
+        }
+    }
+
+    fn push_attribute_error(&mut self, mut error: Diagnostic) {
+        if self.permissive {
+            error.severity = crate::diagnostic::Severity::Warning;
+        }
+        self.say(error);
+    }
+
+    fn constant(&mut self, spec: &crate::ast::TypeSpec, declarator: &crate::ast::Declarator, value: &Expr) {
+        let ty = self.declared_type(spec, declarator, &[], types::Place::Const);
+        let Some(found) = self.evaluate(value) else { return };
+        let base = match ty {
+            Some(Type::Base(base)) => Some(base),
+            Some(Type::Enum(_)) => Some(crate::model::Base::I32),
+            Some(Type::Pointer(_)) => None,
+            Some(_) => {
+                let error = Diagnostic::error("bad-constant", spec.span, "a constant is a number, a character or a text");
+                return self.say(error.help("use long, double, char*, or wchar_t*"));
+            }
+            None => return,
+        };
+        let fits = match (&found, base) {
+            (Value::Int(value), Some(base)) => base.range().is_none_or(|(least, most)| {
+                let wide = i128::from(*value);
+                let bits = i128::from(value.cast_unsigned());
+                (least..=most).contains(&wide) || (least == 0 && (least..=most).contains(&bits))
+            }),
+            (Value::Float(_), Some(base)) => matches!(base, crate::model::Base::F32 | crate::model::Base::F64),
+            (Value::Text(_), None) => true,
+            _ => false,
+        };
+        if !fits {
+            let error = Diagnostic::error("bad-constant", value.span, "the value does not fit the constant's type");
+            return self.say(error.help("choose a wider type, or another value"));
+        }
+        self.declare_value(&declarator.name, found.clone());
+        let imported = self.imported;
+        self.model.consts.push(Const { name: declarator.name.name.clone(), base, value: found, imported });
+    }
+}
+
+/// A value that stands for an interface in the list of what is defined.
+fn interface_key(id: InterfaceId) -> Type {
+    Type::Interface(crate::model::Object::Known(id))
+}
+
+fn struct_type(id: usize) -> Type {
+    Type::Struct(StructId(id))
+}
+
+fn union_type(id: usize) -> Type {
+    Type::Union(UnionId(id))
+}
+
+fn enum_type(id: usize) -> Type {
+    Type::Enum(EnumId(id))
+}
+
+/// The attribute with a name.
+fn find<'a>(attributes: &'a [Attribute], name: &str) -> Option<&'a Attribute> {
+    attributes.iter().find(|attribute| attribute.name.name == name)
+}
+
+/// Whether there is an attribute with a name.
+fn has(attributes: &[Attribute], name: &str) -> bool {
+    find(attributes, name).is_some()
+}
