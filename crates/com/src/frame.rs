@@ -13,47 +13,107 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// A number as it lies in a frame: the same bytes as in memory.
-pub trait Scalar: sealed::Sealed + Copy {
-    /// Stores it at `offset`.
-    fn store(self, frame: &mut [u8], offset: usize);
-    /// Loads it once from `offset`; zero where the frame is too short, which the caller has excluded.
-    fn load(frame: RegionView<'_>, offset: usize) -> Self;
+/// A number: every bit pattern is a value, and there is no padding.
+pub trait Scalar: sealed::Sealed + Value {}
+
+/// A value without pointers, as it lies in a frame: at most the padding differs from its bytes in memory.
+///
+/// # Safety
+///
+/// A value whose bytes are all zero must be a valid value of the type, and `SIZE` must be its size in memory.
+pub unsafe trait Value: Copy {
+    /// Bytes in a frame, and in memory.
+    const SIZE: usize;
+    /// Stores it at `at`, padding as zeros.
+    fn store(&self, frame: &mut [u8], at: usize);
+    /// Loads it from `at`, each part once. `None` where the frame is too short, or the bytes are no value of the type.
+    fn load(frame: RegionView<'_>, at: usize) -> Option<Self>;
 }
 
-macro_rules! scalars {
-    ($($type:ty, $load:ident, $as:ty;)*) => {$(
+macro_rules! scalar_values {
+    ($($type:ty, $load:ident;)*) => {$(
         impl sealed::Sealed for $type {}
-        impl Scalar for $type {
+        impl Scalar for $type {}
+        // SAFETY: all-zero bytes are the number 0.
+        unsafe impl Value for $type {
+            const SIZE: usize = size_of::<$type>();
             #[inline(always)]
-            fn store(self, frame: &mut [u8], offset: usize) {
-                frame[offset..offset + size_of::<$type>()].copy_from_slice(&self.to_le_bytes());
+            fn store(&self, frame: &mut [u8], at: usize) {
+                frame[at..at + size_of::<$type>()].copy_from_slice(&self.to_le_bytes());
             }
             #[inline(always)]
-            fn load(frame: RegionView<'_>, offset: usize) -> Self {
-                let bits: $as = frame.$load(offset).unwrap_or_default();
-                Self::from_le_bytes(bits.to_le_bytes())
+            fn load(frame: RegionView<'_>, at: usize) -> Option<Self> {
+                Some(Self::from_le_bytes(frame.$load(at)?.to_le_bytes()))
             }
         }
     )*};
 }
-scalars! {
-    u8, load_u8, u8; i8, load_u8, u8; u16, load_u16, u16; i16, load_u16, u16; u32, load_u32, u32; i32, load_u32, u32;
-    u64, load_u64, u64; i64, load_u64, u64; f32, load_u32, u32; f64, load_u64, u64;
+scalar_values! {
+    u8, load_u8; i8, load_u8; u16, load_u16; i16, load_u16; u32, load_u32; i32, load_u32;
+    u64, load_u64; i64, load_u64; f32, load_u32; f64, load_u64;
 }
 
-impl sealed::Sealed for GUID {}
-impl Scalar for GUID {
+// SAFETY: a zero byte is `false`.
+unsafe impl Value for bool {
+    const SIZE: usize = 1;
     #[inline]
-    fn store(self, frame: &mut [u8], offset: usize) {
-        frame[offset..offset + 16].copy_from_slice(&crate::objref::guid_to_wire(&self));
+    fn store(&self, frame: &mut [u8], at: usize) {
+        frame[at] = u8::from(*self);
     }
     #[inline]
-    fn load(frame: RegionView<'_>, offset: usize) -> Self {
+    fn load(frame: RegionView<'_>, at: usize) -> Option<Self> {
+        match frame.load_u8(at)? {
+            0 => Some(false),
+            1 => Some(true),
+            _ => None,
+        }
+    }
+}
+
+// SAFETY: all-zero bytes are the GUID of zeros.
+unsafe impl Value for GUID {
+    const SIZE: usize = 16;
+    #[inline]
+    fn store(&self, frame: &mut [u8], at: usize) {
+        frame[at..at + 16].copy_from_slice(&crate::objref::guid_to_wire(self));
+    }
+    #[inline]
+    fn load(frame: RegionView<'_>, at: usize) -> Option<Self> {
         let mut bytes = [0; 16];
-        // Checked by the caller, as for the other scalars.
-        let _ = frame.copy_to(offset, &mut bytes);
-        crate::objref::guid_from_wire(bytes)
+        frame.copy_to(at, &mut bytes)?;
+        Some(crate::objref::guid_from_wire(bytes))
+    }
+}
+
+// SAFETY: zero is S_OK.
+unsafe impl Value for HRESULT {
+    const SIZE: usize = 4;
+    #[inline]
+    fn store(&self, frame: &mut [u8], at: usize) {
+        Value::store(&self.0, frame, at);
+    }
+    #[inline]
+    fn load(frame: RegionView<'_>, at: usize) -> Option<Self> {
+        i32::load(frame, at).map(Self)
+    }
+}
+
+// SAFETY: all-zero bytes are valid for each element.
+unsafe impl<T: Value, const N: usize> Value for [T; N] {
+    const SIZE: usize = T::SIZE * N;
+    #[inline]
+    fn store(&self, frame: &mut [u8], at: usize) {
+        for (place, value) in self.iter().enumerate() {
+            value.store(frame, at + place * T::SIZE);
+        }
+    }
+    #[inline]
+    fn load(frame: RegionView<'_>, at: usize) -> Option<Self> {
+        let mut values = [crate::rt::zero(); N];
+        for (place, value) in values.iter_mut().enumerate() {
+            *value = T::load(frame, at + place * T::SIZE)?;
+        }
+        Some(values)
     }
 }
 
@@ -91,6 +151,20 @@ impl Measure {
             return Err(code::E_OUTOFMEMORY);
         }
         Ok(Self(total as usize))
+    }
+
+    /// Adds an object of `bytes` bytes, if it is there.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::array`].
+    #[inline]
+    pub const fn optional(self, there: bool, bytes: usize) -> Result<Self, HRESULT> {
+        if there {
+            self.array(bytes, 1)
+        } else {
+            Ok(self)
+        }
     }
 
     /// The length in bytes.
@@ -154,6 +228,29 @@ impl Arrays {
         let header = frame.load_u64(body - OBJECT_HEADER)?;
         let right = slot == body as u64 && header == u64::from(kind) | (count as u64) << 32;
         (right && self.0 <= frame.len()).then_some(body)
+    }
+
+    /// Checks the header of an array whose count only it tells, and returns where its elements are and how many.
+    ///
+    /// `None` inside for a null slot.
+    pub(crate) fn find_counted(
+        &mut self,
+        frame: RegionView<'_>,
+        slot: usize,
+        kind: u32,
+        size: usize,
+    ) -> Option<Option<(usize, usize)>> {
+        if frame.load_u64(slot)? == 0 {
+            return Some(None);
+        }
+        let count = frame.load_u32(self.0 + 4)? as usize;
+        let body = self.find(frame, slot, kind, count, size)?;
+        Some(Some((body, count)))
+    }
+
+    /// Writes a null slot.
+    pub(crate) fn skip(frame: &mut [u8], slot: usize) {
+        0_u64.store(frame, slot);
     }
 
     /// Where the frame must end.

@@ -12,6 +12,7 @@ mod error;
 mod exports;
 mod frame;
 mod link;
+mod marshal;
 mod objref;
 mod proxy;
 mod registry;
@@ -30,3 +31,28 @@ pub use server::is_cancelled;
 pub use thread::{Canceller, DEFAULT_TIMEOUT, with_deadline, with_timeout};
 pub use widestring::{U16CStr, U16CString, u16cstr};
 pub use windows_core::{self, GUID, HRESULT, IUnknown, Interface};
+
+/// Includes the code that `obvia_idl::build("NAME.idl")` made in the build script.
+///
+/// ```ignore
+/// obvia::include_idl!("calc");
+/// ```
+#[macro_export]
+macro_rules! include_idl {
+    ($name:literal) => {
+        #[allow(
+            non_snake_case,
+            non_camel_case_types,
+            non_upper_case_globals,
+            dead_code,
+            unused_mut,
+            unused_variables,
+            missing_docs
+        )]
+        #[allow(clippy::all, clippy::pedantic, unused_unsafe)]
+        mod idl {
+            include!(concat!(env!("OUT_DIR"), "/", $name, ".rs"));
+        }
+        pub use idl::*;
+    };
+}

@@ -5,8 +5,9 @@
 //! pointer like any other.
 
 use crate::error::{Error, Result, code, leave};
-use crate::frame::{Arrays, Scalar};
+use crate::frame::{Arrays, Scalar, Value};
 use crate::link::Link;
+use crate::marshal::{self, OwnedArray, OwnedObject, OwnedText, Wanted};
 use crate::registry::{self, InterfaceInfo, VtablePointer};
 use crate::{system, thread};
 use obvia_rpc::vi_call::{Channel, Reply, TargetId};
@@ -29,6 +30,9 @@ pub const UNKNOWN: IUnknown_Vtbl = IUnknown_Vtbl {
 };
 
 static UNKNOWN_VTABLE: IUnknown_Vtbl = UNKNOWN;
+
+/// The vtable of proxies for IUnknown alone.
+pub(crate) const UNKNOWN_POINTER: VtablePointer = VtablePointer((&raw const UNKNOWN_VTABLE).cast());
 
 /// An interface proxy: what an interface pointer to an object elsewhere points to.
 #[repr(C)]
@@ -78,6 +82,7 @@ impl Proxy {
                 channel,
                 target: self.target,
                 deadline: thread::deadline(),
+                oxid: self.link.oxid(),
             })
         });
         match outcome {
@@ -97,9 +102,15 @@ pub struct ProxyCall<'a> {
     channel: &'a mut Channel,
     target: TargetId,
     deadline: Deadline,
+    oxid: u64,
 }
 
 impl ProxyCall<'_> {
+    /// The process that the call goes to.
+    pub(crate) fn peer(&self) -> u64 {
+        self.oxid
+    }
+
     /// The place for a request's frame that fits a slot.
     ///
     /// # Errors
@@ -215,6 +226,116 @@ impl<'a> ReplyView<'a> {
         self.0.frame.copy_to(body, bytes).ok_or_else(invalid_reply)
     }
 
+    /// Loads a returned array of values that have to be checked one by one.
+    ///
+    /// # Safety
+    ///
+    /// `into` must be writable for `count` elements.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::copy_out`], and when an element is no value of its type.
+    pub unsafe fn copy_values<T: Value>(
+        &self,
+        arrays: &mut Arrays,
+        slot: usize,
+        kind: u32,
+        count: usize,
+        into: *mut T,
+    ) -> Result<()> {
+        let frame = self.0.frame;
+        let body = arrays
+            .find(frame, slot, kind, count, T::SIZE)
+            .ok_or_else(invalid_reply)?;
+        for at in 0..count {
+            let value = T::load(frame, body + at * T::SIZE).ok_or_else(invalid_reply)?;
+            // SAFETY: the caller's promise.
+            let place = unsafe { into.add(at) };
+            // SAFETY: as above.
+            unsafe { place.write(value) };
+        }
+        Ok(())
+    }
+
+    /// Copies a returned string to memory of the caller's.
+    ///
+    /// # Errors
+    ///
+    /// RPC_E_INVALID_DATA when the slot names no string, or the string does not end in zero.
+    pub fn take_text<T: Scalar + Value + PartialEq + Default>(
+        &self,
+        arrays: &mut Arrays,
+        slot: usize,
+        kind: u32,
+    ) -> Result<OwnedText<T>> {
+        let array = self.take_counted::<T>(arrays, slot, kind)?;
+        if !array.is_null() && array.as_slice().last() != Some(&T::default()) {
+            return Err(invalid_reply());
+        }
+        Ok(OwnedText(array))
+    }
+
+    /// Copies a returned array to memory of the caller's. `count` is what another result says.
+    ///
+    /// # Errors
+    ///
+    /// RPC_E_INVALID_DATA when the array is not what slot and count say.
+    pub fn take_array<T: Value>(
+        &self,
+        arrays: &mut Arrays,
+        slot: usize,
+        kind: u32,
+        count: Option<usize>,
+    ) -> Result<OwnedArray<T>> {
+        let array = self.take_counted::<T>(arrays, slot, kind)?;
+        if count.is_none_or(|count| count != array.count()) {
+            return Err(invalid_reply());
+        }
+        Ok(array)
+    }
+
+    fn take_counted<T: Value>(
+        &self,
+        arrays: &mut Arrays,
+        slot: usize,
+        kind: u32,
+    ) -> Result<OwnedArray<T>> {
+        let frame = self.0.frame;
+        let found = arrays
+            .find_counted(frame, slot, kind, T::SIZE)
+            .ok_or_else(invalid_reply)?;
+        let Some((body, count)) = found else {
+            return Ok(OwnedArray::null());
+        };
+        OwnedArray::from_iter(count, |at| {
+            T::load(frame, body + at * T::SIZE).ok_or_else(invalid_reply)
+        })
+    }
+
+    /// Makes an interface pointer of a returned reference.
+    ///
+    /// # Errors
+    ///
+    /// When the reference is none, or its object cannot be reached.
+    pub fn take_object(
+        &self,
+        arrays: &mut Arrays,
+        slot: usize,
+        kind: u32,
+        wanted: Wanted,
+    ) -> Result<OwnedObject> {
+        let frame = self.0.frame;
+        let found = arrays
+            .find_counted(frame, slot, kind, 1)
+            .ok_or_else(invalid_reply)?;
+        let Some((body, count)) = found else {
+            return Ok(OwnedObject(None));
+        };
+        Ok(OwnedObject(Some(marshal::receive(
+            frame, body, count, wanted,
+        )?)))
+    }
+
     /// Checks that the arrays end where the frame ends.
     ///
     /// # Errors
@@ -230,29 +351,8 @@ impl<'a> ReplyView<'a> {
     }
 }
 
-/// Writes an array behind the block of a request.
-///
-/// # Safety
-///
-/// `from` must be readable for `count` elements.
-#[inline]
-pub unsafe fn put_array<T: Scalar>(
-    frame: &mut [u8],
-    arrays: &mut Arrays,
-    slot: usize,
-    kind: u32,
-    count: usize,
-    from: *const T,
-) {
-    let bytes = count * size_of::<T>();
-    let body = arrays.place(frame, slot, kind, count, bytes);
-    // SAFETY: the caller's promise; scalars have no padding, so all bytes are initialised.
-    let elements = unsafe { std::slice::from_raw_parts(from.cast::<u8>(), bytes) };
-    frame[body..body + bytes].copy_from_slice(elements);
-}
-
 #[cold]
-fn invalid_reply() -> Error {
+pub(crate) fn invalid_reply() -> Error {
     Error::new(
         code::RPC_E_INVALID_DATA,
         "the reply's frame is not what the interface says",
@@ -347,7 +447,7 @@ impl ProxyManager {
         let manager = NonNull::from(Box::leak(manager));
         // The identity: what a query for IUnknown returns, whichever interface is asked.
         let identity = Box::new(Proxy {
-            vtable: VtablePointer(std::ptr::from_ref(&UNKNOWN_VTABLE).cast()),
+            vtable: UNKNOWN_POINTER,
             target: TargetId {
                 index: u32::MAX,
                 generation: 0,

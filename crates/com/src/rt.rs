@@ -1,16 +1,25 @@
 //! What generated code uses. Not for hand-written code: it changes with the compiler.
 
 pub use crate::error::code;
-pub use crate::frame::{Arrays, Measure, Scalar};
-pub use crate::proxy::{Proxy, ProxyCall, ReplyView, UNKNOWN, put_array};
+pub use crate::frame::{Arrays, Measure, Scalar, Value};
+pub use crate::marshal::{
+    OwnedArray, OwnedObject, OwnedText, Wanted, put_array, put_optional, put_reference, put_text,
+    put_values, reference_for_caller, reference_for_peer, text_count,
+};
+pub use crate::proxy::{Proxy, ProxyCall, ReplyView, UNKNOWN};
 pub use crate::registry::{InterfaceInfo, Remote, VtablePointer};
-pub use crate::stub::{ReplyFrame, StubCall, StubFn, guard};
+pub use crate::stub::{Received, ReplyFrame, StubCall, StubFn, guard};
 pub use obvia_ndr::flat;
 pub use obvia_rpc::status::Status;
+pub use obvia_via::RegionView;
 pub use std::ffi::c_void;
 pub use windows_core::{self, GUID, HRESULT, IUnknown, IUnknown_Vtbl, IUnknownImpl, Interface};
 
-use crate::error::{Result, recall};
+use crate::error::{Error, Result, recall};
+use crate::marshal::{allocate, release};
+use crate::proxy::invalid_reply;
+use std::ffi::{CStr, CString};
+use widestring::{U16CStr, U16CString};
 
 /// Turns what a vtable's method returned into a result.
 ///
@@ -30,4 +39,258 @@ pub fn check(result: HRESULT) -> Result<()> {
 #[cold]
 pub fn fail(error: crate::Error) -> HRESULT {
     crate::error::leave(error)
+}
+
+/// Turns a method's outcome without results into what a vtable's method returns.
+#[inline(always)]
+pub fn finish(outcome: Result<()>) -> HRESULT {
+    match outcome {
+        Ok(()) => code::S_OK,
+        Err(error) => fail(error),
+    }
+}
+
+/// The number of elements of an array, as the parameter that says it.
+///
+/// # Errors
+///
+/// E_INVALIDARG when there are more than the parameter can say.
+#[inline(always)]
+pub fn count<T: TryFrom<usize>>(length: usize) -> Result<T> {
+    T::try_from(length).map_err(|_| code::E_INVALIDARG.into())
+}
+
+/// The vtable of an interface pointer.
+///
+/// # Safety
+///
+/// `object` must be a live interface pointer whose vtable is a `V`.
+#[inline(always)]
+pub unsafe fn vtable<'a, V>(object: *mut c_void) -> &'a V {
+    // SAFETY: the caller's promise: an interface pointer points to a pointer to its vtable.
+    let vtable = unsafe { *object.cast::<*const V>() };
+    // SAFETY: as above; vtables outlive their objects.
+    unsafe { &*vtable }
+}
+
+/// The implementation behind the `this` of a vtable that `#[implement]` made.
+///
+/// # Safety
+///
+/// `this` must be a live interface pointer, `OFFSET` pointers from the start of an `Identity`.
+#[inline(always)]
+pub unsafe fn identity<'a, Identity, const OFFSET: isize>(this: *mut c_void) -> &'a Identity {
+    // SAFETY: the caller's promise.
+    let start = unsafe { this.cast::<*mut c_void>().offset(OFFSET) };
+    // SAFETY: as above.
+    unsafe { &*start.cast::<Identity>() }
+}
+
+/// An array parameter as a slice. A null pointer is an empty array.
+///
+/// # Safety
+///
+/// `first` must be null, or readable for `count` elements for `'a`, and nobody may write them.
+#[inline(always)]
+pub unsafe fn slice<'a, T>(first: *const T, count: usize) -> &'a [T] {
+    if first.is_null() || count == 0 {
+        return &[];
+    }
+    // SAFETY: the caller's promise.
+    unsafe { std::slice::from_raw_parts(first, count) }
+}
+
+/// An array parameter as a slice that may be written. A null pointer is an empty array.
+///
+/// # Safety
+///
+/// `first` must be null, or writable for `count` elements for `'a`, exclusively.
+#[inline(always)]
+pub unsafe fn slice_mut<'a, T>(first: *mut T, count: usize) -> &'a mut [T] {
+    if first.is_null() || count == 0 {
+        return &mut [];
+    }
+    // SAFETY: the caller's promise.
+    unsafe { std::slice::from_raw_parts_mut(first, count) }
+}
+
+/// A value whose bytes are all zero.
+#[inline(always)]
+pub fn zero<T: Value>() -> T {
+    // SAFETY: whoever implements Value promises that this is a value.
+    unsafe { std::mem::zeroed() }
+}
+
+/// An argument in the block of a request.
+///
+/// # Errors
+///
+/// Bad stub data when the bytes are no value of the type.
+#[inline(always)]
+pub fn argument<T: Value>(frame: RegionView<'_>, at: usize) -> std::result::Result<T, Status> {
+    T::load(frame, at).ok_or(Status::BAD_STUB_DATA)
+}
+
+/// Refuses an argument outside its [range].
+///
+/// # Errors
+///
+/// Bad stub data.
+#[inline]
+pub fn argument_in_range(value: i64, least: i64, most: i64) -> std::result::Result<(), Status> {
+    if (least..=most).contains(&value) {
+        Ok(())
+    } else {
+        Err(Status::BAD_STUB_DATA)
+    }
+}
+
+/// A result in the block of a reply.
+///
+/// # Errors
+///
+/// RPC_E_INVALID_DATA when the bytes are no value of the type.
+#[inline(always)]
+pub fn value<T: Value>(frame: RegionView<'_>, at: usize) -> Result<T> {
+    T::load(frame, at).ok_or_else(invalid_reply)
+}
+
+/// Refuses a result outside its [range].
+///
+/// # Errors
+///
+/// RPC_E_INVALID_DATA.
+#[inline]
+pub fn in_range(value: i64, least: i64, most: i64) -> Result<()> {
+    if (least..=most).contains(&value) {
+        Ok(())
+    } else {
+        Err(invalid_reply())
+    }
+}
+
+/// A count as a number of elements.
+#[inline(always)]
+pub fn elements<T: TryInto<usize>>(count: T) -> Option<usize> {
+    count.try_into().ok()
+}
+
+/// The outcome of an expression as a number of elements.
+#[inline]
+pub fn elements_of(count: Option<i64>) -> Option<usize> {
+    usize::try_from(count?).ok()
+}
+
+/// Refuses more elements than there is room for.
+///
+/// # Errors
+///
+/// RPC_E_INVALID_DATA.
+#[inline]
+pub fn at_most(used: Option<usize>, room: usize) -> Result<usize> {
+    used.filter(|&used| used <= room).ok_or_else(invalid_reply)
+}
+
+/// Refuses an array of another length than the other parameters say.
+///
+/// # Errors
+///
+/// E_INVALIDARG.
+#[inline]
+pub fn check_length(length: usize, wanted: Option<usize>) -> Result<()> {
+    if wanted == Some(length) {
+        return Ok(());
+    }
+    Err(Error::new(
+        code::E_INVALIDARG,
+        "an array's length is not what the other parameters say",
+    ))
+}
+
+/// A string parameter as Rust has it.
+///
+/// # Safety
+///
+/// `text` must be null or end in a zero, and stay for `'a`.
+pub unsafe fn text<'a>(text: *const u8) -> Option<&'a CStr> {
+    // SAFETY: the caller's promise; not null.
+    (!text.is_null()).then(|| unsafe { CStr::from_ptr(text.cast()) })
+}
+
+/// A string parameter of 16-bit characters as Rust has it.
+///
+/// # Safety
+///
+/// As for [`text`].
+pub unsafe fn wide<'a>(text: *const u16) -> Option<&'a U16CStr> {
+    // SAFETY: the caller's promise; not null.
+    (!text.is_null()).then(|| unsafe { U16CStr::from_ptr_str(text) })
+}
+
+/// A string that a method returned, and that is freed here.
+pub fn take_text(text: *mut u8) -> CString {
+    // SAFETY: by COM's rules a returned string is null, or allocated for the caller and ends in a zero.
+    let taken = unsafe { self::text(text) }
+        .map(CStr::to_owned)
+        .unwrap_or_default();
+    // SAFETY: as above, and not used again.
+    unsafe { release(text.cast()) };
+    taken
+}
+
+/// A string of 16-bit characters that a method returned, and that is freed here.
+pub fn take_wide(text: *mut u16) -> U16CString {
+    // SAFETY: as in `take_text`.
+    let taken = unsafe { wide(text) }
+        .map(U16CStr::to_owned)
+        .unwrap_or_default();
+    // SAFETY: as above, and not used again.
+    unsafe { release(text.cast()) };
+    taken
+}
+
+/// An array that a method returned, and that is freed here.
+///
+/// # Errors
+///
+/// RPC_E_INVALID_DATA when the count is negative.
+pub fn take_array<T: Value, N: TryInto<usize>>(first: *mut T, count: N) -> Result<Vec<T>> {
+    let count = count.try_into().unwrap_or(0);
+    // SAFETY: by COM's rules a returned array is null, or allocated for the caller with as many elements as is said.
+    let array = unsafe { OwnedArray::adopt(first, count) };
+    Ok(array.as_slice().to_vec())
+}
+
+/// An interface pointer that a method returned.
+///
+/// # Errors
+///
+/// E_POINTER when it is null.
+pub fn take_object<I: Interface>(object: *mut c_void) -> Result<I> {
+    if object.is_null() {
+        return Err(Error::new(code::E_POINTER, "the method returned no object"));
+    }
+    // SAFETY: by COM's rules a returned interface pointer is of the interface declared, and the caller's.
+    Ok(unsafe { I::from_raw(object) })
+}
+
+/// A string for the caller, who frees it; null when there is no memory.
+pub fn give_text(text: CString) -> *mut u8 {
+    give_array(text.as_bytes_with_nul())
+}
+
+/// A string of 16-bit characters for the caller, who frees it; null when there is no memory.
+pub fn give_wide(text: U16CString) -> *mut u16 {
+    give_array(text.as_slice_with_nul())
+}
+
+/// An array for the caller, who frees it; null when there is no memory.
+pub fn give_array<T: Value>(values: &[T]) -> *mut T {
+    let Ok(first) = allocate(size_of_val(values)) else {
+        return std::ptr::null_mut();
+    };
+    let first = first.cast::<T>();
+    // SAFETY: as many bytes were allocated, aligned for every value, and fresh, so nothing overlaps.
+    unsafe { std::ptr::copy_nonoverlapping(values.as_ptr(), first, values.len()) };
+    first
 }

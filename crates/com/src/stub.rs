@@ -5,13 +5,15 @@
 //! from the request straight into the reply, which only this process can write; the method works on them there.
 
 use crate::error::code;
-use crate::frame::{Arrays, Scalar};
+use crate::frame::{Arrays, Scalar, Value};
+use crate::marshal::{self, Wanted};
+use obvia_ndr::flat::{FRAME_MAX, OBJECT_ALIGN};
 use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::ServerCall;
 use obvia_via::RegionView;
 use std::cell::Cell;
 use std::ffi::c_void;
-use windows_core::HRESULT;
+use windows_core::{HRESULT, IUnknown, Interface};
 
 /// A stub of one method: unmarshals, calls the method of `object`, answers.
 ///
@@ -113,6 +115,102 @@ impl<'a, 'b> StubCall<'a, 'b> {
         Ok(bytes.as_ptr().cast())
     }
 
+    /// Copies an [in, out] array out of the caller's memory, for the method to change.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::copy_in`].
+    pub fn copy_in_mut<T: Scalar>(
+        &mut self,
+        arrays: &mut Arrays,
+        slot: usize,
+        kind: u32,
+        count: usize,
+    ) -> Result<*mut T, Status> {
+        Ok(self.copy_in::<T>(arrays, slot, kind, count)?.cast_mut())
+    }
+
+    /// Loads an array of values that have to be checked one by one.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::copy_in`], and when an element is no value of its type.
+    pub fn values_in<T: Value>(
+        &mut self,
+        arrays: &mut Arrays,
+        slot: usize,
+        kind: u32,
+        count: usize,
+    ) -> Result<Vec<T>, Status> {
+        let frame = self.call.frame;
+        let body = arrays
+            .find(frame, slot, kind, count, T::SIZE)
+            .ok_or(Status::BAD_STUB_DATA)?;
+        (0..count)
+            .map(|at| T::load(frame, body + at * T::SIZE).ok_or(Status::BAD_STUB_DATA))
+            .collect()
+    }
+
+    /// Loads a value that may be left out.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::values_in`].
+    pub fn optional_in<T: Value>(
+        &mut self,
+        arrays: &mut Arrays,
+        slot: usize,
+        kind: u32,
+    ) -> Result<Option<T>, Status> {
+        if self
+            .call
+            .frame
+            .load_u64(slot)
+            .ok_or(Status::BAD_STUB_DATA)?
+            == 0
+        {
+            return Ok(None);
+        }
+        Ok(self.values_in(arrays, slot, kind, 1)?.pop())
+    }
+
+    /// Makes an interface pointer of a reference.
+    ///
+    /// # Errors
+    ///
+    /// When the reference is none, or its object cannot be reached.
+    pub fn object_in(
+        &mut self,
+        arrays: &mut Arrays,
+        slot: usize,
+        kind: u32,
+        wanted: Wanted,
+    ) -> Result<Received, Status> {
+        let frame = self.call.frame;
+        let found = arrays
+            .find_counted(frame, slot, kind, 1)
+            .ok_or(Status::BAD_STUB_DATA)?;
+        let Some((body, count)) = found else {
+            return Ok(Received(None));
+        };
+        let object = marshal::receive(frame, body, count, wanted);
+        object
+            .map(|object| Received(Some(object)))
+            .map_err(|error| Status(error.code().0.cast_unsigned()))
+    }
+
+    /// Room for an array that the method fills, zeroed.
+    ///
+    /// # Errors
+    ///
+    /// Out of memory when it would be longer than a frame.
+    pub fn room<T: Value>(&self, count: usize) -> Result<Vec<T>, Status> {
+        if count.saturating_mul(T::SIZE) > FRAME_MAX {
+            return Err(Status::REMOTE_NO_MEMORY);
+        }
+        Ok(vec![crate::rt::zero(); count])
+    }
+
     /// Copies a NUL-terminated string out of the caller's memory; a null pointer where the slot is null.
     ///
     /// # Errors
@@ -190,6 +288,16 @@ impl<'a, 'b> StubCall<'a, 'b> {
         self.call.respond(result.0.cast_unsigned(), length);
     }
 
+    /// Answers with the method's HRESULT alone.
+    ///
+    /// # Errors
+    ///
+    /// When the caller is gone.
+    #[inline]
+    pub fn respond_empty(&mut self, result: HRESULT) -> Result<(), Status> {
+        self.respond_inline(result, 0, |_| ())
+    }
+
     /// Answers with the method's HRESULT and results that fit a slot.
     ///
     /// # Errors
@@ -230,17 +338,12 @@ pub struct ReplyFrame {
 }
 
 impl ReplyFrame {
+    /// The frame's bytes.
     #[inline]
-    fn bytes(&mut self) -> &mut [u8] {
+    pub fn bytes(&mut self) -> &mut [u8] {
         // SAFETY: by the invariant; initialised shared memory, and exclusive through &mut self: pointers that were
         // given to the method are used by it only while this value rests.
         unsafe { std::slice::from_raw_parts_mut(self.start, self.length) }
-    }
-
-    /// Stores a result in the block.
-    #[inline]
-    pub fn put<T: Scalar>(&mut self, offset: usize, value: T) {
-        value.store(self.bytes(), offset);
     }
 
     /// Places an [out] array, which the method fills in place.
@@ -280,6 +383,32 @@ impl ReplyFrame {
             .copy_to(source, &mut self.bytes()[body..body + bytes])
             .ok_or(Status::BAD_STUB_DATA)?;
         Ok(self.bytes()[body..].as_mut_ptr().cast())
+    }
+}
+
+impl ReplyFrame {
+    /// Shortens the last array of the frame, whose first element is at `first`, to `count` elements of `size` bytes, and
+    /// returns the frame's new length.
+    pub fn shorten(&mut self, first: *mut u8, count: usize, size: usize) -> usize {
+        let body = first.addr() - self.start.addr();
+        let end = body + count * size;
+        let length = end.next_multiple_of(OBJECT_ALIGN);
+        let frame = self.bytes();
+        (count as u32).store(frame, body - 4);
+        frame[end..length].fill(0);
+        length
+    }
+}
+
+/// An interface pointer that came as an argument.
+pub struct Received(Option<IUnknown>);
+
+impl Received {
+    /// The pointer as the method takes it.
+    pub fn as_raw(&self) -> *mut c_void {
+        self.0
+            .as_ref()
+            .map_or(std::ptr::null_mut(), Interface::as_raw)
     }
 }
 

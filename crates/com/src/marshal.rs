@@ -1,0 +1,423 @@
+//! What crosses between frames and memory that is the caller's: arrays, strings, and references to objects.
+
+use crate::error::{Error, Result, code};
+use crate::frame::{Arrays, Scalar, Value};
+use crate::objref::{LENGTH_MAX, ObjRef};
+use crate::proxy::ProxyCall;
+use crate::registry::{self, InterfaceInfo};
+use crate::runtime::Runtime;
+use crate::server::caller;
+use obvia_ndr::flat::{FRAME_MAX, OBJECT_HEADER};
+use obvia_rpc::status::Status;
+use obvia_via::RegionView;
+use std::ffi::c_void;
+use windows_core::{GUID, HRESULT, IUnknown, Interface};
+
+/// Which interface of an object is passed.
+#[derive(Clone, Copy)]
+pub enum Wanted {
+    /// One that the method's declaration names.
+    Known(&'static InterfaceInfo),
+    /// The one with this IID.
+    Iid(GUID),
+    /// Any: what is passed is the object.
+    Unknown,
+}
+
+impl Wanted {
+    fn info(self) -> Result<&'static InterfaceInfo> {
+        match self {
+            Self::Known(info) => Ok(info),
+            Self::Iid(iid) if iid == IUnknown::IID => Ok(&UNKNOWN_INFO),
+            Self::Iid(iid) => registry::find(&iid),
+            Self::Unknown => Ok(&UNKNOWN_INFO),
+        }
+    }
+}
+
+/// IUnknown as an interface without methods of its own.
+pub(crate) static UNKNOWN_INFO: InterfaceInfo = InterfaceInfo {
+    name: "IUnknown",
+    iid: IUnknown::IID,
+    version: (0, 0),
+    fingerprint: 0,
+    base: None,
+    proxy: crate::proxy::UNKNOWN_POINTER,
+    stubs: &[],
+    idl: "",
+    module: &[],
+};
+
+/// A reference for the process that a call goes to; empty for a null pointer.
+///
+/// # Safety
+///
+/// `object` must be null or a live interface pointer.
+///
+/// # Errors
+///
+/// When the object lacks the interface, or lives in a process that is gone.
+pub unsafe fn reference_for_peer(
+    object: *mut c_void,
+    wanted: Wanted,
+    call: &ProxyCall<'_>,
+) -> Result<Vec<u8>> {
+    // SAFETY: the caller's promise.
+    let Some(object) = (unsafe { IUnknown::from_raw_borrowed(&object) }) else {
+        return Ok(Vec::new());
+    };
+    Ok(Runtime::of_process()?
+        .marshal(object, wanted.info()?, call.peer())?
+        .to_wire())
+}
+
+/// A reference for the process whose call is being answered; empty for a null pointer, and where the method failed.
+///
+/// Takes the pointer's reference over.
+///
+/// # Safety
+///
+/// `object` must be null or an interface pointer that the caller owns.
+///
+/// # Errors
+///
+/// The status of the fault when the object cannot be passed.
+pub unsafe fn reference_for_caller(
+    object: *mut c_void,
+    wanted: Wanted,
+    result: HRESULT,
+) -> std::result::Result<Vec<u8>, Status> {
+    if object.is_null() {
+        return Ok(Vec::new());
+    }
+    // SAFETY: the caller's promise; not null.
+    let object = unsafe { IUnknown::from_raw(object) };
+    if result.0 < 0 {
+        return Ok(Vec::new());
+    }
+    let made = (|| {
+        let caller = caller().ok_or(code::E_UNEXPECTED)?;
+        Ok(caller
+            .runtime
+            .marshal(&object, wanted.info()?, caller.oxid)?
+            .to_wire())
+    })();
+    made.map_err(|error: Error| Status(error.code().0.cast_unsigned()))
+}
+
+/// The interface pointer that a reference in a frame stands for.
+pub(crate) fn receive(
+    frame: RegionView<'_>,
+    body: usize,
+    count: usize,
+    wanted: Wanted,
+) -> Result<IUnknown> {
+    if count > LENGTH_MAX {
+        return Err(Error::new(
+            code::RPC_E_INVALID_OBJREF,
+            "an object reference is too long",
+        ));
+    }
+    let mut bytes = vec![0; count];
+    frame
+        .copy_to(body, &mut bytes)
+        .ok_or(code::RPC_E_INVALID_OBJREF)?;
+    Runtime::of_process()?.unmarshal(&ObjRef::from_wire(&bytes)?, wanted.info()?)
+}
+
+/// Writes an array of numbers behind a block.
+///
+/// # Safety
+///
+/// `from` must be readable for `count` elements.
+#[inline]
+pub unsafe fn put_array<T: Scalar>(
+    frame: &mut [u8],
+    arrays: &mut Arrays,
+    slot: usize,
+    kind: u32,
+    count: usize,
+    from: *const T,
+) {
+    let bytes = count * size_of::<T>();
+    let body = arrays.place(frame, slot, kind, count, bytes);
+    if count > 0 {
+        // SAFETY: the caller's promise; scalars have no padding, so all bytes are initialised.
+        let elements = unsafe { std::slice::from_raw_parts(from.cast::<u8>(), bytes) };
+        frame[body..body + bytes].copy_from_slice(elements);
+    }
+}
+
+/// Writes an array of values behind a block.
+///
+/// # Safety
+///
+/// As for [`put_array`].
+pub unsafe fn put_values<T: Value>(
+    frame: &mut [u8],
+    arrays: &mut Arrays,
+    slot: usize,
+    kind: u32,
+    count: usize,
+    from: *const T,
+) {
+    let body = arrays.place(frame, slot, kind, count, count * T::SIZE);
+    // SAFETY: the caller's promise.
+    let values = unsafe { crate::rt::slice(from, count) };
+    for (at, value) in values.iter().enumerate() {
+        value.store(frame, body + at * T::SIZE);
+    }
+}
+
+/// Writes a value that may be left out behind a block.
+///
+/// # Safety
+///
+/// `from` must be null or readable.
+pub unsafe fn put_optional<T: Value>(
+    frame: &mut [u8],
+    arrays: &mut Arrays,
+    slot: usize,
+    kind: u32,
+    from: *const T,
+) {
+    if from.is_null() {
+        return Arrays::skip(frame, slot);
+    }
+    // SAFETY: the caller's promise; not null.
+    unsafe { put_values(frame, arrays, slot, kind, 1, from) };
+}
+
+/// Writes a string of `count` characters, the final zero included, behind a block; none when it is null.
+///
+/// # Safety
+///
+/// `from` must be null or readable for `count` characters.
+pub unsafe fn put_text<T: Scalar>(
+    frame: &mut [u8],
+    arrays: &mut Arrays,
+    slot: usize,
+    kind: u32,
+    count: usize,
+    from: *const T,
+) {
+    if from.is_null() {
+        return Arrays::skip(frame, slot);
+    }
+    // SAFETY: the caller's promise.
+    unsafe { put_array(frame, arrays, slot, kind, count, from) };
+}
+
+/// Writes a reference behind a block; none when it is empty.
+pub fn put_reference(
+    frame: &mut [u8],
+    arrays: &mut Arrays,
+    slot: usize,
+    kind: u32,
+    reference: &[u8],
+) {
+    if reference.is_empty() {
+        return Arrays::skip(frame, slot);
+    }
+    let body = arrays.place(frame, slot, kind, reference.len(), reference.len());
+    frame[body..body + reference.len()].copy_from_slice(reference);
+}
+
+/// The characters of a string, the final zero included; 0 for a null pointer.
+///
+/// # Safety
+///
+/// `text` must be null or end in a zero.
+///
+/// # Errors
+///
+/// E_POINTER for a null pointer where there must be a string.
+pub unsafe fn text_count<T: Value + Default + PartialEq>(
+    text: *const T,
+    optional: bool,
+) -> Result<usize> {
+    if text.is_null() {
+        return if optional {
+            Ok(0)
+        } else {
+            Err(code::E_POINTER.into())
+        };
+    }
+    let mut count = 0;
+    loop {
+        // SAFETY: the caller's promise: no zero has been seen yet, so the next character is there.
+        let place = unsafe { text.add(count) };
+        count += 1;
+        // SAFETY: as above.
+        if unsafe { place.read() } == T::default() {
+            return Ok(count);
+        }
+    }
+}
+
+unsafe extern "C" {
+    fn malloc(size: usize) -> *mut c_void;
+    fn free(memory: *mut c_void);
+}
+
+/// Memory that one side of a call allocates and the other frees: the C library's, so that every language has it.
+///
+/// # Errors
+///
+/// E_OUTOFMEMORY.
+pub(crate) fn allocate(bytes: usize) -> Result<*mut c_void> {
+    // SAFETY: malloc may be called with any size.
+    let memory = unsafe { malloc(bytes.max(1)) };
+    if memory.is_null() {
+        Err(code::E_OUTOFMEMORY.into())
+    } else {
+        Ok(memory)
+    }
+}
+
+/// Frees such memory.
+///
+/// # Safety
+///
+/// `memory` must be null, or come from [`allocate`] and not be used again.
+pub(crate) unsafe fn release(memory: *mut c_void) {
+    // SAFETY: the caller's promise.
+    unsafe { free(memory) };
+}
+
+/// An array in memory that whoever receives it frees.
+pub struct OwnedArray<T: Value> {
+    // Invariant: null, or from the C library, with `count` initialised elements.
+    first: *mut T,
+    count: usize,
+}
+
+impl<T: Value> OwnedArray<T> {
+    pub(crate) const fn null() -> Self {
+        Self {
+            first: std::ptr::null_mut(),
+            count: 0,
+        }
+    }
+
+    /// Takes over an array that a method allocated.
+    ///
+    /// # Safety
+    ///
+    /// `first` must be null, or come from the C library's allocator, with `count` elements, and belong to the caller.
+    pub unsafe fn adopt(first: *mut T, count: usize) -> Self {
+        Self {
+            first,
+            count: if first.is_null() { 0 } else { count },
+        }
+    }
+
+    pub(crate) fn from_iter(
+        count: usize,
+        mut element: impl FnMut(usize) -> Result<T>,
+    ) -> Result<Self> {
+        debug_assert!(
+            count.saturating_mul(T::SIZE) <= FRAME_MAX,
+            "the frame holds them"
+        );
+        let first = allocate(count * size_of::<T>())?.cast::<T>();
+        let mut array = Self { first, count: 0 };
+        for at in 0..count {
+            let value = element(at)?;
+            // SAFETY: `count` elements were allocated.
+            let place = unsafe { array.first.add(at) };
+            // SAFETY: as above; malloc's memory is aligned for every value type.
+            unsafe { place.write(value) };
+            array.count += 1;
+        }
+        Ok(array)
+    }
+
+    /// How many elements there are.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Whether there is no array.
+    pub fn is_null(&self) -> bool {
+        self.first.is_null()
+    }
+
+    /// The elements.
+    pub fn as_slice(&self) -> &[T] {
+        // SAFETY: by the invariant.
+        unsafe { crate::rt::slice(self.first, self.count) }
+    }
+
+    /// Hands the array over.
+    pub fn into_raw(self) -> *mut T {
+        let first = self.first;
+        std::mem::forget(self);
+        first
+    }
+
+    /// Writes it behind a block.
+    pub fn place(&self, frame: &mut [u8], arrays: &mut Arrays, slot: usize, kind: u32) {
+        if self.first.is_null() {
+            return Arrays::skip(frame, slot);
+        }
+        // SAFETY: by the invariant.
+        unsafe { put_values(frame, arrays, slot, kind, self.count, self.first) };
+    }
+}
+
+impl<T: Value> Drop for OwnedArray<T> {
+    fn drop(&mut self) {
+        // SAFETY: by the invariant; values have nothing to drop.
+        unsafe { release(self.first.cast()) };
+    }
+}
+
+/// A string in memory that whoever receives it frees.
+pub struct OwnedText<T: Value>(pub(crate) OwnedArray<T>);
+
+impl<T: Value + Default + PartialEq> OwnedText<T> {
+    /// Takes over a string that a method allocated.
+    ///
+    /// # Safety
+    ///
+    /// `text` must be null, or come from the C library's allocator, end in a zero, and belong to the caller.
+    pub unsafe fn adopt(text: *mut T) -> Self {
+        // SAFETY: the caller's promise. Null is allowed, so there is no error.
+        let count = unsafe { text_count(text, true) }.unwrap_or(0);
+        // SAFETY: as above.
+        Self(unsafe { OwnedArray::adopt(text, count) })
+    }
+
+    /// Its characters, the final zero included.
+    pub fn count(&self) -> usize {
+        self.0.count()
+    }
+
+    /// Whether there is no string.
+    pub fn is_null(&self) -> bool {
+        self.0.is_null()
+    }
+
+    /// Hands the string over.
+    pub fn into_raw(self) -> *mut T {
+        self.0.into_raw()
+    }
+
+    /// Writes it behind a block.
+    pub fn place(&self, frame: &mut [u8], arrays: &mut Arrays, slot: usize, kind: u32) {
+        self.0.place(frame, arrays, slot, kind);
+    }
+}
+
+/// An interface pointer that came as a result.
+pub struct OwnedObject(pub(crate) Option<IUnknown>);
+
+impl OwnedObject {
+    /// Hands the pointer over, with its reference.
+    pub fn into_raw(self) -> *mut c_void {
+        self.0.map_or(std::ptr::null_mut(), Interface::into_raw)
+    }
+}
+
+const _: () = assert!(OBJECT_HEADER == 8);

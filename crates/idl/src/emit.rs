@@ -1,0 +1,4 @@
+//! The back ends: from the model to source text.
+
+pub mod rust;
+mod writer;

@@ -1,0 +1,642 @@
+//! An interface: its pointer type, its vtable, what callers call and what implementers implement.
+
+use super::names::{abi, argument, binding, ident, result, tuple};
+use super::{proxy, stub};
+use crate::canonical;
+use crate::diagnostic::Diagnostic;
+use crate::emit::writer::Writer;
+use crate::model::{Arith, InterfaceId, Method, Model, Type};
+use crate::plan::{KIND_FIRST, MethodPlan, ParamPlan, Passing, plan};
+
+/// What the parts of an interface's code share.
+pub(super) struct Context<'a> {
+    pub(super) model: &'a Model,
+    /// The interface's name.
+    pub(super) name: String,
+    /// The element types of its arrays, by type number from [`KIND_FIRST`] on.
+    pub(super) kinds: Vec<Type>,
+}
+
+impl Context<'_> {
+    /// The type number of an array of these elements.
+    pub(super) fn kind(&self, element: &Type) -> u32 {
+        let at = self
+            .kinds
+            .iter()
+            .position(|kind| kind == element)
+            .unwrap_or(self.kinds.len());
+        KIND_FIRST + at as u32
+    }
+}
+
+/// Writes an interface, and returns what of it cannot be done.
+pub(super) fn interface(out: &mut Writer, model: &Model, id: InterfaceId) -> Vec<Diagnostic> {
+    let found = &model.interfaces[id.0];
+    let plans: Vec<MethodPlan<'_>> = model
+        .all_methods(id)
+        .into_iter()
+        .map(|method| plan(model, method))
+        .collect();
+    let refused: Vec<Diagnostic> = plans.iter().flat_map(|plan| refuse(plan)).collect();
+    if !refused.is_empty() {
+        return if found.imported { Vec::new() } else { refused };
+    }
+    let context = Context {
+        model,
+        name: ident(&found.name),
+        kinds: kinds(&plans),
+    };
+    let first_own = plans.len() - found.methods.len();
+    definition(out, &context, id);
+    vtable(out, &context, id, &plans[first_own..]);
+    callers(out, &context, &plans[first_own..]);
+    implementers(out, &context, id, &plans[first_own..]);
+    if !found.local {
+        information(out, &context, id, &plans);
+        for plan in &plans {
+            proxy::proxy(out, &context, plan);
+            stub::stub(out, &context, plan);
+        }
+    }
+    Vec::new()
+}
+
+fn refuse(plan: &MethodPlan<'_>) -> Vec<Diagnostic> {
+    let graphs = plan
+        .params
+        .iter()
+        .filter(|param| param.passing == Passing::Graph);
+    graphs
+        .map(|param| {
+            let text = format!("parameter `{}` is of a form that the Rust back end does not do yet", param.param.name);
+            Diagnostic::error("not-yet", param.param.span, text)
+                .help("structures without pointers, arrays of them, strings and interface pointers are done")
+        })
+        .collect()
+}
+
+fn kinds(plans: &[MethodPlan<'_>]) -> Vec<Type> {
+    let mut kinds: Vec<Type> = Vec::new();
+    for param in plans.iter().flat_map(|plan| &plan.params) {
+        if let Passing::Array { element, .. }
+        | Passing::OutArray { element, .. }
+        | Passing::Optional(element) = &param.passing
+            && !kinds.contains(element)
+        {
+            kinds.push(element.clone());
+        }
+    }
+    kinds
+}
+
+fn definition(out: &mut Writer, context: &Context<'_>, id: InterfaceId) {
+    let Context { model, name, .. } = context;
+    let found = &model.interfaces[id.0];
+    out.doc(&found.doc);
+    out.line(format!("/// `interface {name}`"));
+    out.line("#[repr(transparent)]");
+    out.line("#[derive(Clone, Debug, PartialEq, Eq)]");
+    out.line(format!("pub struct {name}(obvia::IUnknown);"));
+    out.line(
+        "// SAFETY: a transparent wrapper of an interface pointer whose vtable is the one below.",
+    );
+    out.line(format!("unsafe impl obvia::Interface for {name} {{"));
+    out.line(format!("type Vtable = {name}_Vtbl;"));
+    out.line(format!(
+        "const IID: obvia::GUID = obvia::GUID::from_u128({:#034x});",
+        found.uuid
+    ));
+    out.line("}");
+    let mut ancestors: Vec<String> = model
+        .lineage(id)
+        .iter()
+        .rev()
+        .skip(1)
+        .map(|id| ident(&model.interfaces[id.0].name))
+        .collect();
+    ancestors.push("obvia::IUnknown".to_owned());
+    out.line(format!(
+        "obvia::rt::windows_core::imp::interface_hierarchy!({name}, {});",
+        ancestors.join(", ")
+    ));
+    // What is inherited is called as if it were the interface's own.
+    out.line(format!("impl std::ops::Deref for {name} {{"));
+    out.line(format!("type Target = {};", ancestors[0]));
+    out.line("fn deref(&self) -> &Self::Target {");
+    out.line("self.into()");
+    out.line("}");
+    out.line("}");
+    out.line("");
+}
+
+fn vtable(out: &mut Writer, context: &Context<'_>, id: InterfaceId, own: &[MethodPlan<'_>]) {
+    let Context { model, name, .. } = context;
+    let base = model.interfaces[id.0]
+        .base
+        .map_or("obvia::rt::IUnknown_Vtbl".to_owned(), |base| {
+            format!("{}_Vtbl", ident(&model.interfaces[base.0].name))
+        });
+    out.line("#[repr(C)]");
+    out.line("#[doc(hidden)]");
+    out.line(format!("pub struct {name}_Vtbl {{"));
+    out.line(format!("pub base__: {base},"));
+    for plan in own {
+        let params: String = plan
+            .params
+            .iter()
+            .map(|param| format!(", {}: {}", binding(&param.param.name), abi(model, param)))
+            .collect();
+        let method = ident(&plan.method.name);
+        out.line(format!("pub {method}: unsafe extern \"system\" fn(this: *mut obvia::rt::c_void{params}) -> obvia::HRESULT,"));
+    }
+    out.line("}");
+    out.line("");
+}
+
+/// The parameters as users give them: `name: Type`.
+fn arguments(model: &Model, plan: &MethodPlan<'_>) -> String {
+    let given = plan.params.iter().filter_map(|param| {
+        Some(format!(
+            ", {}: {}",
+            binding(&param.param.name),
+            argument(model, param)?
+        ))
+    });
+    given.collect()
+}
+
+fn results(model: &Model, plan: &MethodPlan<'_>) -> String {
+    let types: Vec<String> = plan
+        .params
+        .iter()
+        .filter_map(|param| result(model, param))
+        .collect();
+    tuple(&types)
+}
+
+fn callers(out: &mut Writer, context: &Context<'_>, own: &[MethodPlan<'_>]) {
+    let Context { model, name, .. } = context;
+    out.line(format!("impl {name} {{"));
+    for plan in own {
+        out.doc(&plan.method.doc);
+        let method = ident(&plan.method.name);
+        out.line(format!(
+            "pub fn {method}(&self{}) -> obvia::Result<{}> {{",
+            arguments(model, plan),
+            results(model, plan)
+        ));
+        caller_body(out, context, plan);
+        out.line("}");
+    }
+    out.line("}");
+    out.line("");
+}
+
+fn caller_body(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
+    let model = context.model;
+    for (at, param) in plan.params.iter().enumerate() {
+        let name = binding(&param.param.name);
+        if param.counts && param.param.direction.is_in() {
+            count_of(out, plan, at, &name);
+        } else if !param.param.direction.is_in() {
+            match &param.passing {
+                Passing::Place(_) => out.line(format!("let mut {name} = obvia::rt::zero();")),
+                Passing::OutText(_) | Passing::OutArray { .. } | Passing::OutObject(_) => {
+                    out.line(format!("let mut {name} = std::ptr::null_mut();"));
+                }
+                _ => {}
+            }
+        }
+    }
+    for param in &plan.params {
+        if let Passing::Array { size, .. } = &param.passing
+            && !counted_by_elided(plan, size)
+        {
+            let name = binding(&param.param.name);
+            out.line(format!(
+                "obvia::rt::check_length({name}.len(), {})?;",
+                size_text(plan, size, Side::Caller)
+            ));
+        }
+    }
+    let arguments: Vec<String> = plan.params.iter().map(|param| to_abi(param)).collect();
+    let method = ident(&plan.method.name);
+    let arguments: String = arguments
+        .iter()
+        .map(|argument| format!(", {argument}"))
+        .collect();
+    out.line("// SAFETY: an interface pointer's vtable is its interface's; what is passed lives until the call returns.");
+    out.line(format!(
+        "let result = unsafe {{ (obvia::Interface::vtable(self).{method})(obvia::Interface::as_raw(self){arguments}) }};"
+    ));
+    let values: Vec<String> = plan
+        .params
+        .iter()
+        .filter(|param| result(model, param).is_some())
+        .map(|param| owned(plan, param))
+        .collect();
+    if values.is_empty() {
+        out.line("obvia::rt::check(result)");
+        return;
+    }
+    out.line("obvia::rt::check(result)?;");
+    out.line(format!("Ok({})", tuple(&values)));
+}
+
+/// A count that the arrays tell: the first array's length; others must have the same.
+fn count_of(out: &mut Writer, plan: &MethodPlan<'_>, at: usize, name: &str) {
+    let mut arrays = plan.params.iter().filter(|param| {
+        matches!(&param.passing, Passing::Array { size, .. } if size.plain().is_some_and(|operand| operand.index == at))
+    });
+    let Some(first) = arrays.next() else { return };
+    let first = binding(&first.param.name);
+    out.line(format!("let {name} = obvia::rt::count({first}.len())?;"));
+    for other in arrays {
+        out.line(format!(
+            "obvia::rt::check_length({}.len(), Some({first}.len()))?;",
+            binding(&other.param.name)
+        ));
+    }
+}
+
+fn counted_by_elided(plan: &MethodPlan<'_>, size: &Arith) -> bool {
+    size.plain()
+        .is_some_and(|operand| plan.params[operand.index].counts)
+}
+
+/// A user's argument as the vtable takes it.
+fn to_abi(param: &ParamPlan<'_>) -> String {
+    let name = binding(&param.param.name);
+    let inwards = param.param.direction.is_in();
+    match &param.passing {
+        Passing::Value(_) => name,
+        Passing::Place(_) if inwards => name,
+        Passing::Place(_)
+        | Passing::OutText(_)
+        | Passing::OutArray { .. }
+        | Passing::OutObject(_) => {
+            format!("&mut {name}")
+        }
+        Passing::Array { .. } if param.param.direction.is_out() => format!("{name}.as_mut_ptr()"),
+        Passing::Array { .. } => format!("{name}.as_ptr()"),
+        Passing::Optional(_) => format!("{name}.map_or(std::ptr::null(), std::ptr::from_ref)"),
+        Passing::Text {
+            optional: false, ..
+        } => format!("{name}.as_ptr().cast()"),
+        Passing::Text { .. } => {
+            format!("{name}.map_or(std::ptr::null(), |text| text.as_ptr().cast())")
+        }
+        Passing::Object(_) => {
+            format!("{name}.map_or(std::ptr::null_mut(), obvia::Interface::as_raw)")
+        }
+        Passing::Graph => "()".to_owned(),
+    }
+}
+
+/// A result as users get it.
+fn owned(plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> String {
+    let name = binding(&param.param.name);
+    match &param.passing {
+        Passing::OutText(base) => {
+            let wide = super::names::text(*base).contains("U16");
+            format!(
+                "obvia::rt::{}({name})",
+                if wide { "take_wide" } else { "take_text" }
+            )
+        }
+        Passing::OutArray { size, .. } => {
+            let count = size.plain().map_or_else(
+                || "0".to_owned(),
+                |operand| binding(&plan.params[operand.index].param.name),
+            );
+            format!("obvia::rt::take_array({name}, {count})?")
+        }
+        Passing::OutObject(_) => format!("obvia::rt::take_object({name})?"),
+        _ => name,
+    }
+}
+
+/// Whose names an expression is written in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Side {
+    /// The user's: in, out parameters are references.
+    Caller,
+    /// The vtable's: pointer parameters are pointers.
+    Abi,
+    /// The stub's: everything is a local value.
+    Local,
+}
+
+/// The number of elements that an expression says, as `Option<usize>`.
+pub(super) fn size_text(plan: &MethodPlan<'_>, size: &Arith, side: Side) -> String {
+    match size {
+        Arith::Operand(operand) => {
+            format!("obvia::rt::elements({})", operand_text(plan, operand, side))
+        }
+        Arith::Const(value) => format!("obvia::rt::elements({value}_i64)"),
+        other => format!(
+            "obvia::rt::elements_of((|| Some({}))())",
+            arith_text(plan, other, side)
+        ),
+    }
+}
+
+fn operand_text(plan: &MethodPlan<'_>, operand: &crate::model::Operand, side: Side) -> String {
+    let param = &plan.params[operand.index];
+    let name = binding(&param.param.name);
+    let name = match (side, &param.passing) {
+        (Side::Abi, Passing::Place(_)) => format!("(unsafe {{ *{name} }})"),
+        (Side::Caller, Passing::Place(_)) if param.param.direction.is_in() => format!("(*{name})"),
+        _ => name,
+    };
+    let is_enum = matches!(
+        &param.passing,
+        Passing::Value(Type::Enum(_)) | Passing::Place(Type::Enum(_))
+    );
+    if is_enum { format!("{name}.0") } else { name }
+}
+
+/// An expression in checked 64-bit arithmetic, inside a closure that returns an Option.
+fn arith_text(plan: &MethodPlan<'_>, value: &Arith, side: Side) -> String {
+    let of = |value: &Arith| arith_text(plan, value, side);
+    match value {
+        Arith::Const(value) => format!("{value}_i64"),
+        Arith::Operand(operand) => {
+            format!("i64::try_from({}).ok()?", operand_text(plan, operand, side))
+        }
+        Arith::Unary("-", inner) => format!("({}).checked_neg()?", of(inner)),
+        Arith::Unary("~", inner) => format!("!({})", of(inner)),
+        Arith::Unary(_, inner) => format!("i64::from(({}) == 0)", of(inner)),
+        Arith::Ternary(condition, yes, no) => {
+            format!(
+                "(if ({}) != 0 {{ {} }} else {{ {} }})",
+                of(condition),
+                of(yes),
+                of(no)
+            )
+        }
+        Arith::Binary(operator, left, right) => {
+            let (left, right) = (of(left), of(right));
+            match operator.as_str() {
+                "+" => format!("({left}).checked_add({right})?"),
+                "-" => format!("({left}).checked_sub({right})?"),
+                "*" => format!("({left}).checked_mul({right})?"),
+                "/" => format!("({left}).checked_div({right})?"),
+                "%" => format!("({left}).checked_rem({right})?"),
+                "<<" => format!("({left}).checked_shl(u32::try_from({right}).ok()?)?"),
+                ">>" => format!("({left}).checked_shr(u32::try_from({right}).ok()?)?"),
+                "&&" => format!("i64::from(({left}) != 0 && ({right}) != 0)"),
+                "||" => format!("i64::from(({left}) != 0 || ({right}) != 0)"),
+                "&" | "|" | "^" => format!("(({left}) {operator} ({right}))"),
+                comparison => format!("i64::from(({left}) {comparison} ({right}))"),
+            }
+        }
+    }
+}
+
+fn implementers(out: &mut Writer, context: &Context<'_>, id: InterfaceId, own: &[MethodPlan<'_>]) {
+    let Context { model, name, .. } = context;
+    let base = model.interfaces[id.0]
+        .base
+        .map(|base| ident(&model.interfaces[base.0].name));
+    let bound = base
+        .as_ref()
+        .map_or("obvia::rt::IUnknownImpl".to_owned(), |base| {
+            format!("{base}_Impl")
+        });
+    out.line(format!(
+        "/// What an object that has [`{name}`] implements."
+    ));
+    out.line(format!("pub trait {name}_Impl: {bound} {{"));
+    for plan in own {
+        out.doc(&plan.method.doc);
+        let method = ident(&plan.method.name);
+        out.line(format!(
+            "fn {method}(&self{}) -> obvia::Result<{}>;",
+            arguments(model, plan),
+            results(model, plan)
+        ));
+    }
+    out.line("}");
+    out.line("");
+    out.line(format!("impl {name}_Vtbl {{"));
+    out.line("/// The vtable of an implementation.");
+    out.line(format!(
+        "pub const fn new<Identity: {name}_Impl, const OFFSET: isize>() -> Self {{"
+    ));
+    for plan in own {
+        shim(out, context, plan);
+    }
+    let base_new = base.map_or("obvia::rt::IUnknown_Vtbl".to_owned(), |base| {
+        format!("{base}_Vtbl")
+    });
+    out.line("Self {");
+    out.line(format!("base__: {base_new}::new::<Identity, OFFSET>(),"));
+    for plan in own {
+        let method = ident(&plan.method.name);
+        out.line(format!("{method}: {method}::<Identity, OFFSET>,"));
+    }
+    out.line("}");
+    out.line("}");
+    out.line("/// Whether a query for this IID is for this vtable.");
+    out.line("pub fn matches(iid: &obvia::GUID) -> bool {");
+    let lineage: Vec<String> = model
+        .lineage(id)
+        .iter()
+        .map(|id| {
+            format!(
+                "<{} as obvia::Interface>::IID",
+                ident(&model.interfaces[id.0].name)
+            )
+        })
+        .collect();
+    out.line(
+        lineage
+            .iter()
+            .map(|iid| format!("*iid == {iid}"))
+            .collect::<Vec<_>>()
+            .join(" || "),
+    );
+    out.line("}");
+    out.line("}");
+    out.line(format!(
+        "impl obvia::rt::windows_core::RuntimeName for {name} {{}}"
+    ));
+    out.line("");
+}
+
+/// The function in the vtable of an implementation: from pointers to what the trait takes.
+fn shim(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
+    let Context { model, name, .. } = context;
+    let method = ident(&plan.method.name);
+    let params: String = plan
+        .params
+        .iter()
+        .map(|param| format!(", {}: {}", binding(&param.param.name), abi(model, param)))
+        .collect();
+    out.line(format!(
+        "unsafe extern \"system\" fn {method}<Identity: {name}_Impl, const OFFSET: isize>(this: *mut obvia::rt::c_void{params}) -> obvia::HRESULT {{"
+    ));
+    out.line("// SAFETY: the vtable is an Identity's, OFFSET pointers from its start, and its holder calls.");
+    out.line("let this = unsafe { obvia::rt::identity::<Identity, OFFSET>(this) };");
+    out.line("obvia::rt::guard(|| {");
+    for param in &plan.params {
+        if let Some(text) = from_abi(plan, param) {
+            out.line("// SAFETY: by COM's rules pointer parameters are as the interface says.");
+            out.line(format!("let {} = unsafe {{ {text} }};", local(param)));
+        }
+    }
+    let given: Vec<String> = plan
+        .params
+        .iter()
+        .filter(|param| argument(model, param).is_some())
+        .map(local)
+        .collect();
+    let values: Vec<&ParamPlan<'_>> = plan
+        .params
+        .iter()
+        .filter(|param| result(model, param).is_some())
+        .collect();
+    out.line(format!("match this.{method}({}) {{", given.join(", ")));
+    let pattern: Vec<String> = values
+        .iter()
+        .map(|param| format!("{}_value", param.param.name))
+        .collect();
+    out.line(format!("Ok({}) => {{", tuple(&pattern)));
+    for (param, value) in values.iter().zip(&pattern) {
+        give(out, plan, param, value);
+    }
+    out.line("obvia::rt::code::S_OK");
+    out.line("}");
+    out.line("Err(error) => obvia::rt::fail(error),");
+    out.line("}");
+    out.line("})");
+    out.line("}");
+}
+
+fn local(param: &ParamPlan<'_>) -> String {
+    match &param.passing {
+        Passing::Value(_) => binding(&param.param.name),
+        _ => format!("{}_given", param.param.name),
+    }
+}
+
+/// A vtable's argument as the trait's method takes it.
+fn from_abi(plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Option<String> {
+    let name = binding(&param.param.name);
+    let (inwards, outwards) = (
+        param.param.direction.is_in(),
+        param.param.direction.is_out(),
+    );
+    Some(match &param.passing {
+        Passing::Place(_) if inwards && outwards => format!("&mut *{name}"),
+        Passing::Place(_) if inwards => format!("&*{name}"),
+        Passing::Array { size, .. } => {
+            let count = format!("{}.unwrap_or(0)", size_text(plan, size, Side::Abi));
+            let function = if outwards { "slice_mut" } else { "slice" };
+            format!("obvia::rt::{function}({name}, {count})")
+        }
+        Passing::Optional(_) => format!("{name}.as_ref()"),
+        Passing::Text { base, optional } => {
+            let wide = super::names::text(*base).contains("U16");
+            let function = if wide { "wide" } else { "text" };
+            let text = format!("obvia::rt::{function}({name})");
+            if *optional {
+                text
+            } else {
+                format!("{text}.unwrap_or_default()")
+            }
+        }
+        Passing::Object(_) => format!("obvia::Interface::from_raw_borrowed(&{name})"),
+        _ => return None,
+    })
+}
+
+/// Hands a result to the caller.
+fn give(out: &mut Writer, plan: &MethodPlan<'_>, param: &ParamPlan<'_>, value: &str) {
+    let name = binding(&param.param.name);
+    let text = match &param.passing {
+        Passing::OutText(base) => {
+            let wide = super::names::text(*base).contains("U16");
+            format!(
+                "obvia::rt::{}({value})",
+                if wide { "give_wide" } else { "give_text" }
+            )
+        }
+        Passing::OutArray { size, .. } => {
+            if let Some(operand) = size.plain() {
+                let count = binding(&plan.params[operand.index].param.name);
+                out.line("// SAFETY: by COM's rules the caller's pointer is writable.");
+                out.line(format!("unsafe {{ {count}.write({value}.len() as _) }};"));
+            }
+            format!("obvia::rt::give_array(&{value})")
+        }
+        Passing::OutObject(_) => format!("obvia::Interface::into_raw({value})"),
+        _ => value.to_owned(),
+    };
+    out.line("// SAFETY: by COM's rules the caller's pointer is writable.");
+    out.line(format!("unsafe {{ {name}.write({text}) }};"));
+}
+
+fn information(out: &mut Writer, context: &Context<'_>, id: InterfaceId, plans: &[MethodPlan<'_>]) {
+    let Context { model, name, .. } = context;
+    let found = &model.interfaces[id.0];
+    out.line("// SAFETY: vtable and stubs below were made for this interface.");
+    out.line(format!("unsafe impl obvia::Remote for {name} {{"));
+    out.line(format!(
+        "const INFO: &'static obvia::rt::InterfaceInfo = &{name}_INFO;"
+    ));
+    out.line("}");
+    out.line(format!(
+        "static {name}_INFO: obvia::rt::InterfaceInfo = obvia::rt::InterfaceInfo {{"
+    ));
+    out.line(format!("name: {:?},", found.name));
+    out.line(format!("iid: <{name} as obvia::Interface>::IID,"));
+    out.line(format!(
+        "version: ({}, {}),",
+        found.version.0, found.version.1
+    ));
+    out.line(format!(
+        "fingerprint: {:#034x},",
+        canonical::fingerprint(model, id)
+    ));
+    let base = found.base.map_or("None".to_owned(), |base| {
+        format!("Some(&{}_INFO)", ident(&model.interfaces[base.0].name))
+    });
+    out.line(format!("base: {base},"));
+    out.line(format!(
+        "proxy: obvia::rt::VtablePointer((&raw const {name}_PROXY).cast()),"
+    ));
+    let stubs: Vec<String> = plans
+        .iter()
+        .map(|plan| stub_name(context, plan.method))
+        .collect();
+    out.line(format!("stubs: &[{}],", stubs.join(", ")));
+    out.line(format!("idl: {:?},", canonical::text(model, id)));
+    out.line("module: INTERFACES,");
+    out.line("};");
+    out.line(format!(
+        "static {name}_PROXY: {name}_Vtbl = {};",
+        proxy_vtable(context, id)
+    ));
+    out.line("");
+}
+
+fn proxy_vtable(context: &Context<'_>, id: InterfaceId) -> String {
+    let Context { model, name, .. } = context;
+    let mut text = "obvia::rt::UNKNOWN".to_owned();
+    for id in model.lineage(id) {
+        let found = &model.interfaces[id.0];
+        let methods: String = found
+            .methods
+            .iter()
+            .map(|method| format!(", {}: {name}_{}_proxy", ident(&method.name), method.name))
+            .collect();
+        text = format!("{}_Vtbl {{ base__: {text}{methods} }}", ident(&found.name));
+    }
+    text
+}
+
+pub(super) fn stub_name(context: &Context<'_>, method: &Method) -> String {
+    format!("{}_{}_stub", context.name, method.name)
+}

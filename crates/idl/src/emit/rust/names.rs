@@ -1,0 +1,159 @@
+//! How IDL's names and types are written in Rust.
+
+use crate::model::{Base, Model, Object, Type};
+use crate::plan::{ParamPlan, Passing};
+
+/// Rust's keywords, which a name must not be.
+const KEYWORDS: [&str; 38] = [
+    "as", "async", "await", "break", "const", "continue", "dyn", "else", "enum", "extern", "false",
+    "fn", "for", "gen", "if", "impl", "in", "let", "loop", "match", "mod", "move", "mut", "pub",
+    "ref", "return", "static", "struct", "trait", "true", "try", "type", "unsafe", "use", "where",
+    "while", "yield", "box",
+];
+
+/// Names that the generated functions use themselves.
+const TAKEN: [&str; 12] = [
+    "this", "call", "frame", "reply", "result", "object", "proxy", "request", "arrays", "outcome",
+    "length", "values",
+];
+
+/// A name that may be used in Rust.
+pub(super) fn ident(name: &str) -> String {
+    if KEYWORDS.contains(&name) {
+        format!("r#{name}")
+    } else if matches!(name, "self" | "Self" | "super" | "crate") {
+        format!("{name}_")
+    } else {
+        name.to_owned()
+    }
+}
+
+/// A parameter's name, beside the names that generated functions use themselves.
+pub(super) fn binding(name: &str) -> String {
+    if TAKEN.contains(&name) {
+        format!("{name}_")
+    } else {
+        ident(name)
+    }
+}
+
+/// The Rust type of a base type.
+pub(super) fn base(base: Base) -> &'static str {
+    match base {
+        Base::Boolean => "bool",
+        Base::Byte | Base::Char | Base::U8 => "u8",
+        Base::WChar | Base::U16 => "u16",
+        Base::I8 => "i8",
+        Base::I16 => "i16",
+        Base::I32 => "i32",
+        Base::U32 => "u32",
+        Base::I64 => "i64",
+        Base::U64 => "u64",
+        Base::F32 => "f32",
+        Base::F64 => "f64",
+        Base::Hresult => "obvia::HRESULT",
+        Base::Guid => "obvia::GUID",
+    }
+}
+
+/// The Rust type of a value without pointers.
+pub(super) fn value(model: &Model, ty: &Type) -> String {
+    match ty {
+        Type::Base(one) => base(*one).to_owned(),
+        Type::Enum(id) => ident(&model.enums[id.0].name),
+        Type::Struct(id) => ident(&model.structs[id.0].name),
+        Type::Fixed(element, count) => format!("[{}; {count}]", value(model, element)),
+        Type::Void => "()".to_owned(),
+        Type::Union(_) | Type::Pointer(_) | Type::Interface(_) => "()".to_owned(),
+    }
+}
+
+/// The Rust type that stands for an object.
+pub(super) fn object(model: &Model, object: &Object) -> String {
+    match object {
+        Object::Known(id) => ident(&model.interfaces[id.0].name),
+        Object::Unknown | Object::IidIs(_) => "obvia::IUnknown".to_owned(),
+    }
+}
+
+/// The type of a parameter in the vtable.
+pub(super) fn abi(model: &Model, plan: &ParamPlan<'_>) -> String {
+    let constant = if plan.param.direction.is_out() {
+        "*mut"
+    } else {
+        "*const"
+    };
+    match &plan.passing {
+        Passing::Value(ty) => value(model, ty),
+        Passing::Place(ty) | Passing::Array { element: ty, .. } | Passing::Optional(ty) => {
+            format!("{constant} {}", value(model, ty))
+        }
+        Passing::Text { base: one, .. } => format!("*const {}", base(*one)),
+        Passing::OutText(one) => format!("*mut *mut {}", base(*one)),
+        Passing::OutArray { element, .. } => format!("*mut *mut {}", value(model, element)),
+        Passing::Object(_) => "*mut obvia::rt::c_void".to_owned(),
+        Passing::OutObject(_) => "*mut *mut obvia::rt::c_void".to_owned(),
+        Passing::Graph => "*mut obvia::rt::c_void".to_owned(),
+    }
+}
+
+/// The type of a parameter as users give it; `None` for one that they do not give.
+pub(super) fn argument(model: &Model, plan: &ParamPlan<'_>) -> Option<String> {
+    if plan.counts {
+        return None;
+    }
+    let outwards = plan.param.direction.is_out();
+    let inwards = plan.param.direction.is_in();
+    Some(match &plan.passing {
+        Passing::Value(ty) => value(model, ty),
+        Passing::Place(_) if !inwards => return None,
+        Passing::Place(ty) if outwards => format!("&mut {}", value(model, ty)),
+        Passing::Place(ty) => format!("&{}", value(model, ty)),
+        Passing::Array { element, .. } if outwards => format!("&mut [{}]", value(model, element)),
+        Passing::Array { element, .. } => format!("&[{}]", value(model, element)),
+        Passing::Optional(ty) => format!("Option<&{}>", value(model, ty)),
+        Passing::Text { base, optional } => {
+            let text = text(*base);
+            if *optional {
+                format!("Option<&{text}>")
+            } else {
+                format!("&{text}")
+            }
+        }
+        Passing::Object(what) => format!("Option<&{}>", object(model, what)),
+        Passing::OutText(_) | Passing::OutArray { .. } | Passing::OutObject(_) => return None,
+        Passing::Graph => "()".to_owned(),
+    })
+}
+
+/// The type of a result; `None` for parameters that are none.
+pub(super) fn result(model: &Model, plan: &ParamPlan<'_>) -> Option<String> {
+    if plan.counts || plan.param.direction.is_in() {
+        return None;
+    }
+    Some(match &plan.passing {
+        Passing::Place(ty) => value(model, ty),
+        Passing::OutText(Base::WChar | Base::U16) => "obvia::U16CString".to_owned(),
+        Passing::OutText(_) => "std::ffi::CString".to_owned(),
+        Passing::OutArray { element, .. } => format!("Vec<{}>", value(model, element)),
+        Passing::OutObject(what) => object(model, what),
+        _ => return None,
+    })
+}
+
+/// The borrowed string type for characters.
+pub(super) fn text(base: Base) -> &'static str {
+    if matches!(base, Base::WChar | Base::U16) {
+        "obvia::U16CStr"
+    } else {
+        "std::ffi::CStr"
+    }
+}
+
+/// `()`, one type, or a tuple.
+pub(super) fn tuple(types: &[String]) -> String {
+    match types {
+        [one] => one.clone(),
+        many => format!("({})", many.join(", ")),
+    }
+}

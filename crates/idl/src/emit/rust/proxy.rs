@@ -1,0 +1,400 @@
+//! Proxies: a method's function in the vtable of interface proxies.
+
+use super::interface::{Context, Side, size_text};
+use super::names::{abi, base as base_name, binding, ident, value};
+use crate::emit::writer::Writer;
+use crate::model::{Base, Direction, Object};
+use crate::plan::{
+    KIND_INTERFACE, KIND_TEXT8, KIND_TEXT16, MethodPlan, ParamPlan, Passing, is_scalar,
+};
+
+/// Bytes of frame that fit a slot.
+const INLINE_MAX: u32 = 112;
+
+/// The type number of a string.
+pub(super) fn text_kind(base: Base) -> u32 {
+    if base.size() == 2 {
+        KIND_TEXT16
+    } else {
+        KIND_TEXT8
+    }
+}
+
+/// The layout of the frames, as a comment.
+pub(super) fn layout_table(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
+    out.line(format!(
+        "// {}: opnum {}",
+        plan.method.name, plan.method.opnum
+    ));
+    for (what, length, at) in [
+        (
+            "request",
+            plan.request_block,
+            (|param: &ParamPlan<'_>| param.request) as fn(&ParamPlan<'_>) -> Option<u32>,
+        ),
+        ("reply", plan.reply_block, |param| param.reply),
+    ] {
+        let places: Vec<String> = ordered(plan, what == "request")
+            .iter()
+            .filter_map(|param| Some(format!("{} {}", at(param)?, describe(context, param))))
+            .collect();
+        let places = if places.is_empty() {
+            "nothing".to_owned()
+        } else {
+            places.join(", ")
+        };
+        out.line(format!("//   {what:7} {length:3} bytes: {places}"));
+    }
+}
+
+fn describe(context: &Context<'_>, param: &ParamPlan<'_>) -> String {
+    let name = &param.param.name;
+    match &param.passing {
+        Passing::Value(ty) | Passing::Place(ty) => format!("{name} {}", value(context.model, ty)),
+        _ => format!("{name} ->"),
+    }
+}
+
+/// Parameters in the order of their places in a block.
+pub(super) fn ordered<'p, 'a>(plan: &'p MethodPlan<'a>, request: bool) -> Vec<&'p ParamPlan<'a>> {
+    let order = if request {
+        [Direction::In, Direction::InOut]
+    } else {
+        [Direction::InOut, Direction::Out]
+    };
+    order
+        .into_iter()
+        .flat_map(|direction| {
+            plan.params
+                .iter()
+                .filter(move |param| param.param.direction == direction)
+        })
+        .collect()
+}
+
+pub(super) fn proxy(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
+    let model = context.model;
+    layout_table(out, context, plan);
+    let params: String = plan
+        .params
+        .iter()
+        .map(|param| format!(", {}: {}", binding(&param.param.name), abi(model, param)))
+        .collect();
+    out.line(format!(
+        "unsafe extern \"system\" fn {}_{}_proxy(this: *mut obvia::rt::c_void{params}) -> obvia::HRESULT {{",
+        context.name, plan.method.name
+    ));
+    out.line("// SAFETY: in the vtable of proxies only, so `this` is one, and its holder calls.");
+    out.line("let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };");
+    out.line("proxy.call(|call| {");
+    request(out, context, plan);
+    let length = if plan.request_is_block() {
+        plan.request_block.to_string()
+    } else {
+        "length".to_owned()
+    };
+    if plan.method.oneway {
+        out.line(format!(
+            "call.send_oneway({}, {length});",
+            plan.method.opnum
+        ));
+        out.line("Ok(obvia::rt::code::S_OK)");
+    } else {
+        out.line(format!(
+            "let reply = call.send({}, {length})?;",
+            plan.method.opnum
+        ));
+        out.line("if reply.failed() {");
+        out.line("return Ok(reply.result());");
+        out.line("}");
+        reply(out, context, plan);
+        out.line("Ok(reply.result())");
+    }
+    out.line("})");
+    out.line("}");
+    out.line("");
+}
+
+fn request(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
+    let behind: Vec<&ParamPlan<'_>> = ordered(plan, true)
+        .into_iter()
+        .filter(|param| !param.passing.in_block())
+        .collect();
+    if behind.is_empty() && plan.request_block <= INLINE_MAX {
+        let name = if plan.request_block == 0 {
+            "_frame"
+        } else {
+            "frame"
+        };
+        out.line(format!("let {name} = call.inline_request()?;"));
+    } else {
+        for param in &behind {
+            measure(out, context, plan, param);
+        }
+        out.line(format!(
+            "let length = obvia::rt::Measure::block({})",
+            plan.request_block
+        ));
+        for param in &behind {
+            out.line(format!("{}?", measured(context, param)));
+        }
+        out.line(".length();");
+        out.line("let frame = call.request(length)?;");
+    }
+    for param in ordered(plan, true)
+        .into_iter()
+        .filter(|param| param.passing.in_block())
+    {
+        let name = binding(&param.param.name);
+        let at = param.request.unwrap_or(0);
+        match &param.passing {
+            Passing::Value(_) => {
+                out.line(format!("obvia::rt::Value::store(&{name}, frame, {at});"))
+            }
+            _ => {
+                out.line("// SAFETY: by COM's rules the caller's pointer is readable.");
+                out.line(format!(
+                    "obvia::rt::Value::store(unsafe {{ &*{name} }}, frame, {at});"
+                ));
+            }
+        }
+    }
+    if !behind.is_empty() {
+        out.line(format!(
+            "let mut arrays = obvia::rt::Arrays::behind({});",
+            plan.request_block
+        ));
+        for param in behind {
+            place(out, context, param);
+        }
+    }
+}
+
+/// What has to be known about a parameter before the frame's length is.
+fn measure(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) {
+    let name = binding(&param.param.name);
+    let raw = &param.param.name;
+    match &param.passing {
+        Passing::Array { size, .. } => {
+            out.line(format!(
+                "let {raw}_count = {}.ok_or(obvia::rt::code::E_INVALIDARG)?;",
+                size_text(plan, size, Side::Abi)
+            ));
+        }
+        Passing::Text { optional, .. } => {
+            out.line("// SAFETY: by COM's rules a string is null or ends in a zero.");
+            out.line(format!(
+                "let {raw}_count = unsafe {{ obvia::rt::text_count({name}, {optional}) }}?;"
+            ));
+        }
+        Passing::Object(object) => {
+            out.line("// SAFETY: by COM's rules an interface pointer is null or alive.");
+            out.line(format!(
+                "let {raw}_reference = unsafe {{ obvia::rt::reference_for_peer({name}, {}, call) }}?;",
+                wanted(context, plan, object, true)
+            ));
+        }
+        _ => {}
+    }
+}
+
+/// The description of an object's interface, known now or looked up by the IID given.
+pub(super) fn wanted(
+    context: &Context<'_>,
+    plan: &MethodPlan<'_>,
+    object: &Object,
+    abi: bool,
+) -> String {
+    match object {
+        Object::Known(id) => {
+            let name = ident(&context.model.interfaces[id.0].name);
+            format!("obvia::rt::Wanted::Known(<{name} as obvia::Remote>::INFO)")
+        }
+        Object::Unknown => "obvia::rt::Wanted::Unknown".to_owned(),
+        Object::IidIs(operand) => {
+            let name = binding(&plan.params[operand.index].param.name);
+            if abi && operand.deref {
+                format!("obvia::rt::Wanted::Iid(unsafe {{ *{name} }})")
+            } else {
+                format!("obvia::rt::Wanted::Iid({name})")
+            }
+        }
+    }
+}
+
+fn measured(context: &Context<'_>, param: &ParamPlan<'_>) -> String {
+    let raw = &param.param.name;
+    match &param.passing {
+        Passing::Array { element, .. } => {
+            format!(".array({raw}_count, {})", context.model.layout(element).0)
+        }
+        Passing::Optional(ty) => {
+            let name = binding(raw);
+            format!(
+                ".optional(!{name}.is_null(), {})",
+                context.model.layout(ty).0
+            )
+        }
+        Passing::Text { base, .. } => {
+            format!(".optional({raw}_count != 0, {raw}_count * {})", base.size())
+        }
+        _ => format!(".optional(!{raw}_reference.is_empty(), {raw}_reference.len())"),
+    }
+}
+
+/// Writes what lies behind the block.
+fn place(out: &mut Writer, context: &Context<'_>, param: &ParamPlan<'_>) {
+    let name = binding(&param.param.name);
+    let raw = &param.param.name;
+    let at = param.request.unwrap_or(0);
+    let safety = "// SAFETY: by COM's rules the caller's array has as many elements as it says.";
+    match &param.passing {
+        Passing::Array { element, .. } => {
+            let kind = context.kind(element);
+            let function = if is_scalar(element) { "put_array" } else { "put_values" };
+            out.line(safety);
+            out.line(format!(
+                "unsafe {{ obvia::rt::{function}(frame, &mut arrays, {at}, {kind}, {raw}_count, {name}) }};"
+            ));
+        }
+        Passing::Optional(ty) => {
+            out.line(safety);
+            out.line(format!("unsafe {{ obvia::rt::put_optional(frame, &mut arrays, {at}, {}, {name}) }};", context.kind(ty)));
+        }
+        Passing::Text { base, .. } => {
+            out.line(safety);
+            out.line(format!(
+                "unsafe {{ obvia::rt::put_text(frame, &mut arrays, {at}, {}, {raw}_count, {name}) }};",
+                text_kind(*base)
+            ));
+        }
+        _ => out.line(format!(
+            "obvia::rt::put_reference(frame, &mut arrays, {at}, {KIND_INTERFACE}, &{raw}_reference);"
+        )),
+    }
+}
+
+fn reply(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
+    let all = ordered(plan, false);
+    let block = plan.reply_is_block();
+    if all.is_empty() {
+        out.line("reply.block(0)?;");
+        return;
+    }
+    out.line(format!(
+        "let frame = reply.{}({})?;",
+        if block { "block" } else { "frame" },
+        plan.reply_block
+    ));
+    for param in all.iter().filter(|param| param.passing.in_block()) {
+        if let Passing::Place(ty) | Passing::Value(ty) = &param.passing {
+            out.line(format!(
+                "let {}_value: {} = obvia::rt::value(frame, {})?;",
+                param.param.name,
+                value(context.model, ty),
+                param.reply.unwrap_or(0)
+            ));
+            if let Some((least, most)) = param.param.range {
+                out.line(format!(
+                    "obvia::rt::in_range({}_value as i64, {least}, {most})?;",
+                    param.param.name
+                ));
+            }
+        }
+    }
+    let behind: Vec<_> = all
+        .iter()
+        .filter(|param| !param.passing.in_block())
+        .collect();
+    if !behind.is_empty() {
+        out.line(format!(
+            "let mut arrays = obvia::rt::Arrays::behind({});",
+            plan.reply_block
+        ));
+        for param in &behind {
+            fetch(out, context, plan, param);
+        }
+        out.line("reply.end(arrays)?;");
+    }
+    for param in &all {
+        let name = binding(&param.param.name);
+        let text = match &param.passing {
+            Passing::Place(_) | Passing::Value(_) => format!("{}_value", param.param.name),
+            Passing::OutText(_) | Passing::OutArray { .. } | Passing::OutObject(_) => {
+                format!("{}_value.into_raw()", param.param.name)
+            }
+            _ => continue,
+        };
+        out.line("// SAFETY: by COM's rules the caller's pointer is writable.");
+        out.line(format!("unsafe {{ {name}.write({text}) }};"));
+    }
+}
+
+/// The number of elements that came: expressions over results use what came, others what was asked.
+fn came(plan: &MethodPlan<'_>, expression: &crate::model::Arith) -> String {
+    let text = size_text(plan, expression, Side::Abi);
+    let mut text = text;
+    expression.operands(&mut |operand| {
+        let param = &plan.params[operand.index];
+        if !param.param.direction.is_in() {
+            let name = binding(&param.param.name);
+            text = text.replace(
+                &format!("(unsafe {{ *{name} }})"),
+                &format!("{}_value", param.param.name),
+            );
+        }
+    });
+    text
+}
+
+fn fetch(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) {
+    let name = binding(&param.param.name);
+    let raw = &param.param.name;
+    let at = param.reply.unwrap_or(0);
+    match &param.passing {
+        Passing::Array {
+            element,
+            size,
+            length,
+        } => {
+            if !param.param.direction.is_in() {
+                out.line(format!(
+                    "let {raw}_count = {}.ok_or(obvia::rt::code::E_INVALIDARG)?;",
+                    size_text(plan, size, Side::Abi)
+                ));
+            }
+            let used = match length {
+                None => format!("{raw}_count"),
+                Some(length) => format!("obvia::rt::at_most({}, {raw}_count)?", came(plan, length)),
+            };
+            let function = if is_scalar(element) {
+                "copy_out"
+            } else {
+                "copy_values"
+            };
+            out.line("// SAFETY: by COM's rules the caller's array has room for as many elements as it says.");
+            out.line(format!(
+                "unsafe {{ reply.{function}(&mut arrays, {at}, {}, {used}, {name}) }}?;",
+                context.kind(element)
+            ));
+        }
+        Passing::OutText(base) => out.line(format!(
+            "let {raw}_value = reply.take_text::<{}>(&mut arrays, {at}, {})?;",
+            base_name(*base),
+            text_kind(*base)
+        )),
+        Passing::OutArray { element, size } => {
+            let count = came(plan, size);
+            out.line(format!(
+                "let {raw}_value = reply.take_array::<{}>(&mut arrays, {at}, {}, {count})?;",
+                value(context.model, element),
+                context.kind(element)
+            ));
+        }
+        Passing::OutObject(object) => out.line(format!(
+            "let {raw}_value = reply.take_object(&mut arrays, {at}, {KIND_INTERFACE}, {})?;",
+            wanted(context, plan, object, true)
+        )),
+        _ => {}
+    }
+}

@@ -1,0 +1,460 @@
+//! Stubs: check the request, call the method, answer.
+
+use super::interface::{Context, Side, size_text, stub_name};
+use super::names::{base as base_name, binding, ident, value};
+use super::proxy::{ordered, text_kind, wanted};
+use crate::emit::writer::Writer;
+use crate::model::Arith;
+use crate::plan::{KIND_INTERFACE, MethodPlan, ParamPlan, Passing, is_scalar};
+
+/// Bytes of frame that fit a slot.
+const INLINE_MAX: u32 = 112;
+
+pub(super) fn stub(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
+    let name = stub_name(context, plan.method);
+    out.line(format!(
+        "unsafe fn {name}(object: *mut obvia::rt::c_void, call: &mut obvia::rt::StubCall<'_, '_>) -> Result<(), obvia::rt::Status> {{"
+    ));
+    request(out, context, plan);
+    if plan.early_reply && !plan.reply_is_block() {
+        early_reply(out, context, plan);
+    }
+    check_end(out, plan);
+    results(out, context, plan);
+    let given: String = plan
+        .params
+        .iter()
+        .map(|param| format!(", {}", given(plan, param)))
+        .collect();
+    out.line("// SAFETY: the object has this interface; pointers are to what was checked above.");
+    out.line(format!(
+        "let result = unsafe {{ (obvia::rt::vtable::<{}_Vtbl>(object).{})(object{given}) }};",
+        declared_in(context, plan),
+        ident(&plan.method.name)
+    ));
+    if plan.method.oneway {
+        out.line("let _ = result;");
+        out.line("Ok(())");
+    } else if plan.reply_is_block() {
+        block_reply(out, plan);
+    } else if plan.early_reply {
+        finish_early(out, context, plan);
+    } else {
+        late_reply(out, context, plan);
+    }
+    out.line("}");
+    out.line("");
+}
+
+/// The vtable in which the method is a field: that of the interface itself, reached through its bases.
+fn declared_in(context: &Context<'_>, plan: &MethodPlan<'_>) -> String {
+    let model = context.model;
+    let found = model.interfaces.iter().find(|interface| {
+        interface
+            .methods
+            .iter()
+            .any(|method| std::ptr::eq(method, plan.method))
+    });
+    found.map_or_else(|| context.name.clone(), |interface| ident(&interface.name))
+}
+
+fn request(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
+    let all = ordered(plan, true);
+    let block = plan.request_is_block();
+    let read = all.iter().any(|param| param.request.is_some());
+    let function = if block { "block" } else { "frame" };
+    out.line(format!(
+        "{}call.{function}({})?;",
+        if read { "let frame = " } else { "" },
+        plan.request_block
+    ));
+    for param in all.iter().filter(|param| param.passing.in_block()) {
+        if let Passing::Value(ty) | Passing::Place(ty) = &param.passing {
+            let mutable =
+                if matches!(param.passing, Passing::Place(_)) && param.param.direction.is_out() {
+                    "mut "
+                } else {
+                    ""
+                };
+            let name = binding(&param.param.name);
+            let at = param.request.unwrap_or(0);
+            out.line(format!(
+                "let {mutable}{name}: {} = obvia::rt::argument(frame, {at})?;",
+                value(context.model, ty)
+            ));
+            if let Some((least, most)) = param.param.range {
+                out.line(format!(
+                    "obvia::rt::argument_in_range({name} as i64, {least}, {most})?;"
+                ));
+            }
+        }
+    }
+    if block {
+        return;
+    }
+    out.line(format!(
+        "let mut request = obvia::rt::Arrays::behind({});",
+        plan.request_block
+    ));
+    for param in all.iter().filter(|param| !param.passing.in_block()) {
+        fetch(out, context, plan, param);
+    }
+}
+
+fn count(out: &mut Writer, plan: &MethodPlan<'_>, param: &ParamPlan<'_>, size: &Arith) {
+    let raw = &param.param.name;
+    out.line(format!(
+        "let {raw}_count = {}.ok_or(obvia::rt::Status::BAD_STUB_DATA)?;",
+        size_text(plan, size, Side::Local)
+    ));
+}
+
+fn fetch(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) {
+    let raw = &param.param.name;
+    let at = param.request.unwrap_or(0);
+    match &param.passing {
+        Passing::Array { element, size, .. } => {
+            count(out, plan, param, size);
+            let kind = context.kind(element);
+            if param.param.direction.is_out() && plan.early_reply {
+                // Goes from the request straight into the reply: see `early_reply`.
+            } else if is_scalar(element) {
+                let mutable = if param.param.direction.is_out() {
+                    "_mut"
+                } else {
+                    ""
+                };
+                out.line(format!(
+                    "let {raw}_data = call.copy_in{mutable}::<{}>(&mut request, {at}, {kind}, {raw}_count)?;",
+                    value(context.model, element)
+                ));
+            } else {
+                let mutable = if param.param.direction.is_out() {
+                    "mut "
+                } else {
+                    ""
+                };
+                out.line(format!(
+                    "let {mutable}{raw}_data: Vec<{}> = call.values_in(&mut request, {at}, {kind}, {raw}_count)?;",
+                    value(context.model, element)
+                ));
+            }
+        }
+        Passing::Optional(ty) => out.line(format!(
+            "let {raw}_data: Option<{}> = call.optional_in(&mut request, {at}, {})?;",
+            value(context.model, ty),
+            context.kind(ty)
+        )),
+        Passing::Text { base, optional } => {
+            out.line(format!(
+                "let {raw}_data = call.text_in::<{}>(&mut request, {at}, {})?;",
+                base_name(*base),
+                text_kind(*base)
+            ));
+            if !optional {
+                out.line(format!("if {raw}_data.is_null() {{"));
+                out.line("return Err(obvia::rt::Status::BAD_STUB_DATA);");
+                out.line("}");
+            }
+        }
+        Passing::Object(object) => out.line(format!(
+            "let {raw}_data = call.object_in(&mut request, {at}, {KIND_INTERFACE}, {})?;",
+            wanted(context, plan, object, false)
+        )),
+        _ => {}
+    }
+}
+
+fn check_end(out: &mut Writer, plan: &MethodPlan<'_>) {
+    if !plan.request_is_block() {
+        out.line("call.end(request)?;");
+    }
+}
+
+/// Lays the reply out before the method runs.
+fn early_reply(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
+    let behind: Vec<_> = ordered(plan, false)
+        .into_iter()
+        .filter(|param| !param.passing.in_block())
+        .collect();
+    for param in &behind {
+        if let Passing::Array { size, .. } = &param.passing
+            && !param.param.direction.is_in()
+        {
+            count(out, plan, param, size);
+        }
+    }
+    out.line(format!(
+        "let length = obvia::rt::Measure::block({})",
+        plan.reply_block
+    ));
+    for param in &behind {
+        if let Passing::Array { element, .. } = &param.passing {
+            let size = context.model.layout(element).0;
+            out.line(format!(
+                ".array({}_count, {size}).map_err(|_| obvia::rt::Status::REMOTE_NO_MEMORY)?",
+                param.param.name
+            ));
+        }
+    }
+    out.line(".length();");
+    out.line("let mut reply = call.reply(length)?;");
+    out.line(format!(
+        "let mut arrays = obvia::rt::Arrays::behind({});",
+        plan.reply_block
+    ));
+    for param in &behind {
+        let Passing::Array { element, .. } = &param.passing else {
+            continue;
+        };
+        let (raw, at, kind) = (
+            &param.param.name,
+            param.reply.unwrap_or(0),
+            context.kind(element),
+        );
+        let element = value(context.model, element);
+        if param.param.direction.is_in() {
+            out.line(format!(
+                "let {raw}_data = reply.array_through::<{element}>(&mut arrays, {at}, {kind}, {raw}_count, (frame, &mut request, {}))?;",
+                param.request.unwrap_or(0)
+            ));
+        } else {
+            out.line(format!(
+                "let {raw}_data = reply.array::<{element}>(&mut arrays, {at}, {kind}, {raw}_count);"
+            ));
+        }
+    }
+}
+
+/// Places for results that do not lie in the reply already.
+fn results(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
+    for param in ordered(plan, false) {
+        if param.param.direction.is_in() {
+            continue;
+        }
+        let name = binding(&param.param.name);
+        match &param.passing {
+            Passing::Place(ty) => out.line(format!(
+                "let mut {name}: {} = obvia::rt::zero();",
+                value(context.model, ty)
+            )),
+            Passing::OutText(_) | Passing::OutArray { .. } | Passing::OutObject(_) => {
+                out.line(format!("let mut {name} = std::ptr::null_mut();"));
+            }
+            Passing::Array { element, size, .. } if !plan.early_reply => {
+                count(out, plan, param, size);
+                let raw = &param.param.name;
+                out.line(format!(
+                    "let mut {raw}_data: Vec<{}> = call.room({raw}_count)?;",
+                    value(context.model, element)
+                ));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// What the method gets for a parameter.
+fn given(plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> String {
+    let name = binding(&param.param.name);
+    let raw = &param.param.name;
+    let outwards = param.param.direction.is_out();
+    match &param.passing {
+        Passing::Value(_) => name,
+        Passing::Place(_) if outwards => format!("&mut {name}"),
+        Passing::Place(_) => format!("&{name}"),
+        Passing::Array { .. } if outwards && plan.early_reply => format!("{raw}_data"),
+        Passing::Array { element, .. } if outwards => {
+            let scalar_in = is_scalar(element) && param.param.direction.is_in();
+            if scalar_in {
+                format!("{raw}_data")
+            } else {
+                format!("{raw}_data.as_mut_ptr()")
+            }
+        }
+        Passing::Array { element, .. } if is_scalar(element) => format!("{raw}_data"),
+        Passing::Array { .. } => format!("{raw}_data.as_ptr()"),
+        Passing::Optional(_) => {
+            format!("{raw}_data.as_ref().map_or(std::ptr::null(), std::ptr::from_ref)")
+        }
+        Passing::Text { .. } => format!("{raw}_data"),
+        Passing::Object(_) => format!("{raw}_data.as_raw()"),
+        Passing::OutText(_) | Passing::OutArray { .. } | Passing::OutObject(_) => {
+            format!("&mut {name}")
+        }
+        Passing::Graph => "()".to_owned(),
+    }
+}
+
+fn stores(out: &mut Writer, plan: &MethodPlan<'_>, frame: &str) {
+    for param in ordered(plan, false)
+        .iter()
+        .filter(|param| param.passing.in_block())
+    {
+        let (name, at) = (binding(&param.param.name), param.reply.unwrap_or(0));
+        out.line(format!("obvia::rt::Value::store(&{name}, {frame}, {at});"));
+    }
+}
+
+/// A reply that is nothing but its block.
+fn block_reply(out: &mut Writer, plan: &MethodPlan<'_>) {
+    if plan.reply_block == 0 {
+        out.line("call.respond_empty(result)");
+    } else if plan.reply_block <= INLINE_MAX {
+        out.line(format!(
+            "call.respond_inline(result, {}, |frame| {{",
+            plan.reply_block
+        ));
+        stores(out, plan, "frame");
+        out.line("})");
+    } else {
+        let length = plan.reply_block.next_multiple_of(8);
+        out.line(format!("let mut reply = call.reply({length})?;"));
+        out.line("let frame = reply.bytes();");
+        stores(out, plan, "frame");
+        out.line(format!("call.respond(result, {length});"));
+        out.line("Ok(())");
+    }
+}
+
+fn finish_early(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
+    out.line("let frame = reply.bytes();");
+    stores(out, plan, "frame");
+    let last = ordered(plan, false)
+        .into_iter()
+        .filter(|param| !param.passing.in_block())
+        .next_back();
+    if let Some(param) = last
+        && let Passing::Array {
+            element,
+            length: Some(length),
+            ..
+        } = &param.passing
+    {
+        let raw = &param.param.name;
+        let size = context.model.layout(element).0;
+        out.line(format!(
+            "let used = obvia::rt::at_most({}, {raw}_count).map_err(|_| obvia::rt::Status::BAD_STUB_DATA);",
+            size_text(plan, length, Side::Local)
+        ));
+        out.line("let length = if result.0 < 0 {");
+        out.line("0");
+        out.line("} else {");
+        out.line(format!("reply.shorten({raw}_data.cast(), used?, {size})"));
+        out.line("};");
+    }
+    out.line("call.respond(result, length);");
+    out.line("Ok(())");
+}
+
+/// A reply whose length depends on what the method returned.
+fn late_reply(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
+    let behind: Vec<_> = ordered(plan, false)
+        .into_iter()
+        .filter(|param| !param.passing.in_block())
+        .collect();
+    // Owned from here on, so that they are freed whichever way the stub ends.
+    for param in &behind {
+        own(out, context, plan, param);
+    }
+    out.line("if result.0 < 0 {");
+    out.line("call.respond(result, 0);");
+    out.line("return Ok(());");
+    out.line("}");
+    out.line(format!(
+        "let length = obvia::rt::Measure::block({})",
+        plan.reply_block
+    ));
+    for param in &behind {
+        out.line(format!(
+            "{}.map_err(|_| obvia::rt::Status::REMOTE_NO_MEMORY)?",
+            measured(context, param)
+        ));
+    }
+    out.line(".length();");
+    out.line("let mut reply = call.reply(length)?;");
+    out.line("let frame = reply.bytes();");
+    stores(out, plan, "frame");
+    out.line(format!(
+        "let mut arrays = obvia::rt::Arrays::behind({});",
+        plan.reply_block
+    ));
+    for param in &behind {
+        place(out, context, param);
+    }
+    out.line("call.respond(result, length);");
+    out.line("Ok(())");
+}
+
+fn own(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) {
+    let (name, raw) = (binding(&param.param.name), &param.param.name);
+    match &param.passing {
+        Passing::Array { length: Some(length), .. } => out.line(format!(
+            "let {raw}_used = if result.0 < 0 {{ 0 }} else {{ obvia::rt::at_most({}, {raw}_count).map_err(|_| obvia::rt::Status::BAD_STUB_DATA)? }};",
+            size_text(plan, length, Side::Local)
+        )),
+        Passing::OutText(base) => {
+            out.line("// SAFETY: by COM's rules the method gave a string that it allocated, or null.");
+            out.line(format!("let {raw}_data = unsafe {{ obvia::rt::OwnedText::<{}>::adopt({name}) }};", base_name(*base)));
+        }
+        Passing::OutArray { element, size } => {
+            out.line("// SAFETY: by COM's rules the method gave an array that it allocated, with as many elements as it says.");
+            out.line(format!(
+                "let {raw}_data = unsafe {{ obvia::rt::OwnedArray::<{}>::adopt({name}, {}.unwrap_or(0)) }};",
+                value(context.model, element),
+                size_text(plan, size, Side::Local)
+            ));
+        }
+        Passing::OutObject(object) => {
+            out.line("// SAFETY: by COM's rules the method gave an interface pointer of the caller's, or null.");
+            out.line(format!(
+                "let {raw}_reference = unsafe {{ obvia::rt::reference_for_caller({name}, {}, result) }}?;",
+                wanted(context, plan, object, false)
+            ));
+        }
+        _ => {}
+    }
+}
+
+fn measured(context: &Context<'_>, param: &ParamPlan<'_>) -> String {
+    let raw = &param.param.name;
+    match &param.passing {
+        Passing::Array {
+            element, length, ..
+        } => {
+            let count = if length.is_some() { "used" } else { "count" };
+            format!(".array({raw}_{count}, {})", context.model.layout(element).0)
+        }
+        Passing::OutText(base) => format!(
+            ".optional(!{raw}_data.is_null(), {raw}_data.count() * {})",
+            base.size()
+        ),
+        Passing::OutArray { element, .. } => format!(
+            ".optional(!{raw}_data.is_null(), {raw}_data.count() * {})",
+            context.model.layout(element).0
+        ),
+        _ => format!(".optional(!{raw}_reference.is_empty(), {raw}_reference.len())"),
+    }
+}
+
+fn place(out: &mut Writer, context: &Context<'_>, param: &ParamPlan<'_>) {
+    let (raw, at) = (&param.param.name, param.reply.unwrap_or(0));
+    match &param.passing {
+        Passing::Array { element, length, .. } => {
+            let count = if length.is_some() { "used" } else { "count" };
+            let scalar_in = is_scalar(element) && param.param.direction.is_in();
+            let pointer = if scalar_in { format!("{raw}_data") } else { format!("{raw}_data.as_ptr()") };
+            let function = if is_scalar(element) { "put_array" } else { "put_values" };
+            out.line("// SAFETY: the method had room for as many elements.");
+            out.line(format!(
+                "unsafe {{ obvia::rt::{function}(frame, &mut arrays, {at}, {}, {raw}_{count}, {pointer}) }};",
+                context.kind(element)
+            ));
+        }
+        Passing::OutText(base) => out.line(format!("{raw}_data.place(frame, &mut arrays, {at}, {});", text_kind(*base))),
+        Passing::OutArray { element, .. } => {
+            out.line(format!("{raw}_data.place(frame, &mut arrays, {at}, {});", context.kind(element)));
+        }
+        _ => out.line(format!("obvia::rt::put_reference(frame, &mut arrays, {at}, {KIND_INTERFACE}, &{raw}_reference);")),
+    }
+}

@@ -1,0 +1,131 @@
+//! Constants, enumerations and structures.
+
+use super::names::{base, ident, value};
+use crate::emit::writer::Writer;
+use crate::model::{Base, Model, StructId, Type, Value};
+use crate::plan::is_plain;
+
+pub(super) fn constants(out: &mut Writer, model: &Model) {
+    for constant in &model.consts {
+        let name = ident(&constant.name);
+        let (ty, text) = match (&constant.value, constant.base) {
+            (Value::Text(text), _) => ("&str".to_owned(), format!("{text:?}")),
+            (Value::Float(value), Some(one)) => (base(one).to_owned(), format!("{value:?}")),
+            (Value::Float(value), None) => ("f64".to_owned(), format!("{value:?}")),
+            (Value::Int(value), Some(Base::F32 | Base::F64)) => {
+                ("f64".to_owned(), format!("{value}.0"))
+            }
+            (Value::Int(value), Some(Base::Boolean)) => {
+                ("bool".to_owned(), (*value != 0).to_string())
+            }
+            (Value::Int(value), Some(Base::Hresult)) => (
+                "obvia::HRESULT".to_owned(),
+                format!("obvia::HRESULT({value})"),
+            ),
+            (Value::Int(value), Some(one)) => (base(one).to_owned(), integer(*value, one)),
+            (Value::Int(value), None) => ("i64".to_owned(), value.to_string()),
+        };
+        out.line(format!("pub const {name}: {ty} = {text};"));
+    }
+    out.line("");
+}
+
+/// An integer as its type writes it: values of the upper half are the type's own.
+fn integer(value: i64, one: Base) -> String {
+    match one {
+        Base::U64 => value.cast_unsigned().to_string(),
+        _ => value.to_string(),
+    }
+}
+
+pub(super) fn enumerations(out: &mut Writer, model: &Model) {
+    for found in &model.enums {
+        let name = ident(&found.name);
+        out.line("#[repr(transparent)]");
+        out.line("#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]");
+        out.line(format!("pub struct {name}(pub i32);"));
+        out.line(format!("impl {name} {{"));
+        for (value, number) in &found.values {
+            out.line(format!(
+                "pub const {}: Self = Self({number});",
+                ident(value)
+            ));
+        }
+        out.line("}");
+        let mut numbers: Vec<String> = found
+            .values
+            .iter()
+            .map(|(_, number)| number.to_string())
+            .collect();
+        numbers.dedup();
+        out.line("// SAFETY: zero is a value of its type, and the bytes are an i32's.");
+        out.line(format!("unsafe impl obvia::rt::Value for {name} {{"));
+        out.line("const SIZE: usize = 4;");
+        out.line("#[inline]");
+        out.line("fn store(&self, frame: &mut [u8], at: usize) {");
+        out.line("obvia::rt::Value::store(&self.0, frame, at);");
+        out.line("}");
+        out.line("#[inline]");
+        out.line("fn load(frame: obvia::rt::RegionView<'_>, at: usize) -> Option<Self> {");
+        out.line(format!("<i32 as obvia::rt::Value>::load(frame, at).filter(|value| matches!(value, {})).map(Self)", numbers.join(" | ")));
+        out.line("}");
+        out.line("}");
+        out.line("");
+    }
+}
+
+pub(super) fn structures(out: &mut Writer, model: &Model) {
+    for (at, found) in model.structs.iter().enumerate() {
+        let ty = Type::Struct(StructId(at));
+        if !is_plain(model, &ty) {
+            continue;
+        }
+        let name = ident(&found.name);
+        let (offsets, size, _) = model.offsets(found);
+        out.line("#[repr(C)]");
+        out.line("#[derive(Clone, Copy, Debug, PartialEq)]");
+        out.line(format!("pub struct {name} {{"));
+        for field in &found.fields {
+            out.line(format!(
+                "pub {}: {},",
+                ident(&field.name),
+                value(model, &field.ty)
+            ));
+        }
+        out.line("}");
+        out.line(format!(
+            "const _: () = assert!(size_of::<{name}>() == {size});"
+        ));
+        out.line(format!("impl Default for {name} {{"));
+        out.line("fn default() -> Self {");
+        out.line("obvia::rt::zero()");
+        out.line("}");
+        out.line("}");
+        out.line("// SAFETY: every member's type says that zero is a value of it.");
+        out.line(format!("unsafe impl obvia::rt::Value for {name} {{"));
+        out.line(format!("const SIZE: usize = {size};"));
+        out.line("#[inline]");
+        out.line("fn store(&self, frame: &mut [u8], at: usize) {");
+        out.line(format!("frame[at..at + {size}].fill(0);"));
+        for (field, offset) in found.fields.iter().zip(&offsets) {
+            out.line(format!(
+                "obvia::rt::Value::store(&self.{}, frame, at + {offset});",
+                ident(&field.name)
+            ));
+        }
+        out.line("}");
+        out.line("#[inline]");
+        out.line("fn load(frame: obvia::rt::RegionView<'_>, at: usize) -> Option<Self> {");
+        out.line("Some(Self {");
+        for (field, offset) in found.fields.iter().zip(&offsets) {
+            out.line(format!(
+                "{}: obvia::rt::Value::load(frame, at + {offset})?,",
+                ident(&field.name)
+            ));
+        }
+        out.line("})");
+        out.line("}");
+        out.line("}");
+        out.line("");
+    }
+}

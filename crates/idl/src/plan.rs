@@ -1,0 +1,334 @@
+//! The marshal plan: how each parameter of a method travels, and where it lies in the frames.
+//!
+//! The same for every language. A request's block holds the [in] parameters in the order of the source, then the [in, out] ones;
+//! a reply's block the [in, out] ones, then the [out] ones; each at its natural alignment. What does not lie in the block
+//! follows it, in the order of its slots.
+
+use crate::model::{
+    Arith, Base, Direction, Extent, Method, Model, Object, Param, PointerClass, Type, round,
+};
+
+/// The type number of an object that holds an OBJREF.
+pub const KIND_INTERFACE: u32 = 1;
+/// The type number of a string of 8-bit characters.
+pub const KIND_TEXT8: u32 = 2;
+/// The type number of a string of 16-bit characters.
+pub const KIND_TEXT16: u32 = 3;
+/// The first type number that an interface's own types have.
+pub const KIND_FIRST: u32 = 16;
+
+/// How a parameter travels.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Passing {
+    /// In the block: a value, given by value.
+    Value(Type),
+    /// In the block: a value, given by a pointer that is never null.
+    Place(Type),
+    /// Behind the block: elements in room that the caller provides.
+    Array {
+        /// What the elements are.
+        element: Type,
+        /// How many there is room for.
+        size: Arith,
+        /// How many travel, if not all.
+        length: Option<Arith>,
+    },
+    /// Behind the block: a value, or nothing.
+    Optional(Type),
+    /// Behind the block: characters up to a zero.
+    Text {
+        /// The characters.
+        base: Base,
+        /// Whether there may be none.
+        optional: bool,
+    },
+    /// Behind the block: characters that the method allocates.
+    OutText(Base),
+    /// Behind the block: elements that the method allocates, and how many.
+    OutArray {
+        /// What the elements are.
+        element: Type,
+        /// How many.
+        size: Arith,
+    },
+    /// Behind the block: a reference to an object.
+    Object(Object),
+    /// Behind the block: a reference to an object that the method returns.
+    OutObject(Object),
+    /// Structures with pointers: checked and made real as a whole.
+    Graph,
+}
+
+/// One parameter's plan.
+#[derive(Clone, Debug)]
+pub struct ParamPlan<'a> {
+    /// The parameter.
+    pub param: &'a Param,
+    /// How it travels.
+    pub passing: Passing,
+    /// Its offset in the request's block.
+    pub request: Option<u32>,
+    /// Its offset in the reply's block.
+    pub reply: Option<u32>,
+    /// Whether it only counts the elements of arrays, so that languages whose arrays know their length leave it out.
+    pub counts: bool,
+}
+
+/// A method's plan.
+#[derive(Clone, Debug)]
+pub struct MethodPlan<'a> {
+    /// The method.
+    pub method: &'a Method,
+    /// Its parameters, in the order of the source.
+    pub params: Vec<ParamPlan<'a>>,
+    /// Bytes of the request's block.
+    pub request_block: u32,
+    /// Bytes of the reply's block.
+    pub reply_block: u32,
+    /// Whether the reply can be laid out before the method runs, so that it writes its arrays in place.
+    pub early_reply: bool,
+}
+
+impl MethodPlan<'_> {
+    /// Whether the request is nothing but its block.
+    pub fn request_is_block(&self) -> bool {
+        self.params
+            .iter()
+            .all(|param| param.request.is_none() || param.passing.in_block())
+    }
+
+    /// Whether the reply is nothing but its block.
+    pub fn reply_is_block(&self) -> bool {
+        self.params
+            .iter()
+            .all(|param| param.reply.is_none() || param.passing.in_block())
+    }
+
+    /// Whether a parameter has structures with pointers in it.
+    pub fn has_graph(&self) -> bool {
+        self.params
+            .iter()
+            .any(|param| param.passing == Passing::Graph)
+    }
+}
+
+impl Passing {
+    /// Whether it lies in the block, whole.
+    pub const fn in_block(&self) -> bool {
+        matches!(self, Self::Value(_) | Self::Place(_))
+    }
+}
+
+/// Whether a type has no pointers in it, so that its bytes are its value.
+pub fn is_plain(model: &Model, ty: &Type) -> bool {
+    match ty {
+        Type::Base(_) | Type::Enum(_) => true,
+        Type::Fixed(element, _) => is_plain(model, element),
+        Type::Struct(id) => {
+            let found = &model.structs[id.0];
+            found.conformant.is_none()
+                && found.fields.iter().all(|field| {
+                    field.range.is_none() && field.switch.is_none() && is_plain(model, &field.ty)
+                })
+        }
+        Type::Union(_) | Type::Pointer(_) | Type::Interface(_) | Type::Void => false,
+    }
+}
+
+/// Whether a type is a number whose every bit pattern is a value.
+pub fn is_scalar(ty: &Type) -> bool {
+    matches!(ty, Type::Base(base) if !matches!(base, Base::Boolean | Base::Guid | Base::Hresult))
+}
+
+fn passing(model: &Model, param: &Param) -> Passing {
+    use PointerClass::{Ref, Unique};
+    let Type::Pointer(pointer) = &param.ty else {
+        return match &param.ty {
+            Type::Interface(object) if param.direction == Direction::In => {
+                Passing::Object(object.clone())
+            }
+            Type::Fixed(..) if is_plain(model, &param.ty) => Passing::Place(param.ty.clone()),
+            ty if is_plain(model, ty) => Passing::Value(ty.clone()),
+            _ => Passing::Graph,
+        };
+    };
+    match (&pointer.extent, &pointer.to, param.direction) {
+        (Extent::Text, Type::Base(base), Direction::In) if pointer.class != PointerClass::Full => {
+            Passing::Text {
+                base: *base,
+                optional: pointer.class != Ref,
+            }
+        }
+        (Extent::Counted { size, length }, element, direction)
+            if pointer.class == Ref
+                && is_plain(model, element)
+                && (length.is_none() || direction == Direction::Out)
+                && !(direction == Direction::InOut && length.is_some()) =>
+        {
+            Passing::Array {
+                element: element.clone(),
+                size: size.clone(),
+                length: length.clone(),
+            }
+        }
+        (Extent::One, Type::Pointer(inner), Direction::Out) if pointer.class == Ref => {
+            match (&inner.extent, &inner.to) {
+                (Extent::Text, Type::Base(base)) => Passing::OutText(*base),
+                (Extent::Counted { size, length: None }, element)
+                    if is_plain(model, element) && size.plain().is_some_and(|size| size.deref) =>
+                {
+                    Passing::OutArray {
+                        element: element.clone(),
+                        size: size.clone(),
+                    }
+                }
+                _ => Passing::Graph,
+            }
+        }
+        (Extent::One, Type::Interface(object), Direction::Out) if pointer.class == Ref => {
+            Passing::OutObject(object.clone())
+        }
+        (Extent::One, ty, _) if pointer.class == Ref && is_plain(model, ty) => {
+            Passing::Place(ty.clone())
+        }
+        (Extent::One, ty, Direction::In) if pointer.class == Unique && is_plain(model, ty) => {
+            Passing::Optional(ty.clone())
+        }
+        _ => Passing::Graph,
+    }
+}
+
+/// Makes the plan of a method.
+pub fn plan<'a>(model: &Model, method: &'a Method) -> MethodPlan<'a> {
+    let mut params: Vec<ParamPlan<'a>> = method
+        .params
+        .iter()
+        .map(|param| ParamPlan {
+            param,
+            passing: passing(model, param),
+            request: None,
+            reply: None,
+            counts: false,
+        })
+        .collect();
+    let request_block = lay_out(
+        model,
+        &mut params,
+        [Direction::In, Direction::InOut],
+        |plan, at| plan.request = Some(at),
+    );
+    let reply_block = lay_out(
+        model,
+        &mut params,
+        [Direction::InOut, Direction::Out],
+        |plan, at| plan.reply = Some(at),
+    );
+    for at in 0..params.len() {
+        params[at].counts = only_counts(&params, at);
+    }
+    let early_reply = early_reply(&params);
+    MethodPlan {
+        method,
+        params,
+        request_block,
+        reply_block,
+        early_reply,
+    }
+}
+
+fn lay_out<'a>(
+    model: &Model,
+    params: &mut [ParamPlan<'a>],
+    order: [Direction; 2],
+    set: impl Fn(&mut ParamPlan<'a>, u32),
+) -> u32 {
+    let (mut at, mut most) = (0, 1);
+    for direction in order {
+        for plan in params
+            .iter_mut()
+            .filter(|plan| plan.param.direction == direction)
+        {
+            let (size, align) = match &plan.passing {
+                Passing::Value(ty) | Passing::Place(ty) => model.layout(ty),
+                _ => (8, 8),
+            };
+            at = round(at, align);
+            set(plan, at);
+            at += size;
+            most = most.max(align);
+        }
+    }
+    at
+}
+
+/// Whether parameter `at` says how many elements some array has, and nothing else.
+fn only_counts(params: &[ParamPlan<'_>], at: usize) -> bool {
+    let candidate = &params[at];
+    let inwards =
+        matches!(candidate.passing, Passing::Value(Type::Base(base)) if base.is_integer());
+    let outwards = candidate.param.direction == Direction::Out
+        && matches!(candidate.passing, Passing::Place(Type::Base(_)));
+    if !(inwards || outwards) || candidate.param.range.is_some() {
+        return false;
+    }
+    let mut counted = false;
+    for plan in params {
+        let mut other_use = false;
+        let mut note = |value: &Arith, plain: bool| {
+            value.operands(&mut |operand| {
+                if operand.index == at {
+                    counted |= plain;
+                    other_use |= !plain;
+                }
+            });
+        };
+        match &plan.passing {
+            Passing::Array { size, length, .. } => {
+                note(size, inwards && size.plain().is_some());
+                if let Some(length) = length {
+                    note(length, false);
+                }
+            }
+            Passing::OutArray { size, .. } => note(size, outwards),
+            Passing::Graph => return false,
+            _ => {}
+        }
+        if let Some(switch) = &plan.param.switch {
+            note(switch, false);
+        }
+        if other_use {
+            return false;
+        }
+    }
+    counted
+}
+
+/// Sizes of everything behind the reply's block must be known, but for the last array, which may be shortened.
+fn early_reply(params: &[ParamPlan<'_>]) -> bool {
+    let behind: Vec<&ParamPlan<'_>> = [Direction::InOut, Direction::Out]
+        .into_iter()
+        .flat_map(|direction| {
+            params
+                .iter()
+                .filter(move |plan| plan.param.direction == direction)
+        })
+        .filter(|plan| !plan.passing.in_block())
+        .collect();
+    behind
+        .iter()
+        .enumerate()
+        .all(|(at, plan)| match &plan.passing {
+            Passing::Array {
+                length,
+                size,
+                element,
+            } => {
+                let mut from_results = false;
+                size.operands(&mut |operand| {
+                    from_results |= !params[operand.index].param.direction.is_in()
+                });
+                !from_results && is_scalar(element) && (length.is_none() || at + 1 == behind.len())
+            }
+            _ => false,
+        })
+}

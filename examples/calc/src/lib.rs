@@ -1,0 +1,3 @@
+//! A pocket calculator: an object that another process uses.
+
+obvia::include_idl!("calc");
