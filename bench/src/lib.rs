@@ -10,6 +10,7 @@
 //!
 //! It is no part of what a program that uses obvia links.
 
+pub mod calls;
 mod case;
 mod error;
 mod histogram;

@@ -4,7 +4,7 @@ mod call_lat;
 
 use anyhow::Context;
 use clap::{Args, Subcommand};
-use obvia_bench::raw;
+use obvia_bench::{Wait, calls, raw};
 use std::process::ExitCode;
 
 /// The arguments of `obvia bench`.
@@ -19,9 +19,22 @@ enum Measurement {
     /// Latency of a call: round trips, against raw baselines in the same run
     #[command(name = "call_lat")]
     CallLat(call_lat::Arguments),
+    /// The server process of a call: for the command's own use
+    #[command(name = calls::SERVE[1], hide = true)]
+    ServeCalls(ServeCalls),
     /// The server process of a baseline: for the command's own use
     #[command(name = raw::SERVE[1], hide = true)]
     ServeRaw(ServeRaw),
+}
+
+#[derive(Debug, Args)]
+struct ServeCalls {
+    name: String,
+    wait: Wait,
+    #[arg(long)]
+    cpu: usize,
+    #[arg(long)]
+    parent: u32,
 }
 
 #[derive(Debug, Args)]
@@ -37,6 +50,12 @@ struct ServeRaw {
 pub(crate) fn main(arguments: Arguments) -> anyhow::Result<ExitCode> {
     match arguments.measurement {
         Measurement::CallLat(arguments) => call_lat::main(&arguments),
+        Measurement::ServeCalls(ServeCalls {
+            name,
+            wait,
+            cpu,
+            parent,
+        }) => match calls::serve(&name, wait, cpu, parent).context("serving calls")? {},
         Measurement::ServeRaw(ServeRaw { kind, cpu, parent }) => {
             match raw::serve(kind, cpu, parent).context("serving a baseline")? {}
         }

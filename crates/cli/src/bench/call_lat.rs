@@ -3,7 +3,8 @@
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use obvia_bench::report::{self, Report};
-use obvia_bench::{Case, Machine, Path, Placement, Plan, Progress, raw, run};
+use obvia_bench::calls::{self, Method as Called};
+use obvia_bench::{Case, Machine, Path, Placement, Plan, Progress, Wait, raw, run};
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -76,11 +77,31 @@ enum Method {
     MoveData,
 }
 
+impl Method {
+    fn called(self) -> Called {
+        match self {
+            Self::Null => Called::Null,
+            Self::PfsOpen => Called::PfsOpen,
+            Self::MoveData => Called::MoveData,
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
 enum Policy {
     Poll,
     Adaptive,
     Block,
+}
+
+impl Policy {
+    fn wait(self) -> Wait {
+        match self {
+            Self::Poll => Wait::Poll,
+            Self::Adaptive => Wait::Adaptive,
+            Self::Block => Wait::Block,
+        }
+    }
 }
 
 const SIZES: [usize; 8] = [
@@ -122,7 +143,14 @@ impl Arguments {
 
     fn cases(&self, placement: Placement) -> anyhow::Result<Vec<Box<dyn Case>>> {
         let paths = self.paths.clone().unwrap_or_else(|| Path::ALL.to_vec());
-        Ok(raw::cases(&paths, &self.sizes(), placement)?)
+        let sizes = self.sizes();
+        let mut cases = raw::cases(&paths, &sizes, placement)?;
+        if paths.contains(&Path::NcacnViShm) {
+            let methods: Vec<_> = self.cases.iter().map(|method| method.called()).collect();
+            let waits: Vec<_> = self.wait.iter().map(|policy| policy.wait()).collect();
+            cases.extend(calls::cases(&methods, &sizes, &waits, placement)?);
+        }
+        Ok(cases)
     }
 }
 
