@@ -12,7 +12,7 @@ use crate::registry::{self, InterfaceInfo, VtablePointer};
 use crate::{system, thread};
 use obvia_rpc::vi_call::{Channel, Reply, TargetId};
 use obvia_via::layout::INLINE_MAX;
-use obvia_via::{Deadline, RegionView};
+use obvia_via::RegionView;
 use std::ffi::c_void;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -81,7 +81,6 @@ impl Proxy {
             work(&mut ProxyCall {
                 channel,
                 target: self.target,
-                deadline: thread::deadline(),
                 oxid: self.link.oxid(),
             })
         });
@@ -101,7 +100,6 @@ impl Proxy {
 pub struct ProxyCall<'a> {
     channel: &'a mut Channel,
     target: TargetId,
-    deadline: Deadline,
     oxid: u64,
 }
 
@@ -118,7 +116,7 @@ impl ProxyCall<'_> {
     /// When the connection is gone or full.
     #[inline]
     pub fn inline_request(&mut self) -> Result<&mut [u8; INLINE_MAX]> {
-        Ok(self.channel.inline_request(self.deadline)?)
+        Ok(self.channel.inline_request(thread::ThreadLimit)?)
     }
 
     /// The place for a request's frame.
@@ -128,7 +126,7 @@ impl ProxyCall<'_> {
     /// As [`Self::inline_request`], and when the frame is too long for the connection.
     #[inline]
     pub fn request(&mut self, length: usize) -> Result<&mut [u8]> {
-        Ok(self.channel.request(length, self.deadline)?)
+        Ok(self.channel.request(length, thread::ThreadLimit)?)
     }
 
     /// Publishes the request and waits for its reply.
@@ -143,7 +141,7 @@ impl ProxyCall<'_> {
             self.target,
             opnum,
             length,
-            self.deadline,
+            thread::ThreadLimit,
         )?))
     }
 

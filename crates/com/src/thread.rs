@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::link::Link;
 use obvia_rpc::vi_call::Channel;
-use obvia_via::Deadline;
+use obvia_via::{Deadline, Limit};
 use obvia_via::provider::shm::Alarm;
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,7 +17,8 @@ thread_local! {
     static DEADLINE: Cell<Deadline> = const { Cell::new(Deadline::Within(DEFAULT_TIMEOUT)) };
     static CANCELLER: RefCell<Option<Arc<CancelState>>> = const { RefCell::new(None) };
     static CANCELLABLE: Cell<bool> = const { Cell::new(false) };
-    static CHANNELS: RefCell<Vec<Owned>> = const { RefCell::new(Vec::new()) };
+    static CHANNELS: Channels = const { Channels(RefCell::new(Vec::new())) };
+    static LAST: Last = const { Last { oxid: Cell::new(0), owned: Cell::new(std::ptr::null_mut()) } };
 }
 
 /// Runs `calls` with another limit on how long each call of this thread may take.
@@ -54,6 +55,17 @@ pub(crate) fn deadline() -> Deadline {
     DEADLINE.get()
 }
 
+/// That limit, looked up when a wait asks for it.
+#[derive(Clone, Copy)]
+pub(crate) struct ThreadLimit;
+
+impl Limit for ThreadLimit {
+    #[inline]
+    fn deadline(self) -> Deadline {
+        deadline()
+    }
+}
+
 #[derive(Debug, Default)]
 struct CancelState {
     cancelled: AtomicBool,
@@ -83,6 +95,10 @@ impl Canceller {
         }
         let _restore = Restore(CANCELLER.replace(Some(Arc::clone(&self.0))));
         CANCELLABLE.set(true);
+        // Calls find their channel the slow way now, where they are registered.
+        if let Some(owned) = take_last() {
+            put_last(owned);
+        }
         calls()
     }
 
@@ -139,80 +155,119 @@ impl Drop for Owned {
     }
 }
 
+/// The thread's channels but for the one in [`LAST`].
+struct Channels(RefCell<Vec<Box<Owned>>>);
+
+impl Drop for Channels {
+    fn drop(&mut self) {
+        drop(take_last());
+    }
+}
+
+/// The channel that the thread used last, where the next call finds it without a borrow count or a destructor's flag.
+struct Last {
+    oxid: Cell<u64>,
+    // Invariant: null, or a leaked box that belongs to this place; whoever uses it takes it out first.
+    owned: Cell<*mut Owned>,
+}
+
+fn take_last() -> Option<Box<Owned>> {
+    let owned = LAST.with(|last| last.owned.replace(std::ptr::null_mut()));
+    // SAFETY: by the invariant a leaked box, and it is no longer in its place.
+    (!owned.is_null()).then(|| unsafe { Box::from_raw(owned) })
+}
+
+/// Puts a channel where the next call looks first; among the others when that place is taken.
+fn put_last(owned: Box<Owned>) {
+    if CANCELLABLE.get() || LAST.with(|last| !last.owned.get().is_null()) {
+        return CHANNELS.with(|channels| channels.0.borrow_mut().push(owned));
+    }
+    LAST.with(|last| {
+        last.oxid.set(owned.oxid);
+        last.owned.set(Box::into_raw(owned));
+    });
+}
+
 /// Lends this thread's channel of a link to `work`, taking one from the link's pool where there is none yet.
 ///
 /// # Errors
 ///
 /// When the peer cannot be reached, or the thread's canceller was used.
 #[inline]
-pub(crate) fn with_channel<R>(
-    link: &Arc<Link>,
-    work: impl FnOnce(&mut Channel) -> Result<R>,
-) -> Result<R> {
-    let cancellable = CANCELLABLE.get();
-    CHANNELS.with(|channels| {
-        if let Ok(mut channels) = channels.try_borrow_mut()
-            && let Some(first) = channels.first_mut()
-            && first.oxid == link.oxid()
-            && let Some(channel) = &mut first.channel
-            && !channel.is_broken()
-            && !cancellable
-        {
-            return work(channel);
+pub(crate) fn with_channel<R>(link: &Arc<Link>, work: impl FnOnce(&mut Channel) -> Result<R>) -> Result<R> {
+    /// Puts the channel back, also when `work` panics.
+    struct PutBack(*mut Owned);
+    impl Drop for PutBack {
+        #[inline]
+        fn drop(&mut self) {
+            LAST.with(|last| {
+                if last.owned.get().is_null() {
+                    last.owned.set(self.0);
+                } else {
+                    put_aside(self.0);
+                }
+            });
         }
-        with_channel_slow(channels, link, work)
-    })
+    }
+    let owned = LAST.with(|last| {
+        if last.oxid.get() == link.oxid() { last.owned.replace(std::ptr::null_mut()) } else { std::ptr::null_mut() }
+    });
+    if owned.is_null() {
+        return with_channel_slow(link, work);
+    }
+    let put_back = PutBack(owned);
+    // SAFETY: by the invariant a leaked box, and nobody else finds it until it is put back.
+    match unsafe { &mut (*owned).channel } {
+        Some(channel) if !channel.is_broken() => work(channel),
+        _ => {
+            drop(put_back);
+            with_channel_slow(link, work)
+        }
+    }
+}
+
+/// A call within a call has taken the place meanwhile: the outer call's channel goes among the others.
+#[cold]
+fn put_aside(owned: *mut Owned) {
+    let inner = take_last();
+    LAST.with(|last| {
+        last.owned.set(owned);
+    });
+    // SAFETY: the leaked box just put in place.
+    let oxid = unsafe { (*owned).oxid };
+    LAST.with(|last| last.oxid.set(oxid));
+    if let Some(inner) = inner {
+        CHANNELS.with(|channels| channels.0.borrow_mut().push(inner));
+    }
 }
 
 #[cold]
-fn with_channel_slow<R>(
-    channels: &RefCell<Vec<Owned>>,
-    link: &Arc<Link>,
-    work: impl FnOnce(&mut Channel) -> Result<R>,
-) -> Result<R> {
+#[inline(never)]
+fn with_channel_slow<R>(link: &Arc<Link>, work: impl FnOnce(&mut Channel) -> Result<R>) -> Result<R> {
     // Taken out, not borrowed: what `work` does may itself make calls on this thread.
-    let found = channels.try_borrow_mut().ok().and_then(|mut channels| {
+    let found = CHANNELS.with(|channels| {
+        let mut channels = channels.0.borrow_mut();
+        channels.extend(take_last());
         channels.retain(|owned| owned.link.strong_count() > 0);
-        let at = channels
-            .iter()
-            .position(|owned| owned.oxid == link.oxid())?;
-        channels.remove(at).channel.take()
+        let at = channels.iter().position(|owned| owned.oxid == link.oxid())?;
+        Some(channels.swap_remove(at))
     });
-    let mut channel = match found.filter(|channel| !channel.is_closed()) {
-        Some(channel) => channel,
-        None => link.take_channel(deadline())?,
+    let found = found.filter(|owned| owned.channel.as_ref().is_some_and(|channel| !channel.is_closed()));
+    let mut owned = match found {
+        Some(owned) => owned,
+        None => Box::new(Owned {
+            oxid: link.oxid(),
+            link: Arc::downgrade(link),
+            channel: Some(link.take_channel(deadline())?),
+        }),
     };
+    let Some(channel) = &mut owned.channel else { return Err(crate::code::E_UNEXPECTED.into()) };
     let outcome = {
-        let _registered = if CANCELLABLE.get() {
-            Some(make_cancellable(&channel)?)
-        } else {
-            None
-        };
-        work(&mut channel)
+        let _registered = if CANCELLABLE.get() { Some(make_cancellable(channel)?) } else { None };
+        work(channel)
     };
     if !channel.is_broken() {
-        match channels.try_borrow_mut() {
-            // In front: the next call is likely to go there too.
-            Ok(mut channels) => {
-                let owned = Owned {
-                    oxid: link.oxid(),
-                    link: Arc::downgrade(link),
-                    channel: Some(channel),
-                };
-                channels.insert(0, owned);
-            }
-            // A call within a call: the outer one has this thread's place.
-            Err(_) => link.give_back(channel),
-        }
+        put_last(owned);
     }
     outcome
-}
-
-/// Gives this thread's channels of one link up: the link is going away.
-pub(crate) fn forget_channels(oxid: u64) {
-    let _ = CHANNELS.try_with(|channels| {
-        if let Ok(mut channels) = channels.try_borrow_mut() {
-            channels.retain(|owned| owned.oxid != oxid);
-        }
-    });
 }

@@ -7,7 +7,7 @@ use crate::status::Status;
 use obvia_ndr::flat::Source;
 use obvia_via::layout::INLINE_MAX;
 use obvia_via::provider::shm::{Alarm, Message, Tx, Vi};
-use obvia_via::{Deadline, Error as ViError, Header, Kind, RegionView};
+use obvia_via::{Deadline, Error as ViError, Header, Kind, Limit, RegionView, Seconds};
 use std::fmt;
 
 /// The bytes of a peer's frame, as a transfer syntax reads them.
@@ -142,9 +142,9 @@ impl Channel {
     #[inline]
     pub fn inline_request(
         &mut self,
-        deadline: Deadline,
+        limit: impl Limit,
     ) -> Result<&mut [u8; INLINE_MAX], CallError> {
-        Ok(self.vi.tx.inline_frame(deadline)?)
+        Ok(self.vi.tx.inline_frame(limit)?)
     }
 
     /// The place for a request's frame of any length; publish it with the same length.
@@ -153,11 +153,11 @@ impl Channel {
     ///
     /// As [`Self::inline_request`]; and when the frame is over the connection's limit.
     #[inline]
-    pub fn request(&mut self, length: usize, deadline: Deadline) -> Result<&mut [u8], CallError> {
+    pub fn request(&mut self, length: usize, limit: impl Limit) -> Result<&mut [u8], CallError> {
         if length <= INLINE_MAX {
-            return Ok(&mut self.vi.tx.inline_frame(deadline)?[..length]);
+            return Ok(&mut self.vi.tx.inline_frame(limit)?[..length]);
         }
-        Ok(self.vi.tx.area_frame(length, deadline)?)
+        Ok(self.vi.tx.area_frame(length, limit)?)
     }
 
     /// Publishes the request whose frame was given out last, and waits for its response.
@@ -171,7 +171,7 @@ impl Channel {
         target: TargetId,
         opnum: u16,
         length: usize,
-        deadline: Deadline,
+        limit: impl Limit,
     ) -> Result<Reply<'_>, CallError> {
         let call_id = self.vi.tx.next_sequence();
         let header = Header {
@@ -183,7 +183,7 @@ impl Channel {
         self.publish(header, length);
         // Until the response is there the channel counts as broken, whichever way this function is left.
         self.broken = true;
-        let message = match self.vi.rx.receive(deadline) {
+        let message = match self.vi.rx.receive(limit) {
             Ok(message) => message,
             Err(error) => return Err(abandon(&mut self.vi.tx, call_id, error)),
         };
@@ -225,9 +225,9 @@ impl Channel {
     /// # Errors
     ///
     /// As [`Self::call`].
-    pub fn exchange_pdu(&mut self, pdu: &[u8], deadline: Deadline) -> Result<Vec<u8>, CallError> {
+    pub fn exchange_pdu(&mut self, pdu: &[u8], limit: impl Limit) -> Result<Vec<u8>, CallError> {
         self.broken = true;
-        self.request(pdu.len(), deadline)?.copy_from_slice(pdu);
+        self.request(pdu.len(), limit)?.copy_from_slice(pdu);
         let call_id = self.vi.tx.next_sequence();
         self.publish(
             Header {
@@ -238,7 +238,7 @@ impl Channel {
             },
             pdu.len(),
         );
-        let message = self.vi.rx.receive(deadline)?;
+        let message = self.vi.rx.receive(limit)?;
         if message.header().kind != Kind::Pdu {
             return Err(CallError::Protocol(
                 "the answer to a bind is not a protocol data unit",
@@ -316,11 +316,10 @@ impl ServerCall<'_> {
     #[inline]
     pub fn reply(&mut self, length: usize) -> Result<&mut [u8], ViError> {
         // A caller waits for its response before it calls again, so credit is never short.
-        let deadline = Deadline::after_secs(1);
         if length <= INLINE_MAX {
-            return Ok(&mut self.tx.inline_frame(deadline)?[..length]);
+            return Ok(&mut self.tx.inline_frame(Seconds::<1>)?[..length]);
         }
-        self.tx.area_frame(length, deadline)
+        self.tx.area_frame(length, Seconds::<1>)
     }
 
     /// The place for a response's frame that fits a slot.
@@ -330,7 +329,7 @@ impl ServerCall<'_> {
     /// When the caller is gone.
     #[inline]
     pub fn inline_reply(&mut self) -> Result<&mut [u8; INLINE_MAX], ViError> {
-        self.tx.inline_frame(Deadline::after_secs(1))
+        self.tx.inline_frame(Seconds::<1>)
     }
 
     /// Publishes the response whose frame was given out last. A one-way call has none.
@@ -389,7 +388,7 @@ pub trait Service {
 /// Serves a connection until the peer ends it or breaks its rules, and says why it ended.
 pub fn serve<S: Service>(vi: &mut Vi, service: &mut S) -> ViError {
     loop {
-        let message = match vi.rx.receive(Deadline::after_secs(60)) {
+        let message = match vi.rx.receive(Seconds::<60>) {
             Ok(message) => message,
             Err(ViError::TimedOut | ViError::Cancelled) => {
                 service.tidy();

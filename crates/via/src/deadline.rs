@@ -47,3 +47,29 @@ impl Deadline {
         self.remaining().is_zero()
     }
 }
+
+/// Where a wait gets its deadline from, if it comes to that.
+///
+/// Most messages are there before anybody asks how long to wait, so a limit that must be looked up is looked up only then.
+pub trait Limit: Copy {
+    /// The deadline.
+    fn deadline(self) -> Deadline;
+}
+
+impl Limit for Deadline {
+    #[inline]
+    fn deadline(self) -> Deadline {
+        self
+    }
+}
+
+/// A limit of so many seconds, known when the program is compiled.
+#[derive(Clone, Copy, Debug)]
+pub struct Seconds<const N: u64>;
+
+impl<const N: u64> Limit for Seconds<N> {
+    #[inline]
+    fn deadline(self) -> Deadline {
+        Deadline::after_secs(N)
+    }
+}

@@ -50,7 +50,7 @@ pub mod region;
 mod sync;
 pub mod wait;
 
-pub use deadline::Deadline;
+pub use deadline::{Deadline, Limit, Seconds};
 pub use error::{Error, Violation};
 pub use message::{Header, Kind};
 pub use region::RegionView;

@@ -6,7 +6,7 @@ use super::vi::Wire;
 use crate::doorbell::{end_sleep, prepare_sleep};
 use crate::layout::{self, AREA, INLINE_MAX, SLOT_FRAME, slot_offset};
 use crate::wait::{SpinBudget, breathe};
-use crate::{Deadline, Error, Header, Kind, RegionView, Violation};
+use crate::{Deadline, Error, Header, Limit, Kind, RegionView, Violation};
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -82,11 +82,11 @@ impl Rx {
     /// [`Error::TimedOut`] after the deadline, [`Error::PeerGone`] when the peer ended, [`Error::Cancelled`] when an
     /// [`super::Alarm`] was rung, [`Error::Violation`] when the message breaks the rules.
     #[inline]
-    pub fn receive(&mut self, deadline: Deadline) -> Result<Message<'_>, Error> {
+    pub fn receive(&mut self, limit: impl Limit) -> Result<Message<'_>, Error> {
         let slot = self.slot();
         let mut first = slot.load(Ordering::Acquire);
         if first as u32 != self.next {
-            first = self.await_slot(deadline)?;
+            first = self.await_slot(limit).map_err(|error| *error)?;
         }
         self.accept(first)
     }
@@ -167,10 +167,13 @@ impl Rx {
     }
 
     /// Polls, then sleeps, until the next message is there.
-    fn await_slot(&mut self, deadline: Deadline) -> Result<u64, Error> {
-        let mut deadline = deadline;
+    ///
+    /// Out of line, and with a result that fits two registers: this is where a call spends its time.
+    #[inline(never)]
+    fn await_slot(&mut self, limit: impl Limit) -> Result<u64, Box<Error>> {
         let budget = self.budget.polls();
         let mut left = budget.unwrap_or(u32::MAX);
+        let mut deadline = None;
         while left > 0 {
             let round = left.min(POLLS_BETWEEN_LOOKS);
             if let Some(first) = self.poll_slot(round) {
@@ -183,12 +186,13 @@ impl Rx {
                 left - round
             };
             if round == POLLS_BETWEEN_LOOKS {
-                deadline = deadline.start();
-                self.look_around(deadline)?;
+                let started = *deadline.get_or_insert_with(|| limit.deadline().start());
+                self.look_around(started)?;
             }
         }
         self.budget.slept();
-        self.sleep(deadline)
+        let deadline = deadline.unwrap_or_else(|| limit.deadline());
+        Ok(self.sleep(deadline)?)
     }
 
     #[inline]

@@ -5,7 +5,7 @@ use super::futex;
 use super::vi::Wire;
 use crate::doorbell::must_ring;
 use crate::layout::{self, AREA, INLINE_MAX, SLOT_COUNT, SLOT_FRAME, slot_offset};
-use crate::{Deadline, Error, Header, Violation};
+use crate::{Deadline, Error, Header, Limit, Violation};
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -70,9 +70,9 @@ impl Tx {
     /// When all slots are taken by messages without a response, waits for the peer until the deadline; an error then,
     /// or when the peer is gone.
     #[inline]
-    pub fn inline_frame(&mut self, deadline: Deadline) -> Result<&mut [u8; INLINE_MAX], Error> {
+    pub fn inline_frame(&mut self, limit: impl Limit) -> Result<&mut [u8; INLINE_MAX], Error> {
         if self.next.wrapping_sub(self.taken) > SLOT_COUNT {
-            self.await_credit(deadline, |tx| tx.next.wrapping_sub(tx.taken) <= SLOT_COUNT)?;
+            self.await_credit(limit.deadline(), |tx| tx.next.wrapping_sub(tx.taken) <= SLOT_COUNT)?;
         }
         // SAFETY: slots lie inside every segment.
         let frame = unsafe { self.start.add(slot_offset(self.next) + SLOT_FRAME) };
@@ -93,7 +93,8 @@ impl Tx {
     /// # Errors
     ///
     /// [`Error::TooLong`] for a frame over the connection's limit; otherwise as [`Self::inline_frame`].
-    pub fn area_frame(&mut self, length: usize, deadline: Deadline) -> Result<&mut [u8], Error> {
+    pub fn area_frame(&mut self, length: usize, limit: impl Limit) -> Result<&mut [u8], Error> {
+        let deadline = limit.deadline();
         self.inline_frame(deadline)?;
         if self.area.is_too_small(length) {
             self.await_credit(deadline, |tx| tx.area.is_free(tx.taken))?;
@@ -146,6 +147,7 @@ impl Tx {
     }
 
     #[cold]
+    #[inline(never)]
     fn wake_peer(&self) {
         futex::wake(self.wire.own.word(layout::BELL));
     }
