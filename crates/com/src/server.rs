@@ -204,7 +204,6 @@ impl Service for Connection {
         let mut in_stub = StubCall::new(call);
         // SAFETY: the table pairs each interface pointer with the stubs of its interface, and holds a reference.
         if let Err(status) = unsafe { stub(target.pointer(), &mut in_stub) } {
-            drop(in_stub);
             call.fault(status);
         }
     }

@@ -11,7 +11,7 @@ use obvia_ndr::flat::{FRAME_MAX, OBJECT_ALIGN};
 use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::ServerCall;
 use obvia_via::RegionView;
-use std::cell::Cell;
+use std::cell::RefCell;
 use std::ffi::c_void;
 use windows_core::{HRESULT, IUnknown, Interface};
 
@@ -26,27 +26,23 @@ pub type StubFn = unsafe fn(object: *mut c_void, call: &mut StubCall<'_, '_>) ->
 
 thread_local! {
     /// Private memory for arguments, kept from call to call so that calls do not allocate.
-    static SCRATCH: Cell<Vec<u64>> = const { Cell::new(Vec::new()) };
+    static SCRATCH: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Private memory larger than this is given back after the call that needed it.
+/// Private memory larger than this is given back by the next call that needs less.
 const SCRATCH_KEPT: usize = 4 << 20;
 
 /// A call in its stub.
 pub struct StubCall<'a, 'b> {
     call: &'a mut ServerCall<'b>,
-    scratch: Vec<u64>,
+    // Words of the thread's scratch memory that hold arguments of this call.
     used: usize,
 }
 
 impl<'a, 'b> StubCall<'a, 'b> {
     #[inline]
     pub(crate) fn new(call: &'a mut ServerCall<'b>) -> Self {
-        Self {
-            call,
-            scratch: Vec::new(),
-            used: 0,
-        }
+        Self { call, used: 0 }
     }
 
     /// The request's frame, for a method whose arguments lie in a block of `length` bytes and nowhere else.
@@ -110,6 +106,9 @@ impl<'a, 'b> StubCall<'a, 'b> {
         let body = arrays
             .find(frame, slot, kind, count, size_of::<T>())
             .ok_or(Status::BAD_STUB_DATA)?;
+        if count == 0 {
+            return Ok(std::ptr::dangling());
+        }
         let bytes = self.scratch(count * size_of::<T>());
         frame.copy_to(body, bytes).ok_or(Status::BAD_STUB_DATA)?;
         Ok(bytes.as_ptr().cast())
@@ -242,26 +241,28 @@ impl<'a, 'b> StubCall<'a, 'b> {
         }
     }
 
-    /// Private memory for this call; zeroed only when it is fresh.
+    /// Private memory for this call.
     fn scratch(&mut self, bytes: usize) -> &mut [u8] {
-        let words = bytes.div_ceil(8);
-        if self.scratch.is_empty() {
-            // Every argument lies in the frame, so what is copied out of it is no longer than the frame; each array
-            // rounds up by less than its header.
-            let needed = self.call.frame.len() / 8 + 1;
-            self.scratch = SCRATCH.take();
-            if self.scratch.len() < needed {
-                self.scratch.resize(needed, 0);
-            }
-        }
         let start = self.used;
-        self.used += words;
-        let words = &mut self.scratch[start..start + words];
-        // SAFETY: the words are exclusively borrowed, and bytes have no alignment or validity of their own.
-        let all = unsafe {
-            std::slice::from_raw_parts_mut(words.as_mut_ptr().cast::<u8>(), words.len() * 8)
-        };
-        &mut all[..bytes]
+        let end = start + bytes.div_ceil(8);
+        let first = SCRATCH.with_borrow_mut(|scratch| {
+            if start == 0 {
+                // Every argument lies in the frame, so what is copied out of it is no longer than the frame; each
+                // array rounds up by less than its header. So the memory does not move during the call.
+                let needed = self.call.frame.len() / 8 + 1;
+                if scratch.len() < needed {
+                    scratch.resize(needed, 0);
+                } else if scratch.len() > SCRATCH_KEPT / 8 && needed <= SCRATCH_KEPT / 8 {
+                    scratch.truncate(SCRATCH_KEPT / 8);
+                    scratch.shrink_to_fit();
+                }
+            }
+            scratch[start..end].as_mut_ptr()
+        });
+        self.used = end;
+        // SAFETY: `end - start` words of this thread's memory, which it uses for one call at a time, and this call for
+        // one array; it stays where it is until the next call. Bytes have no alignment or validity of their own.
+        unsafe { std::slice::from_raw_parts_mut(first.cast::<u8>(), bytes) }
     }
 
     /// The place for the reply's frame.
@@ -318,15 +319,6 @@ impl<'a, 'b> StubCall<'a, 'b> {
     /// The call below: for what is not a plain method.
     pub(crate) fn inner(&mut self) -> &mut ServerCall<'b> {
         self.call
-    }
-}
-
-impl Drop for StubCall<'_, '_> {
-    #[inline]
-    fn drop(&mut self) {
-        if !self.scratch.is_empty() && self.scratch.len() * 8 <= SCRATCH_KEPT {
-            SCRATCH.set(std::mem::take(&mut self.scratch));
-        }
     }
 }
 
