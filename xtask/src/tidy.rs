@@ -1,0 +1,150 @@
+//! `tidy`: keeps true what the documents promise about the source. Each rule is a table and a function over the files.
+
+mod documents;
+mod floors;
+mod formats;
+mod sizes;
+mod unsafety;
+mod words;
+
+use crate::Outcome;
+use crate::repo::{File, Repo};
+use std::fmt;
+
+/// Something that a rule has to say about a line.
+#[derive(Debug, PartialEq, Eq)]
+struct Finding {
+    path: String,
+    line: usize,
+    message: String,
+    /// A warning is printed and does not fail.
+    is_warning: bool,
+}
+
+impl Finding {
+    fn new(file: &File, line: usize, message: impl Into<String>) -> Self {
+        Self {
+            path: file.path.clone(),
+            line,
+            message: message.into(),
+            is_warning: false,
+        }
+    }
+
+    fn warning(self) -> Self {
+        Self {
+            is_warning: true,
+            ..self
+        }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            path,
+            line,
+            message,
+            is_warning,
+        } = self;
+        let kind = if *is_warning { "warning" } else { "error" };
+        write!(f, "{path}:{line}: {kind}: {message}")
+    }
+}
+
+/// A rule reads the repository and tells what it finds.
+type Rule = fn(&Repo) -> Vec<Finding>;
+
+const RULES: &[(&str, Rule)] = &[
+    ("floors", floors::check),
+    ("sizes", sizes::check),
+    ("unsafe", unsafety::check),
+    ("words", words::check),
+    ("documents", documents::check),
+];
+
+/// Checks the rules. With `--rules` that is all; otherwise rustfmt and clippy have their say too.
+pub(crate) fn main(arguments: &[String]) -> Outcome {
+    let only_rules = match arguments {
+        [] => false,
+        [option] if option == "--rules" => true,
+        _ => return Err("usage: cargo xtask tidy [--rules]".to_owned()),
+    };
+    let rules = rules();
+    if only_rules {
+        return rules;
+    }
+    let steps = [
+        ("rules", rules),
+        ("rustfmt", formats::rustfmt()),
+        ("clippy", formats::clippy()),
+    ];
+    let failed: Vec<String> = steps
+        .into_iter()
+        .filter_map(|(name, outcome)| Some(format!("{name}: {}", outcome.err()?)))
+        .collect();
+    if failed.is_empty() {
+        return Ok(());
+    }
+    Err(failed.join("; "))
+}
+
+fn rules() -> Outcome {
+    let repo = Repo::load()?;
+    let mut errors = 0;
+    for (name, rule) in RULES {
+        let findings = rule(&repo);
+        for finding in &findings {
+            println!("{finding} [{name}]");
+        }
+        errors += findings
+            .iter()
+            .filter(|finding| !finding.is_warning)
+            .count();
+    }
+    let proofs = unsafety::count(&repo);
+    println!(
+        "tidy: {} files, {} rules, {proofs}",
+        repo.files.len(),
+        RULES.len()
+    );
+    match errors {
+        0 => Ok(()),
+        1 => Err("one thing to put right".to_owned()),
+        _ => Err(format!("{errors} things to put right")),
+    }
+}
+
+/// What a rule says about files made up by a test: `path:line message` each.
+#[cfg(test)]
+fn said(rule: Rule, files: &[(&str, &str)]) -> Vec<String> {
+    let findings = rule(&Repo::of(files));
+    let said = findings.iter().map(ToString::to_string);
+    said.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{RULES, Repo};
+
+    #[test]
+    fn the_repository_is_read() {
+        let repo = Repo::load().unwrap();
+        assert!(repo.has("xtask/src/tidy.rs") && repo.has("crates/via/src"));
+        assert!(!repo.has("target") && !repo.has("crates/vi"));
+    }
+
+    #[test]
+    fn an_empty_repository_has_nothing_wrong_but_what_is_missing() {
+        let repo = Repo::of(&[]);
+        for (name, rule) in RULES {
+            let missing = rule(&repo);
+            let is_named =
+                |message: &str| message.contains("missing") || message.contains("not there");
+            assert!(
+                missing.iter().all(|finding| is_named(&finding.message)),
+                "{name}: {missing:?}"
+            );
+        }
+    }
+}

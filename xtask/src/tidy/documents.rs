@@ -1,0 +1,175 @@
+//! Module documentation, sources that nobody builds, and links in documents.
+
+use super::Finding;
+use crate::repo::{File, Repo};
+use crate::rust::tokens;
+
+/// Documents that the root must have.
+const DOCUMENTS: &[&str] = &[
+    "ARCHITECTURE.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "LICENSE-APACHE",
+    "LICENSE-MIT",
+    "README.md",
+    "SECURITY.md",
+    "STYLE.md",
+];
+
+pub(super) fn check(repo: &Repo) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for file in repo.rust() {
+        check_first_line(file, &mut findings);
+        check_is_built(repo, file, &mut findings);
+    }
+    for file in repo.files.iter().filter(|file| file.path.ends_with(".md")) {
+        check_links(repo, file, &mut findings);
+    }
+    if let Some(manifest) = repo.file("Cargo.toml") {
+        for name in DOCUMENTS.iter().filter(|name| !repo.has(name)) {
+            findings.push(Finding::new(manifest, 1, format!("{name} is missing")));
+        }
+    }
+    findings
+}
+
+/// A module begins with a line that says what it is. Build scripts are one line themselves.
+fn check_first_line(file: &File, findings: &mut Vec<Finding>) {
+    if file.name() != "build.rs" && !file.text.starts_with("//! ") {
+        let message = "the first line is to say what the module is: `//! ...`";
+        findings.push(Finding::new(file, 1, message));
+    }
+}
+
+/// A source that no module declares is seen by no compiler.
+fn check_is_built(repo: &Repo, file: &File, findings: &mut Vec<Finding>) {
+    let Some((folder, inside)) = file.path.rsplit_once("/src/") else {
+        return;
+    };
+    let is_root = matches!(inside, "lib.rs" | "main.rs")
+        || inside
+            .strip_prefix("bin/")
+            .is_some_and(|rest| !rest.contains('/'));
+    if is_root {
+        return;
+    }
+    let module = inside.trim_end_matches(".rs").trim_end_matches("/mod");
+    let (parents, name) = match module.rsplit_once('/') {
+        Some((parent, name)) => (
+            vec![format!("{parent}.rs"), format!("{parent}/mod.rs")],
+            name,
+        ),
+        None => (vec!["lib.rs".to_owned(), "main.rs".to_owned()], module),
+    };
+    let is_declared = parents.iter().any(|parent| {
+        let parent = repo.file(&format!("{folder}/src/{parent}"));
+        parent.is_some_and(|parent| declares(parent, name))
+    });
+    if !is_declared {
+        let message = format!("no `mod {name};` declares this file: nobody builds it");
+        findings.push(Finding::new(file, 1, message));
+    }
+}
+
+fn declares(parent: &File, name: &str) -> bool {
+    tokens(&parent.text).windows(3).any(|window| {
+        let [keyword, module, end] = window else {
+            return false;
+        };
+        keyword.is("mod") && module.text.trim_start_matches("r#") == name && end.is(";")
+    })
+}
+
+/// Links to files of the repository lead somewhere.
+fn check_links(repo: &Repo, file: &File, findings: &mut Vec<Finding>) {
+    let folder = file.path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let mut in_code = false;
+    for (number, line) in (1..).zip(file.text.lines()) {
+        if line.trim_start().starts_with("```") {
+            in_code = !in_code;
+        }
+        if in_code {
+            continue;
+        }
+        for link in line.split("](").skip(1) {
+            let link = link.split(')').next().unwrap_or_default();
+            let path = link.split('#').next().unwrap_or_default();
+            if path.is_empty() || path.contains(':') {
+                continue;
+            }
+            if !repo.has(&resolve(folder, path)) {
+                findings.push(Finding::new(
+                    file,
+                    number,
+                    format!("the link to {path} leads nowhere"),
+                ));
+            }
+        }
+    }
+}
+
+/// A path relative to a folder, as one relative to the root.
+fn resolve(folder: &str, path: &str) -> String {
+    let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop();
+            }
+            _ => parts.push(part),
+        }
+    }
+    parts.join("/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::said;
+    use super::check;
+
+    #[test]
+    fn modules_say_what_they_are() {
+        let files = [
+            ("x/build.rs", "fn main() {}\n"),
+            ("x/src/lib.rs", "// X.\nmod a;\n"),
+            ("x/src/a.rs", "//! A.\n"),
+        ];
+        assert_eq!(
+            said(check, &files),
+            ["x/src/lib.rs:1: error: the first line is to say what the module is: `//! ...`"]
+        );
+    }
+
+    #[test]
+    fn every_source_is_built() {
+        let files = [
+            ("x/src/lib.rs", "//! X.\npub mod a;\n// mod b;\n"),
+            ("x/src/a.rs", "//! A.\nmod c;\nmod d;\n"),
+            ("x/src/b.rs", "//! B.\n"),
+            ("x/src/a/c.rs", "//! C.\n"),
+            ("x/src/a/d/mod.rs", "//! D.\n"),
+            ("x/src/bin/e.rs", "//! E.\n"),
+        ];
+        assert_eq!(
+            said(check, &files),
+            ["x/src/b.rs:1: error: no `mod b;` declares this file: nobody builds it"]
+        );
+    }
+
+    #[test]
+    fn links_lead_somewhere() {
+        let text = "[a](b.md#c) [d](../e/) [f](https://example.org/g.md) [h](#i)\n```\n[j](k.md)\n```\n[l](m.md)\n";
+        let files = [("docs/a.md", text), ("docs/b.md", ""), ("e/x.c", "")];
+        assert_eq!(
+            said(check, &files),
+            ["docs/a.md:5: error: the link to m.md leads nowhere"]
+        );
+    }
+
+    #[test]
+    fn documents_are_there() {
+        let found = said(check, &[("Cargo.toml", ""), ("README.md", "x")]);
+        assert_eq!(found.len(), super::DOCUMENTS.len() - 1);
+    }
+}

@@ -1,0 +1,356 @@
+//! Imports between floors: who may know whom. Read from each crate's manifest and from the paths in its source.
+
+use super::Finding;
+use crate::repo::{File, Repo};
+use crate::rust::{Kind, is_in, tests, tokens};
+
+/// A crate and what it may know.
+struct Floor {
+    folder: &'static str,
+    package: &'static str,
+    /// Packages of this workspace that it may depend on. `obvia-idl` is allowed to every build script.
+    may_know: &'static [&'static str],
+    /// Packages that not even its tests may know.
+    stranger_to: &'static [&'static str],
+}
+
+const FLOORS: &[Floor] = &[
+    Floor {
+        folder: "crates/via",
+        package: "obvia-via",
+        may_know: &[],
+        stranger_to: &[
+            "obvia-ndr",
+            "obvia-rpc",
+            "obvia",
+            "obvia-idl",
+            "obvia-bench",
+        ],
+    },
+    Floor {
+        folder: "crates/ndr",
+        package: "obvia-ndr",
+        may_know: &[],
+        stranger_to: &["obvia-via", "obvia-rpc", "obvia", "obvia-bench"],
+    },
+    Floor {
+        folder: "crates/rpc",
+        package: "obvia-rpc",
+        may_know: &["obvia-ndr", "obvia-via"],
+        stranger_to: &["obvia", "obvia-bench"],
+    },
+    Floor {
+        folder: "crates/com",
+        package: "obvia",
+        may_know: &["obvia-ndr", "obvia-rpc", "obvia-via"],
+        stranger_to: &["obvia-cli"],
+    },
+    Floor {
+        folder: "crates/idl",
+        package: "obvia-idl",
+        may_know: &["obvia-ndr"],
+        stranger_to: &["obvia-via", "obvia-rpc"],
+    },
+    Floor {
+        folder: "crates/cli",
+        package: "obvia-cli",
+        may_know: &["obvia", "obvia-bench", "obvia-idl"],
+        stranger_to: &[],
+    },
+    Floor {
+        folder: "bench",
+        package: "obvia-bench",
+        may_know: &["obvia"],
+        stranger_to: &["obvia-cli"],
+    },
+    Floor {
+        folder: "xtask",
+        package: "xtask",
+        may_know: &[],
+        stranger_to: &[],
+    },
+];
+
+/// Every example is a user: it knows `obvia` and nothing below.
+const EXAMPLES: &str = "examples/";
+const EXAMPLES_MAY_KNOW: &[&str] = &["obvia"];
+
+/// Paths that a crate's source may not name, with the invariant that this keeps.
+const NO_PATHS: &[(&str, &[&str], &str)] = &[
+    (
+        "crates/ndr/src/",
+        &["fs", "io", "net", "os", "process", "sync", "thread", "time"],
+        "ndr never touches a wire and never blocks",
+    ),
+    (
+        "crates/rpc/src/",
+        &["fs", "net", "os", "process", "thread"],
+        "rpc does no input or output of its own",
+    ),
+    (
+        "crates/idl/src/",
+        &["net", "os", "thread"],
+        "the compiler reads and writes files, nothing else",
+    ),
+];
+
+pub(super) fn check(repo: &Repo) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for manifest in repo.files.iter().filter(|file| file.name() == "Cargo.toml") {
+        let folder = manifest
+            .path
+            .trim_end_matches("Cargo.toml")
+            .trim_end_matches('/');
+        if folder.is_empty() || folder == "testing/fuzz" {
+            continue;
+        }
+        let floor = FLOORS.iter().find(|floor| floor.folder == folder);
+        let may_know = match floor {
+            Some(floor) => floor.may_know,
+            None if folder.starts_with(EXAMPLES) => EXAMPLES_MAY_KNOW,
+            None => {
+                let message =
+                    "this crate is on no floor; say in xtask/src/tidy/floors.rs whom it may know";
+                findings.push(Finding::new(manifest, 1, message));
+                continue;
+            }
+        };
+        let stranger_to = floor.map_or(&[][..], |floor| floor.stranger_to);
+        let bounds = Bounds {
+            folder,
+            may_know,
+            stranger_to,
+        };
+        bounds.check_manifest(manifest, &mut findings);
+        let inside = format!("{folder}/");
+        for file in repo.rust().filter(|file| file.path.starts_with(&inside)) {
+            bounds.check_source(file, &mut findings);
+        }
+    }
+    for file in repo.rust() {
+        check_paths(file, &mut findings);
+    }
+    findings
+}
+
+/// What one crate may know.
+struct Bounds<'a> {
+    folder: &'a str,
+    may_know: &'a [&'a str],
+    stranger_to: &'a [&'a str],
+}
+
+impl Bounds<'_> {
+    fn check_manifest(&self, manifest: &File, findings: &mut Vec<Finding>) {
+        for (line, section, name) in dependencies(&manifest.text) {
+            if !is_ours(name) {
+                continue;
+            }
+            let allowed = match section {
+                "build-dependencies" => name == "obvia-idl" || self.may_know.contains(&name),
+                "dev-dependencies" => !self.stranger_to.contains(&name),
+                _ => self.may_know.contains(&name),
+            };
+            if !allowed {
+                findings.push(Finding::new(manifest, line, self.complaint(name)));
+            }
+        }
+    }
+
+    fn check_source(&self, file: &File, findings: &mut Vec<Finding>) {
+        let tokens = tokens(&file.text);
+        let test_lines = tests(&tokens);
+        let code: Vec<_> = tokens.iter().filter(|token| !token.is_comment()).collect();
+        for (at, token) in code.iter().enumerate() {
+            let name = token.text.replace('_', "-");
+            let is_path = code.get(at + 1).is_some_and(|next| next.is(":"))
+                && code.get(at + 2).is_some_and(|next| next.is(":"));
+            let is_inner = at > 0 && code[at - 1].is(":");
+            if token.kind != Kind::Ident || !is_path || is_inner || !is_ours(&name) {
+                continue;
+            }
+            let is_test = file.is_test() || is_in(&test_lines, token.line);
+            let allowed = if is_test {
+                !self.stranger_to.contains(&name.as_str())
+            } else {
+                self.may_know.contains(&name.as_str())
+                    || self.is_itself(&name)
+                    || (file.name() == "build.rs" && name == "obvia-idl")
+            };
+            if !allowed {
+                findings.push(Finding::new(file, token.line, self.complaint(&name)));
+            }
+        }
+    }
+
+    /// A program of a package knows the package's own library.
+    fn is_itself(&self, name: &str) -> bool {
+        let floor = FLOORS.iter().find(|floor| floor.folder == self.folder);
+        floor.is_some_and(|floor| floor.package == name)
+    }
+
+    fn complaint(&self, name: &str) -> String {
+        let may_know = match self.may_know {
+            [] => "no other crate of this workspace".to_owned(),
+            names => names.join(", "),
+        };
+        let folder = self.folder;
+        format!("{folder} may not know {name}; it may know {may_know}")
+    }
+}
+
+fn is_ours(name: &str) -> bool {
+    name == "obvia-cli" || FLOORS.iter().any(|floor| floor.package == name)
+}
+
+/// The dependencies in a manifest: line, section and name.
+fn dependencies(manifest: &str) -> Vec<(usize, &str, &str)> {
+    let mut found = Vec::new();
+    let mut section = "";
+    for (number, line) in (1..).zip(manifest.lines()) {
+        let line = line.trim();
+        if let Some(header) = line
+            .strip_prefix('[')
+            .and_then(|rest| rest.strip_suffix(']'))
+        {
+            // `[target.'cfg(loom)'.dependencies]` and `[dependencies.loom]` count as well.
+            let mut parts = header.rsplit('.');
+            let last = parts.next().unwrap_or_default();
+            let before = parts.next().unwrap_or_default();
+            section = if is_section(last) { last } else { "" };
+            if is_section(before) {
+                found.push((number, before, last));
+            }
+        } else if !section.is_empty() && !line.starts_with('#') {
+            let name = line.split(['=', '.', ' ']).next().unwrap_or_default();
+            if !name.is_empty() {
+                found.push((number, section, name));
+            }
+        }
+    }
+    found
+}
+
+fn is_section(name: &str) -> bool {
+    matches!(
+        name,
+        "dependencies" | "build-dependencies" | "dev-dependencies"
+    )
+}
+
+/// Looks for modules of the standard library that a floor has no business with.
+fn check_paths(file: &File, findings: &mut Vec<Finding>) {
+    let tokens = tokens(&file.text);
+    let test_lines = tests(&tokens);
+    for (folder, modules, invariant) in NO_PATHS {
+        if !file.path.starts_with(folder) || file.is_test() {
+            continue;
+        }
+        for path in tokens.windows(4) {
+            let [root, colon, _, module] = path else {
+                continue;
+            };
+            let is_std = root.is("std") && colon.is(":");
+            if is_std && modules.contains(&module.text) && !is_in(&test_lines, module.line) {
+                let message = format!("std::{} has no place here: {invariant}", module.text);
+                findings.push(Finding::new(file, module.line, message));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::said;
+    use super::{check, dependencies};
+
+    #[test]
+    fn reads_manifests() {
+        let manifest = "[package]\nname = \"x\"\n[dependencies]\na.workspace = true\n# no\n\nb = \"1\"\n\
+                        [target.'cfg(loom)'.dependencies]\nc = { version = \"1\" }\n[dev-dependencies.d]\nversion = \"1\"\n\
+                        [build-dependencies]\ne = \"1\"";
+        let names: Vec<_> = dependencies(manifest)
+            .into_iter()
+            .map(|(line, section, name)| format!("{line} {section} {name}"))
+            .collect();
+        let expected = [
+            "4 dependencies a",
+            "7 dependencies b",
+            "9 dependencies c",
+            "10 dev-dependencies d",
+            "13 build-dependencies e",
+        ];
+        assert_eq!(names, expected);
+    }
+
+    #[test]
+    fn a_floor_may_not_know_the_one_above() {
+        let files = [
+            (
+                "crates/ndr/Cargo.toml",
+                "[dependencies]\nserde = \"1\"\nobvia-via.workspace = true\n",
+            ),
+            (
+                "crates/ndr/src/lib.rs",
+                "//! x\nuse core::fmt;\npub use obvia_rpc::Call;\n",
+            ),
+            (
+                "crates/rpc/Cargo.toml",
+                "[dependencies]\nobvia-via = { path = \"../via\" }\n",
+            ),
+            (
+                "crates/rpc/src/lib.rs",
+                "//! obvia::connect\nuse obvia_via::Vi; // obvia::x\n",
+            ),
+        ];
+        assert_eq!(
+            said(check, &files),
+            [
+                "crates/ndr/Cargo.toml:3: error: crates/ndr may not know obvia-via; it may know no other crate of this workspace",
+                "crates/ndr/src/lib.rs:3: error: crates/ndr may not know obvia-rpc; it may know no other crate of this workspace",
+            ]
+        );
+    }
+
+    #[test]
+    fn build_scripts_know_the_compiler_and_tests_know_more() {
+        let files = [
+            (
+                "examples/x/Cargo.toml",
+                "[dependencies]\nobvia = \"0\"\nobvia-idl = \"0\"\n[build-dependencies]\nobvia-idl = \"0\"",
+            ),
+            (
+                "examples/x/build.rs",
+                "fn main() { obvia_idl::build(\"x.idl\") }",
+            ),
+            (
+                "crates/rpc/Cargo.toml",
+                "[dev-dependencies]\nobvia-idl = \"0\"\nobvia = \"0\"",
+            ),
+        ];
+        assert_eq!(
+            said(check, &files),
+            [
+                "examples/x/Cargo.toml:3: error: examples/x may not know obvia-idl; it may know obvia",
+                "crates/rpc/Cargo.toml:3: error: crates/rpc may not know obvia; it may know obvia-ndr, obvia-via",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_new_crate_needs_a_floor() {
+        let found = said(check, &[("crates/core/Cargo.toml", "[package]")]);
+        assert!(found[0].starts_with("crates/core/Cargo.toml:1: error: this crate is on no floor"));
+    }
+
+    #[test]
+    fn layout_does_no_input_or_output() {
+        let text = "//! x\nuse std::fmt;\nuse std::time::Instant;\n#[cfg(test)]\nmod tests {\n    use std::fs;\n}\n";
+        assert_eq!(
+            said(check, &[("crates/ndr/src/flat.rs", text)]),
+            [
+                "crates/ndr/src/flat.rs:3: error: std::time has no place here: ndr never touches a wire and never blocks"
+            ]
+        );
+    }
+}

@@ -1,0 +1,249 @@
+//! Where `unsafe` may stand, and that each one has its proof.
+
+use super::Finding;
+use crate::repo::{File, Repo};
+use crate::rust::{Kind, Token, tokens};
+use std::fmt;
+
+/// Files and folders whose source may say `unsafe`, and why it must.
+const ALLOWED: &[(&str, &str)] = &[
+    (
+        "crates/via/src/region.rs",
+        "loads from memory that a peer may write",
+    ),
+    ("crates/via/src/provider/", "maps, seals and shares memory"),
+    (
+        "crates/com/src/exports.rs",
+        "keeps objects alive for peers through COM's binary interface",
+    ),
+    (
+        "crates/com/src/frame.rs",
+        "turns checked frames into C arguments",
+    ),
+    (
+        "crates/com/src/marshal.rs",
+        "walks C structures by their layout tables",
+    ),
+    (
+        "crates/com/src/proxy.rs",
+        "makes objects whose vtables the runtime owns",
+    ),
+    (
+        "crates/com/src/registry.rs",
+        "reads the identity of interfaces out of their vtables",
+    ),
+    (
+        "crates/com/src/rt.rs",
+        "is what generated code calls, with C's types",
+    ),
+    (
+        "crates/com/src/runtime.rs",
+        "interface pointers that are handed from thread to thread",
+    ),
+    (
+        "crates/com/src/server.rs",
+        "interface pointers that are handed from thread to thread",
+    ),
+    (
+        "crates/com/src/stub.rs",
+        "calls objects through their vtables",
+    ),
+    (
+        "crates/com/src/thread.rs",
+        "keeps what belongs to a thread without locks",
+    ),
+    ("crates/com/tests/", "tests of the binary interface"),
+    ("crates/via/tests/", "tests of shared memory"),
+    (
+        "bench/src/raw.rs",
+        "baselines share memory without the checks that obvia makes",
+    ),
+    (
+        "bench/src/raw/",
+        "baselines share memory without the checks that obvia makes",
+    ),
+];
+
+/// Crate roots that forbid it.
+const FORBIDDEN_IN: &[&str] = &[
+    "crates/cli/src/main.rs",
+    "crates/idl/src/lib.rs",
+    "crates/ndr/src/lib.rs",
+    "crates/rpc/src/lib.rs",
+    "xtask/src/main.rs",
+];
+
+pub(super) fn check(repo: &Repo) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for file in repo.rust() {
+        let allowed = ALLOWED.iter().any(|(path, _)| file.path.starts_with(path));
+        for place in places(&tokens(&file.text)) {
+            if !allowed {
+                let message = "unsafe is not allowed in this file; xtask/src/tidy/unsafety.rs says where it is";
+                findings.push(Finding::new(file, place.line, message));
+            }
+            if place.wants_proof && !place.has_proof {
+                let message = "unsafe without a comment `// SAFETY: ...` above that proves it";
+                findings.push(Finding::new(file, place.line, message));
+            }
+        }
+    }
+    for path in FORBIDDEN_IN {
+        if let Some(file) = repo.file(path).filter(|file| !forbids(file)) {
+            findings.push(Finding::new(file, 1, "#![forbid(unsafe_code)] is missing"));
+        }
+    }
+    for (path, _) in ALLOWED.iter().filter(|(path, _)| path.ends_with(".rs")) {
+        if let Some(file) = repo
+            .file(path)
+            .filter(|file| places(&tokens(&file.text)).is_empty())
+        {
+            let message =
+                "has no unsafe any more: take it off the list in xtask/src/tidy/unsafety.rs";
+            findings.push(Finding::new(file, 1, message));
+        }
+    }
+    findings
+}
+
+fn forbids(file: &File) -> bool {
+    let tokens = tokens(&file.text);
+    tokens.windows(3).any(|window| {
+        let [forbid, open, what] = window else {
+            return false;
+        };
+        forbid.is("forbid") && open.is("(") && what.is("unsafe_code")
+    })
+}
+
+/// How many proofs there are, for the summary.
+pub(super) struct Count {
+    places: usize,
+    proofs: usize,
+}
+
+impl fmt::Display for Count {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} of {} unsafe places have their proof",
+            self.proofs, self.places
+        )
+    }
+}
+
+/// Counts the places that want a proof, and those that have one.
+pub(super) fn count(repo: &Repo) -> Count {
+    let places: Vec<Place> = repo
+        .rust()
+        .flat_map(|file| places(&tokens(&file.text)))
+        .filter(|place| place.wants_proof)
+        .collect();
+    Count {
+        places: places.len(),
+        proofs: places.iter().filter(|place| place.has_proof).count(),
+    }
+}
+
+/// One `unsafe`. Declarations of unsafe functions want no proof here: their contract is documented, and clippy checks that.
+struct Place {
+    line: usize,
+    wants_proof: bool,
+    has_proof: bool,
+}
+
+fn places(tokens: &[Token<'_>]) -> Vec<Place> {
+    let keywords = tokens
+        .iter()
+        .enumerate()
+        .filter(|(_, token)| token.is("unsafe"));
+    let places = keywords.filter_map(|(at, token)| {
+        let next = tokens.get(at + 1)?;
+        // `unsafe(no_mangle)` and `unsafe extern "C" { }` promise something too; a type `unsafe extern "C" fn()` does not.
+        let is_type = next.is("fn")
+            || tokens.get(at + 1..at + 4).is_some_and(|next| {
+                next[0].is("extern") && next.iter().any(|token| token.is("fn"))
+            });
+        let wants_proof = !is_type && !next.is("trait");
+        Some(Place {
+            line: token.line,
+            wants_proof,
+            has_proof: is_proved(&tokens[..at]),
+        })
+    });
+    places.collect()
+}
+
+/// Whether the last comment before the statement that ends here, or within it, is a proof.
+fn is_proved(before: &[Token<'_>]) -> bool {
+    for (at, token) in before.iter().enumerate().rev() {
+        if token.kind == Kind::Comment {
+            let comments = before[..=at]
+                .iter()
+                .rev()
+                .take_while(|token| token.is_comment());
+            return comments
+                .into_iter()
+                .any(|comment| comment.text.contains("SAFETY:"));
+        }
+        if token.is(";") || token.is("{") || token.is("}") {
+            return false;
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::said;
+    use super::check;
+
+    const PATH: &str = "crates/via/src/provider/x.rs";
+
+    #[test]
+    fn unsafe_has_its_places() {
+        let text = "fn f() {\n    // SAFETY: x\n    unsafe { g() }\n}\n";
+        assert_eq!(said(check, &[(PATH, text)]), [""; 0]);
+        assert_eq!(
+            said(check, &[("crates/com/src/link.rs", text)]),
+            [
+                "crates/com/src/link.rs:3: error: unsafe is not allowed in this file; xtask/src/tidy/unsafety.rs says where it is"
+            ]
+        );
+    }
+
+    #[test]
+    fn each_wants_a_proof() {
+        let text = "/// Does.\nunsafe impl Send for X {}\nfn f() {\n    // Trust me.\n    unsafe { g() };\n    // SAFETY: a\n    \
+                    // long one.\n    let x = h(unsafe { g() });\n    unsafe { g() }\n}\n/// # Safety\nunsafe fn i() {}\n\
+                    type T = unsafe extern \"C\" fn();\n// \"unsafe {\" is no code, nor is /* unsafe { */\n";
+        let lines: Vec<_> = said(check, &[(PATH, text)])
+            .iter()
+            .map(|said| said.split(':').nth(1).unwrap().to_owned())
+            .collect();
+        assert_eq!(lines, ["2", "5", "9"]);
+    }
+
+    #[test]
+    fn crates_without_it_forbid_it() {
+        let found = said(
+            check,
+            &[("crates/ndr/src/lib.rs", "//! x\n#![deny(unsafe_code)]\n")],
+        );
+        assert_eq!(
+            found,
+            ["crates/ndr/src/lib.rs:1: error: #![forbid(unsafe_code)] is missing"]
+        );
+        let found = said(
+            check,
+            &[("crates/ndr/src/lib.rs", "//! x\n#![forbid(unsafe_code)]\n")],
+        );
+        assert_eq!(found, [""; 0]);
+    }
+
+    #[test]
+    fn what_is_allowed_is_needed() {
+        let found = said(check, &[("crates/com/src/stub.rs", "//! x\n")]);
+        assert!(found[0].contains("has no unsafe any more"), "{found:?}");
+    }
+}
