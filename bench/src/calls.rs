@@ -3,8 +3,8 @@
 use crate::{Calls, Case, Error, Exchange, Label, Parent, Path, Payload, Placement, ServerProcess, Wait};
 use obvia::Waiting;
 use std::convert::Infallible;
-use std::sync::atomic::{AtomicI64, AtomicU32};
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicI64, AtomicU32};
 
 mod interface {
     obvia::include_idl!("bench");
@@ -35,28 +35,17 @@ pub fn cases(
 ) -> Result<Vec<Box<dyn Case>>, Error> {
     let mut cases = Vec::new();
     for wait in waits.iter().copied().filter(|wait| *wait != Wait::Poll || !placement.is_one_cpu()) {
-        let label = |case, bytes| Label {
-            case,
-            bytes,
-            path: Path::NcacnViShm,
-            wait,
-        };
+        let label = |case, bytes| Label { case, bytes, path: Path::NcacnViShm, wait };
         if methods.contains(&Method::Null) {
             let exchange = Null { remote: Remote::start(wait, placement)?, seen: 1 };
             cases.push(boxed(label("null", 0), exchange));
         }
         if methods.contains(&Method::PfsOpen) {
-            let exchange = PfsOpen {
-                remote: Remote::start(wait, placement)?,
-                handles: 0,
-            };
+            let exchange = PfsOpen { remote: Remote::start(wait, placement)?, handles: 0 };
             cases.push(boxed(label("pfs_open", PFS_OPEN_BYTES), exchange));
         }
         for bytes in sizes.iter().copied().filter(|_| methods.contains(&Method::MoveData)) {
-            let exchange = MoveData {
-                remote: Remote::start(wait, placement)?,
-                payload: Payload::new(bytes)?,
-            };
+            let exchange = MoveData { remote: Remote::start(wait, placement)?, payload: Payload::new(bytes)? };
             cases.push(boxed(label("MoveData", bytes), exchange));
         }
     }
@@ -110,9 +99,7 @@ fn policy(wait: Wait) -> Waiting {
 
 #[cold]
 fn failed(error: obvia::Error) -> Error {
-    Error::Failed {
-        message: error.to_string(),
-    }
+    Error::Failed { message: error.to_string() }
 }
 
 struct Null {
@@ -133,11 +120,7 @@ impl Exchange for Null {
         if self.seen == expected {
             return Ok(());
         }
-        Err(Error::Corrupt {
-            what: "the count of calls",
-            expected: expected as u64,
-            found: self.seen as u64,
-        })
+        Err(Error::Corrupt { what: "the count of calls", expected: expected as u64, found: self.seen as u64 })
     }
 
     fn server(&mut self) -> &mut ServerProcess {
@@ -158,11 +141,7 @@ impl Exchange for PfsOpen {
         if handle == self.handles.wrapping_add(8) {
             return Ok(());
         }
-        Err(Error::Corrupt {
-            what: "the handle",
-            expected: self.handles.wrapping_add(8) as u64,
-            found: handle as u64,
-        })
+        Err(Error::Corrupt { what: "the handle", expected: self.handles.wrapping_add(8) as u64, found: handle as u64 })
     }
 
     fn verify(&mut self, _calls: u32) -> Result<(), Error> {

@@ -25,14 +25,7 @@ pub enum Path {
 
 impl Path {
     /// All of them, baselines last.
-    pub const ALL: [Self; 6] = [
-        Self::NcacnViShm,
-        Self::RawLine,
-        Self::RawCopy,
-        Self::RawFutex,
-        Self::Unix,
-        Self::Udp,
-    ];
+    pub const ALL: [Self; 6] = [Self::NcacnViShm, Self::RawLine, Self::RawCopy, Self::RawFutex, Self::Unix, Self::Udp];
 
     /// The name in reports.
     pub fn name(self) -> &'static str {
@@ -141,11 +134,7 @@ pub struct Calls<E> {
 impl<E: Exchange> Calls<E> {
     /// A case of this name.
     pub fn new(label: Label, exchange: E) -> Self {
-        Self {
-            label,
-            exchange,
-            unverified: 0,
-        }
+        Self { label, exchange, unverified: 0 }
     }
 }
 
@@ -192,8 +181,6 @@ impl std::str::FromStr for Wait {
         Self::ALL
             .into_iter()
             .find(|wait| wait.name() == text)
-            .ok_or_else(|| Error::Usage {
-                message: format!("there is no waiting policy `{text}`"),
-            })
+            .ok_or_else(|| Error::Usage { message: format!("there is no waiting policy `{text}`") })
     }
 }

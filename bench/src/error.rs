@@ -49,26 +49,19 @@ pub enum Error {
 impl Error {
     /// For `map_err`: the system's answer to `what`.
     pub fn system<E: Into<std::io::Error>>(what: &'static str) -> impl FnOnce(E) -> Self {
-        move |source| Self::System {
-            what,
-            source: source.into(),
-        }
+        move |source| Self::System { what, source: source.into() }
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Corrupt {
-                what,
-                expected,
-                found,
-            } => write!(f, "wrong answer: {what} is {found}, expected {expected}"),
+            Self::Corrupt { what, expected, found } => {
+                write!(f, "wrong answer: {what} is {found}, expected {expected}")
+            }
             Self::Failed { message } | Self::Usage { message } => f.write_str(message),
             Self::PeerDied { status: None } => f.write_str("the other process ended"),
-            Self::PeerDied {
-                status: Some(status),
-            } => write!(f, "the other process ended: {status}"),
+            Self::PeerDied { status: Some(status) } => write!(f, "the other process ended: {status}"),
             Self::Stalled { after } => {
                 write!(f, "no answer within {} s", after.as_secs_f32())
             }

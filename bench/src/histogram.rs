@@ -17,10 +17,7 @@ pub struct Histogram {
 impl Histogram {
     /// An empty histogram.
     pub fn new() -> Self {
-        Self {
-            counts: vec![0; BUCKETS],
-            total: 0,
-        }
+        Self { counts: vec![0; BUCKETS], total: 0 }
     }
 
     /// Counts one call.

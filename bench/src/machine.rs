@@ -21,10 +21,7 @@ impl Placement {
         let allowed = sched_getaffinity(None).map_err(Error::system("reading the CPU affinity"))?;
         let mut usable = (0..CpuSet::MAX_CPU).filter(|cpu| allowed.is_set(*cpu));
         let client = usable.next().unwrap_or(0);
-        Ok(Self {
-            client,
-            server: usable.next().unwrap_or(client),
-        })
+        Ok(Self { client, server: usable.next().unwrap_or(client) })
     }
 
     /// Whether the two sides take turns on one processor.
@@ -43,22 +40,10 @@ impl FromStr for Placement {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        let usage = || Error::Usage {
-            message: format!("`{text}` is no placement: give two CPU numbers, as in `0,1`"),
-        };
+        let usage = || Error::Usage { message: format!("`{text}` is no placement: give two CPU numbers, as in `0,1`") };
         let (client, server) = text.split_once(',').ok_or_else(usage)?;
-        let cpu = |number: &str| {
-            number
-                .trim()
-                .parse()
-                .ok()
-                .filter(|cpu| *cpu < CpuSet::MAX_CPU)
-                .ok_or_else(usage)
-        };
-        Ok(Self {
-            client: cpu(client)?,
-            server: cpu(server)?,
-        })
+        let cpu = |number: &str| number.trim().parse().ok().filter(|cpu| *cpu < CpuSet::MAX_CPU).ok_or_else(usage);
+        Ok(Self { client: cpu(client)?, server: cpu(server)? })
     }
 }
 
@@ -91,9 +76,8 @@ impl Machine {
             .lines()
             .find_map(|line| line.strip_prefix("model name")?.split_once(':'))
             .map_or(std::env::consts::ARCH, |(_, model)| model.trim());
-        let kernel = read("/proc/sys/kernel/ostype").trim().to_owned()
-            + " "
-            + read("/proc/sys/kernel/osrelease").trim();
+        let kernel =
+            read("/proc/sys/kernel/ostype").trim().to_owned() + " " + read("/proc/sys/kernel/osrelease").trim();
         Self {
             cpu: model.to_owned(),
             kernel,
@@ -105,11 +89,7 @@ impl Machine {
 
 impl fmt::Display for Machine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{}, {}, {} cores, client and server on CPU {}",
-            self.cpu, self.kernel, self.cores, self.placement
-        )
+        write!(f, "{}, {}, {} cores, client and server on CPU {}", self.cpu, self.kernel, self.cores, self.placement)
     }
 }
 
@@ -130,10 +110,7 @@ mod tests {
 
     #[test]
     fn machine_knows_its_kernel() {
-        let machine = Machine::look(Placement {
-            client: 0,
-            server: 0,
-        });
+        let machine = Machine::look(Placement { client: 0, server: 0 });
         assert!(machine.kernel.len() > 3 && machine.cores > 0);
         assert!(machine.to_string().contains(&machine.cpu));
     }

@@ -24,18 +24,12 @@ impl Payload {
     /// An array of `bytes`, a multiple of four.
     pub fn new(bytes: usize) -> Result<Self, Error> {
         if !bytes.is_multiple_of(4) || bytes > i32::MAX as usize {
-            return Err(Error::Usage {
-                message: format!("{bytes} bytes: sizes are multiples of 4 below 2 GiB"),
-            });
+            return Err(Error::Usage { message: format!("{bytes} bytes: sizes are multiples of 4 below 2 GiB") });
         }
         let mut words = vec![0_u32; bytes / 4 + 2 * LINE_WORDS];
         let start = LINE_WORDS + words.as_ptr().align_offset(64).min(LINE_WORDS - 1);
         words.truncate(start + bytes / 4);
-        let mut payload = Self {
-            words,
-            start,
-            seed: 0,
-        };
+        let mut payload = Self { words, start, seed: 0 };
         payload.refill();
         Ok(payload)
     }

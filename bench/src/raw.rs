@@ -7,9 +7,7 @@ mod memory;
 mod sockets;
 mod waiting;
 
-use crate::{
-    Calls, Case, Error, Exchange, Label, Parent, Path, Payload, Placement, ServerProcess, Wait,
-};
+use crate::{Calls, Case, Error, Exchange, Label, Parent, Path, Payload, Placement, ServerProcess, Wait};
 use memory::{ClientEnd, ServerEnd};
 use sockets::{Transport, Udp, Unix, Wire};
 use std::convert::Infallible;
@@ -80,18 +78,12 @@ impl FromStr for Kind {
         Self::ALL
             .into_iter()
             .find(named)
-            .ok_or_else(|| Error::Usage {
-                message: format!("there is no baseline `{text}`"),
-            })
+            .ok_or_else(|| Error::Usage { message: format!("there is no baseline `{text}`") })
     }
 }
 
 /// Starts the baselines of these paths that make sense at this placement: for the null call and for arrays of these sizes.
-pub fn cases(
-    paths: &[Path],
-    sizes: &[usize],
-    placement: Placement,
-) -> Result<Vec<Box<dyn Case>>, Error> {
+pub fn cases(paths: &[Path], sizes: &[usize], placement: Placement) -> Result<Vec<Box<dyn Case>>, Error> {
     let mut cases = Vec::new();
     for bytes in [0].into_iter().chain(sizes.iter().copied()) {
         for kind in Kind::ALL {
@@ -104,12 +96,7 @@ pub fn cases(
 }
 
 fn case(kind: Kind, bytes: usize, cpu: usize) -> Result<Box<dyn Case>, Error> {
-    let label = Label {
-        case: if bytes == 0 { "null" } else { "MoveData" },
-        bytes,
-        path: kind.path,
-        wait: kind.wait,
-    };
+    let label = Label { case: if bytes == 0 { "null" } else { "MoveData" }, bytes, path: kind.path, wait: kind.wait };
     let start = |fd| {
         let [bench, serve] = SERVE;
         let arguments = [bench, serve, &kind.to_string(), "--cpu", &cpu.to_string()];
@@ -132,9 +119,7 @@ fn case(kind: Kind, bytes: usize, cpu: usize) -> Result<Box<dyn Case>, Error> {
             socket_case(label, here, start(there)?)?
         }
         _ => {
-            return Err(Error::Usage {
-                message: format!("{kind} is no baseline"),
-            });
+            return Err(Error::Usage { message: format!("{kind} is no baseline") });
         }
     })
 }
@@ -149,14 +134,7 @@ fn memory_case<W: Waiting + 'static>(
     Ok(if label.bytes == 0 {
         Box::new(Calls::new(label, Line { end, server }))
     } else {
-        Box::new(Calls::new(
-            label,
-            Copied {
-                end,
-                server,
-                payload,
-            },
-        ))
+        Box::new(Calls::new(label, Copied { end, server, payload }))
     })
 }
 
@@ -166,15 +144,7 @@ fn socket_case<T: Transport + 'static>(
     server: ServerProcess,
 ) -> Result<Box<dyn Case>, Error> {
     let payload = Payload::new(label.bytes)?;
-    Ok(Box::new(Calls::new(
-        label,
-        Sent {
-            wire,
-            server,
-            payload,
-            sequence: 0,
-        },
-    )))
+    Ok(Box::new(Calls::new(label, Sent { wire, server, payload, sequence: 0 })))
 }
 
 /// A line there, a line back. That the other side answered this very call is in the sequence number.
@@ -208,8 +178,7 @@ struct Copied<W> {
 impl<W: Waiting> Exchange for Copied<W> {
     #[inline]
     fn call(&mut self) -> Result<(), Error> {
-        self.end
-            .move_data(self.payload.words_mut(), &mut self.server)
+        self.end.move_data(self.payload.words_mut(), &mut self.server)
     }
 
     fn verify(&mut self, calls: u32) -> Result<(), Error> {
@@ -266,15 +235,10 @@ impl<T: Transport> Exchange for Sent<T> {
 pub fn serve(kind: Kind, cpu: usize, parent: u32) -> Result<Infallible, Error> {
     static SERVING: AtomicBool = AtomicBool::new(false);
     if SERVING.swap(true, Relaxed) {
-        return Err(Error::Usage {
-            message: "this process serves a baseline already".to_owned(),
-        });
+        return Err(Error::Usage { message: "this process serves a baseline already".to_owned() });
     }
     let parent = Parent::bind(parent, cpu)?;
-    let shared = std::io::stdin()
-        .as_fd()
-        .try_clone_to_owned()
-        .map_err(Error::system("taking over standard input"))?;
+    let shared = std::io::stdin().as_fd().try_clone_to_owned().map_err(Error::system("taking over standard input"))?;
     let spinning = kind.wait == Wait::Poll;
     let copying = kind.path != Path::RawLine;
     match (kind.path, kind.wait) {
@@ -287,11 +251,7 @@ pub fn serve(kind: Kind, cpu: usize, parent: u32) -> Result<Infallible, Error> {
 }
 
 /// A part of `serve`, for nobody else.
-fn serve_memory<W: Waiting>(
-    shared: OwnedFd,
-    copying: bool,
-    parent: Parent,
-) -> Result<Infallible, Error> {
+fn serve_memory<W: Waiting>(shared: OwnedFd, copying: bool, parent: Parent) -> Result<Infallible, Error> {
     // SAFETY: `shared` is standard input, which comes from the process that started this one, and that is `case`: it made
     // the segment for this process alone. Here only one call gets this far (`SERVING`).
     let end = unsafe { ServerEnd::<W>::attach(shared) }?;
@@ -312,14 +272,8 @@ mod tests {
 
     #[test]
     fn spinning_needs_two_processors() {
-        let one = Placement {
-            client: 0,
-            server: 0,
-        };
-        let left: Vec<_> = Kind::ALL
-            .into_iter()
-            .filter(|kind| kind.works(one))
-            .collect();
+        let one = Placement { client: 0, server: 0 };
+        let left: Vec<_> = Kind::ALL.into_iter().filter(|kind| kind.works(one)).collect();
         assert!(left.iter().all(|kind| kind.wait == Wait::Block));
         assert_eq!(left.len(), 3);
     }

@@ -49,13 +49,7 @@ impl Report {
         let mut rows = Vec::new();
         let mut failures = Vec::new();
         let mut warnings = Vec::new();
-        for Measured {
-            label,
-            batches,
-            stamped,
-            failure,
-        } in measured
-        {
+        for Measured { label, batches, stamped, failure } in measured {
             if let Some(failure) = failure {
                 failures.push((label, failure.to_string()));
                 continue;
@@ -67,8 +61,7 @@ impl Report {
             rows.push(Row {
                 label,
                 p50_ns,
-                stamped_ns: [500, 900, 990, 999]
-                    .map(|quantile| stamped.quantile(quantile).unwrap_or(0.0)),
+                stamped_ns: [500, 900, 990, 999].map(|quantile| stamped.quantile(quantile).unwrap_or(0.0)),
                 raw_p50_ns: None,
                 ratio_p50: None,
             });
@@ -79,13 +72,7 @@ impl Report {
             row.raw_p50_ns = raw;
             row.ratio_p50 = raw.map(|raw| row.p50_ns / raw);
         }
-        Self {
-            machine,
-            placement,
-            rows,
-            failures,
-            warnings,
-        }
+        Self { machine, placement, rows, failures, warnings }
     }
 }
 
@@ -97,10 +84,7 @@ fn unsteady(label: &Label, batches: &[f64]) -> Option<String> {
     }
     let mut sorted = batches.to_vec();
     sorted.sort_by(f64::total_cmp);
-    let (low, high) = (
-        sorted[sorted.len() / 10],
-        sorted[sorted.len() - 1 - sorted.len() / 10],
-    );
+    let (low, high) = (sorted[sorted.len() / 10], sorted[sorted.len() - 1 - sorted.len() / 10]);
     (high > 1.5 * low).then(|| {
         format!(
             "the machine changed during the run: {} ({}) took {} to {} per call; ratios are less sure, run it again",

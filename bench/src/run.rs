@@ -64,11 +64,7 @@ pub fn run(
             stamped: Histogram::new(),
             failure: None,
         };
-        turns.push(Turn {
-            case: case.as_mut(),
-            calls: 0,
-            measured,
-        });
+        turns.push(Turn { case: case.as_mut(), calls: 0, measured });
     }
     // All rest before any runs: a server that spins takes a processor from the others.
     for turn in &mut turns {
@@ -76,11 +72,7 @@ pub fn run(
     }
     for round in 0..plan.rounds {
         for turn in &mut turns {
-            progress(Progress {
-                round,
-                rounds: plan.rounds,
-                next: &turn.measured.label,
-            });
+            progress(Progress { round, rounds: plan.rounds, next: &turn.measured.label });
             turn.attempt(|turn| turn.take(plan));
         }
     }
@@ -100,11 +92,8 @@ impl Turn<'_> {
         let before = Instant::now();
         self.case.batch(self.calls)?;
         let took = before.elapsed();
-        self.measured
-            .batches
-            .push(took.as_nanos() as f64 / f64::from(self.calls));
-        self.case
-            .stamped((self.calls / 4).max(CALLS_MIN), &mut self.measured.stamped)?;
+        self.measured.batches.push(took.as_nanos() as f64 / f64::from(self.calls));
+        self.case.stamped((self.calls / 4).max(CALLS_MIN), &mut self.measured.stamped)?;
         self.case.verify()?;
         self.case.rest()
     }
@@ -122,8 +111,7 @@ impl Turn<'_> {
             self.case.batch(calls)?;
             let took = before.elapsed();
             if took >= plan.batch_time / 4 || calls >= plan.batch {
-                let fitting =
-                    plan.batch_time.as_nanos() * u128::from(calls) / took.as_nanos().max(1);
+                let fitting = plan.batch_time.as_nanos() * u128::from(calls) / took.as_nanos().max(1);
                 let fitting = u32::try_from(fitting).unwrap_or(u32::MAX);
                 self.calls = fitting.clamp(CALLS_MIN, plan.batch.max(CALLS_MIN));
                 return Ok(());
@@ -176,9 +164,7 @@ mod tests {
             if self.fails_after > 0 {
                 return Ok(());
             }
-            Err(Error::Failed {
-                message: "as asked".to_owned(),
-            })
+            Err(Error::Failed { message: "as asked".to_owned() })
         }
 
         fn resume(&mut self) -> Result<(), Error> {
@@ -192,18 +178,9 @@ mod tests {
         }
     }
 
-    fn noted(
-        case: &'static str,
-        fails_after: u32,
-        notes: &Rc<RefCell<Vec<String>>>,
-    ) -> Box<dyn Case> {
+    fn noted(case: &'static str, fails_after: u32, notes: &Rc<RefCell<Vec<String>>>) -> Box<dyn Case> {
         Box::new(Noted {
-            label: Label {
-                case,
-                bytes: 0,
-                path: Path::Unix,
-                wait: Wait::Block,
-            },
+            label: Label { case, bytes: 0, path: Path::Unix, wait: Wait::Block },
             sleep: Duration::from_micros(100),
             fails_after,
             notes: notes.clone(),

@@ -79,9 +79,7 @@ impl ServerProcess {
         });
         match says.recv_timeout(PATIENCE) {
             Ok(Ok(line)) if line.trim_end() == READY => Ok(()),
-            Ok(Ok(_)) => Err(Error::PeerDied {
-                status: self.child.wait().ok(),
-            }),
+            Ok(Ok(_)) => Err(Error::PeerDied { status: self.child.wait().ok() }),
             Ok(Err(error)) => Err(Error::system("reading from the server process")(error)),
             Err(_) => Err(Error::Stalled { after: PATIENCE }),
         }
@@ -134,8 +132,7 @@ pub struct Parent {
 impl Parent {
     /// To be called first in a server process: binds its life to that of process `parent`, and pins it to `cpu`.
     pub fn bind(parent: u32, cpu: usize) -> Result<Self, Error> {
-        set_parent_process_death_signal(Some(Signal::KILL))
-            .map_err(Error::system("asking to end with the client"))?;
+        set_parent_process_death_signal(Some(Signal::KILL)).map_err(Error::system("asking to end with the client"))?;
         machine::pin(cpu)?;
         let pid = i32::try_from(parent).ok().and_then(Pid::from_raw);
         let mut parent = Self { pid };
@@ -147,9 +144,7 @@ impl Parent {
     /// Tells the client that calls will be answered.
     pub fn ready(&self) -> Result<(), Error> {
         let mut stdout = std::io::stdout().lock();
-        writeln!(stdout, "{READY}")
-            .and_then(|()| stdout.flush())
-            .map_err(Error::system("telling the client"))
+        writeln!(stdout, "{READY}").and_then(|()| stdout.flush()).map_err(Error::system("telling the client"))
     }
 }
 

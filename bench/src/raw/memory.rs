@@ -104,21 +104,12 @@ impl<W: Waiting> ClientEnd<W> {
     /// Makes a segment for arrays of up to `bytes`, and the file that the server maps.
     pub(super) fn create(bytes: usize) -> Result<(Self, OwnedFd), Error> {
         let area = bytes.next_multiple_of(PAGE);
-        let fd = rustix::fs::memfd_create(
-            "obvia-bench",
-            MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING,
-        )
-        .map_err(Error::system("making shared memory"))?;
-        rustix::fs::ftruncate(&fd, (AREAS + 2 * area) as u64)
-            .map_err(Error::system("sizing shared memory"))?;
+        let fd = rustix::fs::memfd_create("obvia-bench", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)
+            .map_err(Error::system("making shared memory"))?;
+        rustix::fs::ftruncate(&fd, (AREAS + 2 * area) as u64).map_err(Error::system("sizing shared memory"))?;
         rustix::fs::fcntl_add_seals(&fd, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)
             .map_err(Error::system("sealing shared memory"))?;
-        let end = Self {
-            segment: Segment::map(fd.as_fd(), area)?,
-            sequence: 0,
-            verified: 0,
-            waiting: PhantomData,
-        };
+        let end = Self { segment: Segment::map(fd.as_fd(), area)?, sequence: 0, verified: 0, waiting: PhantomData };
         Ok((end, fd))
     }
 
@@ -132,22 +123,13 @@ impl<W: Waiting> ClientEnd<W> {
 
     /// The array there and back: copied in here, across by the server, out here.
     #[inline]
-    pub(super) fn move_data(
-        &mut self,
-        data: &mut [u32],
-        watch: &mut impl Watch,
-    ) -> Result<(), Error> {
-        assert!(
-            size_of_val(data) <= self.segment.area,
-            "the area is too small"
-        );
+    pub(super) fn move_data(&mut self, data: &mut [u32], watch: &mut impl Watch) -> Result<(), Error> {
+        assert!(size_of_val(data) <= self.segment.area, "the area is too small");
         let area = self.segment.request_area().as_ptr();
         // SAFETY: the area holds the data (asserted) and is not part of `data`, which is private. No one else accesses it:
         // the server reads it only between a request and its reply, and the last reply has been received.
         unsafe { data.as_ptr().copy_to_nonoverlapping(area, data.len()) };
-        self.segment
-            .word(REQUEST_WORDS)
-            .store(data.len() as u32, Relaxed);
+        self.segment.word(REQUEST_WORDS).store(data.len() as u32, Relaxed);
         self.null(watch)?;
         let area = self.segment.reply_area().as_ptr();
         // SAFETY: as above; the server writes it only between a request and its reply, and has replied: `until` read, with
@@ -187,24 +169,15 @@ impl<W: Waiting> ServerEnd<W> {
     ///
     /// The file must come from [`ClientEnd::create`], and nobody else may have attached to it.
     pub(super) unsafe fn attach(fd: OwnedFd) -> Result<Self, Error> {
-        let size = rustix::fs::fstat(&fd)
-            .map_err(Error::system("sizing shared memory"))?
-            .st_size as usize;
-        let areas = size
-            .checked_sub(AREAS)
-            .filter(|areas| areas.is_multiple_of(2 * PAGE));
-        let sealed =
-            rustix::fs::fcntl_get_seals(&fd).is_ok_and(|seals| seals.contains(SealFlags::SHRINK));
+        let size = rustix::fs::fstat(&fd).map_err(Error::system("sizing shared memory"))?.st_size as usize;
+        let areas = size.checked_sub(AREAS).filter(|areas| areas.is_multiple_of(2 * PAGE));
+        let sealed = rustix::fs::fcntl_get_seals(&fd).is_ok_and(|seals| seals.contains(SealFlags::SHRINK));
         let areas = areas.filter(|_| sealed).ok_or(Error::Corrupt {
             what: "the size of the shared memory, or its seal,",
             expected: AREAS as u64,
             found: size as u64,
         })?;
-        Ok(Self {
-            segment: Segment::map(fd.as_fd(), areas / 2)?,
-            sequence: 0,
-            waiting: PhantomData,
-        })
+        Ok(Self { segment: Segment::map(fd.as_fd(), areas / 2)?, sequence: 0, waiting: PhantomData })
     }
 
     /// Answers until the client is gone.
@@ -235,10 +208,7 @@ impl<W: Waiting> ServerEnd<W> {
     fn copy_across(&mut self) {
         let words = self.segment.word(REQUEST_WORDS).load(Relaxed) as usize;
         assert!(words * 4 <= self.segment.area, "the area is too small");
-        let (request, reply) = (
-            self.segment.request_area().as_ptr(),
-            self.segment.reply_area().as_ptr(),
-        );
+        let (request, reply) = (self.segment.request_area().as_ptr(), self.segment.reply_area().as_ptr());
         // SAFETY: both areas hold the words (asserted), and are apart. The client wrote the request before it published and
         // does not touch either area before it sees the reply, which is yet to be published.
         unsafe { request.copy_to_nonoverlapping(reply, words) };
@@ -276,9 +246,7 @@ mod tests {
             // SAFETY: the file comes from `create`, and goes nowhere else.
             let mut server = unsafe { ServerEnd::<W>::attach(fd) }.unwrap();
             for _ in 0..50 {
-                server
-                    .answer::<true>(&mut Patient(Duration::from_secs(10)))
-                    .unwrap();
+                server.answer::<true>(&mut Patient(Duration::from_secs(10))).unwrap();
             }
         });
         let mut watch = Patient(Duration::from_secs(10));
@@ -303,15 +271,9 @@ mod tests {
     fn a_client_without_a_server_gives_up() {
         let mut watch = Patient(Duration::from_millis(1));
         let (mut spinning, _fd) = ClientEnd::<Spin>::create(0).unwrap();
-        assert!(matches!(
-            spinning.null(&mut watch),
-            Err(Error::Stalled { .. })
-        ));
+        assert!(matches!(spinning.null(&mut watch), Err(Error::Stalled { .. })));
         let (mut sleeping, _fd) = ClientEnd::<Sleep>::create(0).unwrap();
-        assert!(matches!(
-            sleeping.null(&mut watch),
-            Err(Error::Stalled { .. })
-        ));
+        assert!(matches!(sleeping.null(&mut watch), Err(Error::Stalled { .. })));
     }
 
     #[test]

@@ -75,8 +75,7 @@ impl Udp {
             there.connect(here.local_addr()?)?;
             Ok((here, there))
         };
-        let (here, there) =
-            connected().map_err(Error::system::<io::Error>("making UDP sockets"))?;
+        let (here, there) = connected().map_err(Error::system::<io::Error>("making UDP sockets"))?;
         Ok((Wire::of(here.into(), spinning)?, there.into()))
     }
 }
@@ -112,13 +111,8 @@ impl<T: Transport> Wire<T> {
     /// The end that `fd` is.
     pub(super) fn of(fd: OwnedFd, spinning: bool) -> Result<Self, Error> {
         let transport = T::of(fd);
-        transport
-            .set_waiting(spinning)
-            .map_err(Error::system("setting up a socket"))?;
-        Ok(Self {
-            transport,
-            spinning,
-        })
+        transport.set_waiting(spinning).map_err(Error::system("setting up a socket"))?;
+        Ok(Self { transport, spinning })
     }
 
     /// Sends a whole message.
@@ -132,16 +126,10 @@ impl<T: Transport> Wire<T> {
     }
 
     /// Receives a whole message, as long as its header says, into room that is long enough; gives its length in words.
-    pub(super) fn receive(
-        &mut self,
-        room: &mut [u32],
-        watch: &mut impl Watch,
-    ) -> Result<usize, Error> {
+    pub(super) fn receive(&mut self, room: &mut [u32], watch: &mut impl Watch) -> Result<usize, Error> {
         let mut done = 0;
         loop {
-            done += self.persist(watch, |transport| {
-                transport.read(&mut bytes_of_mut(room)[done..])
-            })?;
+            done += self.persist(watch, |transport| transport.read(&mut bytes_of_mut(room)[done..]))?;
             if done < HEADER_WORDS * 4 {
                 continue;
             }
@@ -232,11 +220,7 @@ mod tests {
         }
     }
 
-    fn calls_are_answered<T: Transport + Send + 'static>(
-        here: Wire<T>,
-        there: OwnedFd,
-        bytes: usize,
-    ) {
+    fn calls_are_answered<T: Transport + Send + 'static>(here: Wire<T>, there: OwnedFd, bytes: usize) {
         let (mut here, spinning) = (here, false);
         let server = std::thread::spawn(move || {
             let mut there = Wire::<T>::of(there, spinning).unwrap();
@@ -274,9 +258,6 @@ mod tests {
         let mut there = Wire::<Unix>::of(there, false).unwrap();
         here.send(&[1, 1000, 5], &mut Patient).unwrap();
         let outcome = there.receive(&mut [0; 3], &mut Patient);
-        assert!(
-            matches!(outcome, Err(Error::Corrupt { found: 1002, .. })),
-            "{outcome:?}"
-        );
+        assert!(matches!(outcome, Err(Error::Corrupt { found: 1002, .. })), "{outcome:?}");
     }
 }

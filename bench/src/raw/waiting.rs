@@ -51,12 +51,7 @@ impl Waiting for Pause {
 }
 
 #[inline]
-fn spin(
-    word: &AtomicU32,
-    value: u32,
-    watch: &mut impl Watch,
-    between: impl Fn(),
-) -> Result<(), Error> {
+fn spin(word: &AtomicU32, value: u32, watch: &mut impl Watch, between: impl Fn()) -> Result<(), Error> {
     let mut stalling = Stalling::default();
     loop {
         for _ in 0..SPINS {
@@ -74,10 +69,7 @@ pub(super) struct Sleep;
 
 impl Waiting for Sleep {
     fn until(word: &AtomicU32, value: u32, watch: &mut impl Watch) -> Result<(), Error> {
-        let half_a_second = Timespec {
-            tv_sec: 0,
-            tv_nsec: 500_000_000,
-        };
+        let half_a_second = Timespec { tv_sec: 0, tv_nsec: 500_000_000 };
         let mut stalling = Stalling::default();
         loop {
             let found = word.load(Acquire);

@@ -25,10 +25,7 @@ struct Line {
 /// The report as JSON: `{"machine": {...}, "rows": [{"case", "bytes", "path", "wait", "p50_ns", "p99_ns", "raw_p50_ns",
 /// "ratio_p50"}]}`. A row whose baseline was not measured has null for the last two.
 pub fn json(report: &Report) -> String {
-    let document = Document {
-        machine: &report.machine,
-        rows: report.rows.iter().map(line).collect(),
-    };
+    let document = Document { machine: &report.machine, rows: report.rows.iter().map(line).collect() };
     let mut text = serde_json::to_string_pretty(&document).expect("names and finite numbers only");
     text.push('\n');
     text

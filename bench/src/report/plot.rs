@@ -47,21 +47,14 @@ pub fn plot(report: &Report) -> Option<String> {
     let points = || series.iter().flat_map(|one| one.points.iter());
     points().next()?;
     let span = |pick: fn(&(f64, f64)) -> f64| {
-        points()
-            .map(pick)
-            .fold((f64::MAX, 0.0_f64), |(low, high), value| {
-                (low.min(value), high.max(value))
-            })
+        points().map(pick).fold((f64::MAX, 0.0_f64), |(low, high), value| (low.min(value), high.max(value)))
     };
     let (low, high) = span(|point| point.1);
     let (smallest, largest) = span(|point| point.0);
     let axes = Axes {
         // A single size still needs an axis of some length.
         bytes: (smallest, largest.max(smallest * 2.0)),
-        nanoseconds: (
-            10_f64.powf(low.log10().floor()),
-            10_f64.powf((high * 1.01).log10().ceil()),
-        ),
+        nanoseconds: (10_f64.powf(low.log10().floor()), 10_f64.powf((high * 1.01).log10().ceil())),
     };
     let mut svg = String::new();
     head(&mut svg, report);
@@ -75,19 +68,12 @@ pub fn plot(report: &Report) -> Option<String> {
 
 fn series(rows: &[Row]) -> Vec<Series> {
     let mut all: Vec<Series> = Vec::new();
-    for row in rows
-        .iter()
-        .filter(|row| row.label.bytes > 0 && row.label.case == "MoveData")
-    {
+    for row in rows.iter().filter(|row| row.label.bytes > 0 && row.label.case == "MoveData") {
         let point = (row.label.bytes as f64, row.p50_ns.max(1.0));
         let same = |one: &&mut Series| one.path == row.label.path && one.wait == row.label.wait;
         match all.iter_mut().find(same) {
             Some(one) => one.points.push(point),
-            None => all.push(Series {
-                path: row.label.path,
-                wait: row.label.wait,
-                points: vec![point],
-            }),
+            None => all.push(Series { path: row.label.path, wait: row.label.wait, points: vec![point] }),
         }
     }
     for one in &mut all {
@@ -138,10 +124,7 @@ fn grid(svg: &mut String, axes: &Axes, series: &[Series]) {
         );
         decade *= 10.0;
     }
-    let mut sizes: Vec<f64> = series
-        .iter()
-        .flat_map(|one| one.points.iter().map(|point| point.0))
-        .collect();
+    let mut sizes: Vec<f64> = series.iter().flat_map(|one| one.points.iter().map(|point| point.0)).collect();
     sizes.sort_by(f64::total_cmp);
     sizes.dedup();
     for size in sizes {
@@ -171,18 +154,11 @@ fn curve(svg: &mut String, axes: &Axes, one: &Series, index: usize) {
     };
     // Obvia's own lines stand out from what they are compared with.
     let thickness = if one.path.is_baseline() { 1.5 } else { 3.0 };
-    let at = |(bytes, nanoseconds): &(f64, f64)| {
-        format!("{:.1},{:.1}", axes.x(*bytes), axes.y(*nanoseconds))
-    };
+    let at = |(bytes, nanoseconds): &(f64, f64)| format!("{:.1},{:.1}", axes.x(*bytes), axes.y(*nanoseconds));
     let line: Vec<String> = one.points.iter().map(at).collect();
     let name = format!("{} {}", one.path.name(), one.wait.name());
-    let style =
-        format!(r#"stroke="{color}" stroke-width="{thickness}" stroke-dasharray="{dashes}""#);
-    let _ = writeln!(
-        svg,
-        r#"<g><polyline points="{}" fill="none" {style}/>"#,
-        line.join(" ")
-    );
+    let style = format!(r#"stroke="{color}" stroke-width="{thickness}" stroke-dasharray="{dashes}""#);
+    let _ = writeln!(svg, r#"<g><polyline points="{}" fill="none" {style}/>"#, line.join(" "));
     for (bytes, nanoseconds) in &one.points {
         let _ = writeln!(
             svg,
@@ -224,18 +200,10 @@ fn decade_name(nanoseconds: f64) -> String {
 
 fn size_name(bytes: f64) -> String {
     let units = [(1024.0 * 1024.0, "M"), (1024.0, "K")];
-    let fitting = units
-        .into_iter()
-        .find(|(unit, _)| bytes >= *unit && bytes % unit == 0.0);
-    fitting.map_or_else(
-        || bytes.to_string(),
-        |(unit, letter)| format!("{}{letter}", bytes / unit),
-    )
+    let fitting = units.into_iter().find(|(unit, _)| bytes >= *unit && bytes % unit == 0.0);
+    fitting.map_or_else(|| bytes.to_string(), |(unit, letter)| format!("{}{letter}", bytes / unit))
 }
 
 fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-        .replace('"', "&quot;")
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

@@ -3,36 +3,24 @@
 use super::{Report, Row};
 use std::fmt::Write;
 
-const HEADINGS: [&str; 11] = [
-    "case", "bytes", "path", "wait", "per call", "p50", "p90", "p99", "p99.9", "baseline", "ratio",
-];
+const HEADINGS: [&str; 11] =
+    ["case", "bytes", "path", "wait", "per call", "p50", "p90", "p99", "p99.9", "baseline", "ratio"];
 /// Columns of words stand left, those of numbers right.
-const WORDS: [bool; 11] = [
-    true, false, true, true, false, false, false, false, false, false, false,
-];
+const WORDS: [bool; 11] = [true, false, true, true, false, false, false, false, false, false, false];
 
 /// The report as lines of text, the machine first.
 pub fn table(report: &Report) -> String {
     let mut lines = vec![HEADINGS.map(str::to_owned)];
     lines.extend(report.rows.iter().map(cells));
-    let widths: [usize; 11] = std::array::from_fn(|column| {
-        lines
-            .iter()
-            .map(|line| line[column].chars().count())
-            .max()
-            .unwrap_or(0)
-    });
+    let widths: [usize; 11] =
+        std::array::from_fn(|column| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0));
     let mut text = format!("{}\n\n", report.machine);
     for line in &lines {
         let mut row = String::new();
         for (column, cell) in line.iter().enumerate() {
             let width = widths[column];
             // Writing to a string cannot fail, here and below.
-            let _ = if WORDS[column] {
-                write!(row, "{cell:<width$}  ")
-            } else {
-                write!(row, "{cell:>width$}  ")
-            };
+            let _ = if WORDS[column] { write!(row, "{cell:<width$}  ") } else { write!(row, "{cell:>width$}  ") };
         }
         text.push_str(row.trim_end());
         text.push('\n');
@@ -70,8 +58,7 @@ fn cells(row: &Row) -> [String; 11] {
         p99,
         p999,
         row.raw_p50_ns.map_or_else(|| "-".to_owned(), time),
-        row.ratio_p50
-            .map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.2}")),
+        row.ratio_p50.map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.2}")),
     ]
 }
 

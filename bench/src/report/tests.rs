@@ -5,21 +5,13 @@ use crate::Histogram;
 use serde_json::Value;
 use std::time::Duration;
 
-const TWO: Placement = Placement {
-    client: 0,
-    server: 1,
-};
+const TWO: Placement = Placement { client: 0, server: 1 };
 
 fn measured(case: &'static str, bytes: usize, path: Path, wait: Wait, took: f64) -> Measured {
     let mut stamped = Histogram::new();
     stamped.record(Duration::from_nanos(took as u64));
     Measured {
-        label: Label {
-            case,
-            bytes,
-            path,
-            wait,
-        },
+        label: Label { case, bytes, path, wait },
         batches: vec![took, took + 1.0, took - 1.0],
         stamped,
         failure: None,
@@ -57,16 +49,8 @@ fn everything() -> Vec<Measured> {
 #[test]
 fn each_row_has_its_proper_baseline() {
     let report = report(TWO, everything());
-    let ratio = |index: usize| {
-        report.rows[index]
-            .ratio_p50
-            .map(|ratio| (ratio * 100.0).round() / 100.0)
-    };
-    assert_eq!(
-        ratio(1),
-        Some(1.0),
-        "the better raw line is its own baseline"
-    );
+    let ratio = |index: usize| report.rows[index].ratio_p50.map(|ratio| (ratio * 100.0).round() / 100.0);
+    assert_eq!(ratio(1), Some(1.0), "the better raw line is its own baseline");
     assert_eq!(ratio(0), Some(1.25));
     assert_eq!(ratio(8), Some(1.1), "null, poll: the better raw line");
     assert_eq!(ratio(9), Some(1.2), "four integers, adaptive: the same");
@@ -77,13 +61,7 @@ fn each_row_has_its_proper_baseline() {
 
 #[test]
 fn on_one_processor_the_blocking_unix_socket_is_the_baseline() {
-    let report = report(
-        Placement {
-            client: 1,
-            server: 1,
-        },
-        everything(),
-    );
+    let report = report(Placement { client: 1, server: 1 }, everything());
     assert_eq!(report.rows[8].raw_p50_ns, Some(20_000.0));
     assert_eq!(report.rows[10].raw_p50_ns, Some(20_000.0));
 }
@@ -97,23 +75,11 @@ fn json_has_exactly_the_promised_form() {
         keys
     };
     assert_eq!(keys(&document), ["machine", "rows"]);
-    assert_eq!(
-        keys(&document["machine"]),
-        ["cores", "cpu", "kernel", "placement"]
-    );
+    assert_eq!(keys(&document["machine"]), ["cores", "cpu", "kernel", "placement"]);
     let rows = document["rows"].as_array().unwrap();
     assert_eq!(rows.len(), 13);
     for row in rows {
-        let expected = [
-            "bytes",
-            "case",
-            "p50_ns",
-            "p99_ns",
-            "path",
-            "ratio_p50",
-            "raw_p50_ns",
-            "wait",
-        ];
+        let expected = ["bytes", "case", "p50_ns", "p99_ns", "path", "ratio_p50", "raw_p50_ns", "wait"];
         assert_eq!(keys(row), expected);
         assert!(row["p50_ns"].as_f64().unwrap() > 0.0 && row["p99_ns"].as_f64().unwrap() > 0.0);
     }
@@ -145,24 +111,15 @@ fn the_table_is_aligned_and_names_failures() {
     let rows = &lines[2..2 + 13];
     assert!(rows.iter().all(|row| row.len() <= rows[0].len()), "{text}");
     let ratio_ends = rows.iter().filter(|row| row.len() == rows[0].len()).count();
-    assert_eq!(
-        ratio_ends, 13,
-        "the ratio is the last column, to the right:\n{text}"
-    );
-    assert!(text.contains(
-        "FAILED: MoveData of 8192 bytes over ncacn_vi_shm (poll): the other process ended"
-    ));
+    assert_eq!(ratio_ends, 13, "the ratio is the last column, to the right:\n{text}");
+    assert!(text.contains("FAILED: MoveData of 8192 bytes over ncacn_vi_shm (poll): the other process ended"));
 }
 
 #[test]
 fn the_plot_is_well_formed_and_within_its_frame() {
     let svg = plot(&report(TWO, everything())).unwrap();
     let document = roxmltree::Document::parse(&svg).unwrap();
-    let named = |name: &'static str| {
-        document
-            .descendants()
-            .filter(move |node| node.has_tag_name(name))
-    };
+    let named = |name: &'static str| document.descendants().filter(move |node| node.has_tag_name(name));
     assert_eq!(document.root_element().tag_name().name(), "svg");
     assert_eq!(named("polyline").count(), 3, "copy twice, obvia once");
     assert_eq!(named("circle").count(), 5);
@@ -176,30 +133,16 @@ fn the_plot_is_well_formed_and_within_its_frame() {
 
 #[test]
 fn a_plot_of_a_single_size_works_and_of_none_is_none() {
-    let one = report(
-        TWO,
-        vec![measured("MoveData", 64, Path::Unix, Wait::Block, 1_000.0)],
-    );
+    let one = report(TWO, vec![measured("MoveData", 64, Path::Unix, Wait::Block, 1_000.0)]);
     let svg = plot(&one).unwrap();
-    assert!(
-        roxmltree::Document::parse(&svg).is_ok() && !svg.contains("NaN") && !svg.contains("inf")
-    );
-    let none = report(
-        TWO,
-        vec![measured("null", 0, Path::Unix, Wait::Block, 1_000.0)],
-    );
+    assert!(roxmltree::Document::parse(&svg).is_ok() && !svg.contains("NaN") && !svg.contains("inf"));
+    let none = report(TWO, vec![measured("null", 0, Path::Unix, Wait::Block, 1_000.0)]);
     assert!(plot(&none).is_none());
 }
 
 #[test]
 fn times_have_three_digits_or_four() {
-    let cases = [
-        (0.4, "0 ns"),
-        (104.6, "105 ns"),
-        (1_234.0, "1.23 us"),
-        (45_678.0, "45.7 us"),
-        (456_700.0, "457 us"),
-    ];
+    let cases = [(0.4, "0 ns"), (104.6, "105 ns"), (1_234.0, "1.23 us"), (45_678.0, "45.7 us"), (456_700.0, "457 us")];
     for (nanoseconds, text) in cases {
         assert_eq!(super::table::time(nanoseconds), text);
     }
@@ -211,10 +154,7 @@ fn a_machine_that_changed_during_the_run_is_pointed_out() {
     let mut line = measured("null", 0, Path::RawLine, Wait::Poll, 100.0);
     line.batches = vec![100.0; 20];
     line.batches[7] = 9_000.0;
-    assert!(
-        report(TWO, vec![line]).warnings.is_empty(),
-        "one slow batch is nothing"
-    );
+    assert!(report(TWO, vec![line]).warnings.is_empty(), "one slow batch is nothing");
     let mut line = measured("null", 0, Path::RawLine, Wait::Poll, 100.0);
     line.batches = [vec![100.0; 10], vec![470.0; 10]].concat();
     let report = report(TWO, vec![line]);

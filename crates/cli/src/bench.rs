@@ -50,12 +50,9 @@ struct ServeRaw {
 pub(crate) fn main(arguments: Arguments) -> anyhow::Result<ExitCode> {
     match arguments.measurement {
         Measurement::CallLat(arguments) => call_lat::main(&arguments),
-        Measurement::ServeCalls(ServeCalls {
-            name,
-            wait,
-            cpu,
-            parent,
-        }) => match calls::serve(&name, wait, cpu, parent).context("serving calls")? {},
+        Measurement::ServeCalls(ServeCalls { name, wait, cpu, parent }) => {
+            match calls::serve(&name, wait, cpu, parent).context("serving calls")? {}
+        }
         Measurement::ServeRaw(ServeRaw { kind, cpu, parent }) => {
             match raw::serve(kind, cpu, parent).context("serving a baseline")? {}
         }

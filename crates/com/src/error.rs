@@ -62,10 +62,7 @@ pub mod code {
 impl Error {
     /// An error with words of its own.
     pub fn new(code: HRESULT, detail: impl Into<String>) -> Self {
-        Self {
-            code,
-            detail: Some(detail.into().into_boxed_str()),
-        }
+        Self { code, detail: Some(detail.into().into_boxed_str()) }
     }
 
     /// The HRESULT.
@@ -129,10 +126,7 @@ impl From<HRESULT> for Error {
 
 impl From<windows_core::Error> for Error {
     fn from(error: windows_core::Error) -> Self {
-        Self {
-            code: error.code(),
-            detail: None,
-        }
+        Self { code: error.code(), detail: None }
     }
 }
 
@@ -178,10 +172,7 @@ impl From<CallError> for Error {
 
 impl From<Status> for Error {
     fn from(status: Status) -> Self {
-        Self::new(
-            HRESULT(status.to_hresult()),
-            format!("the server answered with a fault: {status}"),
-        )
+        Self::new(HRESULT(status.to_hresult()), format!("the server answered with a fault: {status}"))
     }
 }
 
@@ -201,7 +192,5 @@ pub(crate) fn leave(error: Error) -> HRESULT {
 /// Makes an error of a failed HRESULT, with the words that the proxy left for it.
 #[cold]
 pub(crate) fn recall(code: HRESULT) -> Error {
-    LAST.with_borrow_mut(Option::take)
-        .filter(|left| left.code == code)
-        .unwrap_or_else(|| code.into())
+    LAST.with_borrow_mut(Option::take).filter(|left| left.code == code).unwrap_or_else(|| code.into())
 }

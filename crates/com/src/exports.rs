@@ -38,9 +38,7 @@ impl Target {
     /// The interface pointer as the stubs take it.
     #[inline]
     pub(crate) fn pointer(&self) -> *mut c_void {
-        self.object
-            .as_ref()
-            .map_or(std::ptr::null_mut(), |object| object.0.as_raw())
+        self.object.as_ref().map_or(std::ptr::null_mut(), |object| object.0.as_raw())
     }
 }
 
@@ -107,11 +105,7 @@ impl Exports {
             }
             return Ok(Exported { oid, target });
         }
-        let entry = Target {
-            object: Some(Agile(interface)),
-            stubs: info.stubs,
-            info: Some(info),
-        };
+        let entry = Target { object: Some(Agile(interface)), stubs: info.stubs, info: Some(info) };
         let (index, generation) = self.table.insert(entry);
         let target = TargetId { index, generation };
         let fresh = books.last_oid + 1;
@@ -120,24 +114,14 @@ impl Exports {
         let oid = known.0;
         books.last_oid = books.last_oid.max(oid);
         books.targets.insert((identity, info.iid.to_u128()), target);
-        books.entries.insert(
-            target,
-            Entry {
-                identity,
-                info,
-                refs: HashMap::from([(holder, refs)]),
-            },
-        );
+        books.entries.insert(target, Entry { identity, info, refs: HashMap::from([(holder, refs)]) });
         Ok(Exported { oid, target })
     }
 
     /// Counts references for `holder` on an entry that is there.
     pub(crate) fn add_to(&self, target: TargetId, holder: Holder, refs: u64) -> Result<()> {
         let mut books = self.books();
-        let entry = books
-            .entries
-            .get_mut(&target)
-            .ok_or(code::RPC_E_DISCONNECTED)?;
+        let entry = books.entries.get_mut(&target).ok_or(code::RPC_E_DISCONNECTED)?;
         *entry.refs.entry(holder).or_insert(0) += refs;
         Ok(())
     }
@@ -170,10 +154,7 @@ impl Exports {
         let holder = Holder::Client(oxid);
         let held: Vec<_> = {
             let books = self.books();
-            let held = books
-                .entries
-                .iter()
-                .filter(|(_, entry)| entry.refs.contains_key(&holder));
+            let held = books.entries.iter().filter(|(_, entry)| entry.refs.contains_key(&holder));
             held.map(|(&target, _)| (target, u64::MAX)).collect()
         };
         self.release(holder, held);
@@ -181,9 +162,7 @@ impl Exports {
 
     fn remove(&self, books: &mut Books, target: TargetId) -> Option<Target> {
         let entry = books.entries.remove(&target)?;
-        books
-            .targets
-            .remove(&(entry.identity, entry.info.iid.to_u128()));
+        books.targets.remove(&(entry.identity, entry.info.iid.to_u128()));
         if let Some(known) = books.oids.get_mut(&entry.identity) {
             known.1 -= 1;
             if known.1 == 0 {
@@ -195,10 +174,7 @@ impl Exports {
 
     /// The entry's interface pointer and interface, as long as it is there.
     pub(crate) fn get(&self, target: TargetId) -> Result<Target> {
-        Ok(self
-            .table
-            .get(target.index, target.generation)
-            .map_err(|_| code::RPC_E_DISCONNECTED)?)
+        Ok(self.table.get(target.index, target.generation).map_err(|_| code::RPC_E_DISCONNECTED)?)
     }
 
     /// How many entries there are.

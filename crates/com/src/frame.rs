@@ -144,9 +144,7 @@ impl Measure {
         if count > FRAME_MAX || self.0 > FRAME_MAX {
             return Err(code::E_OUTOFMEMORY);
         }
-        let total = self.0 as u128
-            + OBJECT_HEADER as u128
-            + (count as u128 * size as u128).next_multiple_of(8);
+        let total = self.0 as u128 + OBJECT_HEADER as u128 + (count as u128 * size as u128).next_multiple_of(8);
         if total > FRAME_MAX as u128 {
             return Err(code::E_OUTOFMEMORY);
         }
@@ -160,11 +158,7 @@ impl Measure {
     /// As [`Self::array`].
     #[inline]
     pub const fn optional(self, there: bool, bytes: usize) -> Result<Self, HRESULT> {
-        if there {
-            self.array(bytes, 1)
-        } else {
-            Ok(self)
-        }
+        if there { self.array(bytes, 1) } else { Ok(self) }
     }
 
     /// The length in bytes.
@@ -194,14 +188,7 @@ impl Arrays {
 
     /// Writes the slot, the header and the padding of an array, and returns where its elements go.
     #[inline]
-    pub(crate) fn place(
-        &mut self,
-        frame: &mut [u8],
-        slot: usize,
-        kind: u32,
-        count: usize,
-        bytes: usize,
-    ) -> usize {
+    pub(crate) fn place(&mut self, frame: &mut [u8], slot: usize, kind: u32, count: usize, bytes: usize) -> usize {
         let body = self.advance(bytes);
         (body as u64).store(frame, slot);
         (u64::from(kind) | (count as u64) << 32).store(frame, body - OBJECT_HEADER);
@@ -220,9 +207,7 @@ impl Arrays {
         count: usize,
         size: usize,
     ) -> Option<usize> {
-        let bytes = count
-            .checked_mul(size)
-            .filter(|&bytes| bytes <= FRAME_MAX)?;
+        let bytes = count.checked_mul(size).filter(|&bytes| bytes <= FRAME_MAX)?;
         let body = self.advance(bytes);
         let slot = frame.load_u64(slot)?;
         let header = frame.load_u64(body - OBJECT_HEADER)?;

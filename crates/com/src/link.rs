@@ -92,13 +92,10 @@ impl Link {
         }
         drop(idle);
         let runtime = Runtime::of_process()?;
-        let vi = runtime
-            .directory()
-            .connect(&self.endpoint, &self.options, deadline)
-            .map_err(|error| match error {
-                ViError::NotFound { .. } => self.gone(),
-                error => error.into(),
-            })?;
+        let vi = runtime.directory().connect(&self.endpoint, &self.options, deadline).map_err(|error| match error {
+            ViError::NotFound { .. } => self.gone(),
+            error => error.into(),
+        })?;
         let mut channel = Channel::new(vi);
         binding::introduce(&mut channel, runtime.oxid(), deadline)?;
         Ok(channel)
@@ -106,10 +103,7 @@ impl Link {
 
     fn gone(&self) -> Error {
         let pid = self.pid;
-        Error::new(
-            code::RPC_E_DISCONNECTED,
-            format!("the process {pid} that had the object has ended"),
-        )
+        Error::new(code::RPC_E_DISCONNECTED, format!("the process {pid} that had the object has ended"))
     }
 
     /// Puts a channel back that its thread no longer needs.

@@ -57,18 +57,12 @@ pub(crate) static UNKNOWN_INFO: InterfaceInfo = InterfaceInfo {
 /// # Errors
 ///
 /// When the object lacks the interface, or lives in a process that is gone.
-pub unsafe fn reference_for_peer(
-    object: *mut c_void,
-    wanted: Wanted,
-    call: &ProxyCall<'_>,
-) -> Result<Vec<u8>> {
+pub unsafe fn reference_for_peer(object: *mut c_void, wanted: Wanted, call: &ProxyCall<'_>) -> Result<Vec<u8>> {
     // SAFETY: the caller's promise.
     let Some(object) = (unsafe { IUnknown::from_raw_borrowed(&object) }) else {
         return Ok(Vec::new());
     };
-    Ok(Runtime::of_process()?
-        .marshal(object, wanted.info()?, call.peer())?
-        .to_wire())
+    Ok(Runtime::of_process()?.marshal(object, wanted.info()?, call.peer())?.to_wire())
 }
 
 /// A reference for the process whose call is being answered; empty for a null pointer, and where the method failed.
@@ -97,31 +91,18 @@ pub unsafe fn reference_for_caller(
     }
     let made = (|| {
         let caller = caller().ok_or(code::E_UNEXPECTED)?;
-        Ok(caller
-            .runtime
-            .marshal(&object, wanted.info()?, caller.oxid)?
-            .to_wire())
+        Ok(caller.runtime.marshal(&object, wanted.info()?, caller.oxid)?.to_wire())
     })();
     made.map_err(|error: Error| Status(error.code().0.cast_unsigned()))
 }
 
 /// The interface pointer that a reference in a frame stands for.
-pub(crate) fn receive(
-    frame: RegionView<'_>,
-    body: usize,
-    count: usize,
-    wanted: Wanted,
-) -> Result<IUnknown> {
+pub(crate) fn receive(frame: RegionView<'_>, body: usize, count: usize, wanted: Wanted) -> Result<IUnknown> {
     if count > LENGTH_MAX {
-        return Err(Error::new(
-            code::RPC_E_INVALID_OBJREF,
-            "an object reference is too long",
-        ));
+        return Err(Error::new(code::RPC_E_INVALID_OBJREF, "an object reference is too long"));
     }
     let mut bytes = vec![0; count];
-    frame
-        .copy_to(body, &mut bytes)
-        .ok_or(code::RPC_E_INVALID_OBJREF)?;
+    frame.copy_to(body, &mut bytes).ok_or(code::RPC_E_INVALID_OBJREF)?;
     Runtime::of_process()?.unmarshal(&ObjRef::from_wire(&bytes)?, wanted.info()?)
 }
 
@@ -174,13 +155,7 @@ pub unsafe fn put_values<T: Value>(
 /// # Safety
 ///
 /// `from` must be null or readable.
-pub unsafe fn put_optional<T: Value>(
-    frame: &mut [u8],
-    arrays: &mut Arrays,
-    slot: usize,
-    kind: u32,
-    from: *const T,
-) {
+pub unsafe fn put_optional<T: Value>(frame: &mut [u8], arrays: &mut Arrays, slot: usize, kind: u32, from: *const T) {
     if from.is_null() {
         return Arrays::skip(frame, slot);
     }
@@ -209,13 +184,7 @@ pub unsafe fn put_text<T: Scalar>(
 }
 
 /// Writes a reference behind a block; none when it is empty.
-pub fn put_reference(
-    frame: &mut [u8],
-    arrays: &mut Arrays,
-    slot: usize,
-    kind: u32,
-    reference: &[u8],
-) {
+pub fn put_reference(frame: &mut [u8], arrays: &mut Arrays, slot: usize, kind: u32, reference: &[u8]) {
     if reference.is_empty() {
         return Arrays::skip(frame, slot);
     }
@@ -232,16 +201,9 @@ pub fn put_reference(
 /// # Errors
 ///
 /// E_POINTER for a null pointer where there must be a string.
-pub unsafe fn text_count<T: Value + Default + PartialEq>(
-    text: *const T,
-    optional: bool,
-) -> Result<usize> {
+pub unsafe fn text_count<T: Value + Default + PartialEq>(text: *const T, optional: bool) -> Result<usize> {
     if text.is_null() {
-        return if optional {
-            Ok(0)
-        } else {
-            Err(code::E_POINTER.into())
-        };
+        return if optional { Ok(0) } else { Err(code::E_POINTER.into()) };
     }
     let mut count = 0;
     loop {
@@ -268,11 +230,7 @@ unsafe extern "C" {
 pub(crate) fn allocate(bytes: usize) -> Result<*mut c_void> {
     // SAFETY: malloc may be called with any size.
     let memory = unsafe { malloc(bytes.max(1)) };
-    if memory.is_null() {
-        Err(code::E_OUTOFMEMORY.into())
-    } else {
-        Ok(memory)
-    }
+    if memory.is_null() { Err(code::E_OUTOFMEMORY.into()) } else { Ok(memory) }
 }
 
 /// Frees such memory.
@@ -294,10 +252,7 @@ pub struct OwnedArray<T: Value> {
 
 impl<T: Value> OwnedArray<T> {
     pub(crate) const fn null() -> Self {
-        Self {
-            first: std::ptr::null_mut(),
-            count: 0,
-        }
+        Self { first: std::ptr::null_mut(), count: 0 }
     }
 
     /// Takes over an array that a method allocated.
@@ -306,20 +261,11 @@ impl<T: Value> OwnedArray<T> {
     ///
     /// `first` must be null, or come from the C library's allocator, with `count` elements, and belong to the caller.
     pub unsafe fn adopt(first: *mut T, count: usize) -> Self {
-        Self {
-            first,
-            count: if first.is_null() { 0 } else { count },
-        }
+        Self { first, count: if first.is_null() { 0 } else { count } }
     }
 
-    pub(crate) fn from_iter(
-        count: usize,
-        mut element: impl FnMut(usize) -> Result<T>,
-    ) -> Result<Self> {
-        debug_assert!(
-            count.saturating_mul(T::SIZE) <= FRAME_MAX,
-            "the frame holds them"
-        );
+    pub(crate) fn from_iter(count: usize, mut element: impl FnMut(usize) -> Result<T>) -> Result<Self> {
+        debug_assert!(count.saturating_mul(T::SIZE) <= FRAME_MAX, "the frame holds them");
         let first = allocate(count * size_of::<T>())?.cast::<T>();
         let mut array = Self { first, count: 0 };
         for at in 0..count {

@@ -80,16 +80,9 @@ impl ObjRef {
         debug_assert_eq!(bytes.len(), FIXED);
         // One string binding (tower, text, NUL), the end of the string bindings, and no security bindings.
         let text = self.endpoint.encode_utf16();
-        let entries: Vec<u16> = [TOWER_VI_SHM]
-            .into_iter()
-            .chain(text)
-            .chain([0, 0, 0])
-            .collect();
+        let entries: Vec<u16> = [TOWER_VI_SHM].into_iter().chain(text).chain([0, 0, 0]).collect();
         let security_offset = entries.len() - 1;
-        for word in [entries.len() as u16, security_offset as u16]
-            .iter()
-            .chain(&entries)
-        {
+        for word in [entries.len() as u16, security_offset as u16].iter().chain(&entries) {
             bytes.extend(word.to_le_bytes());
         }
         bytes
@@ -97,17 +90,8 @@ impl ObjRef {
 
     /// Reads a reference; what follows it is ignored.
     pub(crate) fn from_wire(bytes: &[u8]) -> Result<Self> {
-        let bad = |what: &str| {
-            Error::new(
-                code::RPC_E_INVALID_OBJREF,
-                format!("an object reference has {what}"),
-            )
-        };
-        let u32_at = |at: usize| {
-            bytes
-                .get(at..at + 4)
-                .map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]))
-        };
+        let bad = |what: &str| Error::new(code::RPC_E_INVALID_OBJREF, format!("an object reference has {what}"));
+        let u32_at = |at: usize| bytes.get(at..at + 4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
         let u64_at = |at: usize| Some(u64::from(u32_at(at)?) | u64::from(u32_at(at + 4)?) << 32);
         let guid_at = |at: usize| bytes.get(at..at + 16)?.try_into().ok().map(guid_from_wire);
         let short = || bad("too few bytes");
@@ -121,10 +105,7 @@ impl ObjRef {
         if oxid != ipid_oxid {
             return Err(bad("an IPID of another process"));
         }
-        let entries = bytes
-            .get(FIXED..)
-            .and_then(|rest| rest.split_at_checked(4))
-            .ok_or_else(short)?;
+        let entries = bytes.get(FIXED..).and_then(|rest| rest.split_at_checked(4)).ok_or_else(short)?;
         let count = usize::from(u16::from_le_bytes([entries.0[0], entries.0[1]]));
         let words: Vec<u16> = entries
             .1
@@ -139,10 +120,7 @@ impl ObjRef {
             public_refs: u32_at(28).ok_or_else(short)?,
             oxid,
             oid: u64_at(40).ok_or_else(short)?,
-            target: TargetId {
-                index: u32_at(48).ok_or_else(short)?,
-                generation: u32_at(52).ok_or_else(short)?,
-            },
+            target: TargetId { index: u32_at(48).ok_or_else(short)?, generation: u32_at(52).ok_or_else(short)? },
             endpoint,
         })
     }
@@ -174,10 +152,7 @@ mod tests {
             public_refs: 5,
             oxid: 0x1122_3344_5566_7788,
             oid: 42,
-            target: TargetId {
-                index: 7,
-                generation: 3,
-            },
+            target: TargetId { index: 7, generation: 3 },
             endpoint: "oxid-1122334455667788".to_owned(),
         }
     }
@@ -192,10 +167,7 @@ mod tests {
         let bytes = sample().to_wire();
         // The last word, the end of the empty security bindings, is counted but not needed.
         for length in 0..bytes.len() {
-            assert!(
-                ObjRef::from_wire(&bytes[..length]).is_err(),
-                "{length} bytes"
-            );
+            assert!(ObjRef::from_wire(&bytes[..length]).is_err(), "{length} bytes");
         }
     }
 

@@ -11,8 +11,8 @@ use crate::marshal::{self, OwnedArray, OwnedObject, OwnedText, Wanted};
 use crate::registry::{self, InterfaceInfo, VtablePointer};
 use crate::{system, thread};
 use obvia_rpc::vi_call::{Channel, Reply, TargetId};
-use obvia_via::layout::INLINE_MAX;
 use obvia_via::RegionView;
+use obvia_via::layout::INLINE_MAX;
 use std::ffi::c_void;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -23,11 +23,7 @@ use windows_core::{GUID, HRESULT, IUnknown, IUnknown_Vtbl, Interface};
 const IID_PROXY: GUID = GUID::from_u128(0x5f3c_1e86_40d7_4b0b_9a2e_c05d_77ab_13f4);
 
 /// The first three methods of every proxy.
-pub const UNKNOWN: IUnknown_Vtbl = IUnknown_Vtbl {
-    QueryInterface: query_interface,
-    AddRef: add_ref,
-    Release: release,
-};
+pub const UNKNOWN: IUnknown_Vtbl = IUnknown_Vtbl { QueryInterface: query_interface, AddRef: add_ref, Release: release };
 
 static UNKNOWN_VTABLE: IUnknown_Vtbl = UNKNOWN;
 
@@ -78,11 +74,7 @@ impl Proxy {
     #[inline]
     pub fn call(&self, work: impl FnOnce(&mut ProxyCall<'_>) -> Result<HRESULT>) -> HRESULT {
         let outcome = thread::with_channel(&self.link, |channel| {
-            work(&mut ProxyCall {
-                channel,
-                target: self.target,
-                oxid: self.link.oxid(),
-            })
+            work(&mut ProxyCall { channel, target: self.target, oxid: self.link.oxid() })
         });
         match outcome {
             Ok(result) => result,
@@ -137,19 +129,13 @@ impl ProxyCall<'_> {
     #[inline]
     pub fn send(&mut self, opnum: u16, length: usize) -> Result<ReplyView<'_>> {
         let length = length.next_multiple_of(8);
-        Ok(ReplyView(self.channel.call(
-            self.target,
-            opnum,
-            length,
-            thread::ThreadLimit,
-        )?))
+        Ok(ReplyView(self.channel.call(self.target, opnum, length, thread::ThreadLimit)?))
     }
 
     /// Publishes a request that has no reply.
     #[inline]
     pub fn send_oneway(&mut self, opnum: u16, length: usize) {
-        self.channel
-            .oneway(self.target, opnum, length.next_multiple_of(8));
+        self.channel.oneway(self.target, opnum, length.next_multiple_of(8));
     }
 }
 
@@ -176,11 +162,7 @@ impl<'a> ReplyView<'a> {
     /// RPC_E_INVALID_DATA when it has another length.
     #[inline]
     pub fn block(&self, length: usize) -> Result<RegionView<'a>> {
-        if self.0.frame.len() == length.next_multiple_of(8) {
-            Ok(self.0.frame)
-        } else {
-            Err(invalid_reply())
-        }
+        if self.0.frame.len() == length.next_multiple_of(8) { Ok(self.0.frame) } else { Err(invalid_reply()) }
     }
 
     /// The frame of results with arrays behind a block of `length` bytes.
@@ -190,11 +172,7 @@ impl<'a> ReplyView<'a> {
     /// RPC_E_INVALID_DATA when it is shorter.
     #[inline]
     pub fn frame(&self, length: usize) -> Result<RegionView<'a>> {
-        if self.0.frame.len() >= length.next_multiple_of(8) {
-            Ok(self.0.frame)
-        } else {
-            Err(invalid_reply())
-        }
+        if self.0.frame.len() >= length.next_multiple_of(8) { Ok(self.0.frame) } else { Err(invalid_reply()) }
     }
 
     /// Copies a returned array to where the caller wants it.
@@ -215,12 +193,9 @@ impl<'a> ReplyView<'a> {
         count: usize,
         into: *mut T,
     ) -> Result<()> {
-        let body = arrays
-            .find(self.0.frame, slot, kind, count, size_of::<T>())
-            .ok_or_else(invalid_reply)?;
+        let body = arrays.find(self.0.frame, slot, kind, count, size_of::<T>()).ok_or_else(invalid_reply)?;
         // SAFETY: the caller's promise; bytes have no validity of their own, and any bytes make a valid scalar.
-        let bytes =
-            unsafe { std::slice::from_raw_parts_mut(into.cast::<u8>(), count * size_of::<T>()) };
+        let bytes = unsafe { std::slice::from_raw_parts_mut(into.cast::<u8>(), count * size_of::<T>()) };
         self.0.frame.copy_to(body, bytes).ok_or_else(invalid_reply)
     }
 
@@ -242,9 +217,7 @@ impl<'a> ReplyView<'a> {
         into: *mut T,
     ) -> Result<()> {
         let frame = self.0.frame;
-        let body = arrays
-            .find(frame, slot, kind, count, T::SIZE)
-            .ok_or_else(invalid_reply)?;
+        let body = arrays.find(frame, slot, kind, count, T::SIZE).ok_or_else(invalid_reply)?;
         for at in 0..count {
             let value = T::load(frame, body + at * T::SIZE).ok_or_else(invalid_reply)?;
             // SAFETY: the caller's promise.
@@ -292,22 +265,13 @@ impl<'a> ReplyView<'a> {
         Ok(array)
     }
 
-    fn take_counted<T: Value>(
-        &self,
-        arrays: &mut Arrays,
-        slot: usize,
-        kind: u32,
-    ) -> Result<OwnedArray<T>> {
+    fn take_counted<T: Value>(&self, arrays: &mut Arrays, slot: usize, kind: u32) -> Result<OwnedArray<T>> {
         let frame = self.0.frame;
-        let found = arrays
-            .find_counted(frame, slot, kind, T::SIZE)
-            .ok_or_else(invalid_reply)?;
+        let found = arrays.find_counted(frame, slot, kind, T::SIZE).ok_or_else(invalid_reply)?;
         let Some((body, count)) = found else {
             return Ok(OwnedArray::null());
         };
-        OwnedArray::from_iter(count, |at| {
-            T::load(frame, body + at * T::SIZE).ok_or_else(invalid_reply)
-        })
+        OwnedArray::from_iter(count, |at| T::load(frame, body + at * T::SIZE).ok_or_else(invalid_reply))
     }
 
     /// Makes an interface pointer of a returned reference.
@@ -315,23 +279,13 @@ impl<'a> ReplyView<'a> {
     /// # Errors
     ///
     /// When the reference is none, or its object cannot be reached.
-    pub fn take_object(
-        &self,
-        arrays: &mut Arrays,
-        slot: usize,
-        kind: u32,
-        wanted: Wanted,
-    ) -> Result<OwnedObject> {
+    pub fn take_object(&self, arrays: &mut Arrays, slot: usize, kind: u32, wanted: Wanted) -> Result<OwnedObject> {
         let frame = self.0.frame;
-        let found = arrays
-            .find_counted(frame, slot, kind, 1)
-            .ok_or_else(invalid_reply)?;
+        let found = arrays.find_counted(frame, slot, kind, 1).ok_or_else(invalid_reply)?;
         let Some((body, count)) = found else {
             return Ok(OwnedObject(None));
         };
-        Ok(OwnedObject(Some(marshal::receive(
-            frame, body, count, wanted,
-        )?)))
+        Ok(OwnedObject(Some(marshal::receive(frame, body, count, wanted)?)))
     }
 
     /// Checks that the arrays end where the frame ends.
@@ -341,20 +295,13 @@ impl<'a> ReplyView<'a> {
     /// RPC_E_INVALID_DATA when they do not.
     #[inline]
     pub fn end(&self, arrays: Arrays) -> Result<()> {
-        if arrays.end() == self.0.frame.len() {
-            Ok(())
-        } else {
-            Err(invalid_reply())
-        }
+        if arrays.end() == self.0.frame.len() { Ok(()) } else { Err(invalid_reply()) }
     }
 }
 
 #[cold]
 pub(crate) fn invalid_reply() -> Error {
-    Error::new(
-        code::RPC_E_INVALID_DATA,
-        "the reply's frame is not what the interface says",
-    )
+    Error::new(code::RPC_E_INVALID_DATA, "the reply's frame is not what the interface says")
 }
 
 /// Makes a proxy for an interface pointer of another process, or finds the one that is there.
@@ -367,19 +314,12 @@ pub(crate) fn import(
     public_refs: u32,
     info: &'static InterfaceInfo,
 ) -> NonNull<c_void> {
-    let mut managers = link
-        .managers()
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner);
+    let mut managers = link.managers().lock().unwrap_or_else(PoisonError::into_inner);
     let known = managers.get(&oid).copied().filter(|known| {
         // SAFETY: a manager removes itself from this table, under its lock, before it is freed.
         let references = unsafe { &(*known.0.as_ptr()).references };
         // A manager whose count has reached zero is on its way out.
-        references
-            .fetch_update(Ordering::AcqRel, Ordering::Acquire, |count| {
-                (count > 0).then_some(count + 1)
-            })
-            .is_ok()
+        references.fetch_update(Ordering::AcqRel, Ordering::Acquire, |count| (count > 0).then_some(count + 1)).is_ok()
     });
     let manager = known.unwrap_or_else(|| {
         let fresh = ManagerPointer(ProxyManager::create(link, oid));
@@ -428,28 +368,17 @@ pub(crate) fn look_behind(object: &IUnknown) -> Option<Imported> {
     let holder = unsafe { IUnknown::from_raw(proxy) };
     // SAFETY: only a proxy answers for the IID, and `holder` keeps it alive.
     let proxy = unsafe { Proxy::from_raw(holder.as_raw()) };
-    Some(Imported {
-        link: Arc::clone(&proxy.link),
-        oid: proxy.manager().oid,
-        target: proxy.target,
-    })
+    Some(Imported { link: Arc::clone(&proxy.link), oid: proxy.manager().oid, target: proxy.target })
 }
 
 impl ProxyManager {
     fn create(link: &Arc<Link>, oid: u64) -> NonNull<Self> {
-        let manager = Box::new(Self {
-            references: AtomicU32::new(1),
-            oid,
-            proxies: Mutex::new(Vec::with_capacity(2)),
-        });
+        let manager = Box::new(Self { references: AtomicU32::new(1), oid, proxies: Mutex::new(Vec::with_capacity(2)) });
         let manager = NonNull::from(Box::leak(manager));
         // The identity: what a query for IUnknown returns, whichever interface is asked.
         let identity = Box::new(Proxy {
             vtable: UNKNOWN_POINTER,
-            target: TargetId {
-                index: u32::MAX,
-                generation: 0,
-            },
+            target: TargetId { index: u32::MAX, generation: 0 },
             link: Arc::clone(link),
             manager,
             iid: IUnknown::IID,
@@ -457,10 +386,7 @@ impl ProxyManager {
         });
         // SAFETY: just made, and nobody else knows it.
         let proxies = unsafe { &(*manager.as_ptr()).proxies };
-        proxies
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(identity);
+        proxies.lock().unwrap_or_else(PoisonError::into_inner).push(identity);
         manager
     }
 
@@ -472,31 +398,17 @@ impl ProxyManager {
             return Ok(NonNull::from(&**proxy).cast());
         }
         // One interface pointer of the object that is not the identity: the server asks through it.
-        let through = if asked.iid == IUnknown::IID {
-            proxies.get(1).map(|p| p.target)
-        } else {
-            Some(asked.target)
-        };
+        let through = if asked.iid == IUnknown::IID { proxies.get(1).map(|p| p.target) } else { Some(asked.target) };
         drop(proxies);
         let info = registry::find(iid)?;
         let through = through.ok_or(code::E_NOINTERFACE)?;
         let found = system::query_interface(&asked.link, through, info)?;
         // Counts a reference for the caller, and keeps the object's identity.
-        Ok(import(
-            &asked.link,
-            self.oid,
-            found,
-            system::REFS_PER_QUERY,
-            info,
-        ))
+        Ok(import(&asked.link, self.oid, found, system::REFS_PER_QUERY, info))
     }
 }
 
-unsafe extern "system" fn query_interface(
-    this: *mut c_void,
-    iid: *const GUID,
-    out: *mut *mut c_void,
-) -> HRESULT {
+unsafe extern "system" fn query_interface(this: *mut c_void, iid: *const GUID, out: *mut *mut c_void) -> HRESULT {
     if iid.is_null() || out.is_null() {
         return code::E_POINTER;
     }
@@ -550,16 +462,9 @@ unsafe fn destroy(manager: NonNull<ProxyManager>) {
     let oid = unsafe { manager.as_ref() }.oid;
     // SAFETY: as above.
     let proxies = unsafe { &manager.as_ref().proxies };
-    let link = proxies
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .first()
-        .map(|proxy| Arc::clone(&proxy.link));
+    let link = proxies.lock().unwrap_or_else(PoisonError::into_inner).first().map(|proxy| Arc::clone(&proxy.link));
     let Some(link) = link else { return };
-    let mut managers = link
-        .managers()
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner);
+    let mut managers = link.managers().lock().unwrap_or_else(PoisonError::into_inner);
     // A new manager may have taken the place since the count reached zero.
     if managers.get(&oid).is_some_and(|there| there.0 == manager) {
         managers.remove(&oid);
@@ -567,10 +472,7 @@ unsafe fn destroy(manager: NonNull<ProxyManager>) {
     drop(managers);
     // SAFETY: made by Box::leak, no longer in the table, and nobody holds a reference.
     let manager = unsafe { Box::from_raw(manager.as_ptr()) };
-    let proxies = manager
-        .proxies
-        .into_inner()
-        .unwrap_or_else(PoisonError::into_inner);
+    let proxies = manager.proxies.into_inner().unwrap_or_else(PoisonError::into_inner);
     for proxy in &proxies {
         let refs = proxy.public_refs.load(Ordering::Acquire);
         if refs > 0 {

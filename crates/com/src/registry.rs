@@ -57,11 +57,7 @@ static KNOWN: RwLock<Option<HashMap<u128, &'static InterfaceInfo>>> = RwLock::ne
 /// imports. It is needed only for interfaces of other files that an object is asked for by `cast`.
 pub fn register(interfaces: &[&'static InterfaceInfo]) {
     let known = KNOWN.read().unwrap_or_else(PoisonError::into_inner);
-    let has = |info: &&InterfaceInfo| {
-        known
-            .as_ref()
-            .is_some_and(|known| known.contains_key(&info.iid.to_u128()))
-    };
+    let has = |info: &&InterfaceInfo| known.as_ref().is_some_and(|known| known.contains_key(&info.iid.to_u128()));
     if interfaces.iter().all(has) {
         return;
     }

@@ -3,8 +3,8 @@
 pub use crate::error::code;
 pub use crate::frame::{Arrays, Measure, Scalar, Value};
 pub use crate::marshal::{
-    OwnedArray, OwnedObject, OwnedText, Wanted, put_array, put_optional, put_reference, put_text,
-    put_values, reference_for_caller, reference_for_peer, text_count,
+    OwnedArray, OwnedObject, OwnedText, Wanted, put_array, put_optional, put_reference, put_text, put_values,
+    reference_for_caller, reference_for_peer, text_count,
 };
 pub use crate::proxy::{Proxy, ProxyCall, ReplyView, UNKNOWN};
 pub use crate::registry::{InterfaceInfo, Remote, VtablePointer};
@@ -28,11 +28,7 @@ use widestring::{U16CStr, U16CString};
 /// The HRESULT when it is a failure, with the words that a proxy left for it.
 #[inline(always)]
 pub fn check(result: HRESULT) -> Result<()> {
-    if result.0 < 0 {
-        Err(recall(result))
-    } else {
-        Ok(())
-    }
+    if result.0 < 0 { Err(recall(result)) } else { Ok(()) }
 }
 
 /// Turns a method's error into what a vtable's method returns.
@@ -138,11 +134,7 @@ pub fn argument<T: Value>(frame: RegionView<'_>, at: usize) -> std::result::Resu
 /// Bad stub data.
 #[inline]
 pub fn argument_in_range(value: i64, least: i64, most: i64) -> std::result::Result<(), Status> {
-    if (least..=most).contains(&value) {
-        Ok(())
-    } else {
-        Err(Status::BAD_STUB_DATA)
-    }
+    if (least..=most).contains(&value) { Ok(()) } else { Err(Status::BAD_STUB_DATA) }
 }
 
 /// A result in the block of a reply.
@@ -162,11 +154,7 @@ pub fn value<T: Value>(frame: RegionView<'_>, at: usize) -> Result<T> {
 /// RPC_E_INVALID_DATA.
 #[inline]
 pub fn in_range(value: i64, least: i64, most: i64) -> Result<()> {
-    if (least..=most).contains(&value) {
-        Ok(())
-    } else {
-        Err(invalid_reply())
-    }
+    if (least..=most).contains(&value) { Ok(()) } else { Err(invalid_reply()) }
 }
 
 /// A count as a number of elements.
@@ -201,10 +189,7 @@ pub fn check_length(length: usize, wanted: Option<usize>) -> Result<()> {
     if wanted == Some(length) {
         return Ok(());
     }
-    Err(Error::new(
-        code::E_INVALIDARG,
-        "an array's length is not what the other parameters say",
-    ))
+    Err(Error::new(code::E_INVALIDARG, "an array's length is not what the other parameters say"))
 }
 
 /// A string parameter as Rust has it.
@@ -230,9 +215,7 @@ pub unsafe fn wide<'a>(text: *const u16) -> Option<&'a U16CStr> {
 /// A string that a method returned, and that is freed here.
 pub fn take_text(text: *mut u8) -> CString {
     // SAFETY: by COM's rules a returned string is null, or allocated for the caller and ends in a zero.
-    let taken = unsafe { self::text(text) }
-        .map(CStr::to_owned)
-        .unwrap_or_default();
+    let taken = unsafe { self::text(text) }.map(CStr::to_owned).unwrap_or_default();
     // SAFETY: as above, and not used again.
     unsafe { release(text.cast()) };
     taken
@@ -241,9 +224,7 @@ pub fn take_text(text: *mut u8) -> CString {
 /// A string of 16-bit characters that a method returned, and that is freed here.
 pub fn take_wide(text: *mut u16) -> U16CString {
     // SAFETY: as in `take_text`.
-    let taken = unsafe { wide(text) }
-        .map(U16CStr::to_owned)
-        .unwrap_or_default();
+    let taken = unsafe { wide(text) }.map(U16CStr::to_owned).unwrap_or_default();
     // SAFETY: as above, and not used again.
     unsafe { release(text.cast()) };
     taken

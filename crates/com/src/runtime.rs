@@ -58,9 +58,8 @@ impl Runtime {
     pub(crate) fn of_process() -> Result<&'static Self> {
         let made = RUNTIME.get_or_init(|| {
             let mut bytes = [0; 8];
-            rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty()).map_err(
-                |error| Error::new(code::E_FAIL, format!("drawing a process identity: {error}")),
-            )?;
+            rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())
+                .map_err(|error| Error::new(code::E_FAIL, format!("drawing a process identity: {error}")))?;
             Ok(Self {
                 oxid: u64::from_le_bytes(bytes),
                 directory: Directory::of_user()?,
@@ -96,10 +95,7 @@ impl Runtime {
             block if block == Waiting::Block as u8 => Waiting::Block,
             _ => Waiting::Adaptive,
         };
-        Options {
-            waiting,
-            ..Options::default()
-        }
+        Options { waiting, ..Options::default() }
     }
 
     /// Makes sure that other processes can reach this one.
@@ -117,10 +113,7 @@ impl Runtime {
     fn link_by_name(&self, name: &str) -> Result<Arc<Link>> {
         let fresh = Link::open(self, name, thread::deadline())?;
         let mut links = lock(&self.links);
-        let known = links
-            .get(&fresh.oxid())
-            .filter(|known| !known.is_dead())
-            .cloned();
+        let known = links.get(&fresh.oxid()).filter(|known| !known.is_dead()).cloned();
         Ok(known.unwrap_or_else(|| {
             let fresh = Arc::new(fresh);
             links.insert(fresh.oxid(), Arc::clone(&fresh));
@@ -129,19 +122,13 @@ impl Runtime {
     }
 
     fn link_by_oxid(&self, oxid: u64, endpoint: &str) -> Result<Arc<Link>> {
-        let known = lock(&self.links)
-            .get(&oxid)
-            .filter(|known| !known.is_dead())
-            .cloned();
+        let known = lock(&self.links).get(&oxid).filter(|known| !known.is_dead()).cloned();
         if let Some(known) = known {
             return Ok(known);
         }
         let link = self.link_by_name(endpoint)?;
         if link.oxid() != oxid {
-            return Err(Error::new(
-                code::RPC_E_INVALID_OBJREF,
-                "the reference's endpoint is another process's",
-            ));
+            return Err(Error::new(code::RPC_E_INVALID_OBJREF, "the reference's endpoint is another process's"));
         }
         Ok(link)
     }
@@ -154,15 +141,10 @@ impl Runtime {
     /// Closes links that nobody uses.
     pub(crate) fn close_unused_links(&self) {
         // Two: the table's, and the one of `links()` above is gone by now; a user's would make it more.
-        let unused =
-            |link: &Arc<Link>| Arc::strong_count(link) == 1 && (link.is_dead() || link.is_unused());
+        let unused = |link: &Arc<Link>| Arc::strong_count(link) == 1 && (link.is_dead() || link.is_unused());
         let closed: Vec<_> = {
             let mut links = lock(&self.links);
-            let keys: Vec<_> = links
-                .iter()
-                .filter(|(_, link)| unused(link))
-                .map(|(&oxid, _)| oxid)
-                .collect();
+            let keys: Vec<_> = links.iter().filter(|(_, link)| unused(link)).map(|(&oxid, _)| oxid).collect();
             keys.iter().filter_map(|oxid| links.remove(oxid)).collect()
         };
         drop(closed);
@@ -171,11 +153,7 @@ impl Runtime {
     /// The object exported by a name.
     pub(crate) fn named(&self, name: &str) -> Result<Agile> {
         let names = lock(&self.names);
-        Ok(names
-            .get(name)
-            .ok_or(code::RPC_E_DISCONNECTED)?
-            .object
-            .clone())
+        Ok(names.get(name).ok_or(code::RPC_E_DISCONNECTED)?.object.clone())
     }
 
     /// What is exported by name: a line each.
@@ -200,12 +178,7 @@ impl Runtime {
     ) -> Result<ObjRef> {
         self.serve()?;
         registry::register_module(info);
-        let found = self.exports.add(
-            object,
-            info,
-            Holder::Client(client),
-            REFS_PER_POINTER.into(),
-        )?;
+        let found = self.exports.add(object, info, Holder::Client(client), REFS_PER_POINTER.into())?;
         Ok(ObjRef {
             iid: info.iid,
             public_refs: REFS_PER_POINTER,
@@ -243,41 +216,19 @@ impl Runtime {
     }
 
     /// The interface pointer that a reference stands for: a proxy, or the object itself when it is of this process.
-    pub(crate) fn unmarshal(
-        &self,
-        reference: &ObjRef,
-        info: &'static InterfaceInfo,
-    ) -> Result<IUnknown> {
+    pub(crate) fn unmarshal(&self, reference: &ObjRef, info: &'static InterfaceInfo) -> Result<IUnknown> {
         registry::register_module(info);
         if reference.oxid == self.oxid {
-            let object = self
-                .exports
-                .get(reference.target)?
-                .object
-                .ok_or(code::RPC_E_INVALID_OBJREF)?;
+            let object = self.exports.get(reference.target)?.object.ok_or(code::RPC_E_INVALID_OBJREF)?;
             return crate::exports::query(&object.0, info);
         }
         let link = self.link_by_oxid(reference.oxid, &reference.endpoint)?;
         // A reference that came without counts of its own: the sender knew that the receiver is the object's home.
-        let carrier = if reference.iid == info.iid {
-            info
-        } else {
-            registry::find(&reference.iid)?
-        };
-        let pointer = import(
-            &link,
-            reference.oid,
-            reference.target,
-            reference.public_refs,
-            carrier,
-        );
+        let carrier = if reference.iid == info.iid { info } else { registry::find(&reference.iid)? };
+        let pointer = import(&link, reference.oid, reference.target, reference.public_refs, carrier);
         // SAFETY: `import` returns a counted interface pointer, which begins with IUnknown's methods.
         let proxy = unsafe { IUnknown::from_raw(pointer.as_ptr()) };
-        if reference.iid == info.iid {
-            Ok(proxy)
-        } else {
-            crate::exports::query(&proxy, info)
-        }
+        if reference.iid == info.iid { Ok(proxy) } else { crate::exports::query(&proxy, info) }
     }
 }
 
@@ -312,18 +263,10 @@ pub fn export<I: Remote>(name: &str, object: I) -> Result<Export> {
     runtime.serve()?;
     let listener = Arc::new(runtime.directory.bind(name)?);
     let object: IUnknown = object.cast()?;
-    let entry = Name {
-        object: Agile(object),
-        info: I::INFO,
-        _listener: Arc::clone(&listener),
-    };
+    let entry = Name { object: Agile(object), info: I::INFO, _listener: Arc::clone(&listener) };
     lock(&runtime.names).insert(name.to_owned(), entry);
     accept_on(runtime, Arc::clone(&listener))?;
-    Ok(Export {
-        runtime,
-        name: name.to_owned(),
-        listener,
-    })
+    Ok(Export { runtime, name: name.to_owned(), listener })
 }
 
 /// Connects to the object that a process of this host exports by a name.
@@ -375,21 +318,12 @@ pub fn list() -> Result<Vec<Listed>> {
     let runtime = Runtime::of_process()?;
     let entries = runtime.directory.list()?;
     let own_endpoints = |name: &str| name.starts_with("oxid-");
-    let names = entries
-        .into_iter()
-        .filter(|entry| !own_endpoints(&entry.name));
+    let names = entries.into_iter().filter(|entry| !own_endpoints(&entry.name));
     Ok(names
         .map(|entry| {
             let told = ask(runtime, &entry.name).ok().flatten();
-            let (interface, iid) = told.map_or((None, None), |(interface, iid)| {
-                (Some(interface), Some(iid))
-            });
-            Listed {
-                name: entry.name,
-                pid: entry.pid,
-                interface,
-                iid,
-            }
+            let (interface, iid) = told.map_or((None, None), |(interface, iid)| (Some(interface), Some(iid)));
+            Listed { name: entry.name, pid: entry.pid, interface, iid }
         })
         .collect())
 }
@@ -402,8 +336,7 @@ fn ask(runtime: &Runtime, name: &str) -> Result<Option<(String, String)>> {
     };
     Ok(text.lines().find_map(|line| {
         let mut parts = line.split('\t');
-        (parts.next() == Some(name))
-            .then(|| Some((parts.next()?.to_owned(), parts.next()?.to_owned())))?
+        (parts.next() == Some(name)).then(|| Some((parts.next()?.to_owned(), parts.next()?.to_owned())))?
     }))
 }
 

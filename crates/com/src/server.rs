@@ -23,20 +23,12 @@ pub(crate) struct Clients {
 
 impl Clients {
     fn enter(&self, oxid: u64) {
-        *self
-            .connections
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .entry(oxid)
-            .or_insert(0) += 1;
+        *self.connections.lock().unwrap_or_else(PoisonError::into_inner).entry(oxid).or_insert(0) += 1;
     }
 
     /// Whether this was the client's last connection.
     fn leave(&self, oxid: u64) -> bool {
-        let mut connections = self
-            .connections
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut connections = self.connections.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(count) = connections.get_mut(&oxid) else {
             return false;
         };
@@ -50,10 +42,7 @@ impl Clients {
 
     /// The processes that are connected.
     pub(crate) fn count(&self) -> usize {
-        self.connections
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .len()
+        self.connections.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
 
     /// Has every service thread look whether it keeps objects that are no longer exported.
@@ -79,15 +68,9 @@ pub(crate) fn accept_on(runtime: &'static Runtime, listener: Arc<Listener>) -> R
             }
         }
     };
-    std::thread::Builder::new()
-        .name("obvia-accept".to_owned())
-        .spawn(accept)
-        .map_err(|error| {
-            crate::Error::new(
-                crate::code::E_OUTOFMEMORY,
-                format!("starting a thread to accept connections: {error}"),
-            )
-        })?;
+    std::thread::Builder::new().name("obvia-accept".to_owned()).spawn(accept).map_err(|error| {
+        crate::Error::new(crate::code::E_OUTOFMEMORY, format!("starting a thread to accept connections: {error}"))
+    })?;
     Ok(())
 }
 
@@ -98,25 +81,14 @@ fn start_service(runtime: &'static Runtime, incoming: Incoming) {
             return;
         };
         let clients = runtime.clients();
-        clients
-            .alarms
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(vi.alarm());
-        let mut connection = Connection {
-            runtime,
-            client: None,
-            cache: Cached::new(),
-            alarm: vi.alarm(),
-        };
+        clients.alarms.lock().unwrap_or_else(PoisonError::into_inner).push(vi.alarm());
+        let mut connection = Connection { runtime, client: None, cache: Cached::new(), alarm: vi.alarm() };
         serve(&mut vi, &mut connection);
         drop(vi);
         connection.end();
     };
     // Without a thread the peer's connection closes, which it notices at once.
-    let _ = std::thread::Builder::new()
-        .name("obvia-serve".to_owned())
-        .spawn(serve);
+    let _ = std::thread::Builder::new().name("obvia-serve".to_owned()).spawn(serve);
 }
 
 /// What a method can ask about its caller.
@@ -141,11 +113,7 @@ pub(crate) fn caller() -> Option<Caller> {
 ///
 /// Long methods look now and then. In a method that was called in its own process this is always false.
 pub fn is_cancelled() -> bool {
-    CALLER.with_borrow(|caller| {
-        caller
-            .as_ref()
-            .is_some_and(|caller| caller.alarm.is_closed())
-    })
+    CALLER.with_borrow(|caller| caller.as_ref().is_some_and(|caller| caller.alarm.is_closed()))
 }
 
 /// One connection and what it is served with.
@@ -158,12 +126,7 @@ struct Connection {
 
 impl Connection {
     fn end(self) {
-        let Self {
-            runtime,
-            client,
-            cache,
-            ..
-        } = self;
+        let Self { runtime, client, cache, .. } = self;
         drop(cache);
         if let Some(client) = client
             && runtime.clients().leave(client)
@@ -180,18 +143,10 @@ impl Service for Connection {
     #[inline]
     fn look_up(&mut self, target: TargetId) -> std::result::Result<&Target, Status> {
         if target == system::TARGET {
-            return if self.client.is_some() {
-                Ok(system::target())
-            } else {
-                Err(Status::PROTOCOL_ERROR)
-            };
+            return if self.client.is_some() { Ok(system::target()) } else { Err(Status::PROTOCOL_ERROR) };
         }
         self.cache
-            .lookup(
-                &self.runtime.exports().table,
-                target.index,
-                target.generation,
-            )
+            .lookup(&self.runtime.exports().table, target.index, target.generation)
             .map_err(|_| Status::OBJECT_NOT_FOUND)
     }
 
@@ -216,11 +171,7 @@ impl Service for Connection {
         if self.client.is_none() {
             self.client = Some(client);
             self.runtime.clients().enter(client);
-            let caller = Caller {
-                runtime: self.runtime,
-                oxid: client,
-                alarm: self.alarm.clone(),
-            };
+            let caller = Caller { runtime: self.runtime, oxid: client, alarm: self.alarm.clone() };
             CALLER.set(Some(caller));
         }
         Some(self.runtime.oxid().to_le_bytes().to_vec())

@@ -53,11 +53,7 @@ impl<'a, 'b> StubCall<'a, 'b> {
     #[inline]
     pub fn block(&self, length: usize) -> Result<RegionView<'b>, Status> {
         let frame = self.call.frame;
-        if frame.len() == length.next_multiple_of(8) {
-            Ok(frame)
-        } else {
-            Err(Status::BAD_STUB_DATA)
-        }
+        if frame.len() == length.next_multiple_of(8) { Ok(frame) } else { Err(Status::BAD_STUB_DATA) }
     }
 
     /// The request's frame, for a method with arrays behind a block of `length` bytes.
@@ -68,11 +64,7 @@ impl<'a, 'b> StubCall<'a, 'b> {
     #[inline]
     pub fn frame(&self, length: usize) -> Result<RegionView<'b>, Status> {
         let frame = self.call.frame;
-        if frame.len() >= length.next_multiple_of(8) {
-            Ok(frame)
-        } else {
-            Err(Status::BAD_STUB_DATA)
-        }
+        if frame.len() >= length.next_multiple_of(8) { Ok(frame) } else { Err(Status::BAD_STUB_DATA) }
     }
 
     /// Checks that the arrays end where the frame ends.
@@ -82,11 +74,7 @@ impl<'a, 'b> StubCall<'a, 'b> {
     /// Bad stub data when they do not.
     #[inline]
     pub fn end(&self, arrays: Arrays) -> Result<(), Status> {
-        if arrays.end() == self.call.frame.len() {
-            Ok(())
-        } else {
-            Err(Status::BAD_STUB_DATA)
-        }
+        if arrays.end() == self.call.frame.len() { Ok(()) } else { Err(Status::BAD_STUB_DATA) }
     }
 
     /// Copies an [in] array out of the caller's memory. The copy lives until the call has been answered.
@@ -103,9 +91,7 @@ impl<'a, 'b> StubCall<'a, 'b> {
         count: usize,
     ) -> Result<*const T, Status> {
         let frame = self.call.frame;
-        let body = arrays
-            .find(frame, slot, kind, count, size_of::<T>())
-            .ok_or(Status::BAD_STUB_DATA)?;
+        let body = arrays.find(frame, slot, kind, count, size_of::<T>()).ok_or(Status::BAD_STUB_DATA)?;
         if count == 0 {
             return Ok(std::ptr::dangling());
         }
@@ -142,12 +128,8 @@ impl<'a, 'b> StubCall<'a, 'b> {
         count: usize,
     ) -> Result<Vec<T>, Status> {
         let frame = self.call.frame;
-        let body = arrays
-            .find(frame, slot, kind, count, T::SIZE)
-            .ok_or(Status::BAD_STUB_DATA)?;
-        (0..count)
-            .map(|at| T::load(frame, body + at * T::SIZE).ok_or(Status::BAD_STUB_DATA))
-            .collect()
+        let body = arrays.find(frame, slot, kind, count, T::SIZE).ok_or(Status::BAD_STUB_DATA)?;
+        (0..count).map(|at| T::load(frame, body + at * T::SIZE).ok_or(Status::BAD_STUB_DATA)).collect()
     }
 
     /// Loads a value that may be left out.
@@ -155,19 +137,8 @@ impl<'a, 'b> StubCall<'a, 'b> {
     /// # Errors
     ///
     /// As [`Self::values_in`].
-    pub fn optional_in<T: Value>(
-        &mut self,
-        arrays: &mut Arrays,
-        slot: usize,
-        kind: u32,
-    ) -> Result<Option<T>, Status> {
-        if self
-            .call
-            .frame
-            .load_u64(slot)
-            .ok_or(Status::BAD_STUB_DATA)?
-            == 0
-        {
+    pub fn optional_in<T: Value>(&mut self, arrays: &mut Arrays, slot: usize, kind: u32) -> Result<Option<T>, Status> {
+        if self.call.frame.load_u64(slot).ok_or(Status::BAD_STUB_DATA)? == 0 {
             return Ok(None);
         }
         Ok(self.values_in(arrays, slot, kind, 1)?.pop())
@@ -186,16 +157,12 @@ impl<'a, 'b> StubCall<'a, 'b> {
         wanted: Wanted,
     ) -> Result<Received, Status> {
         let frame = self.call.frame;
-        let found = arrays
-            .find_counted(frame, slot, kind, 1)
-            .ok_or(Status::BAD_STUB_DATA)?;
+        let found = arrays.find_counted(frame, slot, kind, 1).ok_or(Status::BAD_STUB_DATA)?;
         let Some((body, count)) = found else {
             return Ok(Received(None));
         };
         let object = marshal::receive(frame, body, count, wanted);
-        object
-            .map(|object| Received(Some(object)))
-            .map_err(|error| Status(error.code().0.cast_unsigned()))
+        object.map(|object| Received(Some(object))).map_err(|error| Status(error.code().0.cast_unsigned()))
     }
 
     /// Room for an array that the method fills, zeroed.
@@ -234,11 +201,7 @@ impl<'a, 'b> StubCall<'a, 'b> {
         // SAFETY: `copy_in` returned the address of `count` elements in the scratch memory, which outlives the call.
         let last = unsafe { text.add(count - 1) };
         // SAFETY: as above; any bit pattern is a valid scalar.
-        if unsafe { last.read() } == T::default() {
-            Ok(text)
-        } else {
-            Err(bad)
-        }
+        if unsafe { last.read() } == T::default() { Ok(text) } else { Err(bad) }
     }
 
     /// Private memory for this call.
@@ -272,14 +235,8 @@ impl<'a, 'b> StubCall<'a, 'b> {
     /// Out of memory when the reply is longer than the connection allows.
     #[inline]
     pub fn reply(&mut self, length: usize) -> Result<ReplyFrame, Status> {
-        let frame = self
-            .call
-            .reply(length)
-            .map_err(|_| Status::REMOTE_NO_MEMORY)?;
-        Ok(ReplyFrame {
-            start: frame.as_mut_ptr(),
-            length: frame.len(),
-        })
+        let frame = self.call.reply(length).map_err(|_| Status::REMOTE_NO_MEMORY)?;
+        Ok(ReplyFrame { start: frame.as_mut_ptr(), length: frame.len() })
     }
 
     /// Answers with the method's HRESULT and the reply's frame; where the method failed, without the frame.
@@ -340,13 +297,7 @@ impl ReplyFrame {
 
     /// Places an [out] array, which the method fills in place.
     #[inline]
-    pub fn array<T: Scalar>(
-        &mut self,
-        arrays: &mut Arrays,
-        slot: usize,
-        kind: u32,
-        count: usize,
-    ) -> *mut T {
+    pub fn array<T: Scalar>(&mut self, arrays: &mut Arrays, slot: usize, kind: u32, count: usize) -> *mut T {
         let body = arrays.place(self.bytes(), slot, kind, count, count * size_of::<T>());
         self.bytes()[body..].as_mut_ptr().cast()
     }
@@ -366,14 +317,10 @@ impl ReplyFrame {
         request: (RegionView<'_>, &mut Arrays, usize),
     ) -> Result<*mut T, Status> {
         let (frame, from, from_slot) = request;
-        let source = from
-            .find(frame, from_slot, kind, count, size_of::<T>())
-            .ok_or(Status::BAD_STUB_DATA)?;
+        let source = from.find(frame, from_slot, kind, count, size_of::<T>()).ok_or(Status::BAD_STUB_DATA)?;
         let bytes = count * size_of::<T>();
         let body = arrays.place(self.bytes(), slot, kind, count, bytes);
-        frame
-            .copy_to(source, &mut self.bytes()[body..body + bytes])
-            .ok_or(Status::BAD_STUB_DATA)?;
+        frame.copy_to(source, &mut self.bytes()[body..body + bytes]).ok_or(Status::BAD_STUB_DATA)?;
         Ok(self.bytes()[body..].as_mut_ptr().cast())
     }
 }
@@ -398,9 +345,7 @@ pub struct Received(Option<IUnknown>);
 impl Received {
     /// The pointer as the method takes it.
     pub fn as_raw(&self) -> *mut c_void {
-        self.0
-            .as_ref()
-            .map_or(std::ptr::null_mut(), Interface::as_raw)
+        self.0.as_ref().map_or(std::ptr::null_mut(), Interface::as_raw)
     }
 }
 

@@ -17,10 +17,7 @@ use std::ffi::c_void;
 use windows_core::{GUID, HRESULT};
 
 /// The target of the runtime's own calls. No entry of the object table has generation 0.
-pub(crate) const TARGET: TargetId = TargetId {
-    index: 0,
-    generation: 0,
-};
+pub(crate) const TARGET: TargetId = TargetId { index: 0, generation: 0 };
 /// References that one query brings: further copies of the pointer need no call.
 pub(crate) const REFS_PER_QUERY: u32 = 5;
 
@@ -34,19 +31,8 @@ const OP_DESCRIBE: u16 = 8;
 /// The most bytes that an answer of these calls may have.
 const ANSWER_MAX: usize = 1 << 20;
 
-static STUBS: [StubFn; 6] = [
-    serve_query,
-    serve_release,
-    serve_transfer,
-    serve_resolve,
-    serve_list,
-    serve_describe,
-];
-static SELF: Target = Target {
-    object: None,
-    stubs: &STUBS,
-    info: None,
-};
+static STUBS: [StubFn; 6] = [serve_query, serve_release, serve_transfer, serve_resolve, serve_list, serve_describe];
+static SELF: Target = Target { object: None, stubs: &STUBS, info: None };
 
 /// What calls to [`TARGET`] are dispatched to.
 pub(crate) fn target() -> &'static Target {
@@ -68,10 +54,7 @@ fn call(channel: &mut Channel, opnum: u16, request: &[u8]) -> Result<Vec<u8>> {
         return Err(code::RPC_E_INVALID_DATA.into());
     }
     let mut answer = vec![0; reply.frame.len()];
-    reply
-        .frame
-        .copy_to(0, &mut answer)
-        .ok_or(code::RPC_E_INVALID_DATA)?;
+    reply.frame.copy_to(0, &mut answer).ok_or(code::RPC_E_INVALID_DATA)?;
     Ok(answer)
 }
 
@@ -101,10 +84,7 @@ fn who() -> std::result::Result<Caller, Status> {
     caller().ok_or(Status::PROTOCOL_ERROR)
 }
 
-fn answer(
-    call: &mut StubCall<'_, '_>,
-    outcome: Result<Vec<u8>>,
-) -> std::result::Result<(), Status> {
+fn answer(call: &mut StubCall<'_, '_>, outcome: Result<Vec<u8>>) -> std::result::Result<(), Status> {
     let bytes = match outcome {
         Ok(bytes) => bytes,
         Err(error) => {
@@ -113,10 +93,7 @@ fn answer(
         }
     };
     let length = bytes.len().next_multiple_of(8);
-    let frame = call
-        .inner()
-        .reply(length)
-        .map_err(|_| Status::REMOTE_NO_MEMORY)?;
+    let frame = call.inner().reply(length).map_err(|_| Status::REMOTE_NO_MEMORY)?;
     frame[..bytes.len()].copy_from_slice(&bytes);
     frame[bytes.len()..].fill(0);
     call.respond(code::S_OK, length);
@@ -144,27 +121,15 @@ fn explain(error: Error, info: &InterfaceInfo) -> Error {
 }
 
 /// Asks the server for another interface of an object. The references returned belong to the caller.
-pub(crate) fn query_interface(
-    link: &Link,
-    through: TargetId,
-    info: &'static InterfaceInfo,
-) -> Result<TargetId> {
+pub(crate) fn query_interface(link: &Link, through: TargetId, info: &'static InterfaceInfo) -> Result<TargetId> {
     let mut request = Vec::with_capacity(40);
     request.extend(target_to_wire(through));
     request.extend(guid_to_wire(&info.iid));
     request.extend(info.fingerprint.to_le_bytes());
-    let answer = link
-        .with_home(|home| call(home, OP_QUERY, &request))
-        .map_err(|error| explain(error, info))?;
-    let word: [u8; 8] = answer
-        .first_chunk()
-        .copied()
-        .ok_or(code::RPC_E_INVALID_DATA)?;
+    let answer = link.with_home(|home| call(home, OP_QUERY, &request)).map_err(|error| explain(error, info))?;
+    let word: [u8; 8] = answer.first_chunk().copied().ok_or(code::RPC_E_INVALID_DATA)?;
     let word = u64::from_le_bytes(word);
-    Ok(TargetId {
-        index: word as u32,
-        generation: (word >> 32) as u32,
-    })
+    Ok(TargetId { index: word as u32, generation: (word >> 32) as u32 })
 }
 
 fn serve_query(_: *mut c_void, call: &mut StubCall<'_, '_>) -> std::result::Result<(), Status> {
@@ -174,18 +139,10 @@ fn serve_query(_: *mut c_void, call: &mut StubCall<'_, '_>) -> std::result::Resu
     let caller = who()?;
     let outcome = (|| {
         let exports = caller.runtime.exports();
-        let object = exports
-            .get(through)?
-            .object
-            .ok_or(code::RPC_E_DISCONNECTED)?;
+        let object = exports.get(through)?.object.ok_or(code::RPC_E_DISCONNECTED)?;
         let info = registry::find(&iid).map_err(|_| code::E_NOINTERFACE)?;
         check_fingerprint(info, theirs)?;
-        let found = exports.add(
-            &object.0,
-            info,
-            Holder::Client(caller.oxid),
-            REFS_PER_QUERY.into(),
-        )?;
+        let found = exports.add(&object.0, info, Holder::Client(caller.oxid), REFS_PER_QUERY.into())?;
         Ok(target_to_wire(found.target).to_vec())
     })();
     answer(call, outcome)
@@ -212,10 +169,7 @@ fn serve_release(_: *mut c_void, call: &mut StubCall<'_, '_>) -> std::result::Re
         let refs = frame.load_u64(at + 8).ok_or(Status::BAD_STUB_DATA)?;
         batch.push((target_from(frame, at)?, refs));
     }
-    caller
-        .runtime
-        .exports()
-        .release(Holder::Client(caller.oxid), batch);
+    caller.runtime.exports().release(Holder::Client(caller.oxid), batch);
     caller.runtime.clients().wake_all();
     answer(call, Ok(Vec::new()))
 }
@@ -236,10 +190,7 @@ fn serve_transfer(_: *mut c_void, call: &mut StubCall<'_, '_>) -> std::result::R
     let to = frame.load_u64(8).ok_or(Status::BAD_STUB_DATA)?;
     let refs = frame.load_u64(16).ok_or(Status::BAD_STUB_DATA)?;
     let caller = who()?;
-    let outcome = caller
-        .runtime
-        .exports()
-        .add_to(target, Holder::Client(to), refs.min(1 << 20));
+    let outcome = caller.runtime.exports().add_to(target, Holder::Client(to), refs.min(1 << 20));
     answer(call, outcome.map(|()| Vec::new()))
 }
 
@@ -250,19 +201,14 @@ pub(crate) fn resolve(link: &Link, name: &str, info: &'static InterfaceInfo) -> 
     request.extend(info.fingerprint.to_le_bytes());
     request.extend((name.len() as u64).to_le_bytes());
     request.extend(name.as_bytes());
-    let answer = link
-        .with_home(|home| call(home, OP_RESOLVE, &request))
-        .map_err(|error| explain(error, info))?;
+    let answer = link.with_home(|home| call(home, OP_RESOLVE, &request)).map_err(|error| explain(error, info))?;
     ObjRef::from_wire(&answer)
 }
 
 fn serve_resolve(_: *mut c_void, call: &mut StubCall<'_, '_>) -> std::result::Result<(), Status> {
     let frame = call.frame(40)?;
     let (iid, theirs) = (guid_from(frame, 0)?, fingerprint_from(frame, 16)?);
-    let length = frame
-        .load_u64(32)
-        .filter(|&length| length <= 255)
-        .ok_or(Status::BAD_STUB_DATA)?;
+    let length = frame.load_u64(32).filter(|&length| length <= 255).ok_or(Status::BAD_STUB_DATA)?;
     let mut name = vec![0; length as usize];
     frame.copy_to(40, &mut name).ok_or(Status::BAD_STUB_DATA)?;
     let name = String::from_utf8(name).map_err(|_| Status::BAD_STUB_DATA)?;
@@ -271,10 +217,7 @@ fn serve_resolve(_: *mut c_void, call: &mut StubCall<'_, '_>) -> std::result::Re
         let object = caller.runtime.named(&name)?;
         let info = registry::find(&iid).map_err(|_| code::E_NOINTERFACE)?;
         check_fingerprint(info, theirs)?;
-        Ok(caller
-            .runtime
-            .marshal_own(&object.0, info, caller.oxid)?
-            .to_wire())
+        Ok(caller.runtime.marshal_own(&object.0, info, caller.oxid)?.to_wire())
     })();
     answer(call, outcome)
 }
@@ -303,10 +246,7 @@ fn serve_describe(_: *mut c_void, call: &mut StubCall<'_, '_>) -> std::result::R
 }
 
 fn text(mut bytes: Vec<u8>) -> Result<String> {
-    let end = bytes
-        .iter()
-        .rposition(|&byte| byte != 0)
-        .map_or(0, |last| last + 1);
+    let end = bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
     bytes.truncate(end);
     String::from_utf8(bytes).map_err(|_| code::RPC_E_INVALID_DATA.into())
 }

@@ -3,8 +3,8 @@
 use crate::error::Result;
 use crate::link::Link;
 use obvia_rpc::vi_call::Channel;
-use obvia_via::{Deadline, Limit};
 use obvia_via::provider::shm::Alarm;
+use obvia_via::{Deadline, Limit};
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -105,11 +105,7 @@ impl Canceller {
     /// Cancels. May be called from any thread, any number of times.
     pub fn cancel(&self) {
         self.0.cancelled.store(true, Ordering::SeqCst);
-        let waiting = self
-            .0
-            .waiting
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let waiting = self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(alarm) = waiting.as_ref() {
             alarm.ring();
         }

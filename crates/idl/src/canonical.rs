@@ -4,8 +4,8 @@
 //! order of declarations, spelling of types and names of typedefs are not. The text is itself IDL.
 
 use crate::model::{
-    Arith, Direction, EnumId, Extent, Field, InterfaceId, Method, Model, Object, Operand, Pointer,
-    PointerClass, StructId, Type, UnionId,
+    Arith, Direction, EnumId, Extent, Field, InterfaceId, Method, Model, Object, Operand, Pointer, PointerClass,
+    StructId, Type, UnionId,
 };
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
@@ -117,30 +117,14 @@ struct Printer<'a> {
 /// A GUID in its usual form.
 pub(crate) fn uuid_text(value: u128) -> String {
     let hex = format!("{value:032x}");
-    format!(
-        "{}-{}-{}-{}-{}",
-        &hex[..8],
-        &hex[8..12],
-        &hex[12..16],
-        &hex[16..20],
-        &hex[20..]
-    )
+    format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
 }
 
 impl Printer<'_> {
     fn enumeration(&self, out: &mut String, id: EnumId) {
         let found = &self.model.enums[id.0];
-        let values: Vec<String> = found
-            .values
-            .iter()
-            .map(|(name, value)| format!("    {name} = {value}"))
-            .collect();
-        let _ = writeln!(
-            out,
-            "typedef [v1_enum] enum {{\n{}\n}} {};",
-            values.join(",\n"),
-            found.name
-        );
+        let values: Vec<String> = found.values.iter().map(|(name, value)| format!("    {name} = {value}")).collect();
+        let _ = writeln!(out, "typedef [v1_enum] enum {{\n{}\n}} {};", values.join(",\n"), found.name);
     }
 
     fn structure(&self, out: &mut String, id: StructId, done: &mut BTreeSet<Declared>) {
@@ -154,21 +138,12 @@ impl Printer<'_> {
         if let Some((element, ..)) = &found.conformant {
             self.contained(out, element, done);
         }
-        let names: Vec<&str> = found
-            .fields
-            .iter()
-            .map(|field| field.name.as_str())
-            .collect();
+        let names: Vec<&str> = found.fields.iter().map(|field| field.name.as_str()).collect();
         let _ = writeln!(out, "struct {} {{", found.name);
         for field in &found.fields {
             if let (Type::Void, Some((element, size, length))) = (&field.ty, &found.conformant) {
                 let extent = self.sizes(size, length.as_ref(), &names);
-                let _ = writeln!(
-                    out,
-                    "    [{extent}] {} {}[];",
-                    self.name(element),
-                    field.name
-                );
+                let _ = writeln!(out, "    [{extent}] {} {}[];", self.name(element), field.name);
                 continue;
             }
             let _ = writeln!(out, "    {};", self.field(field, &names));
@@ -195,17 +170,8 @@ impl Printer<'_> {
             }
         }
         for arm in &found.arms {
-            let cases: Vec<String> = arm
-                .cases
-                .iter()
-                .map(|case| format!("case {case}:"))
-                .collect();
-            let _ = writeln!(
-                out,
-                "    {} {};",
-                cases.join(" "),
-                self.arm(arm.field.as_ref())
-            );
+            let cases: Vec<String> = arm.cases.iter().map(|case| format!("case {case}:")).collect();
+            let _ = writeln!(out, "    {} {};", cases.join(" "), self.arm(arm.field.as_ref()));
         }
         if let Some(field) = &found.default {
             let _ = writeln!(out, "    default: {};", self.arm(field.as_ref()));
@@ -223,24 +189,16 @@ impl Printer<'_> {
             Type::Struct(id) => self.structure(out, *id, done),
             Type::Union(id) => self.union(out, *id, done),
             Type::Fixed(element, _) => self.contained(out, element, done),
-            Type::Pointer(pointer) if matches!(pointer.to, Type::Union(_)) => {
-                self.contained(out, &pointer.to, done)
-            }
+            Type::Pointer(pointer) if matches!(pointer.to, Type::Union(_)) => self.contained(out, &pointer.to, done),
             _ => {}
         }
     }
 
     fn interface(&self, out: &mut String, id: InterfaceId) {
         let found = &self.model.interfaces[id.0];
-        let base = found.base.map_or("IUnknown", |base| {
-            self.model.interfaces[base.0].name.as_str()
-        });
+        let base = found.base.map_or("IUnknown", |base| self.model.interfaces[base.0].name.as_str());
         let (major, minor) = found.version;
-        let version = if (major, minor) == (0, 0) {
-            String::new()
-        } else {
-            format!(", version({major}.{minor})")
-        };
+        let version = if (major, minor) == (0, 0) { String::new() } else { format!(", version({major}.{minor})") };
         let local = if found.local { ", local" } else { "" };
         let _ = writeln!(
             out,
@@ -255,11 +213,7 @@ impl Printer<'_> {
     }
 
     fn method(&self, out: &mut String, method: &Method) {
-        let names: Vec<&str> = method
-            .params
-            .iter()
-            .map(|param| param.name.as_str())
-            .collect();
+        let names: Vec<&str> = method.params.iter().map(|param| param.name.as_str()).collect();
         let oneway = if method.oneway { "[oneway] " } else { "" };
         let params: Vec<String> = method
             .params
@@ -279,22 +233,10 @@ impl Printer<'_> {
                 if let Some(switch) = &param.switch {
                     attributes.push(format!("switch_is({})", arith(switch, &names)));
                 }
-                self.declaration(
-                    &param.ty,
-                    &param.name,
-                    param.range,
-                    attributes,
-                    &names,
-                    true,
-                )
+                self.declaration(&param.ty, &param.name, param.range, attributes, &names, true)
             })
             .collect();
-        let _ = writeln!(
-            out,
-            "    {oneway}HRESULT {}({});",
-            method.name,
-            params.join(", ")
-        );
+        let _ = writeln!(out, "    {oneway}HRESULT {}({});", method.name, params.join(", "));
     }
 
     fn field(&self, field: &Field, names: &[&str]) -> String {
@@ -302,14 +244,7 @@ impl Printer<'_> {
         if let Some(switch) = &field.switch {
             attributes.push(format!("switch_is({})", arith(switch, names)));
         }
-        self.declaration(
-            &field.ty,
-            &field.name,
-            field.range,
-            attributes,
-            names,
-            false,
-        )
+        self.declaration(&field.ty, &field.name, field.range, attributes, names, false)
     }
 
     fn declaration(
@@ -343,27 +278,13 @@ impl Printer<'_> {
                 base = "IUnknown".to_owned();
             }
         }
-        let attributes = if attributes.is_empty() {
-            String::new()
-        } else {
-            format!("[{}] ", attributes.join(", "))
-        };
+        let attributes = if attributes.is_empty() { String::new() } else { format!("[{}] ", attributes.join(", ")) };
         format!("{attributes}{base} {stars}{name}{dimensions}")
     }
 
-    fn pointer_attributes(
-        &self,
-        levels: &[&Pointer],
-        attributes: &mut Vec<String>,
-        names: &[&str],
-        param: bool,
-    ) {
+    fn pointer_attributes(&self, levels: &[&Pointer], attributes: &mut Vec<String>, names: &[&str], param: bool) {
         if let Some(outer) = levels.first() {
-            let usual = if param {
-                PointerClass::Ref
-            } else {
-                PointerClass::Unique
-            };
+            let usual = if param { PointerClass::Ref } else { PointerClass::Unique };
             if outer.class != usual {
                 attributes.push(class(outer.class).to_owned());
             }
@@ -376,24 +297,15 @@ impl Printer<'_> {
                     length.push(String::new());
                 }
                 Extent::Text => text = true,
-                Extent::Counted {
-                    size: count,
-                    length: used,
-                } => {
+                Extent::Counted { size: count, length: used } => {
                     size.push(arith(count, names));
-                    length.push(
-                        used.as_ref()
-                            .map_or_else(String::new, |used| arith(used, names)),
-                    );
+                    length.push(used.as_ref().map_or_else(String::new, |used| arith(used, names)));
                 }
             }
         }
         for (name, list) in [("size_is", size), ("length_is", length)] {
             if list.iter().any(|one| !one.is_empty()) {
-                attributes.push(format!(
-                    "{name}({})",
-                    list.join(", ").trim_end_matches(", ")
-                ));
+                attributes.push(format!("{name}({})", list.join(", ").trim_end_matches(", ")));
             }
         }
         if text {
@@ -403,10 +315,7 @@ impl Printer<'_> {
 
     fn sizes(&self, size: &Arith, length: Option<&Arith>, names: &[&str]) -> String {
         let size = format!("size_is({})", arith(size, names));
-        length.map_or_else(
-            || size.clone(),
-            |length| format!("{size}, length_is({})", arith(length, names)),
-        )
+        length.map_or_else(|| size.clone(), |length| format!("{size}, length_is({})", arith(length, names)))
     }
 
     fn name(&self, ty: &Type) -> String {
@@ -442,11 +351,7 @@ fn class(class: PointerClass) -> &'static str {
 fn operand_text(operand: &Operand, names: &[&str]) -> String {
     let name = names.get(operand.index).copied().unwrap_or("?");
     // A REFIID is a pointer by nature, and named without a star.
-    if operand.deref && operand.base != crate::model::Base::Guid {
-        format!("*{name}")
-    } else {
-        name.to_owned()
-    }
+    if operand.deref && operand.base != crate::model::Base::Guid { format!("*{name}") } else { name.to_owned() }
 }
 
 /// An expression as text, fully in parentheses.
@@ -455,18 +360,9 @@ fn arith(value: &Arith, names: &[&str]) -> String {
         Arith::Const(value) => value.to_string(),
         Arith::Operand(operand) => operand_text(operand, names),
         Arith::Unary(operator, inner) => format!("{operator}({})", arith(inner, names)),
-        Arith::Binary(operator, left, right) => format!(
-            "({} {operator} {})",
-            arith(left, names),
-            arith(right, names)
-        ),
+        Arith::Binary(operator, left, right) => format!("({} {operator} {})", arith(left, names), arith(right, names)),
         Arith::Ternary(condition, yes, no) => {
-            format!(
-                "({} ? {} : {})",
-                arith(condition, names),
-                arith(yes, names),
-                arith(no, names)
-            )
+            format!("({} ? {} : {})", arith(condition, names), arith(yes, names), arith(no, names))
         }
     }
 }

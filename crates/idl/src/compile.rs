@@ -87,10 +87,7 @@ impl Compiler {
             Err(error) => {
                 let text = format!("{} cannot be read: {error}", path.display());
                 let diagnostic = Diagnostic::nowhere("unreadable", text);
-                Err(Failure {
-                    diagnostics: vec![diagnostic],
-                    sources: Sources::default(),
-                })
+                Err(Failure { diagnostics: vec![diagnostic], sources: Sources::default() })
             }
         }
     }
@@ -114,17 +111,7 @@ impl Compiler {
         };
         // Old files are in the encodings of their time; only comments and texts differ.
         let text = String::from_utf8(bytes).unwrap_or_else(|error| {
-            error
-                .into_bytes()
-                .iter()
-                .map(|&byte| {
-                    if byte.is_ascii() {
-                        char::from(byte)
-                    } else {
-                        '?'
-                    }
-                })
-                .collect()
+            error.into_bytes().iter().map(|&byte| if byte.is_ascii() { char::from(byte) } else { '?' }).collect()
         });
         reading.read(path, text, 0);
         reading.finish(path)
@@ -136,25 +123,14 @@ impl Reading<'_> {
         let length = text.len() as u32;
         let Some(file) = self.sources.add(path, text, false) else {
             let text = format!("{} is too long, or one file too many", path.display());
-            return self
-                .diagnostics
-                .push(Diagnostic::nowhere("unreadable", text));
+            return self.diagnostics.push(Diagnostic::nowhere("unreadable", text));
         };
         let tokens = lex(&self.sources.file(file).text, file, &mut self.diagnostics);
-        let output = preprocess(
-            &tokens,
-            &self.sources,
-            &mut self.macros,
-            &mut self.diagnostics,
-        );
+        let output = preprocess(&tokens, &self.sources, &mut self.macros, &mut self.diagnostics);
         for (name, span) in &output.includes {
             self.import(name, *span, path, depth);
         }
-        let end = Span {
-            file,
-            start: length,
-            end: length,
-        };
+        let end = Span { file, start: length, end: length };
         let items = Parser::new(&output.tokens, end, &self.sources, &mut self.diagnostics).file();
         for item in &items {
             if let Item::Import(files) = item {
@@ -169,17 +145,14 @@ impl Reading<'_> {
     fn import(&mut self, name: &str, span: Span, from: &Path, depth: usize) {
         let base = name.rsplit(['/', '\\']).next().unwrap_or(name);
         let beside = from.parent().unwrap_or(Path::new("")).join(name);
-        let candidates =
-            std::iter::once(beside).chain(self.compiler.include.iter().map(|dir| dir.join(name)));
+        let candidates = std::iter::once(beside).chain(self.compiler.include.iter().map(|dir| dir.join(name)));
         let found = candidates.into_iter().find(|path| path.is_file());
         let Some(path) = found else {
             if BUILT_IN.contains(&base) || base.ends_with(".h") || base.ends_with(".acf") {
                 return;
             }
-            let error =
-                Diagnostic::error("no-such-file", span, format!("there is no file `{name}`"));
-            let error =
-                error.help("it is looked for beside this file and in the include directories (-I)");
+            let error = Diagnostic::error("no-such-file", span, format!("there is no file `{name}`"));
+            let error = error.help("it is looked for beside this file and in the include directories (-I)");
             return self.diagnostics.push(error);
         };
         if self.sources.find(&path).is_some() {
@@ -193,8 +166,7 @@ impl Reading<'_> {
             Ok(text) => self.read(&path, text, depth + 1),
             Err(error) => {
                 let text = format!("{} cannot be read: {error}", path.display());
-                self.diagnostics
-                    .push(Diagnostic::error("unreadable", span, text));
+                self.diagnostics.push(Diagnostic::error("unreadable", span, text));
             }
         }
     }
@@ -207,28 +179,14 @@ impl Reading<'_> {
         }
         resolver.finish();
         let model = std::mem::take(&mut resolver.model);
-        self.diagnostics
-            .sort_by_key(|diagnostic| diagnostic.span.map(|span| (span.file, span.start)));
-        let (warnings, errors): (Vec<_>, Vec<_>) = self
-            .diagnostics
-            .into_iter()
-            .partition(|diagnostic| diagnostic.severity == Severity::Warning);
+        self.diagnostics.sort_by_key(|diagnostic| diagnostic.span.map(|span| (span.file, span.start)));
+        let (warnings, errors): (Vec<_>, Vec<_>) =
+            self.diagnostics.into_iter().partition(|diagnostic| diagnostic.severity == Severity::Warning);
         if errors.is_empty() {
-            let name = path.file_name().map_or_else(
-                || "-".to_owned(),
-                |name| name.to_string_lossy().into_owned(),
-            );
-            Ok(Compilation {
-                model,
-                sources: self.sources,
-                warnings,
-                name,
-            })
+            let name = path.file_name().map_or_else(|| "-".to_owned(), |name| name.to_string_lossy().into_owned());
+            Ok(Compilation { model, sources: self.sources, warnings, name })
         } else {
-            Err(Failure {
-                diagnostics: errors,
-                sources: self.sources,
-            })
+            Err(Failure { diagnostics: errors, sources: self.sources })
         }
     }
 }

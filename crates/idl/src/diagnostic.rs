@@ -48,10 +48,7 @@ impl Diagnostic {
 
     /// A warning at a place.
     pub fn warning(code: &'static str, span: Span, message: impl Into<String>) -> Self {
-        Self {
-            severity: Severity::Warning,
-            ..Self::error(code, span, message)
-        }
+        Self { severity: Severity::Warning, ..Self::error(code, span, message) }
     }
 
     /// An error that is at no place.
@@ -106,11 +103,8 @@ impl Diagnostic {
             if let Some((other, why)) = &self.related
                 && other.file == span.file
             {
-                snippet = snippet.annotation(
-                    AnnotationKind::Context
-                        .span(range(*other, &file.text))
-                        .label(why.as_str()),
-                );
+                snippet =
+                    snippet.annotation(AnnotationKind::Context.span(range(*other, &file.text)).label(why.as_str()));
             }
             group = group.element(snippet);
         }
@@ -147,10 +141,7 @@ impl fmt::Display for Failure {
 impl std::error::Error for Failure {}
 
 /// The known word that is most like an unknown one, if any is like it at all.
-pub(crate) fn most_like<'a>(
-    word: &str,
-    known: impl IntoIterator<Item = &'a str>,
-) -> Option<&'a str> {
+pub(crate) fn most_like<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = (word.len() / 3).max(1);
     known
         .into_iter()

@@ -47,9 +47,7 @@ impl Token {
 }
 
 /// Punctuation of more than one character, longest first.
-const LONG_PUNCT: [&str; 12] = [
-    "...", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "::", "->", "##",
-];
+const LONG_PUNCT: [&str; 12] = ["...", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "::", "->", "##"];
 
 struct Lexer<'a> {
     text: &'a str,
@@ -61,13 +59,7 @@ struct Lexer<'a> {
 
 /// Splits a file into tokens.
 pub fn lex(text: &str, file: FileId, diagnostics: &mut Vec<Diagnostic>) -> Vec<Token> {
-    let mut lexer = Lexer {
-        text,
-        at: 0,
-        file,
-        line_start: true,
-        diagnostics,
-    };
+    let mut lexer = Lexer { text, at: 0, file, line_start: true, diagnostics };
     let mut tokens = Vec::new();
     while lexer.at < text.len() {
         tokens.push(lexer.token());
@@ -81,9 +73,7 @@ impl Lexer<'_> {
         let rest = &self.text[start..];
         let first = rest.chars().next().unwrap_or(' ');
         let kind = if first.is_whitespace() {
-            self.at += rest
-                .find(|c: char| !c.is_whitespace())
-                .unwrap_or(rest.len());
+            self.at += rest.find(|c: char| !c.is_whitespace()).unwrap_or(rest.len());
             TokenKind::Space
         } else if rest.starts_with("//") {
             self.at += rest.find('\n').unwrap_or(rest.len());
@@ -93,13 +83,9 @@ impl Lexer<'_> {
         } else if first == '#' && self.line_start {
             self.directive(rest)
         } else if first.is_ascii_alphabetic() || first == '_' {
-            self.at += rest
-                .find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
-                .unwrap_or(rest.len());
+            self.at += rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(rest.len());
             TokenKind::Ident
-        } else if first.is_ascii_digit()
-            || (first == '.' && rest[1..].starts_with(|c: char| c.is_ascii_digit()))
-        {
+        } else if first.is_ascii_digit() || (first == '.' && rest[1..].starts_with(|c: char| c.is_ascii_digit())) {
             self.at += number_length(rest);
             TokenKind::Number
         } else if first == '"' || first == '\'' {
@@ -107,11 +93,7 @@ impl Lexer<'_> {
         } else {
             self.punct(rest, first)
         };
-        let span = Span {
-            file: self.file,
-            start: start as u32,
-            end: self.at as u32,
-        };
+        let span = Span { file: self.file, start: start as u32, end: self.at as u32 };
         let text = &self.text[start..self.at];
         self.line_start = match kind {
             TokenKind::Space => self.line_start || text.contains('\n'),
@@ -120,31 +102,21 @@ impl Lexer<'_> {
             _ => false,
         };
         if kind == TokenKind::Unknown {
-            let error = Diagnostic::error(
-                "unknown-character",
-                span,
-                format!("{text:?} means nothing in IDL"),
-            );
-            self.diagnostics
-                .push(error.help("remove it, or put it into a comment or a string"));
+            let error = Diagnostic::error("unknown-character", span, format!("{text:?} means nothing in IDL"));
+            self.diagnostics.push(error.help("remove it, or put it into a comment or a string"));
         }
         Token { kind, span }
     }
 
     fn here(&self, length: usize) -> Span {
-        Span {
-            file: self.file,
-            start: self.at as u32,
-            end: (self.at + length) as u32,
-        }
+        Span { file: self.file, start: self.at as u32, end: (self.at + length) as u32 }
     }
 
     fn block_comment(&mut self, rest: &str) -> TokenKind {
         match rest.find("*/") {
             Some(end) => self.at += end + 2,
             None => {
-                let error =
-                    Diagnostic::error("open-comment", self.here(2), "this comment does not end");
+                let error = Diagnostic::error("open-comment", self.here(2), "this comment does not end");
                 self.diagnostics.push(error.help("close it with */"));
                 self.at += rest.len();
             }
@@ -172,28 +144,15 @@ impl Lexer<'_> {
             }
             if c == quote && !escaped {
                 self.at += at + 1;
-                return if quote == '"' {
-                    TokenKind::Text
-                } else {
-                    TokenKind::Char
-                };
+                return if quote == '"' { TokenKind::Text } else { TokenKind::Char };
             }
             escaped = c == '\\' && !escaped;
         }
         let length = rest.find('\n').unwrap_or(rest.len());
-        let error = Diagnostic::error(
-            "open-quote",
-            self.here(length),
-            "this quotation does not end on its line",
-        );
-        self.diagnostics
-            .push(error.help(format!("close it with {quote}")));
+        let error = Diagnostic::error("open-quote", self.here(length), "this quotation does not end on its line");
+        self.diagnostics.push(error.help(format!("close it with {quote}")));
         self.at += length;
-        if quote == '"' {
-            TokenKind::Text
-        } else {
-            TokenKind::Char
-        }
+        if quote == '"' { TokenKind::Text } else { TokenKind::Char }
     }
 
     fn punct(&mut self, rest: &str, first: char) -> TokenKind {
@@ -229,24 +188,12 @@ mod tests {
     fn pieces(text: &str) -> Vec<(TokenKind, &str)> {
         let mut diagnostics = Vec::new();
         let tokens = lex(text, FileId(0), &mut diagnostics);
-        tokens
-            .iter()
-            .map(|token| {
-                (
-                    token.kind,
-                    &text[token.span.start as usize..token.span.end as usize],
-                )
-            })
-            .collect()
+        tokens.iter().map(|token| (token.kind, &text[token.span.start as usize..token.span.end as usize])).collect()
     }
 
     #[test]
     fn tokens_are_the_text() {
-        for text in [
-            "",
-            "a /* b */ c // d\n#define X \\\n 1\n0x1F 1.5e-3f 'a' \"b\\\"c\" <<=\u{e9}@",
-            "\"open\nnext",
-        ] {
+        for text in ["", "a /* b */ c // d\n#define X \\\n 1\n0x1F 1.5e-3f 'a' \"b\\\"c\" <<=\u{e9}@", "\"open\nnext"] {
             let joined: String = pieces(text).iter().map(|piece| piece.1).collect();
             assert_eq!(joined, text);
         }
@@ -255,16 +202,8 @@ mod tests {
     #[test]
     fn kinds() {
         use TokenKind::*;
-        let found: Vec<_> = pieces("long x2[0x10];\n#if 1\n's' \"t\"")
-            .into_iter()
-            .filter(|p| p.0 != Space)
-            .collect();
+        let found: Vec<_> = pieces("long x2[0x10];\n#if 1\n's' \"t\"").into_iter().filter(|p| p.0 != Space).collect();
         let kinds: Vec<_> = found.iter().map(|piece| piece.0).collect();
-        assert_eq!(
-            kinds,
-            [
-                Ident, Ident, Punct, Number, Punct, Punct, Directive, Char, Text
-            ]
-        );
+        assert_eq!(kinds, [Ident, Ident, Punct, Number, Punct, Punct, Directive, Char, Text]);
     }
 }

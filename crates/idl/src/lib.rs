@@ -60,33 +60,18 @@ pub fn build(file: impl AsRef<Path>) {
 /// # Errors
 ///
 /// What is wrong with the file.
-pub fn compile_into(
-    compiler: &Compiler,
-    file: &Path,
-    directory: &Path,
-) -> Result<Compilation, Failure> {
+pub fn compile_into(compiler: &Compiler, file: &Path, directory: &Path) -> Result<Compilation, Failure> {
     let compilation = compiler.check(file)?;
     let text = match emit::rust::emit(&compilation) {
         Ok(text) => text,
         Err(diagnostics) => {
-            return Err(Failure {
-                diagnostics,
-                sources: compilation.sources,
-            });
+            return Err(Failure { diagnostics, sources: compilation.sources });
         }
     };
-    let target = directory
-        .join(file.file_stem().unwrap_or_default())
-        .with_extension("rs");
+    let target = directory.join(file.file_stem().unwrap_or_default()).with_extension("rs");
     if let Err(error) = std::fs::write(&target, text) {
-        let diagnostic = Diagnostic::nowhere(
-            "unwritable",
-            format!("{} cannot be written: {error}", target.display()),
-        );
-        return Err(Failure {
-            diagnostics: vec![diagnostic],
-            sources: compilation.sources,
-        });
+        let diagnostic = Diagnostic::nowhere("unwritable", format!("{} cannot be written: {error}", target.display()));
+        return Err(Failure { diagnostics: vec![diagnostic], sources: compilation.sources });
     }
     Ok(compilation)
 }

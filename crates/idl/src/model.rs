@@ -451,10 +451,7 @@ impl Model {
 
     /// Every method of an interface, inherited ones first, in the order of their opnums.
     pub fn all_methods(&self, id: InterfaceId) -> Vec<&Method> {
-        self.lineage(id)
-            .into_iter()
-            .flat_map(|id| &self.interfaces[id.0].methods)
-            .collect()
+        self.lineage(id).into_iter().flat_map(|id| &self.interfaces[id.0].methods).collect()
     }
 
     /// Size and alignment of a type in memory, which FLAT shares: C's on a 64-bit machine.
@@ -499,16 +496,8 @@ impl Model {
     /// The members' offsets, and the size and alignment of a structure. A conformant array has the last offset.
     pub fn offsets(&self, of: &Struct) -> (Vec<u32>, u32, u32) {
         let (mut offsets, mut at, mut most) = (Vec::new(), 0_u32, 1);
-        let conformant = of
-            .conformant
-            .iter()
-            .map(|(element, ..)| (0, self.layout(element).1));
-        for (size, align) in of
-            .fields
-            .iter()
-            .map(|field| self.layout(&field.ty))
-            .chain(conformant)
-        {
+        let conformant = of.conformant.iter().map(|(element, ..)| (0, self.layout(element).1));
+        for (size, align) in of.fields.iter().map(|field| self.layout(&field.ty)).chain(conformant) {
             at = round(at, align);
             offsets.push(at);
             at = at.saturating_add(size);

@@ -4,9 +4,7 @@ mod attributes;
 mod expr;
 mod types;
 
-use crate::ast::{
-    Declarator, Dimension, Ident, InterfaceDecl, Item, Method, Param, TypeKind, TypeSpec,
-};
+use crate::ast::{Declarator, Dimension, Ident, InterfaceDecl, Item, Method, Param, TypeKind, TypeSpec};
 use crate::diagnostic::Diagnostic;
 use crate::lexer::{Token, TokenKind};
 use crate::source::{Sources, Span};
@@ -36,14 +34,7 @@ impl<'a> Parser<'a> {
         sources: &'a Sources,
         diagnostics: &'a mut Vec<Diagnostic>,
     ) -> Self {
-        Self {
-            tokens,
-            at: 0,
-            depth: 0,
-            sources,
-            diagnostics,
-            end,
-        }
+        Self { tokens, at: 0, depth: 0, sources, diagnostics, end }
     }
 
     /// The whole file.
@@ -96,9 +87,7 @@ impl<'a> Parser<'a> {
     }
 
     pub(crate) fn text_at(&self, ahead: usize) -> Option<&'a str> {
-        self.tokens
-            .get(self.at + ahead)
-            .map(|token| self.sources.text(token.span))
+        self.tokens.get(self.at + ahead).map(|token| self.sources.text(token.span))
     }
 
     pub(crate) fn bump(&mut self) -> Option<Token> {
@@ -114,17 +103,11 @@ impl<'a> Parser<'a> {
 
     /// The token just passed.
     pub(crate) fn behind(&self) -> Span {
-        self.at
-            .checked_sub(1)
-            .and_then(|at| self.tokens.get(at))
-            .map_or(self.end, |token| token.span)
+        self.at.checked_sub(1).and_then(|at| self.tokens.get(at)).map_or(self.end, |token| token.span)
     }
 
     pub(crate) fn eat(&mut self, text: &str) -> bool {
-        let found = self.peek_text() == Some(text)
-            && self
-                .peek()
-                .is_some_and(|token| token.kind != TokenKind::Text);
+        let found = self.peek_text() == Some(text) && self.peek().is_some_and(|token| token.kind != TokenKind::Text);
         self.at += usize::from(found);
         found
     }
@@ -133,15 +116,8 @@ impl<'a> Parser<'a> {
         if self.eat(text) {
             return Ok(self.behind());
         }
-        let found = self.peek_text().map_or_else(
-            || "the end of the file".to_owned(),
-            |found| format!("`{found}`"),
-        );
-        let error = Diagnostic::error(
-            "syntax",
-            self.here(),
-            format!("expected `{text}` {after}, found {found}"),
-        );
+        let found = self.peek_text().map_or_else(|| "the end of the file".to_owned(), |found| format!("`{found}`"));
+        let error = Diagnostic::error("syntax", self.here(), format!("expected `{text}` {after}, found {found}"));
         self.fail(error.label(format!("`{text}` is missing here")))
     }
 
@@ -154,21 +130,12 @@ impl<'a> Parser<'a> {
         match self.peek() {
             Some(token) if token.kind == TokenKind::Ident => {
                 self.at += 1;
-                Ok(Ident {
-                    name: self.sources.text(token.span).to_owned(),
-                    span: token.span,
-                })
+                Ok(Ident { name: self.sources.text(token.span).to_owned(), span: token.span })
             }
             _ => {
-                let found = self.peek_text().map_or_else(
-                    || "the end of the file".to_owned(),
-                    |text| format!("`{text}`"),
-                );
-                let error = Diagnostic::error(
-                    "syntax",
-                    self.here(),
-                    format!("expected {what}, found {found}"),
-                );
+                let found =
+                    self.peek_text().map_or_else(|| "the end of the file".to_owned(), |text| format!("`{text}`"));
+                let error = Diagnostic::error("syntax", self.here(), format!("expected {what}, found {found}"));
                 self.fail(error)
             }
         }
@@ -177,8 +144,7 @@ impl<'a> Parser<'a> {
     pub(crate) fn nest<T>(&mut self, inner: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         if self.depth >= DEPTH_MAX {
             let error = Diagnostic::error("too-deep", self.here(), "this is nested too deeply");
-            return self
-                .fail(error.help(format!("more than {DEPTH_MAX} levels are not understood")));
+            return self.fail(error.help(format!("more than {DEPTH_MAX} levels are not understood")));
         }
         self.depth += 1;
         let outcome = inner(self);
@@ -216,8 +182,7 @@ impl<'a> Parser<'a> {
                 Ok((self.unquoted(token), token.span))
             }
             _ => {
-                let error =
-                    Diagnostic::error("syntax", self.here(), format!("expected {what} in quotes"));
+                let error = Diagnostic::error("syntax", self.here(), format!("expected {what} in quotes"));
                 self.fail(error)
             }
         }
@@ -265,11 +230,9 @@ impl<'a> Parser<'a> {
             "cpp_quote" => self.cpp_quote(),
             "const" => self.constant(),
             "typedef" => self.typedef(),
-            "library" | "coclass" | "dispinterface" | "module" | "runtimeclass" | "namespace"
-            | "importlib" => {
+            "library" | "coclass" | "dispinterface" | "module" | "runtimeclass" | "namespace" | "importlib" => {
                 let what = self.peek_text().unwrap_or("");
-                let error =
-                    Diagnostic::error("unsupported", start, format!("`{what}` is not supported"));
+                let error = Diagnostic::error("unsupported", start, format!("`{what}` is not supported"));
                 self.fail(error.help("declare interfaces and types at the top level of the file"))
             }
             _ => {
@@ -279,14 +242,8 @@ impl<'a> Parser<'a> {
                     "typedef" => self.typedef_with(attributes),
                     "coclass" | "library" | "dispinterface" => {
                         let what = self.peek_text().unwrap_or("");
-                        let error = Diagnostic::error(
-                            "unsupported",
-                            self.here(),
-                            format!("`{what}` is not supported"),
-                        );
-                        self.fail(
-                            error.help("declare interfaces and types at the top level of the file"),
-                        )
+                        let error = Diagnostic::error("unsupported", self.here(), format!("`{what}` is not supported"));
+                        self.fail(error.help("declare interfaces and types at the top level of the file"))
                     }
                     _ => self.method_or_type(attributes, in_interface, start),
                 }
@@ -343,25 +300,11 @@ impl<'a> Parser<'a> {
         self.bump();
         let name = self.ident("the interface's name")?;
         if self.eat(";") {
-            return Ok(Item::Interface(InterfaceDecl {
-                attributes,
-                name,
-                base: None,
-                items: None,
-                doc,
-            }));
+            return Ok(Item::Interface(InterfaceDecl { attributes, name, base: None, items: None, doc }));
         }
-        let base = if self.eat(":") {
-            Some(self.ident("the interface that this one extends")?)
-        } else {
-            None
-        };
+        let base = if self.eat(":") { Some(self.ident("the interface that this one extends")?) } else { None };
         if self.peek_text() == Some(",") {
-            let error = Diagnostic::error(
-                "many-bases",
-                self.here(),
-                "an interface extends one interface only",
-            );
+            let error = Diagnostic::error("many-bases", self.here(), "an interface extends one interface only");
             return self.fail(error.help("let the object implement both interfaces"));
         }
         self.expect("{", "after the interface's name")?;
@@ -371,13 +314,7 @@ impl<'a> Parser<'a> {
         }
         self.expect("}", "at the end of the interface")?;
         self.eat(";");
-        Ok(Item::Interface(InterfaceDecl {
-            attributes,
-            name,
-            base,
-            items: Some(items),
-            doc,
-        }))
+        Ok(Item::Interface(InterfaceDecl { attributes, name, base, items: Some(items), doc }))
     }
 
     fn method_or_type(
@@ -395,10 +332,7 @@ impl<'a> Parser<'a> {
             pointers += 1;
         }
         // Calling conventions mean nothing on the wire.
-        while matches!(
-            self.peek_text(),
-            Some("STDMETHODCALLTYPE" | "__stdcall" | "_stdcall" | "__cdecl")
-        ) {
+        while matches!(self.peek_text(), Some("STDMETHODCALLTYPE" | "__stdcall" | "_stdcall" | "__cdecl")) {
             self.bump();
         }
         let name = self.ident("a name")?;
@@ -408,19 +342,15 @@ impl<'a> Parser<'a> {
                 name.span,
                 format!("`{}` is declared outside an interface", name.name),
             );
-            return self.fail(error.help("methods stand in interfaces; types need `typedef` or a `struct`, `union` or `enum`"));
+            return self.fail(
+                error.help("methods stand in interfaces; types need `typedef` or a `struct`, `union` or `enum`"),
+            );
         }
         self.bump();
         let params = self.params()?;
         self.expect(";", "after the method")?;
         let doc = self.doc_before(start);
-        Ok(Item::Method(Method {
-            attributes,
-            returns: (spec, pointers),
-            name,
-            params,
-            doc,
-        }))
+        Ok(Item::Method(Method { attributes, returns: (spec, pointers), name, params, doc }))
     }
 
     fn params(&mut self) -> Parsed<Vec<Param>> {
@@ -436,11 +366,7 @@ impl<'a> Parser<'a> {
             let attributes = self.attributes()?;
             let spec = self.type_spec()?;
             let declarator = self.declarator("the parameter's name")?;
-            params.push(Param {
-                attributes,
-                spec,
-                declarator,
-            });
+            params.push(Param { attributes, spec, declarator });
             if self.eat(")") {
                 return Ok(params);
             }
@@ -474,12 +400,7 @@ impl<'a> Parser<'a> {
             }
         }
         let span = start.to(self.behind());
-        Ok(Declarator {
-            pointers,
-            name,
-            dimensions,
-            span,
-        })
+        Ok(Declarator { pointers, name, dimensions, span })
     }
 
     /// Whether a type is `void` without pointers.

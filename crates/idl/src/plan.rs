@@ -4,9 +4,7 @@
 //! a reply's block the [in, out] ones, then the [out] ones; each at its natural alignment. What does not lie in the block
 //! follows it, in the order of its slots.
 
-use crate::model::{
-    Arith, Base, Direction, Extent, Method, Model, Object, Param, PointerClass, Type, round,
-};
+use crate::model::{Arith, Base, Direction, Extent, Method, Model, Object, Param, PointerClass, Type, round};
 
 /// The type number of an object that holds an OBJREF.
 pub const KIND_INTERFACE: u32 = 1;
@@ -92,23 +90,17 @@ pub struct MethodPlan<'a> {
 impl MethodPlan<'_> {
     /// Whether the request is nothing but its block.
     pub fn request_is_block(&self) -> bool {
-        self.params
-            .iter()
-            .all(|param| param.request.is_none() || param.passing.in_block())
+        self.params.iter().all(|param| param.request.is_none() || param.passing.in_block())
     }
 
     /// Whether the reply is nothing but its block.
     pub fn reply_is_block(&self) -> bool {
-        self.params
-            .iter()
-            .all(|param| param.reply.is_none() || param.passing.in_block())
+        self.params.iter().all(|param| param.reply.is_none() || param.passing.in_block())
     }
 
     /// Whether a parameter has structures with pointers in it.
     pub fn has_graph(&self) -> bool {
-        self.params
-            .iter()
-            .any(|param| param.passing == Passing::Graph)
+        self.params.iter().any(|param| param.passing == Passing::Graph)
     }
 }
 
@@ -127,9 +119,10 @@ pub fn is_plain(model: &Model, ty: &Type) -> bool {
         Type::Struct(id) => {
             let found = &model.structs[id.0];
             found.conformant.is_none()
-                && found.fields.iter().all(|field| {
-                    field.range.is_none() && field.switch.is_none() && is_plain(model, &field.ty)
-                })
+                && found
+                    .fields
+                    .iter()
+                    .all(|field| field.range.is_none() && field.switch.is_none() && is_plain(model, &field.ty))
         }
         Type::Union(_) | Type::Pointer(_) | Type::Interface(_) | Type::Void => false,
     }
@@ -144,9 +137,7 @@ fn passing(model: &Model, param: &Param) -> Passing {
     use PointerClass::{Ref, Unique};
     let Type::Pointer(pointer) = &param.ty else {
         return match &param.ty {
-            Type::Interface(object) if param.direction == Direction::In => {
-                Passing::Object(object.clone())
-            }
+            Type::Interface(object) if param.direction == Direction::In => Passing::Object(object.clone()),
             Type::Fixed(..) if is_plain(model, &param.ty) => Passing::Place(param.ty.clone()),
             ty if is_plain(model, ty) => Passing::Value(ty.clone()),
             _ => Passing::Graph,
@@ -154,10 +145,7 @@ fn passing(model: &Model, param: &Param) -> Passing {
     };
     match (&pointer.extent, &pointer.to, param.direction) {
         (Extent::Text, Type::Base(base), Direction::In) if pointer.class != PointerClass::Full => {
-            Passing::Text {
-                base: *base,
-                optional: pointer.class != Ref,
-            }
+            Passing::Text { base: *base, optional: pointer.class != Ref }
         }
         (Extent::Counted { size, length }, element, direction)
             if pointer.class == Ref
@@ -165,11 +153,7 @@ fn passing(model: &Model, param: &Param) -> Passing {
                 && (length.is_none() || direction == Direction::Out)
                 && !(direction == Direction::InOut && length.is_some()) =>
         {
-            Passing::Array {
-                element: element.clone(),
-                size: size.clone(),
-                length: length.clone(),
-            }
+            Passing::Array { element: element.clone(), size: size.clone(), length: length.clone() }
         }
         (Extent::One, Type::Pointer(inner), Direction::Out) if pointer.class == Ref => {
             match (&inner.extent, &inner.to) {
@@ -177,10 +161,7 @@ fn passing(model: &Model, param: &Param) -> Passing {
                 (Extent::Counted { size, length: None }, element)
                     if is_plain(model, element) && size.plain().is_some_and(|size| size.deref) =>
                 {
-                    Passing::OutArray {
-                        element: element.clone(),
-                        size: size.clone(),
-                    }
+                    Passing::OutArray { element: element.clone(), size: size.clone() }
                 }
                 _ => Passing::Graph,
             }
@@ -188,9 +169,7 @@ fn passing(model: &Model, param: &Param) -> Passing {
         (Extent::One, Type::Interface(object), Direction::Out) if pointer.class == Ref => {
             Passing::OutObject(object.clone())
         }
-        (Extent::One, ty, _) if pointer.class == Ref && is_plain(model, ty) => {
-            Passing::Place(ty.clone())
-        }
+        (Extent::One, ty, _) if pointer.class == Ref && is_plain(model, ty) => Passing::Place(ty.clone()),
         (Extent::One, ty, Direction::In) if pointer.class == Unique && is_plain(model, ty) => {
             Passing::Optional(ty.clone())
         }
@@ -203,37 +182,16 @@ pub fn plan<'a>(model: &Model, method: &'a Method) -> MethodPlan<'a> {
     let mut params: Vec<ParamPlan<'a>> = method
         .params
         .iter()
-        .map(|param| ParamPlan {
-            param,
-            passing: passing(model, param),
-            request: None,
-            reply: None,
-            counts: false,
-        })
+        .map(|param| ParamPlan { param, passing: passing(model, param), request: None, reply: None, counts: false })
         .collect();
-    let request_block = lay_out(
-        model,
-        &mut params,
-        [Direction::In, Direction::InOut],
-        |plan, at| plan.request = Some(at),
-    );
-    let reply_block = lay_out(
-        model,
-        &mut params,
-        [Direction::InOut, Direction::Out],
-        |plan, at| plan.reply = Some(at),
-    );
+    let request_block =
+        lay_out(model, &mut params, [Direction::In, Direction::InOut], |plan, at| plan.request = Some(at));
+    let reply_block = lay_out(model, &mut params, [Direction::InOut, Direction::Out], |plan, at| plan.reply = Some(at));
     for at in 0..params.len() {
         params[at].counts = only_counts(&params, at);
     }
     let early_reply = early_reply(&params);
-    MethodPlan {
-        method,
-        params,
-        request_block,
-        reply_block,
-        early_reply,
-    }
+    MethodPlan { method, params, request_block, reply_block, early_reply }
 }
 
 fn lay_out<'a>(
@@ -244,10 +202,7 @@ fn lay_out<'a>(
 ) -> u32 {
     let (mut at, mut most) = (0, 1);
     for direction in order {
-        for plan in params
-            .iter_mut()
-            .filter(|plan| plan.param.direction == direction)
-        {
+        for plan in params.iter_mut().filter(|plan| plan.param.direction == direction) {
             let (size, align) = match &plan.passing {
                 Passing::Value(ty) | Passing::Place(ty) => model.layout(ty),
                 _ => (8, 8),
@@ -264,10 +219,9 @@ fn lay_out<'a>(
 /// Whether parameter `at` says how many elements some array has, and nothing else.
 fn only_counts(params: &[ParamPlan<'_>], at: usize) -> bool {
     let candidate = &params[at];
-    let inwards =
-        matches!(candidate.passing, Passing::Value(Type::Base(base)) if base.is_integer());
-    let outwards = candidate.param.direction == Direction::Out
-        && matches!(candidate.passing, Passing::Place(Type::Base(_)));
+    let inwards = matches!(candidate.passing, Passing::Value(Type::Base(base)) if base.is_integer());
+    let outwards =
+        candidate.param.direction == Direction::Out && matches!(candidate.passing, Passing::Place(Type::Base(_)));
     if !(inwards || outwards) || candidate.param.range.is_some() {
         return false;
     }
@@ -307,28 +261,15 @@ fn only_counts(params: &[ParamPlan<'_>], at: usize) -> bool {
 fn early_reply(params: &[ParamPlan<'_>]) -> bool {
     let behind: Vec<&ParamPlan<'_>> = [Direction::InOut, Direction::Out]
         .into_iter()
-        .flat_map(|direction| {
-            params
-                .iter()
-                .filter(move |plan| plan.param.direction == direction)
-        })
+        .flat_map(|direction| params.iter().filter(move |plan| plan.param.direction == direction))
         .filter(|plan| !plan.passing.in_block())
         .collect();
-    behind
-        .iter()
-        .enumerate()
-        .all(|(at, plan)| match &plan.passing {
-            Passing::Array {
-                length,
-                size,
-                element,
-            } => {
-                let mut from_results = false;
-                size.operands(&mut |operand| {
-                    from_results |= !params[operand.index].param.direction.is_in()
-                });
-                !from_results && is_scalar(element) && (length.is_none() || at + 1 == behind.len())
-            }
-            _ => false,
-        })
+    behind.iter().enumerate().all(|(at, plan)| match &plan.passing {
+        Passing::Array { length, size, element } => {
+            let mut from_results = false;
+            size.operands(&mut |operand| from_results |= !params[operand.index].param.direction.is_in());
+            !from_results && is_scalar(element) && (length.is_none() || at + 1 == behind.len())
+        }
+        _ => false,
+    })
 }

@@ -45,13 +45,7 @@ pub(crate) fn preprocess(
     macros: &mut Macros,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Output {
-    let mut this = Preprocessor {
-        sources,
-        macros,
-        diagnostics,
-        conditions: Vec::new(),
-        output: Output::default(),
-    };
+    let mut this = Preprocessor { sources, macros, diagnostics, conditions: Vec::new(), output: Output::default() };
     for token in tokens {
         match token.kind {
             TokenKind::Directive => this.directive(*token),
@@ -68,9 +62,7 @@ pub(crate) fn preprocess(
 
 impl Preprocessor<'_> {
     fn is_active(&self) -> bool {
-        self.conditions
-            .last()
-            .is_none_or(|condition| condition.active)
+        self.conditions.last().is_none_or(|condition| condition.active)
     }
 
     fn expand(&mut self, token: Token, depth: usize) {
@@ -83,9 +75,7 @@ impl Preprocessor<'_> {
         };
         let name = self.sources.text(token.span);
         // A macro that names itself stands for itself, as in C.
-        let itself = replacement
-            .iter()
-            .any(|part| self.sources.text(part.span) == name);
+        let itself = replacement.iter().any(|part| self.sources.text(part.span) == name);
         for part in replacement {
             self.expand(part, if itself { DEPTH_MAX } else { depth + 1 });
         }
@@ -134,34 +124,21 @@ impl Preprocessor<'_> {
             "include" | "import" => self.include(text, token.span),
             "pragma" | "line" => {}
             other => {
-                let error = Diagnostic::error(
-                    "unknown-directive",
-                    name.span,
-                    format!("#{other} is not understood"),
-                );
-                self.diagnostics.push(
-                    error.help("IDL files know #define, #undef, #if and its kin, and #include"),
-                );
+                let error = Diagnostic::error("unknown-directive", name.span, format!("#{other} is not understood"));
+                self.diagnostics.push(error.help("IDL files know #define, #undef, #if and its kin, and #include"));
             }
         }
     }
 
     fn open_if_defined(&mut self, words: &[Token], wanted: bool, span: Span) {
-        let defined = words
-            .first()
-            .is_some_and(|word| self.macros.contains_key(self.sources.text(word.span)));
+        let defined = words.first().is_some_and(|word| self.macros.contains_key(self.sources.text(word.span)));
         self.open(defined == wanted, span);
     }
 
     fn open(&mut self, value: bool, span: Span) {
         let parent_active = self.is_active();
         let active = parent_active && value;
-        self.conditions.push(Condition {
-            taken: active,
-            active,
-            parent_active,
-            span,
-        });
+        self.conditions.push(Condition { taken: active, active, parent_active, span });
     }
 
     fn next_branch(&mut self, words: Option<&[Token]>, span: Span) {
@@ -177,36 +154,24 @@ impl Preprocessor<'_> {
     }
 
     fn stray(&mut self, span: Span, what: &str) {
-        let error = Diagnostic::error(
-            "stray-directive",
-            span,
-            format!("{what} without an #if before it"),
-        );
-        self.diagnostics
-            .push(error.help("remove it, or add the #if"));
+        let error = Diagnostic::error("stray-directive", span, format!("{what} without an #if before it"));
+        self.diagnostics.push(error.help("remove it, or add the #if"));
     }
 
     fn define(&mut self, words: &[Token], span: Span) {
         let Some(name) = words.first().filter(|word| word.kind == TokenKind::Ident) else {
             let error = Diagnostic::error("bad-define", span, "#define needs a name");
-            return self
-                .diagnostics
-                .push(error.help("write #define NAME value"));
+            return self.diagnostics.push(error.help("write #define NAME value"));
         };
-        let function_like = words.get(1).is_some_and(|next| {
-            self.sources.text(next.span) == "(" && next.span.start == name.span.end
-        });
+        let function_like =
+            words.get(1).is_some_and(|next| self.sources.text(next.span) == "(" && next.span.start == name.span.end);
         let key = self.sources.text(name.span);
         if function_like {
             // `#define OBVIA(x)` makes old tools pass over our attributes; to us they mean something.
             if key != "OBVIA" {
-                let error = Diagnostic::error(
-                    "macro-with-arguments",
-                    name.span,
-                    "macros with arguments are not understood",
-                );
-                self.diagnostics
-                    .push(error.help("write the text out where it is used"));
+                let error =
+                    Diagnostic::error("macro-with-arguments", name.span, "macros with arguments are not understood");
+                self.diagnostics.push(error.help("write the text out where it is used"));
             }
             return;
         }
@@ -221,8 +186,7 @@ impl Preprocessor<'_> {
         match quoted {
             Some(name) => self.output.includes.push((name, span)),
             None => {
-                let error =
-                    Diagnostic::error("bad-include", span, "#include needs a file name in quotes");
+                let error = Diagnostic::error("bad-include", span, "#include needs a file name in quotes");
                 self.diagnostics.push(error);
             }
         }
@@ -236,44 +200,25 @@ impl Preprocessor<'_> {
             at += 1;
             let text = self.sources.text(word.span);
             if text == "defined" {
-                let parenthesis = words
-                    .get(at)
-                    .is_some_and(|next| self.sources.text(next.span) == "(");
-                let name = words
-                    .get(at + usize::from(parenthesis))
-                    .map_or("", |name| self.sources.text(name.span));
+                let parenthesis = words.get(at).is_some_and(|next| self.sources.text(next.span) == "(");
+                let name = words.get(at + usize::from(parenthesis)).map_or("", |name| self.sources.text(name.span));
                 resolved.push(i64::from(self.macros.contains_key(name)).to_string());
                 at += if parenthesis { 3 } else { 1 };
             } else if word.kind == TokenKind::Ident {
                 let value = self.macros.get(text).and_then(|tokens| tokens.first());
                 let value = value.map_or("0", |token| self.sources.text(token.span));
-                resolved.push(
-                    if value.starts_with(|c: char| c.is_ascii_digit()) {
-                        value
-                    } else {
-                        "0"
-                    }
-                    .to_owned(),
-                );
+                resolved.push(if value.starts_with(|c: char| c.is_ascii_digit()) { value } else { "0" }.to_owned());
             } else {
                 resolved.push(text.to_owned());
             }
         }
         let text: Vec<&str> = resolved.iter().map(String::as_str).collect();
-        match (Arithmetic {
-            words: &text,
-            at: 0,
-            depth: 0,
-        })
-        .whole()
-        {
+        match (Arithmetic { words: &text, at: 0, depth: 0 }).whole() {
             Some(value) => value != 0,
             None => {
-                let error =
-                    Diagnostic::error("bad-condition", span, "this condition cannot be evaluated");
-                self.diagnostics.push(error.help(
-                    "conditions are made of integers, names, defined(NAME) and C's operators",
-                ));
+                let error = Diagnostic::error("bad-condition", span, "this condition cannot be evaluated");
+                self.diagnostics
+                    .push(error.help("conditions are made of integers, names, defined(NAME) and C's operators"));
                 false
             }
         }
@@ -302,8 +247,7 @@ impl Arithmetic<'_> {
     fn binary(&mut self, least: u8) -> Option<i64> {
         let mut left = self.unary()?;
         while let Some(&operator) = self.words.get(self.at) {
-            let Some(precedence) = precedence(operator).filter(|&precedence| precedence >= least)
-            else {
+            let Some(precedence) = precedence(operator).filter(|&precedence| precedence >= least) else {
                 break;
             };
             self.at += 1;
@@ -375,9 +319,7 @@ pub(crate) fn apply(operator: &str, left: i64, right: i64) -> Option<i64> {
         ">" => i64::from(left > right),
         "<=" => i64::from(left <= right),
         ">=" => i64::from(left >= right),
-        "<<" => {
-            left.checked_mul(1_i64.checked_shl(u32::try_from(right).ok().filter(|&by| by < 63)?)?)?
-        }
+        "<<" => left.checked_mul(1_i64.checked_shl(u32::try_from(right).ok().filter(|&by| by < 63)?)?)?,
         ">>" => left.checked_shr(u32::try_from(right).ok()?)?,
         "+" => left.checked_add(right)?,
         "-" => left.checked_sub(right)?,

@@ -6,9 +6,7 @@ mod values;
 
 use crate::ast::{Attribute, Expr, Ident, Item};
 use crate::diagnostic::{Diagnostic, most_like};
-use crate::model::{
-    Const, EnumId, InterfaceId, Model, PointerClass, StructId, Type, UnionId, Value,
-};
+use crate::model::{Const, EnumId, InterfaceId, Model, PointerClass, StructId, Type, UnionId, Value};
 use crate::source::Span;
 use std::collections::HashMap;
 
@@ -92,49 +90,22 @@ const KNOWN: [&str; 44] = [
 
 /// Attributes of dialects that are not this one, and what to do instead.
 const FOREIGN: [(&str, &str); 10] = [
-    (
-        "charset",
-        "is an attribute of Samba's pidl; write wchar_t or char with [string]",
-    ),
+    ("charset", "is an attribute of Samba's pidl; write wchar_t or char with [string]"),
     ("flag", "is an attribute of Samba's pidl"),
     ("value", "is an attribute of Samba's pidl"),
     ("subcontext", "is an attribute of Samba's pidl"),
-    (
-        "contract",
-        "belongs to WinRT's MIDL 3; declare a COM interface",
-    ),
-    (
-        "exclusiveto",
-        "belongs to WinRT's MIDL 3; declare a COM interface",
-    ),
-    (
-        "context_handle",
-        "is not supported yet; export an object, which keeps its state itself",
-    ),
-    (
-        "wire_marshal",
-        "is not supported; pass the data in a structure",
-    ),
-    (
-        "transmit_as",
-        "is not supported; pass the data in a structure",
-    ),
-    (
-        "call_as",
-        "is not supported yet; declare the method in the form that travels",
-    ),
+    ("contract", "belongs to WinRT's MIDL 3; declare a COM interface"),
+    ("exclusiveto", "belongs to WinRT's MIDL 3; declare a COM interface"),
+    ("context_handle", "is not supported yet; export an object, which keeps its state itself"),
+    ("wire_marshal", "is not supported; pass the data in a structure"),
+    ("transmit_as", "is not supported; pass the data in a structure"),
+    ("call_as", "is not supported yet; declare the method in the form that travels"),
 ];
 
 impl<'a> Resolver<'a> {
     pub(crate) fn new(permissive: bool, diagnostics: &'a mut Vec<Diagnostic>) -> Self {
         let mut types = HashMap::new();
-        types.insert(
-            "IUnknown".to_owned(),
-            Entry {
-                what: Named::IUnknown,
-                span: None,
-            },
-        );
+        types.insert("IUnknown".to_owned(), Entry { what: Named::IUnknown, span: None });
         Self {
             model: Model::default(),
             types,
@@ -162,10 +133,7 @@ impl<'a> Resolver<'a> {
         for id in 0..self.model.interfaces.len() {
             let interface = &self.model.interfaces[id];
             if !self.defined.contains(&interface_key(InterfaceId(id))) {
-                let text = format!(
-                    "interface `{}` is announced but never declared",
-                    interface.name
-                );
+                let text = format!("interface `{}` is announced but never declared", interface.name);
                 let error = Diagnostic::error("undeclared-interface", interface.span, text);
                 self.say(error.help("declare it, or import the file that does"));
             }
@@ -177,9 +145,7 @@ impl<'a> Resolver<'a> {
             // Imports have been read before; text for C is for C.
             Item::Import(_) | Item::CppQuote(_) => {}
             Item::Const(spec, declarator, value) => self.constant(spec, declarator, value),
-            Item::Typedef(attributes, spec, declarators) => {
-                self.typedef(attributes, spec, declarators)
-            }
+            Item::Typedef(attributes, spec, declarators) => self.typedef(attributes, spec, declarators),
             Item::Type(spec) => {
                 self.spec_type(spec, None);
             }
@@ -200,11 +166,8 @@ impl<'a> Resolver<'a> {
         if let Some(known) = self.types.get(&name.name) {
             let same = matches!((&known.what, &what), (Named::Opened(a) | Named::Type(a), Named::Type(b)) if a == b);
             if !same {
-                let mut error = Diagnostic::error(
-                    "duplicate-name",
-                    name.span,
-                    format!("`{}` is declared twice", name.name),
-                );
+                let mut error =
+                    Diagnostic::error("duplicate-name", name.span, format!("`{}` is declared twice", name.name));
                 if let Some(span) = known.span {
                     error = error.related(span, "first declared here");
                 }
@@ -212,48 +175,28 @@ impl<'a> Resolver<'a> {
                 return;
             }
         }
-        self.types.insert(
-            name.name.clone(),
-            Entry {
-                what,
-                span: Some(name.span),
-            },
-        );
+        self.types.insert(name.name.clone(), Entry { what, span: Some(name.span) });
     }
 
     fn declare_value(&mut self, name: &Ident, value: Value) {
         if let Some(known) = self.values.get(&name.name) {
-            let mut error = Diagnostic::error(
-                "duplicate-name",
-                name.span,
-                format!("`{}` is declared twice", name.name),
-            );
+            let mut error =
+                Diagnostic::error("duplicate-name", name.span, format!("`{}` is declared twice", name.name));
             if let Some(span) = known.span {
                 error = error.related(span, "first declared here");
             }
             return self.say(error.help("give one of them another name"));
         }
-        self.values.insert(
-            name.name.clone(),
-            Entry {
-                what: value,
-                span: Some(name.span),
-            },
-        );
+        self.values.insert(name.name.clone(), Entry { what: value, span: Some(name.span) });
     }
 
     fn unknown_type(&mut self, name: &str, span: Span) {
-        let bases = [
-            "long", "short", "hyper", "boolean", "byte", "wchar_t", "double", "float", "HRESULT",
-            "GUID",
-        ];
+        let bases = ["long", "short", "hyper", "boolean", "byte", "wchar_t", "double", "float", "HRESULT", "GUID"];
         let known = self.types.keys().map(String::as_str).chain(bases);
         let like = most_like(name, known).map(str::to_owned);
         let error = Diagnostic::error("unknown-type", span, format!("no type is called `{name}`"));
         self.say(match like {
-            Some(like) => error
-                .label("not declared before this line")
-                .help(format!("did you mean `{like}`?")),
+            Some(like) => error.label("not declared before this line").help(format!("did you mean `{like}`?")),
             None => error
                 .label("not declared before this line")
                 .help("declare it above, or import the file that declares it"),
@@ -269,22 +212,14 @@ impl<'a> Resolver<'a> {
                 let error = Diagnostic::error("foreign-attribute", span, format!("[{name}] {why}"));
                 self.push_attribute_error(error);
             } else if !KNOWN.contains(&name) {
-                let error = Diagnostic::error(
-                    "unknown-attribute",
-                    span,
-                    format!("[{name}] is not an attribute"),
-                );
+                let error = Diagnostic::error("unknown-attribute", span, format!("[{name}] is not an attribute"));
                 let help = most_like(name, KNOWN).map_or_else(
                     || "attributes are listed in the language reference".to_owned(),
                     |like| format!("did you mean [{like}]?"),
                 );
                 self.push_attribute_error(error.help(help));
             } else if !allowed.contains(&name) {
-                let error = Diagnostic::error(
-                    "misplaced-attribute",
-                    span,
-                    format!("[{name}] means nothing on {on}"),
-                );
+                let error = Diagnostic::error("misplaced-attribute", span, format!("[{name}] means nothing on {on}"));
                 self.push_attribute_error(error.help("remove it"));
             }
         }
@@ -297,12 +232,7 @@ impl<'a> Resolver<'a> {
         self.say(error);
     }
 
-    fn constant(
-        &mut self,
-        spec: &crate::ast::TypeSpec,
-        declarator: &crate::ast::Declarator,
-        value: &Expr,
-    ) {
+    fn constant(&mut self, spec: &crate::ast::TypeSpec, declarator: &crate::ast::Declarator, value: &Expr) {
         let ty = self.declared_type(spec, declarator, &[], types::Place::Const);
         let Some(found) = self.evaluate(value) else {
             return;
@@ -312,11 +242,8 @@ impl<'a> Resolver<'a> {
             Some(Type::Enum(_)) => Some(crate::model::Base::I32),
             Some(Type::Pointer(_)) => None,
             Some(_) => {
-                let error = Diagnostic::error(
-                    "bad-constant",
-                    spec.span,
-                    "a constant is a number, a character or a text",
-                );
+                let error =
+                    Diagnostic::error("bad-constant", spec.span, "a constant is a number, a character or a text");
                 return self.say(error.help("use long, double, char*, or wchar_t*"));
             }
             None => return,
@@ -334,21 +261,12 @@ impl<'a> Resolver<'a> {
             _ => false,
         };
         if !fits {
-            let error = Diagnostic::error(
-                "bad-constant",
-                value.span,
-                "the value does not fit the constant's type",
-            );
+            let error = Diagnostic::error("bad-constant", value.span, "the value does not fit the constant's type");
             return self.say(error.help("choose a wider type, or another value"));
         }
         self.declare_value(&declarator.name, found.clone());
         let imported = self.imported;
-        self.model.consts.push(Const {
-            name: declarator.name.name.clone(),
-            base,
-            value: found,
-            imported,
-        });
+        self.model.consts.push(Const { name: declarator.name.name.clone(), base, value: found, imported });
     }
 }
 
@@ -371,9 +289,7 @@ fn enum_type(id: usize) -> Type {
 
 /// The attribute with a name.
 fn find<'a>(attributes: &'a [Attribute], name: &str) -> Option<&'a Attribute> {
-    attributes
-        .iter()
-        .find(|attribute| attribute.name.name == name)
+    attributes.iter().find(|attribute| attribute.name.name == name)
 }
 
 /// Whether there is an attribute with a name.

@@ -21,14 +21,7 @@ pub struct Span {
 impl Span {
     /// From the start of this span to the end of another.
     pub fn to(self, other: Self) -> Self {
-        if self.file == other.file && other.end > self.start {
-            Self {
-                end: other.end,
-                ..self
-            }
-        } else {
-            self
-        }
+        if self.file == other.file && other.end > self.start { Self { end: other.end, ..self } } else { self }
     }
 }
 
@@ -60,11 +53,7 @@ impl Sources {
     pub(crate) fn add(&mut self, path: &Path, text: String, built_in: bool) -> Option<FileId> {
         let id = u16::try_from(self.files.len()).ok()?;
         u32::try_from(text.len()).ok()?;
-        self.files.push(File {
-            path: path.to_owned(),
-            text,
-            built_in,
-        });
+        self.files.push(File { path: path.to_owned(), text, built_in });
         Some(FileId(id))
     }
 
@@ -86,19 +75,12 @@ impl Sources {
 
     /// The text of a span.
     pub fn text(&self, span: Span) -> &str {
-        self.file(span.file)
-            .text
-            .get(span.start as usize..span.end as usize)
-            .unwrap_or("")
+        self.file(span.file).text.get(span.start as usize..span.end as usize).unwrap_or("")
     }
 
     /// The line of a span's start, counted from 1.
     pub fn line(&self, span: Span) -> usize {
-        let before = self
-            .file(span.file)
-            .text
-            .get(..span.start as usize)
-            .unwrap_or("");
+        let before = self.file(span.file).text.get(..span.start as usize).unwrap_or("");
         before.bytes().filter(|&byte| byte == b'\n').count() + 1
     }
 }

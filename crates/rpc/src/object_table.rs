@@ -44,10 +44,7 @@ pub struct ObjectTable<T> {
 
 impl<T> Default for ObjectTable<T> {
     fn default() -> Self {
-        Self {
-            places: Vec::new(),
-            free: Vec::new(),
-        }
+        Self { places: Vec::new(), free: Vec::new() }
     }
 }
 
@@ -59,12 +56,8 @@ impl<T> ObjectTable<T> {
             place.tenant = Some(tenant);
             return (index, place.generation);
         }
-        let index =
-            u32::try_from(self.places.len()).expect("four billion objects do not fit memory");
-        self.places.push(Place {
-            generation: 1,
-            tenant: Some(tenant),
-        });
+        let index = u32::try_from(self.places.len()).expect("four billion objects do not fit memory");
+        self.places.push(Place { generation: 1, tenant: Some(tenant) });
         (index, 1)
     }
 
@@ -74,10 +67,7 @@ impl<T> ObjectTable<T> {
     ///
     /// When the numbers are no target's, or no longer one's.
     pub fn get(&self, index: u32, generation: u32) -> Result<&T, LookUpError> {
-        let place = self
-            .places
-            .get(index as usize)
-            .ok_or(LookUpError::OutOfRange)?;
+        let place = self.places.get(index as usize).ok_or(LookUpError::OutOfRange)?;
         if place.generation != generation {
             return Err(LookUpError::Stale);
         }
@@ -116,20 +106,14 @@ pub struct SharedTable<T> {
 
 impl<T> Default for SharedTable<T> {
     fn default() -> Self {
-        Self {
-            table: RwLock::default(),
-            removals: AtomicU64::new(0),
-        }
+        Self { table: RwLock::default(), removals: AtomicU64::new(0) }
     }
 }
 
 impl<T: Clone> SharedTable<T> {
     /// Gives a target a place: see [`ObjectTable::insert`].
     pub fn insert(&self, tenant: T) -> (u32, u32) {
-        self.table
-            .write()
-            .unwrap_or_else(PoisonError::into_inner)
-            .insert(tenant)
+        self.table.write().unwrap_or_else(PoisonError::into_inner).insert(tenant)
     }
 
     /// Finds a target and clones it: see [`ObjectTable::get`].
@@ -148,11 +132,7 @@ impl<T: Clone> SharedTable<T> {
     ///
     /// As [`Self::get`].
     pub fn remove(&self, index: u32, generation: u32) -> Result<T, LookUpError> {
-        let removed = self
-            .table
-            .write()
-            .unwrap_or_else(PoisonError::into_inner)
-            .remove(index, generation);
+        let removed = self.table.write().unwrap_or_else(PoisonError::into_inner).remove(index, generation);
         self.removals.fetch_add(1, Ordering::Release);
         removed
     }
@@ -170,10 +150,7 @@ pub struct Cached<T> {
 
 impl<T> Default for Cached<T> {
     fn default() -> Self {
-        Self {
-            places: Vec::new(),
-            removals: 0,
-        }
+        Self { places: Vec::new(), removals: 0 }
     }
 }
 
@@ -189,12 +166,7 @@ impl<T: Clone> Cached<T> {
     ///
     /// As [`SharedTable::get`].
     #[inline]
-    pub fn lookup(
-        &mut self,
-        table: &SharedTable<T>,
-        index: u32,
-        generation: u32,
-    ) -> Result<&T, LookUpError> {
+    pub fn lookup(&mut self, table: &SharedTable<T>, index: u32, generation: u32) -> Result<&T, LookUpError> {
         let fresh = self.removals == table.removals.load(Ordering::Acquire);
         let hit = matches!(self.places.get(index as usize), Some(Some((known, _))) if *known == generation);
         if !(fresh && hit) {
@@ -207,12 +179,7 @@ impl<T: Clone> Cached<T> {
     }
 
     #[cold]
-    fn fetch(
-        &mut self,
-        table: &SharedTable<T>,
-        index: u32,
-        generation: u32,
-    ) -> Result<(), LookUpError> {
+    fn fetch(&mut self, table: &SharedTable<T>, index: u32, generation: u32) -> Result<(), LookUpError> {
         self.purge(table);
         let target = table.get(index, generation)?;
         // The table has this index, so the cache need not be longer than the table is.
@@ -234,9 +201,7 @@ impl<T: Clone> Cached<T> {
         let mut dropped = Vec::new();
         let known = table.table.read().unwrap_or_else(PoisonError::into_inner);
         for (index, place) in self.places.iter_mut().enumerate() {
-            let gone = place
-                .as_ref()
-                .is_some_and(|(generation, _)| known.get(index as u32, *generation).is_err());
+            let gone = place.as_ref().is_some_and(|(generation, _)| known.get(index as u32, *generation).is_err());
             if gone {
                 dropped.push(place.take());
             }
@@ -280,16 +245,10 @@ mod tests {
         let target = Arc::new(5);
         let (index, generation) = table.insert(Arc::clone(&target));
         let mut cache = Cached::new();
-        assert_eq!(
-            cache.lookup(&table, index, generation).map(|found| **found),
-            Ok(5)
-        );
+        assert_eq!(cache.lookup(&table, index, generation).map(|found| **found), Ok(5));
         assert_eq!(Arc::strong_count(&target), 3);
         table.remove(index, generation).unwrap();
-        assert_eq!(
-            cache.lookup(&table, index, generation),
-            Err(LookUpError::Stale)
-        );
+        assert_eq!(cache.lookup(&table, index, generation), Err(LookUpError::Stale));
         assert_eq!(Arc::strong_count(&target), 1);
     }
 

@@ -140,10 +140,7 @@ impl Channel {
     ///
     /// When the connection is full of one-way calls and the peer takes none by the deadline.
     #[inline]
-    pub fn inline_request(
-        &mut self,
-        limit: impl Limit,
-    ) -> Result<&mut [u8; INLINE_MAX], CallError> {
+    pub fn inline_request(&mut self, limit: impl Limit) -> Result<&mut [u8; INLINE_MAX], CallError> {
         Ok(self.vi.tx.inline_frame(limit)?)
     }
 
@@ -174,12 +171,7 @@ impl Channel {
         limit: impl Limit,
     ) -> Result<Reply<'_>, CallError> {
         let call_id = self.vi.tx.next_sequence();
-        let header = Header {
-            kind: Kind::Request,
-            opnum,
-            first: target.index,
-            second: target.generation,
-        };
+        let header = Header { kind: Kind::Request, opnum, first: target.index, second: target.generation };
         self.publish(header, length);
         // Until the response is there the channel counts as broken, whichever way this function is left.
         self.broken = true;
@@ -194,16 +186,11 @@ impl Channel {
         self.broken = false;
         self.vi.tx.taken_through(call_id);
         match answer.kind {
-            Kind::Response => Ok(Reply {
-                status: answer.first,
-                frame: message.frame(),
-            }),
+            Kind::Response => Ok(Reply { status: answer.first, frame: message.frame() }),
             Kind::Fault => Err(CallError::Fault(Status(answer.first))),
             _ => {
                 self.broken = true;
-                Err(CallError::Protocol(
-                    "the answer is neither a response nor a fault",
-                ))
+                Err(CallError::Protocol("the answer is neither a response nor a fault"))
             }
         }
     }
@@ -211,12 +198,7 @@ impl Channel {
     /// Publishes the request whose frame was given out last as a call without response.
     #[inline]
     pub fn oneway(&mut self, target: TargetId, opnum: u16, length: usize) {
-        let header = Header {
-            kind: Kind::Oneway,
-            opnum,
-            first: target.index,
-            second: target.generation,
-        };
+        let header = Header { kind: Kind::Oneway, opnum, first: target.index, second: target.generation };
         self.publish(header, length);
     }
 
@@ -229,20 +211,10 @@ impl Channel {
         self.broken = true;
         self.request(pdu.len(), limit)?.copy_from_slice(pdu);
         let call_id = self.vi.tx.next_sequence();
-        self.publish(
-            Header {
-                kind: Kind::Pdu,
-                opnum: 0,
-                first: 0,
-                second: 0,
-            },
-            pdu.len(),
-        );
+        self.publish(Header { kind: Kind::Pdu, opnum: 0, first: 0, second: 0 }, pdu.len());
         let message = self.vi.rx.receive(limit)?;
         if message.header().kind != Kind::Pdu {
-            return Err(CallError::Protocol(
-                "the answer to a bind is not a protocol data unit",
-            ));
+            return Err(CallError::Protocol("the answer to a bind is not a protocol data unit"));
         }
         let answer = private_copy(&message);
         self.vi.tx.taken_through(call_id);
@@ -264,19 +236,9 @@ impl Channel {
 #[cold]
 fn abandon(tx: &mut Tx, call_id: u32, error: ViError) -> CallError {
     if matches!(error, ViError::TimedOut | ViError::Cancelled)
-        && tx
-            .inline_frame(Deadline::Within(std::time::Duration::ZERO))
-            .is_ok()
+        && tx.inline_frame(Deadline::Within(std::time::Duration::ZERO)).is_ok()
     {
-        tx.send_inline(
-            Header {
-                kind: Kind::Cancel,
-                opnum: 0,
-                first: 0,
-                second: call_id,
-            },
-            0,
-        );
+        tx.send_inline(Header { kind: Kind::Cancel, opnum: 0, first: 0, second: call_id }, 0);
     }
     CallError::Connection(error)
 }
@@ -298,6 +260,8 @@ pub struct ServerCall<'a> {
     pub frame: RegionView<'a>,
     call_id: u32,
     oneway: bool,
+    // Whether the reply's frame was given out in an area: it stays there when it turns out shorter.
+    in_area: bool,
     tx: &'a mut Tx,
 }
 
@@ -319,6 +283,7 @@ impl ServerCall<'_> {
         if length <= INLINE_MAX {
             return Ok(&mut self.tx.inline_frame(Seconds::<1>)?[..length]);
         }
+        self.in_area = true;
         self.tx.area_frame(length, Seconds::<1>)
     }
 
@@ -349,13 +314,8 @@ impl ServerCall<'_> {
         if self.oneway {
             return;
         }
-        let header = Header {
-            kind,
-            opnum: self.opnum,
-            first: status,
-            second: self.call_id,
-        };
-        if length <= INLINE_MAX {
+        let header = Header { kind, opnum: self.opnum, first: status, second: self.call_id };
+        if !self.in_area || length == 0 {
             self.tx.send_inline(header, length);
         } else {
             self.tx.send_area(header, length);
@@ -409,12 +369,10 @@ pub fn serve<S: Service>(vi: &mut Vi, service: &mut S) -> ViError {
                     frame: message.frame(),
                     call_id: message.sequence(),
                     oneway,
+                    in_area: false,
                     tx: &mut vi.tx,
                 };
-                match service.look_up(TargetId {
-                    index: header.first,
-                    generation: header.second,
-                }) {
+                match service.look_up(TargetId { index: header.first, generation: header.second }) {
                     Ok(target) => S::invoke(target, &mut call),
                     Err(status) => call.fault(status),
                 }
@@ -441,18 +399,12 @@ pub fn serve<S: Service>(vi: &mut Vi, service: &mut S) -> ViError {
 }
 
 fn send_pdu(tx: &mut Tx, pdu: &[u8]) -> Result<(), ViError> {
-    let header = Header {
-        kind: Kind::Pdu,
-        opnum: 0,
-        first: 0,
-        second: 0,
-    };
+    let header = Header { kind: Kind::Pdu, opnum: 0, first: 0, second: 0 };
     if pdu.len() <= INLINE_MAX {
         tx.inline_frame(Deadline::after_secs(1))?[..pdu.len()].copy_from_slice(pdu);
         tx.send_inline(header, pdu.len());
     } else {
-        tx.area_frame(pdu.len(), Deadline::after_secs(1))?
-            .copy_from_slice(pdu);
+        tx.area_frame(pdu.len(), Deadline::after_secs(1))?.copy_from_slice(pdu);
         tx.send_area(header, pdu.len());
     }
     Ok(())

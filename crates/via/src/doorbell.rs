@@ -20,10 +20,7 @@ pub fn must_ring(peer_sleeps: &AtomicU32, own_bell: &AtomicU32) -> bool {
         return false;
     }
     // The owner alone writes its bell, so load and store make an increment.
-    own_bell.store(
-        own_bell.load(Ordering::Relaxed).wrapping_add(1),
-        Ordering::Release,
-    );
+    own_bell.store(own_bell.load(Ordering::Relaxed).wrapping_add(1), Ordering::Release);
     true
 }
 

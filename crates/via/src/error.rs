@@ -109,16 +109,10 @@ impl fmt::Display for Violation {
                 write!(f, "an in-line frame of {length} bytes does not fit a slot")
             }
             Self::BadAreaRange { offset, length } => {
-                write!(
-                    f,
-                    "a frame of {length} bytes at offset {offset} lies outside its area"
-                )
+                write!(f, "a frame of {length} bytes at offset {offset} lies outside its area")
             }
             Self::UnknownArea(area) => write!(f, "area {area} was never given"),
-            Self::BadCredit(word) => write!(
-                f,
-                "the credit word {word} counts messages that were never sent"
-            ),
+            Self::BadCredit(word) => write!(f, "the credit word {word} counts messages that were never sent"),
             Self::BadSequence(word) => write!(f, "sequence number {word:#x} is out of turn"),
         }
     }
@@ -129,20 +123,13 @@ impl fmt::Display for Error {
         match self {
             Self::System { doing, source } => write!(f, "{doing}: {source}"),
             Self::NotFound { name } => write!(f, "nobody serves the name {name:?}"),
-            Self::NameInUse {
-                name,
-                pid: Some(pid),
-            } => write!(f, "the name {name:?} is served by process {pid}"),
+            Self::NameInUse { name, pid: Some(pid) } => write!(f, "the name {name:?} is served by process {pid}"),
             Self::NameInUse { name, pid: None } => {
                 write!(f, "the name {name:?} is served by another process")
             }
             Self::BadName { name, why } => write!(f, "{name:?} cannot be a name: {why}"),
             Self::UnsafeDirectory { path, why } => {
-                write!(
-                    f,
-                    "the directory {} cannot be trusted: {why}",
-                    path.display()
-                )
+                write!(f, "the directory {} cannot be trusted: {why}", path.display())
             }
             Self::AccessDenied { uid } => {
                 write!(f, "the peer runs as user {uid}, who has no access")
@@ -153,10 +140,7 @@ impl fmt::Display for Error {
             Self::TimedOut => write!(f, "the deadline passed"),
             Self::Cancelled => write!(f, "the call was cancelled"),
             Self::TooLong { length, limit } => {
-                write!(
-                    f,
-                    "a frame of {length} bytes is longer than the limit of {limit} bytes"
-                )
+                write!(f, "a frame of {length} bytes is longer than the limit of {limit} bytes")
             }
             Self::Violation(violation) => write!(f, "the peer broke the protocol: {violation}"),
         }
@@ -175,10 +159,7 @@ impl std::error::Error for Error {
 impl Error {
     /// Wraps an error number of the system.
     pub(crate) fn system(doing: &'static str) -> impl Fn(rustix::io::Errno) -> Self {
-        move |errno| Self::System {
-            doing,
-            source: errno.into(),
-        }
+        move |errno| Self::System { doing, source: errno.into() }
     }
 
     /// Wraps an error of the standard library.

@@ -52,11 +52,7 @@ impl<'a> RegionView<'a> {
     #[inline]
     pub unsafe fn new(start: *const u8, length: usize) -> Self {
         debug_assert!(start.addr().is_multiple_of(16));
-        Self {
-            start,
-            length,
-            mapping: PhantomData,
-        }
+        Self { start, length, mapping: PhantomData }
     }
 
     /// Bytes in the view.

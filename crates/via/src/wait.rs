@@ -37,11 +37,7 @@ impl SpinBudget {
     pub(crate) fn new(policy: Waiting) -> Self {
         // On a single processor the peer cannot run while this thread polls.
         let alone = std::thread::available_parallelism().is_ok_and(|cores| cores.get() == 1);
-        Self {
-            policy,
-            polls: if alone { SPIN_MIN } else { SPIN_MAX },
-            sleeps: 0,
-        }
+        Self { policy, polls: if alone { SPIN_MIN } else { SPIN_MAX }, sleeps: 0 }
     }
 
     /// Polls to make before sleeping; `None` is for ever.
@@ -49,9 +45,7 @@ impl SpinBudget {
         match self.policy {
             Waiting::Poll => None,
             Waiting::Block => Some(0),
-            Waiting::Adaptive if self.sleeps % PROBE_INTERVAL == PROBE_INTERVAL - 1 => {
-                Some(SPIN_MAX)
-            }
+            Waiting::Adaptive if self.sleeps % PROBE_INTERVAL == PROBE_INTERVAL - 1 => Some(SPIN_MAX),
             Waiting::Adaptive => Some(self.polls),
         }
     }

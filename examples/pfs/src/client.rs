@@ -1,10 +1,7 @@
 //! What a shell needs of a tree that another process serves: paths, whole files, whole listings.
 
 use crate::server::errno;
-use crate::{
-    IPfs, PFS_CREATE, PFS_ENTRY, PFS_KIND, PFS_READ, PFS_STAT, PFS_TRANSFER_MAX, PFS_TRUNCATE,
-    PFS_WRITE,
-};
+use crate::{IPfs, PFS_CREATE, PFS_ENTRY, PFS_KIND, PFS_READ, PFS_STAT, PFS_TRANSFER_MAX, PFS_TRUNCATE, PFS_WRITE};
 use std::fmt;
 use std::time::Instant;
 
@@ -47,41 +44,25 @@ impl Drop for Client {
 impl Client {
     /// Connects to the tree served by a name.
     pub fn connect(name: &str) -> Result<Self> {
-        let failed = |source| Error {
-            what: name.to_owned(),
-            source,
-        };
+        let failed = |source| Error { what: name.to_owned(), source };
         let pfs: IPfs = obvia::connect(name).map_err(failed)?;
         let number = pfs.pfs_attach().map_err(failed)?;
-        Ok(Self {
-            pfs,
-            number,
-            times: None,
-        })
+        Ok(Self { pfs, number, times: None })
     }
 
     /// Makes a call, and notes how long it took.
-    fn call<T>(
-        &mut self,
-        what: &str,
-        call: impl FnOnce(&IPfs, i32) -> obvia::Result<T>,
-    ) -> Result<T> {
+    fn call<T>(&mut self, what: &str, call: impl FnOnce(&IPfs, i32) -> obvia::Result<T>) -> Result<T> {
         let start = self.times.is_some().then(Instant::now);
         let outcome = call(&self.pfs, self.number);
         if let (Some(times), Some(start)) = (&mut self.times, start) {
             times.push(u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX));
         }
-        outcome.map_err(|source| Error {
-            what: what.to_owned(),
-            source,
-        })
+        outcome.map_err(|source| Error { what: what.to_owned(), source })
     }
 
     /// The number of a name in a directory.
     pub fn lookup(&mut self, directory: i32, name: &[u8]) -> Result<i32> {
-        self.call(&String::from_utf8_lossy(name), |pfs, client| {
-            pfs.pfs_lookup(client, directory, name)
-        })
+        self.call(&String::from_utf8_lossy(name), |pfs, client| pfs.pfs_lookup(client, directory, name))
     }
 
     /// The number of a path, from the root or from a directory.
@@ -106,14 +87,10 @@ impl Client {
 
     /// Everything in a directory.
     pub fn list(&mut self, directory: i32) -> Result<Vec<PFS_ENTRY>> {
-        let handle = self.call("open", |pfs, client| {
-            pfs.pfs_open(client, directory, PFS_READ, 0)
-        })?;
+        let handle = self.call("open", |pfs, client| pfs.pfs_open(client, directory, PFS_READ, 0))?;
         let (mut entries, mut pos) = (Vec::new(), 0);
         let outcome = loop {
-            match self.call("list", |pfs, _| {
-                pfs.pfs_get_direntries(handle, &mut pos, 256)
-            }) {
+            match self.call("list", |pfs, _| pfs.pfs_get_direntries(handle, &mut pos, 256)) {
                 Ok(part) if part.is_empty() => break Ok(entries),
                 Ok(part) => entries.extend(part),
                 Err(error) => break Err(error),
@@ -130,9 +107,7 @@ impl Client {
         buffer: &mut [u8],
         mut part: impl FnMut(&[u8]) -> std::io::Result<()>,
     ) -> Result<u64> {
-        let handle = self.call("open", |pfs, client| {
-            pfs.pfs_open(client, fobj, PFS_READ, 0)
-        })?;
+        let handle = self.call("open", |pfs, client| pfs.pfs_open(client, fobj, PFS_READ, 0))?;
         let mut pos = 0;
         let outcome = loop {
             match self.call("read", |pfs, _| pfs.pfs_read(handle, &mut pos, buffer)) {
@@ -140,10 +115,7 @@ impl Client {
                 Ok(got) => {
                     if let Err(error) = part(&buffer[..got as usize]) {
                         let source = obvia::Error::new(obvia::code::E_FAIL, error.to_string());
-                        break Err(Error {
-                            what: "output".to_owned(),
-                            source,
-                        });
+                        break Err(Error { what: "output".to_owned(), source });
                     }
                 }
                 Err(error) => break Err(error),
@@ -154,12 +126,7 @@ impl Client {
     }
 
     /// Makes or replaces a file, filling it from `source`.
-    pub fn write(
-        &mut self,
-        directory: i32,
-        name: &str,
-        source: &mut impl std::io::Read,
-    ) -> Result<u64> {
+    pub fn write(&mut self, directory: i32, name: &str, source: &mut impl std::io::Read) -> Result<u64> {
         let known = self.lookup(directory, name.as_bytes());
         let fobj = match known {
             Ok(fobj) => fobj,
@@ -172,18 +139,13 @@ impl Client {
             match source.read(&mut buffer) {
                 Ok(0) => break Ok(pos.cast_unsigned()),
                 Ok(got) => {
-                    if let Err(error) = self.call("write", |pfs, _| {
-                        pfs.pfs_write(handle, &mut pos, &buffer[..got])
-                    }) {
+                    if let Err(error) = self.call("write", |pfs, _| pfs.pfs_write(handle, &mut pos, &buffer[..got])) {
                         break Err(error);
                     }
                 }
                 Err(error) => {
                     let source = obvia::Error::new(obvia::code::E_FAIL, error.to_string());
-                    break Err(Error {
-                        what: "input".to_owned(),
-                        source,
-                    });
+                    break Err(Error { what: "input".to_owned(), source });
                 }
             }
         };
@@ -193,30 +155,21 @@ impl Client {
 
     /// Makes a directory or an empty file.
     pub fn create(&mut self, directory: i32, name: &str, kind: PFS_KIND, mode: u32) -> Result<i32> {
-        self.call(name, |pfs, client| {
-            pfs.pfs_create(client, directory, name.as_bytes(), kind, mode)
-        })
+        self.call(name, |pfs, client| pfs.pfs_create(client, directory, name.as_bytes(), kind, mode))
     }
 
     /// Removes a file or an empty directory.
     pub fn remove(&mut self, directory: i32, name: &str) -> Result<()> {
-        self.call(name, |pfs, client| {
-            pfs.pfs_unlink(client, directory, name.as_bytes())
-        })
+        self.call(name, |pfs, client| pfs.pfs_unlink(client, directory, name.as_bytes()))
     }
 
     /// Moves a file.
     pub fn rename(&mut self, from: (i32, &str), to: (i32, &str)) -> Result<()> {
-        self.call(from.1, |pfs, client| {
-            pfs.pfs_rename(client, from.0, from.1.as_bytes(), to.0, to.1.as_bytes())
-        })
+        self.call(from.1, |pfs, client| pfs.pfs_rename(client, from.0, from.1.as_bytes(), to.0, to.1.as_bytes()))
     }
 }
 
 /// The name of an entry.
 pub fn name(entry: &PFS_ENTRY) -> &[u8] {
-    entry
-        .name
-        .get(..entry.length as usize)
-        .unwrap_or(&entry.name)
+    entry.name.get(..entry.length as usize).unwrap_or(&entry.name)
 }

@@ -13,17 +13,13 @@ const FACILITY_ERRNO: u32 = 0x0a5;
 
 /// An error number as an HRESULT.
 pub fn hresult(errno: Errno) -> HRESULT {
-    HRESULT(
-        (0xa000_0000 | FACILITY_ERRNO << 16 | errno.raw_os_error().cast_unsigned() & 0xffff)
-            .cast_signed(),
-    )
+    HRESULT((0xa000_0000 | FACILITY_ERRNO << 16 | errno.raw_os_error().cast_unsigned() & 0xffff).cast_signed())
 }
 
 /// The error number in an HRESULT, if there is one.
 pub fn errno(result: HRESULT) -> Option<Errno> {
     let bits = result.0.cast_unsigned();
-    (bits >> 16 == 0xa000 | FACILITY_ERRNO)
-        .then(|| Errno::from_raw_os_error((bits & 0xffff).cast_signed()))
+    (bits >> 16 == 0xa000 | FACILITY_ERRNO).then(|| Errno::from_raw_os_error((bits & 0xffff).cast_signed()))
 }
 
 fn failed(errno: Errno) -> obvia::Error {
@@ -82,27 +78,15 @@ impl IPfs_Impl for Pfs_Impl {
         Ok(())
     }
 
-    fn pfs_get_direntries(
-        &self,
-        handle: i32,
-        pos: &mut i64,
-        count: u32,
-    ) -> obvia::Result<Vec<PFS_ENTRY>> {
+    fn pfs_get_direntries(&self, handle: i32, pos: &mut i64, count: u32) -> obvia::Result<Vec<PFS_ENTRY>> {
         let from = u64::try_from(*pos).map_err(|_| failed(Errno::INVAL))?;
-        let entries = self
-            .0
-            .entries(handle, from, count.min(4096) as usize)
-            .map_err(failed)?;
+        let entries = self.0.entries(handle, from, count.min(4096) as usize).map_err(failed)?;
         *pos += entries.len() as i64;
         let made = entries.into_iter().map(|(found, name)| {
             let mut bytes = [0; PFS_NAME_MAX as usize];
             let length = name.as_bytes().len().min(bytes.len());
             bytes[..length].copy_from_slice(&name.as_bytes()[..length]);
-            PFS_ENTRY {
-                kind: kind(found),
-                length: length as u32,
-                name: bytes,
-            }
+            PFS_ENTRY { kind: kind(found), length: length as u32, name: bytes }
         });
         Ok(made.collect())
     }
@@ -121,38 +105,20 @@ impl IPfs_Impl for Pfs_Impl {
         self.0.readlink(client, fobj).map_err(failed)
     }
 
-    fn pfs_create(
-        &self,
-        client: i32,
-        directory: i32,
-        name: &[u8],
-        kind: PFS_KIND,
-        mode: u32,
-    ) -> obvia::Result<i32> {
+    fn pfs_create(&self, client: i32, directory: i32, name: &[u8], kind: PFS_KIND, mode: u32) -> obvia::Result<i32> {
         let is_directory = match kind {
             PFS_KIND::PFS_DIRECTORY => true,
             PFS_KIND::PFS_FILE => false,
             _ => return Err(failed(Errno::INVAL)),
         };
-        self.0
-            .create(client, directory, name, is_directory, mode)
-            .map_err(failed)
+        self.0.create(client, directory, name, is_directory, mode).map_err(failed)
     }
 
     fn pfs_unlink(&self, client: i32, directory: i32, name: &[u8]) -> obvia::Result<()> {
         self.0.unlink(client, directory, name).map_err(failed)
     }
 
-    fn pfs_rename(
-        &self,
-        client: i32,
-        from: i32,
-        from_name: &[u8],
-        to: i32,
-        to_name: &[u8],
-    ) -> obvia::Result<()> {
-        self.0
-            .rename(client, (from, from_name), (to, to_name))
-            .map_err(failed)
+    fn pfs_rename(&self, client: i32, from: i32, from_name: &[u8], to: i32, to_name: &[u8]) -> obvia::Result<()> {
+        self.0.rename(client, (from, from_name), (to, to_name)).map_err(failed)
     }
 }

@@ -95,11 +95,7 @@ impl Tree {
     pub fn new(root: &Path, writable: bool) -> Result<Self> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let root = rustix::fs::open(root, flags, Mode::empty())?;
-        Ok(Self {
-            root,
-            writable,
-            tables: Mutex::default(),
-        })
+        Ok(Self { root, writable, tables: Mutex::default() })
     }
 
     fn tables(&self) -> MutexGuard<'_, Tables> {
@@ -114,18 +110,8 @@ impl Tree {
         }
         tables.last_client = tables.last_client.checked_add(1).ok_or(Errno::USERS)?;
         let number = tables.last_client;
-        let root = Object {
-            directory: c".".to_owned(),
-            name: c".".to_owned(),
-            parent: 0,
-        };
-        tables.clients.insert(
-            number,
-            Client {
-                objects: vec![root],
-                ..Client::default()
-            },
-        );
+        let root = Object { directory: c".".to_owned(), name: c".".to_owned(), parent: 0 };
+        tables.clients.insert(number, Client { objects: vec![root], ..Client::default() });
         Ok(number)
     }
 
@@ -148,20 +134,12 @@ impl Tree {
     fn holder(&self, client: i32, fobj: i32) -> Result<(OwnedFd, Object)> {
         let object = self.object(client, fobj)?;
         let flags = OFlags::PATH | OFlags::DIRECTORY;
-        Ok((
-            beneath(self.root.as_fd(), &object.directory, flags, Mode::empty())?,
-            object,
-        ))
+        Ok((beneath(self.root.as_fd(), &object.directory, flags, Mode::empty())?, object))
     }
 
     fn directory(&self, client: i32, fobj: i32) -> Result<OwnedFd> {
         let path = path(&self.object(client, fobj)?);
-        beneath(
-            self.root.as_fd(),
-            &path,
-            OFlags::PATH | OFlags::DIRECTORY,
-            Mode::empty(),
-        )
+        beneath(self.root.as_fd(), &path, OFlags::PATH | OFlags::DIRECTORY, Mode::empty())
     }
 
     fn number(&self, client: i32, parent: i32, name: CString) -> Result<i32> {
@@ -176,11 +154,7 @@ impl Tree {
         }
         let number = client.objects.len() as i32;
         client.known.insert((parent, name.clone()), number);
-        client.objects.push(Object {
-            directory,
-            name,
-            parent,
-        });
+        client.objects.push(Object { directory, name, parent });
         Ok(number)
     }
 
@@ -203,11 +177,8 @@ impl Tree {
     /// Opens a file.
     pub fn open(&self, client: i32, fobj: i32, flags: i32, mode: i32) -> Result<i32> {
         let object = self.object(client, fobj)?;
-        let (write, create, truncate) = (
-            flags & crate::PFS_WRITE != 0,
-            flags & crate::PFS_CREATE != 0,
-            flags & crate::PFS_TRUNCATE != 0,
-        );
+        let (write, create, truncate) =
+            (flags & crate::PFS_WRITE != 0, flags & crate::PFS_CREATE != 0, flags & crate::PFS_TRUNCATE != 0);
         if (write || create || truncate) && !self.writable {
             return Err(Errno::ROFS);
         }
@@ -222,12 +193,7 @@ impl Tree {
         }
         let file = if create {
             let mode = Mode::from_raw_mode(u32::try_from(mode).map_err(|_| Errno::INVAL)? & 0o777);
-            beneath(
-                self.root.as_fd(),
-                &path(&object),
-                wanted | OFlags::CREATE,
-                mode,
-            )?
+            beneath(self.root.as_fd(), &path(&object), wanted | OFlags::CREATE, mode)?
         } else {
             beneath(self.root.as_fd(), &path(&object), wanted, Mode::empty())?
         };
@@ -239,25 +205,12 @@ impl Tree {
         owner.open += 1;
         tables.last_handle = tables.last_handle.checked_add(1).ok_or(Errno::NFILE)?;
         let handle = tables.last_handle;
-        tables.handles.insert(
-            handle,
-            (
-                client,
-                Arc::new(Open {
-                    file,
-                    entries: Mutex::default(),
-                }),
-            ),
-        );
+        tables.handles.insert(handle, (client, Arc::new(Open { file, entries: Mutex::default() })));
         Ok(handle)
     }
 
     fn handle(&self, handle: i32) -> Result<Arc<Open>> {
-        self.tables()
-            .handles
-            .get(&handle)
-            .map(|(_, open)| Arc::clone(open))
-            .ok_or(Errno::BADF)
+        self.tables().handles.get(&handle).map(|(_, open)| Arc::clone(open)).ok_or(Errno::BADF)
     }
 
     /// Closes a file.
@@ -334,26 +287,14 @@ impl Tree {
     }
 
     /// Makes a directory or an empty file.
-    pub fn create(
-        &self,
-        client: i32,
-        directory: i32,
-        name: &[u8],
-        is_directory: bool,
-        mode: u32,
-    ) -> Result<i32> {
+    pub fn create(&self, client: i32, directory: i32, name: &[u8], is_directory: bool, mode: u32) -> Result<i32> {
         let name = check_name(name)?;
         let fd = self.writable_directory(client, directory)?;
         let mode = Mode::from_raw_mode(mode & 0o777);
         if is_directory {
             rustix::fs::mkdirat(&fd, &name, mode)?;
         } else {
-            beneath(
-                fd.as_fd(),
-                &name,
-                OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL,
-                mode,
-            )?;
+            beneath(fd.as_fd(), &name, OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL, mode)?;
         }
         self.number(client, directory, name)
     }
@@ -388,9 +329,7 @@ fn list(directory: &OwnedFd) -> Result<Vec<(FileType, CString)>> {
         let kind = match entry.file_type() {
             FileType::Unknown => {
                 let stat = rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW);
-                stat.map_or(FileType::Unknown, |stat| {
-                    FileType::from_raw_mode(stat.st_mode)
-                })
+                stat.map_or(FileType::Unknown, |stat| FileType::from_raw_mode(stat.st_mode))
             }
             kind => kind,
         };

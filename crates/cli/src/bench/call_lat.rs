@@ -2,8 +2,8 @@
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
-use obvia_bench::report::{self, Report};
 use obvia_bench::calls::{self, Method as Called};
+use obvia_bench::report::{self, Report};
 use obvia_bench::{Case, Machine, Path, Placement, Plan, Progress, Wait, raw, run};
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
@@ -37,12 +37,7 @@ pub(super) struct Arguments {
     #[arg(long, value_delimiter = ',', value_name = "BYTES", value_parser = size)]
     sizes: Option<Vec<usize>>,
     /// Waiting policies of the calls
-    #[arg(
-        long,
-        value_delimiter = ',',
-        value_name = "POLICY",
-        default_value = "poll,adaptive,block"
-    )]
+    #[arg(long, value_delimiter = ',', value_name = "POLICY", default_value = "poll,adaptive,block")]
     wait: Vec<Policy>,
     /// Paths to measure: ncacn_vi_shm, raw_line, raw_copy, raw_futex, unix, udp [default: all]
     #[arg(long, value_delimiter = ',', value_name = "PATH", value_parser = path)]
@@ -104,16 +99,7 @@ impl Policy {
     }
 }
 
-const SIZES: [usize; 8] = [
-    64,
-    256,
-    1 << 10,
-    4 << 10,
-    8 << 10,
-    64 << 10,
-    256 << 10,
-    1 << 20,
-];
+const SIZES: [usize; 8] = [64, 256, 1 << 10, 4 << 10, 8 << 10, 64 << 10, 256 << 10, 1 << 20];
 const SIZES_QUICK: [usize; 3] = [64, 8 << 10, 1 << 20];
 
 impl Arguments {
@@ -132,11 +118,7 @@ impl Arguments {
             return Vec::new();
         }
         let usual = || {
-            if self.quick {
-                SIZES_QUICK.to_vec()
-            } else {
-                SIZES.to_vec()
-            }
+            if self.quick { SIZES_QUICK.to_vec() } else { SIZES.to_vec() }
         };
         self.sizes.clone().unwrap_or_else(usual)
     }
@@ -160,9 +142,7 @@ pub(super) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let machine = Machine::look(placement);
     let mut cases = arguments.cases(placement)?;
     let mut progress = ProgressLine::new();
-    let measured = run(&mut cases, &arguments.plan(placement), |state| {
-        progress.show(state)
-    })?;
+    let measured = run(&mut cases, &arguments.plan(placement), |state| progress.show(state))?;
     progress.clear();
     // Before the report: nobody should wait for it with servers still around.
     drop(cases);
@@ -175,11 +155,7 @@ pub(super) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         let svg = report::plot(&report).context("nothing to plot: no MoveData was measured")?;
         write(file, &svg)?;
     }
-    Ok(if report.failures.is_empty() {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    })
+    Ok(if report.failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 fn write(file: &std::path::Path, text: &str) -> anyhow::Result<()> {
@@ -199,11 +175,7 @@ impl ProgressLine {
         Self {
             terminal,
             shown: None,
-            every: if terminal {
-                Duration::from_millis(200)
-            } else {
-                Duration::from_secs(5)
-            },
+            every: if terminal { Duration::from_millis(200) } else { Duration::from_secs(5) },
         }
     }
 
@@ -224,11 +196,7 @@ impl ProgressLine {
         );
         // Who cannot be shown progress is not told: the measurement goes on, here and below.
         let mut stderr = std::io::stderr().lock();
-        let _ = if self.terminal {
-            write!(stderr, "\r\x1b[K{text}")
-        } else {
-            writeln!(stderr, "{text}")
-        };
+        let _ = if self.terminal { write!(stderr, "\r\x1b[K{text}") } else { writeln!(stderr, "{text}") };
     }
 
     fn clear(&self) {
@@ -242,14 +210,9 @@ impl ProgressLine {
 fn size(text: &str) -> Result<usize, String> {
     let (digits, unit) = match text.strip_suffix(['K', 'k']) {
         Some(digits) => (digits, 1 << 10),
-        None => text
-            .strip_suffix(['M', 'm'])
-            .map_or((text, 1), |digits| (digits, 1 << 20)),
+        None => text.strip_suffix(['M', 'm']).map_or((text, 1), |digits| (digits, 1 << 20)),
     };
-    let bytes: Option<usize> = digits
-        .parse()
-        .ok()
-        .and_then(|number: usize| number.checked_mul(unit));
+    let bytes: Option<usize> = digits.parse().ok().and_then(|number: usize| number.checked_mul(unit));
     bytes
         .filter(|bytes| (4..=BYTES_MAX).contains(bytes) && bytes.is_multiple_of(4))
         .ok_or_else(|| "sizes are multiples of 4 bytes, from 4 to 32M".to_owned())
@@ -260,10 +223,7 @@ const BYTES_MAX: usize = 32 << 20;
 
 fn path(text: &str) -> Result<Path, String> {
     let names = || Path::ALL.map(Path::name).join(", ");
-    Path::ALL
-        .into_iter()
-        .find(|path| path.name() == text)
-        .ok_or_else(|| format!("paths are {}", names()))
+    Path::ALL.into_iter().find(|path| path.name() == text).ok_or_else(|| format!("paths are {}", names()))
 }
 
 #[cfg(test)]
@@ -275,16 +235,7 @@ mod tests {
         assert_eq!(size("64"), Ok(64));
         assert_eq!(size("8K"), Ok(8192));
         assert_eq!(size("1m"), Ok(1 << 20));
-        for wrong in [
-            "",
-            "K",
-            "0",
-            "6",
-            "-4",
-            "33M",
-            "99999999999999999999M",
-            "8KB",
-        ] {
+        for wrong in ["", "K", "0", "6", "-4", "33M", "99999999999999999999M", "8KB"] {
             assert!(size(wrong).is_err(), "{wrong}");
         }
     }

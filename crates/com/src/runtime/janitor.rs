@@ -17,9 +17,7 @@ static START: Once = Once::new();
 pub(crate) fn wake() {
     START.call_once(|| {
         // Without the thread references are given back when the process ends.
-        let _ = std::thread::Builder::new()
-            .name("obvia-janitor".to_owned())
-            .spawn(work);
+        let _ = std::thread::Builder::new().name("obvia-janitor".to_owned()).spawn(work);
     });
     let mut pending = PENDING.lock().unwrap_or_else(PoisonError::into_inner);
     if !*pending {

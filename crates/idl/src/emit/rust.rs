@@ -38,13 +38,6 @@ pub fn emit(compilation: &Compilation) -> Result<String, Vec<crate::Diagnostic>>
         .map(|interface| format!("&{}_INFO", interface.name))
         .collect();
     out.line("/// Every interface of this file and of those that it imports.");
-    out.line(format!(
-        "pub static INTERFACES: &[&obvia::rt::InterfaceInfo] = &[{}];",
-        all.join(", ")
-    ));
-    if refused.is_empty() {
-        Ok(out.finish())
-    } else {
-        Err(refused)
-    }
+    out.line(format!("pub static INTERFACES: &[&obvia::rt::InterfaceInfo] = &[{}];", all.join(", ")));
+    if refused.is_empty() { Ok(out.finish()) } else { Err(refused) }
 }

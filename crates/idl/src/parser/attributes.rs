@@ -6,16 +6,8 @@ use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 
 /// Attributes whose arguments are no expressions.
-const RAW: [&str; 8] = [
-    "uuid",
-    "version",
-    "switch_type",
-    "endpoint",
-    "pointer_default",
-    "async_uuid",
-    "helpstring",
-    "OBVIA",
-];
+const RAW: [&str; 8] =
+    ["uuid", "version", "switch_type", "endpoint", "pointer_default", "async_uuid", "helpstring", "OBVIA"];
 
 impl Parser<'_> {
     /// Every attribute list before a declaration. `OBVIA(name)` outside brackets, which other compilers pass over as an
@@ -44,34 +36,19 @@ impl Parser<'_> {
     fn attribute(&mut self) -> Parsed<Attribute> {
         let name = self.ident("an attribute")?;
         let start = name.span;
-        let mut attribute = Attribute {
-            name,
-            arguments: Vec::new(),
-            raw: String::new(),
-            span: start,
-        };
+        let mut attribute = Attribute { name, arguments: Vec::new(), raw: String::new(), span: start };
         if !self.eat("(") {
             return Ok(attribute);
         }
         let open = self.behind();
         if RAW.contains(&attribute.name.name.as_str()) {
             let close = self.to_closing(open)?;
-            let inner = Span {
-                start: open.end,
-                end: close.start,
-                ..open
-            };
-            self.sources
-                .text(inner)
-                .trim()
-                .clone_into(&mut attribute.raw);
+            let inner = Span { start: open.end, end: close.start, ..open };
+            self.sources.text(inner).trim().clone_into(&mut attribute.raw);
             attribute.span = start.to(close);
             if attribute.name.name == "OBVIA" {
                 // `OBVIA(oneway)` in brackets means `oneway`.
-                attribute.name = Ident {
-                    name: attribute.raw.clone(),
-                    span: inner,
-                };
+                attribute.name = Ident { name: attribute.raw.clone(), span: inner };
             }
             return Ok(attribute);
         }

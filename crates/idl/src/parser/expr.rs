@@ -18,10 +18,7 @@ impl Parser<'_> {
             this.expect(":", "between the two values")?;
             let no = this.expr()?;
             let span = condition.span.to(no.span);
-            Ok(Expr {
-                kind: ExprKind::Ternary(Box::new(condition), Box::new(yes), Box::new(no)),
-                span,
-            })
+            Ok(Expr { kind: ExprKind::Ternary(Box::new(condition), Box::new(yes), Box::new(no)), span })
         })
     }
 
@@ -34,10 +31,7 @@ impl Parser<'_> {
             self.bump();
             let right = self.nest(|this| this.binary(precedence + 1))?;
             let span = left.span.to(right.span);
-            left = Expr {
-                kind: ExprKind::Binary(operator.to_owned(), Box::new(left), Box::new(right)),
-                span,
-            };
+            left = Expr { kind: ExprKind::Binary(operator.to_owned(), Box::new(left), Box::new(right)), span };
         }
         Ok(left)
     }
@@ -48,10 +42,7 @@ impl Parser<'_> {
             if self.eat(operator) {
                 let operand = self.nest(Self::unary)?;
                 let span = start.to(operand.span);
-                return Ok(Expr {
-                    kind: ExprKind::Unary(operator, Box::new(operand)),
-                    span,
-                });
+                return Ok(Expr { kind: ExprKind::Unary(operator, Box::new(operand)), span });
             }
         }
         self.primary()
@@ -64,11 +55,7 @@ impl Parser<'_> {
             return Ok(inner);
         }
         let Some(token) = self.bump() else {
-            let error = Diagnostic::error(
-                "syntax",
-                self.here(),
-                "expected a value, found the end of the file",
-            );
+            let error = Diagnostic::error("syntax", self.here(), "expected a value, found the end of the file");
             return self.fail(error);
         };
         let text = self.sources.text(token.span);
@@ -77,20 +64,14 @@ impl Parser<'_> {
             TokenKind::Char => match self.unquoted(token).chars().next() {
                 Some(c) => ExprKind::Char(c),
                 None => {
-                    let error = Diagnostic::error(
-                        "syntax",
-                        token.span,
-                        "a character is missing between the quotes",
-                    );
+                    let error = Diagnostic::error("syntax", token.span, "a character is missing between the quotes");
                     return self.fail(error);
                 }
             },
             TokenKind::Text => ExprKind::Text(self.unquoted(token)),
             TokenKind::Ident
                 if text == "L"
-                    && self.peek().is_some_and(|next| {
-                        is_quoted(next) && next.span.start == token.span.end
-                    }) =>
+                    && self.peek().is_some_and(|next| is_quoted(next) && next.span.start == token.span.end) =>
             {
                 return self.primary();
             }
@@ -98,25 +79,17 @@ impl Parser<'_> {
                 "TRUE" | "true" => ExprKind::Int(1),
                 "FALSE" | "false" | "NULL" => ExprKind::Int(0),
                 "sizeof" => {
-                    let error =
-                        Diagnostic::error("unsupported", token.span, "sizeof is not supported");
+                    let error = Diagnostic::error("unsupported", token.span, "sizeof is not supported");
                     return self.fail(error.help("write the number"));
                 }
                 name => ExprKind::Name(name.to_owned()),
             },
             _ => {
-                let error = Diagnostic::error(
-                    "syntax",
-                    token.span,
-                    format!("expected a value, found `{text}`"),
-                );
+                let error = Diagnostic::error("syntax", token.span, format!("expected a value, found `{text}`"));
                 return self.fail(error);
             }
         };
-        Ok(Expr {
-            kind,
-            span: token.span,
-        })
+        Ok(Expr { kind, span: token.span })
     }
 
     fn number(&mut self, text: &str, token: Token) -> Parsed<ExprKind> {
@@ -146,14 +119,8 @@ impl Parser<'_> {
     }
 
     fn bad_number<T>(&mut self, text: &str, token: Token) -> Parsed<T> {
-        let error = Diagnostic::error(
-            "bad-number",
-            token.span,
-            format!("`{text}` is not a number of at most 64 bits"),
-        );
-        self.fail(
-            error.help("write it in decimal, as 0x for hexadecimal, or with a leading 0 for octal"),
-        )
+        let error = Diagnostic::error("bad-number", token.span, format!("`{text}` is not a number of at most 64 bits"));
+        self.fail(error.help("write it in decimal, as 0x for hexadecimal, or with a leading 0 for octal"))
     }
 }
 

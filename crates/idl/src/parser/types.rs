@@ -1,9 +1,7 @@
 //! Types as they are written.
 
 use super::{Parsed, Parser};
-use crate::ast::{
-    Arm, Attribute, Declarator, EnumDecl, Member, StructDecl, TypeKind, TypeSpec, UnionDecl,
-};
+use crate::ast::{Arm, Attribute, Declarator, EnumDecl, Member, StructDecl, TypeKind, TypeSpec, UnionDecl};
 use crate::diagnostic::Diagnostic;
 use crate::lexer::TokenKind;
 
@@ -56,14 +54,7 @@ const WINDOWS: [(&str, &str); 16] = [
 ];
 
 /// Types of the dialect's second half.
-const UNSUPPORTED: [&str; 6] = [
-    "VARIANT",
-    "SAFEARRAY",
-    "BSTR",
-    "handle_t",
-    "pipe",
-    "__int3264",
-];
+const UNSUPPORTED: [&str; 6] = ["VARIANT", "SAFEARRAY", "BSTR", "handle_t", "pipe", "__int3264"];
 
 impl Parser<'_> {
     /// A type.
@@ -85,36 +76,22 @@ impl Parser<'_> {
                 self.bump();
                 TypeKind::Named(self.ident("the interface's name")?.name)
             }
-            "signed" | "unsigned" | "char" | "small" | "short" | "long" | "int" | "__int64"
-            | "__int32" | "__int16" | "__int8" => TypeKind::Base(self.integer()),
+            "signed" | "unsigned" | "char" | "small" | "short" | "long" | "int" | "__int64" | "__int32" | "__int16"
+            | "__int8" => TypeKind::Base(self.integer()),
             word => self.named(word)?,
         };
         constant |= self.eat("const");
-        Ok(TypeSpec {
-            kind,
-            constant,
-            span: start.to(self.behind()),
-        })
+        Ok(TypeSpec { kind, constant, span: start.to(self.behind()) })
     }
 
     fn named(&mut self, word: &str) -> Parsed<TypeKind> {
         if UNSUPPORTED.contains(&word) {
-            let error = Diagnostic::error(
-                "unsupported",
-                self.here(),
-                format!("`{word}` is not supported yet"),
-            );
-            return self.fail(
-                error.help("strings, structures and arrays with size_is carry the same data"),
-            );
+            let error = Diagnostic::error("unsupported", self.here(), format!("`{word}` is not supported yet"));
+            return self.fail(error.help("strings, structures and arrays with size_is carry the same data"));
         }
         if let Some(&(_, base)) = WORDS.iter().chain(&WINDOWS).find(|(name, _)| *name == word) {
             self.bump();
-            return Ok(TypeKind::Base(if base == "hyper" {
-                self.hyper()
-            } else {
-                base
-            }));
+            return Ok(TypeKind::Base(if base == "hyper" { self.hyper() } else { base }));
         }
         Ok(TypeKind::Named(self.ident("a type")?.name))
     }
@@ -171,21 +148,13 @@ impl Parser<'_> {
         self.bump();
         let tag = self.tag();
         if !self.eat("{") {
-            return Ok(StructDecl {
-                tag,
-                members: None,
-                attributes,
-            });
+            return Ok(StructDecl { tag, members: None, attributes });
         }
         let mut members = Vec::new();
         while !self.eat("}") {
             self.members(&mut members)?;
         }
-        Ok(StructDecl {
-            tag,
-            members: Some(members),
-            attributes,
-        })
+        Ok(StructDecl { tag, members: Some(members), attributes })
     }
 
     /// One line of members: `long a, *b;`.
@@ -194,11 +163,7 @@ impl Parser<'_> {
         let spec = self.type_spec()?;
         loop {
             let declarator = self.declarator("the member's name")?;
-            members.push(Member {
-                attributes: attributes.clone(),
-                spec: spec.clone(),
-                declarator: Some(declarator),
-            });
+            members.push(Member { attributes: attributes.clone(), spec: spec.clone(), declarator: Some(declarator) });
             if !self.eat(",") {
                 break;
             }
@@ -220,23 +185,13 @@ impl Parser<'_> {
             switch = Some((Box::new(spec), name, inner));
         }
         if !self.eat("{") {
-            return Ok(UnionDecl {
-                tag,
-                switch,
-                arms: None,
-                attributes,
-            });
+            return Ok(UnionDecl { tag, switch, arms: None, attributes });
         }
         let mut arms = Vec::new();
         while !self.eat("}") {
             arms.push(self.arm()?);
         }
-        Ok(UnionDecl {
-            tag,
-            switch,
-            arms: Some(arms),
-            attributes,
-        })
+        Ok(UnionDecl { tag, switch, arms: Some(arms), attributes })
     }
 
     /// `case 1: case 2: long a;` or `[case(1, 2)] long a;` or `default: ;`.
@@ -267,74 +222,39 @@ impl Parser<'_> {
             _ => true,
         });
         if cases.is_empty() && !default {
-            let error = Diagnostic::error(
-                "arm-without-case",
-                self.here(),
-                "this arm says for which values it is",
-            );
-            return self.fail(
-                error
-                    .label("no case before it")
-                    .help("write `case 1:` or `[case(1)]` before it"),
-            );
+            let error = Diagnostic::error("arm-without-case", self.here(), "this arm says for which values it is");
+            return self.fail(error.label("no case before it").help("write `case 1:` or `[case(1)]` before it"));
         }
         if self.eat(";") {
-            return Ok(Arm {
-                cases,
-                default,
-                member: None,
-                span: start.to(self.behind()),
-            });
+            return Ok(Arm { cases, default, member: None, span: start.to(self.behind()) });
         }
         let spec = self.type_spec()?;
-        let declarator: Option<Declarator> =
-            if Self::is_void(&spec) && self.peek_text() == Some(";") {
-                None
-            } else {
-                Some(self.declarator("the arm's name")?)
-            };
+        let declarator: Option<Declarator> = if Self::is_void(&spec) && self.peek_text() == Some(";") {
+            None
+        } else {
+            Some(self.declarator("the arm's name")?)
+        };
         self.expect(";", "after the arm")?;
-        let member = declarator.map(|declarator| Member {
-            attributes,
-            spec,
-            declarator: Some(declarator),
-        });
-        Ok(Arm {
-            cases,
-            default,
-            member,
-            span: start.to(self.behind()),
-        })
+        let member = declarator.map(|declarator| Member { attributes, spec, declarator: Some(declarator) });
+        Ok(Arm { cases, default, member, span: start.to(self.behind()) })
     }
 
     fn enum_decl(&mut self, attributes: Vec<Attribute>) -> Parsed<EnumDecl> {
         self.bump();
         let tag = self.tag();
         if !self.eat("{") {
-            return Ok(EnumDecl {
-                tag,
-                values: None,
-                attributes,
-            });
+            return Ok(EnumDecl { tag, values: None, attributes });
         }
         let mut values = Vec::new();
         while !self.eat("}") {
             let name = self.ident("the value's name")?;
-            let value = if self.eat("=") {
-                Some(self.expr()?)
-            } else {
-                None
-            };
+            let value = if self.eat("=") { Some(self.expr()?) } else { None };
             values.push((name, value));
             if !self.eat(",") && self.peek_text() != Some("}") {
                 self.expect("}", "at the end of the enum")?;
             }
         }
-        Ok(EnumDecl {
-            tag,
-            values: Some(values),
-            attributes,
-        })
+        Ok(EnumDecl { tag, values: Some(values), attributes })
     }
 }
 

@@ -78,11 +78,7 @@ impl Resolver<'_> {
     }
 
     fn interface_id(&mut self, decl: &InterfaceDecl) -> InterfaceId {
-        if let Some(Entry {
-            what: Named::Interface(id),
-            ..
-        }) = self.types.get(&decl.name.name)
-        {
+        if let Some(Entry { what: Named::Interface(id), .. }) = self.types.get(&decl.name.name) {
             return *id;
         }
         let id = InterfaceId(self.model.interfaces.len());
@@ -105,9 +101,7 @@ impl Resolver<'_> {
         let Some(base) = &decl.base else {
             let text = format!("interface `{}` extends no other", decl.name.name);
             let error = Diagnostic::error("no-base", decl.name.span, text);
-            self.say(error.help(
-                "an object's interface extends IUnknown: write `: IUnknown` behind its name",
-            ));
+            self.say(error.help("an object's interface extends IUnknown: write `: IUnknown` behind its name"));
             return None;
         };
         match self.types.get(&base.name).map(|known| known.what.clone()) {
@@ -117,10 +111,7 @@ impl Resolver<'_> {
                 let error = Diagnostic::error(
                     "undeclared-interface",
                     base.span,
-                    format!(
-                        "interface `{}` is announced, but not declared yet",
-                        base.name
-                    ),
+                    format!("interface `{}` is announced, but not declared yet", base.name),
                 );
                 self.say(error.help("declare it before those that extend it"));
                 None
@@ -134,32 +125,17 @@ impl Resolver<'_> {
 
     fn uuid(&mut self, decl: &InterfaceDecl) -> Option<u128> {
         let Some(attribute) = find(&decl.attributes, "uuid") else {
-            let error = Diagnostic::error(
-                "no-uuid",
-                decl.name.span,
-                format!("interface `{}` has no uuid", decl.name.name),
-            );
-            self.say(
-                error.help(
-                    "put [object, uuid(...)] before it, with a uuid of its own from `uuidgen`",
-                ),
-            );
+            let error =
+                Diagnostic::error("no-uuid", decl.name.span, format!("interface `{}` has no uuid", decl.name.name));
+            self.say(error.help("put [object, uuid(...)] before it, with a uuid of its own from `uuidgen`"));
             return None;
         };
         let text = attribute.raw.trim_matches(['"', '{', '}']);
         let digits: String = text.chars().filter(|&c| c != '-').collect();
-        let dashes: Vec<usize> = text
-            .char_indices()
-            .filter(|&(_, c)| c == '-')
-            .map(|(at, _)| at)
-            .collect();
+        let dashes: Vec<usize> = text.char_indices().filter(|&(_, c)| c == '-').map(|(at, _)| at).collect();
         let value = u128::from_str_radix(&digits, 16).ok();
         if digits.len() != 32 || dashes != [8, 13, 18, 23] || value.is_none() {
-            let error = Diagnostic::error(
-                "bad-uuid",
-                attribute.span,
-                format!("`{text}` is not a uuid"),
-            );
+            let error = Diagnostic::error("bad-uuid", attribute.span, format!("`{text}` is not a uuid"));
             self.say(error.help("a uuid is 8-4-4-4-12 hexadecimal digits, as `uuidgen` prints it"));
             return None;
         }
@@ -168,19 +144,13 @@ impl Resolver<'_> {
 
     fn check_uuid_once(&mut self, id: InterfaceId) {
         let own = &self.model.interfaces[id.0];
-        let twin = self.model.interfaces[..]
-            .iter()
-            .enumerate()
-            .find(|(at, other)| *at != id.0 && other.uuid == own.uuid);
+        let twin =
+            self.model.interfaces[..].iter().enumerate().find(|(at, other)| *at != id.0 && other.uuid == own.uuid);
         if own.uuid != 0
             && let Some((_, twin)) = twin
         {
-            let text = format!(
-                "interfaces `{}` and `{}` have the same uuid",
-                twin.name, own.name
-            );
-            let error = Diagnostic::error("duplicate-uuid", own.span, text)
-                .related(twin.span, "the other one");
+            let text = format!("interfaces `{}` and `{}` have the same uuid", twin.name, own.name);
+            let error = Diagnostic::error("duplicate-uuid", own.span, text).related(twin.span, "the other one");
             self.say(error.help("each interface has a uuid of its own, from `uuidgen`"));
         }
     }
@@ -189,15 +159,11 @@ impl Resolver<'_> {
         let Some(attribute) = find(&decl.attributes, "version") else {
             return (0, 0);
         };
-        let (major, minor) = attribute
-            .raw
-            .split_once('.')
-            .unwrap_or((&attribute.raw, "0"));
+        let (major, minor) = attribute.raw.split_once('.').unwrap_or((&attribute.raw, "0"));
         match (major.trim().parse(), minor.trim().parse()) {
             (Ok(major), Ok(minor)) => (major, minor),
             _ => {
-                let error =
-                    Diagnostic::error("bad-version", attribute.span, "a version is two numbers");
+                let error = Diagnostic::error("bad-version", attribute.span, "a version is two numbers");
                 self.say(error.help("write [version(1.0)]"));
                 (0, 0)
             }
@@ -220,24 +186,15 @@ impl Resolver<'_> {
         self.check_attributes(&method.attributes, &allowed, "a method");
         let local = self.model.interfaces[id.0].local || has(&method.attributes, "local");
         let name = self.method_name(method);
-        if self
-            .model
-            .all_methods(id)
-            .iter()
-            .any(|other| other.name == name)
-        {
+        if self.model.all_methods(id).iter().any(|other| other.name == name) {
             let error = Diagnostic::error(
                 "duplicate-name",
                 method.name.span,
-                format!(
-                    "interface `{}` has a method `{name}` already",
-                    self.model.interfaces[id.0].name
-                ),
+                format!("interface `{}` has a method `{name}` already", self.model.interfaces[id.0].name),
             );
             return self.say(error.help("methods have different names, inherited ones too"));
         }
-        let returns_hresult =
-            method.returns.1 == 0 && matches!(method.returns.0.kind, TypeKind::Base("HRESULT"));
+        let returns_hresult = method.returns.1 == 0 && matches!(method.returns.0.kind, TypeKind::Base("HRESULT"));
         if !returns_hresult && !local {
             let error = Diagnostic::error(
                 "not-hresult",
@@ -265,28 +222,17 @@ impl Resolver<'_> {
             let error = Diagnostic::error(
                 "oneway-out",
                 out.span,
-                format!(
-                    "`{}` comes back, but nobody waits for a [oneway] method",
-                    out.name
-                ),
+                format!("`{}` comes back, but nobody waits for a [oneway] method", out.name),
             );
             self.say(error.help("remove [oneway], or make the parameter [in]"));
         }
-        let made = Method {
-            name,
-            opnum: opnum as u16,
-            oneway,
-            params,
-            doc: method.doc.clone(),
-            span: method.name.span,
-        };
+        let made =
+            Method { name, opnum: opnum as u16, oneway, params, doc: method.doc.clone(), span: method.name.span };
         self.model.interfaces[id.0].methods.push(made);
     }
 
     fn method_name(&self, method: &MethodSyntax) -> String {
-        let prefix = ["propget", "propput", "propputref"]
-            .into_iter()
-            .find(|name| has(&method.attributes, name));
+        let prefix = ["propget", "propput", "propputref"].into_iter().find(|name| has(&method.attributes, name));
         match prefix {
             Some("propget") => format!("get_{}", method.name.name),
             Some("propput") => format!("put_{}", method.name.name),
@@ -338,46 +284,20 @@ impl Resolver<'_> {
             let Some(direction) = self.direction(param, local) else {
                 continue;
             };
-            let context = Context {
-                variables: &variables,
-                of: "the method",
-            };
-            let ty = self.full_type(
-                &param.spec,
-                &param.declarator,
-                &param.attributes,
-                Place::Param,
-                &context,
-            );
+            let context = Context { variables: &variables, of: "the method" };
+            let ty = self.full_type(&param.spec, &param.declarator, &param.attributes, Place::Param, &context);
             let Some(ty) = ty else { continue };
             self.check_out(param, direction, &ty);
             let range = self.range(&param.attributes, &ty);
-            let switch = self.switch(
-                &param.attributes,
-                &ty,
-                &param.declarator,
-                &variables,
-                "the method",
-            );
+            let switch = self.switch(&param.attributes, &ty, &param.declarator, &variables, "the method");
             let retval = has(&param.attributes, "retval");
-            made.push(Param {
-                name: name.name.clone(),
-                direction,
-                retval,
-                ty,
-                range,
-                switch,
-                span: name.span,
-            });
+            made.push(Param { name: name.name.clone(), direction, retval, ty, range, switch, span: name.span });
         }
         made
     }
 
     fn direction(&mut self, param: &ParamSyntax, local: bool) -> Option<Direction> {
-        match (
-            has(&param.attributes, "in"),
-            has(&param.attributes, "out") || has(&param.attributes, "retval"),
-        ) {
+        match (has(&param.attributes, "in"), has(&param.attributes, "out") || has(&param.attributes, "retval")) {
             (true, true) => Some(Direction::InOut),
             (true, false) => Some(Direction::In),
             (false, true) => Some(Direction::Out),
@@ -403,27 +323,15 @@ impl Resolver<'_> {
         let name = &param.declarator.name.name;
         match ty {
             Type::Pointer(pointer) if pointer.class != PointerClass::Ref => {
-                let error = Diagnostic::error(
-                    "out-not-ref",
-                    span,
-                    format!("[out] parameter `{name}` must not be null"),
-                );
-                self.say(error.help(
-                    "remove [unique] or [ptr] from it; what it points to may be such a pointer",
-                ));
+                let error =
+                    Diagnostic::error("out-not-ref", span, format!("[out] parameter `{name}` must not be null"));
+                self.say(error.help("remove [unique] or [ptr] from it; what it points to may be such a pointer"));
             }
             Type::Pointer(_) | Type::Fixed(..) => {}
             _ => {
-                let error = Diagnostic::error(
-                    "out-not-pointer",
-                    span,
-                    format!("[out] parameter `{name}` is not a pointer"),
-                );
-                self.say(
-                    error
-                        .label("a value cannot come back through it")
-                        .help("write `*` before the name"),
-                );
+                let error =
+                    Diagnostic::error("out-not-pointer", span, format!("[out] parameter `{name}` is not a pointer"));
+                self.say(error.label("a value cannot come back through it").help("write `*` before the name"));
             }
         }
     }

@@ -3,14 +3,11 @@
 use super::values::Variable;
 use super::{Named, Resolver, enum_type, find, has, struct_type, union_type};
 use crate::ast::{
-    Arm as ArmSyntax, Attribute, Declarator, Dimension, EnumDecl, Expr, Ident, Member, StructDecl,
-    TypeKind, TypeSpec, UnionDecl,
+    Arm as ArmSyntax, Attribute, Declarator, Dimension, EnumDecl, Expr, Ident, Member, StructDecl, TypeKind, TypeSpec,
+    UnionDecl,
 };
 use crate::diagnostic::Diagnostic;
-use crate::model::{
-    Arith, Arm, Base, Enum, Extent, Field, Object, Pointer, PointerClass, Struct, Type, Union,
-    Value,
-};
+use crate::model::{Arith, Arm, Base, Enum, Extent, Field, Object, Pointer, PointerClass, Struct, Type, Union, Value};
 use crate::source::Span;
 
 /// Elements that a fixed array may have.
@@ -46,16 +43,7 @@ impl Resolver<'_> {
         attributes: &[Attribute],
         place: Place,
     ) -> Option<Type> {
-        self.full_type(
-            spec,
-            declarator,
-            attributes,
-            place,
-            &Context {
-                variables: &[],
-                of: "this declaration",
-            },
-        )
+        self.full_type(spec, declarator, attributes, place, &Context { variables: &[], of: "this declaration" })
     }
 
     /// The type of a declaration.
@@ -87,23 +75,11 @@ impl Resolver<'_> {
             level -= 1;
             let extent = self.extent(&sizes, level, text && level + 1 == levels, &ty, context)?;
             let class = self.class(attributes, level == 0, place);
-            ty = Type::Pointer(Box::new(Pointer {
-                class,
-                to: ty,
-                extent,
-            }));
+            ty = Type::Pointer(Box::new(Pointer { class, to: ty, extent }));
         }
         for dimension in declarator.dimensions.iter().rev() {
             level -= 1;
-            ty = self.dimension(
-                dimension,
-                ty,
-                &sizes,
-                level,
-                text && level + 1 == levels,
-                place,
-                context,
-            )?;
+            ty = self.dimension(dimension, ty, &sizes, level, text && level + 1 == levels, place, context)?;
         }
         self.check_text(text, &ty, declarator);
         Some(ty)
@@ -118,23 +94,14 @@ impl Resolver<'_> {
         context: &Context<'_>,
     ) -> Option<(Type, u8)> {
         let stars = declarator.pointers;
-        let iid_is = find(attributes, "iid_is")
-            .and_then(|attribute| attribute.arguments.first().cloned().flatten());
+        let iid_is = find(attributes, "iid_is").and_then(|attribute| attribute.arguments.first().cloned().flatten());
         if let Some(iid) = iid_is {
             let operand = self.iid_operand(&iid, context)?;
             let is_object = matches!(&spec.kind, TypeKind::Base("void"))
                 || matches!(&spec.kind, TypeKind::Named(name) if matches!(self.types.get(name).map(|known| &known.what), Some(Named::IUnknown | Named::Interface(_))));
             if !is_object || stars == 0 {
-                let error = Diagnostic::error(
-                    "bad-iid-is",
-                    declarator.span,
-                    "[iid_is] is for interface pointers",
-                );
-                self.say(
-                    error.help(
-                        "declare it as `IUnknown *` or `void *`, with one more `*` for [out]",
-                    ),
-                );
+                let error = Diagnostic::error("bad-iid-is", declarator.span, "[iid_is] is for interface pointers");
+                self.say(error.help("declare it as `IUnknown *` or `void *`, with one more `*` for [out]"));
                 return None;
             }
             return Some((Type::Interface(Object::IidIs(operand)), stars - 1));
@@ -142,25 +109,16 @@ impl Resolver<'_> {
         let ty = self.spec_type(spec, Some(&declarator.name))?;
         match ty {
             Type::Interface(_) if stars == 0 => {
-                let error = Diagnostic::error(
-                    "interface-by-value",
-                    declarator.span,
-                    "an interface is used through a pointer",
-                );
+                let error =
+                    Diagnostic::error("interface-by-value", declarator.span, "an interface is used through a pointer");
                 self.say(error.help("write `*` before the name"));
                 None
             }
             Type::Interface(object) => Some((Type::Interface(object), stars - 1)),
             Type::Void if stars > 0 || !declarator.dimensions.is_empty() => {
-                let error = Diagnostic::error(
-                    "void-pointer",
-                    declarator.span,
-                    "nobody knows how many bytes this points to",
-                );
-                self.say(
-                    error
-                        .help("use `byte *` with [size_is], or an interface pointer with [iid_is]"),
-                );
+                let error =
+                    Diagnostic::error("void-pointer", declarator.span, "nobody knows how many bytes this points to");
+                self.say(error.help("use `byte *` with [size_is], or an interface pointer with [iid_is]"));
                 None
             }
             ty => Some((ty, stars)),
@@ -176,28 +134,19 @@ impl Resolver<'_> {
             },
             _ => return None,
         };
-        let found = context
-            .variables
-            .iter()
-            .position(|variable| variable.name == *name);
+        let found = context.variables.iter().position(|variable| variable.name == *name);
         let guid = found.and_then(|index| {
             let deref = match context.variables[index].ty.as_ref()? {
                 Type::Base(Base::Guid) => false,
                 Type::Pointer(pointer) if pointer.to == Type::Base(Base::Guid) => true,
                 _ => return None,
             };
-            Some(crate::model::Operand {
-                index,
-                deref,
-                base: Base::Guid,
-            })
+            Some(crate::model::Operand { index, deref, base: Base::Guid })
         });
         if guid.is_none() {
             let text = format!("{} has no IID called `{name}`", context.of);
             let error = Diagnostic::error("bad-iid-is", expr.span, text);
-            self.say(
-                error.help("[iid_is] names a parameter or member of type REFIID, IID or GUID"),
-            );
+            self.say(error.help("[iid_is] names a parameter or member of type REFIID, IID or GUID"));
         }
         guid
     }
@@ -228,10 +177,7 @@ impl Resolver<'_> {
         element: &Type,
         context: &Context<'_>,
     ) -> Option<Extent> {
-        let is_char = matches!(
-            element,
-            Type::Base(Base::Char | Base::WChar | Base::Byte | Base::U8 | Base::U16)
-        );
+        let is_char = matches!(element, Type::Base(Base::Char | Base::WChar | Base::Byte | Base::U8 | Base::U16));
         if text && is_char {
             return Some(Extent::Text);
         }
@@ -257,10 +203,7 @@ impl Resolver<'_> {
         Some(Extent::Counted { size, length })
     }
 
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "a dimension depends on all of its declaration"
-    )]
+    #[expect(clippy::too_many_arguments, reason = "a dimension depends on all of its declaration")]
     fn dimension(
         &mut self,
         dimension: &Dimension,
@@ -275,14 +218,9 @@ impl Resolver<'_> {
             Dimension::Fixed(expr) => {
                 let count = self.evaluate_int(expr)?;
                 if !(1..=FIXED_MAX).contains(&count) {
-                    let error = Diagnostic::error(
-                        "bad-dimension",
-                        expr.span,
-                        format!("an array cannot have {count} elements"),
-                    );
-                    self.say(error.help(format!(
-                        "the number of elements is at least 1 and at most {FIXED_MAX}"
-                    )));
+                    let error =
+                        Diagnostic::error("bad-dimension", expr.span, format!("an array cannot have {count} elements"));
+                    self.say(error.help(format!("the number of elements is at least 1 and at most {FIXED_MAX}")));
                     return None;
                 }
                 Some(Type::Fixed(Box::new(element), count as u32))
@@ -290,25 +228,15 @@ impl Resolver<'_> {
             Dimension::Open(span) => {
                 let extent = self.extent(sizes, level, text, &element, context)?;
                 if extent == Extent::One {
-                    let error = Diagnostic::error(
-                        "no-size",
-                        *span,
-                        "nothing says how many elements this array has",
+                    let error = Diagnostic::error("no-size", *span, "nothing says how many elements this array has");
+                    self.say(
+                        error.help("add [size_is(n)], where n is a parameter or member beside it, or write the number"),
                     );
-                    self.say(error.help("add [size_is(n)], where n is a parameter or member beside it, or write the number"));
                     return None;
                 }
                 // An open array is a pointer to its elements; at the end of a structure it is the elements.
-                let class = if place == Place::Param {
-                    PointerClass::Ref
-                } else {
-                    self.pointer_default
-                };
-                Some(Type::Pointer(Box::new(Pointer {
-                    class,
-                    to: element,
-                    extent,
-                })))
+                let class = if place == Place::Param { PointerClass::Ref } else { self.pointer_default };
+                Some(Type::Pointer(Box::new(Pointer { class, to: element, extent })))
             }
         }
     }
@@ -324,11 +252,7 @@ impl Resolver<'_> {
             }
         }
         if text && !has_text(ty) {
-            let error = Diagnostic::error(
-                "bad-string",
-                declarator.span,
-                "[string] is for pointers to characters",
-            );
+            let error = Diagnostic::error("bad-string", declarator.span, "[string] is for pointers to characters");
             self.say(error.help("use `char *` or `wchar_t *`; for other elements use [size_is]"));
         }
     }
@@ -342,11 +266,7 @@ impl Resolver<'_> {
             TypeKind::Union(decl) => self.union_type(decl, name, spec.span),
             TypeKind::Enum(decl) => self.enum_type(decl, name, spec.span),
             TypeKind::Unsupported(what) => {
-                let error = Diagnostic::error(
-                    "unsupported",
-                    spec.span,
-                    format!("`{what}` is not supported"),
-                );
+                let error = Diagnostic::error("unsupported", spec.span, format!("`{what}` is not supported"));
                 self.say(error);
                 None
             }
@@ -375,23 +295,14 @@ impl Resolver<'_> {
 
     fn struct_type(&mut self, decl: &StructDecl, name: Option<&Ident>, span: Span) -> Option<Type> {
         self.check_attributes(&decl.attributes, &[], "a structure");
-        let known = decl
-            .tag
-            .as_ref()
-            .and_then(|tag| self.types.get(&tag.name).map(|known| known.what.clone()));
+        let known = decl.tag.as_ref().and_then(|tag| self.types.get(&tag.name).map(|known| known.what.clone()));
         let ty = match known {
             Some(Named::Opened(ty @ Type::Struct(_))) => ty,
             Some(Named::Type(ty @ Type::Struct(_))) if decl.members.is_none() => ty,
             _ => {
                 let name = self.fresh_name(decl.tag.as_ref(), name, "struct");
                 let imported = self.imported;
-                self.model.structs.push(Struct {
-                    name,
-                    fields: Vec::new(),
-                    conformant: None,
-                    imported,
-                    span,
-                });
+                self.model.structs.push(Struct { name, fields: Vec::new(), conformant: None, imported, span });
                 let ty = struct_type(self.model.structs.len() - 1);
                 if let Some(tag) = &decl.tag {
                     self.declare_type(tag, Named::Opened(ty.clone()));
@@ -416,11 +327,7 @@ impl Resolver<'_> {
     }
 
     #[expect(clippy::type_complexity, reason = "the two halves of a structure")]
-    fn members(
-        &mut self,
-        members: &[Member],
-        span: Span,
-    ) -> (Vec<Field>, Option<(Type, Arith, Option<Arith>)>) {
+    fn members(&mut self, members: &[Member], span: Span) -> (Vec<Field>, Option<(Type, Arith, Option<Arith>)>) {
         let allowed = [
             "size_is",
             "length_is",
@@ -435,22 +342,12 @@ impl Resolver<'_> {
             "switch_type",
         ];
         // Sizes may name members that come later, so the integers are found first.
-        let names: Vec<&Declarator> = members
-            .iter()
-            .filter_map(|member| member.declarator.as_ref())
-            .collect();
+        let names: Vec<&Declarator> = members.iter().filter_map(|member| member.declarator.as_ref()).collect();
         for (at, declarator) in names.iter().enumerate() {
-            if let Some(first) = names[..at]
-                .iter()
-                .find(|first| first.name.name == declarator.name.name)
-            {
+            if let Some(first) = names[..at].iter().find(|first| first.name.name == declarator.name.name) {
                 let text = format!("there are two members called `{}`", declarator.name.name);
                 let error = Diagnostic::error("duplicate-name", declarator.name.span, text);
-                self.say(
-                    error
-                        .related(first.name.span, "the first one")
-                        .help("give one of them another name"),
-                );
+                self.say(error.related(first.name.span, "the first one").help("give one of them another name"));
             }
         }
         let mut variables: Vec<Variable> = names
@@ -467,17 +364,8 @@ impl Resolver<'_> {
                 continue;
             };
             self.check_attributes(&member.attributes, &allowed, "a member");
-            let context = Context {
-                variables: &variables,
-                of: "the structure",
-            };
-            let ty = self.full_type(
-                &member.spec,
-                declarator,
-                &member.attributes,
-                Place::Member,
-                &context,
-            );
+            let context = Context { variables: &variables, of: "the structure" };
+            let ty = self.full_type(&member.spec, declarator, &member.attributes, Place::Member, &context);
             let Some(ty) = ty else { continue };
             if !self.by_value(&ty, declarator.span) {
                 continue;
@@ -485,14 +373,9 @@ impl Resolver<'_> {
             let open = matches!(declarator.dimensions.first(), Some(Dimension::Open(_)));
             if open {
                 if at + 1 != members.len() {
-                    let error = Diagnostic::error(
-                        "open-array-inside",
-                        declarator.span,
-                        "an open array is the last member",
-                    );
-                    self.say(
-                        error.help("move it to the end, or declare it as a pointer with [size_is]"),
-                    );
+                    let error =
+                        Diagnostic::error("open-array-inside", declarator.span, "an open array is the last member");
+                    self.say(error.help("move it to the end, or declare it as a pointer with [size_is]"));
                 } else if let Type::Pointer(pointer) = ty
                     && let Extent::Counted { size, length } = pointer.extent
                 {
@@ -510,24 +393,11 @@ impl Resolver<'_> {
                 continue;
             }
             let range = self.range(&member.attributes, &ty);
-            let switch = self.switch(
-                &member.attributes,
-                &ty,
-                declarator,
-                &variables,
-                "the structure",
-            );
-            fields.push(Field {
-                name: declarator.name.name.clone(),
-                ty,
-                range,
-                switch,
-                span: declarator.span,
-            });
+            let switch = self.switch(&member.attributes, &ty, declarator, &variables, "the structure");
+            fields.push(Field { name: declarator.name.name.clone(), ty, range, switch, span: declarator.span });
         }
         if fields.is_empty() && conformant.is_none() {
-            let error =
-                Diagnostic::error("empty-struct", span, "a structure has at least one member");
+            let error = Diagnostic::error("empty-struct", span, "a structure has at least one member");
             self.say(error);
         }
         (fields, conformant)
@@ -548,11 +418,7 @@ impl Resolver<'_> {
             _ => Type::Void,
         };
         for _ in 0..declarator.pointers {
-            ty = Type::Pointer(Box::new(Pointer {
-                class: PointerClass::Ref,
-                to: ty,
-                extent: Extent::One,
-            }));
+            ty = Type::Pointer(Box::new(Pointer { class: PointerClass::Ref, to: ty, extent: Extent::One }));
         }
         Some(ty)
     }
@@ -564,11 +430,7 @@ impl Resolver<'_> {
             ty => ty,
         };
         if matches!(inner, Type::Struct(_) | Type::Union(_)) && !self.defined.contains(inner) {
-            let error = Diagnostic::error(
-                "incomplete-type",
-                span,
-                "this type is not complete here, so it has no size",
-            );
+            let error = Diagnostic::error("incomplete-type", span, "this type is not complete here, so it has no size");
             self.say(error.help("a structure cannot contain itself; use a pointer, or declare the other type before"));
             return false;
         }
@@ -595,11 +457,8 @@ impl Resolver<'_> {
     pub(super) fn range(&mut self, attributes: &[Attribute], ty: &Type) -> Option<(i64, i64)> {
         let attribute = find(attributes, "range")?;
         let [Some(least), Some(most)] = attribute.arguments.as_slice() else {
-            let error = Diagnostic::error(
-                "bad-range",
-                attribute.span,
-                "[range] needs the least and the greatest value",
-            );
+            let error =
+                Diagnostic::error("bad-range", attribute.span, "[range] needs the least and the greatest value");
             self.say(error.help("write [range(0, 100)]"));
             return None;
         };
@@ -610,11 +469,7 @@ impl Resolver<'_> {
         };
         let integer = matches!(inner, Type::Base(base) if base.is_integer());
         if least > most || !integer {
-            let text = if integer {
-                "the least value is greater than the greatest"
-            } else {
-                "[range] is for integers"
-            };
+            let text = if integer { "the least value is greater than the greatest" } else { "[range] is for integers" };
             let error = Diagnostic::error("bad-range", attribute.span, text);
             self.say(error.help("write [range(least, greatest)] on an integer"));
             return None;
@@ -635,8 +490,7 @@ impl Resolver<'_> {
             Type::Pointer(pointer) => &pointer.to,
             ty => ty,
         };
-        let needs =
-            matches!(inner, Type::Union(id) if self.model.unions[id.0].encapsulated.is_none());
+        let needs = matches!(inner, Type::Union(id) if self.model.unions[id.0].encapsulated.is_none());
         let attribute = find(attributes, "switch_is");
         match (needs, attribute) {
             (false, None) => None,
@@ -645,11 +499,8 @@ impl Resolver<'_> {
                 self.arith(expr, variables, of)
             }
             (true, None) => {
-                let error = Diagnostic::error(
-                    "no-switch",
-                    declarator.span,
-                    "nothing says which arm of the union is meant",
-                );
+                let error =
+                    Diagnostic::error("no-switch", declarator.span, "nothing says which arm of the union is meant");
                 self.say(error.help("add [switch_is(n)], where n is the discriminant beside it"));
                 None
             }
@@ -668,22 +519,10 @@ impl Resolver<'_> {
     fn union_type(&mut self, decl: &UnionDecl, name: Option<&Ident>, span: Span) -> Option<Type> {
         self.check_attributes(
             &decl.attributes,
-            &[
-                "switch_type",
-                "ms_union",
-                "switch_is",
-                "in",
-                "out",
-                "ref",
-                "unique",
-                "ptr",
-            ],
+            &["switch_type", "ms_union", "switch_is", "in", "out", "ref", "unique", "ptr"],
             "a union",
         );
-        let known = decl
-            .tag
-            .as_ref()
-            .and_then(|tag| self.types.get(&tag.name).map(|known| known.what.clone()));
+        let known = decl.tag.as_ref().and_then(|tag| self.types.get(&tag.name).map(|known| known.what.clone()));
         if decl.arms.is_none() {
             return match known {
                 Some(Named::Type(ty) | Named::Opened(ty)) => Some(ty),
@@ -695,24 +534,11 @@ impl Resolver<'_> {
         }
         let tag_type = self.tag_type(decl, span)?;
         let encapsulated = decl.switch.as_ref().map(|(_, tag, inner)| {
-            (
-                tag.name.clone(),
-                inner
-                    .as_ref()
-                    .map_or_else(|| "tagged_union".to_owned(), |inner| inner.name.clone()),
-            )
+            (tag.name.clone(), inner.as_ref().map_or_else(|| "tagged_union".to_owned(), |inner| inner.name.clone()))
         });
         let name = self.fresh_name(decl.tag.as_ref(), name, "union");
         let imported = self.imported;
-        let made = Union {
-            name,
-            tag: tag_type,
-            encapsulated,
-            arms: Vec::new(),
-            default: None,
-            imported,
-            span,
-        };
+        let made = Union { name, tag: tag_type, encapsulated, arms: Vec::new(), default: None, imported, span };
         self.model.unions.push(made);
         let id = self.model.unions.len() - 1;
         let ty = union_type(id);
@@ -735,9 +561,7 @@ impl Resolver<'_> {
         } else if let Some(attribute) = find(&decl.attributes, "switch_type") {
             let words: Vec<&str> = attribute.raw.split_whitespace().collect();
             match words.as_slice() {
-                [word] if self.types.contains_key(*word) => {
-                    self.named_type(word, attribute.span)?
-                }
+                [word] if self.types.contains_key(*word) => self.named_type(word, attribute.span)?,
                 words => base_type(match *words {
                     ["unsigned", "short"] => "unsigned short",
                     ["unsigned", "hyper"] => "unsigned hyper",
@@ -756,11 +580,7 @@ impl Resolver<'_> {
         if matches!(&ty, Type::Base(base) if base.is_integer()) || matches!(ty, Type::Enum(_)) {
             return Some(ty);
         }
-        let error = Diagnostic::error(
-            "bad-switch",
-            span,
-            "the discriminant is neither an integer nor an enumeration",
-        );
+        let error = Diagnostic::error("bad-switch", span, "the discriminant is neither an integer nor an enumeration");
         self.say(error.help("use an integer type or an enum"));
         None
     }
@@ -772,26 +592,14 @@ impl Resolver<'_> {
                 let Some(declarator) = &member.declarator else {
                     return;
                 };
-                self.check_attributes(
-                    &member.attributes,
-                    &["string", "ref", "unique", "ptr"],
-                    "an arm",
-                );
-                let Some(ty) =
-                    self.declared_type(&member.spec, declarator, &member.attributes, Place::Member)
-                else {
+                self.check_attributes(&member.attributes, &["string", "ref", "unique", "ptr"], "an arm");
+                let Some(ty) = self.declared_type(&member.spec, declarator, &member.attributes, Place::Member) else {
                     return;
                 };
                 if !self.by_value(&ty, declarator.span) {
                     return;
                 }
-                Some(Field {
-                    name: declarator.name.name.clone(),
-                    ty,
-                    range: None,
-                    switch: None,
-                    span: declarator.span,
-                })
+                Some(Field { name: declarator.name.name.clone(), ty, range: None, switch: None, span: declarator.span })
             }
         };
         let (mut cases, mut labels) = (Vec::new(), Vec::new());
@@ -799,17 +607,10 @@ impl Resolver<'_> {
             let Some(value) = self.evaluate_int(case) else {
                 continue;
             };
-            let taken = self.model.unions[id]
-                .arms
-                .iter()
-                .any(|arm| arm.cases.contains(&value))
-                || cases.contains(&value);
+            let taken =
+                self.model.unions[id].arms.iter().any(|arm| arm.cases.contains(&value)) || cases.contains(&value);
             if taken {
-                let error = Diagnostic::error(
-                    "duplicate-case",
-                    case.span,
-                    format!("two arms are for {value}"),
-                );
+                let error = Diagnostic::error("duplicate-case", case.span, format!("two arms are for {value}"));
                 self.say(error.help("each value chooses one arm"));
                 continue;
             }
@@ -822,18 +623,13 @@ impl Resolver<'_> {
         let union = &mut self.model.unions[id];
         if arm.default {
             if union.default.is_some() {
-                let error =
-                    Diagnostic::error("duplicate-case", arm.span, "there are two default arms");
+                let error = Diagnostic::error("duplicate-case", arm.span, "there are two default arms");
                 return self.say(error.help("remove one"));
             }
             union.default = Some(field.clone());
         }
         if !cases.is_empty() {
-            self.model.unions[id].arms.push(Arm {
-                cases,
-                labels,
-                field,
-            });
+            self.model.unions[id].arms.push(Arm { cases, labels, field });
         }
     }
 
@@ -850,8 +646,7 @@ impl Resolver<'_> {
                 next = self.evaluate_int(expr)?;
             }
             let Ok(small) = i32::try_from(next) else {
-                let error =
-                    Diagnostic::error("overflow", ident.span, "the values of an enum have 32 bits");
+                let error = Diagnostic::error("overflow", ident.span, "the values of an enum have 32 bits");
                 self.say(error);
                 return None;
             };
@@ -866,12 +661,7 @@ impl Resolver<'_> {
         }
         let name = self.fresh_name(decl.tag.as_ref(), name, "enum");
         let imported = self.imported;
-        self.model.enums.push(Enum {
-            name,
-            values: made,
-            imported,
-            span,
-        });
+        self.model.enums.push(Enum { name, values: made, imported, span });
         let ty = enum_type(self.model.enums.len() - 1);
         if let Some(tag) = &decl.tag {
             self.declare_type(tag, Named::Type(ty.clone()));
@@ -880,12 +670,7 @@ impl Resolver<'_> {
     }
 
     /// `typedef`: new names for a type, and the name of one that had only a tag.
-    pub(super) fn typedef(
-        &mut self,
-        attributes: &[Attribute],
-        spec: &TypeSpec,
-        declarators: &[Declarator],
-    ) {
+    pub(super) fn typedef(&mut self, attributes: &[Attribute], spec: &TypeSpec, declarators: &[Declarator]) {
         let allowed = [
             "string",
             "unique",
@@ -901,17 +686,10 @@ impl Resolver<'_> {
             "version",
         ];
         self.check_attributes(attributes, &allowed, "a typedef");
-        let own = declarators
-            .iter()
-            .find(|declarator| declarator.pointers == 0 && declarator.dimensions.is_empty());
+        let own = declarators.iter().find(|declarator| declarator.pointers == 0 && declarator.dimensions.is_empty());
         let mut spec = spec.clone();
         if let TypeKind::Union(decl) = &mut spec.kind {
-            decl.attributes.extend(
-                attributes
-                    .iter()
-                    .filter(|attribute| attribute.name.name == "switch_type")
-                    .cloned(),
-            );
+            decl.attributes.extend(attributes.iter().filter(|attribute| attribute.name.name == "switch_type").cloned());
         }
         let Some(ty) = self.spec_type(&spec, own.map(|declarator| &declarator.name)) else {
             return;
@@ -930,31 +708,15 @@ impl Resolver<'_> {
         }
         for declarator in declarators {
             let plain = declarator.pointers == 0 && declarator.dimensions.is_empty();
-            let full = if plain {
-                Some(ty.clone())
-            } else {
-                self.stars_on(&ty, declarator, attributes)
-            };
+            let full = if plain { Some(ty.clone()) } else { self.stars_on(&ty, declarator, attributes) };
             let Some(full) = full else { continue };
             let open = matches!(full, Type::Struct(_)) && !self.defined.contains(&full);
-            self.declare_type(
-                &declarator.name,
-                if open {
-                    Named::Opened(full)
-                } else {
-                    Named::Type(full)
-                },
-            );
+            self.declare_type(&declarator.name, if open { Named::Opened(full) } else { Named::Type(full) });
         }
     }
 
     /// A declarator of a typedef, whose type is there already.
-    fn stars_on(
-        &mut self,
-        ty: &Type,
-        declarator: &Declarator,
-        attributes: &[Attribute],
-    ) -> Option<Type> {
+    fn stars_on(&mut self, ty: &Type, declarator: &Declarator, attributes: &[Attribute]) -> Option<Type> {
         let mut full = ty.clone();
         let text = has(attributes, "string");
         let mut stars = declarator.pointers;
@@ -963,27 +725,13 @@ impl Resolver<'_> {
         }
         for star in 0..stars {
             let is_char = matches!(full, Type::Base(Base::Char | Base::WChar));
-            let extent = if text && star == 0 && is_char {
-                Extent::Text
-            } else {
-                Extent::One
-            };
+            let extent = if text && star == 0 && is_char { Extent::Text } else { Extent::One };
             let class = self.class(attributes, star + 1 == stars, Place::Typedef);
-            full = Type::Pointer(Box::new(Pointer {
-                class,
-                to: full,
-                extent,
-            }));
+            full = Type::Pointer(Box::new(Pointer { class, to: full, extent }));
         }
         for dimension in declarator.dimensions.iter().rev() {
-            let none = Sizes {
-                size: Vec::new(),
-                length: Vec::new(),
-            };
-            let context = Context {
-                variables: &[],
-                of: "a typedef",
-            };
+            let none = Sizes { size: Vec::new(), length: Vec::new() };
+            let context = Context { variables: &[], of: "a typedef" };
             full = self.dimension(dimension, full, &none, 0, text, Place::Typedef, &context)?;
         }
         Some(full)
@@ -1000,35 +748,18 @@ fn is_definition(kind: &TypeKind) -> bool {
 }
 
 fn sizes(attributes: &[Attribute]) -> Sizes<'_> {
-    let list = |name: &str| {
-        find(attributes, name)
-            .map(|attribute| attribute.arguments.as_slice())
-            .unwrap_or(&[])
-    };
-    let mut size: Vec<_> = list("size_is")
-        .iter()
-        .map(|expr| expr.as_ref().map(|expr| (expr, false)))
-        .collect();
+    let list = |name: &str| find(attributes, name).map(|attribute| attribute.arguments.as_slice()).unwrap_or(&[]);
+    let mut size: Vec<_> = list("size_is").iter().map(|expr| expr.as_ref().map(|expr| (expr, false))).collect();
     if size.is_empty() {
-        size = list("max_is")
-            .iter()
-            .map(|expr| expr.as_ref().map(|expr| (expr, true)))
-            .collect();
+        size = list("max_is").iter().map(|expr| expr.as_ref().map(|expr| (expr, true))).collect();
     }
-    Sizes {
-        size,
-        length: list("length_is").iter().map(Option::as_ref).collect(),
-    }
+    Sizes { size, length: list("length_is").iter().map(Option::as_ref).collect() }
 }
 
 /// The type of a base type's name.
 fn base_type(word: &str) -> Type {
     let text = |base| {
-        Type::Pointer(Box::new(Pointer {
-            class: PointerClass::Unique,
-            to: Type::Base(base),
-            extent: Extent::Text,
-        }))
+        Type::Pointer(Box::new(Pointer { class: PointerClass::Unique, to: Type::Base(base), extent: Extent::Text }))
     };
     Type::Base(match word {
         "void" => return Type::Void,
@@ -1036,11 +767,7 @@ fn base_type(word: &str) -> Type {
         "LPWSTR" => return text(Base::WChar),
         "REFIID" => {
             let to = Type::Base(Base::Guid);
-            return Type::Pointer(Box::new(Pointer {
-                class: PointerClass::Ref,
-                to,
-                extent: Extent::One,
-            }));
+            return Type::Pointer(Box::new(Pointer { class: PointerClass::Ref, to, extent: Extent::One }));
         }
         "boolean" => Base::Boolean,
         "byte" => Base::Byte,

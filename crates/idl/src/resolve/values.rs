@@ -25,8 +25,7 @@ impl Resolver<'_> {
         match self.evaluate(expr)? {
             Value::Int(value) => Some(value),
             _ => {
-                let error =
-                    Diagnostic::error("not-an-integer", expr.span, "an integer is needed here");
+                let error = Diagnostic::error("not-an-integer", expr.span, "an integer is needed here");
                 self.say(error);
                 None
             }
@@ -36,11 +35,7 @@ impl Resolver<'_> {
     fn constant_value(&self, expr: &Expr) -> Result<Value, Box<Diagnostic>> {
         let overflow = || {
             let error = Diagnostic::error("overflow", expr.span, "this value does not exist");
-            Box::new(
-                error
-                    .label("overflow, or division by zero")
-                    .help("values have 64 bits"),
-            )
+            Box::new(error.label("overflow, or division by zero").help("values have 64 bits"))
         };
         Ok(match &expr.kind {
             ExprKind::Int(value) => Value::Int(*value),
@@ -51,25 +46,22 @@ impl Resolver<'_> {
                 Some(known) => known.what.clone(),
                 None => return Err(Box::new(self.unknown_value(name, expr))),
             },
-            ExprKind::Unary(operator, operand) => {
-                match (*operator, self.constant_value(operand)?) {
-                    ("-", Value::Int(value)) => {
-                        Value::Int(value.checked_neg().ok_or_else(overflow)?)
-                    }
-                    ("-", Value::Float(value)) => Value::Float(-value),
-                    ("+", value) => value,
-                    ("~", Value::Int(value)) => Value::Int(!value),
-                    ("!", Value::Int(value)) => Value::Int(i64::from(value == 0)),
-                    _ => return Err(Box::new(not_integers(expr))),
-                }
-            }
+            ExprKind::Unary(operator, operand) => match (*operator, self.constant_value(operand)?) {
+                ("-", Value::Int(value)) => Value::Int(value.checked_neg().ok_or_else(overflow)?),
+                ("-", Value::Float(value)) => Value::Float(-value),
+                ("+", value) => value,
+                ("~", Value::Int(value)) => Value::Int(!value),
+                ("!", Value::Int(value)) => Value::Int(i64::from(value == 0)),
+                _ => return Err(Box::new(not_integers(expr))),
+            },
             ExprKind::Binary(operator, left, right) => {
                 match (self.constant_value(left)?, self.constant_value(right)?) {
                     (Value::Int(left), Value::Int(right)) => {
                         Value::Int(apply(operator, left, right).ok_or_else(overflow)?)
                     }
-                    (left, right) => float_arithmetic(operator, &left, &right)
-                        .ok_or_else(|| Box::new(not_integers(expr)))?,
+                    (left, right) => {
+                        float_arithmetic(operator, &left, &right).ok_or_else(|| Box::new(not_integers(expr)))?
+                    }
                 }
             }
             ExprKind::Ternary(condition, yes, no) => match self.constant_value(condition)? {
@@ -81,11 +73,7 @@ impl Resolver<'_> {
     }
 
     fn unknown_value(&self, name: &str, expr: &Expr) -> Diagnostic {
-        let error = Diagnostic::error(
-            "unknown-value",
-            expr.span,
-            format!("no constant is called `{name}`"),
-        );
+        let error = Diagnostic::error("unknown-value", expr.span, format!("no constant is called `{name}`"));
         match most_like(name, self.values.keys().map(String::as_str)) {
             Some(like) => error.help(format!("did you mean `{like}`?")),
             None => error.help("declare it above with `const`, `enum` or `#define`"),
@@ -98,12 +86,7 @@ impl Resolver<'_> {
         outcome.map_err(|error| self.say(*error)).ok()
     }
 
-    fn arith_value(
-        &self,
-        expr: &Expr,
-        variables: &[Variable],
-        of: &str,
-    ) -> Result<Arith, Box<Diagnostic>> {
+    fn arith_value(&self, expr: &Expr, variables: &[Variable], of: &str) -> Result<Arith, Box<Diagnostic>> {
         // What has no variables in it is a number.
         if let ExprKind::Name(name) = &expr.kind
             && let Some(index) = variables.iter().position(|variable| variable.name == *name)
@@ -114,8 +97,7 @@ impl Resolver<'_> {
             ExprKind::Unary("*", pointer) => match &pointer.kind {
                 ExprKind::Name(name) => {
                     let index = variables.iter().position(|variable| variable.name == *name);
-                    let index = index
-                        .ok_or_else(|| Box::new(unknown_variable(name, pointer, variables, of)))?;
+                    let index = index.ok_or_else(|| Box::new(unknown_variable(name, pointer, variables, of)))?;
                     return operand(&variables[index], index, true, expr);
                 }
                 _ => return Err(Box::new(not_integers(expr))),
@@ -130,16 +112,10 @@ impl Resolver<'_> {
                 }
             }
             ExprKind::Binary(operator, left, right) => {
-                let (left, right) = (
-                    self.arith_value(left, variables, of)?,
-                    self.arith_value(right, variables, of)?,
-                );
+                let (left, right) = (self.arith_value(left, variables, of)?, self.arith_value(right, variables, of)?);
                 if let (Arith::Const(left), Arith::Const(right)) = (&left, &right) {
-                    let error =
-                        Diagnostic::error("overflow", expr.span, "this value does not exist");
-                    return Ok(Arith::Const(
-                        apply(operator, *left, *right).ok_or_else(|| Box::new(error))?,
-                    ));
+                    let error = Diagnostic::error("overflow", expr.span, "this value does not exist");
+                    return Ok(Arith::Const(apply(operator, *left, *right).ok_or_else(|| Box::new(error))?));
                 }
                 Arith::Binary(operator.clone(), Box::new(left), Box::new(right))
             }
@@ -159,19 +135,10 @@ impl Resolver<'_> {
     }
 }
 
-fn operand(
-    variable: &Variable,
-    index: usize,
-    deref: bool,
-    expr: &Expr,
-) -> Result<Arith, Box<Diagnostic>> {
+fn operand(variable: &Variable, index: usize, deref: bool, expr: &Expr) -> Result<Arith, Box<Diagnostic>> {
     let name = &variable.name;
     let wrong = |help: String| {
-        let error = Diagnostic::error(
-            "not-an-integer",
-            expr.span,
-            format!("`{name}` is not an integer"),
-        );
+        let error = Diagnostic::error("not-an-integer", expr.span, format!("`{name}` is not an integer"));
         Err(Box::new(error.help(help)))
     };
     // A type that could not be resolved has been complained about.
@@ -186,9 +153,7 @@ fn operand(
         Type::Base(base) if base.is_integer() => *base,
         Type::Enum(_) => Base::I32,
         _ => {
-            return wrong(
-                "sizes, lengths and discriminants are integers or enumerations".to_owned(),
-            );
+            return wrong("sizes, lengths and discriminants are integers or enumerations".to_owned());
         }
     };
     match (pointer, deref) {
@@ -199,15 +164,8 @@ fn operand(
 }
 
 fn unknown_variable(name: &str, expr: &Expr, variables: &[Variable], of: &str) -> Diagnostic {
-    let error = Diagnostic::error(
-        "unknown-value",
-        expr.span,
-        format!("{of} has nothing called `{name}`"),
-    );
-    match most_like(
-        name,
-        variables.iter().map(|variable| variable.name.as_str()),
-    ) {
+    let error = Diagnostic::error("unknown-value", expr.span, format!("{of} has nothing called `{name}`"));
+    match most_like(name, variables.iter().map(|variable| variable.name.as_str())) {
         Some(like) => error.help(format!("did you mean `{like}`?")),
         None => error.help("the expression may use parameters or members beside it, and constants"),
     }

@@ -52,11 +52,7 @@ fn main() -> obvia::Result<()> {
     let all = tape.All()?;
     let mut some = [Entry::default(); 8];
     let got = tape.Read(1, &mut some)?;
-    println!(
-        "tape has {} entries, the second is {:?}",
-        tape.Length()?,
-        &some[..got as usize]
-    );
+    println!("tape has {} entries, the second is {:?}", tape.Length()?, &some[..got as usize]);
     assert_eq!(all[1], some[0]);
     let asked: ITape = calc.Ask(&ITape::IID)?.cast()?;
     // One object has one identity, whichever way it came.
@@ -67,8 +63,7 @@ fn main() -> obvia::Result<()> {
     let calc2: ICalc2 = calc.cast()?;
     let mut calls = 100;
     println!("many: {}, calls: {calls}", calc2.Calls(&mut calls)?);
-    let slow =
-        obvia::with_timeout(std::time::Duration::from_millis(50), || calc.Wait(2000)).unwrap_err();
+    let slow = obvia::with_timeout(std::time::Duration::from_millis(50), || calc.Wait(2000)).unwrap_err();
     println!("slow: {slow}");
     println!("and on it goes: {}", calc2.Add(20, 22)?);
     tape.Watch(None)?;

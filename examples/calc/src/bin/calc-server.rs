@@ -61,9 +61,7 @@ impl ITape_Impl for Tape_Impl {
 
     fn Watcher(&self) -> obvia::Result<ITapeEvents> {
         let events = self.events.lock().unwrap().clone();
-        events
-            .map(|events| events.0)
-            .ok_or_else(|| obvia::code::E_POINTER.into())
+        events.map(|events| events.0).ok_or_else(|| obvia::code::E_POINTER.into())
     }
 }
 
@@ -74,8 +72,7 @@ impl ICalc_Impl for Calc_Impl {
 
     fn Add(&self, a: i32, b: i32) -> obvia::Result<i32> {
         *self.calls.lock().unwrap() += 1;
-        a.checked_add(b)
-            .ok_or_else(|| obvia::code::E_INVALIDARG.into())
+        a.checked_add(b).ok_or_else(|| obvia::code::E_INVALIDARG.into())
     }
 
     fn Compute(&self, operation: Operation, left: f64, right: f64) -> obvia::Result<f64> {
@@ -85,13 +82,7 @@ impl ICalc_Impl for Calc_Impl {
             Operation::MULTIPLY => left * right,
             _ => left / right,
         };
-        self.tape.print(Entry {
-            operation,
-            left,
-            right,
-            result,
-            marked: result > 100.0,
-        })?;
+        self.tape.print(Entry { operation, left, right, result, marked: result > 100.0 })?;
         Ok(result)
     }
 
@@ -105,11 +96,7 @@ impl ICalc_Impl for Calc_Impl {
     }
 
     fn Name(&self, language: &U16CStr) -> obvia::Result<U16CString> {
-        let name = if language.to_string_lossy() == "de" {
-            "Taschenrechner \u{1f9ee}"
-        } else {
-            "calculator"
-        };
+        let name = if language.to_string_lossy() == "de" { "Taschenrechner \u{1f9ee}" } else { "calculator" };
         U16CString::from_str(name).map_err(|_| obvia::code::E_UNEXPECTED.into())
     }
 
@@ -125,11 +112,7 @@ impl ICalc_Impl for Calc_Impl {
 
     fn Ask(&self, iid: &obvia::GUID) -> obvia::Result<obvia::IUnknown> {
         let tape: ITape = self.tape.to_interface();
-        if *iid == <ITape as obvia::Interface>::IID {
-            Ok(tape.into())
-        } else {
-            Err(obvia::code::E_NOINTERFACE.into())
-        }
+        if *iid == <ITape as obvia::Interface>::IID { Ok(tape.into()) } else { Err(obvia::code::E_NOINTERFACE.into()) }
     }
 
     fn Percent(&self, percent: i32, of: Option<&Entry>) -> obvia::Result<f64> {
@@ -165,10 +148,7 @@ impl ICalc2_Impl for Calc_Impl {
 
 fn main() -> obvia::Result<()> {
     let name = std::env::args().nth(1).unwrap_or_else(|| "calc".to_owned());
-    let calc = Calc {
-        tape: ComObject::new(Tape::default()),
-        calls: Mutex::default(),
-    };
+    let calc = Calc { tape: ComObject::new(Tape::default()), calls: Mutex::default() };
     let _export = obvia::export(&name, ICalc2::from(calc))?;
     println!("serving {name}");
     obvia::wait();

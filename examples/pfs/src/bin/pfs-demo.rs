@@ -49,35 +49,22 @@ fn count_files(directory: &Path, most: usize) -> usize {
 /// A directory of this machine with enough files.
 fn find_tree() -> Outcome<PathBuf> {
     let sysroot = Command::new("rustc").args(["--print", "sysroot"]).output();
-    let sysroot = sysroot
-        .map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned())
-        .unwrap_or_default();
-    let home = std::env::var("CARGO_HOME")
-        .or_else(|_| std::env::var("HOME").map(|home| format!("{home}/.cargo")));
+    let sysroot = sysroot.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned()).unwrap_or_default();
+    let home = std::env::var("CARGO_HOME").or_else(|_| std::env::var("HOME").map(|home| format!("{home}/.cargo")));
     let candidates = [
-        home.map(|home| format!("{home}/registry/src"))
-            .unwrap_or_default(),
+        home.map(|home| format!("{home}/registry/src")).unwrap_or_default(),
         "/usr/share".to_owned(),
         "/usr/include".to_owned(),
         format!("{sysroot}/share/doc"),
         "/usr".to_owned(),
     ];
-    let found = candidates
-        .iter()
-        .map(Path::new)
-        .find(|path| count_files(path, FILES_MIN) >= FILES_MIN);
-    Ok(found
-        .ok_or("no directory of this machine has 2,000 files; name one: pfs-demo DIRECTORY")?
-        .to_owned())
+    let found = candidates.iter().map(Path::new).find(|path| count_files(path, FILES_MIN) >= FILES_MIN);
+    Ok(found.ok_or("no directory of this machine has 2,000 files; name one: pfs-demo DIRECTORY")?.to_owned())
 }
 
 fn start_server(tree: &Path, name: &str) -> Outcome<Server> {
     let server = std::env::current_exe()?.with_file_name("pfs-server");
-    let mut child = Command::new(server)
-        .arg(tree)
-        .arg(name)
-        .stdout(Stdio::piped())
-        .spawn()?;
+    let mut child = Command::new(server).arg(tree).arg(name).stdout(Stdio::piped()).spawn()?;
     let stdout = child.stdout.take().ok_or("the server has no output")?;
     let server = Server(child);
     let mut line = String::new();
@@ -109,26 +96,14 @@ struct Walk {
 impl Walk {
     fn report(&mut self, last: bool) {
         let terminal = std::io::stderr().is_terminal();
-        let due = if terminal {
-            Duration::from_millis(100)
-        } else {
-            Duration::from_secs(3)
-        };
+        let due = if terminal { Duration::from_millis(100) } else { Duration::from_secs(3) };
         if !last && self.reported.elapsed() < due {
             return;
         }
         self.reported = Instant::now();
-        let Totals {
-            files,
-            directories,
-            bytes,
-            ..
-        } = self.totals;
+        let Totals { files, directories, bytes, .. } = self.totals;
         let seconds = self.started.elapsed().as_secs_f64();
-        let line = format!(
-            "{files} files, {directories} directories, {} MiB in {seconds:.1} s",
-            bytes >> 20
-        );
+        let line = format!("{files} files, {directories} directories, {} MiB in {seconds:.1} s", bytes >> 20);
         if terminal {
             eprint!("\r{line}{}", if last { "\n" } else { "" });
         } else {
@@ -178,11 +153,9 @@ impl Walk {
         match (through, direct) {
             (Ok(bytes), Ok(content)) => {
                 if digest.finalize() != Sha256::digest(&content) {
-                    return Err(format!(
-                        "{}: what came through calls is not what is in the file",
-                        path.display()
-                    )
-                    .into());
+                    return Err(
+                        format!("{}: what came through calls is not what is in the file", path.display()).into()
+                    );
                 }
                 self.totals.bytes += bytes;
                 self.totals.files += 1;
@@ -202,43 +175,22 @@ fn demo() -> Outcome<()> {
         None => find_tree()?,
     };
     let name = format!("pfs-demo-{}", std::process::id());
-    println!(
-        "Serving {} from a process of its own; reading every file of it through calls.",
-        tree.display()
-    );
+    println!("Serving {} from a process of its own; reading every file of it through calls.", tree.display());
     let _server = start_server(&tree, &name)?;
     let mut client = Client::connect(&name)?;
     client.times = Some(Vec::new());
     let buffer = vec![0; PFS_TRANSFER_MAX as usize / 4];
     let now = Instant::now();
-    let mut walk = Walk {
-        client,
-        root: tree,
-        buffer,
-        totals: Totals::default(),
-        started: now,
-        reported: now,
-    };
+    let mut walk = Walk { client, root: tree, buffer, totals: Totals::default(), started: now, reported: now };
     walk.directory(0, Path::new(""))?;
     walk.report(true);
-    let Totals {
-        files,
-        directories,
-        others,
-        bytes,
-        unreadable,
-    } = walk.totals;
+    let Totals { files, directories, others, bytes, unreadable } = walk.totals;
     let mut times = walk.client.times.take().unwrap_or_default();
     times.sort_unstable();
-    let percentile =
-        |share: f64| times[((times.len() - 1) as f64 * share) as usize] as f64 / 1000.0;
-    println!(
-        "{files} files in {directories} directories, {bytes} bytes: every SHA-256 equals that of a direct read."
-    );
+    let percentile = |share: f64| times[((times.len() - 1) as f64 * share) as usize] as f64 / 1000.0;
+    println!("{files} files in {directories} directories, {bytes} bytes: every SHA-256 equals that of a direct read.");
     if others + unreadable > 0 {
-        println!(
-            "Passed over: {others} links and other files, {unreadable} that this user may not read."
-        );
+        println!("Passed over: {others} links and other files, {unreadable} that this user may not read.");
     }
     println!(
         "{} calls; each took {:.1} us (p50), {:.1} us (p90), {:.1} us (p99), {:.1} us (p99.9), file access included.",

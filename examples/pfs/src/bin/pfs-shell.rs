@@ -57,8 +57,7 @@ impl Shell {
             ["cat", path] => {
                 let fobj = self.walk(path)?;
                 let mut out = std::io::stdout().lock();
-                self.client
-                    .read(fobj, &mut buffer(), |part| out.write_all(part))?;
+                self.client.read(fobj, &mut buffer(), |part| out.write_all(part))?;
             }
             ["sha256", path] => {
                 let (fobj, mut digest) = (self.walk(path)?, Sha256::new());
@@ -102,17 +101,14 @@ impl Shell {
             }
             ["mkdir", path] => {
                 let (directory, last) = self.parent(path)?;
-                self.client
-                    .create(directory, last, PFS_KIND::PFS_DIRECTORY, 0o755)?;
+                self.client.create(directory, last, PFS_KIND::PFS_DIRECTORY, 0o755)?;
             }
             ["rm", path] => {
                 let (directory, last) = self.parent(path)?;
                 self.client.remove(directory, last)?;
             }
             [other, ..] => {
-                return Err(
-                    format!("{other}: no such command, or other arguments; try help").into(),
-                );
+                return Err(format!("{other}: no such command, or other arguments; try help").into());
             }
         }
         Ok(())
@@ -123,11 +119,7 @@ impl Shell {
         if self.client.stat(fobj)?.kind == PFS_KIND::PFS_FILE {
             return Err(format!("{path}: not a directory").into());
         }
-        let joined = if path.starts_with('/') {
-            path.to_owned()
-        } else {
-            format!("{}/{path}", self.path)
-        };
+        let joined = if path.starts_with('/') { path.to_owned() } else { format!("{}/{path}", self.path) };
         let mut parts: Vec<&str> = Vec::new();
         for part in joined.split('/') {
             match part {
@@ -149,14 +141,7 @@ impl Shell {
             let name = name(&entry);
             let text = String::from_utf8_lossy(name);
             if !long {
-                println!(
-                    "{text}{}",
-                    if entry.kind == PFS_KIND::PFS_DIRECTORY {
-                        "/"
-                    } else {
-                        ""
-                    }
-                );
+                println!("{text}{}", if entry.kind == PFS_KIND::PFS_DIRECTORY { "/" } else { "" });
                 continue;
             }
             let number = self.client.lookup(fobj, name)?;
@@ -166,21 +151,14 @@ impl Shell {
             } else {
                 String::new()
             };
-            println!(
-                "{:9} {:04o} {:>12} {text}{target}",
-                word(stat.kind),
-                stat.mode,
-                stat.size
-            );
+            println!("{:9} {:04o} {:>12} {text}{target}", word(stat.kind), stat.mode, stat.size);
         }
         Ok(())
     }
 
     fn get_file(&mut self, fobj: i32, local: &Path) -> Outcome {
-        let mut file = std::fs::File::create(local)
-            .map_err(|error| format!("{}: {error}", local.display()))?;
-        self.client
-            .read(fobj, &mut buffer(), |part| file.write_all(part))?;
+        let mut file = std::fs::File::create(local).map_err(|error| format!("{}: {error}", local.display()))?;
+        self.client.read(fobj, &mut buffer(), |part| file.write_all(part))?;
         Ok(())
     }
 
@@ -207,22 +185,14 @@ impl Shell {
             if !deep {
                 return Err(format!("{}: a directory; use -r", local.display()).into());
             }
-            let made = self
-                .client
-                .create(directory, last, PFS_KIND::PFS_DIRECTORY, 0o755)?;
+            let made = self.client.create(directory, last, PFS_KIND::PFS_DIRECTORY, 0o755)?;
             for entry in std::fs::read_dir(local)? {
                 let entry = entry?;
-                self.put(
-                    &entry.path(),
-                    made,
-                    &entry.file_name().to_string_lossy(),
-                    true,
-                )?;
+                self.put(&entry.path(), made, &entry.file_name().to_string_lossy(), true)?;
             }
             return Ok(());
         }
-        let mut file =
-            std::fs::File::open(local).map_err(|error| format!("{}: {error}", local.display()))?;
+        let mut file = std::fs::File::open(local).map_err(|error| format!("{}: {error}", local.display()))?;
         self.client.write(directory, last, &mut file)?;
         Ok(())
     }
@@ -233,9 +203,7 @@ impl Shell {
                 return Err(format!("{last}: a directory; use -r").into());
             }
             let entries = self.client.list(fobj)?;
-            let made = self
-                .client
-                .create(directory, last, PFS_KIND::PFS_DIRECTORY, 0o755)?;
+            let made = self.client.create(directory, last, PFS_KIND::PFS_DIRECTORY, 0o755)?;
             for entry in entries {
                 let number = self.client.lookup(fobj, name(&entry))?;
                 self.copy(number, made, &String::from_utf8_lossy(name(&entry)), true)?;
@@ -243,10 +211,8 @@ impl Shell {
             return Ok(());
         }
         let mut content = Vec::new();
-        self.client
-            .read(fobj, &mut buffer(), |part| content.write_all(part))?;
-        self.client
-            .write(directory, last, &mut content.as_slice())?;
+        self.client.read(fobj, &mut buffer(), |part| content.write_all(part))?;
+        self.client.write(directory, last, &mut content.as_slice())?;
         Ok(())
     }
 }
@@ -280,11 +246,7 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    let mut shell = Shell {
-        client,
-        here: 0,
-        path: "/".to_owned(),
-    };
+    let mut shell = Shell { client, here: 0, path: "/".to_owned() };
     if words.len() > 1 {
         if let Err(error) = shell.run(&words[1..]) {
             eprintln!("pfs-shell: {error}");
@@ -303,9 +265,5 @@ fn main() -> ExitCode {
             failed = true;
         }
     }
-    if failed {
-        ExitCode::FAILURE
-    } else {
-        ExitCode::SUCCESS
-    }
+    if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }

@@ -11,11 +11,7 @@ struct Place(PathBuf);
 impl Place {
     fn new() -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
-        let name = format!(
-            "pfs-test-{}-{}",
-            std::process::id(),
-            NEXT.fetch_add(1, Ordering::Relaxed)
-        );
+        let name = format!("pfs-test-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
         let place = std::env::temp_dir().join(name);
         fs::create_dir_all(place.join("tree/inner")).unwrap();
         fs::write(place.join("secret"), "outside").unwrap();
@@ -58,14 +54,8 @@ fn files_inside_are_read() {
     let place = Place::new();
     let (tree, client) = place.tree();
     assert_eq!(read(&tree, client, &["plain"]).unwrap(), "inside");
-    assert_eq!(
-        read(&tree, client, &["inner", "deep"]).unwrap(),
-        "deep inside"
-    );
-    assert_eq!(
-        read(&tree, client, &["inner", "..", "plain"]).unwrap(),
-        "inside"
-    );
+    assert_eq!(read(&tree, client, &["inner", "deep"]).unwrap(), "deep inside");
+    assert_eq!(read(&tree, client, &["inner", "..", "plain"]).unwrap(), "inside");
     assert_eq!(read(&tree, client, &["absent"]), Err(Errno::NOENT));
 }
 
@@ -74,19 +64,8 @@ fn no_name_leads_out() {
     let place = Place::new();
     let (tree, client) = place.tree();
     let secret = place.path("secret");
-    for name in [
-        "../secret",
-        "/etc/passwd",
-        "inner/../../secret",
-        "",
-        "a\0b",
-        secret.to_str().unwrap(),
-    ] {
-        assert_eq!(
-            tree.lookup(client, 0, name.as_bytes()),
-            Err(Errno::INVAL),
-            "{name}"
-        );
+    for name in ["../secret", "/etc/passwd", "inner/../../secret", "", "a\0b", secret.to_str().unwrap()] {
+        assert_eq!(tree.lookup(client, 0, name.as_bytes()), Err(Errno::INVAL), "{name}");
     }
     // Above the root is the root.
     assert_eq!(tree.lookup(client, 0, b".."), Ok(0));
@@ -104,19 +83,11 @@ fn links_are_followed_inside_only() {
     symlink("/proc/self/root", place.path("tree/magic")).unwrap();
     let (tree, client) = place.tree();
     assert_eq!(read(&tree, client, &["good"]).unwrap(), "inside");
-    for path in [
-        &["up"][..],
-        &["absolute"],
-        &["inner", "far", "secret"],
-        &["magic", "etc", "passwd"],
-    ] {
+    for path in [&["up"][..], &["absolute"], &["inner", "far", "secret"], &["magic", "etc", "passwd"]] {
         assert_eq!(read(&tree, client, path), Err(Errno::XDEV), "{path:?}");
     }
     // This one leads up, but not out.
-    assert_eq!(
-        read(&tree, client, &["inner", "out", "plain"]).unwrap(),
-        "inside"
-    );
+    assert_eq!(read(&tree, client, &["inner", "out", "plain"]).unwrap(), "inside");
     let up = tree.lookup(client, 0, b"up").unwrap();
     assert_eq!(tree.readlink(client, up).unwrap().as_c_str(), c"../secret");
 }
@@ -161,11 +132,7 @@ fn handles_and_clients_are_checked() {
     assert_eq!(tree.stat(client, 99).err(), Some(Errno::BADF));
     assert_eq!(tree.stat(client, -1).err(), Some(Errno::BADF));
     let other = tree.attach().unwrap();
-    assert_eq!(
-        tree.stat(other, fobj).err(),
-        Some(Errno::BADF),
-        "numbers are each client's own"
-    );
+    assert_eq!(tree.stat(other, fobj).err(), Some(Errno::BADF), "numbers are each client's own");
     let open = tree.open(client, fobj, PFS_READ, 0).unwrap();
     tree.detach(client).unwrap();
     assert_eq!(tree.read(open, 0, &mut [0; 4]), Err(Errno::BADF));
@@ -179,15 +146,9 @@ fn a_tree_for_reading_is_not_written() {
     let client = tree.attach().unwrap();
     let fobj = tree.lookup(client, 0, b"plain").unwrap();
     assert_eq!(tree.open(client, fobj, PFS_WRITE, 0), Err(Errno::ROFS));
-    assert_eq!(
-        tree.create(client, 0, b"new", false, 0o600),
-        Err(Errno::ROFS)
-    );
+    assert_eq!(tree.create(client, 0, b"new", false, 0o600), Err(Errno::ROFS));
     assert_eq!(tree.unlink(client, 0, b"plain"), Err(Errno::ROFS));
-    assert_eq!(
-        tree.rename(client, (0, b"plain"), (0, b"other")),
-        Err(Errno::ROFS)
-    );
+    assert_eq!(tree.rename(client, (0, b"plain"), (0, b"other")), Err(Errno::ROFS));
 }
 
 #[test]
@@ -195,18 +156,13 @@ fn files_are_made_written_moved_and_removed() {
     let place = Place::new();
     let (tree, client) = place.tree();
     let directory = tree.create(client, 0, b"made", true, 0o700).unwrap();
-    let fobj = tree
-        .create(client, directory, b"file", false, 0o600)
-        .unwrap();
-    let handle = tree
-        .open(client, fobj, PFS_READ | PFS_WRITE | PFS_CREATE, 0o600)
-        .unwrap();
+    let fobj = tree.create(client, directory, b"file", false, 0o600).unwrap();
+    let handle = tree.open(client, fobj, PFS_READ | PFS_WRITE | PFS_CREATE, 0o600).unwrap();
     tree.write(handle, 3, b"hole").unwrap();
     let mut bytes = [9; 16];
     assert_eq!(tree.read(handle, 0, &mut bytes), Ok(7));
     assert_eq!(&bytes[..7], b"\0\0\0hole");
-    tree.rename(client, (directory, b"file"), (0, b"moved"))
-        .unwrap();
+    tree.rename(client, (directory, b"file"), (0, b"moved")).unwrap();
     assert_eq!(fs::read(place.path("tree/moved")).unwrap(), b"\0\0\0hole");
     tree.unlink(client, 0, b"moved").unwrap();
     tree.unlink(client, 0, b"made").unwrap();
@@ -219,13 +175,7 @@ fn odd_names_and_long_listings() {
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt;
     let place = Place::new();
-    fs::write(
-        place
-            .path("tree")
-            .join(OsStr::from_bytes(b"\xff\xfe odd \n")),
-        "odd",
-    )
-    .unwrap();
+    fs::write(place.path("tree").join(OsStr::from_bytes(b"\xff\xfe odd \n")), "odd").unwrap();
     for number in 0..300 {
         fs::write(place.path(&format!("tree/inner/file-{number:03}")), "").unwrap();
     }

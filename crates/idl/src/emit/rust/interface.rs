@@ -20,11 +20,7 @@ pub(super) struct Context<'a> {
 impl Context<'_> {
     /// The type number of an array of these elements.
     pub(super) fn kind(&self, element: &Type) -> u32 {
-        let at = self
-            .kinds
-            .iter()
-            .position(|kind| kind == element)
-            .unwrap_or(self.kinds.len());
+        let at = self.kinds.iter().position(|kind| kind == element).unwrap_or(self.kinds.len());
         KIND_FIRST + at as u32
     }
 }
@@ -32,20 +28,12 @@ impl Context<'_> {
 /// Writes an interface, and returns what of it cannot be done.
 pub(super) fn interface(out: &mut Writer, model: &Model, id: InterfaceId) -> Vec<Diagnostic> {
     let found = &model.interfaces[id.0];
-    let plans: Vec<MethodPlan<'_>> = model
-        .all_methods(id)
-        .into_iter()
-        .map(|method| plan(model, method))
-        .collect();
+    let plans: Vec<MethodPlan<'_>> = model.all_methods(id).into_iter().map(|method| plan(model, method)).collect();
     let refused: Vec<Diagnostic> = plans.iter().flat_map(|plan| refuse(plan)).collect();
     if !refused.is_empty() {
         return if found.imported { Vec::new() } else { refused };
     }
-    let context = Context {
-        model,
-        name: ident(&found.name),
-        kinds: kinds(&plans),
-    };
+    let context = Context { model, name: ident(&found.name), kinds: kinds(&plans) };
     let first_own = plans.len() - found.methods.len();
     definition(out, &context, id);
     vtable(out, &context, id, &plans[first_own..]);
@@ -62,10 +50,7 @@ pub(super) fn interface(out: &mut Writer, model: &Model, id: InterfaceId) -> Vec
 }
 
 fn refuse(plan: &MethodPlan<'_>) -> Vec<Diagnostic> {
-    let graphs = plan
-        .params
-        .iter()
-        .filter(|param| param.passing == Passing::Graph);
+    let graphs = plan.params.iter().filter(|param| param.passing == Passing::Graph);
     graphs
         .map(|param| {
             let text = format!("parameter `{}` is of a form that the Rust back end does not do yet", param.param.name);
@@ -78,9 +63,8 @@ fn refuse(plan: &MethodPlan<'_>) -> Vec<Diagnostic> {
 fn kinds(plans: &[MethodPlan<'_>]) -> Vec<Type> {
     let mut kinds: Vec<Type> = Vec::new();
     for param in plans.iter().flat_map(|plan| &plan.params) {
-        if let Passing::Array { element, .. }
-        | Passing::OutArray { element, .. }
-        | Passing::Optional(element) = &param.passing
+        if let Passing::Array { element, .. } | Passing::OutArray { element, .. } | Passing::Optional(element) =
+            &param.passing
             && !kinds.contains(element)
         {
             kinds.push(element.clone());
@@ -97,28 +81,15 @@ fn definition(out: &mut Writer, context: &Context<'_>, id: InterfaceId) {
     out.line("#[repr(transparent)]");
     out.line("#[derive(Clone, Debug, PartialEq, Eq)]");
     out.line(format!("pub struct {name}(obvia::IUnknown);"));
-    out.line(
-        "// SAFETY: a transparent wrapper of an interface pointer whose vtable is the one below.",
-    );
+    out.line("// SAFETY: a transparent wrapper of an interface pointer whose vtable is the one below.");
     out.line(format!("unsafe impl obvia::Interface for {name} {{"));
     out.line(format!("type Vtable = {name}_Vtbl;"));
-    out.line(format!(
-        "const IID: obvia::GUID = obvia::GUID::from_u128({:#034x});",
-        found.uuid
-    ));
+    out.line(format!("const IID: obvia::GUID = obvia::GUID::from_u128({:#034x});", found.uuid));
     out.line("}");
-    let mut ancestors: Vec<String> = model
-        .lineage(id)
-        .iter()
-        .rev()
-        .skip(1)
-        .map(|id| ident(&model.interfaces[id.0].name))
-        .collect();
+    let mut ancestors: Vec<String> =
+        model.lineage(id).iter().rev().skip(1).map(|id| ident(&model.interfaces[id.0].name)).collect();
     ancestors.push("obvia::IUnknown".to_owned());
-    out.line(format!(
-        "obvia::rt::windows_core::imp::interface_hierarchy!({name}, {});",
-        ancestors.join(", ")
-    ));
+    out.line(format!("obvia::rt::windows_core::imp::interface_hierarchy!({name}, {});", ancestors.join(", ")));
     // What is inherited is called as if it were the interface's own.
     out.line(format!("impl std::ops::Deref for {name} {{"));
     out.line(format!("type Target = {};", ancestors[0]));
@@ -131,11 +102,9 @@ fn definition(out: &mut Writer, context: &Context<'_>, id: InterfaceId) {
 
 fn vtable(out: &mut Writer, context: &Context<'_>, id: InterfaceId, own: &[MethodPlan<'_>]) {
     let Context { model, name, .. } = context;
-    let base = model.interfaces[id.0]
-        .base
-        .map_or("obvia::rt::IUnknown_Vtbl".to_owned(), |base| {
-            format!("{}_Vtbl", ident(&model.interfaces[base.0].name))
-        });
+    let base = model.interfaces[id.0].base.map_or("obvia::rt::IUnknown_Vtbl".to_owned(), |base| {
+        format!("{}_Vtbl", ident(&model.interfaces[base.0].name))
+    });
     out.line("#[repr(C)]");
     out.line("#[doc(hidden)]");
     out.line(format!("pub struct {name}_Vtbl {{"));
@@ -147,7 +116,9 @@ fn vtable(out: &mut Writer, context: &Context<'_>, id: InterfaceId, own: &[Metho
             .map(|param| format!(", {}: {}", binding(&param.param.name), abi(model, param)))
             .collect();
         let method = ident(&plan.method.name);
-        out.line(format!("pub {method}: unsafe extern \"system\" fn(this: *mut obvia::rt::c_void{params}) -> obvia::HRESULT,"));
+        out.line(format!(
+            "pub {method}: unsafe extern \"system\" fn(this: *mut obvia::rt::c_void{params}) -> obvia::HRESULT,"
+        ));
     }
     out.line("}");
     out.line("");
@@ -155,22 +126,15 @@ fn vtable(out: &mut Writer, context: &Context<'_>, id: InterfaceId, own: &[Metho
 
 /// The parameters as users give them: `name: Type`.
 fn arguments(model: &Model, plan: &MethodPlan<'_>) -> String {
-    let given = plan.params.iter().filter_map(|param| {
-        Some(format!(
-            ", {}: {}",
-            binding(&param.param.name),
-            argument(model, param)?
-        ))
-    });
+    let given = plan
+        .params
+        .iter()
+        .filter_map(|param| Some(format!(", {}: {}", binding(&param.param.name), argument(model, param)?)));
     given.collect()
 }
 
 fn results(model: &Model, plan: &MethodPlan<'_>) -> String {
-    let types: Vec<String> = plan
-        .params
-        .iter()
-        .filter_map(|param| result(model, param))
-        .collect();
+    let types: Vec<String> = plan.params.iter().filter_map(|param| result(model, param)).collect();
     tuple(&types)
 }
 
@@ -213,28 +177,20 @@ fn caller_body(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
             && !counted_by_elided(plan, size)
         {
             let name = binding(&param.param.name);
-            out.line(format!(
-                "obvia::rt::check_length({name}.len(), {})?;",
-                size_text(plan, size, Side::Caller)
-            ));
+            out.line(format!("obvia::rt::check_length({name}.len(), {})?;", size_text(plan, size, Side::Caller)));
         }
     }
     let arguments: Vec<String> = plan.params.iter().map(|param| to_abi(param)).collect();
     let method = ident(&plan.method.name);
-    let arguments: String = arguments
-        .iter()
-        .map(|argument| format!(", {argument}"))
-        .collect();
-    out.line("// SAFETY: an interface pointer's vtable is its interface's; what is passed lives until the call returns.");
+    let arguments: String = arguments.iter().map(|argument| format!(", {argument}")).collect();
+    out.line(
+        "// SAFETY: an interface pointer's vtable is its interface's; what is passed lives until the call returns.",
+    );
     out.line(format!(
         "let result = unsafe {{ (obvia::Interface::vtable(self).{method})(obvia::Interface::as_raw(self){arguments}) }};"
     ));
-    let values: Vec<String> = plan
-        .params
-        .iter()
-        .filter(|param| result(model, param).is_some())
-        .map(|param| owned(plan, param))
-        .collect();
+    let values: Vec<String> =
+        plan.params.iter().filter(|param| result(model, param).is_some()).map(|param| owned(plan, param)).collect();
     if values.is_empty() {
         out.line("obvia::rt::check(result)");
         return;
@@ -252,16 +208,12 @@ fn count_of(out: &mut Writer, plan: &MethodPlan<'_>, at: usize, name: &str) {
     let first = binding(&first.param.name);
     out.line(format!("let {name} = obvia::rt::count({first}.len())?;"));
     for other in arrays {
-        out.line(format!(
-            "obvia::rt::check_length({}.len(), Some({first}.len()))?;",
-            binding(&other.param.name)
-        ));
+        out.line(format!("obvia::rt::check_length({}.len(), Some({first}.len()))?;", binding(&other.param.name)));
     }
 }
 
 fn counted_by_elided(plan: &MethodPlan<'_>, size: &Arith) -> bool {
-    size.plain()
-        .is_some_and(|operand| plan.params[operand.index].counts)
+    size.plain().is_some_and(|operand| plan.params[operand.index].counts)
 }
 
 /// A user's argument as the vtable takes it.
@@ -271,18 +223,13 @@ fn to_abi(param: &ParamPlan<'_>) -> String {
     match &param.passing {
         Passing::Value(_) => name,
         Passing::Place(_) if inwards => name,
-        Passing::Place(_)
-        | Passing::OutText(_)
-        | Passing::OutArray { .. }
-        | Passing::OutObject(_) => {
+        Passing::Place(_) | Passing::OutText(_) | Passing::OutArray { .. } | Passing::OutObject(_) => {
             format!("&mut {name}")
         }
         Passing::Array { .. } if param.param.direction.is_out() => format!("{name}.as_mut_ptr()"),
         Passing::Array { .. } => format!("{name}.as_ptr()"),
         Passing::Optional(_) => format!("{name}.map_or(std::ptr::null(), std::ptr::from_ref)"),
-        Passing::Text {
-            optional: false, ..
-        } => format!("{name}.as_ptr().cast()"),
+        Passing::Text { optional: false, .. } => format!("{name}.as_ptr().cast()"),
         Passing::Text { .. } => {
             format!("{name}.map_or(std::ptr::null(), |text| text.as_ptr().cast())")
         }
@@ -299,16 +246,11 @@ fn owned(plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> String {
     match &param.passing {
         Passing::OutText(base) => {
             let wide = super::names::text(*base).contains("U16");
-            format!(
-                "obvia::rt::{}({name})",
-                if wide { "take_wide" } else { "take_text" }
-            )
+            format!("obvia::rt::{}({name})", if wide { "take_wide" } else { "take_text" })
         }
         Passing::OutArray { size, .. } => {
-            let count = size.plain().map_or_else(
-                || "0".to_owned(),
-                |operand| binding(&plan.params[operand.index].param.name),
-            );
+            let count =
+                size.plain().map_or_else(|| "0".to_owned(), |operand| binding(&plan.params[operand.index].param.name));
             format!("obvia::rt::take_array({name}, {count})?")
         }
         Passing::OutObject(_) => format!("obvia::rt::take_object({name})?"),
@@ -334,10 +276,7 @@ pub(super) fn size_text(plan: &MethodPlan<'_>, size: &Arith, side: Side) -> Stri
             format!("obvia::rt::elements({})", operand_text(plan, operand, side))
         }
         Arith::Const(value) => format!("obvia::rt::elements({value}_i64)"),
-        other => format!(
-            "obvia::rt::elements_of((|| Some({}))())",
-            arith_text(plan, other, side)
-        ),
+        other => format!("obvia::rt::elements_of((|| Some({}))())", arith_text(plan, other, side)),
     }
 }
 
@@ -349,10 +288,7 @@ fn operand_text(plan: &MethodPlan<'_>, operand: &crate::model::Operand, side: Si
         (Side::Caller, Passing::Place(_)) if param.param.direction.is_in() => format!("(*{name})"),
         _ => name,
     };
-    let is_enum = matches!(
-        &param.passing,
-        Passing::Value(Type::Enum(_)) | Passing::Place(Type::Enum(_))
-    );
+    let is_enum = matches!(&param.passing, Passing::Value(Type::Enum(_)) | Passing::Place(Type::Enum(_)));
     if is_enum { format!("{name}.0") } else { name }
 }
 
@@ -368,12 +304,7 @@ fn arith_text(plan: &MethodPlan<'_>, value: &Arith, side: Side) -> String {
         Arith::Unary("~", inner) => format!("!({})", of(inner)),
         Arith::Unary(_, inner) => format!("i64::from(({}) == 0)", of(inner)),
         Arith::Ternary(condition, yes, no) => {
-            format!(
-                "(if ({}) != 0 {{ {} }} else {{ {} }})",
-                of(condition),
-                of(yes),
-                of(no)
-            )
+            format!("(if ({}) != 0 {{ {} }} else {{ {} }})", of(condition), of(yes), of(no))
         }
         Arith::Binary(operator, left, right) => {
             let (left, right) = (of(left), of(right));
@@ -396,40 +327,24 @@ fn arith_text(plan: &MethodPlan<'_>, value: &Arith, side: Side) -> String {
 
 fn implementers(out: &mut Writer, context: &Context<'_>, id: InterfaceId, own: &[MethodPlan<'_>]) {
     let Context { model, name, .. } = context;
-    let base = model.interfaces[id.0]
-        .base
-        .map(|base| ident(&model.interfaces[base.0].name));
-    let bound = base
-        .as_ref()
-        .map_or("obvia::rt::IUnknownImpl".to_owned(), |base| {
-            format!("{base}_Impl")
-        });
-    out.line(format!(
-        "/// What an object that has [`{name}`] implements."
-    ));
+    let base = model.interfaces[id.0].base.map(|base| ident(&model.interfaces[base.0].name));
+    let bound = base.as_ref().map_or("obvia::rt::IUnknownImpl".to_owned(), |base| format!("{base}_Impl"));
+    out.line(format!("/// What an object that has [`{name}`] implements."));
     out.line(format!("pub trait {name}_Impl: {bound} {{"));
     for plan in own {
         out.doc(&plan.method.doc);
         let method = ident(&plan.method.name);
-        out.line(format!(
-            "fn {method}(&self{}) -> obvia::Result<{}>;",
-            arguments(model, plan),
-            results(model, plan)
-        ));
+        out.line(format!("fn {method}(&self{}) -> obvia::Result<{}>;", arguments(model, plan), results(model, plan)));
     }
     out.line("}");
     out.line("");
     out.line(format!("impl {name}_Vtbl {{"));
     out.line("/// The vtable of an implementation.");
-    out.line(format!(
-        "pub const fn new<Identity: {name}_Impl, const OFFSET: isize>() -> Self {{"
-    ));
+    out.line(format!("pub const fn new<Identity: {name}_Impl, const OFFSET: isize>() -> Self {{"));
     for plan in own {
         shim(out, context, plan);
     }
-    let base_new = base.map_or("obvia::rt::IUnknown_Vtbl".to_owned(), |base| {
-        format!("{base}_Vtbl")
-    });
+    let base_new = base.map_or("obvia::rt::IUnknown_Vtbl".to_owned(), |base| format!("{base}_Vtbl"));
     out.line("Self {");
     out.line(format!("base__: {base_new}::new::<Identity, OFFSET>(),"));
     for plan in own {
@@ -443,25 +358,12 @@ fn implementers(out: &mut Writer, context: &Context<'_>, id: InterfaceId, own: &
     let lineage: Vec<String> = model
         .lineage(id)
         .iter()
-        .map(|id| {
-            format!(
-                "<{} as obvia::Interface>::IID",
-                ident(&model.interfaces[id.0].name)
-            )
-        })
+        .map(|id| format!("<{} as obvia::Interface>::IID", ident(&model.interfaces[id.0].name)))
         .collect();
-    out.line(
-        lineage
-            .iter()
-            .map(|iid| format!("*iid == {iid}"))
-            .collect::<Vec<_>>()
-            .join(" || "),
-    );
+    out.line(lineage.iter().map(|iid| format!("*iid == {iid}")).collect::<Vec<_>>().join(" || "));
     out.line("}");
     out.line("}");
-    out.line(format!(
-        "impl obvia::rt::windows_core::RuntimeName for {name} {{}}"
-    ));
+    out.line(format!("impl obvia::rt::windows_core::RuntimeName for {name} {{}}"));
     out.line("");
 }
 
@@ -469,11 +371,8 @@ fn implementers(out: &mut Writer, context: &Context<'_>, id: InterfaceId, own: &
 fn shim(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     let Context { model, name, .. } = context;
     let method = ident(&plan.method.name);
-    let params: String = plan
-        .params
-        .iter()
-        .map(|param| format!(", {}: {}", binding(&param.param.name), abi(model, param)))
-        .collect();
+    let params: String =
+        plan.params.iter().map(|param| format!(", {}: {}", binding(&param.param.name), abi(model, param))).collect();
     out.line(format!(
         "unsafe extern \"system\" fn {method}<Identity: {name}_Impl, const OFFSET: isize>(this: *mut obvia::rt::c_void{params}) -> obvia::HRESULT {{"
     ));
@@ -486,22 +385,10 @@ fn shim(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
             out.line(format!("let {} = unsafe {{ {text} }};", local(param)));
         }
     }
-    let given: Vec<String> = plan
-        .params
-        .iter()
-        .filter(|param| argument(model, param).is_some())
-        .map(local)
-        .collect();
-    let values: Vec<&ParamPlan<'_>> = plan
-        .params
-        .iter()
-        .filter(|param| result(model, param).is_some())
-        .collect();
+    let given: Vec<String> = plan.params.iter().filter(|param| argument(model, param).is_some()).map(local).collect();
+    let values: Vec<&ParamPlan<'_>> = plan.params.iter().filter(|param| result(model, param).is_some()).collect();
     out.line(format!("match this.{method}({}) {{", given.join(", ")));
-    let pattern: Vec<String> = values
-        .iter()
-        .map(|param| format!("{}_value", param.param.name))
-        .collect();
+    let pattern: Vec<String> = values.iter().map(|param| format!("{}_value", param.param.name)).collect();
     out.line(format!("Ok({}) => {{", tuple(&pattern)));
     for (param, value) in values.iter().zip(&pattern) {
         give(out, plan, param, value);
@@ -524,10 +411,7 @@ fn local(param: &ParamPlan<'_>) -> String {
 /// A vtable's argument as the trait's method takes it.
 fn from_abi(plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Option<String> {
     let name = binding(&param.param.name);
-    let (inwards, outwards) = (
-        param.param.direction.is_in(),
-        param.param.direction.is_out(),
-    );
+    let (inwards, outwards) = (param.param.direction.is_in(), param.param.direction.is_out());
     Some(match &param.passing {
         Passing::Place(_) if inwards && outwards => format!("&mut *{name}"),
         Passing::Place(_) if inwards => format!("&*{name}"),
@@ -541,11 +425,7 @@ fn from_abi(plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Option<String> {
             let wide = super::names::text(*base).contains("U16");
             let function = if wide { "wide" } else { "text" };
             let text = format!("obvia::rt::{function}({name})");
-            if *optional {
-                text
-            } else {
-                format!("{text}.unwrap_or_default()")
-            }
+            if *optional { text } else { format!("{text}.unwrap_or_default()") }
         }
         Passing::Object(_) => format!("obvia::Interface::from_raw_borrowed(&{name})"),
         _ => return None,
@@ -558,10 +438,7 @@ fn give(out: &mut Writer, plan: &MethodPlan<'_>, param: &ParamPlan<'_>, value: &
     let text = match &param.passing {
         Passing::OutText(base) => {
             let wide = super::names::text(*base).contains("U16");
-            format!(
-                "obvia::rt::{}({value})",
-                if wide { "give_wide" } else { "give_text" }
-            )
+            format!("obvia::rt::{}({value})", if wide { "give_wide" } else { "give_text" })
         }
         Passing::OutArray { size, .. } => {
             if let Some(operand) = size.plain() {
@@ -583,42 +460,23 @@ fn information(out: &mut Writer, context: &Context<'_>, id: InterfaceId, plans: 
     let found = &model.interfaces[id.0];
     out.line("// SAFETY: vtable and stubs below were made for this interface.");
     out.line(format!("unsafe impl obvia::Remote for {name} {{"));
-    out.line(format!(
-        "const INFO: &'static obvia::rt::InterfaceInfo = &{name}_INFO;"
-    ));
+    out.line(format!("const INFO: &'static obvia::rt::InterfaceInfo = &{name}_INFO;"));
     out.line("}");
-    out.line(format!(
-        "static {name}_INFO: obvia::rt::InterfaceInfo = obvia::rt::InterfaceInfo {{"
-    ));
+    out.line(format!("static {name}_INFO: obvia::rt::InterfaceInfo = obvia::rt::InterfaceInfo {{"));
     out.line(format!("name: {:?},", found.name));
     out.line(format!("iid: <{name} as obvia::Interface>::IID,"));
-    out.line(format!(
-        "version: ({}, {}),",
-        found.version.0, found.version.1
-    ));
-    out.line(format!(
-        "fingerprint: {:#034x},",
-        canonical::fingerprint(model, id)
-    ));
-    let base = found.base.map_or("None".to_owned(), |base| {
-        format!("Some(&{}_INFO)", ident(&model.interfaces[base.0].name))
-    });
+    out.line(format!("version: ({}, {}),", found.version.0, found.version.1));
+    out.line(format!("fingerprint: {:#034x},", canonical::fingerprint(model, id)));
+    let base =
+        found.base.map_or("None".to_owned(), |base| format!("Some(&{}_INFO)", ident(&model.interfaces[base.0].name)));
     out.line(format!("base: {base},"));
-    out.line(format!(
-        "proxy: obvia::rt::VtablePointer((&raw const {name}_PROXY).cast()),"
-    ));
-    let stubs: Vec<String> = plans
-        .iter()
-        .map(|plan| stub_name(context, plan.method))
-        .collect();
+    out.line(format!("proxy: obvia::rt::VtablePointer((&raw const {name}_PROXY).cast()),"));
+    let stubs: Vec<String> = plans.iter().map(|plan| stub_name(context, plan.method)).collect();
     out.line(format!("stubs: &[{}],", stubs.join(", ")));
     out.line(format!("idl: {:?},", canonical::text(model, id)));
     out.line("module: INTERFACES,");
     out.line("};");
-    out.line(format!(
-        "static {name}_PROXY: {name}_Vtbl = {};",
-        proxy_vtable(context, id)
-    ));
+    out.line(format!("static {name}_PROXY: {name}_Vtbl = {};", proxy_vtable(context, id)));
     out.line("");
 }
 

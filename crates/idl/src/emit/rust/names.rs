@@ -5,17 +5,14 @@ use crate::plan::{ParamPlan, Passing};
 
 /// Rust's keywords, which a name must not be.
 const KEYWORDS: [&str; 38] = [
-    "as", "async", "await", "break", "const", "continue", "dyn", "else", "enum", "extern", "false",
-    "fn", "for", "gen", "if", "impl", "in", "let", "loop", "match", "mod", "move", "mut", "pub",
-    "ref", "return", "static", "struct", "trait", "true", "try", "type", "unsafe", "use", "where",
-    "while", "yield", "box",
+    "as", "async", "await", "break", "const", "continue", "dyn", "else", "enum", "extern", "false", "fn", "for", "gen",
+    "if", "impl", "in", "let", "loop", "match", "mod", "move", "mut", "pub", "ref", "return", "static", "struct",
+    "trait", "true", "try", "type", "unsafe", "use", "where", "while", "yield", "box",
 ];
 
 /// Names that the generated functions use themselves.
-const TAKEN: [&str; 12] = [
-    "this", "call", "frame", "reply", "result", "object", "proxy", "request", "arrays", "outcome",
-    "length", "values",
-];
+const TAKEN: [&str; 12] =
+    ["this", "call", "frame", "reply", "result", "object", "proxy", "request", "arrays", "outcome", "length", "values"];
 
 /// A name that may be used in Rust.
 pub(super) fn ident(name: &str) -> String {
@@ -30,11 +27,7 @@ pub(super) fn ident(name: &str) -> String {
 
 /// A parameter's name, beside the names that generated functions use themselves.
 pub(super) fn binding(name: &str) -> String {
-    if TAKEN.contains(&name) {
-        format!("{name}_")
-    } else {
-        ident(name)
-    }
+    if TAKEN.contains(&name) { format!("{name}_") } else { ident(name) }
 }
 
 /// The Rust type of a base type.
@@ -78,11 +71,7 @@ pub(super) fn object(model: &Model, object: &Object) -> String {
 
 /// The type of a parameter in the vtable.
 pub(super) fn abi(model: &Model, plan: &ParamPlan<'_>) -> String {
-    let constant = if plan.param.direction.is_out() {
-        "*mut"
-    } else {
-        "*const"
-    };
+    let constant = if plan.param.direction.is_out() { "*mut" } else { "*const" };
     match &plan.passing {
         Passing::Value(ty) => value(model, ty),
         Passing::Place(ty) | Passing::Array { element: ty, .. } | Passing::Optional(ty) => {
@@ -114,11 +103,7 @@ pub(super) fn argument(model: &Model, plan: &ParamPlan<'_>) -> Option<String> {
         Passing::Optional(ty) => format!("Option<&{}>", value(model, ty)),
         Passing::Text { base, optional } => {
             let text = text(*base);
-            if *optional {
-                format!("Option<&{text}>")
-            } else {
-                format!("&{text}")
-            }
+            if *optional { format!("Option<&{text}>") } else { format!("&{text}") }
         }
         Passing::Object(what) => format!("Option<&{}>", object(model, what)),
         Passing::OutText(_) | Passing::OutArray { .. } | Passing::OutObject(_) => return None,
@@ -143,11 +128,7 @@ pub(super) fn result(model: &Model, plan: &ParamPlan<'_>) -> Option<String> {
 
 /// The borrowed string type for characters.
 pub(super) fn text(base: Base) -> &'static str {
-    if matches!(base, Base::WChar | Base::U16) {
-        "obvia::U16CStr"
-    } else {
-        "std::ffi::CStr"
-    }
+    if matches!(base, Base::WChar | Base::U16) { "obvia::U16CStr" } else { "std::ffi::CStr" }
 }
 
 /// `()`, one type, or a tuple.

@@ -4,45 +4,28 @@ use super::interface::{Context, Side, size_text};
 use super::names::{abi, base as base_name, binding, ident, value};
 use crate::emit::writer::Writer;
 use crate::model::{Base, Direction, Object};
-use crate::plan::{
-    KIND_INTERFACE, KIND_TEXT8, KIND_TEXT16, MethodPlan, ParamPlan, Passing, is_scalar,
-};
+use crate::plan::{KIND_INTERFACE, KIND_TEXT8, KIND_TEXT16, MethodPlan, ParamPlan, Passing, is_scalar};
 
 /// Bytes of frame that fit a slot.
 const INLINE_MAX: u32 = 112;
 
 /// The type number of a string.
 pub(super) fn text_kind(base: Base) -> u32 {
-    if base.size() == 2 {
-        KIND_TEXT16
-    } else {
-        KIND_TEXT8
-    }
+    if base.size() == 2 { KIND_TEXT16 } else { KIND_TEXT8 }
 }
 
 /// The layout of the frames, as a comment.
 pub(super) fn layout_table(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
-    out.line(format!(
-        "// {}: opnum {}",
-        plan.method.name, plan.method.opnum
-    ));
+    out.line(format!("// {}: opnum {}", plan.method.name, plan.method.opnum));
     for (what, length, at) in [
-        (
-            "request",
-            plan.request_block,
-            (|param: &ParamPlan<'_>| param.request) as fn(&ParamPlan<'_>) -> Option<u32>,
-        ),
+        ("request", plan.request_block, (|param: &ParamPlan<'_>| param.request) as fn(&ParamPlan<'_>) -> Option<u32>),
         ("reply", plan.reply_block, |param| param.reply),
     ] {
         let places: Vec<String> = ordered(plan, what == "request")
             .iter()
             .filter_map(|param| Some(format!("{} {}", at(param)?, describe(context, param))))
             .collect();
-        let places = if places.is_empty() {
-            "nothing".to_owned()
-        } else {
-            places.join(", ")
-        };
+        let places = if places.is_empty() { "nothing".to_owned() } else { places.join(", ") };
         out.line(format!("//   {what:7} {length:3} bytes: {places}"));
     }
 }
@@ -57,29 +40,18 @@ fn describe(context: &Context<'_>, param: &ParamPlan<'_>) -> String {
 
 /// Parameters in the order of their places in a block.
 pub(super) fn ordered<'p, 'a>(plan: &'p MethodPlan<'a>, request: bool) -> Vec<&'p ParamPlan<'a>> {
-    let order = if request {
-        [Direction::In, Direction::InOut]
-    } else {
-        [Direction::InOut, Direction::Out]
-    };
+    let order = if request { [Direction::In, Direction::InOut] } else { [Direction::InOut, Direction::Out] };
     order
         .into_iter()
-        .flat_map(|direction| {
-            plan.params
-                .iter()
-                .filter(move |param| param.param.direction == direction)
-        })
+        .flat_map(|direction| plan.params.iter().filter(move |param| param.param.direction == direction))
         .collect()
 }
 
 pub(super) fn proxy(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     let model = context.model;
     layout_table(out, context, plan);
-    let params: String = plan
-        .params
-        .iter()
-        .map(|param| format!(", {}: {}", binding(&param.param.name), abi(model, param)))
-        .collect();
+    let params: String =
+        plan.params.iter().map(|param| format!(", {}: {}", binding(&param.param.name), abi(model, param))).collect();
     out.line(format!(
         "unsafe extern \"system\" fn {}_{}_proxy(this: *mut obvia::rt::c_void{params}) -> obvia::HRESULT {{",
         context.name, plan.method.name
@@ -88,22 +60,12 @@ pub(super) fn proxy(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'
     out.line("let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };");
     out.line("proxy.call(|call| {");
     request(out, context, plan);
-    let length = if plan.request_is_block() {
-        plan.request_block.to_string()
-    } else {
-        "length".to_owned()
-    };
+    let length = if plan.request_is_block() { plan.request_block.to_string() } else { "length".to_owned() };
     if plan.method.oneway {
-        out.line(format!(
-            "call.send_oneway({}, {length});",
-            plan.method.opnum
-        ));
+        out.line(format!("call.send_oneway({}, {length});", plan.method.opnum));
         out.line("Ok(obvia::rt::code::S_OK)");
     } else {
-        out.line(format!(
-            "let reply = call.send({}, {length})?;",
-            plan.method.opnum
-        ));
+        out.line(format!("let reply = call.send({}, {length})?;", plan.method.opnum));
         out.line("if reply.failed() {");
         out.line("return Ok(reply.result());");
         out.line("}");
@@ -116,54 +78,35 @@ pub(super) fn proxy(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'
 }
 
 fn request(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
-    let behind: Vec<&ParamPlan<'_>> = ordered(plan, true)
-        .into_iter()
-        .filter(|param| !param.passing.in_block())
-        .collect();
+    let behind: Vec<&ParamPlan<'_>> =
+        ordered(plan, true).into_iter().filter(|param| !param.passing.in_block()).collect();
     if behind.is_empty() && plan.request_block <= INLINE_MAX {
-        let name = if plan.request_block == 0 {
-            "_frame"
-        } else {
-            "frame"
-        };
+        let name = if plan.request_block == 0 { "_frame" } else { "frame" };
         out.line(format!("let {name} = call.inline_request()?;"));
     } else {
         for param in &behind {
             measure(out, context, plan, param);
         }
-        out.line(format!(
-            "let length = obvia::rt::Measure::block({})",
-            plan.request_block
-        ));
+        out.line(format!("let length = obvia::rt::Measure::block({})", plan.request_block));
         for param in &behind {
             out.line(format!("{}?", measured(context, param)));
         }
         out.line(".length();");
         out.line("let frame = call.request(length)?;");
     }
-    for param in ordered(plan, true)
-        .into_iter()
-        .filter(|param| param.passing.in_block())
-    {
+    for param in ordered(plan, true).into_iter().filter(|param| param.passing.in_block()) {
         let name = binding(&param.param.name);
         let at = param.request.unwrap_or(0);
         match &param.passing {
-            Passing::Value(_) => {
-                out.line(format!("obvia::rt::Value::store(&{name}, frame, {at});"))
-            }
+            Passing::Value(_) => out.line(format!("obvia::rt::Value::store(&{name}, frame, {at});")),
             _ => {
                 out.line("// SAFETY: by COM's rules the caller's pointer is readable.");
-                out.line(format!(
-                    "obvia::rt::Value::store(unsafe {{ &*{name} }}, frame, {at});"
-                ));
+                out.line(format!("obvia::rt::Value::store(unsafe {{ &*{name} }}, frame, {at});"));
             }
         }
     }
     if !behind.is_empty() {
-        out.line(format!(
-            "let mut arrays = obvia::rt::Arrays::behind({});",
-            plan.request_block
-        ));
+        out.line(format!("let mut arrays = obvia::rt::Arrays::behind({});", plan.request_block));
         for param in behind {
             place(out, context, param);
         }
@@ -183,9 +126,7 @@ fn measure(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, param
         }
         Passing::Text { optional, .. } => {
             out.line("// SAFETY: by COM's rules a string is null or ends in a zero.");
-            out.line(format!(
-                "let {raw}_count = unsafe {{ obvia::rt::text_count({name}, {optional}) }}?;"
-            ));
+            out.line(format!("let {raw}_count = unsafe {{ obvia::rt::text_count({name}, {optional}) }}?;"));
         }
         Passing::Object(object) => {
             out.line("// SAFETY: by COM's rules an interface pointer is null or alive.");
@@ -199,12 +140,7 @@ fn measure(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, param
 }
 
 /// The description of an object's interface, known now or looked up by the IID given.
-pub(super) fn wanted(
-    context: &Context<'_>,
-    plan: &MethodPlan<'_>,
-    object: &Object,
-    abi: bool,
-) -> String {
+pub(super) fn wanted(context: &Context<'_>, plan: &MethodPlan<'_>, object: &Object, abi: bool) -> String {
     match object {
         Object::Known(id) => {
             let name = ident(&context.model.interfaces[id.0].name);
@@ -230,10 +166,7 @@ fn measured(context: &Context<'_>, param: &ParamPlan<'_>) -> String {
         }
         Passing::Optional(ty) => {
             let name = binding(raw);
-            format!(
-                ".optional(!{name}.is_null(), {})",
-                context.model.layout(ty).0
-            )
+            format!(".optional(!{name}.is_null(), {})", context.model.layout(ty).0)
         }
         Passing::Text { base, .. } => {
             format!(".optional({raw}_count != 0, {raw}_count * {})", base.size())
@@ -259,7 +192,10 @@ fn place(out: &mut Writer, context: &Context<'_>, param: &ParamPlan<'_>) {
         }
         Passing::Optional(ty) => {
             out.line(safety);
-            out.line(format!("unsafe {{ obvia::rt::put_optional(frame, &mut arrays, {at}, {}, {name}) }};", context.kind(ty)));
+            out.line(format!(
+                "unsafe {{ obvia::rt::put_optional(frame, &mut arrays, {at}, {}, {name}) }};",
+                context.kind(ty)
+            ));
         }
         Passing::Text { base, .. } => {
             out.line(safety);
@@ -268,9 +204,9 @@ fn place(out: &mut Writer, context: &Context<'_>, param: &ParamPlan<'_>) {
                 text_kind(*base)
             ));
         }
-        _ => out.line(format!(
-            "obvia::rt::put_reference(frame, &mut arrays, {at}, {KIND_INTERFACE}, &{raw}_reference);"
-        )),
+        _ => {
+            out.line(format!("obvia::rt::put_reference(frame, &mut arrays, {at}, {KIND_INTERFACE}, &{raw}_reference);"))
+        }
     }
 }
 
@@ -281,11 +217,7 @@ fn reply(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
         out.line("reply.block(0)?;");
         return;
     }
-    out.line(format!(
-        "let frame = reply.{}({})?;",
-        if block { "block" } else { "frame" },
-        plan.reply_block
-    ));
+    out.line(format!("let frame = reply.{}({})?;", if block { "block" } else { "frame" }, plan.reply_block));
     for param in all.iter().filter(|param| param.passing.in_block()) {
         if let Passing::Place(ty) | Passing::Value(ty) = &param.passing {
             out.line(format!(
@@ -295,22 +227,13 @@ fn reply(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
                 param.reply.unwrap_or(0)
             ));
             if let Some((least, most)) = param.param.range {
-                out.line(format!(
-                    "obvia::rt::in_range({}_value as i64, {least}, {most})?;",
-                    param.param.name
-                ));
+                out.line(format!("obvia::rt::in_range({}_value as i64, {least}, {most})?;", param.param.name));
             }
         }
     }
-    let behind: Vec<_> = all
-        .iter()
-        .filter(|param| !param.passing.in_block())
-        .collect();
+    let behind: Vec<_> = all.iter().filter(|param| !param.passing.in_block()).collect();
     if !behind.is_empty() {
-        out.line(format!(
-            "let mut arrays = obvia::rt::Arrays::behind({});",
-            plan.reply_block
-        ));
+        out.line(format!("let mut arrays = obvia::rt::Arrays::behind({});", plan.reply_block));
         for param in &behind {
             fetch(out, context, plan, param);
         }
@@ -338,10 +261,7 @@ fn came(plan: &MethodPlan<'_>, expression: &crate::model::Arith) -> String {
         let param = &plan.params[operand.index];
         if !param.param.direction.is_in() {
             let name = binding(&param.param.name);
-            text = text.replace(
-                &format!("(unsafe {{ *{name} }})"),
-                &format!("{}_value", param.param.name),
-            );
+            text = text.replace(&format!("(unsafe {{ *{name} }})"), &format!("{}_value", param.param.name));
         }
     });
     text
@@ -352,11 +272,7 @@ fn fetch(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, param: 
     let raw = &param.param.name;
     let at = param.reply.unwrap_or(0);
     match &param.passing {
-        Passing::Array {
-            element,
-            size,
-            length,
-        } => {
+        Passing::Array { element, size, length } => {
             if !param.param.direction.is_in() {
                 out.line(format!(
                     "let {raw}_count = {}.ok_or(obvia::rt::code::E_INVALIDARG)?;",
@@ -367,11 +283,7 @@ fn fetch(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, param: 
                 None => format!("{raw}_count"),
                 Some(length) => format!("obvia::rt::at_most({}, {raw}_count)?", came(plan, length)),
             };
-            let function = if is_scalar(element) {
-                "copy_out"
-            } else {
-                "copy_values"
-            };
+            let function = if is_scalar(element) { "copy_out" } else { "copy_values" };
             out.line("// SAFETY: by COM's rules the caller's array has room for as many elements as it says.");
             out.line(format!(
                 "unsafe {{ reply.{function}(&mut arrays, {at}, {}, {used}, {name}) }}?;",

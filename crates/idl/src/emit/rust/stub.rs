@@ -21,11 +21,7 @@ pub(super) fn stub(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_
     }
     check_end(out, plan);
     results(out, context, plan);
-    let given: String = plan
-        .params
-        .iter()
-        .map(|param| format!(", {}", given(plan, param)))
-        .collect();
+    let given: String = plan.params.iter().map(|param| format!(", {}", given(plan, param))).collect();
     out.line("// SAFETY: the object has this interface; pointers are to what was checked above.");
     out.line(format!(
         "let result = unsafe {{ (obvia::rt::vtable::<{}_Vtbl>(object).{})(object{given}) }};",
@@ -49,12 +45,10 @@ pub(super) fn stub(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_
 /// The vtable in which the method is a field: that of the interface itself, reached through its bases.
 fn declared_in(context: &Context<'_>, plan: &MethodPlan<'_>) -> String {
     let model = context.model;
-    let found = model.interfaces.iter().find(|interface| {
-        interface
-            .methods
-            .iter()
-            .any(|method| std::ptr::eq(method, plan.method))
-    });
+    let found = model
+        .interfaces
+        .iter()
+        .find(|interface| interface.methods.iter().any(|method| std::ptr::eq(method, plan.method)));
     found.map_or_else(|| context.name.clone(), |interface| ident(&interface.name))
 }
 
@@ -63,39 +57,23 @@ fn request(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     let block = plan.request_is_block();
     let read = all.iter().any(|param| param.request.is_some());
     let function = if block { "block" } else { "frame" };
-    out.line(format!(
-        "{}call.{function}({})?;",
-        if read { "let frame = " } else { "" },
-        plan.request_block
-    ));
+    out.line(format!("{}call.{function}({})?;", if read { "let frame = " } else { "" }, plan.request_block));
     for param in all.iter().filter(|param| param.passing.in_block()) {
         if let Passing::Value(ty) | Passing::Place(ty) = &param.passing {
             let mutable =
-                if matches!(param.passing, Passing::Place(_)) && param.param.direction.is_out() {
-                    "mut "
-                } else {
-                    ""
-                };
+                if matches!(param.passing, Passing::Place(_)) && param.param.direction.is_out() { "mut " } else { "" };
             let name = binding(&param.param.name);
             let at = param.request.unwrap_or(0);
-            out.line(format!(
-                "let {mutable}{name}: {} = obvia::rt::argument(frame, {at})?;",
-                value(context.model, ty)
-            ));
+            out.line(format!("let {mutable}{name}: {} = obvia::rt::argument(frame, {at})?;", value(context.model, ty)));
             if let Some((least, most)) = param.param.range {
-                out.line(format!(
-                    "obvia::rt::argument_in_range({name} as i64, {least}, {most})?;"
-                ));
+                out.line(format!("obvia::rt::argument_in_range({name} as i64, {least}, {most})?;"));
             }
         }
     }
     if block {
         return;
     }
-    out.line(format!(
-        "let mut request = obvia::rt::Arrays::behind({});",
-        plan.request_block
-    ));
+    out.line(format!("let mut request = obvia::rt::Arrays::behind({});", plan.request_block));
     for param in all.iter().filter(|param| !param.passing.in_block()) {
         fetch(out, context, plan, param);
     }
@@ -119,21 +97,13 @@ fn fetch(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, param: 
             if param.param.direction.is_out() && plan.early_reply {
                 // Goes from the request straight into the reply: see `early_reply`.
             } else if is_scalar(element) {
-                let mutable = if param.param.direction.is_out() {
-                    "_mut"
-                } else {
-                    ""
-                };
+                let mutable = if param.param.direction.is_out() { "_mut" } else { "" };
                 out.line(format!(
                     "let {raw}_data = call.copy_in{mutable}::<{}>(&mut request, {at}, {kind}, {raw}_count)?;",
                     value(context.model, element)
                 ));
             } else {
-                let mutable = if param.param.direction.is_out() {
-                    "mut "
-                } else {
-                    ""
-                };
+                let mutable = if param.param.direction.is_out() { "mut " } else { "" };
                 out.line(format!(
                     "let {mutable}{raw}_data: Vec<{}> = call.values_in(&mut request, {at}, {kind}, {raw}_count)?;",
                     value(context.model, element)
@@ -173,10 +143,7 @@ fn check_end(out: &mut Writer, plan: &MethodPlan<'_>) {
 
 /// Lays the reply out before the method runs.
 fn early_reply(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
-    let behind: Vec<_> = ordered(plan, false)
-        .into_iter()
-        .filter(|param| !param.passing.in_block())
-        .collect();
+    let behind: Vec<_> = ordered(plan, false).into_iter().filter(|param| !param.passing.in_block()).collect();
     for param in &behind {
         if let Passing::Array { size, .. } = &param.passing
             && !param.param.direction.is_in()
@@ -184,10 +151,7 @@ fn early_reply(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
             count(out, plan, param, size);
         }
     }
-    out.line(format!(
-        "let length = obvia::rt::Measure::block({})",
-        plan.reply_block
-    ));
+    out.line(format!("let length = obvia::rt::Measure::block({})", plan.reply_block));
     for param in &behind {
         if let Passing::Array { element, .. } = &param.passing {
             let size = context.model.layout(element).0;
@@ -199,19 +163,12 @@ fn early_reply(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     }
     out.line(".length();");
     out.line("let mut reply = call.reply(length)?;");
-    out.line(format!(
-        "let mut arrays = obvia::rt::Arrays::behind({});",
-        plan.reply_block
-    ));
+    out.line(format!("let mut arrays = obvia::rt::Arrays::behind({});", plan.reply_block));
     for param in &behind {
         let Passing::Array { element, .. } = &param.passing else {
             continue;
         };
-        let (raw, at, kind) = (
-            &param.param.name,
-            param.reply.unwrap_or(0),
-            context.kind(element),
-        );
+        let (raw, at, kind) = (&param.param.name, param.reply.unwrap_or(0), context.kind(element));
         let element = value(context.model, element);
         if param.param.direction.is_in() {
             out.line(format!(
@@ -219,9 +176,7 @@ fn early_reply(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
                 param.request.unwrap_or(0)
             ));
         } else {
-            out.line(format!(
-                "let {raw}_data = reply.array::<{element}>(&mut arrays, {at}, {kind}, {raw}_count);"
-            ));
+            out.line(format!("let {raw}_data = reply.array::<{element}>(&mut arrays, {at}, {kind}, {raw}_count);"));
         }
     }
 }
@@ -234,10 +189,9 @@ fn results(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
         }
         let name = binding(&param.param.name);
         match &param.passing {
-            Passing::Place(ty) => out.line(format!(
-                "let mut {name}: {} = obvia::rt::zero();",
-                value(context.model, ty)
-            )),
+            Passing::Place(ty) => {
+                out.line(format!("let mut {name}: {} = obvia::rt::zero();", value(context.model, ty)))
+            }
             Passing::OutText(_) | Passing::OutArray { .. } | Passing::OutObject(_) => {
                 out.line(format!("let mut {name} = std::ptr::null_mut();"));
             }
@@ -266,11 +220,7 @@ fn given(plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> String {
         Passing::Array { .. } if outwards && plan.early_reply => format!("{raw}_data"),
         Passing::Array { element, .. } if outwards => {
             let scalar_in = is_scalar(element) && param.param.direction.is_in();
-            if scalar_in {
-                format!("{raw}_data")
-            } else {
-                format!("{raw}_data.as_mut_ptr()")
-            }
+            if scalar_in { format!("{raw}_data") } else { format!("{raw}_data.as_mut_ptr()") }
         }
         Passing::Array { element, .. } if is_scalar(element) => format!("{raw}_data"),
         Passing::Array { .. } => format!("{raw}_data.as_ptr()"),
@@ -287,10 +237,7 @@ fn given(plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> String {
 }
 
 fn stores(out: &mut Writer, plan: &MethodPlan<'_>, frame: &str) {
-    for param in ordered(plan, false)
-        .iter()
-        .filter(|param| param.passing.in_block())
-    {
+    for param in ordered(plan, false).iter().filter(|param| param.passing.in_block()) {
         let (name, at) = (binding(&param.param.name), param.reply.unwrap_or(0));
         out.line(format!("obvia::rt::Value::store(&{name}, {frame}, {at});"));
     }
@@ -301,10 +248,7 @@ fn block_reply(out: &mut Writer, plan: &MethodPlan<'_>) {
     if plan.reply_block == 0 {
         out.line("call.respond_empty(result)");
     } else if plan.reply_block <= INLINE_MAX {
-        out.line(format!(
-            "call.respond_inline(result, {}, |frame| {{",
-            plan.reply_block
-        ));
+        out.line(format!("call.respond_inline(result, {}, |frame| {{", plan.reply_block));
         stores(out, plan, "frame");
         out.line("})");
     } else {
@@ -320,16 +264,9 @@ fn block_reply(out: &mut Writer, plan: &MethodPlan<'_>) {
 fn finish_early(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     out.line("let frame = reply.bytes();");
     stores(out, plan, "frame");
-    let last = ordered(plan, false)
-        .into_iter()
-        .filter(|param| !param.passing.in_block())
-        .next_back();
+    let last = ordered(plan, false).into_iter().filter(|param| !param.passing.in_block()).next_back();
     if let Some(param) = last
-        && let Passing::Array {
-            element,
-            length: Some(length),
-            ..
-        } = &param.passing
+        && let Passing::Array { element, length: Some(length), .. } = &param.passing
     {
         let raw = &param.param.name;
         let size = context.model.layout(element).0;
@@ -349,10 +286,7 @@ fn finish_early(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) 
 
 /// A reply whose length depends on what the method returned.
 fn late_reply(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
-    let behind: Vec<_> = ordered(plan, false)
-        .into_iter()
-        .filter(|param| !param.passing.in_block())
-        .collect();
+    let behind: Vec<_> = ordered(plan, false).into_iter().filter(|param| !param.passing.in_block()).collect();
     // Owned from here on, so that they are freed whichever way the stub ends.
     for param in &behind {
         own(out, context, plan, param);
@@ -361,24 +295,15 @@ fn late_reply(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     out.line("call.respond(result, 0);");
     out.line("return Ok(());");
     out.line("}");
-    out.line(format!(
-        "let length = obvia::rt::Measure::block({})",
-        plan.reply_block
-    ));
+    out.line(format!("let length = obvia::rt::Measure::block({})", plan.reply_block));
     for param in &behind {
-        out.line(format!(
-            "{}.map_err(|_| obvia::rt::Status::REMOTE_NO_MEMORY)?",
-            measured(context, param)
-        ));
+        out.line(format!("{}.map_err(|_| obvia::rt::Status::REMOTE_NO_MEMORY)?", measured(context, param)));
     }
     out.line(".length();");
     out.line("let mut reply = call.reply(length)?;");
     out.line("let frame = reply.bytes();");
     stores(out, plan, "frame");
-    out.line(format!(
-        "let mut arrays = obvia::rt::Arrays::behind({});",
-        plan.reply_block
-    ));
+    out.line(format!("let mut arrays = obvia::rt::Arrays::behind({});", plan.reply_block));
     for param in &behind {
         place(out, context, param);
     }
@@ -419,20 +344,14 @@ fn own(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, param: &P
 fn measured(context: &Context<'_>, param: &ParamPlan<'_>) -> String {
     let raw = &param.param.name;
     match &param.passing {
-        Passing::Array {
-            element, length, ..
-        } => {
+        Passing::Array { element, length, .. } => {
             let count = if length.is_some() { "used" } else { "count" };
             format!(".array({raw}_{count}, {})", context.model.layout(element).0)
         }
-        Passing::OutText(base) => format!(
-            ".optional(!{raw}_data.is_null(), {raw}_data.count() * {})",
-            base.size()
-        ),
-        Passing::OutArray { element, .. } => format!(
-            ".optional(!{raw}_data.is_null(), {raw}_data.count() * {})",
-            context.model.layout(element).0
-        ),
+        Passing::OutText(base) => format!(".optional(!{raw}_data.is_null(), {raw}_data.count() * {})", base.size()),
+        Passing::OutArray { element, .. } => {
+            format!(".optional(!{raw}_data.is_null(), {raw}_data.count() * {})", context.model.layout(element).0)
+        }
         _ => format!(".optional(!{raw}_reference.is_empty(), {raw}_reference.len())"),
     }
 }
@@ -451,10 +370,14 @@ fn place(out: &mut Writer, context: &Context<'_>, param: &ParamPlan<'_>) {
                 context.kind(element)
             ));
         }
-        Passing::OutText(base) => out.line(format!("{raw}_data.place(frame, &mut arrays, {at}, {});", text_kind(*base))),
+        Passing::OutText(base) => {
+            out.line(format!("{raw}_data.place(frame, &mut arrays, {at}, {});", text_kind(*base)))
+        }
         Passing::OutArray { element, .. } => {
             out.line(format!("{raw}_data.place(frame, &mut arrays, {at}, {});", context.kind(element)));
         }
-        _ => out.line(format!("obvia::rt::put_reference(frame, &mut arrays, {at}, {KIND_INTERFACE}, &{raw}_reference);")),
+        _ => {
+            out.line(format!("obvia::rt::put_reference(frame, &mut arrays, {at}, {KIND_INTERFACE}, &{raw}_reference);"))
+        }
     }
 }

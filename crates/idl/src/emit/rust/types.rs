@@ -12,16 +12,11 @@ pub(super) fn constants(out: &mut Writer, model: &Model) {
             (Value::Text(text), _) => ("&str".to_owned(), format!("{text:?}")),
             (Value::Float(value), Some(one)) => (base(one).to_owned(), format!("{value:?}")),
             (Value::Float(value), None) => ("f64".to_owned(), format!("{value:?}")),
-            (Value::Int(value), Some(Base::F32 | Base::F64)) => {
-                ("f64".to_owned(), format!("{value}.0"))
+            (Value::Int(value), Some(Base::F32 | Base::F64)) => ("f64".to_owned(), format!("{value}.0")),
+            (Value::Int(value), Some(Base::Boolean)) => ("bool".to_owned(), (*value != 0).to_string()),
+            (Value::Int(value), Some(Base::Hresult)) => {
+                ("obvia::HRESULT".to_owned(), format!("obvia::HRESULT({value})"))
             }
-            (Value::Int(value), Some(Base::Boolean)) => {
-                ("bool".to_owned(), (*value != 0).to_string())
-            }
-            (Value::Int(value), Some(Base::Hresult)) => (
-                "obvia::HRESULT".to_owned(),
-                format!("obvia::HRESULT({value})"),
-            ),
             (Value::Int(value), Some(one)) => (base(one).to_owned(), integer(*value, one)),
             (Value::Int(value), None) => ("i64".to_owned(), value.to_string()),
         };
@@ -46,17 +41,10 @@ pub(super) fn enumerations(out: &mut Writer, model: &Model) {
         out.line(format!("pub struct {name}(pub i32);"));
         out.line(format!("impl {name} {{"));
         for (value, number) in &found.values {
-            out.line(format!(
-                "pub const {}: Self = Self({number});",
-                ident(value)
-            ));
+            out.line(format!("pub const {}: Self = Self({number});", ident(value)));
         }
         out.line("}");
-        let mut numbers: Vec<String> = found
-            .values
-            .iter()
-            .map(|(_, number)| number.to_string())
-            .collect();
+        let mut numbers: Vec<String> = found.values.iter().map(|(_, number)| number.to_string()).collect();
         numbers.dedup();
         out.line("// SAFETY: zero is a value of its type, and the bytes are an i32's.");
         out.line(format!("unsafe impl obvia::rt::Value for {name} {{"));
@@ -67,7 +55,10 @@ pub(super) fn enumerations(out: &mut Writer, model: &Model) {
         out.line("}");
         out.line("#[inline]");
         out.line("fn load(frame: obvia::rt::RegionView<'_>, at: usize) -> Option<Self> {");
-        out.line(format!("<i32 as obvia::rt::Value>::load(frame, at).filter(|value| matches!(value, {})).map(Self)", numbers.join(" | ")));
+        out.line(format!(
+            "<i32 as obvia::rt::Value>::load(frame, at).filter(|value| matches!(value, {})).map(Self)",
+            numbers.join(" | ")
+        ));
         out.line("}");
         out.line("}");
         out.line("");
@@ -86,16 +77,10 @@ pub(super) fn structures(out: &mut Writer, model: &Model) {
         out.line("#[derive(Clone, Copy, Debug, PartialEq)]");
         out.line(format!("pub struct {name} {{"));
         for field in &found.fields {
-            out.line(format!(
-                "pub {}: {},",
-                ident(&field.name),
-                value(model, &field.ty)
-            ));
+            out.line(format!("pub {}: {},", ident(&field.name), value(model, &field.ty)));
         }
         out.line("}");
-        out.line(format!(
-            "const _: () = assert!(size_of::<{name}>() == {size});"
-        ));
+        out.line(format!("const _: () = assert!(size_of::<{name}>() == {size});"));
         out.line(format!("impl Default for {name} {{"));
         out.line("fn default() -> Self {");
         out.line("obvia::rt::zero()");
@@ -108,20 +93,14 @@ pub(super) fn structures(out: &mut Writer, model: &Model) {
         out.line("fn store(&self, frame: &mut [u8], at: usize) {");
         out.line(format!("frame[at..at + {size}].fill(0);"));
         for (field, offset) in found.fields.iter().zip(&offsets) {
-            out.line(format!(
-                "obvia::rt::Value::store(&self.{}, frame, at + {offset});",
-                ident(&field.name)
-            ));
+            out.line(format!("obvia::rt::Value::store(&self.{}, frame, at + {offset});", ident(&field.name)));
         }
         out.line("}");
         out.line("#[inline]");
         out.line("fn load(frame: obvia::rt::RegionView<'_>, at: usize) -> Option<Self> {");
         out.line("Some(Self {");
         for (field, offset) in found.fields.iter().zip(&offsets) {
-            out.line(format!(
-                "{}: obvia::rt::Value::load(frame, at + {offset})?,",
-                ident(&field.name)
-            ));
+            out.line(format!("{}: obvia::rt::Value::load(frame, at + {offset})?,", ident(&field.name)));
         }
         out.line("})");
         out.line("}");

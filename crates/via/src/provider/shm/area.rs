@@ -41,15 +41,7 @@ impl SendArea {
     ///
     /// `start..start + length` must be writable by nobody else and outlive the value.
     pub(super) unsafe fn new(start: NonNull<u8>, length: usize, limit: usize) -> Self {
-        Self {
-            number: 0,
-            start,
-            length,
-            cursor: 0,
-            last: 0,
-            grown: None,
-            limit,
-        }
+        Self { number: 0, start, length, cursor: 0, last: 0, grown: None, limit }
     }
 
     /// Whether a frame of `length` bytes fits now, given that the peer has taken everything up to `taken`.
@@ -72,10 +64,7 @@ impl SendArea {
 
     /// The bytes for a frame; they lie at the returned place once [`Self::commit`] has been called.
     pub(super) fn frame(&mut self, length: usize) -> &mut [u8] {
-        assert!(
-            length <= self.length - self.cursor,
-            "has_room was asked first"
-        );
+        assert!(length <= self.length - self.cursor, "has_room was asked first");
         // SAFETY: in bounds by the assertion.
         let start = unsafe { self.start.add(self.cursor) };
         // SAFETY: own memory by the invariant; initialised, since fresh shared memory is zero; borrowed from &mut
@@ -86,13 +75,8 @@ impl SendArea {
     /// Takes the bytes last given out for the message numbered `sequence`.
     pub(super) fn commit(&mut self, length: usize, sequence: u32) -> Place {
         // Frames are limited to i32::MAX bytes (see Options), so the offset fits.
-        let place = Place {
-            number: self.number,
-            offset: self.cursor as u32,
-        };
-        self.cursor = (self.cursor + length)
-            .next_multiple_of(AREA_ALIGN)
-            .min(self.length);
+        let place = Place { number: self.number, offset: self.cursor as u32 };
+        self.cursor = (self.cursor + length).next_multiple_of(AREA_ALIGN).min(self.length);
         self.last = sequence;
         place
     }
@@ -100,15 +84,9 @@ impl SendArea {
     /// Replaces the area by one that holds `length` bytes, and hands it to the peer. All frames must have been taken.
     pub(super) fn grow(&mut self, length: usize, socket: &OwnedFd) -> Result<(), Error> {
         if length > self.limit {
-            return Err(Error::TooLong {
-                length: length as u64,
-                limit: self.limit as u64,
-            });
+            return Err(Error::TooLong { length: length as u64, limit: self.limit as u64 });
         }
-        let size = length
-            .next_power_of_two()
-            .max(self.length * 2)
-            .min(self.limit.next_multiple_of(4096));
+        let size = length.next_power_of_two().max(self.length * 2).min(self.limit.next_multiple_of(4096));
         let (mapping, fd) = mapping::create(size)?;
         let mut note = [0; NOTE];
         note[0..4].copy_from_slice(&(self.number + 1).to_le_bytes());
@@ -141,35 +119,18 @@ impl ReceiveArea {
     ///
     /// `start..start + length` must stay mapped as long as the value lives; `start` must be a multiple of 16.
     pub(super) unsafe fn new(start: NonNull<u8>, length: usize, limit: usize) -> Self {
-        Self {
-            number: 0,
-            start,
-            length,
-            grown: None,
-            limit,
-        }
+        Self { number: 0, start, length, grown: None, limit }
     }
 
     /// The view of a frame that the peer says lies here.
-    pub(super) fn frame(
-        &mut self,
-        place: Place,
-        length: u32,
-        socket: &OwnedFd,
-    ) -> Result<RegionView<'_>, Error> {
+    pub(super) fn frame(&mut self, place: Place, length: u32, socket: &OwnedFd) -> Result<RegionView<'_>, Error> {
         if place.number != self.number {
             self.exchange(place.number, socket)?;
         }
         let (offset, bytes) = (place.offset as usize, length as usize);
-        let inside = offset
-            .checked_add(bytes)
-            .is_some_and(|end| end <= self.length);
+        let inside = offset.checked_add(bytes).is_some_and(|end| end <= self.length);
         if !inside || !offset.is_multiple_of(AREA_ALIGN) || bytes > self.limit {
-            return Err(Violation::BadAreaRange {
-                offset: place.offset,
-                length,
-            }
-            .into());
+            return Err(Violation::BadAreaRange { offset: place.offset, length }.into());
         }
         // SAFETY: in bounds by the check above.
         let start = unsafe { self.start.add(offset) };
@@ -193,10 +154,7 @@ impl ReceiveArea {
             return Err(Violation::UnknownArea(number).into());
         }
         if size > self.limit.next_multiple_of(4096) {
-            return Err(Error::TooLong {
-                length: size as u64,
-                limit: self.limit as u64,
-            });
+            return Err(Error::TooLong { length: size as u64, limit: self.limit as u64 });
         }
         let mapping = mapping::open(&fd, size)?;
         self.number = number;

@@ -47,13 +47,9 @@ impl Directory {
     pub fn of_user() -> Result<Self, Error> {
         let uid = rustix::process::getuid().as_raw();
         let run = PathBuf::from(format!("/run/user/{uid}"));
-        let path = if let Some(path) =
-            std::env::var_os("OBVIA_RUNTIME_DIR").filter(|path| !path.is_empty())
-        {
+        let path = if let Some(path) = std::env::var_os("OBVIA_RUNTIME_DIR").filter(|path| !path.is_empty()) {
             PathBuf::from(path)
-        } else if let Some(path) =
-            std::env::var_os("XDG_RUNTIME_DIR").filter(|path| !path.is_empty())
-        {
+        } else if let Some(path) = std::env::var_os("XDG_RUNTIME_DIR").filter(|path| !path.is_empty()) {
             PathBuf::from(path).join("obvia")
         } else if run.is_dir() {
             run.join("obvia")
@@ -75,8 +71,7 @@ impl Directory {
             .mode(0o700)
             .create(&path)
             .map_err(Error::io("making the directory for names"))?;
-        let found =
-            fs::symlink_metadata(&path).map_err(Error::io("looking at the directory for names"))?;
+        let found = fs::symlink_metadata(&path).map_err(Error::io("looking at the directory for names"))?;
         let why = if !found.is_dir() {
             "it is not a directory"
         } else if found.uid() != rustix::process::getuid().as_raw() {
@@ -108,12 +103,7 @@ impl Directory {
         let listener = stream()?;
         rustix::net::bind(&listener, &address).map_err(Error::system("binding a name"))?;
         rustix::net::listen(&listener, BACKLOG).map_err(Error::system("listening on a name"))?;
-        Ok(Listener {
-            listener,
-            socket,
-            lock_path: self.lock_path(name),
-            _lock: lock,
-        })
+        Ok(Listener { listener, socket, lock_path: self.lock_path(name), _lock: lock })
     }
 
     /// Connects to the server of a name.
@@ -130,9 +120,7 @@ impl Directory {
             match rustix::net::connect(&socket, &address) {
                 Ok(()) => break,
                 Err(Errno::NOENT | Errno::CONNREFUSED) => {
-                    return Err(Error::NotFound {
-                        name: name.to_owned(),
-                    });
+                    return Err(Error::NotFound { name: name.to_owned() });
                 }
                 // The queue of the listener is full (the socket does not block), or a signal came.
                 Err(Errno::AGAIN | Errno::INTR) if !deadline.is_over() => {
@@ -160,10 +148,7 @@ impl Directory {
                 continue;
             };
             if self.is_served(name) {
-                entries.push(Entry {
-                    name: name.to_owned(),
-                    pid: self.owner(name),
-                });
+                entries.push(Entry { name: name.to_owned(), pid: self.owner(name) });
             }
         }
         entries.sort();
@@ -179,20 +164,13 @@ impl Directory {
     }
 
     fn owner(&self, name: &str) -> Option<u32> {
-        fs::read_to_string(self.lock_path(name))
-            .ok()?
-            .trim()
-            .parse()
-            .ok()
+        fs::read_to_string(self.lock_path(name)).ok()?.trim().parse().ok()
     }
 
     /// Takes the lock of a name and writes this process into it.
     fn lock(&self, name: &str) -> Result<OwnedFd, Error> {
         let path = self.lock_path(name);
-        let in_use = || Error::NameInUse {
-            name: name.to_owned(),
-            pid: self.owner(name),
-        };
+        let in_use = || Error::NameInUse { name: name.to_owned(), pid: self.owner(name) };
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC | OFlags::NOFOLLOW;
         // A lock file that its last owner removes between our open and our lock is no lock; then open again.
         for _ in 0..16 {
@@ -200,9 +178,7 @@ impl Directory {
                 .map_err(Error::system("opening the lock of a name"))?;
             // A look of `list` holds a shared lock for a moment, so one refusal does not settle it.
             let mut tries = 0;
-            while let Err(errno) =
-                rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive)
-            {
+            while let Err(errno) = rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
                 tries += 1;
                 if errno != Errno::WOULDBLOCK {
                     return Err(Error::system("locking a name")(errno));
@@ -217,8 +193,7 @@ impl Directory {
             if there.is_ok_and(|there| there.ino() == ours.st_ino && there.dev() == ours.st_dev) {
                 rustix::fs::ftruncate(&file, 0).map_err(Error::system("locking a name"))?;
                 let pid = format!("{}\n", std::process::id());
-                rustix::io::pwrite(&file, pid.as_bytes(), 0)
-                    .map_err(Error::system("locking a name"))?;
+                rustix::io::pwrite(&file, pid.as_bytes(), 0).map_err(Error::system("locking a name"))?;
                 return Ok(file);
             }
         }
@@ -234,26 +209,16 @@ impl Directory {
     }
 
     fn address(&self, name: &str) -> Result<SocketAddrUnix, Error> {
-        let bad = |why| Error::BadName {
-            name: name.to_owned(),
-            why,
-        };
+        let bad = |why| Error::BadName { name: name.to_owned(), why };
         if name.is_empty() || name.starts_with('.') {
-            return Err(bad(
-                "a name has at least one character and does not begin with a dot",
-            ));
+            return Err(bad("a name has at least one character and does not begin with a dot"));
         }
-        if let Some(_wrong) = name
-            .chars()
-            .find(|&c| c == '/' || c.is_control() || c.is_whitespace())
-        {
+        if let Some(_wrong) = name.chars().find(|&c| c == '/' || c.is_control() || c.is_whitespace()) {
             return Err(bad("a name has no slash, space or control character"));
         }
         let path = self.socket(name);
         if path.as_os_str().len() > PATH_MAX {
-            return Err(bad(
-                "with its directory it is longer than the 107 bytes of a socket's path",
-            ));
+            return Err(bad("with its directory it is longer than the 107 bytes of a socket's path"));
         }
         SocketAddrUnix::new(path).map_err(Error::system("making the address of a name"))
     }
@@ -273,9 +238,7 @@ pub(super) fn check_peer(socket: &OwnedFd) -> Result<(), Error> {
     if peer.uid == own || peer.uid.is_root() {
         return Ok(());
     }
-    Err(Error::AccessDenied {
-        uid: peer.uid.as_raw(),
-    })
+    Err(Error::AccessDenied { uid: peer.uid.as_raw() })
 }
 
 /// A name being served. Dropping it ends that, and the name disappears; connections that were made go on.
@@ -311,10 +274,7 @@ impl Listener {
                 tv_sec: i64::try_from(left.as_secs()).unwrap_or(i64::MAX),
                 tv_nsec: left.subsec_nanos().into(),
             };
-            match poll(
-                &mut [PollFd::new(&self.listener, PollFlags::IN)],
-                Some(&timeout),
-            ) {
+            match poll(&mut [PollFd::new(&self.listener, PollFlags::IN)], Some(&timeout)) {
                 Ok(_) | Err(Errno::INTR) => {}
                 Err(errno) => return Err(Error::system("accepting a connection")(errno)),
             }

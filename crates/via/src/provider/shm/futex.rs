@@ -8,19 +8,11 @@ use std::time::Duration;
 
 /// Sleeps while `word` holds `value`, at most `span`. Returning says nothing: look again.
 pub(super) fn wait(word: &AtomicU32, value: u32, span: Duration) {
-    let timeout = Timespec {
-        tv_sec: i64::try_from(span.as_secs()).unwrap_or(i64::MAX),
-        tv_nsec: span.subsec_nanos().into(),
-    };
+    let timeout =
+        Timespec { tv_sec: i64::try_from(span.as_secs()).unwrap_or(i64::MAX), tv_nsec: span.subsec_nanos().into() };
     // Every outcome (woken, changed, timed out, interrupted) is answered by looking again.
     let outcome = futex::wait(word, Flags::empty(), value, Some(&timeout));
-    debug_assert!(
-        matches!(
-            outcome,
-            Ok(()) | Err(Errno::AGAIN | Errno::TIMEDOUT | Errno::INTR)
-        ),
-        "{outcome:?}"
-    );
+    debug_assert!(matches!(outcome, Ok(()) | Err(Errno::AGAIN | Errno::TIMEDOUT | Errno::INTR)), "{outcome:?}");
 }
 
 /// Wakes everybody who sleeps on `word`.

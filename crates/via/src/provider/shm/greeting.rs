@@ -9,8 +9,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::net::{
-    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
-    SendAncillaryMessage, SendFlags,
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags,
 };
 use rustix::time::Timespec;
 use std::io::{IoSlice, IoSliceMut};
@@ -41,9 +40,7 @@ impl Greeting {
     }
 
     fn from_wire(bytes: &[u8; LENGTH], limit: u64) -> Result<Self, Violation> {
-        let word = |at: usize| {
-            u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
-        };
+        let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
         let area = u64::from(word(16)) | u64::from(word(20)) << 32;
         if word(0) != MAGIC || word(4) != VERSION || word(8) != layout::SLOT_COUNT || word(12) > 1 {
             return Err(Violation::BadGreeting);
@@ -51,10 +48,7 @@ impl Greeting {
         if area == 0 || area > limit || !area.is_multiple_of(4096) {
             return Err(Violation::BadGreeting);
         }
-        Ok(Self {
-            area,
-            may_sleep: word(12) == 1,
-        })
+        Ok(Self { area, may_sleep: word(12) == 1 })
     }
 }
 
@@ -72,11 +66,7 @@ pub(super) fn send_with_fd(socket: &OwnedFd, bytes: &[u8], fd: &OwnedFd) -> Resu
 }
 
 /// Receives exactly `bytes.len()` bytes and one file descriptor.
-pub(super) fn receive_with_fd(
-    socket: &OwnedFd,
-    bytes: &mut [u8],
-    deadline: Deadline,
-) -> Result<OwnedFd, Error> {
+pub(super) fn receive_with_fd(socket: &OwnedFd, bytes: &mut [u8], deadline: Deadline) -> Result<OwnedFd, Error> {
     await_readable(socket, deadline)?;
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
@@ -100,10 +90,8 @@ fn await_readable(socket: &OwnedFd, deadline: Deadline) -> Result<(), Error> {
     let deadline = deadline.start();
     loop {
         let left = deadline.remaining();
-        let timeout = Timespec {
-            tv_sec: i64::try_from(left.as_secs()).unwrap_or(i64::MAX),
-            tv_nsec: left.subsec_nanos().into(),
-        };
+        let timeout =
+            Timespec { tv_sec: i64::try_from(left.as_secs()).unwrap_or(i64::MAX), tv_nsec: left.subsec_nanos().into() };
         let mut polled = [PollFd::new(socket, PollFlags::IN)];
         match poll(&mut polled, Some(&timeout)) {
             Ok(0) => return Err(Error::TimedOut),
@@ -111,17 +99,13 @@ fn await_readable(socket: &OwnedFd, deadline: Deadline) -> Result<(), Error> {
                 let mut byte = [MaybeUninit::<u8>::uninit(); 1];
                 let peek = RecvFlags::PEEK | RecvFlags::DONTWAIT;
                 return match rustix::net::recv(socket, &mut byte, peek) {
-                    Ok((_, 0)) | Err(Errno::CONNRESET) => Err(Error::PeerGone {
-                        pid: peer_pid(socket),
-                    }),
+                    Ok((_, 0)) | Err(Errno::CONNRESET) => Err(Error::PeerGone { pid: peer_pid(socket) }),
                     Ok(_) => Ok(()),
                     Err(errno) => Err(Error::system("receiving a segment")(errno)),
                 };
             }
             Ok(_) => {
-                return Err(Error::PeerGone {
-                    pid: peer_pid(socket),
-                });
+                return Err(Error::PeerGone { pid: peer_pid(socket) });
             }
             Err(Errno::INTR) => {}
             Err(errno) => return Err(Error::system("waiting for a peer")(errno)),
@@ -131,8 +115,7 @@ fn await_readable(socket: &OwnedFd, deadline: Deadline) -> Result<(), Error> {
 
 /// The peer's process id, as the kernel recorded it at connect; 0 where it cannot say.
 pub(super) fn peer_pid(socket: &OwnedFd) -> u32 {
-    rustix::net::sockopt::socket_peercred(socket)
-        .map_or(0, |peer| peer.pid.as_raw_pid().unsigned_abs())
+    rustix::net::sockopt::socket_peercred(socket).map_or(0, |peer| peer.pid.as_raw_pid().unsigned_abs())
 }
 
 /// A connection that was accepted but has not been greeted yet.
@@ -169,18 +152,11 @@ impl Incoming {
 }
 
 fn send(socket: &OwnedFd, options: &Options, fd: &OwnedFd) -> Result<(), Error> {
-    let greeting = Greeting {
-        area: options.area as u64,
-        may_sleep: options.waiting != Waiting::Poll,
-    };
+    let greeting = Greeting { area: options.area as u64, may_sleep: options.waiting != Waiting::Poll };
     send_with_fd(socket, &greeting.to_wire(), fd)
 }
 
-fn receive(
-    socket: &OwnedFd,
-    options: &Options,
-    deadline: Deadline,
-) -> Result<(Mapping, bool), Error> {
+fn receive(socket: &OwnedFd, options: &Options, deadline: Deadline) -> Result<(Mapping, bool), Error> {
     let mut bytes = [0; LENGTH];
     let fd = receive_with_fd(socket, &mut bytes, deadline)?;
     let greeting = Greeting::from_wire(&bytes, options.max_frame as u64)?;
@@ -194,39 +170,17 @@ mod tests {
 
     #[test]
     fn greeting_round_trips() {
-        let greeting = Greeting {
-            area: 1 << 18,
-            may_sleep: true,
-        };
-        assert_eq!(
-            Greeting::from_wire(&greeting.to_wire(), 1 << 20),
-            Ok(greeting)
-        );
+        let greeting = Greeting { area: 1 << 18, may_sleep: true };
+        assert_eq!(Greeting::from_wire(&greeting.to_wire(), 1 << 20), Ok(greeting));
     }
 
     #[test]
     fn every_wrong_word_is_refused() {
-        let good = Greeting {
-            area: 1 << 18,
-            may_sleep: false,
-        }
-        .to_wire();
-        for (at, value) in [
-            (0, 0),
-            (4, 9),
-            (8, 3),
-            (12, 2),
-            (17, 1),
-            (20, 1),
-            (18, 0xff),
-        ] {
+        let good = Greeting { area: 1 << 18, may_sleep: false }.to_wire();
+        for (at, value) in [(0, 0), (4, 9), (8, 3), (12, 2), (17, 1), (20, 1), (18, 0xff)] {
             let mut bad = good;
             bad[at] = value;
-            assert_eq!(
-                Greeting::from_wire(&bad, 1 << 20),
-                Err(Violation::BadGreeting),
-                "byte {at}"
-            );
+            assert_eq!(Greeting::from_wire(&bad, 1 << 20), Err(Violation::BadGreeting), "byte {at}");
         }
     }
 }

@@ -24,30 +24,13 @@ unsafe impl Sync for Mapping {}
 
 impl Mapping {
     fn new(fd: BorrowedFd<'_>, length: usize, writable: bool) -> Result<Self, Error> {
-        let protection = if writable {
-            ProtFlags::READ | ProtFlags::WRITE
-        } else {
-            ProtFlags::READ
-        };
+        let protection = if writable { ProtFlags::READ | ProtFlags::WRITE } else { ProtFlags::READ };
         // SAFETY: a fresh mapping at an address of the kernel's choice touches no memory in use. The file is
         // sealed against shrinking before or checked to be, so the pages stay.
-        let start = unsafe {
-            rustix::mm::mmap(
-                std::ptr::null_mut(),
-                length,
-                protection,
-                MapFlags::SHARED,
-                fd,
-                0,
-            )
-        };
+        let start = unsafe { rustix::mm::mmap(std::ptr::null_mut(), length, protection, MapFlags::SHARED, fd, 0) };
         let start = start.map_err(Error::system("mapping a segment"))?;
         let start = NonNull::new(start.cast()).ok_or(Violation::ShortSegment)?;
-        Ok(Self {
-            start,
-            length,
-            writable,
-        })
+        Ok(Self { start, length, writable })
     }
 
     pub(super) fn start(&self) -> NonNull<u8> {
@@ -83,10 +66,7 @@ impl Drop for Mapping {
 }
 
 /// The seals that make a segment safe to map: its size is fixed and nobody maps it writable any more.
-const SEALS: SealFlags = SealFlags::SHRINK
-    .union(SealFlags::GROW)
-    .union(SealFlags::FUTURE_WRITE)
-    .union(SealFlags::SEAL);
+const SEALS: SealFlags = SealFlags::SHRINK.union(SealFlags::GROW).union(SealFlags::FUTURE_WRITE).union(SealFlags::SEAL);
 
 /// Makes a segment of `length` bytes, maps it writable, then seals it.
 pub(super) fn create(length: usize) -> Result<(Mapping, OwnedFd), Error> {

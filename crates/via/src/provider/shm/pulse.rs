@@ -22,14 +22,9 @@ fn watch_of_process() -> Result<&'static Watch, Error> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         let thread = std::thread::Builder::new().name("obvia-pulse".to_owned());
         thread.spawn(listen).map_err(|_| Errno::AGAIN)?;
-        Ok(Watch {
-            epoll,
-            wires: Mutex::default(),
-        })
+        Ok(Watch { epoll, wires: Mutex::default() })
     });
-    watch
-        .as_ref()
-        .map_err(|&errno| Error::system("starting the pulse thread")(errno))
+    watch.as_ref().map_err(|&errno| Error::system("starting the pulse thread")(errno))
 }
 
 fn key(wire: &Wire) -> u64 {
@@ -45,13 +40,8 @@ pub(super) fn watch(wire: &Arc<Wire>) -> Result<(), Error> {
     drop(wires);
     // Not IN: larger areas arrive on the socket, and are read by who needs them.
     let events = epoll::EventFlags::RDHUP | epoll::EventFlags::ONESHOT;
-    epoll::add(
-        &watch.epoll,
-        &wire.socket,
-        epoll::EventData::new_u64(key),
-        events,
-    )
-    .map_err(Error::system("watching a connection"))
+    epoll::add(&watch.epoll, &wire.socket, epoll::EventData::new_u64(key), events)
+        .map_err(Error::system("watching a connection"))
 }
 
 /// Forgets a connection that this side ends.
@@ -59,11 +49,7 @@ pub(super) fn forget(wire: &Wire) {
     if let Ok(watch) = watch_of_process() {
         // Removed while the socket is open, so the number cannot yet belong to another connection.
         let _ = epoll::delete(&watch.epoll, wire.socket.as_fd());
-        watch
-            .wires
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .remove(&key(wire));
+        watch.wires.lock().unwrap_or_else(PoisonError::into_inner).remove(&key(wire));
     }
 }
 

@@ -6,7 +6,7 @@ use super::vi::Wire;
 use crate::doorbell::{end_sleep, prepare_sleep};
 use crate::layout::{self, AREA, INLINE_MAX, SLOT_FRAME, slot_offset};
 use crate::wait::{SpinBudget, breathe};
-use crate::{Deadline, Error, Header, Limit, Kind, RegionView, Violation};
+use crate::{Deadline, Error, Header, Kind, Limit, RegionView, Violation};
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -66,13 +66,7 @@ impl Rx {
         let area = unsafe { start.add(AREA) };
         // SAFETY: the rest of the peer's segment, which `wire` keeps mapped; AREA is a multiple of 16.
         let area = unsafe { ReceiveArea::new(area, wire.peer.length() - AREA, limit) };
-        Self {
-            start,
-            next: 1,
-            budget,
-            area,
-            wire,
-        }
+        Self { start, next: 1, budget, area, wire }
     }
 
     /// Waits for the next message.
@@ -108,10 +102,7 @@ impl Rx {
     ///
     /// A response says the same, so this is for messages that have none.
     pub fn release(&mut self) {
-        self.wire
-            .own
-            .word(layout::CONSUMED)
-            .store(self.next.wrapping_sub(1), Ordering::Release);
+        self.wire.own.word(layout::CONSUMED).store(self.next.wrapping_sub(1), Ordering::Release);
     }
 
     #[inline]
@@ -132,12 +123,7 @@ impl Rx {
         let second = unsafe { second.as_ref() }.load(Ordering::Relaxed);
         let (kind, length) = ((first >> 48) as u8, (first >> 56) as u8);
         let kind = Kind::from_wire(kind).ok_or(Violation::BadKind(kind))?;
-        let header = Header {
-            kind,
-            opnum: (first >> 32) as u16,
-            first: second as u32,
-            second: (second >> 32) as u32,
-        };
+        let header = Header { kind, opnum: (first >> 32) as u16, first: second as u32, second: (second >> 32) as u32 };
         // SAFETY: slots lie inside every segment.
         let frame = unsafe { self.start.add(slot_offset(sequence) + SLOT_FRAME) };
         self.next = sequence.wrapping_add(1);
@@ -148,22 +134,12 @@ impl Rx {
             // SAFETY: the slot's frame: 112 bytes, mapped as long as `wire` lives, aligned to 16.
             let note = unsafe { RegionView::new(frame.as_ptr(), INLINE_MAX) };
             let [number, offset, length] = [0, 4, 8].map(|at| note.load_u32(at).unwrap_or(0));
-            let frame = self
-                .area
-                .frame(Place { number, offset }, length, &self.wire.socket)?;
-            return Ok(Message {
-                header,
-                sequence,
-                frame,
-            });
+            let frame = self.area.frame(Place { number, offset }, length, &self.wire.socket)?;
+            return Ok(Message { header, sequence, frame });
         }
         // SAFETY: as above, and the length was checked.
         let frame = unsafe { RegionView::new(frame.as_ptr(), usize::from(length)) };
-        Ok(Message {
-            header,
-            sequence,
-            frame,
-        })
+        Ok(Message { header, sequence, frame })
     }
 
     /// Polls, then sleeps, until the next message is there.
@@ -180,11 +156,7 @@ impl Rx {
                 self.budget.polling_paid();
                 return Ok(first);
             }
-            left = if budget.is_none() {
-                u32::MAX
-            } else {
-                left - round
-            };
+            left = if budget.is_none() { u32::MAX } else { left - round };
             if round == POLLS_BETWEEN_LOOKS {
                 let started = *deadline.get_or_insert_with(|| limit.deadline().start());
                 self.look_around(started)?;
@@ -215,11 +187,7 @@ impl Rx {
             return Ok(());
         }
         outcome?;
-        if deadline.is_over() {
-            Err(Error::TimedOut)
-        } else {
-            Ok(())
-        }
+        if deadline.is_over() { Err(Error::TimedOut) } else { Ok(()) }
     }
 
     fn sleep(&mut self, deadline: Deadline) -> Result<u64, Error> {

@@ -33,14 +33,7 @@ impl Tx {
         let area = unsafe { start.add(AREA) };
         // SAFETY: the rest of the own segment, which `wire` keeps mapped; frames are written by this value only.
         let area = unsafe { SendArea::new(area, wire.own.length() - AREA, limit) };
-        Self {
-            start,
-            next: 1,
-            taken: 0,
-            peer_may_sleep,
-            area,
-            wire,
-        }
+        Self { start, next: 1, taken: 0, peer_may_sleep, area, wire }
     }
 
     /// The sequence number that the next message will have: the call id of a request.
@@ -112,11 +105,7 @@ impl Tx {
         // SAFETY: slots lie inside every segment.
         let frame = unsafe { self.start.add(slot_offset(self.next) + SLOT_FRAME) };
         // SAFETY: own memory, exclusive by &mut self, aligned to 16; 12 of a slot's 112 bytes.
-        unsafe {
-            frame
-                .cast::<[u32; 3]>()
-                .write([place.number, place.offset, length as u32])
-        };
+        unsafe { frame.cast::<[u32; 3]>().write([place.number, place.offset, length as u32]) };
         self.publish(header, layout::IN_AREA);
     }
 
@@ -136,12 +125,7 @@ impl Tx {
         // SAFETY: as above.
         unsafe { slot.as_ref() }.store(first, Ordering::Release);
         self.next = sequence.wrapping_add(1);
-        if self.peer_may_sleep
-            && must_ring(
-                self.wire.peer.word(layout::SLEEP),
-                self.wire.own.word(layout::BELL),
-            )
-        {
+        if self.peer_may_sleep && must_ring(self.wire.peer.word(layout::SLEEP), self.wire.own.word(layout::BELL)) {
             self.wake_peer();
         }
     }
@@ -154,22 +138,12 @@ impl Tx {
 
     /// Waits until the peer has consumed enough messages, as its credit word tells.
     #[cold]
-    fn await_credit(
-        &mut self,
-        deadline: Deadline,
-        enough: impl Fn(&mut Self) -> bool,
-    ) -> Result<(), Error> {
+    fn await_credit(&mut self, deadline: Deadline, enough: impl Fn(&mut Self) -> bool) -> Result<(), Error> {
         let deadline = deadline.start();
         loop {
-            let consumed = self
-                .wire
-                .peer
-                .word(layout::CONSUMED)
-                .load(Ordering::Acquire);
+            let consumed = self.wire.peer.word(layout::CONSUMED).load(Ordering::Acquire);
             // Only a count between what is known and what was sent is true.
-            if consumed.wrapping_sub(self.taken) >= self.next.wrapping_sub(self.taken)
-                && consumed != self.taken
-            {
+            if consumed.wrapping_sub(self.taken) >= self.next.wrapping_sub(self.taken) && consumed != self.taken {
                 // A word that lags behind responses is stale, not false.
                 if self.taken.wrapping_sub(consumed).cast_signed() < 0 {
                     return Err(Violation::BadCredit(consumed).into());

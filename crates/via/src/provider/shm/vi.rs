@@ -23,11 +23,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self {
-            waiting: Waiting::Adaptive,
-            area: 256 << 10,
-            max_frame: 256 << 20,
-        }
+        Self { waiting: Waiting::Adaptive, area: 256 << 10, max_frame: 256 << 20 }
     }
 }
 
@@ -91,13 +87,7 @@ impl Vi {
         debug_assert!(own.is_writable() && !peer.is_writable());
         let limit = options.max_frame.min(i32::MAX as usize);
         let pid = peer_pid(&socket);
-        let wire = Arc::new(Wire {
-            own,
-            peer,
-            socket,
-            pid,
-            state: AtomicU32::new(0),
-        });
+        let wire = Arc::new(Wire { own, peer, socket, pid, state: AtomicU32::new(0) });
         pulse::watch(&wire)?;
         let tx = Tx::new(Arc::clone(&wire), peer_may_sleep, limit);
         let rx = Rx::new(Arc::clone(&wire), SpinBudget::new(options.waiting), limit);
@@ -116,9 +106,7 @@ impl Vi {
 
     /// A handle by which other threads interrupt a wait on this connection.
     pub fn alarm(&self) -> Alarm {
-        Alarm {
-            wire: Arc::downgrade(&self.wire),
-        }
+        Alarm { wire: Arc::downgrade(&self.wire) }
     }
 }
 
@@ -146,8 +134,6 @@ impl Alarm {
 
     /// Whether the connection is gone: its owner dropped it, or the peer ended.
     pub fn is_closed(&self) -> bool {
-        self.wire
-            .upgrade()
-            .is_none_or(|wire| wire.state.load(Ordering::Acquire) & CLOSED != 0)
+        self.wire.upgrade().is_none_or(|wire| wire.state.load(Ordering::Acquire) & CLOSED != 0)
     }
 }
