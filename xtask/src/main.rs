@@ -2,15 +2,56 @@
 
 #![forbid(unsafe_code)]
 
+mod demo;
+mod fuzz;
+mod loom;
+mod miri;
+mod program;
 mod repo;
 mod rust;
+mod soak;
+mod suite;
+mod test;
 mod tidy;
+mod tools;
 
-use std::fmt::Write;
+use std::fmt;
 use std::process::ExitCode;
 
-/// What a command ends with: nothing more to say, or one line that says what went wrong.
-type Outcome = Result<(), String>;
+/// Why a command did not come to its good end.
+#[derive(Debug, PartialEq, Eq)]
+enum Problem {
+    /// Something is wrong, and what.
+    Failed(String),
+    /// There is nothing to run it on, or a tool is not to be had.
+    Missing {
+        what: String,
+        /// Whether a run that counts (`CI=true`) fails without it.
+        required: bool,
+    },
+}
+
+impl Problem {
+    fn failed(what: impl Into<String>) -> Self {
+        Self::Failed(what.into())
+    }
+
+    fn missing(what: impl Into<String>) -> Self {
+        let (what, required) = (what.into(), false);
+        Self::Missing { what, required }
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Failed(what) | Self::Missing { what, .. } => f.write_str(what),
+        }
+    }
+}
+
+/// What a command ends with.
+type Outcome<T = ()> = Result<T, Problem>;
 
 /// One command of `cargo xtask`.
 struct Command {
@@ -20,12 +61,50 @@ struct Command {
     run: fn(&[String]) -> Outcome,
 }
 
-const COMMANDS: &[Command] = &[Command {
-    name: "tidy",
-    usage: "",
-    about: "check imports between floors, sizes, SAFETY comments, words, documents",
-    run: tidy::main,
-}];
+const COMMANDS: &[Command] = &[
+    Command {
+        name: "demo",
+        usage: "[DIRECTORY]",
+        about: "serve a real tree from a process of its own, read all of it, measure",
+        run: demo::main,
+    },
+    Command {
+        name: "fuzz",
+        usage: "[--seconds N] [TARGET ...]",
+        about: "feed nonsense to what reads other people's bytes (60 s each)",
+        run: fuzz::main,
+    },
+    Command {
+        name: "loom",
+        usage: "",
+        about: "explore the interleavings of what threads and processes share",
+        run: loom::main,
+    },
+    Command {
+        name: "miri",
+        usage: "",
+        about: "run the unit tests where undefined behaviour is noticed",
+        run: miri::main,
+    },
+    Command {
+        name: "soak",
+        usage: "[--seconds N]",
+        about: "many processes, threads and objects, every result checked (60 s)",
+        run: soak::main,
+    },
+    Command {
+        name: "test",
+        usage: "[PART ...]",
+        about: "everything, or the parts named; `test --list` names them",
+        run: test::main,
+    },
+    Command {
+        name: "tidy",
+        usage: "[--rules]",
+        about: "imports between floors, sizes, SAFETY comments, words, documents, lints",
+        run: tidy::main,
+    },
+];
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -43,21 +122,17 @@ fn main() -> ExitCode {
     };
     match (command.run)(rest) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(message) => {
-            eprintln!("xtask {name}: {message}");
+        Err(problem) => {
+            eprintln!("xtask {name}: {problem}");
             ExitCode::FAILURE
         }
     }
 }
 
 fn help() -> String {
-    let mut text = String::from("usage: cargo xtask COMMAND\n\n");
-    for Command {
-        name, usage, about, ..
-    } in COMMANDS
-    {
-        // Writing to a String cannot fail.
-        let _ = writeln!(text, "  {:<34} {about}", format!("{name} {usage}"));
-    }
-    text
+    let lines = COMMANDS.iter().map(|command| {
+        let call = format!("{} {}", command.name, command.usage);
+        format!("  {call:<33} {}\n", command.about)
+    });
+    format!("usage: cargo xtask COMMAND\n\n{}", lines.collect::<String>())
 }

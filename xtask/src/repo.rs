@@ -18,9 +18,7 @@ impl File {
 
     /// Whether this is Rust source that is a test as a whole.
     pub(crate) fn is_test(&self) -> bool {
-        self.path.starts_with("tests/")
-            || self.path.contains("/tests/")
-            || self.path.ends_with("/tests.rs")
+        self.path.starts_with("tests/") || self.path.contains("/tests/") || self.path.ends_with("/tests.rs")
     }
 
     /// The file's name, without the folders.
@@ -40,13 +38,7 @@ impl Repo {
     pub(crate) fn load() -> Result<Self, String> {
         let root = root();
         let listed = Command::new("git")
-            .args([
-                "ls-files",
-                "-z",
-                "--cached",
-                "--others",
-                "--exclude-standard",
-            ])
+            .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
             .current_dir(&root)
             .output()
             .map_err(|error| format!("git cannot be run: {error}; install git"))?;
@@ -80,23 +72,16 @@ impl Repo {
     /// Whether there is a file, or a folder with a file in it, at a path.
     pub(crate) fn has(&self, path: &str) -> bool {
         let path = path.trim_end_matches('/');
-        self.files.iter().any(|file| {
-            file.path
-                .strip_prefix(path)
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        })
+        self.files
+            .iter()
+            .any(|file| file.path.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
     }
 
     /// A repository of files made up by a test.
     #[cfg(test)]
     pub(crate) fn of(files: &[(&str, &str)]) -> Self {
-        let files = files.iter().map(|&(path, text)| File {
-            path: path.to_owned(),
-            text: text.to_owned(),
-        });
-        Self {
-            files: files.collect(),
-        }
+        let files = files.iter().map(|&(path, text)| File { path: path.to_owned(), text: text.to_owned() });
+        Self { files: files.collect() }
     }
 }
 

@@ -67,8 +67,7 @@ fn newlines(text: &str) -> usize {
 /// The kind and length of the token that the text begins with.
 fn first(text: &str) -> (Kind, usize) {
     if text.starts_with("//") {
-        let is_doc =
-            text.starts_with("//!") || (text.starts_with("///") && !text.starts_with("////"));
+        let is_doc = text.starts_with("//!") || (text.starts_with("///") && !text.starts_with("////"));
         let kind = if is_doc { Kind::Doc } else { Kind::Comment };
         return (kind, text.find('\n').unwrap_or(text.len()));
     }
@@ -95,16 +94,14 @@ fn first(text: &str) -> (Kind, usize) {
 }
 
 fn word(text: &str) -> usize {
-    text.find(|letter: char| !letter.is_alphanumeric() && letter != '_')
-        .unwrap_or(text.len())
+    text.find(|letter: char| !letter.is_alphanumeric() && letter != '_').unwrap_or(text.len())
 }
 
 fn number(text: &str) -> usize {
     let whole = word(text);
     // `1.5` is one number, `1..5` and `1.max(2)` are not.
-    let fraction = text[whole..]
-        .strip_prefix('.')
-        .filter(|rest| rest.starts_with(|digit: char| digit.is_ascii_digit()));
+    let fraction =
+        text[whole..].strip_prefix('.').filter(|rest| rest.starts_with(|digit: char| digit.is_ascii_digit()));
     fraction.map_or(whole, |digits| whole + 1 + word(digits))
 }
 
@@ -132,10 +129,7 @@ fn block_comment(text: &str) -> usize {
 fn string(text: &str) -> Option<usize> {
     let prefix = ["br", "cr", "b", "c", "r", ""]
         .into_iter()
-        .find(|&prefix| {
-            text.strip_prefix(prefix)
-                .is_some_and(|rest| rest.trim_start_matches('#').starts_with('"'))
-        })?;
+        .find(|&prefix| text.strip_prefix(prefix).is_some_and(|rest| rest.trim_start_matches('#').starts_with('"')))?;
     let behind = &text[prefix.len()..];
     let hashes = behind.len() - behind.trim_start_matches('#').len();
     if prefix.ends_with('r') {
@@ -178,11 +172,9 @@ mod tests {
 
     #[test]
     fn takes_source_apart() {
-        let text = "let r#type = b'x'; // why\nf::<'a>(\"a \\\" // b\", r#\"x\"y\"#, 1.5, 0..9, '\\'', '{')/* a /* b */ c */;";
-        let found: Vec<_> = tokens(text)
-            .iter()
-            .map(|token| (token.kind, token.text))
-            .collect();
+        let text =
+            "let r#type = b'x'; // why\nf::<'a>(\"a \\\" // b\", r#\"x\"y\"#, 1.5, 0..9, '\\'', '{')/* a /* b */ c */;";
+        let found: Vec<_> = tokens(text).iter().map(|token| (token.kind, token.text)).collect();
         let texts: Vec<_> = found.iter().map(|&(_, text)| text).collect();
         assert_eq!(
             texts.join(" "),
@@ -198,16 +190,7 @@ mod tests {
     fn tells_documentation_from_comments() {
         let text = "//! a\n/// b\n//// c\n// d\n/** e */";
         let kinds: Vec<_> = tokens(text).iter().map(|token| token.kind).collect();
-        assert_eq!(
-            kinds,
-            [
-                Kind::Doc,
-                Kind::Doc,
-                Kind::Comment,
-                Kind::Comment,
-                Kind::Doc
-            ]
-        );
+        assert_eq!(kinds, [Kind::Doc, Kind::Doc, Kind::Comment, Kind::Comment, Kind::Doc]);
     }
 
     #[test]

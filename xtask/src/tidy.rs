@@ -7,8 +7,9 @@ mod sizes;
 mod unsafety;
 mod words;
 
-use crate::Outcome;
 use crate::repo::{File, Repo};
+use crate::suite::load;
+use crate::{Outcome, Problem};
 use std::fmt;
 
 /// Something that a rule has to say about a line.
@@ -23,30 +24,17 @@ struct Finding {
 
 impl Finding {
     fn new(file: &File, line: usize, message: impl Into<String>) -> Self {
-        Self {
-            path: file.path.clone(),
-            line,
-            message: message.into(),
-            is_warning: false,
-        }
+        Self { path: file.path.clone(), line, message: message.into(), is_warning: false }
     }
 
     fn warning(self) -> Self {
-        Self {
-            is_warning: true,
-            ..self
-        }
+        Self { is_warning: true, ..self }
     }
 }
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            path,
-            line,
-            message,
-            is_warning,
-        } = self;
+        let Self { path, line, message, is_warning } = self;
         let kind = if *is_warning { "warning" } else { "error" };
         write!(f, "{path}:{line}: {kind}: {message}")
     }
@@ -68,50 +56,37 @@ pub(crate) fn main(arguments: &[String]) -> Outcome {
     let only_rules = match arguments {
         [] => false,
         [option] if option == "--rules" => true,
-        _ => return Err("usage: cargo xtask tidy [--rules]".to_owned()),
+        _ => return Err(Problem::failed("usage: cargo xtask tidy [--rules]")),
     };
     let rules = rules();
     if only_rules {
         return rules;
     }
-    let steps = [
-        ("rules", rules),
-        ("rustfmt", formats::rustfmt()),
-        ("clippy", formats::clippy()),
-    ];
-    let failed: Vec<String> = steps
-        .into_iter()
-        .filter_map(|(name, outcome)| Some(format!("{name}: {}", outcome.err()?)))
-        .collect();
+    let steps = [("rules", rules), ("rustfmt", formats::rustfmt()), ("clippy", formats::clippy())];
+    let failed: Vec<String> =
+        steps.into_iter().filter_map(|(name, outcome)| Some(format!("{name}: {}", outcome.err()?))).collect();
     if failed.is_empty() {
         return Ok(());
     }
-    Err(failed.join("; "))
+    Err(Problem::Failed(failed.join("; ")))
 }
 
 fn rules() -> Outcome {
-    let repo = Repo::load()?;
+    let repo = load()?;
     let mut errors = 0;
     for (name, rule) in RULES {
         let findings = rule(&repo);
         for finding in &findings {
             println!("{finding} [{name}]");
         }
-        errors += findings
-            .iter()
-            .filter(|finding| !finding.is_warning)
-            .count();
+        errors += findings.iter().filter(|finding| !finding.is_warning).count();
     }
     let proofs = unsafety::count(&repo);
-    println!(
-        "tidy: {} files, {} rules, {proofs}",
-        repo.files.len(),
-        RULES.len()
-    );
+    println!("tidy: {} files, {} rules, {proofs}", repo.files.len(), RULES.len());
     match errors {
         0 => Ok(()),
-        1 => Err("one thing to put right".to_owned()),
-        _ => Err(format!("{errors} things to put right")),
+        1 => Err(Problem::failed("one thing to put right")),
+        _ => Err(Problem::Failed(format!("{errors} things to put right"))),
     }
 }
 
@@ -139,12 +114,8 @@ mod tests {
         let repo = Repo::of(&[]);
         for (name, rule) in RULES {
             let missing = rule(&repo);
-            let is_named =
-                |message: &str| message.contains("missing") || message.contains("not there");
-            assert!(
-                missing.iter().all(|finding| is_named(&finding.message)),
-                "{name}: {missing:?}"
-            );
+            let is_named = |message: &str| message.contains("missing") || message.contains("not there");
+            assert!(missing.iter().all(|finding| is_named(&finding.message)), "{name}: {missing:?}");
         }
     }
 }

@@ -19,10 +19,7 @@ pub(crate) fn functions<'a>(tokens: &[Token<'a>]) -> Vec<Function<'a>> {
             continue;
         }
         if let Some(end) = end_of_item(&tokens[at..]).filter(|end| tokens[at + end].is("}")) {
-            functions.push(Function {
-                name: name.text,
-                lines: keyword.line..=tokens[at + end].line,
-            });
+            functions.push(Function { name: name.text, lines: keyword.line..=tokens[at + end].line });
         }
     }
     functions
@@ -110,10 +107,7 @@ mod tests {
     fn finds_functions() {
         let text = "trait T { fn a(x: [u8; 2]); }\nfn b() -> u8 {\n  fn c() {}\n  \"}\";\n  2\n}\nlet f: fn(u8);";
         let tokens = tokens(text);
-        let found: Vec<_> = functions(&tokens)
-            .iter()
-            .map(|function| (function.name, function.lines.clone()))
-            .collect();
+        let found: Vec<_> = functions(&tokens).iter().map(|function| (function.name, function.lines.clone())).collect();
         assert_eq!(found, [("b", 2..=6), ("c", 3..=3)]);
     }
 

@@ -46,19 +46,14 @@ fn check_is_built(repo: &Repo, file: &File, findings: &mut Vec<Finding>) {
     let Some((folder, inside)) = file.path.rsplit_once("/src/") else {
         return;
     };
-    let is_root = matches!(inside, "lib.rs" | "main.rs")
-        || inside
-            .strip_prefix("bin/")
-            .is_some_and(|rest| !rest.contains('/'));
+    let is_root =
+        matches!(inside, "lib.rs" | "main.rs") || inside.strip_prefix("bin/").is_some_and(|rest| !rest.contains('/'));
     if is_root {
         return;
     }
     let module = inside.trim_end_matches(".rs").trim_end_matches("/mod");
     let (parents, name) = match module.rsplit_once('/') {
-        Some((parent, name)) => (
-            vec![format!("{parent}.rs"), format!("{parent}/mod.rs")],
-            name,
-        ),
+        Some((parent, name)) => (vec![format!("{parent}.rs"), format!("{parent}/mod.rs")], name),
         None => (vec!["lib.rs".to_owned(), "main.rs".to_owned()], module),
     };
     let is_declared = parents.iter().any(|parent| {
@@ -98,11 +93,7 @@ fn check_links(repo: &Repo, file: &File, findings: &mut Vec<Finding>) {
                 continue;
             }
             if !repo.has(&resolve(folder, path)) {
-                findings.push(Finding::new(
-                    file,
-                    number,
-                    format!("the link to {path} leads nowhere"),
-                ));
+                findings.push(Finding::new(file, number, format!("the link to {path} leads nowhere")));
             }
         }
     }
@@ -130,11 +121,7 @@ mod tests {
 
     #[test]
     fn modules_say_what_they_are() {
-        let files = [
-            ("x/build.rs", "fn main() {}\n"),
-            ("x/src/lib.rs", "// X.\nmod a;\n"),
-            ("x/src/a.rs", "//! A.\n"),
-        ];
+        let files = [("x/build.rs", "fn main() {}\n"), ("x/src/lib.rs", "// X.\nmod a;\n"), ("x/src/a.rs", "//! A.\n")];
         assert_eq!(
             said(check, &files),
             ["x/src/lib.rs:1: error: the first line is to say what the module is: `//! ...`"]
@@ -151,20 +138,14 @@ mod tests {
             ("x/src/a/d/mod.rs", "//! D.\n"),
             ("x/src/bin/e.rs", "//! E.\n"),
         ];
-        assert_eq!(
-            said(check, &files),
-            ["x/src/b.rs:1: error: no `mod b;` declares this file: nobody builds it"]
-        );
+        assert_eq!(said(check, &files), ["x/src/b.rs:1: error: no `mod b;` declares this file: nobody builds it"]);
     }
 
     #[test]
     fn links_lead_somewhere() {
         let text = "[a](b.md#c) [d](../e/) [f](https://example.org/g.md) [h](#i)\n```\n[j](k.md)\n```\n[l](m.md)\n";
         let files = [("docs/a.md", text), ("docs/b.md", ""), ("e/x.c", "")];
-        assert_eq!(
-            said(check, &files),
-            ["docs/a.md:5: error: the link to m.md leads nowhere"]
-        );
+        assert_eq!(said(check, &files), ["docs/a.md:5: error: the link to m.md leads nowhere"]);
     }
 
     #[test]

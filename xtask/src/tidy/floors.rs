@@ -19,13 +19,7 @@ const FLOORS: &[Floor] = &[
         folder: "crates/via",
         package: "obvia-via",
         may_know: &[],
-        stranger_to: &[
-            "obvia-ndr",
-            "obvia-rpc",
-            "obvia",
-            "obvia-idl",
-            "obvia-bench",
-        ],
+        stranger_to: &["obvia-ndr", "obvia-rpc", "obvia", "obvia-idl", "obvia-bench"],
     },
     Floor {
         folder: "crates/ndr",
@@ -57,18 +51,8 @@ const FLOORS: &[Floor] = &[
         may_know: &["obvia", "obvia-bench", "obvia-idl"],
         stranger_to: &[],
     },
-    Floor {
-        folder: "bench",
-        package: "obvia-bench",
-        may_know: &["obvia"],
-        stranger_to: &["obvia-cli"],
-    },
-    Floor {
-        folder: "xtask",
-        package: "xtask",
-        may_know: &[],
-        stranger_to: &[],
-    },
+    Floor { folder: "bench", package: "obvia-bench", may_know: &["obvia"], stranger_to: &["obvia-cli"] },
+    Floor { folder: "xtask", package: "xtask", may_know: &[], stranger_to: &[] },
 ];
 
 /// Every example is a user: it knows `obvia` and nothing below.
@@ -82,25 +66,14 @@ const NO_PATHS: &[(&str, &[&str], &str)] = &[
         &["fs", "io", "net", "os", "process", "sync", "thread", "time"],
         "ndr never touches a wire and never blocks",
     ),
-    (
-        "crates/rpc/src/",
-        &["fs", "net", "os", "process", "thread"],
-        "rpc does no input or output of its own",
-    ),
-    (
-        "crates/idl/src/",
-        &["net", "os", "thread"],
-        "the compiler reads and writes files, nothing else",
-    ),
+    ("crates/rpc/src/", &["fs", "net", "os", "process", "thread"], "rpc does no input or output of its own"),
+    ("crates/idl/src/", &["net", "os", "thread"], "the compiler reads and writes files, nothing else"),
 ];
 
 pub(super) fn check(repo: &Repo) -> Vec<Finding> {
     let mut findings = Vec::new();
     for manifest in repo.files.iter().filter(|file| file.name() == "Cargo.toml") {
-        let folder = manifest
-            .path
-            .trim_end_matches("Cargo.toml")
-            .trim_end_matches('/');
+        let folder = manifest.path.trim_end_matches("Cargo.toml").trim_end_matches('/');
         if folder.is_empty() || folder == "testing/fuzz" {
             continue;
         }
@@ -109,18 +82,13 @@ pub(super) fn check(repo: &Repo) -> Vec<Finding> {
             Some(floor) => floor.may_know,
             None if folder.starts_with(EXAMPLES) => EXAMPLES_MAY_KNOW,
             None => {
-                let message =
-                    "this crate is on no floor; say in xtask/src/tidy/floors.rs whom it may know";
+                let message = "this crate is on no floor; say in xtask/src/tidy/floors.rs whom it may know";
                 findings.push(Finding::new(manifest, 1, message));
                 continue;
             }
         };
         let stranger_to = floor.map_or(&[][..], |floor| floor.stranger_to);
-        let bounds = Bounds {
-            folder,
-            may_know,
-            stranger_to,
-        };
+        let bounds = Bounds { folder, may_know, stranger_to };
         bounds.check_manifest(manifest, &mut findings);
         let inside = format!("{folder}/");
         for file in repo.rust().filter(|file| file.path.starts_with(&inside)) {
@@ -163,8 +131,8 @@ impl Bounds<'_> {
         let code: Vec<_> = tokens.iter().filter(|token| !token.is_comment()).collect();
         for (at, token) in code.iter().enumerate() {
             let name = token.text.replace('_', "-");
-            let is_path = code.get(at + 1).is_some_and(|next| next.is(":"))
-                && code.get(at + 2).is_some_and(|next| next.is(":"));
+            let is_path =
+                code.get(at + 1).is_some_and(|next| next.is(":")) && code.get(at + 2).is_some_and(|next| next.is(":"));
             let is_inner = at > 0 && code[at - 1].is(":");
             if token.kind != Kind::Ident || !is_path || is_inner || !is_ours(&name) {
                 continue;
@@ -209,10 +177,7 @@ fn dependencies(manifest: &str) -> Vec<(usize, &str, &str)> {
     let mut section = "";
     for (number, line) in (1..).zip(manifest.lines()) {
         let line = line.trim();
-        if let Some(header) = line
-            .strip_prefix('[')
-            .and_then(|rest| rest.strip_suffix(']'))
-        {
+        if let Some(header) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
             // `[target.'cfg(loom)'.dependencies]` and `[dependencies.loom]` count as well.
             let mut parts = header.rsplit('.');
             let last = parts.next().unwrap_or_default();
@@ -232,10 +197,7 @@ fn dependencies(manifest: &str) -> Vec<(usize, &str, &str)> {
 }
 
 fn is_section(name: &str) -> bool {
-    matches!(
-        name,
-        "dependencies" | "build-dependencies" | "dev-dependencies"
-    )
+    matches!(name, "dependencies" | "build-dependencies" | "dev-dependencies")
 }
 
 /// Looks for modules of the standard library that a floor has no business with.
@@ -286,22 +248,10 @@ mod tests {
     #[test]
     fn a_floor_may_not_know_the_one_above() {
         let files = [
-            (
-                "crates/ndr/Cargo.toml",
-                "[dependencies]\nserde = \"1\"\nobvia-via.workspace = true\n",
-            ),
-            (
-                "crates/ndr/src/lib.rs",
-                "//! x\nuse core::fmt;\npub use obvia_rpc::Call;\n",
-            ),
-            (
-                "crates/rpc/Cargo.toml",
-                "[dependencies]\nobvia-via = { path = \"../via\" }\n",
-            ),
-            (
-                "crates/rpc/src/lib.rs",
-                "//! obvia::connect\nuse obvia_via::Vi; // obvia::x\n",
-            ),
+            ("crates/ndr/Cargo.toml", "[dependencies]\nserde = \"1\"\nobvia-via.workspace = true\n"),
+            ("crates/ndr/src/lib.rs", "//! x\nuse core::fmt;\npub use obvia_rpc::Call;\n"),
+            ("crates/rpc/Cargo.toml", "[dependencies]\nobvia-via = { path = \"../via\" }\n"),
+            ("crates/rpc/src/lib.rs", "//! obvia::connect\nuse obvia_via::Vi; // obvia::x\n"),
         ];
         assert_eq!(
             said(check, &files),
@@ -319,14 +269,8 @@ mod tests {
                 "examples/x/Cargo.toml",
                 "[dependencies]\nobvia = \"0\"\nobvia-idl = \"0\"\n[build-dependencies]\nobvia-idl = \"0\"",
             ),
-            (
-                "examples/x/build.rs",
-                "fn main() { obvia_idl::build(\"x.idl\") }",
-            ),
-            (
-                "crates/rpc/Cargo.toml",
-                "[dev-dependencies]\nobvia-idl = \"0\"\nobvia = \"0\"",
-            ),
+            ("examples/x/build.rs", "fn main() { obvia_idl::build(\"x.idl\") }"),
+            ("crates/rpc/Cargo.toml", "[dev-dependencies]\nobvia-idl = \"0\"\nobvia = \"0\""),
         ];
         assert_eq!(
             said(check, &files),
@@ -348,9 +292,7 @@ mod tests {
         let text = "//! x\nuse std::fmt;\nuse std::time::Instant;\n#[cfg(test)]\nmod tests {\n    use std::fs;\n}\n";
         assert_eq!(
             said(check, &[("crates/ndr/src/flat.rs", text)]),
-            [
-                "crates/ndr/src/flat.rs:3: error: std::time has no place here: ndr never touches a wire and never blocks"
-            ]
+            ["crates/ndr/src/flat.rs:3: error: std::time has no place here: ndr never touches a wire and never blocks"]
         );
     }
 }

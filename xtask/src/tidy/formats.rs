@@ -1,36 +1,20 @@
 //! What other tools check: formatting and lints.
 
 use crate::Outcome;
-use crate::repo::root;
-use std::process::Command;
+use crate::program::Program;
 
-/// Formatting, as rustfmt has it.
+/// Formatting, as rustfmt has it, package by package: what lies in `testing/fuzz` is a workspace of its own.
 pub(super) fn rustfmt() -> Outcome {
-    run(&["fmt", "--all", "--check"], "cargo fmt puts it right")
+    Program::cargo(&["fmt", "--all", "--check"]).run()?;
+    let fuzz = "testing/fuzz/Cargo.toml";
+    if !crate::repo::root().join(fuzz).exists() {
+        return Ok(());
+    }
+    Program::cargo(&["fmt", "--manifest-path", fuzz, "--check"]).run()
 }
 
 /// Lints of rustc and clippy, warnings included.
 pub(super) fn clippy() -> Outcome {
-    let arguments = [
-        "clippy",
-        "--quiet",
-        "--workspace",
-        "--all-targets",
-        "--",
-        "-D",
-        "warnings",
-    ];
-    run(&arguments, "see what it printed")
-}
-
-fn run(arguments: &[&str], advice: &str) -> Outcome {
-    let status = Command::new(env!("CARGO"))
-        .args(arguments)
-        .current_dir(root())
-        .status()
-        .map_err(|error| format!("cargo cannot be run: {error}"))?;
-    if status.success() {
-        return Ok(());
-    }
-    Err(format!("cargo {} failed: {advice}", arguments.join(" ")))
+    let arguments = ["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"];
+    Program::cargo(&arguments).run()
 }

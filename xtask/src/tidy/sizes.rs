@@ -21,15 +21,8 @@ pub(super) fn check(repo: &Repo) -> Vec<Finding> {
     }
     for (exception, _) in EXCEPTIONS {
         let path = exception.split(':').next().unwrap_or_default();
-        if let Some(table) = repo
-            .file("xtask/src/tidy/sizes.rs")
-            .filter(|_| !repo.has(path))
-        {
-            findings.push(Finding::new(
-                table,
-                1,
-                format!("the exception {exception} is no longer needed"),
-            ));
+        if let Some(table) = repo.file("xtask/src/tidy/sizes.rs").filter(|_| !repo.has(path)) {
+            findings.push(Finding::new(table, 1, format!("the exception {exception} is no longer needed")));
         }
     }
     findings
@@ -54,28 +47,17 @@ fn check_file(file: &File, findings: &mut Vec<Finding>) {
         let message = format!("{length} lines without tests, {FILE_WANTED} is wanted");
         findings.push(Finding::new(file, 1, message).warning());
     }
-    for lines in test_lines
-        .iter()
-        .filter(|lines| (*lines).clone().count() > TESTS_LIMIT)
-    {
+    for lines in test_lines.iter().filter(|lines| (*lines).clone().count() > TESTS_LIMIT) {
         let stem = file.path.trim_end_matches(".rs");
         let count = lines.clone().count();
-        let message = format!(
-            "{count} lines of tests, {TESTS_LIMIT} is the limit; move them to {stem}/tests.rs"
-        );
+        let message = format!("{count} lines of tests, {TESTS_LIMIT} is the limit; move them to {stem}/tests.rs");
         findings.push(Finding::new(file, *lines.start(), message));
     }
     for function in functions(&tokens) {
         let length = function.lines.clone().count();
         let name = format!("{}:{}", file.path, function.name);
-        if length > FUNCTION_LIMIT
-            && !is_in(&test_lines, *function.lines.start())
-            && !is_excepted(&name)
-        {
-            let message = format!(
-                "fn {} has {length} lines, {FUNCTION_LIMIT} is the limit",
-                function.name
-            );
+        if length > FUNCTION_LIMIT && !is_in(&test_lines, *function.lines.start()) && !is_excepted(&name) {
+            let message = format!("fn {} has {length} lines, {FUNCTION_LIMIT} is the limit", function.name);
             findings.push(Finding::new(file, *function.lines.start(), message));
         }
     }
@@ -100,11 +82,7 @@ mod tests {
     #[test]
     fn long_files_are_found() {
         let lines = |count| "// x\n".repeat(count);
-        let with_tests = format!(
-            "{}#[cfg(test)]\nmod tests {{\n{}}}\n",
-            lines(500),
-            lines(147)
-        );
+        let with_tests = format!("{}#[cfg(test)]\nmod tests {{\n{}}}\n", lines(500), lines(147));
         let files = [
             ("a.rs", lines(801)),
             ("b.rs", lines(501)),
@@ -112,10 +90,7 @@ mod tests {
             ("d/tests.rs", lines(900)),
             ("d/tests/e.rs", lines(900)),
         ];
-        let files: Vec<_> = files
-            .iter()
-            .map(|(path, text)| (*path, text.as_str()))
-            .collect();
+        let files: Vec<_> = files.iter().map(|(path, text)| (*path, text.as_str())).collect();
         assert_eq!(
             said(check, &files),
             [
@@ -127,10 +102,7 @@ mod tests {
 
     #[test]
     fn long_tests_get_a_file_of_their_own() {
-        let text = format!(
-            "//! x\n#[cfg(test)]\nmod tests {{\n{}}}\n",
-            "// x\n".repeat(148)
-        );
+        let text = format!("//! x\n#[cfg(test)]\nmod tests {{\n{}}}\n", "// x\n".repeat(148));
         assert_eq!(
             said(check, &[("a/b.rs", &text)]),
             ["a/b.rs:2: error: 151 lines of tests, 150 is the limit; move them to a/b/tests.rs"]

@@ -7,61 +7,22 @@ use std::fmt;
 
 /// Files and folders whose source may say `unsafe`, and why it must.
 const ALLOWED: &[(&str, &str)] = &[
-    (
-        "crates/via/src/region.rs",
-        "loads from memory that a peer may write",
-    ),
+    ("crates/via/src/region.rs", "loads from memory that a peer may write"),
     ("crates/via/src/provider/", "maps, seals and shares memory"),
-    (
-        "crates/com/src/exports.rs",
-        "keeps objects alive for peers through COM's binary interface",
-    ),
-    (
-        "crates/com/src/frame.rs",
-        "turns checked frames into C arguments",
-    ),
-    (
-        "crates/com/src/marshal.rs",
-        "walks C structures by their layout tables",
-    ),
-    (
-        "crates/com/src/proxy.rs",
-        "makes objects whose vtables the runtime owns",
-    ),
-    (
-        "crates/com/src/registry.rs",
-        "reads the identity of interfaces out of their vtables",
-    ),
-    (
-        "crates/com/src/rt.rs",
-        "is what generated code calls, with C's types",
-    ),
-    (
-        "crates/com/src/runtime.rs",
-        "interface pointers that are handed from thread to thread",
-    ),
-    (
-        "crates/com/src/server.rs",
-        "interface pointers that are handed from thread to thread",
-    ),
-    (
-        "crates/com/src/stub.rs",
-        "calls objects through their vtables",
-    ),
-    (
-        "crates/com/src/thread.rs",
-        "keeps what belongs to a thread without locks",
-    ),
+    ("crates/com/src/exports.rs", "keeps objects alive for peers through COM's binary interface"),
+    ("crates/com/src/frame.rs", "turns checked frames into C arguments"),
+    ("crates/com/src/marshal.rs", "walks C structures by their layout tables"),
+    ("crates/com/src/proxy.rs", "makes objects whose vtables the runtime owns"),
+    ("crates/com/src/registry.rs", "reads the identity of interfaces out of their vtables"),
+    ("crates/com/src/rt.rs", "is what generated code calls, with C's types"),
+    ("crates/com/src/runtime.rs", "interface pointers that are handed from thread to thread"),
+    ("crates/com/src/server.rs", "interface pointers that are handed from thread to thread"),
+    ("crates/com/src/stub.rs", "calls objects through their vtables"),
+    ("crates/com/src/thread.rs", "keeps what belongs to a thread without locks"),
     ("crates/com/tests/", "tests of the binary interface"),
     ("crates/via/tests/", "tests of shared memory"),
-    (
-        "bench/src/raw.rs",
-        "baselines share memory without the checks that obvia makes",
-    ),
-    (
-        "bench/src/raw/",
-        "baselines share memory without the checks that obvia makes",
-    ),
+    ("bench/src/raw.rs", "baselines share memory without the checks that obvia makes"),
+    ("bench/src/raw/", "baselines share memory without the checks that obvia makes"),
 ];
 
 /// Crate roots that forbid it.
@@ -94,12 +55,8 @@ pub(super) fn check(repo: &Repo) -> Vec<Finding> {
         }
     }
     for (path, _) in ALLOWED.iter().filter(|(path, _)| path.ends_with(".rs")) {
-        if let Some(file) = repo
-            .file(path)
-            .filter(|file| places(&tokens(&file.text)).is_empty())
-        {
-            let message =
-                "has no unsafe any more: take it off the list in xtask/src/tidy/unsafety.rs";
+        if let Some(file) = repo.file(path).filter(|file| places(&tokens(&file.text)).is_empty()) {
+            let message = "has no unsafe any more: take it off the list in xtask/src/tidy/unsafety.rs";
             findings.push(Finding::new(file, 1, message));
         }
     }
@@ -124,25 +81,15 @@ pub(super) struct Count {
 
 impl fmt::Display for Count {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{} of {} unsafe places have their proof",
-            self.proofs, self.places
-        )
+        write!(f, "{} of {} unsafe places have their proof", self.proofs, self.places)
     }
 }
 
 /// Counts the places that want a proof, and those that have one.
 pub(super) fn count(repo: &Repo) -> Count {
-    let places: Vec<Place> = repo
-        .rust()
-        .flat_map(|file| places(&tokens(&file.text)))
-        .filter(|place| place.wants_proof)
-        .collect();
-    Count {
-        places: places.len(),
-        proofs: places.iter().filter(|place| place.has_proof).count(),
-    }
+    let places: Vec<Place> =
+        repo.rust().flat_map(|file| places(&tokens(&file.text))).filter(|place| place.wants_proof).collect();
+    Count { places: places.len(), proofs: places.iter().filter(|place| place.has_proof).count() }
 }
 
 /// One `unsafe`. Declarations of unsafe functions want no proof here: their contract is documented, and clippy checks that.
@@ -153,23 +100,16 @@ struct Place {
 }
 
 fn places(tokens: &[Token<'_>]) -> Vec<Place> {
-    let keywords = tokens
-        .iter()
-        .enumerate()
-        .filter(|(_, token)| token.is("unsafe"));
+    let keywords = tokens.iter().enumerate().filter(|(_, token)| token.is("unsafe"));
     let places = keywords.filter_map(|(at, token)| {
         let next = tokens.get(at + 1)?;
         // `unsafe(no_mangle)` and `unsafe extern "C" { }` promise something too; a type `unsafe extern "C" fn()` does not.
         let is_type = next.is("fn")
-            || tokens.get(at + 1..at + 4).is_some_and(|next| {
-                next[0].is("extern") && next.iter().any(|token| token.is("fn"))
-            });
+            || tokens
+                .get(at + 1..at + 4)
+                .is_some_and(|next| next[0].is("extern") && next.iter().any(|token| token.is("fn")));
         let wants_proof = !is_type && !next.is("trait");
-        Some(Place {
-            line: token.line,
-            wants_proof,
-            has_proof: is_proved(&tokens[..at]),
-        })
+        Some(Place { line: token.line, wants_proof, has_proof: is_proved(&tokens[..at]) })
     });
     places.collect()
 }
@@ -178,13 +118,8 @@ fn places(tokens: &[Token<'_>]) -> Vec<Place> {
 fn is_proved(before: &[Token<'_>]) -> bool {
     for (at, token) in before.iter().enumerate().rev() {
         if token.kind == Kind::Comment {
-            let comments = before[..=at]
-                .iter()
-                .rev()
-                .take_while(|token| token.is_comment());
-            return comments
-                .into_iter()
-                .any(|comment| comment.text.contains("SAFETY:"));
+            let comments = before[..=at].iter().rev().take_while(|token| token.is_comment());
+            return comments.into_iter().any(|comment| comment.text.contains("SAFETY:"));
         }
         if token.is(";") || token.is("{") || token.is("}") {
             return false;
@@ -217,27 +152,16 @@ mod tests {
         let text = "/// Does.\nunsafe impl Send for X {}\nfn f() {\n    // Trust me.\n    unsafe { g() };\n    // SAFETY: a\n    \
                     // long one.\n    let x = h(unsafe { g() });\n    unsafe { g() }\n}\n/// # Safety\nunsafe fn i() {}\n\
                     type T = unsafe extern \"C\" fn();\n// \"unsafe {\" is no code, nor is /* unsafe { */\n";
-        let lines: Vec<_> = said(check, &[(PATH, text)])
-            .iter()
-            .map(|said| said.split(':').nth(1).unwrap().to_owned())
-            .collect();
+        let lines: Vec<_> =
+            said(check, &[(PATH, text)]).iter().map(|said| said.split(':').nth(1).unwrap().to_owned()).collect();
         assert_eq!(lines, ["2", "5", "9"]);
     }
 
     #[test]
     fn crates_without_it_forbid_it() {
-        let found = said(
-            check,
-            &[("crates/ndr/src/lib.rs", "//! x\n#![deny(unsafe_code)]\n")],
-        );
-        assert_eq!(
-            found,
-            ["crates/ndr/src/lib.rs:1: error: #![forbid(unsafe_code)] is missing"]
-        );
-        let found = said(
-            check,
-            &[("crates/ndr/src/lib.rs", "//! x\n#![forbid(unsafe_code)]\n")],
-        );
+        let found = said(check, &[("crates/ndr/src/lib.rs", "//! x\n#![deny(unsafe_code)]\n")]);
+        assert_eq!(found, ["crates/ndr/src/lib.rs:1: error: #![forbid(unsafe_code)] is missing"]);
+        let found = said(check, &[("crates/ndr/src/lib.rs", "//! x\n#![forbid(unsafe_code)]\n")]);
         assert_eq!(found, [""; 0]);
     }
 

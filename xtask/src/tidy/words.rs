@@ -13,67 +13,19 @@ struct Word {
 }
 
 const WORDS: &[Word] = &[
-    Word {
-        word: "backend",
-        instead: "provider, or what it does",
-        except: &[],
-    },
-    Word {
-        word: "common",
-        instead: "what its contents have in common",
-        except: &[],
-    },
-    Word {
-        word: "driver",
-        instead: "provider",
-        except: &[],
-    },
-    Word {
-        word: "helper",
-        instead: "what it does",
-        except: &[],
-    },
-    Word {
-        word: "helpers",
-        instead: "what they do",
-        except: &[],
-    },
+    Word { word: "backend", instead: "provider, or what it does", except: &[] },
+    Word { word: "common", instead: "what its contents have in common", except: &[] },
+    Word { word: "driver", instead: "provider", except: &[] },
+    Word { word: "helper", instead: "what it does", except: &[] },
+    Word { word: "helpers", instead: "what they do", except: &[] },
     // Proxy manager and stub manager are DCOM's own words.
-    Word {
-        word: "manager",
-        instead: "what it does",
-        except: &["crates/com/"],
-    },
-    Word {
-        word: "managers",
-        instead: "what they do",
-        except: &["crates/com/"],
-    },
-    Word {
-        word: "misc",
-        instead: "what it is",
-        except: &[],
-    },
-    Word {
-        word: "plugin",
-        instead: "provider",
-        except: &[],
-    },
-    Word {
-        word: "session",
-        instead: "association or connection",
-        except: &[],
-    },
-    Word {
-        word: "util",
-        instead: "what it does",
-        except: &[],
-    },
-    Word {
-        word: "utils",
-        instead: "what they do",
-        except: &[],
-    },
+    Word { word: "manager", instead: "what it does", except: &["crates/com/"] },
+    Word { word: "managers", instead: "what they do", except: &["crates/com/"] },
+    Word { word: "misc", instead: "what it is", except: &[] },
+    Word { word: "plugin", instead: "provider", except: &[] },
+    Word { word: "session", instead: "association or connection", except: &[] },
+    Word { word: "util", instead: "what it does", except: &[] },
+    Word { word: "utils", instead: "what they do", except: &[] },
 ];
 
 /// Texts that no file may have in it: places on somebody's machine, hosts that packages come from.
@@ -93,11 +45,7 @@ const PLACES: &[&str] = &[
 ];
 
 /// This table, and the file that cargo writes itself.
-const MAY_NAME_PLACES: &[&str] = &[
-    "xtask/src/tidy/words.rs",
-    "Cargo.lock",
-    "testing/fuzz/Cargo.lock",
-];
+const MAY_NAME_PLACES: &[&str] = &["xtask/src/tidy/words.rs", "Cargo.lock", "testing/fuzz/Cargo.lock"];
 
 /// Macros that mark work that is not done.
 const UNFINISHED: &[&str] = &["dbg", "todo", "unimplemented"];
@@ -208,15 +156,9 @@ mod tests {
     #[test]
     fn words_are_found_in_names() {
         let files = [
-            (
-                "crates/x/src/string_utils.rs",
-                "//! x\nstruct UdpBackend; // a helper\nfn utility() {}\n",
-            ),
+            ("crates/x/src/string_utils.rs", "//! x\nstruct UdpBackend; // a helper\nfn utility() {}\n"),
             ("crates/com/src/proxy.rs", "struct ProxyManager;\n"),
-            (
-                "crates/rpc/src/x.rs",
-                "struct CallManager; type T = CallManager;\nconst X: &str = \"session\";\n",
-            ),
+            ("crates/rpc/src/x.rs", "struct CallManager; type T = CallManager;\nconst X: &str = \"session\";\n"),
         ];
         assert_eq!(
             said(check, &files),
@@ -230,10 +172,7 @@ mod tests {
 
     #[test]
     fn places_are_found_everywhere() {
-        let files = [
-            ("docs/x.md", "a\nsee /home/me/x\n"),
-            ("Cargo.lock", "source = \"crates.io/\""),
-        ];
+        let files = [("docs/x.md", "a\nsee /home/me/x\n"), ("Cargo.lock", "source = \"crates.io/\"")];
         assert_eq!(
             said(check, &files),
             ["docs/x.md:2: error: \"/home/\" names a place on a machine or a package host"]

@@ -1,0 +1,17 @@
+//! `loom`: explores the interleavings of what threads and processes share. Its tests have `loom` in their path.
+
+use crate::program::{Program, target};
+use crate::suite::run_tests;
+use crate::{Outcome, Problem};
+
+const PACKAGE: &str = "obvia-via";
+
+pub(crate) fn main(arguments: &[String]) -> Outcome {
+    if !arguments.is_empty() {
+        return Err(Problem::failed("usage: cargo xtask loom"));
+    }
+    let program = Program::cargo(&["test", "--release", "--package", PACKAGE, "--lib", "loom"])
+        .variable("RUSTFLAGS", "--cfg loom")
+        .variable("CARGO_TARGET_DIR", target().join("loom").display().to_string());
+    run_tests(&program, &[])
+}

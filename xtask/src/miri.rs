@@ -1,0 +1,24 @@
+//! `miri`: runs unit tests in an interpreter that notices undefined behaviour.
+//!
+//! Miri knows no shared memory, no sockets with descriptors and no other process. Tests that need those say so with
+//! `#[cfg_attr(miri, ignore)]`.
+
+use crate::program::target;
+use crate::{Outcome, Problem, tools};
+
+/// Crates, and which of their tests.
+const PACKAGES: &[&str] = &["obvia-ndr", "obvia-via", "obvia-rpc", "obvia"];
+
+pub(crate) fn main(arguments: &[String]) -> Outcome {
+    if !arguments.is_empty() {
+        return Err(Problem::failed("usage: cargo xtask miri"));
+    }
+    tools::miri()?;
+    for package in PACKAGES {
+        tools::nightly_cargo(&["miri", "test", "--quiet", "--package", package, "--lib"])
+            .variable("CARGO_TARGET_DIR", target().join("miri").display().to_string())
+            .variable("MIRIFLAGS", "-Zmiri-disable-isolation -Zmiri-strict-provenance")
+            .run()?;
+    }
+    Ok(())
+}

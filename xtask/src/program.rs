@@ -1,0 +1,146 @@
+//! Runs other programs, says which, and gives up on those that never end.
+
+use crate::repo::root;
+use crate::{Outcome, Problem};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+/// A program of a test run that takes longer than this is stuck.
+const SECONDS_MAX: u32 = 1200;
+
+/// A program to run, in the folder of the workspace.
+pub(crate) struct Program {
+    words: Vec<String>,
+    variables: Vec<(String, String)>,
+    folder: PathBuf,
+}
+
+impl Program {
+    /// `cargo`, with the toolchain of the workspace.
+    pub(crate) fn cargo(arguments: &[&str]) -> Self {
+        Self::new("cargo", arguments)
+    }
+
+    pub(crate) fn new(program: &str, arguments: &[&str]) -> Self {
+        let words = std::iter::once(&program).chain(arguments);
+        Self { words: words.map(ToString::to_string).collect(), variables: Vec::new(), folder: root() }
+    }
+
+    /// The same with more arguments.
+    pub(crate) fn with(&self, arguments: &[&str]) -> Self {
+        let more = arguments.iter().map(ToString::to_string);
+        Self {
+            words: self.words.iter().cloned().chain(more).collect(),
+            variables: self.variables.clone(),
+            folder: self.folder.clone(),
+        }
+    }
+
+    pub(crate) fn argument(mut self, argument: impl Into<String>) -> Self {
+        self.words.push(argument.into());
+        self
+    }
+
+    pub(crate) fn variable(mut self, name: &str, value: impl Into<String>) -> Self {
+        self.variables.push((name.to_owned(), value.into()));
+        self
+    }
+
+    pub(crate) fn folder(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.folder = folder.into();
+        self
+    }
+
+    /// The command line, for people.
+    pub(crate) fn line(&self) -> String {
+        let variables = self.variables.iter();
+        let variables = variables.filter(|(name, _)| !matches!(name.as_str(), "OBVIA_RUNTIME_DIR" | "PATH"));
+        let mut words: Vec<String> = variables.map(|(name, value)| format!("{name}={value:?}")).collect();
+        words.extend(self.words.iter().cloned());
+        words.join(" ")
+    }
+
+    /// The command, for what this type has no method for.
+    pub(crate) fn command(&self) -> Command {
+        // In a run that counts nobody watches: what is stuck is ended, with all that it started. Elsewhere `timeout` would keep
+        // Control-C from the program.
+        let limit = SECONDS_MAX.to_string();
+        let mut words: Vec<&str> = self.words.iter().map(String::as_str).collect();
+        if is_ci() {
+            words.splice(0..0, ["timeout", "--kill-after=10", &limit]);
+        }
+        let mut command = Command::new(words[0]);
+        command
+            .args(&words[1..])
+            .current_dir(&self.folder)
+            .envs(self.variables.iter().map(|(name, value)| (name, value)))
+            .stdin(Stdio::null());
+        // What cargo says to the program that it runs is not for the cargo that this program runs.
+        for name in ["CARGO", "CARGO_MANIFEST_DIR", "CARGO_PKG_NAME", "RUSTC", "RUSTDOC"] {
+            command.env_remove(name);
+        }
+        command
+    }
+
+    /// Runs it; it prints to where this program prints.
+    pub(crate) fn run(&self) -> Outcome {
+        println!("    $ {}", self.line());
+        let status = self.command().status().map_err(|error| self.not_started(&error))?;
+        if status.success() {
+            return Ok(());
+        }
+        Err(Problem::Failed(format!("{}: {status}", self.line())))
+    }
+
+    /// Runs it and takes what it prints to standard output.
+    pub(crate) fn read(&self) -> Outcome<String> {
+        let output = self.command().stderr(Stdio::piped()).output().map_err(|error| self.not_started(&error))?;
+        if output.status.success() {
+            return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+        }
+        let complaint = String::from_utf8_lossy(&output.stderr);
+        let complaint = complaint.trim_end();
+        let line = self.line();
+        Err(Problem::Failed(format!("{line}: {}\n{complaint}", output.status)))
+    }
+
+    /// Whether it runs and says that all is well. What it prints is thrown away.
+    pub(crate) fn succeeds(&self) -> bool {
+        let mut command = self.command();
+        let status = command.stdout(Stdio::null()).stderr(Stdio::null()).status();
+        status.is_ok_and(|status| status.success())
+    }
+
+    fn not_started(&self, error: &std::io::Error) -> Problem {
+        Problem::Failed(format!("{} cannot be run: {error}", self.words[0]))
+    }
+}
+
+/// Whether this is a run that counts: what is missing is then not passed over.
+pub(crate) fn is_ci() -> bool {
+    std::env::var_os("CI").is_some_and(|value| value == "true")
+}
+
+/// Where cargo builds to.
+pub(crate) fn target() -> PathBuf {
+    let root = root();
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |target| root.join(target))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Program;
+    use crate::Problem;
+
+    #[test]
+    fn what_fails_is_said() {
+        assert_eq!(Program::new("true", &[]).run(), Ok(()));
+        let Err(Problem::Failed(what)) = Program::new("false", &["x"]).variable("A", "b c").run() else {
+            panic!("false succeeded");
+        };
+        assert_eq!(what, "A=\"b c\" false x: exit status: 1");
+        assert!(!Program::new("there-is-no-such-program", &[]).succeeds());
+        let read = Program::new("ls", &["there-is-no-such-file"]).read();
+        assert!(matches!(read, Err(Problem::Failed(what)) if what.contains("there-is-no-such-file")));
+    }
+}

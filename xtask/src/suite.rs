@@ -1,0 +1,71 @@
+//! Test programs with a name of their own: `tests/NAME.rs` of any crate, run by the part of that name.
+//!
+//! Their tests are marked `#[ignore]` where they take long or need the machine for themselves, so that `cargo test` alone
+//! stays quick.
+
+use crate::program::Program;
+use crate::repo::Repo;
+use crate::{Outcome, Problem};
+
+/// Runs `tests/NAME.rs` wherever it is, in release mode, the tests that `cargo test` ignores included.
+pub(crate) fn run(name: &str, variables: &[(&str, String)]) -> Outcome {
+    let packages = packages_with(&load()?, name);
+    if packages.is_empty() {
+        return Err(Problem::missing(format!("no crate has tests/{name}.rs yet")));
+    }
+    for package in packages {
+        let arguments = ["test", "--release", "--package", &package, "--test", name];
+        let mut program = Program::cargo(&arguments);
+        for (name, value) in variables {
+            program = program.variable(name, value.clone());
+        }
+        run_tests(&program, &["--include-ignored"])?;
+    }
+    Ok(())
+}
+
+/// Runs the tests of a `cargo test` command, and takes it for a failure when there are none.
+pub(crate) fn run_tests(cargo: &Program, options: &[&str]) -> Outcome {
+    let listed = cargo.with(&["--quiet", "--", "--list"]).with(options).read()?;
+    let count = listed.lines().filter(|line| line.ends_with(": test")).count();
+    if count == 0 {
+        return Err(Problem::Failed(format!("{}: has no test", cargo.line())));
+    }
+    cargo.with(&["--quiet", "--"]).with(options).run()
+}
+
+pub(crate) fn load() -> Outcome<Repo> {
+    Repo::load().map_err(Problem::Failed)
+}
+
+/// The packages that have a test program of that name.
+fn packages_with(repo: &Repo, name: &str) -> Vec<String> {
+    let inside = format!("/tests/{name}.rs");
+    let folders = repo.files.iter().filter_map(|file| file.path.strip_suffix(&inside));
+    let manifests = folders.filter_map(|folder| repo.file(&format!("{folder}/Cargo.toml")));
+    manifests.filter_map(|manifest| package(&manifest.text)).collect()
+}
+
+/// The name that a manifest gives its package.
+fn package(manifest: &str) -> Option<String> {
+    let line = manifest.lines().find(|line| line.starts_with("name = "))?;
+    Some(line.split('"').nth(1)?.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::packages_with;
+    use crate::repo::Repo;
+
+    #[test]
+    fn packages_are_found_by_their_test_programs() {
+        let repo = Repo::of(&[
+            ("crates/com/Cargo.toml", "[package]\nname = \"obvia\"\n"),
+            ("crates/com/tests/kill.rs", ""),
+            ("crates/via/Cargo.toml", "[package]\nname = \"obvia-via\"\n"),
+            ("crates/via/tests/hostile.rs", ""),
+        ]);
+        assert_eq!(packages_with(&repo, "kill"), ["obvia"]);
+        assert_eq!(packages_with(&repo, "soak"), [""; 0]);
+    }
+}

@@ -1,0 +1,119 @@
+//! Runs every client of the examples against its server.
+
+use crate::program::{Program, target};
+use crate::suite::load;
+use crate::{Outcome, Problem};
+use std::fs::DirBuilder;
+use std::io::{BufRead, BufReader};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::PathBuf;
+use std::process::{Child, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Runs each `NAME-client` of the examples while its `NAME-server` serves.
+pub(super) fn run() -> Outcome {
+    let names = clients(&load()?);
+    if names.is_empty() {
+        return Err(Problem::missing("no example has a client"));
+    }
+    for name in names {
+        Program::cargo(&["build", "--quiet", "--package", &name, "--bins"]).run()?;
+        run_client(&name)?;
+    }
+    Ok(())
+}
+
+/// The examples that have a client.
+fn clients(repo: &crate::repo::Repo) -> Vec<String> {
+    let find = |path: &str| {
+        let name = path.strip_prefix("examples/")?.split('/').next()?;
+        let client = format!("examples/{name}/src/bin/{name}-client.rs");
+        (path == client).then(|| name.to_owned())
+    };
+    repo.files.iter().filter_map(|file| find(&file.path)).collect()
+}
+
+fn run_client(example: &str) -> Outcome {
+    let path = |side| target().join(format!("debug/{example}-{side}")).display().to_string();
+    let names = Names::new()?;
+    let _server = Server::start(&names.see(Program::new(&path("server"), &[])))?;
+    names.see(Program::new(&path("client"), &[])).run()
+}
+
+/// A directory of exported names that nobody else uses, removed when the value is dropped.
+pub(super) struct Names(PathBuf);
+
+impl Names {
+    pub(super) fn new() -> Outcome<Self> {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let folder = std::env::temp_dir().join(format!("obvia-xtask-{}-{count}", std::process::id()));
+        let made = DirBuilder::new().mode(0o700).create(&folder);
+        made.map_err(|error| Problem::Failed(format!("{}: {error}", folder.display())))?;
+        Ok(Self(folder))
+    }
+
+    /// Has a program find its names here.
+    pub(super) fn see(&self, program: Program) -> Program {
+        program.variable("OBVIA_RUNTIME_DIR", self.0.display().to_string())
+    }
+}
+
+impl Drop for Names {
+    fn drop(&mut self) {
+        // Whatever is left lies in a folder for temporary files.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A server, ended when the value is dropped.
+pub(super) struct Server(Child);
+
+impl Server {
+    /// Starts it and waits for its first line, which it prints when it can be called.
+    pub(super) fn start(program: &Program) -> Outcome<Self> {
+        let line = program.line();
+        println!("    $ {line} &");
+        let failed = |why: String| Problem::Failed(format!("{line}: {why}"));
+        let mut child = program.command().stdout(Stdio::piped()).spawn().map_err(|error| failed(error.to_string()))?;
+        let output = child.stdout.take();
+        let server = Self(child);
+        let mut first = String::new();
+        let read = output.map(|output| BufReader::new(output).read_line(&mut first));
+        match read {
+            Some(Ok(count)) if count > 0 => Ok(server),
+            _ => Err(failed("ended before it was ready".to_owned())),
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It may have ended by itself: then there is nothing to end.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Server, clients};
+    use crate::program::Program;
+    use crate::repo::Repo;
+
+    #[test]
+    fn clients_are_found() {
+        let repo = Repo::of(&[
+            ("examples/calc/src/bin/calc-client.rs", ""),
+            ("examples/calc/src/bin/calc-server.rs", ""),
+            ("examples/pfs/src/bin/pfs-shell.rs", ""),
+        ]);
+        assert_eq!(clients(&repo), ["calc"]);
+    }
+
+    #[test]
+    fn a_server_that_is_never_ready_is_noticed() {
+        assert!(Server::start(&Program::new("true", &[])).is_err());
+        assert!(Server::start(&Program::new("echo", &["ready"])).is_ok());
+    }
+}

@@ -1,0 +1,144 @@
+//! Takes the newcomer's program out of the README, builds it in a fresh crate and compares what it prints.
+//!
+//! A code block belongs to the file whose name stands in backticks at the start of the line before it. The block after a
+//! line that ends in `prints:` is what the command in that line prints.
+
+use super::examples::{Names, Server};
+use crate::program::{Program, target};
+use crate::repo::root;
+use crate::{Outcome, Problem};
+use std::fs;
+use std::path::Path;
+
+pub(super) fn run() -> Outcome {
+    let text = fs::read_to_string(root().join("README.md")).map_err(|error| wrong(&error))?;
+    let program = Newcomer::read(&text)?;
+    // Beside a checkout of the project, as the README has it.
+    let folder = target().join("readme");
+    let crate_folder = folder.join("calc");
+    if crate_folder.exists() {
+        fs::remove_dir_all(&crate_folder).map_err(|error| wrong(&error))?;
+    }
+    fs::create_dir_all(crate_folder.join("src/bin")).map_err(|error| wrong(&error))?;
+    let link = folder.join("obvia");
+    let _ = fs::remove_file(&link);
+    std::os::unix::fs::symlink(root(), &link).map_err(|error| wrong(&error))?;
+    program.write(&crate_folder)?;
+    let built = target().join("readme-target");
+    let cargo = |arguments: &[&str]| {
+        Program::cargo(arguments).folder(&crate_folder).variable("CARGO_TARGET_DIR", built.display().to_string())
+    };
+    cargo(&["build", "--quiet"]).run()?;
+    // Names of its own: the user may well have exported a calculator.
+    let names = Names::new()?;
+    let server = built.join("debug/server").display().to_string();
+    let _server = Server::start(&names.see(Program::new(&server, &[])))?;
+    let printed = names.see(cargo(&["run", "--quiet", "--bin", "client"])).read()?;
+    if printed.trim_end() == program.printed.trim_end() {
+        return Ok(());
+    }
+    let promised = &program.printed;
+    Err(Problem::Failed(format!("the README promises\n{promised}and the client prints\n{printed}")))
+}
+
+fn wrong(error: &std::io::Error) -> Problem {
+    Problem::Failed(format!("preparing the newcomer's crate: {error}"))
+}
+
+/// What the README has the newcomer write.
+#[derive(Debug, PartialEq, Eq)]
+struct Newcomer {
+    files: Vec<(String, String)>,
+    printed: String,
+}
+
+/// Files that the program consists of.
+const FILES: &[&str] = &["Cargo.toml", "calc.idl", "build.rs", "src/lib.rs", "src/bin/server.rs", "src/bin/client.rs"];
+
+impl Newcomer {
+    fn read(text: &str) -> Outcome<Self> {
+        let mut files = Vec::new();
+        let mut printed = None;
+        for (title, block) in blocks(text) {
+            if title.ends_with("prints:") {
+                printed = Some(block);
+                continue;
+            }
+            let name = title.strip_prefix('`').and_then(|rest| rest.split('`').next());
+            if let Some(name) = name.filter(|name| FILES.contains(name)) {
+                files.push((name.to_owned(), block));
+            }
+        }
+        if let Some(missing) = FILES.iter().find(|name| !files.iter().any(|(file, _)| file == *name)) {
+            return Err(Problem::Failed(format!("README.md does not show `{missing}`")));
+        }
+        let printed = printed.ok_or_else(|| Problem::failed("README.md does not say what the client prints"))?;
+        Ok(Self { files, printed })
+    }
+
+    fn write(&self, folder: &Path) -> Outcome {
+        for (name, text) in &self.files {
+            // Not part of the workspace that it lies in.
+            let root = if name == "Cargo.toml" { "\n[workspace]\n" } else { "" };
+            fs::write(folder.join(name), format!("{text}{root}")).map_err(|error| wrong(&error))?;
+        }
+        Ok(())
+    }
+}
+
+/// The code blocks, each with the last line before it that is not empty.
+fn blocks(text: &str) -> Vec<(&str, String)> {
+    let mut blocks = Vec::new();
+    let mut title = "";
+    let mut block: Option<String> = None;
+    for line in text.lines() {
+        match &mut block {
+            Some(lines) if line.starts_with("```") => {
+                blocks.push((title, std::mem::take(lines)));
+                block = None;
+            }
+            Some(lines) => {
+                lines.push_str(line);
+                lines.push('\n');
+            }
+            None if line.starts_with("```") => block = Some(String::new()),
+            None if !line.trim().is_empty() => title = line.trim(),
+            None => {}
+        }
+    }
+    blocks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FILES, Newcomer, blocks};
+
+    fn readme() -> String {
+        let files = FILES.iter().map(|name| format!("`{name}`, so and so:\n\n```rust\nin {name}\n```\n\n"));
+        format!("# x\n\n```\n$ other\n```\n{}`cargo run` prints:\n```\n5\n```\n", files.collect::<String>())
+    }
+
+    #[test]
+    fn the_program_is_found() {
+        let newcomer = Newcomer::read(&readme()).unwrap();
+        assert_eq!(newcomer.files.len(), FILES.len());
+        assert_eq!(newcomer.files[2], ("build.rs".to_owned(), "in build.rs\n".to_owned()));
+        assert_eq!(newcomer.printed, "5\n");
+    }
+
+    #[test]
+    fn a_missing_file_is_named() {
+        let text = readme().replace("`calc.idl`", "`calc.txt`");
+        let error = Newcomer::read(&text).unwrap_err();
+        assert_eq!(error.to_string(), "README.md does not show `calc.idl`");
+        assert!(Newcomer::read(&readme().replace("prints:", "does:")).is_err());
+    }
+
+    #[test]
+    fn blocks_have_titles() {
+        assert_eq!(
+            blocks("a\n\n```x\nb\n\nc\n```\n```\nd\n```"),
+            [("a", "b\n\nc\n".to_owned()), ("a", "d\n".to_owned())]
+        );
+    }
+}

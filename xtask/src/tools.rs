@@ -1,0 +1,86 @@
+//! Tools from elsewhere: found, or installed where that can be done without asking, or named with the command that installs them.
+
+use crate::program::{Program, target};
+use crate::{Outcome, Problem};
+
+/// The toolchain that fuzzing and Miri need.
+const NIGHTLY: &str = "nightly";
+
+/// A cargo of the nightly toolchain, with the project's own tools on its path.
+pub(crate) fn nightly_cargo(arguments: &[&str]) -> Program {
+    let tools = target().join("tools/bin");
+    let path = std::env::var("PATH").unwrap_or_default();
+    Program::cargo(arguments)
+        .variable("RUSTUP_TOOLCHAIN", NIGHTLY)
+        .variable("PATH", format!("{}:{path}", tools.display()))
+}
+
+/// Makes sure that valgrind is there.
+pub(crate) fn valgrind() -> Outcome {
+    if Program::new("valgrind", &["--version"]).succeeds() {
+        return Ok(());
+    }
+    apt("valgrind")
+}
+
+/// Makes sure that the nightly toolchain is there.
+pub(crate) fn nightly() -> Outcome {
+    if nightly_cargo(&["--version"]).succeeds() {
+        return Ok(());
+    }
+    let install = Program::new("rustup", &["toolchain", "install", NIGHTLY, "--profile", "minimal"]);
+    optional("the nightly toolchain", &install)
+}
+
+/// Makes sure that Miri is there, and the standard library as it wants it.
+pub(crate) fn miri() -> Outcome {
+    nightly()?;
+    if !nightly_cargo(&["miri", "--version"]).succeeds() {
+        let install = Program::new("rustup", &["component", "add", "miri", "rust-src", "--toolchain", NIGHTLY]);
+        optional("Miri", &install)?;
+    }
+    let sysroot = Program::new("rustup", &["component", "add", "rust-src", "--toolchain", NIGHTLY]);
+    let setup = nightly_cargo(&["miri", "setup"]);
+    if setup.succeeds() || (sysroot.succeeds() && setup.succeeds()) {
+        return Ok(());
+    }
+    Err(Problem::missing(format!("Miri's standard library: {}", setup.line())))
+}
+
+/// Makes sure that cargo-fuzz is there, for this project alone.
+pub(crate) fn cargo_fuzz() -> Outcome {
+    nightly()?;
+    if nightly_cargo(&["fuzz", "--version"]).succeeds() {
+        return Ok(());
+    }
+    let tools = target().join("tools");
+    let install = Program::cargo(&["install", "--quiet", "cargo-fuzz", "--locked", "--root"])
+        .argument(tools.display().to_string())
+        .variable("CARGO_TARGET_DIR", target().join("tools-build").display().to_string());
+    required("cargo-fuzz", &install)
+}
+
+fn apt(package: &str) -> Outcome {
+    let is_root = Program::new("id", &["-u"]).read().is_ok_and(|id| id.trim() == "0");
+    let install = Program::new("apt-get", &["install", "--quiet", "--yes", package])
+        .variable("DEBIAN_FRONTEND", "noninteractive");
+    if !is_root {
+        return Err(missing(package, &format!("sudo apt-get install {package}"), true));
+    }
+    // A machine whose lists are too old is told so by the installation that follows.
+    Program::new("apt-get", &["update", "--quiet"]).succeeds();
+    required(package, &install)
+}
+
+fn required(what: &str, install: &Program) -> Outcome {
+    install.run().map_err(|_| missing(what, &install.line(), true))
+}
+
+fn optional(what: &str, install: &Program) -> Outcome {
+    install.run().map_err(|_| missing(what, &install.line(), false))
+}
+
+fn missing(what: &str, how: &str, required: bool) -> Problem {
+    let what = format!("{what} is missing and could not be had; this installs it: {how}");
+    Problem::Missing { what, required }
+}
