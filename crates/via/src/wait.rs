@@ -50,6 +50,12 @@ impl SpinBudget {
         }
     }
 
+    /// Whether the thread polls at all.
+    #[inline]
+    pub(crate) fn is_patient(&self) -> bool {
+        self.polls > SPIN_MIN && self.policy != Waiting::Block
+    }
+
     /// A message came while polling.
     pub(crate) fn polling_paid(&mut self) {
         self.polls = SPIN_MAX;
