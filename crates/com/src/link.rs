@@ -9,7 +9,7 @@ use crate::runtime::{Runtime, janitor};
 use crate::{binding, system};
 use obvia_rpc::vi_call::{Channel, TargetId};
 use obvia_via::provider::shm::Options;
-use obvia_via::{Deadline, Error as ViError};
+use obvia_via::{Deadline, Error as ViError, Waiting};
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -41,7 +41,9 @@ impl Link {
     /// Connects to a name: an exported name, or the endpoint of a process.
     pub(crate) fn open(runtime: &Runtime, name: &str, deadline: Deadline) -> Result<Self> {
         let options = runtime.options();
-        let mut home = Channel::new(runtime.directory().connect(name, &options, deadline)?);
+        // Seldom used, and not by who measures latency.
+        let for_home = Options { waiting: Waiting::Adaptive, quiet: true, ..options.clone() };
+        let mut home = Channel::new(runtime.directory().connect(name, &for_home, deadline)?);
         let oxid = binding::introduce(&mut home, runtime.oxid(), deadline)?;
         Ok(Self {
             oxid,

@@ -26,6 +26,8 @@ const LENGTH: usize = 24;
 struct Greeting {
     area: u64,
     may_sleep: bool,
+    /// The sender will be quiet for long: the other side had better sleep, whatever its policy is.
+    quiet: bool,
 }
 
 impl Greeting {
@@ -34,7 +36,8 @@ impl Greeting {
         bytes[0..4].copy_from_slice(&MAGIC.to_le_bytes());
         bytes[4..8].copy_from_slice(&VERSION.to_le_bytes());
         bytes[8..12].copy_from_slice(&layout::SLOT_COUNT.to_le_bytes());
-        bytes[12..16].copy_from_slice(&u32::from(self.may_sleep).to_le_bytes());
+        let flags = u32::from(self.may_sleep) | u32::from(self.quiet) << 1;
+        bytes[12..16].copy_from_slice(&flags.to_le_bytes());
         bytes[16..24].copy_from_slice(&self.area.to_le_bytes());
         bytes
     }
@@ -42,13 +45,13 @@ impl Greeting {
     fn from_wire(bytes: &[u8; LENGTH], limit: u64) -> Result<Self, Violation> {
         let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
         let area = u64::from(word(16)) | u64::from(word(20)) << 32;
-        if word(0) != MAGIC || word(4) != VERSION || word(8) != layout::SLOT_COUNT || word(12) > 1 {
+        if word(0) != MAGIC || word(4) != VERSION || word(8) != layout::SLOT_COUNT || word(12) > 3 {
             return Err(Violation::BadGreeting);
         }
         if area == 0 || area > limit || !area.is_multiple_of(4096) {
             return Err(Violation::BadGreeting);
         }
-        Ok(Self { area, may_sleep: word(12) == 1 })
+        Ok(Self { area, may_sleep: word(12) & 1 != 0, quiet: word(12) & 2 != 0 })
     }
 }
 
@@ -136,32 +139,37 @@ impl Incoming {
     /// protocol, [`Error::TimedOut`] for one that says nothing within five seconds.
     pub fn complete(self, options: &Options) -> Result<Vi, Error> {
         check_peer(&self.socket)?;
-        let (peer, may_sleep) = receive(&self.socket, options, Deadline::after_secs(5))?;
+        let (peer, greeting) = receive(&self.socket, options, Deadline::after_secs(5))?;
+        let mut options = options.clone();
+        if greeting.quiet {
+            options.waiting = Waiting::Block;
+        }
         let (own, fd) = mapping::create(layout::AREA + options.area)?;
-        send(&self.socket, options, &fd)?;
-        Vi::new(self.socket, own, peer, may_sleep, options)
+        send(&self.socket, &options, &fd)?;
+        Vi::new(self.socket, own, peer, greeting.may_sleep, &options)
     }
 
     /// The client's part: sends its greeting first.
     pub(super) fn request(self, options: &Options, deadline: Deadline) -> Result<Vi, Error> {
         let (own, fd) = mapping::create(layout::AREA + options.area)?;
         send(&self.socket, options, &fd)?;
-        let (peer, may_sleep) = receive(&self.socket, options, deadline)?;
-        Vi::new(self.socket, own, peer, may_sleep, options)
+        let (peer, greeting) = receive(&self.socket, options, deadline)?;
+        Vi::new(self.socket, own, peer, greeting.may_sleep, options)
     }
 }
 
 fn send(socket: &OwnedFd, options: &Options, fd: &OwnedFd) -> Result<(), Error> {
-    let greeting = Greeting { area: options.area as u64, may_sleep: options.waiting != Waiting::Poll };
+    let greeting =
+        Greeting { area: options.area as u64, may_sleep: options.waiting != Waiting::Poll, quiet: options.quiet };
     send_with_fd(socket, &greeting.to_wire(), fd)
 }
 
-fn receive(socket: &OwnedFd, options: &Options, deadline: Deadline) -> Result<(Mapping, bool), Error> {
+fn receive(socket: &OwnedFd, options: &Options, deadline: Deadline) -> Result<(Mapping, Greeting), Error> {
     let mut bytes = [0; LENGTH];
     let fd = receive_with_fd(socket, &mut bytes, deadline)?;
     let greeting = Greeting::from_wire(&bytes, options.max_frame as u64)?;
     let area = usize::try_from(greeting.area).map_err(|_| Violation::BadGreeting)?;
-    Ok((mapping::open(&fd, layout::AREA + area)?, greeting.may_sleep))
+    Ok((mapping::open(&fd, layout::AREA + area)?, greeting))
 }
 
 #[cfg(test)]
@@ -170,14 +178,14 @@ mod tests {
 
     #[test]
     fn greeting_round_trips() {
-        let greeting = Greeting { area: 1 << 18, may_sleep: true };
+        let greeting = Greeting { area: 1 << 18, may_sleep: true, quiet: true };
         assert_eq!(Greeting::from_wire(&greeting.to_wire(), 1 << 20), Ok(greeting));
     }
 
     #[test]
     fn every_wrong_word_is_refused() {
-        let good = Greeting { area: 1 << 18, may_sleep: false }.to_wire();
-        for (at, value) in [(0, 0), (4, 9), (8, 3), (12, 2), (17, 1), (20, 1), (18, 0xff)] {
+        let good = Greeting { area: 1 << 18, may_sleep: false, quiet: false }.to_wire();
+        for (at, value) in [(0, 0), (4, 9), (8, 3), (12, 4), (17, 1), (20, 1), (18, 0xff)] {
             let mut bad = good;
             bad[at] = value;
             assert_eq!(Greeting::from_wire(&bad, 1 << 20), Err(Violation::BadGreeting), "byte {at}");

@@ -15,6 +15,8 @@ use std::sync::{Arc, Weak};
 pub struct Options {
     /// How this side waits.
     pub waiting: Waiting,
+    /// Whether this side will seldom send: then the other side sleeps between messages, whatever its own policy is.
+    pub quiet: bool,
     /// Bytes of the first area, a multiple of 4096: frames up to this length need no second one.
     pub area: usize,
     /// The longest frame, in bytes, that is sent or accepted; at most `i32::MAX`.
@@ -23,7 +25,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { waiting: Waiting::Adaptive, area: 256 << 10, max_frame: 256 << 20 }
+        Self { waiting: Waiting::Adaptive, quiet: false, area: 256 << 10, max_frame: 256 << 20 }
     }
 }
 
