@@ -142,7 +142,7 @@ impl std::error::Error for Failure {}
 
 /// The known word that is most like an unknown one, if any is like it at all.
 pub(crate) fn most_like<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let limit = (word.len() / 3).max(1);
+    let limit = (word.len() / 2).clamp(1, 3);
     known
         .into_iter()
         .map(|candidate| (distance(word, candidate), candidate))

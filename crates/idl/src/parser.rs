@@ -41,6 +41,10 @@ impl<'a> Parser<'a> {
     pub(crate) fn file(&mut self) -> Vec<Item> {
         let mut items = Vec::new();
         while self.at < self.tokens.len() {
+            // Lone semicolons behind declarations mean nothing; a brace is left over from a mistake before it.
+            if self.eat(";") || (!self.diagnostics.is_empty() && self.eat("}")) {
+                continue;
+            }
             self.item_into(&mut items, false);
         }
         items
@@ -60,7 +64,13 @@ impl<'a> Parser<'a> {
         if self.at == before {
             self.at += 1;
         }
-        let mut braces = 0_usize;
+        // What has been opened before the mistake is closed behind it.
+        let passed = self.tokens[before.min(self.at)..self.at].iter().map(|token| self.sources.text(token.span));
+        let mut braces = passed.fold(0_usize, |open, text| match text {
+            "{" => open + 1,
+            "}" => open.saturating_sub(1),
+            _ => open,
+        });
         while let Some(text) = self.peek_text() {
             match text {
                 "{" => braces += 1,

@@ -396,7 +396,7 @@ impl Resolver<'_> {
             let switch = self.switch(&member.attributes, &ty, declarator, &variables, "the structure");
             fields.push(Field { name: declarator.name.name.clone(), ty, range, switch, span: declarator.span });
         }
-        if fields.is_empty() && conformant.is_none() {
+        if members.is_empty() {
             let error = Diagnostic::error("empty-struct", span, "a structure has at least one member");
             self.say(error);
         }

@@ -1,0 +1,102 @@
+//! What is wrong with a file is said where it is wrong, and what to do is said too.
+
+use obvia_idl::{Compiler, Severity};
+use std::path::Path;
+
+/// An interface around methods, at line 3 on.
+fn with_methods(methods: &str) -> String {
+    format!("import \"unknwn.idl\";\n[object, uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a10)]\ninterface IX : IUnknown {{\n{methods}\n}}\n")
+}
+
+/// Checks that a text fails with exactly one error of this code, on this line, whose rendering has these words.
+fn refused(text: &str, code: &str, line: usize, words: &[&str]) {
+    let failure = Compiler::new().check_text(Path::new("x.idl"), text).err();
+    let failure = failure.unwrap_or_else(|| panic!("nothing is found wrong with:\n{text}"));
+    let rendered = failure.to_string();
+    let found: Vec<_> = failure.diagnostics.iter().map(|one| one.code).collect();
+    assert_eq!(found, [code], "{rendered}");
+    let span = failure.diagnostics[0].span.expect("every error in a file has a place");
+    assert_eq!(failure.sources.line(span), line, "{rendered}");
+    for word in words {
+        assert!(rendered.contains(word), "{word:?} is not said in:\n{rendered}");
+    }
+    assert!(rendered.contains('^'), "no caret in:\n{rendered}");
+}
+
+#[test]
+fn names() {
+    refused(&with_methods("HRESULT M([in] lnog x);"), "unknown-type", 4, &["lnog", "did you mean `long`?"]);
+    refused(&with_methods("HRESULT M([in] long x, [in] long x);"), "duplicate-name", 4, &["two parameters"]);
+    refused(&with_methods("HRESULT M();\nHRESULT M();"), "duplicate-name", 5, &["has a method `M` already"]);
+    refused("const long A = 1;\nconst long A = 2;", "duplicate-name", 2, &["first declared here"]);
+    refused("const long A = B;", "unknown-value", 1, &["no constant is called `B`"]);
+    refused("struct S { long a; long a; };", "duplicate-name", 1, &["two members"]);
+    refused(
+        &with_methods("HRESULT M([in] long n, [in, size_is(m)] long *a);"),
+        "unknown-value",
+        4,
+        &["the method has nothing called `m`"],
+    );
+}
+
+#[test]
+fn types() {
+    refused("struct S { struct S inner; };", "incomplete-type", 1, &["cannot contain itself"]);
+    refused(&with_methods("HRESULT M([out] long x);"), "out-not-pointer", 4, &["write `*` before the name"]);
+    refused(&with_methods("long M();"), "not-hresult", 4, &["return HRESULT"]);
+    refused(&with_methods("HRESULT M(long x);"), "no-direction", 4, &["[in], [out] or [in, out]"]);
+    refused(&with_methods("HRESULT M([in] void *x);"), "void-pointer", 4, &["byte *"]);
+    refused(&with_methods("HRESULT M([in] long x[]);"), "no-size", 4, &["size_is"]);
+    refused(&with_methods("HRESULT M([in] IUnknown x);"), "interface-by-value", 4, &["through a pointer"]);
+    refused(&with_methods("HRESULT M([in, string] long *x);"), "bad-string", 4, &["wchar_t *"]);
+    refused(&with_methods("HRESULT M([in] double d, [in, size_is(d)] long *a);"), "not-an-integer", 4, &["`d`"]);
+    refused(&with_methods("HRESULT M([in] long *n, [in, size_is(n)] long *a);"), "not-an-integer", 4, &["write `*n`"]);
+    refused(&with_methods("[oneway] HRESULT M([out] long *x);"), "oneway-out", 4, &["nobody waits"]);
+    refused(&with_methods("HRESULT M([in] VARIANT x);"), "unsupported", 4, &["not supported yet"]);
+    refused("struct S { long a[0]; };", "bad-dimension", 1, &["at least 1"]);
+    refused("enum E { };", "empty-enum", 1, &["at least one value"]);
+    refused("union U switch (long k) u { case 1: long a; case 1: long b; };", "duplicate-case", 1, &["two arms"]);
+    refused("union U switch (double k) u { case 1: long a; };", "bad-switch", 1, &["integer"]);
+    refused("union U { case 1: long a; };\nstruct S { long k; union U u; };", "no-switch", 2, &["switch_is"]);
+}
+
+#[test]
+fn attributes() {
+    refused(&with_methods("HRESULT M([in, sise_is(3)] long *a);"), "unknown-attribute", 4, &["did you mean [size_is]?"]);
+    refused(&with_methods("HRESULT M([in, charset(UTF16)] long a);"), "foreign-attribute", 4, &["pidl"]);
+    refused(&with_methods("HRESULT M([in, uuid(1)] long a);"), "misplaced-attribute", 4, &["means nothing on a parameter"]);
+    refused(&with_methods("HRESULT M([in, range(5, 1)] long a);"), "bad-range", 4, &["greater"]);
+    refused("[object]\ninterface I : IUnknown { };", "no-uuid", 2, &["uuidgen"]);
+    refused("[object, uuid(12)]\ninterface I : IUnknown { };", "bad-uuid", 1, &["8-4-4-4-12"]);
+    refused("[object, uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a10)]\ninterface I { };", "no-base", 2, &[": IUnknown"]);
+    let permissive = Compiler::new().permissive(true);
+    let text = with_methods("HRESULT M([in, sise_is(3)] long *a);");
+    let compilation = permissive.check_text(Path::new("x.idl"), &text).expect("only a warning");
+    assert_eq!(compilation.warnings.len(), 1);
+    assert_eq!(compilation.warnings[0].severity, Severity::Warning);
+}
+
+#[test]
+fn syntax() {
+    refused(&with_methods("HRESULT M([in] long a;"), "syntax", 4, &["expected `,`"]);
+    refused("struct S { long a };", "syntax", 1, &["expected `;`"]);
+    refused("import \"absent.idl\";", "no-such-file", 1, &["there is no file `absent.idl`"]);
+    refused("/* open", "open-comment", 1, &["does not end"]);
+    refused("const long A = \"x;\n", "open-quote", 1, &["quotation"]);
+    refused("#if 1\nconst long A = 1;", "open-condition", 1, &["#endif"]);
+    refused("#frob\n", "unknown-directive", 1, &["#frob"]);
+    refused("const long A = 1 / 0;", "overflow", 1, &["does not exist"]);
+    refused("const short A = 70000;", "bad-constant", 1, &["does not fit"]);
+    refused("const long A = 99999999999999999999;", "bad-number", 1, &["64 bits"]);
+    refused("library L { };", "unsupported", 1, &["`library` is not supported"]);
+    let deep = format!("const long A = {}1{};", "(".repeat(500), ")".repeat(500));
+    refused(&deep, "too-deep", 1, &["nested too deeply"]);
+}
+
+#[test]
+fn one_mistake_does_not_hide_the_next() {
+    let text = with_methods("HRESULT A([in] lnog x);\nHRESULT B([out] long y);\nHRESULT C([in] long z);");
+    let failure = Compiler::new().check_text(Path::new("x.idl"), &text).expect_err("two mistakes");
+    let codes: Vec<_> = failure.diagnostics.iter().map(|one| one.code).collect();
+    assert_eq!(codes, ["unknown-type", "out-not-pointer"]);
+}

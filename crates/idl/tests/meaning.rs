@@ -1,0 +1,162 @@
+//! What a file means: constants, layouts, opnums, fingerprints, and the canonical text that they stand on.
+
+use obvia_idl::model::{InterfaceId, Model, Type, Value};
+use obvia_idl::{Compilation, Compiler, canonical, emit};
+use std::path::Path;
+
+fn check(text: &str) -> Compilation {
+    match Compiler::new().check_text(Path::new("x.idl"), text) {
+        Ok(compilation) => compilation,
+        Err(failure) => panic!("{failure}"),
+    }
+}
+
+fn constant(model: &Model, name: &str) -> Value {
+    model.consts.iter().find(|one| one.name == name).map(|one| one.value.clone()).expect("declared")
+}
+
+#[test]
+fn constants_are_evaluated_as_c_does() {
+    let text = "
+        #define FIVE 5
+        const long A = 2 + 3 * 4 << 1;
+        const long B = (A > 20) ? 0x1F & ~1 : 'x';
+        const long C = 010 - FIVE % 3;
+        const unsigned long D = 0xFFFFFFFF;
+        const long E = !0 + (A == 28 && B != 3 || 0);
+        const double F = 1.5 * 2;
+        const wchar_t *G = L\"text \\\"quoted\\\"\";
+        enum Color { RED = 3, GREEN, BLUE = RED * 4 };
+        const long H = BLUE;
+        #ifdef FIVE
+        const long I = 1;
+        #else
+        const long I = 2;
+        #endif
+        #if defined(FIVE) && FIVE > 4
+        const long J = 7;
+        #endif";
+    let model = check(text).model;
+    let expected = [("A", 28), ("B", 30), ("C", 6), ("D", 0xffff_ffff), ("E", 2), ("H", 12), ("I", 1), ("J", 7)];
+    for (name, value) in expected {
+        assert_eq!(constant(&model, name), Value::Int(value), "{name}");
+    }
+    assert_eq!(constant(&model, "F"), Value::Float(3.0));
+    assert_eq!(constant(&model, "G"), Value::Text("text \"quoted\"".to_owned()));
+}
+
+#[test]
+fn structures_are_laid_out_as_c_does() {
+    let text = "
+        typedef struct Inner { byte a; hyper b; short c; } Inner;
+        typedef struct Outer { boolean x; Inner y[2]; GUID z; wchar_t w; [unique] Inner *p; } Outer;
+        typedef struct Node { long value; [unique] struct Node *next; } Node;";
+    let model = check(text).model;
+    let sizes: Vec<_> = model.structs.iter().map(|one| (one.name.as_str(), model.offsets(one))).collect();
+    assert_eq!(sizes[0], ("Inner", (vec![0, 8, 16], 24, 8)));
+    assert_eq!(sizes[1], ("Outer", (vec![0, 8, 56, 72, 80], 88, 8)));
+    assert_eq!(sizes[2], ("Node", (vec![0, 8], 16, 8)));
+}
+
+const FAMILY: &str = "
+    interface ILater;
+    typedef [v1_enum] enum Kind { LOW = 1, HIGH = 2 } Kind;
+    typedef struct Item { Kind kind; long count; [size_is(count)] double *values; [string] wchar_t *name; } Item;
+    typedef union Choice switch (long which) u { case 1: long number; case 2: double real; default: ; } Choice;
+    [object, uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a10), version(1.2)]
+    interface IBase : IUnknown { HRESULT One(); HRESULT Two([in] Item *item, [in, unique] Choice *choice); }
+    [object, uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a11)]
+    interface ILater : IBase {
+        HRESULT Three([in] long n, [in, size_is(n * 2 + 1), length_is(n)] short *a, [out, retval] ILater **self);
+        [oneway] HRESULT Four([in, range(0, 9)] long digit);
+    }";
+
+#[test]
+fn methods_are_numbered_after_their_ancestors() {
+    let model = check(FAMILY).model;
+    let later = model.interfaces.iter().position(|one| one.name == "ILater").map(InterfaceId).expect("declared");
+    let numbers: Vec<_> = model.all_methods(later).iter().map(|one| (one.name.as_str(), one.opnum)).collect();
+    assert_eq!(numbers, [("One", 3), ("Two", 4), ("Three", 5), ("Four", 6)]);
+    assert!(matches!(model.all_methods(later)[2].params[2].ty, Type::Pointer(_)));
+}
+
+fn fingerprints(compilation: &Compilation) -> Vec<(String, u128)> {
+    let model = &compilation.model;
+    let ids = (0..model.interfaces.len()).map(InterfaceId);
+    let mut all: Vec<_> =
+        ids.map(|id| (model.interfaces[id.0].name.clone(), canonical::fingerprint(model, id))).collect();
+    all.sort();
+    all
+}
+
+#[test]
+fn canonical_text_means_the_same() {
+    let first = check(FAMILY);
+    let model = &first.model;
+    for id in (0..model.interfaces.len()).map(InterfaceId) {
+        let text = canonical::text(model, id);
+        let again = check(&text);
+        let name = &model.interfaces[id.0].name;
+        let same = again.model.interfaces.iter().position(|one| one.name == *name).map(InterfaceId).expect("declared");
+        assert_eq!(canonical::text(&again.model, same), text);
+    }
+}
+
+#[test]
+fn fingerprints_see_meaning_and_nothing_else() {
+    let first = fingerprints(&check(FAMILY));
+    let spaced = FAMILY.replace("long", "  long ").replace("HRESULT One();", "/* a comment */ HRESULT One( void );");
+    assert_eq!(fingerprints(&check(&spaced)), first);
+    for (from, to) in [
+        ("LOW = 1", "LOW = 0"),
+        ("long count", "hyper count"),
+        ("n * 2 + 1", "n * 2"),
+        ("[oneway] ", ""),
+        ("range(0, 9)", "range(0, 8)"),
+        ("[in, unique] Choice", "[in, ref] Choice"),
+        ("One()", "Uno()"),
+    ] {
+        let changed = fingerprints(&check(&FAMILY.replacen(from, to, 1)));
+        assert_ne!(changed, first, "{from} -> {to}");
+    }
+}
+
+/// Numbers that look random and are the same in every run (xorshift).
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % limit.max(1) as u64) as usize
+    }
+}
+
+#[test]
+fn no_text_makes_the_compiler_panic() {
+    let seeds = [FAMILY, include_str!("../../../examples/calc/calc.idl"), include_str!("../../../examples/pfs/pfs.idl")];
+    let snippets = ["[", "]", "{", "}", "(", ")", "*", ";", ",", "size_is(", "struct", "union", "switch", "0x", "\"", "'", "#if", "#endif\n", "/*", "case", "-1", "\u{e9}", "\0", "interface"];
+    let mut numbers = Numbers(0x9e37_79b9_7f4a_7c15);
+    for round in 0..3_000 {
+        let mut text: Vec<char> = seeds[round % seeds.len()].chars().collect();
+        for _ in 0..=numbers.below(4) {
+            let at = numbers.below(text.len());
+            match numbers.below(3) {
+                0 => drop(text.drain(at..(at + numbers.below(40)).min(text.len()))),
+                1 => drop(text.splice(at..at, snippets[numbers.below(snippets.len())].chars())),
+                _ => {
+                    let from = numbers.below(text.len());
+                    let piece: Vec<char> = text[from..(from + numbers.below(60)).min(text.len())].to_vec();
+                    text.splice(at..at, piece);
+                }
+            }
+        }
+        let text: String = text.into_iter().collect();
+        match Compiler::new().check_text(Path::new("x.idl"), &text) {
+            Ok(compilation) => drop(emit::rust::emit(&compilation)),
+            // Rendering must hold for every place that a finding can have.
+            Err(failure) => drop(failure.to_string()),
+        }
+    }
+}
