@@ -125,7 +125,12 @@ impl Reading<'_> {
             let text = format!("{} is too long, or one file too many", path.display());
             return self.diagnostics.push(Diagnostic::nowhere("unreadable", text));
         };
+        let before = self.diagnostics.len();
         let tokens = lex(&self.sources.file(file).text, file, &mut self.diagnostics);
+        if self.diagnostics.len() > before {
+            // What follows an open quotation or comment would only be said to be wrong because of it.
+            return;
+        }
         let output = preprocess(&tokens, &self.sources, &mut self.macros, &mut self.diagnostics);
         for (name, span) in &output.includes {
             self.import(name, *span, path, depth);
