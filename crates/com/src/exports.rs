@@ -1,8 +1,8 @@
 //! Exports: the objects of this process that others hold references to.
 //!
-//! An entry is one interface pointer of one object. It lives as long as somebody holds a reference to it: a client process, or a
-//! name. References are counted for each client process, so that those of a client that ends can be dropped at once.
+//! An entry is one interface pointer of one object. It lives as long as somebody holds a reference to it. References are counted for each client process, so that those of a client that ends can be dropped at once.
 
+use crate::agile::Agile;
 use crate::error::{Result, code};
 use crate::registry::InterfaceInfo;
 use crate::stub::StubFn;
@@ -13,48 +13,31 @@ use std::ffi::c_void;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use windows_core::{IUnknown, Interface};
 
-/// An interface pointer that may be used by any thread.
-#[derive(Clone)]
-pub(crate) struct Agile(pub(crate) IUnknown);
-
-// SAFETY: objects that are exported live in the multithreaded apartment: `export` says so to its caller, and
-// objects made by `#[implement]` are agile.
-unsafe impl Send for Agile {}
-// SAFETY: as above.
-unsafe impl Sync for Agile {}
-
 /// What a call is dispatched to: the interface pointer and the stubs for its interface.
 #[derive(Clone)]
 pub(crate) struct Target {
     /// A pointer of the interface, counted; `None` for the runtime's own interface.
-    pub(crate) object: Option<Agile>,
+    pub(crate) object: Option<Agile<IUnknown>>,
     /// The stubs, by opnum from 3 on.
     pub(crate) stubs: &'static [StubFn],
-    /// The interface.
-    pub(crate) info: Option<&'static InterfaceInfo>,
 }
 
 impl Target {
     /// The interface pointer as the stubs take it.
     #[inline]
     pub(crate) fn pointer(&self) -> *mut c_void {
-        self.object.as_ref().map_or(std::ptr::null_mut(), |object| object.0.as_raw())
+        self.object.as_ref().map_or(std::ptr::null_mut(), |object| object.get().as_raw())
     }
 }
 
-/// Who holds references.
+/// Who holds references: a process, by its OXID.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Holder {
-    /// A process, by its OXID.
-    Client(u64),
-    /// A name that the object is exported by.
-    Name,
-}
+pub(crate) struct Client(pub(crate) u64);
 
 struct Entry {
     identity: usize,
     info: &'static InterfaceInfo,
-    refs: HashMap<Holder, u64>,
+    refs: HashMap<Client, u64>,
 }
 
 #[derive(Default)]
@@ -92,7 +75,7 @@ impl Exports {
         &self,
         object: &IUnknown,
         info: &'static InterfaceInfo,
-        holder: Holder,
+        holder: Client,
         refs: u64,
     ) -> Result<Exported> {
         let interface = query(object, info)?;
@@ -105,7 +88,7 @@ impl Exports {
             }
             return Ok(Exported { oid, target });
         }
-        let entry = Target { object: Some(Agile(interface)), stubs: info.stubs, info: Some(info) };
+        let entry = Target { object: Some(Agile::new(&interface)?), stubs: info.stubs };
         let (index, generation) = self.table.insert(entry);
         let target = TargetId { index, generation };
         let fresh = books.last_oid + 1;
@@ -119,7 +102,7 @@ impl Exports {
     }
 
     /// Counts references for `holder` on an entry that is there.
-    pub(crate) fn add_to(&self, target: TargetId, holder: Holder, refs: u64) -> Result<()> {
+    pub(crate) fn add_to(&self, target: TargetId, holder: Client, refs: u64) -> Result<()> {
         let mut books = self.books();
         let entry = books.entries.get_mut(&target).ok_or(code::RPC_E_DISCONNECTED)?;
         *entry.refs.entry(holder).or_insert(0) += refs;
@@ -127,7 +110,7 @@ impl Exports {
     }
 
     /// Takes references back. More than the holder has counts as all it has.
-    pub(crate) fn release(&self, holder: Holder, batch: impl IntoIterator<Item = (TargetId, u64)>) {
+    pub(crate) fn release(&self, holder: Client, batch: impl IntoIterator<Item = (TargetId, u64)>) {
         let mut books = self.books();
         let mut dropped = Vec::new();
         for (target, refs) in batch {
@@ -151,7 +134,7 @@ impl Exports {
 
     /// Drops every reference of a client that is gone.
     pub(crate) fn drop_client(&self, oxid: u64) {
-        let holder = Holder::Client(oxid);
+        let holder = Client(oxid);
         let held: Vec<_> = {
             let books = self.books();
             let held = books.entries.iter().filter(|(_, entry)| entry.refs.contains_key(&holder));
@@ -175,20 +158,6 @@ impl Exports {
     /// The entry's interface pointer and interface, as long as it is there.
     pub(crate) fn get(&self, target: TargetId) -> Result<Target> {
         Ok(self.table.get(target.index, target.generation).map_err(|_| code::RPC_E_DISCONNECTED)?)
-    }
-
-    /// How many entries there are.
-    pub(crate) fn count(&self) -> usize {
-        self.books().entries.len()
-    }
-
-    /// Every interface of which something is exported.
-    pub(crate) fn interfaces(&self) -> Vec<&'static InterfaceInfo> {
-        let books = self.books();
-        let mut found: Vec<_> = books.entries.values().map(|entry| entry.info).collect();
-        found.sort_by_key(|info| info.iid.to_u128());
-        found.dedup_by_key(|info| info.iid.to_u128());
-        found
     }
 }
 

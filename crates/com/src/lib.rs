@@ -7,6 +7,7 @@
 //! In one process a call is a plain call through the object's vtable. Across processes it goes through shared memory, without
 //! the kernel: see the crates below, `obvia-rpc` (calls), `obvia-ndr` (layout) and `obvia-via` (memory).
 
+mod agile;
 mod binding;
 mod error;
 mod exports;
@@ -23,6 +24,7 @@ mod stub;
 mod system;
 mod thread;
 
+pub use agile::Agile;
 pub use error::{Error, Result, code};
 pub use obvia_via::Waiting;
 pub use registry::{InterfaceInfo, Remote, register};
@@ -49,7 +51,7 @@ macro_rules! include_idl {
             unused_variables,
             missing_docs
         )]
-        #[allow(clippy::all, clippy::pedantic, unused_unsafe)]
+        #[allow(clippy::all, clippy::pedantic, clippy::restriction, clippy::nursery, unused_unsafe, unreachable_pub)]
         mod idl {
             include!(concat!(env!("OUT_DIR"), "/", $name, ".rs"));
         }

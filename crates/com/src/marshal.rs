@@ -217,6 +217,7 @@ pub unsafe fn text_count<T: Value + Default + PartialEq>(text: *const T, optiona
     }
 }
 
+// SAFETY: the C library's declarations of the two.
 unsafe extern "C" {
     fn malloc(size: usize) -> *mut c_void;
     fn free(memory: *mut c_void);

@@ -48,6 +48,8 @@ pub struct Proxy {
 pub(crate) struct ProxyManager {
     references: AtomicU32,
     oid: u64,
+    // Boxed, since interface pointers are their addresses.
+    #[expect(clippy::vec_box, reason = "a proxy must not move")]
     proxies: Mutex<Vec<Box<Proxy>>>,
 }
 

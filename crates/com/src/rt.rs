@@ -213,8 +213,12 @@ pub unsafe fn wide<'a>(text: *const u16) -> Option<&'a U16CStr> {
 }
 
 /// A string that a method returned, and that is freed here.
-pub fn take_text(text: *mut u8) -> CString {
-    // SAFETY: by COM's rules a returned string is null, or allocated for the caller and ends in a zero.
+///
+/// # Safety
+///
+/// `text` must be null, or come from the C library's allocator, end in a zero, and belong to the caller.
+pub unsafe fn take_text(text: *mut u8) -> CString {
+    // SAFETY: the caller's promise.
     let taken = unsafe { self::text(text) }.map(CStr::to_owned).unwrap_or_default();
     // SAFETY: as above, and not used again.
     unsafe { release(text.cast()) };
@@ -222,8 +226,12 @@ pub fn take_text(text: *mut u8) -> CString {
 }
 
 /// A string of 16-bit characters that a method returned, and that is freed here.
-pub fn take_wide(text: *mut u16) -> U16CString {
-    // SAFETY: as in `take_text`.
+///
+/// # Safety
+///
+/// As for [`take_text`].
+pub unsafe fn take_wide(text: *mut u16) -> U16CString {
+    // SAFETY: the caller's promise.
     let taken = unsafe { wide(text) }.map(U16CStr::to_owned).unwrap_or_default();
     // SAFETY: as above, and not used again.
     unsafe { release(text.cast()) };
@@ -232,26 +240,34 @@ pub fn take_wide(text: *mut u16) -> U16CString {
 
 /// An array that a method returned, and that is freed here.
 ///
+/// # Safety
+///
+/// `first` must be null, or come from the C library's allocator with `count` elements, and belong to the caller.
+///
 /// # Errors
 ///
 /// RPC_E_INVALID_DATA when the count is negative.
-pub fn take_array<T: Value, N: TryInto<usize>>(first: *mut T, count: N) -> Result<Vec<T>> {
+pub unsafe fn take_array<T: Value, N: TryInto<usize>>(first: *mut T, count: N) -> Result<Vec<T>> {
     let count = count.try_into().unwrap_or(0);
-    // SAFETY: by COM's rules a returned array is null, or allocated for the caller with as many elements as is said.
+    // SAFETY: the caller's promise.
     let array = unsafe { OwnedArray::adopt(first, count) };
     Ok(array.as_slice().to_vec())
 }
 
 /// An interface pointer that a method returned.
 ///
+/// # Safety
+///
+/// `object` must be null, or an interface pointer of interface `I` that belongs to the caller.
+///
 /// # Errors
 ///
 /// E_POINTER when it is null.
-pub fn take_object<I: Interface>(object: *mut c_void) -> Result<I> {
+pub unsafe fn take_object<I: Interface>(object: *mut c_void) -> Result<I> {
     if object.is_null() {
         return Err(Error::new(code::E_POINTER, "the method returned no object"));
     }
-    // SAFETY: by COM's rules a returned interface pointer is of the interface declared, and the caller's.
+    // SAFETY: the caller's promise; not null.
     Ok(unsafe { I::from_raw(object) })
 }
 

@@ -2,8 +2,9 @@
 
 pub(crate) mod janitor;
 
+use crate::agile::Agile;
 use crate::error::{Error, Result, code};
-use crate::exports::{Agile, Exports, Holder};
+use crate::exports::{Client, Exports};
 use crate::link::{Link, endpoint_of};
 use crate::objref::ObjRef;
 use crate::proxy::{import, look_behind};
@@ -23,7 +24,7 @@ const REFS_PER_POINTER: u32 = 5;
 
 /// One exported name.
 struct Name {
-    object: Agile,
+    object: Agile<IUnknown>,
     info: &'static InterfaceInfo,
     _listener: Arc<Listener>,
 }
@@ -151,7 +152,7 @@ impl Runtime {
     }
 
     /// The object exported by a name.
-    pub(crate) fn named(&self, name: &str) -> Result<Agile> {
+    pub(crate) fn named(&self, name: &str) -> Result<Agile<IUnknown>> {
         let names = lock(&self.names);
         Ok(names.get(name).ok_or(code::RPC_E_DISCONNECTED)?.object.clone())
     }
@@ -178,7 +179,7 @@ impl Runtime {
     ) -> Result<ObjRef> {
         self.serve()?;
         registry::register_module(info);
-        let found = self.exports.add(object, info, Holder::Client(client), REFS_PER_POINTER.into())?;
+        let found = self.exports.add(object, info, Client(client), REFS_PER_POINTER.into())?;
         Ok(ObjRef {
             iid: info.iid,
             public_refs: REFS_PER_POINTER,
@@ -220,7 +221,7 @@ impl Runtime {
         registry::register_module(info);
         if reference.oxid == self.oxid {
             let object = self.exports.get(reference.target)?.object.ok_or(code::RPC_E_INVALID_OBJREF)?;
-            return crate::exports::query(&object.0, info);
+            return crate::exports::query(object.get(), info);
         }
         let link = self.link_by_oxid(reference.oxid, &reference.endpoint)?;
         // A reference that came without counts of its own: the sender knew that the receiver is the object's home.
@@ -263,7 +264,7 @@ pub fn export<I: Remote>(name: &str, object: I) -> Result<Export> {
     runtime.serve()?;
     let listener = Arc::new(runtime.directory.bind(name)?);
     let object: IUnknown = object.cast()?;
-    let entry = Name { object: Agile(object), info: I::INFO, _listener: Arc::clone(&listener) };
+    let entry = Name { object: Agile::new(&object)?, info: I::INFO, _listener: Arc::clone(&listener) };
     lock(&runtime.names).insert(name.to_owned(), entry);
     accept_on(runtime, Arc::clone(&listener))?;
     Ok(Export { runtime, name: name.to_owned(), listener })
@@ -281,7 +282,7 @@ pub fn connect<I: Remote>(name: &str) -> Result<I> {
     let runtime = Runtime::of_process()?;
     registry::register_module(I::INFO);
     if let Ok(own) = runtime.named(name) {
-        return Ok(own.0.cast()?);
+        return Ok(own.get().cast()?);
     }
     let link = runtime.link_by_name(name)?;
     let reference = system::resolve(&link, name, I::INFO)?;

@@ -40,11 +40,6 @@ impl Clients {
         false
     }
 
-    /// The processes that are connected.
-    pub(crate) fn count(&self) -> usize {
-        self.connections.lock().unwrap_or_else(PoisonError::into_inner).len()
-    }
-
     /// Has every service thread look whether it keeps objects that are no longer exported.
     pub(crate) fn wake_all(&self) {
         let mut alarms = self.alarms.lock().unwrap_or_else(PoisonError::into_inner);

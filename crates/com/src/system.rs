@@ -3,7 +3,7 @@
 //! They go to a target that every process has. Their frames are blocks without objects, or plain bytes.
 
 use crate::error::{Error, Result, code};
-use crate::exports::{Holder, Target};
+use crate::exports::{Client, Target};
 use crate::link::Link;
 use crate::objref::{ObjRef, guid_from_wire, guid_to_wire};
 use crate::registry::{self, InterfaceInfo};
@@ -32,7 +32,7 @@ const OP_DESCRIBE: u16 = 8;
 const ANSWER_MAX: usize = 1 << 20;
 
 static STUBS: [StubFn; 6] = [serve_query, serve_release, serve_transfer, serve_resolve, serve_list, serve_describe];
-static SELF: Target = Target { object: None, stubs: &STUBS, info: None };
+static SELF: Target = Target { object: None, stubs: &STUBS };
 
 /// What calls to [`TARGET`] are dispatched to.
 pub(crate) fn target() -> &'static Target {
@@ -142,7 +142,7 @@ fn serve_query(_: *mut c_void, call: &mut StubCall<'_, '_>) -> std::result::Resu
         let object = exports.get(through)?.object.ok_or(code::RPC_E_DISCONNECTED)?;
         let info = registry::find(&iid).map_err(|_| code::E_NOINTERFACE)?;
         check_fingerprint(info, theirs)?;
-        let found = exports.add(&object.0, info, Holder::Client(caller.oxid), REFS_PER_QUERY.into())?;
+        let found = exports.add(object.get(), info, Client(caller.oxid), REFS_PER_QUERY.into())?;
         Ok(target_to_wire(found.target).to_vec())
     })();
     answer(call, outcome)
@@ -169,7 +169,7 @@ fn serve_release(_: *mut c_void, call: &mut StubCall<'_, '_>) -> std::result::Re
         let refs = frame.load_u64(at + 8).ok_or(Status::BAD_STUB_DATA)?;
         batch.push((target_from(frame, at)?, refs));
     }
-    caller.runtime.exports().release(Holder::Client(caller.oxid), batch);
+    caller.runtime.exports().release(Client(caller.oxid), batch);
     caller.runtime.clients().wake_all();
     answer(call, Ok(Vec::new()))
 }
@@ -190,7 +190,7 @@ fn serve_transfer(_: *mut c_void, call: &mut StubCall<'_, '_>) -> std::result::R
     let to = frame.load_u64(8).ok_or(Status::BAD_STUB_DATA)?;
     let refs = frame.load_u64(16).ok_or(Status::BAD_STUB_DATA)?;
     let caller = who()?;
-    let outcome = caller.runtime.exports().add_to(target, Holder::Client(to), refs.min(1 << 20));
+    let outcome = caller.runtime.exports().add_to(target, Client(to), refs.min(1 << 20));
     answer(call, outcome.map(|()| Vec::new()))
 }
 
@@ -217,7 +217,7 @@ fn serve_resolve(_: *mut c_void, call: &mut StubCall<'_, '_>) -> std::result::Re
         let object = caller.runtime.named(&name)?;
         let info = registry::find(&iid).map_err(|_| code::E_NOINTERFACE)?;
         check_fingerprint(info, theirs)?;
-        Ok(caller.runtime.marshal_own(&object.0, info, caller.oxid)?.to_wire())
+        Ok(caller.runtime.marshal_own(object.get(), info, caller.oxid)?.to_wire())
     })();
     answer(call, outcome)
 }

@@ -152,6 +152,7 @@ impl Drop for Owned {
 }
 
 /// The thread's channels but for the one in [`LAST`].
+#[expect(clippy::vec_box, reason = "the boxes move between here and LAST")]
 struct Channels(RefCell<Vec<Box<Owned>>>);
 
 impl Drop for Channels {

@@ -149,7 +149,7 @@ impl Reading<'_> {
 
     fn import(&mut self, name: &str, span: Span, from: &Path, depth: usize) {
         let base = name.rsplit(['/', '\\']).next().unwrap_or(name);
-        let beside = from.parent().unwrap_or(Path::new("")).join(name);
+        let beside = from.parent().unwrap_or_else(|| Path::new("")).join(name);
         let candidates = std::iter::once(beside).chain(self.compiler.include.iter().map(|dir| dir.join(name)));
         let found = candidates.into_iter().find(|path| path.is_file());
         let Some(path) = found else {

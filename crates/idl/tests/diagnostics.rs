@@ -5,7 +5,9 @@ use std::path::Path;
 
 /// An interface around methods, at line 3 on.
 fn with_methods(methods: &str) -> String {
-    format!("import \"unknwn.idl\";\n[object, uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a10)]\ninterface IX : IUnknown {{\n{methods}\n}}\n")
+    format!(
+        "import \"unknwn.idl\";\n[object, uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a10)]\ninterface IX : IUnknown {{\n{methods}\n}}\n"
+    )
 }
 
 /// Checks that a text fails with exactly one error of this code, on this line, whose rendering has these words.
@@ -62,9 +64,19 @@ fn types() {
 
 #[test]
 fn attributes() {
-    refused(&with_methods("HRESULT M([in, sise_is(3)] long *a);"), "unknown-attribute", 4, &["did you mean [size_is]?"]);
+    refused(
+        &with_methods("HRESULT M([in, sise_is(3)] long *a);"),
+        "unknown-attribute",
+        4,
+        &["did you mean [size_is]?"],
+    );
     refused(&with_methods("HRESULT M([in, charset(UTF16)] long a);"), "foreign-attribute", 4, &["pidl"]);
-    refused(&with_methods("HRESULT M([in, uuid(1)] long a);"), "misplaced-attribute", 4, &["means nothing on a parameter"]);
+    refused(
+        &with_methods("HRESULT M([in, uuid(1)] long a);"),
+        "misplaced-attribute",
+        4,
+        &["means nothing on a parameter"],
+    );
     refused(&with_methods("HRESULT M([in, range(5, 1)] long a);"), "bad-range", 4, &["greater"]);
     refused("[object]\ninterface I : IUnknown { };", "no-uuid", 2, &["uuidgen"]);
     refused("[object, uuid(12)]\ninterface I : IUnknown { };", "bad-uuid", 1, &["8-4-4-4-12"]);

@@ -135,8 +135,34 @@ impl Numbers {
 
 #[test]
 fn no_text_makes_the_compiler_panic() {
-    let seeds = [FAMILY, include_str!("../../../examples/calc/calc.idl"), include_str!("../../../examples/pfs/pfs.idl")];
-    let snippets = ["[", "]", "{", "}", "(", ")", "*", ";", ",", "size_is(", "struct", "union", "switch", "0x", "\"", "'", "#if", "#endif\n", "/*", "case", "-1", "\u{e9}", "\0", "interface"];
+    let seeds =
+        [FAMILY, include_str!("../../../examples/calc/calc.idl"), include_str!("../../../examples/pfs/pfs.idl")];
+    let snippets = [
+        "[",
+        "]",
+        "{",
+        "}",
+        "(",
+        ")",
+        "*",
+        ";",
+        ",",
+        "size_is(",
+        "struct",
+        "union",
+        "switch",
+        "0x",
+        "\"",
+        "'",
+        "#if",
+        "#endif\n",
+        "/*",
+        "case",
+        "-1",
+        "\u{e9}",
+        "\0",
+        "interface",
+    ];
     let mut numbers = Numbers(0x9e37_79b9_7f4a_7c15);
     for round in 0..3_000 {
         let mut text: Vec<char> = seeds[round % seeds.len()].chars().collect();

@@ -1,3 +1,5 @@
 //! Transfer syntaxes: how values are laid out in messages.
 
+#![forbid(unsafe_code)]
+
 pub mod flat;

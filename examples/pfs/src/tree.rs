@@ -20,6 +20,9 @@ const CLIENTS_MAX: usize = 1 << 12;
 
 type Result<T> = std::result::Result<T, Errno>;
 
+/// What a directory has: of which kind, by which name.
+pub type Entry = (FileType, CString);
+
 /// What a file number stands for: a path from the root, looked up anew whenever it is used.
 #[derive(Clone)]
 struct Object {
@@ -33,7 +36,7 @@ struct Object {
 pub struct Open {
     file: OwnedFd,
     /// The entries of a directory, read at its first listing.
-    entries: Mutex<Option<Arc<Vec<(FileType, CString)>>>>,
+    entries: Mutex<Option<Arc<Vec<Entry>>>>,
 }
 
 #[derive(Default)]
@@ -255,7 +258,7 @@ impl Tree {
     }
 
     /// Entries of a directory, `.` and `..` left out, sorted as they were at its first listing by this handle.
-    pub fn entries(&self, handle: i32, from: u64, most: usize) -> Result<Vec<(FileType, CString)>> {
+    pub fn entries(&self, handle: i32, from: u64, most: usize) -> Result<Vec<Entry>> {
         let open = self.handle(handle)?;
         let mut entries = open.entries.lock().unwrap_or_else(PoisonError::into_inner);
         if entries.is_none() {
@@ -318,7 +321,7 @@ impl Tree {
     }
 }
 
-fn list(directory: &OwnedFd) -> Result<Vec<(FileType, CString)>> {
+fn list(directory: &OwnedFd) -> Result<Vec<Entry>> {
     let mut entries = Vec::new();
     for entry in Dir::read_from(directory)? {
         let entry = entry?;

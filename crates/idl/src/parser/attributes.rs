@@ -42,7 +42,7 @@ impl Parser<'_> {
         }
         let open = self.behind();
         if RAW.contains(&attribute.name.name.as_str()) {
-            let close = self.to_closing(open)?;
+            let close = self.skip_to_closing(open)?;
             let inner = Span { start: open.end, end: close.start, ..open };
             self.sources.text(inner).trim().clone_into(&mut attribute.raw);
             attribute.span = start.to(close);
@@ -66,7 +66,7 @@ impl Parser<'_> {
         Ok(attribute)
     }
 
-    fn to_closing(&mut self, open: Span) -> Parsed<Span> {
+    fn skip_to_closing(&mut self, open: Span) -> Parsed<Span> {
         let mut depth = 1;
         while let Some(token) = self.bump() {
             match self.sources.text(token.span) {

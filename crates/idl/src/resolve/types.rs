@@ -13,6 +13,10 @@ use crate::source::Span;
 /// Elements that a fixed array may have.
 const FIXED_MAX: i64 = 1 << 24;
 
+/// Attributes of members.
+const ON_MEMBERS: [&str; 11] =
+    ["size_is", "length_is", "max_is", "string", "ref", "unique", "ptr", "iid_is", "range", "switch_is", "switch_type"];
+
 /// Where a type stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
@@ -328,19 +332,6 @@ impl Resolver<'_> {
 
     #[expect(clippy::type_complexity, reason = "the two halves of a structure")]
     fn members(&mut self, members: &[Member], span: Span) -> (Vec<Field>, Option<(Type, Arith, Option<Arith>)>) {
-        let allowed = [
-            "size_is",
-            "length_is",
-            "max_is",
-            "string",
-            "ref",
-            "unique",
-            "ptr",
-            "iid_is",
-            "range",
-            "switch_is",
-            "switch_type",
-        ];
         // Sizes may name members that come later, so the integers are found first.
         let names: Vec<&Declarator> = members.iter().filter_map(|member| member.declarator.as_ref()).collect();
         for (at, declarator) in names.iter().enumerate() {
@@ -363,7 +354,7 @@ impl Resolver<'_> {
             let Some(declarator) = &member.declarator else {
                 continue;
             };
-            self.check_attributes(&member.attributes, &allowed, "a member");
+            self.check_attributes(&member.attributes, &ON_MEMBERS, "a member");
             let context = Context { variables: &variables, of: "the structure" };
             let ty = self.full_type(&member.spec, declarator, &member.attributes, Place::Member, &context);
             let Some(ty) = ty else { continue };

@@ -1,7 +1,7 @@
 //! Exports a calculator by the name given, or "calc".
 
 use calc::*;
-use obvia::{U16CStr, U16CString};
+use obvia::{Agile, U16CStr, U16CString};
 use std::ffi::{CStr, CString};
 use std::sync::Mutex;
 use windows_core::{ComObject, implement};
@@ -16,20 +16,15 @@ struct Calc {
 #[derive(Default)]
 struct Tape {
     entries: Mutex<Vec<Entry>>,
-    events: Mutex<Option<Agile>>,
+    events: Mutex<Option<Agile<ITapeEvents>>>,
 }
-
-/// An interface pointer kept between calls, which come on different threads.
-#[derive(Clone)]
-struct Agile(ITapeEvents);
-// SAFETY: pointers that the runtime hands out may be used by any thread.
-unsafe impl Send for Agile {}
 
 impl Tape {
     fn print(&self, entry: Entry) -> obvia::Result<()> {
         self.entries.lock().unwrap().push(entry);
         let events = self.events.lock().unwrap().clone();
-        if let Some(Agile(events)) = events {
+        if let Some(events) = events {
+            let events = events.get();
             events.Hint(entry.operation.0)?;
             events.Printed(&entry)?;
         }
@@ -55,13 +50,13 @@ impl ITape_Impl for Tape_Impl {
     }
 
     fn Watch(&self, events: Option<&ITapeEvents>) -> obvia::Result<()> {
-        *self.events.lock().unwrap() = events.cloned().map(Agile);
+        *self.events.lock().unwrap() = events.map(Agile::new).transpose()?;
         Ok(())
     }
 
     fn Watcher(&self) -> obvia::Result<ITapeEvents> {
         let events = self.events.lock().unwrap().clone();
-        events.map(|events| events.0).ok_or_else(|| obvia::code::E_POINTER.into())
+        events.map(|events| events.get().clone()).ok_or_else(|| obvia::code::E_POINTER.into())
     }
 }
 

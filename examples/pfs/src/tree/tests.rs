@@ -1,3 +1,5 @@
+//! The tree keeps to itself.
+
 use super::*;
 use crate::{PFS_CREATE, PFS_READ, PFS_WRITE};
 use std::fs;

@@ -102,9 +102,10 @@ fn definition(out: &mut Writer, context: &Context<'_>, id: InterfaceId) {
 
 fn vtable(out: &mut Writer, context: &Context<'_>, id: InterfaceId, own: &[MethodPlan<'_>]) {
     let Context { model, name, .. } = context;
-    let base = model.interfaces[id.0].base.map_or("obvia::rt::IUnknown_Vtbl".to_owned(), |base| {
-        format!("{}_Vtbl", ident(&model.interfaces[base.0].name))
-    });
+    let base = model.interfaces[id.0].base.map_or_else(
+        || "obvia::rt::IUnknown_Vtbl".to_owned(),
+        |base| format!("{}_Vtbl", ident(&model.interfaces[base.0].name)),
+    );
     out.line("#[repr(C)]");
     out.line("#[doc(hidden)]");
     out.line(format!("pub struct {name}_Vtbl {{"));
@@ -196,6 +197,9 @@ fn caller_body(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
         return;
     }
     out.line("obvia::rt::check(result)?;");
+    if values.iter().any(|value| value.starts_with("unsafe")) {
+        out.line("// SAFETY: the method succeeded, so by COM's rules what it returned is the caller's.");
+    }
     out.line(format!("Ok({})", tuple(&values)));
 }
 
@@ -246,14 +250,14 @@ fn owned(plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> String {
     match &param.passing {
         Passing::OutText(base) => {
             let wide = super::names::text(*base).contains("U16");
-            format!("obvia::rt::{}({name})", if wide { "take_wide" } else { "take_text" })
+            format!("unsafe {{ obvia::rt::{}({name}) }}", if wide { "take_wide" } else { "take_text" })
         }
         Passing::OutArray { size, .. } => {
             let count =
                 size.plain().map_or_else(|| "0".to_owned(), |operand| binding(&plan.params[operand.index].param.name));
-            format!("obvia::rt::take_array({name}, {count})?")
+            format!("unsafe {{ obvia::rt::take_array({name}, {count}) }}?")
         }
-        Passing::OutObject(_) => format!("obvia::rt::take_object({name})?"),
+        Passing::OutObject(_) => format!("unsafe {{ obvia::rt::take_object({name}) }}?"),
         _ => name,
     }
 }
@@ -328,7 +332,7 @@ fn arith_text(plan: &MethodPlan<'_>, value: &Arith, side: Side) -> String {
 fn implementers(out: &mut Writer, context: &Context<'_>, id: InterfaceId, own: &[MethodPlan<'_>]) {
     let Context { model, name, .. } = context;
     let base = model.interfaces[id.0].base.map(|base| ident(&model.interfaces[base.0].name));
-    let bound = base.as_ref().map_or("obvia::rt::IUnknownImpl".to_owned(), |base| format!("{base}_Impl"));
+    let bound = base.as_ref().map_or_else(|| "obvia::rt::IUnknownImpl".to_owned(), |base| format!("{base}_Impl"));
     out.line(format!("/// What an object that has [`{name}`] implements."));
     out.line(format!("pub trait {name}_Impl: {bound} {{"));
     for plan in own {
@@ -344,7 +348,7 @@ fn implementers(out: &mut Writer, context: &Context<'_>, id: InterfaceId, own: &
     for plan in own {
         shim(out, context, plan);
     }
-    let base_new = base.map_or("obvia::rt::IUnknown_Vtbl".to_owned(), |base| format!("{base}_Vtbl"));
+    let base_new = base.map_or_else(|| "obvia::rt::IUnknown_Vtbl".to_owned(), |base| format!("{base}_Vtbl"));
     out.line("Self {");
     out.line(format!("base__: {base_new}::new::<Identity, OFFSET>(),"));
     for plan in own {
@@ -467,8 +471,9 @@ fn information(out: &mut Writer, context: &Context<'_>, id: InterfaceId, plans: 
     out.line(format!("iid: <{name} as obvia::Interface>::IID,"));
     out.line(format!("version: ({}, {}),", found.version.0, found.version.1));
     out.line(format!("fingerprint: {:#034x},", canonical::fingerprint(model, id)));
-    let base =
-        found.base.map_or("None".to_owned(), |base| format!("Some(&{}_INFO)", ident(&model.interfaces[base.0].name)));
+    let base = found
+        .base
+        .map_or_else(|| "None".to_owned(), |base| format!("Some(&{}_INFO)", ident(&model.interfaces[base.0].name)));
     out.line(format!("base: {base},"));
     out.line(format!("proxy: obvia::rt::VtablePointer((&raw const {name}_PROXY).cast()),"));
     let stubs: Vec<String> = plans.iter().map(|plan| stub_name(context, plan.method)).collect();

@@ -264,7 +264,7 @@ fn block_reply(out: &mut Writer, plan: &MethodPlan<'_>) {
 fn finish_early(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     out.line("let frame = reply.bytes();");
     stores(out, plan, "frame");
-    let last = ordered(plan, false).into_iter().filter(|param| !param.passing.in_block()).next_back();
+    let last = ordered(plan, false).into_iter().rfind(|param| !param.passing.in_block());
     if let Some(param) = last
         && let Passing::Array { element, length: Some(length), .. } = &param.passing
     {
