@@ -4,6 +4,7 @@
 
 mod demo;
 mod fuzz;
+mod icount;
 mod loom;
 mod miri;
 mod program;
@@ -73,6 +74,12 @@ const COMMANDS: &[Command] = &[
         usage: "[--seconds N] [TARGET ...]",
         about: "feed nonsense to what reads other people's bytes (60 s each)",
         run: fuzz::main,
+    },
+    Command {
+        name: "icount",
+        usage: "[--json FILE] [--bless]",
+        about: "instructions that a call takes beside transport and method, and their budget",
+        run: icount::main,
     },
     Command {
         name: "loom",

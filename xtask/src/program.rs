@@ -60,16 +60,23 @@ impl Program {
         words.join(" ")
     }
 
-    /// The command, for what this type has no method for.
+    /// The command, for who wants to watch over it.
     pub(crate) fn command(&self) -> Command {
-        // In a run that counts nobody watches: what is stuck is ended, with all that it started. Elsewhere `timeout` would keep
-        // Control-C from the program.
-        let limit = SECONDS_MAX.to_string();
-        let mut words: Vec<&str> = self.words.iter().map(String::as_str).collect();
-        if is_ci() {
-            words.splice(0..0, ["timeout", "--kill-after=10", &limit]);
+        self.command_of(&self.words)
+    }
+
+    /// The command, ended after a while where nobody watches, with all that it started. Elsewhere `timeout` would keep
+    /// Control-C from the program.
+    fn limited(&self) -> Command {
+        if !is_ci() {
+            return self.command();
         }
-        let mut command = Command::new(words[0]);
+        let limit = ["timeout".to_owned(), "--kill-after=10".to_owned(), SECONDS_MAX.to_string()];
+        self.command_of(&[&limit[..], &self.words].concat())
+    }
+
+    fn command_of(&self, words: &[String]) -> Command {
+        let mut command = Command::new(&words[0]);
         command
             .args(&words[1..])
             .current_dir(&self.folder)
@@ -85,7 +92,7 @@ impl Program {
     /// Runs it; it prints to where this program prints.
     pub(crate) fn run(&self) -> Outcome {
         println!("    $ {}", self.line());
-        let status = self.command().status().map_err(|error| self.not_started(&error))?;
+        let status = self.limited().status().map_err(|error| self.not_started(&error))?;
         if status.success() {
             return Ok(());
         }
@@ -94,7 +101,7 @@ impl Program {
 
     /// Runs it and takes what it prints to standard output.
     pub(crate) fn read(&self) -> Outcome<String> {
-        let output = self.command().stderr(Stdio::piped()).output().map_err(|error| self.not_started(&error))?;
+        let output = self.limited().stderr(Stdio::piped()).output().map_err(|error| self.not_started(&error))?;
         if output.status.success() {
             return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
         }
@@ -106,7 +113,7 @@ impl Program {
 
     /// Whether it runs and says that all is well. What it prints is thrown away.
     pub(crate) fn succeeds(&self) -> bool {
-        let mut command = self.command();
+        let mut command = self.limited();
         let status = command.stdout(Stdio::null()).stderr(Stdio::null()).status();
         status.is_ok_and(|status| status.success())
     }

@@ -1,10 +1,10 @@
 //! `test`: runs every kind of check that the project has, or the parts named, and sums up.
 
-mod examples;
+pub(crate) mod examples;
 mod readme;
 
 use crate::program::{Program, is_ci};
-use crate::{Outcome, Problem, fuzz, loom, miri, soak, suite, tidy};
+use crate::{Outcome, Problem, fuzz, icount, loom, miri, soak, suite, tidy};
 use std::time::{Duration, Instant};
 
 /// Seconds of fuzzing that each target gets in a test run.
@@ -54,6 +54,7 @@ const PARTS: &[Part] = &[
         about: "some seconds of nonsense for what reads other people's bytes",
         run: || fuzz::run(FUZZ_SECONDS, &[]),
     },
+    Part { name: "icount", about: "a call takes no more instructions than its budget", run: || icount::main(&[]) },
 ];
 
 /// How a part ended.

@@ -23,6 +23,14 @@ pub(crate) fn valgrind() -> Outcome {
     apt("valgrind")
 }
 
+/// Makes sure that addr2line is there, which comes with the linker.
+pub(crate) fn addr2line() -> Outcome {
+    if Program::new("addr2line", &["--version"]).succeeds() {
+        return Ok(());
+    }
+    apt("binutils")
+}
+
 /// Makes sure that the nightly toolchain is there.
 pub(crate) fn nightly() -> Outcome {
     if nightly_cargo(&["--version"]).succeeds() {

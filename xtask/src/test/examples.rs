@@ -41,10 +41,10 @@ fn run_client(example: &str) -> Outcome {
 }
 
 /// A directory of exported names that nobody else uses, removed when the value is dropped.
-pub(super) struct Names(PathBuf);
+pub(crate) struct Names(PathBuf);
 
 impl Names {
-    pub(super) fn new() -> Outcome<Self> {
+    pub(crate) fn new() -> Outcome<Self> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let folder = std::env::temp_dir().join(format!("obvia-xtask-{}-{count}", std::process::id()));
@@ -54,7 +54,7 @@ impl Names {
     }
 
     /// Has a program find its names here.
-    pub(super) fn see(&self, program: Program) -> Program {
+    pub(crate) fn see(&self, program: Program) -> Program {
         program.variable("OBVIA_RUNTIME_DIR", self.0.display().to_string())
     }
 }

@@ -1,0 +1,189 @@
+//! `icount`: counts the instructions that a call takes on each side, without transport and without the method itself.
+//!
+//! Each side runs under callgrind, with few calls and with many; the difference is the calls' alone. An instruction belongs
+//! to the floor whose source it was made from, after all inlining: see [`floor`]. What it calls in other libraries (copying,
+//! allocating) belongs to it. `bench/icounts.csv` keeps what a call may take: 2 % more is an error.
+
+mod attribution;
+mod callgrind;
+mod floor;
+mod lines;
+mod report;
+
+use crate::program::{Program, target};
+use crate::repo::root;
+use crate::test::examples::Names;
+use crate::{Outcome, Problem, tools};
+use callgrind::Profile;
+use floor::Floor;
+use lines::Lines;
+use report::{Count, Report};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+
+/// The methods of `bench/icount.idl`.
+const METHODS: [&str; 5] = ["null", "pfs_open", "pfs_write", "pfs_get_direntries", "MoveData"];
+/// Elements of their arrays.
+const WORDS: u32 = 16;
+/// Calls of the shorter and of the longer run.
+const CALLS: [u32; 2] = [500, 2_500];
+const BUDGET: &str = "bench/icounts.csv";
+const DOCUMENT: &str = "docs/icount.md";
+
+pub(crate) fn main(arguments: &[String]) -> Outcome {
+    let mut json = None;
+    let mut bless = false;
+    let mut arguments = arguments.iter();
+    while let Some(argument) = arguments.next() {
+        match argument.as_str() {
+            "--bless" => bless = true,
+            "--json" => json = Some(arguments.next().ok_or_else(|| Problem::failed("--json wants a file"))?),
+            _ => return Err(Problem::failed("usage: cargo xtask icount [--json FILE] [--bless]")),
+        }
+    }
+    tools::valgrind()?;
+    tools::addr2line()?;
+    let report = measure()?;
+    println!("\n{}", report.table());
+    if let Some(path) = json {
+        write(Path::new(path), &report.json())?;
+    }
+    if bless {
+        write(&root().join(BUDGET), &report.csv())?;
+        let document = root().join(DOCUMENT);
+        let text = read(&document)?;
+        return write(&document, &report.put_into(&text).map_err(Problem::Failed)?);
+    }
+    let budget = read(&root().join(BUDGET))?;
+    let notes = report.compare(&budget).map_err(Problem::Failed)?;
+    for note in notes {
+        println!("{note}");
+    }
+    Ok(())
+}
+
+fn read(path: &Path) -> Outcome<String> {
+    fs::read_to_string(path).map_err(|error| failed(path, &error))
+}
+
+fn write(path: &Path, text: &str) -> Outcome {
+    fs::write(path, text).map_err(|error| failed(path, &error))
+}
+
+fn failed(path: &Path, error: &std::io::Error) -> Problem {
+    Problem::Failed(format!("{}: {error}", path.display()))
+}
+
+fn measure() -> Outcome<Report> {
+    Program::cargo(&["build", "--quiet", "--release", "--package", "obvia-bench", "--bin", "obvia-icount"]).run()?;
+    let binary = target().join("release/obvia-icount");
+    let folder = target().join("icount");
+    fs::create_dir_all(&folder).map_err(|error| failed(&folder, &error))?;
+    let run = Run { names: Names::new()?, binary, folder };
+    let mut report = Report::default();
+    for method in METHODS {
+        println!("    counting {method}");
+        let few = run.profiles(method, CALLS[0])?;
+        let many = run.profiles(method, CALLS[1])?;
+        let calls = f64::from(CALLS[1] - CALLS[0]);
+        for (side, few, many) in [("client", few.0, many.0), ("server", few.1, many.1)] {
+            let instructions = run.per_call(&few, many, calls)?;
+            report.counts.push(Count { method, side, instructions });
+        }
+    }
+    Ok(report)
+}
+
+/// One measurement's place.
+struct Run {
+    names: Names,
+    binary: PathBuf,
+    folder: PathBuf,
+}
+
+impl Run {
+    /// Makes so many calls, and gives the profiles of client and server.
+    fn profiles(&self, method: &str, calls: u32) -> Outcome<(Profile, Profile)> {
+        let (client, server) = (self.folder.join("client.out"), self.folder.join("server.out"));
+        for path in [&client, &server] {
+            // It may not be there; a stale one must not be read.
+            let _ = fs::remove_file(path);
+        }
+        let mut serving = Serving::start(&self.under_callgrind(&server).with(&["serve", method]))?;
+        let (calls, words) = (calls.to_string(), WORDS.to_string());
+        self.under_callgrind(&client).with(&["call", method, method, &calls, &words]).read()?;
+        serving.end()?;
+        Ok((profile(&client)?, profile(&server)?))
+    }
+
+    fn under_callgrind(&self, out: &Path) -> Program {
+        let program = Program::new("valgrind", &["--quiet", "--tool=callgrind", "--dump-instr=yes"])
+            .argument(format!("--callgrind-out-file={}", out.display()))
+            .argument(self.binary.display().to_string());
+        self.names.see(program)
+    }
+
+    /// Instructions per call by floor.
+    fn per_call(&self, few: &Profile, many: Profile, calls: f64) -> Outcome<BTreeMap<Floor, f64>> {
+        let per_calls = many.minus(few);
+        let binary = self.binary.display().to_string();
+        let own = per_calls.functions.iter().filter(|(name, _)| name.0 == binary);
+        let addresses: BTreeSet<u64> = own
+            .flat_map(|(_, function)| function.own.keys().chain(function.calls.keys().map(|(address, _)| address)))
+            .copied()
+            .collect();
+        let lines = Lines::of(&self.binary, addresses.into_iter())?;
+        let floor_of = |object: &str, address| (object == binary).then(|| floor::of(lines.files(address))).flatten();
+        let mut floors = attribution::by_floor(&per_calls, floor_of);
+        for instructions in floors.values_mut() {
+            *instructions /= calls;
+        }
+        Ok(floors)
+    }
+}
+
+fn profile(path: &Path) -> Outcome<Profile> {
+    Profile::parse(&read(path)?).map_err(|why| Problem::Failed(format!("{}: {why}", path.display())))
+}
+
+/// The server under callgrind. It ends when its standard input does.
+struct Serving(Child);
+
+impl Serving {
+    fn start(program: &Program) -> Outcome<Self> {
+        let failed = |why: &str| Problem::Failed(format!("{}: {why}", program.line()));
+        let mut child = program
+            .command()
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(|error| failed(&error.to_string()))?;
+        let output = child.stdout.take();
+        let serving = Self(child);
+        let mut first = String::new();
+        match output.map(|output| BufReader::new(output).read_line(&mut first)) {
+            Some(Ok(count)) if count > 0 => Ok(serving),
+            _ => Err(failed("ended before it was ready")),
+        }
+    }
+
+    fn end(&mut self) -> Outcome {
+        drop(self.0.stdin.take());
+        match self.0.wait() {
+            Ok(status) if status.success() => Ok(()),
+            Ok(status) => Err(Problem::Failed(format!("the server ended with {status}"))),
+            Err(error) => Err(Problem::Failed(format!("the server cannot be waited for: {error}"))),
+        }
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        // After `end` there is nothing to kill.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}

@@ -1,0 +1,188 @@
+//! Reads what callgrind writes, with one cost (`Ir`) for each instruction: `--dump-instr=yes`.
+
+use std::collections::{BTreeMap, HashMap};
+
+/// A function: its object file and its name.
+pub(super) type Name = (String, String);
+
+/// What a function did.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub(super) struct Function {
+    /// How often each of its instructions was executed, by address in the object file.
+    pub(super) own: BTreeMap<u64, i64>,
+    /// How often it called which function from which address.
+    pub(super) calls: BTreeMap<(u64, Name), i64>,
+}
+
+/// What the functions of a run did.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Profile {
+    pub(super) functions: BTreeMap<Name, Function>,
+}
+
+impl Profile {
+    /// Reads a profile.
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        let mut reader = Reader::default();
+        for (number, line) in (1..).zip(text.lines()) {
+            reader.line(line).map_err(|why| format!("line {number}: {why}: {line}"))?;
+        }
+        if !reader.has_positions {
+            return Err("has no addresses of instructions".to_owned());
+        }
+        Ok(reader.profile)
+    }
+
+    /// What this run did and a shorter one did not.
+    pub(super) fn minus(mut self, shorter: &Self) -> Self {
+        for (name, less) in &shorter.functions {
+            let function = self.functions.entry(name.clone()).or_default();
+            for (&address, cost) in &less.own {
+                *function.own.entry(address).or_default() -= cost;
+            }
+            for (call, count) in &less.calls {
+                *function.calls.entry(call.clone()).or_default() -= count;
+            }
+            function.own.retain(|_, cost| *cost != 0);
+            function.calls.retain(|_, count| *count != 0);
+        }
+        self
+    }
+}
+
+/// Names that callgrind writes once and abbreviates from then on: `(1) name`, then `(1)`.
+#[derive(Default)]
+struct Names(HashMap<String, String>);
+
+impl Names {
+    fn read(&mut self, text: &str) -> Result<String, &'static str> {
+        let (id, name) = text.split_once(' ').unwrap_or((text, ""));
+        if name.is_empty() {
+            return self.0.get(id).cloned().ok_or("a name that was never written");
+        }
+        self.0.insert(id.to_owned(), name.to_owned());
+        Ok(name.to_owned())
+    }
+}
+
+/// Where the reader is.
+#[derive(Default)]
+struct Reader {
+    profile: Profile,
+    objects: Names,
+    functions: Names,
+    function: Name,
+    callee: Name,
+    /// The callee's object file, where that is not the caller's.
+    callee_object: Option<String>,
+    address: u64,
+    /// How many calls the next line tells the cost of.
+    calls: Option<i64>,
+    has_positions: bool,
+}
+
+impl Reader {
+    fn line(&mut self, line: &str) -> Result<(), &'static str> {
+        match line.split_once('=') {
+            Some(("ob", name)) => self.function.0 = self.objects.read(name)?,
+            Some(("cob", name)) => self.callee_object = Some(self.objects.read(name)?),
+            Some(("fn", name)) => self.function.1 = self.functions.read(name)?,
+            Some(("cfn", name)) => {
+                let object = self.callee_object.take();
+                self.callee = (object.unwrap_or_else(|| self.function.0.clone()), self.functions.read(name)?);
+            }
+            Some(("calls", counts)) => {
+                let count = counts.split(' ').next().unwrap_or_default();
+                self.calls = Some(count.parse().map_err(|_| "no count")?);
+            }
+            _ if line == "positions: instr line" => self.has_positions = true,
+            _ if line == "events: Ir" => {}
+            _ if line.starts_with("positions:") => return Err("wanted: instr line"),
+            _ if line.starts_with("events:") => return Err("wanted: Ir"),
+            _ if line.starts_with(['0', '+', '-', '*']) => return self.cost(line),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// `ADDRESS LINE COST`, where an address may be relative to the one before.
+    fn cost(&mut self, line: &str) -> Result<(), &'static str> {
+        let mut words = line.split(' ');
+        let (Some(address), Some(_), cost) = (words.next(), words.next(), words.next()) else {
+            return Err("wanted: address, line, cost");
+        };
+        self.address = self.address_of(address).ok_or("no address")?;
+        let function = self.profile.functions.entry(self.function.clone()).or_default();
+        if let Some(count) = self.calls.take() {
+            *function.calls.entry((self.address, self.callee.clone())).or_default() += count;
+            return Ok(());
+        }
+        // A cost of nothing may be left out.
+        let cost: i64 = cost.map_or(Ok(0), str::parse).map_err(|_| "no cost")?;
+        *function.own.entry(self.address).or_default() += cost;
+        Ok(())
+    }
+
+    fn address_of(&self, text: &str) -> Option<u64> {
+        let number = |digits: &str| match digits.strip_prefix("0x") {
+            Some(digits) => u64::from_str_radix(digits, 16).ok(),
+            None => digits.parse().ok(),
+        };
+        match text.as_bytes() {
+            [b'*'] => Some(self.address),
+            [b'+', ..] => self.address.checked_add(number(&text[1..])?),
+            [b'-', ..] => self.address.checked_sub(number(&text[1..])?),
+            _ => number(text),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Function, Name, Profile};
+
+    /// From a run of callgrind over a program that copies 40 bytes three times; three functions of the C library are left.
+    const SAMPLE: &str = include_str!("sample.out");
+    const LIBRARY: &str = "/usr/lib/x86_64-linux-gnu/libc.so.6";
+
+    fn name(object: &str, function: &str) -> Name {
+        (object.to_owned(), function.to_owned())
+    }
+
+    #[test]
+    fn functions_are_those_of_the_profile() {
+        let profile = Profile::parse(SAMPLE).unwrap();
+        let copy = &profile.functions[&name("/tmp/copies", "copy")];
+        let own = [0x1129, 0x112d, 0x1134, 0x1139, 0x1140, 0x1147, 0x1149, 0x114d].map(|address| (address, 3));
+        assert_eq!(copy.own.clone().into_iter().collect::<Vec<_>>(), own);
+        let callee = name(LIBRARY, "__memcpy_avx_unaligned_erms");
+        assert_eq!(copy.calls.clone().into_iter().collect::<Vec<_>>(), [((0x1147, callee.clone()), 3)]);
+        assert_eq!(profile.functions[&callee].own.values().sum::<i64>(), 33);
+        let main = &profile.functions[&name("/tmp/copies", "main")];
+        let copy = name("/tmp/copies", "copy");
+        let calls = [0x1152, 0x1157, 0x115c].map(|address| ((address, copy.clone()), 1));
+        assert_eq!(main.calls.clone().into_iter().collect::<Vec<_>>(), calls);
+    }
+
+    #[test]
+    fn what_is_the_same_in_both_goes() {
+        let profile = || Profile::parse(SAMPLE).unwrap();
+        let nothing = profile().minus(&profile());
+        assert!(nothing.functions.values().all(|function| *function == Function::default()));
+        assert_eq!(profile().minus(&Profile::default()), profile());
+        let shorter = Profile::parse(&SAMPLE.replace("\n+7 * 3\n+5 * 3\n", "\n+7 * 2\n+5 * 3\n")).unwrap();
+        let copy = &profile().minus(&shorter).functions[&name("/tmp/copies", "copy")];
+        assert_eq!(copy.own.iter().collect::<Vec<_>>(), [(&0x1134, &1)]);
+    }
+
+    #[test]
+    fn what_is_not_understood_is_said() {
+        let error = |text: &str| Profile::parse(text).unwrap_err();
+        assert_eq!(error("positions: line\n"), "line 1: wanted: instr line: positions: line");
+        assert_eq!(error("events: Ir Dr\n"), "line 1: wanted: Ir: events: Ir Dr");
+        assert_eq!(error("ob=(3)\n"), "line 1: a name that was never written: ob=(3)");
+        assert_eq!(error("-5 1 1\n"), "line 1: no address: -5 1 1");
+        assert_eq!(error("0x10 1 x\n"), "line 1: no cost: 0x10 1 x");
+        assert_eq!(error("events: Ir\n"), "has no addresses of instructions");
+    }
+}
