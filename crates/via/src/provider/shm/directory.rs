@@ -96,6 +96,8 @@ impl Directory {
     /// [`Error::NameInUse`] when a live process serves it, [`Error::BadName`] when it cannot be a name.
     pub fn bind(&self, name: &str) -> Result<Listener, Error> {
         let address = self.address(name)?;
+        // A good moment to look for what dead servers left behind; whether it works does not matter here.
+        let _ = self.list();
         let lock = self.lock(name)?;
         let socket = self.socket(name);
         // The lock is ours, so whoever made this file is dead.
@@ -149,10 +151,22 @@ impl Directory {
             };
             if self.is_served(name) {
                 entries.push(Entry { name: name.to_owned(), pid: self.owner(name) });
+            } else {
+                self.sweep(name);
             }
         }
         entries.sort();
         Ok(entries)
+    }
+
+    /// Removes the files of a name whose server ended without doing so.
+    fn sweep(&self, name: &str) {
+        // With the lock held they are nobody's. A server that wants the name meanwhile waits a moment, and then finds
+        // that the lock it opened is gone.
+        if let Ok(_lock) = self.lock(name) {
+            let _ = fs::remove_file(self.socket(name));
+            let _ = fs::remove_file(self.lock_path(name));
+        }
     }
 
     fn is_served(&self, name: &str) -> bool {
