@@ -19,6 +19,8 @@ use std::path::{Path, PathBuf};
 
 /// The longest path of a socket, from the kernel's `sockaddr_un`.
 const PATH_MAX: usize = 107;
+/// Dead names that one look at the directory removes; the next look removes more.
+const SWEPT_MAX: usize = 16;
 /// Connections that wait to be accepted.
 const BACKLOG: i32 = 128;
 
@@ -143,7 +145,7 @@ impl Directory {
     /// Only when the directory cannot be read.
     pub fn list(&self) -> Result<Vec<Entry>, Error> {
         let doing = "reading the directory for names";
-        let mut entries = Vec::new();
+        let (mut entries, mut swept) = (Vec::new(), 0);
         for file in fs::read_dir(&self.path).map_err(Error::io(doing))? {
             let file = file.map_err(Error::io(doing))?.file_name();
             let Some(name) = file.to_str().and_then(|file| file.strip_suffix(".lock")) else {
@@ -151,7 +153,8 @@ impl Directory {
             };
             if self.is_served(name) {
                 entries.push(Entry { name: name.to_owned(), pid: self.owner(name) });
-            } else {
+            } else if swept < SWEPT_MAX {
+                swept += 1;
                 self.sweep(name);
             }
         }
