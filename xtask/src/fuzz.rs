@@ -50,22 +50,30 @@ pub(crate) fn run(seconds: u32, names: &[String]) -> Outcome {
 fn fuzz(name: &str, seconds: u32) -> Outcome {
     let built = target().join("fuzz");
     let corpus = built.join("corpus").join(name);
-    let seeds = root().join(FOLDER).join("seeds").join(name);
     std::fs::create_dir_all(&corpus).map_err(|error| Problem::Failed(format!("{}: {error}", corpus.display())))?;
-    let mut program = tools::nightly_cargo(&["fuzz", "run", "--fuzz-dir", FOLDER, "--target-dir"])
-        .argument(built.display().to_string())
-        .argument(name)
-        .argument(corpus.display().to_string());
+    let options = ["--fuzz-dir", FOLDER, "--target-dir", &built.display().to_string(), name];
+    tools::nightly_cargo(&["fuzz", "build"]).with(&options).run()?;
+    let mut program = tools::nightly_cargo(&["fuzz", "run"]).with(&options).argument(corpus.display().to_string());
+    let seeds = root().join(FOLDER).join("seeds").join(name);
     if seeds.is_dir() {
         program = program.argument(seeds.display().to_string());
     }
-    program
-        .argument("--")
-        .argument(format!("-max_total_time={seconds}"))
-        .argument(format!("-timeout={INPUT_SECONDS_MAX}"))
-        .argument("-verbosity=0")
-        .argument("-print_final_stats=1")
-        .run()
+    let options = [format!("-max_total_time={seconds}"), format!("-timeout={INPUT_SECONDS_MAX}")];
+    let program = program.with(&["--", "-verbosity=0", "-print_final_stats=1", &options[0], &options[1]]);
+    println!("    $ {}", program.line());
+    let said = program.read_errors()?;
+    let count = statistic(&said, "number_of_executed_units").unwrap_or_default();
+    if count == 0 {
+        return Err(Problem::Failed(format!("{name} was given no input:\n{said}")));
+    }
+    println!("    {name}: {count} inputs in {seconds} s, nothing found");
+    Ok(())
+}
+
+/// A number that libFuzzer ends with.
+fn statistic(said: &str, name: &str) -> Option<u64> {
+    let line = said.lines().find_map(|line| line.strip_prefix("stat::")?.strip_prefix(name));
+    line?.trim_start_matches(':').trim().parse().ok()
 }
 
 /// The programs that a manifest names.
@@ -84,11 +92,18 @@ fn targets(manifest: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::targets;
+    use super::{statistic, targets};
 
     #[test]
     fn targets_are_the_programs() {
         let manifest = "[package]\nname = \"fuzz\"\n[[bin]]\nname = \"a\"\npath = \"a.rs\"\n[[bin]]\nname = \"b\"\n";
         assert_eq!(targets(manifest), ["a", "b"]);
+    }
+
+    #[test]
+    fn inputs_are_counted() {
+        let said = "Done 2 runs\nstat::number_of_executed_units: 4108\nstat::average_exec_per_sec:     373\n";
+        assert_eq!(statistic(said, "number_of_executed_units"), Some(4108));
+        assert_eq!(statistic(said, "slowest_unit_time_sec"), None);
     }
 }

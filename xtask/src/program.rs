@@ -3,10 +3,13 @@
 use crate::repo::root;
 use crate::{Outcome, Problem};
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
 /// A program of a test run that takes longer than this is stuck.
 const SECONDS_MAX: u32 = 1200;
+
+/// What a program complained about is repeated, but not all of it.
+const COMPLAINT_LINES_MAX: usize = 60;
 
 /// A program to run, in the folder of the workspace.
 pub(crate) struct Program {
@@ -101,14 +104,24 @@ impl Program {
 
     /// Runs it and takes what it prints to standard output.
     pub(crate) fn read(&self) -> Outcome<String> {
-        let output = self.limited().stderr(Stdio::piped()).output().map_err(|error| self.not_started(&error))?;
+        Ok(String::from_utf8_lossy(&self.output()?.stdout).into_owned())
+    }
+
+    /// Runs it and takes what it prints to standard error.
+    pub(crate) fn read_errors(&self) -> Outcome<String> {
+        Ok(String::from_utf8_lossy(&self.output()?.stderr).into_owned())
+    }
+
+    fn output(&self) -> Outcome<Output> {
+        let mut command = self.limited();
+        let output = command.stderr(Stdio::piped()).output().map_err(|error| self.not_started(&error))?;
         if output.status.success() {
-            return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+            return Ok(output);
         }
         let complaint = String::from_utf8_lossy(&output.stderr);
-        let complaint = complaint.trim_end();
-        let line = self.line();
-        Err(Problem::Failed(format!("{line}: {}\n{complaint}", output.status)))
+        let lines: Vec<&str> = complaint.lines().collect();
+        let last = lines[lines.len().saturating_sub(COMPLAINT_LINES_MAX)..].join("\n");
+        Err(Problem::Failed(format!("{}: {}\n{last}", self.line(), output.status)))
     }
 
     /// Whether it runs and says that all is well. What it prints is thrown away.

@@ -1,0 +1,23 @@
+//! Feeds texts to the IDL compiler, from the lexer to the code that it writes: whatever they say, it ends, and says what is wrong.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use obvia_idl::Compiler;
+use std::path::Path;
+
+fuzz_target!(|text: &str| {
+    // No directory of that name: nothing that the text imports is there, but for what the compiler knows itself.
+    let path = Path::new("no-such-directory/fuzz.idl");
+    match Compiler::new().check_text(path, text) {
+        Ok(compilation) => {
+            // What was found good can still be refused by a language.
+            let _ = obvia_idl::emit::rust::emit(&compilation);
+        }
+        Err(failure) => {
+            assert!(!failure.diagnostics.is_empty(), "failed without saying why");
+            // The finding is shown with its line.
+            let _ = failure.to_string();
+        }
+    }
+});
