@@ -124,13 +124,16 @@ const fn aligned(length: usize) -> usize {
 
 /// The length of a frame being measured.
 #[derive(Clone, Copy, Debug)]
-pub struct Measure(usize);
+pub struct Measure {
+    length: usize,
+    bulk: usize,
+}
 
 impl Measure {
     /// A frame with only its block.
     #[inline(always)]
     pub const fn block(length: usize) -> Self {
-        Self(aligned(length))
+        Self { length: aligned(length), bulk: aligned(length) + OBJECT_HEADER }
     }
 
     /// Adds an array of `count` elements of `size` bytes.
@@ -141,14 +144,14 @@ impl Measure {
     #[inline]
     pub const fn array(self, count: usize, size: usize) -> Result<Self, HRESULT> {
         // Neither product nor sum can overflow once the count is no larger than a frame.
-        if count > FRAME_MAX || self.0 > FRAME_MAX {
+        if count > FRAME_MAX || self.length > FRAME_MAX {
             return Err(code::E_OUTOFMEMORY);
         }
-        let total = self.0 as u128 + OBJECT_HEADER as u128 + (count as u128 * size as u128).next_multiple_of(8);
+        let total = self.length as u128 + OBJECT_HEADER as u128 + (count as u128 * size as u128).next_multiple_of(8);
         if total > FRAME_MAX as u128 {
             return Err(code::E_OUTOFMEMORY);
         }
-        Ok(Self(total as usize))
+        Ok(Self { length: total as usize, bulk: self.bulk })
     }
 
     /// Adds an object of `bytes` bytes, if it is there.
@@ -164,7 +167,13 @@ impl Measure {
     /// The length in bytes.
     #[inline(always)]
     pub const fn length(self) -> usize {
-        self.0
+        self.length
+    }
+
+    /// Where the first object's body is.
+    #[inline(always)]
+    pub(crate) const fn bulk(self) -> usize {
+        self.bulk
     }
 }
 

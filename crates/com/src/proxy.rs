@@ -5,7 +5,7 @@
 //! pointer like any other.
 
 use crate::error::{Error, Result, code, leave};
-use crate::frame::{Arrays, Scalar, Value};
+use crate::frame::{Arrays, Measure, Scalar, Value};
 use crate::link::Link;
 use crate::marshal::{self, OwnedArray, OwnedObject, OwnedText, Wanted};
 use crate::registry::{self, InterfaceInfo, VtablePointer};
@@ -119,8 +119,8 @@ impl ProxyCall<'_> {
     ///
     /// As [`Self::inline_request`], and when the frame is too long for the connection.
     #[inline]
-    pub fn request(&mut self, length: usize) -> Result<&mut [u8]> {
-        Ok(self.channel.request(length, thread::ThreadLimit)?)
+    pub fn request(&mut self, measure: Measure) -> Result<&mut [u8]> {
+        Ok(self.channel.request(measure.length(), measure.bulk(), thread::ThreadLimit)?)
     }
 
     /// Publishes the request and waits for its reply.

@@ -5,7 +5,7 @@
 //! from the request straight into the reply, which only this process can write; the method works on them there.
 
 use crate::error::code;
-use crate::frame::{Arrays, Scalar, Value};
+use crate::frame::{Arrays, Measure, Scalar, Value};
 use crate::marshal::{self, Wanted};
 use obvia_ndr::flat::{FRAME_MAX, OBJECT_ALIGN};
 use obvia_rpc::status::Status;
@@ -234,8 +234,8 @@ impl<'a, 'b> StubCall<'a, 'b> {
     ///
     /// Out of memory when the reply is longer than the connection allows.
     #[inline]
-    pub fn reply(&mut self, length: usize) -> Result<ReplyFrame, Status> {
-        let frame = self.call.reply(length).map_err(|_| Status::REMOTE_NO_MEMORY)?;
+    pub fn reply(&mut self, measure: Measure) -> Result<ReplyFrame, Status> {
+        let frame = self.call.reply(measure.length(), measure.bulk()).map_err(|_| Status::REMOTE_NO_MEMORY)?;
         Ok(ReplyFrame { start: frame.as_mut_ptr(), length: frame.len() })
     }
 

@@ -42,7 +42,7 @@ pub(crate) fn target() -> &'static Target {
 fn call(channel: &mut Channel, opnum: u16, request: &[u8]) -> Result<Vec<u8>> {
     let deadline = thread::deadline();
     let length = request.len().next_multiple_of(8);
-    let frame = channel.request(length, deadline)?;
+    let frame = channel.request(length, 0, deadline)?;
     frame[..request.len()].copy_from_slice(request);
     frame[request.len()..].fill(0);
     let reply = channel.call(TARGET, opnum, length, deadline)?;
@@ -93,7 +93,7 @@ fn answer(call: &mut StubCall<'_, '_>, outcome: Result<Vec<u8>>) -> std::result:
         }
     };
     let length = bytes.len().next_multiple_of(8);
-    let frame = call.inner().reply(length).map_err(|_| Status::REMOTE_NO_MEMORY)?;
+    let frame = call.inner().reply(length, 0).map_err(|_| Status::REMOTE_NO_MEMORY)?;
     frame[..bytes.len()].copy_from_slice(&bytes);
     frame[bytes.len()..].fill(0);
     call.respond(code::S_OK, length);

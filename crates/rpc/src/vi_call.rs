@@ -144,17 +144,18 @@ impl Channel {
         Ok(self.vi.tx.inline_frame(limit)?)
     }
 
-    /// The place for a request's frame of any length; publish it with the same length.
+    /// The place for a request's frame of any length; publish it with the same length. `bulk` is the offset of what there is
+    /// most of, which a frame outside a slot gets into line.
     ///
     /// # Errors
     ///
     /// As [`Self::inline_request`]; and when the frame is over the connection's limit.
     #[inline]
-    pub fn request(&mut self, length: usize, limit: impl Limit) -> Result<&mut [u8], CallError> {
+    pub fn request(&mut self, length: usize, bulk: usize, limit: impl Limit) -> Result<&mut [u8], CallError> {
         if length <= INLINE_MAX {
             return Ok(&mut self.vi.tx.inline_frame(limit)?[..length]);
         }
-        Ok(self.vi.tx.area_frame(length, limit)?)
+        Ok(self.vi.tx.area_frame(length, bulk, limit)?)
     }
 
     /// Publishes the request whose frame was given out last, and waits for its response.
@@ -209,7 +210,7 @@ impl Channel {
     /// As [`Self::call`].
     pub fn exchange_pdu(&mut self, pdu: &[u8], limit: impl Limit) -> Result<Vec<u8>, CallError> {
         self.broken = true;
-        self.request(pdu.len(), limit)?.copy_from_slice(pdu);
+        self.request(pdu.len(), 0, limit)?.copy_from_slice(pdu);
         let call_id = self.vi.tx.next_sequence();
         self.publish(Header { kind: Kind::Pdu, opnum: 0, first: 0, second: 0 }, pdu.len());
         let message = self.vi.rx.receive(limit)?;
@@ -272,19 +273,19 @@ impl ServerCall<'_> {
         self.oneway
     }
 
-    /// The place for the response's frame.
+    /// The place for the response's frame; `bulk` as in [`Channel::request`].
     ///
     /// # Errors
     ///
     /// When the frame is over the connection's limit, or the caller is gone.
     #[inline]
-    pub fn reply(&mut self, length: usize) -> Result<&mut [u8], ViError> {
+    pub fn reply(&mut self, length: usize, bulk: usize) -> Result<&mut [u8], ViError> {
         // A caller waits for its response before it calls again, so credit is never short.
         if length <= INLINE_MAX {
             return Ok(&mut self.tx.inline_frame(Seconds::<1>)?[..length]);
         }
         self.in_area = true;
-        self.tx.area_frame(length, Seconds::<1>)
+        self.tx.area_frame(length, bulk, Seconds::<1>)
     }
 
     /// The place for a response's frame that fits a slot.
@@ -404,7 +405,7 @@ fn send_pdu(tx: &mut Tx, pdu: &[u8]) -> Result<(), ViError> {
         tx.inline_frame(Deadline::after_secs(1))?[..pdu.len()].copy_from_slice(pdu);
         tx.send_inline(header, pdu.len());
     } else {
-        tx.area_frame(pdu.len(), Deadline::after_secs(1))?.copy_from_slice(pdu);
+        tx.area_frame(pdu.len(), 0, Deadline::after_secs(1))?.copy_from_slice(pdu);
         tx.send_area(header, pdu.len());
     }
     Ok(())

@@ -48,8 +48,10 @@ pub const INLINE_MAX: usize = SLOT_SIZE - SLOT_FRAME;
 pub const IN_AREA: u8 = 255;
 /// Offset of area 0.
 pub const AREA: usize = 4096;
-/// Frames in an area begin at multiples of this: a cache line.
-pub const AREA_ALIGN: usize = 64;
+/// Frames in an area begin at multiples of this.
+pub const AREA_ALIGN: usize = 8;
+/// A cache line: a sender places a frame so that its bulk begins at one.
+pub const LINE: usize = 64;
 
 const _: () = {
     assert!(SLOTS + SLOT_SIZE * SLOT_COUNT as usize <= AREA);

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 #[derive(Clone, Copy, Debug)]
 pub struct RegionView<'a> {
     // Invariant 1: `start..start + length` lies inside a mapping that outlives 'a.
-    // Invariant 2: `start` is aligned to 16 bytes.
+    // Invariant 2: `start` is aligned to 8 bytes.
     start: *const u8,
     length: usize,
     mapping: PhantomData<&'a ()>,
@@ -48,10 +48,10 @@ impl<'a> RegionView<'a> {
     ///
     /// # Safety
     ///
-    /// `start..start + length` must stay mapped for `'a`, and `start` must be a multiple of 16.
+    /// `start..start + length` must stay mapped for `'a`, and `start` must be a multiple of 8.
     #[inline]
     pub unsafe fn new(start: *const u8, length: usize) -> Self {
-        debug_assert!(start.addr().is_multiple_of(16));
+        debug_assert!(start.addr().is_multiple_of(8));
         Self { start, length, mapping: PhantomData }
     }
 
@@ -102,16 +102,16 @@ impl<'a> RegionView<'a> {
     }
 
     /// The part of the view from `offset` on, `length` bytes long. `None` when it does not lie inside, or does not
-    /// begin at a multiple of 16.
+    /// begin at a multiple of 8.
     #[inline]
     pub fn part(self, offset: usize, length: usize) -> Option<Self> {
         let end = offset.checked_add(length)?;
-        if end > self.length || !offset.is_multiple_of(16) {
+        if end > self.length || !offset.is_multiple_of(8) {
             return None;
         }
         // SAFETY: in bounds by the check above.
         let start = unsafe { self.start.add(offset) };
-        // SAFETY: inside this view, so mapped for 'a; a multiple of 16 from an aligned start.
+        // SAFETY: inside this view, so mapped for 'a; a multiple of 8 from an aligned start.
         Some(unsafe { Self::new(start, length) })
     }
 }

@@ -87,12 +87,13 @@ fn request(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
         for param in &behind {
             measure(out, context, plan, param);
         }
-        out.line(format!("let length = obvia::rt::Measure::block({})", plan.request_block));
+        out.line(format!("let measure = obvia::rt::Measure::block({})", plan.request_block));
         for param in &behind {
             out.line(format!("{}?", measured(context, param)));
         }
-        out.line(".length();");
-        out.line("let frame = call.request(length)?;");
+        out.line(";");
+        out.line("let length = measure.length();");
+        out.line("let frame = call.request(measure)?;");
     }
     for param in ordered(plan, true).into_iter().filter(|param| param.passing.in_block()) {
         let name = binding(&param.param.name);

@@ -151,7 +151,7 @@ fn early_reply(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
             count(out, plan, param, size);
         }
     }
-    out.line(format!("let length = obvia::rt::Measure::block({})", plan.reply_block));
+    out.line(format!("let measure = obvia::rt::Measure::block({})", plan.reply_block));
     for param in &behind {
         if let Passing::Array { element, .. } = &param.passing {
             let size = context.model.layout(element).0;
@@ -161,8 +161,9 @@ fn early_reply(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
             ));
         }
     }
-    out.line(".length();");
-    out.line("let mut reply = call.reply(length)?;");
+    out.line(";");
+    out.line("let length = measure.length();");
+    out.line("let mut reply = call.reply(measure)?;");
     out.line(format!("let mut arrays = obvia::rt::Arrays::behind({});", plan.reply_block));
     for param in &behind {
         let Passing::Array { element, .. } = &param.passing else {
@@ -253,7 +254,7 @@ fn block_reply(out: &mut Writer, plan: &MethodPlan<'_>) {
         out.line("})");
     } else {
         let length = plan.reply_block.next_multiple_of(8);
-        out.line(format!("let mut reply = call.reply({length})?;"));
+        out.line(format!("let mut reply = call.reply(obvia::rt::Measure::block({length}))?;"));
         out.line("let frame = reply.bytes();");
         stores(out, plan, "frame");
         out.line(format!("call.respond(result, {length});"));
@@ -295,12 +296,13 @@ fn late_reply(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     out.line("call.respond(result, 0);");
     out.line("return Ok(());");
     out.line("}");
-    out.line(format!("let length = obvia::rt::Measure::block({})", plan.reply_block));
+    out.line(format!("let measure = obvia::rt::Measure::block({})", plan.reply_block));
     for param in &behind {
         out.line(format!("{}.map_err(|_| obvia::rt::Status::REMOTE_NO_MEMORY)?", measured(context, param)));
     }
-    out.line(".length();");
-    out.line("let mut reply = call.reply(length)?;");
+    out.line(";");
+    out.line("let length = measure.length();");
+    out.line("let mut reply = call.reply(measure)?;");
     out.line("let frame = reply.bytes();");
     stores(out, plan, "frame");
     out.line(format!("let mut arrays = obvia::rt::Arrays::behind({});", plan.reply_block));

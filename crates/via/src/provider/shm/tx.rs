@@ -86,15 +86,17 @@ impl Tx {
     /// # Errors
     ///
     /// [`Error::TooLong`] for a frame over the connection's limit; otherwise as [`Self::inline_frame`].
-    pub fn area_frame(&mut self, length: usize, limit: impl Limit) -> Result<&mut [u8], Error> {
+    ///
+    /// `bulk` is the offset in the frame, a multiple of 8, of what there is most of.
+    pub fn area_frame(&mut self, length: usize, bulk: usize, limit: impl Limit) -> Result<&mut [u8], Error> {
         let deadline = limit.deadline();
         self.inline_frame(deadline)?;
         if self.area.is_too_small(length) {
             self.await_credit(deadline, |tx| tx.area.is_free(tx.taken))?;
             self.area.grow(length, &self.wire.socket)?;
         }
-        if !self.area.has_room(length, self.taken) {
-            self.await_credit(deadline, |tx| tx.area.has_room(length, tx.taken))?;
+        if !self.area.has_room(length, bulk, self.taken) {
+            self.await_credit(deadline, |tx| tx.area.has_room(length, bulk, tx.taken))?;
         }
         Ok(self.area.frame(length))
     }
