@@ -9,6 +9,7 @@
 
 mod agile;
 mod binding;
+pub mod dynamic;
 mod error;
 mod exports;
 mod frame;

@@ -85,3 +85,9 @@ pub(crate) fn find(iid: &GUID) -> Result<&'static InterfaceInfo> {
         )
     })
 }
+
+/// Every interface that is known.
+pub(crate) fn known() -> Vec<&'static InterfaceInfo> {
+    let known = KNOWN.read().unwrap_or_else(PoisonError::into_inner);
+    known.as_ref().map(|known| known.values().copied().collect()).unwrap_or_default()
+}

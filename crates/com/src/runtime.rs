@@ -111,7 +111,7 @@ impl Runtime {
     }
 
     /// The link to the process behind a name or an endpoint.
-    fn link_by_name(&self, name: &str) -> Result<Arc<Link>> {
+    pub(crate) fn link_by_name(&self, name: &str) -> Result<Arc<Link>> {
         let fresh = Link::open(self, name, thread::deadline())?;
         let mut links = lock(&self.links);
         let known = links.get(&fresh.oxid()).filter(|known| !known.is_dead()).cloned();
@@ -122,7 +122,7 @@ impl Runtime {
         }))
     }
 
-    fn link_by_oxid(&self, oxid: u64, endpoint: &str) -> Result<Arc<Link>> {
+    pub(crate) fn link_by_oxid(&self, oxid: u64, endpoint: &str) -> Result<Arc<Link>> {
         let known = lock(&self.links).get(&oxid).filter(|known| !known.is_dead()).cloned();
         if let Some(known) = known {
             return Ok(known);

@@ -27,11 +27,13 @@ const OP_TRANSFER: u16 = 5;
 const OP_RESOLVE: u16 = 6;
 const OP_LIST: u16 = 7;
 const OP_DESCRIBE: u16 = 8;
+const OP_INTERFACES: u16 = 9;
 
 /// The most bytes that an answer of these calls may have.
 const ANSWER_MAX: usize = 1 << 20;
 
-static STUBS: [StubFn; 6] = [serve_query, serve_release, serve_transfer, serve_resolve, serve_list, serve_describe];
+static STUBS: [StubFn; 7] =
+    [serve_query, serve_release, serve_transfer, serve_resolve, serve_list, serve_describe, serve_interfaces];
 static SELF: Target = Target { object: None, stubs: &STUBS };
 
 /// What calls to [`TARGET`] are dispatched to.
@@ -195,7 +197,7 @@ fn serve_transfer(_: *mut c_void, call: &mut StubCall<'_, '_>) -> std::result::R
 }
 
 /// Asks the server for the object that it exports by a name.
-pub(crate) fn resolve(link: &Link, name: &str, info: &'static InterfaceInfo) -> Result<ObjRef> {
+pub(crate) fn resolve(link: &Link, name: &str, info: &InterfaceInfo) -> Result<ObjRef> {
     let mut request = Vec::with_capacity(40 + name.len());
     request.extend(guid_to_wire(&info.iid));
     request.extend(info.fingerprint.to_le_bytes());
@@ -243,6 +245,24 @@ fn serve_describe(_: *mut c_void, call: &mut StubCall<'_, '_>) -> std::result::R
     let iid = guid_from(call.block(16)?, 0)?;
     let found = registry::find(&iid).map(|info| info.idl.as_bytes().to_vec());
     answer(call, found.map_err(|_| code::E_NOINTERFACE.into()))
+}
+
+/// Asks the server which interfaces it knows: a line each, name and IID apart by a tab.
+pub(crate) fn interfaces(link: &Link) -> Result<String> {
+    let answer = link.with_home(|home| call(home, OP_INTERFACES, &[]))?;
+    text(answer)
+}
+
+fn serve_interfaces(_: *mut c_void, call: &mut StubCall<'_, '_>) -> std::result::Result<(), Status> {
+    let mut lines: Vec<String> =
+        registry::known().iter().map(|info| format!("{}\t{:?}\n", info.name, info.iid)).collect();
+    lines.sort();
+    answer(call, Ok(lines.concat().into_bytes()))
+}
+
+/// Waits until the server has taken up what was sent over a channel before.
+pub(crate) fn settle(channel: &mut Channel) -> Result<()> {
+    call(channel, OP_LIST, &[]).map(drop)
 }
 
 fn text(mut bytes: Vec<u8>) -> Result<String> {

@@ -1,0 +1,160 @@
+//! Calls without generated code: the caller lays out the frames, by an interface's text.
+//!
+//! For tools that call any object. [`interfaces`] and [`describe`] say what there is; `obvia_idl` compiles the text and plans the
+//! frames; an [`Object`] sends them. Nothing here trusts a frame: the server checks requests as it checks everybody's, and
+//! whoever reads a reply has to check it.
+
+use crate::error::{Error, Result, code};
+use crate::link::Link;
+use crate::objref::ObjRef;
+use crate::registry::InterfaceInfo;
+use crate::runtime::Runtime;
+use crate::{marshal, system, thread};
+use obvia_rpc::vi_call::{Channel, TargetId};
+use std::sync::Arc;
+use windows_core::{GUID, HRESULT};
+
+/// What makes an interface the same on both sides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// Its IID.
+    pub iid: GUID,
+    /// The fingerprint of its text.
+    pub fingerprint: u128,
+}
+
+/// An interface that a server knows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Known {
+    /// Its name.
+    pub name: String,
+    /// Its IID.
+    pub iid: GUID,
+}
+
+/// One interface of an object in another process. The reference is given back when this is dropped.
+pub struct Object {
+    link: Arc<Link>,
+    target: TargetId,
+    refs: u32,
+    iid: GUID,
+}
+
+/// The interfaces that the process behind a name knows, by name.
+///
+/// # Errors
+///
+/// As [`crate::connect`].
+pub fn interfaces(name: &str) -> Result<Vec<Known>> {
+    let link = Runtime::of_process()?.link_by_name(name)?;
+    let text = system::interfaces(&link)?;
+    let known = text.lines().filter_map(|line| {
+        let (name, iid) = line.split_once('\t')?;
+        let digits: String = iid.chars().filter(char::is_ascii_hexdigit).collect();
+        let iid = GUID::from_u128(u128::from_str_radix(&digits, 16).ok()?);
+        Some(Known { name: name.to_owned(), iid })
+    });
+    Ok(known.collect())
+}
+
+/// The text of any interface that the process behind a name knows.
+///
+/// # Errors
+///
+/// E_NOINTERFACE when it does not know the interface; otherwise as [`crate::connect`].
+pub fn describe(name: &str, iid: &GUID) -> Result<String> {
+    let link = Runtime::of_process()?.link_by_name(name)?;
+    system::describe(&link, iid)
+}
+
+impl Object {
+    /// Connects to the object that a process exports by a name, by any interface that the object has.
+    ///
+    /// # Errors
+    ///
+    /// As [`crate::connect`].
+    pub fn connect(name: &str, interface: Identity) -> Result<Self> {
+        let link = Runtime::of_process()?.link_by_name(name)?;
+        let info = InterfaceInfo {
+            name: "as asked for",
+            iid: interface.iid,
+            fingerprint: interface.fingerprint,
+            ..marshal::UNKNOWN_INFO
+        };
+        let reference = system::resolve(&link, name, &info)?;
+        Self::of(link, &reference)
+    }
+
+    fn of(link: Arc<Link>, reference: &ObjRef) -> Result<Self> {
+        if reference.oxid != link.oxid() {
+            return Err(Error::new(code::RPC_E_INVALID_OBJREF, "the reference is to an object of another process"));
+        }
+        Ok(Self { link, target: reference.target, refs: reference.public_refs, iid: reference.iid })
+    }
+
+    /// Takes over a reference that came in a reply of this object's: the bytes of an OBJREF.
+    ///
+    /// # Errors
+    ///
+    /// RPC_E_INVALID_OBJREF when it is none; or why its process cannot be reached.
+    pub fn adopt(&self, reference: &[u8]) -> Result<Self> {
+        let reference = ObjRef::from_wire(reference)?;
+        if reference.oxid == self.link.oxid() {
+            return Self::of(Arc::clone(&self.link), &reference);
+        }
+        let link = Runtime::of_process()?.link_by_oxid(reference.oxid, &reference.endpoint)?;
+        Self::of(link, &reference)
+    }
+
+    /// The interface.
+    pub fn iid(&self) -> GUID {
+        self.iid
+    }
+
+    /// Calls a method: sends the frame of a request, and returns what the method returned and the frame of its reply.
+    ///
+    /// A method that failed has no results.
+    ///
+    /// # Errors
+    ///
+    /// When the server answers with a fault, the connection fails, or the deadline passes.
+    pub fn call(&self, opnum: u16, request: &[u8]) -> Result<(HRESULT, Vec<u8>)> {
+        thread::with_channel(&self.link, |channel| {
+            let length = put(channel, request)?;
+            let reply = channel.call(self.target, opnum, length, thread::ThreadLimit)?;
+            let mut results = vec![0; reply.frame.len()];
+            reply.frame.copy_to(0, &mut results).ok_or(code::RPC_E_INVALID_DATA)?;
+            Ok((HRESULT(reply.status.cast_signed()), results))
+        })
+    }
+
+    /// Sends the request of a oneway method, and waits until the server has taken it up.
+    ///
+    /// # Errors
+    ///
+    /// When the connection fails, or the deadline passes.
+    pub fn call_oneway(&self, opnum: u16, request: &[u8]) -> Result<()> {
+        thread::with_channel(&self.link, |channel| {
+            let length = put(channel, request)?;
+            channel.oneway(self.target, opnum, length);
+            system::settle(channel)
+        })
+    }
+}
+
+/// Puts a request's frame in its place, and returns its length.
+fn put(channel: &mut Channel, request: &[u8]) -> Result<usize> {
+    let length = request.len().next_multiple_of(8);
+    let frame = channel.request(length, 0, thread::ThreadLimit)?;
+    frame[..request.len()].copy_from_slice(request);
+    frame[request.len()..].fill(0);
+    Ok(length)
+}
+
+impl Drop for Object {
+    fn drop(&mut self) {
+        if self.refs > 0 {
+            self.link.release_later(self.target, self.refs);
+        }
+    }
+}
