@@ -253,3 +253,102 @@ impl Arrays {
         self.0
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The bytes of the first listing in the document about FLAT: an offset, then bytes, then words.
+    fn documented() -> Vec<u8> {
+        let text = include_str!("../../../docs/flat.md");
+        let listing = text.split("```").nth(1).expect("the document has a listing");
+        let mut bytes = Vec::new();
+        for line in listing.lines().filter(|line| !line.trim().is_empty()) {
+            let (offset, rest) = line.split_once("  ").expect("an offset, two blanks, bytes");
+            assert_eq!(usize::from_str_radix(offset, 16), Ok(bytes.len()), "{line}");
+            let digits = rest.split_whitespace().take_while(|word| word.len() == 2);
+            bytes.extend(digits.map_while(|word| u8::from_str_radix(word, 16).ok()));
+        }
+        bytes
+    }
+
+    /// The request of the document's example, written as a proxy writes it.
+    fn written() -> Vec<u8> {
+        let measure = Measure::block(16).array(3, 4).expect("it fits");
+        let mut frame = vec![0; measure.length()];
+        3_u32.store(&mut frame, 0);
+        let mut arrays = Arrays::behind(16);
+        let body = arrays.place(&mut frame, 8, 16, 3, 12);
+        for (at, value) in [1_i32, 2, 3].iter().enumerate() {
+            value.store(&mut frame, body + at * 4);
+        }
+        frame
+    }
+
+    /// A frame at an address that peers' frames have.
+    fn with_view<R>(frame: &[u8], look: impl FnOnce(RegionView<'_>) -> R) -> R {
+        let mut words = vec![0_u64; frame.len().div_ceil(8)];
+        for (word, bytes) in words.iter_mut().zip(frame.chunks(8)) {
+            let mut eight = [0; 8];
+            eight[..bytes.len()].copy_from_slice(bytes);
+            *word = u64::from_le_bytes(eight);
+        }
+        // SAFETY: the words are aligned to 8 and outlive the view.
+        look(unsafe { RegionView::new(words.as_ptr().cast(), frame.len()) })
+    }
+
+    #[test]
+    fn the_document_shows_what_is_written() {
+        assert_eq!(written(), documented());
+    }
+
+    #[test]
+    fn what_is_written_is_found() {
+        with_view(&written(), |view| {
+            let mut arrays = Arrays::behind(16);
+            assert_eq!(arrays.find(view, 8, 16, 3, 4), Some(24));
+            assert_eq!(arrays.end(), view.len());
+            assert_eq!(i32::load(view, 32), Some(3));
+        });
+    }
+
+    #[test]
+    fn every_other_slot_type_and_count_is_refused() {
+        // Slot, type and count: a change of any bit in them.
+        for at in (8..16).chain(16..24) {
+            for bit in 0..8 {
+                let mut frame = written();
+                frame[at] ^= 1 << bit;
+                with_view(&frame, |view| {
+                    assert_eq!(Arrays::behind(16).find(view, 8, 16, 3, 4), None, "byte {at}, bit {bit}");
+                });
+            }
+        }
+        for length in 0..written().len() {
+            with_view(&written()[..length], |view| {
+                assert_eq!(Arrays::behind(16).find(view, 8, 16, 3, 4), None, "{length} bytes");
+            });
+        }
+        with_view(&written(), |view| {
+            for count in [0, 2, 4, usize::MAX, usize::MAX / 4 + 1, FRAME_MAX] {
+                assert_eq!(Arrays::behind(16).find(view, 8, 16, count, 4), None, "{count} elements");
+            }
+        });
+    }
+
+    #[test]
+    fn counts_that_overflow_are_refused() {
+        for count in [usize::MAX, usize::MAX / 4, FRAME_MAX / 4 + 1, FRAME_MAX] {
+            assert_eq!(Measure::block(16).array(count, 4).err(), Some(code::E_OUTOFMEMORY), "{count}");
+        }
+        assert!(Measure::block(16).array(FRAME_MAX / 8, 4).is_ok());
+    }
+
+    #[test]
+    fn booleans_are_zero_or_one() {
+        with_view(&[0, 1, 2, 255], |view| {
+            let loaded: Vec<_> = (0..4).map(|at| bool::load(view, at)).collect();
+            assert_eq!(loaded, [Some(false), Some(true), None, None]);
+        });
+    }
+}
