@@ -3,6 +3,12 @@
 #![forbid(unsafe_code)]
 
 mod bench;
+mod call;
+mod describe;
+mod idl;
+mod json;
+mod ls;
+mod value;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -20,29 +26,22 @@ enum Command {
     /// Measure calls against the best that the machine can do
     Bench(bench::Arguments),
     /// Call a method of an exported object
-    Call(Rest),
+    Call(call::Arguments),
     /// Show an interface of an exported object as IDL
-    Describe(Rest),
+    Describe(describe::Arguments),
     /// Compile an interface
-    Idl(Rest),
+    Idl(idl::Arguments),
     /// List exported objects
-    Ls(Rest),
-}
-
-/// Whatever follows on the command line.
-#[derive(Debug, clap::Args)]
-struct Rest {
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
-    _arguments: Vec<String>,
+    Ls(ls::Arguments),
 }
 
 fn main() -> ExitCode {
     let outcome = match Arguments::parse().command {
         Command::Bench(arguments) => bench::main(arguments),
-        Command::Call(_) => not_built("call"),
-        Command::Describe(_) => not_built("describe"),
-        Command::Idl(_) => not_built("idl"),
-        Command::Ls(_) => not_built("ls"),
+        Command::Call(arguments) => call::main(&arguments),
+        Command::Describe(arguments) => describe::main(&arguments),
+        Command::Idl(arguments) => idl::main(&arguments),
+        Command::Ls(arguments) => ls::main(&arguments),
     };
     match outcome {
         Ok(code) => code,
@@ -51,8 +50,4 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
-}
-
-fn not_built(command: &str) -> anyhow::Result<ExitCode> {
-    anyhow::bail!("`{command}` is not built yet")
 }

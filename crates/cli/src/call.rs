@@ -1,0 +1,221 @@
+//! `obvia call`: calls a method of any exported object, without code made for its interface.
+
+mod expression;
+mod reply;
+mod request;
+
+use crate::describe::nearest::did_you_mean;
+use crate::describe::{Described, guid, guid_text, no_such_name};
+use crate::json;
+use anyhow::{anyhow, bail};
+use clap::Args;
+use obvia::{HRESULT, dynamic};
+use obvia_idl::model::{Base, Type};
+use obvia_idl::plan::{KIND_FIRST, MethodPlan, Passing, plan};
+use reply::Outcome;
+use serde_json::{Map, Value, json};
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// Results longer than this are printed over several lines.
+const WIDTH_MAX: usize = 100;
+
+/// The arguments of `obvia call`.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// The exported name; `obvia ls` lists them
+    name: String,
+    /// The method; without an interface, one of the interface that the name is exported by
+    #[arg(value_name = "[INTERFACE.]METHOD")]
+    method: String,
+    /// The [in] and [in, out] parameters in order, as JSON; bare words are strings, counts of arrays are left out
+    #[arg(value_name = "ARGS", allow_negative_numbers = true)]
+    arguments: Vec<String>,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+    /// Give up after this many seconds
+    #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = seconds)]
+    timeout: Duration,
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
+    let duration = Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())?;
+    if duration.is_zero() { Err("must be more than nothing".to_owned()) } else { Ok(duration) }
+}
+
+pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+    obvia::with_timeout(arguments.timeout, || run(arguments))
+}
+
+fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+    let (described, method) = look_up(&arguments.name, &arguments.method)?;
+    let method = Method::new(&described, method)?;
+    let given = iids(arguments, &method);
+    let request = request::frame(&method, &given).map_err(|wrong| anyhow!("{wrong}\n  {}", method.line()))?;
+    let name = &arguments.name;
+    let object = dynamic::Object::connect(name, described.identity()).map_err(|error| {
+        if error.code() == obvia::code::E_NOINTERFACE {
+            anyhow!("the object exported as `{name}` has no interface {}", described.interface().name)
+        } else {
+            no_such_name(name, error)
+        }
+    })?;
+    if method.plan.method.oneway {
+        object.call_oneway(method.plan.method.opnum, &request)?;
+        return show(arguments, &method, HRESULT(0), &[]);
+    }
+    let (result, frame) = match object.call(method.plan.method.opnum, &request) {
+        Ok((result, _)) if result.is_err() => return failed(arguments, &method, &result.into()),
+        Ok(done) => done,
+        Err(error) => return failed(arguments, &method, &error),
+    };
+    let results = reply::results(&method, &object, &frame)
+        .ok_or_else(|| anyhow!("{}: the reply is not what the interface says", method.name()))?;
+    show(arguments, &method, result, &results)
+}
+
+/// A method to be called.
+pub(crate) struct Method<'a> {
+    described: &'a Described,
+    plan: MethodPlan<'a>,
+    // The interface that declares it, the one called or one that this extends.
+    owner: &'a str,
+    kinds: Vec<Type>,
+}
+
+impl<'a> Method<'a> {
+    fn new(described: &'a Described, name: &str) -> anyhow::Result<Self> {
+        let model = &described.model;
+        let mut methods = Vec::new();
+        for id in model.lineage(described.id) {
+            let owner = &model.interfaces[id.0];
+            methods.extend(owner.methods.iter().map(|method| (owner.name.as_str(), plan(model, method))));
+        }
+        // Every method of the interface has a part in its type numbers.
+        let kinds = reply::kinds(methods.iter().flat_map(|(_, plan)| &plan.params));
+        let names: Vec<&str> = methods.iter().map(|(_, plan)| plan.method.name.as_str()).collect();
+        let Some(at) = names.iter().position(|known| *known == name) else {
+            let interface = &described.interface().name;
+            let meant = did_you_mean(name, names.iter().copied());
+            bail!("{interface} has no method `{name}`{meant}\nit has {}", names.join(", "));
+        };
+        let (owner, plan) = methods.swap_remove(at);
+        let method = Self { described, plan, owner, kinds };
+        if let Some(param) = method.plan.params.iter().find(|param| param.passing == Passing::Graph) {
+            bail!("parameter `{}` is of a form that cannot be called here yet\n  {}", param.param.name, method.line());
+        }
+        Ok(method)
+    }
+
+    /// The method's name, with its interface's.
+    fn name(&self) -> String {
+        format!("{}.{}", self.described.interface().name, self.plan.method.name)
+    }
+
+    /// The line of IDL that declares it.
+    fn line(&self) -> String {
+        self.described.line(self.owner, &self.plan.method.name)
+    }
+
+    /// The type number of an array of these elements.
+    fn kind(&self, element: &Type) -> u32 {
+        let at = self.kinds.iter().position(|kind| kind == element).unwrap_or(self.kinds.len());
+        KIND_FIRST + at as u32
+    }
+}
+
+/// The interface that is meant by `Interface.Method`, and the method's name.
+fn look_up<'m>(name: &str, method: &'m str) -> anyhow::Result<(Described, &'m str)> {
+    let exported = Described::exported(name)?;
+    match method.rsplit_once('.') {
+        Some((interface, method)) if exported.interface().name != interface => {
+            Ok((Described::named(name, interface)?, method))
+        }
+        Some((_, method)) => Ok((exported, method)),
+        None => Ok((exported, method)),
+    }
+}
+
+/// The arguments with interface names in place of IIDs replaced by these.
+fn iids(arguments: &Arguments, method: &Method<'_>) -> Vec<String> {
+    let mut given = arguments.arguments.clone();
+    for ((_, param), text) in request::given(&method.plan).into_iter().zip(&mut given) {
+        let is_guid =
+            matches!(&param.passing, Passing::Value(ty) | Passing::Place(ty) if *ty == Type::Base(Base::Guid));
+        if !is_guid || guid(text.trim_matches('"')).is_some() {
+            continue;
+        }
+        if let Some(iid) = known(&arguments.name).iter().find(|known| known.name == text.trim_matches('"')) {
+            *text = guid_text(&iid.iid);
+        }
+    }
+    given
+}
+
+/// The interfaces that the server knows; none when it does not say.
+fn known(name: &str) -> Vec<dynamic::Known> {
+    dynamic::interfaces(name).unwrap_or_default()
+}
+
+fn failed(arguments: &Arguments, method: &Method<'_>, error: &obvia::Error) -> anyhow::Result<ExitCode> {
+    let code = format!("{:#010x}", error.code().0);
+    if arguments.json {
+        let message = error.to_string();
+        json::document(&json!({ "error": { "method": method.name(), "hresult": code, "message": message } }))?;
+        return Ok(ExitCode::FAILURE);
+    }
+    let text = error.to_string();
+    let code = if text.contains(&code) { String::new() } else { format!(" [{code}]") };
+    bail!("{} failed: {text}{code}", method.name())
+}
+
+fn show(
+    arguments: &Arguments,
+    method: &Method<'_>,
+    result: HRESULT,
+    results: &[(String, Outcome)],
+) -> anyhow::Result<ExitCode> {
+    let mut shown = Map::new();
+    if result.0 != 0 {
+        shown.insert("HRESULT".to_owned(), json!(format!("{:#010x}", result.0)));
+    }
+    for (name, outcome) in results {
+        let value = match outcome {
+            Outcome::Value(value) => value.clone(),
+            Outcome::Object(object) => describe_object(arguments, method, object),
+        };
+        shown.insert(name.clone(), value);
+    }
+    if arguments.json {
+        json::document(&Value::Object(shown))?;
+    } else if shown.is_empty() {
+        json::line("done")?;
+    } else {
+        for (name, value) in &shown {
+            json::line(&format!("{name} = {}", readable(value)?))?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What is said of an object that came as a result.
+fn describe_object(arguments: &Arguments, method: &Method<'_>, object: &dynamic::Object) -> Value {
+    let iid = object.iid();
+    let declared = method.described.model.interfaces.iter().find(|interface| interface.uuid == iid.to_u128());
+    let name = declared.map(|interface| interface.name.clone());
+    let name =
+        name.or_else(|| known(&arguments.name).into_iter().find(|known| known.iid == iid).map(|known| known.name));
+    json!({ "interface": name, "iid": guid_text(&iid), "released": true })
+}
+
+/// A result on one line where it fits.
+fn readable(value: &Value) -> anyhow::Result<String> {
+    if let (Some(_), Some(iid)) = (value.get("released"), value["iid"].as_str()) {
+        let interface = value["interface"].as_str().unwrap_or("an object");
+        return Ok(format!("{interface} {{{iid}}}, released"));
+    }
+    let short = value.to_string();
+    if short.len() <= WIDTH_MAX { Ok(short) } else { Ok(serde_json::to_string_pretty(value)?) }
+}

@@ -1,0 +1,42 @@
+//! How many elements arrays have, by the values of other parameters.
+
+use obvia_idl::model::Arith;
+
+/// The value of an expression; `None` where it has none: an operand that is not known, division by zero, too large.
+pub(crate) fn value(expression: &Arith, operands: &[Option<i64>]) -> Option<i64> {
+    let of = |inner: &Arith| value(inner, operands);
+    match expression {
+        Arith::Const(number) => Some(*number),
+        Arith::Operand(operand) => operands.get(operand.index).copied().flatten(),
+        Arith::Unary("-", inner) => of(inner)?.checked_neg(),
+        Arith::Unary("~", inner) => Some(!of(inner)?),
+        Arith::Unary(_, inner) => Some(i64::from(of(inner)? == 0)),
+        Arith::Ternary(condition, yes, no) => of(if of(condition)? != 0 { yes } else { no }),
+        Arith::Binary(operator, left, right) => binary(operator, of(left)?, of(right)?),
+    }
+}
+
+fn binary(operator: &str, left: i64, right: i64) -> Option<i64> {
+    let shift = || u32::try_from(right).ok();
+    match operator {
+        "+" => left.checked_add(right),
+        "-" => left.checked_sub(right),
+        "*" => left.checked_mul(right),
+        "/" => left.checked_div(right),
+        "%" => left.checked_rem(right),
+        "<<" => left.checked_shl(shift()?),
+        ">>" => left.checked_shr(shift()?),
+        "&" => Some(left & right),
+        "|" => Some(left | right),
+        "^" => Some(left ^ right),
+        "&&" => Some(i64::from(left != 0 && right != 0)),
+        "||" => Some(i64::from(left != 0 || right != 0)),
+        "==" => Some(i64::from(left == right)),
+        "!=" => Some(i64::from(left != right)),
+        "<" => Some(i64::from(left < right)),
+        "<=" => Some(i64::from(left <= right)),
+        ">" => Some(i64::from(left > right)),
+        ">=" => Some(i64::from(left >= right)),
+        _ => None,
+    }
+}

@@ -1,0 +1,177 @@
+//! `obvia describe`: an interface of an exported object as IDL, from the running server.
+
+pub(crate) mod nearest;
+
+use crate::json;
+use anyhow::{anyhow, bail};
+use clap::Args;
+use nearest::did_you_mean;
+use obvia::{GUID, code, dynamic};
+use obvia_idl::canonical;
+use obvia_idl::model::{Interface, InterfaceId, Model};
+use obvia_idl::{Compiler, Failure};
+use serde_json::json;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// The arguments of `obvia describe`.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// The exported name; `obvia ls` lists them
+    name: String,
+    /// Another interface that the server knows, by name or IID
+    interface: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+    let described = match &arguments.interface {
+        None => Described::exported(&arguments.name)?,
+        Some(interface) => Described::named(&arguments.name, interface)?,
+    };
+    if arguments.json {
+        json::document(&described.document(&arguments.name))?;
+    } else {
+        json::line(described.text.trim_end())?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// An interface as a running server describes it.
+pub(crate) struct Described {
+    /// Its text.
+    pub(crate) text: String,
+    /// What the text declares.
+    pub(crate) model: Model,
+    /// The interface, in the model.
+    pub(crate) id: InterfaceId,
+}
+
+impl Described {
+    /// The interface that a name is exported by.
+    pub(crate) fn exported(name: &str) -> anyhow::Result<Self> {
+        let text = obvia::describe(name).map_err(|error| no_such_name(name, error))?;
+        Self::of(name, text)
+    }
+
+    /// An interface that the server behind a name knows, by its name or its IID.
+    pub(crate) fn named(name: &str, interface: &str) -> anyhow::Result<Self> {
+        let known = dynamic::interfaces(name).map_err(|error| no_such_name(name, error))?;
+        let found = known.iter().find(|known| known.name == interface).map(|known| known.iid);
+        let Some(iid) = found.or_else(|| guid(interface)) else {
+            let names: Vec<&str> = known.iter().map(|known| known.name.as_str()).collect();
+            let meant = did_you_mean(interface, names.iter().copied());
+            bail!("the server of `{name}` knows no interface `{interface}`{meant}\nit knows {}", names.join(", "));
+        };
+        let text = dynamic::describe(name, &iid)
+            .map_err(|error| anyhow!("the server of `{name}` does not describe `{interface}`: {error}"))?;
+        Self::of(name, text)
+    }
+
+    fn of(name: &str, text: String) -> anyhow::Result<Self> {
+        let whole = format!("{text}{}", announced(name, &text));
+        let compilation = Compiler::new().check_text(Path::new(name), &whole);
+        let compilation = compilation.map_err(|failure: Failure| {
+            anyhow!("the description that the server of `{name}` gives is wrong:\n{failure}")
+        })?;
+        // What an interface builds on comes before it.
+        let Some(last) = compilation.model.interfaces.iter().rposition(|interface| text.contains(&header(interface)))
+        else {
+            bail!("the server of `{name}` describes no interface");
+        };
+        Ok(Self { text, model: compilation.model, id: InterfaceId(last) })
+    }
+
+    /// The interface.
+    pub(crate) fn interface(&self) -> &Interface {
+        &self.model.interfaces[self.id.0]
+    }
+
+    /// What makes it the same on both sides.
+    pub(crate) fn identity(&self) -> dynamic::Identity {
+        dynamic::Identity {
+            iid: GUID::from_u128(self.interface().uuid),
+            fingerprint: canonical::fingerprint(&self.model, self.id),
+        }
+    }
+
+    /// The line of IDL that declares a method.
+    pub(crate) fn line(&self, interface: &str, method: &str) -> String {
+        let start = self.text.find(&format!("\ninterface {interface} :")).unwrap_or(0);
+        let wanted = format!("HRESULT {method}(");
+        let found = self.text[start..].lines().find(|line| line.contains(&wanted));
+        found.unwrap_or(method).trim().to_owned()
+    }
+
+    fn document(&self, name: &str) -> serde_json::Value {
+        let found = self.interface();
+        let mut methods = Vec::new();
+        for id in self.model.lineage(self.id) {
+            let owner = &self.model.interfaces[id.0];
+            for method in &owner.methods {
+                methods.push(json!({
+                    "interface": owner.name,
+                    "name": method.name,
+                    "opnum": method.opnum,
+                    "idl": self.line(&owner.name, &method.name),
+                }));
+            }
+        }
+        let identity = self.identity();
+        json!({
+            "name": name,
+            "interface": found.name,
+            "iid": guid_text(&identity.iid),
+            "fingerprint": format!("{:032x}", identity.fingerprint),
+            "methods": methods,
+            "idl": self.text,
+        })
+    }
+}
+
+/// Declarations of the interfaces that a text only announces, without their methods.
+fn announced(name: &str, text: &str) -> String {
+    let names = text.lines().filter_map(|line| line.strip_prefix("interface ")?.strip_suffix(';'));
+    let names: Vec<&str> = names.collect();
+    // Only the names matter: an interface that the server does not tell has any IID.
+    let known = if names.is_empty() { Vec::new() } else { dynamic::interfaces(name).unwrap_or_default() };
+    let declared = names.iter().enumerate().map(|(at, &name)| {
+        let found = known.iter().find(|known| known.name == name).map(|known| known.iid);
+        let iid = found.unwrap_or_else(|| GUID::from_u128(at as u128 + 1));
+        format!("[object, uuid({})] interface {name} : IUnknown {{}}\n", guid_text(&iid))
+    });
+    declared.collect()
+}
+
+fn header(interface: &Interface) -> String {
+    format!("\ninterface {} :", interface.name)
+}
+
+/// The GUID that a text spells, with braces and hyphens or without.
+pub(crate) fn guid(text: &str) -> Option<GUID> {
+    let bare = text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).unwrap_or(text);
+    let digits: String = bare.chars().filter(|&letter| letter != '-').collect();
+    let right = digits.len() == 32 && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+    right.then(|| u128::from_str_radix(&digits, 16).ok().map(GUID::from_u128))?
+}
+
+/// A GUID as IDL writes it.
+pub(crate) fn guid_text(guid: &GUID) -> String {
+    format!("{guid:?}").to_ascii_lowercase()
+}
+
+/// Why a name could not be asked; where nobody serves it, which names there are.
+pub(crate) fn no_such_name(name: &str, error: obvia::Error) -> anyhow::Error {
+    if error.code() != code::RPC_S_SERVER_UNAVAILABLE {
+        return anyhow!("`{name}`: {error}");
+    }
+    let listed = obvia::list().unwrap_or_default();
+    if listed.is_empty() {
+        return anyhow!("nobody exports `{name}`, nor anything else: is the server running, as this user?");
+    }
+    let names: Vec<&str> = listed.iter().map(|listed| listed.name.as_str()).collect();
+    let meant = did_you_mean(name, names.iter().copied());
+    anyhow!("nobody exports `{name}`{meant}\nthere are: {}", names.join(", "))
+}

@@ -1,0 +1,125 @@
+//! `obvia idl`: compiles an interface, or shows what the compiler makes of it.
+
+use crate::json;
+use clap::Args;
+use obvia_idl::model::InterfaceId;
+use obvia_idl::source::Sources;
+use obvia_idl::{Compilation, Compiler, Diagnostic, Failure, Severity, canonical, compile_into};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// The arguments of `obvia idl`.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// The file to compile
+    file: PathBuf,
+    /// Look for imports in this directory too
+    #[arg(short = 'I', long = "include", value_name = "DIR")]
+    include: Vec<PathBuf>,
+    /// Write the Rust file to this directory
+    #[arg(short, long, value_name = "DIR", default_value = ".")]
+    out: PathBuf,
+    /// Write nothing, only say what is wrong
+    #[arg(long)]
+    check: bool,
+    /// Take attributes that nobody knows for warnings
+    #[arg(long)]
+    permissive: bool,
+    /// Write nothing, print the canonical text and the fingerprint of each interface
+    #[arg(long)]
+    text: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+    match compile(arguments) {
+        Ok(done) => {
+            report(arguments, &done)?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(failure) => {
+            if arguments.json {
+                json::document(&json!({ "diagnostics": findings(&failure.diagnostics, &failure.sources) }))?;
+            } else {
+                eprint!("{failure}");
+            }
+            Ok(ExitCode::FAILURE)
+        }
+    }
+}
+
+/// A file that compiled, and what was written.
+struct Done {
+    compilation: Compilation,
+    written: Option<PathBuf>,
+}
+
+fn compile(arguments: &Arguments) -> Result<Done, Failure> {
+    let compiler = Compiler::new().permissive(arguments.permissive);
+    let compiler = arguments.include.iter().fold(compiler, Compiler::include);
+    if arguments.check || arguments.text {
+        return Ok(Done { compilation: compiler.check(&arguments.file)?, written: None });
+    }
+    // Where it cannot be made, writing the file says so.
+    let _ = std::fs::create_dir_all(&arguments.out);
+    let compilation = compile_into(&compiler, &arguments.file, &arguments.out)?;
+    let name = arguments.file.file_stem().unwrap_or_default();
+    let written = arguments.out.join(Path::new(name).with_extension("rs"));
+    Ok(Done { compilation, written: Some(written) })
+}
+
+/// The file's own interfaces.
+fn own(compilation: &Compilation) -> impl Iterator<Item = InterfaceId> {
+    let all = compilation.model.interfaces.iter().enumerate();
+    all.filter(|(_, interface)| !interface.imported).map(|(at, _)| InterfaceId(at))
+}
+
+fn report(arguments: &Arguments, done: &Done) -> anyhow::Result<()> {
+    let Done { compilation, written } = done;
+    let model = &compilation.model;
+    if arguments.json {
+        let interfaces: Value = own(compilation)
+            .map(|id| {
+                let found = &model.interfaces[id.0];
+                json!({
+                    "name": found.name,
+                    "iid": crate::describe::guid_text(&obvia::GUID::from_u128(found.uuid)),
+                    "fingerprint": format!("{:032x}", canonical::fingerprint(model, id)),
+                    "text": canonical::text(model, id),
+                })
+            })
+            .collect();
+        let diagnostics = findings(&compilation.warnings, &compilation.sources);
+        return json::document(&json!({ "diagnostics": diagnostics, "written": written, "interfaces": interfaces }));
+    }
+    for warning in &compilation.warnings {
+        eprintln!("{}\n", warning.render(&compilation.sources));
+    }
+    if arguments.text {
+        for id in own(compilation) {
+            json::line(&format!("// {:032x}", canonical::fingerprint(model, id)))?;
+            json::line(&canonical::text(model, id))?;
+        }
+    }
+    written.as_ref().map_or(Ok(()), |path| json::line(&format!("wrote {}", path.display())))
+}
+
+fn findings(diagnostics: &[Diagnostic], sources: &Sources) -> Value {
+    diagnostics
+        .iter()
+        .map(|finding| {
+            let file = finding.span.map(|span| sources.file(span.file).path.display().to_string());
+            json!({
+                "severity": match finding.severity { Severity::Error => "error", Severity::Warning => "warning" },
+                "code": finding.code,
+                "message": finding.message,
+                "file": file,
+                "line": finding.span.map(|span| sources.line(span)),
+                "help": finding.help,
+            })
+        })
+        .collect()
+}
