@@ -3,5 +3,7 @@
 #![forbid(unsafe_code)]
 
 pub mod object_table;
+pub mod pdu;
 pub mod status;
+pub mod uuid;
 pub mod vi_call;

@@ -1,0 +1,48 @@
+//! UUIDs and syntax identifiers, as C706 writes them: the first three parts in the byte order of the sender.
+
+use std::fmt;
+
+/// A UUID, as the number that its hexadecimal digits are.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Uuid(pub u128);
+
+impl Uuid {
+    /// Its bytes on the wire, little endian.
+    pub const fn to_wire(self) -> [u8; 16] {
+        let mut bytes = self.0.to_be_bytes();
+        [bytes[0], bytes[1], bytes[2], bytes[3]] = [bytes[3], bytes[2], bytes[1], bytes[0]];
+        [bytes[4], bytes[5], bytes[6], bytes[7]] = [bytes[5], bytes[4], bytes[7], bytes[6]];
+        bytes
+    }
+
+    /// The UUID of bytes from the wire, little endian.
+    pub const fn from_wire(bytes: [u8; 16]) -> Self {
+        // The exchange of bytes is its own inverse.
+        Self(u128::from_be_bytes(Self(u128::from_be_bytes(bytes)).to_wire()))
+    }
+}
+
+impl fmt::Display for Uuid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let hex = format!("{:032x}", self.0);
+        write!(f, "{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
+    }
+}
+
+impl fmt::Debug for Uuid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// An abstract syntax (an interface) or a transfer syntax: UUID and version (C706 12.6.3.1, p_syntax_id_t).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct SyntaxId {
+    /// Which.
+    pub uuid: Uuid,
+    /// The major version in the lower half, the minor one in the upper.
+    pub version: u32,
+}
+
+/// FLAT, version 1: see the document about it.
+pub const FLAT: SyntaxId = SyntaxId { uuid: Uuid(0x8f3c_51d2_7a0e_4d6b_b1e4_90c7_25ad_6e18), version: 1 };
