@@ -9,7 +9,7 @@ use crate::describe::{Described, guid, guid_text, no_such_name};
 use crate::json;
 use anyhow::{anyhow, bail};
 use clap::Args;
-use obvia::{HRESULT, dynamic};
+use obvia::{HRESULT, code, dynamic};
 use obvia_idl::model::{Base, Type};
 use obvia_idl::plan::{KIND_FIRST, MethodPlan, Passing, plan};
 use reply::Outcome;
@@ -25,7 +25,8 @@ const WIDTH_MAX: usize = 100;
 pub(crate) struct Arguments {
     /// The exported name; `obvia ls` lists them
     name: String,
-    /// The method; without an interface, one of the interface that the name is exported by
+    /// The method; without an interface, one of the interface that the name is exported by; `First/Second` calls the
+    /// second on the object that the first returns
     #[arg(value_name = "[INTERFACE.]METHOD")]
     method: String,
     /// The [in] and [in, out] parameters in order, as JSON; bare words are strings, counts of arrays are left out
@@ -50,18 +51,16 @@ pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
 }
 
 fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
-    let (described, method) = look_up(&arguments.name, &arguments.method)?;
+    let name = &arguments.name;
+    let (path, last) = arguments.method.rsplit_once('/').unwrap_or(("", &arguments.method));
+    let mut object = None;
+    for step in path.split('/').filter(|step| !step.is_empty()) {
+        object = Some(follow(name, object, step)?);
+    }
+    let (described, method, object) = open(name, object, last)?;
     let method = Method::new(&described, method)?;
     let given = iids(arguments, &method);
-    let request = request::frame(&method, &given).map_err(|wrong| anyhow!("{wrong}\n  {}", method.line()))?;
-    let name = &arguments.name;
-    let object = dynamic::Object::connect(name, described.identity()).map_err(|error| {
-        if error.code() == obvia::code::E_NOINTERFACE {
-            anyhow!("the object exported as `{name}` has no interface {}", described.interface().name)
-        } else {
-            no_such_name(name, error)
-        }
-    })?;
+    let request = method.request(&given)?;
     if method.plan.method.oneway {
         object.call_oneway(method.plan.method.opnum, &request)?;
         return show(arguments, &method, HRESULT(0), &[]);
@@ -71,9 +70,52 @@ fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         Ok(done) => done,
         Err(error) => return failed(arguments, &method, &error),
     };
-    let results = reply::results(&method, &object, &frame)
-        .ok_or_else(|| anyhow!("{}: the reply is not what the interface says", method.name()))?;
-    show(arguments, &method, result, &results)
+    show(arguments, &method, result, &method.results(&object, &frame)?)
+}
+
+/// The object that a method without arguments returns.
+fn follow(name: &str, object: Option<dynamic::Object>, step: &str) -> anyhow::Result<dynamic::Object> {
+    let (described, method, object) = open(name, object, step)?;
+    let method = Method::new(&described, method)?;
+    let request = method.request(&[])?;
+    let frame = object
+        .call(method.plan.method.opnum, &request)
+        .and_then(|(result, frame)| if result.is_err() { Err(result.into()) } else { Ok(frame) })
+        .map_err(|error| anyhow!("{}", failure(&method, &error)))?;
+    let results = method.results(&object, &frame)?;
+    let found = results.into_iter().find_map(|(_, outcome)| match outcome {
+        Outcome::Object(object) => Some(object),
+        Outcome::Value(_) => None,
+    });
+    found.ok_or_else(|| anyhow!("{} returned no object to go on with", method.name()))
+}
+
+/// The object to call, by the interface that is meant by `Interface.Method`; its description; the method's name.
+fn open<'m>(
+    name: &str,
+    object: Option<dynamic::Object>,
+    method: &'m str,
+) -> anyhow::Result<(Described, &'m str, dynamic::Object)> {
+    let described = match &object {
+        None => Described::exported(name)?,
+        Some(object) => Described::of_object(name, &object.iid())?,
+    };
+    let (interface, method) = method.rsplit_once('.').map_or((None, method), |(left, right)| (Some(left), right));
+    let described = match interface {
+        Some(other) if other != described.interface().name => Described::named(name, other)?,
+        _ => described,
+    };
+    let identity = described.identity();
+    let opened = match object {
+        None => dynamic::Object::connect(name, identity),
+        Some(object) if object.iid() == identity.iid => Ok(object),
+        Some(object) => object.query(identity),
+    };
+    let opened = opened.map_err(|error| match error.code() {
+        code::E_NOINTERFACE => anyhow!("the object has no interface {}", described.interface().name),
+        _ => no_such_name(name, error),
+    })?;
+    Ok((described, method, opened))
 }
 
 /// A method to be called.
@@ -109,6 +151,17 @@ impl<'a> Method<'a> {
         Ok(method)
     }
 
+    /// The frame of a request.
+    fn request(&self, arguments: &[String]) -> anyhow::Result<Vec<u8>> {
+        request::frame(self, arguments).map_err(|wrong| anyhow!("{wrong}\n  {}", self.line()))
+    }
+
+    /// The results in the frame of a reply.
+    fn results(&self, object: &dynamic::Object, frame: &[u8]) -> anyhow::Result<Vec<(String, Outcome)>> {
+        let results = reply::results(self, object, frame);
+        results.ok_or_else(|| anyhow!("{}: the reply is not what the interface says", self.name()))
+    }
+
     /// The method's name, with its interface's.
     fn name(&self) -> String {
         format!("{}.{}", self.described.interface().name, self.plan.method.name)
@@ -123,18 +176,6 @@ impl<'a> Method<'a> {
     fn kind(&self, element: &Type) -> u32 {
         let at = self.kinds.iter().position(|kind| kind == element).unwrap_or(self.kinds.len());
         KIND_FIRST + at as u32
-    }
-}
-
-/// The interface that is meant by `Interface.Method`, and the method's name.
-fn look_up<'m>(name: &str, method: &'m str) -> anyhow::Result<(Described, &'m str)> {
-    let exported = Described::exported(name)?;
-    match method.rsplit_once('.') {
-        Some((interface, method)) if exported.interface().name != interface => {
-            Ok((Described::named(name, interface)?, method))
-        }
-        Some((_, method)) => Ok((exported, method)),
-        None => Ok((exported, method)),
     }
 }
 
@@ -166,9 +207,14 @@ fn failed(arguments: &Arguments, method: &Method<'_>, error: &obvia::Error) -> a
         json::document(&json!({ "error": { "method": method.name(), "hresult": code, "message": message } }))?;
         return Ok(ExitCode::FAILURE);
     }
-    let text = error.to_string();
+    bail!("{}", failure(method, error))
+}
+
+/// How a call failed: in words, and its HRESULT.
+fn failure(method: &Method<'_>, error: &obvia::Error) -> String {
+    let (text, code) = (error.to_string(), format!("{:#010x}", error.code().0));
     let code = if text.contains(&code) { String::new() } else { format!(" [{code}]") };
-    bail!("{} failed: {text}{code}", method.name())
+    format!("{} failed: {text}{code}", method.name())
 }
 
 fn show(

@@ -70,6 +70,14 @@ impl Described {
         Self::of(name, text)
     }
 
+    /// The interface of an object that came from the server behind a name.
+    pub(crate) fn of_object(name: &str, iid: &GUID) -> anyhow::Result<Self> {
+        let text = dynamic::describe(name, iid);
+        let text =
+            text.map_err(|error| anyhow!("the server of `{name}` does not describe what it returned: {error}"))?;
+        Self::of(name, text)
+    }
+
     fn of(name: &str, text: String) -> anyhow::Result<Self> {
         let whole = format!("{text}{}", announced(name, &text));
         let compilation = Compiler::new().check_text(Path::new(name), &whole);

@@ -23,6 +23,13 @@ pub struct Identity {
     pub fingerprint: u128,
 }
 
+impl Identity {
+    /// What is needed of an interface to ask a server for it.
+    fn info(self) -> InterfaceInfo {
+        InterfaceInfo { name: "as asked for", iid: self.iid, fingerprint: self.fingerprint, ..marshal::UNKNOWN_INFO }
+    }
+}
+
 /// An interface that a server knows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Known {
@@ -75,13 +82,7 @@ impl Object {
     /// As [`crate::connect`].
     pub fn connect(name: &str, interface: Identity) -> Result<Self> {
         let link = Runtime::of_process()?.link_by_name(name)?;
-        let info = InterfaceInfo {
-            name: "as asked for",
-            iid: interface.iid,
-            fingerprint: interface.fingerprint,
-            ..marshal::UNKNOWN_INFO
-        };
-        let reference = system::resolve(&link, name, &info)?;
+        let reference = system::resolve(&link, name, &interface.info())?;
         Self::of(link, &reference)
     }
 
@@ -104,6 +105,16 @@ impl Object {
         }
         let link = Runtime::of_process()?.link_by_oxid(reference.oxid, &reference.endpoint)?;
         Self::of(link, &reference)
+    }
+
+    /// Asks for another interface of the object.
+    ///
+    /// # Errors
+    ///
+    /// E_NOINTERFACE when the object does not have it; RPC_E_VERSION_MISMATCH when the server describes it differently.
+    pub fn query(&self, interface: Identity) -> Result<Self> {
+        let target = system::query_interface(&self.link, self.target, &interface.info())?;
+        Ok(Self { link: Arc::clone(&self.link), target, refs: system::REFS_PER_QUERY, iid: interface.iid })
     }
 
     /// The interface.

@@ -2,7 +2,7 @@
 //!
 //! They go to a target that every process has. Their frames are blocks without objects, or plain bytes.
 
-use crate::error::{Error, Result, code};
+use crate::error::{Result, code};
 use crate::exports::{Client, Target};
 use crate::link::Link;
 use crate::objref::{ObjRef, guid_from_wire, guid_to_wire};
@@ -76,12 +76,6 @@ fn guid_from(frame: RegionView<'_>, at: usize) -> std::result::Result<GUID, Stat
     Ok(guid_from_wire(bytes))
 }
 
-fn fingerprint_from(frame: RegionView<'_>, at: usize) -> std::result::Result<u128, Status> {
-    let mut bytes = [0; 16];
-    frame.copy_to(at, &mut bytes).ok_or(Status::BAD_STUB_DATA)?;
-    Ok(u128::from_le_bytes(bytes))
-}
-
 fn who() -> std::result::Result<Caller, Status> {
     caller().ok_or(Status::PROTOCOL_ERROR)
 }
@@ -102,48 +96,26 @@ fn answer(call: &mut StubCall<'_, '_>, outcome: Result<Vec<u8>>) -> std::result:
     Ok(())
 }
 
-/// Refuses an interface that the other side describes differently.
-fn check_fingerprint(info: &InterfaceInfo, theirs: u128) -> Result<()> {
-    if info.fingerprint == theirs {
-        return Ok(());
-    }
-    Err(code::RPC_E_VERSION_MISMATCH.into())
-}
-
-fn explain(error: Error, info: &InterfaceInfo) -> Error {
-    if error.code() != code::RPC_E_VERSION_MISMATCH {
-        return error;
-    }
-    let text = format!(
-        "interface {} differs between client and server (here its fingerprint is {:032x}); an interface does not \
-         change once it is in use: give the new one a new uuid, or build both sides from the same IDL",
-        info.name, info.fingerprint
-    );
-    Error::new(error.code(), text)
-}
-
 /// Asks the server for another interface of an object. The references returned belong to the caller.
-pub(crate) fn query_interface(link: &Link, through: TargetId, info: &'static InterfaceInfo) -> Result<TargetId> {
-    let mut request = Vec::with_capacity(40);
+pub(crate) fn query_interface(link: &Link, through: TargetId, info: &InterfaceInfo) -> Result<TargetId> {
+    link.bind(info)?;
+    let mut request = Vec::with_capacity(24);
     request.extend(target_to_wire(through));
     request.extend(guid_to_wire(&info.iid));
-    request.extend(info.fingerprint.to_le_bytes());
-    let answer = link.with_home(|home| call(home, OP_QUERY, &request)).map_err(|error| explain(error, info))?;
+    let answer = link.with_home(|home| call(home, OP_QUERY, &request))?;
     let word: [u8; 8] = answer.first_chunk().copied().ok_or(code::RPC_E_INVALID_DATA)?;
     let word = u64::from_le_bytes(word);
     Ok(TargetId { index: word as u32, generation: (word >> 32) as u32 })
 }
 
 fn serve_query(_: *mut c_void, call: &mut StubCall<'_, '_>) -> std::result::Result<(), Status> {
-    let frame = call.block(40)?;
+    let frame = call.block(24)?;
     let (through, iid) = (target_from(frame, 0)?, guid_from(frame, 8)?);
-    let theirs = fingerprint_from(frame, 24)?;
     let caller = who()?;
     let outcome = (|| {
         let exports = caller.runtime.exports();
         let object = exports.get(through)?.object.ok_or(code::RPC_E_DISCONNECTED)?;
         let info = registry::find(&iid).map_err(|_| code::E_NOINTERFACE)?;
-        check_fingerprint(info, theirs)?;
         let found = exports.add(object.get(), info, Client(caller.oxid), REFS_PER_QUERY.into())?;
         Ok(target_to_wire(found.target).to_vec())
     })();
@@ -198,27 +170,26 @@ fn serve_transfer(_: *mut c_void, call: &mut StubCall<'_, '_>) -> std::result::R
 
 /// Asks the server for the object that it exports by a name.
 pub(crate) fn resolve(link: &Link, name: &str, info: &InterfaceInfo) -> Result<ObjRef> {
-    let mut request = Vec::with_capacity(40 + name.len());
+    link.bind(info)?;
+    let mut request = Vec::with_capacity(24 + name.len());
     request.extend(guid_to_wire(&info.iid));
-    request.extend(info.fingerprint.to_le_bytes());
     request.extend((name.len() as u64).to_le_bytes());
     request.extend(name.as_bytes());
-    let answer = link.with_home(|home| call(home, OP_RESOLVE, &request)).map_err(|error| explain(error, info))?;
+    let answer = link.with_home(|home| call(home, OP_RESOLVE, &request))?;
     ObjRef::from_wire(&answer)
 }
 
 fn serve_resolve(_: *mut c_void, call: &mut StubCall<'_, '_>) -> std::result::Result<(), Status> {
-    let frame = call.frame(40)?;
-    let (iid, theirs) = (guid_from(frame, 0)?, fingerprint_from(frame, 16)?);
-    let length = frame.load_u64(32).filter(|&length| length <= 255).ok_or(Status::BAD_STUB_DATA)?;
+    let frame = call.frame(24)?;
+    let iid = guid_from(frame, 0)?;
+    let length = frame.load_u64(16).filter(|&length| length <= 255).ok_or(Status::BAD_STUB_DATA)?;
     let mut name = vec![0; length as usize];
-    frame.copy_to(40, &mut name).ok_or(Status::BAD_STUB_DATA)?;
+    frame.copy_to(24, &mut name).ok_or(Status::BAD_STUB_DATA)?;
     let name = String::from_utf8(name).map_err(|_| Status::BAD_STUB_DATA)?;
     let caller = who()?;
     let outcome = (|| {
         let object = caller.runtime.named(&name)?;
         let info = registry::find(&iid).map_err(|_| code::E_NOINTERFACE)?;
-        check_fingerprint(info, theirs)?;
         Ok(caller.runtime.marshal_own(object.get(), info, caller.oxid)?.to_wire())
     })();
     answer(call, outcome)
