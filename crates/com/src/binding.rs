@@ -1,12 +1,130 @@
-//! How two processes get to know each other before the first call.
+//! Binding: what two processes settle before the first call, with the standard's own units (C706 12.6.4).
+//!
+//! The first connection and every further one begin with a bind. Its first context is the runtime's interface; its second names
+//! the process that binds, in the lower half of a UUID, and is answered as negotiated. Interfaces follow with alter_context, each
+//! once for a link: a context proposes FLAT, and beside it the fingerprint of the interface as one more transfer syntax. The
+//! server takes FLAT where it has the same fingerprint, and refuses otherwise, with its own fingerprint in the answer. A
+//! server that knows nothing of this refuses both, as the standard has it.
 
-use crate::error::{Result, code};
+use crate::error::{Error, Result, code};
+use crate::link::endpoint_of;
+use crate::registry::{self, InterfaceInfo};
+use obvia_rpc::pdu::{
+    ACCEPTED, Bind, BindAck, Context, NEGOTIATED, NO_TRANSFER_SYNTAX, Outcome, PduError, REFUSED, UNKNOWN_INTERFACE,
+};
+use obvia_rpc::uuid::{FLAT, SyntaxId, Uuid};
 use obvia_rpc::vi_call::Channel;
 use obvia_via::Deadline;
+use windows_core::{GUID, IUnknown, Interface};
+
+/// The runtime's own interface: see [`crate::system`].
+const RUNTIME: SyntaxId = SyntaxId { uuid: Uuid(0x4be1_0c7a_93d5_4f26_8e0b_6a17_d2c4_f358), version: 1 };
+/// The upper half of the UUID that names a process; the lower half is its OXID.
+const PROCESS: u128 = 0x9d27_5e0f_14c3_4ab6 << 64;
+/// The version of a "transfer syntax" that is a fingerprint.
+const FINGERPRINT_VERSION: u32 = 0x4650_0001;
+/// The version of the identity of a process.
+const PROCESS_VERSION: u32 = 1;
+/// The transfer syntax of outcomes that have none.
+const NONE: SyntaxId = SyntaxId { uuid: Uuid(0), version: 0 };
+
+fn syntax_of(info: &InterfaceInfo) -> SyntaxId {
+    let (major, minor) = info.version;
+    SyntaxId { uuid: Uuid(info.iid.to_u128()), version: u32::from(major) | u32::from(minor) << 16 }
+}
+
+const fn fingerprint(value: u128) -> SyntaxId {
+    SyntaxId { uuid: Uuid(value), version: FINGERPRINT_VERSION }
+}
+
+fn malformed(error: PduError) -> Error {
+    Error::new(code::RPC_E_INVALID_DATA, format!("the answer to a bind: {error}"))
+}
+
+fn exchange(channel: &mut Channel, bind: &Bind, deadline: Deadline) -> Result<BindAck> {
+    let answer = channel.exchange_pdu(&bind.to_wire(), deadline)?;
+    let ack = BindAck::from_wire(&answer).map_err(malformed)?;
+    if ack.call_id != bind.call_id || ack.alters != bind.alters || ack.outcomes.len() != bind.contexts.len() {
+        return Err(Error::new(code::RPC_E_INVALID_DATA, "the answer is to another bind"));
+    }
+    Ok(ack)
+}
 
 /// Tells the peer who this process is, and learns who the peer is.
 pub(crate) fn introduce(channel: &mut Channel, oxid: u64, deadline: Deadline) -> Result<u64> {
-    let answer = channel.exchange_pdu(&oxid.to_le_bytes(), deadline)?;
-    let oxid = answer.first_chunk().ok_or(code::RPC_E_INVALID_DATA)?;
-    Ok(u64::from_le_bytes(*oxid))
+    let process = SyntaxId { uuid: Uuid(PROCESS | u128::from(oxid)), version: PROCESS_VERSION };
+    let context = |id, interface| Context { id, interface, transfers: vec![FLAT] };
+    let contexts = vec![context(0, RUNTIME), context(1, process)];
+    let ack = exchange(channel, &Bind { alters: false, call_id: 1, group: 0, contexts }, deadline)?;
+    if ack.outcomes[0].result != ACCEPTED || ack.outcomes[1].result != NEGOTIATED {
+        return Err(Error::new(
+            code::RPC_E_VERSION_MISMATCH,
+            "the server speaks another version of the runtime's protocol",
+        ));
+    }
+    let number = ack.secondary_address.strip_prefix("oxid-").and_then(|digits| u64::from_str_radix(digits, 16).ok());
+    number.ok_or_else(|| Error::new(code::RPC_E_INVALID_DATA, "the server names no endpoint of its own"))
+}
+
+/// Makes sure that both sides mean the same by an interface.
+pub(crate) fn alter(channel: &mut Channel, info: &InterfaceInfo, deadline: Deadline) -> Result<()> {
+    let transfers = vec![FLAT, fingerprint(info.fingerprint)];
+    let contexts = vec![Context { id: 2, interface: syntax_of(info), transfers }];
+    let ack = exchange(channel, &Bind { alters: true, call_id: 2, group: 0, contexts }, deadline)?;
+    let outcome = ack.outcomes[0];
+    match (outcome.result, outcome.reason) {
+        (ACCEPTED, _) => Ok(()),
+        (_, UNKNOWN_INTERFACE) => {
+            let text = format!("the server does not know interface {} {{{:?}}}", info.name, info.iid);
+            Err(Error::new(code::E_NOINTERFACE, text))
+        }
+        _ => Err(differs(info, outcome.transfer)),
+    }
+}
+
+fn differs(info: &InterfaceInfo, theirs: SyntaxId) -> Error {
+    let there =
+        if theirs.version == FINGERPRINT_VERSION { format!("{:032x}", theirs.uuid.0) } else { "none".to_owned() };
+    let text = format!(
+        "interface {} differs between client and server (fingerprint {:032x} here, {there} there); an interface does not \
+         change once it is in use: give the new one a new uuid, or build both sides from the same IDL",
+        info.name, info.fingerprint
+    );
+    Error::new(code::RPC_E_VERSION_MISMATCH, text)
+}
+
+/// A server's answer to a bind or an alter_context, and the process that it named. `None` for what is neither.
+pub(crate) fn answer(bytes: &[u8], own: u64) -> Option<(Vec<u8>, Option<u64>)> {
+    let bind = Bind::from_wire(bytes).ok()?;
+    let mut client = None;
+    let outcomes = bind.contexts.iter().map(|context| {
+        if context.interface.version == PROCESS_VERSION && context.interface.uuid.0 >> 64 == PROCESS >> 64 {
+            client = Some(context.interface.uuid.0 as u64);
+            return Outcome { result: NEGOTIATED, reason: 0, transfer: NONE };
+        }
+        judge(context)
+    });
+    let outcomes = outcomes.collect();
+    // The group is this process: any part of its number that is not zero does.
+    let (group, secondary_address) = (own as u32 | 1, endpoint_of(own));
+    let ack = BindAck { alters: bind.alters, call_id: bind.call_id, group, secondary_address, outcomes };
+    Some((ack.to_wire(), client))
+}
+
+fn judge(context: &Context) -> Outcome {
+    let accepted = Outcome { result: ACCEPTED, reason: 0, transfer: FLAT };
+    let refused = |reason, transfer| Outcome { result: REFUSED, reason, transfer };
+    let iid = GUID::from_u128(context.interface.uuid.0);
+    if !context.transfers.contains(&FLAT) {
+        return refused(NO_TRANSFER_SYNTAX, NONE);
+    }
+    // IUnknown has no methods of its own that could differ.
+    if context.interface == RUNTIME || iid == IUnknown::IID {
+        return accepted;
+    }
+    match registry::find(&iid) {
+        Ok(info) if context.transfers.contains(&fingerprint(info.fingerprint)) => accepted,
+        Ok(info) => refused(NO_TRANSFER_SYNTAX, fingerprint(info.fingerprint)),
+        Err(_) => refused(UNKNOWN_INTERFACE, NONE),
+    }
 }

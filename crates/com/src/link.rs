@@ -5,12 +5,13 @@
 
 use crate::error::{Error, Result, code};
 use crate::proxy::ManagerPointer;
+use crate::registry::InterfaceInfo;
 use crate::runtime::{Runtime, janitor};
-use crate::{binding, system};
+use crate::{binding, system, thread};
 use obvia_rpc::vi_call::{Channel, TargetId};
 use obvia_via::provider::shm::Options;
 use obvia_via::{Deadline, Error as ViError, Waiting};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Channels that a pool keeps; further ones are closed when their thread ends.
@@ -26,6 +27,8 @@ pub(crate) struct Link {
     idle: Mutex<Vec<Channel>>,
     managers: Mutex<HashMap<u64, ManagerPointer>>,
     releases: Mutex<Vec<(TargetId, u32)>>,
+    /// Interfaces that both sides are known to mean the same by, with their fingerprints.
+    bound: Mutex<HashSet<(u128, u128)>>,
 }
 
 /// The name of a process's endpoint in the directory.
@@ -54,6 +57,7 @@ impl Link {
             idle: Mutex::default(),
             managers: Mutex::default(),
             releases: Mutex::default(),
+            bound: Mutex::default(),
         })
     }
 
@@ -123,6 +127,17 @@ impl Link {
             return Err(self.gone());
         }
         work(&mut home)
+    }
+
+    /// Makes sure, once for each interface, that both sides mean the same by it.
+    pub(crate) fn bind(&self, info: &InterfaceInfo) -> Result<()> {
+        let key = (info.iid.to_u128(), info.fingerprint);
+        if lock(&self.bound).contains(&key) {
+            return Ok(());
+        }
+        self.with_home(|home| binding::alter(home, info, thread::deadline()))?;
+        lock(&self.bound).insert(key);
+        Ok(())
     }
 
     /// Gives references back to the server, soon, together with others.

@@ -1,5 +1,6 @@
 //! The serving side: connections are accepted, and each is served by a thread of its own.
 
+use crate::binding;
 use crate::error::Result;
 use crate::exports::Target;
 use crate::runtime::Runtime;
@@ -159,17 +160,20 @@ impl Service for Connection {
     }
 
     fn answer_pdu(&mut self, pdu: &[u8]) -> Option<Vec<u8>> {
-        let client = u64::from_le_bytes(*pdu.first_chunk()?);
-        if self.client.is_some_and(|known| known != client) {
-            return None;
+        let (answer, client) = binding::answer(pdu, self.runtime.oxid())?;
+        match (self.client, client) {
+            (None, Some(client)) => {
+                self.client = Some(client);
+                self.runtime.clients().enter(client);
+                let caller = Caller { runtime: self.runtime, oxid: client, alarm: self.alarm.clone() };
+                CALLER.set(Some(caller));
+            }
+            // Who has said who it is does not become somebody else; who has not may not go on.
+            (Some(known), Some(client)) if known != client => return None,
+            (None, None) => return None,
+            _ => {}
         }
-        if self.client.is_none() {
-            self.client = Some(client);
-            self.runtime.clients().enter(client);
-            let caller = Caller { runtime: self.runtime, oxid: client, alarm: self.alarm.clone() };
-            CALLER.set(Some(caller));
-        }
-        Some(self.runtime.oxid().to_le_bytes().to_vec())
+        Some(answer)
     }
 
     fn tidy(&mut self) {

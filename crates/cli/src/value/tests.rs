@@ -1,3 +1,5 @@
+//! What JSON becomes which value, and what is refused.
+
 use super::{read, write};
 use obvia_idl::model::{Base, Model, StructId, Type};
 use obvia_idl::{Compilation, Compiler};

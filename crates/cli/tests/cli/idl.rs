@@ -1,0 +1,68 @@
+//! `obvia idl` as a user runs it.
+
+use crate::running::Directory;
+
+const GOOD: &str = "[object, uuid(5f0e4c52-0a34-4ac4-8d6c-2c9f3a1f7b01)]
+interface IOne : IUnknown { HRESULT One([in] long a, [out, retval] long *b); }
+";
+
+fn file(directory: &Directory, name: &str, text: &str) -> String {
+    let path = directory.path().join(name);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(&path, text).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_file_is_compiled_to_a_directory() {
+    let directory = Directory::new();
+    let source = file(&directory, "one.idl", GOOD);
+    let out = directory.path().join("new/out");
+    let said = directory.obvia(&["idl", &source, "-o", out.to_str().unwrap()]).good();
+    let target = out.join("one.rs");
+    assert_eq!(said, format!("wrote {}\n", target.display()));
+    assert!(std::fs::read_to_string(&target).unwrap().contains("IOne"));
+}
+
+#[test]
+fn a_check_writes_nothing() {
+    let directory = Directory::new();
+    let source = file(&directory, "one.idl", GOOD);
+    assert_eq!(directory.obvia(&["idl", "--check", &source]).good(), "");
+    let text = directory.obvia(&["idl", "--text", &source]).good();
+    let json = directory.obvia(&["idl", "--check", "--json", &source]).json();
+    let interface = &json["interfaces"][0];
+    let fingerprint = interface["fingerprint"].as_str().unwrap();
+    assert_eq!(text, format!("// {fingerprint}\n{}\n", interface["text"].as_str().unwrap()));
+    assert_eq!(interface["iid"], "5f0e4c52-0a34-4ac4-8d6c-2c9f3a1f7b01");
+    assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn a_mistake_is_shown_where_it_is() {
+    let directory = Directory::new();
+    let source = file(&directory, "bad.idl", &GOOD.replace("long a", "lnog a"));
+    let error = directory.obvia(&["idl", &source]).bad();
+    assert!(error.contains("bad.idl:2:") && error.contains("lnog") && error.contains('^'), "{error}");
+    let ran = directory.obvia(&["idl", "--json", &source]);
+    let finding = &ran.json()["diagnostics"][0];
+    assert_eq!((ran.code, &finding["line"], &finding["severity"]), (1, &2.into(), &"error".into()));
+    let missing = directory.obvia(&["idl", "/nowhere.idl"]).bad();
+    assert!(missing.contains("/nowhere.idl cannot be read"), "{missing}");
+}
+
+#[test]
+fn imports_are_looked_for_and_unknown_attributes_may_be_let_pass() {
+    let directory = Directory::new();
+    file(&directory, "parts/part.idl", "struct Part { long x; };");
+    let text = format!("import \"part.idl\";\n{}", GOOD.replace("[in] long a", "[in] const struct Part *a"));
+    let source = file(&directory, "whole.idl", &text);
+    assert!(directory.obvia(&["idl", "--check", &source]).bad().contains("there is no file `part.idl`"));
+    let parts = directory.path().join("parts");
+    directory.obvia(&["idl", "--check", &source, "-I", parts.to_str().unwrap()]).good();
+    let strange = file(&directory, "strange.idl", &GOOD.replace("[object", "[object, strangeness"));
+    assert!(directory.obvia(&["idl", "--check", &strange]).bad().contains("strangeness"));
+    let passed = directory.obvia(&["idl", "--check", "--permissive", &strange]);
+    assert_eq!(passed.code, 0, "{passed:?}");
+    assert!(passed.err.contains("warning") && passed.err.contains("strangeness"), "{passed:?}");
+}

@@ -1,0 +1,143 @@
+//! Servers that the tests run, each in a runtime directory of its own, and the command run against them.
+
+use serde_json::Value;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// What the command did.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    pub(crate) code: i32,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl Ran {
+    /// What it printed, when it succeeded.
+    #[track_caller]
+    pub(crate) fn good(self) -> String {
+        assert_eq!(self.code, 0, "{self:?}");
+        assert_eq!(self.err, "");
+        self.out
+    }
+
+    /// What it complained about.
+    #[track_caller]
+    pub(crate) fn bad(self) -> String {
+        assert_eq!((self.code, self.out.as_str()), (1, ""), "{}", self.err);
+        self.err
+    }
+
+    /// The JSON that it printed.
+    #[track_caller]
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+}
+
+/// A directory for names that goes away with the test.
+pub(crate) struct Directory(PathBuf);
+
+impl Directory {
+    pub(crate) fn new() -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("obvia-cli-{}-{number}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
+        Self(path)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// Runs the command.
+    pub(crate) fn obvia(&self, arguments: &[&str]) -> Ran {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_obvia"));
+        let output = command.args(arguments).env("OBVIA_RUNTIME_DIR", &self.0).output().unwrap();
+        Ran {
+            code: output.status.code().unwrap(),
+            out: String::from_utf8(output.stdout).unwrap(),
+            err: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A running server.
+pub(crate) struct Server {
+    child: Child,
+    out: BufReader<ChildStdout>,
+    pub directory: Directory,
+}
+
+impl Server {
+    /// Starts a server, and waits until it prints a line that begins with "serving".
+    pub(crate) fn start(mut command: Command) -> Self {
+        let directory = Directory::new();
+        command.env("OBVIA_RUNTIME_DIR", directory.path()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        let out = BufReader::new(child.stdout.take().unwrap());
+        let mut server = Self { child, out, directory };
+        while !server.line().starts_with("serving") {}
+        server
+    }
+
+    /// The calculator of the examples, as "calc".
+    pub(crate) fn calc() -> Self {
+        Self::start(Command::new(calc_server()))
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// The next line that the server prints.
+    pub(crate) fn line(&mut self) -> String {
+        let mut line = String::new();
+        assert_ne!(self.out.read_line(&mut line).unwrap(), 0, "the server has ended");
+        line.trim_end().to_owned()
+    }
+
+    pub(crate) fn obvia(&self, arguments: &[&str]) -> Ran {
+        self.directory.obvia(arguments)
+    }
+
+    /// Calls a method of "calc".
+    pub(crate) fn call(&self, arguments: &[&str]) -> Ran {
+        self.obvia(&[&["call", "calc"], arguments].concat())
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Builds the server of the calculator, beside the command.
+fn calc_server() -> &'static Path {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(|| {
+        let folder = Path::new(env!("CARGO_BIN_EXE_obvia")).parent().unwrap();
+        let profile = match folder.file_name().unwrap().to_str().unwrap() {
+            "debug" => "dev",
+            other => other,
+        };
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.current_dir(env!("CARGO_MANIFEST_DIR")).env("CARGO_TARGET_DIR", folder.parent().unwrap());
+        cargo.args(["build", "--quiet", "--package", "calc", "--bin", "calc-server", "--profile", profile]);
+        assert!(cargo.status().unwrap().success());
+        folder.join("calc-server")
+    })
+}
