@@ -136,6 +136,11 @@ impl Measure {
         Self { length: aligned(length), bulk: aligned(length) + OBJECT_HEADER }
     }
 
+    /// A frame of `length` bytes, with objects behind a block of `block` bytes.
+    pub(crate) const fn with_objects(block: usize, length: usize) -> Self {
+        Self { length, bulk: aligned(block) + OBJECT_HEADER }
+    }
+
     /// Adds an array of `count` elements of `size` bytes.
     ///
     /// # Errors

@@ -13,6 +13,7 @@ pub mod dynamic;
 mod error;
 mod exports;
 mod frame;
+mod graph;
 mod link;
 mod marshal;
 mod objref;
@@ -27,6 +28,7 @@ mod thread;
 
 pub use agile::Agile;
 pub use error::{Error, Result, code};
+pub use graph::{Graph, Owned, OwnedSlice, Text, Wide};
 pub use obvia_via::Waiting;
 pub use registry::{InterfaceInfo, Remote, register};
 pub use runtime::{Export, Listed, connect, describe, export, list, set_waiting, wait};

@@ -25,7 +25,7 @@ pub enum Wanted {
 }
 
 impl Wanted {
-    fn info(self) -> Result<&'static InterfaceInfo> {
+    pub(crate) fn info(self) -> Result<&'static InterfaceInfo> {
         match self {
             Self::Known(info) => Ok(info),
             Self::Iid(iid) if iid == IUnknown::IID => Ok(&UNKNOWN_INFO),
@@ -103,7 +103,12 @@ pub(crate) fn receive(frame: RegionView<'_>, body: usize, count: usize, wanted: 
     }
     let mut bytes = vec![0; count];
     frame.copy_to(body, &mut bytes).ok_or(code::RPC_E_INVALID_OBJREF)?;
-    Runtime::of_process()?.unmarshal(&ObjRef::from_wire(&bytes)?, wanted.info()?)
+    unmarshal(Runtime::of_process()?, &bytes, wanted)
+}
+
+/// The interface pointer that an OBJREF's bytes stand for.
+pub(crate) fn unmarshal(runtime: &'static Runtime, bytes: &[u8], wanted: Wanted) -> Result<IUnknown> {
+    runtime.unmarshal(&ObjRef::from_wire(bytes)?, wanted.info()?)
 }
 
 /// Writes an array of numbers behind a block.

@@ -157,6 +157,11 @@ impl<'a> ReplyView<'a> {
         self.0.status.cast_signed() < 0
     }
 
+    /// The frame, whatever is in it.
+    pub(crate) fn whole(&self) -> RegionView<'a> {
+        self.0.frame
+    }
+
     /// The frame of results that lie in a block of `length` bytes and nowhere else.
     ///
     /// # Errors

@@ -2,6 +2,10 @@
 
 pub use crate::error::code;
 pub use crate::frame::{Arrays, Measure, Scalar, Value};
+pub use crate::graph::{
+    Arguments, Array, Graph, Image, Layout, Owned, OwnedSlice, Results, Text, Wide, lift, lower, lower_slice,
+    object_at, object_of, place_for, places_for, take_place, take_places,
+};
 pub use crate::marshal::{
     OwnedArray, OwnedObject, OwnedText, Wanted, put_array, put_optional, put_reference, put_text, put_values,
     reference_for_caller, reference_for_peer, text_count,
@@ -9,7 +13,7 @@ pub use crate::marshal::{
 pub use crate::proxy::{Proxy, ProxyCall, ReplyView, UNKNOWN};
 pub use crate::registry::{InterfaceInfo, Remote, VtablePointer};
 pub use crate::stub::{Received, ReplyFrame, StubCall, StubFn, guard};
-pub use obvia_ndr::flat;
+pub use obvia_ndr::flat::{self, shape};
 pub use obvia_rpc::status::Status;
 pub use obvia_via::RegionView;
 pub use std::ffi::c_void;
@@ -190,6 +194,18 @@ pub fn check_length(length: usize, wanted: Option<usize>) -> Result<()> {
         return Ok(());
     }
     Err(Error::new(code::E_INVALIDARG, "an array's length is not what the other parameters say"))
+}
+
+/// Refuses an array of which more is used than there is.
+///
+/// # Errors
+///
+/// E_INVALIDARG.
+pub fn check_used(used: Option<usize>, room: Option<usize>) -> Result<()> {
+    match (used, room) {
+        (Some(used), Some(room)) if used <= room => Ok(()),
+        _ => Err(Error::new(code::E_INVALIDARG, "an array's length is not within its size")),
+    }
 }
 
 /// A string parameter as Rust has it.

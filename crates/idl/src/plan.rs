@@ -4,7 +4,7 @@
 //! a reply's block the [in, out] ones, then the [out] ones; each at its natural alignment. What does not lie in the block
 //! follows it, in the order of its slots.
 
-use crate::model::{Arith, Base, Direction, Extent, Method, Model, Object, Param, PointerClass, Type, round};
+use crate::model::{Arith, Base, Direction, Extent, Field, Method, Model, Object, Param, PointerClass, Type, round};
 
 /// The type number of an object that holds an OBJREF.
 pub const KIND_INTERFACE: u32 = 1;
@@ -133,6 +133,57 @@ pub fn is_scalar(ty: &Type) -> bool {
     matches!(ty, Type::Base(base) if !matches!(base, Base::Boolean | Base::Guid | Base::Hresult))
 }
 
+/// What lies in the block for a parameter: a pointer that is never null is left out there, and what it points to takes its place.
+pub fn in_place<'a>(model: &Model, param: &'a Param) -> &'a Type {
+    match &param.ty {
+        Type::Pointer(pointer) if pointer.class == PointerClass::Ref && pointer.extent == Extent::One => {
+            let open = matches!(&pointer.to, Type::Struct(id) if model.structs[id.0].conformant.is_some());
+            if open || pointer.to == Type::Void { &param.ty } else { &pointer.to }
+        }
+        ty => ty,
+    }
+}
+
+/// The types that the objects of an interface's frames have, in the order of their type numbers.
+///
+/// A number goes to what a pointer points to when the methods, their parameters and the members of structures are gone
+/// through in the order of the source, and what a structure points to before what comes after it. Strings and references to objects
+/// have numbers of their own.
+pub fn kinds<'m>(model: &'m Model, methods: &[&'m Method]) -> Vec<Type> {
+    let mut kinds = Vec::new();
+    for param in methods.iter().flat_map(|method| &method.params) {
+        add_kinds(model, in_place(model, param), &mut kinds);
+    }
+    kinds
+}
+
+/// Adds the types of what can be reached from a value of this type.
+pub fn add_kinds(model: &Model, ty: &Type, kinds: &mut Vec<Type>) {
+    let mut field = |field: &Field| add_kinds(model, &field.ty, kinds);
+    match ty {
+        Type::Base(_) | Type::Enum(_) | Type::Interface(_) | Type::Void => {}
+        Type::Fixed(element, _) => add_kinds(model, element, kinds),
+        Type::Struct(id) => {
+            let found = &model.structs[id.0];
+            found.fields.iter().for_each(&mut field);
+            if let Some((element, ..)) = &found.conformant {
+                add_kinds(model, element, kinds);
+            }
+        }
+        Type::Union(id) => {
+            let found = &model.unions[id.0];
+            found.arms.iter().filter_map(|arm| arm.field.as_ref()).for_each(&mut field);
+            found.default.iter().flatten().for_each(&mut field);
+        }
+        Type::Pointer(pointer) => {
+            if pointer.extent != Extent::Text && !kinds.contains(&pointer.to) {
+                kinds.push(pointer.to.clone());
+                add_kinds(model, &pointer.to, kinds);
+            }
+        }
+    }
+}
+
 fn passing(model: &Model, param: &Param) -> Passing {
     use PointerClass::{Ref, Unique};
     let Type::Pointer(pointer) = &param.ty else {
@@ -203,10 +254,7 @@ fn lay_out<'a>(
     let (mut at, mut most) = (0, 1);
     for direction in order {
         for plan in params.iter_mut().filter(|plan| plan.param.direction == direction) {
-            let (size, align) = match &plan.passing {
-                Passing::Value(ty) | Passing::Place(ty) => model.layout(ty),
-                _ => (8, 8),
-            };
+            let (size, align) = model.layout(in_place(model, plan.param));
             at = round(at, align);
             set(plan, at);
             at += size;
@@ -244,7 +292,17 @@ fn only_counts(params: &[ParamPlan<'_>], at: usize) -> bool {
                 }
             }
             Passing::OutArray { size, .. } => note(size, outwards),
-            Passing::Graph => return false,
+            Passing::Graph => match element_counts(plan.param) {
+                Some((size, length)) => {
+                    let outward = plan.param.direction == Direction::Out;
+                    note(size, size.plain().is_some_and(|size| size.deref == outward && outward == outwards));
+                    if let Some(length) = length {
+                        note(length, false);
+                    }
+                }
+                None if plan.param.direction == Direction::InOut => return false,
+                None => {}
+            },
             _ => {}
         }
         if let Some(switch) = &plan.param.switch {
@@ -255,6 +313,19 @@ fn only_counts(params: &[ParamPlan<'_>], at: usize) -> bool {
         }
     }
     counted
+}
+
+/// The size and the length of the array that a parameter is; for an [out] parameter, of the one that the method allocates.
+pub fn element_counts(param: &Param) -> Option<(&Arith, Option<&Arith>)> {
+    let Type::Pointer(outer) = &param.ty else { return None };
+    let pointer = match (&outer.to, &outer.extent) {
+        (Type::Pointer(inner), Extent::One) if param.direction == Direction::Out => inner,
+        _ => outer,
+    };
+    match &pointer.extent {
+        Extent::Counted { size, length } => Some((size, length.as_ref())),
+        _ => None,
+    }
 }
 
 /// Sizes of everything behind the reply's block must be known, but for the last array, which may be shortened.

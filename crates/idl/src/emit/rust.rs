@@ -1,10 +1,15 @@
 //! The Rust back end: interfaces in the manner of windows-rs, with proxies and stubs for `obvia`.
 
+mod form;
+mod graph;
 mod interface;
 mod names;
 mod proxy;
+mod structures;
 mod stub;
+mod tables;
 mod types;
+mod unions;
 
 use super::writer::Writer;
 use crate::compile::Compilation;
@@ -27,6 +32,7 @@ pub fn emit(compilation: &Compilation) -> Result<String, Vec<crate::Diagnostic>>
     types::constants(&mut out, model);
     types::enumerations(&mut out, model);
     types::structures(&mut out, model);
+    structures::structures(&mut out, model);
     let mut refused = Vec::new();
     for id in 0..model.interfaces.len() {
         refused.extend(interface::interface(&mut out, model, InterfaceId(id)));

@@ -1,12 +1,12 @@
 //! An interface: its pointer type, its vtable, what callers call and what implementers implement.
 
 use super::names::{abi, argument, binding, ident, result, tuple};
-use super::{proxy, stub};
+use super::{form, graph, proxy, stub};
 use crate::canonical;
 use crate::diagnostic::Diagnostic;
 use crate::emit::writer::Writer;
-use crate::model::{Arith, InterfaceId, Method, Model, Type};
-use crate::plan::{KIND_FIRST, MethodPlan, ParamPlan, Passing, plan};
+use crate::model::{Arith, Direction, InterfaceId, Method, Model, Operand, Type};
+use crate::plan::{KIND_FIRST, MethodPlan, ParamPlan, Passing, kinds, plan};
 
 /// What the parts of an interface's code share.
 pub(super) struct Context<'a> {
@@ -29,11 +29,11 @@ impl Context<'_> {
 pub(super) fn interface(out: &mut Writer, model: &Model, id: InterfaceId) -> Vec<Diagnostic> {
     let found = &model.interfaces[id.0];
     let plans: Vec<MethodPlan<'_>> = model.all_methods(id).into_iter().map(|method| plan(model, method)).collect();
-    let refused: Vec<Diagnostic> = plans.iter().flat_map(|plan| refuse(plan)).collect();
+    let refused: Vec<Diagnostic> = plans.iter().flat_map(|plan| refuse(model, plan)).collect();
     if !refused.is_empty() {
         return if found.imported { Vec::new() } else { refused };
     }
-    let context = Context { model, name: ident(&found.name), kinds: kinds(&plans) };
+    let context = Context { model, name: ident(&found.name), kinds: kinds(model, &model.all_methods(id)) };
     let first_own = plans.len() - found.methods.len();
     definition(out, &context, id);
     vtable(out, &context, id, &plans[first_own..]);
@@ -41,36 +41,31 @@ pub(super) fn interface(out: &mut Writer, model: &Model, id: InterfaceId) -> Vec
     implementers(out, &context, id, &plans[first_own..]);
     if !found.local {
         information(out, &context, id, &plans);
+        if plans.iter().any(MethodPlan::has_graph) {
+            graph::types(out, &context);
+        }
         for plan in &plans {
-            proxy::proxy(out, &context, plan);
-            stub::stub(out, &context, plan);
+            if plan.has_graph() {
+                graph::method(out, &context, plan);
+            } else {
+                proxy::proxy(out, &context, plan);
+                stub::stub(out, &context, plan);
+            }
         }
     }
     Vec::new()
 }
 
-fn refuse(plan: &MethodPlan<'_>) -> Vec<Diagnostic> {
+fn refuse(model: &Model, plan: &MethodPlan<'_>) -> Vec<Diagnostic> {
     let graphs = plan.params.iter().filter(|param| param.passing == Passing::Graph);
-    graphs
-        .map(|param| {
-            let text = format!("parameter `{}` is of a form that the Rust back end does not do yet", param.param.name);
-            Diagnostic::error("not-yet", param.param.span, text)
-                .help("structures without pointers, arrays of them, strings and interface pointers are done")
-        })
-        .collect()
-}
-
-fn kinds(plans: &[MethodPlan<'_>]) -> Vec<Type> {
-    let mut kinds: Vec<Type> = Vec::new();
-    for param in plans.iter().flat_map(|plan| &plan.params) {
-        if let Passing::Array { element, .. } | Passing::OutArray { element, .. } | Passing::Optional(element) =
-            &param.passing
-            && !kinds.contains(element)
-        {
-            kinds.push(element.clone());
-        }
-    }
-    kinds
+    let refusal = |param: &ParamPlan<'_>| {
+        let why = form::form(model, param.param).err().or_else(|| graph::refuse(model, plan, param))?;
+        let text =
+            format!("parameter `{}` is passed as {why}: the Rust back end does not do that yet", param.param.name);
+        let help = "what it does is in docs/idl.md; often a structure around it helps";
+        Some(Diagnostic::error("not-yet", param.param.span, text).help(help))
+    };
+    graphs.filter_map(refusal).collect()
 }
 
 fn definition(out: &mut Writer, context: &Context<'_>, id: InterfaceId) {
@@ -162,7 +157,7 @@ fn caller_body(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     for (at, param) in plan.params.iter().enumerate() {
         let name = binding(&param.param.name);
         if param.counts && param.param.direction.is_in() {
-            count_of(out, plan, at, &name);
+            count_of(out, model, plan, at, &name);
         } else if !param.param.direction.is_in() {
             match &param.passing {
                 Passing::Place(_) => out.line(format!("let mut {name} = obvia::rt::zero();")),
@@ -173,6 +168,9 @@ fn caller_body(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
             }
         }
     }
+    for param in plan.params.iter().filter(|param| param.passing == Passing::Graph) {
+        graph::before_call(out, model, plan, param);
+    }
     for param in &plan.params {
         if let Passing::Array { size, .. } = &param.passing
             && !counted_by_elided(plan, size)
@@ -181,7 +179,7 @@ fn caller_body(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
             out.line(format!("obvia::rt::check_length({name}.len(), {})?;", size_text(plan, size, Side::Caller)));
         }
     }
-    let arguments: Vec<String> = plan.params.iter().map(|param| to_abi(param)).collect();
+    let arguments: Vec<String> = plan.params.iter().map(|param| to_abi(model, param)).collect();
     let method = ident(&plan.method.name);
     let arguments: String = arguments.iter().map(|argument| format!(", {argument}")).collect();
     out.line(
@@ -190,8 +188,15 @@ fn caller_body(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     out.line(format!(
         "let result = unsafe {{ (obvia::Interface::vtable(self).{method})(obvia::Interface::as_raw(self){arguments}) }};"
     ));
-    let values: Vec<String> =
-        plan.params.iter().filter(|param| result(model, param).is_some()).map(|param| owned(plan, param)).collect();
+    for param in plan.params.iter().filter(|param| param.passing == Passing::Graph) {
+        graph::after_call(out, model, plan, param.param);
+    }
+    let values: Vec<String> = plan
+        .params
+        .iter()
+        .filter(|param| result(model, param).is_some())
+        .map(|param| owned(model, plan, param))
+        .collect();
     if values.is_empty() {
         out.line("obvia::rt::check(result)");
         return;
@@ -204,24 +209,30 @@ fn caller_body(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
 }
 
 /// A count that the arrays tell: the first array's length; others must have the same.
-fn count_of(out: &mut Writer, plan: &MethodPlan<'_>, at: usize, name: &str) {
-    let mut arrays = plan.params.iter().filter(|param| {
-        matches!(&param.passing, Passing::Array { size, .. } if size.plain().is_some_and(|operand| operand.index == at))
+fn count_of(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, at: usize, name: &str) {
+    let mut arrays = plan.params.iter().filter_map(|param| match &param.passing {
+        Passing::Array { size, .. } => counted_by(size, at).then(|| format!("{}.len()", binding(&param.param.name))),
+        Passing::Graph => graph::length(model, param.param, at),
+        _ => None,
     });
     let Some(first) = arrays.next() else { return };
-    let first = binding(&first.param.name);
-    out.line(format!("let {name} = obvia::rt::count({first}.len())?;"));
+    out.line(format!("let {name} = obvia::rt::count({first})?;"));
     for other in arrays {
-        out.line(format!("obvia::rt::check_length({}.len(), Some({first}.len()))?;", binding(&other.param.name)));
+        out.line(format!("obvia::rt::check_length({other}, Some({first}))?;"));
     }
 }
 
-fn counted_by_elided(plan: &MethodPlan<'_>, size: &Arith) -> bool {
+/// Whether a size is nothing but this parameter.
+pub(super) fn counted_by(size: &Arith, at: usize) -> bool {
+    size.plain().is_some_and(|operand| operand.index == at)
+}
+
+pub(super) fn counted_by_elided(plan: &MethodPlan<'_>, size: &Arith) -> bool {
     size.plain().is_some_and(|operand| plan.params[operand.index].counts)
 }
 
 /// A user's argument as the vtable takes it.
-fn to_abi(param: &ParamPlan<'_>) -> String {
+fn to_abi(model: &Model, param: &ParamPlan<'_>) -> String {
     let name = binding(&param.param.name);
     let inwards = param.param.direction.is_in();
     match &param.passing {
@@ -240,12 +251,12 @@ fn to_abi(param: &ParamPlan<'_>) -> String {
         Passing::Object(_) => {
             format!("{name}.map_or(std::ptr::null_mut(), obvia::Interface::as_raw)")
         }
-        Passing::Graph => "()".to_owned(),
+        Passing::Graph => graph::to_abi(model, param.param),
     }
 }
 
 /// A result as users get it.
-fn owned(plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> String {
+fn owned(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> String {
     let name = binding(&param.param.name);
     match &param.passing {
         Passing::OutText(base) => {
@@ -258,6 +269,7 @@ fn owned(plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> String {
             format!("unsafe {{ obvia::rt::take_array({name}, {count}) }}?")
         }
         Passing::OutObject(_) => format!("unsafe {{ obvia::rt::take_object({name}) }}?"),
+        Passing::Graph => graph::owned(model, plan, param.param),
         _ => name,
     }
 }
@@ -280,11 +292,14 @@ pub(super) fn size_text(plan: &MethodPlan<'_>, size: &Arith, side: Side) -> Stri
             format!("obvia::rt::elements({})", operand_text(plan, operand, side))
         }
         Arith::Const(value) => format!("obvia::rt::elements({value}_i64)"),
-        other => format!("obvia::rt::elements_of((|| Some({}))())", arith_text(plan, other, side)),
+        other => format!(
+            "obvia::rt::elements_of((|| Some({}))())",
+            arith_text(other, &|operand| operand_text(plan, operand, side))
+        ),
     }
 }
 
-fn operand_text(plan: &MethodPlan<'_>, operand: &crate::model::Operand, side: Side) -> String {
+fn operand_text(plan: &MethodPlan<'_>, operand: &Operand, side: Side) -> String {
     let param = &plan.params[operand.index];
     let name = binding(&param.param.name);
     let name = match (side, &param.passing) {
@@ -297,13 +312,11 @@ fn operand_text(plan: &MethodPlan<'_>, operand: &crate::model::Operand, side: Si
 }
 
 /// An expression in checked 64-bit arithmetic, inside a closure that returns an Option.
-fn arith_text(plan: &MethodPlan<'_>, value: &Arith, side: Side) -> String {
-    let of = |value: &Arith| arith_text(plan, value, side);
+pub(super) fn arith_text(value: &Arith, operand: &dyn Fn(&Operand) -> String) -> String {
+    let of = |value: &Arith| arith_text(value, operand);
     match value {
         Arith::Const(value) => format!("{value}_i64"),
-        Arith::Operand(operand) => {
-            format!("i64::try_from({}).ok()?", operand_text(plan, operand, side))
-        }
+        Arith::Operand(one) => format!("i64::try_from({}).ok()?", operand(one)),
         Arith::Unary("-", inner) => format!("({}).checked_neg()?", of(inner)),
         Arith::Unary("~", inner) => format!("!({})", of(inner)),
         Arith::Unary(_, inner) => format!("i64::from(({}) == 0)", of(inner)),
@@ -384,25 +397,48 @@ fn shim(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     out.line("let this = unsafe { obvia::rt::identity::<Identity, OFFSET>(this) };");
     out.line("obvia::rt::guard(|| {");
     for param in &plan.params {
-        if let Some(text) = from_abi(plan, param) {
+        if let Some(text) = from_abi(model, plan, param) {
             out.line("// SAFETY: by COM's rules pointer parameters are as the interface says.");
-            out.line(format!("let {} = unsafe {{ {text} }};", local(param)));
+            let mutable = if is_changed(param) { "mut " } else { "" };
+            out.line(format!("let {mutable}{} = unsafe {{ {text} }};", local(param)));
         }
     }
-    let given: Vec<String> = plan.params.iter().filter(|param| argument(model, param).is_some()).map(local).collect();
+    let given = plan.params.iter().filter(|param| argument(model, param).is_some());
+    let given: Vec<String> =
+        given.map(|param| if is_changed(param) { format!("&mut {}", local(param)) } else { local(param) }).collect();
     let values: Vec<&ParamPlan<'_>> = plan.params.iter().filter(|param| result(model, param).is_some()).collect();
-    out.line(format!("match this.{method}({}) {{", given.join(", ")));
+    let changed: Vec<&ParamPlan<'_>> = plan.params.iter().filter(|param| is_changed(param)).collect();
+    let keep = if changed.is_empty() { "" } else { "let result = " };
+    out.line(format!("{keep}match this.{method}({}) {{", given.join(", ")));
     let pattern: Vec<String> = values.iter().map(|param| format!("{}_value", param.param.name)).collect();
     out.line(format!("Ok({}) => {{", tuple(&pattern)));
     for (param, value) in values.iter().zip(&pattern) {
-        give(out, plan, param, value);
+        if param.passing == Passing::Graph {
+            graph::give(out, model, plan, param.param, value);
+        } else {
+            give(out, plan, param, value);
+        }
     }
+
     out.line("obvia::rt::code::S_OK");
     out.line("}");
     out.line("Err(error) => obvia::rt::fail(error),");
-    out.line("}");
+    if changed.is_empty() {
+        out.line("}");
+    } else {
+        out.line("};");
+        for param in changed {
+            graph::give_back(out, model, param.param);
+        }
+        out.line("result");
+    }
     out.line("})");
     out.line("}");
+}
+
+/// Whether the method may put something else in a structure's place.
+fn is_changed(param: &ParamPlan<'_>) -> bool {
+    param.passing == Passing::Graph && param.param.direction == Direction::InOut
 }
 
 fn local(param: &ParamPlan<'_>) -> String {
@@ -413,7 +449,7 @@ fn local(param: &ParamPlan<'_>) -> String {
 }
 
 /// A vtable's argument as the trait's method takes it.
-fn from_abi(plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Option<String> {
+fn from_abi(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Option<String> {
     let name = binding(&param.param.name);
     let (inwards, outwards) = (param.param.direction.is_in(), param.param.direction.is_out());
     Some(match &param.passing {
@@ -432,6 +468,7 @@ fn from_abi(plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Option<String> {
             if *optional { text } else { format!("{text}.unwrap_or_default()") }
         }
         Passing::Object(_) => format!("obvia::Interface::from_raw_borrowed(&{name})"),
+        Passing::Graph => return graph::from_abi(model, plan, param.param),
         _ => return None,
     })
 }

@@ -82,7 +82,7 @@ pub(super) fn abi(model: &Model, plan: &ParamPlan<'_>) -> String {
         Passing::OutArray { element, .. } => format!("*mut *mut {}", value(model, element)),
         Passing::Object(_) => "*mut obvia::rt::c_void".to_owned(),
         Passing::OutObject(_) => "*mut *mut obvia::rt::c_void".to_owned(),
-        Passing::Graph => "*mut obvia::rt::c_void".to_owned(),
+        Passing::Graph => super::form::abi(model, plan.param),
     }
 }
 
@@ -107,7 +107,7 @@ pub(super) fn argument(model: &Model, plan: &ParamPlan<'_>) -> Option<String> {
         }
         Passing::Object(what) => format!("Option<&{}>", object(model, what)),
         Passing::OutText(_) | Passing::OutArray { .. } | Passing::OutObject(_) => return None,
-        Passing::Graph => "()".to_owned(),
+        Passing::Graph => return super::form::argument(model, plan.param),
     })
 }
 
@@ -122,6 +122,7 @@ pub(super) fn result(model: &Model, plan: &ParamPlan<'_>) -> Option<String> {
         Passing::OutText(_) => "std::ffi::CString".to_owned(),
         Passing::OutArray { element, .. } => format!("Vec<{}>", value(model, element)),
         Passing::OutObject(what) => object(model, what),
+        Passing::Graph => return super::form::result(model, plan.param),
         _ => return None,
     })
 }

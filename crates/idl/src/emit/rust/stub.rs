@@ -43,7 +43,7 @@ pub(super) fn stub(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_
 }
 
 /// The vtable in which the method is a field: that of the interface itself, reached through its bases.
-fn declared_in(context: &Context<'_>, plan: &MethodPlan<'_>) -> String {
+pub(super) fn declared_in(context: &Context<'_>, plan: &MethodPlan<'_>) -> String {
     let model = context.model;
     let found = model
         .interfaces

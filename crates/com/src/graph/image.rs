@@ -1,0 +1,455 @@
+//! Parameters as structures in memory, on both sides of a call.
+
+use super::memory::Allocations;
+use super::survey::{Place, Root, Survey};
+use super::{Layout, invalid};
+use crate::error::{Error, Result, code};
+use crate::frame::Measure;
+use crate::marshal::{self, Wanted, release};
+use crate::proxy::{ProxyCall, ReplyView};
+use crate::runtime::Runtime;
+use crate::server::caller;
+use crate::stub::StubCall;
+use obvia_ndr::flat::OBJECT_HEADER;
+use obvia_ndr::flat::check::{Checked, check};
+use obvia_rpc::status::Status;
+use obvia_via::RegionView;
+use std::mem::MaybeUninit;
+use windows_core::{GUID, HRESULT, IUnknown, Interface};
+
+/// The parameters of a request or a reply, at the offsets that they have in a frame, with pointers for offsets.
+pub struct Image {
+    words: Box<[MaybeUninit<u64>]>,
+}
+
+impl Image {
+    /// Parameters of so many bytes, all zero.
+    pub fn new(layout: Layout) -> Self {
+        let count = (layout.block.size as usize).div_ceil(8);
+        Self { words: vec![MaybeUninit::new(0); count].into() }
+    }
+
+    fn base(&self) -> *const u8 {
+        self.words.as_ptr().cast()
+    }
+
+    fn root(&self, layout: Layout) -> Root {
+        Root { base: self.base(), shape: &layout.block.shape }
+    }
+
+    /// Where the parameter at `at` is.
+    ///
+    /// # Panics
+    ///
+    /// When the parameters are shorter.
+    pub fn place<T>(&mut self, at: usize) -> *mut T {
+        assert!(at + size_of::<T>() <= self.words.len() * 8, "a parameter lies within the block");
+        self.words.as_mut_ptr().cast::<u8>().wrapping_add(at).cast()
+    }
+
+    /// Sets a parameter.
+    ///
+    /// # Panics
+    ///
+    /// When the parameters are shorter.
+    pub fn put<T>(&mut self, at: usize, value: T) {
+        // SAFETY: within the words, at an offset that the layout aligns.
+        unsafe { self.place::<T>(at).write(value) };
+    }
+
+    /// Copies a parameter that is given by a pointer.
+    ///
+    /// # Safety
+    ///
+    /// `from` must be readable for `bytes` bytes.
+    ///
+    /// # Errors
+    ///
+    /// E_POINTER for a null pointer.
+    pub unsafe fn put_from<T>(&mut self, at: usize, from: *const T, bytes: usize) -> Result<()> {
+        if from.is_null() {
+            return Err(Error::new(code::E_POINTER, "a parameter that may not be null is null"));
+        }
+        assert!(at + bytes <= self.words.len() * 8, "a parameter lies within the block");
+        // SAFETY: the caller's promise; within the words.
+        unsafe { self.place::<u8>(at).copy_from_nonoverlapping(from.cast(), bytes) };
+        Ok(())
+    }
+
+    /// Room for `count` elements that the method fills and that are freed with the image; its address is set at `at`.
+    ///
+    /// # Errors
+    ///
+    /// Out of memory.
+    pub fn room<T>(&mut self, at: usize, count: usize) -> std::result::Result<*mut T, Status> {
+        let bytes = count.checked_mul(size_of::<T>()).filter(|bytes| *bytes <= obvia_ndr::flat::FRAME_MAX);
+        let mut memory = Allocations::default();
+        let first = memory.add(bytes.ok_or(Status::REMOTE_NO_MEMORY)?).map_err(|_| Status::REMOTE_NO_MEMORY)?;
+        memory.keep();
+        self.put(at, first);
+        Ok(first.cast())
+    }
+
+    /// Frees what the parameters lead to.
+    ///
+    /// # Safety
+    ///
+    /// All of it must be owned by the caller, and not be used again.
+    pub unsafe fn free(&mut self, layout: Layout, outer: &[i64]) {
+        // SAFETY: the caller's promise. What cannot be surveyed cannot be freed.
+        if let Ok(survey) = unsafe { Survey::of(self.root(layout), layout.types, 0, outer) } {
+            // SAFETY: the caller's promise.
+            unsafe { survey.free() };
+        }
+    }
+}
+
+fn wanted(iid: u128) -> Wanted {
+    Wanted::Iid(GUID::from_u128(iid))
+}
+
+impl<'c> ProxyCall<'c> {
+    /// Writes a request's frame, publishes it, and waits for the reply.
+    ///
+    /// # Safety
+    ///
+    /// The image must be what the layout says, with pointers to what it says.
+    ///
+    /// # Errors
+    ///
+    /// As for [`ProxyCall::send`], and when the parameters are not possible.
+    pub unsafe fn send_graph(&mut self, opnum: u16, image: &Image, layout: Layout) -> Result<ReplyView<'_>> {
+        // SAFETY: the caller's promise.
+        let length = unsafe { self.write_graph(image, layout) }?;
+        self.send(opnum, length)
+    }
+
+    /// As [`Self::send_graph`], for a request that has no reply.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Self::send_graph`].
+    ///
+    /// # Errors
+    ///
+    /// When the parameters are not possible, or the connection is gone or full.
+    pub unsafe fn send_graph_oneway(&mut self, opnum: u16, image: &Image, layout: Layout) -> Result<()> {
+        // SAFETY: the caller's promise.
+        let length = unsafe { self.write_graph(image, layout) }?;
+        self.send_oneway(opnum, length);
+        Ok(())
+    }
+
+    /// # Safety
+    ///
+    /// As for [`Self::send_graph`].
+    unsafe fn write_graph(&mut self, image: &Image, layout: Layout) -> Result<usize> {
+        let (root, block) = (image.root(layout), layout.block.size as usize);
+        // SAFETY: the caller's promise.
+        let survey = unsafe { Survey::of(root, layout.types, block, &[]) }?;
+        let marshal = |reference: &super::survey::Reference| {
+            // SAFETY: the caller's promise: interface pointers are alive.
+            unsafe { marshal::reference_for_peer(reference.object, wanted(reference.iid), self) }
+        };
+        let references = survey.references.iter().map(marshal).collect::<Result<Vec<_>>>()?;
+        let (length, bodies) = survey.with_references(&references)?;
+        let frame = self.request(Measure::with_objects(block, length))?;
+        // SAFETY: just surveyed.
+        unsafe { survey.write(root, &references, &bodies, &mut frame[..length], &[]) };
+        Ok(length)
+    }
+}
+
+/// A frame in private memory, aligned for what it holds.
+struct Private {
+    words: Vec<u64>,
+    length: usize,
+}
+
+impl Private {
+    /// Copies a frame and checks the copy.
+    fn of(frame: RegionView<'_>, layout: Layout, outer: &[i64]) -> Result<(Self, Checked)> {
+        let length = frame.len();
+        let mut private = Self { words: vec![0; length.div_ceil(8)], length };
+        frame.copy_to(0, private.bytes()).ok_or(code::RPC_E_INVALID_DATA)?;
+        let found = check(private.bytes(), layout.block, layout.types, outer).map_err(invalid)?;
+        for (at, bytes) in &found.unused {
+            private.bytes()[*at as usize..(at + bytes) as usize].fill(0);
+        }
+        Ok((private, found))
+    }
+
+    fn bytes(&mut self) -> &mut [u8] {
+        // SAFETY: words are bytes, as many as the frame has, and exclusive.
+        unsafe { std::slice::from_raw_parts_mut(self.words.as_mut_ptr().cast(), self.length) }
+    }
+
+    fn base(&mut self) -> *mut u8 {
+        self.words.as_mut_ptr().cast()
+    }
+
+    /// Makes interface pointers of the references, in the order of their slots.
+    fn references(&mut self, found: &Checked) -> Result<Vec<IUnknown>> {
+        let runtime = Runtime::of_process()?;
+        let slots = found.slots.iter().filter_map(|slot| Some((slot.object, slot.iid?)));
+        let make = |(object, iid): (u32, u128)| {
+            let object = found.objects[object as usize];
+            let bytes = &self.bytes()[object.body as usize..(object.body + object.bytes) as usize];
+            marshal::unmarshal(runtime, bytes, wanted(iid))
+        };
+        slots.map(make).collect()
+    }
+
+    /// Copies every object that a pointer leads to, to memory of its own, and makes pointers of the slots.
+    ///
+    /// References to other objects are owned by what holds them.
+    fn copy_objects(&mut self, found: &Checked) -> Result<Allocations> {
+        let references = self.references(found)?;
+        let mut copies = Allocations::default();
+        for object in &found.objects {
+            let memory = copies.add(object.bytes as usize)?;
+            let body = &self.bytes()[object.body as usize..(object.body + object.bytes) as usize];
+            // SAFETY: as many bytes were allocated.
+            unsafe { memory.copy_from_nonoverlapping(body.as_ptr(), body.len()) };
+        }
+        let mut references = references.into_iter();
+        for slot in &found.slots {
+            let target = match slot.iid {
+                None => copies.0[slot.object as usize],
+                Some(_) => references.next().map_or(std::ptr::null_mut(), |object| object.into_raw().cast()),
+            };
+            let holder = found.objects.partition_point(|object| object.body <= slot.at).checked_sub(1);
+            let at = slot.at as usize - holder.map_or(0, |holder| found.objects[holder].body as usize);
+            let base = self.base();
+            // SAFETY: the check found the slot within its holder.
+            unsafe { copies.slot(Place { holder, at }, base).write(target) };
+        }
+        copies.free_unlinked(found);
+        Ok(copies)
+    }
+}
+
+/// The results of a call, in memory of the caller's.
+pub struct Results {
+    private: Private,
+    copies: Allocations,
+    /// Arrays that were copied to where the caller has room for them.
+    spent: Vec<*mut u8>,
+}
+
+impl ReplyView<'_> {
+    /// Copies and checks the reply's frame.
+    ///
+    /// # Errors
+    ///
+    /// RPC_E_INVALID_DATA when it is not what the layout says; when an object cannot be reached.
+    pub fn graph(&self, layout: Layout, outer: &[i64]) -> Result<Results> {
+        let (mut private, found) = Private::of(self.whole(), layout, outer)?;
+        let copies = private.copy_objects(&found)?;
+        Ok(Results { private, copies, spent: Vec::new() })
+    }
+}
+
+impl Results {
+    /// Hands a result to the caller.
+    ///
+    /// # Safety
+    ///
+    /// `to` must be writable for `bytes` bytes, and `bytes` be the parameter's size.
+    ///
+    /// # Errors
+    ///
+    /// E_POINTER for a null pointer.
+    pub unsafe fn give<T>(&mut self, at: usize, to: *mut T, bytes: usize) -> Result<()> {
+        if to.is_null() {
+            return Err(code::E_POINTER.into());
+        }
+        assert!(at + bytes <= self.private.length, "the check has seen the block");
+        // SAFETY: within the frame.
+        let from = unsafe { self.private.base().add(at) };
+        // SAFETY: the caller's promise.
+        unsafe { to.cast::<u8>().copy_from_nonoverlapping(from, bytes) };
+        Ok(())
+    }
+
+    /// Copies an array to where the caller has room for it.
+    ///
+    /// # Safety
+    ///
+    /// `to` must be writable for `count` elements, `T` be the elements' type, and the array have as many.
+    pub unsafe fn fill<T>(&mut self, at: usize, to: *mut T, count: usize) {
+        assert!(at + 8 <= self.private.length, "the check has seen the block");
+        // SAFETY: within the frame; the slot holds a pointer by now.
+        let from = unsafe { self.private.base().wrapping_add(at).cast::<*mut u8>().read() };
+        if !from.is_null() && !to.is_null() {
+            // SAFETY: the caller's promise.
+            unsafe { to.cast::<u8>().copy_from_nonoverlapping(from, count * size_of::<T>()) };
+            self.spent.push(from);
+        }
+    }
+
+    /// Leaves everything to the caller.
+    pub fn keep(mut self) {
+        self.copies.keep();
+        for memory in &self.spent {
+            // SAFETY: an allocation of its own, whose content the caller has.
+            unsafe { release(memory.cast()) };
+        }
+    }
+}
+
+/// The arguments of a call, in private memory of the server's.
+pub struct Arguments {
+    private: Private,
+    /// Interface pointers that the arguments show.
+    _references: Vec<IUnknown>,
+    /// What to free when the call is over: the method may have freed the rest.
+    owned: Option<Layout>,
+}
+
+fn refused(error: &Error) -> Status {
+    match error.code() {
+        code::RPC_E_INVALID_DATA => Status::BAD_STUB_DATA,
+        other => Status(other.0.cast_unsigned()),
+    }
+}
+
+impl StubCall<'_, '_> {
+    /// Copies and checks the request's frame, for a method that only reads what it gets.
+    ///
+    /// # Errors
+    ///
+    /// Bad stub data when it is not what the layout says; the reason when an object cannot be reached.
+    pub fn arguments(&mut self, layout: Layout) -> std::result::Result<Arguments, Status> {
+        let made = (|| {
+            let (mut private, found) = Private::of(self.inner().frame, layout, &[])?;
+            let references = private.references(&found)?;
+            let mut objects = references.iter();
+            let base = private.base();
+            for slot in &found.slots {
+                let target = match slot.iid {
+                    None => base.wrapping_add(found.objects[slot.object as usize].body as usize),
+                    Some(_) => objects.next().map_or(std::ptr::null_mut(), |object| object.as_raw().cast()),
+                };
+                // SAFETY: the check found the slot within the frame; aligned, as frames are laid out.
+                unsafe { base.wrapping_add(slot.at as usize).cast::<*mut u8>().write(target) };
+            }
+            Ok(Arguments { private, _references: references, owned: None })
+        })();
+        made.map_err(|error: Error| refused(&error))
+    }
+
+    /// Copies and checks the request's frame, for a method that may free and replace what it gets. What `kept` says is
+    /// freed when the call is over; the rest is the method's.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::arguments`].
+    pub fn arguments_to_change(&mut self, layout: Layout, kept: Layout) -> std::result::Result<Arguments, Status> {
+        let made = (|| {
+            let (mut private, found) = Private::of(self.inner().frame, layout, &[])?;
+            private.copy_objects(&found)?.keep();
+            Ok(Arguments { private, _references: Vec::new(), owned: Some(kept) })
+        })();
+        made.map_err(|error: Error| refused(&error))
+    }
+
+    /// Writes the reply's frame, answers, and frees what the method returned.
+    ///
+    /// # Safety
+    ///
+    /// The image must be what the layout says, and what it leads to must be owned by the caller: by COM's rules, what a
+    /// method returned.
+    ///
+    /// # Errors
+    ///
+    /// Bad stub data when results are not possible; when the caller is gone.
+    pub unsafe fn respond_graph(
+        &mut self,
+        result: HRESULT,
+        image: &Image,
+        layout: Layout,
+        outer: &[i64],
+    ) -> std::result::Result<(), Status> {
+        let (root, block) = (image.root(layout), layout.block.size as usize);
+        // SAFETY: the caller's promise.
+        let surveyed = unsafe { Survey::of(root, layout.types, block, outer) };
+        if result.0 < 0 {
+            self.respond(result, 0);
+            // SAFETY: the caller's promise. A method that failed has left its results null.
+            return surveyed.map_or(Ok(()), |survey| {
+                // SAFETY: the caller's promise.
+                unsafe { survey.free() };
+                Ok(())
+            });
+        }
+        let survey = surveyed.map_err(|error| refused(&error))?;
+        // SAFETY: just surveyed.
+        let sent = unsafe { self.write_graph(&survey, root, block, outer) };
+        // SAFETY: the caller's promise.
+        unsafe { survey.free() };
+        let length = sent.map_err(|error| refused(&error))?;
+        self.respond(result, length);
+        Ok(())
+    }
+
+    /// # Safety
+    ///
+    /// `survey` must be a survey of `root`.
+    unsafe fn write_graph(&mut self, survey: &Survey, root: Root, block: usize, outer: &[i64]) -> Result<usize> {
+        let caller = caller().ok_or(code::E_UNEXPECTED)?;
+        let marshal = |reference: &super::survey::Reference| {
+            // SAFETY: by the promise to the survey, interface pointers are alive, and not null.
+            let object = unsafe { IUnknown::from_raw_borrowed(&reference.object) }.ok_or(code::E_POINTER)?;
+            Ok(caller.runtime.marshal(object, wanted(reference.iid).info()?, caller.oxid)?.to_wire())
+        };
+        let references = survey.references.iter().map(marshal).collect::<Result<Vec<_>>>()?;
+        let (length, bodies) = survey.with_references(&references)?;
+        let too_long = |_| Error::from(code::E_OUTOFMEMORY);
+        let measure = Measure::with_objects(block, length);
+        let frame = self.inner().reply(measure.length(), measure.bulk()).map_err(too_long)?;
+        // SAFETY: the caller's promise.
+        unsafe { survey.write(root, &references, &bodies, &mut frame[..length], outer) };
+        Ok(length)
+    }
+}
+
+impl Arguments {
+    /// Where the parameter at `at` is.
+    ///
+    /// # Panics
+    ///
+    /// When the parameters are shorter.
+    pub fn place<T>(&mut self, at: usize) -> *mut T {
+        assert!(at + size_of::<T>() <= self.private.length, "the check has seen the block");
+        self.private.base().wrapping_add(at).cast()
+    }
+
+    /// The parameter at `at`.
+    ///
+    /// # Safety
+    ///
+    /// It must be of this type.
+    ///
+    /// # Panics
+    ///
+    /// When the parameters are shorter.
+    pub unsafe fn get<T>(&mut self, at: usize) -> T {
+        // SAFETY: within the frame, which is aligned; the caller's promise.
+        unsafe { self.place::<T>(at).read() }
+    }
+}
+
+impl Drop for Arguments {
+    fn drop(&mut self) {
+        let Some(layout) = self.owned else { return };
+        let root = Root { base: self.private.base(), shape: &layout.block.shape };
+        // SAFETY: made of a frame that was checked, by the same layout.
+        if let Ok(survey) = unsafe { Survey::of(root, layout.types, 0, &[]) } {
+            // SAFETY: every object is an allocation of its own; the method only read what is kept.
+            unsafe { survey.free() };
+        }
+    }
+}
+
+const _: () = assert!(OBJECT_HEADER == 8);

@@ -1,0 +1,224 @@
+//! Copies and frees what a survey found, and writes it to a frame.
+
+use super::survey::{Found, Place, Root, Survey, arm, kind, own};
+use crate::error::{Error, Result, code};
+use crate::frame::Value;
+use crate::marshal::{allocate, release};
+use obvia_ndr::flat::check::Checked;
+use obvia_ndr::flat::shape::{Shape, What};
+use obvia_ndr::flat::{FRAME_MAX, KIND_INTERFACE, OBJECT_ALIGN, OBJECT_HEADER};
+use std::ffi::c_void;
+use windows_core::{IUnknown, Interface};
+
+/// Copies the bytes that are values; what lies between stays as it is.
+///
+/// # Safety
+///
+/// A structure of this shape must be at `from`, and as many bytes must be writable at `to`.
+pub(super) unsafe fn copy(from: *const u8, to: *mut u8, shape: &'static Shape, outer: &[i64]) {
+    for &(at, length) in shape.runs {
+        let (from, to) = (from.wrapping_add(at as usize), to.wrapping_add(at as usize));
+        // SAFETY: as above; one is the caller's, the other new.
+        unsafe { to.copy_from_nonoverlapping(from, length as usize) };
+    }
+    for part in shape.parts {
+        let (from_part, to_part) = (from.wrapping_add(part.at as usize), to.wrapping_add(part.at as usize));
+        match &part.what {
+            What::Inner { count, stride, shape } => {
+                for at in (0..*count as usize).map(|element| element * *stride as usize) {
+                    let (from, to) = (from_part.wrapping_add(at), to_part.wrapping_add(at));
+                    // SAFETY: as above.
+                    unsafe { copy(from, to, shape, outer) };
+                }
+            }
+            What::Union { tag, arms, default } => {
+                // SAFETY: as above.
+                if let Some(shape) = unsafe { arm(from, tag, arms, default, outer) } {
+                    // SAFETY: as above.
+                    unsafe { copy(from_part, to_part, shape, outer) };
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Survey {
+    /// Copies the values of an object.
+    ///
+    /// # Safety
+    ///
+    /// As many bytes as the object has must be writable at `to`; they are zeros, and what has no value stays so.
+    unsafe fn copy_object(&self, found: &Found, to: *mut u8, outer: &[i64]) {
+        let Some(ty) = own(found.element, self.types) else {
+            // SAFETY: the caller's promise; characters are values.
+            return unsafe { to.copy_from_nonoverlapping(found.from, found.bytes) };
+        };
+        let (start, size, shape) = match &ty.tail {
+            None => (0, ty.size as usize, &ty.shape),
+            Some(tail) => {
+                // SAFETY: as above.
+                unsafe { copy(found.from, to, &ty.shape, outer) };
+                (tail.at as usize, tail.size as usize, &tail.shape)
+            }
+        };
+        let (from, to) = (found.from.wrapping_add(start), to.wrapping_add(start));
+        if shape.parts.is_empty() && matches!(shape.runs, [(0, length)] if *length as usize == size) {
+            // SAFETY: as above; nothing but values.
+            return unsafe { to.copy_from_nonoverlapping(from, found.used * size) };
+        }
+        for at in (0..found.used).map(|element| element * size) {
+            let (from, to) = (from.wrapping_add(at), to.wrapping_add(at));
+            // SAFETY: as above.
+            unsafe { copy(from, to, shape, outer) };
+        }
+    }
+
+    /// The frame's length with references of these lengths, and where their bodies go.
+    pub(crate) fn with_references(&self, references: &[Vec<u8>]) -> Result<(usize, Vec<usize>)> {
+        let mut length = self.length;
+        let mut bodies = Vec::with_capacity(references.len());
+        for reference in references {
+            bodies.push(length + OBJECT_HEADER);
+            length = (length + OBJECT_HEADER + reference.len()).next_multiple_of(OBJECT_ALIGN);
+        }
+        if length > FRAME_MAX {
+            return Err(Error::new(code::E_OUTOFMEMORY, "there is more to pass than a frame can hold"));
+        }
+        Ok((length, bodies))
+    }
+
+    /// Writes a frame: the block, the objects, and the references to other objects, as bytes.
+    ///
+    /// # Safety
+    ///
+    /// `root` must be what was surveyed, and nothing of it may have changed.
+    pub(crate) unsafe fn write(
+        &self,
+        root: Root,
+        references: &[Vec<u8>],
+        bodies: &[usize],
+        frame: &mut [u8],
+        outer: &[i64],
+    ) {
+        frame.fill(0);
+        // SAFETY: the block is as long as its shape says.
+        unsafe { copy(root.base, frame.as_mut_ptr(), root.shape, outer) };
+        for found in &self.objects {
+            let header = u64::from(kind(found.element)) | (found.count as u64) << 32;
+            header.store(frame, found.body - OBJECT_HEADER);
+            let body = frame[found.body..found.body + found.bytes].as_mut_ptr();
+            // SAFETY: the caller's promise; as many bytes as the object has.
+            unsafe { self.copy_object(found, body, outer) };
+        }
+        let at = |place: Place| place.holder.map_or(0, |holder| self.objects[holder].body) + place.at;
+        for (place, object) in &self.slots {
+            (self.objects[*object].body as u64).store(frame, at(*place));
+        }
+        for ((reference, bytes), body) in self.references.iter().zip(references).zip(bodies) {
+            (*body as u64).store(frame, at(reference.place));
+            (u64::from(KIND_INTERFACE) | (bytes.len() as u64) << 32).store(frame, body - OBJECT_HEADER);
+            frame[*body..body + bytes.len()].copy_from_slice(bytes);
+        }
+    }
+
+    /// Copies every object to an allocation of its own, and returns the first's address.
+    ///
+    /// # Safety
+    ///
+    /// What was surveyed must not have changed.
+    ///
+    /// # Errors
+    ///
+    /// E_OUTOFMEMORY; nothing is left behind then.
+    pub(crate) unsafe fn duplicate(&self) -> Result<*mut u8> {
+        let mut copies = Allocations::default();
+        for found in &self.objects {
+            let to = copies.add(found.bytes)?;
+            // SAFETY: the caller's promise; fresh memory of as many zeros.
+            unsafe { self.copy_object(found, to, &[]) };
+        }
+        for (place, object) in &self.slots {
+            let target = copies.0[*object];
+            // SAFETY: a slot lies within its holder.
+            unsafe { copies.slot(*place, std::ptr::null_mut()).write(target) };
+        }
+        for reference in &self.references {
+            // SAFETY: by the promise to the survey, interface pointers are alive.
+            let object = unsafe { IUnknown::from_raw_borrowed(&reference.object) };
+            let object = object.map_or(std::ptr::null_mut(), |object| object.clone().into_raw());
+            // SAFETY: as above.
+            unsafe { copies.slot(reference.place, std::ptr::null_mut()).write(object.cast()) };
+        }
+        let first = copies.0.first().copied().unwrap_or(std::ptr::null_mut());
+        copies.keep();
+        Ok(first)
+    }
+
+    /// Frees every object, and gives every reference back.
+    ///
+    /// # Safety
+    ///
+    /// Objects must each be an allocation of its own, owned by the caller, and nobody may use them again.
+    pub(crate) unsafe fn free(self) {
+        for reference in &self.references {
+            // SAFETY: the caller's promise: the references are the caller's.
+            drop(unsafe { IUnknown::from_raw(reference.object) });
+        }
+        for found in &self.objects {
+            // SAFETY: the caller's promise.
+            unsafe { release(found.from.cast_mut().cast::<c_void>()) };
+        }
+    }
+}
+
+/// Allocations that are freed unless they are kept.
+#[derive(Default)]
+pub(super) struct Allocations(pub(super) Vec<*mut u8>);
+
+impl Allocations {
+    /// Zeroed memory.
+    pub(super) fn add(&mut self, bytes: usize) -> Result<*mut u8> {
+        let memory = allocate(bytes)?.cast::<u8>();
+        // SAFETY: just allocated, as many bytes.
+        unsafe { memory.write_bytes(0, bytes) };
+        self.0.push(memory);
+        Ok(memory)
+    }
+
+    /// Where a pointer goes; `root` is the root's address.
+    pub(super) fn slot(&self, place: Place, root: *mut u8) -> *mut *mut u8 {
+        place.holder.map_or(root, |holder| self.0[holder]).wrapping_add(place.at).cast()
+    }
+
+    /// Frees the objects of a frame that no pointer leads to: the bytes of references, and what was left over.
+    pub(super) fn free_unlinked(&mut self, found: &Checked) {
+        let mut linked = vec![false; self.0.len()];
+        for slot in found.slots.iter().filter(|slot| slot.iid.is_none()) {
+            linked[slot.object as usize] = true;
+        }
+        let mut linked = linked.into_iter();
+        self.0.retain(|memory| {
+            let keep = linked.next().unwrap_or(true);
+            if !keep {
+                // SAFETY: from `allocate`, and no pointer leads there.
+                unsafe { release(memory.cast::<c_void>()) };
+            }
+            keep
+        });
+    }
+
+    /// Leaves them to whoever has their addresses.
+    pub(super) fn keep(&mut self) {
+        self.0.clear();
+    }
+}
+
+impl Drop for Allocations {
+    fn drop(&mut self) {
+        for memory in &self.0 {
+            // SAFETY: from `allocate`, and not given away.
+            unsafe { release(memory.cast::<c_void>()) };
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Pointers as they lie in structures: eight bytes, null for nothing.
+
+use std::ffi::{CStr, c_void};
+use std::marker::PhantomData;
+use widestring::U16CStr;
+use windows_core::Interface;
+
+/// A pointer to a string of 8-bit characters, or null.
+#[repr(transparent)]
+#[derive(Clone, Copy)]
+pub struct Text<'a>(*const u8, PhantomData<&'a CStr>);
+
+/// A pointer to a string of 16-bit characters, or null.
+#[repr(transparent)]
+#[derive(Clone, Copy)]
+pub struct Wide<'a>(*const u16, PhantomData<&'a U16CStr>);
+
+impl<'a> Text<'a> {
+    /// The string, if there is one.
+    pub fn get(self) -> Option<&'a CStr> {
+        // SAFETY: made of a string that lives for 'a, or null.
+        unsafe { crate::rt::text(self.0) }
+    }
+}
+
+impl<'a> Wide<'a> {
+    /// The string, if there is one.
+    pub fn get(self) -> Option<&'a U16CStr> {
+        // SAFETY: made of a string that lives for 'a, or null.
+        unsafe { crate::rt::wide(self.0) }
+    }
+}
+
+macro_rules! texts {
+    ($($name:ident, $text:ty;)*) => {$(
+        impl<'a> From<&'a $text> for $name<'a> {
+            fn from(text: &'a $text) -> Self {
+                Self(text.as_ptr().cast(), PhantomData)
+            }
+        }
+
+        impl<'a> From<Option<&'a $text>> for $name<'a> {
+            fn from(text: Option<&'a $text>) -> Self {
+                text.map_or(Self(std::ptr::null(), PhantomData), Self::from)
+            }
+        }
+
+        impl PartialEq for $name<'_> {
+            fn eq(&self, other: &Self) -> bool {
+                self.get() == other.get()
+            }
+        }
+
+        impl std::fmt::Debug for $name<'_> {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                self.get().fmt(f)
+            }
+        }
+    )*};
+}
+texts! { Text, CStr; Wide, U16CStr; }
+
+/// A pointer to the elements of an array, or null. How many there are, the structure says elsewhere.
+#[repr(transparent)]
+pub struct Array<'a, T>(*const T, PhantomData<&'a [T]>);
+
+impl<T> Clone for Array<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Array<'_, T> {}
+
+impl<'a, T> Array<'a, T> {
+    /// A pointer to these elements.
+    pub const fn new(elements: &'a [T]) -> Self {
+        Self(elements.as_ptr(), PhantomData)
+    }
+
+    /// A pointer to these elements, or null.
+    pub fn optional(elements: Option<&'a [T]>) -> Self {
+        elements.map_or(Self(std::ptr::null(), PhantomData), Self::new)
+    }
+
+    /// The elements, if there are any.
+    ///
+    /// # Safety
+    ///
+    /// There must be `count` of them.
+    pub unsafe fn get(self, count: usize) -> Option<&'a [T]> {
+        // SAFETY: the caller's promise; what is not null lives for 'a.
+        (!self.0.is_null()).then(|| unsafe { crate::rt::slice(self.0, count) })
+    }
+}
+
+/// An interface pointer as it lies in a structure that borrows it.
+pub fn object_of<I: Interface>(object: Option<&I>) -> *mut c_void {
+    object.map_or(std::ptr::null_mut(), I::as_raw)
+}
+
+/// The object that an interface pointer in a structure leads to.
+///
+/// # Safety
+///
+/// `pointer` must be null or a live interface pointer of `I`.
+pub unsafe fn object_at<I: Interface>(pointer: &*mut c_void) -> Option<&I> {
+    // SAFETY: the caller's promise.
+    unsafe { I::from_raw_borrowed(pointer) }
+}

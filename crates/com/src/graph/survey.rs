@@ -1,0 +1,349 @@
+//! Finds what can be reached from some structure in memory.
+
+use crate::error::{Error, Result, code};
+use obvia_ndr::flat::shape::{Class, Element, ElementType, Expr, Extent, Iid, Int, Part, Shape, What};
+use obvia_ndr::flat::{FRAME_MAX, KIND_FIRST, KIND_TEXT8, KIND_TEXT16, OBJECT_ALIGN, OBJECT_HEADER};
+use std::collections::HashMap;
+use std::ffi::c_void;
+
+/// Where a survey begins.
+#[derive(Clone, Copy)]
+pub(crate) struct Root {
+    /// The structure's address.
+    pub(crate) base: *const u8,
+    /// What it is made of.
+    pub(crate) shape: &'static Shape,
+}
+
+/// An object: what some pointer leads to.
+pub(crate) struct Found {
+    pub(crate) from: *const u8,
+    pub(crate) element: Element,
+    pub(crate) count: usize,
+    /// Elements that hold something.
+    pub(crate) used: usize,
+    pub(crate) bytes: usize,
+    /// Its body's offset in a frame.
+    pub(crate) body: usize,
+}
+
+/// Where a pointer is: in which object, and how far from its start.
+#[derive(Clone, Copy)]
+pub(crate) struct Place {
+    /// The object, by its number; none for the root.
+    pub(crate) holder: Option<usize>,
+    pub(crate) at: usize,
+}
+
+/// An interface pointer.
+pub(crate) struct Reference {
+    pub(crate) place: Place,
+    pub(crate) object: *mut c_void,
+    pub(crate) iid: u128,
+}
+
+/// Everything that can be reached.
+pub(crate) struct Survey {
+    pub(crate) types: &'static [ElementType],
+    pub(crate) objects: Vec<Found>,
+    /// Pointers, and which object each leads to.
+    pub(crate) slots: Vec<(Place, usize)>,
+    pub(crate) references: Vec<Reference>,
+    /// Where the next object goes in a frame.
+    pub(crate) length: usize,
+    /// Objects that full pointers lead to, by address and type.
+    shared: HashMap<(usize, Element), usize>,
+}
+
+/// The number of a type in an object's header.
+pub(crate) const fn kind(element: Element) -> u32 {
+    match element {
+        Element::Char => KIND_TEXT8,
+        Element::Wide => KIND_TEXT16,
+        Element::Own(own) => KIND_FIRST + own as u32,
+    }
+}
+
+/// One of the interface's own types; none for characters.
+pub(crate) fn own(element: Element, types: &'static [ElementType]) -> Option<&'static ElementType> {
+    match element {
+        Element::Own(own) => types.get(usize::from(own)),
+        _ => None,
+    }
+}
+
+/// Evaluates an expression over a structure in memory.
+///
+/// # Safety
+///
+/// The structure at `base` must be what the expression's shape says.
+pub(crate) unsafe fn evaluate(base: *const u8, expr: &Expr, outer: &[i64]) -> Option<i64> {
+    let load = |at: u32, int: Int| {
+        let mut bytes = [0; 8];
+        // SAFETY: the caller's promise: a member of that many bytes is there.
+        unsafe { base.wrapping_add(at as usize).copy_to_nonoverlapping(bytes.as_mut_ptr(), int.size()) };
+        int.extend(u64::from_le_bytes(bytes))
+    };
+    expr.evaluate(&load, outer)
+}
+
+/// The shape of the arm that a union in memory has.
+///
+/// # Safety
+///
+/// As for [`evaluate`].
+pub(crate) unsafe fn arm(
+    base: *const u8,
+    tag: &Expr,
+    arms: &'static [(&'static [i64], Shape)],
+    default: &'static Option<Shape>,
+    outer: &[i64],
+) -> Option<&'static Shape> {
+    // SAFETY: the caller's promise.
+    let tag = unsafe { evaluate(base, tag, outer) }?;
+    let chosen = arms.iter().find(|(cases, _)| cases.contains(&tag)).map(|(_, shape)| shape);
+    chosen.or(default.as_ref())
+}
+
+fn refused(what: &str) -> Error {
+    Error::new(code::E_INVALIDARG, what.to_owned())
+}
+
+impl Survey {
+    /// Finds everything that can be reached from a structure. In a frame it would lie behind `block` bytes.
+    ///
+    /// # Safety
+    ///
+    /// The structure at `root` must be what its shape says: pointers that it calls pointers must be null or lead to what the
+    /// shape says they lead to.
+    ///
+    /// # Errors
+    ///
+    /// E_POINTER for a null pointer where there must be none; E_INVALIDARG when a size, a length or a discriminant is not
+    /// possible; E_OUTOFMEMORY when there is more than a frame can hold.
+    pub(crate) unsafe fn of(root: Root, types: &'static [ElementType], block: usize, outer: &[i64]) -> Result<Self> {
+        let length = block.next_multiple_of(OBJECT_ALIGN);
+        let (objects, slots, references) = (Vec::new(), Vec::new(), Vec::new());
+        let mut survey = Self { types, objects, slots, references, length, shared: HashMap::new() };
+        let place = Place { holder: None, at: 0 };
+        // SAFETY: the caller's promise.
+        unsafe { survey.shape(root.base, place, root.shape, outer) }?;
+        survey.rest(outer)?;
+        Ok(survey)
+    }
+
+    /// Finds everything that can be reached from some elements, and the elements themselves.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Self::of`]; `first` must lead to so many elements.
+    pub(crate) unsafe fn of_elements(
+        first: *const u8,
+        element: Element,
+        count: usize,
+        types: &'static [ElementType],
+    ) -> Result<Self> {
+        let (objects, slots, references) = (Vec::new(), Vec::new(), Vec::new());
+        let mut survey = Self { types, objects, slots, references, length: 0, shared: HashMap::new() };
+        // What is pointed to from within by a full pointer is the same object.
+        survey.shared.insert((first.addr(), element), 0);
+        survey.push(first, element, count, count)?;
+        survey.rest(&[])?;
+        Ok(survey)
+    }
+
+    fn rest(&mut self, outer: &[i64]) -> Result<()> {
+        let mut next = 0;
+        while let Some(found) = self.objects.get(next) {
+            let (from, used) = (found.from, found.used);
+            if let Some(found) = own(found.element, self.types) {
+                let mut elements = (0, found.size as usize, &found.shape);
+                if let Some(tail) = &found.tail {
+                    // SAFETY: by the promise to `of`, what a pointer leads to is what its type says.
+                    unsafe { self.shape(from, Place { holder: Some(next), at: 0 }, &found.shape, outer) }?;
+                    elements = (tail.at as usize, tail.size as usize, &tail.shape);
+                }
+                let (start, size, shape) = elements;
+                for element in (0..used).take_while(|_| !shape.parts.is_empty()) {
+                    let at = start + element * size;
+                    // SAFETY: within the object: it has at least `used` elements.
+                    let base = unsafe { from.add(at) };
+                    // SAFETY: as above.
+                    unsafe { self.shape(base, Place { holder: Some(next), at }, shape, outer) }?;
+                }
+            }
+            next += 1;
+        }
+        Ok(())
+    }
+
+    /// # Safety
+    ///
+    /// A structure of this shape must be at `base`.
+    unsafe fn shape(&mut self, base: *const u8, place: Place, shape: &'static Shape, outer: &[i64]) -> Result<()> {
+        for part in shape.parts {
+            // SAFETY: the caller's promise.
+            unsafe { self.part(base, place, part, outer) }?;
+        }
+        Ok(())
+    }
+
+    /// # Safety
+    ///
+    /// As for [`Self::shape`].
+    unsafe fn part(&mut self, base: *const u8, place: Place, part: &'static Part, outer: &[i64]) -> Result<()> {
+        let place = Place { at: place.at + part.at as usize, ..place };
+        // SAFETY: the caller's promise: the part is within the structure.
+        let here = unsafe { base.add(part.at as usize) };
+        match &part.what {
+            What::Boolean | What::Enum(_) | What::Range(..) => Ok(()),
+            What::Pointer { class, to, extent } => {
+                // SAFETY: the caller's promise: a pointer is there.
+                let pointer = unsafe { here.cast::<*const u8>().read() };
+                if pointer.is_null() {
+                    let missing = || Error::new(code::E_POINTER, "a pointer that may not be null is null");
+                    return if *class == Class::Ref { Err(missing()) } else { Ok(()) };
+                }
+                // SAFETY: as above; not null.
+                let index = unsafe { self.follow(base, pointer, (*class, *to), extent, outer) }?;
+                self.slots.push((place, index));
+                Ok(())
+            }
+            What::Object(iid) => {
+                // SAFETY: the caller's promise: an interface pointer is there.
+                let object = unsafe { here.cast::<*mut c_void>().read() };
+                if !object.is_null() {
+                    // SAFETY: as above.
+                    let iid = unsafe { iid_of(base, *iid) };
+                    self.references.push(Reference { place, object, iid });
+                }
+                Ok(())
+            }
+            What::Inner { count, stride, shape } => {
+                for element in 0..*count as usize {
+                    let offset = element * *stride as usize;
+                    let place = Place { at: place.at + offset, ..place };
+                    // SAFETY: the caller's promise: so many are there.
+                    let base = unsafe { here.add(offset) };
+                    // SAFETY: as above.
+                    unsafe { self.shape(base, place, shape, outer) }?;
+                }
+                Ok(())
+            }
+            What::Union { tag, arms, default } => {
+                // SAFETY: the caller's promise.
+                let shape = unsafe { arm(base, tag, arms, default, outer) };
+                let shape = shape.ok_or_else(|| refused("a union has no arm for its discriminant"))?;
+                // SAFETY: as above.
+                unsafe { self.shape(here, place, shape, outer) }
+            }
+        }
+    }
+
+    /// The object that a pointer leads to.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Self::shape`]; `pointer` must lead to what the rest says.
+    unsafe fn follow(
+        &mut self,
+        base: *const u8,
+        pointer: *const u8,
+        (class, to): (Class, Element),
+        extent: &Extent,
+        outer: &[i64],
+    ) -> Result<usize> {
+        if class == Class::Full
+            && let Some(known) = self.shared.get(&(pointer.addr(), to))
+        {
+            return Ok(*known);
+        }
+        let number = |base: *const u8, expr: &Expr| {
+            // SAFETY: the caller's promise.
+            let value = unsafe { evaluate(base, expr, outer) };
+            value.and_then(|value| usize::try_from(value).ok())
+        };
+        let limit = |count: usize, length: &Option<Expr>, base| match length {
+            None => Ok(count),
+            Some(length) => number(base, length).filter(|used| *used <= count).ok_or_else(|| refused(LENGTH)),
+        };
+        let (count, used) = match extent {
+            Extent::Counted { size, length } => {
+                let count = number(base, size).ok_or_else(|| refused(SIZE))?;
+                (count, limit(count, length, base)?)
+            }
+            Extent::Text => {
+                // SAFETY: the caller's promise: a string ends in a zero.
+                let count = unsafe { text_count(pointer, to) };
+                (count, count)
+            }
+            Extent::One => match own(to, self.types).and_then(|found| found.tail.as_ref()) {
+                None => (1, 1),
+                Some(tail) => {
+                    let count = number(pointer, &tail.count).ok_or_else(|| refused(SIZE))?;
+                    (count, limit(count, &tail.length, pointer)?)
+                }
+            },
+        };
+        let index = self.objects.len();
+        if class == Class::Full {
+            self.shared.insert((pointer.addr(), to), index);
+        }
+        self.push(pointer, to, count, used)?;
+        Ok(index)
+    }
+
+    fn push(&mut self, from: *const u8, element: Element, count: usize, used: usize) -> Result<()> {
+        let bytes = match element {
+            Element::Char => Some(count),
+            Element::Wide => count.checked_mul(2),
+            Element::Own(_) => own(element, self.types).and_then(|found| found.bytes(count)),
+        };
+        let body = self.length + OBJECT_HEADER;
+        let end = bytes.and_then(|bytes| body.checked_add(bytes)?.checked_next_multiple_of(OBJECT_ALIGN));
+        // Also ends what goes in circles by pointers that nobody else may share.
+        match (bytes, end.filter(|end| *end <= FRAME_MAX)) {
+            (Some(bytes), Some(end)) => {
+                self.objects.push(Found { from, element, count, used, bytes, body });
+                self.length = end;
+                Ok(())
+            }
+            _ => Err(Error::new(code::E_OUTOFMEMORY, "there is more to pass than a frame can hold")),
+        }
+    }
+}
+
+const SIZE: &str = "an array has no possible size";
+const LENGTH: &str = "an array's length is not within its size";
+
+/// # Safety
+///
+/// A GUID or what the shape says must be there.
+unsafe fn iid_of(base: *const u8, iid: Iid) -> u128 {
+    match iid {
+        Iid::Known(iid) => iid,
+        Iid::Member(at) => {
+            // SAFETY: the caller's promise.
+            let member = unsafe { base.add(at as usize) };
+            // SAFETY: as above.
+            unsafe { member.cast::<windows_core::GUID>().read_unaligned() }.to_u128()
+        }
+    }
+}
+
+/// The characters of a string, the final zero included.
+///
+/// # Safety
+///
+/// It must end in a zero.
+unsafe fn text_count(text: *const u8, element: Element) -> usize {
+    let counted = if element == Element::Wide {
+        // SAFETY: the caller's promise.
+        unsafe { crate::marshal::text_count(text.cast::<u16>(), false) }
+    } else {
+        // SAFETY: as above.
+        unsafe { crate::marshal::text_count(text, false) }
+    };
+    // Not null, so there is no error.
+    counted.unwrap_or(1)
+}

@@ -1,0 +1,269 @@
+//! How parameters with pointers in them are written in Rust.
+
+use super::names::{base, ident, object, value};
+use crate::model::{Arith, Base, Direction, Extent, Model, Object, Param, PointerClass, StructId, Type, UnionId};
+use crate::plan::is_plain;
+use std::collections::BTreeSet;
+
+/// What users give or get for a parameter.
+pub(super) enum Form {
+    /// `&T`; by value in the vtable, where that is said.
+    Borrowed { text: String, by_value: bool },
+    /// `Option<&T>`.
+    Optional(String),
+    /// A union, whose discriminant may be another parameter.
+    Union { id: UnionId, optional: bool, by_value: bool },
+    /// `&[T]`, or `Option<&[T]>`.
+    Slice { text: String, size: Arith, optional: bool },
+    /// `Option<&CStr>`.
+    Text(Base),
+    /// `Owned<T>`: in the caller's place.
+    Owned(String),
+    /// `Option<Owned<T>>`, or `Owned<T>` where it is never null.
+    Returned { text: String, optional: bool },
+    /// `OwnedSlice<T>`: allocated by the method.
+    ReturnedSlice { text: String, size: Arith },
+    /// `OwnedSlice<T>`: in the caller's place.
+    Filled { text: String, size: Arith },
+}
+
+/// Why something cannot be written in Rust yet.
+pub(super) type Refusal = &'static str;
+
+const MANY: Refusal = "a pointer to pointers to several values";
+const OPEN: Refusal = "a structure that ends in an open array";
+const OUT_UNION: Refusal = "a union as a result; in a structure it is done";
+const VOID: Refusal = "a pointer to void";
+const FIXED_OBJECTS: Refusal = "an array of fixed size with interface pointers";
+const CHANGED: Refusal = "an [in, out] array, string or object among structures with pointers";
+const SWITCH: Refusal = "a union whose discriminant is not simply another member";
+
+/// The form of a parameter that is passed as a graph.
+pub(super) fn form(model: &Model, param: &Param) -> Result<Form, Refusal> {
+    let Type::Pointer(pointer) = &param.ty else {
+        return match &param.ty {
+            Type::Union(id) => {
+                union(model, *id)?;
+                switch(param)?;
+                Ok(Form::Union { id: *id, optional: false, by_value: true })
+            }
+            ty => Ok(Form::Borrowed { text: memory(model, ty)?, by_value: !matches!(ty, Type::Fixed(..)) }),
+        };
+    };
+    let reference = pointer.class == PointerClass::Ref;
+    let inwards = param.direction == Direction::In;
+    match (&pointer.extent, &pointer.to, param.direction) {
+        (Extent::Text, Type::Base(base), Direction::In) => Ok(Form::Text(*base)),
+        (Extent::One, Type::Union(id), Direction::In) => {
+            union(model, *id)?;
+            switch(param)?;
+            Ok(Form::Union { id: *id, optional: !reference, by_value: false })
+        }
+        (Extent::One, Type::Union(_), _) => Err(OUT_UNION),
+        (Extent::One, to, Direction::In) if reference => {
+            Ok(Form::Borrowed { text: memory(model, to)?, by_value: false })
+        }
+        (Extent::One, to, Direction::In) => Ok(Form::Optional(memory(model, to)?)),
+        (Extent::Counted { size, .. }, to, _) if inwards => {
+            Ok(Form::Slice { text: memory(model, to)?, size: size.clone(), optional: !reference })
+        }
+        (Extent::Counted { size, .. }, to, Direction::Out) if reference => {
+            Ok(Form::Filled { text: ownable(model, to)?, size: size.clone() })
+        }
+        (Extent::One, Type::Pointer(inner), direction) if reference => match (&inner.extent, &inner.to) {
+            (Extent::One, Type::Union(_)) => Err(OUT_UNION),
+            (Extent::One, to) => {
+                let optional = inner.class != PointerClass::Ref;
+                if direction == Direction::InOut && !optional {
+                    return Err(CHANGED);
+                }
+                Ok(Form::Returned { text: ownable(model, to)?, optional })
+            }
+            (Extent::Counted { size, length: None }, to)
+                if direction == Direction::Out && size.plain().is_some_and(|size| size.deref) =>
+            {
+                Ok(Form::ReturnedSlice { text: ownable(model, to)?, size: size.clone() })
+            }
+            _ => Err(CHANGED),
+        },
+        (Extent::One, to, _) if reference => Ok(Form::Owned(ownable(model, to)?)),
+        _ => Err(CHANGED),
+    }
+}
+
+fn switch(param: &Param) -> Result<(), Refusal> {
+    if param.switch.as_ref().is_some_and(|switch| switch.plain().is_none()) { Err(SWITCH) } else { Ok(()) }
+}
+
+/// The Rust type of what lies in memory, while it is borrowed for `'_`.
+pub(super) fn memory(model: &Model, ty: &Type) -> Result<String, Refusal> {
+    memory_for(model, ty, "'_")
+}
+
+/// The Rust type of what can be owned.
+fn ownable(model: &Model, ty: &Type) -> Result<String, Refusal> {
+    match ty {
+        Type::Struct(_) if is_plain(model, ty) => Ok(value(model, ty)),
+        Type::Struct(_) | Type::Interface(_) => memory_for(model, ty, "'static"),
+        Type::Pointer(pointer) if pointer.extent == Extent::Text => memory_for(model, ty, "'static"),
+        ty if is_plain(model, ty) => Ok(value(model, ty)),
+        _ => Err(MANY),
+    }
+}
+
+/// The Rust type of what lies in memory, while it is borrowed for a lifetime.
+pub(super) fn memory_for(model: &Model, ty: &Type, lifetime: &str) -> Result<String, Refusal> {
+    Ok(match ty {
+        ty if is_plain(model, ty) => value(model, ty),
+        Type::Struct(id) => {
+            structure(model, *id)?;
+            format!("{}<{lifetime}>", ident(&model.structs[id.0].name))
+        }
+        Type::Union(id) if model.unions[id.0].encapsulated.is_some() => {
+            union(model, *id)?;
+            format!("{}Memory<{lifetime}>", ident(&model.unions[id.0].name))
+        }
+        Type::Union(_) => return Err(SWITCH),
+        Type::Fixed(element, _) if matches!(**element, Type::Interface(_)) => return Err(FIXED_OBJECTS),
+        Type::Fixed(element, count) => format!("[{}; {count}]", memory_for(model, element, lifetime)?),
+        Type::Interface(what) => format!("Option<{}>", object(model, what)),
+        Type::Void => return Err(VOID),
+        Type::Base(_) | Type::Enum(_) => value(model, ty),
+        Type::Pointer(pointer) => match (&pointer.extent, &pointer.to, pointer.class) {
+            (Extent::Text, Type::Base(base), _) if base.size() == 2 => format!("obvia::Wide<{lifetime}>"),
+            (Extent::Text, ..) => format!("obvia::Text<{lifetime}>"),
+            (Extent::Counted { .. }, ..) => return Err(MANY),
+            (Extent::One, to, PointerClass::Ref) => format!("&{lifetime} {}", memory_for(model, to, lifetime)?),
+            (Extent::One, to, _) => format!("Option<&{lifetime} {}>", memory_for(model, to, lifetime)?),
+        },
+    })
+}
+
+/// Whether a structure, and everything that it points to, can be written in Rust.
+pub(super) fn structure(model: &Model, id: StructId) -> Result<(), Refusal> {
+    Search { model, structs: BTreeSet::new(), unions: BTreeSet::new() }.structure(id)
+}
+
+/// Whether a union can be written in Rust.
+pub(super) fn union(model: &Model, id: UnionId) -> Result<(), Refusal> {
+    Search { model, structs: BTreeSet::new(), unions: BTreeSet::new() }.union(id)
+}
+
+struct Search<'a> {
+    model: &'a Model,
+    structs: BTreeSet<StructId>,
+    unions: BTreeSet<UnionId>,
+}
+
+impl Search<'_> {
+    fn structure(&mut self, id: StructId) -> Result<(), Refusal> {
+        let found = &self.model.structs[id.0];
+        if !self.structs.insert(id) {
+            return Ok(());
+        }
+        if found.conformant.is_some() {
+            return Err(OPEN);
+        }
+        for field in &found.fields {
+            if let (Type::Union(id), Some(switch)) = (&field.ty, &field.switch) {
+                if switch.plain().is_none() {
+                    return Err(SWITCH);
+                }
+                self.union(*id)?;
+                continue;
+            }
+            if let Type::Pointer(pointer) = &field.ty
+                && matches!(pointer.extent, Extent::Counted { .. })
+            {
+                self.ty(&pointer.to)?;
+                continue;
+            }
+            self.ty(&field.ty)?;
+        }
+        Ok(())
+    }
+
+    fn union(&mut self, id: UnionId) -> Result<(), Refusal> {
+        if !self.unions.insert(id) {
+            return Ok(());
+        }
+        let found = &self.model.unions[id.0];
+        let fields = found.arms.iter().filter_map(|arm| arm.field.as_ref()).chain(found.default.iter().flatten());
+        fields.map(|field| &field.ty).try_for_each(|ty| self.ty(ty))
+    }
+
+    fn ty(&mut self, ty: &Type) -> Result<(), Refusal> {
+        match ty {
+            Type::Struct(id) => self.structure(*id),
+            Type::Union(id) if self.model.unions[id.0].encapsulated.is_some() => self.union(*id),
+            Type::Union(_) => Err(SWITCH),
+            Type::Fixed(element, _) if matches!(**element, Type::Interface(_)) => Err(FIXED_OBJECTS),
+            Type::Fixed(element, _) => self.ty(element),
+            Type::Pointer(pointer) if matches!(pointer.extent, Extent::Counted { .. }) => Err(MANY),
+            Type::Pointer(pointer) if pointer.extent == Extent::One => self.ty(&pointer.to),
+            Type::Interface(Object::IidIs(_)) | Type::Interface(_) | Type::Pointer(_) => Ok(()),
+            Type::Base(_) | Type::Enum(_) => Ok(()),
+            Type::Void => Err(VOID),
+        }
+    }
+}
+
+/// The type of a parameter in the vtable.
+pub(super) fn abi(model: &Model, param: &Param) -> String {
+    match &param.ty {
+        Type::Pointer(_) | Type::Fixed(..) if param.direction == Direction::In => "*const obvia::rt::c_void".to_owned(),
+        Type::Pointer(_) | Type::Fixed(..) => "*mut obvia::rt::c_void".to_owned(),
+        Type::Union(id) if model.unions[id.0].encapsulated.is_none() => {
+            format!("{}Raw<'static>", ident(&model.unions[id.0].name))
+        }
+        ty => memory_for(model, ty, "'static").unwrap_or_default(),
+    }
+}
+
+/// The type of a parameter as users give it; none for results.
+pub(super) fn argument(model: &Model, param: &Param) -> Option<String> {
+    let form = form(model, param).ok()?;
+    let inout = param.direction == Direction::InOut;
+    Some(match form {
+        Form::Borrowed { text, .. } => format!("&{text}"),
+        Form::Optional(text) => format!("Option<&{text}>"),
+        Form::Union { id, optional, .. } => {
+            let name = ident(&model.unions[id.0].name);
+            if optional { format!("Option<{name}<'_>>") } else { format!("{name}<'_>") }
+        }
+        Form::Slice { text, optional, .. } => {
+            if optional {
+                format!("Option<&[{text}]>")
+            } else {
+                format!("&[{text}]")
+            }
+        }
+        Form::Text(base) => format!("Option<&{}>", super::names::text(base)),
+        Form::Owned(text) if inout => format!("&mut obvia::Owned<{text}>"),
+        Form::Returned { text, optional: true } if inout => format!("&mut Option<obvia::Owned<{text}>>"),
+        Form::Returned { text, .. } if inout => format!("&mut obvia::Owned<{text}>"),
+        _ => return None,
+    })
+}
+
+/// The type of a result.
+pub(super) fn result(model: &Model, param: &Param) -> Option<String> {
+    if param.direction != Direction::Out {
+        return None;
+    }
+    Some(match form(model, param).ok()? {
+        Form::Owned(text) | Form::Returned { text, optional: false } => format!("obvia::Owned<{text}>"),
+        Form::Returned { text, .. } => format!("Option<obvia::Owned<{text}>>"),
+        Form::ReturnedSlice { text, .. } | Form::Filled { text, .. } => format!("obvia::OwnedSlice<{text}>"),
+        _ => return None,
+    })
+}
+
+/// A base type or what stands for it.
+pub(super) fn tag(model: &Model, ty: &Type) -> String {
+    match ty {
+        Type::Enum(id) => ident(&model.enums[id.0].name),
+        Type::Base(one) => base(*one).to_owned(),
+        _ => "i32".to_owned(),
+    }
+}

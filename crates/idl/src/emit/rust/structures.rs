@@ -1,0 +1,374 @@
+//! Structures with pointers in them: laid out as in C, made by `new`, read by methods.
+
+use super::form::{self, memory_for};
+use super::interface::arith_text;
+use super::names::{ident, object, text as text_type, value};
+use super::tables::Tables;
+use crate::emit::writer::Writer;
+use crate::model::{Arith, EnumId, Extent, Field, Model, Object, PointerClass, Struct, StructId, Type, UnionId};
+use crate::plan::{add_kinds, is_plain};
+
+/// The table of the file's own types, by which what is owned is freed.
+const TYPES: &str = "TYPES__";
+
+/// Whose names an expression is written in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Named {
+    /// The constructor's parameters.
+    Local,
+    /// The structure's members.
+    Member,
+}
+
+/// A member, as users see it.
+enum Seen<'a> {
+    /// Just a value.
+    Plain,
+    /// `&T`, `Option<&T>`; a full pointer can be set later.
+    Pointer { to: String, class: PointerClass },
+    /// A string.
+    Text { wide: bool, class: PointerClass },
+    /// An array whose length other members say.
+    Array { element: String, size: &'a Arith, length: Option<&'a Arith>, class: PointerClass },
+    /// An object.
+    Object(&'a Object),
+    /// A union; the member with its discriminant, where it has none of its own.
+    Union { id: UnionId, tag: Option<usize> },
+    /// A structure, or an array of fixed size.
+    Inner(String),
+}
+
+fn seen<'a>(model: &Model, field: &'a Field) -> Seen<'a> {
+    let to = |ty: &Type| memory_for(model, ty, "'a").unwrap_or_default();
+    match &field.ty {
+        ty if is_plain(model, ty) => Seen::Plain,
+        Type::Pointer(pointer) => match (&pointer.extent, &pointer.to) {
+            (Extent::Text, Type::Base(base)) => Seen::Text { wide: base.size() == 2, class: pointer.class },
+            (Extent::Counted { size, length }, element) => {
+                Seen::Array { element: to(element), size, length: length.as_ref(), class: pointer.class }
+            }
+            (_, target) => Seen::Pointer { to: to(target), class: pointer.class },
+        },
+        Type::Interface(what) => Seen::Object(what),
+        Type::Union(id) => {
+            Seen::Union { id: *id, tag: field.switch.as_ref().and_then(Arith::plain).map(|operand| operand.index) }
+        }
+        ty => Seen::Inner(to(ty)),
+    }
+}
+
+/// Writes every structure and union that has pointers in it, and what can be owned.
+pub(super) fn structures(out: &mut Writer, model: &Model) {
+    for (at, found) in model.structs.iter().enumerate() {
+        let ty = Type::Struct(StructId(at));
+        if !is_plain(model, &ty) && form::structure(model, StructId(at)).is_ok() {
+            structure(out, model, found);
+        }
+    }
+    for id in (0..model.unions.len()).map(UnionId) {
+        if form::union(model, id).is_ok() {
+            super::unions::union(out, model, id);
+        }
+    }
+    ownership(out, model);
+}
+
+/// What can be owned: every structure and enumeration.
+fn ownership(out: &mut Writer, model: &Model) {
+    let structs = (0..model.structs.len()).map(StructId).filter(|id| form::structure(model, *id).is_ok());
+    let types: Vec<Type> =
+        structs.map(Type::Struct).chain((0..model.enums.len()).map(|at| Type::Enum(EnumId(at)))).collect();
+    if types.is_empty() {
+        return;
+    }
+    let mut kinds = types.clone();
+    for ty in &types {
+        add_kinds(model, ty, &mut kinds);
+    }
+    let tables = Tables { model, kinds: &kinds };
+    tables.types(out, TYPES);
+    for (number, ty) in types.iter().enumerate() {
+        let name = value(model, ty);
+        let (implementer, item) = if is_plain(model, ty) {
+            (name, "Self".to_owned())
+        } else {
+            (format!("{name}<'_>"), format!("{name}<'a>"))
+        };
+        out.line("// SAFETY: the table was made for it.");
+        out.line(format!("unsafe impl obvia::Graph for {implementer} {{"));
+        out.line(format!("type Item<'a> = {item};"));
+        out.line(format!("const TYPES: &'static [obvia::rt::shape::ElementType] = &{TYPES};"));
+        out.line(format!("const ELEMENT: obvia::rt::shape::Element = obvia::rt::shape::Element::Own({number});"));
+        out.line("}");
+    }
+    out.line("");
+}
+
+fn structure(out: &mut Writer, model: &Model, found: &Struct) {
+    let name = ident(&found.name);
+    let (_, size, _) = model.offsets(found);
+    out.line(format!("/// `struct {}`, which points to others.", found.name));
+    out.line("#[repr(C)]");
+    out.line("#[derive(Clone)]");
+    out.line(format!("pub struct {name}<'a> {{"));
+    for field in &found.fields {
+        out.line(format!("{}: {},", ident(&field.name), stored(model, field)));
+    }
+    out.line("borrowed__: std::marker::PhantomData<&'a ()>,");
+    out.line("}");
+    out.line(format!("const _: () = assert!(size_of::<{name}<'static>>() == {size});"));
+    out.line(format!("impl<'a> {name}<'a> {{"));
+    constructor(out, model, found);
+    for (at, field) in found.fields.iter().enumerate() {
+        getter(out, model, found, at, field);
+    }
+    out.line("}");
+    debug(out, model, found);
+    out.line("");
+}
+
+fn stored(model: &Model, field: &Field) -> String {
+    match seen(model, field) {
+        Seen::Plain => value(model, &field.ty),
+        Seen::Pointer { to, class: PointerClass::Ref } => format!("&'a {to}"),
+        Seen::Pointer { to, class: PointerClass::Unique } => format!("Option<&'a {to}>"),
+        Seen::Pointer { to, class: PointerClass::Full } => format!("std::cell::Cell<Option<&'a {to}>>"),
+        Seen::Text { wide, .. } => format!("obvia::{}<'a>", if wide { "Wide" } else { "Text" }),
+        Seen::Array { element, .. } => format!("obvia::rt::Array<'a, {element}>"),
+        Seen::Object(_) => "*mut obvia::rt::c_void".to_owned(),
+        Seen::Union { id, tag } => {
+            format!("{}{}<'a>", ident(&model.unions[id.0].name), if tag.is_some() { "Raw" } else { "Memory" })
+        }
+        Seen::Inner(text) => text,
+    }
+}
+
+/// The type of a member as users give and get it.
+fn shown(model: &Model, field: &Field) -> String {
+    let optional = |class: PointerClass, text: String| {
+        if class == PointerClass::Ref { text } else { format!("Option<{text}>") }
+    };
+    match seen(model, field) {
+        Seen::Plain => value(model, &field.ty),
+        Seen::Pointer { to, class } => optional(class, format!("&'a {to}")),
+        Seen::Text { wide, class } => {
+            let base = if wide { crate::model::Base::WChar } else { crate::model::Base::Char };
+            optional(class, format!("&'a {}", text_type(base)))
+        }
+        Seen::Array { element, class, .. } => optional(class, format!("&'a [{element}]")),
+        Seen::Object(what) => format!("Option<&'a {}>", object(model, what)),
+        Seen::Union { id, .. } => format!("{}<'a>", ident(&model.unions[id.0].name)),
+        Seen::Inner(text) => text,
+    }
+}
+
+/// Members that only say how long arrays are, or which arm a union has: users do not give them.
+fn elided(model: &Model, found: &Struct, at: usize) -> bool {
+    if !matches!(&found.fields[at].ty, Type::Base(_) | Type::Enum(_)) || found.fields[at].range.is_some() {
+        return false;
+    }
+    let (mut plain, mut other) = (false, false);
+    for field in &found.fields {
+        let mut note = |value: &Arith, whole: bool| {
+            let is_plain = whole && value.plain().is_some();
+            value.operands(&mut |operand| {
+                if operand.index == at {
+                    plain |= is_plain;
+                    other |= !is_plain;
+                }
+            });
+        };
+        match seen(model, field) {
+            Seen::Array { size, length, .. } => {
+                note(size, true);
+                if let Some(length) = length {
+                    note(length, false);
+                }
+            }
+            Seen::Union { tag: Some(tag), .. } if tag == at => plain = true,
+            _ => {}
+        }
+    }
+    plain && !other
+}
+
+/// The member that says how many elements an array has, where users do not give it.
+fn counter(model: &Model, found: &Struct, size: &Arith) -> Option<usize> {
+    size.plain().map(|operand| operand.index).filter(|at| elided(model, found, *at))
+}
+
+fn constructor(out: &mut Writer, model: &Model, found: &Struct) {
+    let fields: Vec<(usize, &Field)> = found.fields.iter().enumerate().collect();
+    let given = fields.iter().filter(|(at, _)| !elided(model, found, *at));
+    let params: Vec<String> =
+        given.map(|(_, field)| format!("{}: {}", ident(&field.name), shown(model, field))).collect();
+    let fails = fields.iter().any(|(_, field)| matches!(seen(model, field), Seen::Array { .. }));
+    let result = if fails { "obvia::Result<Self>" } else { "Self" };
+    if fails {
+        out.line("/// Fails when an array has more elements than the structure can say, or other than it says.");
+    }
+    out.line("#[allow(clippy::new_ret_no_self)]");
+    out.line(format!("pub fn new({}) -> {result} {{", params.join(", ")));
+    for (at, _) in fields.iter().filter(|(at, _)| elided(model, found, *at)) {
+        implied(out, model, found, *at);
+    }
+    for (_, field) in &fields {
+        if let Seen::Array { size, class, .. } = seen(model, field)
+            && counter(model, found, size).is_none()
+        {
+            let name = ident(&field.name);
+            let length =
+                if class == PointerClass::Ref { "Some(ITEMS.len())" } else { "ITEMS.map(|items| items.len())" };
+            let length = length.replace("ITEMS", &name);
+            let wanted = size_of_array(found, size, Named::Local);
+            out.line(format!("if let Some(length) = {length} {{"));
+            out.line(format!("obvia::rt::check_length(length, {wanted})?;"));
+            out.line("}");
+        }
+        if let Seen::Array { length: Some(length), size, .. } = seen(model, field) {
+            let (used, room) = (size_of_array(found, length, Named::Local), size_of_array(found, size, Named::Local));
+            out.line(format!("obvia::rt::check_used({used}, {room})?;"));
+        }
+    }
+    out.line(if fails { "Ok(Self {" } else { "Self {" });
+    for (at, field) in &fields {
+        let name = ident(&field.name);
+        let text = if elided(model, found, *at) { name.clone() } else { from_shown(model, field) };
+        out.line(if text == name { format!("{name},") } else { format!("{name}: {text},") });
+    }
+    out.line("borrowed__: std::marker::PhantomData,");
+    out.line(if fails { "})" } else { "}" });
+    out.line("}");
+}
+
+/// A count or a discriminant that another member implies.
+fn implied(out: &mut Writer, model: &Model, found: &Struct, at: usize) {
+    let name = ident(&found.fields[at].name);
+    let mut first: Option<String> = None;
+    for field in &found.fields {
+        let other = ident(&field.name);
+        match seen(model, field) {
+            Seen::Union { tag: Some(tag), .. } if tag == at => {
+                out.line(format!("let {name} = {other}.tag();"));
+                return;
+            }
+            Seen::Array { size, class, .. } if size.plain().is_some_and(|operand| operand.index == at) => {
+                let length = if class == PointerClass::Ref {
+                    format!("Some({other}.len())")
+                } else {
+                    format!("{other}.map(|items| items.len())")
+                };
+                match &first {
+                    None => {
+                        out.line(format!("let {other}_length = {length};"));
+                        out.line(format!(
+                            "let {name}: {} = obvia::rt::count({other}_length.unwrap_or(0))?;",
+                            value(model, &found.fields[at].ty)
+                        ));
+                        first = Some(other);
+                    }
+                    Some(first) => {
+                        out.line(format!("if let Some(length) = {length} {{"));
+                        out.line(format!("obvia::rt::check_length(length, {first}_length)?;"));
+                        out.line("}");
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// What users gave, as it is stored.
+fn from_shown(model: &Model, field: &Field) -> String {
+    let name = ident(&field.name);
+    match seen(model, field) {
+        Seen::Pointer { class: PointerClass::Full, .. } => format!("std::cell::Cell::new({name})"),
+        Seen::Text { .. } => format!("{name}.into()"),
+        Seen::Array { class: PointerClass::Ref, .. } => format!("obvia::rt::Array::new({name})"),
+        Seen::Array { .. } => format!("obvia::rt::Array::optional({name})"),
+        Seen::Object(_) => format!("obvia::rt::object_of({name})"),
+        Seen::Union { tag: Some(_), .. } => format!("{name}.raw()"),
+        Seen::Union { .. } => format!("{name}.into()"),
+        _ => name,
+    }
+}
+
+fn size_of_array(found: &Struct, size: &Arith, named: Named) -> String {
+    let operand = |operand: &crate::model::Operand| {
+        let field = &found.fields[operand.index];
+        let name = if named == Named::Member { format!("self.{}", ident(&field.name)) } else { ident(&field.name) };
+        if matches!(field.ty, Type::Enum(_)) { format!("{name}.0") } else { name }
+    };
+    format!("obvia::rt::elements_of((|| Some({}))())", arith_text(size, &operand))
+}
+
+fn getter(out: &mut Writer, model: &Model, found: &Struct, at: usize, field: &Field) {
+    let name = ident(&field.name);
+    let shown = shown(model, field);
+    let seen = seen(model, field);
+    let result = match &seen {
+        Seen::Inner(text) => format!("&{text}"),
+        // What lies in the structure itself lives as long as it does.
+        Seen::Object(_) | Seen::Union { .. } => shown.replace("'a", "'_"),
+        _ => shown.clone(),
+    };
+    if elided(model, found, at) && matches!(seen, Seen::Plain) {
+        out.line("/// Said by other members.");
+    }
+    out.line(format!("pub fn {name}(&self) -> {result} {{"));
+    match &seen {
+        Seen::Plain => out.line(format!("self.{name}")),
+        Seen::Pointer { class: PointerClass::Full, .. } => out.line(format!("self.{name}.get()")),
+        Seen::Pointer { .. } => out.line(format!("self.{name}")),
+        Seen::Text { class: PointerClass::Ref, .. } => out.line(format!("self.{name}.get().unwrap_or_default()")),
+        Seen::Text { .. } => out.line(format!("self.{name}.get()")),
+        Seen::Array { size, length, class, .. } => {
+            let count = size_of_array(found, length.unwrap_or(size), Named::Member);
+            out.line(format!("let count = {count}.unwrap_or(0);"));
+            out.line("// SAFETY: as many elements as the other members say: `new` and the check of frames see to it.");
+            let rest = if *class == PointerClass::Ref { ".unwrap_or_default()" } else { "" };
+            out.line(format!("unsafe {{ self.{name}.get(count) }}{rest}"));
+        }
+        Seen::Object(what) => {
+            out.line("// SAFETY: null or alive: `new` and the check of frames see to it.");
+            out.line(format!("unsafe {{ obvia::rt::object_at::<{}>(&self.{name}) }}", object(model, what)));
+        }
+        Seen::Union { tag: Some(tag), .. } => {
+            let tag = ident(&found.fields[*tag].name);
+            out.line("// SAFETY: the arm is the discriminant's: `new` and the check of frames see to it.");
+            out.line(format!("unsafe {{ self.{name}.get(self.{tag}) }}"));
+        }
+        Seen::Union { .. } => out.line(format!("self.{name}.get()")),
+        Seen::Inner(_) => out.line(format!("&self.{name}")),
+    }
+    out.line("}");
+    if let Seen::Pointer { class: PointerClass::Full, .. } = seen {
+        out.line("/// Makes it point elsewhere: so circles are made.");
+        out.line(format!("pub fn set_{}(&self, {name}: {shown}) {{", field.name));
+        out.line(format!("self.{name}.set({name});"));
+        out.line("}");
+    }
+}
+
+/// Full pointers are shown by their address: they may go in circles.
+fn debug(out: &mut Writer, model: &Model, found: &Struct) {
+    let name = ident(&found.name);
+    out.line(format!("impl std::fmt::Debug for {name}<'_> {{"));
+    out.line("fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {");
+    let fields: String = found
+        .fields
+        .iter()
+        .map(|field| {
+            let getter = ident(&field.name);
+            let shown = match seen(model, field) {
+                Seen::Pointer { class: PointerClass::Full, .. } => format!("self.{getter}().map(std::ptr::from_ref)"),
+                _ => format!("self.{getter}()"),
+            };
+            format!(".field({:?}, &{shown})", field.name)
+        })
+        .collect();
+    out.line(format!("f.debug_struct({:?}){fields}.finish()", found.name));
+    out.line("}");
+    out.line("}");
+}

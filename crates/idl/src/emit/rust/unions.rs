@@ -1,0 +1,278 @@
+//! Unions: an enumeration for users, and what lies in memory.
+
+use super::form::{memory_for, tag as tag_type};
+use super::names::{ident, object, text as text_type, value};
+use crate::emit::writer::Writer;
+use crate::model::{Extent, Field, Model, PointerClass, Type, Union, UnionId};
+use crate::plan::is_plain;
+
+/// An arm, as users see it.
+struct Variant<'a> {
+    name: String,
+    /// The discriminants; none for the default.
+    cases: &'a [i64],
+    field: Option<&'a Field>,
+}
+
+impl Variant<'_> {
+    /// Whether the variant itself says the discriminant.
+    fn is_one_case(&self) -> bool {
+        self.cases.len() == 1
+    }
+}
+
+/// `snake_case` as a variant is written.
+fn camel(name: &str) -> String {
+    let words = name.split('_').filter(|word| !word.is_empty());
+    words.map(|word| word[..1].to_uppercase() + &word[1..]).collect()
+}
+
+fn variants(union: &Union) -> Vec<Variant<'_>> {
+    let mut variants: Vec<Variant<'_>> = Vec::new();
+    for arm in &union.arms {
+        let name = match (&arm.field, arm.labels.first()) {
+            (Some(field), _) => camel(&field.name),
+            (None, Some(Some(label))) => camel(&label.to_lowercase()),
+            (None, _) => format!("Nothing{}", arm.cases[0]).replace('-', "Minus"),
+        };
+        variants.push(Variant { name, cases: &arm.cases, field: arm.field.as_ref() });
+    }
+    if let Some(default) = &union.default {
+        let name = default.as_ref().map_or_else(|| "Other".to_owned(), |field| camel(&field.name));
+        variants.push(Variant { name, cases: &[], field: default.as_ref() });
+    }
+    variants
+}
+
+/// What an arm is in memory.
+fn stored(model: &Model, field: &Field) -> String {
+    memory_for(model, &field.ty, "'a").unwrap_or_default()
+}
+
+/// What users give and get for an arm.
+fn shown(model: &Model, field: &Field) -> String {
+    match &field.ty {
+        ty if is_plain(model, ty) => value(model, ty),
+        Type::Pointer(pointer) if pointer.extent == Extent::Text => {
+            let Type::Base(base) = pointer.to else { return stored(model, field) };
+            let text = format!("&'a {}", text_type(base));
+            if pointer.class == PointerClass::Ref { text } else { format!("Option<{text}>") }
+        }
+        Type::Interface(what) => format!("Option<&'a {}>", object(model, what)),
+        Type::Pointer(_) => stored(model, field),
+        _ => format!("&'a {}", stored(model, field)),
+    }
+}
+
+pub(super) fn union(out: &mut Writer, model: &Model, id: UnionId) {
+    let found = &model.unions[id.0];
+    let name = ident(&found.name);
+    let variants = variants(found);
+    out.line(format!("/// `union {}`", found.name));
+    out.line("#[derive(Clone, Copy, Debug)]");
+    out.line(format!("pub enum {name}<'a> {{"));
+    let tag = tag_type(model, &found.tag);
+    for variant in &variants {
+        let mut parts = Vec::new();
+        if !variant.is_one_case() {
+            out.line("/// With the discriminant.");
+            parts.push(tag.clone());
+        }
+        parts.extend(variant.field.map(|field| shown(model, field)));
+        let parts = if parts.is_empty() { String::new() } else { format!("({})", parts.join(", ")) };
+        out.line(format!("{}{parts},", variant.name));
+    }
+    out.line("#[doc(hidden)]");
+    out.line("Borrowed__(std::convert::Infallible, std::marker::PhantomData<&'a ()>),");
+    out.line("}");
+    raw(out, model, found, &variants);
+    methods(out, model, found, &variants);
+    if found.encapsulated.is_some() {
+        with_tag(out, model, found);
+    }
+    out.line("");
+}
+
+/// The union as C has it.
+fn raw(out: &mut Writer, model: &Model, found: &Union, variants: &[Variant<'_>]) {
+    let name = ident(&found.name);
+    out.line("#[doc(hidden)]");
+    out.line("#[repr(C)]");
+    out.line(format!("pub union {name}Raw<'a> {{"));
+    for variant in variants {
+        if let Some(field) = variant.field {
+            out.line(format!("{}: std::mem::ManuallyDrop<{}>,", ident(&field.name), copied(model, field)));
+        }
+    }
+    out.line("nothing__: std::marker::PhantomData<&'a ()>,");
+    out.line("}");
+    let (size, _) = model.union_body(found);
+    out.line(format!("const _: () = assert!(size_of::<{name}Raw<'static>>() == {size});"));
+    out.line(format!("impl Clone for {name}Raw<'_> {{"));
+    out.line("fn clone(&self) -> Self {");
+    out.line("// SAFETY: nothing in it owns anything, so a copy of the bytes is as good.");
+    out.line("unsafe { std::ptr::read(self) }");
+    out.line("}");
+    out.line("}");
+}
+
+/// What an arm is in memory, as something that can be copied.
+fn copied(model: &Model, field: &Field) -> String {
+    match &field.ty {
+        Type::Interface(_) => "*mut obvia::rt::c_void".to_owned(),
+        _ => stored(model, field),
+    }
+}
+
+fn methods(out: &mut Writer, model: &Model, found: &Union, variants: &[Variant<'_>]) {
+    let (name, tag) = (ident(&found.name), tag_type(model, &found.tag));
+    let is_enum = matches!(found.tag, Type::Enum(_));
+    let number = |case: i64| {
+        if is_enum {
+            format!("{tag}({case})")
+        } else if tag == "bool" {
+            (case != 0).to_string()
+        } else {
+            format!("{case}")
+        }
+    };
+    out.line(format!("impl<'a> {name}<'a> {{"));
+    out.line("/// The discriminant.");
+    out.line(format!("pub fn tag(&self) -> {tag} {{"));
+    out.line("match self {");
+    for variant in variants {
+        let pattern = pattern(variant, "tag", "_");
+        let text = if variant.is_one_case() { number(variant.cases[0]) } else { "*tag".to_owned() };
+        out.line(format!("Self::{pattern} => {text},"));
+    }
+    out.line("Self::Borrowed__(never, _) => match *never {},");
+    out.line("}");
+    out.line("}");
+    out.line(format!("fn raw(self) -> {name}Raw<'a> {{"));
+    out.line("match self {");
+    for variant in variants {
+        let pattern = pattern(variant, "_", "value");
+        let text = variant.field.map_or_else(
+            || format!("{name}Raw {{ nothing__: std::marker::PhantomData }}"),
+            |field| {
+                format!(
+                    "{name}Raw {{ {}: std::mem::ManuallyDrop::new({}) }}",
+                    ident(&field.name),
+                    to_stored(model, field)
+                )
+            },
+        );
+        out.line(format!("Self::{pattern} => {text},"));
+    }
+    out.line("Self::Borrowed__(never, _) => match never {},");
+    out.line("}");
+    out.line("}");
+    out.line("}");
+    reader(out, model, found, variants, &number);
+}
+
+/// The way from the union as C has it to the enumeration.
+fn reader(out: &mut Writer, model: &Model, found: &Union, variants: &[Variant<'_>], number: &dyn Fn(i64) -> String) {
+    let (name, tag) = (ident(&found.name), tag_type(model, &found.tag));
+    out.line(format!("impl<'a> {name}Raw<'a> {{"));
+    out.line("/// # Safety");
+    out.line("///");
+    out.line("/// The arm must be the discriminant's, and what it points to live for `'a`.");
+    out.line(format!("unsafe fn get<'s>(&'s self, tag: {tag}) -> {name}<'s> {{"));
+    out.line("match tag {");
+    for variant in variants {
+        let cases: Vec<String> = variant.cases.iter().map(|case| number(*case)).collect();
+        let cases = if cases.is_empty() { "_".to_owned() } else { cases.join(" | ") };
+        let mut parts = Vec::new();
+        if !variant.is_one_case() {
+            parts.push("tag".to_owned());
+        }
+        let value = variant.field.map(|field| from_stored(model, field));
+        // Parentheses around all of an argument say nothing.
+        parts.extend(value.map(|value| match value.strip_prefix('(').and_then(|value| value.strip_suffix(')')) {
+            Some(inner) if !value.contains(").") => inner.to_owned(),
+            _ => value,
+        }));
+        let parts = if parts.is_empty() { String::new() } else { format!("({})", parts.join(", ")) };
+        out.line(format!("{cases} => {name}::{}{parts},", variant.name));
+    }
+    if !variants.iter().any(|variant| variant.cases.is_empty()) {
+        out.line("_ => unreachable!(\"the discriminant was checked\"),");
+    }
+    out.line("}");
+    out.line("}");
+    out.line("}");
+}
+
+fn pattern(variant: &Variant<'_>, tag: &str, value: &str) -> String {
+    let mut parts = Vec::new();
+    if !variant.is_one_case() {
+        parts.push(tag);
+    }
+    if variant.field.is_some() {
+        parts.push(value);
+    }
+    if parts.is_empty() { variant.name.clone() } else { format!("{}({})", variant.name, parts.join(", ")) }
+}
+
+/// What users gave, as it lies in memory.
+fn to_stored(model: &Model, field: &Field) -> String {
+    match &field.ty {
+        ty if is_plain(model, ty) => "value".to_owned(),
+        Type::Pointer(pointer) if pointer.extent == Extent::Text => "value.into()".to_owned(),
+        Type::Interface(_) => "obvia::rt::object_of(value)".to_owned(),
+        Type::Pointer(_) => "value".to_owned(),
+        _ => "value.clone()".to_owned(),
+    }
+}
+
+/// What lies in memory, as users get it.
+fn from_stored(model: &Model, field: &Field) -> String {
+    let name = ident(&field.name);
+    let read = format!("(&**unsafe {{ &self.{name} }})");
+    match &field.ty {
+        ty if is_plain(model, ty) => format!("*{read}"),
+        Type::Pointer(pointer) if pointer.extent == Extent::Text => {
+            let rest = if pointer.class == PointerClass::Ref { ".unwrap_or_default()" } else { "" };
+            format!("{read}.get(){rest}")
+        }
+        Type::Interface(what) => {
+            format!("unsafe {{ obvia::rt::object_at::<{}>({read}) }}", object(model, what))
+        }
+        Type::Pointer(_) => format!("*{read}"),
+        _ => read,
+    }
+}
+
+/// A union with its discriminant: a structure of the two.
+fn with_tag(out: &mut Writer, model: &Model, found: &Union) {
+    let (name, tag) = (ident(&found.name), tag_type(model, &found.tag));
+    let stored_tag = if tag == "bool" { "u8".to_owned() } else { tag.clone() };
+    out.line(format!("/// [`{name}`] as it lies in memory."));
+    out.line("#[repr(C)]");
+    out.line("#[derive(Clone)]");
+    out.line(format!("pub struct {name}Memory<'a> {{"));
+    out.line(format!("tag: {stored_tag},"));
+    out.line(format!("body: {name}Raw<'a>,"));
+    out.line("}");
+    out.line(format!("impl<'a> {name}Memory<'a> {{"));
+    out.line("/// What it is.");
+    out.line(format!("pub fn get(&self) -> {name}<'_> {{"));
+    let read = if tag == "bool" { "self.tag != 0" } else { "self.tag" };
+    out.line("// SAFETY: the arm is the discriminant's: `from` and the check of frames see to it.");
+    out.line(format!("unsafe {{ self.body.get({read}) }}"));
+    out.line("}");
+    out.line("}");
+    out.line(format!("impl<'a> From<{name}<'a>> for {name}Memory<'a> {{"));
+    out.line(format!("fn from(union: {name}<'a>) -> Self {{"));
+    out.line("let tag = union.tag();");
+    let write = if tag == "bool" { "u8::from(tag)" } else { "tag" };
+    out.line(format!("Self {{ tag: {write}, body: union.raw() }}"));
+    out.line("}");
+    out.line("}");
+    out.line(format!("impl std::fmt::Debug for {name}Memory<'_> {{"));
+    out.line("fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {");
+    out.line("self.get().fmt(f)");
+    out.line("}");
+    out.line("}");
+}

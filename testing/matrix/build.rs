@@ -1,0 +1,5 @@
+//! Compiles the interfaces.
+
+fn main() {
+    obvia_idl::build("idl/shapes.idl");
+}

@@ -1,0 +1,5 @@
+//! Interfaces with every construct of the IDL, and objects that implement them.
+
+obvia::include_idl!("shapes");
+
+pub mod shapes;
