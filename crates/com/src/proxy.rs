@@ -76,7 +76,9 @@ impl Proxy {
     #[inline]
     pub fn call(&self, work: impl FnOnce(&mut ProxyCall<'_>) -> Result<HRESULT>) -> HRESULT {
         let outcome = thread::with_channel(&self.link, |channel| {
-            work(&mut ProxyCall { channel, target: self.target, oxid: self.link.oxid() })
+            let outcome = work(&mut ProxyCall { channel, target: self.target, oxid: self.link.oxid() });
+            thread::confirm_return(channel);
+            outcome
         });
         match outcome {
             Ok(result) => result,

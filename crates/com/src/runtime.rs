@@ -9,7 +9,7 @@ use crate::link::{Link, endpoint_of};
 use crate::objref::ObjRef;
 use crate::proxy::{import, look_behind};
 use crate::registry::{self, InterfaceInfo, Remote};
-use crate::server::{Clients, accept_on};
+use crate::server::{Clients, accept_on, hold_until_taken};
 use crate::{system, thread};
 use obvia_via::Waiting;
 use obvia_via::provider::shm::{Directory, Listener, Options};
@@ -205,6 +205,8 @@ impl Runtime {
         if client != imported.link.oxid() {
             system::transfer(&imported.link, imported.target, client, REFS_PER_POINTER)?;
             public_refs = REFS_PER_POINTER;
+        } else {
+            hold_until_taken(interface, client);
         }
         Ok(ObjRef {
             iid: info.iid,
@@ -220,6 +222,7 @@ impl Runtime {
     pub(crate) fn unmarshal(&self, reference: &ObjRef, info: &'static InterfaceInfo) -> Result<IUnknown> {
         registry::register_module(info);
         if reference.oxid == self.oxid {
+            thread::note_return();
             let object = self.exports.get(reference.target)?.object.ok_or(code::RPC_E_INVALID_OBJREF)?;
             return crate::exports::query(object.get(), info);
         }

@@ -11,9 +11,10 @@ use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::{ServerCall, Service, TargetId, serve};
 use obvia_via::provider::shm::{Alarm, Incoming, Listener};
 use obvia_via::{Deadline, Error as ViError};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use windows_core::IUnknown;
 
 /// The processes that are connected, and how many connections each has.
 #[derive(Default)]
@@ -98,6 +99,25 @@ pub(crate) struct Caller {
 thread_local! {
     /// The connection that this thread serves. Set once, since the thread serves no other.
     static CALLER: RefCell<Option<Caller>> = const { RefCell::new(None) };
+    /// The caller's own objects in the last response: a reference that goes home has no counts, so until it has been taken
+    /// there must be another.
+    static SENT_HOME: RefCell<Vec<IUnknown>> = const { RefCell::new(Vec::new()) };
+    static HAS_SENT_HOME: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Holds an object of the caller's, which travels home in a response, until the response has been taken.
+pub(crate) fn hold_until_taken(object: IUnknown, home: u64) {
+    if CALLER.with_borrow(|caller| caller.as_ref().is_some_and(|caller| caller.oxid == home)) {
+        SENT_HOME.with_borrow_mut(|sent| sent.push(object));
+        HAS_SENT_HOME.set(true);
+    }
+}
+
+#[cold]
+fn let_go() {
+    HAS_SENT_HOME.set(false);
+    // Taken out, since the end of a proxy is not to find the list in use.
+    drop(SENT_HOME.take());
 }
 
 /// The caller of the method that runs on this thread, if it was called from another process.
@@ -138,6 +158,9 @@ impl Service for Connection {
 
     #[inline]
     fn look_up(&mut self, target: TargetId) -> std::result::Result<&Target, Status> {
+        if HAS_SENT_HOME.get() {
+            let_go();
+        }
         if target == system::TARGET {
             return if self.client.is_some() { Ok(system::target()) } else { Err(Status::PROTOCOL_ERROR) };
         }
@@ -174,6 +197,10 @@ impl Service for Connection {
             _ => {}
         }
         Some(answer)
+    }
+
+    fn taken(&mut self) {
+        let_go();
     }
 
     fn tidy(&mut self) {

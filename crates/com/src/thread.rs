@@ -17,6 +17,8 @@ thread_local! {
     static DEADLINE: Cell<Deadline> = const { Cell::new(Deadline::Within(DEFAULT_TIMEOUT)) };
     static CANCELLER: RefCell<Option<Arc<CancelState>>> = const { RefCell::new(None) };
     static CANCELLABLE: Cell<bool> = const { Cell::new(false) };
+    /// Whether an object of this process came home, whose sender waits to hear so.
+    static RETURNED: Cell<bool> = const { Cell::new(false) };
     static CHANNELS: Channels = const { Channels(RefCell::new(Vec::new())) };
     static LAST: Last = const { Last { oxid: Cell::new(0), owned: Cell::new(std::ptr::null_mut()) } };
 }
@@ -53,6 +55,20 @@ fn with<R>(deadline: Deadline, calls: impl FnOnce() -> R) -> R {
 #[inline]
 pub(crate) fn deadline() -> Deadline {
     DEADLINE.get()
+}
+
+/// An object of this process came home.
+pub(crate) fn note_return() {
+    RETURNED.set(true);
+}
+
+/// Tells the sender when the call just made has brought an object home.
+#[inline]
+pub(crate) fn confirm_return(channel: &mut Channel) {
+    if RETURNED.get() {
+        RETURNED.set(false);
+        channel.confirm();
+    }
 }
 
 /// That limit, looked up when a wait asks for it.
