@@ -36,6 +36,11 @@ pub(crate) fn endpoint_of(oxid: u64) -> String {
     format!("oxid-{oxid:016x}")
 }
 
+/// The options of a link's own connection: it is seldom used, and not by who measures latency.
+fn for_home(options: &Options) -> Options {
+    Options { waiting: Waiting::Adaptive, quiet: true, ..options.clone() }
+}
+
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -44,9 +49,7 @@ impl Link {
     /// Connects to a name: an exported name, or the endpoint of a process.
     pub(crate) fn open(runtime: &Runtime, name: &str, deadline: Deadline) -> Result<Self> {
         let options = runtime.options();
-        // Seldom used, and not by who measures latency.
-        let for_home = Options { waiting: Waiting::Adaptive, quiet: true, ..options.clone() };
-        let mut home = Channel::new(runtime.directory().connect(name, &for_home, deadline)?);
+        let mut home = Channel::new(runtime.directory().connect(name, &for_home(&options), deadline)?);
         let oxid = binding::introduce(&mut home, runtime.oxid(), deadline)?;
         Ok(Self {
             oxid,
@@ -80,7 +83,7 @@ impl Link {
     /// Whether the process at the other end is gone.
     pub(crate) fn is_dead(&self) -> bool {
         // A channel in use is alive, or its user finds out.
-        self.home.try_lock().is_ok_and(|home| home.is_closed())
+        self.home.try_lock().is_ok_and(|home| home.is_ended())
     }
 
     /// Whether nothing of the process is in use any more.
@@ -97,8 +100,12 @@ impl Link {
             }
         }
         drop(idle);
+        self.connect(&self.options, deadline)
+    }
+
+    fn connect(&self, options: &Options, deadline: Deadline) -> Result<Channel> {
         let runtime = Runtime::of_process()?;
-        let vi = runtime.directory().connect(&self.endpoint, &self.options, deadline).map_err(|error| match error {
+        let vi = runtime.directory().connect(&self.endpoint, options, deadline).map_err(|error| match error {
             ViError::NotFound { .. } => self.gone(),
             error => error.into(),
         })?;
@@ -123,8 +130,13 @@ impl Link {
     /// Makes a call of the runtime's own over the link's own connection.
     pub(crate) fn with_home<R>(&self, work: impl FnOnce(&mut Channel) -> Result<R>) -> Result<R> {
         let mut home = lock(&self.home);
-        if home.is_closed() {
+        if home.is_ended() {
             return Err(self.gone());
+        }
+        // A call on it timed out, but the process lives. Its new connection is there before the old one goes, so
+        // the server does not take this client for gone.
+        if home.is_broken() {
+            *home = self.connect(&for_home(&self.options), thread::deadline())?;
         }
         work(&mut home)
     }

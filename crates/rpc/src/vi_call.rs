@@ -119,9 +119,14 @@ impl Channel {
         self.broken
     }
 
-    /// Whether the peer ended or closed the connection.
+    /// Whether it cannot be used any more, for whatever cause.
     pub fn is_closed(&self) -> bool {
         self.broken || self.vi.is_closed()
+    }
+
+    /// Whether the peer ended or closed the connection.
+    pub fn is_ended(&self) -> bool {
+        self.vi.is_closed()
     }
 
     /// The peer's process id.
