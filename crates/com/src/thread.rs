@@ -128,27 +128,29 @@ impl Canceller {
     }
 }
 
-/// Registers a channel with the thread's canceller for the time of a call.
-#[cold]
-fn make_cancellable(channel: &Channel) -> Result<Cancellable> {
-    let state = CANCELLER.with_borrow(Clone::clone);
-    if let Some(state) = &state {
-        *state.waiting.lock().unwrap_or_else(PoisonError::into_inner) = Some(channel.alarm());
-        // Looked at after the alarm is in place, so that a cancel between the two rings it.
-        if state.cancelled.load(Ordering::SeqCst) {
-            return Err(obvia_via::Error::Cancelled.into());
-        }
+impl CancelState {
+    fn check(&self) -> Result<()> {
+        if self.cancelled.load(Ordering::SeqCst) { Err(obvia_via::Error::Cancelled.into()) } else { Ok(()) }
     }
-    Ok(Cancellable(state))
+
+    fn set_waiting(&self, alarm: Option<Alarm>) {
+        *self.waiting.lock().unwrap_or_else(PoisonError::into_inner) = alarm;
+    }
 }
 
-struct Cancellable(Option<Arc<CancelState>>);
+/// A channel's alarm while it is registered with the thread's canceller, which is for the time of a call.
+struct Cancellable<'a>(&'a CancelState);
 
-impl Drop for Cancellable {
+impl<'a> Cancellable<'a> {
+    fn new(state: &'a CancelState, channel: &Channel) -> Self {
+        state.set_waiting(Some(channel.alarm()));
+        Self(state)
+    }
+}
+
+impl Drop for Cancellable<'_> {
     fn drop(&mut self) {
-        if let Some(state) = &self.0 {
-            *state.waiting.lock().unwrap_or_else(PoisonError::into_inner) = None;
-        }
+        self.0.set_waiting(None);
     }
 }
 
@@ -257,6 +259,8 @@ fn put_aside(owned: *mut Owned) {
 #[cold]
 #[inline(never)]
 fn with_channel_slow<R>(link: &Arc<Link>, work: impl FnOnce(&mut Channel) -> Result<R>) -> Result<R> {
+    let canceller = if CANCELLABLE.get() { CANCELLER.with_borrow(Clone::clone) } else { None };
+    canceller.as_ref().map_or(Ok(()), |state| state.check())?;
     // Taken out, not borrowed: what `work` does may itself make calls on this thread.
     let found = CHANNELS.with(|channels| {
         let mut channels = channels.0.borrow_mut();
@@ -275,11 +279,22 @@ fn with_channel_slow<R>(link: &Arc<Link>, work: impl FnOnce(&mut Channel) -> Res
         }),
     };
     let Some(channel) = &mut owned.channel else { return Err(crate::code::E_UNEXPECTED.into()) };
-    let outcome = {
-        let _registered = if CANCELLABLE.get() { Some(make_cancellable(channel)?) } else { None };
-        work(channel)
+    let Some(state) = canceller else {
+        let outcome = work(channel);
+        if !channel.is_broken() {
+            put_last(owned);
+        }
+        return outcome;
     };
-    if !channel.is_broken() {
+    let outcome = {
+        let _registered = Cancellable::new(&state, channel);
+        // Looked at after the alarm is in place, so that a cancel between the two rings it.
+        state.check().and_then(|()| work(channel))
+    };
+    if state.check().is_err() {
+        // The alarm may have been rung too late for this call. Another call must not be taken for it.
+        owned.channel = None;
+    } else if !channel.is_broken() {
         put_last(owned);
     }
     outcome
