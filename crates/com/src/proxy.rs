@@ -82,7 +82,10 @@ impl Proxy {
         });
         match outcome {
             Ok(result) => result,
-            Err(error) => leave(error),
+            Err(error) => {
+                thread::close_broken();
+                leave(error)
+            }
         }
     }
 

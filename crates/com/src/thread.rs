@@ -203,6 +203,16 @@ fn put_last(owned: Box<Owned>) {
     });
 }
 
+/// Closes the channel of the call just made, if that call broke it: the server learns that nobody waits any more.
+#[cold]
+pub(crate) fn close_broken() {
+    if let Some(owned) = take_last()
+        && owned.channel.as_ref().is_some_and(|channel| !channel.is_broken())
+    {
+        put_last(owned);
+    }
+}
+
 /// Lends this thread's channel of a link to `work`, taking one from the link's pool where there is none yet.
 ///
 /// # Errors
