@@ -52,6 +52,7 @@ const FLOORS: &[Floor] = &[
         stranger_to: &[],
     },
     Floor { folder: "bench", package: "obvia-bench", may_know: &["obvia"], stranger_to: &["obvia-cli"] },
+    Floor { folder: "testing/torture", package: "torture", may_know: &["obvia"], stranger_to: &[] },
     Floor { folder: "xtask", package: "xtask", may_know: &[], stranger_to: &[] },
 ];
 
