@@ -13,9 +13,15 @@ use obvia_via::provider::shm::Options;
 use obvia_via::{Deadline, Error as ViError, Waiting};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 /// Channels that a pool keeps; further ones are closed when their thread ends.
 const IDLE_MAX: usize = 32;
+
+/// References that are given back in one call.
+const RELEASES_MAX: usize = 1024;
+/// How long one process may keep the janitor from giving references back to others.
+const RELEASE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The connections to one process and the proxies for its objects.
 pub(crate) struct Link {
@@ -158,12 +164,20 @@ impl Link {
         janitor::wake();
     }
 
-    /// Gives back what has been collected.
-    pub(crate) fn flush_releases(&self) {
+    /// Gives back what has been collected. Whether nothing is left.
+    pub(crate) fn flush_releases(&self) -> bool {
         let batch = std::mem::take(&mut *lock(&self.releases));
-        if !batch.is_empty() {
-            // Where the link is broken the server has dropped the references already.
-            let _ = system::release(self, &batch);
+        let mut parts = batch.chunks(RELEASES_MAX);
+        while let Some(part) = parts.next() {
+            let mut is_sent = false;
+            // What was sent is done, also where the answer is late. A server that has ended has dropped the references.
+            let outcome = thread::with_timeout(RELEASE_TIMEOUT, || system::release(self, part, &mut is_sent));
+            if outcome.is_err() && !is_sent && !self.is_dead() {
+                let unsent = part.iter().chain(parts.flatten());
+                lock(&self.releases).extend(unsent);
+                return false;
+            }
         }
+        true
     }
 }

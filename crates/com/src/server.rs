@@ -3,7 +3,7 @@
 use crate::binding;
 use crate::error::Result;
 use crate::exports::Target;
-use crate::runtime::Runtime;
+use crate::runtime::{Runtime, janitor};
 use crate::stub::StubCall;
 use crate::system;
 use obvia_rpc::object_table::Cached;
@@ -149,6 +149,8 @@ impl Connection {
         {
             runtime.exports().drop_client(client);
             runtime.clients().wake_all();
+            // This process may have been its client, too.
+            janitor::wake();
         }
     }
 }

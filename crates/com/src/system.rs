@@ -122,16 +122,17 @@ fn serve_query(_: *mut c_void, call: &mut StubCall<'_, '_>) -> std::result::Resu
     answer(call, outcome)
 }
 
-/// Gives references back.
-pub(crate) fn release(link: &Link, batch: &[(TargetId, u32)]) -> Result<()> {
-    for part in batch.chunks(1024) {
-        let mut request = Vec::with_capacity(part.len() * 16);
-        for (target, refs) in part {
-            request.extend(target_to_wire(*target));
-            request.extend(u64::from(*refs).to_le_bytes());
-        }
-        link.with_home(|home| call(home, OP_RELEASE, &request))?;
+/// Gives references back. `is_sent` says afterwards whether the server may have heard of it.
+pub(crate) fn release(link: &Link, batch: &[(TargetId, u32)], is_sent: &mut bool) -> Result<()> {
+    let mut request = Vec::with_capacity(batch.len() * 16);
+    for (target, refs) in batch {
+        request.extend(target_to_wire(*target));
+        request.extend(u64::from(*refs).to_le_bytes());
     }
+    link.with_home(|home| {
+        *is_sent = true;
+        call(home, OP_RELEASE, &request)
+    })?;
     Ok(())
 }
 
