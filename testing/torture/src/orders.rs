@@ -41,6 +41,7 @@ const ORDERS: &[(&str, Order)] = &[
     ("timeout", timeout),
     ("make", make),
     ("drop", |state, _| done(state.counters.clear())),
+    ("drop-last", |state, words| done(state.counters.truncate(state.counters.len() - number::<usize>(words, 0)?))),
     ("leave", |state, _| done(*state = State::default())),
     ("nothing", |state, _| state.counter()?.Nothing().map(done)?),
     ("add", |state, words| Ok(state.counter()?.Add(number(words, 0)?)?.to_string())),

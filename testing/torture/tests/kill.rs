@@ -6,6 +6,8 @@ use torture::process::{Directory, LATEST, Process, SOON, same, shared_memory, wi
 const PROGRAM: &str = env!("CARGO_BIN_EXE_torture-process");
 /// How the clients of a test wait: each in another way.
 const WAYS: [&str; 3] = ["adaptive", "block", "poll"];
+/// By when connections that nobody uses have been closed: a few rounds of the janitor.
+const SETTLED: Duration = Duration::from_secs(30);
 const DISCONNECTED: &str = "RPC_E_DISCONNECTED";
 const TIMEOUT: &str = "RPC_E_TIMEOUT";
 
@@ -34,7 +36,7 @@ fn counts(server: &Process) -> (u64, usize) {
 /// Waits until a server has no more threads and open files than it had.
 #[track_caller]
 fn settles(server: &Process, before: (u64, usize)) {
-    within(LATEST, || {
+    within(SETTLED, || {
         let now = counts(server);
         if now.0 <= before.0 && now.1 <= before.1 { Ok(()) } else { Err(format!("{now:?}, before {before:?}")) }
     });
@@ -184,6 +186,29 @@ fn clients_killed_in_the_middle_of_calls_leave_nothing() {
 
 #[test]
 #[ignore = "kills processes, and wants the machine for itself"]
+fn killed_clients_are_forgotten_while_others_keep_the_server_busy() {
+    let directory = Directory::new();
+    let mut server = server(&directory, "name");
+    let mut busy = directory.start(PROGRAM, &[]);
+    busy.good("connect name");
+    busy.good("calls 2");
+    assert_eq!((busy.line(), busy.line()), ("calling".to_owned(), "calling".to_owned()));
+    let before = counts(&server);
+    for _ in 0..3 {
+        for client in &mut clients(&directory, "name") {
+            client.good("make 1");
+            assert_eq!(client.good("callback 1"), "4");
+            assert_eq!(client.good("pass-own"), "true false");
+            client.kill();
+        }
+    }
+    settles(&server, before);
+    busy.kill();
+    server.becomes(SOON, "live", 0);
+}
+
+#[test]
+#[ignore = "kills processes, and wants the machine for itself"]
 fn clients_killed_while_a_call_sleeps_are_noticed_there() {
     let directory = Directory::new();
     let mut server = server(&directory, "name");
@@ -270,7 +295,12 @@ fn calls_to_a_stopped_server_end_in_time_and_work_when_it_goes_on() {
             assert!(error.contains(TIMEOUT), "{order}: {error}");
         }
     }
+    // Given back to a server that hears of it later.
+    clients[0].good("drop-last 2");
+    std::thread::sleep(Duration::from_secs(3));
     server.go_on();
+    // The janitor tries for a second, and rests for one.
+    server.becomes(SOON * 2, "live", 13);
     for client in &mut clients {
         client.good("timeout");
         // What the stopped server had been sent it does now, so the total is what it was.
