@@ -9,7 +9,7 @@ use crate::link::{Link, endpoint_of};
 use crate::objref::ObjRef;
 use crate::proxy::{import, look_behind};
 use crate::registry::{self, InterfaceInfo, Remote};
-use crate::server::{Clients, accept_on, hold_until_taken};
+use crate::server::{Clients, accept_on};
 use crate::{system, thread};
 use obvia_via::Waiting;
 use obvia_via::provider::shm::{Directory, Listener, Options};
@@ -205,8 +205,6 @@ impl Runtime {
         if client != imported.link.oxid() {
             system::transfer(&imported.link, imported.target, client, REFS_PER_POINTER)?;
             public_refs = REFS_PER_POINTER;
-        } else {
-            hold_until_taken(interface, client);
         }
         Ok(ObjRef {
             iid: info.iid,

@@ -2,7 +2,9 @@
 
 use crate::binding;
 use crate::error::Result;
-use crate::exports::Target;
+use crate::exports::{Client, Target};
+use crate::objref::ObjRef;
+use crate::registry::InterfaceInfo;
 use crate::runtime::{Runtime, janitor};
 use crate::stub::StubCall;
 use crate::system;
@@ -28,18 +30,16 @@ impl Clients {
         *self.connections.lock().unwrap_or_else(PoisonError::into_inner).entry(oxid).or_insert(0) += 1;
     }
 
-    /// Whether this was the client's last connection.
-    fn leave(&self, oxid: u64) -> bool {
+    /// Ends a connection. Returns what `end_client` does when it was the client's last, before it can connect again.
+    fn leave<R>(&self, oxid: u64, end_client: impl FnOnce() -> R) -> Option<R> {
         let mut connections = self.connections.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(count) = connections.get_mut(&oxid) else {
-            return false;
-        };
+        let count = connections.get_mut(&oxid)?;
         *count -= 1;
-        if *count == 0 {
-            connections.remove(&oxid);
-            return true;
+        if *count > 0 {
+            return None;
         }
-        false
+        connections.remove(&oxid);
+        Some(end_client())
     }
 
     /// Has every service thread look whether it keeps objects that are no longer exported.
@@ -99,25 +99,54 @@ pub(crate) struct Caller {
 thread_local! {
     /// The connection that this thread serves. Set once, since the thread serves no other.
     static CALLER: RefCell<Option<Caller>> = const { RefCell::new(None) };
-    /// The caller's own objects in the last response: a reference that goes home has no counts, so until it has been taken
-    /// there must be another.
-    static SENT_HOME: RefCell<Vec<IUnknown>> = const { RefCell::new(Vec::new()) };
-    static HAS_SENT_HOME: Cell<bool> = const { Cell::new(false) };
+    /// The references in the last response.
+    static SENT: RefCell<Sent> = const { RefCell::new(Sent { own: Vec::new(), home: Vec::new() }) };
+    static HAS_SENT: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Holds an object of the caller's, which travels home in a response, until the response has been taken.
-pub(crate) fn hold_until_taken(object: IUnknown, home: u64) {
-    if CALLER.with_borrow(|caller| caller.as_ref().is_some_and(|caller| caller.oxid == home)) {
-        SENT_HOME.with_borrow_mut(|sent| sent.push(object));
-        HAS_SENT_HOME.set(true);
+/// What has to be known of a response's references until the caller has taken it.
+#[derive(Default)]
+struct Sent {
+    /// References counted for the caller: it does not have them if it gave up the call.
+    own: Vec<(TargetId, u64)>,
+    /// Objects of the caller's: a reference that goes home has no counts, so until it is there another must last.
+    home: Vec<IUnknown>,
+}
+
+impl Caller {
+    /// A reference to an object, in the response to the caller.
+    pub(crate) fn marshal(&self, object: &IUnknown, info: &'static InterfaceInfo) -> Result<ObjRef> {
+        let reference = self.runtime.marshal(object, info, self.oxid)?;
+        if reference.oxid == self.runtime.oxid() {
+            self.note_sent(reference.target, reference.public_refs.into());
+        } else if reference.oxid == self.oxid {
+            SENT.with_borrow_mut(|sent| sent.home.push(object.clone()));
+            HAS_SENT.set(true);
+        }
+        Ok(reference)
+    }
+
+    /// References have been counted for the caller, and are in the response.
+    pub(crate) fn note_sent(&self, target: TargetId, refs: u64) {
+        SENT.with_borrow_mut(|sent| sent.own.push((target, refs)));
+        HAS_SENT.set(true);
     }
 }
 
 #[cold]
-fn let_go() {
-    HAS_SENT_HOME.set(false);
-    // Taken out, since the end of a proxy is not to find the list in use.
-    drop(SENT_HOME.take());
+fn take_sent() -> Sent {
+    HAS_SENT.set(false);
+    SENT.take()
+}
+
+/// Takes back the references of a response that the caller did not get.
+#[cold]
+fn take_back_sent() {
+    let sent = take_sent();
+    if let Some(caller) = caller() {
+        caller.runtime.exports().release(Client(caller.oxid), sent.own);
+        caller.runtime.clients().wake_all();
+    }
 }
 
 /// The caller of the method that runs on this thread, if it was called from another process.
@@ -145,9 +174,9 @@ impl Connection {
         let Self { runtime, client, cache, .. } = self;
         drop(cache);
         if let Some(client) = client
-            && runtime.clients().leave(client)
+            && let Some(dropped) = runtime.clients().leave(client, || runtime.exports().drop_client(client))
         {
-            runtime.exports().drop_client(client);
+            drop(dropped);
             runtime.clients().wake_all();
             // This process may have been its client, too.
             janitor::wake();
@@ -160,8 +189,9 @@ impl Service for Connection {
 
     #[inline]
     fn look_up(&mut self, target: TargetId) -> std::result::Result<&Target, Status> {
-        if HAS_SENT_HOME.get() {
-            let_go();
+        if HAS_SENT.get() {
+            // Who calls again has taken the last response.
+            drop(take_sent());
         }
         if target == system::TARGET {
             return if self.client.is_some() { Ok(system::target()) } else { Err(Status::PROTOCOL_ERROR) };
@@ -181,6 +211,9 @@ impl Service for Connection {
         // SAFETY: the table pairs each interface pointer with the stubs of its interface, and holds a reference.
         if let Err(status) = unsafe { stub(target.pointer(), &mut in_stub) } {
             call.fault(status);
+            if HAS_SENT.get() {
+                take_back_sent();
+            }
         }
     }
 
@@ -201,8 +234,8 @@ impl Service for Connection {
         Some(answer)
     }
 
-    fn taken(&mut self) {
-        let_go();
+    fn abandoned(&mut self) {
+        take_back_sent();
     }
 
     fn tidy(&mut self) {

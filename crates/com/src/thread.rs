@@ -2,6 +2,7 @@
 
 use crate::error::Result;
 use crate::link::Link;
+use crate::system;
 use obvia_rpc::vi_call::Channel;
 use obvia_via::provider::shm::Alarm;
 use obvia_via::{Deadline, Limit};
@@ -67,7 +68,7 @@ pub(crate) fn note_return() {
 pub(crate) fn confirm_return(channel: &mut Channel) {
     if RETURNED.get() {
         RETURNED.set(false);
-        channel.confirm();
+        system::confirm(channel);
     }
 }
 

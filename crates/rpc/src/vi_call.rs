@@ -208,15 +208,6 @@ impl Channel {
         self.publish(header, length);
     }
 
-    /// Tells the peer that the last response has been taken, where it cannot wait for the next call to know.
-    #[cold]
-    pub fn confirm(&mut self) {
-        if !self.broken && self.vi.tx.inline_frame(Deadline::Within(std::time::Duration::ZERO)).is_ok() {
-            let call_id = self.vi.tx.next_sequence().wrapping_sub(1);
-            self.vi.tx.send_inline(Header { kind: Kind::Cancel, opnum: 0, first: 0, second: call_id }, 0);
-        }
-    }
-
     /// Sends one protocol data unit and waits for the peer's.
     ///
     /// # Errors
@@ -356,8 +347,8 @@ pub trait Service {
     /// Answers a protocol data unit; `None` ends the connection.
     fn answer_pdu(&mut self, pdu: &[u8]) -> Option<Vec<u8>>;
 
-    /// The caller has taken the last response. Where it makes another call, it says so only by that.
-    fn taken(&mut self);
+    /// The caller gave up the call that was answered last: it has not taken the response.
+    fn abandoned(&mut self);
 
     /// Does what is due when no call is there.
     fn tidy(&mut self);
@@ -410,7 +401,7 @@ pub fn serve<S: Service>(vi: &mut Vi, service: &mut S) -> ViError {
             // The call it names has been answered, or this thread would not be here.
             Kind::Cancel => {
                 vi.rx.release();
-                service.taken();
+                service.abandoned();
             }
             Kind::Response | Kind::Fault => {
                 return ViError::Violation(obvia_via::Violation::BadKind(header.kind as u8));
