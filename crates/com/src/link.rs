@@ -12,6 +12,7 @@ use obvia_rpc::vi_call::{Channel, TargetId};
 use obvia_via::provider::shm::Options;
 use obvia_via::{Deadline, Error as ViError, Waiting};
 use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -33,6 +34,7 @@ pub(crate) struct Link {
     idle: Mutex<Vec<Channel>>,
     managers: Mutex<HashMap<u64, ManagerPointer>>,
     releases: Mutex<Vec<(TargetId, u32)>>,
+    has_failed: AtomicBool,
     /// Interfaces that both sides are known to mean the same by, with their fingerprints.
     bound: Mutex<HashSet<(u128, u128)>>,
 }
@@ -66,6 +68,7 @@ impl Link {
             idle: Mutex::default(),
             managers: Mutex::default(),
             releases: Mutex::default(),
+            has_failed: AtomicBool::new(false),
             bound: Mutex::default(),
         })
     }
@@ -162,6 +165,17 @@ impl Link {
     pub(crate) fn release_later(&self, target: TargetId, refs: u32) {
         lock(&self.releases).push((target, refs));
         janitor::wake();
+    }
+
+    /// A call failed since the peer is gone: it may not have come to take the references in the call.
+    pub(crate) fn note_failure(&self) {
+        self.has_failed.store(true, Ordering::Release);
+        janitor::wake();
+    }
+
+    /// Whether that happened, and the process at the other end is gone indeed.
+    pub(crate) fn take_failure(&self) -> bool {
+        self.is_dead() && self.has_failed.swap(false, Ordering::AcqRel)
     }
 
     /// Gives back what has been collected. Whether nothing is left.

@@ -84,6 +84,9 @@ impl Proxy {
             Ok(result) => result,
             Err(error) => {
                 thread::close_broken();
+                if error.code() == code::RPC_E_DISCONNECTED {
+                    self.link.note_failure();
+                }
                 leave(error)
             }
         }

@@ -45,6 +45,9 @@ fn work() {
         is_done = true;
         for link in runtime.links() {
             is_done &= link.flush_releases();
+            if link.take_failure() {
+                drop(runtime.exports().drop_client(link.oxid()));
+            }
         }
         // Somebody may always have something to give back, so a round is not told by that.
         let is_round = looked.elapsed() >= ROUND;
