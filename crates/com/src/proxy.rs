@@ -76,20 +76,27 @@ impl Proxy {
     #[inline]
     pub fn call(&self, work: impl FnOnce(&mut ProxyCall<'_>) -> Result<HRESULT>) -> HRESULT {
         let outcome = thread::with_channel(&self.link, |channel| {
-            let outcome = work(&mut ProxyCall { channel, target: self.target, oxid: self.link.oxid() });
-            thread::confirm_return(channel);
-            outcome
+            work(&mut ProxyCall { channel, target: self.target, oxid: self.link.oxid() })
         });
         match outcome {
-            Ok(result) => result,
-            Err(error) => {
-                thread::close_broken();
-                if error.code() == code::RPC_E_DISCONNECTED {
-                    self.link.note_failure();
+            Ok(result) => {
+                if thread::has_return() {
+                    thread::confirm_return(&self.link);
                 }
-                leave(error)
+                result
             }
+            Err(error) => self.fail(error),
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn fail(&self, error: Error) -> HRESULT {
+        thread::close_broken();
+        if error.code() == code::RPC_E_DISCONNECTED {
+            self.link.note_failure();
+        }
+        leave(error)
     }
 
     fn manager(&self) -> &ProxyManager {

@@ -63,13 +63,22 @@ pub(crate) fn note_return() {
     RETURNED.set(true);
 }
 
-/// Tells the sender when the call just made has brought an object home.
+/// Whether one came since the last [`confirm_return`].
 #[inline]
-pub(crate) fn confirm_return(channel: &mut Channel) {
-    if RETURNED.get() {
-        RETURNED.set(false);
+pub(crate) fn has_return() -> bool {
+    RETURNED.get()
+}
+
+/// Tells the sender that the response has been taken.
+#[cold]
+#[inline(never)]
+pub(crate) fn confirm_return(link: &Arc<Link>) {
+    RETURNED.set(false);
+    // Without a channel there is nobody to tell.
+    let _ = with_channel(link, |channel| {
         system::confirm(channel);
-    }
+        Ok(())
+    });
 }
 
 /// That limit, looked up when a wait asks for it.
