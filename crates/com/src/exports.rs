@@ -111,6 +111,12 @@ impl Exports {
 
     /// Takes references back. More than the holder has counts as all it has.
     pub(crate) fn release(&self, holder: Client, batch: impl IntoIterator<Item = (TargetId, u64)>) {
+        // Dropping an object runs its author's code: never under the lock.
+        drop(self.take_back(holder, batch));
+    }
+
+    /// Takes references back. Returns what nobody refers to any more.
+    fn take_back(&self, holder: Client, batch: impl IntoIterator<Item = (TargetId, u64)>) -> Vec<Target> {
         let mut books = self.books();
         let mut dropped = Vec::new();
         for (target, refs) in batch {
@@ -127,20 +133,19 @@ impl Exports {
                 dropped.extend(self.remove(&mut books, target));
             }
         }
-        // Dropping an object runs its author's code: never under the lock.
-        drop(books);
-        drop(dropped);
+        dropped
     }
 
-    /// Drops every reference of a client that is gone.
-    pub(crate) fn drop_client(&self, oxid: u64) {
+    /// Takes back every reference of a client that is gone. Returns what nobody refers to any more, to be dropped without locks.
+    #[must_use]
+    pub(crate) fn drop_client(&self, oxid: u64) -> Vec<Target> {
         let holder = Client(oxid);
         let held: Vec<_> = {
             let books = self.books();
             let held = books.entries.iter().filter(|(_, entry)| entry.refs.contains_key(&holder));
             held.map(|(&target, _)| (target, u64::MAX)).collect()
         };
-        self.release(holder, held);
+        self.take_back(holder, held)
     }
 
     fn remove(&self, books: &mut Books, target: TargetId) -> Option<Target> {

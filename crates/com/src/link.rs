@@ -12,10 +12,17 @@ use obvia_rpc::vi_call::{Channel, TargetId};
 use obvia_via::provider::shm::Options;
 use obvia_via::{Deadline, Error as ViError, Waiting};
 use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 /// Channels that a pool keeps; further ones are closed when their thread ends.
 const IDLE_MAX: usize = 32;
+
+/// References that are given back in one call.
+const RELEASES_MAX: usize = 1024;
+/// How long one process may keep the janitor from giving references back to others.
+const RELEASE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The connections to one process and the proxies for its objects.
 pub(crate) struct Link {
@@ -27,6 +34,7 @@ pub(crate) struct Link {
     idle: Mutex<Vec<Channel>>,
     managers: Mutex<HashMap<u64, ManagerPointer>>,
     releases: Mutex<Vec<(TargetId, u32)>>,
+    has_failed: AtomicBool,
     /// Interfaces that both sides are known to mean the same by, with their fingerprints.
     bound: Mutex<HashSet<(u128, u128)>>,
 }
@@ -34,6 +42,11 @@ pub(crate) struct Link {
 /// The name of a process's endpoint in the directory.
 pub(crate) fn endpoint_of(oxid: u64) -> String {
     format!("oxid-{oxid:016x}")
+}
+
+/// The options of a link's own connection: it is seldom used, and not by who measures latency.
+fn for_home(options: &Options) -> Options {
+    Options { waiting: Waiting::Adaptive, quiet: true, ..options.clone() }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -44,9 +57,7 @@ impl Link {
     /// Connects to a name: an exported name, or the endpoint of a process.
     pub(crate) fn open(runtime: &Runtime, name: &str, deadline: Deadline) -> Result<Self> {
         let options = runtime.options();
-        // Seldom used, and not by who measures latency.
-        let for_home = Options { waiting: Waiting::Adaptive, quiet: true, ..options.clone() };
-        let mut home = Channel::new(runtime.directory().connect(name, &for_home, deadline)?);
+        let mut home = Channel::new(runtime.directory().connect(name, &for_home(&options), deadline)?);
         let oxid = binding::introduce(&mut home, runtime.oxid(), deadline)?;
         Ok(Self {
             oxid,
@@ -57,6 +68,7 @@ impl Link {
             idle: Mutex::default(),
             managers: Mutex::default(),
             releases: Mutex::default(),
+            has_failed: AtomicBool::new(false),
             bound: Mutex::default(),
         })
     }
@@ -80,7 +92,7 @@ impl Link {
     /// Whether the process at the other end is gone.
     pub(crate) fn is_dead(&self) -> bool {
         // A channel in use is alive, or its user finds out.
-        self.home.try_lock().is_ok_and(|home| home.is_closed())
+        self.home.try_lock().is_ok_and(|home| home.is_ended())
     }
 
     /// Whether nothing of the process is in use any more.
@@ -97,8 +109,12 @@ impl Link {
             }
         }
         drop(idle);
+        self.connect(&self.options, deadline)
+    }
+
+    fn connect(&self, options: &Options, deadline: Deadline) -> Result<Channel> {
         let runtime = Runtime::of_process()?;
-        let vi = runtime.directory().connect(&self.endpoint, &self.options, deadline).map_err(|error| match error {
+        let vi = runtime.directory().connect(&self.endpoint, options, deadline).map_err(|error| match error {
             ViError::NotFound { .. } => self.gone(),
             error => error.into(),
         })?;
@@ -123,8 +139,13 @@ impl Link {
     /// Makes a call of the runtime's own over the link's own connection.
     pub(crate) fn with_home<R>(&self, work: impl FnOnce(&mut Channel) -> Result<R>) -> Result<R> {
         let mut home = lock(&self.home);
-        if home.is_closed() {
+        if home.is_ended() {
             return Err(self.gone());
+        }
+        // A call on it timed out, but the process lives. Its new connection is there before the old one goes, so
+        // the server does not take this client for gone.
+        if home.is_broken() {
+            *home = self.connect(&for_home(&self.options), thread::deadline())?;
         }
         work(&mut home)
     }
@@ -146,12 +167,31 @@ impl Link {
         janitor::wake();
     }
 
-    /// Gives back what has been collected.
-    pub(crate) fn flush_releases(&self) {
+    /// A call failed since the peer is gone: it may not have come to take the references in the call.
+    pub(crate) fn note_failure(&self) {
+        self.has_failed.store(true, Ordering::Release);
+        janitor::wake();
+    }
+
+    /// Whether that happened, and the process at the other end is gone indeed.
+    pub(crate) fn take_failure(&self) -> bool {
+        self.is_dead() && self.has_failed.swap(false, Ordering::AcqRel)
+    }
+
+    /// Gives back what has been collected. Whether nothing is left.
+    pub(crate) fn flush_releases(&self) -> bool {
         let batch = std::mem::take(&mut *lock(&self.releases));
-        if !batch.is_empty() {
-            // Where the link is broken the server has dropped the references already.
-            let _ = system::release(self, &batch);
+        let mut parts = batch.chunks(RELEASES_MAX);
+        while let Some(part) = parts.next() {
+            let mut is_sent = false;
+            // What was sent is done, also where the answer is late. A server that has ended has dropped the references.
+            let outcome = thread::with_timeout(RELEASE_TIMEOUT, || system::release(self, part, &mut is_sent));
+            if outcome.is_err() && !is_sent && !self.is_dead() {
+                let unsent = part.iter().chain(parts.flatten());
+                lock(&self.releases).extend(unsent);
+                return false;
+            }
         }
+        true
     }
 }

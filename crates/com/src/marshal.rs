@@ -91,7 +91,7 @@ pub unsafe fn reference_for_caller(
     }
     let made = (|| {
         let caller = caller().ok_or(code::E_UNEXPECTED)?;
-        Ok(caller.runtime.marshal(&object, wanted.info()?, caller.oxid)?.to_wire())
+        Ok(caller.marshal(&object, wanted.info()?)?.to_wire())
     })();
     made.map_err(|error: Error| Status(error.code().0.cast_unsigned()))
 }

@@ -79,9 +79,24 @@ impl Proxy {
             work(&mut ProxyCall { channel, target: self.target, oxid: self.link.oxid() })
         });
         match outcome {
-            Ok(result) => result,
-            Err(error) => leave(error),
+            Ok(result) => {
+                if thread::has_return() {
+                    thread::confirm_return(&self.link);
+                }
+                result
+            }
+            Err(error) => self.fail(error),
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn fail(&self, error: Error) -> HRESULT {
+        thread::close_broken();
+        if error.code() == code::RPC_E_DISCONNECTED {
+            self.link.note_failure();
+        }
+        leave(error)
     }
 
     fn manager(&self) -> &ProxyManager {

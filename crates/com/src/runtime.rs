@@ -139,10 +139,10 @@ impl Runtime {
         lock(&self.links).values().cloned().collect()
     }
 
-    /// Closes links that nobody uses.
-    pub(crate) fn close_unused_links(&self) {
-        // Two: the table's, and the one of `links()` above is gone by now; a user's would make it more.
-        let unused = |link: &Arc<Link>| Arc::strong_count(link) == 1 && (link.is_dead() || link.is_unused());
+    /// Closes links that nobody has in hand and that are of no use.
+    pub(crate) fn close_links(&self, is_useless: impl Fn(&Link) -> bool) {
+        // One: the table's. A user's would make it more.
+        let unused = |link: &Arc<Link>| Arc::strong_count(link) == 1 && is_useless(link);
         let closed: Vec<_> = {
             let mut links = lock(&self.links);
             let keys: Vec<_> = links.iter().filter(|(_, link)| unused(link)).map(|(&oxid, _)| oxid).collect();
@@ -220,6 +220,7 @@ impl Runtime {
     pub(crate) fn unmarshal(&self, reference: &ObjRef, info: &'static InterfaceInfo) -> Result<IUnknown> {
         registry::register_module(info);
         if reference.oxid == self.oxid {
+            thread::note_return();
             let object = self.exports.get(reference.target)?.object.ok_or(code::RPC_E_INVALID_OBJREF)?;
             return crate::exports::query(object.get(), info);
         }

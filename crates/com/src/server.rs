@@ -2,8 +2,10 @@
 
 use crate::binding;
 use crate::error::Result;
-use crate::exports::Target;
-use crate::runtime::Runtime;
+use crate::exports::{Client, Target};
+use crate::objref::ObjRef;
+use crate::registry::InterfaceInfo;
+use crate::runtime::{Runtime, janitor};
 use crate::stub::StubCall;
 use crate::system;
 use obvia_rpc::object_table::Cached;
@@ -11,9 +13,10 @@ use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::{ServerCall, Service, TargetId, serve};
 use obvia_via::provider::shm::{Alarm, Incoming, Listener};
 use obvia_via::{Deadline, Error as ViError};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use windows_core::IUnknown;
 
 /// The processes that are connected, and how many connections each has.
 #[derive(Default)]
@@ -27,18 +30,16 @@ impl Clients {
         *self.connections.lock().unwrap_or_else(PoisonError::into_inner).entry(oxid).or_insert(0) += 1;
     }
 
-    /// Whether this was the client's last connection.
-    fn leave(&self, oxid: u64) -> bool {
+    /// Ends a connection. Returns what `end_client` does when it was the client's last, before it can connect again.
+    fn leave<R>(&self, oxid: u64, end_client: impl FnOnce() -> R) -> Option<R> {
         let mut connections = self.connections.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(count) = connections.get_mut(&oxid) else {
-            return false;
-        };
+        let count = connections.get_mut(&oxid)?;
         *count -= 1;
-        if *count == 0 {
-            connections.remove(&oxid);
-            return true;
+        if *count > 0 {
+            return None;
         }
-        false
+        connections.remove(&oxid);
+        Some(end_client())
     }
 
     /// Has every service thread look whether it keeps objects that are no longer exported.
@@ -98,6 +99,54 @@ pub(crate) struct Caller {
 thread_local! {
     /// The connection that this thread serves. Set once, since the thread serves no other.
     static CALLER: RefCell<Option<Caller>> = const { RefCell::new(None) };
+    /// The references in the last response.
+    static SENT: RefCell<Sent> = const { RefCell::new(Sent { own: Vec::new(), home: Vec::new() }) };
+    static HAS_SENT: Cell<bool> = const { Cell::new(false) };
+}
+
+/// What has to be known of a response's references until the caller has taken it.
+#[derive(Default)]
+struct Sent {
+    /// References counted for the caller: it does not have them if it gave up the call.
+    own: Vec<(TargetId, u64)>,
+    /// Objects of the caller's: a reference that goes home has no counts, so until it is there another must last.
+    home: Vec<IUnknown>,
+}
+
+impl Caller {
+    /// A reference to an object, in the response to the caller.
+    pub(crate) fn marshal(&self, object: &IUnknown, info: &'static InterfaceInfo) -> Result<ObjRef> {
+        let reference = self.runtime.marshal(object, info, self.oxid)?;
+        if reference.oxid == self.runtime.oxid() {
+            self.note_sent(reference.target, reference.public_refs.into());
+        } else if reference.oxid == self.oxid {
+            SENT.with_borrow_mut(|sent| sent.home.push(object.clone()));
+            HAS_SENT.set(true);
+        }
+        Ok(reference)
+    }
+
+    /// References have been counted for the caller, and are in the response.
+    pub(crate) fn note_sent(&self, target: TargetId, refs: u64) {
+        SENT.with_borrow_mut(|sent| sent.own.push((target, refs)));
+        HAS_SENT.set(true);
+    }
+}
+
+#[cold]
+fn take_sent() -> Sent {
+    HAS_SENT.set(false);
+    SENT.take()
+}
+
+/// Takes back the references of a response that the caller did not get.
+#[cold]
+fn take_back_sent() {
+    let sent = take_sent();
+    if let Some(caller) = caller() {
+        caller.runtime.exports().release(Client(caller.oxid), sent.own);
+        caller.runtime.clients().wake_all();
+    }
 }
 
 /// The caller of the method that runs on this thread, if it was called from another process.
@@ -125,10 +174,12 @@ impl Connection {
         let Self { runtime, client, cache, .. } = self;
         drop(cache);
         if let Some(client) = client
-            && runtime.clients().leave(client)
+            && let Some(dropped) = runtime.clients().leave(client, || runtime.exports().drop_client(client))
         {
-            runtime.exports().drop_client(client);
+            drop(dropped);
             runtime.clients().wake_all();
+            // This process may have been its client, too.
+            janitor::wake();
         }
     }
 }
@@ -138,6 +189,10 @@ impl Service for Connection {
 
     #[inline]
     fn look_up(&mut self, target: TargetId) -> std::result::Result<&Target, Status> {
+        if HAS_SENT.get() {
+            // Who calls again has taken the last response.
+            drop(take_sent());
+        }
         if target == system::TARGET {
             return if self.client.is_some() { Ok(system::target()) } else { Err(Status::PROTOCOL_ERROR) };
         }
@@ -156,6 +211,9 @@ impl Service for Connection {
         // SAFETY: the table pairs each interface pointer with the stubs of its interface, and holds a reference.
         if let Err(status) = unsafe { stub(target.pointer(), &mut in_stub) } {
             call.fault(status);
+            if HAS_SENT.get() {
+                take_back_sent();
+            }
         }
     }
 
@@ -174,6 +232,10 @@ impl Service for Connection {
             _ => {}
         }
         Some(answer)
+    }
+
+    fn abandoned(&mut self) {
+        take_back_sent();
     }
 
     fn tidy(&mut self) {

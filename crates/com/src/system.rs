@@ -12,8 +12,9 @@ use crate::stub::{StubCall, StubFn};
 use crate::thread;
 use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::{Channel, TargetId};
-use obvia_via::RegionView;
+use obvia_via::{Deadline, RegionView};
 use std::ffi::c_void;
+use std::time::Duration;
 use windows_core::{GUID, HRESULT};
 
 /// The target of the runtime's own calls. No entry of the object table has generation 0.
@@ -28,12 +29,21 @@ const OP_RESOLVE: u16 = 6;
 const OP_LIST: u16 = 7;
 const OP_DESCRIBE: u16 = 8;
 const OP_INTERFACES: u16 = 9;
+const OP_TAKEN: u16 = 10;
 
 /// The most bytes that an answer of these calls may have.
 const ANSWER_MAX: usize = 1 << 20;
 
-static STUBS: [StubFn; 7] =
-    [serve_query, serve_release, serve_transfer, serve_resolve, serve_list, serve_describe, serve_interfaces];
+static STUBS: [StubFn; 8] = [
+    serve_query,
+    serve_release,
+    serve_transfer,
+    serve_resolve,
+    serve_list,
+    serve_describe,
+    serve_interfaces,
+    serve_taken,
+];
 static SELF: Target = Target { object: None, stubs: &STUBS };
 
 /// What calls to [`TARGET`] are dispatched to.
@@ -117,21 +127,23 @@ fn serve_query(_: *mut c_void, call: &mut StubCall<'_, '_>) -> std::result::Resu
         let object = exports.get(through)?.object.ok_or(code::RPC_E_DISCONNECTED)?;
         let info = registry::find(&iid).map_err(|_| code::E_NOINTERFACE)?;
         let found = exports.add(object.get(), info, Client(caller.oxid), REFS_PER_QUERY.into())?;
+        caller.note_sent(found.target, REFS_PER_QUERY.into());
         Ok(target_to_wire(found.target).to_vec())
     })();
     answer(call, outcome)
 }
 
-/// Gives references back.
-pub(crate) fn release(link: &Link, batch: &[(TargetId, u32)]) -> Result<()> {
-    for part in batch.chunks(1024) {
-        let mut request = Vec::with_capacity(part.len() * 16);
-        for (target, refs) in part {
-            request.extend(target_to_wire(*target));
-            request.extend(u64::from(*refs).to_le_bytes());
-        }
-        link.with_home(|home| call(home, OP_RELEASE, &request))?;
+/// Gives references back. `is_sent` says afterwards whether the server may have heard of it.
+pub(crate) fn release(link: &Link, batch: &[(TargetId, u32)], is_sent: &mut bool) -> Result<()> {
+    let mut request = Vec::with_capacity(batch.len() * 16);
+    for (target, refs) in batch {
+        request.extend(target_to_wire(*target));
+        request.extend(u64::from(*refs).to_le_bytes());
     }
+    link.with_home(|home| {
+        *is_sent = true;
+        call(home, OP_RELEASE, &request)
+    })?;
     Ok(())
 }
 
@@ -229,6 +241,20 @@ fn serve_interfaces(_: *mut c_void, call: &mut StubCall<'_, '_>) -> std::result:
         registry::known().iter().map(|info| format!("{}\t{:?}\n", info.name, info.iid)).collect();
     lines.sort();
     answer(call, Ok(lines.concat().into_bytes()))
+}
+
+/// Tells the server that its last response has been taken, where it cannot wait for the next call to know.
+#[cold]
+pub(crate) fn confirm(channel: &mut Channel) {
+    // Where there is no room for it now, the next call says the same.
+    if !channel.is_closed() && channel.inline_request(Deadline::Within(Duration::ZERO)).is_ok() {
+        channel.oneway(TARGET, OP_TAKEN, 0);
+    }
+}
+
+fn serve_taken(_: *mut c_void, _: &mut StubCall<'_, '_>) -> std::result::Result<(), Status> {
+    // That it came says it.
+    Ok(())
 }
 
 /// Waits until the server has taken up what was sent over a channel before.

@@ -2,6 +2,7 @@
 
 use crate::error::Result;
 use crate::link::Link;
+use crate::system;
 use obvia_rpc::vi_call::Channel;
 use obvia_via::provider::shm::Alarm;
 use obvia_via::{Deadline, Limit};
@@ -17,6 +18,8 @@ thread_local! {
     static DEADLINE: Cell<Deadline> = const { Cell::new(Deadline::Within(DEFAULT_TIMEOUT)) };
     static CANCELLER: RefCell<Option<Arc<CancelState>>> = const { RefCell::new(None) };
     static CANCELLABLE: Cell<bool> = const { Cell::new(false) };
+    /// Whether an object of this process came home, whose sender waits to hear so.
+    static RETURNED: Cell<bool> = const { Cell::new(false) };
     static CHANNELS: Channels = const { Channels(RefCell::new(Vec::new())) };
     static LAST: Last = const { Last { oxid: Cell::new(0), owned: Cell::new(std::ptr::null_mut()) } };
 }
@@ -53,6 +56,29 @@ fn with<R>(deadline: Deadline, calls: impl FnOnce() -> R) -> R {
 #[inline]
 pub(crate) fn deadline() -> Deadline {
     DEADLINE.get()
+}
+
+/// An object of this process came home.
+pub(crate) fn note_return() {
+    RETURNED.set(true);
+}
+
+/// Whether one came since the last [`confirm_return`].
+#[inline]
+pub(crate) fn has_return() -> bool {
+    RETURNED.get()
+}
+
+/// Tells the sender that the response has been taken.
+#[cold]
+#[inline(never)]
+pub(crate) fn confirm_return(link: &Arc<Link>) {
+    RETURNED.set(false);
+    // Without a channel there is nobody to tell.
+    let _ = with_channel(link, |channel| {
+        system::confirm(channel);
+        Ok(())
+    });
 }
 
 /// That limit, looked up when a wait asks for it.
@@ -112,27 +138,29 @@ impl Canceller {
     }
 }
 
-/// Registers a channel with the thread's canceller for the time of a call.
-#[cold]
-fn make_cancellable(channel: &Channel) -> Result<Cancellable> {
-    let state = CANCELLER.with_borrow(Clone::clone);
-    if let Some(state) = &state {
-        *state.waiting.lock().unwrap_or_else(PoisonError::into_inner) = Some(channel.alarm());
-        // Looked at after the alarm is in place, so that a cancel between the two rings it.
-        if state.cancelled.load(Ordering::SeqCst) {
-            return Err(obvia_via::Error::Cancelled.into());
-        }
+impl CancelState {
+    fn check(&self) -> Result<()> {
+        if self.cancelled.load(Ordering::SeqCst) { Err(obvia_via::Error::Cancelled.into()) } else { Ok(()) }
     }
-    Ok(Cancellable(state))
+
+    fn set_waiting(&self, alarm: Option<Alarm>) {
+        *self.waiting.lock().unwrap_or_else(PoisonError::into_inner) = alarm;
+    }
 }
 
-struct Cancellable(Option<Arc<CancelState>>);
+/// A channel's alarm while it is registered with the thread's canceller, which is for the time of a call.
+struct Cancellable<'a>(&'a CancelState);
 
-impl Drop for Cancellable {
+impl<'a> Cancellable<'a> {
+    fn new(state: &'a CancelState, channel: &Channel) -> Self {
+        state.set_waiting(Some(channel.alarm()));
+        Self(state)
+    }
+}
+
+impl Drop for Cancellable<'_> {
     fn drop(&mut self) {
-        if let Some(state) = &self.0 {
-            *state.waiting.lock().unwrap_or_else(PoisonError::into_inner) = None;
-        }
+        self.0.set_waiting(None);
     }
 }
 
@@ -183,6 +211,16 @@ fn put_last(owned: Box<Owned>) {
         last.oxid.set(owned.oxid);
         last.owned.set(Box::into_raw(owned));
     });
+}
+
+/// Closes the channel of the call just made, if that call broke it: the server learns that nobody waits any more.
+#[cold]
+pub(crate) fn close_broken() {
+    if let Some(owned) = take_last()
+        && owned.channel.as_ref().is_some_and(|channel| !channel.is_broken())
+    {
+        put_last(owned);
+    }
 }
 
 /// Lends this thread's channel of a link to `work`, taking one from the link's pool where there is none yet.
@@ -241,6 +279,8 @@ fn put_aside(owned: *mut Owned) {
 #[cold]
 #[inline(never)]
 fn with_channel_slow<R>(link: &Arc<Link>, work: impl FnOnce(&mut Channel) -> Result<R>) -> Result<R> {
+    let canceller = if CANCELLABLE.get() { CANCELLER.with_borrow(Clone::clone) } else { None };
+    canceller.as_ref().map_or(Ok(()), |state| state.check())?;
     // Taken out, not borrowed: what `work` does may itself make calls on this thread.
     let found = CHANNELS.with(|channels| {
         let mut channels = channels.0.borrow_mut();
@@ -259,11 +299,22 @@ fn with_channel_slow<R>(link: &Arc<Link>, work: impl FnOnce(&mut Channel) -> Res
         }),
     };
     let Some(channel) = &mut owned.channel else { return Err(crate::code::E_UNEXPECTED.into()) };
-    let outcome = {
-        let _registered = if CANCELLABLE.get() { Some(make_cancellable(channel)?) } else { None };
-        work(channel)
+    let Some(state) = canceller else {
+        let outcome = work(channel);
+        if !channel.is_broken() {
+            put_last(owned);
+        }
+        return outcome;
     };
-    if !channel.is_broken() {
+    let outcome = {
+        let _registered = Cancellable::new(&state, channel);
+        // Looked at after the alarm is in place, so that a cancel between the two rings it.
+        state.check().and_then(|()| work(channel))
+    };
+    if state.check().is_err() {
+        // The alarm may have been rung too late for this call. Another call must not be taken for it.
+        owned.channel = None;
+    } else if !channel.is_broken() {
         put_last(owned);
     }
     outcome

@@ -119,9 +119,14 @@ impl Channel {
         self.broken
     }
 
-    /// Whether the peer ended or closed the connection.
+    /// Whether it cannot be used any more, for whatever cause.
     pub fn is_closed(&self) -> bool {
         self.broken || self.vi.is_closed()
+    }
+
+    /// Whether the peer ended or closed the connection.
+    pub fn is_ended(&self) -> bool {
+        self.vi.is_closed()
     }
 
     /// The peer's process id.
@@ -342,6 +347,9 @@ pub trait Service {
     /// Answers a protocol data unit; `None` ends the connection.
     fn answer_pdu(&mut self, pdu: &[u8]) -> Option<Vec<u8>>;
 
+    /// The caller gave up the call that was answered last: it has not taken the response.
+    fn abandoned(&mut self);
+
     /// Does what is due when no call is there.
     fn tidy(&mut self);
 }
@@ -391,7 +399,10 @@ pub fn serve<S: Service>(vi: &mut Vi, service: &mut S) -> ViError {
                 }
             }
             // The call it names has been answered, or this thread would not be here.
-            Kind::Cancel => vi.rx.release(),
+            Kind::Cancel => {
+                vi.rx.release();
+                service.abandoned();
+            }
             Kind::Response | Kind::Fault => {
                 return ViError::Violation(obvia_via::Violation::BadKind(header.kind as u8));
             }

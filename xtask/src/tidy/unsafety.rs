@@ -24,6 +24,9 @@ const ALLOWED: &[(&str, &str)] = &[
     ("crates/com/tests/", "tests of the binary interface"),
     ("crates/via/tests/", "tests of shared memory"),
     ("bench/src/raw.rs", "baselines share memory without the checks that obvia makes"),
+    ("testing/torture/src/allocations.rs", "is a global allocator"),
+    ("testing/torture/src/lockdown.rs", "has the kernel filter the system calls of a thread"),
+    ("testing/torture/src/poll_path.rs", "makes a system call that is not allowed, on purpose"),
     ("bench/src/raw/", "baselines share memory without the checks that obvia makes"),
 ];
 

@@ -1,11 +1,13 @@
-//! The janitor: a thread that gives references back in batches, and closes links that nobody uses.
+//! The janitor: a thread that gives references back in batches, and closes links that nobody uses, or whose peer ended.
 
 use super::Runtime;
 use std::sync::{Condvar, Mutex, Once, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How long releases wait for others to join them.
 const BATCH: Duration = Duration::from_millis(5);
+/// When to try again where a process could not be told.
+const RETRY: Duration = Duration::from_secs(1);
 /// How often unused links are looked for.
 const ROUND: Duration = Duration::from_secs(10);
 
@@ -13,7 +15,7 @@ static PENDING: Mutex<bool> = Mutex::new(false);
 static SIGNAL: Condvar = Condvar::new();
 static START: Once = Once::new();
 
-/// Tells the janitor that there is something to give back.
+/// Tells the janitor that there is something to give back, or that a peer has ended.
 pub(crate) fn wake() {
     START.call_once(|| {
         // Without the thread references are given back when the process ends.
@@ -27,22 +29,31 @@ pub(crate) fn wake() {
 }
 
 fn work() {
+    let (mut looked, mut is_done) = (Instant::now(), true);
     loop {
         let pending = PENDING.lock().unwrap_or_else(PoisonError::into_inner);
-        let waited = SIGNAL.wait_timeout_while(pending, ROUND, |pending| !*pending);
+        let waited = SIGNAL.wait_timeout_while(pending, if is_done { ROUND } else { RETRY }, |pending| !*pending);
         let (mut pending, outcome) = waited.unwrap_or_else(PoisonError::into_inner);
         *pending = false;
         drop(pending);
         let Ok(runtime) = Runtime::of_process() else {
             return;
         };
-        if outcome.timed_out() {
-            runtime.close_unused_links();
-            continue;
+        if !outcome.timed_out() {
+            std::thread::sleep(BATCH);
         }
-        std::thread::sleep(BATCH);
+        is_done = true;
         for link in runtime.links() {
-            link.flush_releases();
+            is_done &= link.flush_releases();
+            if link.take_failure() {
+                drop(runtime.exports().drop_client(link.oxid()));
+            }
+        }
+        // Somebody may always have something to give back, so a round is not told by that.
+        let is_round = looked.elapsed() >= ROUND;
+        runtime.close_links(|link| link.is_dead() || is_round && link.is_unused());
+        if is_round {
+            looked = Instant::now();
         }
     }
 }

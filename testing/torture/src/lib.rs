@@ -1,0 +1,183 @@
+//! What the torture tests call: counters, a factory of counters, and what tells how their process is.
+
+pub mod allocations;
+pub mod lockdown;
+pub mod orders;
+mod poll_path;
+pub mod process;
+mod soak;
+
+obvia::include_idl!("torture");
+
+use obvia::{Agile, code};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::{Duration, Instant};
+use windows_core::{Interface, implement};
+
+static LIVE: AtomicI64 = AtomicI64::new(0);
+static NOTICED: AtomicI64 = AtomicI64::new(0);
+static SLEEPING: AtomicI64 = AtomicI64::new(0);
+
+/// Counters alive in this process.
+pub fn live() -> i64 {
+    LIVE.load(Ordering::SeqCst)
+}
+
+/// Sleeps that run in this process.
+pub fn sleeping() -> i64 {
+    SLEEPING.load(Ordering::SeqCst)
+}
+
+/// Sleeps of this process that noticed that their caller gave up.
+pub fn noticed() -> i64 {
+    NOTICED.load(Ordering::SeqCst)
+}
+
+/// Counts, and is counted.
+#[implement(ICounter)]
+pub struct Counter(AtomicI64);
+
+impl Counter {
+    /// A counter at zero.
+    #[expect(clippy::new_ret_no_self, reason = "a counter is used through its interface")]
+    pub fn new() -> ICounter {
+        LIVE.fetch_add(1, Ordering::SeqCst);
+        Self(AtomicI64::new(0)).into()
+    }
+}
+
+impl Drop for Counter {
+    fn drop(&mut self) {
+        LIVE.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// Counts a sleep while it lasts.
+struct Sleeper;
+
+impl Sleeper {
+    fn new() -> Self {
+        SLEEPING.fetch_add(1, Ordering::SeqCst);
+        Self
+    }
+}
+
+impl Drop for Sleeper {
+    fn drop(&mut self) {
+        SLEEPING.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+impl ICounter_Impl for Counter_Impl {
+    fn Nothing(&self) -> obvia::Result<()> {
+        Ok(())
+    }
+
+    fn Sum4(&self, a: i32, b: i32, c: i32, d: i32) -> obvia::Result<i32> {
+        Ok(a.wrapping_add(b).wrapping_add(c).wrapping_add(d))
+    }
+
+    fn Add(&self, by: i32) -> obvia::Result<i64> {
+        let by = i64::from(by);
+        Ok(self.0.fetch_add(by, Ordering::SeqCst) + by)
+    }
+
+    fn Get(&self) -> obvia::Result<i64> {
+        Ok(self.0.load(Ordering::SeqCst))
+    }
+
+    fn Echo(&self, values: &[i32]) -> obvia::Result<Vec<i32>> {
+        Ok(values.to_vec())
+    }
+
+    fn Fail(&self, code: i32) -> obvia::Result<()> {
+        Err(obvia::HRESULT(code).into())
+    }
+
+    fn Sleep(&self, milliseconds: u32) -> obvia::Result<()> {
+        let _sleeper = Sleeper::new();
+        let end = Instant::now() + Duration::from_millis(milliseconds.into());
+        while Instant::now() < end {
+            if obvia::is_cancelled() {
+                NOTICED.fetch_add(1, Ordering::SeqCst);
+                return Err(code::RPC_E_CALL_CANCELED.into());
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Ok(())
+    }
+
+    fn Callback(&self, listener: Option<&IListener>, value: i32) -> obvia::Result<i32> {
+        listener.ok_or(code::E_POINTER)?.Heard(value)
+    }
+}
+
+/// Makes counters.
+#[implement(IFactory)]
+#[derive(Default)]
+pub struct Factory {
+    kept: Mutex<Option<Agile<ICounter>>>,
+}
+
+impl Factory {
+    fn kept(&self) -> obvia::Result<Agile<ICounter>> {
+        Ok(self.kept.lock().unwrap().clone().ok_or(code::E_POINTER)?)
+    }
+}
+
+impl IFactory_Impl for Factory_Impl {
+    fn Make(&self) -> obvia::Result<ICounter> {
+        Ok(Counter::new())
+    }
+
+    fn Live(&self) -> obvia::Result<i64> {
+        Ok(live())
+    }
+
+    fn Noticed(&self) -> obvia::Result<i64> {
+        Ok(noticed())
+    }
+
+    fn Allocations(&self) -> obvia::Result<(i64, i64)> {
+        Ok(allocations::counts())
+    }
+
+    fn Lockdown(&self) -> obvia::Result<()> {
+        lockdown::lock_down().map_err(|error| obvia::Error::new(code::E_FAIL, error.to_string()))
+    }
+
+    fn Pass(&self, counter: Option<&ICounter>) -> obvia::Result<(ICounter, bool)> {
+        let counter = counter.ok_or(code::E_POINTER)?;
+        Ok((counter.clone(), counter.is_object::<Counter>()))
+    }
+
+    fn AddTo(&self, counter: Option<&ICounter>, by: i32) -> obvia::Result<i64> {
+        counter.ok_or(code::E_POINTER)?.Add(by)
+    }
+
+    fn Keep(&self, counter: Option<&ICounter>) -> obvia::Result<()> {
+        let kept = counter.map(Agile::new).transpose()?;
+        let before = std::mem::replace(&mut *self.kept.lock().unwrap(), kept);
+        drop(before);
+        Ok(())
+    }
+
+    fn Kept(&self) -> obvia::Result<ICounter> {
+        Ok(self.kept()?.get().clone())
+    }
+
+    fn AddToKept(&self, by: i32) -> obvia::Result<i64> {
+        self.kept()?.get().Add(by)
+    }
+}
+
+/// Answers with the value times a number, plus one.
+#[implement(IListener)]
+pub struct Listener(pub i32);
+
+impl IListener_Impl for Listener_Impl {
+    fn Heard(&self, value: i32) -> obvia::Result<i32> {
+        Ok(value.wrapping_mul(self.0).wrapping_add(1))
+    }
+}

@@ -1,0 +1,44 @@
+//! Takes the kernel away from a thread.
+
+use std::io;
+
+const KILL: u32 = libc::SECCOMP_RET_KILL_PROCESS;
+const ALLOW: u32 = libc::SECCOMP_RET_ALLOW;
+const LOAD_NUMBER: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
+const JUMP_IF_EQUAL: u16 = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
+const RETURN: u16 = (libc::BPF_RET | libc::BPF_K) as u16;
+
+const fn step(code: u16, k: u32, jt: u8, jf: u8) -> libc::sock_filter {
+    libc::sock_filter { code, jt, jf, k }
+}
+
+/// From here on the kernel kills the process when this thread makes another system call than write or exit_group.
+///
+/// A lock that is contended, an allocation that grows the heap, a sleep: all of them are system calls.
+pub fn lock_down() -> io::Result<()> {
+    let program = [
+        step(LOAD_NUMBER, 0, 0, 0),
+        step(JUMP_IF_EQUAL, libc::SYS_write as u32, 2, 0),
+        step(JUMP_IF_EQUAL, libc::SYS_exit_group as u32, 1, 0),
+        step(RETURN, KILL, 0, 0),
+        step(RETURN, ALLOW, 0, 0),
+    ];
+    let filter = libc::sock_fprog { len: program.len() as u16, filter: program.as_ptr().cast_mut() };
+    // SAFETY: takes plain numbers.
+    if unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the program lives as long as the call, which copies it.
+    if unsafe { libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const filter) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(())
+}
+
+/// Ends the process at once, also in a thread that is locked down.
+pub fn leave(text: &str, status: i32) -> ! {
+    // SAFETY: the text is there for as long as the call.
+    unsafe { libc::write(1, text.as_ptr().cast(), text.len()) };
+    // SAFETY: ends the process.
+    unsafe { libc::_exit(status) }
+}

@@ -1,0 +1,314 @@
+//! What a process of the tests can be told to do: a line is an order, its answer is a line "ok ..." or "error ...".
+//!
+//! Orders go to servers and clients alike; a process may be both.
+
+#![expect(clippy::unit_arg, reason = "orders without a result of their own are answered all the same")]
+
+use crate::{Counter, Factory, ICounter, IFactory, IListener, IListener_Impl, Listener};
+use crate::{live, noticed, poll_path, sleeping, soak};
+use obvia::{Agile, Canceller, Waiting, code};
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+use std::io::BufRead;
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+use windows_core::{Interface, implement};
+
+/// How long a connection is tried.
+const CONNECTING_MAX: Duration = Duration::from_secs(20);
+
+/// What the orders so far have brought.
+#[derive(Default)]
+pub(crate) struct State {
+    exports: Vec<obvia::Export>,
+    pub(crate) factory: Option<IFactory>,
+    pub(crate) counters: Vec<ICounter>,
+    own: Option<ICounter>,
+    timeout: Option<Duration>,
+    canceller: Canceller,
+}
+
+pub(crate) type Answer = obvia::Result<String>;
+type Order = fn(&mut State, &[&str]) -> Answer;
+
+const ORDERS: &[(&str, Order)] = &[
+    ("export", export),
+    ("hide", |state, _| done(state.exports.clear())),
+    ("list", |_, _| list()),
+    ("live", |_, _| Ok(live().to_string())),
+    ("sleeping", |_, _| Ok(sleeping().to_string())),
+    ("noticed", |_, _| Ok(noticed().to_string())),
+    ("connect", |state, words| connect(state, word(words, 0)?)),
+    ("timeout", timeout),
+    ("make", make),
+    ("drop", |state, _| done(state.counters.clear())),
+    ("drop-last", |state, words| done(state.counters.truncate(state.counters.len() - number::<usize>(words, 0)?))),
+    ("leave", |state, _| done(*state = State::default())),
+    ("nothing", |state, _| state.counter()?.Nothing().map(done)?),
+    ("add", |state, words| Ok(state.counter()?.Add(number(words, 0)?)?.to_string())),
+    ("sleep", |state, words| state.counter()?.Sleep(number(words, 0)?).map(done)?),
+    ("cast", |state, _| state.counter()?.cast::<IListener>().map(|_| String::new()).map_err(Into::into)),
+    ("callback", |state, words| callback(state, number(words, 0)?)),
+    ("pass", |state, _| pass(state, state.counter()?)),
+    ("pass-own", |state, _| pass(state, &Counter::new())),
+    ("keep", |state, _| state.factory()?.Keep(Some(state.counter()?)).map(done)?),
+    ("keep-own", keep_own),
+    ("keep-none", |state, _| state.factory()?.Keep(None).map(done)?),
+    ("kept", |state, _| done(state.counters = vec![state.factory()?.Kept()?])),
+    ("add-to-kept", |state, words| Ok(state.factory()?.AddToKept(number(words, 0)?)?.to_string())),
+    ("wait", wait),
+    ("calls", calls),
+    ("lend", lend),
+    ("cancellable", cancellable),
+    ("cancel", |state, _| done(state.canceller.cancel())),
+    ("cancel-race", |state, words| cancel_race(state.counter()?, number(words, 0)?)),
+    ("cancel-late", |state, words| cancel_late(state.counter()?, number(words, 0)?)),
+    ("soak", |state, words| soak::run(state, number(words, 0)?, number(words, 1)?)),
+    ("measure", |state, words| poll_path::measure(state, number(words, 0)?, words.get(1).copied())),
+    ("locked", |state, words| poll_path::locked(state, number(words, 0)?, words.get(1).copied())),
+];
+
+/// Does as it is told until its orders end. The first argument says how it waits, the second on which processor it runs.
+pub fn obey() {
+    let options: Vec<String> = std::env::args().skip(1).collect();
+    match options.first().map(String::as_str) {
+        Some("poll") => obvia::set_waiting(Waiting::Poll),
+        Some("block") => obvia::set_waiting(Waiting::Block),
+        _ => {}
+    }
+    if let Some(processor) = options.get(1) {
+        run_on(processor.parse().unwrap());
+    }
+    let mut state = State::default();
+    for line in orders() {
+        let words: Vec<&str> = line.split(' ').collect();
+        let order = ORDERS.iter().find(|(name, _)| *name == words[0]).map(|(_, order)| order);
+        let order = order.unwrap_or_else(|| panic!("no order: {line}"));
+        let answer = match state.timeout {
+            Some(timeout) => obvia::with_timeout(timeout, || order(&mut state, &words[1..])),
+            None => order(&mut state, &words[1..]),
+        };
+        println!("{}", text(answer));
+    }
+}
+
+/// Keeps this process on one of the processors that it may use: the first, the second, ...
+fn run_on(number: usize) {
+    let allowed = sched_getaffinity(None).unwrap();
+    let mut chosen = CpuSet::new();
+    let mut processors = (0..CpuSet::MAX_CPU).filter(|&processor| allowed.is_set(processor));
+    // Where there are fewer, all may be used.
+    if let Some(processor) = processors.nth(number) {
+        chosen.set(processor);
+        sched_setaffinity(None, &chosen).unwrap();
+    }
+}
+
+/// The lines of the standard input. When they end, the process does, whatever it is doing.
+fn orders() -> Receiver<String> {
+    let (sender, lines) = channel();
+    std::thread::spawn(move || {
+        for line in std::io::stdin().lock().lines().map_while(Result::ok) {
+            if sender.send(line).is_err() {
+                break;
+            }
+        }
+        std::process::exit(0);
+    });
+    lines
+}
+
+fn text(answer: Answer) -> String {
+    match answer {
+        Ok(text) => format!("ok {text}"),
+        Err(error) => format!("error {error}"),
+    }
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "the answer to an order")]
+fn done((): ()) -> Answer {
+    Ok(String::new())
+}
+
+fn word<'a>(words: &[&'a str], at: usize) -> obvia::Result<&'a str> {
+    Ok(*words.get(at).ok_or(code::E_INVALIDARG)?)
+}
+
+fn number<T: std::str::FromStr>(words: &[&str], at: usize) -> obvia::Result<T> {
+    Ok(word(words, at)?.parse().map_err(|_| code::E_INVALIDARG)?)
+}
+
+impl State {
+    pub(crate) fn factory(&self) -> obvia::Result<&IFactory> {
+        Ok(self.factory.as_ref().ok_or(code::E_POINTER)?)
+    }
+
+    pub(crate) fn counter(&self) -> obvia::Result<&ICounter> {
+        Ok(self.counters.first().ok_or(code::E_POINTER)?)
+    }
+}
+
+fn export(state: &mut State, words: &[&str]) -> Answer {
+    done(state.exports.push(obvia::export(word(words, 0)?, IFactory::from(Factory::default()))?))
+}
+
+fn list() -> Answer {
+    let listed = obvia::list()?;
+    Ok(listed.into_iter().map(|listed| listed.name).collect::<Vec<_>>().join(" "))
+}
+
+/// Connects, also to a server that is only just starting.
+fn connect(state: &mut State, name: &str) -> Answer {
+    let end = Instant::now() + CONNECTING_MAX;
+    loop {
+        match obvia::connect(name) {
+            Err(error) if error.code() == code::RPC_S_SERVER_UNAVAILABLE && Instant::now() < end => {
+                std::thread::sleep(Duration::from_millis(2));
+            }
+            connected => return done(state.factory = Some(connected?)),
+        }
+    }
+}
+
+fn timeout(state: &mut State, words: &[&str]) -> Answer {
+    done(state.timeout = number(words, 0).ok().map(Duration::from_millis))
+}
+
+fn make(state: &mut State, words: &[&str]) -> Answer {
+    for _ in 0..number(words, 0)? {
+        let made = state.factory()?.Make()?;
+        state.counters.push(made);
+    }
+    done(())
+}
+
+fn callback(state: &State, value: i32) -> Answer {
+    Ok(state.counter()?.Callback(Some(&IListener::from(Listener(3))), value)?.to_string())
+}
+
+/// Whether the counter comes back as itself, and whether it is the server's.
+fn pass(state: &State, counter: &ICounter) -> Answer {
+    let (same, home) = state.factory()?.Pass(Some(counter))?;
+    Ok(format!("{} {home}", same == *counter))
+}
+
+fn keep_own(state: &mut State, _: &[&str]) -> Answer {
+    let own = state.own.insert(Counter::new()).clone();
+    done(state.factory()?.Keep(Some(&own))?)
+}
+
+/// Makes a counter in each of so many threads and waits in a long call of it, whose end each thread tells.
+fn wait(state: &mut State, words: &[&str]) -> Answer {
+    in_threads(state, words, |factory| {
+        let outcome = factory.Make().and_then(|counter| counter.Sleep(600_000)).map(done).and_then(|done| done);
+        println!("ended {}", text(outcome));
+    })
+}
+
+/// Makes calls in so many threads for ever; each tells when it has begun.
+fn calls(state: &mut State, words: &[&str]) -> Answer {
+    in_threads(state, words, |factory| {
+        let values = vec![7; 5_000];
+        for turn in 0_u64.. {
+            let counter = factory.Make().unwrap();
+            assert_eq!(counter.Add(5).unwrap(), 5);
+            assert_eq!(counter.Echo(&values).unwrap(), values);
+            assert_eq!(counter.Callback(Some(&IListener::from(Listener(3))), 5).unwrap(), 16);
+            assert_eq!(factory.AddTo(Some(&counter), 2).unwrap(), 7);
+            if turn == 20 {
+                println!("calling");
+            }
+        }
+    })
+}
+
+fn in_threads(state: &State, words: &[&str], work: fn(&IFactory)) -> Answer {
+    for _ in 0..number(words, 0)? {
+        let factory = Agile::new(state.factory()?)?;
+        std::thread::spawn(move || work(factory.get()));
+    }
+    done(())
+}
+
+/// Hears, says so, and never answers.
+#[implement(IListener)]
+struct Stubborn;
+
+impl IListener_Impl for Stubborn_Impl {
+    fn Heard(&self, _: i32) -> obvia::Result<i32> {
+        println!("heard");
+        loop {
+            std::thread::park();
+        }
+    }
+}
+
+/// Lends a listener that keeps its caller waiting, in so many threads.
+fn lend(state: &mut State, words: &[&str]) -> Answer {
+    in_threads(state, words, |factory| {
+        let outcome = factory.Make().and_then(|counter| counter.Callback(Some(&IListener::from(Stubborn)), 1));
+        println!("ended {}", text(outcome.map(|answer| answer.to_string())));
+    })
+}
+
+/// Sleeps in a thread whose calls can be cancelled, and makes another call after that, without.
+fn cancellable(state: &mut State, _: &[&str]) -> Answer {
+    state.canceller = Canceller::new();
+    let (canceller, counter) = (state.canceller.clone(), Agile::new(state.counter()?)?);
+    std::thread::spawn(move || {
+        let counter = counter.get();
+        let outcome = canceller.run(|| counter.Sleep(600_000));
+        println!("ended {}", text(outcome.map(done).and_then(|done| done)));
+        let later = canceller.run(|| counter.Nothing());
+        println!("later {}", text(later.map(done).and_then(|done| done)));
+        println!("after {}", text(counter.Add(1).map(|total| total.to_string())));
+    });
+    done(())
+}
+
+/// Cancels calls at about the time when they end. The calls after that, which nobody cancels, must all succeed.
+fn cancel_race(counter: &ICounter, turns: u32) -> Answer {
+    let mut cancelled = 0;
+    for turn in 0..turns {
+        let canceller = Canceller::new();
+        let other = {
+            let canceller = canceller.clone();
+            std::thread::spawn(move || {
+                std::thread::sleep(Duration::from_micros(u64::from(turn % 50)));
+                canceller.cancel();
+                canceller.cancel();
+            })
+        };
+        while !other.is_finished() {
+            match canceller.run(|| counter.Nothing()) {
+                Err(error) if error.code() == code::RPC_E_CALL_CANCELED => cancelled += 1,
+                outcome => outcome?,
+            }
+            counter.Nothing()?;
+        }
+        counter.Nothing()?;
+        let _ = other.join();
+    }
+    Ok(cancelled.to_string())
+}
+
+/// Uses a canceller when its thread has made its last call, and has given its channel to others.
+fn cancel_late(counter: &ICounter, turns: u32) -> Answer {
+    let agile = Agile::new(counter)?;
+    for _ in 0..turns {
+        let (canceller, counter) = (Canceller::new(), agile.clone());
+        canceller.cancel();
+        let refused = {
+            let canceller = canceller.clone();
+            let call = move || canceller.run(|| counter.get().Nothing()).map_err(|error| error.code());
+            std::thread::spawn(call).join()
+        };
+        if !matches!(refused, Ok(Err(code::RPC_E_CALL_CANCELED))) {
+            return Err(code::E_UNEXPECTED.into());
+        }
+        canceller.cancel();
+        let counter = agile.clone();
+        let later = std::thread::spawn(move || counter.get().Nothing()).join();
+        later.map_err(|_| code::E_UNEXPECTED)??;
+    }
+    done(())
+}

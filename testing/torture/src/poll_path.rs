@@ -1,0 +1,68 @@
+//! Calls that may neither allocate nor ask the kernel for anything.
+
+use crate::ICounter;
+use crate::allocations::counts;
+use crate::lockdown::{leave, lock_down};
+use crate::orders::{Answer, State};
+use obvia::{Error, code};
+use std::hint::black_box;
+
+/// Calls that come before those that count: connections are made, tables and caches are filled.
+const WARM_UP: i32 = 100;
+
+fn calls(counter: &ICounter, number: i32, mut each: impl FnMut(i32)) -> obvia::Result<()> {
+    let before = counter.Get()?;
+    for turn in 0..number {
+        counter.Nothing()?;
+        let sum = counter.Sum4(turn, 2, 3, 4)?;
+        let total = counter.Add(1)?;
+        if sum != turn + 9 || total != before + i64::from(turn) + 1 {
+            return Err(code::E_UNEXPECTED.into());
+        }
+        each(turn);
+    }
+    Ok(())
+}
+
+/// How many allocations so many calls took, of the thread here and of the thread that serves them.
+///
+/// The fault, "here" or "there", makes one.
+pub(crate) fn measure(state: &mut State, number: i32, fault: Option<&str>) -> Answer {
+    let (counter, factory) = (state.counter()?, state.factory()?);
+    calls(counter, WARM_UP, |_| ())?;
+    factory.Allocations()?;
+    let there = factory.Allocations()?.1;
+    let here = counts().1;
+    let mut failed = Ok(Vec::new());
+    calls(counter, number, |turn| match fault {
+        Some("here") if turn == number / 2 => drop(black_box(Box::new(turn))),
+        Some("there") if turn == number / 2 => failed = counter.Echo(&[turn]),
+        _ => {}
+    })?;
+    failed?;
+    let here = counts().1 - here;
+    let there = factory.Allocations()?.1 - there;
+    Ok(format!("{here} {there}"))
+}
+
+/// Makes so many calls while neither the thread here nor the one that serves them may ask the kernel for anything; then the
+/// process ends.
+///
+/// The fault, "here" or "there", does ask.
+pub(crate) fn locked(state: &mut State, number: i32, fault: Option<&str>) -> Answer {
+    let (counter, factory) = (state.counter()?, state.factory()?);
+    calls(counter, WARM_UP, |_| ())?;
+    factory.Lockdown()?;
+    lock_down().map_err(|error| Error::new(code::E_FAIL, error.to_string()))?;
+    let mut failed = Ok(());
+    let outcome = calls(counter, number, |turn| match fault {
+        // SAFETY: asks for a number, if the kernel lets it.
+        Some("here") if turn == number / 2 => drop(unsafe { libc::getppid() }),
+        Some("there") if turn == number / 2 => failed = counter.Sleep(1),
+        _ => {}
+    });
+    match outcome.and(failed) {
+        Ok(()) => leave("ok\n", 0),
+        Err(_) => leave("error\n", 0),
+    }
+}

@@ -1,0 +1,265 @@
+//! Processes that the tests start, order about, stop and kill; and what they leave behind.
+
+use rustix::process::{Pid, Signal, kill_process};
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+/// What is to happen within a second; the rest is for a machine that is busy with something else.
+pub const SOON: Duration = Duration::from_secs(2);
+/// By when what has no time of its own must have happened.
+pub const LATEST: Duration = Duration::from_secs(120);
+
+/// How often a condition is looked at.
+const LOOK: Duration = Duration::from_millis(5);
+/// What one look counts at most: where the machine stands still, nobody is late.
+const LOOK_MAX: Duration = Duration::from_millis(50);
+
+/// Measures time as far as this process got to run.
+struct Patience {
+    last: Instant,
+    left: Duration,
+}
+
+impl Patience {
+    fn new(limit: Duration) -> Self {
+        Self { last: Instant::now(), left: limit }
+    }
+
+    fn is_over(&mut self) -> bool {
+        let now = Instant::now();
+        self.left = self.left.saturating_sub(now.duration_since(self.last).min(LOOK_MAX));
+        self.last = now;
+        self.left.is_zero()
+    }
+}
+
+/// Looks until `look` finds nothing to complain about, or fails with the last complaint after `limit`.
+#[track_caller]
+pub fn within(limit: Duration, mut look: impl FnMut() -> Result<(), String>) {
+    let mut patience = Patience::new(limit);
+    while let Err(complaint) = look() {
+        assert!(!patience.is_over(), "after {limit:?}: {complaint}");
+        std::thread::sleep(LOOK);
+    }
+}
+
+/// A complaint unless the two are equal: for [`within`].
+pub fn same<T: PartialEq + std::fmt::Debug>(found: T, wanted: T) -> Result<(), String> {
+    if found == wanted { Ok(()) } else { Err(format!("found {found:?}, wanted {wanted:?}")) }
+}
+
+/// A runtime directory that goes away with the test.
+pub struct Directory(PathBuf);
+
+impl Directory {
+    /// An empty one.
+    #[expect(clippy::new_without_default, reason = "makes a directory")]
+    pub fn new() -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("obvia-torture-{}-{number}", std::process::id()));
+        fs::create_dir_all(&path).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).unwrap();
+        Self(path)
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// The names of the files in it.
+    pub fn files(&self) -> BTreeSet<String> {
+        names_in(&self.0)
+    }
+
+    /// The files that processes which export and serve under these names need.
+    pub fn files_of(&self, names: &[&str], processes: usize) -> Result<(), String> {
+        let files = self.files();
+        let named = names.iter().flat_map(|name| [format!("{name}.lock"), format!("{name}.sock")]);
+        let named: BTreeSet<String> = named.collect();
+        let (own, others): (BTreeSet<_>, BTreeSet<_>) =
+            files.iter().cloned().partition(|file| file.starts_with("oxid-"));
+        same((own.len(), others), (2 * processes, named)).map_err(|what| format!("{what}; all: {files:?}"))
+    }
+
+    /// Starts a process that uses this directory.
+    pub fn start(&self, program: &str, options: &[&str]) -> Process {
+        let mut command = Command::new(program);
+        command.args(options).env("OBVIA_RUNTIME_DIR", &self.0);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let (out, orders) = (child.stdout.take().unwrap(), child.stdin.take());
+        let (sender, lines) = channel();
+        std::thread::spawn(move || {
+            for line in BufReader::new(out).lines().map_while(Result::ok) {
+                if sender.send(line).is_err() {
+                    return;
+                }
+            }
+        });
+        Process { child, orders, lines }
+    }
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn names_in(path: &Path) -> BTreeSet<String> {
+    let files = fs::read_dir(path).into_iter().flatten();
+    files.filter_map(|file| Some(file.ok()?.file_name().to_string_lossy().into_owned())).collect()
+}
+
+/// What lies in the file system of shared memory.
+pub fn shared_memory() -> BTreeSet<String> {
+    names_in(Path::new("/dev/shm"))
+}
+
+/// A running process. It ends with this value, and by itself when the test is gone.
+pub struct Process {
+    child: Child,
+    orders: Option<ChildStdin>,
+    lines: Receiver<String>,
+}
+
+impl Process {
+    /// Its number.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Gives an order.
+    pub fn order(&mut self, order: &str) {
+        let orders = self.orders.as_mut().unwrap();
+        writeln!(orders, "{order}").unwrap();
+    }
+
+    /// The next line that it prints.
+    #[track_caller]
+    pub fn line(&mut self) -> String {
+        self.line_within(LATEST)
+    }
+
+    /// The next line, which must come within `limit`.
+    #[track_caller]
+    pub fn line_within(&mut self, limit: Duration) -> String {
+        let mut patience = Patience::new(limit);
+        loop {
+            match self.lines.recv_timeout(LOOK) {
+                Ok(line) => return line,
+                Err(RecvTimeoutError::Timeout) => {
+                    assert!(!patience.is_over(), "process {} says nothing for {limit:?}", self.pid());
+                }
+                Err(RecvTimeoutError::Disconnected) => {
+                    panic!("process {} has ended: {:?}", self.pid(), self.child.wait())
+                }
+            }
+        }
+    }
+
+    /// Gives an order and returns the answer, without the "ok" with which it must begin.
+    #[track_caller]
+    pub fn good(&mut self, order: &str) -> String {
+        self.order(order);
+        let line = self.line();
+        let rest = line.strip_prefix("ok");
+        rest.unwrap_or_else(|| panic!("{order}: {line}")).trim_start().to_owned()
+    }
+
+    /// Gives an order and returns the error, without the "error" with which it must begin.
+    #[track_caller]
+    pub fn bad(&mut self, order: &str) -> String {
+        self.order(order);
+        let line = self.line();
+        let rest = line.strip_prefix("error ");
+        rest.unwrap_or_else(|| panic!("{order}: {line}")).to_owned()
+    }
+
+    /// The number that answers an order.
+    #[track_caller]
+    pub fn number(&mut self, order: &str) -> i64 {
+        self.good(order).parse().unwrap()
+    }
+
+    /// Looks until the answer to an order is this number.
+    #[track_caller]
+    pub fn becomes(&mut self, limit: Duration, order: &str, wanted: i64) {
+        within(limit, || same(self.number(order), wanted).map_err(|what| format!("{order}: {what}")));
+    }
+
+    fn signal(&self, signal: Signal) {
+        // The child has not been waited for, so the number is still its own.
+        kill_process(Pid::from_raw(self.pid().cast_signed()).unwrap(), signal).unwrap();
+    }
+
+    /// Has the kernel stop it.
+    pub fn stop(&self) {
+        self.signal(Signal::STOP);
+        within(LATEST, || {
+            let stat = fs::read_to_string(format!("/proc/{}/stat", self.pid())).unwrap();
+            let state = stat.rsplit(')').next().unwrap().trim_start().chars().next();
+            same(state, Some('T'))
+        });
+    }
+
+    /// Has it go on.
+    pub fn go_on(&self) {
+        self.signal(Signal::CONT);
+    }
+
+    /// Kills it. It is gone when this returns.
+    pub fn kill(&mut self) {
+        self.signal(Signal::KILL);
+        self.child.wait().unwrap();
+    }
+
+    /// Waits until it ends.
+    #[track_caller]
+    pub fn ended(&mut self) -> ExitStatus {
+        within(LATEST, || self.child.try_wait().unwrap().map(drop).ok_or("it runs".to_owned()));
+        self.child.wait().unwrap()
+    }
+
+    /// Has it end, and waits for that.
+    pub fn end(&mut self) {
+        self.orders = None;
+        assert!(self.ended().success());
+    }
+
+    fn status(&self, field: &str) -> u64 {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.pid())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix(field)?.strip_prefix(':'));
+        line.unwrap().trim().trim_end_matches(" kB").parse().unwrap()
+    }
+
+    /// Its threads.
+    pub fn threads(&self) -> u64 {
+        self.status("Threads")
+    }
+
+    /// Its resident memory, in KiB.
+    pub fn resident_kib(&self) -> u64 {
+        self.status("VmRSS")
+    }
+
+    /// Its open files.
+    pub fn open_files(&self) -> usize {
+        fs::read_dir(format!("/proc/{}/fd", self.pid())).unwrap().count()
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

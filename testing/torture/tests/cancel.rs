@@ -1,0 +1,92 @@
+//! Calls that their callers give up: the server notices, and nothing else is disturbed.
+
+use std::time::Duration;
+use torture::process::{Directory, LATEST, Process, SOON};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_torture-process");
+const CANCELED: &str = "RPC_E_CALL_CANCELED";
+
+/// A server, and a client that waits in this way and has a counter of it.
+fn pair(directory: &Directory, way: &str) -> (Process, Process) {
+    let mut server = directory.start(PROGRAM, &[]);
+    server.good("export name");
+    let mut client = directory.start(PROGRAM, &[way]);
+    client.good("connect name");
+    client.good("make 1");
+    assert_eq!(client.good("add 1"), "1");
+    (server, client)
+}
+
+#[test]
+fn a_cancelled_call_ends_at_once_on_both_sides() {
+    for way in ["adaptive", "block", "poll"] {
+        let directory = Directory::new();
+        let (mut server, mut client) = pair(&directory, way);
+        for round in 1..=3 {
+            client.good("cancellable");
+            server.becomes(LATEST, "sleeping", 1);
+            assert_eq!(server.number("noticed"), round - 1);
+            client.order("cancel");
+            // The answer to the order is among them, anywhere.
+            let mut lines: Vec<String> = (0..4).map(|_| client.line_within(SOON)).collect();
+            lines.retain(|line| !line.starts_with("ok"));
+            let [ended, later, after] = lines.try_into().unwrap();
+            assert!(ended.starts_with("ended error") && ended.contains(CANCELED), "{way}: {ended}");
+            server.becomes(SOON, "noticed", round);
+            server.becomes(SOON, "sleeping", 0);
+            // Who was cancelled makes no further calls; who was not, does.
+            assert!(later.starts_with("later error") && later.contains(CANCELED), "{way}: {later}");
+            assert_eq!(after, format!("after ok {}", 2 * round));
+            assert_eq!(client.good("add 1"), (2 * round + 1).to_string());
+        }
+    }
+}
+
+#[test]
+fn a_call_that_times_out_is_cancelled_in_the_server() {
+    for way in ["adaptive", "poll"] {
+        let directory = Directory::new();
+        let (mut server, mut client) = pair(&directory, way);
+        client.good("timeout 200");
+        for round in 1..=3 {
+            let error = client.bad("sleep 600000");
+            assert!(error.contains("RPC_E_TIMEOUT"), "{error}");
+            server.becomes(SOON, "noticed", round);
+            server.becomes(SOON, "sleeping", 0);
+            if round == 2 {
+                assert_eq!(client.good("add 1"), "2");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_cancellation_hits_no_other_call() {
+    let directory = Directory::new();
+    let (mut server, mut client) = pair(&directory, "adaptive");
+    let mut busy = Vec::new();
+    for way in ["adaptive", "block"] {
+        let mut other = directory.start(PROGRAM, &[way]);
+        other.good("connect name");
+        other.good("calls 1");
+        assert_eq!(other.line(), "calling");
+        busy.push(other);
+    }
+    for _ in 0..4 {
+        client.good("cancel-race 100");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    for mut other in busy {
+        other.kill();
+    }
+    assert_eq!(client.good("add 1"), "2");
+    server.becomes(SOON, "live", 1);
+}
+
+#[test]
+fn a_canceller_that_was_used_is_of_no_use_to_other_threads() {
+    let directory = Directory::new();
+    let (_server, mut client) = pair(&directory, "adaptive");
+    let outcome = client.good("cancel-late 200");
+    assert_eq!(outcome, "");
+}

@@ -1,0 +1,364 @@
+//! Processes that are killed or stopped in mid-call: nobody waits for them, and they leave nothing behind.
+
+use std::time::Duration;
+use torture::process::{Directory, LATEST, Process, SOON, same, shared_memory, within};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_torture-process");
+/// How the clients of a test wait: each in another way.
+const WAYS: [&str; 3] = ["adaptive", "block", "poll"];
+/// By when connections that nobody uses have been closed: a few rounds of the janitor.
+const SETTLED: Duration = Duration::from_secs(30);
+const DISCONNECTED: &str = "RPC_E_DISCONNECTED";
+const TIMEOUT: &str = "RPC_E_TIMEOUT";
+
+/// A server of this name.
+fn server(directory: &Directory, name: &str) -> Process {
+    let mut server = directory.start(PROGRAM, &[]);
+    server.good(&format!("export {name}"));
+    server
+}
+
+/// Clients that are connected to the server of this name, one for each way to wait.
+fn clients(directory: &Directory, name: &str) -> Vec<Process> {
+    let start = |way: &&str| {
+        let mut client = directory.start(PROGRAM, &[way]);
+        client.good(&format!("connect {name}"));
+        client
+    };
+    WAYS.iter().map(start).collect()
+}
+
+/// What a server has: threads and open files.
+fn counts(server: &Process) -> (u64, usize) {
+    (server.threads(), server.open_files())
+}
+
+/// Waits until a server has no more threads and open files than it had.
+#[track_caller]
+fn settles(server: &Process, before: (u64, usize)) {
+    within(SETTLED, || {
+        let now = counts(server);
+        if now.0 <= before.0 && now.1 <= before.1 { Ok(()) } else { Err(format!("{now:?}, before {before:?}")) }
+    });
+}
+
+/// Has a server start all it starts at its first use, and returns what it has then.
+fn warmed_up(directory: &Directory, server: &mut Process, name: &str) -> (u64, usize) {
+    let cold = counts(server);
+    let mut client = directory.start(PROGRAM, &[]);
+    client.good(&format!("connect {name}"));
+    client.good("make 1");
+    client.good("callback 1");
+    client.good("pass-own");
+    client.end();
+    server.becomes(SOON, "live", 0);
+    // The pulse with its epoll instance, and the janitor.
+    (cold.0 + 2, cold.1 + 1)
+}
+
+/// Waits until the only files are those of these names and so many processes. Looking removes the files of the dead.
+#[track_caller]
+fn only_files_of(directory: &Directory, names: &[&str], processes: usize) {
+    within(LATEST, || {
+        let listed = directory.start(PROGRAM, &[]).good("list");
+        same(listed.as_str(), names.join(" ").as_str())?;
+        directory.files_of(names, processes)
+    });
+}
+
+#[test]
+#[ignore = "kills processes, and wants the machine for itself"]
+fn a_killed_server_ends_the_waiting_calls_and_is_replaced() {
+    const THREADS: usize = 4;
+    let directory = Directory::new();
+    let memory = shared_memory();
+    let mut first = server(&directory, "name");
+    let mut clients = clients(&directory, "name");
+    for client in &mut clients {
+        client.good(&format!("wait {THREADS}"));
+    }
+    let waiting = (clients.len() * THREADS) as i64;
+    first.becomes(LATEST, "sleeping", waiting);
+
+    let pid = first.pid().to_string();
+    first.kill();
+    for client in &mut clients {
+        for _ in 0..THREADS {
+            let line = client.line_within(SOON);
+            assert!(line.starts_with("ended error") && line.contains(&pid) && line.contains(DISCONNECTED), "{line}");
+        }
+    }
+    assert_eq!(directory.start(PROGRAM, &[]).good("list"), "");
+
+    let mut second = server(&directory, "name");
+    for client in &mut clients {
+        client.good("connect name");
+        client.good("make 1");
+        assert_eq!(client.good("add 5"), "5");
+        client.end();
+    }
+    second.becomes(SOON, "live", 0);
+    only_files_of(&directory, &["name"], 1);
+    within(LATEST, || same(shared_memory().difference(&memory).count(), 0));
+}
+
+#[test]
+#[ignore = "kills processes, and wants the machine for itself"]
+fn proxies_of_a_killed_server_say_so_and_can_be_dropped() {
+    let directory = Directory::new();
+    let mut first = server(&directory, "name");
+    let mut clients = clients(&directory, "name");
+    for client in &mut clients {
+        client.good("make 3");
+        client.good("nothing");
+    }
+    let pid = first.pid().to_string();
+    first.kill();
+    for client in &mut clients {
+        for order in ["pass-own", "nothing", "add 1", "cast", "pass", "pass-own"] {
+            let error = client.bad(order);
+            assert!(error.contains(DISCONNECTED), "{order}: {error}");
+            assert!(order == "cast" || error.contains(&pid), "{order}: {error}");
+        }
+        let error = client.bad("make 1");
+        assert!(error.contains(DISCONNECTED), "{error}");
+        // What was lent to the dead comes back.
+        client.becomes(SOON, "live", 0);
+        client.good("leave");
+        client.end();
+    }
+}
+
+#[test]
+#[ignore = "kills processes, and wants the machine for itself"]
+fn references_of_killed_clients_are_dropped() {
+    let directory = Directory::new();
+    let memory = shared_memory();
+    let mut server = server(&directory, "name");
+    let before = warmed_up(&directory, &mut server, "name");
+    settles(&server, before);
+
+    let mut clients = clients(&directory, "name");
+    for client in &mut clients {
+        client.good("make 100");
+        client.good("nothing");
+    }
+    server.becomes(SOON, "live", 300);
+    for (client, left) in clients.iter_mut().zip([200, 100, 0]) {
+        client.kill();
+        server.becomes(SOON, "live", left);
+    }
+    settles(&server, before);
+    only_files_of(&directory, &["name"], 1);
+    within(LATEST, || same(shared_memory().difference(&memory).count(), 0));
+}
+
+#[test]
+#[ignore = "kills processes, and wants the machine for itself"]
+fn clients_killed_in_the_middle_of_calls_leave_nothing() {
+    const THREADS: usize = 2;
+    let directory = Directory::new();
+    let mut server = server(&directory, "name");
+    let before = warmed_up(&directory, &mut server, "name");
+    settles(&server, before);
+    let mut other = directory.start(PROGRAM, &[]);
+    other.good("connect name");
+    other.good("make 1");
+    for round in 0..5 {
+        let mut clients = clients(&directory, "name");
+        for client in &mut clients {
+            client.good(&format!("calls {THREADS}"));
+        }
+        for client in &mut clients {
+            for _ in 0..THREADS {
+                assert_eq!(client.line(), "calling");
+            }
+        }
+        for client in &mut clients {
+            client.kill();
+        }
+        server.becomes(SOON, "live", 1);
+        assert_eq!(other.good("add 1"), (round + 1).to_string());
+    }
+    other.end();
+    server.becomes(SOON, "live", 0);
+    settles(&server, before);
+    only_files_of(&directory, &["name"], 1);
+}
+
+#[test]
+#[ignore = "kills processes, and wants the machine for itself"]
+fn killed_clients_are_forgotten_while_others_keep_the_server_busy() {
+    let directory = Directory::new();
+    let mut server = server(&directory, "name");
+    let mut busy = directory.start(PROGRAM, &[]);
+    busy.good("connect name");
+    busy.good("calls 2");
+    assert_eq!((busy.line(), busy.line()), ("calling".to_owned(), "calling".to_owned()));
+    let before = counts(&server);
+    for _ in 0..3 {
+        for client in &mut clients(&directory, "name") {
+            client.good("make 1");
+            assert_eq!(client.good("callback 1"), "4");
+            assert_eq!(client.good("pass-own"), "true false");
+            client.kill();
+        }
+    }
+    settles(&server, before);
+    busy.kill();
+    server.becomes(SOON, "live", 0);
+}
+
+#[test]
+#[ignore = "kills processes, and wants the machine for itself"]
+fn clients_killed_while_a_call_sleeps_are_noticed_there() {
+    let directory = Directory::new();
+    let mut server = server(&directory, "name");
+    let mut clients = clients(&directory, "name");
+    for client in &mut clients {
+        client.good("wait 2");
+    }
+    server.becomes(LATEST, "sleeping", 6);
+    for client in &mut clients {
+        client.kill();
+    }
+    server.becomes(SOON, "sleeping", 0);
+    assert_eq!(server.number("noticed"), 6);
+    server.becomes(SOON, "live", 0);
+}
+
+#[test]
+#[ignore = "kills processes, and wants the machine for itself"]
+fn a_client_killed_in_a_call_back_holds_nobody_up() {
+    const THREADS: usize = 3;
+    let directory = Directory::new();
+    let mut server = server(&directory, "name");
+    let before = warmed_up(&directory, &mut server, "name");
+    settles(&server, before);
+    let mut clients = clients(&directory, "name");
+    for client in &mut clients {
+        client.good(&format!("lend {THREADS}"));
+        for _ in 0..THREADS {
+            assert_eq!(client.line(), "heard");
+        }
+    }
+    // One that lent a counter and does nothing now.
+    clients[0].good("keep-own");
+    server.becomes(SOON, "live", (WAYS.len() * THREADS) as i64);
+    for client in &mut clients {
+        client.kill();
+    }
+    server.becomes(SOON, "live", 0);
+    let mut other = directory.start(PROGRAM, &[]);
+    other.good("connect name");
+    let error = other.bad("add-to-kept 1");
+    assert!(error.contains(DISCONNECTED), "{error}");
+    other.good("keep-none");
+    other.end();
+    settles(&server, before);
+    only_files_of(&directory, &["name"], 1);
+}
+
+#[test]
+#[ignore = "kills processes, and wants the machine for itself"]
+fn names_of_killed_servers_are_free_at_once() {
+    let directory = Directory::new();
+    let mut keeper = server(&directory, "keeper");
+    for round in 0..10 {
+        let mut short = server(&directory, "short");
+        assert_eq!(keeper.good("list"), "keeper short", "round {round}");
+        short.kill();
+        if round % 2 == 0 {
+            assert_eq!(keeper.good("list"), "keeper", "round {round}");
+        }
+    }
+    only_files_of(&directory, &["keeper"], 1);
+    keeper.end();
+    only_files_of(&directory, &[], 0);
+}
+
+#[test]
+#[ignore = "stops processes, and wants the machine for itself"]
+fn calls_to_a_stopped_server_end_in_time_and_work_when_it_goes_on() {
+    let directory = Directory::new();
+    let mut server = server(&directory, "name");
+    let before = warmed_up(&directory, &mut server, "name");
+    settles(&server, before);
+    let mut clients = clients(&directory, "name");
+    for client in &mut clients {
+        client.good("make 5");
+        assert_eq!(client.good("add 1"), "1");
+        client.good("timeout 300");
+    }
+    server.stop();
+    for client in &mut clients {
+        // The first reaches the server, which answers it when nobody waits any more.
+        for order in ["make 1", "nothing", "nothing", "cast", "pass-own", "make 1", "connect name"] {
+            let error = client.bad(order);
+            assert!(error.contains(TIMEOUT), "{order}: {error}");
+        }
+    }
+    // Given back to a server that hears of it later.
+    clients[0].good("drop-last 2");
+    std::thread::sleep(Duration::from_secs(3));
+    server.go_on();
+    // The janitor tries for a second, and rests for one.
+    server.becomes(SOON * 2, "live", 13);
+    for client in &mut clients {
+        client.good("timeout");
+        // What the stopped server had been sent it does now, so the total is what it was.
+        assert_eq!(client.good("add 1"), "2");
+        assert!(client.bad("cast").contains("E_NOINTERFACE"));
+        assert_eq!(client.good("pass"), "true true");
+        assert_eq!(client.good("callback 4"), "13");
+        client.good("make 1");
+    }
+    for client in &mut clients {
+        client.good("drop");
+    }
+    // By giving them back, not by ending.
+    server.becomes(SOON, "live", 0);
+    for client in &mut clients {
+        client.end();
+    }
+    settles(&server, before);
+}
+
+#[test]
+#[ignore = "kills processes, and wants the machine for itself"]
+fn references_to_a_third_process_lead_straight_there() {
+    let directory = Directory::new();
+    let (mut home, keeper) = (server(&directory, "home"), server(&directory, "keeper"));
+    let mut between = directory.start(PROGRAM, &[]);
+    between.good("connect home");
+    between.good("make 1");
+    between.good("connect keeper");
+    between.good("keep");
+    assert_eq!(between.good("add-to-kept 3"), "3");
+    assert_eq!(between.good("add 4"), "7");
+
+    let mut other = directory.start(PROGRAM, &[]);
+    other.good("connect keeper");
+    between.stop();
+    assert_eq!(other.good("add-to-kept 1"), "8");
+    between.kill();
+    assert_eq!(other.good("add-to-kept 1"), "9");
+    other.good("kept");
+    assert_eq!(other.good("add 1"), "10");
+    keeper.stop();
+    assert_eq!(other.good("add 1"), "11");
+    keeper.go_on();
+    // Held by two processes, neither of which it was made for.
+    std::thread::sleep(Duration::from_millis(200));
+    assert_eq!(home.number("live"), 1);
+
+    home.kill();
+    let error = other.bad("add-to-kept 1");
+    assert!(error.contains(DISCONNECTED), "{error}");
+    let error = other.bad("add 1");
+    assert!(error.contains(DISCONNECTED), "{error}");
+    let error = other.bad("kept");
+    assert!(error.contains(DISCONNECTED), "{error}");
+    other.good("keep-none");
+    only_files_of(&directory, &["keeper"], 1);
+}
