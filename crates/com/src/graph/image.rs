@@ -401,7 +401,7 @@ impl StubCall<'_, '_> {
         let marshal = |reference: &super::survey::Reference| {
             // SAFETY: by the promise to the survey, interface pointers are alive, and not null.
             let object = unsafe { IUnknown::from_raw_borrowed(&reference.object) }.ok_or(code::E_POINTER)?;
-            Ok(caller.runtime.marshal(object, wanted(reference.iid).info()?, caller.oxid)?.to_wire())
+            Ok(caller.marshal(object, wanted(reference.iid).info()?)?.to_wire())
         };
         let references = survey.references.iter().map(marshal).collect::<Result<Vec<_>>>()?;
         let (length, bodies) = survey.with_references(&references)?;
