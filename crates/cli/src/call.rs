@@ -1,17 +1,17 @@
 //! `obvia call`: calls a method of any exported object, without code made for its interface.
 
-mod expression;
 mod reply;
 mod request;
 
 use crate::describe::nearest::did_you_mean;
 use crate::describe::{Described, guid, guid_text, no_such_name};
+use crate::frame::Layout;
 use crate::json;
 use anyhow::{anyhow, bail};
 use clap::Args;
 use obvia::{HRESULT, code, dynamic};
 use obvia_idl::model::{Base, Type};
-use obvia_idl::plan::{KIND_FIRST, MethodPlan, Passing, plan};
+use obvia_idl::plan::{MethodPlan, Passing, kinds, plan};
 use reply::Outcome;
 use serde_json::{Map, Value, json};
 use std::process::ExitCode;
@@ -70,7 +70,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         Ok(done) => done,
         Err(error) => return failed(arguments, &method, &error),
     };
-    show(arguments, &method, result, &method.results(&object, &frame)?)
+    show(arguments, &method, result, &method.results(&object, &request, &frame)?)
 }
 
 /// The object that a method without arguments returns.
@@ -82,7 +82,7 @@ fn follow(name: &str, object: Option<dynamic::Object>, step: &str) -> anyhow::Re
         .call(method.plan.method.opnum, &request)
         .and_then(|(result, frame)| if result.is_err() { Err(result.into()) } else { Ok(frame) })
         .map_err(|error| anyhow!("{}", failure(&method, &error)))?;
-    let results = method.results(&object, &frame)?;
+    let results = method.results(&object, &request, &frame)?;
     let found = results.into_iter().find_map(|(_, outcome)| match outcome {
         Outcome::Object(object) => Some(object),
         Outcome::Value(_) => None,
@@ -136,7 +136,7 @@ impl<'a> Method<'a> {
             methods.extend(owner.methods.iter().map(|method| (owner.name.as_str(), plan(model, method))));
         }
         // Every method of the interface has a part in its type numbers.
-        let kinds = reply::kinds(methods.iter().flat_map(|(_, plan)| &plan.params));
+        let kinds = kinds(model, &model.all_methods(described.id));
         let names: Vec<&str> = methods.iter().map(|(_, plan)| plan.method.name.as_str()).collect();
         let Some(at) = names.iter().position(|known| *known == name) else {
             let interface = &described.interface().name;
@@ -144,11 +144,7 @@ impl<'a> Method<'a> {
             bail!("{interface} has no method `{name}`{meant}\nit has {}", names.join(", "));
         };
         let (owner, plan) = methods.swap_remove(at);
-        let method = Self { described, plan, owner, kinds };
-        if let Some(param) = method.plan.params.iter().find(|param| param.passing == Passing::Graph) {
-            bail!("parameter `{}` is of a form that cannot be called here yet\n  {}", param.param.name, method.line());
-        }
-        Ok(method)
+        Ok(Self { described, plan, owner, kinds })
     }
 
     /// The frame of a request.
@@ -157,9 +153,14 @@ impl<'a> Method<'a> {
     }
 
     /// The results in the frame of a reply.
-    fn results(&self, object: &dynamic::Object, frame: &[u8]) -> anyhow::Result<Vec<(String, Outcome)>> {
-        let results = reply::results(self, object, frame);
-        results.ok_or_else(|| anyhow!("{}: the reply is not what the interface says", self.name()))
+    fn results(
+        &self,
+        object: &dynamic::Object,
+        request: &[u8],
+        frame: &[u8],
+    ) -> anyhow::Result<Vec<(String, Outcome)>> {
+        let results = reply::results(self, object, request, frame);
+        results.map_err(|flaw| anyhow!("{}: the reply is not what the interface says: {flaw}", self.name()))
     }
 
     /// The method's name, with its interface's.
@@ -172,17 +173,16 @@ impl<'a> Method<'a> {
         self.described.line(self.owner, &self.plan.method.name)
     }
 
-    /// The type number of an array of these elements.
-    fn kind(&self, element: &Type) -> u32 {
-        let at = self.kinds.iter().position(|kind| kind == element).unwrap_or(self.kinds.len());
-        KIND_FIRST + at as u32
+    /// What the interface's frames are laid out by.
+    fn layout(&self) -> Layout<'_> {
+        Layout { model: &self.described.model, kinds: &self.kinds }
     }
 }
 
 /// The arguments with interface names in place of IIDs replaced by these.
 fn iids(arguments: &Arguments, method: &Method<'_>) -> Vec<String> {
     let mut given = arguments.arguments.clone();
-    for ((_, param), text) in request::given(&method.plan).into_iter().zip(&mut given) {
+    for (param, text) in request::given(&method.plan).into_iter().zip(&mut given) {
         let is_guid =
             matches!(&param.passing, Passing::Value(ty) | Passing::Place(ty) if *ty == Type::Base(Base::Guid));
         if !is_guid || guid(text.trim_matches('"')).is_some() {

@@ -5,6 +5,7 @@
 mod bench;
 mod call;
 mod describe;
+mod frame;
 mod idl;
 mod json;
 mod ls;

@@ -21,6 +21,15 @@ impl Wrong {
         Self { path: String::new(), message: message.into() }
     }
 
+    /// The same, where the first part is an argument.
+    pub(crate) fn of_argument(self) -> Self {
+        let path = self.path.trim_start_matches('.');
+        let end = path.find(['.', '[']).unwrap_or(path.len());
+        let (name, rest) = path.split_at(end);
+        let inner = Self { path: rest.to_owned(), message: self.message.clone() };
+        if name.is_empty() { inner } else { Self::new(format!("argument `{name}`: {inner}")) }
+    }
+
     /// The same about a part.
     pub(crate) fn within(self, part: &str) -> Self {
         Self { path: format!("{part}{}", self.path), ..self }

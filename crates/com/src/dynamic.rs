@@ -12,6 +12,9 @@ use crate::runtime::Runtime;
 use crate::{marshal, system, thread};
 use obvia_rpc::vi_call::{Channel, TargetId};
 use std::sync::Arc;
+
+pub use obvia_ndr::flat::check::{Checked, Flaw, check};
+pub use obvia_ndr::flat::shape;
 use windows_core::{GUID, HRESULT};
 
 /// What makes an interface the same on both sides.

@@ -12,6 +12,7 @@ mod memory;
 mod owned;
 mod places;
 mod pointers;
+mod private;
 mod survey;
 
 pub use image::{Arguments, Image, Results};

@@ -222,9 +222,10 @@ pub unsafe fn text_count<T: Value + Default + PartialEq>(text: *const T, optiona
     }
 }
 
-// SAFETY: the C library's declarations of the two.
+// SAFETY: the C library's declarations of them.
 unsafe extern "C" {
     fn malloc(size: usize) -> *mut c_void;
+    fn calloc(count: usize, size: usize) -> *mut c_void;
     fn free(memory: *mut c_void);
 }
 
@@ -236,6 +237,17 @@ unsafe extern "C" {
 pub(crate) fn allocate(bytes: usize) -> Result<*mut c_void> {
     // SAFETY: malloc may be called with any size.
     let memory = unsafe { malloc(bytes.max(1)) };
+    if memory.is_null() { Err(code::E_OUTOFMEMORY.into()) } else { Ok(memory) }
+}
+
+/// Such memory, all zeros: as long as nobody writes to it, much of it costs nothing.
+///
+/// # Errors
+///
+/// E_OUTOFMEMORY.
+pub(crate) fn allocate_zeroed(bytes: usize) -> Result<*mut c_void> {
+    // SAFETY: calloc may be called with any size.
+    let memory = unsafe { calloc(bytes.max(1), 1) };
     if memory.is_null() { Err(code::E_OUTOFMEMORY.into()) } else { Ok(memory) }
 }
 

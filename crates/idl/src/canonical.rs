@@ -8,6 +8,7 @@ use crate::model::{
     StructId, Type, UnionId,
 };
 use sha2::{Digest, Sha256};
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -30,8 +31,8 @@ pub fn text(model: &Model, id: InterfaceId) -> String {
             }
         }
     }
-    let printer = Printer { model };
-    let mut out = String::new();
+    let printer = Printer { model, aliases: RefCell::default() };
+    let (mut out, mut body) = (String::new(), String::new());
     for other in sorted(&closure.interfaces, |id| &model.interfaces[id.0].name) {
         if !model.lineage(id).contains(&other) {
             let _ = writeln!(out, "interface {};", model.interfaces[other.0].name);
@@ -46,15 +47,18 @@ pub fn text(model: &Model, id: InterfaceId) -> String {
         let _ = writeln!(out, "struct {};", model.structs[id.0].name);
     }
     for id in sorted(&closure.structs, |id| &model.structs[id.0].name) {
-        printer.structure(&mut out, id, &mut done);
+        printer.structure(&mut body, id, &mut done);
     }
     for id in sorted(&closure.unions, |id| &model.unions[id.0].name) {
-        printer.union(&mut out, id, &mut done);
+        printer.union(&mut body, id, &mut done);
     }
     for id in model.lineage(id) {
-        printer.interface(&mut out, id);
+        printer.interface(&mut body, id);
     }
-    out
+    for declaration in printer.aliases.take() {
+        let _ = writeln!(out, "{declaration}");
+    }
+    out + &body
 }
 
 /// The first 16 bytes of SHA-256 over the canonical text.
@@ -112,6 +116,9 @@ impl Closure {
 /// Writes the model's parts as IDL.
 struct Printer<'a> {
     model: &'a Model,
+    /// Names for pointers that are not [unique] and that others point to: only a typedef can say so. An inner one comes
+    /// before those that point to it.
+    aliases: RefCell<Vec<String>>,
 }
 
 /// A GUID in its usual form.
@@ -265,13 +272,20 @@ impl Printer<'_> {
             inner = element;
         }
         let mut levels = Vec::new();
+        let mut alias = None;
         while let Type::Pointer(pointer) = inner {
+            if !levels.is_empty() && pointer.class != PointerClass::Unique {
+                alias = Some(self.alias(pointer));
+                break;
+            }
             levels.push(&**pointer);
             inner = &pointer.to;
         }
         self.pointer_attributes(&levels, &mut attributes, names, param);
         let (mut stars, mut base) = ("*".repeat(levels.len()), self.name(inner));
-        if let Type::Interface(object) = inner {
+        if let Some(alias) = alias {
+            base = alias;
+        } else if let Type::Interface(object) = inner {
             stars.push('*');
             if let Object::IidIs(operand) = object {
                 attributes.push(format!("iid_is({})", operand_text(operand, names)));
@@ -280,6 +294,24 @@ impl Printer<'_> {
         }
         let attributes = if attributes.is_empty() { String::new() } else { format!("[{}] ", attributes.join(", ")) };
         format!("{attributes}{base} {stars}{name}{dimensions}")
+    }
+
+    /// The name of a pointer's type.
+    fn alias(&self, pointer: &Pointer) -> String {
+        let (target, star) = match &pointer.to {
+            Type::Pointer(inner) => (self.alias(inner), ""),
+            Type::Interface(_) => (self.name(&pointer.to), "*"),
+            _ => (self.name(&pointer.to), ""),
+        };
+        let text = if pointer.extent == Extent::Text { "string_" } else { "" };
+        let name = format!("{}_{text}{}", class(pointer.class), target.replace(' ', "_"));
+        let string = if pointer.extent == Extent::Text { ", string" } else { "" };
+        let declaration = format!("typedef [{}{string}] {target} {star}*{name};", class(pointer.class));
+        let mut aliases = self.aliases.borrow_mut();
+        if !aliases.contains(&declaration) {
+            aliases.push(declaration);
+        }
+        name
     }
 
     fn pointer_attributes(&self, levels: &[&Pointer], attributes: &mut Vec<String>, names: &[&str], param: bool) {

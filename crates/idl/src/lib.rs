@@ -22,6 +22,7 @@ mod parser;
 pub mod plan;
 mod preprocess;
 mod resolve;
+pub mod shapes;
 pub mod source;
 
 use std::path::{Path, PathBuf};

@@ -4,7 +4,11 @@
 //! a reply's block the [in, out] ones, then the [out] ones; each at its natural alignment. What does not lie in the block
 //! follows it, in the order of its slots.
 
-use crate::model::{Arith, Base, Direction, Extent, Field, Method, Model, Object, Param, PointerClass, Type, round};
+use crate::model::{
+    Arith, Base, Direction, Extent, Field, Method, Model, Object, Operand, Param, PointerClass, Type, round,
+};
+use crate::shapes::{About, Expr, Shape, Shapes};
+use std::cell::RefCell;
 
 /// The type number of an object that holds an OBJREF.
 pub const KIND_INTERFACE: u32 = 1;
@@ -96,6 +100,38 @@ impl MethodPlan<'_> {
     /// Whether the reply is nothing but its block.
     pub fn reply_is_block(&self) -> bool {
         self.params.iter().all(|param| param.reply.is_none() || param.passing.in_block())
+    }
+
+    /// What the request's or the reply's block is made of, with those parameters that are wanted; and the parameters that its
+    /// expressions read and that are not in it, by the numbers of [`Expr::Outer`].
+    pub fn block(
+        &self,
+        model: &Model,
+        kinds: &[Type],
+        request: bool,
+        wanted: impl Fn(&ParamPlan<'_>) -> bool,
+    ) -> (Shape, Vec<usize>) {
+        let at = |param: &ParamPlan<'_>| if request { param.request } else { param.reply };
+        let outer = RefCell::new(Vec::new());
+        let operand = |operand: &Operand| {
+            if let Some(offset) = at(&self.params[operand.index]) {
+                return Expr::Member(offset, operand.base);
+            }
+            let mut outer = outer.borrow_mut();
+            let known = outer.iter().position(|index| *index == operand.index);
+            Expr::Outer(known.unwrap_or_else(|| {
+                outer.push(operand.index);
+                outer.len() - 1
+            }))
+        };
+        let mut fields: Vec<(u32, &Type, About<'_>)> = Vec::new();
+        for param in self.params.iter().filter(|param| wanted(param)) {
+            let about = About { range: param.param.range, switch: param.param.switch.as_ref() };
+            fields.extend(at(param).map(|at| (at, in_place(model, param.param), about)));
+        }
+        fields.sort_by_key(|(at, ..)| *at);
+        let shape = Shapes { model, kinds }.block(&fields, &operand);
+        (shape, outer.into_inner())
     }
 
     /// Whether a parameter has structures with pointers in it.

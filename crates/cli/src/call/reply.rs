@@ -1,10 +1,10 @@
-//! The results in the frame of a reply, as JSON. The frame is the server's: everything in it is checked.
+//! The results in the frame of a reply, as JSON. The frame is the server's: it is checked before anything is read.
 
 use super::Method;
-use crate::value;
-use obvia::dynamic::Object;
-use obvia_idl::model::{Base, Type};
-use obvia_idl::plan::{KIND_INTERFACE, KIND_TEXT8, KIND_TEXT16, ParamPlan, Passing};
+use crate::describe::guid_text;
+use crate::frame::{Objects, Reader, block, number};
+use obvia::dynamic::{Flaw, Object};
+use obvia_idl::model::Type;
 use serde_json::{Value, json};
 
 /// One result.
@@ -15,83 +15,47 @@ pub(crate) enum Outcome {
     Object(Object),
 }
 
-/// The results by name, in the order of the parameters. `None` when the frame is not what the interface says.
-pub(crate) fn results(method: &Method<'_>, object: &Object, frame: &[u8]) -> Option<Vec<(String, Outcome)>> {
-    let outwards = method.plan.params.iter().filter(|param| param.param.direction.is_out() && !param.counts);
-    outwards.map(|param| Some((param.param.name.clone(), result(method, object, param, frame)?))).collect()
+/// Says what the objects inside structures are, and releases them.
+struct Released<'a>(&'a Object);
+
+impl Objects for Released<'_> {
+    fn object(&mut self, reference: &[u8]) -> Option<Value> {
+        let object = self.0.adopt(reference).ok()?;
+        Some(json!({ "iid": guid_text(&object.iid()), "released": true }))
+    }
 }
 
-fn result(method: &Method<'_>, object: &Object, param: &ParamPlan<'_>, frame: &[u8]) -> Option<Outcome> {
-    let model = &method.described.model;
-    let slot = param.reply? as usize;
-    let value = match &param.passing {
-        Passing::Value(ty) | Passing::Place(ty) => in_range(param, value::read(model, ty, frame.get(slot..)?)?)?,
-        Passing::Array { element, .. } | Passing::OutArray { element, .. } => {
-            let size = model.layout(element).0 as usize;
-            match body(frame, slot, method.kind(element), size)? {
-                None => Value::Null,
-                Some((count, bytes)) => value::read_elements(model, element, count, bytes)?,
-            }
+/// The results by name, in the order of the parameters.
+///
+/// # Errors
+///
+/// What in the frame is not what the interface says.
+pub(crate) fn results(
+    method: &Method<'_>,
+    object: &Object,
+    request: &[u8],
+    frame: &[u8],
+) -> Result<Vec<(String, Outcome)>, Flaw> {
+    let (plan, layout) = (&method.plan, method.layout());
+    let outer = |index: usize| number(layout, plan, request, index);
+    let (_, asked) = plan.block(layout.model, layout.kinds, false, |_| true);
+    let numbers: Vec<i64> = asked.into_iter().map(|index| outer(index).unwrap_or(i64::MAX)).collect();
+    let checked = layout.check(plan, false, frame, &numbers)?;
+    let mut released = Released(object);
+    let members = block(layout.model, plan, false);
+    let mut reader = Reader::new(layout, frame, &checked, &mut released, &outer);
+    let mut results = Vec::new();
+    for (param, member) in plan.params.iter().zip(&members) {
+        if !param.param.direction.is_out() || param.counts {
+            continue;
         }
-        Passing::OutText(base) => text(frame, slot, *base)?,
-        Passing::OutObject(_) => match body(frame, slot, KIND_INTERFACE, 1)? {
-            None => Value::Null,
-            Some((_, reference)) => return Some(Outcome::Object(object.adopt(reference).ok()?)),
-        },
-        _ => return None,
-    };
-    Some(Outcome::Value(value))
-}
-
-fn in_range(param: &ParamPlan<'_>, value: Value) -> Option<Value> {
-    let fits = match (param.param.range, value.as_i64()) {
-        (Some((least, most)), Some(number)) => (least..=most).contains(&number),
-        _ => true,
-    };
-    fits.then_some(value)
-}
-
-/// Count and bytes of the object that a slot refers to. `None` inside for a null slot.
-fn body(frame: &[u8], slot: usize, kind: u32, size: usize) -> Option<Option<(usize, &[u8])>> {
-    let word = |at: usize| Some(u32::from_le_bytes(*frame.get(at..)?.first_chunk()?));
-    let (start, rest) = (word(slot)? as usize, word(slot + 4)?);
-    if rest != 0 {
-        return None;
+        let reference = if matches!(member.ty, Type::Interface(_)) { reader.reference(member) } else { None };
+        let outcome = match reference {
+            Some(reference) => object.adopt(reference).ok().map(Outcome::Object),
+            None => reader.member(0, &members, member).map(Outcome::Value),
+        };
+        let unreadable = Flaw { at: member.at.unwrap_or(0), what: "this result cannot be read" };
+        results.push((param.param.name.clone(), outcome.ok_or(unreadable)?));
     }
-    if start == 0 {
-        return Some(None);
-    }
-    let header = start.checked_sub(8)?;
-    if word(header)? != kind {
-        return None;
-    }
-    let count = word(header + 4)? as usize;
-    let bytes = frame.get(start..start.checked_add(count.checked_mul(size)?)?)?;
-    Some(Some((count, bytes)))
-}
-
-fn text(frame: &[u8], slot: usize, base: Base) -> Option<Value> {
-    if base.size() == 2 {
-        let Some((_, bytes)) = body(frame, slot, KIND_TEXT16, 2)? else { return Some(Value::Null) };
-        let units: Vec<u16> = bytes.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]])).collect();
-        let (&end, units) = units.split_last()?;
-        return (end == 0).then(|| json!(String::from_utf16_lossy(units)));
-    }
-    let Some((_, bytes)) = body(frame, slot, KIND_TEXT8, 1)? else { return Some(Value::Null) };
-    let (&end, bytes) = bytes.split_last()?;
-    (end == 0).then(|| json!(String::from_utf8_lossy(bytes)))
-}
-
-/// The types of elements, in the order in which an interface's type numbers are given.
-pub(crate) fn kinds<'p>(params: impl Iterator<Item = &'p ParamPlan<'p>>) -> Vec<Type> {
-    let mut kinds: Vec<Type> = Vec::new();
-    for param in params {
-        if let Passing::Array { element, .. } | Passing::OutArray { element, .. } | Passing::Optional(element) =
-            &param.passing
-            && !kinds.contains(element)
-        {
-            kinds.push(element.clone());
-        }
-    }
-    kinds
+    Ok(results)
 }

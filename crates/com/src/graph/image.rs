@@ -1,19 +1,16 @@
 //! Parameters as structures in memory, on both sides of a call.
 
+use super::Layout;
 use super::memory::Allocations;
-use super::survey::{Place, Root, Survey};
-use super::{Layout, invalid};
+use super::private::{Private, Wide};
+use super::survey::{Root, Survey};
 use crate::error::{Error, Result, code};
 use crate::frame::Measure;
 use crate::marshal::{self, Wanted, release};
 use crate::proxy::{ProxyCall, ReplyView};
-use crate::runtime::Runtime;
 use crate::server::caller;
 use crate::stub::StubCall;
-use obvia_ndr::flat::OBJECT_HEADER;
-use obvia_ndr::flat::check::{Checked, check};
 use obvia_rpc::status::Status;
-use obvia_via::RegionView;
 use std::mem::MaybeUninit;
 use windows_core::{GUID, HRESULT, IUnknown, Interface};
 
@@ -160,75 +157,6 @@ impl<'c> ProxyCall<'c> {
     }
 }
 
-/// A frame in private memory, aligned for what it holds.
-struct Private {
-    words: Vec<u64>,
-    length: usize,
-}
-
-impl Private {
-    /// Copies a frame and checks the copy.
-    fn of(frame: RegionView<'_>, layout: Layout, outer: &[i64]) -> Result<(Self, Checked)> {
-        let length = frame.len();
-        let mut private = Self { words: vec![0; length.div_ceil(8)], length };
-        frame.copy_to(0, private.bytes()).ok_or(code::RPC_E_INVALID_DATA)?;
-        let found = check(private.bytes(), layout.block, layout.types, outer).map_err(invalid)?;
-        for (at, bytes) in &found.unused {
-            private.bytes()[*at as usize..(at + bytes) as usize].fill(0);
-        }
-        Ok((private, found))
-    }
-
-    fn bytes(&mut self) -> &mut [u8] {
-        // SAFETY: words are bytes, as many as the frame has, and exclusive.
-        unsafe { std::slice::from_raw_parts_mut(self.words.as_mut_ptr().cast(), self.length) }
-    }
-
-    fn base(&mut self) -> *mut u8 {
-        self.words.as_mut_ptr().cast()
-    }
-
-    /// Makes interface pointers of the references, in the order of their slots.
-    fn references(&mut self, found: &Checked) -> Result<Vec<IUnknown>> {
-        let runtime = Runtime::of_process()?;
-        let slots = found.slots.iter().filter_map(|slot| Some((slot.object, slot.iid?)));
-        let make = |(object, iid): (u32, u128)| {
-            let object = found.objects[object as usize];
-            let bytes = &self.bytes()[object.body as usize..(object.body + object.bytes) as usize];
-            marshal::unmarshal(runtime, bytes, wanted(iid))
-        };
-        slots.map(make).collect()
-    }
-
-    /// Copies every object that a pointer leads to, to memory of its own, and makes pointers of the slots.
-    ///
-    /// References to other objects are owned by what holds them.
-    fn copy_objects(&mut self, found: &Checked) -> Result<Allocations> {
-        let references = self.references(found)?;
-        let mut copies = Allocations::default();
-        for object in &found.objects {
-            let memory = copies.add(object.bytes as usize)?;
-            let body = &self.bytes()[object.body as usize..(object.body + object.bytes) as usize];
-            // SAFETY: as many bytes were allocated.
-            unsafe { memory.copy_from_nonoverlapping(body.as_ptr(), body.len()) };
-        }
-        let mut references = references.into_iter();
-        for slot in &found.slots {
-            let target = match slot.iid {
-                None => copies.0[slot.object as usize],
-                Some(_) => references.next().map_or(std::ptr::null_mut(), |object| object.into_raw().cast()),
-            };
-            let holder = found.objects.partition_point(|object| object.body <= slot.at).checked_sub(1);
-            let at = slot.at as usize - holder.map_or(0, |holder| found.objects[holder].body as usize);
-            let base = self.base();
-            // SAFETY: the check found the slot within its holder.
-            unsafe { copies.slot(Place { holder, at }, base).write(target) };
-        }
-        copies.free_unlinked(found);
-        Ok(copies)
-    }
-}
-
 /// The results of a call, in memory of the caller's.
 pub struct Results {
     private: Private,
@@ -245,7 +173,7 @@ impl ReplyView<'_> {
     /// RPC_E_INVALID_DATA when it is not what the layout says; when an object cannot be reached.
     pub fn graph(&self, layout: Layout, outer: &[i64]) -> Result<Results> {
         let (mut private, found) = Private::of(self.whole(), layout, outer)?;
-        let copies = private.copy_objects(&found)?;
+        let copies = private.copy_objects(&found, layout.types)?;
         Ok(Results { private, copies, spent: Vec::new() })
     }
 }
@@ -301,6 +229,8 @@ impl Results {
 /// The arguments of a call, in private memory of the server's.
 pub struct Arguments {
     private: Private,
+    /// Objects that need more room than they have in the frame.
+    _wider: Vec<Wide>,
     /// Interface pointers that the arguments show.
     _references: Vec<IUnknown>,
     /// What to free when the call is over: the method may have freed the rest.
@@ -323,18 +253,8 @@ impl StubCall<'_, '_> {
     pub fn arguments(&mut self, layout: Layout) -> std::result::Result<Arguments, Status> {
         let made = (|| {
             let (mut private, found) = Private::of(self.inner().frame, layout, &[])?;
-            let references = private.references(&found)?;
-            let mut objects = references.iter();
-            let base = private.base();
-            for slot in &found.slots {
-                let target = match slot.iid {
-                    None => base.wrapping_add(found.objects[slot.object as usize].body as usize),
-                    Some(_) => objects.next().map_or(std::ptr::null_mut(), |object| object.as_raw().cast()),
-                };
-                // SAFETY: the check found the slot within the frame; aligned, as frames are laid out.
-                unsafe { base.wrapping_add(slot.at as usize).cast::<*mut u8>().write(target) };
-            }
-            Ok(Arguments { private, _references: references, owned: None })
+            let (wider, references) = private.link(&found, layout.types)?;
+            Ok(Arguments { private, _wider: wider, _references: references, owned: None })
         })();
         made.map_err(|error: Error| refused(&error))
     }
@@ -348,8 +268,8 @@ impl StubCall<'_, '_> {
     pub fn arguments_to_change(&mut self, layout: Layout, kept: Layout) -> std::result::Result<Arguments, Status> {
         let made = (|| {
             let (mut private, found) = Private::of(self.inner().frame, layout, &[])?;
-            private.copy_objects(&found)?.keep();
-            Ok(Arguments { private, _references: Vec::new(), owned: Some(kept) })
+            private.copy_objects(&found, layout.types)?.keep();
+            Ok(Arguments { private, _wider: Vec::new(), _references: Vec::new(), owned: Some(kept) })
         })();
         made.map_err(|error: Error| refused(&error))
     }
@@ -451,5 +371,3 @@ impl Drop for Arguments {
         }
     }
 }
-
-const _: () = assert!(OBJECT_HEADER == 8);

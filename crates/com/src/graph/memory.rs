@@ -1,9 +1,9 @@
 //! Copies and frees what a survey found, and writes it to a frame.
 
-use super::survey::{Found, Place, Root, Survey, arm, kind, own};
+use super::survey::{Found, Place, Root, Survey, arm, bytes, kind, own};
 use crate::error::{Error, Result, code};
 use crate::frame::Value;
-use crate::marshal::{allocate, release};
+use crate::marshal::{allocate_zeroed, release};
 use obvia_ndr::flat::check::Checked;
 use obvia_ndr::flat::shape::{Shape, What};
 use obvia_ndr::flat::{FRAME_MAX, KIND_INTERFACE, OBJECT_ALIGN, OBJECT_HEADER};
@@ -65,9 +65,9 @@ impl Survey {
         let (from, to) = (found.from.wrapping_add(start), to.wrapping_add(start));
         if shape.parts.is_empty() && matches!(shape.runs, [(0, length)] if *length as usize == size) {
             // SAFETY: as above; nothing but values.
-            return unsafe { to.copy_from_nonoverlapping(from, found.used * size) };
+            return unsafe { to.copy_from_nonoverlapping(from, found.count * size) };
         }
-        for at in (0..found.used).map(|element| element * size) {
+        for at in (0..found.count).map(|element| element * size) {
             let (from, to) = (from.wrapping_add(at), to.wrapping_add(at));
             // SAFETY: as above.
             unsafe { copy(from, to, shape, outer) };
@@ -134,7 +134,8 @@ impl Survey {
     pub(crate) unsafe fn duplicate(&self) -> Result<*mut u8> {
         let mut copies = Allocations::default();
         for found in &self.objects {
-            let to = copies.add(found.bytes)?;
+            let room = bytes(found.element, found.room, self.types).ok_or(code::E_OUTOFMEMORY)?;
+            let to = copies.add(room)?;
             // SAFETY: the caller's promise; fresh memory of as many zeros.
             unsafe { self.copy_object(found, to, &[]) };
         }
@@ -179,9 +180,7 @@ pub(super) struct Allocations(pub(super) Vec<*mut u8>);
 impl Allocations {
     /// Zeroed memory.
     pub(super) fn add(&mut self, bytes: usize) -> Result<*mut u8> {
-        let memory = allocate(bytes)?.cast::<u8>();
-        // SAFETY: just allocated, as many bytes.
-        unsafe { memory.write_bytes(0, bytes) };
+        let memory = allocate_zeroed(bytes)?.cast::<u8>();
         self.0.push(memory);
         Ok(memory)
     }

@@ -19,9 +19,11 @@ pub(crate) struct Root {
 pub(crate) struct Found {
     pub(crate) from: *const u8,
     pub(crate) element: Element,
+    /// Elements that hold something: those that a frame has.
     pub(crate) count: usize,
-    /// Elements that hold something.
-    pub(crate) used: usize,
+    /// Elements that there is room for in memory.
+    pub(crate) room: usize,
+    /// Bytes in a frame.
     pub(crate) bytes: usize,
     /// Its body's offset in a frame.
     pub(crate) body: usize,
@@ -69,6 +71,15 @@ pub(crate) fn own(element: Element, types: &'static [ElementType]) -> Option<&'s
     match element {
         Element::Own(own) => types.get(usize::from(own)),
         _ => None,
+    }
+}
+
+/// Bytes of an object with so many elements. `None` where they are more than a frame can have.
+pub(crate) fn bytes(element: Element, count: usize, types: &'static [ElementType]) -> Option<usize> {
+    match element {
+        Element::Char => Some(count),
+        Element::Wide => count.checked_mul(2),
+        Element::Own(_) => own(element, types)?.bytes(count),
     }
 }
 
@@ -155,7 +166,7 @@ impl Survey {
     fn rest(&mut self, outer: &[i64]) -> Result<()> {
         let mut next = 0;
         while let Some(found) = self.objects.get(next) {
-            let (from, used) = (found.from, found.used);
+            let (from, count) = (found.from, found.count);
             if let Some(found) = own(found.element, self.types) {
                 let mut elements = (0, found.size as usize, &found.shape);
                 if let Some(tail) = &found.tail {
@@ -164,9 +175,9 @@ impl Survey {
                     elements = (tail.at as usize, tail.size as usize, &tail.shape);
                 }
                 let (start, size, shape) = elements;
-                for element in (0..used).take_while(|_| !shape.parts.is_empty()) {
+                for element in (0..count).take_while(|_| !shape.parts.is_empty()) {
                     let at = start + element * size;
-                    // SAFETY: within the object: it has at least `used` elements.
+                    // SAFETY: within the object: it has at least `count` elements.
                     let base = unsafe { from.add(at) };
                     // SAFETY: as above.
                     unsafe { self.shape(base, Place { holder: Some(next), at }, shape, outer) }?;
@@ -263,14 +274,14 @@ impl Survey {
             let value = unsafe { evaluate(base, expr, outer) };
             value.and_then(|value| usize::try_from(value).ok())
         };
-        let limit = |count: usize, length: &Option<Expr>, base| match length {
-            None => Ok(count),
-            Some(length) => number(base, length).filter(|used| *used <= count).ok_or_else(|| refused(LENGTH)),
+        let used = |room: usize, length: &Option<Expr>, base| match length {
+            None => Ok(room),
+            Some(length) => number(base, length).filter(|used| *used <= room).ok_or_else(|| refused(LENGTH)),
         };
-        let (count, used) = match extent {
+        let (count, room) = match extent {
             Extent::Counted { size, length } => {
-                let count = number(base, size).ok_or_else(|| refused(SIZE))?;
-                (count, limit(count, length, base)?)
+                let room = number(base, size).ok_or_else(|| refused(SIZE))?;
+                (used(room, length, base)?, room)
             }
             Extent::Text => {
                 // SAFETY: the caller's promise: a string ends in a zero.
@@ -280,8 +291,8 @@ impl Survey {
             Extent::One => match own(to, self.types).and_then(|found| found.tail.as_ref()) {
                 None => (1, 1),
                 Some(tail) => {
-                    let count = number(pointer, &tail.count).ok_or_else(|| refused(SIZE))?;
-                    (count, limit(count, &tail.length, pointer)?)
+                    let room = number(pointer, &tail.count).ok_or_else(|| refused(SIZE))?;
+                    (used(room, &tail.length, pointer)?, room)
                 }
             },
         };
@@ -289,22 +300,18 @@ impl Survey {
         if class == Class::Full {
             self.shared.insert((pointer.addr(), to), index);
         }
-        self.push(pointer, to, count, used)?;
+        self.push(pointer, to, count, room)?;
         Ok(index)
     }
 
-    fn push(&mut self, from: *const u8, element: Element, count: usize, used: usize) -> Result<()> {
-        let bytes = match element {
-            Element::Char => Some(count),
-            Element::Wide => count.checked_mul(2),
-            Element::Own(_) => own(element, self.types).and_then(|found| found.bytes(count)),
-        };
+    fn push(&mut self, from: *const u8, element: Element, count: usize, room: usize) -> Result<()> {
+        let bytes = bytes(element, count, self.types);
         let body = self.length + OBJECT_HEADER;
         let end = bytes.and_then(|bytes| body.checked_add(bytes)?.checked_next_multiple_of(OBJECT_ALIGN));
         // Also ends what goes in circles by pointers that nobody else may share.
         match (bytes, end.filter(|end| *end <= FRAME_MAX)) {
             (Some(bytes), Some(end)) => {
-                self.objects.push(Found { from, element, count, used, bytes, body });
+                self.objects.push(Found { from, element, count, room, bytes, body });
                 self.length = end;
                 Ok(())
             }

@@ -47,6 +47,8 @@ pub struct Slot {
     pub at: u32,
     /// The object that it leads to, by its place in [`Checked::objects`].
     pub object: u32,
+    /// How many elements the array in memory has room for: as many as the object has, or more.
+    pub room: u32,
     /// The IID that an interface pointer must have; none for other pointers.
     pub iid: Option<u128>,
 }
@@ -58,16 +60,19 @@ pub struct Checked {
     pub objects: Vec<Object>,
     /// The slots, in the order in which they were followed.
     pub slots: Vec<Slot>,
-    /// Bytes that an array has room for, but that hold nothing: to be read as zeros. Offset and length.
-    pub unused: Vec<(u32, u32)>,
+    /// How many elements the arrays at structures' ends have room for where that is more than there are: by object.
+    pub tails: Vec<(u32, u32)>,
 }
+
+/// Bytes that the arrays of one frame may have room for beyond what they hold.
+pub const ROOM_MAX: usize = 256 << 20;
 
 /// Who points to an object.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Referrer {
     Nobody,
     One,
-    /// Any number of full pointers, which agree on how many elements hold something.
+    /// Any number of full pointers, which agree on how many elements there is room for.
     Full(u32),
 }
 
@@ -77,8 +82,10 @@ struct Check<'a> {
     outer: &'a [i64],
     found: Checked,
     referrers: Vec<Referrer>,
-    /// Objects to look into, and how many of their elements hold something.
-    waiting: Vec<(u32, u32)>,
+    /// Objects to look into.
+    waiting: Vec<u32>,
+    /// Bytes of room beyond what arrays hold.
+    spare: usize,
 }
 
 /// Checks a frame against what its block is and the types that its objects may have.
@@ -95,11 +102,11 @@ pub fn check(
     outer: &[i64],
 ) -> Result<Checked, Flaw> {
     let (found, referrers, waiting) = (Checked::default(), Vec::new(), Vec::with_capacity(16));
-    let mut check = Check { frame, types, outer, found, referrers, waiting };
+    let mut check = Check { frame, types, outer, found, referrers, waiting, spare: 0 };
     check.find_objects(block)?;
     check.shape(0, &block.shape)?;
-    while let Some((object, used)) = check.waiting.pop() {
-        check.object(object, used)?;
+    while let Some(object) = check.waiting.pop() {
+        check.object(object)?;
     }
     Ok(check.found)
 }
@@ -157,7 +164,7 @@ impl Check<'_> {
         if at == length { Ok(()) } else { flaw(length, "the last object is not padded") }
     }
 
-    fn object(&mut self, index: u32, used: u32) -> Result<(), Flaw> {
+    fn object(&mut self, index: u32) -> Result<(), Flaw> {
         let object = self.found.objects[index as usize];
         let body = object.body as usize;
         let Some(own) = object.kind.checked_sub(KIND_FIRST) else {
@@ -168,30 +175,39 @@ impl Check<'_> {
             None => (body, found.size, &found.shape),
             Some(tail) => {
                 self.shape(body, &found.shape)?;
+                let room = self.room(body, body, object.count, &tail.count, tail.length.as_ref(), tail.size)?;
+                if room > object.count {
+                    self.found.tails.push((index, room));
+                }
                 (body + tail.at as usize, tail.size, &tail.shape)
             }
         };
-        let used = match &found.tail {
-            None => used,
-            Some(tail) => self.tail(object, &tail.count, tail.length.as_ref())?,
-        };
-        if used < object.count {
-            let start = elements + used as usize * size as usize;
-            self.found.unused.push((start as u32, (object.count - used) * size));
-        }
         if shape.parts.is_empty() {
             return Ok(());
         }
-        (0..used as usize).try_for_each(|element| self.shape(elements + element * size as usize, shape))
+        (0..object.count as usize).try_for_each(|element| self.shape(elements + element * size as usize, shape))
     }
 
-    /// Checks the count of a structure with an array at its end, and says how many elements hold something.
-    fn tail(&self, object: Object, count: &Expr, length: Option<&Expr>) -> Result<u32, Flaw> {
-        let body = object.body as usize;
-        if self.evaluate(body, count)? != i64::from(object.count) {
-            return flaw(body, "the array at the structure's end has another number of elements");
+    /// Checks the count of an array against the structure at `base`, and says how many elements it has room for.
+    fn room(
+        &mut self,
+        at: usize,
+        base: usize,
+        count: u32,
+        size: &Expr,
+        length: Option<&Expr>,
+        element: u32,
+    ) -> Result<u32, Flaw> {
+        let room = self.evaluate(base, size)?;
+        let used = length.map_or(Ok(room), |length| self.evaluate(base, length))?;
+        if used != i64::from(count) {
+            return flaw(at, "the object has another number of elements than the structure says");
         }
-        self.used(body, object.count, length)
+        let Some(room) = u32::try_from(room).ok().filter(|room| *room >= count) else {
+            return flaw(at, "an array's length is not within its size");
+        };
+        self.spare = self.spare.saturating_add((room - count) as usize * element as usize);
+        if self.spare > ROOM_MAX { flaw(at, "arrays have too much room that holds nothing") } else { Ok(room) }
     }
 
     fn text(&self, object: Object) -> Result<(), Flaw> {
@@ -214,13 +230,6 @@ impl Check<'_> {
         let load = |at: u32, int: Int| int.extend(load(self.frame, base + at as usize, int.size())?);
         expr.evaluate(&load, self.outer)
             .ok_or(Flaw { at: base, what: "an expression over this structure has no value" })
-    }
-
-    /// How many of `count` elements hold something.
-    fn used(&self, base: usize, count: u32, length: Option<&Expr>) -> Result<u32, Flaw> {
-        let Some(length) = length else { return Ok(count) };
-        let used = u32::try_from(self.evaluate(base, length)?).ok().filter(|used| *used <= count);
-        used.ok_or(Flaw { at: base, what: "an array's length is not within its size" })
     }
 
     fn shape(&mut self, base: usize, shape: &'static Shape) -> Result<(), Flaw> {
@@ -271,8 +280,8 @@ impl Check<'_> {
     }
 
     /// Notes that the slot at `at` leads to an object, and says whether it is the first that does.
-    fn refer(&mut self, at: usize, index: usize, class: Class, used: u32) -> Result<bool, Flaw> {
-        let now = if class == Class::Full { Referrer::Full(used) } else { Referrer::One };
+    fn refer(&mut self, at: usize, index: usize, class: Class, room: u32) -> Result<bool, Flaw> {
+        let now = if class == Class::Full { Referrer::Full(room) } else { Referrer::One };
         let before = std::mem::replace(&mut self.referrers[index], now);
         match before {
             Referrer::Nobody => Ok(true),
@@ -295,23 +304,19 @@ impl Check<'_> {
         };
         let Some(index) = self.target(at, kind, class)? else { return Ok(()) };
         let count = self.found.objects[index].count;
-        let used = match extent {
+        let room = match extent {
             Extent::Counted { size, length } => {
-                if self.evaluate(base, size)? != i64::from(count) {
-                    return flaw(at, "the object has another number of elements than the structure says");
-                }
-                self.used(base, count, length.as_ref())?
+                let element = self.bytes(kind, 1).unwrap_or(0) as u32;
+                self.room(at, base, count, size, length.as_ref(), element)?
             }
-            // One structure with an array at its end counts the array's elements: see `tail`.
-            Extent::One if self.has_tail(to) => count,
-            Extent::One if count == 1 => 1,
-            Extent::One => return flaw(at, "the object has more than one element"),
-            Extent::Text => count,
+            // One structure with an array at its end counts the array's elements, which are looked at with it.
+            Extent::One if count != 1 && !self.has_tail(to) => return flaw(at, "the object has more than one element"),
+            Extent::One | Extent::Text => count,
         };
-        if self.refer(at, index, class, used)? {
-            self.waiting.push((index as u32, used));
+        if self.refer(at, index, class, room)? {
+            self.waiting.push(index as u32);
         }
-        self.found.slots.push(Slot { at: at as u32, object: index as u32, iid: None });
+        self.found.slots.push(Slot { at: at as u32, object: index as u32, room, iid: None });
         Ok(())
     }
 
@@ -332,7 +337,8 @@ impl Check<'_> {
                 u128::from(upper) << 64 | u128::from(data4.swap_bytes())
             }
         };
-        self.found.slots.push(Slot { at: at as u32, object: index as u32, iid: Some(iid) });
+        let room = self.found.objects[index].count;
+        self.found.slots.push(Slot { at: at as u32, object: index as u32, room, iid: Some(iid) });
         Ok(())
     }
 }

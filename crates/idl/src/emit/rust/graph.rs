@@ -5,20 +5,17 @@ use super::interface::{Context, Side, counted_by, counted_by_elided, size_text, 
 use super::names::{abi, base as base_name, binding, ident, value};
 use super::proxy::{layout_table, ordered};
 use super::stub::declared_in;
-use super::tables::{About, Scope, Tables, int};
+use super::tables;
 use crate::emit::writer::Writer;
 use crate::model::{Arith, Direction, Model, Operand, Param, Type};
 use crate::plan::{MethodPlan, ParamPlan, Passing, element_counts, in_place, is_plain};
-use std::cell::RefCell;
+use crate::shapes::Shapes;
 
 /// The table of an interface's types.
 pub(super) fn types(out: &mut Writer, context: &Context<'_>) {
-    tables(context).types(out, &types_name(context));
+    let shapes = Shapes { model: context.model, kinds: &context.kinds };
+    tables::types(out, &types_name(context), &shapes.element_types());
     out.line("");
-}
-
-fn tables<'a>(context: &'a Context<'_>) -> Tables<'a> {
-    Tables { model: context.model, kinds: &context.kinds }
 }
 
 fn types_name(context: &Context<'_>) -> String {
@@ -28,14 +25,14 @@ fn types_name(context: &Context<'_>) -> String {
 /// The proxy's and the stub's function of a method, and the tables of its blocks.
 pub(super) fn method(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     layout_table(out, context, plan);
-    block(out, context, plan, "REQUEST", |param| param.request, |_| true);
-    let outer = block(out, context, plan, "REPLY", |param| param.reply, |_| true);
+    block(out, context, plan, "REQUEST", |_| true);
+    let outer = block(out, context, plan, "REPLY", |_| true);
     if changes(context.model, plan) {
         // What the method must not free, and what it may have freed.
-        block(out, context, plan, "KEPT", |param| param.request, |param| param.param.direction == Direction::In);
+        block(out, context, plan, "KEPT", |param| param.param.direction == Direction::In);
         let given =
             |param: &ParamPlan<'_>| param.param.direction == Direction::InOut && is_place(context.model, param.param);
-        block(out, context, plan, "GIVEN", |param| param.request, given);
+        block(out, context, plan, "GIVEN", given);
     }
     proxy(out, context, plan, &outer);
     stub(out, context, plan, &outer);
@@ -79,35 +76,12 @@ fn block(
     context: &Context<'_>,
     plan: &MethodPlan<'_>,
     what: &str,
-    at: fn(&ParamPlan<'_>) -> Option<u32>,
     included: impl Fn(&ParamPlan<'_>) -> bool,
 ) -> Vec<usize> {
-    let outer = RefCell::new(Vec::new());
-    let operand = |operand: &Operand| match at(&plan.params[operand.index]) {
-        Some(offset) => format!("Expr::Member({offset}, {})", int(operand.base)),
-        None => {
-            let mut outer = outer.borrow_mut();
-            let number = outer.iter().position(|index| *index == operand.index).unwrap_or_else(|| {
-                outer.push(operand.index);
-                outer.len() - 1
-            });
-            format!("Expr::Outer({number})")
-        }
-    };
-    let offset = |operand: &Operand| at(&plan.params[operand.index]).unwrap_or(0);
-    let all = ordered(plan, what != "REPLY");
-    let fields: Vec<(u32, &Type, About<'_>)> = all
-        .iter()
-        .filter(|param| included(param))
-        .filter_map(|param| {
-            let about = About::new(param.param.range, param.param.switch.as_ref());
-            Some((at(param)?, in_place(context.model, param.param), about))
-        })
-        .collect();
+    let (shape, outer) = plan.block(context.model, &context.kinds, what != "REPLY", included);
     let size = if what == "REPLY" { plan.reply_block } else { plan.request_block };
-    let scope = Scope { operand: &operand, offset: &offset };
-    tables(context).block(out, &block_name(context, plan, what), size, &fields, &scope);
-    outer.into_inner()
+    tables::block(out, &block_name(context, plan, what), size, &shape);
+    outer
 }
 
 fn block_name(context: &Context<'_>, plan: &MethodPlan<'_>, what: &str) -> String {

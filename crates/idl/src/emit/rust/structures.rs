@@ -3,10 +3,11 @@
 use super::form::{self, memory_for};
 use super::interface::arith_text;
 use super::names::{ident, object, text as text_type, value};
-use super::tables::Tables;
+use super::tables;
 use crate::emit::writer::Writer;
 use crate::model::{Arith, EnumId, Extent, Field, Model, Object, PointerClass, Struct, StructId, Type, UnionId};
 use crate::plan::{add_kinds, is_plain};
+use crate::shapes::Shapes;
 
 /// The table of the file's own types, by which what is owned is freed.
 const TYPES: &str = "TYPES__";
@@ -85,8 +86,7 @@ fn ownership(out: &mut Writer, model: &Model) {
     for ty in &types {
         add_kinds(model, ty, &mut kinds);
     }
-    let tables = Tables { model, kinds: &kinds };
-    tables.types(out, TYPES);
+    tables::types(out, TYPES, &Shapes { model, kinds: &kinds }.element_types());
     for (number, ty) in types.iter().enumerate() {
         let name = value(model, ty);
         let (implementer, item) = if is_plain(model, ty) {

@@ -1,13 +1,13 @@
 //! How many elements arrays have, by the values of other parameters.
 
-use obvia_idl::model::Arith;
+use obvia_idl::model::{Arith, Base};
 
 /// The value of an expression; `None` where it has none: an operand that is not known, division by zero, too large.
-pub(crate) fn value(expression: &Arith, operands: &[Option<i64>]) -> Option<i64> {
-    let of = |inner: &Arith| value(inner, operands);
+pub(super) fn value(expression: &Arith, load: &dyn Fn(usize, Base) -> Option<i64>) -> Option<i64> {
+    let of = |inner: &Arith| value(inner, load);
     match expression {
         Arith::Const(number) => Some(*number),
-        Arith::Operand(operand) => operands.get(operand.index).copied().flatten(),
+        Arith::Operand(operand) => load(operand.index, operand.base),
         Arith::Unary("-", inner) => of(inner)?.checked_neg(),
         Arith::Unary("~", inner) => Some(!of(inner)?),
         Arith::Unary(_, inner) => Some(i64::from(of(inner)? == 0)),

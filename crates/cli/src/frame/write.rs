@@ -1,0 +1,312 @@
+//! A frame from JSON.
+
+use super::{Layout, Member, counted, evaluate, expected, integer};
+use crate::describe::nearest::did_you_mean;
+use crate::value::{self, Wrong};
+use obvia_idl::model::{Arith, Base, Extent, Field, Pointer, PointerClass, Type, Union, UnionId, round};
+use obvia_idl::plan::{KIND_TEXT8, KIND_TEXT16, is_plain};
+use serde_json::{Map, Value};
+use std::collections::HashMap;
+
+type Result<T> = std::result::Result<T, Wrong>;
+
+/// Objects in a frame begin at multiples of this.
+const ALIGN: usize = 8;
+
+/// Writes one frame.
+pub(crate) struct Writer<'a> {
+    layout: Layout<'a>,
+    frame: Vec<u8>,
+    /// Structures that say who they are, and where they are.
+    named: HashMap<String, usize>,
+    /// Slots that are to lead to them.
+    waiting: Vec<(usize, String)>,
+}
+
+impl<'a> Writer<'a> {
+    /// Writes a block of so many bytes, with these values for its members, and what they lead to.
+    pub(crate) fn frame(
+        layout: Layout<'a>,
+        block: usize,
+        members: &[Member<'a>],
+        values: &Map<String, Value>,
+    ) -> Result<Vec<u8>> {
+        let frame = vec![0; block.next_multiple_of(ALIGN)];
+        let mut writer = Self { layout, frame, named: HashMap::new(), waiting: Vec::new() };
+        writer.members(0, members, values)?;
+        for (slot, name) in std::mem::take(&mut writer.waiting) {
+            let target = writer.named.get(&name).copied();
+            let target = target.ok_or_else(|| Wrong::new(format!("nothing has \"$id\": \"{name}\"")))?;
+            writer.put(slot, &(target as u64).to_le_bytes());
+        }
+        Ok(writer.frame)
+    }
+
+    fn put(&mut self, at: usize, bytes: &[u8]) {
+        self.frame[at..at + bytes.len()].copy_from_slice(bytes);
+    }
+
+    /// Appends an object of zeros, and returns where its body is.
+    fn object(&mut self, kind: u32, count: usize, bytes: usize) -> Result<usize> {
+        let count = u32::try_from(count).map_err(|_| Wrong::new("too long for a frame"))?;
+        self.frame.extend(kind.to_le_bytes());
+        self.frame.extend(count.to_le_bytes());
+        let body = self.frame.len();
+        self.frame.resize((body + bytes).next_multiple_of(ALIGN), 0);
+        Ok(body)
+    }
+
+    fn number(&self, base: usize, members: &[Member<'_>], value: &Arith) -> Option<i64> {
+        let load = |index: usize, ty: Base| integer(&self.frame, base + members.get(index)?.at?, ty);
+        evaluate(value, &load)
+    }
+
+    /// Values first, since pointers are to be as long as values say.
+    fn members(&mut self, base: usize, members: &[Member<'a>], values: &Map<String, Value>) -> Result<()> {
+        for member in members.iter().filter(|member| member.at.is_some()) {
+            if is_plain(self.layout.model, member.ty) && *member.ty != Type::Void {
+                self.value_member(base, members, member, values)?;
+            }
+        }
+        for member in members.iter().filter(|member| member.at.is_some()) {
+            if is_plain(self.layout.model, member.ty) && *member.ty != Type::Void {
+                continue;
+            }
+            let Some(given) = values.get(member.name) else {
+                return Err(missing(member, members));
+            };
+            self.member(base, members, member, given).map_err(|wrong| about(member, wrong))?;
+        }
+        Ok(())
+    }
+
+    fn value_member(
+        &mut self,
+        base: usize,
+        members: &[Member<'a>],
+        member: &Member<'a>,
+        values: &Map<String, Value>,
+    ) -> Result<()> {
+        let implied;
+        let value = match values.get(member.name) {
+            Some(given) => given,
+            None => {
+                let found = self.implied(members, member, values)?;
+                implied = found.ok_or_else(|| missing(member, members))?;
+                &implied
+            }
+        };
+        let at = base + member.at.unwrap_or(0);
+        let size = self.layout.size(member.ty);
+        let place = &mut self.frame[at..at + size];
+        value::write(self.layout.model, member.ty, value, place).map_err(|wrong| about(member, wrong))
+    }
+
+    /// What an array or a union beside it says that a member is.
+    fn implied(
+        &self,
+        members: &[Member<'a>],
+        member: &Member<'a>,
+        values: &Map<String, Value>,
+    ) -> Result<Option<Value>> {
+        let is_it = |value: &Arith| {
+            value.plain().is_some_and(|operand| members.get(operand.index).is_some_and(|it| std::ptr::eq(it, member)))
+        };
+        for other in members {
+            let Some(given) = values.get(other.name) else { continue };
+            let size = other.tail.or_else(|| counted(other.ty)).map(|(_, size, _)| size);
+            if size.is_some_and(is_it) {
+                match given {
+                    Value::Array(items) => return Ok(Some(Value::from(items.len()))),
+                    Value::Null => return Ok(Some(Value::from(0))),
+                    _ => return Err(about(other, expected("an array", given))),
+                }
+            }
+            if let Type::Union(id) = other.ty
+                && other.switch.is_some_and(is_it)
+            {
+                return Ok(Some(Value::from(self.arm(*id, given)?.0)));
+            }
+        }
+        Ok(None)
+    }
+
+    fn member(&mut self, base: usize, members: &[Member<'a>], member: &Member<'a>, given: &Value) -> Result<()> {
+        let at = base + member.at.unwrap_or(0);
+        if let Some((element, ..)) = member.tail {
+            let items = given.as_array().ok_or_else(|| expected("an array", given))?;
+            return self.elements(element, at, items);
+        }
+        match (member.ty, counted(member.ty)) {
+            (_, Some((element, size, length))) if !given.is_null() => {
+                let items = given.as_array().ok_or_else(|| expected("an array", given))?;
+                let wanted = self.number(base, members, length.unwrap_or(size));
+                let wanted = wanted.ok_or_else(|| Wrong::new("the rest gives its number of elements no value"))?;
+                if i64::try_from(items.len()) != Ok(wanted) {
+                    let given = items.len();
+                    let wrong = format!("by the other arguments it has {wanted} elements, but {given} are given");
+                    return Err(Wrong::new(wrong));
+                }
+                let bytes = items.len() * self.layout.size(element);
+                let body = self.object(self.layout.kind(element), items.len(), bytes)?;
+                self.put(at, &(body as u64).to_le_bytes());
+                self.elements(element, body, items)
+            }
+            (Type::Union(id), _) if self.layout.model.unions[id.0].encapsulated.is_none() => {
+                let (tag, field, value) = self.arm(*id, given)?;
+                if let Some(said) = member.switch.and_then(|switch| self.number(base, members, switch))
+                    && said != tag
+                {
+                    return Err(Wrong::new(format!("this is the arm for {tag}, but the discriminant is {said}")));
+                }
+                field.map_or(Ok(()), |field| self.value(&field.ty, at, value))
+            }
+            _ => self.value(member.ty, at, given),
+        }
+    }
+
+    fn elements(&mut self, element: &'a Type, at: usize, items: &[Value]) -> Result<()> {
+        let size = self.layout.size(element);
+        for (index, item) in items.iter().enumerate() {
+            self.value(element, at + index * size, item).map_err(|wrong| wrong.within(&format!("[{index}]")))?;
+        }
+        Ok(())
+    }
+
+    fn value(&mut self, ty: &'a Type, at: usize, given: &Value) -> Result<()> {
+        let model = self.layout.model;
+        match ty {
+            ty if is_plain(model, ty) => {
+                let size = self.layout.size(ty);
+                value::write(model, ty, given, &mut self.frame[at..at + size])
+            }
+            Type::Struct(id) => {
+                let values = given.as_object().ok_or_else(|| expected("an object", given))?;
+                let members = self.layout.members(*id);
+                let known = |name: &str| name == "$id" || members.iter().any(|member| member.name == name);
+                if let Some(other) = values.keys().find(|name| !known(name)) {
+                    let names = members.iter().map(|member| member.name);
+                    let meant = did_you_mean(other, names);
+                    return Err(Wrong::new(format!("{} has no member `{other}`{meant}", model.structs[id.0].name)));
+                }
+                self.members(at, &members, values)
+            }
+            Type::Union(id) => self.encapsulated(*id, at, given),
+            Type::Fixed(element, count) => {
+                let items = given.as_array().ok_or_else(|| expected(&format!("an array of {count}"), given))?;
+                if items.len() != *count as usize {
+                    return Err(Wrong::new(format!("expected {count} elements, found {}", items.len())));
+                }
+                self.elements(element, at, items)
+            }
+            Type::Pointer(pointer) => self.pointer(pointer, at, given),
+            Type::Interface(_) if given.is_null() => Ok(()),
+            Type::Interface(_) => Err(Wrong::new("an object cannot be given here, only null")),
+            _ => Err(Wrong::new("a value of this type cannot be given")),
+        }
+    }
+
+    fn pointer(&mut self, pointer: &'a Pointer, at: usize, given: &Value) -> Result<()> {
+        if given.is_null() {
+            let missing = pointer.class == PointerClass::Ref;
+            return if missing { Err(Wrong::new("must not be null")) } else { Ok(()) };
+        }
+        if let Some(name) = given.get("$ref").and_then(Value::as_str) {
+            self.waiting.push((at, name.to_owned()));
+            return Ok(());
+        }
+        let body = match (&pointer.extent, &pointer.to) {
+            (Extent::Text, Type::Base(base)) => self.text(*base, given)?,
+            (Extent::One, to) => {
+                let mut bytes = self.layout.size(to);
+                let mut count = 1;
+                if let Type::Struct(id) = to
+                    && let Some(tail) = self.layout.members(*id).last().filter(|member| member.tail.is_some())
+                {
+                    count = given.get(tail.name).and_then(Value::as_array).map_or(0, Vec::len);
+                    let element = tail.tail.map_or(0, |(element, ..)| self.layout.size(element));
+                    bytes = bytes.max(tail.at.unwrap_or(0) + count * element);
+                }
+                self.object(self.layout.kind(to), count, bytes)?
+            }
+            _ => return Err(Wrong::new("a pointer of this form cannot be given")),
+        };
+        self.put(at, &(body as u64).to_le_bytes());
+        if let Some(name) = given.get("$id").and_then(Value::as_str) {
+            self.named.insert(name.to_owned(), body);
+        }
+        if pointer.extent == Extent::Text { Ok(()) } else { self.value(&pointer.to, body, given) }
+    }
+
+    fn text(&mut self, base: Base, given: &Value) -> Result<usize> {
+        let text = given.as_str().ok_or_else(|| expected("a string", given))?;
+        if text.contains('\0') {
+            return Err(Wrong::new("a string ends at its first zero, so it cannot have one inside"));
+        }
+        let bytes: Vec<u8> = if base.size() == 2 {
+            text.encode_utf16().chain([0]).flat_map(u16::to_le_bytes).collect()
+        } else {
+            text.bytes().chain([0]).collect()
+        };
+        let kind = if base.size() == 2 { KIND_TEXT16 } else { KIND_TEXT8 };
+        let body = self.object(kind, bytes.len() / base.size() as usize, bytes.len())?;
+        self.put(body, &bytes);
+        Ok(body)
+    }
+
+    /// The discriminant, the arm's member and the value that a union is given as.
+    fn arm<'v>(&self, id: UnionId, given: &'v Value) -> Result<(i64, Option<&'a Field>, &'v Value)> {
+        let union: &'a Union = &self.layout.model.unions[id.0];
+        let names = || union.arms.iter().filter_map(|arm| arm.field.as_ref()).chain(union.default.iter().flatten());
+        let names = || names().map(|field| field.name.as_str());
+        let form = || format!("an object with one of {} or \"case\"", names().collect::<Vec<_>>().join(", "));
+        let values = given.as_object().ok_or_else(|| expected(&form(), given))?;
+        let named = values.iter().find(|(name, _)| *name != "case");
+        let case = values.get("case").map(|case| self.case(union, case)).transpose()?;
+        let is_named = |field: &&Field| named.is_some_and(|(name, _)| field.name == *name);
+        let arm = match (named, case) {
+            (Some(_), _) => union.arms.iter().find(|arm| arm.field.as_ref().filter(is_named).is_some()),
+            (None, Some(case)) => union.arms.iter().find(|arm| arm.cases.contains(&case)),
+            (None, None) => return Err(expected(&form(), given)),
+        };
+        let default =
+            union.default.as_ref().filter(|field| named.is_none() || field.as_ref().filter(is_named).is_some());
+        let (field, tag) = match (arm, default) {
+            (Some(arm), _) => (arm.field.as_ref(), case.or_else(|| (arm.cases.len() == 1).then_some(arm.cases[0]))),
+            (None, Some(field)) => (field.as_ref(), case),
+            (None, None) => {
+                let meant = named.map_or_else(String::new, |(name, _)| did_you_mean(name, names()));
+                return Err(Wrong::new(format!("{} has no such arm{meant}; write {}", union.name, form())));
+            }
+        };
+        let tag = tag.ok_or_else(|| Wrong::new("several discriminants mean this arm: say \"case\", too"))?;
+        Ok((tag, field, named.map_or(&Value::Null, |(_, value)| value)))
+    }
+
+    fn case(&self, union: &Union, given: &Value) -> Result<i64> {
+        match union.tag {
+            Type::Enum(id) => value::enum_number(self.layout.model, id, given).map(i64::from),
+            _ => given.as_i64().ok_or_else(|| expected("an integer", given)),
+        }
+    }
+
+    fn encapsulated(&mut self, id: UnionId, at: usize, given: &Value) -> Result<()> {
+        let model = self.layout.model;
+        let union = &model.unions[id.0];
+        let (tag, field, value) = self.arm(id, given)?;
+        let size = self.layout.size(&union.tag);
+        self.put(at, &tag.to_le_bytes()[..size]);
+        let (_, align) = model.union_body(union);
+        let body = at + round(size as u32, align) as usize;
+        field.map_or(Ok(()), |field| self.value(&field.ty, body, value))
+    }
+}
+
+fn about(member: &Member<'_>, wrong: Wrong) -> Wrong {
+    wrong.within(&format!(".{}", member.name))
+}
+
+fn missing(member: &Member<'_>, members: &[Member<'_>]) -> Wrong {
+    let names: Vec<&str> = members.iter().map(|member| member.name).collect();
+    Wrong::new(format!("`{}` is missing; there are {}", member.name, names.join(", ")))
+}

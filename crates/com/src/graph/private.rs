@@ -1,0 +1,158 @@
+//! Frames that came, in private memory: checked, and made into structures with pointers.
+
+use super::memory::Allocations;
+use super::survey::Place;
+use super::{Layout, invalid};
+use crate::error::{Result, code};
+use crate::marshal::{self, Wanted};
+use crate::runtime::Runtime;
+use obvia_ndr::flat::KIND_FIRST;
+use obvia_ndr::flat::check::{Checked, check};
+use obvia_ndr::flat::shape::ElementType;
+use obvia_via::RegionView;
+use std::collections::HashMap;
+use windows_core::{GUID, IUnknown, Interface};
+
+/// A frame in private memory, aligned for what it holds.
+pub(super) struct Private {
+    words: Vec<u64>,
+    pub(super) length: usize,
+}
+
+impl Private {
+    /// Copies a frame and checks the copy.
+    pub(super) fn of(frame: RegionView<'_>, layout: Layout, outer: &[i64]) -> Result<(Self, Checked)> {
+        let length = frame.len();
+        let mut private = Self { words: vec![0; length.div_ceil(8)], length };
+        frame.copy_to(0, private.bytes()).ok_or(code::RPC_E_INVALID_DATA)?;
+        let found = check(private.bytes(), layout.block, layout.types, outer).map_err(invalid)?;
+        Ok((private, found))
+    }
+
+    fn bytes(&mut self) -> &mut [u8] {
+        // SAFETY: words are bytes, as many as the frame has, and exclusive.
+        unsafe { std::slice::from_raw_parts_mut(self.words.as_mut_ptr().cast(), self.length) }
+    }
+
+    pub(super) fn base(&mut self) -> *mut u8 {
+        self.words.as_mut_ptr().cast()
+    }
+
+    /// Makes interface pointers of the references, in the order of their slots.
+    pub(super) fn references(&mut self, found: &Checked) -> Result<Vec<IUnknown>> {
+        let runtime = Runtime::of_process()?;
+        let slots = found.slots.iter().filter_map(|slot| Some((slot.object, slot.iid?)));
+        let make = |(object, iid): (u32, u128)| {
+            let object = found.objects[object as usize];
+            let bytes = &self.bytes()[object.body as usize..(object.body + object.bytes) as usize];
+            marshal::unmarshal(runtime, bytes, Wanted::Iid(GUID::from_u128(iid)))
+        };
+        slots.map(make).collect()
+    }
+
+    /// Copies the objects that need more room than they have in the frame.
+    pub(super) fn make_room(&mut self, found: &Checked, types: &'static [ElementType]) -> Result<Vec<Wide>> {
+        let mut wider = Vec::new();
+        for (index, room) in rooms(found, types).into_iter().enumerate() {
+            let object = found.objects[index];
+            if room > object.bytes as usize {
+                let mut words = vec![0_u64; room.div_ceil(8)];
+                let base = words.as_mut_ptr().cast::<u8>();
+                let body = &self.bytes()[object.body as usize..(object.body + object.bytes) as usize];
+                // SAFETY: at least as many bytes, which nobody else has yet.
+                unsafe { base.copy_from_nonoverlapping(body.as_ptr(), body.len()) };
+                wider.push(Wide { index, base, _words: words });
+            }
+        }
+        Ok(wider)
+    }
+
+    /// Makes pointers of the slots in place. Returns the objects that have their room elsewhere, and the interface pointers, which
+    /// are to live as long.
+    pub(super) fn link(
+        &mut self,
+        found: &Checked,
+        types: &'static [ElementType],
+    ) -> Result<(Vec<Wide>, Vec<IUnknown>)> {
+        let references = self.references(found)?;
+        let wider = self.make_room(found, types)?;
+        let mut objects = references.iter();
+        let base = self.base();
+        let moved: HashMap<usize, *mut u8> = wider.iter().map(|wide| (wide.index, wide.base)).collect();
+        let address = |index: usize| {
+            let in_place = || base.wrapping_add(found.objects[index].body as usize);
+            moved.get(&index).copied().unwrap_or_else(in_place)
+        };
+        for slot in &found.slots {
+            let target = match slot.iid {
+                None => address(slot.object as usize),
+                Some(_) => objects.next().map_or(std::ptr::null_mut(), |object| object.as_raw().cast()),
+            };
+            let place =
+                if wider.is_empty() { Place { holder: None, at: slot.at as usize } } else { place_of(found, slot.at) };
+            let holder = place.holder.map_or(base, address);
+            // SAFETY: the check found the slot within its holder; aligned, as frames are laid out.
+            unsafe { holder.wrapping_add(place.at).cast::<*mut u8>().write(target) };
+        }
+        Ok((wider, references))
+    }
+
+    /// Copies every object that a pointer leads to, to memory of its own, and makes pointers of the slots.
+    ///
+    /// References to other objects are owned by what holds them.
+    pub(super) fn copy_objects(&mut self, found: &Checked, types: &'static [ElementType]) -> Result<Allocations> {
+        let references = self.references(found)?;
+        let mut copies = Allocations::default();
+        let rooms = rooms(found, types);
+        for (object, room) in found.objects.iter().zip(rooms) {
+            let memory = copies.add(room)?;
+            let body = &self.bytes()[object.body as usize..(object.body + object.bytes) as usize];
+            // SAFETY: as many bytes were allocated.
+            unsafe { memory.copy_from_nonoverlapping(body.as_ptr(), body.len()) };
+        }
+        let mut references = references.into_iter();
+        for slot in &found.slots {
+            let target = match slot.iid {
+                None => copies.0[slot.object as usize],
+                Some(_) => references.next().map_or(std::ptr::null_mut(), |object| object.into_raw().cast()),
+            };
+            let place = place_of(found, slot.at);
+            // SAFETY: the check found the slot within its holder.
+            unsafe { copies.slot(place, self.base()).write(target) };
+        }
+        copies.free_unlinked(found);
+        Ok(copies)
+    }
+}
+
+/// An object's copy with room for more.
+pub(super) struct Wide {
+    /// Its number.
+    index: usize,
+    /// Where `_words` are.
+    base: *mut u8,
+    _words: Vec<u64>,
+}
+
+/// In which object a slot of a frame is, and where in it.
+fn place_of(found: &Checked, at: u32) -> Place {
+    let holder = found.objects.partition_point(|object| object.body <= at).checked_sub(1);
+    let start = holder.map_or(0, |holder| found.objects[holder].body);
+    Place { holder, at: (at - start) as usize }
+}
+
+/// Bytes in memory of every object: arrays may have room for more than they hold.
+fn rooms(found: &Checked, types: &'static [ElementType]) -> Vec<usize> {
+    let mut rooms: Vec<usize> = found.objects.iter().map(|object| object.bytes as usize).collect();
+    let wider = found.slots.iter().map(|slot| (slot.object, slot.room)).chain(found.tails.iter().copied());
+    for (index, room) in wider {
+        let object = found.objects[index as usize];
+        if room > object.count
+            && let Some(own) = object.kind.checked_sub(KIND_FIRST)
+        {
+            // What the check let through has a length.
+            rooms[index as usize] = types[own as usize].bytes(room as usize).unwrap_or(object.bytes as usize);
+        }
+    }
+    rooms
+}

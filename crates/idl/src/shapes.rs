@@ -1,0 +1,299 @@
+//! What structures with pointers are made of, as data: what `obvia_ndr::flat::shape` needs to know, for every back end.
+//!
+//! A structure is runs of bytes that are a value, and parts that have to be looked at. Offsets are C's on a 64-bit machine,
+//! which are FLAT's too.
+
+use crate::model::{Arith, Base, Extent, Field, Model, Object, Operand, Pointer, PointerClass, Type, UnionId, round};
+
+/// An expression of a table: what its operands are is decided.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Expr {
+    /// A number.
+    Const(i64),
+    /// The member at an offset, and its type.
+    Member(u32, Base),
+    /// A value that is known beside the structure, by its number.
+    Outer(usize),
+    /// `-`, `~`, `!`.
+    Unary(&'static str, Box<Self>),
+    /// C's binary operators.
+    Binary(String, Box<Self>, Box<Self>),
+    /// `a ? b : c`.
+    Choose(Box<[Self; 3]>),
+}
+
+/// What an element of an object is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Element {
+    /// A character of 8 bits.
+    Char,
+    /// A character of 16 bits.
+    Wide,
+    /// One of the interface's own types, by its place among them.
+    Own(usize),
+}
+
+/// How many elements a pointer points to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Count {
+    /// One.
+    One,
+    /// As many as the first expression says; as many as the second hold something.
+    Counted(Expr, Option<Expr>),
+    /// Up to the first zero.
+    Text,
+}
+
+/// Whose interface pointer it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Iid {
+    /// This interface's.
+    Known(u128),
+    /// That whose IID lies at this offset.
+    Member(u32),
+}
+
+/// What is not just bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum What {
+    /// 0 or 1.
+    Boolean,
+    /// One of these values, in ascending order.
+    Enum(Vec<i32>),
+    /// An integer within limits.
+    Range(Base, i64, i64),
+    /// A pointer.
+    Pointer(PointerClass, Element, Count),
+    /// An interface pointer.
+    Object(Iid),
+    /// Structures: how many, and how far from one to the next.
+    Inner(u32, u32, Shape),
+    /// A union: its discriminant, its arms, and what any other discriminant means.
+    Union(Expr, Vec<(Vec<i64>, Shape)>, Option<Shape>),
+}
+
+/// What a structure is made of.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Shape {
+    /// Bytes that are a value: offset and length.
+    pub runs: Vec<(u32, u32)>,
+    /// What has to be looked at, and at which offset.
+    pub parts: Vec<(u32, What)>,
+}
+
+/// The array at the end of a structure.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tail {
+    /// Where it begins.
+    pub at: u32,
+    /// Bytes of an element.
+    pub size: u32,
+    /// What an element is made of.
+    pub shape: Shape,
+    /// How many there are.
+    pub count: Expr,
+    /// How many hold something.
+    pub length: Option<Expr>,
+}
+
+/// The type of an object's elements.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ElementType {
+    /// Bytes of an element.
+    pub size: u32,
+    /// What it is made of.
+    pub shape: Shape,
+    /// The array at its end.
+    pub tail: Option<Tail>,
+}
+
+/// What is said of a member beside its type.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct About<'a> {
+    /// The values that it may have.
+    pub range: Option<(i64, i64)>,
+    /// What chooses a union's arm.
+    pub switch: Option<&'a Arith>,
+}
+
+/// Finds out shapes.
+#[derive(Clone, Copy)]
+pub struct Shapes<'a> {
+    /// Where the types are.
+    pub model: &'a Model,
+    /// The types that objects have, in the order of their numbers.
+    pub kinds: &'a [Type],
+}
+
+/// What an operand is, in a structure or in a block.
+type Operands<'a> = &'a dyn Fn(&Operand) -> Expr;
+
+/// Where no expression names anything.
+const NOWHERE: Operands<'_> = &|_| Expr::Const(0);
+
+impl Shape {
+    fn run(&mut self, at: u32, length: u32) {
+        match self.runs.last_mut() {
+            Some((start, before)) if *start + *before == at => *before += length,
+            _ => self.runs.push((at, length)),
+        }
+    }
+}
+
+fn expr(value: &Arith, operands: Operands<'_>) -> Expr {
+    let of = |value: &Arith| expr(value, operands);
+    match value {
+        Arith::Const(value) => Expr::Const(*value),
+        Arith::Operand(operand) => operands(operand),
+        Arith::Unary(operator, inner) => Expr::Unary(operator, Box::new(of(inner))),
+        Arith::Binary(operator, left, right) => Expr::Binary(operator.clone(), Box::new(of(left)), Box::new(of(right))),
+        Arith::Ternary(condition, yes, no) => Expr::Choose(Box::new([of(condition), of(yes), of(no)])),
+    }
+}
+
+impl Shapes<'_> {
+    /// A structure of these members at these offsets.
+    pub fn block(&self, fields: &[(u32, &Type, About<'_>)], operands: Operands<'_>) -> Shape {
+        let mut shape = Shape::default();
+        for (at, ty, about) in fields {
+            self.add(&mut shape, *at, ty, *about, operands);
+        }
+        shape
+    }
+
+    /// Every type, in the order of the numbers.
+    pub fn element_types(&self) -> Vec<ElementType> {
+        self.kinds.iter().map(|ty| self.element_type(ty)).collect()
+    }
+
+    fn add(&self, shape: &mut Shape, at: u32, ty: &Type, about: About<'_>, operands: Operands<'_>) {
+        let (size, _) = self.model.layout(ty);
+        match ty {
+            Type::Base(base) => {
+                shape.run(at, size);
+                match about.range {
+                    Some((least, most)) => shape.parts.push((at, What::Range(*base, least, most))),
+                    None if *base == Base::Boolean => shape.parts.push((at, What::Boolean)),
+                    None => {}
+                }
+            }
+            Type::Enum(id) => {
+                shape.run(at, size);
+                let mut values: Vec<i32> = self.model.enums[id.0].values.iter().map(|(_, value)| *value).collect();
+                values.sort_unstable();
+                values.dedup();
+                shape.parts.push((at, What::Enum(values)));
+            }
+            Type::Pointer(pointer) => shape.parts.push((at, self.pointer(pointer, operands))),
+            Type::Interface(object) => shape.parts.push((at, What::Object(self.iid(object, operands)))),
+            Type::Struct(_) => self.inner(shape, at, 1, ty),
+            Type::Fixed(element, count) => self.inner(shape, at, *count, element),
+            Type::Union(id) if self.model.unions[id.0].encapsulated.is_some() => self.inner(shape, at, 1, ty),
+            Type::Union(id) => {
+                let tag = about.switch.map_or(Expr::Const(0), |switch| expr(switch, operands));
+                shape.parts.push((at, self.union(*id, tag)));
+            }
+            Type::Void => {}
+        }
+    }
+
+    /// Structures or elements of an array: bytes where they are nothing else, so that they are copied and passed over whole.
+    fn inner(&self, shape: &mut Shape, at: u32, count: u32, ty: &Type) {
+        let inner = self.shape(ty);
+        let (size, _) = self.model.layout(ty);
+        if inner.parts.is_empty() && inner.runs == [(0, size)] {
+            return shape.run(at, size * count);
+        }
+        shape.parts.push((at, What::Inner(count, size, inner)));
+    }
+
+    fn pointer(&self, pointer: &Pointer, operands: Operands<'_>) -> What {
+        let element = match (&pointer.extent, &pointer.to) {
+            (Extent::Text, Type::Base(base)) if base.size() == 2 => Element::Wide,
+            (Extent::Text, _) => Element::Char,
+            (_, to) => Element::Own(self.kinds.iter().position(|kind| kind == to).unwrap_or(self.kinds.len())),
+        };
+        let count = match &pointer.extent {
+            Extent::One => Count::One,
+            Extent::Text => Count::Text,
+            Extent::Counted { size, length } => {
+                Count::Counted(expr(size, operands), length.as_ref().map(|length| expr(length, operands)))
+            }
+        };
+        What::Pointer(pointer.class, element, count)
+    }
+
+    fn iid(&self, object: &Object, operands: Operands<'_>) -> Iid {
+        match object {
+            Object::Known(id) => Iid::Known(self.model.interfaces[id.0].uuid),
+            Object::Unknown => Iid::Known(0x0000_0000_0000_0000_c000_0000_0000_0046),
+            Object::IidIs(operand) => match operands(operand) {
+                Expr::Member(at, _) => Iid::Member(at),
+                _ => Iid::Known(0),
+            },
+        }
+    }
+
+    fn union(&self, id: UnionId, tag: Expr) -> What {
+        let union = &self.model.unions[id.0];
+        let arm = |field: Option<&Field>| {
+            field.map_or_else(Shape::default, |field| self.block(&[(0, &field.ty, About::of(field))], NOWHERE))
+        };
+        let arms = union.arms.iter().map(|found| (found.cases.clone(), arm(found.field.as_ref()))).collect();
+        What::Union(tag, arms, union.default.as_ref().map(|field| arm(field.as_ref())))
+    }
+
+    /// What a type is made of, from its own start.
+    fn shape(&self, ty: &Type) -> Shape {
+        match ty {
+            Type::Struct(id) => {
+                let found = &self.model.structs[id.0];
+                let (offsets, ..) = self.model.offsets(found);
+                let fields: Vec<_> =
+                    found.fields.iter().zip(&offsets).map(|(field, at)| (*at, &field.ty, About::of(field))).collect();
+                self.block(&fields, &|operand| Expr::Member(offsets[operand.index], operand.base))
+            }
+            Type::Union(id) if self.model.unions[id.0].encapsulated.is_some() => {
+                let union = &self.model.unions[id.0];
+                let (tag, _) = self.model.layout(&union.tag);
+                let (_, align) = self.model.union_body(union);
+                let base = if let Type::Base(base) = union.tag { base } else { Base::I32 };
+                let mut shape = Shape { runs: vec![(0, tag)], parts: Vec::new() };
+                if base == Base::Boolean {
+                    shape.parts.push((0, What::Boolean));
+                }
+                shape.parts.push((round(tag, align), self.union(*id, Expr::Member(0, base))));
+                shape
+            }
+            other => self.block(&[(0, other, About::default())], NOWHERE),
+        }
+    }
+
+    fn element_type(&self, ty: &Type) -> ElementType {
+        let (size, _) = self.model.layout(ty);
+        let tail = match ty {
+            Type::Struct(id) => self.tail(&self.model.structs[id.0]),
+            _ => None,
+        };
+        ElementType { size, shape: self.shape(ty), tail }
+    }
+
+    fn tail(&self, found: &crate::model::Struct) -> Option<Tail> {
+        let (element, count, length) = found.conformant.as_ref()?;
+        let (offsets, ..) = self.model.offsets(found);
+        let operands = |operand: &Operand| Expr::Member(offsets[operand.index], operand.base);
+        Some(Tail {
+            at: offsets.last().copied().unwrap_or(0),
+            size: self.model.layout(element).0,
+            shape: self.shape(element),
+            count: expr(count, &operands),
+            length: length.as_ref().map(|length| expr(length, &operands)),
+        })
+    }
+}
+
+impl<'a> About<'a> {
+    fn of(field: &'a Field) -> Self {
+        Self { range: field.range, switch: field.switch.as_ref() }
+    }
+}
