@@ -139,10 +139,11 @@ impl Runtime {
         lock(&self.links).values().cloned().collect()
     }
 
-    /// Closes links that nobody uses.
-    pub(crate) fn close_unused_links(&self) {
+    /// Closes links to processes that are gone, and if told so those that nobody uses.
+    pub(crate) fn close_links(&self, unused_too: bool) {
         // Two: the table's, and the one of `links()` above is gone by now; a user's would make it more.
-        let unused = |link: &Arc<Link>| Arc::strong_count(link) == 1 && (link.is_dead() || link.is_unused());
+        let is_over = |link: &Arc<Link>| link.is_dead() || unused_too && link.is_unused();
+        let unused = |link: &Arc<Link>| Arc::strong_count(link) == 1 && is_over(link);
         let closed: Vec<_> = {
             let mut links = lock(&self.links);
             let keys: Vec<_> = links.iter().filter(|(_, link)| unused(link)).map(|(&oxid, _)| oxid).collect();
