@@ -41,18 +41,36 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Link {
-    /// Connects to a name: an exported name, or the endpoint of a process.
-    pub(crate) fn open(runtime: &Runtime, name: &str, deadline: Deadline) -> Result<Self> {
-        let options = runtime.options();
+    /// Connects to a name: an exported name, or the endpoint of a process. Returns who is there, too.
+    pub(crate) fn reach(runtime: &Runtime, name: &str, deadline: Deadline) -> Result<(u64, Channel)> {
         // Seldom used, and not by who measures latency.
-        let for_home = Options { waiting: Waiting::Adaptive, quiet: true, ..options.clone() };
+        let for_home = Options { waiting: Waiting::Adaptive, quiet: true, ..runtime.options() };
         let mut home = Channel::new(runtime.directory().connect(name, &for_home, deadline)?);
         let oxid = binding::introduce(&mut home, runtime.oxid(), deadline)?;
+        Ok((oxid, home))
+    }
+
+    /// The link to the process that `home`, connected to `name`, says it leads to.
+    ///
+    /// What a name's server says of itself proves nothing. So the link goes by the endpoint, which is the process's own: who
+    /// claims to be another process gets none of the calls to it.
+    pub(crate) fn open(runtime: &Runtime, name: &str, oxid: u64, home: Channel, deadline: Deadline) -> Result<Self> {
+        let endpoint = endpoint_of(oxid);
+        let home = if name == endpoint {
+            home
+        } else {
+            drop(home);
+            let (found, home) = Self::reach(runtime, &endpoint, deadline)?;
+            if found != oxid {
+                return Err(Error::new(code::RPC_E_INVALID_DATA, "an endpoint leads to another process"));
+            }
+            home
+        };
         Ok(Self {
             oxid,
-            endpoint: endpoint_of(oxid).into(),
+            endpoint: endpoint.into(),
             pid: home.peer_pid(),
-            options,
+            options: runtime.options(),
             home: Mutex::new(home),
             idle: Mutex::default(),
             managers: Mutex::default(),
