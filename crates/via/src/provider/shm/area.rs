@@ -44,6 +44,11 @@ impl SendArea {
         Self { number: 0, start, length, cursor: 0, last: 0, grown: None, limit }
     }
 
+    /// The longest frame.
+    pub(super) fn limit(&self) -> usize {
+        self.limit
+    }
+
     /// Whether a frame of `length` bytes fits now, given that the peer has taken everything up to `taken`.
     ///
     /// Sets the place so that the byte at `bulk` of the frame begins a cache line: copies between places that lie alike
