@@ -52,6 +52,12 @@ const FLOORS: &[Floor] = &[
         stranger_to: &[],
     },
     Floor { folder: "bench", package: "obvia-bench", may_know: &["obvia"], stranger_to: &["obvia-cli"] },
+    Floor {
+        folder: "testing/hostile",
+        package: "obvia-hostile",
+        may_know: &["obvia"],
+        stranger_to: &["obvia-via", "obvia-rpc"],
+    },
     Floor { folder: "xtask", package: "xtask", may_know: &[], stranger_to: &[] },
 ];
 
