@@ -29,6 +29,9 @@ const OP_LIST: u16 = 7;
 const OP_DESCRIBE: u16 = 8;
 const OP_INTERFACES: u16 = 9;
 
+/// The most entries that one call gives back. The books are locked meanwhile, so others wait.
+const RELEASES_MAX: usize = 1024;
+
 /// The most bytes that an answer of these calls may have.
 const ANSWER_MAX: usize = 1 << 20;
 
@@ -124,7 +127,7 @@ fn serve_query(_: *mut c_void, call: &mut StubCall<'_, '_>) -> std::result::Resu
 
 /// Gives references back.
 pub(crate) fn release(link: &Link, batch: &[(TargetId, u32)]) -> Result<()> {
-    for part in batch.chunks(1024) {
+    for part in batch.chunks(RELEASES_MAX) {
         let mut request = Vec::with_capacity(part.len() * 16);
         for (target, refs) in part {
             request.extend(target_to_wire(*target));
@@ -137,6 +140,9 @@ pub(crate) fn release(link: &Link, batch: &[(TargetId, u32)]) -> Result<()> {
 
 fn serve_release(_: *mut c_void, call: &mut StubCall<'_, '_>) -> std::result::Result<(), Status> {
     let frame = call.frame(0)?;
+    if frame.len() > RELEASES_MAX * 16 {
+        return Err(Status::BAD_STUB_DATA);
+    }
     let caller = who()?;
     let mut batch = Vec::with_capacity(frame.len() / 16);
     for at in (0..frame.len()).step_by(16) {

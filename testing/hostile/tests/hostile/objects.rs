@@ -343,6 +343,9 @@ fn the_runtimes_own_calls_check_their_bytes() {
         }
         peer.refused(SYSTEM, 4, &[0; 8], BAD_DATA);
         peer.refused(SYSTEM, 4, &[0; 24], BAD_DATA);
+        // Others wait while references are given back, so there is a limit to how many at once.
+        peer.good(SYSTEM, 4, &release(&[((9, 9), 1); 1024]));
+        peer.refused(SYSTEM, 4, &release(&[((9, 9), 1); 1025]), BAD_DATA);
         let query = |target: wire::Target, iid| {
             Frame::block(24).u32(0, target.0).u32(4, target.1).put(8, &wire::uuid(iid)).bytes
         };
