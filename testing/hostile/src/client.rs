@@ -48,7 +48,7 @@ pub(crate) fn witness() -> obvia::Result<()> {
         if CALLS.fetch_add(1, Ordering::Relaxed) == 0 {
             println!("ready");
         }
-        std::thread::sleep(Duration::from_millis(2));
+        std::thread::sleep(Duration::from_millis(5));
     }
     Ok(())
 }

@@ -11,7 +11,7 @@ use std::thread::{JoinHandle, sleep};
 use std::time::{Duration, Instant};
 
 /// How long anything may take that must come: much longer than it needs, as machines are busy at times.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(100);
 /// How long to wait for what must not come.
 pub(crate) const MOMENT: Duration = Duration::from_millis(300);
 
@@ -115,12 +115,27 @@ impl Process {
 
     #[track_caller]
     fn await_end(&mut self) -> ExitStatus {
-        let mut status = None;
-        await_that("a process ends", || {
-            status = self.child.try_wait().unwrap();
-            status.is_some()
-        });
-        status.unwrap()
+        let started = Instant::now();
+        loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return status;
+            }
+            if started.elapsed() > PATIENCE {
+                let said: Vec<_> = self.lines.try_iter().collect();
+                panic!(
+                    "the process has not ended within {PATIENCE:?}; it said {said:#?}, and does {:#?}",
+                    self.threads()
+                );
+            }
+            sleep(Duration::from_millis(2));
+        }
+    }
+
+    /// What its threads are called, and where in the kernel they are.
+    fn threads(&self) -> Vec<String> {
+        let tasks = std::fs::read_dir(format!("/proc/{}/task", self.child.id())).into_iter().flatten().flatten();
+        let read = |task: &std::fs::DirEntry, what| std::fs::read_to_string(task.path().join(what)).unwrap_or_default();
+        tasks.map(|task| format!("{} in {}", read(&task, "comm").trim(), read(&task, "wchan"))).collect()
     }
 
     /// Tells it to end, and waits until it has done so in good order.

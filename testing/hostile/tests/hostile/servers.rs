@@ -221,8 +221,8 @@ fn replies_of_a_wrong_size_are_refused() {
 fn results_that_are_no_values_are_refused() {
     let scene = Scene::new();
     let replies: [(u16, &str, Vec<Frame>); 8] = [
-        (7, "Flip", (2..9).map(|value| Frame::block(1).put(0, &[value * 17])).collect()),
-        (8, "Mix", [0, 3, 8, u32::MAX].map(|value| Frame::block(4).u32(0, value)).to_vec()),
+        (7, "Flip", [2, 255].iter().map(|&value| Frame::block(1).put(0, &[value])).collect()),
+        (8, "Mix", [0, 3].map(|value| Frame::block(4).u32(0, value)).to_vec()),
         (5, "Reverse", arrays(0, 8, 16, 4, &[0; 16])),
         (6, "Fill", arrays(0, 8, 16, 64, &[0; 256])),
         (
@@ -254,13 +254,13 @@ fn results_that_are_no_values_are_refused() {
 fn arrays(slot: usize, block: usize, kind: u32, count: usize, body: &[u8]) -> Vec<Frame> {
     let right = Frame::block(block).object(slot, kind, count, body);
     let mut wrong = vec![];
-    for at in [1, 8, 23, 32, 1 << 31, 1 << 63, u64::MAX] {
+    for at in [8, 1 << 31, u64::MAX] {
         wrong.push(right.clone().u64(slot, at));
     }
-    for other in [0, 15, kind + 3, u32::MAX] {
+    for other in [0, kind + 3] {
         wrong.push(right.clone().u32(block, other));
     }
-    for other in [1, count as u32 + 100, 0x4000_0000, 0x8000_0000, u32::MAX] {
+    for other in [1, count as u32 + 100, u32::MAX] {
         wrong.push(right.clone().u32(block + 4, other));
     }
     wrong
