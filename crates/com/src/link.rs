@@ -19,8 +19,6 @@ use std::time::Duration;
 /// Channels that a pool keeps; further ones are closed when their thread ends.
 const IDLE_MAX: usize = 32;
 
-/// References that are given back in one call.
-const RELEASES_MAX: usize = 1024;
 /// How long one process may keep the janitor from giving references back to others.
 const RELEASE_TIMEOUT: Duration = Duration::from_secs(1);
 
@@ -54,16 +52,34 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Link {
-    /// Connects to a name: an exported name, or the endpoint of a process.
-    pub(crate) fn open(runtime: &Runtime, name: &str, deadline: Deadline) -> Result<Self> {
-        let options = runtime.options();
-        let mut home = Channel::new(runtime.directory().connect(name, &for_home(&options), deadline)?);
+    /// Connects to a name: an exported name, or the endpoint of a process. Returns who is there, too.
+    pub(crate) fn reach(runtime: &Runtime, name: &str, deadline: Deadline) -> Result<(u64, Channel)> {
+        let mut home = Channel::new(runtime.directory().connect(name, &for_home(&runtime.options()), deadline)?);
         let oxid = binding::introduce(&mut home, runtime.oxid(), deadline)?;
+        Ok((oxid, home))
+    }
+
+    /// The link to the process that `home`, connected to `name`, says it leads to.
+    ///
+    /// What a name's server says of itself proves nothing. So the link goes by the endpoint, which is the process's own: who
+    /// claims to be another process gets none of the calls to it.
+    pub(crate) fn open(runtime: &Runtime, name: &str, oxid: u64, home: Channel, deadline: Deadline) -> Result<Self> {
+        let endpoint = endpoint_of(oxid);
+        let home = if name == endpoint {
+            home
+        } else {
+            drop(home);
+            let (found, home) = Self::reach(runtime, &endpoint, deadline)?;
+            if found != oxid {
+                return Err(Error::new(code::RPC_E_INVALID_DATA, "an endpoint leads to another process"));
+            }
+            home
+        };
         Ok(Self {
             oxid,
-            endpoint: endpoint_of(oxid).into(),
+            endpoint: endpoint.into(),
             pid: home.peer_pid(),
-            options,
+            options: runtime.options(),
             home: Mutex::new(home),
             idle: Mutex::default(),
             managers: Mutex::default(),
@@ -181,7 +197,7 @@ impl Link {
     /// Gives back what has been collected. Whether nothing is left.
     pub(crate) fn flush_releases(&self) -> bool {
         let batch = std::mem::take(&mut *lock(&self.releases));
-        let mut parts = batch.chunks(RELEASES_MAX);
+        let mut parts = batch.chunks(system::RELEASES_MAX);
         while let Some(part) = parts.next() {
             let mut is_sent = false;
             // What was sent is done, also where the answer is late. A server that has ended has dropped the references.

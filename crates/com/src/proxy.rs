@@ -353,7 +353,8 @@ pub(crate) fn import(
     // SAFETY: the reference keeps the manager alive.
     let proxies = unsafe { &(*manager.0.as_ptr()).proxies };
     let mut proxies = proxies.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(proxy) = proxies.iter().find(|proxy| proxy.target == target) {
+    // Of the interface as well: a server may say that one target is two interfaces, but a vtable is one.
+    if let Some(proxy) = proxies.iter().find(|proxy| proxy.target == target && proxy.iid == info.iid) {
         proxy.public_refs.fetch_add(public_refs, Ordering::AcqRel);
         return NonNull::from(&**proxy).cast();
     }

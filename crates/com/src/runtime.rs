@@ -112,12 +112,19 @@ impl Runtime {
 
     /// The link to the process behind a name or an endpoint.
     pub(crate) fn link_by_name(&self, name: &str) -> Result<Arc<Link>> {
-        let fresh = Link::open(self, name, thread::deadline())?;
+        let (oxid, home) = Link::reach(self, name, thread::deadline())?;
+        let known = |links: &HashMap<u64, Arc<Link>>| links.get(&oxid).filter(|known| !known.is_dead()).cloned();
+        if let Some(known) = known(&lock(&self.links)) {
+            return Ok(known);
+        }
+        let fresh = Link::open(self, name, oxid, home, thread::deadline())?;
+        // Another thread may have been faster.
         let mut links = lock(&self.links);
-        let known = links.get(&fresh.oxid()).filter(|known| !known.is_dead()).cloned();
-        Ok(known.unwrap_or_else(|| {
+        Ok(known(&links).unwrap_or_else(|| {
             let fresh = Arc::new(fresh);
-            links.insert(fresh.oxid(), Arc::clone(&fresh));
+            links.insert(oxid, Arc::clone(&fresh));
+            // Who has links has somebody to close them.
+            janitor::wake();
             fresh
         }))
     }
@@ -127,11 +134,13 @@ impl Runtime {
         if let Some(known) = known {
             return Ok(known);
         }
-        let link = self.link_by_name(endpoint)?;
-        if link.oxid() != oxid {
-            return Err(Error::new(code::RPC_E_INVALID_OBJREF, "the reference's endpoint is another process's"));
+        let others = || Error::new(code::RPC_E_INVALID_OBJREF, "the reference's endpoint is another process's");
+        // Before anything is connected: whoever makes up a reference does not say whom this process talks to.
+        if endpoint != endpoint_of(oxid) {
+            return Err(others());
         }
-        Ok(link)
+        let link = self.link_by_name(endpoint)?;
+        if link.oxid() == oxid { Ok(link) } else { Err(others()) }
     }
 
     /// Every link, for the janitor.

@@ -21,25 +21,38 @@ use windows_core::IUnknown;
 /// The processes that are connected, and how many connections each has.
 #[derive(Default)]
 pub(crate) struct Clients {
-    connections: Mutex<HashMap<u64, usize>>,
+    /// By OXID: the process as the kernel knows it, and its connections.
+    connections: Mutex<HashMap<u64, (u32, usize)>>,
     alarms: Mutex<Vec<Alarm>>,
 }
 
 impl Clients {
-    fn enter(&self, oxid: u64) {
-        *self.connections.lock().unwrap_or_else(PoisonError::into_inner).entry(oxid).or_insert(0) += 1;
+    /// Counts a connection. False for one that comes from another process than those that are there: nobody gives back
+    /// what another process holds.
+    fn enter(&self, oxid: u64, pid: u32) -> bool {
+        let mut connections = self.connections.lock().unwrap_or_else(PoisonError::into_inner);
+        let (known, count) = connections.entry(oxid).or_insert((pid, 0));
+        *count += usize::from(*known == pid);
+        *known == pid
     }
 
     /// Ends a connection. Returns what `end_client` does when it was the client's last, before it can connect again.
     fn leave<R>(&self, oxid: u64, end_client: impl FnOnce() -> R) -> Option<R> {
         let mut connections = self.connections.lock().unwrap_or_else(PoisonError::into_inner);
-        let count = connections.get_mut(&oxid)?;
+        let (_, count) = connections.get_mut(&oxid)?;
         *count -= 1;
         if *count > 0 {
             return None;
         }
         connections.remove(&oxid);
         Some(end_client())
+    }
+
+    /// Remembers a connection for [`Self::wake_all`], and forgets those that have ended.
+    fn watch(&self, alarm: Alarm) {
+        let mut alarms = self.alarms.lock().unwrap_or_else(PoisonError::into_inner);
+        alarms.retain(|alarm| !alarm.is_closed());
+        alarms.push(alarm);
     }
 
     /// Has every service thread look whether it keeps objects that are no longer exported.
@@ -78,8 +91,9 @@ fn start_service(runtime: &'static Runtime, incoming: Incoming) {
             return;
         };
         let clients = runtime.clients();
-        clients.alarms.lock().unwrap_or_else(PoisonError::into_inner).push(vi.alarm());
-        let mut connection = Connection { runtime, client: None, cache: Cached::new(), alarm: vi.alarm() };
+        clients.watch(vi.alarm());
+        let mut connection =
+            Connection { runtime, client: None, pid: vi.peer_pid(), cache: Cached::new(), alarm: vi.alarm() };
         serve(&mut vi, &mut connection);
         drop(vi);
         connection.end();
@@ -165,6 +179,7 @@ pub fn is_cancelled() -> bool {
 struct Connection {
     runtime: &'static Runtime,
     client: Option<u64>,
+    pid: u32,
     cache: Cached<Target>,
     alarm: Alarm,
 }
@@ -221,8 +236,10 @@ impl Service for Connection {
         let (answer, client) = binding::answer(pdu, self.runtime.oxid())?;
         match (self.client, client) {
             (None, Some(client)) => {
+                if !self.runtime.clients().enter(client, self.pid) {
+                    return None;
+                }
                 self.client = Some(client);
-                self.runtime.clients().enter(client);
                 let caller = Caller { runtime: self.runtime, oxid: client, alarm: self.alarm.clone() };
                 CALLER.set(Some(caller));
             }

@@ -7,7 +7,7 @@
 use crate::error::code;
 use crate::frame::{Arrays, Measure, Scalar, Value};
 use crate::marshal::{self, Wanted};
-use obvia_ndr::flat::{FRAME_MAX, OBJECT_ALIGN};
+use obvia_ndr::flat::OBJECT_ALIGN;
 use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::ServerCall;
 use obvia_via::RegionView;
@@ -169,9 +169,9 @@ impl<'a, 'b> StubCall<'a, 'b> {
     ///
     /// # Errors
     ///
-    /// Out of memory when it would be longer than a frame.
+    /// Out of memory when a reply could not hold it all: a few bytes of a caller's do not make this process fill gigabytes.
     pub fn room<T: Value>(&self, count: usize) -> Result<Vec<T>, Status> {
-        if count.saturating_mul(T::SIZE) > FRAME_MAX {
+        if count.saturating_mul(T::SIZE) > self.call.reply_max() {
             return Err(Status::REMOTE_NO_MEMORY);
         }
         Ok(vec![crate::rt::zero(); count])

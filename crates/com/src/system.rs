@@ -31,6 +31,9 @@ const OP_DESCRIBE: u16 = 8;
 const OP_INTERFACES: u16 = 9;
 const OP_TAKEN: u16 = 10;
 
+/// The most entries that one call gives back. The books are locked meanwhile, so others wait.
+pub(crate) const RELEASES_MAX: usize = 1024;
+
 /// The most bytes that an answer of these calls may have.
 const ANSWER_MAX: usize = 1 << 20;
 
@@ -149,6 +152,9 @@ pub(crate) fn release(link: &Link, batch: &[(TargetId, u32)], is_sent: &mut bool
 
 fn serve_release(_: *mut c_void, call: &mut StubCall<'_, '_>) -> std::result::Result<(), Status> {
     let frame = call.frame(0)?;
+    if frame.len() > RELEASES_MAX * 16 {
+        return Err(Status::BAD_STUB_DATA);
+    }
     let caller = who()?;
     let mut batch = Vec::with_capacity(frame.len() / 16);
     for at in (0..frame.len()).step_by(16) {

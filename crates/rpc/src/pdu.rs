@@ -34,6 +34,8 @@ pub enum PduError {
     Fragment,
     /// It has more entries than a unit of this kind needs.
     TooMany(usize),
+    /// Its secondary address is no text.
+    Address,
 }
 
 impl fmt::Display for PduError {
@@ -46,6 +48,7 @@ impl fmt::Display for PduError {
             Self::Length(length) => write!(f, "a length of {length} bytes is not the unit's"),
             Self::Fragment => write!(f, "the unit is only a part"),
             Self::TooMany(count) => write!(f, "{count} entries are too many"),
+            Self::Address => write!(f, "the secondary address is no text"),
         }
     }
 }
@@ -269,7 +272,8 @@ impl BindAck {
         let length = usize::from(reader.u16()?);
         let address = reader.bytes(length)?;
         let text = address.split(|&byte| byte == 0).next().unwrap_or_default();
-        let secondary_address = String::from_utf8_lossy(text).into_owned();
+        // Not made legible: that could make it longer than a unit can be.
+        let secondary_address = str::from_utf8(text).map_err(|_| PduError::Address)?.to_owned();
         // What came so far begins at a multiple of 4 but for the two bytes of the length.
         reader.bytes((2 + length).next_multiple_of(4) - (2 + length))?;
         let count = reader.u8()?;
@@ -328,6 +332,18 @@ mod tests {
         for address in ["", "1", "12", "135", "oxid-0123456789abcdef"] {
             let ack = BindAck { secondary_address: address.to_owned(), ..ack() };
             assert_eq!(BindAck::from_wire(&ack.to_wire()), Ok(ack));
+        }
+    }
+
+    #[test]
+    fn addresses_that_are_no_text_are_refused() {
+        let longest = BindAck { secondary_address: "x".repeat(65_000), ..ack() };
+        assert_eq!(BindAck::from_wire(&longest.to_wire()).as_ref(), Ok(&longest));
+        for wrong in [vec![0xff], vec![0xff; 65_000], b"oxid-\xc3".to_vec()] {
+            let text = "x".repeat(wrong.len());
+            let mut bytes = BindAck { secondary_address: text, ..ack() }.to_wire();
+            bytes[26..26 + wrong.len()].copy_from_slice(&wrong);
+            assert_eq!(BindAck::from_wire(&bytes), Err(PduError::Address));
         }
     }
 

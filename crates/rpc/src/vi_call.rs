@@ -278,6 +278,12 @@ impl ServerCall<'_> {
         self.oneway
     }
 
+    /// The longest frame that a response may have.
+    #[inline]
+    pub fn reply_max(&self) -> usize {
+        self.tx.frame_max()
+    }
+
     /// The place for the response's frame; `bulk` as in [`Channel::request`].
     ///
     /// # Errors

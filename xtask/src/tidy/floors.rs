@@ -54,6 +54,12 @@ const FLOORS: &[Floor] = &[
     Floor { folder: "bench", package: "obvia-bench", may_know: &["obvia"], stranger_to: &["obvia-cli"] },
     Floor { folder: "testing/matrix", package: "matrix", may_know: &["obvia"], stranger_to: &[] },
     Floor { folder: "testing/torture", package: "torture", may_know: &["obvia"], stranger_to: &[] },
+    Floor {
+        folder: "testing/hostile",
+        package: "obvia-hostile",
+        may_know: &["obvia"],
+        stranger_to: &["obvia-via", "obvia-rpc"],
+    },
     Floor { folder: "xtask", package: "xtask", may_know: &[], stranger_to: &[] },
 ];
 

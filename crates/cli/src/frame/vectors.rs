@@ -1,1 +1,1 @@
-
+//! Values and the bytes that they are: `testing/vectors`.

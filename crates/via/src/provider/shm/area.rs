@@ -44,6 +44,11 @@ impl SendArea {
         Self { number: 0, start, length, cursor: 0, last: 0, grown: None, limit }
     }
 
+    /// The longest frame.
+    pub(super) fn limit(&self) -> usize {
+        self.limit
+    }
+
     /// Whether a frame of `length` bytes fits now, given that the peer has taken everything up to `taken`.
     ///
     /// Sets the place so that the byte at `bulk` of the frame begins a cache line: copies between places that lie alike
@@ -155,7 +160,12 @@ impl ReceiveArea {
             return Err(Violation::UnknownArea(number).into());
         }
         let mut note = [0; NOTE];
-        let fd = receive_with_fd(socket, &mut note, Deadline::after_secs(1))?;
+        // A note that does not come is the peer's fault. It must not look as if nothing had come yet: a server goes on
+        // waiting then, and the message would be lost.
+        let fd = receive_with_fd(socket, &mut note, Deadline::after_secs(1)).map_err(|error| match error {
+            Error::TimedOut => Violation::UnknownArea(number).into(),
+            other => other,
+        })?;
         let announced = u32::from_le_bytes([note[0], note[1], note[2], note[3]]);
         let mut size = [0; 8];
         size.copy_from_slice(&note[8..16]);

@@ -78,10 +78,18 @@ pub(super) fn create(length: usize) -> Result<(Mapping, OwnedFd), Error> {
     Ok((mapping, fd))
 }
 
+/// The type of the file system of memory files: TMPFS_MAGIC.
+const TMPFS: rustix::fs::FsWord = 0x0102_1994;
+
 /// Maps a peer's segment read-only, after checking that it is what it is said to be.
 pub(super) fn open(fd: &OwnedFd, length: usize) -> Result<Mapping, Error> {
     let seals = rustix::fs::fcntl_get_seals(fd).map_err(|_| Violation::NotSealed)?;
     if !seals.contains(SealFlags::SHRINK | SealFlags::FUTURE_WRITE) {
+        return Err(Violation::NotSealed.into());
+    }
+    // Pages of other file systems with seals (huge ones) may be missing when they are touched, which is a bus error.
+    let system = rustix::fs::fstatfs(fd).map_err(Error::system("looking at a segment"))?;
+    if system.f_type != TMPFS {
         return Err(Violation::NotSealed.into());
     }
     let found = rustix::fs::fstat(fd).map_err(Error::system("looking at a segment"))?;

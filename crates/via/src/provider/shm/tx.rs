@@ -42,6 +42,12 @@ impl Tx {
         self.next
     }
 
+    /// The longest frame that may be sent, in bytes.
+    #[inline]
+    pub fn frame_max(&self) -> usize {
+        self.area.limit()
+    }
+
     /// Notes that the peer has taken every message up to `sequence`, because it answered that one.
     #[inline]
     pub fn taken_through(&mut self, sequence: u32) {

@@ -1,0 +1,151 @@
+//! Clients: one that calls a hostile server, and one that calls the good one all the time.
+
+use crate::NAME;
+use crate::objects::Thing;
+use obvia::{Interface, U16CString};
+use obvia_hostile::{Color, IPair, IThing, IVictim, Mark};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// How long a call to a hostile server may take.
+const SHORT: Duration = Duration::from_millis(600);
+
+static CALLS: AtomicU64 = AtomicU64::new(0);
+
+/// How many rounds the witness has made.
+pub(crate) fn calls() -> u64 {
+    CALLS.load(Ordering::Relaxed)
+}
+
+const MARK: Mark = Mark { set: true, color: Color::BLUE, weight: 10 };
+
+/// Calls the good server, and compares.
+fn round(good: &IVictim, turn: i32) -> obvia::Result<()> {
+    assert_eq!(good.Add(turn, 2)?, turn + 2);
+    assert_eq!(good.Sum(&[turn, 1, 2, 3])?, i64::from(turn) + 6);
+    let mut values: Vec<i32> = (0..100).collect();
+    good.Reverse(&mut values)?;
+    assert!(values.iter().copied().eq((0..100).rev()));
+    assert_eq!(good.Shout(c"quiet")?.as_c_str(), c"QUIET");
+    assert_eq!(good.Weigh(&[MARK; 3])?, 120);
+    let thing = good.Make(turn)?;
+    assert_eq!(thing.Number()?, turn);
+    assert_eq!(thing.cast::<IPair>()?.Second()?, i64::from(turn) + 1);
+    assert_eq!(good.Visit(Some(&thing))?, turn);
+    // An object of this process, which the server calls back.
+    assert_eq!(good.Visit(Some(&IThing::from(Thing(turn + 5))))?, turn + 5);
+    Ok(())
+}
+
+/// Calls the good server until told to end. Everything must go well.
+pub(crate) fn witness() -> obvia::Result<()> {
+    let good: IVictim = obvia::connect(NAME)?;
+    for turn in 0.. {
+        if let Err(error) = round(&good, turn % 1000) {
+            eprintln!("the witness was disturbed in round {turn}: {error}");
+            std::process::exit(2);
+        }
+        if CALLS.fetch_add(1, Ordering::Relaxed) == 0 {
+            println!("ready");
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    Ok(())
+}
+
+fn tell<T: std::fmt::Debug>(what: &str, outcome: obvia::Result<T>) {
+    match outcome {
+        Ok(value) => println!("{what} ok {value:?}"),
+        Err(error) => println!("{what} {:#010x}", error.code().0),
+    }
+}
+
+/// Calls a hostile server, tells what came of it, and calls the good one before and after.
+///
+/// The arguments are its name, and then nothing; or `first`, for not to call the good one before; or `again` and a method's
+/// opnum, for many calls of this method.
+pub(crate) fn visit(arguments: &[String]) -> obvia::Result<()> {
+    let [name, how @ ..] = arguments else { panic!("whom to visit?") };
+    if how != ["first"] {
+        round(&obvia::connect(NAME)?, 1)?;
+    }
+    let evil = obvia::with_timeout(SHORT, || obvia::connect::<IVictim>(name));
+    match evil {
+        Ok(evil) if how.first().is_some_and(|how| how == "again") => repeat(&evil, &how[1]),
+        Ok(evil) => abuse(&evil),
+        Err(error) => println!("connect {:#010x}", error.code().0),
+    }
+    let good: IVictim = obvia::connect(NAME)?;
+    round(&good, 2)?;
+    // Not the connection that was there already.
+    let again: IVictim = std::thread::scope(|scope| {
+        let other = scope.spawn(|| {
+            let again: IVictim = obvia::connect(NAME)?;
+            round(&again, 3)?;
+            obvia::Agile::new(&again)
+        });
+        other.join().expect("the thread ends").map(|again| again.get().clone())
+    })?;
+    round(&again, 4)?;
+    println!("good");
+    Ok(())
+}
+
+/// Makes every call there is. What comes back may be anything; it is read to the end.
+fn abuse(evil: &IVictim) {
+    let short = |work: &dyn Fn()| obvia::with_timeout(SHORT, work);
+    short(&|| tell("Add", evil.Add(1, 2)));
+    short(&|| tell("Sum", evil.Sum(&[1, 2, 3])));
+    short(&|| {
+        let mut values = [1, 2, 3, 4];
+        tell("Reverse", evil.Reverse(&mut values).map(|()| values));
+    });
+    short(&|| {
+        let mut values = vec![0; 64];
+        tell("Fill", evil.Fill(&mut values).map(|()| values.len()));
+    });
+    short(&|| tell("Flip", evil.Flip(true).map(u8::from)));
+    short(&|| tell("Mix", evil.Mix(Color::RED).map(|color| color.0)));
+    short(&|| tell("Shout", evil.Shout(c"x").map(|text| text.as_bytes().len())));
+    let wide = U16CString::from_str("wide").expect("no zero inside");
+    short(&|| tell("Measure", evil.Measure(&wide)));
+    short(&|| tell("Weigh", evil.Weigh(&[MARK; 2])));
+    short(&|| tell("Maybe", evil.Maybe(Some(&MARK))));
+    short(&|| tell("Visit", evil.Visit(Some(&IThing::from(Thing(9))))));
+    short(&|| tell("Make", evil.Make(3).and_then(|thing| use_thing(&thing))));
+    short(&|| tell("MakeAgain", evil.Make(4).and_then(|thing| use_thing(&thing))));
+    short(&|| {
+        let mut marks = [MARK; 8];
+        tell("Marks", evil.Marks(&mut marks).map(|got| (got, marks.iter().filter(|mark| mark.set).count())));
+    });
+    short(&|| tell("All", evil.All().map(|marks| marks.iter().filter(|mark| mark.set).count())));
+    for code in 0..20 {
+        short(&|| drop(evil.Hint(code)));
+    }
+    short(&|| tell("Pair", evil.cast::<IPair>().map_err(obvia::Error::from).and_then(|pair| use_pair(&pair))));
+}
+
+/// Makes calls of one method for some time.
+fn repeat(evil: &IVictim, opnum: &str) {
+    let started = Instant::now();
+    while started.elapsed() < SHORT {
+        let _ = match opnum {
+            "9" => evil.Shout(c"text").map(|text| text.as_bytes().len()),
+            _ => evil.All().map(|marks| marks.iter().filter(|mark| mark.set && mark.color.0 < 8).count()),
+        };
+    }
+}
+
+fn use_thing(thing: &IThing) -> obvia::Result<i32> {
+    let number = thing.Number()?;
+    let pair: IPair = thing.cast()?;
+    use_pair(&pair)?;
+    Ok(number)
+}
+
+fn use_pair(pair: &IPair) -> obvia::Result<usize> {
+    pair.Swap(1, 2)?;
+    let title = pair.Title()?;
+    pair.Second()?;
+    Ok(title.as_bytes().len())
+}

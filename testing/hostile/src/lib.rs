@@ -1,0 +1,3 @@
+//! The interfaces that hostile peers abuse.
+
+obvia::include_idl!("victim");

@@ -1,0 +1,39 @@
+//! The processes that have hostile peers: a server, a client of a hostile server, and a client that nothing may disturb.
+//!
+//! Each ends when its standard input does, so none outlives its test.
+
+mod client;
+mod objects;
+
+use obvia_hostile::IVictim;
+use std::io::Read;
+
+/// The name that the server exports.
+const NAME: &str = "victim";
+
+fn main() -> obvia::Result<()> {
+    let mut arguments = std::env::args().skip(1);
+    match arguments.next().as_deref() {
+        Some("server") => serve(),
+        Some("client") => client::visit(&arguments.collect::<Vec<_>>()),
+        Some("witness") => {
+            std::thread::spawn(|| {
+                wait_for_end();
+                std::process::exit(if client::calls() > 0 { 0 } else { 3 });
+            });
+            client::witness()
+        }
+        _ => panic!("the first argument is server, client or witness"),
+    }
+}
+
+fn serve() -> obvia::Result<()> {
+    let _export = obvia::export(NAME, IVictim::from(objects::Victim))?;
+    println!("ready");
+    wait_for_end();
+    Ok(())
+}
+
+fn wait_for_end() {
+    let _ = std::io::stdin().read_to_end(&mut Vec::new());
+}

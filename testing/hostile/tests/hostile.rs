@@ -1,0 +1,28 @@
+//! Peers that write nonsense: they lose their own connection or call, and nothing else happens.
+//!
+//! The peers are written against the documents (`layout.rs`, `docs/flat.md`) with code of their own, and share none with what
+//! they attack. Each test has a server in a process of its own, and beside it a witness, a client whose every call must go well
+//! while the test goes on; in the end the server must have no more descriptors and threads than before.
+
+#[path = "hostile/evil.rs"]
+mod evil;
+#[path = "hostile/floods.rs"]
+mod floods;
+#[path = "hostile/greetings.rs"]
+mod greetings;
+#[path = "hostile/messages.rs"]
+mod messages;
+#[path = "hostile/objects.rs"]
+mod objects;
+#[path = "hostile/peer.rs"]
+mod peer;
+#[path = "hostile/races.rs"]
+mod races;
+#[path = "hostile/scene.rs"]
+mod scene;
+#[path = "hostile/segment.rs"]
+mod segment;
+#[path = "hostile/servers.rs"]
+mod servers;
+#[path = "hostile/wire.rs"]
+mod wire;

@@ -1,0 +1,219 @@
+//! Greetings that are none, and segments that are not what they are said to be.
+
+use crate::peer::{AREA, AREA_LENGTH, Peer, await_end, connect, receive, send};
+use crate::scene::Scene;
+use crate::segment::{SEALS, Segment, memory_file};
+use crate::wire;
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fs::{MemfdFlags, SealFlags};
+use rustix::io::Errno;
+
+/// Sends a greeting; the server must hang up without one of its own.
+#[track_caller]
+fn is_turned_away(scene: &Scene, bytes: &[u8], fds: &[BorrowedFd<'_>]) {
+    let socket = connect(&scene.directory.socket("victim"));
+    if !bytes.is_empty() {
+        send(&socket, bytes, fds).unwrap();
+    }
+    await_end(&socket);
+    assert!(receive(&socket, &mut [0; 24]).is_none(), "it was greeted");
+}
+
+fn sealed(length: u64, seals: SealFlags) -> OwnedFd {
+    let fd = memory_file(length);
+    rustix::fs::fcntl_add_seals(&fd, seals).unwrap();
+    fd
+}
+
+fn good_segment() -> OwnedFd {
+    sealed((AREA + AREA_LENGTH) as u64, SEALS)
+}
+
+fn good_greeting() -> Vec<u8> {
+    wire::greeting(AREA_LENGTH as u64)
+}
+
+#[test]
+fn greetings_of_a_wrong_length_are_turned_away() {
+    let scene = Scene::new();
+    let fd = good_segment();
+    for length in [1, 8, 12, 23] {
+        is_turned_away(&scene, &good_greeting()[..length], &[fd.as_fd()]);
+    }
+    scene.assert_unharmed();
+}
+
+#[test]
+fn bytes_behind_a_greeting_are_no_area() {
+    let scene = Scene::new();
+    let socket = connect(&scene.directory.socket("victim"));
+    let (own, fd) = Segment::create(AREA + AREA_LENGTH);
+    send(&socket, &[good_greeting(), vec![0xee; 4000]].concat(), &[fd.as_fd()]).unwrap();
+    let theirs = Peer::greeting_of_peer(&socket).expect("the greeting itself was good");
+    // The area that this message names is looked for in the bytes that came too early.
+    own.write(crate::peer::slot(1) + 16, &[1_u32, 0, 64].map(u32::to_le_bytes).concat());
+    own.u64(crate::peer::slot(1)).store(crate::peer::first_word(1, 3, 1, 255), std::sync::atomic::Ordering::SeqCst);
+    await_end(&socket);
+    assert_eq!(theirs.u32(crate::peer::slot(1)).load(std::sync::atomic::Ordering::SeqCst), 0, "it was answered");
+    drop(socket);
+    scene.assert_unharmed();
+}
+
+#[test]
+fn greetings_with_wrong_words_are_turned_away() {
+    let scene = Scene::new();
+    let fd = good_segment();
+    let wrong: [(usize, u32); 12] = [
+        (0, 0),
+        (0, u32::MAX),
+        (4, 0),
+        (4, 2),
+        (8, 15),
+        (8, u32::MAX),
+        (12, 4),
+        (16, 0),
+        (16, 4097),
+        (16, u32::MAX),
+        (20, 1),
+        (20, u32::MAX),
+    ];
+    for (at, value) in wrong {
+        let mut greeting = good_greeting();
+        greeting[at..at + 4].copy_from_slice(&value.to_le_bytes());
+        is_turned_away(&scene, &greeting, &[fd.as_fd()]);
+    }
+    scene.assert_unharmed();
+}
+
+#[test]
+fn greetings_want_exactly_one_descriptor() {
+    let scene = Scene::new();
+    let fds: Vec<_> = (0..253).map(|_| good_segment()).collect();
+    let fds: Vec<_> = fds.iter().map(AsFd::as_fd).collect();
+    for count in [0, 2, 3, 253] {
+        is_turned_away(&scene, &good_greeting(), &fds[..count]);
+    }
+    scene.assert_unharmed();
+}
+
+#[test]
+fn what_is_no_memory_file_is_turned_away() {
+    let scene = Scene::new();
+    let (reader, writer) = std::io::pipe().unwrap();
+    let null = std::fs::File::open("/dev/null").unwrap();
+    let zero = std::fs::File::open("/dev/zero").unwrap();
+    let program = std::fs::File::open("/proc/self/exe").unwrap();
+    let socket = connect(&scene.directory.socket("victim"));
+    let path = scene.directory.path().join("plain");
+    std::fs::write(&path, vec![0; AREA + AREA_LENGTH]).unwrap();
+    let plain = std::fs::File::options().read(true).write(true).open(&path).unwrap();
+    let directory = std::fs::File::open(scene.directory.path()).unwrap();
+    let fds =
+        [reader.as_fd(), writer.as_fd(), null.as_fd(), zero.as_fd(), program.as_fd(), socket.as_fd(), plain.as_fd()];
+    for fd in fds.into_iter().chain([directory.as_fd()]) {
+        is_turned_away(&scene, &good_greeting(), &[fd]);
+    }
+    drop(socket);
+    scene.assert_unharmed();
+}
+
+#[test]
+fn segments_without_their_seals_are_turned_away() {
+    let scene = Scene::new();
+    let length = (AREA + AREA_LENGTH) as u64;
+    let lacking = [
+        SealFlags::empty(),
+        SealFlags::SEAL,
+        SealFlags::GROW,
+        SealFlags::SHRINK,
+        SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL,
+        SealFlags::FUTURE_WRITE | SealFlags::GROW | SealFlags::SEAL,
+    ];
+    for seals in lacking {
+        is_turned_away(&scene, &good_greeting(), &[sealed(length, seals).as_fd()]);
+    }
+    scene.assert_unharmed();
+}
+
+#[test]
+fn segments_shorter_than_they_claim_are_turned_away() {
+    let scene = Scene::new();
+    for length in [0, 1, AREA as u64, (AREA + AREA_LENGTH - 1) as u64] {
+        is_turned_away(&scene, &good_greeting(), &[sealed(length, SEALS).as_fd()]);
+    }
+    // The largest area that may be, of a file with next to nothing in it.
+    is_turned_away(&scene, &wire::greeting(256 << 20), &[good_segment().as_fd()]);
+    scene.assert_unharmed();
+}
+
+/// Pages that the kernel may not find when they are touched would be a bus error.
+#[test]
+fn segments_of_huge_pages_are_turned_away() {
+    let scene = Scene::new();
+    let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING | MemfdFlags::HUGETLB;
+    match rustix::fs::memfd_create("hostile", flags) {
+        Ok(fd) => {
+            rustix::fs::ftruncate(&fd, 2 << 20).unwrap();
+            rustix::fs::fcntl_add_seals(&fd, SEALS).unwrap();
+            is_turned_away(&scene, &good_greeting(), &[fd.as_fd()]);
+        }
+        Err(errno) => println!("this kernel has no huge pages: {errno}"),
+    }
+    scene.assert_unharmed();
+}
+
+#[test]
+fn a_segment_that_was_accepted_cannot_be_cut_short() {
+    let scene = Scene::new();
+    let (mut peer, object) = scene.bound();
+    assert_eq!(rustix::fs::ftruncate(&peer.own_fd, 0), Err(Errno::PERM));
+    assert_eq!(rustix::fs::ftruncate(&peer.own_fd, 1 << 30), Err(Errno::PERM));
+    let punch = rustix::fs::FallocateFlags::PUNCH_HOLE | rustix::fs::FallocateFlags::KEEP_SIZE;
+    assert_eq!(rustix::fs::fallocate(&peer.own_fd, punch, 0, 4096), Err(Errno::PERM));
+    assert_eq!(rustix::fs::fcntl_add_seals(&peer.own_fd, SealFlags::empty()), Err(Errno::PERM));
+    peer.assert_good(object);
+    drop(peer);
+    scene.assert_unharmed();
+}
+
+/// What the server hands out cannot be written by who gets it.
+#[test]
+fn the_servers_segment_cannot_be_changed() {
+    let scene = Scene::new();
+    let socket = connect(&scene.directory.socket("victim"));
+    send(&socket, &good_greeting(), &[good_segment().as_fd()]).unwrap();
+    let mut greeting = [0; 24];
+    let theirs = receive(&socket, &mut greeting).expect("a greeting");
+    assert_eq!(rustix::fs::ftruncate(&theirs, 0), Err(Errno::PERM));
+    assert_eq!(rustix::io::write(&theirs, &[0xff; 4096]), Err(Errno::PERM));
+    assert_eq!(rustix::fs::fcntl_add_seals(&theirs, SealFlags::WRITE), Err(Errno::PERM));
+    let writable = rustix::mm::ProtFlags::READ | rustix::mm::ProtFlags::WRITE;
+    // SAFETY: a fresh mapping at an address of the kernel's choice touches no memory in use.
+    let mapped = unsafe {
+        rustix::mm::mmap(std::ptr::null_mut(), 4096, writable, rustix::mm::MapFlags::SHARED, theirs.as_fd(), 0)
+    };
+    assert_eq!(mapped.err(), Some(Errno::PERM));
+    drop(socket);
+    scene.assert_unharmed();
+}
+
+#[test]
+fn half_a_greeting_and_then_silence_is_turned_away() {
+    let scene = Scene::new();
+    let fd = good_segment();
+    let socket = connect(&scene.directory.socket("victim"));
+    send(&socket, &good_greeting()[..10], &[fd.as_fd()]).unwrap();
+    await_end(&socket);
+    let without = connect(&scene.directory.socket("victim"));
+    send(&without, &good_greeting()[..10], &[]).unwrap();
+    await_end(&without);
+    scene.assert_unharmed();
+}
+
+#[test]
+fn a_client_that_says_nothing_is_turned_away_in_the_end() {
+    let scene = Scene::new();
+    let silent: Vec<_> = (0..20).map(|_| connect(&scene.directory.socket("victim"))).collect();
+    silent.iter().for_each(await_end);
+    scene.assert_unharmed();
+}

@@ -1,0 +1,298 @@
+//! Slots, lengths, places and shared words that are wrong.
+
+use crate::peer::{AREA_LENGTH, BELL, CONSUMED, Peer, SLEEP, first_word, slot};
+use crate::scene::{Meanwhile, Scene};
+use crate::wire::{self, Frame, Target};
+use rustix::fd::AsFd;
+use std::sync::atomic::Ordering;
+
+fn add() -> Vec<u8> {
+    Frame::block(8).u32(0, 5).u32(4, 6).bytes
+}
+
+fn words(target: Target) -> u64 {
+    u64::from(target.0) | u64::from(target.1) << 32
+}
+
+/// A request whose slot has another sequence number than is due.
+fn misnumbered(peer: &Peer, object: Target, place: u32, sequence: u32) {
+    peer.raw(place, first_word(sequence, 3, wire::REQUEST, 8), words(object), &add());
+}
+
+#[test]
+fn sequence_numbers_out_of_turn_are_no_messages() {
+    let scene = Scene::new();
+    let (mut peer, object) = scene.bound();
+    let due = peer.next;
+    // In the place of the message that is due, and in the one that it names.
+    for sequence in [due + 16, due + 1600, due.wrapping_sub(16), due ^ 0x8000_0000, 0, u32::MAX, due + 1] {
+        misnumbered(&peer, object, due, sequence);
+        misnumbered(&peer, object, sequence, sequence);
+    }
+    peer.assert_silent();
+    // The slots are as they were before, and the conversation goes on.
+    (0..16).filter(|&place| place != due).for_each(|place| misnumbered(&peer, object, place, 0));
+    peer.assert_good(object);
+    peer.assert_good(object);
+    drop(peer);
+    scene.assert_unharmed();
+}
+
+#[test]
+fn a_message_that_is_repeated_is_answered_once() {
+    let scene = Scene::new();
+    let (mut peer, object) = scene.bound();
+    let sequence = peer.post(wire::REQUEST, 3, object, &add());
+    assert_eq!(peer.message().second, sequence);
+    for _ in 0..5 {
+        misnumbered(&peer, object, sequence, sequence);
+    }
+    peer.assert_silent();
+    peer.assert_good(object);
+    drop(peer);
+    scene.assert_unharmed();
+}
+
+#[test]
+fn requests_that_do_not_wait_for_answers_harm_only_their_sender() {
+    let scene = Scene::new();
+    let (mut peer, object) = scene.bound();
+    for _ in 0..2000 {
+        peer.post(wire::REQUEST, 3, object, &add());
+        peer.post(wire::REQUEST, 6, object, &Frame::block(4).u32(0, 30_000).bytes);
+    }
+    drop(peer);
+    scene.assert_unharmed();
+}
+
+/// Each of these ends the connection.
+#[track_caller]
+fn is_cut_off(scene: &Scene, act: impl FnOnce(&mut Peer, Target)) {
+    let (mut peer, object) = scene.bound();
+    act(&mut peer, object);
+    peer.assert_cut_off();
+}
+
+#[test]
+fn wrong_kinds_cost_the_connection() {
+    let scene = Scene::new();
+    for kind in [0, wire::RESPONSE, wire::FAULT, 7, 8, 0x80, 0xff] {
+        is_cut_off(&scene, |peer, object| {
+            peer.post(kind, 3, object, &add());
+        });
+    }
+    scene.assert_unharmed();
+}
+
+#[test]
+fn cancelling_what_was_never_asked_does_nothing() {
+    let scene = Scene::new();
+    let (mut peer, object) = scene.bound();
+    for call in [0, 1, 99, u32::MAX] {
+        peer.post(wire::CANCEL, 3, (call, call), &add());
+    }
+    peer.assert_good(object);
+    drop(peer);
+    scene.assert_unharmed();
+}
+
+#[test]
+fn lengths_that_no_slot_has_cost_the_connection() {
+    let scene = Scene::new();
+    for length in [113, 128, 200, 254] {
+        is_cut_off(&scene, |peer, object| {
+            let first = first_word(peer.next, 3, wire::REQUEST, length);
+            peer.raw(peer.next, first, words(object), &add());
+        });
+    }
+    scene.assert_unharmed();
+}
+
+#[test]
+fn frames_outside_the_area_cost_the_connection() {
+    let scene = Scene::new();
+    let end = AREA_LENGTH as u32;
+    let places = [
+        [0, end, 8],
+        [0, end - 8, 16],
+        [0, 0, end + 1],
+        [0, 0, u32::MAX],
+        [0, u32::MAX, 1],
+        [0, u32::MAX - 7, u32::MAX],
+        [0, u32::MAX - 7, 8],
+        [0, 0x8000_0000, 0x8000_0000],
+        [0, 4, 8],
+        [0, 1, 1],
+        [0, end + 8, 0],
+    ];
+    for place in places {
+        is_cut_off(&scene, |peer, object| peer.request_at(object, 3, place));
+    }
+    scene.assert_unharmed();
+}
+
+#[test]
+fn frames_at_the_edge_of_the_area_and_over_each_other_are_read_as_they_lie() {
+    let scene = Scene::new();
+    let (mut peer, object) = scene.bound();
+    let end = AREA_LENGTH as u32;
+    peer.own.write(crate::peer::AREA + AREA_LENGTH - 8, &add());
+    peer.request_at(object, 3, [0, end - 8, 8]);
+    assert_eq!(peer.message().frame, 11_u64.to_le_bytes());
+    peer.request_at(object, 3, [0, end, 0]);
+    let answer = peer.message();
+    assert_eq!((answer.kind, answer.first), (wire::FAULT, wire::BAD_DATA));
+    // Two frames, one of which lies in the other.
+    let sum = Frame::block(16).u32(0, 4).object(8, 16, 4, &[1_u32, 2, 3, 4].map(u32::to_le_bytes).concat()).bytes;
+    peer.own.write(crate::peer::AREA, &sum);
+    peer.request_at(object, 4, [0, 0, sum.len() as u32]);
+    assert_eq!(peer.message().frame, 10_u64.to_le_bytes());
+    peer.request_at(object, 3, [0, 24, 8]);
+    assert_eq!(peer.message().frame, 3_u64.to_le_bytes());
+    drop(peer);
+    scene.assert_unharmed();
+}
+
+#[test]
+fn areas_that_were_never_given_cost_the_connection() {
+    let scene = Scene::new();
+    for number in [1, 2, 7, u32::MAX] {
+        is_cut_off(&scene, |peer, object| peer.request_at(object, 3, [number, 0, 8]));
+    }
+    scene.assert_unharmed();
+}
+
+#[test]
+fn areas_that_are_not_what_their_note_says_cost_the_connection() {
+    let scene = Scene::new();
+    let fd = || crate::segment::memory_file(1 << 20);
+    // Another number, no length, a length beyond the limit, one that the file does not have, no seals, no file.
+    let notes: [&dyn Fn(&mut Peer); 8] = [
+        &|peer| {
+            peer.hand_over(2, 1 << 20);
+        },
+        &|peer| peer.note(1, 0, &[crate::segment::Segment::create(1 << 20).1.as_fd()]),
+        &|peer| peer.note(1, 1 << 40, &[crate::segment::Segment::create(1 << 20).1.as_fd()]),
+        &|peer| peer.note(1, u64::MAX, &[crate::segment::Segment::create(1 << 20).1.as_fd()]),
+        &|peer| peer.note(1, 2 << 20, &[crate::segment::Segment::create(1 << 20).1.as_fd()]),
+        &|peer| peer.note(1, 1 << 20, &[fd().as_fd()]),
+        &|peer| peer.note(1, 1 << 20, &[]),
+        &|peer| peer.note(1, 1 << 20, &[fd().as_fd(), fd().as_fd(), fd().as_fd()]),
+    ];
+    for note in notes {
+        is_cut_off(&scene, |peer, object| {
+            note(peer);
+            peer.request_at(object, 3, [1, 0, 8]);
+        });
+    }
+    scene.assert_unharmed();
+}
+
+#[test]
+fn an_area_is_good_for_what_it_holds() {
+    let scene = Scene::new();
+    let (mut peer, object) = scene.bound();
+    let area = peer.hand_over(1, 5000);
+    area.write(4992, &add());
+    peer.request_at(object, 3, [1, 4992, 8]);
+    assert_eq!(peer.message().frame, 11_u64.to_le_bytes());
+    // The rest of its last page is mapped, and is not the area.
+    peer.request_at(object, 3, [1, 5000, 8]);
+    peer.assert_cut_off();
+    drop(peer);
+    scene.assert_unharmed();
+}
+
+#[test]
+fn an_area_that_has_been_replaced_is_gone() {
+    let scene = Scene::new();
+    is_cut_off(&scene, |peer, object| {
+        let area = peer.hand_over(1, 8192);
+        area.write(0, &add());
+        peer.request_at(object, 3, [1, 0, 8]);
+        assert_eq!(peer.message().frame, 11_u64.to_le_bytes());
+        peer.request_at(object, 3, [0, 0, 8]);
+    });
+    scene.assert_unharmed();
+}
+
+#[test]
+fn consumed_counts_that_run_ahead_or_back_harm_nobody_else() {
+    let scene = Scene::new();
+    let (mut peer, object) = scene.bound();
+    for consumed in [0, 1, 1000, 0x7fff_ffff, 0x8000_0000, u32::MAX] {
+        peer.own.u32(CONSUMED).store(consumed, Ordering::SeqCst);
+        // Replies that need an area, larger than the first and then not.
+        for count in [10, 30_000, 60_000, 100_000, 10_000] {
+            let frame = Frame::block(4).u32(0, count).bytes;
+            peer.post(wire::REQUEST, 6, object, &frame);
+            peer.post(wire::ONEWAY, 6, object, &frame);
+            while peer.message_within(crate::scene::MOMENT).is_some_and(|answer| answer.sequence < peer.next - 1) {
+                peer.own.u32(CONSUMED).store(consumed, Ordering::SeqCst);
+            }
+        }
+    }
+    drop(peer);
+    scene.assert_unharmed();
+}
+
+#[test]
+fn doorbells_rung_for_nothing_disturb_nobody() {
+    let scene = Scene::new();
+    let (mut peer, object) = scene.bound();
+    let own = peer.own;
+    let mut value = 1_u32;
+    let ringing = Meanwhile::start(move || {
+        value = value.wrapping_mul(0x9e37_79b9).wrapping_add(1);
+        own.u32(BELL).store(value, Ordering::SeqCst);
+        own.u32(SLEEP).store(value >> 7, Ordering::SeqCst);
+        let _ = rustix::thread::futex::wake(own.u32(BELL), rustix::thread::futex::Flags::empty(), 1);
+    });
+    for _ in 0..300 {
+        peer.assert_good(object);
+    }
+    drop(ringing);
+    drop(peer);
+    scene.assert_unharmed();
+}
+
+#[test]
+fn a_bell_that_never_rings_is_no_reason_to_hang() {
+    let scene = Scene::new();
+    let (mut peer, object) = scene.bound();
+    for _ in 0..5 {
+        let sequence = peer.next;
+        peer.own.write(slot(sequence) + 16, &add());
+        peer.own.u64(slot(sequence) + 8).store(words(object), Ordering::Relaxed);
+        peer.own.u64(slot(sequence)).store(first_word(sequence, 3, wire::REQUEST, 8), Ordering::Release);
+        peer.next += 1;
+        assert_eq!(peer.message().frame, 11_u64.to_le_bytes());
+    }
+    drop(peer);
+    scene.assert_unharmed();
+}
+
+#[test]
+fn a_socket_full_of_rubbish_disturbs_nobody() {
+    let scene = Scene::new();
+    let (mut peer, object) = scene.bound();
+    peer.socket.set_nonblocking(true).unwrap();
+    let fd = crate::segment::memory_file(4096);
+    while crate::peer::send(&peer.socket, &[0xa5; 4096], &[fd.as_fd()]).is_ok() {}
+    peer.assert_good(object);
+    peer.request_at(object, 3, [1, 0, 8]);
+    peer.assert_cut_off();
+    drop(peer);
+    scene.assert_unharmed();
+}
+
+#[test]
+fn a_peer_that_half_closes_its_socket_is_gone() {
+    let scene = Scene::new();
+    let (mut peer, object) = scene.bound();
+    peer.assert_good(object);
+    peer.socket.shutdown(std::net::Shutdown::Write).unwrap();
+    peer.assert_cut_off();
+    drop(peer);
+    scene.assert_unharmed();
+}

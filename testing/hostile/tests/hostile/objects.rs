@@ -1,0 +1,473 @@
+//! Calls whose bytes are wrong: targets, opnums, frames, references, and the runtime's own calls.
+
+use crate::peer::Peer;
+use crate::scene::{Scene, await_that};
+use crate::wire::{self, BAD_DATA, BAD_PROTOCOL, Frame, NOT_FOUND, OP_RANGE, Reference, SYSTEM, mark};
+
+const SUM: u16 = 4;
+const REVERSE: u16 = 5;
+const FILL: u16 = 6;
+const FLIP: u16 = 7;
+const MIX: u16 = 8;
+const SHOUT: u16 = 9;
+const MEASURE: u16 = 10;
+const DIGIT: u16 = 11;
+const WEIGH: u16 = 12;
+const MAYBE: u16 = 13;
+const VISIT: u16 = 14;
+const MAKE: u16 = 15;
+const GRID: u16 = 16;
+const MARKS: u16 = 17;
+
+/// E_NOINTERFACE, RPC_E_INVALID_OBJREF, RPC_E_DISCONNECTED, as HRESULTs.
+const NO_INTERFACE: u32 = 0x8000_4002;
+const INVALID_OBJREF: u32 = 0x8001_011d;
+
+fn sum(count: u32, values: &[u32]) -> Frame {
+    Frame::block(16).u32(0, count).object(
+        8,
+        16,
+        values.len(),
+        &values.iter().map(|v| v.to_le_bytes()).collect::<Vec<_>>().concat(),
+    )
+}
+
+/// Runs a test's calls on a connection that must be as good in the end as it was before.
+fn on_a_connection(act: impl FnOnce(&mut Peer, wire::Target)) {
+    let scene = Scene::new();
+    let (mut peer, object) = scene.bound();
+    act(&mut peer, object);
+    peer.assert_good(object);
+    drop(peer);
+    scene.assert_unharmed();
+}
+
+#[test]
+fn targets_that_are_none_are_not_found() {
+    on_a_connection(|peer, object| {
+        let add = Frame::block(8).bytes;
+        for index in [object.0, object.0 + 1, 1000, u32::MAX] {
+            for generation in [0, object.1 + 1, 77, u32::MAX] {
+                if (index, generation) != SYSTEM {
+                    peer.refused((index, generation), 3, &add, NOT_FOUND);
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn opnums_that_no_method_has_are_refused() {
+    on_a_connection(|peer, object| {
+        for opnum in [0, 1, 2, 20, 21, 255, 0x8000, 0xffff] {
+            peer.refused(object, opnum, &[], OP_RANGE);
+        }
+        for opnum in [0, 1, 2, 10, 0xffff] {
+            peer.refused(SYSTEM, opnum, &[], OP_RANGE);
+        }
+    });
+}
+
+#[test]
+fn frames_of_a_wrong_size_are_refused() {
+    on_a_connection(|peer, object| {
+        for length in [0, 1, 4, 7, 9, 16, 24, 112, 113, 4096, 100_000] {
+            peer.refused(object, 3, &vec![0; length], BAD_DATA);
+        }
+        for opnum in [SUM, REVERSE, SHOUT, MEASURE, WEIGH, GRID] {
+            for length in [0, 1, 7, 8, 12, 15] {
+                peer.refused(object, opnum, &vec![0; length], BAD_DATA);
+            }
+        }
+        let right = sum(3, &[1, 2, 3]).bytes;
+        for length in 0..right.len() {
+            peer.refused(object, SUM, &right[..length], BAD_DATA);
+        }
+        for more in [1, 8, 100] {
+            peer.refused(object, SUM, &[right.clone(), vec![0; more]].concat(), BAD_DATA);
+        }
+        assert_eq!(peer.good(object, SUM, &right), 6_u64.to_le_bytes());
+    });
+}
+
+#[test]
+fn counts_that_are_not_the_arrays_are_refused() {
+    // Where the array comes back, the reply is made first, and may be what is too long.
+    let is_refused = |peer: &mut Peer, object, frame: &Frame| {
+        let answer = peer.call(object, REVERSE, &frame.bytes);
+        assert!(answer.kind == wire::FAULT && [BAD_DATA, wire::NO_MEMORY].contains(&answer.first), "{answer:x?}");
+    };
+    on_a_connection(|peer, object| {
+        // Four would fit: the padding is large enough.
+        for count in [0, 2, 5, 6, 1000, 0x4000_0000, 0x7fff_ffff, 0x8000_0000, u32::MAX] {
+            peer.refused(object, SUM, &sum(count, &[1, 2, 3]).bytes, BAD_DATA);
+            is_refused(peer, object, &sum(count, &[1, 2, 3]));
+            // And where the array's own header says the same.
+            peer.refused(object, SUM, &sum(count, &[1, 2, 3]).u32(20, count).bytes, BAD_DATA);
+            is_refused(peer, object, &sum(count, &[1, 2, 3]).u32(20, count));
+        }
+        // A product that overflows, or is negative.
+        for (width, height) in
+            [(i32::MAX, i32::MAX), (-1, 3), (3, -1), (-1, -3), (i32::MIN, i32::MIN), (1 << 16, 1 << 16), (i32::MIN, -1)]
+        {
+            let frame = Frame::block(16).u32(0, width as u32).u32(4, height as u32).object(8, 18, 3, &[0; 6]);
+            let answer = peer.call(object, GRID, &frame.bytes);
+            // (-1) times (-3) is three, and then the array is right.
+            let wanted = if (width, height) == (-1, -3) { (wire::RESPONSE, 0) } else { (wire::FAULT, BAD_DATA) };
+            assert_eq!((answer.kind, answer.first), wanted, "{width} times {height}");
+        }
+    });
+}
+
+#[test]
+fn slots_that_lead_elsewhere_are_refused() {
+    on_a_connection(|peer, object| {
+        let elsewhere = [0, 1, 8, 16, 23, 25, 32, 40, 1 << 31, 1 << 32 | 24, 24 << 32, u64::MAX, u64::MAX - 7, 1 << 63];
+        for slot in elsewhere {
+            peer.refused(object, SUM, &sum(3, &[1, 2, 3]).u64(8, slot).bytes, BAD_DATA);
+            peer.refused(object, REVERSE, &sum(3, &[1, 2, 3]).u64(8, slot).bytes, BAD_DATA);
+        }
+        for kind in [0, 1, 2, 3, 15, 17, 18, 19, 0x1_0010, u32::MAX] {
+            peer.refused(object, SUM, &sum(3, &[1, 2, 3]).u32(16, kind).bytes, BAD_DATA);
+        }
+    });
+}
+
+#[test]
+fn booleans_enumerations_and_ranges_are_checked() {
+    on_a_connection(|peer, object| {
+        for value in 2..=255 {
+            peer.refused(object, FLIP, &Frame::block(1).put(0, &[value]).bytes, BAD_DATA);
+        }
+        for value in [0, 3, 5, 8, 0x100, 0x8000_0000, u32::MAX] {
+            peer.refused(object, MIX, &Frame::block(4).u32(0, value).bytes, BAD_DATA);
+        }
+        for value in [10, 11, 0x7fff_ffff, 0x8000_0000, u32::MAX] {
+            peer.refused(object, DIGIT, &Frame::block(4).u32(0, value).bytes, BAD_DATA);
+        }
+        assert_eq!(peer.good(object, DIGIT, &Frame::block(4).u32(0, 9).bytes)[..4], 9_u32.to_le_bytes());
+        // The same inside of structures, in an array and alone.
+        let marks = |second: &[u8]| [mark(1, 4, 10), second.to_vec()].concat();
+        let weigh = |marks: &[u8]| Frame::block(16).u32(0, 2).object(8, 17, 2, marks).bytes;
+        assert_eq!(peer.good(object, WEIGH, &weigh(&marks(&mark(1, 1, 2)))), 42_u64.to_le_bytes());
+        for (set, color) in [(2, 1), (255, 1), (1, 0), (1, 3), (1, u32::MAX)] {
+            peer.refused(object, WEIGH, &weigh(&marks(&mark(set, color, 1))), BAD_DATA);
+            peer.refused(object, MAYBE, &Frame::block(8).object(0, 17, 1, &mark(set, color, 1)).bytes, BAD_DATA);
+        }
+        for count in [0, 2, u32::MAX as usize] {
+            peer.refused(object, MAYBE, &Frame::block(8).object(0, 17, count, &mark(1, 1, 1)).bytes, BAD_DATA);
+        }
+    });
+}
+
+#[test]
+fn strings_end_in_zero_or_are_refused() {
+    on_a_connection(|peer, object| {
+        let narrow = |count: usize, text: &[u8]| Frame::block(8).object(0, 2, count, text).bytes;
+        let wide = |count: usize, text: &[u16]| {
+            Frame::block(8).object(0, 3, count, &text.iter().flat_map(|c| c.to_le_bytes()).collect::<Vec<_>>()).bytes
+        };
+        peer.refused(object, SHOUT, &narrow(3, b"abc"), BAD_DATA);
+        peer.refused(object, SHOUT, &narrow(8, b"abcdefgh"), BAD_DATA);
+        peer.refused(object, SHOUT, &narrow(0, b""), BAD_DATA);
+        peer.refused(object, SHOUT, &narrow(9, b"abc\0"), BAD_DATA);
+        peer.refused(object, SHOUT, &narrow(1 << 30, b"abc\0"), BAD_DATA);
+        peer.refused(object, SHOUT, &narrow(u32::MAX as usize, b"abc\0"), BAD_DATA);
+        peer.refused(object, SHOUT, &wide(2, &[65, 0]), BAD_DATA);
+        peer.refused(object, MEASURE, &wide(2, &[65, 66]), BAD_DATA);
+        peer.refused(object, MEASURE, &wide(0, &[]), BAD_DATA);
+        peer.refused(object, MEASURE, &wide(5, &[65, 0]), BAD_DATA);
+        peer.refused(object, MEASURE, &wide(u32::MAX as usize, &[65, 0]), BAD_DATA);
+        peer.refused(object, MEASURE, &narrow(2, b"a\0"), BAD_DATA);
+        // There must be a string.
+        peer.refused(object, MEASURE, &Frame::block(8).bytes, BAD_DATA);
+        peer.refused(object, SHOUT, &Frame::block(8).bytes, BAD_DATA);
+        // Characters are numbers to FLAT: what is no text goes through as it is, up to the first zero.
+        let loud = peer.good(object, SHOUT, &narrow(7, b"a\xff\xc0\x80\xfeb\0"));
+        assert_eq!(loud[16..23], *b"A\xff\xc0\x80\xfeB\0");
+        let length = peer.good(object, MEASURE, &wide(6, &[0xd800, 0xdfff, 0xdc00, 0, 0xd800, 0]));
+        assert_eq!(length[..4], 3_u32.to_le_bytes());
+    });
+}
+
+#[test]
+fn results_that_would_be_too_long_are_refused() {
+    on_a_connection(|peer, object| {
+        for count in [0x0400_0001, 0x1000_0000, 0x1fff_ffff, 0x2000_0000, 0x7fff_ffff, 0x8000_0000, u32::MAX] {
+            for opnum in [FILL, MARKS] {
+                peer.refused(object, opnum, &Frame::block(4).u32(0, count).bytes, wire::NO_MEMORY);
+            }
+        }
+        let filled = peer.good(object, FILL, &Frame::block(4).u32(0, 50_000).bytes);
+        assert_eq!(filled.len(), 16 + 200_000);
+    });
+}
+
+/// A reference to an object of a process that is not there.
+fn reference() -> Reference {
+    let endpoint = "oxid-0000000000000001".to_owned();
+    Reference { iid: wire::ITHING, refs: 5, oxid: 1, oid: 1, target: (0, 1), endpoint }
+}
+
+fn visit(reference: &[u8]) -> Vec<u8> {
+    Frame::block(8).object(0, 1, reference.len(), reference).bytes
+}
+
+#[test]
+fn references_that_are_none_are_refused() {
+    on_a_connection(|peer, object| {
+        let right = reference().to_wire();
+        for length in [0, 1, 4, 24, 63, 64, 67, 68, 70, right.len() - 4] {
+            peer.refused(object, VISIT, &visit(&right[..length]), INVALID_OBJREF);
+        }
+        let wrong: [(usize, &[u8]); 8] = [
+            (0, b"MEOX"),
+            (4, &[2]),
+            (4, &[4]),
+            (56, &[9]),
+            (64, &[0xff, 0xff]),
+            (64, &[0, 0]),
+            (68, &[7, 0]),
+            // Half of a pair of UTF-16.
+            (70, &[0, 0xd8]),
+        ];
+        for (at, bytes) in wrong {
+            let mut reference = right.clone();
+            reference[at..at + bytes.len()].copy_from_slice(bytes);
+            peer.refused(object, VISIT, &visit(&reference), INVALID_OBJREF);
+        }
+        peer.refused(object, VISIT, &visit(&vec![0; 5000]), INVALID_OBJREF);
+        peer.refused(object, VISIT, &visit(&right)[..16], BAD_DATA);
+        let huge = Frame::block(8).object(0, 1, u32::MAX as usize, &right).bytes;
+        peer.refused(object, VISIT, &huge, BAD_DATA);
+        // No reference at all: the method gets a null pointer, and says E_POINTER.
+        assert_eq!(peer.call(object, VISIT, &Frame::block(8).bytes).first, 0x8000_4003);
+    });
+}
+
+#[test]
+fn references_that_lead_nowhere_are_refused() {
+    on_a_connection(|peer, object| {
+        let names =
+            ["oxid-0000000000000001", "nobody", "", ".", "..", "../victim", "/etc/passwd", "a b", "a\nb", "victim"];
+        let long = "x".repeat(1900);
+        for endpoint in names.into_iter().chain([long.as_str()]) {
+            let reference = Reference { endpoint: endpoint.to_owned(), ..reference() };
+            let answer = peer.call(object, VISIT, &visit(&reference.to_wire()));
+            assert!(answer.kind == wire::FAULT && answer.first >= 0x8000_0000, "{endpoint}: {answer:x?}");
+        }
+    });
+}
+
+#[test]
+fn references_to_the_servers_own_objects_are_what_they_are() {
+    on_a_connection(|peer, object| {
+        let oxid = peer.oxid_of("victim");
+        let own = |target| Reference { oxid, target, endpoint: format!("oxid-{oxid:016x}"), ..reference() };
+        // Another interface than the method wants, the runtime's own target, and none.
+        peer.refused(object, VISIT, &visit(&own(object).to_wire()), NO_INTERFACE);
+        for target in [(0, 0), (1000, 1), (u32::MAX, u32::MAX)] {
+            peer.refused(object, VISIT, &visit(&own(target).to_wire()), NOT_FOUND);
+        }
+        let made = peer.good(object, MAKE, &Frame::block(4).u32(0, 33).bytes);
+        let (thing, _) = Reference::target_of(&made[16..]);
+        let number = peer.good(object, VISIT, &visit(&own(thing).to_wire()));
+        assert_eq!(number[..4], 33_u32.to_le_bytes());
+    });
+}
+
+/// Release, with so many references each.
+fn release(targets: &[(wire::Target, u64)]) -> Vec<u8> {
+    targets
+        .iter()
+        .flat_map(|((a, b), refs)| [a.to_le_bytes(), b.to_le_bytes()].concat().into_iter().chain(refs.to_le_bytes()))
+        .collect()
+}
+
+fn make(peer: &mut Peer, object: wire::Target, number: u32) -> wire::Target {
+    Reference::target_of(&peer.good(object, MAKE, &Frame::block(4).u32(0, number).bytes)[16..]).0
+}
+
+#[test]
+fn releasing_more_than_is_held_releases_what_is_held() {
+    on_a_connection(|peer, object| {
+        let thing = make(peer, object, 5);
+        peer.good(SYSTEM, 4, &release(&[(thing, u64::MAX), (thing, 3), ((900, 1), 1), ((0, 0), 1)]));
+        peer.refused(thing, 3, &[], NOT_FOUND);
+        peer.good(SYSTEM, 4, &release(&[(thing, u64::MAX); 500]));
+        // The place has another tenant now, whom the old number does not reach.
+        let next = make(peer, object, 6);
+        peer.refused(thing, 3, &[], NOT_FOUND);
+        peer.good(SYSTEM, 4, &release(&[(thing, 1)]));
+        assert_eq!(peer.good(next, 3, &[])[..4], 6_u32.to_le_bytes());
+    });
+}
+
+#[test]
+fn references_of_other_clients_cannot_be_released() {
+    on_a_connection(|peer, object| {
+        // The witness holds the object too; the first entries of the table are its objects.
+        for index in 0..64 {
+            for generation in 1..20 {
+                peer.good(SYSTEM, 4, &release(&[((index, generation), u64::MAX)]));
+            }
+        }
+        // What this client held of it is gone, and the object is still there, since the witness holds it.
+        peer.assert_good(object);
+    });
+}
+
+#[test]
+fn references_given_to_nobody_and_the_dead_do_no_harm() {
+    on_a_connection(|peer, object| {
+        let transfer = |target: wire::Target, to: u64, refs: u64| {
+            Frame::block(24).u32(0, target.0).u32(4, target.1).u64(8, to).u64(16, refs).bytes
+        };
+        let own = peer.oxid;
+        for refs in [0, 1, u64::MAX] {
+            peer.good(SYSTEM, 5, &transfer(object, own, refs));
+            peer.good(SYSTEM, 5, &transfer(object, 0, refs));
+        }
+        let answer = peer.call(SYSTEM, 5, &transfer((77, 77), own, 1));
+        assert_eq!((answer.kind, answer.first), (wire::RESPONSE, NOT_FOUND));
+    });
+}
+
+#[test]
+fn the_runtimes_own_calls_check_their_bytes() {
+    on_a_connection(|peer, object| {
+        for opnum in [3, 5, 6, 8] {
+            for length in [0, 1, 8, 15, 17, 23] {
+                peer.refused(SYSTEM, opnum, &vec![0xff; length], BAD_DATA);
+            }
+        }
+        peer.refused(SYSTEM, 4, &[0; 8], BAD_DATA);
+        peer.refused(SYSTEM, 4, &[0; 24], BAD_DATA);
+        // Others wait while references are given back, so there is a limit to how many at once.
+        peer.good(SYSTEM, 4, &release(&[((9, 9), 1); 1024]));
+        peer.refused(SYSTEM, 4, &release(&[((9, 9), 1); 1025]), BAD_DATA);
+        let query = |target: wire::Target, iid| {
+            Frame::block(24).u32(0, target.0).u32(4, target.1).put(8, &wire::uuid(iid)).bytes
+        };
+        for (target, iid, status) in [
+            (object, 0x77, NO_INTERFACE),
+            (object, wire::IPAIR, NO_INTERFACE),
+            (SYSTEM, wire::IUNKNOWN, NOT_FOUND),
+            ((9, 9), wire::IUNKNOWN, NOT_FOUND),
+            // The interface by which the runtime knows its proxies.
+            (object, 0x5f3c_1e86_40d7_4b0b_9a2e_c05d_77ab_13f4, NO_INTERFACE),
+        ] {
+            let answer = peer.call(SYSTEM, 3, &query(target, iid));
+            assert_eq!((answer.kind, answer.first), (wire::RESPONSE, status), "{iid:x}");
+        }
+        // Names that are too long, run out of the frame, or are no text.
+        for length in [9, 256, u64::from(u32::MAX), u64::MAX] {
+            peer.refused(SYSTEM, 6, &Frame::block(32).u64(16, length).bytes, BAD_DATA);
+        }
+        peer.refused(SYSTEM, 6, &Frame::block(32).u64(16, 4).put(24, b"\xff\xfe\x80\xc0").bytes, BAD_DATA);
+        for name in ["", "nobody", "\0\0", "../victim"] {
+            let answer = peer.call(SYSTEM, 6, &wire::resolve(name, wire::IVICTIM));
+            assert_eq!((answer.kind, answer.first), (wire::RESPONSE, NOT_FOUND));
+        }
+        let answer = peer.call(SYSTEM, 6, &wire::resolve("victim", wire::IPAIR));
+        assert_eq!((answer.kind, answer.first), (wire::RESPONSE, NO_INTERFACE));
+    });
+}
+
+#[test]
+fn the_runtimes_own_calls_want_an_introduction() {
+    let scene = Scene::new();
+    let mut peer = scene.greeted();
+    for opnum in 0..12 {
+        peer.refused(SYSTEM, opnum, &[0; 24], BAD_PROTOCOL);
+    }
+    drop(peer);
+    scene.assert_unharmed();
+}
+
+#[test]
+fn units_that_are_no_binds_cost_the_connection() {
+    let scene = Scene::new();
+    let right = wire::bind(5);
+    let mut units: Vec<Vec<u8>> =
+        vec![vec![], vec![0; 4], vec![0xff; 112], vec![5; 200_000], right[..right.len() - 1].to_vec()];
+    for (at, value) in [
+        (0, 4),
+        (2, 12),
+        (2, 0),
+        (3, 0),
+        (4, 0),
+        (8, 0),
+        (8, 0xff),
+        (9, 0xff),
+        (10, 1),
+        (24, 65),
+        (24, 255),
+        (30, 0xff),
+    ] {
+        let mut unit = right.clone();
+        unit[at] = value;
+        units.push(unit);
+    }
+    // Nobody is named in it.
+    units.push(wire::unit(11, 1, &wire::contexts(&[(wire::ITHING, 0)])));
+    units.push(wire::unit(11, 1, &wire::contexts(&[])));
+    for unit in units {
+        let mut peer = scene.greeted();
+        peer.post(wire::PDU, 0, (0, 0), &unit);
+        peer.assert_cut_off();
+        // And after an introduction as well, unless it is a bind, which may come again.
+        let (mut peer, _) = scene.bound();
+        peer.post(wire::PDU, 0, (0, 0), &unit);
+        if peer.message_within(crate::scene::PATIENCE).is_none() {
+            peer.assert_cut_off();
+        }
+    }
+    scene.assert_unharmed();
+}
+
+#[test]
+fn who_has_said_who_it_is_does_not_become_somebody_else() {
+    let scene = Scene::new();
+    let (mut peer, _) = scene.bound();
+    let own = wire::bind(peer.oxid);
+    assert_eq!(peer.exchange(&own)[2], 12);
+    peer.post(wire::PDU, 0, (0, 0), &wire::bind(peer.oxid + 1));
+    peer.assert_cut_off();
+    scene.assert_unharmed();
+}
+
+#[test]
+fn what_a_client_held_is_dropped_when_it_is_cut_off() {
+    let scene = Scene::new();
+    let (mut peer, object) = scene.bound();
+    let thing = make(&mut peer, object, 8);
+    let (mut other, _) = scene.bound();
+    assert_eq!(other.good(thing, 3, &[])[..4], 8_u32.to_le_bytes());
+    peer.post(9, 0, (0, 0), &[]);
+    peer.assert_cut_off();
+    await_that("the object is gone", || other.call(thing, 3, &[]).first == NOT_FOUND);
+    drop((peer, other));
+    scene.assert_unharmed();
+}
+
+/// The witness serves objects of its own, so its identity is no secret. That does not make it anybody else's.
+#[test]
+fn the_identity_of_another_process_is_refused() {
+    let scene = Scene::new();
+    let server = scene.oxid_of("victim");
+    let oxids: Vec<_> = scene.endpoints().into_iter().filter(|&oxid| oxid != server).collect();
+    assert_eq!(oxids.len(), 1, "the witness has an endpoint");
+    for _ in 0..5 {
+        let mut peer = scene.greeted();
+        peer.post(wire::PDU, 0, (0, 0), &wire::bind(oxids[0]));
+        if peer.message_within(crate::scene::PATIENCE).is_some() {
+            // So much for the witness.
+            for index in 0..64 {
+                peer.good(SYSTEM, 4, &release(&[((index, 1), u64::MAX), ((index, 2), u64::MAX)]));
+            }
+        }
+        peer.assert_cut_off();
+    }
+    scene.assert_unharmed();
+}

@@ -1,0 +1,332 @@
+//! A peer that can do everything wrong: it holds its segment and its socket in its own hands.
+
+use crate::scene::PATIENCE;
+use crate::segment::{Segment, memory_file};
+use crate::wire::{self, Frame, Reference, Target};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags,
+};
+use rustix::time::Timespec;
+use std::io::{IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// Where things lie in a segment.
+pub(crate) const SLEEP: usize = 0;
+pub(crate) const BELL: usize = 128;
+pub(crate) const CONSUMED: usize = 256;
+pub(crate) const AREA: usize = 4096;
+/// Bytes of the area that these peers give out.
+pub(crate) const AREA_LENGTH: usize = 256 << 10;
+
+/// The offset of a message's slot.
+pub(crate) fn slot(sequence: u32) -> usize {
+    512 + (sequence % 16) as usize * 128
+}
+
+/// A slot's first eight bytes.
+pub(crate) fn first_word(sequence: u32, opnum: u16, kind: u8, length: u8) -> u64 {
+    u64::from(sequence) | u64::from(opnum) << 32 | u64::from(kind) << 48 | u64::from(length) << 56
+}
+
+/// What a slot says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Message {
+    pub(crate) kind: u8,
+    pub(crate) opnum: u16,
+    pub(crate) first: u32,
+    pub(crate) second: u32,
+    pub(crate) sequence: u32,
+    pub(crate) frame: Vec<u8>,
+}
+
+/// Sends bytes with any number of file descriptors.
+pub(crate) fn send(socket: &UnixStream, bytes: &[u8], fds: &[BorrowedFd<'_>]) -> rustix::io::Result<usize> {
+    let mut space = vec![MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(253))];
+    let mut control = SendAncillaryBuffer::new(&mut space);
+    if !fds.is_empty() {
+        assert!(control.push(SendAncillaryMessage::ScmRights(fds)));
+    }
+    rustix::net::sendmsg(socket, &[IoSlice::new(bytes)], &mut control, SendFlags::NOSIGNAL)
+}
+
+/// Receives bytes and a file descriptor, if they come.
+pub(crate) fn receive(socket: &UnixStream, bytes: &mut [u8]) -> Option<OwnedFd> {
+    socket.set_read_timeout(Some(PATIENCE)).unwrap();
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut control = RecvAncillaryBuffer::new(&mut space);
+    let wanted = bytes.len();
+    let got =
+        rustix::net::recvmsg(socket, &mut [IoSliceMut::new(bytes)], &mut control, RecvFlags::CMSG_CLOEXEC).ok()?;
+    let fds = control.drain().filter_map(|message| match message {
+        RecvAncillaryMessage::ScmRights(mut fds) => fds.next(),
+        _ => None,
+    });
+    fds.last().filter(|_| got.bytes == wanted)
+}
+
+/// Whether the other side has hung up.
+pub(crate) fn has_ended(socket: &UnixStream) -> bool {
+    let mut polled = [PollFd::new(socket, PollFlags::RDHUP)];
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    poll(&mut polled, Some(&now)).unwrap();
+    polled[0].revents().intersects(PollFlags::RDHUP | PollFlags::HUP | PollFlags::ERR)
+}
+
+/// Waits for the other side to hang up.
+#[track_caller]
+pub(crate) fn await_end(socket: &UnixStream) {
+    crate::scene::await_that("the connection ends", || has_ended(socket));
+}
+
+/// An identity that no other process of this run has.
+pub(crate) fn fresh_oxid() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    u64::from(std::process::id()) << 32 | NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+/// One side of a connection.
+pub(crate) struct Peer {
+    pub(crate) socket: UnixStream,
+    pub(crate) own: Segment,
+    pub(crate) own_fd: OwnedFd,
+    pub(crate) theirs: Segment,
+    /// The number of the next message to send, and of the next to come.
+    pub(crate) next: u32,
+    pub(crate) expected: u32,
+    pub(crate) oxid: u64,
+    area: u32,
+    their_area: Option<(u32, Segment)>,
+}
+
+impl Peer {
+    /// Connects and greets as one should.
+    #[track_caller]
+    pub(crate) fn connect(path: &Path) -> Self {
+        let socket = connect(path);
+        let (own, fd) = Segment::create(AREA + AREA_LENGTH);
+        send(&socket, &wire::greeting(AREA_LENGTH as u64), &[fd.as_fd()]).unwrap();
+        let theirs = Self::greeting_of_peer(&socket).expect("a greeting");
+        Self::of(socket, own, fd, theirs)
+    }
+
+    /// Answers the greeting of a client that has connected.
+    pub(crate) fn accept(socket: UnixStream) -> Option<Self> {
+        let theirs = Self::greeting_of_peer(&socket)?;
+        let (own, fd) = Segment::create(AREA + AREA_LENGTH);
+        send(&socket, &wire::greeting(AREA_LENGTH as u64), &[fd.as_fd()]).ok()?;
+        Some(Self::of(socket, own, fd, theirs))
+    }
+
+    fn of(socket: UnixStream, own: Segment, own_fd: OwnedFd, theirs: Segment) -> Self {
+        let oxid = fresh_oxid();
+        Self { socket, own, own_fd, theirs, next: 1, expected: 1, oxid, area: 0, their_area: None }
+    }
+
+    /// The segment that a greeting brings.
+    pub(crate) fn greeting_of_peer(socket: &UnixStream) -> Option<Segment> {
+        let mut bytes = [0; 24];
+        let fd = receive(socket, &mut bytes)?;
+        assert_eq!(bytes[..12], wire::greeting(0)[..12]);
+        let area = u64::from_le_bytes(bytes[16..].try_into().unwrap());
+        Some(Segment::map(&fd, AREA + area as usize, false))
+    }
+
+    /// Wakes the other side, whether it sleeps or not.
+    pub(crate) fn ring(&self) {
+        let bell = self.own.u32(BELL);
+        bell.fetch_add(1, Ordering::SeqCst);
+        let _ = rustix::thread::futex::wake(bell, rustix::thread::futex::Flags::empty(), i32::MAX as u32);
+    }
+
+    /// Writes a slot as it is told, and rings.
+    pub(crate) fn raw(&self, sequence: u32, first: u64, second: u64, frame: &[u8]) {
+        let at = slot(sequence);
+        self.own.write(at + 16, frame);
+        self.own.u64(at + 8).store(second, Ordering::Relaxed);
+        self.own.u64(at).store(first, Ordering::Release);
+        self.ring();
+    }
+
+    /// Publishes the next message, its frame in the slot or in the area.
+    pub(crate) fn post(&mut self, kind: u8, opnum: u16, words: (u32, u32), frame: &[u8]) -> u32 {
+        let sequence = self.next;
+        let second = u64::from(words.0) | u64::from(words.1) << 32;
+        self.next = self.next.wrapping_add(1);
+        if frame.len() <= 112 {
+            self.raw(sequence, first_word(sequence, opnum, kind, frame.len() as u8), second, frame);
+        } else {
+            self.own.write(AREA, frame);
+            self.post_area(sequence, opnum, kind, second, [0, 0, frame.len() as u32]);
+        }
+        sequence
+    }
+
+    /// Publishes a message whose frame lies where the three words say: area, offset, length.
+    pub(crate) fn post_area(&self, sequence: u32, opnum: u16, kind: u8, second: u64, place: [u32; 3]) {
+        let place: Vec<u8> = place.iter().flat_map(|word| word.to_le_bytes()).collect();
+        self.raw(sequence, first_word(sequence, opnum, kind, 255), second, &place);
+    }
+
+    /// Publishes a request whose frame lies where the three words say.
+    pub(crate) fn request_at(&mut self, target: Target, opnum: u16, place: [u32; 3]) {
+        let second = u64::from(target.0) | u64::from(target.1) << 32;
+        self.post_area(self.next, opnum, wire::REQUEST, second, place);
+        self.next += 1;
+    }
+
+    /// Hands over an area of so many bytes, and says so in a note of its own choice.
+    pub(crate) fn hand_over(&mut self, announced: u32, length: u64) -> Segment {
+        let fd = memory_file(length);
+        let area = Segment::map(&fd, length as usize, true);
+        rustix::fs::fcntl_add_seals(&fd, crate::segment::SEALS).unwrap();
+        self.note(announced, length, &[fd.as_fd()]);
+        area
+    }
+
+    /// Sends the note that announces an area.
+    pub(crate) fn note(&self, announced: u32, length: u64, fds: &[BorrowedFd<'_>]) {
+        let mut note = announced.to_le_bytes().to_vec();
+        note.extend([0; 4]);
+        note.extend(length.to_le_bytes());
+        send(&self.socket, &note, fds).unwrap();
+    }
+
+    /// The next message, if one comes in time.
+    pub(crate) fn message_within(&mut self, limit: Duration) -> Option<Message> {
+        let at = slot(self.expected);
+        let started = Instant::now();
+        let first = loop {
+            let first = self.theirs.u64(at).load(Ordering::Acquire);
+            if first as u32 == self.expected {
+                break first;
+            }
+            if started.elapsed() > limit || has_ended(&self.socket) {
+                return None;
+            }
+            std::thread::sleep(Duration::from_micros(50));
+        };
+        let second = self.theirs.u64(at + 8).load(Ordering::Relaxed);
+        let frame = match (first >> 56) as usize {
+            length @ 0..=112 => self.theirs.read(at + 16, length),
+            _ => self.frame_in_area(at + 16)?,
+        };
+        let (kind, opnum, sequence) = ((first >> 48) as u8, (first >> 32) as u16, self.expected);
+        self.expected += 1;
+        self.own.u32(CONSUMED).store(sequence, Ordering::Release);
+        Some(Message { kind, opnum, first: second as u32, second: (second >> 32) as u32, sequence, frame })
+    }
+
+    fn frame_in_area(&mut self, note: usize) -> Option<Vec<u8>> {
+        let [number, offset, length] = [0, 4, 8].map(|at| self.theirs.u32(note + at).load(Ordering::Relaxed));
+        if number == 0 {
+            return Some(self.theirs.read(AREA + offset as usize, length as usize));
+        }
+        while self.area < number {
+            let mut note = [0; 16];
+            let fd = receive(&self.socket, &mut note)?;
+            let size = u64::from_le_bytes(note[8..].try_into().unwrap());
+            self.area += 1;
+            self.their_area = Some((self.area, Segment::map(&fd, size as usize, false)));
+        }
+        let (_, area) = self.their_area.filter(|there| there.0 == number)?;
+        Some(area.read(offset as usize, length as usize))
+    }
+
+    /// The next message, which must come.
+    #[track_caller]
+    pub(crate) fn message(&mut self) -> Message {
+        self.message_within(PATIENCE).expect("an answer")
+    }
+
+    /// Makes a call and waits for what comes of it.
+    #[track_caller]
+    pub(crate) fn call(&mut self, target: Target, opnum: u16, frame: &[u8]) -> Message {
+        let call_id = self.post(wire::REQUEST, opnum, target, frame);
+        let answer = self.message();
+        assert_eq!((answer.second, answer.opnum), (call_id, opnum), "{answer:?}");
+        answer
+    }
+
+    /// Makes a call that must end in a fault.
+    #[track_caller]
+    pub(crate) fn refused(&mut self, target: Target, opnum: u16, frame: &[u8], status: u32) {
+        let answer = self.call(target, opnum, frame);
+        assert_eq!(
+            (answer.kind, answer.first),
+            (wire::FAULT, status),
+            "opnum {opnum}, frame {frame:02x?}: {answer:x?}"
+        );
+    }
+
+    /// Makes a call that must succeed, and returns the results.
+    #[track_caller]
+    pub(crate) fn good(&mut self, target: Target, opnum: u16, frame: &[u8]) -> Vec<u8> {
+        let answer = self.call(target, opnum, frame);
+        assert_eq!((answer.kind, answer.first), (wire::RESPONSE, 0), "opnum {opnum}: {answer:x?}");
+        answer.frame
+    }
+
+    /// The call that shows that the connection is as good as ever.
+    #[track_caller]
+    pub(crate) fn assert_good(&mut self, object: Target) {
+        let sum = self.good(object, 3, &Frame::block(8).u32(0, 5).u32(4, 6).bytes);
+        // What is behind the four bytes of the result pads the block, and says nothing.
+        assert_eq!(sum[..4], 11_u32.to_le_bytes());
+    }
+
+    /// Sends a unit and waits for the answer.
+    #[track_caller]
+    pub(crate) fn exchange(&mut self, unit: &[u8]) -> Vec<u8> {
+        self.post(wire::PDU, 0, (0, 0), unit);
+        let answer = self.message();
+        assert_eq!(answer.kind, wire::PDU);
+        answer.frame
+    }
+
+    /// Tells who this is.
+    #[track_caller]
+    pub(crate) fn introduce(&mut self) {
+        let answer = self.exchange(&wire::bind(self.oxid));
+        assert_eq!(answer[2], 12, "a bind_ack");
+    }
+
+    /// Asks for the object behind a name.
+    #[track_caller]
+    pub(crate) fn resolve(&mut self, name: &str, iid: u128) -> Target {
+        let answer = self.good(wire::SYSTEM, 6, &wire::resolve(name, iid));
+        Reference::target_of(&answer).0
+    }
+
+    /// Asks for the process behind a name.
+    #[track_caller]
+    pub(crate) fn oxid_of(&mut self, name: &str) -> u64 {
+        let answer = self.good(wire::SYSTEM, 6, &wire::resolve(name, wire::IVICTIM));
+        Reference::target_of(&answer).1
+    }
+
+    /// What the other side does not answer.
+    #[track_caller]
+    pub(crate) fn assert_silent(&mut self) {
+        let answer = self.message_within(crate::scene::MOMENT);
+        assert_eq!(answer, None);
+        assert!(!has_ended(&self.socket), "the connection has ended");
+    }
+
+    /// Waits for the other side to end the connection, without an answer.
+    #[track_caller]
+    pub(crate) fn assert_cut_off(&mut self) {
+        await_end(&self.socket);
+        assert_eq!(self.message_within(Duration::ZERO), None);
+    }
+}
+
+/// Connects, waiting while the listener's queue is full.
+pub(crate) fn connect(path: &Path) -> UnixStream {
+    UnixStream::connect(path).unwrap()
+}

@@ -1,0 +1,252 @@
+//! What every test has: a directory for names, a server, a witness, and the proof that both came to no harm.
+
+use crate::peer::Peer;
+use crate::wire::{self, Frame};
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, mpsc};
+use std::thread::{JoinHandle, sleep};
+use std::time::{Duration, Instant};
+
+/// How long anything may take that must come: much longer than it needs, as machines are busy at times.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(100);
+/// How long to wait for what must not come.
+pub(crate) const MOMENT: Duration = Duration::from_millis(300);
+
+/// Waits until something is so.
+#[track_caller]
+pub(crate) fn await_that(what: &str, mut is_so: impl FnMut() -> bool) {
+    let started = Instant::now();
+    while !is_so() {
+        assert!(started.elapsed() < PATIENCE, "{what}: not within {PATIENCE:?}");
+        sleep(Duration::from_millis(2));
+    }
+}
+
+/// Does something again and again on another thread, until dropped.
+pub(crate) struct Meanwhile {
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Meanwhile {
+    pub(crate) fn start(mut act: impl FnMut() + Send + 'static) -> Self {
+        let stop = Arc::new(AtomicBool::new(false));
+        let stopped = Arc::clone(&stop);
+        let thread = std::thread::spawn(move || {
+            while !stopped.load(Ordering::Relaxed) {
+                act();
+            }
+        });
+        Self { stop, thread: Some(thread) }
+    }
+}
+
+impl Drop for Meanwhile {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        self.thread.take().map(JoinHandle::join);
+    }
+}
+
+/// A directory for names that goes away with the test.
+pub(crate) struct Directory(PathBuf);
+
+impl Directory {
+    pub(crate) fn new() -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("obvia-hostile-{}-{number}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
+        Self(path)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// The socket of a name.
+    pub(crate) fn socket(&self, name: &str) -> PathBuf {
+        self.0.join(format!("{name}.sock"))
+    }
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A process that ends when its standard input is closed, at the latest with the test.
+pub(crate) struct Process {
+    child: Child,
+    input: Option<ChildStdin>,
+    lines: mpsc::Receiver<String>,
+}
+
+impl Process {
+    pub(crate) fn start(directory: &Directory, arguments: &[&str]) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_obvia-hostile"));
+        command.args(arguments).env("OBVIA_RUNTIME_DIR", directory.path());
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let out = BufReader::new(child.stdout.take().unwrap());
+        let (send, lines) = mpsc::channel();
+        std::thread::spawn(move || out.lines().map_while(Result::ok).try_for_each(|line| send.send(line)));
+        Self { input: child.stdin.take(), child, lines }
+    }
+
+    /// Waits until it says that it is ready.
+    #[track_caller]
+    fn await_ready(&self) {
+        assert_eq!(self.lines.recv_timeout(PATIENCE).as_deref(), Ok("ready"));
+    }
+
+    /// The lines that it prints until it ends.
+    #[track_caller]
+    pub(crate) fn rest(&mut self) -> Vec<String> {
+        let status = self.await_end();
+        let said: Vec<_> = self.lines.iter().collect();
+        assert!(status.success(), "{status}; it said {said:#?}");
+        said
+    }
+
+    #[track_caller]
+    fn await_end(&mut self) -> ExitStatus {
+        let started = Instant::now();
+        loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return status;
+            }
+            if started.elapsed() > PATIENCE {
+                let said: Vec<_> = self.lines.try_iter().collect();
+                panic!(
+                    "the process has not ended within {PATIENCE:?}; it said {said:#?}, and does {:#?}",
+                    self.threads()
+                );
+            }
+            sleep(Duration::from_millis(2));
+        }
+    }
+
+    /// What its threads are called, and where in the kernel they are.
+    fn threads(&self) -> Vec<String> {
+        let tasks = std::fs::read_dir(format!("/proc/{}/task", self.child.id())).into_iter().flatten().flatten();
+        let read = |task: &std::fs::DirEntry, what| std::fs::read_to_string(task.path().join(what)).unwrap_or_default();
+        tasks.map(|task| format!("{} in {}", read(&task, "comm").trim(), read(&task, "wchan"))).collect()
+    }
+
+    /// Tells it to end, and waits until it has done so in good order.
+    #[track_caller]
+    fn end(&mut self) {
+        self.input = None;
+        let status = self.await_end();
+        assert!(status.success(), "{status}");
+    }
+
+    #[track_caller]
+    pub(crate) fn assert_alive(&mut self) {
+        let status = self.child.try_wait().unwrap();
+        assert!(status.is_none(), "the process has ended: {status:?}");
+    }
+
+    /// How many file descriptors and threads it has.
+    pub(crate) fn census(&self) -> (usize, usize) {
+        let count = |what| std::fs::read_dir(format!("/proc/{}/{what}", self.child.id())).map_or(0, Iterator::count);
+        (count("fd"), count("task"))
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A server and a witness.
+pub(crate) struct Scene {
+    pub(crate) server: Process,
+    witness: Process,
+    before: (usize, usize),
+    pub(crate) directory: Directory,
+}
+
+impl Scene {
+    pub(crate) fn new() -> Self {
+        let directory = Directory::new();
+        let server = Process::start(&directory, &["server"]);
+        server.await_ready();
+        let witness = Process::start(&directory, &["witness"]);
+        witness.await_ready();
+        // What the server has once a stranger has come and gone.
+        let mut scene = Self { server, witness, before: (0, 0), directory };
+        scene.assert_serving();
+        let mut last = (0, 0);
+        await_that("the server comes to rest", || {
+            let now = scene.server.census();
+            let is_same = now == std::mem::replace(&mut last, now);
+            sleep(Duration::from_millis(10));
+            is_same && now.0 > 0
+        });
+        scene.before = last;
+        scene
+    }
+
+    /// A client that has been greeted.
+    pub(crate) fn greeted(&self) -> Peer {
+        Peer::connect(&self.directory.socket("victim"))
+    }
+
+    /// A client that has told who it is, and holds the server's object.
+    pub(crate) fn bound(&self) -> (Peer, wire::Target) {
+        let mut peer = self.greeted();
+        peer.introduce();
+        let object = peer.resolve("victim", wire::IVICTIM);
+        (peer, object)
+    }
+
+    /// The identity of the process that exports a name.
+    pub(crate) fn oxid_of(&self, name: &str) -> u64 {
+        let (mut peer, _) = self.bound();
+        peer.oxid_of(name)
+    }
+
+    /// The identities of the processes that have endpoints.
+    pub(crate) fn endpoints(&self) -> Vec<u64> {
+        let files = std::fs::read_dir(self.directory.path()).unwrap();
+        let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+        let of = |name: String| u64::from_str_radix(name.strip_prefix("oxid-")?.strip_suffix(".sock")?, 16).ok();
+        names.filter_map(of).collect()
+    }
+
+    /// A new client is served.
+    #[track_caller]
+    pub(crate) fn assert_serving(&mut self) {
+        self.server.assert_alive();
+        let (mut peer, object) = self.bound();
+        let answer = peer.call(object, 3, &Frame::block(8).u32(0, 40).u32(4, 2).bytes);
+        assert_eq!((answer.kind, answer.first, &answer.frame[..4]), (wire::RESPONSE, 0, &42_u32.to_le_bytes()[..]));
+    }
+
+    /// The server serves, the witness saw nothing, and nothing is left of whoever was here.
+    #[track_caller]
+    pub(crate) fn assert_unharmed(mut self) {
+        self.assert_serving();
+        self.witness.assert_alive();
+        let before = self.before;
+        let started = Instant::now();
+        loop {
+            let now = self.server.census();
+            if now.0 <= before.0 && now.1 <= before.1 {
+                break;
+            }
+            assert!(started.elapsed() < PATIENCE, "the server had {before:?} descriptors and threads, and has {now:?}");
+            sleep(Duration::from_millis(20));
+        }
+        self.witness.end();
+        self.server.end();
+    }
+}

@@ -1,0 +1,394 @@
+//! Servers that answer nonsense: the client's call fails or brings nonsense, and its other calls go well.
+
+use crate::evil::{EVIL, Evil, respond};
+use crate::peer::{AREA, AREA_LENGTH, CONSUMED, Message, Peer, first_word, send};
+use crate::scene::{Process, Scene};
+use crate::segment::{SEALS, Segment, memory_file};
+use crate::wire::{self, Frame, Reference, mark};
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::Ordering;
+
+/// Runs a client against a hostile server, and returns what it says of its calls.
+#[track_caller]
+fn visit(scene: &Scene, behave: impl Fn(&mut Peer, &Message) -> bool + Send + Sync + 'static) -> Vec<String> {
+    let evil = Evil::start(&scene.directory, behave);
+    let said = visited(scene);
+    drop(evil);
+    said
+}
+
+#[track_caller]
+fn visited(scene: &Scene) -> Vec<String> {
+    let mut client = Process::start(&scene.directory, &["client", EVIL]);
+    let said = client.rest();
+    assert_eq!(said.last().map(String::as_str), Some("good"), "{said:#?}");
+    said
+}
+
+/// What the client says of a call.
+#[track_caller]
+fn said<'a>(said: &'a [String], call: &str) -> &'a str {
+    let line = said.iter().find_map(|line| line.strip_prefix(call)?.strip_prefix(' '));
+    line.unwrap_or_else(|| panic!("nothing about {call} in {said:#?}"))
+}
+
+#[track_caller]
+fn assert_failed(lines: &[String], calls: &[&str]) {
+    for call in calls {
+        assert!(said(lines, call).starts_with("0x8"), "{call} in {lines:#?}");
+    }
+}
+
+fn is_call(message: &Message) -> bool {
+    message.kind == wire::REQUEST && (message.first, message.second) != wire::SYSTEM
+}
+
+const CALLS: [&str; 15] = [
+    "Add",
+    "Sum",
+    "Reverse",
+    "Fill",
+    "Flip",
+    "Mix",
+    "Shout",
+    "Measure",
+    "Weigh",
+    "Maybe",
+    "Visit",
+    "Make",
+    "MakeAgain",
+    "Marks",
+    "All",
+];
+
+/// Without this, that the others fail would say nothing.
+#[test]
+fn a_server_of_this_kind_can_behave() {
+    let scene = Scene::new();
+    let lines = visit(&scene, |_, _| false);
+    assert_eq!(
+        lines,
+        [
+            "Add ok 3",
+            "Sum ok 6",
+            "Reverse ok [4, 3, 2, 1]",
+            "Fill ok 64",
+            "Flip ok 0",
+            "Mix ok 1",
+            "Shout ok 1",
+            "Measure ok 4",
+            "Weigh ok 80",
+            "Maybe ok 40",
+            "Visit ok 9",
+            "Make ok 33",
+            "MakeAgain ok 33",
+            "Marks ok (2, 8)",
+            "All ok 3",
+            "Pair ok 5",
+            "good"
+        ]
+    );
+    scene.assert_unharmed();
+}
+
+#[test]
+fn greetings_of_servers_are_checked() {
+    let scene = Scene::new();
+    // Where the client has hung up meanwhile, there is nobody to hear it.
+    fn say(socket: &UnixStream, bytes: &[u8], fds: &[BorrowedFd<'_>]) {
+        let _ = send(socket, bytes, fds);
+    }
+    let greeting = || wire::greeting(AREA_LENGTH as u64);
+    let good = || Segment::create(AREA + AREA_LENGTH).1;
+    let acts: [fn(&UnixStream, Vec<u8>, OwnedFd); 8] = [
+        |socket, _, _| drop(socket.shutdown(std::net::Shutdown::Both)),
+        |socket, greeting, fd| say(socket, &greeting[..11], &[fd.as_fd()]),
+        |socket, greeting, _| say(socket, &greeting, &[]),
+        |socket, greeting, fd| say(socket, &greeting, &[fd.as_fd(), fd.as_fd()]),
+        |socket, _, fd| say(socket, &[0; 24], &[fd.as_fd()]),
+        |socket, greeting, _| say(socket, &greeting, &[memory_file(1 << 20).as_fd()]),
+        |socket, _, fd| say(socket, &wire::greeting(256 << 20), &[fd.as_fd()]),
+        |socket, greeting, _| {
+            let short = memory_file(4096);
+            rustix::fs::fcntl_add_seals(&short, SEALS).unwrap();
+            say(socket, &greeting, &[short.as_fd()]);
+        },
+    ];
+    for act in acts {
+        let evil = Evil::greeting(&scene.directory, move |socket| {
+            Peer::greeting_of_peer(socket);
+            act(socket, greeting(), good());
+        });
+        assert_failed(&visited(&scene), &["connect"]);
+        drop(evil);
+    }
+    scene.assert_unharmed();
+}
+
+#[test]
+fn servers_that_fall_silent_cost_a_deadline() {
+    let scene = Scene::new();
+    let evil = Evil::greeting(&scene.directory, |_| ());
+    assert_failed(&visited(&scene), &["connect"]);
+    drop(evil);
+    assert_failed(&visit(&scene, |_, message| message.kind == wire::PDU), &["connect"]);
+    assert_failed(&visit(&scene, |_, message| message.kind == wire::REQUEST), &["connect"]);
+    let lines = visit(&scene, |_, message| is_call(message) && message.opnum <= 5);
+    assert_failed(&lines, &["Add", "Sum", "Reverse"]);
+    assert_eq!(said(&lines, "Fill"), "ok 64");
+    scene.assert_unharmed();
+}
+
+#[test]
+fn servers_that_hang_up_in_a_call_end_it() {
+    let scene = Scene::new();
+    let lines = visit(&scene, |peer, message| {
+        if is_call(message) {
+            peer.socket.shutdown(std::net::Shutdown::Both).unwrap();
+        }
+        is_call(message)
+    });
+    assert_failed(&lines, &CALLS);
+    scene.assert_unharmed();
+}
+
+#[test]
+fn answers_to_something_else_are_refused() {
+    let scene = Scene::new();
+    let wrong: [(u8, u32); 9] = [
+        (0, 0),
+        (1, 0),
+        (4, 0),
+        (5, 0),
+        (6, 0),
+        (7, 0),
+        (wire::RESPONSE, 1),
+        (wire::RESPONSE, u32::MAX),
+        (wire::FAULT, 5),
+    ];
+    for (kind, off) in wrong {
+        let lines = visit(&scene, move |peer, message| {
+            if is_call(message) {
+                peer.post(kind, message.opnum, (0, message.sequence.wrapping_add(off)), &[0; 8]);
+            }
+            is_call(message)
+        });
+        assert_failed(&lines, &CALLS);
+    }
+    scene.assert_unharmed();
+}
+
+#[test]
+fn answers_that_lie_nowhere_are_refused() {
+    let scene = Scene::new();
+    let end = AREA_LENGTH as u32;
+    let places =
+        [[0, end, 8], [0, 0, end + 1], [0, u32::MAX - 7, 8], [0, 4, 8], [0, 0, u32::MAX], [1, 0, 8], [u32::MAX, 0, 0]];
+    for place in places {
+        let lines = visit(&scene, move |peer, message| {
+            if is_call(message) {
+                let second = u64::from(message.sequence) << 32;
+                peer.post_area(peer.next, message.opnum, wire::RESPONSE, second, place);
+            }
+            is_call(message)
+        });
+        assert_failed(&lines, &CALLS);
+    }
+    let lines = visit(&scene, |peer, message| {
+        if is_call(message) {
+            let first = first_word(peer.next, message.opnum, wire::RESPONSE, 113 + message.sequence as u8);
+            peer.raw(peer.next, first, u64::from(message.sequence) << 32, &[0; 112]);
+        }
+        is_call(message)
+    });
+    assert_failed(&lines, &CALLS);
+    scene.assert_unharmed();
+}
+
+#[test]
+fn replies_of_a_wrong_size_are_refused() {
+    let scene = Scene::new();
+    for length in [0, 1, 7, 9, 12, 24, 4096] {
+        let lines = visit(&scene, move |peer, message| is_call(message) && respond(peer, message, &vec![0; length]));
+        assert_failed(&lines, &["Add", "Sum", "Flip", "Mix", "Measure", "Weigh", "Maybe", "Visit", "Reverse", "Fill"]);
+        assert_failed(&lines, &["Make", "Marks", "Shout"]);
+    }
+    scene.assert_unharmed();
+}
+
+#[test]
+fn results_that_are_no_values_are_refused() {
+    let scene = Scene::new();
+    let replies: [(u16, &str, Vec<Frame>); 8] = [
+        (7, "Flip", [2, 255].iter().map(|&value| Frame::block(1).put(0, &[value])).collect()),
+        (8, "Mix", [0, 3].map(|value| Frame::block(4).u32(0, value)).to_vec()),
+        (5, "Reverse", arrays(0, 8, 16, 4, &[0; 16])),
+        (6, "Fill", arrays(0, 8, 16, 64, &[0; 256])),
+        (
+            9,
+            "Shout",
+            [
+                arrays(0, 8, 2, 4, b"abc\0"),
+                vec![Frame::block(8).object(0, 2, 8, b"abcdefgh"), Frame::block(8).object(0, 2, 0, &[])],
+            ]
+            .concat(),
+        ),
+        (17, "Marks", marks(12, 0, 8)),
+        (18, "All", marks(16, 8, 0)),
+        (15, "Make", arrays(0, 8, 1, 80, &[0; 80])),
+    ];
+    for (opnum, call, frames) in replies {
+        for frame in frames {
+            let bytes = frame.bytes.clone();
+            let lines = visit(&scene, move |peer, message| {
+                is_call(message) && message.opnum == opnum && message.first == 7 && respond(peer, message, &bytes)
+            });
+            assert!(said(&lines, call).starts_with("0x8"), "{call} with {:02x?}: {lines:#?}", frame.bytes);
+        }
+    }
+    scene.assert_unharmed();
+}
+
+/// An array's frame with each part of it wrong.
+fn arrays(slot: usize, block: usize, kind: u32, count: usize, body: &[u8]) -> Vec<Frame> {
+    let right = Frame::block(block).object(slot, kind, count, body);
+    let mut wrong = vec![];
+    for at in [8, 1 << 31, u64::MAX] {
+        wrong.push(right.clone().u64(slot, at));
+    }
+    for other in [0, kind + 3] {
+        wrong.push(right.clone().u32(block, other));
+    }
+    for other in [1, count as u32 + 100, u32::MAX] {
+        wrong.push(right.clone().u32(block + 4, other));
+    }
+    wrong
+}
+
+/// Frames with marks that are wrong, or more or fewer than the count says.
+fn marks(block: usize, slot: usize, count: usize) -> Vec<Frame> {
+    let of = |said: u32, marks: &[Vec<u8>]| {
+        Frame::block(block).u32(count, said).object(slot, 17, marks.len(), &marks.concat())
+    };
+    let good = mark(1, 1, 1);
+    vec![
+        of(1, &[mark(2, 1, 1)]),
+        of(1, &[mark(1, 3, 1)]),
+        of(3, &[good.clone(), good.clone()]),
+        of(1, &[good.clone(), good.clone()]),
+        of(9, &vec![good.clone(); 9]).u32(count, u32::MAX),
+        of(0x8000_0000, &[good]),
+    ]
+}
+
+/// A reference to an object of the hostile server.
+fn reference(oxid: u64) -> Reference {
+    let endpoint = format!("oxid-{oxid:016x}");
+    Reference { iid: wire::ITHING, refs: 5, oxid, oid: 2, target: (9, 1), endpoint }
+}
+
+fn visit_with_reference(scene: &Scene, change: impl Fn(Reference) -> Reference + Send + Sync + 'static) -> Vec<String> {
+    visit(scene, move |peer, message| {
+        let bytes = change(reference(peer.oxid)).to_wire();
+        let is_make = is_call(message) && message.opnum == 15 && message.first == 7;
+        is_make && respond(peer, message, &Frame::block(8).object(0, 1, bytes.len(), &bytes).bytes)
+    })
+}
+
+/// A proxy's methods are those of its interface, whatever a server says that its target is.
+#[test]
+fn a_target_does_not_become_another_interface() {
+    let scene = Scene::new();
+    // The victim's own target, once as the same object and once as another; then that of the proxy's identity.
+    for (oid, target) in [(1, (7, 1)), (2, (7, 1)), (1, (u32::MAX, 0)), (2, (u32::MAX, 0))] {
+        visit_with_reference(&scene, move |reference| Reference { oid, target, ..reference });
+        visit(&scene, move |peer, message| {
+            let is_query = message.kind == wire::REQUEST && message.opnum == 3 && message.frame.len() == 24;
+            let target = u64::from(target.0) | u64::from(target.1) << 32;
+            is_query && (message.first, message.second) == wire::SYSTEM && respond(peer, message, &target.to_le_bytes())
+        });
+    }
+    scene.assert_unharmed();
+}
+
+#[test]
+fn references_of_servers_are_checked() {
+    let scene = Scene::new();
+    let bad: [fn(Reference) -> Reference; 5] = [
+        |reference| Reference { iid: 0x77, ..reference },
+        |reference| Reference { oxid: 1, ..reference },
+        |reference| Reference { oxid: 1, endpoint: "nobody".to_owned(), ..reference },
+        |reference| Reference { endpoint: "../x".to_owned(), oxid: 2, ..reference },
+        |reference| Reference { endpoint: String::new(), oxid: 2, ..reference },
+    ];
+    for change in bad {
+        assert_failed(&visit_with_reference(&scene, change), &["Make", "MakeAgain"]);
+    }
+    // Counts of references that overflow when they are added up.
+    let lines = visit_with_reference(&scene, |reference| Reference { refs: u32::MAX, ..reference });
+    assert_eq!(said(&lines, "MakeAgain"), "ok 33");
+    scene.assert_unharmed();
+}
+
+#[test]
+fn answers_to_binds_are_checked() {
+    let scene = Scene::new();
+    let endpoint = "oxid-0000000000000007";
+    let answers = [
+        vec![],
+        vec![0; 112],
+        vec![0xff; 4000],
+        wire::ack(12, 1, endpoint, &[]),
+        wire::ack(12, 1, endpoint, &[0]),
+        wire::ack(12, 1, endpoint, &[0, 0]),
+        wire::ack(12, 1, endpoint, &[2, 3]),
+        wire::ack(12, 1, endpoint, &[0, 3, 0]),
+        wire::ack(12, 2, endpoint, &[0, 3]),
+        wire::ack(15, 1, endpoint, &[0, 3]),
+        wire::ack(12, 1, "", &[0, 3]),
+        wire::ack(12, 1, "oxid-", &[0, 3]),
+        wire::ack(12, 1, "oxid-11112222333344445", &[0, 3]),
+        wire::ack(12, 1, "\u{ff}\u{fe}", &[0, 3]),
+        wire::bind(7),
+    ];
+    for answer in answers {
+        let lines = visit(&scene, move |peer, message| {
+            let is_bind = message.kind == wire::PDU;
+            is_bind && peer.post(wire::PDU, 0, (0, 0), &answer) > 0
+        });
+        assert_failed(&lines, &["connect"]);
+    }
+    scene.assert_unharmed();
+}
+
+#[test]
+fn credit_that_is_false_ends_one_way_calls() {
+    let scene = Scene::new();
+    for consumed in [0, 5000, 0x7fff_ffff, 0x8000_0000, u32::MAX] {
+        visit(&scene, move |peer, message| {
+            peer.own.u32(CONSUMED).store(consumed, Ordering::SeqCst);
+            message.kind == wire::ONEWAY
+        });
+    }
+    scene.assert_unharmed();
+}
+
+/// Whoever claims to be the good server does not get its calls.
+#[test]
+fn a_server_does_not_take_another_ones_place() {
+    let scene = Scene::new();
+    let good = scene.oxid_of("victim");
+    let evil = Evil::start(&scene.directory, move |peer, message| {
+        let is_bind = message.kind == wire::PDU && message.frame[2] == 11;
+        let endpoint = format!("oxid-{good:016x}");
+        is_bind && peer.post(wire::PDU, 0, (0, 0), &wire::ack(12, 1, &endpoint, &[0, 3])) > 0
+    });
+    for arguments in [&["client", EVIL][..], &["client", EVIL, "first"]] {
+        let lines = Process::start(&scene.directory, arguments).rest();
+        assert_failed(&lines, &["connect"]);
+        assert_eq!(lines.last().map(String::as_str), Some("good"), "{lines:#?}");
+    }
+    drop(evil);
+    scene.assert_unharmed();
+}
