@@ -183,10 +183,13 @@ impl Link {
         janitor::wake();
     }
 
-    /// A call failed since the peer is gone: it may not have come to take the references in the call.
-    pub(crate) fn note_failure(&self) {
-        self.has_failed.store(true, Ordering::Release);
-        janitor::wake();
+    /// A call failed. Where the peer is gone, it may not have come to take the references in the call.
+    #[cold]
+    pub(crate) fn note_failure(&self, error: &Error) {
+        if error.code() == code::RPC_E_DISCONNECTED {
+            self.has_failed.store(true, Ordering::Release);
+            janitor::wake();
+        }
     }
 
     /// Whether that happened, and the process at the other end is gone indeed.

@@ -5,10 +5,12 @@
 //! pointer like any other.
 
 use crate::error::{Error, Result, code, leave};
+use crate::exports::Client;
 use crate::frame::{Arrays, Measure, Scalar, Value};
 use crate::link::Link;
 use crate::marshal::{self, OwnedArray, OwnedObject, OwnedText, Wanted};
 use crate::registry::{self, InterfaceInfo, VtablePointer};
+use crate::runtime::Runtime;
 use crate::{system, thread};
 use obvia_rpc::vi_call::{Channel, Reply, TargetId};
 use obvia_via::RegionView;
@@ -79,30 +81,22 @@ impl Proxy {
             work(&mut ProxyCall { channel, target: self.target, oxid: self.link.oxid() })
         });
         match outcome {
-            Ok(result) => {
-                if thread::has_return() {
-                    thread::confirm_return(&self.link);
-                }
-                result
-            }
-            Err(error) => self.fail(error),
+            Ok(result) => result,
+            Err(error) => fail(error),
         }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn fail(&self, error: Error) -> HRESULT {
-        thread::close_broken();
-        if error.code() == code::RPC_E_DISCONNECTED {
-            self.link.note_failure();
-        }
-        leave(error)
     }
 
     fn manager(&self) -> &ProxyManager {
         // SAFETY: by the invariant of the field.
         unsafe { self.manager.as_ref() }
     }
+}
+
+#[cold]
+#[inline(never)]
+fn fail(error: Error) -> HRESULT {
+    thread::close_broken(&error);
+    leave(error)
 }
 
 /// A call in its proxy.
@@ -123,7 +117,7 @@ impl ProxyCall<'_> {
     /// # Errors
     ///
     /// When the connection is gone or full.
-    #[inline]
+    #[inline(always)]
     pub fn inline_request(&mut self) -> Result<&mut [u8; INLINE_MAX]> {
         Ok(self.channel.inline_request(thread::ThreadLimit)?)
     }
@@ -143,10 +137,11 @@ impl ProxyCall<'_> {
     /// # Errors
     ///
     /// When the server answers with a fault, the connection fails, or the deadline passes.
-    #[inline]
+    #[inline(always)]
     pub fn send(&mut self, opnum: u16, length: usize) -> Result<ReplyView<'_>> {
         let length = length.next_multiple_of(8);
-        Ok(ReplyView(self.channel.call(self.target, opnum, length, thread::ThreadLimit)?))
+        let reply = self.channel.call(self.target, opnum, length, thread::ThreadLimit)?;
+        Ok(ReplyView { reply, oxid: self.oxid })
     }
 
     /// Publishes a request that has no reply.
@@ -157,19 +152,22 @@ impl ProxyCall<'_> {
 }
 
 /// A reply in the peer's memory.
-pub struct ReplyView<'a>(Reply<'a>);
+pub struct ReplyView<'a> {
+    reply: Reply<'a>,
+    oxid: u64,
+}
 
 impl<'a> ReplyView<'a> {
     /// What the method returned.
     #[inline]
     pub fn result(&self) -> HRESULT {
-        HRESULT(self.0.status.cast_signed())
+        HRESULT(self.reply.status.cast_signed())
     }
 
     /// Whether the method failed; then there are no results.
     #[inline]
     pub fn failed(&self) -> bool {
-        self.0.status.cast_signed() < 0
+        self.reply.status.cast_signed() < 0
     }
 
     /// The frame, whatever is in it.
@@ -184,7 +182,7 @@ impl<'a> ReplyView<'a> {
     /// RPC_E_INVALID_DATA when it has another length.
     #[inline]
     pub fn block(&self, length: usize) -> Result<RegionView<'a>> {
-        if self.0.frame.len() == length.next_multiple_of(8) { Ok(self.0.frame) } else { Err(invalid_reply()) }
+        if self.reply.frame.len() == length.next_multiple_of(8) { Ok(self.reply.frame) } else { Err(invalid_reply()) }
     }
 
     /// The frame of results with arrays behind a block of `length` bytes.
@@ -194,7 +192,7 @@ impl<'a> ReplyView<'a> {
     /// RPC_E_INVALID_DATA when it is shorter.
     #[inline]
     pub fn frame(&self, length: usize) -> Result<RegionView<'a>> {
-        if self.0.frame.len() >= length.next_multiple_of(8) { Ok(self.0.frame) } else { Err(invalid_reply()) }
+        if self.reply.frame.len() >= length.next_multiple_of(8) { Ok(self.reply.frame) } else { Err(invalid_reply()) }
     }
 
     /// Copies a returned array to where the caller wants it.
@@ -215,10 +213,10 @@ impl<'a> ReplyView<'a> {
         count: usize,
         into: *mut T,
     ) -> Result<()> {
-        let body = arrays.find(self.0.frame, slot, kind, count, size_of::<T>()).ok_or_else(invalid_reply)?;
+        let body = arrays.find(self.reply.frame, slot, kind, count, size_of::<T>()).ok_or_else(invalid_reply)?;
         // SAFETY: the caller's promise; bytes have no validity of their own, and any bytes make a valid scalar.
         let bytes = unsafe { std::slice::from_raw_parts_mut(into.cast::<u8>(), count * size_of::<T>()) };
-        self.0.frame.copy_to(body, bytes).ok_or_else(invalid_reply)
+        self.reply.frame.copy_to(body, bytes).ok_or_else(invalid_reply)
     }
 
     /// Loads a returned array of values that have to be checked one by one.
@@ -238,7 +236,7 @@ impl<'a> ReplyView<'a> {
         count: usize,
         into: *mut T,
     ) -> Result<()> {
-        let frame = self.0.frame;
+        let frame = self.reply.frame;
         let body = arrays.find(frame, slot, kind, count, T::SIZE).ok_or_else(invalid_reply)?;
         for at in 0..count {
             let value = T::load(frame, body + at * T::SIZE).ok_or_else(invalid_reply)?;
@@ -288,7 +286,7 @@ impl<'a> ReplyView<'a> {
     }
 
     fn take_counted<T: Value>(&self, arrays: &mut Arrays, slot: usize, kind: u32) -> Result<OwnedArray<T>> {
-        let frame = self.0.frame;
+        let frame = self.reply.frame;
         let found = arrays.find_counted(frame, slot, kind, T::SIZE).ok_or_else(invalid_reply)?;
         let Some((body, count)) = found else {
             return Ok(OwnedArray::null());
@@ -302,12 +300,17 @@ impl<'a> ReplyView<'a> {
     ///
     /// When the reference is none, or its object cannot be reached.
     pub fn take_object(&self, arrays: &mut Arrays, slot: usize, kind: u32, wanted: Wanted) -> Result<OwnedObject> {
-        let frame = self.0.frame;
+        let frame = self.reply.frame;
         let found = arrays.find_counted(frame, slot, kind, 1).ok_or_else(invalid_reply)?;
         let Some((body, count)) = found else {
             return Ok(OwnedObject(None));
         };
-        Ok(OwnedObject(Some(marshal::receive(frame, body, count, wanted)?)))
+        let object = marshal::receive(frame, body, count, wanted);
+        if let Some((target, refs)) = thread::take_return() {
+            // An object of this process: the sender gave up references to it. They lasted until here.
+            Runtime::of_process()?.exports().release(Client(self.oxid), [(target, refs)]);
+        }
+        Ok(OwnedObject(Some(object?)))
     }
 
     /// Checks that the arrays end where the frame ends.
@@ -317,7 +320,7 @@ impl<'a> ReplyView<'a> {
     /// RPC_E_INVALID_DATA when they do not.
     #[inline]
     pub fn end(&self, arrays: Arrays) -> Result<()> {
-        if arrays.end() == self.0.frame.len() { Ok(()) } else { Err(invalid_reply()) }
+        if arrays.end() == self.reply.frame.len() { Ok(()) } else { Err(invalid_reply()) }
     }
 }
 
@@ -392,6 +395,20 @@ pub(crate) fn look_behind(object: &IUnknown) -> Option<Imported> {
     // SAFETY: only a proxy answers for the IID, and `holder` keeps it alive.
     let proxy = unsafe { Proxy::from_raw(holder.as_raw()) };
     Some(Imported { link: Arc::clone(&proxy.link), oid: proxy.manager().oid, target: proxy.target })
+}
+
+/// Takes one of the references that a proxy's process holds, to be sent home with the object.
+pub(crate) fn split_reference(object: &IUnknown, own: u64) -> Result<Option<Imported>> {
+    let Some(imported) = look_behind(object) else { return Ok(None) };
+    // SAFETY: only a proxy has something behind it.
+    let proxy = unsafe { Proxy::from_raw(object.as_raw()) };
+    let split = |refs: u32| refs.checked_sub(1).filter(|&left| left > 0);
+    if proxy.public_refs.fetch_update(Ordering::AcqRel, Ordering::Acquire, split).is_err() {
+        // The last stays with the proxy.
+        system::transfer(&imported.link, imported.target, own, system::REFS_PER_QUERY)?;
+        proxy.public_refs.fetch_add(system::REFS_PER_QUERY - 1, Ordering::AcqRel);
+    }
+    Ok(Some(imported))
 }
 
 impl ProxyManager {

@@ -229,7 +229,10 @@ impl Runtime {
     pub(crate) fn unmarshal(&self, reference: &ObjRef, info: &'static InterfaceInfo) -> Result<IUnknown> {
         registry::register_module(info);
         if reference.oxid == self.oxid {
-            thread::note_return();
+            // None came with it where its sender waits until this process has it.
+            if reference.public_refs > 0 {
+                thread::note_return(reference.target, reference.public_refs.into());
+            }
             let object = self.exports.get(reference.target)?.object.ok_or(code::RPC_E_INVALID_OBJREF)?;
             return crate::exports::query(object.get(), info);
         }

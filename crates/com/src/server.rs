@@ -2,8 +2,9 @@
 
 use crate::binding;
 use crate::error::Result;
-use crate::exports::{Client, Target};
+use crate::exports::{self, Client, Target};
 use crate::objref::ObjRef;
+use crate::proxy::{Imported, split_reference};
 use crate::registry::InterfaceInfo;
 use crate::runtime::{Runtime, janitor};
 use crate::stub::StubCall;
@@ -118,24 +119,29 @@ thread_local! {
     static HAS_SENT: Cell<bool> = const { Cell::new(false) };
 }
 
-/// What has to be known of a response's references until the caller has taken it.
+/// The references in a response: the caller does not have them if it gave up the call.
 #[derive(Default)]
 struct Sent {
-    /// References counted for the caller: it does not have them if it gave up the call.
+    /// To objects of this process, counted for the caller.
     own: Vec<(TargetId, u64)>,
-    /// Objects of the caller's: a reference that goes home has no counts, so until it is there another must last.
-    home: Vec<IUnknown>,
+    /// To objects of the caller's, which travel home with references of this process.
+    home: Vec<Imported>,
 }
 
 impl Caller {
     /// A reference to an object, in the response to the caller.
     pub(crate) fn marshal(&self, object: &IUnknown, info: &'static InterfaceInfo) -> Result<ObjRef> {
-        let reference = self.runtime.marshal(object, info, self.oxid)?;
+        let mut reference = self.runtime.marshal(object, info, self.oxid)?;
         if reference.oxid == self.runtime.oxid() {
             self.note_sent(reference.target, reference.public_refs.into());
         } else if reference.oxid == self.oxid {
-            SENT.with_borrow_mut(|sent| sent.home.push(object.clone()));
-            HAS_SENT.set(true);
+            // The method's pointer is dropped when the response is out, which must not be the last of it.
+            let interface = exports::query(object, info)?;
+            if let Some(imported) = split_reference(&interface, self.runtime.oxid())? {
+                reference.public_refs = 1;
+                SENT.with_borrow_mut(|sent| sent.home.push(imported));
+                HAS_SENT.set(true);
+            }
         }
         Ok(reference)
     }
@@ -157,6 +163,9 @@ fn take_sent() -> Sent {
 #[cold]
 fn take_back_sent() {
     let sent = take_sent();
+    for imported in sent.home {
+        imported.link.release_later(imported.target, 1);
+    }
     if let Some(caller) = caller() {
         caller.runtime.exports().release(Client(caller.oxid), sent.own);
         caller.runtime.clients().wake_all();

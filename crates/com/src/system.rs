@@ -12,9 +12,8 @@ use crate::stub::{StubCall, StubFn};
 use crate::thread;
 use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::{Channel, TargetId};
-use obvia_via::{Deadline, RegionView};
+use obvia_via::RegionView;
 use std::ffi::c_void;
-use std::time::Duration;
 use windows_core::{GUID, HRESULT};
 
 /// The target of the runtime's own calls. No entry of the object table has generation 0.
@@ -29,7 +28,6 @@ const OP_RESOLVE: u16 = 6;
 const OP_LIST: u16 = 7;
 const OP_DESCRIBE: u16 = 8;
 const OP_INTERFACES: u16 = 9;
-const OP_TAKEN: u16 = 10;
 
 /// The most entries that one call gives back. The books are locked meanwhile, so others wait.
 pub(crate) const RELEASES_MAX: usize = 1024;
@@ -37,16 +35,8 @@ pub(crate) const RELEASES_MAX: usize = 1024;
 /// The most bytes that an answer of these calls may have.
 const ANSWER_MAX: usize = 1 << 20;
 
-static STUBS: [StubFn; 8] = [
-    serve_query,
-    serve_release,
-    serve_transfer,
-    serve_resolve,
-    serve_list,
-    serve_describe,
-    serve_interfaces,
-    serve_taken,
-];
+static STUBS: [StubFn; 7] =
+    [serve_query, serve_release, serve_transfer, serve_resolve, serve_list, serve_describe, serve_interfaces];
 static SELF: Target = Target { object: None, stubs: &STUBS };
 
 /// What calls to [`TARGET`] are dispatched to.
@@ -247,20 +237,6 @@ fn serve_interfaces(_: *mut c_void, call: &mut StubCall<'_, '_>) -> std::result:
         registry::known().iter().map(|info| format!("{}\t{:?}\n", info.name, info.iid)).collect();
     lines.sort();
     answer(call, Ok(lines.concat().into_bytes()))
-}
-
-/// Tells the server that its last response has been taken, where it cannot wait for the next call to know.
-#[cold]
-pub(crate) fn confirm(channel: &mut Channel) {
-    // Where there is no room for it now, the next call says the same.
-    if !channel.is_closed() && channel.inline_request(Deadline::Within(Duration::ZERO)).is_ok() {
-        channel.oneway(TARGET, OP_TAKEN, 0);
-    }
-}
-
-fn serve_taken(_: *mut c_void, _: &mut StubCall<'_, '_>) -> std::result::Result<(), Status> {
-    // That it came says it.
-    Ok(())
 }
 
 /// Waits until the server has taken up what was sent over a channel before.

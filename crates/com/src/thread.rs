@@ -1,9 +1,8 @@
 //! What belongs to a thread: how long its calls may take, who may cancel them, and its channels.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::link::Link;
-use crate::system;
-use obvia_rpc::vi_call::Channel;
+use obvia_rpc::vi_call::{Channel, TargetId};
 use obvia_via::provider::shm::Alarm;
 use obvia_via::{Deadline, Limit};
 use std::cell::{Cell, RefCell};
@@ -18,8 +17,8 @@ thread_local! {
     static DEADLINE: Cell<Deadline> = const { Cell::new(Deadline::Within(DEFAULT_TIMEOUT)) };
     static CANCELLER: RefCell<Option<Arc<CancelState>>> = const { RefCell::new(None) };
     static CANCELLABLE: Cell<bool> = const { Cell::new(false) };
-    /// Whether an object of this process came home, whose sender waits to hear so.
-    static RETURNED: Cell<bool> = const { Cell::new(false) };
+    /// An object of this process that came home, and the references that came with it.
+    static RETURNED: Cell<Option<(TargetId, u64)>> = const { Cell::new(None) };
     static CHANNELS: Channels = const { Channels(RefCell::new(Vec::new())) };
     static LAST: Last = const { Last { oxid: Cell::new(0), owned: Cell::new(std::ptr::null_mut()) } };
 }
@@ -58,27 +57,14 @@ pub(crate) fn deadline() -> Deadline {
     DEADLINE.get()
 }
 
-/// An object of this process came home.
-pub(crate) fn note_return() {
-    RETURNED.set(true);
+/// An object of this process came home, with references that its sender gave up.
+pub(crate) fn note_return(target: TargetId, refs: u64) {
+    RETURNED.set(Some((target, refs)));
 }
 
-/// Whether one came since the last [`confirm_return`].
-#[inline]
-pub(crate) fn has_return() -> bool {
-    RETURNED.get()
-}
-
-/// Tells the sender that the response has been taken.
-#[cold]
-#[inline(never)]
-pub(crate) fn confirm_return(link: &Arc<Link>) {
-    RETURNED.set(false);
-    // Without a channel there is nobody to tell.
-    let _ = with_channel(link, |channel| {
-        system::confirm(channel);
-        Ok(())
-    });
+/// The object that came home last, once.
+pub(crate) fn take_return() -> Option<(TargetId, u64)> {
+    RETURNED.take()
 }
 
 /// That limit, looked up when a wait asks for it.
@@ -138,11 +124,13 @@ impl Canceller {
     }
 }
 
-impl CancelState {
-    fn check(&self) -> Result<()> {
-        if self.cancelled.load(Ordering::SeqCst) { Err(obvia_via::Error::Cancelled.into()) } else { Ok(()) }
-    }
+/// Whether a call may begin.
+fn check(canceller: Option<&Arc<CancelState>>) -> Result<()> {
+    let is_cancelled = canceller.is_some_and(|state| state.cancelled.load(Ordering::SeqCst));
+    if is_cancelled { Err(obvia_via::Error::Cancelled.into()) } else { Ok(()) }
+}
 
+impl CancelState {
     fn set_waiting(&self, alarm: Option<Alarm>) {
         *self.waiting.lock().unwrap_or_else(PoisonError::into_inner) = alarm;
     }
@@ -213,13 +201,15 @@ fn put_last(owned: Box<Owned>) {
     });
 }
 
-/// Closes the channel of the call just made, if that call broke it: the server learns that nobody waits any more.
+/// Closes the channel used last, if the call just made broke it: the server learns that nobody waits any more.
 #[cold]
-pub(crate) fn close_broken() {
-    if let Some(owned) = take_last()
-        && owned.channel.as_ref().is_some_and(|channel| !channel.is_broken())
-    {
-        put_last(owned);
+pub(crate) fn close_broken(error: &Error) {
+    let Some(owned) = take_last() else { return };
+    if owned.channel.as_ref().is_some_and(|channel| !channel.is_broken()) {
+        return put_last(owned);
+    }
+    if let Some(link) = owned.link.upgrade() {
+        link.note_failure(error);
     }
 }
 
@@ -280,7 +270,7 @@ fn put_aside(owned: *mut Owned) {
 #[inline(never)]
 fn with_channel_slow<R>(link: &Arc<Link>, work: impl FnOnce(&mut Channel) -> Result<R>) -> Result<R> {
     let canceller = if CANCELLABLE.get() { CANCELLER.with_borrow(Clone::clone) } else { None };
-    canceller.as_ref().map_or(Ok(()), |state| state.check())?;
+    check(canceller.as_ref())?;
     // Taken out, not borrowed: what `work` does may itself make calls on this thread.
     let found = CHANNELS.with(|channels| {
         let mut channels = channels.0.borrow_mut();
@@ -299,19 +289,16 @@ fn with_channel_slow<R>(link: &Arc<Link>, work: impl FnOnce(&mut Channel) -> Res
         }),
     };
     let Some(channel) = &mut owned.channel else { return Err(crate::code::E_UNEXPECTED.into()) };
-    let Some(state) = canceller else {
-        let outcome = work(channel);
-        if !channel.is_broken() {
-            put_last(owned);
-        }
-        return outcome;
-    };
+    // Called in one place, so that it is compiled into the fast path.
     let outcome = {
-        let _registered = Cancellable::new(&state, channel);
+        let _registered = canceller.as_ref().map(|state| Cancellable::new(state, channel));
         // Looked at after the alarm is in place, so that a cancel between the two rings it.
-        state.check().and_then(|()| work(channel))
+        check(canceller.as_ref()).and_then(|()| work(channel))
     };
-    if state.check().is_err() {
+    if let Err(error) = &outcome {
+        link.note_failure(error);
+    }
+    if check(canceller.as_ref()).is_err() {
         // The alarm may have been rung too late for this call. Another call must not be taken for it.
         owned.channel = None;
     } else if !channel.is_broken() {

@@ -1,5 +1,6 @@
 //! Many processes, threads and objects at once on one server, every result checked.
 
+use std::io::Write;
 use std::time::{Duration, Instant};
 use torture::process::{Directory, LATEST, Process, SOON, same, within};
 
@@ -62,8 +63,10 @@ fn every_call_of_many_processes_and_threads_is_answered_right() {
     let started = Instant::now();
     let (calls, [early, late]) = follow(&mut clients, &server, seconds);
     let took = started.elapsed().as_secs_f64();
-    println!("{calls} calls in {took:.1} s: {:.0} calls per second", calls as f64 / took);
-    println!("resident memory of the server: {early} KiB after a quarter, {late} KiB at the end");
+    // Not by println!, which shows only where a test fails.
+    let mut out = std::io::stdout();
+    writeln!(out, "{calls} calls in {took:.1} s: {:.0} calls per second", calls as f64 / took).unwrap();
+    writeln!(out, "resident memory of the server: {early} KiB after a quarter, {late} KiB at the end").unwrap();
     assert!(late < early * 2 + (128 << 10), "the server's memory grows: {early} KiB, then {late} KiB");
 
     server.becomes(SOON, "live", 0);
