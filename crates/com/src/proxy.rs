@@ -170,9 +170,14 @@ impl<'a> ReplyView<'a> {
         self.reply.status.cast_signed() < 0
     }
 
+    /// The process that answered.
+    pub(crate) fn peer(&self) -> u64 {
+        self.oxid
+    }
+
     /// The frame, whatever is in it.
     pub(crate) fn whole(&self) -> RegionView<'a> {
-        self.0.frame
+        self.reply.frame
     }
 
     /// The frame of results that lie in a block of `length` bytes and nowhere else.
@@ -306,10 +311,7 @@ impl<'a> ReplyView<'a> {
             return Ok(OwnedObject(None));
         };
         let object = marshal::receive(frame, body, count, wanted);
-        if let Some((target, refs)) = thread::take_return() {
-            // An object of this process: the sender gave up references to it. They lasted until here.
-            Runtime::of_process()?.exports().release(Client(self.oxid), [(target, refs)]);
-        }
+        settle_return(self.oxid);
         Ok(OwnedObject(Some(object?)))
     }
 
@@ -321,6 +323,15 @@ impl<'a> ReplyView<'a> {
     #[inline]
     pub fn end(&self, arrays: Arrays) -> Result<()> {
         if arrays.end() == self.reply.frame.len() { Ok(()) } else { Err(invalid_reply()) }
+    }
+}
+
+/// Takes back the references that `oxid` gave up when it sent an object home. They lasted until the object was here.
+pub(crate) fn settle_return(oxid: u64) {
+    if let Some((target, refs)) = thread::take_return()
+        && let Ok(runtime) = Runtime::of_process()
+    {
+        runtime.exports().release(Client(oxid), [(target, refs)]);
     }
 }
 

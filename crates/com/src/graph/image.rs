@@ -173,7 +173,7 @@ impl ReplyView<'_> {
     /// RPC_E_INVALID_DATA when it is not what the layout says; when an object cannot be reached.
     pub fn graph(&self, layout: Layout, outer: &[i64]) -> Result<Results> {
         let (mut private, found) = Private::of(self.whole(), layout, outer)?;
-        let copies = private.copy_objects(&found, layout.types)?;
+        let copies = private.copy_objects(&found, layout.types, Some(self.peer()))?;
         Ok(Results { private, copies, spent: Vec::new() })
     }
 }
@@ -268,7 +268,7 @@ impl StubCall<'_, '_> {
     pub fn arguments_to_change(&mut self, layout: Layout, kept: Layout) -> std::result::Result<Arguments, Status> {
         let made = (|| {
             let (mut private, found) = Private::of(self.inner().frame, layout, &[])?;
-            private.copy_objects(&found, layout.types)?.keep();
+            private.copy_objects(&found, layout.types, None)?.keep();
             Ok(Arguments { private, _wider: Vec::new(), _references: Vec::new(), owned: Some(kept) })
         })();
         made.map_err(|error: Error| refused(&error))

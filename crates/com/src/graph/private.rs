@@ -5,6 +5,7 @@ use super::survey::Place;
 use super::{Layout, invalid};
 use crate::error::{Result, code};
 use crate::marshal::{self, Wanted};
+use crate::proxy::settle_return;
 use crate::runtime::Runtime;
 use obvia_ndr::flat::KIND_FIRST;
 use obvia_ndr::flat::check::{Checked, check};
@@ -38,20 +39,25 @@ impl Private {
         self.words.as_mut_ptr().cast()
     }
 
-    /// Makes interface pointers of the references, in the order of their slots.
-    pub(super) fn references(&mut self, found: &Checked) -> Result<Vec<IUnknown>> {
+    /// Makes interface pointers of the references, in the order of their slots. `sender` has answered a call with them, or
+    /// waits for the answer.
+    fn references(&mut self, found: &Checked, sender: Option<u64>) -> Result<Vec<IUnknown>> {
         let runtime = Runtime::of_process()?;
         let slots = found.slots.iter().filter_map(|slot| Some((slot.object, slot.iid?)));
         let make = |(object, iid): (u32, u128)| {
             let object = found.objects[object as usize];
             let bytes = &self.bytes()[object.body as usize..(object.body + object.bytes) as usize];
-            marshal::unmarshal(runtime, bytes, Wanted::Iid(GUID::from_u128(iid)))
+            let made = marshal::unmarshal(runtime, bytes, Wanted::Iid(GUID::from_u128(iid)));
+            if let Some(sender) = sender {
+                settle_return(sender);
+            }
+            made
         };
         slots.map(make).collect()
     }
 
     /// Copies the objects that need more room than they have in the frame.
-    pub(super) fn make_room(&mut self, found: &Checked, types: &'static [ElementType]) -> Result<Vec<Wide>> {
+    fn make_room(&mut self, found: &Checked, types: &'static [ElementType]) -> Result<Vec<Wide>> {
         let mut wider = Vec::new();
         for (index, room) in rooms(found, types).into_iter().enumerate() {
             let object = found.objects[index];
@@ -74,7 +80,7 @@ impl Private {
         found: &Checked,
         types: &'static [ElementType],
     ) -> Result<(Vec<Wide>, Vec<IUnknown>)> {
-        let references = self.references(found)?;
+        let references = self.references(found, None)?;
         let wider = self.make_room(found, types)?;
         let mut objects = references.iter();
         let base = self.base();
@@ -100,8 +106,13 @@ impl Private {
     /// Copies every object that a pointer leads to, to memory of its own, and makes pointers of the slots.
     ///
     /// References to other objects are owned by what holds them.
-    pub(super) fn copy_objects(&mut self, found: &Checked, types: &'static [ElementType]) -> Result<Allocations> {
-        let references = self.references(found)?;
+    pub(super) fn copy_objects(
+        &mut self,
+        found: &Checked,
+        types: &'static [ElementType],
+        sender: Option<u64>,
+    ) -> Result<Allocations> {
+        let references = self.references(found, sender)?;
         let mut copies = Allocations::default();
         let rooms = rooms(found, types);
         for (object, room) in found.objects.iter().zip(rooms) {
