@@ -7,7 +7,6 @@
 
 mod expression;
 mod read;
-mod tables;
 #[cfg(test)]
 mod vectors;
 mod write;
@@ -19,6 +18,7 @@ use crate::value::Wrong;
 use obvia::dynamic::{Flaw, check};
 use obvia_idl::model::{Arith, Base, Extent, Model, StructId, Type};
 use obvia_idl::plan::{KIND_FIRST, MethodPlan, in_place};
+use obvia_idl::shapes::{Shapes, flat};
 use serde_json::Value;
 
 /// What frames of an interface's methods are laid out by.
@@ -88,7 +88,8 @@ impl<'a> Layout<'a> {
     ) -> Result<obvia::dynamic::Checked, Flaw> {
         let (shape, _) = plan.block(self.model, self.kinds, request, |_| true);
         let size = if request { plan.request_block } else { plan.reply_block };
-        check(frame, tables::block(size, &shape), tables::types(self), outer)
+        let types = flat::types(Shapes { model: self.model, kinds: self.kinds });
+        check(frame, flat::block(size, &shape), types, outer)
     }
 }
 

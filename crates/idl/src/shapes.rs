@@ -3,6 +3,8 @@
 //! A structure is runs of bytes that are a value, and parts that have to be looked at. Offsets are C's on a 64-bit machine,
 //! which are FLAT's too.
 
+pub mod flat;
+
 use crate::model::{Arith, Base, Extent, Field, Model, Object, Operand, Pointer, PointerClass, Type, UnionId, round};
 
 /// An expression of a table: what its operands are is decided.

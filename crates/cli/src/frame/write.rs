@@ -6,40 +6,86 @@ use crate::value::{self, Wrong};
 use obvia_idl::model::{Arith, Base, Extent, Field, Pointer, PointerClass, Type, Union, UnionId, round};
 use obvia_idl::plan::{KIND_TEXT8, KIND_TEXT16, is_plain};
 use serde_json::{Map, Value};
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 type Result<T> = std::result::Result<T, Wrong>;
 
 /// Objects in a frame begin at multiples of this.
 const ALIGN: usize = 8;
 
-/// Writes one frame.
-pub(crate) struct Writer<'a> {
+/// Writes one frame: objects in the order of their slots, as they come when the frame is read from its start.
+pub(crate) struct Writer<'a, 'v> {
     layout: Layout<'a>,
     frame: Vec<u8>,
+    /// Objects that have their place, but not their values.
+    empty: VecDeque<Empty<'a, 'v>>,
+    /// Which part of the values is being written.
+    path: String,
     /// Structures that say who they are, and where they are.
     named: HashMap<String, usize>,
     /// Slots that are to lead to them.
     waiting: Vec<(usize, String)>,
 }
 
-impl<'a> Writer<'a> {
+/// An object without its values.
+struct Empty<'a, 'v> {
+    ty: &'a Type,
+    body: usize,
+    given: Given<'v>,
+    path: String,
+}
+
+/// What an object is given as.
+enum Given<'v> {
+    One(&'v Value),
+    Many(&'v [Value]),
+}
+
+impl<'a, 'v> Writer<'a, 'v> {
     /// Writes a block of so many bytes, with these values for its members, and what they lead to.
     pub(crate) fn frame(
         layout: Layout<'a>,
         block: usize,
         members: &[Member<'a>],
-        values: &Map<String, Value>,
+        values: &'v Map<String, Value>,
     ) -> Result<Vec<u8>> {
         let frame = vec![0; block.next_multiple_of(ALIGN)];
-        let mut writer = Self { layout, frame, named: HashMap::new(), waiting: Vec::new() };
-        writer.members(0, members, values)?;
+        let (empty, named) = (VecDeque::new(), HashMap::new());
+        let mut writer = Self { layout, frame, empty, path: String::new(), named, waiting: Vec::new() };
+        writer.all(members, values).map_err(|wrong| wrong.within(&writer.path))?;
         for (slot, name) in std::mem::take(&mut writer.waiting) {
             let target = writer.named.get(&name).copied();
             let target = target.ok_or_else(|| Wrong::new(format!("nothing has \"$id\": \"{name}\"")))?;
             writer.put(slot, &(target as u64).to_le_bytes());
         }
         Ok(writer.frame)
+    }
+
+    /// Where an error ends this, `path` says what it is about.
+    fn all(&mut self, members: &[Member<'a>], values: &'v Map<String, Value>) -> Result<()> {
+        self.members(0, members, values)?;
+        while let Some(Empty { ty, body, given, path }) = self.empty.pop_front() {
+            self.path = path;
+            match given {
+                Given::One(value) => self.value(ty, body, value)?,
+                Given::Many(items) => self.elements(ty, body, items)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Does something about a part of the value.
+    fn within<R>(&mut self, part: &str, work: impl FnOnce(&mut Self) -> Result<R>) -> Result<R> {
+        let length = self.path.len();
+        self.path.push_str(part);
+        let done = work(self)?;
+        self.path.truncate(length);
+        Ok(done)
+    }
+
+    /// Leaves an object to be written when its turn comes.
+    fn later(&mut self, ty: &'a Type, body: usize, given: Given<'v>) {
+        self.empty.push_back(Empty { ty, body, given, path: self.path.clone() });
     }
 
     fn put(&mut self, at: usize, bytes: &[u8]) {
@@ -62,7 +108,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Values first, since pointers are to be as long as values say.
-    fn members(&mut self, base: usize, members: &[Member<'a>], values: &Map<String, Value>) -> Result<()> {
+    fn members(&mut self, base: usize, members: &[Member<'a>], values: &'v Map<String, Value>) -> Result<()> {
         for member in members.iter().filter(|member| member.at.is_some()) {
             if is_plain(self.layout.model, member.ty) && *member.ty != Type::Void {
                 self.value_member(base, members, member, values)?;
@@ -75,7 +121,7 @@ impl<'a> Writer<'a> {
             let Some(given) = values.get(member.name) else {
                 return Err(missing(member, members));
             };
-            self.member(base, members, member, given).map_err(|wrong| about(member, wrong))?;
+            self.within(&part(member), |writer| writer.member(base, members, member, given))?;
         }
         Ok(())
     }
@@ -98,13 +144,14 @@ impl<'a> Writer<'a> {
         };
         let at = base + member.at.unwrap_or(0);
         let size = self.layout.size(member.ty);
-        let place = &mut self.frame[at..at + size];
-        value::write(self.layout.model, member.ty, value, place).map_err(|wrong| about(member, wrong))
+        self.within(&part(member), |writer| {
+            value::write(writer.layout.model, member.ty, value, &mut writer.frame[at..at + size])
+        })
     }
 
     /// What an array or a union beside it says that a member is.
     fn implied(
-        &self,
+        &mut self,
         members: &[Member<'a>],
         member: &Member<'a>,
         values: &Map<String, Value>,
@@ -119,7 +166,7 @@ impl<'a> Writer<'a> {
                 match given {
                     Value::Array(items) => return Ok(Some(Value::from(items.len()))),
                     Value::Null => return Ok(Some(Value::from(0))),
-                    _ => return Err(about(other, expected("an array", given))),
+                    _ => return self.within(&part(other), |_| Err(expected("an array", given))),
                 }
             }
             if let Type::Union(id) = other.ty
@@ -131,7 +178,7 @@ impl<'a> Writer<'a> {
         Ok(None)
     }
 
-    fn member(&mut self, base: usize, members: &[Member<'a>], member: &Member<'a>, given: &Value) -> Result<()> {
+    fn member(&mut self, base: usize, members: &[Member<'a>], member: &Member<'a>, given: &'v Value) -> Result<()> {
         let at = base + member.at.unwrap_or(0);
         if let Some((element, ..)) = member.tail {
             let items = given.as_array().ok_or_else(|| expected("an array", given))?;
@@ -150,7 +197,8 @@ impl<'a> Writer<'a> {
                 let bytes = items.len() * self.layout.size(element);
                 let body = self.object(self.layout.kind(element), items.len(), bytes)?;
                 self.put(at, &(body as u64).to_le_bytes());
-                self.elements(element, body, items)
+                self.later(element, body, Given::Many(items));
+                Ok(())
             }
             (Type::Union(id), _) if self.layout.model.unions[id.0].encapsulated.is_none() => {
                 let (tag, field, value) = self.arm(*id, given)?;
@@ -165,15 +213,15 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn elements(&mut self, element: &'a Type, at: usize, items: &[Value]) -> Result<()> {
+    fn elements(&mut self, element: &'a Type, at: usize, items: &'v [Value]) -> Result<()> {
         let size = self.layout.size(element);
         for (index, item) in items.iter().enumerate() {
-            self.value(element, at + index * size, item).map_err(|wrong| wrong.within(&format!("[{index}]")))?;
+            self.within(&format!("[{index}]"), |writer| writer.value(element, at + index * size, item))?;
         }
         Ok(())
     }
 
-    fn value(&mut self, ty: &'a Type, at: usize, given: &Value) -> Result<()> {
+    fn value(&mut self, ty: &'a Type, at: usize, given: &'v Value) -> Result<()> {
         let model = self.layout.model;
         match ty {
             ty if is_plain(model, ty) => {
@@ -206,7 +254,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn pointer(&mut self, pointer: &'a Pointer, at: usize, given: &Value) -> Result<()> {
+    fn pointer(&mut self, pointer: &'a Pointer, at: usize, given: &'v Value) -> Result<()> {
         if given.is_null() {
             let missing = pointer.class == PointerClass::Ref;
             return if missing { Err(Wrong::new("must not be null")) } else { Ok(()) };
@@ -235,7 +283,10 @@ impl<'a> Writer<'a> {
         if let Some(name) = given.get("$id").and_then(Value::as_str) {
             self.named.insert(name.to_owned(), body);
         }
-        if pointer.extent == Extent::Text { Ok(()) } else { self.value(&pointer.to, body, given) }
+        if pointer.extent != Extent::Text {
+            self.later(&pointer.to, body, Given::One(given));
+        }
+        Ok(())
     }
 
     fn text(&mut self, base: Base, given: &Value) -> Result<usize> {
@@ -255,7 +306,7 @@ impl<'a> Writer<'a> {
     }
 
     /// The discriminant, the arm's member and the value that a union is given as.
-    fn arm<'v>(&self, id: UnionId, given: &'v Value) -> Result<(i64, Option<&'a Field>, &'v Value)> {
+    fn arm<'w>(&self, id: UnionId, given: &'w Value) -> Result<(i64, Option<&'a Field>, &'w Value)> {
         let union: &'a Union = &self.layout.model.unions[id.0];
         let names = || union.arms.iter().filter_map(|arm| arm.field.as_ref()).chain(union.default.iter().flatten());
         let names = || names().map(|field| field.name.as_str());
@@ -290,7 +341,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn encapsulated(&mut self, id: UnionId, at: usize, given: &Value) -> Result<()> {
+    fn encapsulated(&mut self, id: UnionId, at: usize, given: &'v Value) -> Result<()> {
         let model = self.layout.model;
         let union = &model.unions[id.0];
         let (tag, field, value) = self.arm(id, given)?;
@@ -302,8 +353,8 @@ impl<'a> Writer<'a> {
     }
 }
 
-fn about(member: &Member<'_>, wrong: Wrong) -> Wrong {
-    wrong.within(&format!(".{}", member.name))
+fn part(member: &Member<'_>) -> String {
+    format!(".{}", member.name)
 }
 
 fn missing(member: &Member<'_>, members: &[Member<'_>]) -> Wrong {

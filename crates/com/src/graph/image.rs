@@ -335,6 +335,18 @@ impl StubCall<'_, '_> {
 }
 
 impl Arguments {
+    /// The arguments in a frame that came some other way than a call, for tests.
+    ///
+    /// # Errors
+    ///
+    /// RPC_E_INVALID_DATA when it is not what the layout says; when an object cannot be reached.
+    #[doc(hidden)]
+    pub fn of_bytes(frame: &[u8], layout: Layout) -> Result<Self> {
+        let (mut private, found) = Private::of_bytes(frame, layout, &[])?;
+        let (wider, references) = private.link(&found, layout.types)?;
+        Ok(Self { private, _wider: wider, _references: references, owned: None })
+    }
+
     /// Where the parameter at `at` is.
     ///
     /// # Panics

@@ -23,9 +23,24 @@ pub(super) struct Private {
 impl Private {
     /// Copies a frame and checks the copy.
     pub(super) fn of(frame: RegionView<'_>, layout: Layout, outer: &[i64]) -> Result<(Self, Checked)> {
-        let length = frame.len();
-        let mut private = Self { words: vec![0; length.div_ceil(8)], length };
+        let mut private = Self::zeros(frame.len());
         frame.copy_to(0, private.bytes()).ok_or(code::RPC_E_INVALID_DATA)?;
+        private.checked(layout, outer)
+    }
+
+    /// The same for bytes that nobody else can change.
+    pub(super) fn of_bytes(frame: &[u8], layout: Layout, outer: &[i64]) -> Result<(Self, Checked)> {
+        let mut private = Self::zeros(frame.len());
+        private.bytes().copy_from_slice(frame);
+        private.checked(layout, outer)
+    }
+
+    fn zeros(length: usize) -> Self {
+        Self { words: vec![0; length.div_ceil(8)], length }
+    }
+
+    fn checked(self, layout: Layout, outer: &[i64]) -> Result<(Self, Checked)> {
+        let mut private = self;
         let found = check(private.bytes(), layout.block, layout.types, outer).map_err(invalid)?;
         Ok((private, found))
     }

@@ -1,13 +1,12 @@
-//! The compiler's tables in the form in which frames are checked.
+//! Shapes in the form in which frames are checked, for tools that have no generated code.
 //!
-//! They live as long as the process, as compiled ones do: a command makes one call.
+//! They live as long as the process, as compiled ones do.
 
-use super::Layout;
-use obvia::dynamic::shape::{
+use super::{self as shapes, Count, Shapes};
+use crate::model::{Base, PointerClass};
+use obvia_ndr::flat::shape::{
     Binary, Block, Class, Element, ElementType, Expr, Extent, Iid, Int, Part, Shape, Tail, Unary, What,
 };
-use obvia_idl::model::{Base, PointerClass};
-use obvia_idl::shapes::{self, Count, Shapes};
 
 fn kept<T>(value: T) -> &'static T {
     Box::leak(Box::new(value))
@@ -17,13 +16,14 @@ fn all<T>(values: Vec<T>) -> &'static [T] {
     Vec::leak(values)
 }
 
-pub(super) fn block(size: u32, found: &shapes::Shape) -> &'static Block {
+/// A block of so many bytes.
+pub fn block(size: u32, found: &shapes::Shape) -> &'static Block {
     kept(Block { size, shape: shape(found) })
 }
 
-pub(super) fn types(layout: &Layout<'_>) -> &'static [ElementType] {
-    let types = Shapes { model: layout.model, kinds: layout.kinds }.element_types();
-    all(types.iter().map(element_type).collect())
+/// Every type, in the order of the numbers.
+pub fn types(shapes: Shapes<'_>) -> &'static [ElementType] {
+    all(shapes.element_types().iter().map(element_type).collect())
 }
 
 fn element_type(found: &shapes::ElementType) -> ElementType {

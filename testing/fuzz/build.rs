@@ -1,0 +1,5 @@
+//! Compiles the interfaces whose frames are fuzzed.
+
+fn main() {
+    obvia_idl::build("../matrix/idl/shapes.idl");
+}

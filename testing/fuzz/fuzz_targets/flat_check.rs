@@ -1,0 +1,81 @@
+//! Feeds bytes to the check of frames with structures with pointers in them. What it passes is made into such structures, and
+//! everything in them is looked at: the check has to be right about every pointer.
+//!
+//! The first byte chooses the method; the rest is the frame of its request.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+// The generated code's tables are private to its module, so what uses them is in it.
+#[allow(non_camel_case_types, non_snake_case, non_upper_case_globals, dead_code, unused_mut, unused_variables, clippy::all)]
+mod idl {
+    include!(concat!(env!("OUT_DIR"), "/shapes.rs"));
+
+    use obvia::rt::{Arguments, Layout, shape};
+    use std::fmt::{self, Write};
+
+    /// Looks at everything that is written to it, and keeps nothing. Lists may be long: it stops some time.
+    struct Nowhere(usize);
+
+    impl Write for Nowhere {
+        fn write_str(&mut self, text: &str) -> fmt::Result {
+            self.0 += text.len();
+            if self.0 < 100_000 { Ok(()) } else { Err(fmt::Error) }
+        }
+    }
+
+    fn look(value: impl fmt::Debug) {
+        let _ = write!(Nowhere(0), "{value:?}");
+    }
+
+    fn arguments(frame: &[u8], block: &'static shape::Block) -> Option<Arguments> {
+        Arguments::of_bytes(frame, Layout { block, types: &IShapes_TYPES }).ok()
+    }
+
+    /// The frame of a method's request.
+    ///
+    /// Places and types are those of the parameters: see the comments on the stubs.
+    pub fn request(method: u8, frame: &[u8]) -> Option<()> {
+        // SAFETY: each parameter is read as what the method's declaration says, of a frame that was checked by it.
+        unsafe {
+            match method % 9 {
+                0 => look(arguments(frame, &IShapes_Sum_REQUEST)?.get::<Option<&Item<'_>>>(0)),
+                1 => look(&*arguments(frame, &IShapes_Insert_REQUEST)?.place::<Tree<'_>>(0)),
+                2 => {
+                    let mut arguments = arguments(frame, &IShapes_Walk_REQUEST)?;
+                    let mut node = arguments.get::<Option<&Node<'_>>>(0);
+                    for _ in 0..1000 {
+                        look(node?);
+                        node = node?.first().or(node?.second());
+                    }
+                }
+                3 => look(&*arguments(frame, &IShapes_Average_REQUEST)?.place::<Samples<'_>>(0)),
+                4 => {
+                    let mut arguments = arguments(frame, &IShapes_Describe_REQUEST)?;
+                    let kind = arguments.get::<i32>(0);
+                    look((*arguments.place::<AnyRaw<'_>>(8)).get(kind));
+                }
+                5 => look((*arguments(frame, &IShapes_Choose_REQUEST)?.place::<ChoiceMemory<'_>>(0)).get()),
+                6 => look(&*arguments(frame, &IShapes_Flip_REQUEST)?.place::<Box<'_>>(0)),
+                7 => {
+                    let mut arguments = arguments(frame, &IShapes_Put_REQUEST)?;
+                    let count = arguments.get::<u32>(0) as usize;
+                    look(std::slice::from_raw_parts(arguments.get::<*const Entry<'_>>(8), count));
+                }
+                _ => {
+                    let mut arguments = arguments(frame, &IShapes_Words_REQUEST)?;
+                    let count = arguments.get::<u32>(0) as usize;
+                    look(std::slice::from_raw_parts(arguments.get::<*const obvia::Wide<'_>>(8), count));
+                }
+            }
+        }
+        Some(())
+    }
+}
+
+fuzz_target!(|input: &[u8]| {
+    if let Some((method, frame)) = input.split_first() {
+        let _ = idl::request(*method, frame);
+    }
+});
