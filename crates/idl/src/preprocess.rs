@@ -13,6 +13,10 @@ use std::collections::HashMap;
 pub(crate) struct Output {
     /// Tokens without trivia, directives and what conditions exclude.
     pub(crate) tokens: Vec<Token>,
+    /// For each of these, which token of the file it is or replaces.
+    pub(crate) origins: Vec<usize>,
+    /// Tokens of the file that conditions exclude.
+    pub(crate) skipped: Vec<usize>,
     /// Files named by `#include`.
     pub(crate) includes: Vec<(String, Span)>,
 }
@@ -46,12 +50,14 @@ pub(crate) fn preprocess(
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Output {
     let mut this = Preprocessor { sources, macros, diagnostics, conditions: Vec::new(), output: Output::default() };
-    for token in tokens {
+    for (at, token) in tokens.iter().enumerate() {
         match token.kind {
             TokenKind::Directive => this.directive(*token),
-            _ if token.is_trivia() || !this.is_active() => {}
+            _ if !this.is_active() => this.output.skipped.push(at),
+            _ if token.is_trivia() => {}
             _ => this.expand(*token, 0),
         }
+        this.output.origins.resize(this.output.tokens.len(), at);
     }
     if let Some(open) = this.conditions.last() {
         let error = Diagnostic::error("open-condition", open.span, "this condition does not end");

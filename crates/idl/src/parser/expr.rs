@@ -5,10 +5,15 @@ use crate::ast::{Expr, ExprKind};
 use crate::diagnostic::Diagnostic;
 use crate::lexer::{Token, TokenKind};
 use crate::preprocess::precedence;
+use crate::syntax::SyntaxKind;
 
 impl Parser<'_> {
     /// A whole expression.
     pub(crate) fn expr(&mut self) -> Parsed<Expr> {
+        self.node(SyntaxKind::Expr, Self::choice)
+    }
+
+    fn choice(&mut self) -> Parsed<Expr> {
         self.nest(|this| {
             let condition = this.binary(0)?;
             if !this.eat("?") {
@@ -23,6 +28,7 @@ impl Parser<'_> {
     }
 
     fn binary(&mut self, least: u8) -> Parsed<Expr> {
+        let start = self.at;
         let mut left = self.unary()?;
         while let Some(operator) = self.peek_text() {
             let Some(precedence) = precedence(operator).filter(|&found| found >= least) else {
@@ -30,6 +36,7 @@ impl Parser<'_> {
             };
             self.bump();
             let right = self.nest(|this| this.binary(precedence + 1))?;
+            self.note(SyntaxKind::Binary, start);
             let span = left.span.to(right.span);
             left = Expr { kind: ExprKind::Binary(operator.to_owned(), Box::new(left), Box::new(right)), span };
         }
@@ -37,10 +44,11 @@ impl Parser<'_> {
     }
 
     fn unary(&mut self) -> Parsed<Expr> {
-        let start = self.here();
+        let (first, start) = (self.at, self.here());
         for operator in ["-", "+", "~", "!", "*"] {
             if self.eat(operator) {
                 let operand = self.nest(Self::unary)?;
+                self.note(SyntaxKind::Unary, first);
                 let span = start.to(operand.span);
                 return Ok(Expr { kind: ExprKind::Unary(operator, Box::new(operand)), span });
             }
@@ -49,9 +57,11 @@ impl Parser<'_> {
     }
 
     fn primary(&mut self) -> Parsed<Expr> {
+        let start = self.at;
         if self.eat("(") {
             let inner = self.expr()?;
             self.expect(")", "after the expression")?;
+            self.note(SyntaxKind::Paren, start);
             return Ok(inner);
         }
         let Some(token) = self.bump() else {
