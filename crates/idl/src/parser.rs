@@ -23,6 +23,8 @@ pub(crate) struct Parser<'a> {
     tokens: &'a [Token],
     at: usize,
     depth: usize,
+    /// Binary operators in the expression that is being parsed.
+    operators: usize,
     sources: &'a Sources,
     diagnostics: &'a mut Vec<Diagnostic>,
     end: Span,
@@ -37,7 +39,7 @@ impl<'a> Parser<'a> {
         sources: &'a Sources,
         diagnostics: &'a mut Vec<Diagnostic>,
     ) -> Self {
-        Self { tokens, at: 0, depth: 0, sources, diagnostics, end, noted: Vec::new() }
+        Self { tokens, at: 0, depth: 0, operators: 0, sources, diagnostics, end, noted: Vec::new() }
     }
 
     /// The whole file.

@@ -26,6 +26,8 @@ pub(crate) type Macros = HashMap<String, Vec<Token>>;
 
 /// Replacements of one name that may follow from one another.
 const DEPTH_MAX: usize = 16;
+/// Tokens that the macros used in a file may stand for, all together.
+const REPLACED_MAX: usize = 1_000_000;
 
 struct Condition {
     taken: bool,
@@ -39,6 +41,8 @@ struct Preprocessor<'a> {
     macros: &'a mut Macros,
     diagnostics: &'a mut Vec<Diagnostic>,
     conditions: Vec<Condition>,
+    /// Tokens that came from macros, with those that became others.
+    replaced: usize,
     output: Output,
 }
 
@@ -49,7 +53,8 @@ pub(crate) fn preprocess(
     macros: &mut Macros,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Output {
-    let mut this = Preprocessor { sources, macros, diagnostics, conditions: Vec::new(), output: Output::default() };
+    let mut this =
+        Preprocessor { sources, macros, diagnostics, conditions: Vec::new(), replaced: 0, output: Output::default() };
     for (at, token) in tokens.iter().enumerate() {
         match token.kind {
             TokenKind::Directive => this.directive(*token),
@@ -72,6 +77,17 @@ impl Preprocessor<'_> {
     }
 
     fn expand(&mut self, token: Token, depth: usize) {
+        if depth > 0 {
+            self.replaced += 1;
+            if self.replaced == REPLACED_MAX {
+                let error =
+                    Diagnostic::error("too-long", token.span, "the macros of this file stand for too much text");
+                self.diagnostics.push(error.help(format!("more than {REPLACED_MAX} words are not understood")));
+            }
+            if self.replaced >= REPLACED_MAX {
+                return;
+            }
+        }
         let replacement = (token.kind == TokenKind::Ident && depth < DEPTH_MAX)
             .then(|| self.macros.get(self.sources.text(token.span)).cloned())
             .flatten();

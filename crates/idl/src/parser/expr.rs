@@ -7,9 +7,17 @@ use crate::lexer::{Token, TokenKind};
 use crate::preprocess::precedence;
 use crate::syntax::SyntaxKind;
 
+/// Binary operators that an expression may have: each is a level of the AST.
+const OPERATORS_MAX: usize = 500;
+
 impl Parser<'_> {
     /// A whole expression.
     pub(crate) fn expr(&mut self) -> Parsed<Expr> {
+        self.operators = 0;
+        self.inner_expr()
+    }
+
+    fn inner_expr(&mut self) -> Parsed<Expr> {
         self.node(SyntaxKind::Expr, Self::choice)
     }
 
@@ -19,9 +27,9 @@ impl Parser<'_> {
             if !this.eat("?") {
                 return Ok(condition);
             }
-            let yes = this.expr()?;
+            let yes = this.inner_expr()?;
             this.expect(":", "between the two values")?;
-            let no = this.expr()?;
+            let no = this.inner_expr()?;
             let span = condition.span.to(no.span);
             Ok(Expr { kind: ExprKind::Ternary(Box::new(condition), Box::new(yes), Box::new(no)), span })
         })
@@ -34,6 +42,11 @@ impl Parser<'_> {
             let Some(precedence) = precedence(operator).filter(|&found| found >= least) else {
                 break;
             };
+            self.operators += 1;
+            if self.operators > OPERATORS_MAX {
+                let error = Diagnostic::error("too-deep", self.here(), "this expression is too long");
+                return self.fail(error.help(format!("more than {OPERATORS_MAX} operators are not understood")));
+            }
             self.bump();
             let right = self.nest(|this| this.binary(precedence + 1))?;
             self.note(SyntaxKind::Binary, start);
@@ -59,7 +72,7 @@ impl Parser<'_> {
     fn primary(&mut self) -> Parsed<Expr> {
         let start = self.at;
         if self.eat("(") {
-            let inner = self.expr()?;
+            let inner = self.inner_expr()?;
             self.expect(")", "after the expression")?;
             self.note(SyntaxKind::Paren, start);
             return Ok(inner);

@@ -149,7 +149,7 @@ impl Parser<'_> {
     }
 
     fn tag(&mut self) -> Option<crate::ast::Ident> {
-        self.peek().filter(|token| token.kind == TokenKind::Ident)?;
+        self.peek().filter(|token| token.kind == TokenKind::Ident && self.peek_text() != Some("switch"))?;
         self.ident("a tag").ok()
     }
 
@@ -167,13 +167,19 @@ impl Parser<'_> {
     /// One line of members: `long a, *b;`.
     fn members(&mut self, members: &mut Vec<Member>) -> Parsed<()> {
         let attributes = self.attributes()?;
-        let spec = self.type_spec()?;
+        let mut spec = self.type_spec()?;
         loop {
             let declarator = self.declarator("the member's name")?;
             members.push(Member { attributes: attributes.clone(), spec: spec.clone(), declarator: Some(declarator) });
             if !self.eat(",") {
                 break;
             }
+            // The type is declared once.
+            let Some(mention) = mention(&spec) else {
+                let error = Diagnostic::error("no-tag", spec.span, "the type of these members has no name");
+                return self.fail(error.help("write a tag before its `{`"));
+            };
+            spec = mention;
         }
         self.expect(";", "after the member")?;
         Ok(())
@@ -266,6 +272,24 @@ impl Parser<'_> {
         }
         Ok(EnumDecl { tag, values: Some(values), attributes })
     }
+}
+
+/// A type as it is written where it was declared before. `None` when it has no tag to call it by.
+fn mention(spec: &TypeSpec) -> Option<TypeSpec> {
+    let attributes = Vec::new();
+    let kind = match &spec.kind {
+        TypeKind::Struct(StructDecl { tag, members: Some(_), .. }) => {
+            TypeKind::Struct(StructDecl { tag: Some(tag.clone()?), members: None, attributes })
+        }
+        TypeKind::Union(UnionDecl { tag, arms: Some(_), .. }) => {
+            TypeKind::Union(UnionDecl { tag: Some(tag.clone()?), switch: None, arms: None, attributes })
+        }
+        TypeKind::Enum(EnumDecl { tag, values: Some(_), .. }) => {
+            TypeKind::Enum(EnumDecl { tag: Some(tag.clone()?), values: None, attributes })
+        }
+        mentioned => mentioned.clone(),
+    };
+    Some(TypeSpec { kind, constant: spec.constant, span: spec.span })
 }
 
 fn word_of(word: &str) -> &'static str {
