@@ -324,8 +324,8 @@ impl<'a> Node<'a> {
     }
 
     /// The node that it is part of; the file is part of none.
-    pub fn parent(self) -> Option<Node<'a>> {
-        Some(Node { tree: self.tree, at: self.data().parent? })
+    pub fn parent(self) -> Option<Self> {
+        Some(Self { tree: self.tree, at: self.data().parent? })
     }
 
     /// Its parent, its parent's parent, and so on to the file.

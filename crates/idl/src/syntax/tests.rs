@@ -108,3 +108,287 @@ fn broken_texts_are_their_trees() {
         tree(&text.replace('\n', "\r\n"));
     }
 }
+
+#[test]
+fn good_files_have_the_shape_of_the_grammar() {
+    let text = r##"#define PAIR long a; long b
+import "unknwn.idl"; // the base
+
+/// How many.
+const long N = -(SIZE + 1) << 2;
+#if SIZE > 4
+const long M = 1;
+#endif
+struct S { PAIR; long *c[N]; };
+"##;
+    let expected = r##"File
+  Directive "#define PAIR long a; long b\n"
+  Import
+    Ident "import"
+    Space " "
+    Text "\"unknwn.idl\""
+    Punct ";"
+  Space " "
+  Comment "// the base"
+  Space "\n\n"
+  Const
+    Comment "/// How many."
+    Space "\n"
+    TypeSpec
+      Ident "const"
+      Space " "
+      Ident "long"
+    Space " "
+    Declarator
+      Ident "N"
+    Space " "
+    Punct "="
+    Space " "
+    Expr
+      Binary
+        Unary
+          Punct "-"
+          Paren
+            Punct "("
+            Expr
+              Binary
+                Ident "SIZE"
+                Space " "
+                Punct "+"
+                Space " "
+                Number "1"
+            Punct ")"
+        Space " "
+        Punct "<<"
+        Space " "
+        Number "2"
+    Punct ";"
+  Space "\n"
+  Directive "#if SIZE > 4\n"
+  Skipped
+    Ident "const"
+    Space " "
+    Ident "long"
+    Space " "
+    Ident "M"
+    Space " "
+    Punct "="
+    Space " "
+    Number "1"
+    Punct ";"
+    Space "\n"
+  Directive "#endif\n"
+  TypeDeclaration
+    TypeSpec
+      Struct
+        Ident "struct"
+        Space " "
+        Ident "S"
+        Space " "
+        Punct "{"
+        Space " "
+        Ident "PAIR"
+        Punct ";"
+        Space " "
+        Member
+          TypeSpec
+            Ident "long"
+          Space " "
+          Declarator
+            Punct "*"
+            Ident "c"
+            Dimension
+              Punct "["
+              Expr
+                Ident "N"
+              Punct "]"
+          Punct ";"
+        Space " "
+        Punct "}"
+    Punct ";"
+  Space "\n"
+"##;
+    assert_eq!(tree(text).dump(), expected);
+}
+
+#[test]
+fn mistakes_are_errors_among_what_is_good() {
+    let text = r##"interface I {
+    // One.
+    HRESULT One([in, range(0, 9)] lnog lnog a);
+    HRESULT Two(void);
+}
+struct S { long a b; long c; };
+} enum E { A };
+"##;
+    let expected = r##"File
+  Interface
+    Ident "interface"
+    Space " "
+    Ident "I"
+    Space " "
+    Punct "{"
+    Space "\n    "
+    Error
+      Comment "// One."
+      Space "\n    "
+      TypeSpec
+        Ident "HRESULT"
+      Space " "
+      Ident "One"
+      Punct "("
+      Param
+        Attributes
+          Punct "["
+          Attribute
+            Ident "in"
+          Punct ","
+          Space " "
+          Attribute
+            Ident "range"
+            Punct "("
+            Expr
+              Number "0"
+            Punct ","
+            Space " "
+            Expr
+              Number "9"
+            Punct ")"
+          Punct "]"
+        Space " "
+        TypeSpec
+          Ident "lnog"
+        Space " "
+        Declarator
+          Ident "lnog"
+      Space " "
+      Ident "a"
+      Punct ")"
+      Punct ";"
+    Space "\n    "
+    Method
+      TypeSpec
+        Ident "HRESULT"
+      Space " "
+      Ident "Two"
+      Params
+        Punct "("
+        Ident "void"
+        Punct ")"
+      Punct ";"
+    Space "\n"
+    Punct "}"
+  Space "\n"
+  TypeDeclaration
+    TypeSpec
+      Struct
+        Ident "struct"
+        Space " "
+        Ident "S"
+        Space " "
+        Punct "{"
+        Space " "
+        Error
+          TypeSpec
+            Ident "long"
+          Space " "
+          Declarator
+            Ident "a"
+          Space " "
+          Ident "b"
+          Punct ";"
+        Space " "
+        Member
+          TypeSpec
+            Ident "long"
+          Space " "
+          Declarator
+            Ident "c"
+          Punct ";"
+        Space " "
+        Punct "}"
+    Punct ";"
+  Space "\n"
+  Error
+    Punct "}"
+  Space " "
+  TypeDeclaration
+    TypeSpec
+      Enum
+        Ident "enum"
+        Space " "
+        Ident "E"
+        Space " "
+        Punct "{"
+        Space " "
+        Enumerator
+          Ident "A"
+        Space " "
+        Punct "}"
+    Punct ";"
+  Space "\n"
+"##;
+    assert_eq!(tree(text).dump(), expected);
+}
+
+#[test]
+fn places_are_found() {
+    let text = "interface I { HRESULT M([in] long number); };";
+    let tree = tree(text);
+    let token = tree.token_at(text.find("number").expect("it is there") + 3).expect("a token");
+    assert_eq!((token.text(), token.kind()), ("number", SyntaxKind::Ident));
+    let around: Vec<_> =
+        std::iter::once(token.parent()).chain(token.parent().ancestors()).map(|one| one.kind()).collect();
+    use SyntaxKind::*;
+    assert_eq!(around, [Declarator, Param, Params, Method, Interface, File]);
+}
+
+#[test]
+fn comments_belong_to_what_they_stand_before() {
+    let text = "/* far */\n\n// a\n/* b\n */\nconst long A = 1; // not B's\n#define X\n// B's\r\nconst long B = 2;";
+    let tree = tree(text);
+    let all: Vec<_> = tree.root().nodes().map(|node| node.text()).collect();
+    assert_eq!(all, ["// a\n/* b\n */\nconst long A = 1;", "// B's\r\nconst long B = 2;"]);
+}
+
+#[test]
+fn macros_are_where_they_are_used() {
+    let names = |text: &str, kind| -> Vec<String> {
+        let tree = tree(text);
+        tree.root().descendants().filter(|node| node.kind() == kind).map(|node| node.text().to_owned()).collect()
+    };
+    // A use that is a thing of its own, one that is part of a thing, and one that is more than a thing.
+    let whole = "#define IN [in, range(0, 9)]\ninterface I { HRESULT M(IN long a); }";
+    assert_eq!(names(whole, SyntaxKind::Attributes), ["IN"]);
+    assert_eq!(names(whole, SyntaxKind::Attribute), [""; 0]);
+    let part = "#define PLUS 1 +\nconst long A = PLUS 2 * 3;";
+    assert_eq!(names(part, SyntaxKind::Expr), ["PLUS 2 * 3"]);
+    assert_eq!(names(part, SyntaxKind::Binary), ["PLUS 2 * 3", "2 * 3"]);
+    let more = "#define TWO const long A = 1; const long\nTWO B = 2;";
+    assert_eq!(names(more, SyntaxKind::Const), [""; 0]);
+    let nothing = "#define NOTHING\nNOTHING const NOTHING long A = 1; NOTHING";
+    assert_eq!(names(nothing, SyntaxKind::Const), ["const NOTHING long A = 1;"]);
+}
+
+#[test]
+fn excluded_branches_are_skipped() {
+    let text = "#if 0\n#if 1\nint x\n#endif\n?\n#elif 1\nconst long A = 1;\n#else\n{{ \n#endif\n";
+    let tree = tree(text);
+    let all: Vec<_> = tree.root().nodes().map(|node| (node.kind(), node.text())).collect();
+    let skipped = |text| (SyntaxKind::Skipped, text);
+    assert_eq!(all, [skipped("int x\n"), skipped("?\n"), (SyntaxKind::Const, "const long A = 1;"), skipped("{{ \n")]);
+}
+
+#[test]
+fn mistakes_are_said_once() {
+    for (text, codes) in [
+        ("const long A = 1;", &[][..]),
+        ("const long A = \"open;\nconst B", &["open-quote"]),
+        ("interface I { HRESULT M(", &["syntax", "syntax"]),
+        ("interface I { HRESULT M();", &["syntax"]),
+        ("struct S { long", &["syntax"]),
+    ] {
+        let found: Vec<_> = parse(text).1.iter().map(|one| one.code).collect();
+        assert_eq!(found, codes, "{text}");
+    }
+}
