@@ -105,14 +105,14 @@ impl<'a> Parser<'a> {
         });
         while let Some(text) = self.peek_text() {
             match text {
-                // Somebody else's, if there is anything before it.
-                "}" if braces == 0 && self.at > before => break,
                 "{" => braces += 1,
-                "}" => braces = braces.saturating_sub(1),
+                // It closes what the declaration stands in, or is left over: both know what to do with it.
+                "}" if braces == 0 => break,
+                "}" => braces -= 1,
                 _ => {}
             }
             self.at += 1;
-            if braces == 0 && (text == ";" || self.at == before + 1 && text == "}") {
+            if text == ";" && braces == 0 {
                 break;
             }
         }

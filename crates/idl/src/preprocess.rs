@@ -27,7 +27,7 @@ pub(crate) type Macros = HashMap<String, Vec<Token>>;
 /// Replacements of one name that may follow from one another.
 const DEPTH_MAX: usize = 16;
 /// Tokens that the macros used in a file may stand for, all together.
-const REPLACED_MAX: usize = 1_000_000;
+const REPLACED_MAX: usize = 100_000;
 
 struct Condition {
     taken: bool,

@@ -107,6 +107,18 @@ fn broken_texts_are_their_trees() {
         tree(text);
         tree(&text.replace('\n', "\r\n"));
     }
+    for opened in
+        ["struct S { ", "union U { case 1: ", "[", "const long A = (", "long a[-", "interface I { ", "#if 1\n", "{ }"]
+    {
+        tree(&opened.repeat(500));
+    }
+}
+
+#[test]
+fn what_cannot_be_read_is_a_tree_too() {
+    let tree = super::build::unread("too long");
+    assert_eq!(tree.text(), "too long");
+    assert_eq!(tree.dump(), "File\n  Error\n    Unknown \"too long\"\n");
 }
 
 #[test]
