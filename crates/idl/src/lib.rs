@@ -1,7 +1,8 @@
 //! The IDL compiler: MIDL's language in, proxies and stubs out.
 //!
 //! Text goes through [`lexer`], [`parser`] and resolution into a checked [`model`]; [`canonical`] gives each interface its
-//! fingerprint; [`plan`] decides how each method travels; a back end in [`emit`] writes the code.
+//! fingerprint; [`plan`] decides how each method travels; a back end in [`emit`] writes the code. For tools that change or
+//! look at source, [`syntax`] has all of it as a tree.
 //!
 //! In a build script one line does all:
 //!
@@ -24,6 +25,7 @@ mod preprocess;
 mod resolve;
 pub mod shapes;
 pub mod source;
+pub mod syntax;
 
 use std::path::{Path, PathBuf};
 

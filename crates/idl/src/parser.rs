@@ -8,6 +8,7 @@ use crate::ast::{Declarator, Dimension, Ident, InterfaceDecl, Item, Method, Para
 use crate::diagnostic::Diagnostic;
 use crate::lexer::{Token, TokenKind};
 use crate::source::{Sources, Span};
+use crate::syntax::{Noted, SyntaxKind};
 
 /// Nested types, parentheses and interfaces that a file may have.
 const DEPTH_MAX: usize = 64;
@@ -22,9 +23,13 @@ pub(crate) struct Parser<'a> {
     tokens: &'a [Token],
     at: usize,
     depth: usize,
+    /// Binary operators in the expression that is being parsed.
+    operators: usize,
     sources: &'a Sources,
     diagnostics: &'a mut Vec<Diagnostic>,
     end: Span,
+    // Invariant: they lie in one another or apart, inner ones before outer ones.
+    noted: Vec<Noted>,
 }
 
 impl<'a> Parser<'a> {
@@ -34,15 +39,20 @@ impl<'a> Parser<'a> {
         sources: &'a Sources,
         diagnostics: &'a mut Vec<Diagnostic>,
     ) -> Self {
-        Self { tokens, at: 0, depth: 0, sources, diagnostics, end }
+        Self { tokens, at: 0, depth: 0, operators: 0, sources, diagnostics, end, noted: Vec::new() }
     }
 
     /// The whole file.
     pub(crate) fn file(&mut self) -> Vec<Item> {
         let mut items = Vec::new();
         while self.at < self.tokens.len() {
+            let before = self.at;
             // Lone semicolons behind declarations mean nothing; a brace is left over from a mistake before it.
-            if self.eat(";") || (!self.diagnostics.is_empty() && self.eat("}")) {
+            if self.eat(";") {
+                continue;
+            }
+            if !self.diagnostics.is_empty() && self.eat("}") {
+                self.note(SyntaxKind::Error, before);
                 continue;
             }
             self.item_into(&mut items, false);
@@ -50,22 +60,44 @@ impl<'a> Parser<'a> {
         items
     }
 
+    /// The nodes of the syntax tree, to be asked for when the file has been parsed.
+    pub(crate) fn into_noted(self) -> Vec<Noted> {
+        self.noted
+    }
+
     fn item_into(&mut self, items: &mut Vec<Item>, in_interface: bool) {
         let before = self.at;
+        let found = self.diagnostics.len();
         match self.item(in_interface) {
-            Ok(item) => items.push(item),
+            Ok(item) => {
+                self.note(SyntaxKind::of_item(&item), before);
+                // A type with a mistake in it is not known; interfaces have left out what is wrong in them.
+                if self.diagnostics.len() == found || matches!(item, Item::Interface(_)) {
+                    items.push(item);
+                }
+            }
             Err(Stop) => self.recover(before),
         }
     }
 
+    /// What stands in braces, to the closing one. What cannot be understood ends at its semicolon.
+    pub(crate) fn body(&mut self, mut part: impl FnMut(&mut Self) -> Parsed<()>) -> Parsed<()> {
+        while !self.eat("}") {
+            let before = self.at;
+            if part(self).is_err() {
+                self.recover(before);
+                if self.peek().is_none() {
+                    return Err(Stop);
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Passes over the rest of a declaration that could not be understood.
     fn recover(&mut self, before: usize) {
-        self.depth = 0;
-        if self.at == before {
-            self.at += 1;
-        }
         // What has been opened before the mistake is closed behind it.
-        let passed = self.tokens[before.min(self.at)..self.at].iter().map(|token| self.sources.text(token.span));
+        let passed = self.tokens[before..self.at].iter().map(|token| self.sources.text(token.span));
         let mut braces = passed.fold(0_usize, |open, text| match text {
             "{" => open + 1,
             "}" => open.saturating_sub(1),
@@ -74,16 +106,34 @@ impl<'a> Parser<'a> {
         while let Some(text) = self.peek_text() {
             match text {
                 "{" => braces += 1,
-                "}" if braces == 0 => return,
+                // It closes what the declaration stands in, or is left over: both know what to do with it.
+                "}" if braces == 0 => break,
                 "}" => braces -= 1,
-                ";" if braces == 0 => {
-                    self.at += 1;
-                    return;
-                }
                 _ => {}
             }
             self.at += 1;
+            if text == ";" && braces == 0 {
+                break;
+            }
         }
+        self.note(SyntaxKind::Error, before);
+    }
+
+    // --- nodes --------------------------------------------------------------------------------------------------
+
+    /// Notes what has been passed since `start` as a node of the syntax tree.
+    pub(crate) fn note(&mut self, kind: SyntaxKind, start: usize) {
+        if start < self.at {
+            self.noted.push(Noted { kind, tokens: (start, self.at) });
+        }
+    }
+
+    /// Notes what `inner` understands as a node of the syntax tree.
+    pub(crate) fn node<T>(&mut self, kind: SyntaxKind, inner: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+        let start = self.at;
+        let outcome = inner(self)?;
+        self.note(kind, start);
+        Ok(outcome)
     }
 
     // --- tokens -------------------------------------------------------------------------------------------------
@@ -158,7 +208,7 @@ impl<'a> Parser<'a> {
         }
         self.depth += 1;
         let outcome = inner(self);
-        self.depth = self.depth.saturating_sub(1);
+        self.depth -= 1;
         outcome
     }
 
@@ -322,7 +372,8 @@ impl<'a> Parser<'a> {
         while self.at < self.tokens.len() && self.peek_text() != Some("}") {
             self.item_into(&mut items, true);
         }
-        self.expect("}", "at the end of the interface")?;
+        // Only the end of the file comes without a brace; what was declared is declared even so.
+        let _ = self.expect("}", "at the end of the interface");
         self.eat(";");
         Ok(Item::Interface(InterfaceDecl { attributes, name, base, items: Some(items), doc }))
     }
@@ -356,14 +407,14 @@ impl<'a> Parser<'a> {
                 error.help("methods stand in interfaces; types need `typedef` or a `struct`, `union` or `enum`"),
             );
         }
-        self.bump();
-        let params = self.params()?;
+        let params = self.node(SyntaxKind::Params, Self::params)?;
         self.expect(";", "after the method")?;
         let doc = self.doc_before(start);
         Ok(Item::Method(Method { attributes, returns: (spec, pointers), name, params, doc }))
     }
 
     fn params(&mut self) -> Parsed<Vec<Param>> {
+        self.bump();
         let mut params = Vec::new();
         if self.eat(")") {
             return Ok(params);
@@ -373,10 +424,12 @@ impl<'a> Parser<'a> {
             return Ok(params);
         }
         loop {
-            let attributes = self.attributes()?;
-            let spec = self.type_spec()?;
-            let declarator = self.declarator("the parameter's name")?;
-            params.push(Param { attributes, spec, declarator });
+            params.push(self.node(SyntaxKind::Param, |this| {
+                let attributes = this.attributes()?;
+                let spec = this.type_spec()?;
+                let declarator = this.declarator("the parameter's name")?;
+                Ok(Param { attributes, spec, declarator })
+            })?);
             if self.eat(")") {
                 return Ok(params);
             }
@@ -386,31 +439,38 @@ impl<'a> Parser<'a> {
 
     /// A name with its pointers and dimensions.
     pub(crate) fn declarator(&mut self, what: &str) -> Parsed<Declarator> {
-        let start = self.here();
-        let mut pointers = 0_u8;
-        loop {
-            if self.eat("*") {
-                pointers = pointers.saturating_add(1);
-            } else if !self.eat("const") {
-                break;
+        self.node(SyntaxKind::Declarator, |this| {
+            let start = this.here();
+            let mut pointers = 0_u8;
+            loop {
+                if this.eat("*") {
+                    pointers = pointers.saturating_add(1);
+                } else if !this.eat("const") {
+                    break;
+                }
             }
-        }
-        let name = self.ident(what)?;
-        let mut dimensions = Vec::new();
-        while self.eat("[") {
-            let open = self.behind();
-            if self.eat("]") {
-                dimensions.push(Dimension::Open(open.to(self.behind())));
-            } else if self.peek_text() == Some("*") && self.text_at(1) == Some("]") {
-                self.at += 2;
-                dimensions.push(Dimension::Open(open.to(self.behind())));
-            } else {
-                dimensions.push(Dimension::Fixed(self.expr()?));
-                self.expect("]", "after the dimension")?;
+            let name = this.ident(what)?;
+            let mut dimensions = Vec::new();
+            while this.peek_text() == Some("[") {
+                dimensions.push(this.node(SyntaxKind::Dimension, Self::dimension)?);
             }
+            let span = start.to(this.behind());
+            Ok(Declarator { pointers, name, dimensions, span })
+        })
+    }
+
+    fn dimension(&mut self) -> Parsed<Dimension> {
+        let open = self.here();
+        self.bump();
+        if self.peek_text() == Some("*") && self.text_at(1) == Some("]") {
+            self.bump();
         }
-        let span = start.to(self.behind());
-        Ok(Declarator { pointers, name, dimensions, span })
+        if self.eat("]") {
+            return Ok(Dimension::Open(open.to(self.behind())));
+        }
+        let length = self.expr()?;
+        self.expect("]", "after the dimension")?;
+        Ok(Dimension::Fixed(length))
     }
 
     /// Whether a type is `void` without pointers.

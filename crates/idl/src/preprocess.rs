@@ -13,6 +13,10 @@ use std::collections::HashMap;
 pub(crate) struct Output {
     /// Tokens without trivia, directives and what conditions exclude.
     pub(crate) tokens: Vec<Token>,
+    /// For each of these, which token of the file it is or replaces.
+    pub(crate) origins: Vec<usize>,
+    /// Tokens of the file that conditions exclude.
+    pub(crate) skipped: Vec<usize>,
     /// Files named by `#include`.
     pub(crate) includes: Vec<(String, Span)>,
 }
@@ -22,6 +26,8 @@ pub(crate) type Macros = HashMap<String, Vec<Token>>;
 
 /// Replacements of one name that may follow from one another.
 const DEPTH_MAX: usize = 16;
+/// Tokens that the macros used in a file may stand for, all together.
+const REPLACED_MAX: usize = 100_000;
 
 struct Condition {
     taken: bool,
@@ -35,6 +41,8 @@ struct Preprocessor<'a> {
     macros: &'a mut Macros,
     diagnostics: &'a mut Vec<Diagnostic>,
     conditions: Vec<Condition>,
+    /// Tokens that came from macros, with those that became others.
+    replaced: usize,
     output: Output,
 }
 
@@ -45,13 +53,16 @@ pub(crate) fn preprocess(
     macros: &mut Macros,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Output {
-    let mut this = Preprocessor { sources, macros, diagnostics, conditions: Vec::new(), output: Output::default() };
-    for token in tokens {
+    let mut this =
+        Preprocessor { sources, macros, diagnostics, conditions: Vec::new(), replaced: 0, output: Output::default() };
+    for (at, token) in tokens.iter().enumerate() {
         match token.kind {
             TokenKind::Directive => this.directive(*token),
-            _ if token.is_trivia() || !this.is_active() => {}
+            _ if !this.is_active() => this.output.skipped.push(at),
+            _ if token.is_trivia() => {}
             _ => this.expand(*token, 0),
         }
+        this.output.origins.resize(this.output.tokens.len(), at);
     }
     if let Some(open) = this.conditions.last() {
         let error = Diagnostic::error("open-condition", open.span, "this condition does not end");
@@ -66,6 +77,17 @@ impl Preprocessor<'_> {
     }
 
     fn expand(&mut self, token: Token, depth: usize) {
+        if depth > 0 {
+            self.replaced += 1;
+            if self.replaced == REPLACED_MAX {
+                let error =
+                    Diagnostic::error("too-long", token.span, "the macros of this file stand for too much text");
+                self.diagnostics.push(error.help(format!("more than {REPLACED_MAX} words are not understood")));
+            }
+            if self.replaced >= REPLACED_MAX {
+                return;
+            }
+        }
         let replacement = (token.kind == TokenKind::Ident && depth < DEPTH_MAX)
             .then(|| self.macros.get(self.sources.text(token.span)).cloned())
             .flatten();

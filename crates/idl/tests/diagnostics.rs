@@ -103,6 +103,28 @@ fn syntax() {
     refused("library L { };", "unsupported", 1, &["`library` is not supported"]);
     let deep = format!("const long A = {}1{};", "(".repeat(500), ")".repeat(500));
     refused(&deep, "too-deep", 1, &["nested too deeply"]);
+    let long = format!("const long A = 1{};", " + 1".repeat(100_000));
+    refused(&long, "too-deep", 1, &["too long", "500 operators"]);
+    refused("struct S { struct { long x; } a, b; };", "no-tag", 1, &["write a tag"]);
+    let lines = (1..12).map(|at| format!("#define A{at} {}\n", format!("A{} ", at - 1).repeat(10)));
+    let bomb = format!("#define A0\n{}A11\n", lines.collect::<String>());
+    refused(&bomb, "too-long", 2, &["macros"]);
+}
+
+#[test]
+fn what_is_left_over_takes_nothing_along() {
+    for (text, codes) in [
+        (with_methods("; HRESULT A([in] lnog x);"), &["syntax", "unknown-type"][..]),
+        ("} const long A = B;".to_owned(), &["syntax", "unknown-value"]),
+        ("struct S { long a b; long c d; }; const long A = B;".to_owned(), &["syntax", "syntax", "unknown-value"]),
+        ("union U switch (long k) { long a; case 2: long b c; };".to_owned(), &["arm-without-case", "syntax"]),
+        ("struct S { lnog lnog lnog".to_owned(), &["syntax"]),
+        (with_methods("HRESULT A();").replace("\n}", ""), &["syntax"]),
+    ] {
+        let failure = Compiler::new().check_text(Path::new("x.idl"), &text).expect_err("mistakes");
+        let found: Vec<_> = failure.diagnostics.iter().map(|one| one.code).collect();
+        assert_eq!(found, codes, "{text}\n{failure}");
+    }
 }
 
 #[test]

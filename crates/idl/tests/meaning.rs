@@ -58,6 +58,25 @@ fn structures_are_laid_out_as_c_does() {
     assert_eq!(sizes[2], ("Node", (vec![0, 8], 16, 8)));
 }
 
+#[test]
+fn types_may_be_declared_where_they_are_used() {
+    let text = "
+        struct Outer { struct Inner { long x; } a, b[2]; };
+        typedef union switch (long which) Choice { case 1: long number; default: ; } Choice;
+        struct Holder { Choice choice; };";
+    let model = check(text).model;
+    let sizes: Vec<_> = model.structs.iter().map(|one| (one.name.as_str(), model.offsets(one))).collect();
+    assert!(sizes.contains(&("Inner", (vec![0], 4, 4))), "{sizes:?}");
+    assert!(sizes.contains(&("Outer", (vec![0, 4], 12, 4))), "{sizes:?}");
+    assert!(sizes.contains(&("Holder", (vec![0], 8, 4))), "{sizes:?}");
+}
+
+#[test]
+fn long_expressions_are_evaluated() {
+    let text = format!("const long A = 1{};", " + 1".repeat(500));
+    assert_eq!(constant(&check(&text).model, "A"), Value::Int(501));
+}
+
 const FAMILY: &str = "
     interface ILater;
     typedef [v1_enum] enum Kind { LOW = 1, HIGH = 2 } Kind;

@@ -1,4 +1,5 @@
 //! Feeds texts to the IDL compiler, from the lexer to the code that it writes: whatever they say, it ends, and says what is wrong.
+//! Their syntax trees keep every byte.
 
 #![no_main]
 
@@ -7,6 +8,10 @@ use obvia_idl::Compiler;
 use std::path::Path;
 
 fuzz_target!(|text: &str| {
+    let (tree, diagnostics) = obvia_idl::syntax::parse(text);
+    assert_eq!(tree.text(), text);
+    let has_errors = tree.root().descendants().any(|node| node.kind() == obvia_idl::syntax::SyntaxKind::Error);
+    assert!(!has_errors || !diagnostics.is_empty(), "an error node, and nothing is said of it");
     // No directory of that name: nothing that the text imports is there, but for what the compiler knows itself.
     let path = Path::new("no-such-directory/fuzz.idl");
     match Compiler::new().check_text(path, text) {

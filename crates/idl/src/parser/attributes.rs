@@ -4,6 +4,7 @@ use super::{Parsed, Parser};
 use crate::ast::{Attribute, Ident};
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
+use crate::syntax::SyntaxKind;
 
 /// Attributes whose arguments are no expressions.
 const RAW: [&str; 8] =
@@ -15,14 +16,15 @@ impl Parser<'_> {
     pub(crate) fn attributes(&mut self) -> Parsed<Vec<Attribute>> {
         let mut attributes = Vec::new();
         loop {
+            let start = self.at;
             if self.peek_text() == Some("OBVIA") {
                 self.bump();
                 self.expect("(", "after OBVIA")?;
-                attributes.push(self.attribute()?);
+                attributes.push(self.node(SyntaxKind::Attribute, Self::attribute)?);
                 self.expect(")", "after the attribute")?;
             } else if self.eat("[") {
                 while !self.eat("]") {
-                    attributes.push(self.attribute()?);
+                    attributes.push(self.node(SyntaxKind::Attribute, Self::attribute)?);
                     if !self.eat(",") && self.peek_text() != Some("]") {
                         self.expect("]", "at the end of the attributes")?;
                     }
@@ -30,6 +32,7 @@ impl Parser<'_> {
             } else {
                 return Ok(attributes);
             }
+            self.note(SyntaxKind::Attributes, start);
         }
     }
 

@@ -5,31 +5,51 @@ use crate::ast::{Expr, ExprKind};
 use crate::diagnostic::Diagnostic;
 use crate::lexer::{Token, TokenKind};
 use crate::preprocess::precedence;
+use crate::syntax::SyntaxKind;
+
+/// Binary operators that an expression may have: each is a level of the AST.
+const OPERATORS_MAX: usize = 500;
 
 impl Parser<'_> {
     /// A whole expression.
     pub(crate) fn expr(&mut self) -> Parsed<Expr> {
+        self.operators = 0;
+        self.inner_expr()
+    }
+
+    fn inner_expr(&mut self) -> Parsed<Expr> {
+        self.node(SyntaxKind::Expr, Self::choice)
+    }
+
+    fn choice(&mut self) -> Parsed<Expr> {
         self.nest(|this| {
             let condition = this.binary(0)?;
             if !this.eat("?") {
                 return Ok(condition);
             }
-            let yes = this.expr()?;
+            let yes = this.inner_expr()?;
             this.expect(":", "between the two values")?;
-            let no = this.expr()?;
+            let no = this.inner_expr()?;
             let span = condition.span.to(no.span);
             Ok(Expr { kind: ExprKind::Ternary(Box::new(condition), Box::new(yes), Box::new(no)), span })
         })
     }
 
     fn binary(&mut self, least: u8) -> Parsed<Expr> {
+        let start = self.at;
         let mut left = self.unary()?;
         while let Some(operator) = self.peek_text() {
             let Some(precedence) = precedence(operator).filter(|&found| found >= least) else {
                 break;
             };
+            self.operators += 1;
+            if self.operators > OPERATORS_MAX {
+                let error = Diagnostic::error("too-deep", self.here(), "this expression is too long");
+                return self.fail(error.help(format!("more than {OPERATORS_MAX} operators are not understood")));
+            }
             self.bump();
             let right = self.nest(|this| this.binary(precedence + 1))?;
+            self.note(SyntaxKind::Binary, start);
             let span = left.span.to(right.span);
             left = Expr { kind: ExprKind::Binary(operator.to_owned(), Box::new(left), Box::new(right)), span };
         }
@@ -37,10 +57,11 @@ impl Parser<'_> {
     }
 
     fn unary(&mut self) -> Parsed<Expr> {
-        let start = self.here();
+        let (first, start) = (self.at, self.here());
         for operator in ["-", "+", "~", "!", "*"] {
             if self.eat(operator) {
                 let operand = self.nest(Self::unary)?;
+                self.note(SyntaxKind::Unary, first);
                 let span = start.to(operand.span);
                 return Ok(Expr { kind: ExprKind::Unary(operator, Box::new(operand)), span });
             }
@@ -49,9 +70,11 @@ impl Parser<'_> {
     }
 
     fn primary(&mut self) -> Parsed<Expr> {
+        let start = self.at;
         if self.eat("(") {
-            let inner = self.expr()?;
+            let inner = self.inner_expr()?;
             self.expect(")", "after the expression")?;
+            self.note(SyntaxKind::Paren, start);
             return Ok(inner);
         }
         let Some(token) = self.bump() else {

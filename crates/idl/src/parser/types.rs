@@ -4,6 +4,7 @@ use super::{Parsed, Parser};
 use crate::ast::{Arm, Attribute, Declarator, EnumDecl, Member, StructDecl, TypeKind, TypeSpec, UnionDecl};
 use crate::diagnostic::Diagnostic;
 use crate::lexer::TokenKind;
+use crate::syntax::SyntaxKind;
 
 /// Names of base types that are one word.
 const WORDS: [(&str, &str); 24] = [
@@ -64,14 +65,22 @@ impl Parser<'_> {
 
     /// A type, with the attributes that stand before it.
     pub(crate) fn type_spec_with(&mut self, before: &[Attribute]) -> Parsed<TypeSpec> {
+        self.node(SyntaxKind::TypeSpec, |this| this.type_spec_inner(before))
+    }
+
+    fn type_spec_inner(&mut self, before: &[Attribute]) -> Parsed<TypeSpec> {
         let start = self.here();
         let mut constant = self.eat("const");
         let mut attributes = before.to_vec();
         attributes.extend(self.attributes()?);
         let kind = match self.peek_text().unwrap_or("") {
-            "struct" => TypeKind::Struct(self.nest(|this| this.struct_decl(attributes))?),
-            "union" => TypeKind::Union(self.nest(|this| this.union_decl(attributes))?),
-            "enum" => TypeKind::Enum(self.enum_decl(attributes)?),
+            "struct" => {
+                TypeKind::Struct(self.node(SyntaxKind::Struct, |this| this.nest(|this| this.struct_decl(attributes)))?)
+            }
+            "union" => {
+                TypeKind::Union(self.node(SyntaxKind::Union, |this| this.nest(|this| this.union_decl(attributes)))?)
+            }
+            "enum" => TypeKind::Enum(self.node(SyntaxKind::Enum, |this| this.enum_decl(attributes))?),
             "interface" => {
                 self.bump();
                 TypeKind::Named(self.ident("the interface's name")?.name)
@@ -140,7 +149,7 @@ impl Parser<'_> {
     }
 
     fn tag(&mut self) -> Option<crate::ast::Ident> {
-        self.peek().filter(|token| token.kind == TokenKind::Ident)?;
+        self.peek().filter(|token| token.kind == TokenKind::Ident && self.peek_text() != Some("switch"))?;
         self.ident("a tag").ok()
     }
 
@@ -151,22 +160,26 @@ impl Parser<'_> {
             return Ok(StructDecl { tag, members: None, attributes });
         }
         let mut members = Vec::new();
-        while !self.eat("}") {
-            self.members(&mut members)?;
-        }
+        self.body(|this| this.node(SyntaxKind::Member, |this| this.members(&mut members)))?;
         Ok(StructDecl { tag, members: Some(members), attributes })
     }
 
     /// One line of members: `long a, *b;`.
     fn members(&mut self, members: &mut Vec<Member>) -> Parsed<()> {
         let attributes = self.attributes()?;
-        let spec = self.type_spec()?;
+        let mut spec = self.type_spec()?;
         loop {
             let declarator = self.declarator("the member's name")?;
             members.push(Member { attributes: attributes.clone(), spec: spec.clone(), declarator: Some(declarator) });
             if !self.eat(",") {
                 break;
             }
+            // The type is declared once.
+            let Some(mention) = mention(&spec) else {
+                let error = Diagnostic::error("no-tag", spec.span, "the type of these members has no name");
+                return self.fail(error.help("write a tag before its `{`"));
+            };
+            spec = mention;
         }
         self.expect(";", "after the member")?;
         Ok(())
@@ -188,9 +201,10 @@ impl Parser<'_> {
             return Ok(UnionDecl { tag, switch, arms: None, attributes });
         }
         let mut arms = Vec::new();
-        while !self.eat("}") {
-            arms.push(self.arm()?);
-        }
+        self.body(|this| {
+            arms.push(this.node(SyntaxKind::Arm, Self::arm)?);
+            Ok(())
+        })?;
         Ok(UnionDecl { tag, switch, arms: Some(arms), attributes })
     }
 
@@ -247,15 +261,35 @@ impl Parser<'_> {
         }
         let mut values = Vec::new();
         while !self.eat("}") {
-            let name = self.ident("the value's name")?;
-            let value = if self.eat("=") { Some(self.expr()?) } else { None };
-            values.push((name, value));
+            values.push(self.node(SyntaxKind::Enumerator, |this| {
+                let name = this.ident("the value's name")?;
+                let value = if this.eat("=") { Some(this.expr()?) } else { None };
+                Ok((name, value))
+            })?);
             if !self.eat(",") && self.peek_text() != Some("}") {
                 self.expect("}", "at the end of the enum")?;
             }
         }
         Ok(EnumDecl { tag, values: Some(values), attributes })
     }
+}
+
+/// A type as it is written where it was declared before. `None` when it has no tag to call it by.
+fn mention(spec: &TypeSpec) -> Option<TypeSpec> {
+    let attributes = Vec::new();
+    let kind = match &spec.kind {
+        TypeKind::Struct(StructDecl { tag, members: Some(_), .. }) => {
+            TypeKind::Struct(StructDecl { tag: Some(tag.clone()?), members: None, attributes })
+        }
+        TypeKind::Union(UnionDecl { tag, arms: Some(_), .. }) => {
+            TypeKind::Union(UnionDecl { tag: Some(tag.clone()?), switch: None, arms: None, attributes })
+        }
+        TypeKind::Enum(EnumDecl { tag, values: Some(_), .. }) => {
+            TypeKind::Enum(EnumDecl { tag: Some(tag.clone()?), values: None, attributes })
+        }
+        mentioned => mentioned.clone(),
+    };
+    Some(TypeSpec { kind, constant: spec.constant, span: spec.span })
 }
 
 fn word_of(word: &str) -> &'static str {
