@@ -4,44 +4,10 @@
 //! added. Nothing here allocates, locks or asks the kernel unless a thread has to sleep.
 
 use crate::status::Status;
-use obvia_ndr::flat::Source;
 use obvia_via::layout::INLINE_MAX;
 use obvia_via::provider::shm::{Alarm, Message, Tx, Vi};
 use obvia_via::{Deadline, Error as ViError, Header, Kind, Limit, RegionView, Seconds};
 use std::fmt;
-
-/// The bytes of a peer's frame, as a transfer syntax reads them.
-///
-/// `via` and `ndr` do not know each other; this adapter is where they meet.
-#[derive(Clone, Copy, Debug)]
-pub struct PeerFrame<'a>(pub RegionView<'a>);
-
-impl Source for PeerFrame<'_> {
-    #[inline]
-    fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    #[inline]
-    fn load_u8(&self, offset: usize) -> Option<u8> {
-        self.0.load_u8(offset)
-    }
-
-    #[inline]
-    fn load_u16(&self, offset: usize) -> Option<u16> {
-        self.0.load_u16(offset)
-    }
-
-    #[inline]
-    fn load_u32(&self, offset: usize) -> Option<u32> {
-        self.0.load_u32(offset)
-    }
-
-    #[inline]
-    fn load_u64(&self, offset: usize) -> Option<u64> {
-        self.0.load_u64(offset)
-    }
-}
 
 /// Why a call has no results.
 #[derive(Debug)]

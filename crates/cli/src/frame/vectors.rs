@@ -101,6 +101,26 @@ fn valid_vectors_are_read_and_written() {
     }
 }
 
+/// The document's table has the bytes of the vector that is named for it.
+#[test]
+fn the_document_shows_a_vector() {
+    let document = std::fs::read_to_string(folder().join("../../../docs/flat.md")).unwrap();
+    let row = |line: &str| {
+        let (offset, rest) = line.strip_prefix("| ")?.split_once(" | `")?;
+        let bytes = rest.split_once('`')?.0.to_owned();
+        (offset.len() == 2).then_some((usize::from_str_radix(offset, 16).ok()?, bytes))
+    };
+    let mut bytes = Vec::new();
+    for (offset, row) in document.lines().filter_map(row) {
+        assert_eq!(offset, bytes.len(), "{row}");
+        bytes.extend(unhex(&row));
+    }
+    let files = files();
+    let named = |vector: &&Value| vector["name"] == json!("the document's example");
+    let vector = files.iter().flat_map(|(_, file)| file["valid"].as_array().unwrap()).find(named).unwrap();
+    assert_eq!(hex(&bytes), hex(&unhex(vector["bytes"].as_str().unwrap())));
+}
+
 #[test]
 fn invalid_vectors_are_refused_for_their_reason() {
     for (path, file) in files() {

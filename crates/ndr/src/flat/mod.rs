@@ -18,21 +18,3 @@ pub const FRAME_MAX: usize = i32::MAX as usize;
 pub const OBJECT_ALIGN: usize = 8;
 /// Bytes of an object's header: type and count.
 pub const OBJECT_HEADER: usize = 8;
-
-/// Bytes that may change while they are read: every load is bounds-checked and happens once.
-pub trait Source {
-    /// Bytes there are.
-    fn len(&self) -> usize;
-    /// Whether there are none.
-    fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-    /// Loads the byte at `offset`.
-    fn load_u8(&self, offset: usize) -> Option<u8>;
-    /// Loads the 16-bit integer at `offset`.
-    fn load_u16(&self, offset: usize) -> Option<u16>;
-    /// Loads the 32-bit integer at `offset`.
-    fn load_u32(&self, offset: usize) -> Option<u32>;
-    /// Loads the 64-bit integer at `offset`.
-    fn load_u64(&self, offset: usize) -> Option<u64>;
-}
