@@ -31,6 +31,7 @@
 //! vi.tx.send_inline(Header { kind: Kind::Request, opnum: 3, first: 0, second: 0 }, 4);
 //! let answer = vi.rx.receive(Deadline::after_secs(5))?;
 //! assert_eq!(answer.frame().load_u32(0), Some(8));
+//! assert_eq!((vi.counters().sent, vi.counters().received), (1, 1));
 //! drop(vi);
 //! server.join().unwrap()?;
 //! # std::fs::remove_dir_all(std::env::temp_dir().join(format!("via-doc-{}", std::process::id()))).unwrap();
@@ -40,6 +41,8 @@
 #[cfg(not(target_endian = "little"))]
 compile_error!("the words of a shared segment are little endian, and so must the processor be");
 
+#[cfg_attr(loom, allow(dead_code))]
+mod counters;
 mod deadline;
 pub mod doorbell;
 #[cfg_attr(loom, allow(dead_code))]
@@ -54,6 +57,7 @@ mod sync;
 #[cfg_attr(loom, expect(dead_code, reason = "who waits is left out of the model"))]
 pub mod wait;
 
+pub use counters::Counters;
 pub use deadline::{Deadline, Limit, Seconds};
 pub use error::{Error, Violation};
 pub use message::{Header, Kind};

@@ -44,6 +44,11 @@ impl SendArea {
         Self { number: 0, start, length, cursor: 0, last: 0, grown: None, limit }
     }
 
+    /// How many larger areas have been made.
+    pub(super) fn number(&self) -> u32 {
+        self.number
+    }
+
     /// The longest frame.
     pub(super) fn limit(&self) -> usize {
         self.limit

@@ -6,7 +6,7 @@ use super::vi::Wire;
 use crate::doorbell::{end_sleep, prepare_sleep};
 use crate::layout::{self, AREA, INLINE_MAX, SLOT_FRAME, slot_offset};
 use crate::wait::{SpinBudget, breathe};
-use crate::{Deadline, Error, Header, Kind, Limit, RegionView, Violation};
+use crate::{Counters, Deadline, Error, Header, Kind, Limit, RegionView, Violation};
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -25,6 +25,7 @@ pub struct Rx {
     next: u32,
     budget: SpinBudget,
     area: ReceiveArea,
+    sleeps: u64,
     wire: Arc<Wire>,
 }
 
@@ -66,7 +67,12 @@ impl Rx {
         let area = unsafe { start.add(AREA) };
         // SAFETY: the rest of the peer's segment, which `wire` keeps mapped; AREA is a multiple of 16.
         let area = unsafe { ReceiveArea::new(area, wire.peer.length() - AREA, limit) };
-        Self { start, next: 1, budget, area, wire }
+        Self { start, next: 1, budget, area, sleeps: 0, wire }
+    }
+
+    pub(super) fn count(&self, counters: &mut Counters) {
+        counters.received = self.next.wrapping_sub(1);
+        counters.sleeps = self.sleeps;
     }
 
     /// Waits for the next message.
@@ -209,6 +215,7 @@ impl Rx {
             if let Err(error) = self.look_around(deadline) {
                 break Err(error);
             }
+            self.sleeps += 1;
             futex::wait(peer_bell, bell, deadline.remaining().min(NAP));
         };
         end_sleep(own_flag);

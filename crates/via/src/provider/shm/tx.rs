@@ -5,7 +5,7 @@ use super::futex;
 use super::vi::Wire;
 use crate::doorbell::must_ring;
 use crate::layout::{self, AREA, INLINE_MAX, SLOT_COUNT, SLOT_FRAME, slot_offset};
-use crate::{Deadline, Error, Header, Limit, Violation};
+use crate::{Counters, Deadline, Error, Header, Limit, Violation};
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,6 +20,8 @@ pub struct Tx {
     taken: u32,
     peer_may_sleep: bool,
     area: SendArea,
+    wakes: u64,
+    credit_waits: u64,
     wire: Arc<Wire>,
 }
 
@@ -33,7 +35,14 @@ impl Tx {
         let area = unsafe { start.add(AREA) };
         // SAFETY: the rest of the own segment, which `wire` keeps mapped; frames are written by this value only.
         let area = unsafe { SendArea::new(area, wire.own.length() - AREA, limit) };
-        Self { start, next: 1, taken: 0, peer_may_sleep, area, wire }
+        Self { start, next: 1, taken: 0, peer_may_sleep, area, wakes: 0, credit_waits: 0, wire }
+    }
+
+    pub(super) fn count(&self, counters: &mut Counters) {
+        counters.sent = self.next.wrapping_sub(1);
+        counters.wakes = self.wakes;
+        counters.credit_waits = self.credit_waits;
+        counters.areas = self.area.number();
     }
 
     /// The sequence number that the next message will have: the call id of a request.
@@ -140,7 +149,8 @@ impl Tx {
 
     #[cold]
     #[inline(never)]
-    fn wake_peer(&self) {
+    fn wake_peer(&mut self) {
+        self.wakes += 1;
         futex::wake(self.wire.own.word(layout::BELL));
     }
 
@@ -148,6 +158,7 @@ impl Tx {
     #[cold]
     fn await_credit(&mut self, deadline: Deadline, enough: impl Fn(&mut Self) -> bool) -> Result<(), Error> {
         let deadline = deadline.start();
+        self.credit_waits += 1;
         loop {
             let consumed = self.wire.peer.word(layout::CONSUMED).load(Ordering::Acquire);
             // Only a count between what is known and what was sent is true.

@@ -4,7 +4,7 @@ use super::greeting::peer_pid;
 use super::mapping::Mapping;
 use super::{Rx, Tx, futex, pulse};
 use crate::wait::SpinBudget;
-use crate::{Error, Waiting, layout};
+use crate::{Counters, Error, Waiting, layout};
 use rustix::fd::OwnedFd;
 use rustix::net::Shutdown;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -104,6 +104,14 @@ impl Vi {
     /// Whether the peer ended, or closed its side.
     pub fn is_closed(&self) -> bool {
         self.wire.state.load(Ordering::Acquire) & CLOSED != 0
+    }
+
+    /// What happened so far.
+    pub fn counters(&self) -> Counters {
+        let mut counters = Counters::default();
+        self.tx.count(&mut counters);
+        self.rx.count(&mut counters);
+        counters
     }
 
     /// A handle by which other threads interrupt a wait on this connection.

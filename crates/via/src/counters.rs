@@ -1,0 +1,58 @@
+//! What happened on a connection.
+
+/// Counts since the connection was made. Reading them costs nothing that a message would notice.
+///
+/// A connection that polls and shows sleeps has a peer that is slower than expected; wakes cost the kernel's time on
+/// this side. Numbers of messages begin again at 0 after 2^32.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Messages sent.
+    pub sent: u32,
+    /// Messages received.
+    pub received: u32,
+    /// Waits for a message that ended in the kernel.
+    pub sleeps: u64,
+    /// Times that the peer slept and had to be woken.
+    pub wakes: u64,
+    /// Times that a sender had to wait for credit.
+    pub credit_waits: u64,
+    /// Larger areas that were made for frames sent.
+    pub areas: u32,
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use crate::provider::shm::{Directory, Options};
+    use crate::{Deadline, Header, Kind, Waiting};
+    use std::time::Duration;
+
+    #[test]
+    #[cfg_attr(miri, ignore)]
+    fn sleeps_wakes_and_areas_are_counted() {
+        let path = std::env::temp_dir().join(format!("via-counters-{}", std::process::id()));
+        let directory = Directory::at(&path).unwrap();
+        let listener = directory.bind("counted").unwrap();
+        let options = Options { waiting: Waiting::Block, area: 4096, ..Options::default() };
+        let for_server = options.clone();
+        let server = std::thread::spawn(move || {
+            let incoming = listener.accept(Deadline::after_secs(20)).unwrap();
+            let mut vi = incoming.complete(&for_server).unwrap();
+            let request = vi.rx.receive(Deadline::after_secs(20)).unwrap().header();
+            vi.tx.inline_frame(Deadline::after_secs(20)).unwrap();
+            vi.tx.send_inline(Header { kind: Kind::Response, ..request }, 0);
+            vi.counters()
+        });
+        let mut vi = directory.connect("counted", &options, Deadline::after_secs(20)).unwrap();
+        assert_eq!(vi.counters(), super::Counters::default());
+        // The server sleeps by now.
+        std::thread::sleep(Duration::from_millis(200));
+        vi.tx.area_frame(100_000, 0, Deadline::after_secs(20)).unwrap().fill(1);
+        vi.tx.send_area(Header { kind: Kind::Request, opnum: 3, first: 0, second: 0 }, 100_000);
+        vi.rx.receive(Deadline::after_secs(20)).unwrap();
+        let (mine, its) = (vi.counters(), server.join().unwrap());
+        assert_eq!((mine.sent, mine.received, mine.areas, mine.wakes), (1, 1, 1, 1));
+        assert_eq!((its.sent, its.received, its.areas), (1, 1, 0));
+        assert!(its.sleeps > 0, "{its:?}");
+        std::fs::remove_dir_all(path).unwrap();
+    }
+}
