@@ -19,6 +19,7 @@ mod marshal;
 mod objref;
 mod proxy;
 mod registry;
+mod reply;
 pub mod rt;
 mod runtime;
 mod server;

@@ -5,15 +5,12 @@
 //! pointer like any other.
 
 use crate::error::{Error, Result, code, leave};
-use crate::exports::Client;
-use crate::frame::{Arrays, Measure, Scalar, Value};
+use crate::frame::Measure;
 use crate::link::Link;
-use crate::marshal::{self, OwnedArray, OwnedObject, OwnedText, Wanted};
 use crate::registry::{self, InterfaceInfo, VtablePointer};
-use crate::runtime::Runtime;
+use crate::reply::ReplyView;
 use crate::{system, thread};
-use obvia_rpc::vi_call::{Channel, Reply, TargetId};
-use obvia_via::RegionView;
+use obvia_rpc::vi_call::{Channel, TargetId};
 use obvia_via::layout::INLINE_MAX;
 use std::ffi::c_void;
 use std::ptr::NonNull;
@@ -141,7 +138,7 @@ impl ProxyCall<'_> {
     pub fn send(&mut self, opnum: u16, length: usize) -> Result<ReplyView<'_>> {
         let length = length.next_multiple_of(8);
         let reply = self.channel.call(self.target, opnum, length, thread::ThreadLimit)?;
-        Ok(ReplyView { reply, oxid: self.oxid })
+        Ok(ReplyView::new(reply, self.oxid))
     }
 
     /// Publishes a request that has no reply.
@@ -149,195 +146,6 @@ impl ProxyCall<'_> {
     pub fn send_oneway(&mut self, opnum: u16, length: usize) {
         self.channel.oneway(self.target, opnum, length.next_multiple_of(8));
     }
-}
-
-/// A reply in the peer's memory.
-pub struct ReplyView<'a> {
-    reply: Reply<'a>,
-    oxid: u64,
-}
-
-impl<'a> ReplyView<'a> {
-    /// What the method returned.
-    #[inline]
-    pub fn result(&self) -> HRESULT {
-        HRESULT(self.reply.status.cast_signed())
-    }
-
-    /// Whether the method failed; then there are no results.
-    #[inline]
-    pub fn failed(&self) -> bool {
-        self.reply.status.cast_signed() < 0
-    }
-
-    /// The process that answered.
-    pub(crate) fn peer(&self) -> u64 {
-        self.oxid
-    }
-
-    /// The frame, whatever is in it.
-    pub(crate) fn whole(&self) -> RegionView<'a> {
-        self.reply.frame
-    }
-
-    /// The frame of results that lie in a block of `length` bytes and nowhere else.
-    ///
-    /// # Errors
-    ///
-    /// RPC_E_INVALID_DATA when it has another length.
-    #[inline]
-    pub fn block(&self, length: usize) -> Result<RegionView<'a>> {
-        if self.reply.frame.len() == length.next_multiple_of(8) { Ok(self.reply.frame) } else { Err(invalid_reply()) }
-    }
-
-    /// The frame of results with arrays behind a block of `length` bytes.
-    ///
-    /// # Errors
-    ///
-    /// RPC_E_INVALID_DATA when it is shorter.
-    #[inline]
-    pub fn frame(&self, length: usize) -> Result<RegionView<'a>> {
-        if self.reply.frame.len() >= length.next_multiple_of(8) { Ok(self.reply.frame) } else { Err(invalid_reply()) }
-    }
-
-    /// Copies a returned array to where the caller wants it.
-    ///
-    /// # Safety
-    ///
-    /// `into` must be writable for `count` elements.
-    ///
-    /// # Errors
-    ///
-    /// RPC_E_INVALID_DATA when the array is not what slot and count say.
-    #[inline]
-    pub unsafe fn copy_out<T: Scalar>(
-        &self,
-        arrays: &mut Arrays,
-        slot: usize,
-        kind: u32,
-        count: usize,
-        into: *mut T,
-    ) -> Result<()> {
-        let body = arrays.find(self.reply.frame, slot, kind, count, size_of::<T>()).ok_or_else(invalid_reply)?;
-        // SAFETY: the caller's promise; bytes have no validity of their own, and any bytes make a valid scalar.
-        let bytes = unsafe { std::slice::from_raw_parts_mut(into.cast::<u8>(), count * size_of::<T>()) };
-        self.reply.frame.copy_to(body, bytes).ok_or_else(invalid_reply)
-    }
-
-    /// Loads a returned array of values that have to be checked one by one.
-    ///
-    /// # Safety
-    ///
-    /// `into` must be writable for `count` elements.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::copy_out`], and when an element is no value of its type.
-    pub unsafe fn copy_values<T: Value>(
-        &self,
-        arrays: &mut Arrays,
-        slot: usize,
-        kind: u32,
-        count: usize,
-        into: *mut T,
-    ) -> Result<()> {
-        let frame = self.reply.frame;
-        let body = arrays.find(frame, slot, kind, count, T::SIZE).ok_or_else(invalid_reply)?;
-        for at in 0..count {
-            let value = T::load(frame, body + at * T::SIZE).ok_or_else(invalid_reply)?;
-            // SAFETY: the caller's promise.
-            let place = unsafe { into.add(at) };
-            // SAFETY: as above.
-            unsafe { place.write(value) };
-        }
-        Ok(())
-    }
-
-    /// Copies a returned string to memory of the caller's.
-    ///
-    /// # Errors
-    ///
-    /// RPC_E_INVALID_DATA when the slot names no string, or the string does not end in zero.
-    pub fn take_text<T: Scalar + Value + PartialEq + Default>(
-        &self,
-        arrays: &mut Arrays,
-        slot: usize,
-        kind: u32,
-    ) -> Result<OwnedText<T>> {
-        let array = self.take_counted::<T>(arrays, slot, kind)?;
-        if !array.is_null() && array.as_slice().last() != Some(&T::default()) {
-            return Err(invalid_reply());
-        }
-        Ok(OwnedText(array))
-    }
-
-    /// Copies a returned array to memory of the caller's. `count` is what another result says.
-    ///
-    /// # Errors
-    ///
-    /// RPC_E_INVALID_DATA when the array is not what slot and count say.
-    pub fn take_array<T: Value>(
-        &self,
-        arrays: &mut Arrays,
-        slot: usize,
-        kind: u32,
-        count: Option<usize>,
-    ) -> Result<OwnedArray<T>> {
-        let array = self.take_counted::<T>(arrays, slot, kind)?;
-        if count.is_none_or(|count| count != array.count()) {
-            return Err(invalid_reply());
-        }
-        Ok(array)
-    }
-
-    fn take_counted<T: Value>(&self, arrays: &mut Arrays, slot: usize, kind: u32) -> Result<OwnedArray<T>> {
-        let frame = self.reply.frame;
-        let found = arrays.find_counted(frame, slot, kind, T::SIZE).ok_or_else(invalid_reply)?;
-        let Some((body, count)) = found else {
-            return Ok(OwnedArray::null());
-        };
-        OwnedArray::from_iter(count, |at| T::load(frame, body + at * T::SIZE).ok_or_else(invalid_reply))
-    }
-
-    /// Makes an interface pointer of a returned reference.
-    ///
-    /// # Errors
-    ///
-    /// When the reference is none, or its object cannot be reached.
-    pub fn take_object(&self, arrays: &mut Arrays, slot: usize, kind: u32, wanted: Wanted) -> Result<OwnedObject> {
-        let frame = self.reply.frame;
-        let found = arrays.find_counted(frame, slot, kind, 1).ok_or_else(invalid_reply)?;
-        let Some((body, count)) = found else {
-            return Ok(OwnedObject(None));
-        };
-        let object = marshal::receive(frame, body, count, wanted);
-        settle_return(self.oxid);
-        Ok(OwnedObject(Some(object?)))
-    }
-
-    /// Checks that the arrays end where the frame ends.
-    ///
-    /// # Errors
-    ///
-    /// RPC_E_INVALID_DATA when they do not.
-    #[inline]
-    pub fn end(&self, arrays: Arrays) -> Result<()> {
-        if arrays.end() == self.reply.frame.len() { Ok(()) } else { Err(invalid_reply()) }
-    }
-}
-
-/// Takes back the references that `oxid` gave up when it sent an object home. They lasted until the object was here.
-pub(crate) fn settle_return(oxid: u64) {
-    if let Some((target, refs)) = thread::take_return()
-        && let Ok(runtime) = Runtime::of_process()
-    {
-        runtime.exports().release(Client(oxid), [(target, refs)]);
-    }
-}
-
-#[cold]
-pub(crate) fn invalid_reply() -> Error {
-    Error::new(code::RPC_E_INVALID_DATA, "the reply's frame is not what the interface says")
 }
 
 /// Makes a proxy for an interface pointer of another process, or finds the one that is there.

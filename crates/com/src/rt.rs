@@ -10,8 +10,9 @@ pub use crate::marshal::{
     OwnedArray, OwnedObject, OwnedText, Wanted, put_array, put_optional, put_reference, put_text, put_values,
     reference_for_caller, reference_for_peer, text_count,
 };
-pub use crate::proxy::{Proxy, ProxyCall, ReplyView, UNKNOWN};
+pub use crate::proxy::{Proxy, ProxyCall, UNKNOWN};
 pub use crate::registry::{InterfaceInfo, Remote, VtablePointer};
+pub use crate::reply::ReplyView;
 pub use crate::stub::{Received, ReplyFrame, StubCall, StubFn, guard};
 pub use obvia_ndr::flat::{self, shape};
 pub use obvia_rpc::status::Status;
@@ -21,7 +22,7 @@ pub use windows_core::{self, GUID, HRESULT, IUnknown, IUnknown_Vtbl, IUnknownImp
 
 use crate::error::{Error, Result, recall};
 use crate::marshal::{allocate, release};
-use crate::proxy::invalid_reply;
+use crate::reply::invalid_reply;
 use std::ffi::{CStr, CString};
 use widestring::{U16CStr, U16CString};
 

@@ -1,5 +1,6 @@
 //! Resolution: syntax to model. Every name is looked up, every constant evaluated, every rule of the language checked.
 
+mod aggregates;
 mod interface;
 mod types;
 mod values;

@@ -8,7 +8,15 @@
 use libfuzzer_sys::fuzz_target;
 
 // The generated code's tables are private to its module, so what uses them is in it.
-#[allow(non_camel_case_types, non_snake_case, non_upper_case_globals, dead_code, unused_mut, unused_variables, clippy::all)]
+#[allow(
+    non_camel_case_types,
+    non_snake_case,
+    non_upper_case_globals,
+    dead_code,
+    unused_mut,
+    unused_variables,
+    clippy::all
+)]
 mod idl {
     include!(concat!(env!("OUT_DIR"), "/shapes.rs"));
 

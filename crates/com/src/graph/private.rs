@@ -5,7 +5,7 @@ use super::survey::Place;
 use super::{Layout, invalid};
 use crate::error::{Result, code};
 use crate::marshal::{self, Wanted};
-use crate::proxy::settle_return;
+use crate::reply::settle_return;
 use crate::runtime::Runtime;
 use obvia_ndr::flat::KIND_FIRST;
 use obvia_ndr::flat::check::{Checked, check};

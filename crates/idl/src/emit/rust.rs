@@ -1,5 +1,7 @@
 //! The Rust back end: interfaces in the manner of windows-rs, with proxies and stubs for `obvia`.
 
+mod conversions;
+mod expression;
 mod form;
 mod graph;
 mod interface;

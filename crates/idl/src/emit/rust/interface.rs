@@ -1,11 +1,12 @@
 //! An interface: its pointer type, its vtable, what callers call and what implementers implement.
 
+use super::expression::{Side, size_text};
 use super::names::{abi, argument, binding, ident, result, tuple};
-use super::{form, graph, proxy, stub};
+use super::{conversions, form, graph, proxy, stub};
 use crate::canonical;
 use crate::diagnostic::Diagnostic;
 use crate::emit::writer::Writer;
-use crate::model::{Arith, Direction, InterfaceId, Method, Model, Operand, Type};
+use crate::model::{Arith, Direction, InterfaceId, Method, Model, Type};
 use crate::plan::{KIND_FIRST, MethodPlan, ParamPlan, Passing, kinds, plan};
 
 /// What the parts of an interface's code share.
@@ -169,7 +170,7 @@ fn caller_body(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
         }
     }
     for param in plan.params.iter().filter(|param| param.passing == Passing::Graph) {
-        graph::before_call(out, model, plan, param);
+        conversions::before_call(out, model, plan, param);
     }
     for param in &plan.params {
         if let Passing::Array { size, .. } = &param.passing
@@ -189,7 +190,7 @@ fn caller_body(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
         "let result = unsafe {{ (obvia::Interface::vtable(self).{method})(obvia::Interface::as_raw(self){arguments}) }};"
     ));
     for param in plan.params.iter().filter(|param| param.passing == Passing::Graph) {
-        graph::after_call(out, model, plan, param.param);
+        conversions::after_call(out, model, plan, param.param);
     }
     let values: Vec<String> = plan
         .params
@@ -212,7 +213,7 @@ fn caller_body(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
 fn count_of(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, at: usize, name: &str) {
     let mut arrays = plan.params.iter().filter_map(|param| match &param.passing {
         Passing::Array { size, .. } => counted_by(size, at).then(|| format!("{}.len()", binding(&param.param.name))),
-        Passing::Graph => graph::length(model, param.param, at),
+        Passing::Graph => conversions::length(model, param.param, at),
         _ => None,
     });
     let Some(first) = arrays.next() else { return };
@@ -251,7 +252,7 @@ fn to_abi(model: &Model, param: &ParamPlan<'_>) -> String {
         Passing::Object(_) => {
             format!("{name}.map_or(std::ptr::null_mut(), obvia::Interface::as_raw)")
         }
-        Passing::Graph => graph::to_abi(model, param.param),
+        Passing::Graph => conversions::to_abi(model, param.param),
     }
 }
 
@@ -269,76 +270,8 @@ fn owned(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> String 
             format!("unsafe {{ obvia::rt::take_array({name}, {count}) }}?")
         }
         Passing::OutObject(_) => format!("unsafe {{ obvia::rt::take_object({name}) }}?"),
-        Passing::Graph => graph::owned(model, plan, param.param),
+        Passing::Graph => conversions::owned(model, plan, param.param),
         _ => name,
-    }
-}
-
-/// Whose names an expression is written in.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Side {
-    /// The user's: in, out parameters are references.
-    Caller,
-    /// The vtable's: pointer parameters are pointers.
-    Abi,
-    /// The stub's: everything is a local value.
-    Local,
-}
-
-/// The number of elements that an expression says, as `Option<usize>`.
-pub(super) fn size_text(plan: &MethodPlan<'_>, size: &Arith, side: Side) -> String {
-    match size {
-        Arith::Operand(operand) => {
-            format!("obvia::rt::elements({})", operand_text(plan, operand, side))
-        }
-        Arith::Const(value) => format!("obvia::rt::elements({value}_i64)"),
-        other => format!(
-            "obvia::rt::elements_of((|| Some({}))())",
-            arith_text(other, &|operand| operand_text(plan, operand, side))
-        ),
-    }
-}
-
-fn operand_text(plan: &MethodPlan<'_>, operand: &Operand, side: Side) -> String {
-    let param = &plan.params[operand.index];
-    let name = binding(&param.param.name);
-    let name = match (side, &param.passing) {
-        (Side::Abi, Passing::Place(_)) => format!("(unsafe {{ *{name} }})"),
-        (Side::Caller, Passing::Place(_)) if param.param.direction.is_in() => format!("(*{name})"),
-        _ => name,
-    };
-    let is_enum = matches!(&param.passing, Passing::Value(Type::Enum(_)) | Passing::Place(Type::Enum(_)));
-    if is_enum { format!("{name}.0") } else { name }
-}
-
-/// An expression in checked 64-bit arithmetic, inside a closure that returns an Option.
-pub(super) fn arith_text(value: &Arith, operand: &dyn Fn(&Operand) -> String) -> String {
-    let of = |value: &Arith| arith_text(value, operand);
-    match value {
-        Arith::Const(value) => format!("{value}_i64"),
-        Arith::Operand(one) => format!("i64::try_from({}).ok()?", operand(one)),
-        Arith::Unary("-", inner) => format!("({}).checked_neg()?", of(inner)),
-        Arith::Unary("~", inner) => format!("!({})", of(inner)),
-        Arith::Unary(_, inner) => format!("i64::from(({}) == 0)", of(inner)),
-        Arith::Ternary(condition, yes, no) => {
-            format!("(if ({}) != 0 {{ {} }} else {{ {} }})", of(condition), of(yes), of(no))
-        }
-        Arith::Binary(operator, left, right) => {
-            let (left, right) = (of(left), of(right));
-            match operator.as_str() {
-                "+" => format!("({left}).checked_add({right})?"),
-                "-" => format!("({left}).checked_sub({right})?"),
-                "*" => format!("({left}).checked_mul({right})?"),
-                "/" => format!("({left}).checked_div({right})?"),
-                "%" => format!("({left}).checked_rem({right})?"),
-                "<<" => format!("({left}).checked_shl(u32::try_from({right}).ok()?)?"),
-                ">>" => format!("({left}).checked_shr(u32::try_from({right}).ok()?)?"),
-                "&&" => format!("i64::from(({left}) != 0 && ({right}) != 0)"),
-                "||" => format!("i64::from(({left}) != 0 || ({right}) != 0)"),
-                "&" | "|" | "^" => format!("(({left}) {operator} ({right}))"),
-                comparison => format!("i64::from(({left}) {comparison} ({right}))"),
-            }
-        }
     }
 }
 
@@ -414,7 +347,7 @@ fn shim(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     out.line(format!("Ok({}) => {{", tuple(&pattern)));
     for (param, value) in values.iter().zip(&pattern) {
         if param.passing == Passing::Graph {
-            graph::give(out, model, plan, param.param, value);
+            conversions::give(out, model, plan, param.param, value);
         } else {
             give(out, plan, param, value);
         }
@@ -428,7 +361,7 @@ fn shim(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     } else {
         out.line("};");
         for param in changed {
-            graph::give_back(out, model, param.param);
+            conversions::give_back(out, model, param.param);
         }
         out.line("result");
     }
@@ -468,7 +401,7 @@ fn from_abi(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Opti
             if *optional { text } else { format!("{text}.unwrap_or_default()") }
         }
         Passing::Object(_) => format!("obvia::Interface::from_raw_borrowed(&{name})"),
-        Passing::Graph => return graph::from_abi(model, plan, param.param),
+        Passing::Graph => return conversions::from_abi(model, plan, param.param),
         _ => return None,
     })
 }

@@ -1,6 +1,7 @@
 //! Proxies: a method's function in the vtable of interface proxies.
 
-use super::interface::{Context, Side, size_text};
+use super::expression::{Side, size_text};
+use super::interface::Context;
 use super::names::{abi, base as base_name, binding, ident, value};
 use crate::emit::writer::Writer;
 use crate::model::{Base, Direction, Object};

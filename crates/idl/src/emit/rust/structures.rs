@@ -1,7 +1,7 @@
 //! Structures with pointers in them: laid out as in C, made by `new`, read by methods.
 
+use super::expression::arith_text;
 use super::form::{self, memory_for};
-use super::interface::arith_text;
 use super::names::{ident, object, text as text_type, value};
 use super::tables;
 use crate::emit::writer::Writer;

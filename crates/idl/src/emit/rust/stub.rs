@@ -1,6 +1,7 @@
 //! Stubs: check the request, call the method, answer.
 
-use super::interface::{Context, Side, size_text, stub_name};
+use super::expression::{Side, size_text};
+use super::interface::{Context, stub_name};
 use super::names::{base as base_name, binding, ident, value};
 use super::proxy::{ordered, text_kind, wanted};
 use crate::emit::writer::Writer;

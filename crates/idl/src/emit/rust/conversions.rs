@@ -1,0 +1,244 @@
+//! Structures with pointers between users and vtables: what callers give and get, and what implementers do.
+
+use super::expression::{Side, size_text};
+use super::form::{Form, form};
+use super::interface::{counted_by, counted_by_elided};
+use super::names::{base as base_name, binding, ident};
+use crate::emit::writer::Writer;
+use crate::model::{Arith, Direction, Model, Param, UnionId};
+use crate::plan::{MethodPlan, ParamPlan, Passing, element_counts};
+
+fn form_of(model: &Model, param: &Param) -> Option<Form> {
+    form(model, param).ok()
+}
+
+/// What a caller makes ready for a parameter.
+pub(super) fn before_call(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) {
+    let (name, raw, one) = (binding(&param.param.name), &param.param.name, param.param);
+    let inout = one.direction == Direction::InOut;
+    match form_of(model, one) {
+        Some(Form::Union { id, optional, .. }) => {
+            let union = &model.unions[id.0];
+            let convert = if union.encapsulated.is_some() {
+                format!("{}Memory::from", ident(&union.name))
+            } else {
+                let tag = one.switch.as_ref().and_then(Arith::plain).map(|operand| operand.index);
+                if let Some(tag) = tag.filter(|_| !optional) {
+                    let tag = &plan.params[tag];
+                    let star = if matches!(tag.passing, Passing::Place(_)) { "*" } else { "" };
+                    out.line(format!("if {name}.tag() != {star}{} {{", binding(&tag.param.name)));
+                    out.line("return Err(obvia::Error::new(obvia::code::E_INVALIDARG, \"the union has another arm than its discriminant says\"));");
+                    out.line("}");
+                }
+                format!("{}::raw", ident(&union.name))
+            };
+            let text = if optional { format!("{name}.map({convert})") } else { format!("{convert}({name})") };
+            out.line(format!("let {raw}_memory = {text};"));
+        }
+        Some(Form::Slice { size, optional, .. }) if !counted_by_elided(plan, &size) => {
+            let wanted = size_text(plan, &size, Side::Caller);
+            if optional {
+                out.line(format!("if let Some(items) = {name} {{ obvia::rt::check_length(items.len(), {wanted})?; }}"));
+            } else {
+                out.line(format!("obvia::rt::check_length({name}.len(), {wanted})?;"));
+            }
+        }
+        Some(Form::Owned(text)) if !inout => out.line(format!("let {name} = obvia::rt::place_for::<{text}>()?;")),
+        Some(Form::Returned { .. } | Form::ReturnedSlice { .. }) if !inout => {
+            out.line(format!("let mut {name}: *mut u8 = std::ptr::null_mut();"));
+        }
+        Some(Form::Returned { .. }) => {
+            out.line(format!(
+                "let mut {raw}_raw = {name}.take().map_or(std::ptr::null_mut(), obvia::Owned::into_raw);"
+            ));
+        }
+        Some(Form::Filled { text, size }) => {
+            let count = size_text(plan, &size, Side::Caller);
+            out.line(format!("let {raw}_count = {count}.ok_or(obvia::rt::code::E_INVALIDARG)?;"));
+            out.line(format!("let {name} = obvia::rt::places_for::<{text}>({raw}_count)?;"));
+        }
+        _ => {}
+    }
+}
+
+/// The length of the array that a parameter is, where another parameter is to say it.
+pub(super) fn length(model: &Model, param: &Param, at: usize) -> Option<String> {
+    let name = binding(&param.name);
+    match form_of(model, param)? {
+        Form::Slice { size, optional, .. } if counted_by(&size, at) => {
+            Some(if optional { format!("{name}.map_or(0, |items| items.len())") } else { format!("{name}.len()") })
+        }
+        _ => None,
+    }
+}
+
+/// A user's argument as the vtable takes it.
+pub(super) fn to_abi(model: &Model, param: &Param) -> String {
+    let (name, raw) = (binding(&param.name), &param.name);
+    let inout = param.direction == Direction::InOut;
+    let pointer = |text: &str| format!("{name}.map_or(std::ptr::null(), |item| {text})");
+    match form_of(model, param) {
+        Some(Form::Borrowed { by_value: true, .. }) => format!("std::ptr::from_ref({name}).cast().read()"),
+        Some(Form::Borrowed { .. }) => format!("std::ptr::from_ref({name}).cast()"),
+        Some(Form::Optional(_)) => pointer("std::ptr::from_ref(item).cast()"),
+        Some(Form::Union { by_value: true, .. }) => format!("(&raw const {raw}_memory).cast().read()"),
+        Some(Form::Union { optional: true, .. }) => {
+            format!("{raw}_memory.as_ref().map_or(std::ptr::null(), |item| std::ptr::from_ref(item).cast())")
+        }
+        Some(Form::Union { .. }) => format!("(&raw const {raw}_memory).cast()"),
+        Some(Form::Slice { optional: true, .. } | Form::Text(_)) => pointer("item.as_ptr().cast()"),
+        Some(Form::Slice { .. }) => format!("{name}.as_ptr().cast()"),
+        Some(Form::Owned(_)) if inout => format!("{name}.as_ptr().cast()"),
+        Some(Form::Owned(_) | Form::Filled { .. }) => format!("{name}.cast()"),
+        Some(Form::Returned { .. }) if inout => format!("(&raw mut {raw}_raw).cast()"),
+        Some(Form::Returned { .. } | Form::ReturnedSlice { .. }) => format!("(&raw mut {name}).cast()"),
+        None => String::new(),
+    }
+}
+
+/// Takes over what a method returned, also where it failed.
+pub(super) fn after_call(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, param: &Param) {
+    let (name, raw) = (binding(&param.name), &param.name);
+    let inout = param.direction == Direction::InOut;
+    match form_of(model, param) {
+        Some(Form::Owned(text)) if !inout => {
+            out.line("// SAFETY: the place was made above, and by COM's rules what it leads to is the caller's.");
+            out.line(format!("let {raw}_owned = unsafe {{ obvia::rt::take_place::<{text}>({name}, result) }};"));
+        }
+        Some(Form::Filled { text, .. }) => {
+            let count = match element_counts(param) {
+                Some((_, Some(length))) => {
+                    format!("{}.unwrap_or(0).min({raw}_count)", size_text(plan, length, Side::Caller))
+                }
+                _ => format!("{raw}_count"),
+            };
+            out.line("// SAFETY: as above.");
+            out.line(format!(
+                "let {raw}_owned = unsafe {{ obvia::rt::take_places::<{text}>({name}, {count}, result) }};"
+            ));
+        }
+        Some(Form::Returned { .. }) if inout => {
+            out.line("// SAFETY: by COM's rules what the method left there is the caller's.");
+            out.line(format!("*{name} = unsafe {{ obvia::Owned::adopt({raw}_raw) }};"));
+        }
+        _ => {}
+    }
+}
+
+/// A result as users get it.
+pub(super) fn owned(model: &Model, plan: &MethodPlan<'_>, param: &Param) -> String {
+    let (name, raw) = (binding(&param.name), &param.name);
+    let there = "ok_or(obvia::rt::code::E_POINTER)?";
+    match form_of(model, param) {
+        Some(Form::Returned { optional: true, .. }) => format!("unsafe {{ obvia::Owned::adopt({name}) }}"),
+        Some(Form::Returned { .. }) => format!("unsafe {{ obvia::Owned::adopt({name}) }}.{there}"),
+        Some(Form::ReturnedSlice { size, .. }) => {
+            let count = size_text(plan, &size, Side::Caller);
+            format!("unsafe {{ obvia::OwnedSlice::adopt({name}, {count}.unwrap_or(0)) }}")
+        }
+        _ => format!("{raw}_owned.{there}"),
+    }
+}
+
+/// A vtable's argument as the trait's method takes it.
+pub(super) fn from_abi(model: &Model, plan: &MethodPlan<'_>, param: &Param) -> Option<String> {
+    let name = binding(&param.name);
+    let inout = param.direction == Direction::InOut;
+    Some(match form_of(model, param)? {
+        Form::Borrowed { by_value: true, .. } => format!("&{name}"),
+        Form::Borrowed { text, .. } => format!("&*{name}.cast::<{text}>()"),
+        Form::Optional(text) => format!("{name}.cast::<{text}>().as_ref()"),
+        Form::Union { id, optional, by_value } => union_from_abi(model, plan, param, (id, optional, by_value)),
+        Form::Slice { text, size, optional } => {
+            let count = format!("{}.unwrap_or(0)", size_text(plan, &size, Side::Abi));
+            let slice = format!("obvia::rt::slice({name}.cast::<{text}>(), {count})");
+            if optional { format!("(!{name}.is_null()).then(|| {slice})") } else { slice }
+        }
+        Form::Text(base) => {
+            let function = if base.size() == 2 { "wide" } else { "text" };
+            format!("obvia::rt::{function}({name}.cast::<{}>())", base_name(base))
+        }
+        Form::Owned(text) if inout => format!(
+            "match obvia::rt::lift::<{text}>({name}.cast()) {{ Ok(item) => item, Err(error) => return obvia::rt::fail(error) }}"
+        ),
+        Form::Returned { text, .. } if inout => {
+            format!("obvia::Owned::<{text}>::adopt({name}.cast::<*mut u8>().replace(std::ptr::null_mut()))")
+        }
+        _ => return None,
+    })
+}
+
+fn union_from_abi(
+    model: &Model,
+    plan: &MethodPlan<'_>,
+    param: &Param,
+    (id, optional, by_value): (UnionId, bool, bool),
+) -> String {
+    let union = &model.unions[id.0];
+    let name = binding(&param.name);
+    let (memory, tag) = if union.encapsulated.is_some() {
+        ("Memory", String::new())
+    } else {
+        let index = param.switch.as_ref().and_then(Arith::plain).map_or(0, |operand| operand.index);
+        let star = if matches!(plan.params[index].passing, Passing::Place(_)) { "*" } else { "" };
+        ("Raw", format!("{star}{}", binding(&plan.params[index].param.name)))
+    };
+    let ty = format!("{}{memory}<'_>", ident(&union.name));
+    if by_value {
+        format!("{name}.get({tag})")
+    } else if optional {
+        format!("{name}.cast::<{ty}>().as_ref().map(|item| item.get({tag}))")
+    } else {
+        format!("(&*{name}.cast::<{ty}>()).get({tag})")
+    }
+}
+
+/// Hands a result to the caller.
+pub(super) fn give(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, param: &Param, value: &str) {
+    let name = binding(&param.name);
+    let text = match form_of(model, param) {
+        Some(Form::Owned(_)) => format!("obvia::rt::lower({value}, {name}.cast())"),
+        Some(Form::Returned { optional: true, .. }) => {
+            format!("{name}.cast::<*mut u8>().write({value}.map_or(std::ptr::null_mut(), obvia::Owned::into_raw))")
+        }
+        Some(Form::Returned { .. }) => format!("{name}.cast::<*mut u8>().write({value}.into_raw())"),
+        Some(Form::ReturnedSlice { size, .. }) => {
+            if let Some(operand) = size.plain().filter(|operand| plan.params[operand.index].counts) {
+                let count = binding(&plan.params[operand.index].param.name);
+                out.line("// SAFETY: by COM's rules the caller's pointer is writable.");
+                out.line(format!("unsafe {{ {count}.write({value}.len() as _) }};"));
+            }
+            format!("{name}.cast::<*mut u8>().write({value}.into_raw())")
+        }
+        Some(Form::Filled { size, .. }) => {
+            let count = format!("{}.unwrap_or(0)", size_text(plan, &size, Side::Abi));
+            out.line("// SAFETY: by COM's rules the caller has room for as many elements.");
+            out.line(format!(
+                "if let Err(error) = unsafe {{ obvia::rt::lower_slice({value}, {name}.cast(), {count}) }} {{"
+            ));
+            out.line("return obvia::rt::fail(error);");
+            out.line("}");
+            return;
+        }
+        _ => return,
+    };
+    out.line("// SAFETY: by COM's rules the caller's pointer is writable.");
+    out.line(format!("unsafe {{ {text} }};"));
+}
+
+/// Puts an [in, out] parameter back to where the caller finds it, also where the method failed.
+pub(super) fn give_back(out: &mut Writer, model: &Model, param: &Param) {
+    let (name, raw) = (binding(&param.name), &param.name);
+    if param.direction != Direction::InOut {
+        return;
+    }
+    let text = match form_of(model, param) {
+        Some(Form::Owned(_)) => format!("obvia::rt::lower({raw}_given, {name}.cast())"),
+        Some(Form::Returned { .. }) => {
+            format!("{name}.cast::<*mut u8>().write({raw}_given.map_or(std::ptr::null_mut(), obvia::Owned::into_raw))")
+        }
+        _ => return,
+    };
+    out.line("// SAFETY: by COM's rules the caller's pointer is writable.");
+    out.line(format!("unsafe {{ {text} }};"));
+}

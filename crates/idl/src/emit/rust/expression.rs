@@ -1,0 +1,73 @@
+//! Expressions over parameters and members, in checked 64-bit arithmetic.
+
+use super::names::binding;
+use crate::model::{Arith, Operand, Type};
+use crate::plan::{MethodPlan, Passing};
+
+/// Whose names an expression is written in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Side {
+    /// The user's: in, out parameters are references.
+    Caller,
+    /// The vtable's: pointer parameters are pointers.
+    Abi,
+    /// The stub's: everything is a local value.
+    Local,
+}
+
+/// The number of elements that an expression says, as `Option<usize>`.
+pub(super) fn size_text(plan: &MethodPlan<'_>, size: &Arith, side: Side) -> String {
+    match size {
+        Arith::Operand(operand) => {
+            format!("obvia::rt::elements({})", operand_text(plan, operand, side))
+        }
+        Arith::Const(value) => format!("obvia::rt::elements({value}_i64)"),
+        other => format!(
+            "obvia::rt::elements_of((|| Some({}))())",
+            arith_text(other, &|operand| operand_text(plan, operand, side))
+        ),
+    }
+}
+
+fn operand_text(plan: &MethodPlan<'_>, operand: &Operand, side: Side) -> String {
+    let param = &plan.params[operand.index];
+    let name = binding(&param.param.name);
+    let name = match (side, &param.passing) {
+        (Side::Abi, Passing::Place(_)) => format!("(unsafe {{ *{name} }})"),
+        (Side::Caller, Passing::Place(_)) if param.param.direction.is_in() => format!("(*{name})"),
+        _ => name,
+    };
+    let is_enum = matches!(&param.passing, Passing::Value(Type::Enum(_)) | Passing::Place(Type::Enum(_)));
+    if is_enum { format!("{name}.0") } else { name }
+}
+
+/// An expression in checked 64-bit arithmetic, inside a closure that returns an Option.
+pub(super) fn arith_text(value: &Arith, operand: &dyn Fn(&Operand) -> String) -> String {
+    let of = |value: &Arith| arith_text(value, operand);
+    match value {
+        Arith::Const(value) => format!("{value}_i64"),
+        Arith::Operand(one) => format!("i64::try_from({}).ok()?", operand(one)),
+        Arith::Unary("-", inner) => format!("({}).checked_neg()?", of(inner)),
+        Arith::Unary("~", inner) => format!("!({})", of(inner)),
+        Arith::Unary(_, inner) => format!("i64::from(({}) == 0)", of(inner)),
+        Arith::Ternary(condition, yes, no) => {
+            format!("(if ({}) != 0 {{ {} }} else {{ {} }})", of(condition), of(yes), of(no))
+        }
+        Arith::Binary(operator, left, right) => {
+            let (left, right) = (of(left), of(right));
+            match operator.as_str() {
+                "+" => format!("({left}).checked_add({right})?"),
+                "-" => format!("({left}).checked_sub({right})?"),
+                "*" => format!("({left}).checked_mul({right})?"),
+                "/" => format!("({left}).checked_div({right})?"),
+                "%" => format!("({left}).checked_rem({right})?"),
+                "<<" => format!("({left}).checked_shl(u32::try_from({right}).ok()?)?"),
+                ">>" => format!("({left}).checked_shr(u32::try_from({right}).ok()?)?"),
+                "&&" => format!("i64::from(({left}) != 0 && ({right}) != 0)"),
+                "||" => format!("i64::from(({left}) != 0 || ({right}) != 0)"),
+                "&" | "|" | "^" => format!("(({left}) {operator} ({right}))"),
+                comparison => format!("i64::from(({left}) {comparison} ({right}))"),
+            }
+        }
+    }
+}

@@ -1,0 +1,436 @@
+//! Structures, unions and enumerations, and the names that typedefs give to them.
+
+use super::types::{Context, Place, base_type};
+use super::values::Variable;
+use super::{Named, Resolver, enum_type, find, struct_type, union_type};
+use crate::ast::{
+    Arm as ArmSyntax, Attribute, Declarator, Dimension, EnumDecl, Ident, Member, StructDecl, TypeKind, TypeSpec,
+    UnionDecl,
+};
+use crate::diagnostic::Diagnostic;
+use crate::model::{Arith, Arm, Base, Enum, Extent, Field, Pointer, PointerClass, Struct, Type, Union, Value};
+use crate::source::Span;
+
+/// Attributes of members.
+const ON_MEMBERS: [&str; 11] =
+    ["size_is", "length_is", "max_is", "string", "ref", "unique", "ptr", "iid_is", "range", "switch_is", "switch_type"];
+
+impl Resolver<'_> {
+    pub(super) fn struct_type(&mut self, decl: &StructDecl, name: Option<&Ident>, span: Span) -> Option<Type> {
+        self.check_attributes(&decl.attributes, &[], "a structure");
+        let known = decl.tag.as_ref().and_then(|tag| self.types.get(&tag.name).map(|known| known.what.clone()));
+        let ty = match known {
+            Some(Named::Opened(ty @ Type::Struct(_))) => ty,
+            Some(Named::Type(ty @ Type::Struct(_))) if decl.members.is_none() => ty,
+            _ => {
+                let name = self.fresh_name(decl.tag.as_ref(), name, "struct");
+                let imported = self.imported;
+                self.model.structs.push(Struct { name, fields: Vec::new(), conformant: None, imported, span });
+                let ty = struct_type(self.model.structs.len() - 1);
+                if let Some(tag) = &decl.tag {
+                    self.declare_type(tag, Named::Opened(ty.clone()));
+                }
+                ty
+            }
+        };
+        let Some(members) = &decl.members else {
+            return Some(ty);
+        };
+        let (fields, conformant) = self.members(members, span);
+        if let Type::Struct(id) = ty {
+            let made = &mut self.model.structs[id.0];
+            made.fields = fields;
+            made.conformant = conformant;
+        }
+        self.defined.push(ty.clone());
+        if let Some(tag) = &decl.tag {
+            self.declare_type(tag, Named::Type(ty.clone()));
+        }
+        Some(ty)
+    }
+
+    #[expect(clippy::type_complexity, reason = "the two halves of a structure")]
+    fn members(&mut self, members: &[Member], span: Span) -> (Vec<Field>, Option<(Type, Arith, Option<Arith>)>) {
+        // Sizes may name members that come later, so the integers are found first.
+        let names: Vec<&Declarator> = members.iter().filter_map(|member| member.declarator.as_ref()).collect();
+        for (at, declarator) in names.iter().enumerate() {
+            if let Some(first) = names[..at].iter().find(|first| first.name.name == declarator.name.name) {
+                let text = format!("there are two members called `{}`", declarator.name.name);
+                let error = Diagnostic::error("duplicate-name", declarator.name.span, text);
+                self.say(error.related(first.name.span, "the first one").help("give one of them another name"));
+            }
+        }
+        let mut variables: Vec<Variable> = names
+            .iter()
+            .zip(members)
+            .map(|(declarator, member)| Variable {
+                name: declarator.name.name.clone(),
+                ty: self.scalar_type(&member.spec, declarator),
+            })
+            .collect();
+        let (mut fields, mut conformant) = (Vec::new(), None);
+        for (at, member) in members.iter().enumerate() {
+            let Some(declarator) = &member.declarator else {
+                continue;
+            };
+            self.check_attributes(&member.attributes, &ON_MEMBERS, "a member");
+            let context = Context { variables: &variables, of: "the structure" };
+            let ty = self.full_type(&member.spec, declarator, &member.attributes, Place::Member, &context);
+            let Some(ty) = ty else { continue };
+            if !self.by_value(&ty, declarator.span) {
+                continue;
+            }
+            let open = matches!(declarator.dimensions.first(), Some(Dimension::Open(_)));
+            if open {
+                if at + 1 != members.len() {
+                    let error =
+                        Diagnostic::error("open-array-inside", declarator.span, "an open array is the last member");
+                    self.say(error.help("move it to the end, or declare it as a pointer with [size_is]"));
+                } else if let Type::Pointer(pointer) = ty
+                    && let Extent::Counted { size, length } = pointer.extent
+                {
+                    conformant = Some((pointer.to, size, length));
+                    // Its name is kept as a field without a place of its own.
+                    variables.truncate(at);
+                    fields.push(Field {
+                        name: declarator.name.name.clone(),
+                        ty: Type::Void,
+                        range: None,
+                        switch: None,
+                        span: declarator.span,
+                    });
+                }
+                continue;
+            }
+            let range = self.range(&member.attributes, &ty);
+            let switch = self.switch(&member.attributes, &ty, declarator, &variables, "the structure");
+            fields.push(Field { name: declarator.name.name.clone(), ty, range, switch, span: declarator.span });
+        }
+        if members.is_empty() {
+            let error = Diagnostic::error("empty-struct", span, "a structure has at least one member");
+            self.say(error);
+        }
+        (fields, conformant)
+    }
+
+    /// The type of what an expression could use: resolved early, without complaint.
+    pub(super) fn scalar_type(&mut self, spec: &TypeSpec, declarator: &Declarator) -> Option<Type> {
+        if !declarator.dimensions.is_empty() {
+            return Some(Type::Void);
+        }
+        let mut ty = match &spec.kind {
+            TypeKind::Base(word) => base_type(word),
+            TypeKind::Named(name) => match &self.types.get(name)?.what {
+                Named::Type(ty) | Named::Opened(ty) => ty.clone(),
+                _ => Type::Void,
+            },
+            TypeKind::Enum(_) => Type::Base(Base::I32),
+            _ => Type::Void,
+        };
+        for _ in 0..declarator.pointers {
+            ty = Type::Pointer(Box::new(Pointer { class: PointerClass::Ref, to: ty, extent: Extent::One }));
+        }
+        Some(ty)
+    }
+
+    /// Refuses a structure or union whose content is not known yet: it has no size.
+    fn by_value(&mut self, ty: &Type, span: Span) -> bool {
+        let inner = match ty {
+            Type::Fixed(element, _) => element,
+            ty => ty,
+        };
+        if matches!(inner, Type::Struct(_) | Type::Union(_)) && !self.defined.contains(inner) {
+            let error = Diagnostic::error("incomplete-type", span, "this type is not complete here, so it has no size");
+            self.say(error.help("a structure cannot contain itself; use a pointer, or declare the other type before"));
+            return false;
+        }
+        if let Type::Struct(id) = inner
+            && self.model.structs[id.0].conformant.is_some()
+        {
+            let error = Diagnostic::error(
+                "open-array-inside",
+                span,
+                "a structure that ends in an open array cannot be contained in another",
+            );
+            self.say(error.help("use a pointer to it"));
+            return false;
+        }
+        if matches!(inner, Type::Void) {
+            let error = Diagnostic::error("void-member", span, "void has no values");
+            self.say(error);
+            return false;
+        }
+        true
+    }
+
+    /// The limits of a [range].
+    pub(super) fn range(&mut self, attributes: &[Attribute], ty: &Type) -> Option<(i64, i64)> {
+        let attribute = find(attributes, "range")?;
+        let [Some(least), Some(most)] = attribute.arguments.as_slice() else {
+            let error =
+                Diagnostic::error("bad-range", attribute.span, "[range] needs the least and the greatest value");
+            self.say(error.help("write [range(0, 100)]"));
+            return None;
+        };
+        let (least, most) = (self.evaluate_int(least)?, self.evaluate_int(most)?);
+        let inner = match ty {
+            Type::Pointer(pointer) => &pointer.to,
+            ty => ty,
+        };
+        let integer = matches!(inner, Type::Base(base) if base.is_integer());
+        if least > most || !integer {
+            let text = if integer { "the least value is greater than the greatest" } else { "[range] is for integers" };
+            let error = Diagnostic::error("bad-range", attribute.span, text);
+            self.say(error.help("write [range(least, greatest)] on an integer"));
+            return None;
+        }
+        Some((least, most))
+    }
+
+    /// What chooses the arm of a union that has no discriminant of its own.
+    pub(super) fn switch(
+        &mut self,
+        attributes: &[Attribute],
+        ty: &Type,
+        declarator: &Declarator,
+        variables: &[Variable],
+        of: &str,
+    ) -> Option<Arith> {
+        let inner = match ty {
+            Type::Pointer(pointer) => &pointer.to,
+            ty => ty,
+        };
+        let needs = matches!(inner, Type::Union(id) if self.model.unions[id.0].encapsulated.is_none());
+        let attribute = find(attributes, "switch_is");
+        match (needs, attribute) {
+            (false, None) => None,
+            (true, Some(attribute)) => {
+                let expr = attribute.arguments.first()?.as_ref()?;
+                self.arith(expr, variables, of)
+            }
+            (true, None) => {
+                let error =
+                    Diagnostic::error("no-switch", declarator.span, "nothing says which arm of the union is meant");
+                self.say(error.help("add [switch_is(n)], where n is the discriminant beside it"));
+                None
+            }
+            (false, Some(attribute)) => {
+                let error = Diagnostic::error(
+                    "bad-switch",
+                    attribute.span,
+                    "[switch_is] is for unions without a discriminant of their own",
+                );
+                self.say(error.help("remove it"));
+                None
+            }
+        }
+    }
+
+    pub(super) fn union_type(&mut self, decl: &UnionDecl, name: Option<&Ident>, span: Span) -> Option<Type> {
+        self.check_attributes(
+            &decl.attributes,
+            &["switch_type", "ms_union", "switch_is", "in", "out", "ref", "unique", "ptr"],
+            "a union",
+        );
+        let known = decl.tag.as_ref().and_then(|tag| self.types.get(&tag.name).map(|known| known.what.clone()));
+        if decl.arms.is_none() {
+            return match known {
+                Some(Named::Type(ty) | Named::Opened(ty)) => Some(ty),
+                _ => {
+                    self.unknown_type(decl.tag.as_ref().map_or("", |tag| tag.name.as_str()), span);
+                    None
+                }
+            };
+        }
+        let tag_type = self.tag_type(decl, span)?;
+        let encapsulated = decl.switch.as_ref().map(|(_, tag, inner)| {
+            (tag.name.clone(), inner.as_ref().map_or_else(|| "tagged_union".to_owned(), |inner| inner.name.clone()))
+        });
+        let name = self.fresh_name(decl.tag.as_ref(), name, "union");
+        let imported = self.imported;
+        let made = Union { name, tag: tag_type, encapsulated, arms: Vec::new(), default: None, imported, span };
+        self.model.unions.push(made);
+        let id = self.model.unions.len() - 1;
+        let ty = union_type(id);
+        if let Some(tag) = &decl.tag {
+            self.declare_type(tag, Named::Opened(ty.clone()));
+        }
+        for arm in decl.arms.iter().flatten() {
+            self.arm(arm, id);
+        }
+        self.defined.push(ty.clone());
+        if let Some(tag) = &decl.tag {
+            self.declare_type(tag, Named::Type(ty.clone()));
+        }
+        Some(ty)
+    }
+
+    fn tag_type(&mut self, decl: &UnionDecl, span: Span) -> Option<Type> {
+        let ty = if let Some((spec, ..)) = &decl.switch {
+            self.spec_type(spec, None)?
+        } else if let Some(attribute) = find(&decl.attributes, "switch_type") {
+            let words: Vec<&str> = attribute.raw.split_whitespace().collect();
+            match words.as_slice() {
+                [word] if self.types.contains_key(*word) => self.named_type(word, attribute.span)?,
+                words => base_type(match *words {
+                    ["unsigned", "short"] => "unsigned short",
+                    ["unsigned", "hyper"] => "unsigned hyper",
+                    ["unsigned", ..] | ["ULONG" | "DWORD" | "UINT"] => "unsigned long",
+                    ["short"] => "short",
+                    ["hyper"] => "hyper",
+                    ["boolean"] => "boolean",
+                    ["char"] => "char",
+                    ["small"] => "small",
+                    _ => "long",
+                }),
+            }
+        } else {
+            Type::Base(Base::I32)
+        };
+        if matches!(&ty, Type::Base(base) if base.is_integer()) || matches!(ty, Type::Enum(_)) {
+            return Some(ty);
+        }
+        let error = Diagnostic::error("bad-switch", span, "the discriminant is neither an integer nor an enumeration");
+        self.say(error.help("use an integer type or an enum"));
+        None
+    }
+
+    fn arm(&mut self, arm: &ArmSyntax, id: usize) {
+        let field = match &arm.member {
+            None => None,
+            Some(member) => {
+                let Some(declarator) = &member.declarator else {
+                    return;
+                };
+                self.check_attributes(&member.attributes, &["string", "ref", "unique", "ptr"], "an arm");
+                let Some(ty) = self.declared_type(&member.spec, declarator, &member.attributes, Place::Member) else {
+                    return;
+                };
+                if !self.by_value(&ty, declarator.span) {
+                    return;
+                }
+                Some(Field { name: declarator.name.name.clone(), ty, range: None, switch: None, span: declarator.span })
+            }
+        };
+        let (mut cases, mut labels) = (Vec::new(), Vec::new());
+        for case in &arm.cases {
+            let Some(value) = self.evaluate_int(case) else {
+                continue;
+            };
+            let taken =
+                self.model.unions[id].arms.iter().any(|arm| arm.cases.contains(&value)) || cases.contains(&value);
+            if taken {
+                let error = Diagnostic::error("duplicate-case", case.span, format!("two arms are for {value}"));
+                self.say(error.help("each value chooses one arm"));
+                continue;
+            }
+            cases.push(value);
+            labels.push(match &case.kind {
+                crate::ast::ExprKind::Name(name) => Some(name.clone()),
+                _ => None,
+            });
+        }
+        let union = &mut self.model.unions[id];
+        if arm.default {
+            if union.default.is_some() {
+                let error = Diagnostic::error("duplicate-case", arm.span, "there are two default arms");
+                return self.say(error.help("remove one"));
+            }
+            union.default = Some(field.clone());
+        }
+        if !cases.is_empty() {
+            self.model.unions[id].arms.push(Arm { cases, labels, field });
+        }
+    }
+
+    pub(super) fn enum_type(&mut self, decl: &EnumDecl, name: Option<&Ident>, span: Span) -> Option<Type> {
+        self.check_attributes(&decl.attributes, &["v1_enum"], "an enum");
+        let Some(values) = &decl.values else {
+            let tag = decl.tag.as_ref().map_or("", |tag| tag.name.as_str());
+            return self.named_type(tag, span);
+        };
+        let mut next = 0_i64;
+        let mut made = Vec::new();
+        for (ident, value) in values {
+            if let Some(expr) = value {
+                next = self.evaluate_int(expr)?;
+            }
+            let Ok(small) = i32::try_from(next) else {
+                let error = Diagnostic::error("overflow", ident.span, "the values of an enum have 32 bits");
+                self.say(error);
+                return None;
+            };
+            self.declare_value(ident, Value::Int(next));
+            made.push((ident.name.clone(), small));
+            next += 1;
+        }
+        if made.is_empty() {
+            let error = Diagnostic::error("empty-enum", span, "an enum has at least one value");
+            self.say(error);
+            return None;
+        }
+        let name = self.fresh_name(decl.tag.as_ref(), name, "enum");
+        let imported = self.imported;
+        self.model.enums.push(Enum { name, values: made, imported, span });
+        let ty = enum_type(self.model.enums.len() - 1);
+        if let Some(tag) = &decl.tag {
+            self.declare_type(tag, Named::Type(ty.clone()));
+        }
+        Some(ty)
+    }
+
+    /// `typedef`: new names for a type, and the name of one that had only a tag.
+    pub(super) fn typedef(&mut self, attributes: &[Attribute], spec: &TypeSpec, declarators: &[Declarator]) {
+        let allowed = [
+            "string",
+            "unique",
+            "ref",
+            "ptr",
+            "v1_enum",
+            "switch_type",
+            "public",
+            "uuid",
+            "ms_union",
+            "range",
+            "helpstring",
+            "version",
+        ];
+        self.check_attributes(attributes, &allowed, "a typedef");
+        let own = declarators.iter().find(|declarator| declarator.pointers == 0 && declarator.dimensions.is_empty());
+        let mut spec = spec.clone();
+        if let TypeKind::Union(decl) = &mut spec.kind {
+            decl.attributes.extend(attributes.iter().filter(|attribute| attribute.name.name == "switch_type").cloned());
+        }
+        let Some(ty) = self.spec_type(&spec, own.map(|declarator| &declarator.name)) else {
+            return;
+        };
+        if let Some(own) = own
+            && is_definition(&spec.kind)
+        {
+            // The name that users write wins over the tag.
+            let name = own.name.name.clone();
+            match &ty {
+                Type::Struct(id) => self.model.structs[id.0].name = name,
+                Type::Union(id) => self.model.unions[id.0].name = name,
+                Type::Enum(id) => self.model.enums[id.0].name = name,
+                _ => {}
+            }
+        }
+        for declarator in declarators {
+            let plain = declarator.pointers == 0 && declarator.dimensions.is_empty();
+            let full = if plain { Some(ty.clone()) } else { self.stars_on(&ty, declarator, attributes) };
+            let Some(full) = full else { continue };
+            let open = matches!(full, Type::Struct(_)) && !self.defined.contains(&full);
+            self.declare_type(&declarator.name, if open { Named::Opened(full) } else { Named::Type(full) });
+        }
+    }
+}
+
+fn is_definition(kind: &TypeKind) -> bool {
+    match kind {
+        TypeKind::Struct(decl) => decl.members.is_some(),
+        TypeKind::Union(decl) => decl.arms.is_some(),
+        TypeKind::Enum(decl) => decl.values.is_some(),
+        _ => false,
+    }
+}
