@@ -2,4 +2,5 @@
 
 fn main() {
     obvia_idl::build("idl/shapes.idl");
+    obvia_idl::build("idl/values.idl");
 }

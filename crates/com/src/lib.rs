@@ -52,6 +52,7 @@ macro_rules! include_idl {
             non_upper_case_globals,
             dead_code,
             unused_mut,
+            unused_parens,
             unused_variables,
             missing_docs
         )]

@@ -1,41 +1,12 @@
 //! Structures with pointers: the same calls in one process, where they are plain, and in another.
 
+use crate::server::Server;
 use matrix::shapes::{Peer, Shapes, items};
 use matrix::{Any, Choice, Color, Entry, IPeer, IShapes, Item, Node, Pair, Samples, Tree};
 use obvia::{Owned, U16CString, Wide, code, u16cstr};
-use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Elements of a long list; an interpreter takes its time.
 const LONG: i32 = if cfg!(miri) { 20 } else { 1000 };
-
-/// A process that serves the object under a name of its own.
-struct Server {
-    child: Child,
-    name: String,
-}
-
-impl Server {
-    fn start() -> Self {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let name = format!("matrix-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
-        let mut command = Command::new(env!("CARGO_BIN_EXE_matrix"));
-        let mut child = command.arg(&name).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        assert_eq!(line, "serving\n");
-        Self { child, name }
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        // At the end of its input it ends, and takes its name away.
-        drop(self.child.stdin.take());
-        let _ = self.child.wait();
-    }
-}
 
 /// Runs a check against an object here and against one elsewhere.
 fn both(check: impl Fn(&IShapes)) {
@@ -45,7 +16,7 @@ fn both(check: impl Fn(&IShapes)) {
         return;
     }
     let server = Server::start();
-    check(&obvia::connect(&server.name).unwrap());
+    check(&obvia::connect(&format!("{}-shapes", server.name)).unwrap());
 }
 
 #[test]
