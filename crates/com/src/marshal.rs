@@ -229,6 +229,9 @@ unsafe extern "C" {
     fn free(memory: *mut c_void);
 }
 
+/// The fewest bytes that are asked for: less need not be aligned for every value.
+const LEAST: usize = 16;
+
 /// Memory that one side of a call allocates and the other frees: the C library's, so that every language has it.
 ///
 /// # Errors
@@ -236,7 +239,7 @@ unsafe extern "C" {
 /// E_OUTOFMEMORY.
 pub(crate) fn allocate(bytes: usize) -> Result<*mut c_void> {
     // SAFETY: malloc may be called with any size.
-    let memory = unsafe { malloc(bytes.max(1)) };
+    let memory = unsafe { malloc(bytes.max(LEAST)) };
     if memory.is_null() { Err(code::E_OUTOFMEMORY.into()) } else { Ok(memory) }
 }
 
@@ -247,7 +250,7 @@ pub(crate) fn allocate(bytes: usize) -> Result<*mut c_void> {
 /// E_OUTOFMEMORY.
 pub(crate) fn allocate_zeroed(bytes: usize) -> Result<*mut c_void> {
     // SAFETY: calloc may be called with any size.
-    let memory = unsafe { calloc(bytes.max(1), 1) };
+    let memory = unsafe { calloc(bytes.max(LEAST), 1) };
     if memory.is_null() { Err(code::E_OUTOFMEMORY.into()) } else { Ok(memory) }
 }
 
