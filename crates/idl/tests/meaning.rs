@@ -1,6 +1,6 @@
 //! What a file means: constants, layouts, opnums, fingerprints, and the canonical text that they stand on.
 
-use obvia_idl::model::{InterfaceId, Model, Type, Value};
+use obvia_idl::model::{Interface, InterfaceId, Model, Type, Value};
 use obvia_idl::{Compilation, Compiler, canonical, emit};
 use std::path::Path;
 
@@ -202,6 +202,43 @@ fn no_text_makes_the_compiler_panic() {
             Ok(compilation) => drop(emit::rust::emit(&compilation)),
             // Rendering must hold for every place that a finding can have.
             Err(failure) => drop(failure.to_string()),
+        }
+    }
+}
+
+/// The text of every interface of the project is IDL that means the same: what `describe` shows is what there is.
+#[test]
+fn canonical_text_means_what_it_is_made_of() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let files = [
+        "testing/matrix/idl/shapes.idl",
+        "testing/matrix/idl/values.idl",
+        "examples/calc/calc.idl",
+        "examples/pfs/pfs.idl",
+    ];
+    for file in files {
+        let model = Compiler::new().check(&root.join(file)).unwrap_or_else(|failure| panic!("{failure}")).model;
+        for id in (0..model.interfaces.len()).map(InterfaceId) {
+            let name = &model.interfaces[id.0].name;
+            let text = canonical::text(&model, id);
+            // What is announced only is declared behind it, as who asks a server for the text does.
+            let announced = model.interfaces.iter().filter(|one| text.contains(&format!("interface {};", one.name)));
+            let uuid = |one: &Interface| format!("{:032x}", one.uuid);
+            let declared = announced.map(|one| {
+                let hex = uuid(one);
+                let parts = [&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]].join("-");
+                format!("[object, uuid({parts})] interface {} : IUnknown {{ }}\n", one.name)
+            });
+            let whole = format!("{text}{}", declared.collect::<String>());
+            let again = check(&whole).model;
+            let found =
+                again.interfaces.iter().position(|one| one.name == *name).map(InterfaceId).expect("it is there");
+            assert_eq!(canonical::text(&again, found), text, "{file}: {name}");
+            let kinds = |model: &Model, id| {
+                let kinds = obvia_idl::plan::kinds(model, &model.all_methods(id));
+                obvia_idl::shapes::Shapes { model, kinds: &kinds }.element_types()
+            };
+            assert_eq!(kinds(&again, found), kinds(&model, id), "{file}: {name}: other frames");
         }
     }
 }
