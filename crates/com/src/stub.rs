@@ -50,7 +50,7 @@ impl<'a, 'b> StubCall<'a, 'b> {
     /// # Errors
     ///
     /// Bad stub data when the frame has another length.
-    #[inline]
+    #[inline(always)]
     pub fn block(&self, length: usize) -> Result<RegionView<'b>, Status> {
         let frame = self.call.frame;
         if frame.len() == length.next_multiple_of(8) { Ok(frame) } else { Err(Status::BAD_STUB_DATA) }
@@ -240,7 +240,7 @@ impl<'a, 'b> StubCall<'a, 'b> {
     }
 
     /// Answers with the method's HRESULT and the reply's frame; where the method failed, without the frame.
-    #[inline]
+    #[inline(always)]
     pub fn respond(&mut self, result: HRESULT, length: usize) {
         let length = if result.0 < 0 { 0 } else { length };
         self.call.respond(result.0.cast_unsigned(), length);
@@ -251,7 +251,7 @@ impl<'a, 'b> StubCall<'a, 'b> {
     /// # Errors
     ///
     /// When the caller is gone.
-    #[inline]
+    #[inline(always)]
     pub fn respond_empty(&mut self, result: HRESULT) -> Result<(), Status> {
         self.respond_inline(result, 0, |_| ())
     }
@@ -261,7 +261,7 @@ impl<'a, 'b> StubCall<'a, 'b> {
     /// # Errors
     ///
     /// When the caller is gone.
-    #[inline]
+    #[inline(always)]
     pub fn respond_inline(
         &mut self,
         result: HRESULT,

@@ -136,22 +136,6 @@ impl CancelState {
     }
 }
 
-/// A channel's alarm while it is registered with the thread's canceller, which is for the time of a call.
-struct Cancellable<'a>(&'a CancelState);
-
-impl<'a> Cancellable<'a> {
-    fn new(state: &'a CancelState, channel: &Channel) -> Self {
-        state.set_waiting(Some(channel.alarm()));
-        Self(state)
-    }
-}
-
-impl Drop for Cancellable<'_> {
-    fn drop(&mut self) {
-        self.0.set_waiting(None);
-    }
-}
-
 /// A channel that this thread has taken from a link's pool. It goes back when the thread ends.
 struct Owned {
     oxid: u64,
@@ -218,36 +202,116 @@ pub(crate) fn close_broken(error: &Error) {
 /// # Errors
 ///
 /// When the peer cannot be reached, or the thread's canceller was used.
-#[inline]
+#[inline(always)]
 pub(crate) fn with_channel<R>(link: &Arc<Link>, work: impl FnOnce(&mut Channel) -> Result<R>) -> Result<R> {
-    /// Puts the channel back, also when `work` panics.
-    struct PutBack(*mut Owned);
-    impl Drop for PutBack {
-        #[inline]
-        fn drop(&mut self) {
-            LAST.with(|last| {
-                if last.owned.get().is_null() {
-                    last.owned.set(self.0);
-                } else {
-                    put_aside(self.0);
-                }
-            });
+    let lent = match Lent::last(link) {
+        Some(lent) => lent,
+        None => Lent::other(link)?,
+    };
+    // In one place, so that it is compiled into the caller.
+    // SAFETY: by the invariant of `Lent` nobody else has it.
+    let outcome = match unsafe { &mut (*lent.owned).channel } {
+        Some(channel) => work(channel),
+        None => Err(crate::code::E_UNEXPECTED.into()),
+    };
+    if let Err(error) = &outcome
+        && lent.is_other
+    {
+        link.note_failure(error);
+    }
+    outcome
+}
+
+/// A channel taken out of its place for a call; dropping this puts it back, also when the call panics. Taken out, not
+/// borrowed: what a call does may itself make calls on this thread.
+struct Lent {
+    // Invariant: a leaked box that nobody else finds.
+    owned: *mut Owned,
+    /// Whether it was not the channel used last.
+    is_other: bool,
+    /// What the call is registered with.
+    canceller: Option<Arc<CancelState>>,
+}
+
+impl Lent {
+    /// The channel used last, if it is of this link and works. Never in the scope of a canceller: see [`put_last`].
+    #[inline(always)]
+    fn last(link: &Link) -> Option<Self> {
+        let owned = LAST.with(|last| {
+            if last.oxid.get() == link.oxid() { last.owned.replace(std::ptr::null_mut()) } else { std::ptr::null_mut() }
+        });
+        if owned.is_null() {
+            return None;
+        }
+        let lent = Self { owned, is_other: false, canceller: None };
+        // SAFETY: by the invariant.
+        let works = unsafe { &(*owned).channel }.as_ref().is_some_and(|channel| !channel.is_broken());
+        works.then_some(lent)
+    }
+
+    /// Another channel of the link: one of this thread's, one of the link's pool, or a new one.
+    #[cold]
+    #[inline(never)]
+    fn other(link: &Arc<Link>) -> Result<Self> {
+        let canceller = if CANCELLABLE.get() { CANCELLER.with_borrow(Clone::clone) } else { None };
+        check(canceller.as_ref())?;
+        let found = CHANNELS.with(|channels| {
+            let mut channels = channels.0.borrow_mut();
+            channels.extend(take_last());
+            channels.retain(|owned| owned.link.strong_count() > 0);
+            let at = channels.iter().position(|owned| owned.oxid == link.oxid())?;
+            Some(channels.swap_remove(at))
+        });
+        let found = found.filter(|owned| owned.channel.as_ref().is_some_and(|channel| !channel.is_closed()));
+        let owned = match found {
+            Some(owned) => owned,
+            None => Box::new(Owned {
+                oxid: link.oxid(),
+                link: Arc::downgrade(link),
+                channel: Some(link.take_channel(deadline())?),
+            }),
+        };
+        if let (Some(state), Some(channel)) = (&canceller, &owned.channel) {
+            state.set_waiting(Some(channel.alarm()));
+        }
+        let lent = Self { owned: Box::into_raw(owned), is_other: true, canceller };
+        // Looked at after the alarm is in place, so that a cancel between the two rings it.
+        check(lent.canceller.as_ref())?;
+        Ok(lent)
+    }
+
+    /// Puts another channel back where it belongs, or closes it.
+    #[cold]
+    #[inline(never)]
+    fn put_back(&mut self) {
+        // SAFETY: by the invariant; not used again.
+        let mut owned = unsafe { Box::from_raw(self.owned) };
+        let canceller = self.canceller.take();
+        if let Some(state) = &canceller {
+            state.set_waiting(None);
+        }
+        if check(canceller.as_ref()).is_err() {
+            // The alarm may have been rung too late for this call. Another call must not be taken for it.
+            owned.channel = None;
+        } else if owned.channel.as_ref().is_some_and(|channel| !channel.is_broken()) {
+            put_last(owned);
         }
     }
-    let owned = LAST.with(|last| {
-        if last.oxid.get() == link.oxid() { last.owned.replace(std::ptr::null_mut()) } else { std::ptr::null_mut() }
-    });
-    if owned.is_null() {
-        return with_channel_slow(link, work);
-    }
-    let put_back = PutBack(owned);
-    // SAFETY: by the invariant a leaked box, and nobody else finds it until it is put back.
-    match unsafe { &mut (*owned).channel } {
-        Some(channel) if !channel.is_broken() => work(channel),
-        _ => {
-            drop(put_back);
-            with_channel_slow(link, work)
+}
+
+impl Drop for Lent {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if self.is_other {
+            return self.put_back();
         }
+        LAST.with(|last| {
+            if last.owned.get().is_null() {
+                last.owned.set(self.owned);
+            } else {
+                put_aside(self.owned);
+            }
+        });
     }
 }
 
@@ -264,45 +328,4 @@ fn put_aside(owned: *mut Owned) {
     if let Some(inner) = inner {
         CHANNELS.with(|channels| channels.0.borrow_mut().push(inner));
     }
-}
-
-#[cold]
-#[inline(never)]
-fn with_channel_slow<R>(link: &Arc<Link>, work: impl FnOnce(&mut Channel) -> Result<R>) -> Result<R> {
-    let canceller = if CANCELLABLE.get() { CANCELLER.with_borrow(Clone::clone) } else { None };
-    check(canceller.as_ref())?;
-    // Taken out, not borrowed: what `work` does may itself make calls on this thread.
-    let found = CHANNELS.with(|channels| {
-        let mut channels = channels.0.borrow_mut();
-        channels.extend(take_last());
-        channels.retain(|owned| owned.link.strong_count() > 0);
-        let at = channels.iter().position(|owned| owned.oxid == link.oxid())?;
-        Some(channels.swap_remove(at))
-    });
-    let found = found.filter(|owned| owned.channel.as_ref().is_some_and(|channel| !channel.is_closed()));
-    let mut owned = match found {
-        Some(owned) => owned,
-        None => Box::new(Owned {
-            oxid: link.oxid(),
-            link: Arc::downgrade(link),
-            channel: Some(link.take_channel(deadline())?),
-        }),
-    };
-    let Some(channel) = &mut owned.channel else { return Err(crate::code::E_UNEXPECTED.into()) };
-    // Called in one place, so that it is compiled into the fast path.
-    let outcome = {
-        let _registered = canceller.as_ref().map(|state| Cancellable::new(state, channel));
-        // Looked at after the alarm is in place, so that a cancel between the two rings it.
-        check(canceller.as_ref()).and_then(|()| work(channel))
-    };
-    if let Err(error) = &outcome {
-        link.note_failure(error);
-    }
-    if check(canceller.as_ref()).is_err() {
-        // The alarm may have been rung too late for this call. Another call must not be taken for it.
-        owned.channel = None;
-    } else if !channel.is_broken() {
-        put_last(owned);
-    }
-    outcome
 }

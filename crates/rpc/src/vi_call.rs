@@ -110,7 +110,7 @@ impl Channel {
     /// # Errors
     ///
     /// When the connection is full of one-way calls and the peer takes none by the deadline.
-    #[inline]
+    #[inline(always)]
     pub fn inline_request(&mut self, limit: impl Limit) -> Result<&mut [u8; INLINE_MAX], CallError> {
         Ok(self.vi.tx.inline_frame(limit)?)
     }
@@ -134,7 +134,7 @@ impl Channel {
     /// # Errors
     ///
     /// [`CallError::Fault`] leaves the channel usable, every other error breaks it.
-    #[inline]
+    #[inline(always)]
     pub fn call(
         &mut self,
         target: TargetId,
@@ -194,7 +194,7 @@ impl Channel {
         Ok(answer)
     }
 
-    #[inline]
+    #[inline(always)]
     fn publish(&mut self, header: Header, length: usize) {
         if length <= INLINE_MAX {
             self.vi.tx.send_inline(header, length);
@@ -270,13 +270,13 @@ impl ServerCall<'_> {
     /// # Errors
     ///
     /// When the caller is gone.
-    #[inline]
+    #[inline(always)]
     pub fn inline_reply(&mut self) -> Result<&mut [u8; INLINE_MAX], ViError> {
         self.tx.inline_frame(Seconds::<1>)
     }
 
     /// Publishes the response whose frame was given out last. A one-way call has none.
-    #[inline]
+    #[inline(always)]
     pub fn respond(&mut self, status: u32, length: usize) {
         self.answer(Kind::Response, status, length);
     }
@@ -287,7 +287,7 @@ impl ServerCall<'_> {
         self.answer(Kind::Fault, status.0, 0);
     }
 
-    #[inline]
+    #[inline(always)]
     fn answer(&mut self, kind: Kind, status: u32, length: usize) {
         if self.oneway {
             return;

@@ -81,7 +81,7 @@ impl Rx {
     ///
     /// [`Error::TimedOut`] after the deadline, [`Error::PeerGone`] when the peer ended, [`Error::Cancelled`] when an
     /// [`super::Alarm`] was rung, [`Error::Violation`] when the message breaks the rules.
-    #[inline]
+    #[inline(always)]
     pub fn receive(&mut self, limit: impl Limit) -> Result<Message<'_>, Error> {
         // A look at the slot takes its line away from the peer, who then waits for it when it writes. No answer is
         // there as soon as the question is out, so the first look comes a little later.
@@ -125,7 +125,7 @@ impl Rx {
         unsafe { slot.cast::<AtomicU64>().as_ref() }
     }
 
-    #[inline]
+    #[inline(always)]
     fn accept(&mut self, first: u64) -> Result<Message<'_>, Error> {
         let sequence = self.next;
         let slot = self.slot();

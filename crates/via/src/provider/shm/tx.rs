@@ -46,7 +46,7 @@ impl Tx {
     }
 
     /// The sequence number that the next message will have: the call id of a request.
-    #[inline]
+    #[inline(always)]
     pub fn next_sequence(&self) -> u32 {
         self.next
     }
@@ -58,13 +58,13 @@ impl Tx {
     }
 
     /// Notes that the peer has taken every message up to `sequence`, because it answered that one.
-    #[inline]
+    #[inline(always)]
     pub fn taken_through(&mut self, sequence: u32) {
         self.taken = sequence;
     }
 
     /// Notes that the peer has taken every message, because it sent one that it only sends then.
-    #[inline]
+    #[inline(always)]
     pub fn taken_all(&mut self) {
         self.taken = self.next.wrapping_sub(1);
     }
@@ -77,7 +77,7 @@ impl Tx {
     ///
     /// When all slots are taken by messages without a response, waits for the peer until the deadline; an error then,
     /// or when the peer is gone.
-    #[inline]
+    #[inline(always)]
     pub fn inline_frame(&mut self, limit: impl Limit) -> Result<&mut [u8; INLINE_MAX], Error> {
         if self.next.wrapping_sub(self.taken) > SLOT_COUNT {
             self.await_credit(limit.deadline(), |tx| tx.next.wrapping_sub(tx.taken) <= SLOT_COUNT)?;
@@ -90,7 +90,7 @@ impl Tx {
     }
 
     /// Publishes the frame that [`Self::inline_frame`] gave out.
-    #[inline]
+    #[inline(always)]
     pub fn send_inline(&mut self, header: Header, length: usize) {
         debug_assert!(length <= INLINE_MAX);
         self.publish(header, length as u8);
@@ -126,7 +126,7 @@ impl Tx {
         self.publish(header, layout::IN_AREA);
     }
 
-    #[inline]
+    #[inline(always)]
     fn publish(&mut self, header: Header, length: u8) {
         let sequence = self.next;
         let first = u64::from(sequence)
