@@ -2,10 +2,10 @@
 
 use super::expression::{Side, size_text};
 use super::form;
-use super::interface::{Context, stub_name};
-use super::names::{abi, binding, ident, value};
-use super::proxy::{layout_table, ordered};
-use super::stub::declared_in;
+use super::interface::Context;
+use super::names::{binding, value};
+use super::proxy::{self, layout_table, ordered};
+use super::stub;
 use super::tables;
 use crate::emit::writer::Writer;
 use crate::model::{Arith, Direction, Model, Operand, Param, Type};
@@ -35,8 +35,8 @@ pub(super) fn method(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<
             |param: &ParamPlan<'_>| param.param.direction == Direction::InOut && is_place(context.model, param.param);
         block(out, context, plan, "GIVEN", given);
     }
-    proxy(out, context, plan, &outer);
-    stub(out, context, plan, &outer);
+    graph_proxy(out, context, plan, &outer);
+    graph_stub(out, context, plan, &outer);
 }
 
 /// Whether the method may free and replace some of what it gets.
@@ -93,17 +93,9 @@ fn layout(context: &Context<'_>, plan: &MethodPlan<'_>, what: &str) -> String {
     format!("obvia::rt::Layout {{ block: &{}, types: &{} }}", block_name(context, plan, what), types_name(context))
 }
 
-fn proxy(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, outer: &[usize]) {
+fn graph_proxy(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, outer: &[usize]) {
     let model = context.model;
-    let params: String =
-        plan.params.iter().map(|param| format!(", {}: {}", binding(&param.param.name), abi(model, param))).collect();
-    out.line(format!(
-        "unsafe extern \"system\" fn {}_{}_proxy(this: *mut obvia::rt::c_void{params}) -> obvia::HRESULT {{",
-        context.name, plan.method.name
-    ));
-    out.line("// SAFETY: in the vtable of proxies only, so `this` is one, and its holder calls.");
-    out.line("let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };");
-    out.line("proxy.call(|call| {");
+    proxy::begin(out, context, plan);
     let request = layout(context, plan, "REQUEST");
     out.line(format!("let mut image = obvia::rt::Image::new({request});"));
     for param in ordered(plan, true) {
@@ -158,12 +150,9 @@ fn results(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, outer
     out.line("results.keep();");
 }
 
-fn stub(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, outer: &[usize]) {
+fn graph_stub(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, outer: &[usize]) {
     let model = context.model;
-    out.line(format!(
-        "unsafe fn {}(object: *mut obvia::rt::c_void, call: &mut obvia::rt::StubCall<'_, '_>) -> Result<(), obvia::rt::Status> {{",
-        stub_name(context, plan.method)
-    ));
+    stub::begin(out, context, plan);
     let request = layout(context, plan, "REQUEST");
     if changes(model, plan) {
         let kept = layout(context, plan, "KEPT");
@@ -179,12 +168,7 @@ fn stub(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, outer: &
         prepare(out, model, plan, param);
     }
     let given: String = plan.params.iter().map(|param| format!(", {}", given(model, param))).collect();
-    out.line("// SAFETY: the object has this interface; pointers are to what was checked above.");
-    out.line(format!(
-        "let result = unsafe {{ (obvia::rt::vtable::<{}_Vtbl>(object).{})(object{given}) }};",
-        declared_in(context, plan),
-        ident(&plan.method.name)
-    ));
+    stub::invoke(out, context, plan, &given);
     if plan.method.oneway {
         out.line("let _ = result;");
         out.line("Ok(())");

@@ -48,9 +48,9 @@ pub(super) fn ordered<'p, 'a>(plan: &'p MethodPlan<'a>, request: bool) -> Vec<&'
         .collect()
 }
 
-pub(super) fn proxy(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
+/// The beginning of a proxy's function, up to where it has the call.
+pub(super) fn begin(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     let model = context.model;
-    layout_table(out, context, plan);
     let params: String =
         plan.params.iter().map(|param| format!(", {}: {}", binding(&param.param.name), abi(model, param))).collect();
     out.line(format!(
@@ -60,6 +60,11 @@ pub(super) fn proxy(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'
     out.line("// SAFETY: in the vtable of proxies only, so `this` is one, and its holder calls.");
     out.line("let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };");
     out.line("proxy.call(|call| {");
+}
+
+pub(super) fn proxy(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
+    layout_table(out, context, plan);
+    begin(out, context, plan);
     request(out, context, plan);
     let length = if plan.request_is_block() { plan.request_block.to_string() } else { "length".to_owned() };
     if plan.method.oneway {

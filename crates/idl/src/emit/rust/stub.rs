@@ -12,10 +12,7 @@ use crate::plan::{KIND_INTERFACE, MethodPlan, ParamPlan, Passing, is_scalar};
 const INLINE_MAX: u32 = 112;
 
 pub(super) fn stub(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
-    let name = stub_name(context, plan.method);
-    out.line(format!(
-        "unsafe fn {name}(object: *mut obvia::rt::c_void, call: &mut obvia::rt::StubCall<'_, '_>) -> Result<(), obvia::rt::Status> {{"
-    ));
+    begin(out, context, plan);
     request(out, context, plan);
     if plan.early_reply && !plan.reply_is_block() {
         early_reply(out, context, plan);
@@ -23,12 +20,7 @@ pub(super) fn stub(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_
     check_end(out, plan);
     results(out, context, plan);
     let given: String = plan.params.iter().map(|param| format!(", {}", given(plan, param))).collect();
-    out.line("// SAFETY: the object has this interface; pointers are to what was checked above.");
-    out.line(format!(
-        "let result = unsafe {{ (obvia::rt::vtable::<{}_Vtbl>(object).{})(object{given}) }};",
-        declared_in(context, plan),
-        ident(&plan.method.name)
-    ));
+    invoke(out, context, plan, &given);
     if plan.method.oneway {
         out.line("let _ = result;");
         out.line("Ok(())");
@@ -43,8 +35,26 @@ pub(super) fn stub(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_
     out.line("");
 }
 
+/// The beginning of a stub.
+pub(super) fn begin(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
+    out.line(format!(
+        "unsafe fn {}(object: *mut obvia::rt::c_void, call: &mut obvia::rt::StubCall<'_, '_>) -> Result<(), obvia::rt::Status> {{",
+        stub_name(context, plan.method)
+    ));
+}
+
+/// Calls the method with what it is given: expressions, each behind a comma.
+pub(super) fn invoke(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, given: &str) {
+    out.line("// SAFETY: the object has this interface; pointers are to what was checked above.");
+    out.line(format!(
+        "let result = unsafe {{ (obvia::rt::vtable::<{}_Vtbl>(object).{})(object{given}) }};",
+        declared_in(context, plan),
+        ident(&plan.method.name)
+    ));
+}
+
 /// The vtable in which the method is a field: that of the interface itself, reached through its bases.
-pub(super) fn declared_in(context: &Context<'_>, plan: &MethodPlan<'_>) -> String {
+fn declared_in(context: &Context<'_>, plan: &MethodPlan<'_>) -> String {
     let model = context.model;
     let found = model
         .interfaces
