@@ -141,7 +141,7 @@ impl fmt::Display for Failure {
 impl std::error::Error for Failure {}
 
 /// The known word that is most like an unknown one, if any is like it at all.
-pub(crate) fn most_like<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn most_like<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = (word.len() / 2).clamp(1, 3);
     known
         .into_iter()
@@ -153,13 +153,13 @@ pub(crate) fn most_like<'a>(word: &str, known: impl IntoIterator<Item = &'a str>
 
 /// How many letters must be added, removed or changed, ignoring case.
 fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<u8> = b.bytes().map(|byte| byte.to_ascii_lowercase()).collect();
+    let b: Vec<char> = b.chars().map(|letter| letter.to_ascii_lowercase()).collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, byte) in a.bytes().map(|byte| byte.to_ascii_lowercase()).enumerate() {
+    for (i, letter) in a.chars().map(|letter| letter.to_ascii_lowercase()).enumerate() {
         let mut diagonal = row[0];
         row[0] = i + 1;
         for (j, &other) in b.iter().enumerate() {
-            let changed = diagonal + usize::from(byte != other);
+            let changed = diagonal + usize::from(letter != other);
             diagonal = row[j + 1];
             row[j + 1] = changed.min(diagonal + 1).min(row[j] + 1);
         }

@@ -30,7 +30,7 @@ pub mod syntax;
 use std::path::{Path, PathBuf};
 
 pub use compile::{Compilation, Compiler};
-pub use diagnostic::{Diagnostic, Failure, Severity};
+pub use diagnostic::{Diagnostic, Failure, Severity, most_like};
 
 /// Compiles an IDL file in a build script: `OUT_DIR` gets a Rust file of the same name.
 ///

@@ -4,20 +4,13 @@
 //! a reply's block the [in, out] ones, then the [out] ones; each at its natural alignment. What does not lie in the block
 //! follows it, in the order of its slots.
 
+pub use obvia_ndr::flat::{KIND_FIRST, KIND_INTERFACE, KIND_TEXT8, KIND_TEXT16};
+
 use crate::model::{
     Arith, Base, Direction, Extent, Field, Method, Model, Object, Operand, Param, PointerClass, Type, round,
 };
 use crate::shapes::{About, Expr, Shape, Shapes};
 use std::cell::RefCell;
-
-/// The type number of an object that holds an OBJREF.
-pub const KIND_INTERFACE: u32 = 1;
-/// The type number of a string of 8-bit characters.
-pub const KIND_TEXT8: u32 = 2;
-/// The type number of a string of 16-bit characters.
-pub const KIND_TEXT16: u32 = 3;
-/// The first type number that an interface's own types have.
-pub const KIND_FIRST: u32 = 16;
 
 /// How a parameter travels.
 #[derive(Clone, Debug, PartialEq)]

@@ -19,18 +19,19 @@ pub(super) enum Side {
 pub(super) fn size_text(plan: &MethodPlan<'_>, size: &Arith, side: Side) -> String {
     match size {
         Arith::Operand(operand) => {
-            format!("obvia::rt::elements({})", operand_text(plan, operand, side))
+            format!("obvia::rt::elements({})", operand_text(plan, operand.index, side))
         }
         Arith::Const(value) => format!("obvia::rt::elements({value}_i64)"),
         other => format!(
             "obvia::rt::elements_of((|| Some({}))())",
-            arith_text(other, &|operand| operand_text(plan, operand, side))
+            arith_text(other, &|operand| operand_text(plan, operand.index, side))
         ),
     }
 }
 
-fn operand_text(plan: &MethodPlan<'_>, operand: &Operand, side: Side) -> String {
-    let param = &plan.params[operand.index];
+/// A parameter as an integer, by its place among the parameters.
+pub(super) fn operand_text(plan: &MethodPlan<'_>, index: usize, side: Side) -> String {
+    let param = &plan.params[index];
     let name = binding(&param.param.name);
     let name = match (side, &param.passing) {
         (Side::Abi, Passing::Place(_)) => format!("(unsafe {{ *{name} }})"),

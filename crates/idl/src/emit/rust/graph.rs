@@ -1,6 +1,6 @@
 //! Methods with structures with pointers: their parameters are laid out as a structure, and tables say what it is.
 
-use super::expression::{Side, size_text};
+use super::expression::{Side, operand_text, size_text};
 use super::form;
 use super::interface::Context;
 use super::names::{binding, value};
@@ -9,7 +9,7 @@ use super::stub;
 use super::tables;
 use crate::emit::writer::Writer;
 use crate::model::{Arith, Direction, Model, Operand, Param, Type};
-use crate::plan::{MethodPlan, ParamPlan, Passing, element_counts, in_place, is_plain};
+use crate::plan::{MethodPlan, ParamPlan, element_counts, in_place, is_plain};
 use crate::shapes::Shapes;
 
 /// The table of an interface's types.
@@ -52,23 +52,10 @@ fn is_place(model: &Model, param: &Param) -> bool {
     !std::ptr::eq(in_place(model, param), &raw const param.ty)
 }
 
-/// An operand as a number that is known beside a frame.
-fn number(plan: &MethodPlan<'_>, index: usize, side: Side) -> String {
-    let param = &plan.params[index];
-    let name = binding(&param.param.name);
-    let name = if side == Side::Abi && matches!(param.passing, Passing::Place(_)) {
-        format!("(unsafe {{ *{name} }})")
-    } else {
-        name
-    };
-    let is_enum = matches!(&param.passing, Passing::Value(Type::Enum(_)) | Passing::Place(Type::Enum(_)));
-    let name = if is_enum { format!("{name}.0") } else { name };
-    format!("i64::try_from({name}).unwrap_or(i64::MAX)")
-}
-
+/// What expressions read that is known beside a frame: a slice of numbers.
 fn outer_text(plan: &MethodPlan<'_>, outer: &[usize], side: Side) -> String {
-    let numbers: Vec<String> = outer.iter().map(|index| number(plan, *index, side)).collect();
-    format!("&[{}]", numbers.join(", "))
+    let number = |index: &usize| format!("i64::try_from({}).unwrap_or(i64::MAX)", operand_text(plan, *index, side));
+    format!("&[{}]", outer.iter().map(number).collect::<Vec<_>>().join(", "))
 }
 
 /// A block's table. Returns the parameters that its expressions read and that are not in it.
