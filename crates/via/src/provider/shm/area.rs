@@ -12,7 +12,9 @@ const NOTE: usize = 16;
 
 /// The sender's side: which bytes of its areas are free, and where the next frame goes.
 ///
-/// Frames follow one another; the area starts again from its beginning when the peer has taken all of them.
+/// Frames follow one another to the area's end, and then start again from its beginning when the peer has taken all of
+/// them. They do so even when the first places are free already, since writing what the peer has just read is slow: see
+/// "Costs" in docs/decisions/0002-one-segment-each-way.md.
 #[derive(Debug)]
 pub(super) struct SendArea {
     number: u32,
@@ -59,16 +61,14 @@ impl SendArea {
     /// Sets the place so that the byte at `bulk` of the frame begins a cache line: copies between places that lie alike
     /// in their lines are the fastest.
     pub(super) fn has_room(&mut self, length: usize, bulk: usize, taken: u32) -> bool {
-        if self.is_free(taken) {
-            self.cursor = 0;
-        }
-        let place = (self.cursor + bulk).next_multiple_of(LINE) - bulk;
-        debug_assert!(place.is_multiple_of(AREA_ALIGN), "bulk begins where an object may");
-        let fits = place <= self.length && length <= self.length - place;
-        if fits {
-            self.cursor = place;
-        }
-        fits
+        debug_assert!(bulk.is_multiple_of(AREA_ALIGN), "bulk begins where an object may");
+        let place_from = |cursor: usize| {
+            let place = (cursor + bulk).next_multiple_of(LINE) - bulk;
+            (place <= self.length && length <= self.length - place).then_some(place)
+        };
+        let place = place_from(self.cursor).or_else(|| place_from(0).filter(|_| self.is_free(taken)));
+        self.cursor = place.unwrap_or(self.cursor);
+        place.is_some()
     }
 
     /// Whether the peer has taken every frame of the area.
@@ -187,5 +187,50 @@ impl ReceiveArea {
         self.length = size;
         self.grown = Some(mapping);
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Runs a test with an area of 4096 bytes.
+    fn with_area(test: impl FnOnce(SendArea)) {
+        let mut memory = vec![0_u64; 512];
+        // SAFETY: memory that only this area writes, and that stays until the test is over.
+        test(unsafe { SendArea::new(NonNull::from(&mut *memory).cast(), 4096, 1 << 20) });
+    }
+
+    /// The offset of the next frame, if there is room for it when the peer has taken all up to `taken`.
+    fn send(area: &mut SendArea, sequence: u32, length: usize, taken: u32) -> Option<u32> {
+        area.has_room(length, 8, taken).then(|| area.commit(length, sequence).offset)
+    }
+
+    #[test]
+    fn frames_walk_through_the_area_though_all_is_free() {
+        with_area(|mut area| {
+            let places: Vec<_> = (1..=5).map(|sequence| send(&mut area, sequence, 1000, sequence - 1)).collect();
+            assert_eq!(places, [56, 1144, 2232, 56, 1144].map(Some));
+        });
+    }
+
+    #[test]
+    fn no_frame_is_written_over_that_the_peer_has_not_taken() {
+        with_area(|mut area| {
+            assert_eq!((1..=3).filter_map(|sequence| send(&mut area, sequence, 1000, 0)).count(), 3);
+            for taken in 0..3 {
+                assert_eq!(send(&mut area, 4, 1000, taken), None, "{taken} taken");
+            }
+            assert_eq!(send(&mut area, 4, 1000, 3), Some(56));
+        });
+    }
+
+    #[test]
+    fn a_refusal_moves_nothing() {
+        with_area(|mut area| {
+            assert_eq!(send(&mut area, 1, 3000, 0), Some(56));
+            assert_eq!(send(&mut area, 2, 3000, 0), None);
+            assert_eq!(send(&mut area, 2, 500, 0), Some(3128));
+        });
     }
 }
