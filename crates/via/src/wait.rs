@@ -1,6 +1,7 @@
 //! How a thread waits for a message: a policy of each side of a connection.
 
 use std::hint;
+use std::time::Duration;
 
 /// How a thread waits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -14,30 +15,34 @@ pub enum Waiting {
     Adaptive,
 }
 
-/// Polls before an adaptive wait first sleeps: some 20 to 50 microseconds.
-const SPIN_MAX: u32 = 1 << 12;
+/// Polls before an adaptive wait first sleeps: some 60 to 120 microseconds, about what the two wake-ups take that it may save.
+const SPIN_MAX: u32 = 1 << 13;
 /// Polls that an adaptive wait always makes: what a ready message needs.
 const SPIN_MIN: u32 = 1 << 4;
-/// Every so many sleeps in a row, poll long again to find out whether the peer got fast.
-const PROBE_INTERVAL: u32 = 64;
+/// Sleeps between two long polls that find out whether polling pays by now: as many after it last paid, and at most.
+const PROBE_INTERVAL: (u32, u32) = (4, 256);
+/// A wait that took longer says that the peer had nothing to send, and nothing about whether polling pays when it has.
+const IDLE: Duration = Duration::from_millis(1);
 
 /// How many polls to make before sleeping, learned from what polling brought.
 ///
 /// Two threads that poll on one processor never see each other's message while they poll; there every poll is
-/// wasted, and the budget falls to almost nothing after a few waits. When messages come while polling it grows
-/// back at once.
+/// wasted, and the budget falls to almost nothing after a few waits. Now and then, and ever more seldom, one wait polls long
+/// all the same; when a message comes meanwhile, the budget is back at once.
 #[derive(Debug)]
 pub(crate) struct SpinBudget {
     policy: Waiting,
     polls: u32,
-    sleeps: u32,
+    until_probe: u32,
+    interval: u32,
 }
 
 impl SpinBudget {
     pub(crate) fn new(policy: Waiting) -> Self {
         // On a single processor the peer cannot run while this thread polls.
         let alone = std::thread::available_parallelism().is_ok_and(|cores| cores.get() == 1);
-        Self { policy, polls: if alone { SPIN_MIN } else { SPIN_MAX }, sleeps: 0 }
+        let (interval, _) = PROBE_INTERVAL;
+        Self { policy, polls: if alone { SPIN_MIN } else { SPIN_MAX }, until_probe: interval, interval }
     }
 
     /// Polls to make before sleeping; `None` is for ever.
@@ -45,7 +50,7 @@ impl SpinBudget {
         match self.policy {
             Waiting::Poll => None,
             Waiting::Block => Some(0),
-            Waiting::Adaptive if self.sleeps % PROBE_INTERVAL == PROBE_INTERVAL - 1 => Some(SPIN_MAX),
+            Waiting::Adaptive if self.until_probe == 0 => Some(SPIN_MAX),
             Waiting::Adaptive => Some(self.polls),
         }
     }
@@ -58,14 +63,23 @@ impl SpinBudget {
 
     /// A message came while polling.
     pub(crate) fn polling_paid(&mut self) {
-        self.polls = SPIN_MAX;
-        self.sleeps = 0;
+        let (interval, _) = PROBE_INTERVAL;
+        *self = Self { policy: self.policy, polls: SPIN_MAX, until_probe: interval, interval };
     }
 
-    /// The thread had to sleep.
-    pub(crate) fn slept(&mut self) {
+    /// The thread had to sleep, for so long.
+    pub(crate) fn slept(&mut self, took: Duration) {
+        if took >= IDLE {
+            return;
+        }
         self.polls = (self.polls / 4).max(SPIN_MIN);
-        self.sleeps = self.sleeps.wrapping_add(1);
+        if self.until_probe > 0 {
+            self.until_probe -= 1;
+        } else {
+            let (_, most) = PROBE_INTERVAL;
+            self.interval = (self.interval * 2).min(most);
+            self.until_probe = self.interval;
+        }
     }
 }
 
@@ -73,4 +87,65 @@ impl SpinBudget {
 #[inline(always)]
 pub(crate) fn breathe() {
     hint::spin_loop();
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    const SHORT: Duration = Duration::from_micros(50);
+
+    fn adaptive() -> SpinBudget {
+        let mut budget = SpinBudget::new(Waiting::Adaptive);
+        budget.polling_paid();
+        budget
+    }
+
+    /// The numbers of the waits that poll long, of so many that all end in sleep.
+    fn long_polls(budget: &mut SpinBudget, waits: u32) -> Vec<u32> {
+        let mut long = Vec::new();
+        for wait in 0..waits {
+            if budget.polls() == Some(SPIN_MAX) {
+                long.push(wait);
+            }
+            budget.slept(SHORT);
+        }
+        long
+    }
+
+    #[test]
+    fn polling_that_never_pays_gets_rare() {
+        let long = long_polls(&mut adaptive(), 2000);
+        assert_eq!(long[..4], [0, 4, 13, 30]);
+        assert!(long.windows(2).all(|pair| pair[1] - pair[0] <= 257), "it is tried again for ever: {long:?}");
+        assert!(long.len() < 16, "{long:?}");
+    }
+
+    #[test]
+    fn polling_that_paid_once_is_taken_up_at_once() {
+        let mut budget = adaptive();
+        long_polls(&mut budget, 500);
+        budget.polling_paid();
+        assert_eq!(budget.polls(), Some(SPIN_MAX));
+        assert!(budget.is_patient());
+    }
+
+    #[test]
+    fn idle_peers_teach_nothing() {
+        let mut budget = adaptive();
+        for _ in 0..100 {
+            budget.slept(IDLE);
+        }
+        assert_eq!(budget.polls(), Some(SPIN_MAX));
+    }
+
+    #[test]
+    fn the_other_policies_do_not_learn() {
+        for (policy, polls) in [(Waiting::Poll, None), (Waiting::Block, Some(0))] {
+            let mut budget = SpinBudget::new(policy);
+            budget.slept(SHORT);
+            budget.polling_paid();
+            assert_eq!(budget.polls(), polls);
+        }
+    }
 }

@@ -10,7 +10,7 @@ use crate::{Counters, Deadline, Error, Header, Kind, Limit, RegionView, Violatio
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Sleeps are cut into pieces this long, so that what has no futex of its own is noticed too.
 const NAP: Duration = Duration::from_millis(250);
@@ -174,9 +174,11 @@ impl Rx {
                 self.look_around(started)?;
             }
         }
-        self.budget.slept();
         let deadline = deadline.unwrap_or_else(|| limit.deadline());
-        Ok(self.sleep(deadline)?)
+        let began = Instant::now();
+        let outcome = self.sleep(deadline);
+        self.budget.slept(began.elapsed());
+        Ok(outcome?)
     }
 
     #[inline]
