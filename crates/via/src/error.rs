@@ -64,6 +64,76 @@ pub enum Error {
     },
     /// The peer broke the rules of the connection, which is closed.
     Violation(Violation),
+    /// The listener refused the connection.
+    Refused {
+        /// Its reason.
+        why: String,
+    },
+    /// An address or a discriminator that the provider cannot make sense of.
+    BadAddress {
+        /// The text that was given.
+        text: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// The provider does not have what was asked for.
+    Unsupported {
+        /// The provider.
+        provider: &'static str,
+        /// What it does not have.
+        what: &'static str,
+    },
+    /// The operation makes no sense in this state, and nothing was changed.
+    BadState {
+        /// What is wrong.
+        what: &'static str,
+    },
+    /// The connection of a VI is over.
+    Disconnected {
+        /// Who was at the other end.
+        peer: String,
+        /// Why it ended.
+        why: Ended,
+    },
+    /// A completion queue was full when work completed. The completions are in the queues of their VIs.
+    Overflow {
+        /// Completions that were not entered.
+        missed: u64,
+    },
+}
+
+/// Why the connection of a VI ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Ended {
+    /// This side disconnected.
+    Here,
+    /// The peer disconnected.
+    ByPeer,
+    /// The peer does not answer any more.
+    Silent,
+    /// A message found no receive descriptor.
+    ReceiverNotReady,
+    /// A message was longer than the receive descriptor that it found.
+    TooLong,
+    /// An RDMA was not allowed.
+    Protection,
+    /// The peer broke the rules of the wire.
+    Violation,
+}
+
+impl fmt::Display for Ended {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Here => "this side disconnected",
+            Self::ByPeer => "the peer disconnected",
+            Self::Silent => "the peer does not answer any more",
+            Self::ReceiverNotReady => "a message found no receive descriptor",
+            Self::TooLong => "a message was longer than the receive descriptor that it found",
+            Self::Protection => "an RDMA was not allowed",
+            Self::Violation => "the peer broke the rules of the wire",
+        })
+    }
 }
 
 /// A rule that a peer broke. It costs the peer its connection and nobody anything else.
@@ -143,6 +213,14 @@ impl fmt::Display for Error {
                 write!(f, "a frame of {length} bytes is longer than the limit of {limit} bytes")
             }
             Self::Violation(violation) => write!(f, "the peer broke the protocol: {violation}"),
+            Self::Refused { why } => write!(f, "the connection was refused: {why}"),
+            Self::BadAddress { text, why } => write!(f, "{text:?} is no address: {why}"),
+            Self::Unsupported { provider, what } => write!(f, "the provider {provider} does not have {what}"),
+            Self::BadState { what } => f.write_str(what),
+            Self::Disconnected { peer, why } => write!(f, "the connection with {peer} ended: {why}"),
+            Self::Overflow { missed } => {
+                write!(f, "the completion queue was full: {missed} completions are only in the queues of their VIs")
+            }
         }
     }
 }

@@ -5,6 +5,8 @@
 //!
 //! Top floor first:
 //!
+//! - [`Nic`], [`Vi`], [`Descriptor`], [`CompletionQueue`] and their kin are the objects of the VI Architecture.
+//! - [`spi`] is what a provider implements to carry them.
 //! - [`provider`] holds one module for each way to reach a peer. [`provider::shm`] reaches processes of the
 //!   same host through sealed shared memory.
 //! - [`wait`] says how a thread waits: polling, blocking, or adapting.
@@ -41,25 +43,53 @@
 #[cfg(not(target_endian = "little"))]
 compile_error!("the words of a shared segment are little endian, and so must the processor be");
 
+#[cfg(not(loom))]
+mod completion;
+#[cfg(not(loom))]
+mod connection;
 #[cfg_attr(loom, allow(dead_code))]
 mod counters;
 mod deadline;
+#[cfg(not(loom))]
+mod descriptor;
 pub mod doorbell;
 #[cfg_attr(loom, allow(dead_code))]
 mod error;
 pub mod layout;
+#[cfg(not(loom))]
+mod memory;
 #[cfg_attr(loom, allow(dead_code))]
 mod message;
 #[cfg(not(loom))]
+mod nic;
+#[cfg(not(loom))]
+mod notice;
+#[cfg(not(loom))]
 pub mod provider;
 pub mod region;
+#[cfg(not(loom))]
+pub mod spi;
 mod sync;
+#[cfg(not(loom))]
+mod vi;
 #[cfg_attr(loom, expect(dead_code, reason = "who waits is left out of the model"))]
 pub mod wait;
 
+#[cfg(not(loom))]
+pub use completion::{Completion, CompletionQueue};
+#[cfg(not(loom))]
+pub use connection::{Listener, Request};
 pub use counters::Counters;
 pub use deadline::{Deadline, Limit, Seconds};
-pub use error::{Error, Violation};
+#[cfg(not(loom))]
+pub use descriptor::{Descriptor, Operation, RemoteAddress, Segment, Status};
+pub use error::{Ended, Error, Violation};
+#[cfg(not(loom))]
+pub use memory::{Access, InUse, Memory, MemoryHandle, MemoryRegion, ProtectionTag, Region};
 pub use message::{Header, Kind};
+#[cfg(not(loom))]
+pub use nic::{Attributes, Nic, Reliability};
 pub use region::RegionView;
+#[cfg(not(loom))]
+pub use vi::{PostError, PostFault, Queue, State, Vi, ViAttributes, ViId, WorkQueue};
 pub use wait::Waiting;

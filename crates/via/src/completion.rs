@@ -1,0 +1,270 @@
+//! Completion queues: one place to learn of the completions of many work queues.
+//!
+//! VI Architecture 1.0, "Completion Queues". An entry says which queue of which VI completed a descriptor; the descriptor is then taken
+//! from that queue. Entries of one work queue come in its order; the VIs are served in turn.
+
+use crate::memory::InUse;
+use crate::nic::NicCore;
+use crate::notice::Notice;
+use crate::vi::{Queue, ViCore, ViId, poll_fds};
+use crate::wait::{SpinBudget, breathe};
+use crate::{Deadline, Error, Waiting};
+use rustix::buffer::spare_capacity;
+use rustix::event::epoll;
+use rustix::fd::OwnedFd;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+/// A descriptor of this queue completed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Completion {
+    /// The VI.
+    pub vi: ViId,
+    /// Which of its queues.
+    pub queue: Queue,
+}
+
+/// A completion queue. It belongs to one thread; VIs may be made for it by any.
+#[derive(Debug)]
+pub struct CompletionQueue {
+    core: Arc<CqCore>,
+    nic: Arc<NicCore>,
+    budget: SpinBudget,
+    rounded: Instant,
+}
+
+/// Time is of little account to VIs that are busy, so all of them get their turn for its sake only so often.
+const ROUND: Duration = Duration::from_millis(1);
+/// Files that are looked at in one go.
+const EVENTS: usize = 64;
+
+#[derive(Debug)]
+pub(crate) struct CqCore {
+    capacity: usize,
+    entries: Mutex<Entries>,
+    members: Mutex<Members>,
+}
+
+#[derive(Debug, Default)]
+struct Entries {
+    entries: VecDeque<Completion>,
+    missed: u64,
+    notice: Notice,
+}
+
+#[derive(Debug, Default)]
+struct Members {
+    vis: Vec<Member>,
+    epoll: Option<Arc<OwnedFd>>,
+}
+
+#[derive(Debug)]
+struct Member {
+    id: ViId,
+    vi: Weak<ViCore>,
+    // Kept so that the file stays what it was registered as; none where only calling tells whether something came.
+    readiness: Option<Arc<OwnedFd>>,
+}
+
+impl CqCore {
+    fn entries(&self) -> MutexGuard<'_, Entries> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn members(&self) -> MutexGuard<'_, Members> {
+        self.members.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A descriptor completed.
+    pub(crate) fn enter(&self, vi: ViId, queue: Queue) {
+        let mut entries = self.entries();
+        if entries.entries.len() < self.capacity {
+            entries.entries.push_back(Completion { vi, queue });
+        } else {
+            entries.missed += 1;
+        }
+        entries.notice.ring();
+    }
+
+    pub(crate) fn add(&self, vi: &Arc<ViCore>) {
+        let mut members = self.members();
+        members.vis.retain(|member| member.vi.strong_count() > 0);
+        members.vis.push(Member { id: vi.id, vi: Arc::downgrade(vi), readiness: None });
+    }
+
+    /// A VI was connected: its messages announce themselves by this file, if it has one.
+    pub(crate) fn watch(&self, vi: &Arc<ViCore>, readiness: Option<Arc<OwnedFd>>) {
+        let mut members = self.members();
+        let watched = readiness.filter(|fd| {
+            let epoll = match &members.epoll {
+                Some(epoll) => Arc::clone(epoll),
+                None => {
+                    let Ok(fresh) = epoll::create(epoll::CreateFlags::CLOEXEC) else { return false };
+                    Arc::clone(members.epoll.insert(Arc::new(fresh)))
+                }
+            };
+            epoll::add(&*epoll, &**fd, epoll::EventData::new_u64(vi.id.0), epoll::EventFlags::IN).is_ok()
+        });
+        if let Some(member) = members.vis.iter_mut().find(|member| member.id == vi.id) {
+            member.readiness = watched;
+        }
+    }
+}
+
+impl CompletionQueue {
+    pub(crate) fn new(nic: Arc<NicCore>, capacity: usize) -> Self {
+        let core = CqCore { capacity, entries: Mutex::default(), members: Mutex::default() };
+        let budget = SpinBudget::new(Waiting::Adaptive);
+        Self { core: Arc::new(core), nic, budget, rounded: Instant::now() }
+    }
+
+    /// Sets how its owner waits; adaptively if nothing is said.
+    #[must_use]
+    pub fn with_waiting(mut self, waiting: Waiting) -> Self {
+        self.budget = SpinBudget::new(waiting);
+        self
+    }
+
+    pub(crate) fn core(&self) -> &Arc<CqCore> {
+        &self.core
+    }
+
+    pub(crate) fn is_of(&self, nic: &Arc<NicCore>) -> bool {
+        Arc::ptr_eq(&self.nic, nic)
+    }
+
+    /// The oldest entry, if there is one. Never blocks.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Overflow`], once after completions that found the queue full: they are only in the queues of their VIs.
+    pub fn done(&mut self) -> Result<Option<Completion>, Error> {
+        if let Some(entry) = self.pop()? {
+            return Ok(Some(entry));
+        }
+        self.progress(Instant::now());
+        self.pop()
+    }
+
+    fn pop(&self) -> Result<Option<Completion>, Error> {
+        let mut entries = self.core.entries();
+        if let Some(entry) = entries.entries.pop_front() {
+            return Ok(Some(entry));
+        }
+        match std::mem::take(&mut entries.missed) {
+            0 => Ok(None),
+            missed => Err(Error::Overflow { missed }),
+        }
+    }
+
+    /// Looks after the VIs that something came for; after all of them when their time has come.
+    fn progress(&mut self, now: Instant) {
+        let all = now.duration_since(self.rounded) >= ROUND;
+        let mut due: Vec<Arc<ViCore>> = Vec::new();
+        let mut ready: Vec<epoll::Event> = Vec::with_capacity(EVENTS);
+        {
+            let members = self.core.members();
+            if let Some(epoll) = members.epoll.as_ref().filter(|_| !all) {
+                let at_once = rustix::time::Timespec { tv_sec: 0, tv_nsec: 0 };
+                // An error is a signal, and the next turn looks again.
+                let _ = epoll::wait(&**epoll, spare_capacity(&mut ready), Some(&at_once));
+            }
+            for member in &members.vis {
+                let called = ready.iter().any(|event| event.data.u64() == member.id.0);
+                if (all || called || member.readiness.is_none())
+                    && let Some(vi) = member.vi.upgrade()
+                {
+                    due.push(vi);
+                }
+            }
+        }
+        if all {
+            self.rounded = now;
+        }
+        for vi in due {
+            vi.progress(now);
+        }
+    }
+
+    /// Waits for the next entry.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TimedOut`], or as [`Self::done`].
+    pub fn wait(&mut self, deadline: Deadline) -> Result<Completion, Error> {
+        let deadline = deadline.start();
+        let mut polls = self.budget.polls();
+        loop {
+            if let Some(entry) = self.done()? {
+                if polls != Some(0) {
+                    self.budget.polling_paid();
+                }
+                return Ok(entry);
+            }
+            if deadline.is_over() {
+                return Err(Error::TimedOut);
+            }
+            match &mut polls {
+                None => breathe(),
+                Some(left @ 1..) => {
+                    *left -= 1;
+                    breathe();
+                }
+                Some(0) => {
+                    let began = Instant::now();
+                    self.sleep(began, deadline)?;
+                    self.budget.slept(began.elapsed());
+                }
+            }
+        }
+    }
+
+    fn sleep(&mut self, now: Instant, deadline: Deadline) -> Result<(), Error> {
+        let (vis, epoll): (Vec<_>, _) = {
+            let members = self.core.members();
+            let vis = members.vis.iter().filter_map(|member| Some((member.vi.upgrade()?, member.readiness.is_some())));
+            (vis.collect(), members.epoll.clone())
+        };
+        let notice = self.core.entries().notice.prepare()?;
+        let mut asleep = Vec::with_capacity(vis.len());
+        let (mut files, mut until, mut quiet) = (vec![notice], None::<Instant>, true);
+        files.extend(epoll);
+        for (vi, is_watched) in &vis {
+            match vi.prepare_sleep(now) {
+                Some(Some(sleep)) => {
+                    asleep.push(vi);
+                    files.extend(sleep.fd.filter(|_| !is_watched));
+                    until = [until, sleep.until].into_iter().flatten().min();
+                }
+                Some(None) => {}
+                None => {
+                    quiet = false;
+                    break;
+                }
+            }
+        }
+        let outcome = if quiet && self.core.entries().entries.is_empty() {
+            let files: Vec<&OwnedFd> = files.iter().map(|file| &**file).collect();
+            poll_fds(&files, deadline, until)
+        } else {
+            Ok(())
+        };
+        for vi in asleep {
+            vi.end_sleep();
+        }
+        self.core.entries().notice.end();
+        // Whoever was due is found by time as well as by file.
+        self.rounded = now.checked_sub(ROUND).unwrap_or(now);
+        outcome
+    }
+
+    /// Destroys the queue.
+    ///
+    /// # Errors
+    ///
+    /// The queue itself, unchanged, while a VI has it.
+    pub fn destroy(self) -> Result<(), InUse<Self>> {
+        if Arc::strong_count(&self.core) == 1 { Ok(()) } else { Err(InUse(self)) }
+    }
+}

@@ -1,0 +1,288 @@
+//! Registered memory: what descriptors point into, and what peers may reach by RDMA.
+//!
+//! VI Architecture 1.0, "Memory Registration" and "Memory Protection". A region belongs to one protection tag, and only
+//! VIs of the same tag reach it. Its handle names it to peers; what they may do with it is in its [`Access`].
+
+use crate::{Error, RegionView};
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fs::{MemfdFlags, SealFlags};
+use rustix::mm::{MapFlags, ProtFlags};
+use std::any::Any;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
+
+/// Bytes that can be registered. Other threads and peers may write them at any time, so they are copied in and
+/// out, and no reference to them is handed out.
+#[derive(Debug)]
+pub struct Memory {
+    // Invariant: `start..start + length` is readable and writable as long as this value lives.
+    start: NonNull<u8>,
+    length: usize,
+    owner: Owner,
+}
+
+#[derive(Debug)]
+enum Owner {
+    /// Mapped here; the file, where there is one, can be mapped by peers as well.
+    Mapped(Option<OwnedFd>),
+    /// Somebody else's, who keeps it.
+    Foreign,
+}
+
+// SAFETY: plain bytes that any thread may copy from and to; whoever reads while another writes gets torn bytes, which is
+// what registered memory means.
+unsafe impl Send for Memory {}
+// SAFETY: as above.
+unsafe impl Sync for Memory {}
+
+impl Memory {
+    /// Memory of this process, zeroed, beginning at a page.
+    ///
+    /// # Errors
+    ///
+    /// When the system has none.
+    pub fn new(length: usize) -> Result<Self, Error> {
+        let protection = ProtFlags::READ | ProtFlags::WRITE;
+        // SAFETY: a fresh mapping at an address of the kernel's choice touches no memory in use.
+        let start =
+            unsafe { rustix::mm::mmap_anonymous(std::ptr::null_mut(), length.max(1), protection, MapFlags::PRIVATE) };
+        Self::mapped(start, length, None)
+    }
+
+    /// Memory in a file without a name, sealed against any change of size, which peers of this host can map.
+    ///
+    /// # Errors
+    ///
+    /// When the system has none.
+    pub fn shared(length: usize) -> Result<Self, Error> {
+        let fd = rustix::fs::memfd_create("obvia-region", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)
+            .map_err(Error::system("creating memory"))?;
+        rustix::fs::ftruncate(&fd, length.max(1) as u64).map_err(Error::system("sizing memory"))?;
+        let seals = SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL;
+        rustix::fs::fcntl_add_seals(&fd, seals).map_err(Error::system("sealing memory"))?;
+        let protection = ProtFlags::READ | ProtFlags::WRITE;
+        // SAFETY: a fresh mapping at an address of the kernel's choice touches no memory in use; the file cannot shrink.
+        let start =
+            unsafe { rustix::mm::mmap(std::ptr::null_mut(), length.max(1), protection, MapFlags::SHARED, &fd, 0) };
+        Self::mapped(start, length, Some(fd))
+    }
+
+    fn mapped(
+        start: rustix::io::Result<*mut std::ffi::c_void>,
+        length: usize,
+        fd: Option<OwnedFd>,
+    ) -> Result<Self, Error> {
+        let start = start.map_err(Error::system("mapping memory"))?;
+        let start = NonNull::new(start.cast()).expect("the kernel maps nothing at zero unasked");
+        Ok(Self { start, length, owner: Owner::Mapped(fd) })
+    }
+
+    /// Memory that the caller has already.
+    ///
+    /// # Safety
+    ///
+    /// `start..start + length` must be readable and writable as long as the value, or a region made of it, lives, and
+    /// nothing may rely on what the bytes are while peers may write them.
+    pub unsafe fn adopt(start: NonNull<u8>, length: usize) -> Self {
+        Self { start, length, owner: Owner::Foreign }
+    }
+
+    /// Bytes in it.
+    pub fn len(&self) -> usize {
+        self.length
+    }
+
+    /// Whether it has no bytes.
+    pub fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+
+    /// Where it begins in this process.
+    pub fn start(&self) -> NonNull<u8> {
+        self.start
+    }
+
+    /// The file behind it, if peers can map it.
+    pub fn file(&self) -> Option<BorrowedFd<'_>> {
+        match &self.owner {
+            Owner::Mapped(fd) => fd.as_ref().map(AsFd::as_fd),
+            Owner::Foreign => None,
+        }
+    }
+
+    /// Whether `length` bytes from `offset` on lie inside.
+    pub fn holds(&self, offset: u64, length: u64) -> bool {
+        offset.checked_add(length).is_some_and(|end| end <= self.length as u64)
+    }
+
+    /// Copies bytes out. `None` when they do not all lie inside.
+    pub fn read(&self, offset: u64, into: &mut [u8]) -> Option<()> {
+        if !self.holds(offset, into.len() as u64) {
+            return None;
+        }
+        // SAFETY: in bounds by the check above.
+        let from = unsafe { self.start.add(offset as usize) };
+        // SAFETY: readable by the invariant; `into` is exclusive, so they do not overlap; any bytes are valid.
+        unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), into.as_mut_ptr(), into.len()) };
+        Some(())
+    }
+
+    /// Copies bytes in. `None` when they do not all fit inside.
+    pub fn write(&self, offset: u64, from: &[u8]) -> Option<()> {
+        if !self.holds(offset, from.len() as u64) {
+            return None;
+        }
+        // SAFETY: in bounds by the check above.
+        let into = unsafe { self.start.add(offset as usize) };
+        // SAFETY: writable by the invariant; `from` is a shared reference to memory that nobody writes, which registered
+        // memory is not, so they do not overlap.
+        unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), into.as_ptr(), from.len()) };
+        Some(())
+    }
+
+    /// A view for checked loads.
+    pub fn view(&self) -> RegionView<'_> {
+        debug_assert!(self.start.as_ptr().addr().is_multiple_of(8));
+        // SAFETY: readable as long as self lives; mapped memory begins at a page.
+        unsafe { RegionView::new(self.start.as_ptr(), self.length) }
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        if let Owner::Mapped(_) = self.owner {
+            // SAFETY: mapped by `new` or `shared` with this length, and nothing borrowed from it outlives it.
+            let _ = unsafe { rustix::mm::munmap(self.start.as_ptr().cast(), self.length.max(1)) };
+        }
+    }
+}
+
+/// What peers may do with a region by RDMA.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Access {
+    /// They may write it.
+    pub write: bool,
+    /// They may read it.
+    pub read: bool,
+}
+
+impl Access {
+    /// This process alone.
+    pub const LOCAL: Self = Self { write: false, read: false };
+    /// Peers may write.
+    pub const WRITE: Self = Self { write: true, read: false };
+    /// Peers may read.
+    pub const READ: Self = Self { write: false, read: true };
+    /// Peers may do both.
+    pub const BOTH: Self = Self { write: true, read: true };
+}
+
+/// Names a registered region to peers: an opaque value that is sent to them as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct MemoryHandle(pub [u64; 2]);
+
+impl MemoryHandle {
+    /// The handle as bytes for a peer.
+    pub fn to_bytes(self) -> [u8; 16] {
+        let mut bytes = [0; 16];
+        bytes[..8].copy_from_slice(&self.0[0].to_le_bytes());
+        bytes[8..].copy_from_slice(&self.0[1].to_le_bytes());
+        bytes
+    }
+
+    /// A handle that a peer sent. Whether it names anything is the peer's business.
+    pub fn from_bytes(bytes: [u8; 16]) -> Self {
+        let word = |at: usize| {
+            let mut eight = [0; 8];
+            eight.copy_from_slice(&bytes[at..at + 8]);
+            u64::from_le_bytes(eight)
+        };
+        Self([word(0), word(8)])
+    }
+}
+
+/// Ties VIs to the regions that they may reach.
+#[derive(Debug)]
+pub struct ProtectionTag {
+    pub(crate) core: Arc<Tag>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Tag {
+    /// The NIC that it is of.
+    pub(crate) nic: u64,
+}
+
+impl ProtectionTag {
+    /// Destroys the tag.
+    ///
+    /// # Errors
+    ///
+    /// The tag itself, unchanged, while a region or a VI has it.
+    pub fn destroy(self) -> Result<(), InUse<Self>> {
+        if Arc::strong_count(&self.core) == 1 { Ok(()) } else { Err(InUse(self)) }
+    }
+}
+
+/// Something that cannot be destroyed yet, handed back unchanged.
+#[derive(Debug)]
+pub struct InUse<T>(pub T);
+
+impl<T> std::fmt::Display for InUse<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("it is still in use")
+    }
+}
+
+impl<T: std::fmt::Debug> std::error::Error for InUse<T> {}
+
+/// A registered region, as providers see it.
+#[derive(Debug)]
+pub struct Region {
+    pub(crate) memory: Memory,
+    pub(crate) tag: Arc<Tag>,
+    pub(crate) access: Access,
+    pub(crate) handle: OnceLock<MemoryHandle>,
+    pub(crate) registered: AtomicBool,
+    // Segments of posted descriptors that point here.
+    pub(crate) posted: AtomicU32,
+    /// What a provider keeps beside a region: its own registration.
+    pub provider: OnceLock<Box<dyn Any + Send + Sync>>,
+}
+
+impl Region {
+    /// The bytes.
+    pub fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
+    /// What peers may do.
+    pub fn access(&self) -> Access {
+        self.access
+    }
+
+    pub(crate) fn is_registered(&self) -> bool {
+        self.registered.load(Ordering::Acquire)
+    }
+}
+
+/// Registered memory. Dropping it ends the registration; descriptors that are posted keep the bytes until they complete.
+#[derive(Debug)]
+pub struct MemoryRegion {
+    pub(crate) core: Arc<Region>,
+    pub(crate) handle: MemoryHandle,
+    pub(crate) nic: Arc<crate::nic::NicCore>,
+}
+
+impl MemoryRegion {
+    /// What peers name it by.
+    pub fn handle(&self) -> MemoryHandle {
+        self.handle
+    }
+
+    /// The bytes.
+    pub fn memory(&self) -> &Memory {
+        &self.core.memory
+    }
+}

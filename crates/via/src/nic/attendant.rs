@@ -1,0 +1,95 @@
+//! The thread that looks after VIs which nobody calls: acknowledgements and RDMA must go on while their owner computes.
+
+use crate::Deadline;
+use crate::vi::{ViCore, poll_fds};
+use rustix::event::{EventfdFlags, eventfd};
+use rustix::fd::OwnedFd;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+/// How often VIs are looked at that somebody called lately: that is how soon one is noticed that nobody calls any more.
+const TICK: Duration = Duration::from_millis(2);
+/// How long the thread sleeps when there is nothing to look after.
+const IDLE: Duration = Duration::from_secs(60);
+
+/// The VIs of a NIC that need it, and how to wake the thread.
+#[derive(Debug)]
+pub(crate) struct Attendant {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    vis: Mutex<Vec<Weak<ViCore>>>,
+    bell: Option<OwnedFd>,
+}
+
+impl Attendant {
+    /// Starts the thread. It ends when the NIC is gone.
+    pub(crate) fn start() -> Self {
+        let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).ok();
+        let shared = Arc::new(Shared { vis: Mutex::default(), bell });
+        let theirs = Arc::downgrade(&shared);
+        // Without the thread VIs go on as long as they are called.
+        let _ = std::thread::Builder::new().name("obvia-nic".to_owned()).spawn(move || {
+            while let Some(shared) = theirs.upgrade() {
+                shared.round();
+            }
+        });
+        Self { shared }
+    }
+
+    pub(crate) fn add(&self, vi: &Arc<ViCore>) {
+        let mut vis = self.shared.vis.lock().unwrap_or_else(PoisonError::into_inner);
+        vis.retain(|other| other.strong_count() > 0 && !std::ptr::eq(other.as_ptr(), Arc::as_ptr(vi)));
+        vis.push(Arc::downgrade(vi));
+        drop(vis);
+        self.shared.ring();
+    }
+}
+
+impl Drop for Attendant {
+    fn drop(&mut self) {
+        self.shared.ring();
+    }
+}
+
+impl Shared {
+    fn ring(&self) {
+        if let Some(bell) = &self.bell {
+            // Fails only when it is readable already.
+            let _ = rustix::io::write(bell, &1_u64.to_ne_bytes());
+        }
+    }
+
+    /// Looks after every VI once, and sleeps until one of them needs it.
+    fn round(&self) {
+        let vis: Vec<_> = {
+            let mut vis = self.vis.lock().unwrap_or_else(PoisonError::into_inner);
+            vis.retain(|vi| vi.strong_count() > 0);
+            vis.iter().filter_map(Weak::upgrade).collect()
+        };
+        let now = Instant::now();
+        let mut until = now + IDLE;
+        let mut files = Vec::new();
+        for vi in vis.iter().filter(|vi| vi.has_port()) {
+            match vi.attend(now) {
+                Some(sleep) => {
+                    files.extend(sleep.fd);
+                    until = sleep.until.map_or(until, |due| until.min(due));
+                }
+                None => until = until.min(now + TICK),
+            }
+        }
+        drop(vis);
+        let fds: Vec<&OwnedFd> = files.iter().map(|file| &**file).chain(self.bell.as_ref()).collect();
+        if poll_fds(&fds, Deadline::At(until), None).is_err() {
+            std::thread::sleep(TICK);
+        }
+        if let Some(bell) = &self.bell {
+            let mut count = [0; 8];
+            // Nothing to read: it was not rung.
+            let _ = rustix::io::read(bell, &mut count);
+        }
+    }
+}

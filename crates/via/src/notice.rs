@@ -1,0 +1,49 @@
+//! How a thread that sleeps on a queue learns of a completion that another thread brought about.
+
+use crate::Error;
+use rustix::event::{EventfdFlags, eventfd};
+use rustix::fd::OwnedFd;
+use std::sync::Arc;
+
+/// One queue's bell, under the lock of its owner. Nobody asks the kernel for anything until somebody sleeps.
+#[derive(Debug, Default)]
+pub(crate) struct Notice {
+    sleepers: u32,
+    bell: Option<Arc<OwnedFd>>,
+}
+
+impl Notice {
+    /// Wakes whoever sleeps.
+    pub(crate) fn ring(&self) {
+        if self.sleepers > 0
+            && let Some(bell) = &self.bell
+        {
+            // Fails only when it has been rung very often, and then it is readable.
+            let _ = rustix::io::write(&**bell, &1_u64.to_ne_bytes());
+        }
+    }
+
+    /// The file that becomes readable when the bell rings from now on.
+    pub(crate) fn prepare(&mut self) -> Result<Arc<OwnedFd>, Error> {
+        let bell = match &self.bell {
+            Some(bell) => Arc::clone(bell),
+            None => {
+                let fd = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)
+                    .map_err(Error::system("making an event"))?;
+                Arc::clone(self.bell.insert(Arc::new(fd)))
+            }
+        };
+        self.sleepers += 1;
+        Ok(bell)
+    }
+
+    /// The sleep is over.
+    pub(crate) fn end(&mut self) {
+        self.sleepers -= 1;
+        if let Some(bell) = self.bell.as_ref().filter(|_| self.sleepers == 0) {
+            let mut count = [0; 8];
+            // Nothing to read: it was not rung.
+            let _ = rustix::io::read(&**bell, &mut count);
+        }
+    }
+}

@@ -1,0 +1,269 @@
+//! Virtual interfaces: two work queues and a connection.
+//!
+//! VI Architecture 1.0, "Virtual Interfaces". A VI is idle until it is connected; descriptors complete in the order in which
+//! they were posted to their queue; an error breaks the connection and flushes both queues, and after
+//! [`Vi::disconnect`] the VI is idle again. Each queue is one thread's, as its methods take it by `&mut`; the two queues of a VI may
+//! belong to two threads ([`Vi::queues`]).
+
+mod core;
+mod queues;
+
+pub(crate) use core::{ViCore, poll_fds};
+
+use crate::completion::CompletionQueue;
+use crate::descriptor::Descriptor;
+use crate::error::Ended;
+use crate::memory::{InUse, Tag};
+use crate::nic::{NicCore, Reliability};
+use crate::spi::Offer;
+use crate::wait::{SpinBudget, breathe};
+use crate::{Deadline, Error, Waiting};
+use std::fmt;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// What a VI is made with.
+#[derive(Clone, Debug, Default)]
+pub struct ViAttributes {
+    /// What it promises and wants promised.
+    pub reliability: Reliability,
+    /// The longest message or RDMA, in bytes; 0 for the most that the provider has. Peers settle on the smaller.
+    pub max_transfer: u32,
+    /// How its owner waits.
+    pub waiting: Waiting,
+}
+
+/// Tells VIs of one process apart: what a completion queue names them by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ViId(pub(crate) u64);
+
+/// Which of a VI's queues.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Queue {
+    /// Sends and RDMA.
+    Send,
+    /// Receives.
+    Receive,
+}
+
+/// Where a VI stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// Not connected: receives may be posted, sends complete with an error.
+    Idle,
+    /// Connected.
+    Connected,
+    /// The connection ended; everything posted is flushed until [`Vi::disconnect`].
+    Broken(Ended),
+}
+
+/// A virtual interface.
+#[derive(Debug)]
+pub struct Vi {
+    /// Sends and RDMA.
+    pub send: WorkQueue,
+    /// Receives.
+    pub receive: WorkQueue,
+    pub(crate) core: Arc<ViCore>,
+}
+
+/// One of a VI's queues.
+#[derive(Debug)]
+pub struct WorkQueue {
+    which: Queue,
+    core: Arc<ViCore>,
+    budget: SpinBudget,
+}
+
+/// A descriptor that was not posted, and why.
+#[derive(Debug)]
+pub struct PostError {
+    /// The descriptor, unchanged.
+    pub descriptor: Box<Descriptor>,
+    /// What is wrong with it.
+    pub fault: PostFault,
+}
+
+/// Why a descriptor was not posted. Nothing was changed, and the connection goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PostFault {
+    /// Its operation is not one of this queue, or lacks or has an address segment or immediate data against the rules.
+    Malformed,
+    /// It has more segments than the provider takes.
+    TooManySegments,
+    /// It is longer than the VI's transfer size.
+    TooLong,
+    /// A segment lies outside its region.
+    OutOfBounds,
+    /// A segment's region has another protection tag, or is not registered any more.
+    Protection,
+    /// The provider does not have the operation.
+    Unsupported,
+    /// The queue is full.
+    QueueFull,
+}
+
+impl fmt::Display for PostFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Malformed => "the descriptor does not fit its queue or operation",
+            Self::TooManySegments => "the descriptor has too many segments",
+            Self::TooLong => "the descriptor is longer than the VI's transfer size",
+            Self::OutOfBounds => "a segment lies outside its region",
+            Self::Protection => "a segment's region has another protection tag or is not registered",
+            Self::Unsupported => "the provider does not have the operation",
+            Self::QueueFull => "the queue is full",
+        })
+    }
+}
+
+impl fmt::Display for PostError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.fault.fmt(f)
+    }
+}
+
+impl std::error::Error for PostError {}
+
+impl Vi {
+    pub(crate) fn new(
+        nic: Arc<NicCore>,
+        attributes: ViAttributes,
+        tag: Arc<Tag>,
+        send: Option<&CompletionQueue>,
+        receive: Option<&CompletionQueue>,
+    ) -> Result<Self, Error> {
+        let core = ViCore::new(nic, &attributes, tag, send, receive)?;
+        let queue = |which| WorkQueue { which, core: Arc::clone(&core), budget: SpinBudget::new(attributes.waiting) };
+        Ok(Self { send: queue(Queue::Send), receive: queue(Queue::Receive), core })
+    }
+
+    /// What completion queues name it by.
+    pub fn id(&self) -> ViId {
+        self.core.id
+    }
+
+    /// Where it stands. Looks whether anything happened to the connection meanwhile.
+    pub fn state(&self) -> State {
+        self.core.progress(Instant::now());
+        self.core.state()
+    }
+
+    /// The longest message or RDMA: what both sides have settled on, once it is connected.
+    pub fn max_transfer(&self) -> u32 {
+        self.core.max_transfer()
+    }
+
+    /// Asks a listener for a connection, and waits for its answer. Returns the listener's private data.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BadState`] unless it is idle; [`Error::NotFound`], [`Error::Refused`], [`Error::TimedOut`]. It is idle then, and can
+    /// be tried again.
+    pub fn request(&mut self, address: &str, private: &[u8], deadline: Deadline) -> Result<Vec<u8>, Error> {
+        let offer = self.offer(private)?;
+        let (port, peers) = self.core.nic.provider.connect(address, &offer, deadline)?;
+        self.core.connected(port, offer.max_transfer.min(peers.max_transfer));
+        Ok(peers.private)
+    }
+
+    /// What this VI offers to a peer.
+    pub(crate) fn offer(&self, private: &[u8]) -> Result<Offer, Error> {
+        if self.core.state() != State::Idle {
+            return Err(Error::BadState { what: "the VI is connected, or has not been disconnected" });
+        }
+        if private.len() > Offer::PRIVATE_MAX {
+            return Err(Error::TooLong { length: private.len() as u64, limit: Offer::PRIVATE_MAX as u64 });
+        }
+        Ok(Offer {
+            reliability: self.core.reliability,
+            max_transfer: self.core.own_max_transfer,
+            private: private.to_vec(),
+        })
+    }
+
+    /// Ends the connection and tells the peer. What is posted completes as flushed, and the VI is idle.
+    pub fn disconnect(&mut self) {
+        self.core.disconnect();
+    }
+
+    /// The two queues, for two threads.
+    pub fn queues(&mut self) -> (&mut WorkQueue, &mut WorkQueue) {
+        (&mut self.send, &mut self.receive)
+    }
+
+    /// Destroys the VI.
+    ///
+    /// # Errors
+    ///
+    /// The VI itself, unchanged, while it is connected, or while descriptors are posted or completed and not taken.
+    pub fn destroy(self) -> Result<(), InUse<Self>> {
+        if self.core.is_unused() { Ok(()) } else { Err(InUse(self)) }
+    }
+}
+
+impl Drop for Vi {
+    fn drop(&mut self) {
+        self.core.disconnect();
+    }
+}
+
+impl WorkQueue {
+    /// Posts a descriptor. It comes back, completed, from [`Self::done`] or [`Self::wait`].
+    ///
+    /// On a VI that is not connected a receive waits for the connection, and anything else completes with an error.
+    ///
+    /// # Errors
+    ///
+    /// The descriptor itself, with what is wrong with it.
+    pub fn post(&mut self, descriptor: Box<Descriptor>) -> Result<(), PostError> {
+        self.core.post(self.which, descriptor)
+    }
+
+    /// The oldest completed descriptor, if there is one. Never blocks.
+    pub fn done(&mut self) -> Option<Box<Descriptor>> {
+        self.core.done(self.which, Instant::now())
+    }
+
+    /// Waits for the next completed descriptor.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TimedOut`]; [`Error::BadState`] when completions of this queue are announced by a completion queue, whose wait it is.
+    pub fn wait(&mut self, deadline: Deadline) -> Result<Box<Descriptor>, Error> {
+        if self.core.completes_elsewhere(self.which) {
+            return Err(Error::BadState { what: "the queue's completions are announced by a completion queue" });
+        }
+        let deadline = deadline.start();
+        let mut polls = self.budget.polls();
+        loop {
+            let now = Instant::now();
+            if let Some(descriptor) = self.core.done(self.which, now) {
+                if polls != Some(0) {
+                    self.budget.polling_paid();
+                }
+                return Ok(descriptor);
+            }
+            if deadline.is_over() {
+                return Err(Error::TimedOut);
+            }
+            match &mut polls {
+                None => breathe(),
+                Some(left @ 1..) => {
+                    *left -= 1;
+                    breathe();
+                }
+                Some(0) => {
+                    self.core.sleep(self.which, deadline)?;
+                    self.budget.slept(now.elapsed());
+                }
+            }
+        }
+    }
+
+    /// Descriptors that are posted and not completed.
+    pub fn posted(&self) -> usize {
+        self.core.posted(self.which)
+    }
+}
