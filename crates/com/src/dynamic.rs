@@ -56,7 +56,7 @@ pub struct Object {
 ///
 /// As [`crate::connect`].
 pub fn interfaces(name: &str) -> Result<Vec<Known>> {
-    let link = Runtime::of_process()?.link_by_name(name)?;
+    let (link, _) = Runtime::of_process()?.find(name)?;
     let text = system::interfaces(&link)?;
     let known = text.lines().filter_map(|line| {
         let (name, iid) = line.split_once('\t')?;
@@ -73,7 +73,7 @@ pub fn interfaces(name: &str) -> Result<Vec<Known>> {
 ///
 /// E_NOINTERFACE when it does not know the interface; otherwise as [`crate::connect`].
 pub fn describe(name: &str, iid: &GUID) -> Result<String> {
-    let link = Runtime::of_process()?.link_by_name(name)?;
+    let (link, _) = Runtime::of_process()?.find(name)?;
     system::describe(&link, iid)
 }
 
@@ -84,8 +84,8 @@ impl Object {
     ///
     /// As [`crate::connect`].
     pub fn connect(name: &str, interface: Identity) -> Result<Self> {
-        let link = Runtime::of_process()?.link_by_name(name)?;
-        let reference = system::resolve(&link, name, &interface.info())?;
+        let (link, name) = Runtime::of_process()?.find(name)?;
+        let reference = system::resolve(&link, &name, &interface.info())?;
         Self::of(link, &reference)
     }
 
@@ -106,7 +106,7 @@ impl Object {
         if reference.oxid == self.link.oxid() {
             return Self::of(Arc::clone(&self.link), &reference);
         }
-        let link = Runtime::of_process()?.link_by_oxid(reference.oxid, &reference.endpoint)?;
+        let link = Runtime::of_process()?.link_to(reference.oxid, &reference.bindings)?;
         Self::of(link, &reference)
     }
 

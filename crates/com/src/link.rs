@@ -8,9 +8,10 @@ use crate::proxy::ManagerPointer;
 use crate::registry::InterfaceInfo;
 use crate::runtime::{Runtime, janitor};
 use crate::{binding, system, thread};
+use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 use obvia_rpc::vi_call::{Channel, TargetId};
-use obvia_via::provider::shm::Options;
-use obvia_via::{Deadline, Error as ViError, Waiting};
+use obvia_via::window::{Options, Peer, Window};
+use obvia_via::{Deadline, Waiting};
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -25,8 +26,9 @@ const RELEASE_TIMEOUT: Duration = Duration::from_secs(1);
 /// The connections to one process and the proxies for its objects.
 pub(crate) struct Link {
     oxid: u64,
-    endpoint: Box<str>,
-    pid: u32,
+    address: Address,
+    peer: Peer,
+    local: Option<String>,
     options: Options,
     home: Mutex<Channel>,
     idle: Mutex<Vec<Channel>>,
@@ -35,6 +37,24 @@ pub(crate) struct Link {
     has_failed: AtomicBool,
     /// Interfaces that both sides are known to mean the same by, with their fingerprints.
     bound: Mutex<HashSet<(u128, u128)>>,
+}
+
+/// Where a process is reached.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Address {
+    /// In the directory of this host, by this name.
+    Name(String),
+    /// Over a network.
+    Binding(StringBinding),
+}
+
+impl Address {
+    fn connect(&self, runtime: &Runtime, options: &Options, deadline: Deadline) -> Result<Window> {
+        match self {
+            Self::Name(name) => Ok(runtime.directory().connect(name, options, deadline)?),
+            Self::Binding(binding) => runtime.network().connect(binding, options, deadline),
+        }
+    }
 }
 
 /// The name of a process's endpoint in the directory.
@@ -52,33 +72,41 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Link {
-    /// Connects to a name: an exported name, or the endpoint of a process. Returns who is there, too.
-    pub(crate) fn reach(runtime: &Runtime, name: &str, deadline: Deadline) -> Result<(u64, Channel)> {
-        let mut home = Channel::new(runtime.directory().connect(name, &for_home(&runtime.options()), deadline)?);
+    /// Connects to an address: an exported name, the endpoint of a process, or a binding. Returns who is there, too.
+    pub(crate) fn reach(runtime: &Runtime, address: &Address, deadline: Deadline) -> Result<(u64, Channel)> {
+        let mut home = Channel::new(address.connect(runtime, &for_home(&runtime.options()), deadline)?);
         let oxid = binding::introduce(&mut home, runtime.oxid(), deadline)?;
         Ok((oxid, home))
     }
 
-    /// The link to the process that `home`, connected to `name`, says it leads to.
+    /// The link to the process that `home`, connected to `address`, says it leads to.
     ///
     /// What a name's server says of itself proves nothing. So the link goes by the endpoint, which is the process's own: who
-    /// claims to be another process gets none of the calls to it.
-    pub(crate) fn open(runtime: &Runtime, name: &str, oxid: u64, home: Channel, deadline: Deadline) -> Result<Self> {
-        let endpoint = endpoint_of(oxid);
-        let home = if name == endpoint {
-            home
+    /// claims to be another process gets none of the calls to it. Over a network the address is all that there is, and the link is
+    /// one to that process at that host.
+    pub(crate) fn open(
+        runtime: &Runtime,
+        address: Address,
+        oxid: u64,
+        home: Channel,
+        deadline: Deadline,
+    ) -> Result<Self> {
+        let endpoint = Address::Name(endpoint_of(oxid));
+        let (address, home) = if address == endpoint || matches!(address, Address::Binding(_)) {
+            (address, home)
         } else {
             drop(home);
             let (found, home) = Self::reach(runtime, &endpoint, deadline)?;
             if found != oxid {
                 return Err(Error::new(code::RPC_E_INVALID_DATA, "an endpoint leads to another process"));
             }
-            home
+            (endpoint, home)
         };
         Ok(Self {
             oxid,
-            endpoint: endpoint.into(),
-            pid: home.peer_pid(),
+            address,
+            peer: home.peer(),
+            local: home.local().map(str::to_owned),
             options: runtime.options(),
             home: Mutex::new(home),
             idle: Mutex::default(),
@@ -95,9 +123,17 @@ impl Link {
         self.oxid
     }
 
-    /// Its endpoint in the directory.
-    pub(crate) fn endpoint(&self) -> &str {
-        &self.endpoint
+    /// How to get to it.
+    pub(crate) fn binding(&self) -> StringBinding {
+        match &self.address {
+            Address::Name(endpoint) => StringBinding::new(ProtocolSequence::ViShm, endpoint, ""),
+            Address::Binding(binding) => binding.clone(),
+        }
+    }
+
+    /// The host that this process is, as the other one reaches it over a network.
+    pub(crate) fn local(&self) -> Option<&str> {
+        self.local.as_deref()
     }
 
     /// The proxy managers, by object.
@@ -130,18 +166,21 @@ impl Link {
 
     fn connect(&self, options: &Options, deadline: Deadline) -> Result<Channel> {
         let runtime = Runtime::of_process()?;
-        let vi = runtime.directory().connect(&self.endpoint, options, deadline).map_err(|error| match error {
-            ViError::NotFound { .. } => self.gone(),
-            error => error.into(),
-        })?;
-        let mut channel = Channel::new(vi);
+        let window = self
+            .address
+            .connect(runtime, options, deadline)
+            .map_err(|error| if error.code() == code::RPC_S_SERVER_UNAVAILABLE { self.gone() } else { error })?;
+        let mut channel = Channel::new(window);
         binding::introduce(&mut channel, runtime.oxid(), deadline)?;
         Ok(channel)
     }
 
     fn gone(&self) -> Error {
-        let pid = self.pid;
-        Error::new(code::RPC_E_DISCONNECTED, format!("the process {pid} that had the object has ended"))
+        let text = match &self.peer {
+            Peer::Process(pid) => format!("the process {pid} that had the object has ended"),
+            Peer::Host(host) => format!("the process at {host} that had the object has ended"),
+        };
+        Error::new(code::RPC_E_DISCONNECTED, text)
     }
 
     /// Puts a channel back that its thread no longer needs.

@@ -1,9 +1,10 @@
 //! OBJREF: an interface pointer as bytes (MS-DCOM 2.2.18).
 //!
-//! Standard references only: signature "MEOW", flags 1, IID, STDOBJREF, DUALSTRINGARRAY. The string binding is of tower
-//! [`TOWER_VI_SHM`] and names the endpoint of the process that has the object.
+//! Standard references only: signature "MEOW", flags 1, IID, STDOBJREF, DUALSTRINGARRAY. The string bindings say how to get to the
+//! process that has the object: for shared memory by the name of its endpoint, over networks by host and endpoint.
 
 use crate::error::{Error, Result, code};
+use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 use obvia_rpc::vi_call::TargetId;
 use windows_core::GUID;
 
@@ -11,8 +12,6 @@ use windows_core::GUID;
 const SIGNATURE: u32 = 0x574f_454d;
 /// OBJREF_STANDARD.
 const STANDARD: u32 = 1;
-/// The tower identifier of `ncacn_vi_shm`, from the range that the standard leaves unassigned.
-pub(crate) const TOWER_VI_SHM: u16 = 0x00f5;
 /// Bytes before the DUALSTRINGARRAY.
 const FIXED: usize = 64;
 /// The longest reference that is accepted.
@@ -31,8 +30,8 @@ pub(crate) struct ObjRef {
     pub(crate) oid: u64,
     /// The interface pointer, in the table of that process.
     pub(crate) target: TargetId,
-    /// The process's endpoint for `ncacn_vi_shm`.
-    pub(crate) endpoint: String,
+    /// How to get to that process.
+    pub(crate) bindings: Vec<StringBinding>,
 }
 
 /// IPID: index, generation and OXID, so that it is unique beyond one process.
@@ -68,7 +67,7 @@ pub(crate) fn guid_from_wire(bytes: [u8; 16]) -> GUID {
 impl ObjRef {
     /// The reference as bytes.
     pub(crate) fn to_wire(&self) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(FIXED + 16 + self.endpoint.len() * 2);
+        let mut bytes = Vec::with_capacity(FIXED + 64 * self.bindings.len());
         bytes.extend(SIGNATURE.to_le_bytes());
         bytes.extend(STANDARD.to_le_bytes());
         bytes.extend(guid_to_wire(&self.iid));
@@ -78,9 +77,14 @@ impl ObjRef {
         bytes.extend(self.oid.to_le_bytes());
         bytes.extend(ipid(self.target, self.oxid));
         debug_assert_eq!(bytes.len(), FIXED);
-        // One string binding (tower, text, NUL), the end of the string bindings, and no security bindings.
-        let text = self.endpoint.encode_utf16();
-        let entries: Vec<u16> = [TOWER_VI_SHM].into_iter().chain(text).chain([0, 0, 0]).collect();
+        // String bindings (tower, text, NUL), their end, and no security bindings.
+        let mut entries = Vec::new();
+        for binding in &self.bindings {
+            entries.push(binding.protocol.tower());
+            entries.extend(text_of(binding).encode_utf16());
+            entries.push(0);
+        }
+        entries.extend([0, 0]);
         let security_offset = entries.len() - 1;
         for word in [entries.len() as u16, security_offset as u16].iter().chain(&entries) {
             bytes.extend(word.to_le_bytes());
@@ -114,29 +118,39 @@ impl ObjRef {
             .chunks_exact(2)
             .map(|pair| u16::from_le_bytes([pair[0], pair[1]]))
             .collect();
-        let endpoint = endpoint_of(&words).ok_or_else(|| bad("no binding for shared memory"))?;
+        let bindings = bindings_of(&words).ok_or_else(|| bad("malformed bindings"))?;
+        if bindings.is_empty() {
+            return Err(bad("no binding that this process knows"));
+        }
         Ok(Self {
             iid: guid_at(8).ok_or_else(short)?,
             public_refs: u32_at(28).ok_or_else(short)?,
             oxid,
             oid: u64_at(40).ok_or_else(short)?,
             target: TargetId { index: u32_at(48).ok_or_else(short)?, generation: u32_at(52).ok_or_else(short)? },
-            endpoint,
+            bindings,
         })
     }
 }
 
-/// The address of the first string binding of our tower.
-fn endpoint_of(words: &[u16]) -> Option<String> {
-    let mut rest = words;
+/// A binding as a reference has it: the tower says the protocol sequence.
+fn text_of(binding: &StringBinding) -> String {
+    let text = StringBinding { object: None, ..binding.clone() }.to_string();
+    text.split_once(':').map(|(_, rest)| rest.to_owned()).unwrap_or_default()
+}
+
+/// The string bindings with towers that are known. `None` where they do not end as they must.
+fn bindings_of(words: &[u16]) -> Option<Vec<StringBinding>> {
+    let (mut rest, mut bindings) = (words, Vec::new());
     loop {
         let (&tower, text) = rest.split_first()?;
         if tower == 0 {
-            return None;
+            return Some(bindings);
         }
         let end = text.iter().position(|&word| word == 0)?;
-        if tower == TOWER_VI_SHM {
-            return String::from_utf16(&text[..end]).ok();
+        if let Some(protocol) = ProtocolSequence::from_tower(tower) {
+            let text = String::from_utf16(&text[..end]).ok()?;
+            bindings.push(format!("{protocol}:{text}").parse().ok()?);
         }
         rest = &text[end + 1..];
     }
@@ -153,7 +167,10 @@ mod tests {
             oxid: 0x1122_3344_5566_7788,
             oid: 42,
             target: TargetId { index: 7, generation: 3 },
-            endpoint: "oxid-1122334455667788".to_owned(),
+            bindings: vec![
+                StringBinding::new(ProtocolSequence::ViShm, "oxid-1122334455667788", ""),
+                StringBinding::new(ProtocolSequence::ViUdp, "10.0.0.1", "5555"),
+            ],
         }
     }
 

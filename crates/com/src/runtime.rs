@@ -5,14 +5,17 @@ pub(crate) mod janitor;
 use crate::agile::Agile;
 use crate::error::{Error, Result, code};
 use crate::exports::{Client, Exports};
-use crate::link::{Link, endpoint_of};
+use crate::link::{Address, Link, endpoint_of};
+use crate::network::{self, Network};
 use crate::objref::ObjRef;
 use crate::proxy::{import, look_behind};
 use crate::registry::{self, InterfaceInfo, Remote};
 use crate::server::{Clients, accept_on};
 use crate::{system, thread};
+use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 use obvia_via::Waiting;
-use obvia_via::provider::shm::{Directory, Listener, Options};
+use obvia_via::provider::shm::{Directory, Listener};
+use obvia_via::window::{Options, Peer};
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -29,13 +32,31 @@ struct Name {
     _listener: Arc<Listener>,
 }
 
+/// Where the other end of a link is: at a host, or on this one.
+type Place = Option<String>;
+
+fn place_of(peer: &Peer) -> Place {
+    match peer {
+        Peer::Process(_) => None,
+        Peer::Host(host) => Some(host.clone()),
+    }
+}
+
+/// Bindings, the best first.
+fn in_order(bindings: &[StringBinding]) -> impl Iterator<Item = &StringBinding> {
+    let of = |protocol| bindings.iter().filter(move |binding| binding.protocol == protocol);
+    ProtocolSequence::ALL.into_iter().flat_map(of)
+}
+
 /// What a process has one of.
 pub(crate) struct Runtime {
     oxid: u64,
     directory: Directory,
     exports: Exports,
     clients: Clients,
-    links: Mutex<HashMap<u64, Arc<Link>>>,
+    // By process, and how it is reached: at a host, or on this one.
+    links: Mutex<HashMap<(u64, Place), Arc<Link>>>,
+    network: Network,
     names: Mutex<HashMap<String, Name>>,
     endpoint: Mutex<Option<Arc<Listener>>>,
 }
@@ -67,6 +88,7 @@ impl Runtime {
                 exports: Exports::default(),
                 clients: Clients::default(),
                 links: Mutex::default(),
+                network: Network::default(),
                 names: Mutex::default(),
                 endpoint: Mutex::default(),
             })
@@ -76,6 +98,10 @@ impl Runtime {
 
     pub(crate) fn oxid(&self) -> u64 {
         self.oxid
+    }
+
+    pub(crate) fn network(&self) -> &Network {
+        &self.network
     }
 
     pub(crate) fn directory(&self) -> &Directory {
@@ -110,37 +136,107 @@ impl Runtime {
         Ok(())
     }
 
-    /// The link to the process behind a name or an endpoint.
-    pub(crate) fn link_by_name(&self, name: &str) -> Result<Arc<Link>> {
-        let (oxid, home) = Link::reach(self, name, thread::deadline())?;
-        let known = |links: &HashMap<u64, Arc<Link>>| links.get(&oxid).filter(|known| !known.is_dead()).cloned();
-        if let Some(known) = known(&lock(&self.links)) {
+    /// The link to the process behind a name or an address.
+    pub(crate) fn link_by_address(&self, address: Address) -> Result<Arc<Link>> {
+        let (oxid, home) = Link::reach(self, &address, thread::deadline())?;
+        let place = place_of(&home.peer());
+        if let Some(known) = self.known(oxid, &place) {
             return Ok(known);
         }
-        let fresh = Link::open(self, name, oxid, home, thread::deadline())?;
+        let fresh = Link::open(self, address, oxid, home, thread::deadline())?;
         // Another thread may have been faster.
         let mut links = lock(&self.links);
-        Ok(known(&links).unwrap_or_else(|| {
+        let key = (oxid, place);
+        Ok(links.get(&key).filter(|known| !known.is_dead()).cloned().unwrap_or_else(|| {
             let fresh = Arc::new(fresh);
-            links.insert(oxid, Arc::clone(&fresh));
+            links.insert(key, Arc::clone(&fresh));
             // Who has links has somebody to close them.
             janitor::wake();
             fresh
         }))
     }
 
-    pub(crate) fn link_by_oxid(&self, oxid: u64, endpoint: &str) -> Result<Arc<Link>> {
-        let known = lock(&self.links).get(&oxid).filter(|known| !known.is_dead()).cloned();
-        if let Some(known) = known {
+    fn known(&self, oxid: u64, place: &Place) -> Option<Arc<Link>> {
+        let key = (oxid, place.clone());
+        lock(&self.links).get(&key).filter(|known| !known.is_dead()).cloned()
+    }
+
+    /// The link to the process that a reference leads to: one that is there, or by the best binding that works.
+    pub(crate) fn link_to(&self, oxid: u64, bindings: &[StringBinding]) -> Result<Arc<Link>> {
+        let over_network = bindings.iter().filter(|binding| binding.protocol != ProtocolSequence::ViShm);
+        // Whoever chose a network for this process stays with it.
+        if let Some(known) = over_network.clone().find_map(|binding| self.known(oxid, &Some(binding.address.clone()))) {
             return Ok(known);
         }
         let others = || Error::new(code::RPC_E_INVALID_OBJREF, "the reference's endpoint is another process's");
-        // Before anything is connected: whoever makes up a reference does not say whom this process talks to.
-        if endpoint != endpoint_of(oxid) {
-            return Err(others());
+        let mut outcome = Err(Error::new(code::RPC_E_INVALID_OBJREF, "the reference has no binding"));
+        for binding in in_order(bindings) {
+            let address = if binding.protocol == ProtocolSequence::ViShm {
+                if let Some(known) = self.known(oxid, &None) {
+                    return Ok(known);
+                }
+                // Before anything is connected: whoever makes up a reference does not say whom this process talks to.
+                if binding.address != endpoint_of(oxid) {
+                    return Err(others());
+                }
+                Address::Name(binding.address.clone())
+            } else {
+                Address::Binding(binding.clone())
+            };
+            outcome = self.link_by_address(address);
+            match &outcome {
+                Ok(link) if link.oxid() == oxid => return outcome,
+                Ok(_) => return Err(others()),
+                // Of another host, or out of reach this way.
+                Err(_) => {}
+            }
         }
-        let link = self.link_by_name(endpoint)?;
-        if link.oxid() == oxid { Ok(link) } else { Err(others()) }
+        outcome
+    }
+
+    /// The process that is meant by a name or a string binding, and the name that it exports.
+    pub(crate) fn find(&self, text: &str) -> Result<(Arc<Link>, String)> {
+        if !StringBinding::is_meant(text) {
+            return Ok((self.link_by_address(Address::Name(text.to_owned()))?, text.to_owned()));
+        }
+        let mut binding = network::parse(text)?;
+        let wanted = binding.option("name").map(str::to_owned);
+        binding.options.retain(|(option, _)| option != "name");
+        if binding.protocol == ProtocolSequence::ViShm {
+            let name = wanted.unwrap_or(binding.endpoint);
+            return Ok((self.link_by_address(Address::Name(name.clone()))?, name));
+        }
+        let link = self.link_by_address(Address::Binding(binding))?;
+        if let Some(name) = wanted {
+            return Ok((link, name));
+        }
+        let names = system::list(&link)?;
+        let mut names = names.lines().filter_map(|line| line.split('\t').next());
+        match (names.next(), names.next()) {
+            (Some(only), None) => Ok((link, only.to_owned())),
+            (None, _) => Err(Error::new(code::RPC_S_SERVER_UNAVAILABLE, format!("nothing is exported at {text}"))),
+            (Some(one), Some(two)) => {
+                let rest: String = names.map(|name| format!(", {name}")).collect();
+                let text = format!("{one}, {two}{rest} are exported there: say which by [...,name={one}]");
+                Err(Error::new(code::E_INVALIDARG, text))
+            }
+        }
+    }
+
+    /// The host that this process is to a peer, if it reaches that over a network.
+    fn local_to(&self, oxid: u64) -> Option<String> {
+        let links = lock(&self.links);
+        let by_link = links.iter().filter(|((known, _), _)| *known == oxid).find_map(|(_, link)| link.local());
+        by_link.map(str::to_owned).or_else(|| self.clients.local_to(oxid))
+    }
+
+    /// How a peer reaches this process.
+    fn bindings_for(&'static self, client: u64) -> Vec<StringBinding> {
+        let mut bindings = vec![StringBinding::new(ProtocolSequence::ViShm, endpoint_of(self.oxid), "")];
+        if let Some(local) = self.local_to(client) {
+            bindings.extend(self.network.bindings(self, &local));
+        }
+        bindings
     }
 
     /// Every link, for the janitor.
@@ -154,8 +250,8 @@ impl Runtime {
         let unused = |link: &Arc<Link>| Arc::strong_count(link) == 1 && is_useless(link);
         let closed: Vec<_> = {
             let mut links = lock(&self.links);
-            let keys: Vec<_> = links.iter().filter(|(_, link)| unused(link)).map(|(&oxid, _)| oxid).collect();
-            keys.iter().filter_map(|oxid| links.remove(oxid)).collect()
+            let keys: Vec<_> = links.iter().filter(|(_, link)| unused(link)).map(|(key, _)| key.clone()).collect();
+            keys.iter().filter_map(|key| links.remove(key)).collect()
         };
         drop(closed);
     }
@@ -195,7 +291,7 @@ impl Runtime {
             oxid: self.oxid,
             oid: found.oid,
             target: found.target,
-            endpoint: endpoint_of(self.oxid),
+            bindings: self.bindings_for(client),
         })
     }
 
@@ -221,7 +317,7 @@ impl Runtime {
             oxid: imported.link.oxid(),
             oid: imported.oid,
             target: imported.target,
-            endpoint: imported.link.endpoint().to_owned(),
+            bindings: vec![imported.link.binding()],
         })
     }
 
@@ -236,10 +332,15 @@ impl Runtime {
             let object = self.exports.get(reference.target)?.object.ok_or(code::RPC_E_INVALID_OBJREF)?;
             return crate::exports::query(object.get(), info);
         }
-        let link = self.link_by_oxid(reference.oxid, &reference.endpoint)?;
+        let link = self.link_to(reference.oxid, &reference.bindings)?;
+        self.import(&link, reference, info)
+    }
+
+    /// The proxy for a reference to an object of the process behind a link.
+    fn import(&self, link: &Arc<Link>, reference: &ObjRef, info: &'static InterfaceInfo) -> Result<IUnknown> {
         // A reference that came without counts of its own: the sender knew that the receiver is the object's home.
         let carrier = if reference.iid == info.iid { info } else { registry::find(&reference.iid)? };
-        let pointer = import(&link, reference.oid, reference.target, reference.public_refs, carrier);
+        let pointer = import(link, reference.oid, reference.target, reference.public_refs, carrier);
         // SAFETY: `import` returns a counted interface pointer, which begins with IUnknown's methods.
         let proxy = unsafe { IUnknown::from_raw(pointer.as_ptr()) };
         if reference.iid == info.iid { Ok(proxy) } else { crate::exports::query(&proxy, info) }
@@ -283,9 +384,9 @@ pub fn export<I: Remote>(name: &str, object: I) -> Result<Export> {
     Ok(Export { runtime, name: name.to_owned(), listener })
 }
 
-/// Connects to the object that a process of this host exports by a name.
+/// Connects to the object that a process of this host exports by a name, or that a string binding names.
 ///
-/// In the process that exports it the result is the object itself.
+/// A string binding is `ncacn_vi_udp:host[port,name=NAME]`; the name may be left out where the process exports only one. In the process that exports it the result is the object itself.
 ///
 /// # Errors
 ///
@@ -297,9 +398,14 @@ pub fn connect<I: Remote>(name: &str) -> Result<I> {
     if let Ok(own) = runtime.named(name) {
         return Ok(own.get().cast()?);
     }
-    let link = runtime.link_by_name(name)?;
-    let reference = system::resolve(&link, name, I::INFO)?;
-    let unknown = runtime.unmarshal(&reference, I::INFO)?;
+    let (link, name) = runtime.find(name)?;
+    let reference = system::resolve(&link, &name, I::INFO)?;
+    // Over the way that was asked for, even if there is a better one.
+    let unknown = if reference.oxid == link.oxid() {
+        runtime.import(&link, &reference, I::INFO)?
+    } else {
+        runtime.unmarshal(&reference, I::INFO)?
+    };
     Ok(unknown.cast()?)
 }
 
@@ -346,7 +452,7 @@ fn ask(runtime: &Runtime, name: &str) -> Result<Option<(String, String)>> {
     let text = if lock(&runtime.names).contains_key(name) {
         runtime.list_names()
     } else {
-        system::list(&runtime.link_by_name(name)?.clone())?
+        system::list(&runtime.find(name)?.0)?
     };
     Ok(text.lines().find_map(|line| {
         let mut parts = line.split('\t');
@@ -361,11 +467,11 @@ fn ask(runtime: &Runtime, name: &str) -> Result<Option<(String, String)>> {
 /// As [`connect`].
 pub fn describe(name: &str) -> Result<String> {
     let runtime = Runtime::of_process()?;
-    let link = runtime.link_by_name(name)?;
+    let (link, name) = runtime.find(name)?;
     let text = system::list(&link)?;
     let iid = text.lines().find_map(|line| {
         let mut parts = line.split('\t');
-        (parts.next() == Some(name)).then(|| parts.nth(1))?
+        (parts.next() == Some(name.as_str())).then(|| parts.nth(1))?
     });
     let iid = iid.ok_or(code::RPC_E_DISCONNECTED)?;
     let digits: String = iid.chars().filter(char::is_ascii_hexdigit).collect();

@@ -12,8 +12,9 @@ use crate::system;
 use obvia_rpc::object_table::Cached;
 use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::{ServerCall, Service, TargetId, serve};
-use obvia_via::provider::shm::{Alarm, Incoming, Listener};
-use obvia_via::{Deadline, Error as ViError};
+use obvia_via::provider::shm::{Incoming, Listener};
+use obvia_via::window::{self, Alarm, Peer, Window};
+use obvia_via::{Deadline, Error as ViError, Nic};
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,27 +23,49 @@ use windows_core::IUnknown;
 /// The processes that are connected, and how many connections each has.
 #[derive(Default)]
 pub(crate) struct Clients {
-    /// By OXID: the process as the kernel knows it, and its connections.
-    connections: Mutex<HashMap<u64, (u32, usize)>>,
+    /// By OXID.
+    connections: Mutex<HashMap<u64, Known>>,
     alarms: Mutex<Vec<Alarm>>,
+}
+
+/// A process that is connected: what is known of it for certain, and its connections.
+#[derive(Default)]
+struct Known {
+    pid: Option<u32>,
+    host: Option<String>,
+    /// The host that this process is to it.
+    local: Option<String>,
+    count: usize,
 }
 
 impl Clients {
     /// Counts a connection. False for one that comes from another process than those that are there: nobody gives back
     /// what another process holds.
-    fn enter(&self, oxid: u64, pid: u32) -> bool {
+    fn enter(&self, oxid: u64, peer: &Peer, local: Option<&str>) -> bool {
         let mut connections = self.connections.lock().unwrap_or_else(PoisonError::into_inner);
-        let (known, count) = connections.entry(oxid).or_insert((pid, 0));
-        *count += usize::from(*known == pid);
-        *known == pid
+        let known = connections.entry(oxid).or_default();
+        let is_same = match peer {
+            Peer::Process(pid) => known.pid.get_or_insert(*pid) == pid,
+            Peer::Host(host) => known.host.get_or_insert_with(|| host.clone()) == host,
+        };
+        if is_same {
+            known.count += 1;
+            known.local = local.map(str::to_owned).or_else(|| known.local.take());
+        }
+        is_same
+    }
+
+    /// The host that this process is to a client.
+    pub(crate) fn local_to(&self, oxid: u64) -> Option<String> {
+        self.connections.lock().unwrap_or_else(PoisonError::into_inner).get(&oxid)?.local.clone()
     }
 
     /// Ends a connection. Returns what `end_client` does when it was the client's last, before it can connect again.
     fn leave<R>(&self, oxid: u64, end_client: impl FnOnce() -> R) -> Option<R> {
         let mut connections = self.connections.lock().unwrap_or_else(PoisonError::into_inner);
-        let (_, count) = connections.get_mut(&oxid)?;
-        *count -= 1;
-        if *count > 0 {
+        let known = connections.get_mut(&oxid)?;
+        known.count -= 1;
+        if known.count > 0 {
             return None;
         }
         connections.remove(&oxid);
@@ -86,17 +109,50 @@ pub(crate) fn accept_on(runtime: &'static Runtime, listener: Arc<Listener>) -> R
 }
 
 fn start_service(runtime: &'static Runtime, incoming: Incoming) {
+    start_thread(runtime, move || incoming.complete(&runtime.options()).ok());
+}
+
+/// Accepts connections over a network as long as the process lives.
+pub(crate) fn accept_from(runtime: &'static Runtime, nic: Nic, mut listener: obvia_via::Listener) -> Result<()> {
+    let accept = move || {
+        loop {
+            match listener.wait(Deadline::after_secs(3600)) {
+                Ok(request) => {
+                    let nic = nic.clone();
+                    start_thread(runtime, move || {
+                        window::accept(&nic, request, &runtime.options(), Deadline::after_secs(5)).ok()
+                    });
+                }
+                Err(ViError::TimedOut) => {}
+                Err(_) => std::thread::sleep(std::time::Duration::from_millis(50)),
+            }
+        }
+    };
+    std::thread::Builder::new().name("obvia-accept".to_owned()).spawn(accept).map_err(|error| {
+        crate::Error::new(crate::code::E_OUTOFMEMORY, format!("starting a thread to accept connections: {error}"))
+    })?;
+    Ok(())
+}
+
+/// Serves the connection that `complete` makes, on a thread of its own: a peer that greets slowly holds up nobody else.
+fn start_thread(runtime: &'static Runtime, complete: impl FnOnce() -> Option<Window> + Send + 'static) {
     let serve = move || {
         // A peer that does not get through the greeting has no connection to lose.
-        let Ok(mut vi) = incoming.complete(&runtime.options()) else {
+        let Some(mut window) = complete() else {
             return;
         };
         let clients = runtime.clients();
-        clients.watch(vi.alarm());
-        let mut connection =
-            Connection { runtime, client: None, pid: vi.peer_pid(), cache: Cached::new(), alarm: vi.alarm() };
-        serve(&mut vi, &mut connection);
-        drop(vi);
+        clients.watch(window.alarm());
+        let mut connection = Connection {
+            runtime,
+            client: None,
+            peer: window.peer(),
+            local: window.local().map(str::to_owned),
+            cache: Cached::new(),
+            alarm: window.alarm(),
+        };
+        serve(&mut window, &mut connection);
+        drop(window);
         connection.end();
     };
     // Without a thread the peer's connection closes, which it notices at once.
@@ -188,7 +244,8 @@ pub fn is_cancelled() -> bool {
 struct Connection {
     runtime: &'static Runtime,
     client: Option<u64>,
-    pid: u32,
+    peer: Peer,
+    local: Option<String>,
     cache: Cached<Target>,
     alarm: Alarm,
 }
@@ -245,7 +302,7 @@ impl Service for Connection {
         let (answer, client) = binding::answer(pdu, self.runtime.oxid())?;
         match (self.client, client) {
             (None, Some(client)) => {
-                if !self.runtime.clients().enter(client, self.pid) {
+                if !self.runtime.clients().enter(client, &self.peer, self.local.as_deref()) {
                     return None;
                 }
                 self.client = Some(client);

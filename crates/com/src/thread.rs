@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::link::Link;
 use obvia_rpc::vi_call::{Channel, TargetId};
-use obvia_via::provider::shm::Alarm;
+use obvia_via::window::Alarm;
 use obvia_via::{Deadline, Limit};
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -5,5 +5,6 @@
 pub mod object_table;
 pub mod pdu;
 pub mod status;
+pub mod string_binding;
 pub mod uuid;
 pub mod vi_call;

@@ -5,7 +5,7 @@
 
 use crate::status::Status;
 use obvia_via::layout::INLINE_MAX;
-use obvia_via::provider::shm::{Alarm, Message, Tx, Vi};
+use obvia_via::window::{Alarm, Message, Peer, Tx, Window};
 use obvia_via::{Deadline, Error as ViError, Header, Kind, Limit, RegionView, Seconds};
 use std::fmt;
 
@@ -58,7 +58,7 @@ pub struct TargetId {
 /// A connection on which one thread at a time makes calls.
 #[derive(Debug)]
 pub struct Channel {
-    vi: Vi,
+    window: Window,
     // Invariant: once a call ended without its response, no further call is made: a late response would be taken for
     // the next call's.
     broken: bool,
@@ -75,8 +75,8 @@ pub struct Reply<'a> {
 
 impl Channel {
     /// A channel over a fresh connection.
-    pub fn new(vi: Vi) -> Self {
-        Self { vi, broken: false }
+    pub fn new(window: Window) -> Self {
+        Self { window, broken: false }
     }
 
     /// Whether a call on it failed half-way, or the peer is gone: then it is to be dropped.
@@ -87,22 +87,27 @@ impl Channel {
 
     /// Whether it cannot be used any more, for whatever cause.
     pub fn is_closed(&self) -> bool {
-        self.broken || self.vi.is_closed()
+        self.broken || self.window.is_closed()
     }
 
     /// Whether the peer ended or closed the connection.
     pub fn is_ended(&self) -> bool {
-        self.vi.is_closed()
+        self.window.is_closed()
     }
 
-    /// The peer's process id.
-    pub fn peer_pid(&self) -> u32 {
-        self.vi.peer_pid()
+    /// The host that this end is, as the peer reaches it over a network.
+    pub fn local(&self) -> Option<&str> {
+        self.window.local()
+    }
+
+    /// Who is at the other end.
+    pub fn peer(&self) -> Peer {
+        self.window.peer()
     }
 
     /// A handle that interrupts a call from another thread.
     pub fn alarm(&self) -> Alarm {
-        self.vi.alarm()
+        self.window.alarm()
     }
 
     /// The place for a request's frame that fits a slot.
@@ -112,7 +117,7 @@ impl Channel {
     /// When the connection is full of one-way calls and the peer takes none by the deadline.
     #[inline(always)]
     pub fn inline_request(&mut self, limit: impl Limit) -> Result<&mut [u8; INLINE_MAX], CallError> {
-        Ok(self.vi.tx.inline_frame(limit)?)
+        Ok(self.window.tx.inline_frame(limit)?)
     }
 
     /// The place for a request's frame of any length; publish it with the same length. `bulk` is the offset of what there is
@@ -124,9 +129,9 @@ impl Channel {
     #[inline]
     pub fn request(&mut self, length: usize, bulk: usize, limit: impl Limit) -> Result<&mut [u8], CallError> {
         if length <= INLINE_MAX {
-            return Ok(&mut self.vi.tx.inline_frame(limit)?[..length]);
+            return Ok(&mut self.window.tx.inline_frame(limit)?[..length]);
         }
-        Ok(self.vi.tx.area_frame(length, bulk, limit)?)
+        Ok(self.window.tx.area_frame(length, bulk, limit)?)
     }
 
     /// Publishes the request whose frame was given out last, and waits for its response.
@@ -142,21 +147,21 @@ impl Channel {
         length: usize,
         limit: impl Limit,
     ) -> Result<Reply<'_>, CallError> {
-        let call_id = self.vi.tx.next_sequence();
+        let call_id = self.window.tx.next_sequence();
         let header = Header { kind: Kind::Request, opnum, first: target.index, second: target.generation };
         self.publish(header, length);
         // Until the response is there the channel counts as broken, whichever way this function is left.
         self.broken = true;
-        let message = match self.vi.rx.receive(limit) {
+        let message = match self.window.rx.receive(limit) {
             Ok(message) => message,
-            Err(error) => return Err(abandon(&mut self.vi.tx, call_id, error)),
+            Err(error) => return Err(abandon(&mut self.window.tx, call_id, error)),
         };
         let answer = message.header();
         if answer.second != call_id {
             return Err(CallError::Protocol("the response is to another call"));
         }
         self.broken = false;
-        self.vi.tx.taken_through(call_id);
+        self.window.tx.taken_through(call_id);
         match answer.kind {
             Kind::Response => Ok(Reply { status: answer.first, frame: message.frame() }),
             Kind::Fault => Err(CallError::Fault(Status(answer.first))),
@@ -182,14 +187,14 @@ impl Channel {
     pub fn exchange_pdu(&mut self, pdu: &[u8], limit: impl Limit) -> Result<Vec<u8>, CallError> {
         self.broken = true;
         self.request(pdu.len(), 0, limit)?.copy_from_slice(pdu);
-        let call_id = self.vi.tx.next_sequence();
+        let call_id = self.window.tx.next_sequence();
         self.publish(Header { kind: Kind::Pdu, opnum: 0, first: 0, second: 0 }, pdu.len());
-        let message = self.vi.rx.receive(limit)?;
+        let message = self.window.rx.receive(limit)?;
         if message.header().kind != Kind::Pdu {
             return Err(CallError::Protocol("the answer to a bind is not a protocol data unit"));
         }
         let answer = private_copy(&message);
-        self.vi.tx.taken_through(call_id);
+        self.window.tx.taken_through(call_id);
         self.broken = false;
         Ok(answer)
     }
@@ -197,9 +202,9 @@ impl Channel {
     #[inline(always)]
     fn publish(&mut self, header: Header, length: usize) {
         if length <= INLINE_MAX {
-            self.vi.tx.send_inline(header, length);
+            self.window.tx.send_inline(header, length);
         } else {
-            self.vi.tx.send_area(header, length);
+            self.window.tx.send_area(header, length);
         }
     }
 }
@@ -327,9 +332,9 @@ pub trait Service {
 }
 
 /// Serves a connection until the peer ends it or breaks its rules, and says why it ended.
-pub fn serve<S: Service>(vi: &mut Vi, service: &mut S) -> ViError {
+pub fn serve<S: Service>(window: &mut Window, service: &mut S) -> ViError {
     loop {
-        let message = match vi.rx.receive(Seconds::<60>) {
+        let message = match window.rx.receive(Seconds::<60>) {
             Ok(message) => message,
             Err(ViError::TimedOut | ViError::Cancelled) => {
                 service.tidy();
@@ -343,7 +348,7 @@ pub fn serve<S: Service>(vi: &mut Vi, service: &mut S) -> ViError {
                 let oneway = header.kind == Kind::Oneway;
                 if !oneway {
                     // A caller has taken every earlier response before it calls again.
-                    vi.tx.taken_all();
+                    window.tx.taken_all();
                 }
                 let mut call = ServerCall {
                     opnum: header.opnum,
@@ -351,28 +356,28 @@ pub fn serve<S: Service>(vi: &mut Vi, service: &mut S) -> ViError {
                     call_id: message.sequence(),
                     oneway,
                     in_area: false,
-                    tx: &mut vi.tx,
+                    tx: &mut window.tx,
                 };
                 match service.look_up(TargetId { index: header.first, generation: header.second }) {
                     Ok(target) => S::invoke(target, &mut call),
                     Err(status) => call.fault(status),
                 }
                 if oneway {
-                    vi.rx.release();
+                    window.rx.release();
                 }
             }
             Kind::Pdu => {
-                vi.tx.taken_all();
+                window.tx.taken_all();
                 let Some(answer) = service.answer_pdu(&private_copy(&message)) else {
                     return ViError::Cancelled;
                 };
-                if let Err(error) = send_pdu(&mut vi.tx, &answer) {
+                if let Err(error) = send_pdu(&mut window.tx, &answer) {
                     return error;
                 }
             }
             // The call it names has been answered, or this thread would not be here.
             Kind::Cancel => {
-                vi.rx.release();
+                window.rx.release();
                 service.abandoned();
             }
             Kind::Response | Kind::Fault => {

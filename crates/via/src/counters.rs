@@ -22,7 +22,8 @@ pub struct Counters {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use crate::provider::shm::{Directory, Options};
+    use crate::provider::shm::Directory;
+    use crate::window::Options;
     use crate::{Deadline, Header, Kind, Waiting};
     use std::time::Duration;
 

@@ -16,19 +16,19 @@
 //! # Example
 //!
 //! ```
-//! use obvia_via::{Deadline, Header, Kind, provider::shm};
+//! use obvia_via::{Deadline, Header, Kind, provider::shm, window::Options};
 //!
 //! let directory = shm::Directory::at(std::env::temp_dir().join(format!("via-doc-{}", std::process::id())))?;
 //! let listener = directory.bind("ping")?;
 //! let server = std::thread::spawn(move || -> Result<(), obvia_via::Error> {
-//!     let mut vi = listener.accept(Deadline::after_secs(5))?.complete(&shm::Options::default())?;
+//!     let mut vi = listener.accept(Deadline::after_secs(5))?.complete(&Options::default())?;
 //!     let message = vi.rx.receive(Deadline::after_secs(5))?;
 //!     assert_eq!(message.frame().load_u32(0), Some(7));
 //!     vi.tx.inline_frame(Deadline::after_secs(5))?[..4].copy_from_slice(&8_u32.to_le_bytes());
 //!     vi.tx.send_inline(Header { kind: Kind::Response, ..message.header() }, 4);
 //!     vi.rx.receive(Deadline::after_secs(5)).err().map_or(Ok(()), |_| Ok(()))
 //! });
-//! let mut vi = directory.connect("ping", &shm::Options::default(), Deadline::after_secs(5))?;
+//! let mut vi = directory.connect("ping", &Options::default(), Deadline::after_secs(5))?;
 //! vi.tx.inline_frame(Deadline::after_secs(5))?[..4].copy_from_slice(&7_u32.to_le_bytes());
 //! vi.tx.send_inline(Header { kind: Kind::Request, opnum: 3, first: 0, second: 0 }, 4);
 //! let answer = vi.rx.receive(Deadline::after_secs(5))?;
@@ -74,6 +74,8 @@ mod sync;
 mod vi;
 #[cfg_attr(loom, expect(dead_code, reason = "who waits is left out of the model"))]
 pub mod wait;
+#[cfg(not(loom))]
+pub mod window;
 
 #[cfg(not(loom))]
 pub use completion::{Completion, CompletionQueue};

@@ -157,8 +157,13 @@ pub trait Port: Send + fmt::Debug {
     /// Ends the connection, and tells the peer if that is possible without waiting.
     fn disconnect(&mut self);
 
-    /// Who is at the other end, for messages to people.
+    /// Who is at the other end, for messages to people: over a network `host:port`.
     fn peer(&self) -> String;
+
+    /// The address of this end, as the peer reaches it: over a network `host:port`.
+    fn local(&self) -> Option<String> {
+        None
+    }
 }
 
 /// What a thread sleeps on.

@@ -65,6 +65,17 @@ pub struct Vi {
     /// Receives.
     pub receive: WorkQueue,
     pub(crate) core: Arc<ViCore>,
+    pub(crate) ending: Ending,
+}
+
+/// Ends the connection when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Ending(Arc<ViCore>);
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        self.0.disconnect();
+    }
 }
 
 /// One of a VI's queues.
@@ -136,7 +147,8 @@ impl Vi {
     ) -> Result<Self, Error> {
         let core = ViCore::new(nic, &attributes, tag, send, receive)?;
         let queue = |which| WorkQueue { which, core: Arc::clone(&core), budget: SpinBudget::new(attributes.waiting) };
-        Ok(Self { send: queue(Queue::Send), receive: queue(Queue::Receive), core })
+        let ending = Ending(Arc::clone(&core));
+        Ok(Self { send: queue(Queue::Send), receive: queue(Queue::Receive), core, ending })
     }
 
     /// What completion queues name it by.
@@ -203,12 +215,6 @@ impl Vi {
     }
 }
 
-impl Drop for Vi {
-    fn drop(&mut self) {
-        self.core.disconnect();
-    }
-}
-
 impl WorkQueue {
     /// Posts a descriptor. It comes back, completed, from [`Self::done`] or [`Self::wait`].
     ///
@@ -224,6 +230,11 @@ impl WorkQueue {
     /// The oldest completed descriptor, if there is one. Never blocks.
     pub fn done(&mut self) -> Option<Box<Descriptor>> {
         self.core.done(self.which, Instant::now())
+    }
+
+    /// The oldest completed descriptor, if there is one, without looking for news.
+    pub(crate) fn done_already(&mut self) -> Option<Box<Descriptor>> {
+        self.core.done_already(self.which)
     }
 
     /// Waits for the next completed descriptor.

@@ -10,6 +10,7 @@ const ALLOWED: &[(&str, &str)] = &[
     ("crates/via/src/region.rs", "loads from memory that a peer may write"),
     ("crates/via/src/provider/", "maps, seals and shares memory"),
     ("crates/via/src/memory.rs", "maps memory that peers may reach"),
+    ("crates/via/src/window", "builds and reads messages in mapped memory"),
     ("crates/com/src/agile.rs", "says of interface pointers that threads may share them"),
     ("crates/com/src/exports.rs", "keeps objects alive for peers through COM's binary interface"),
     ("crates/com/src/frame.rs", "turns checked frames into C arguments"),

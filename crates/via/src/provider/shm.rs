@@ -4,21 +4,14 @@
 //! shrinking, growing and foreign writes, and passes it over a Unix socket. From then on the socket carries no message: it is
 //! the connection's *pulse*, whose end tells at once that the peer is gone, and the way by which larger areas are handed over.
 //!
-//! A [`Directory`] maps names to listening sockets. A [`Vi`] is one connection: [`Tx`] publishes messages in this side's segment,
-//! [`Rx`] takes the peer's.
+//! A [`Directory`] maps names to listening sockets; a connection is a [`crate::window::Window`].
 
-mod area;
+mod carrier;
 mod directory;
 mod futex;
 mod greeting;
 mod mapping;
 mod pulse;
-mod rx;
-mod tx;
-mod vi;
 
 pub use directory::{Directory, Entry, Listener};
 pub use greeting::Incoming;
-pub use rx::{Message, Rx};
-pub use tx::Tx;
-pub use vi::{Alarm, Options, Vi};

@@ -104,11 +104,11 @@ impl ViCore {
         queues
     }
 
-    pub(super) fn state(&self) -> State {
+    pub(crate) fn state(&self) -> State {
         self.lock().queues.state
     }
 
-    pub(super) fn max_transfer(&self) -> u32 {
+    pub(crate) fn max_transfer(&self) -> u32 {
         self.lock().queues.max_transfer
     }
 
@@ -147,7 +147,26 @@ impl ViCore {
         }
     }
 
-    pub(super) fn disconnect(&self) {
+    /// Who is at the other end; empty where the VI is idle.
+    pub(crate) fn peer(&self) -> String {
+        self.lock().port.as_ref().map(|port| port.peer()).unwrap_or_default()
+    }
+
+    /// The address of this end, where the provider knows it.
+    pub(crate) fn local(&self) -> Option<String> {
+        self.lock().port.as_ref()?.local()
+    }
+
+    /// Wakes whoever sleeps on a queue.
+    pub(crate) fn ring(&self, which: Queue) {
+        self.lock().queues.line(which).notice.ring();
+    }
+
+    pub(super) fn done_already(&self, which: Queue) -> Option<Box<Descriptor>> {
+        self.lock().queues.line(which).done.pop_front()
+    }
+
+    pub(crate) fn disconnect(&self) {
         let mut inner = self.lock();
         if let Some(mut port) = inner.port.take() {
             port.disconnect();
@@ -221,7 +240,7 @@ impl ViCore {
     }
 
     /// Sleeps until something may have completed.
-    pub(super) fn sleep(&self, which: Queue, deadline: Deadline) -> Result<(), Error> {
+    pub(crate) fn sleep(&self, which: Queue, deadline: Deadline) -> Result<(), Error> {
         let mut inner = self.lock();
         let notice = inner.queues.line(which).notice.prepare()?;
         let has_done = !inner.queues.line(which).done.is_empty();

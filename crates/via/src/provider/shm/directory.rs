@@ -5,7 +5,7 @@
 //! replaces the socket.
 
 use super::greeting::Incoming;
-use super::{Options, Vi};
+use crate::window::{Options, Window};
 use crate::{Deadline, Error};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fd::{AsFd, OwnedFd};
@@ -116,7 +116,7 @@ impl Directory {
     ///
     /// [`Error::NotFound`] when nobody serves it, [`Error::TimedOut`] when its server does not greet by the deadline,
     /// [`Error::AccessDenied`] when it runs as another user.
-    pub fn connect(&self, name: &str, options: &Options, deadline: Deadline) -> Result<Vi, Error> {
+    pub fn connect(&self, name: &str, options: &Options, deadline: Deadline) -> Result<Window, Error> {
         let address = self.address(name)?;
         let deadline = deadline.start();
         let socket = stream()?;

@@ -2,8 +2,9 @@
 
 use super::directory::check_peer;
 use super::mapping::{self, Mapping};
-use super::{Options, Vi};
+use super::{carrier, pulse};
 use crate::layout;
+use crate::window::{Ends, Options, Window};
 use crate::{Deadline, Error, Violation, Waiting};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fd::{AsFd, OwnedFd};
@@ -14,6 +15,7 @@ use rustix::net::{
 use rustix::time::Timespec;
 use std::io::{IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
+use std::sync::Arc;
 
 /// "OBVI", little endian.
 const MAGIC: u32 = 0x4956_424f;
@@ -137,7 +139,7 @@ impl Incoming {
     ///
     /// [`Error::AccessDenied`] for a peer of another user, [`Error::Violation`] for one that does not keep to the
     /// protocol, [`Error::TimedOut`] for one that says nothing within five seconds.
-    pub fn complete(self, options: &Options) -> Result<Vi, Error> {
+    pub fn complete(self, options: &Options) -> Result<Window, Error> {
         check_peer(&self.socket)?;
         let (peer, greeting) = receive(&self.socket, options, Deadline::after_secs(5))?;
         let mut options = options.clone();
@@ -146,16 +148,30 @@ impl Incoming {
         }
         let (own, fd) = mapping::create(layout::AREA + options.area)?;
         send(&self.socket, &options, &fd)?;
-        Vi::new(self.socket, own, peer, greeting.may_sleep, &options)
+        connected(self.socket, own, peer, greeting.may_sleep, &options)
     }
 
     /// The client's part: sends its greeting first.
-    pub(super) fn request(self, options: &Options, deadline: Deadline) -> Result<Vi, Error> {
+    pub(super) fn request(self, options: &Options, deadline: Deadline) -> Result<Window, Error> {
         let (own, fd) = mapping::create(layout::AREA + options.area)?;
         send(&self.socket, options, &fd)?;
         let (peer, greeting) = receive(&self.socket, options, deadline)?;
-        Vi::new(self.socket, own, peer, greeting.may_sleep, options)
+        connected(self.socket, own, peer, greeting.may_sleep, options)
     }
+}
+
+fn connected(
+    socket: OwnedFd,
+    own: Mapping,
+    peer: Mapping,
+    peer_may_sleep: bool,
+    options: &Options,
+) -> Result<Window, Error> {
+    let socket = Arc::new(socket);
+    let carrier = Box::new(carrier::Socket::new(Arc::clone(&socket)));
+    let window = Window::new(Ends { own, peer, area: None, carrier }, peer_may_sleep, options);
+    pulse::watch(&socket, window.wire())?;
+    Ok(window)
 }
 
 fn send(socket: &OwnedFd, options: &Options, fd: &OwnedFd) -> Result<(), Error> {

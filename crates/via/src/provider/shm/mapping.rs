@@ -1,69 +1,9 @@
-//! Segments: making, sealing, checking and mapping them.
+//! Segments: making, sealing and checking them.
 
-use crate::sync::AtomicU32;
+pub(super) use crate::window::Mapping;
 use crate::{Error, Violation};
-use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{MemfdFlags, SealFlags};
-use rustix::mm::{MapFlags, ProtFlags};
-use std::ptr::NonNull;
-
-/// A mapped stretch of shared memory, unmapped when dropped.
-#[derive(Debug)]
-pub(super) struct Mapping {
-    // Invariant: `start..start + length` is mapped, readable (and writable if `writable`) as long as this value lives.
-    start: NonNull<u8>,
-    length: usize,
-    writable: bool,
-}
-
-// SAFETY: the mapping belongs to the process, not to a thread; access goes through atomics or through the one
-// owner that `Tx` is.
-unsafe impl Send for Mapping {}
-// SAFETY: as above.
-unsafe impl Sync for Mapping {}
-
-impl Mapping {
-    fn new(fd: BorrowedFd<'_>, length: usize, writable: bool) -> Result<Self, Error> {
-        let protection = if writable { ProtFlags::READ | ProtFlags::WRITE } else { ProtFlags::READ };
-        // SAFETY: a fresh mapping at an address of the kernel's choice touches no memory in use. The file is
-        // sealed against shrinking before or checked to be, so the pages stay.
-        let start = unsafe { rustix::mm::mmap(std::ptr::null_mut(), length, protection, MapFlags::SHARED, fd, 0) };
-        let start = start.map_err(Error::system("mapping a segment"))?;
-        let start = NonNull::new(start.cast()).ok_or(Violation::ShortSegment)?;
-        Ok(Self { start, length, writable })
-    }
-
-    pub(super) fn start(&self) -> NonNull<u8> {
-        self.start
-    }
-
-    pub(super) fn length(&self) -> usize {
-        self.length
-    }
-
-    pub(super) fn is_writable(&self) -> bool {
-        self.writable
-    }
-
-    /// The control word at `offset`.
-    #[inline]
-    pub(super) fn word(&self, offset: usize) -> &AtomicU32 {
-        debug_assert!(offset + 4 <= self.length && offset.is_multiple_of(4));
-        // SAFETY: in bounds and aligned: callers pass the constants of `layout`, and every segment is longer.
-        let place = unsafe { self.start.add(offset) };
-        // SAFETY: mapped as long as self lives; shared words are accessed by atomics only, and stores go to words
-        // of writable mappings only.
-        unsafe { place.cast::<AtomicU32>().as_ref() }
-    }
-}
-
-impl Drop for Mapping {
-    fn drop(&mut self) {
-        // SAFETY: mapped by `new` with this length, and nothing borrowed from it outlives it. Unmapping a whole mapping
-        // cannot fail.
-        let _ = unsafe { rustix::mm::munmap(self.start.as_ptr().cast(), self.length) };
-    }
-}
 
 /// The seals that make a segment safe to map: its size is fixed and nobody maps it writable any more.
 const SEALS: SealFlags = SealFlags::SHRINK.union(SealFlags::GROW).union(SealFlags::FUTURE_WRITE).union(SealFlags::SEAL);

@@ -1,7 +1,7 @@
 //! The pulse: one thread of the process that learns when a peer hangs up, and wakes who waits for it.
 
-use super::vi::Wire;
 use crate::Error;
+use crate::window::Wire;
 use rustix::buffer::spare_capacity;
 use rustix::event::epoll;
 use rustix::fd::{AsFd, AsRawFd, OwnedFd};
@@ -27,29 +27,29 @@ fn watch_of_process() -> Result<&'static Watch, Error> {
     watch.as_ref().map_err(|&errno| Error::system("starting the pulse thread")(errno))
 }
 
-fn key(wire: &Wire) -> u64 {
-    u64::from(wire.socket.as_raw_fd().unsigned_abs())
+fn key(socket: &OwnedFd) -> u64 {
+    u64::from(socket.as_raw_fd().unsigned_abs())
 }
 
 /// Has the pulse thread call [`Wire::close`] when the peer hangs up.
-pub(super) fn watch(wire: &Arc<Wire>) -> Result<(), Error> {
+pub(super) fn watch(socket: &OwnedFd, wire: &Arc<Wire>) -> Result<(), Error> {
     let watch = watch_of_process()?;
-    let key = key(wire);
+    let key = key(socket);
     let mut wires = watch.wires.lock().unwrap_or_else(PoisonError::into_inner);
     wires.insert(key, Arc::downgrade(wire));
     drop(wires);
     // Not IN: larger areas arrive on the socket, and are read by who needs them.
     let events = epoll::EventFlags::RDHUP | epoll::EventFlags::ONESHOT;
-    epoll::add(&watch.epoll, &wire.socket, epoll::EventData::new_u64(key), events)
+    epoll::add(&watch.epoll, socket, epoll::EventData::new_u64(key), events)
         .map_err(Error::system("watching a connection"))
 }
 
 /// Forgets a connection that this side ends.
-pub(super) fn forget(wire: &Wire) {
+pub(super) fn forget(socket: &OwnedFd) {
     if let Ok(watch) = watch_of_process() {
         // Removed while the socket is open, so the number cannot yet belong to another connection.
-        let _ = epoll::delete(&watch.epoll, wire.socket.as_fd());
-        watch.wires.lock().unwrap_or_else(PoisonError::into_inner).remove(&key(wire));
+        let _ = epoll::delete(&watch.epoll, socket.as_fd());
+        watch.wires.lock().unwrap_or_else(PoisonError::into_inner).remove(&key(socket));
     }
 }
 

@@ -1,9 +1,7 @@
 //! The receiving half of a connection: waits for the peer's messages.
 
 use super::area::{Place, ReceiveArea};
-use super::futex;
-use super::vi::Wire;
-use crate::doorbell::{end_sleep, prepare_sleep};
+use super::{Mapping, Wire};
 use crate::layout::{self, AREA, INLINE_MAX, SLOT_FRAME, slot_offset};
 use crate::wait::{SpinBudget, breathe};
 use crate::{Counters, Deadline, Error, Header, Kind, Limit, RegionView, Violation};
@@ -16,6 +14,10 @@ use std::time::{Duration, Instant};
 const NAP: Duration = Duration::from_millis(250);
 /// Polls between two looks at everything that is not the slot.
 const POLLS_BETWEEN_LOOKS: u32 = 1 << 10;
+/// What one fetch counts in polls.
+const POLLS_PER_FETCH: u32 = 32;
+/// Fetches between two looks at everything else.
+const FETCHES_BETWEEN_LOOKS: u32 = 64;
 
 /// The receiving half: one thread's, without locks.
 #[derive(Debug)]
@@ -61,13 +63,13 @@ impl<'a> Message<'a> {
 }
 
 impl Rx {
-    pub(super) fn new(wire: Arc<Wire>, budget: SpinBudget, limit: usize) -> Self {
+    pub(super) fn new(wire: Arc<Wire>, area: Option<Mapping>, budget: SpinBudget, limit: usize) -> Self {
         let start = wire.peer.start();
-        // SAFETY: every segment is longer than AREA.
-        let area = unsafe { start.add(AREA) };
-        // SAFETY: the rest of the peer's segment, which `wire` keeps mapped; AREA is a multiple of 16.
-        let area = unsafe { ReceiveArea::new(area, wire.peer.length() - AREA, limit) };
-        Self { start, next: 1, budget, area, sleeps: 0, wire }
+        let area = area.unwrap_or_else(|| {
+            // SAFETY: a segment with its area in it is longer than AREA, and `wire` keeps it mapped.
+            unsafe { wire.peer.behind(AREA) }
+        });
+        Self { start, next: 1, budget, area: ReceiveArea::new(area, limit), sleeps: 0, wire }
     }
 
     pub(super) fn count(&self, counters: &mut Counters) {
@@ -115,6 +117,7 @@ impl Rx {
     /// A response says the same, so this is for messages that have none.
     pub fn release(&mut self) {
         self.wire.own.word(layout::CONSUMED).store(self.next.wrapping_sub(1), Ordering::Release);
+        self.wire.carrier.carry_credit(&self.wire);
     }
 
     #[inline]
@@ -146,7 +149,7 @@ impl Rx {
             // SAFETY: the slot's frame: 112 bytes, mapped as long as `wire` lives, aligned to 16.
             let note = unsafe { RegionView::new(frame.as_ptr(), INLINE_MAX) };
             let [number, offset, length] = [0, 4, 8].map(|at| note.load_u32(at).unwrap_or(0));
-            let frame = self.area.frame(Place { number, offset }, length, &self.wire.socket)?;
+            let frame = self.area.frame(Place { number, offset }, length, &self.wire)?;
             return Ok(Message { header, sequence, frame });
         }
         // SAFETY: as above, and the length was checked.
@@ -159,6 +162,9 @@ impl Rx {
     /// Out of line, and with a result that fits two registers: this is where a call spends its time.
     #[inline(never)]
     fn await_slot(&mut self, limit: impl Limit) -> Result<u64, Box<Error>> {
+        if self.wire.carrier.is_remote() {
+            return Ok(self.await_remote(limit)?);
+        }
         let budget = self.budget.polls();
         let mut left = budget.unwrap_or(u32::MAX);
         let mut deadline = None;
@@ -204,12 +210,36 @@ impl Rx {
         if deadline.is_over() { Err(Error::TimedOut) } else { Ok(()) }
     }
 
+    /// The same where the peer's messages have to be fetched: each look costs what some tens of looks at memory cost.
+    fn await_remote(&mut self, limit: impl Limit) -> Result<u64, Error> {
+        let budget = self.budget.polls().map(|polls| polls / POLLS_PER_FETCH);
+        let mut deadline = None;
+        for look in 0.. {
+            self.wire.carrier.fetch(&self.wire)?;
+            let first = self.slot().load(Ordering::Acquire);
+            if first as u32 == self.next {
+                self.budget.polling_paid();
+                return Ok(first);
+            }
+            if look % FETCHES_BETWEEN_LOOKS == 0 {
+                let started = *deadline.get_or_insert_with(|| limit.deadline().start());
+                self.look_around(started)?;
+            }
+            if budget.is_some_and(|budget| look >= budget) {
+                break;
+            }
+        }
+        let began = Instant::now();
+        let outcome = self.sleep(deadline.unwrap_or_else(|| limit.deadline()));
+        self.budget.slept(began.elapsed());
+        outcome
+    }
+
     fn sleep(&mut self, deadline: Deadline) -> Result<u64, Error> {
         let deadline = deadline.start();
-        let own_flag = self.wire.own.word(layout::SLEEP);
-        let peer_bell = self.wire.peer.word(layout::BELL);
+        let wire = &*self.wire;
         let outcome = loop {
-            let bell = prepare_sleep(own_flag, peer_bell);
+            let ticket = wire.carrier.prepare_sleep(wire);
             let first = self.slot().load(Ordering::Acquire);
             if first as u32 == self.next {
                 break Ok(first);
@@ -218,9 +248,11 @@ impl Rx {
                 break Err(error);
             }
             self.sleeps += 1;
-            futex::wait(peer_bell, bell, deadline.remaining().min(NAP));
+            if let Err(error) = wire.carrier.sleep(wire, ticket, deadline.remaining().min(NAP)) {
+                break Err(error);
+            }
         };
-        end_sleep(own_flag);
+        wire.carrier.end_sleep(wire);
         outcome
     }
 }

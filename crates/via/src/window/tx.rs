@@ -1,8 +1,7 @@
 //! The sending half of a connection: builds frames in place and publishes them.
 
+use super::Wire;
 use super::area::SendArea;
-use super::futex;
-use super::vi::Wire;
 use crate::doorbell::must_ring;
 use crate::layout::{self, AREA, INLINE_MAX, SLOT_COUNT, SLOT_FRAME, slot_offset};
 use crate::{Counters, Deadline, Error, Header, Limit, Violation};
@@ -108,7 +107,7 @@ impl Tx {
         self.inline_frame(deadline)?;
         if self.area.is_too_small(length) {
             self.await_credit(deadline, |tx| tx.area.is_free(tx.taken))?;
-            self.area.grow(length, &self.wire.socket)?;
+            self.area.grow(length, &self.wire)?;
         }
         if !self.area.has_room(length, bulk, self.taken) {
             self.await_credit(deadline, |tx| tx.area.has_room(length, bulk, tx.taken))?;
@@ -143,15 +142,15 @@ impl Tx {
         unsafe { slot.as_ref() }.store(first, Ordering::Release);
         self.next = sequence.wrapping_add(1);
         if self.peer_may_sleep && must_ring(self.wire.peer.word(layout::SLEEP), self.wire.own.word(layout::BELL)) {
-            self.wake_peer();
+            self.carry(sequence);
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn wake_peer(&mut self) {
+    fn carry(&mut self, sequence: u32) {
         self.wakes += 1;
-        futex::wake(self.wire.own.word(layout::BELL));
+        self.wire.carrier.carry(&self.wire, slot_offset(sequence));
     }
 
     /// Waits until the peer has consumed enough messages, as its credit word tells.
@@ -160,6 +159,7 @@ impl Tx {
         let deadline = deadline.start();
         self.credit_waits += 1;
         loop {
+            self.wire.carrier.fetch(&self.wire)?;
             let consumed = self.wire.peer.word(layout::CONSUMED).load(Ordering::Acquire);
             // Only a count between what is known and what was sent is true.
             if consumed.wrapping_sub(self.taken) >= self.next.wrapping_sub(self.taken) && consumed != self.taken {

@@ -1,14 +1,9 @@
 //! Areas: where frames go that do not fit a slot. The sender manages them.
 
-use super::greeting::{receive_with_fd, send_with_fd};
-use super::mapping::{self, Mapping};
+use super::{Mapping, Wire};
 use crate::layout::{AREA_ALIGN, LINE};
-use crate::{Deadline, Error, RegionView, Violation};
-use rustix::fd::OwnedFd;
+use crate::{Error, RegionView, Violation};
 use std::ptr::NonNull;
-
-/// The bytes that announce an area on the socket: u32 number, u32 zero, u64 length.
-const NOTE: usize = 16;
 
 /// The sender's side: which bytes of its areas are free, and where the next frame goes.
 ///
@@ -101,17 +96,12 @@ impl SendArea {
     }
 
     /// Replaces the area by one that holds `length` bytes, and hands it to the peer. All frames must have been taken.
-    pub(super) fn grow(&mut self, length: usize, socket: &OwnedFd) -> Result<(), Error> {
+    pub(super) fn grow(&mut self, length: usize, wire: &Wire) -> Result<(), Error> {
         if length > self.limit {
             return Err(Error::TooLong { length: length as u64, limit: self.limit as u64 });
         }
-        let most = (self.limit + LINE).next_multiple_of(4096);
-        let size = (length + LINE).next_power_of_two().max(self.length * 2).min(most);
-        let (mapping, fd) = mapping::create(size)?;
-        let mut note = [0; NOTE];
-        note[0..4].copy_from_slice(&(self.number + 1).to_le_bytes());
-        note[8..16].copy_from_slice(&(size as u64).to_le_bytes());
-        send_with_fd(socket, &note, &fd)?;
+        let size = (length + LINE).next_power_of_two().max(self.length * 2).min(area_max(self.limit));
+        let mapping = wire.carrier.make_area(wire, self.number + 1, size)?;
         self.number += 1;
         self.start = mapping.start();
         self.length = size;
@@ -121,71 +111,49 @@ impl SendArea {
     }
 }
 
+/// The largest area for frames of at most `limit` bytes.
+pub(crate) fn area_max(limit: usize) -> usize {
+    (limit + LINE).next_multiple_of(4096)
+}
+
 /// The receiver's side: the peer's current area.
 #[derive(Debug)]
 pub(super) struct ReceiveArea {
     number: u32,
-    start: NonNull<u8>,
-    length: usize,
-    grown: Option<Mapping>,
+    // Begins at a multiple of 8, as mappings and the areas in them do.
+    area: Mapping,
     limit: usize,
 }
 
-// SAFETY: only read, through views that are safe against the peer's stores.
-unsafe impl Send for ReceiveArea {}
-
 impl ReceiveArea {
-    /// # Safety
-    ///
-    /// `start..start + length` must stay mapped as long as the value lives; `start` must be a multiple of 8.
-    pub(super) unsafe fn new(start: NonNull<u8>, length: usize, limit: usize) -> Self {
-        Self { number: 0, start, length, grown: None, limit }
+    pub(super) fn new(area: Mapping, limit: usize) -> Self {
+        Self { number: 0, area, limit }
     }
 
     /// The view of a frame that the peer says lies here.
-    pub(super) fn frame(&mut self, place: Place, length: u32, socket: &OwnedFd) -> Result<RegionView<'_>, Error> {
+    pub(super) fn frame(&mut self, place: Place, length: u32, wire: &Wire) -> Result<RegionView<'_>, Error> {
         if place.number != self.number {
-            self.exchange(place.number, socket)?;
+            self.exchange(place.number, wire)?;
         }
         let (offset, bytes) = (place.offset as usize, length as usize);
-        let inside = offset.checked_add(bytes).is_some_and(|end| end <= self.length);
+        let inside = offset.checked_add(bytes).is_some_and(|end| end <= self.area.length());
         if !inside || !offset.is_multiple_of(AREA_ALIGN) || bytes > self.limit {
             return Err(Violation::BadAreaRange { offset: place.offset, length }.into());
         }
         // SAFETY: in bounds by the check above.
-        let start = unsafe { self.start.add(offset) };
+        let start = unsafe { self.area.start().add(offset) };
         // SAFETY: inside the area, which is mapped as long as self is; areas are page-aligned or begin at a
         // multiple of 4096 in a segment, and the offset is a multiple of 8.
         Ok(unsafe { RegionView::new(start.as_ptr(), bytes) })
     }
 
-    /// Takes the next area from the socket. The peer sent it before the message that names it.
-    fn exchange(&mut self, number: u32, socket: &OwnedFd) -> Result<(), Error> {
+    /// Takes the next area. The peer handed it over before the message that names it.
+    fn exchange(&mut self, number: u32, wire: &Wire) -> Result<(), Error> {
         if number != self.number.wrapping_add(1) {
             return Err(Violation::UnknownArea(number).into());
         }
-        let mut note = [0; NOTE];
-        // A note that does not come is the peer's fault. It must not look as if nothing had come yet: a server goes on
-        // waiting then, and the message would be lost.
-        let fd = receive_with_fd(socket, &mut note, Deadline::after_secs(1)).map_err(|error| match error {
-            Error::TimedOut => Violation::UnknownArea(number).into(),
-            other => other,
-        })?;
-        let announced = u32::from_le_bytes([note[0], note[1], note[2], note[3]]);
-        let mut size = [0; 8];
-        size.copy_from_slice(&note[8..16]);
-        let size = usize::try_from(u64::from_le_bytes(size)).unwrap_or(usize::MAX);
-        if announced != number || size == 0 {
-            return Err(Violation::UnknownArea(number).into());
-        }
-        if size > (self.limit + LINE).next_multiple_of(4096) {
-            return Err(Error::TooLong { length: size as u64, limit: self.limit as u64 });
-        }
-        let mapping = mapping::open(&fd, size)?;
+        self.area = wire.carrier.take_area(number, area_max(self.limit))?;
         self.number = number;
-        self.start = mapping.start();
-        self.length = size;
-        self.grown = Some(mapping);
         Ok(())
     }
 }

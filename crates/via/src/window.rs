@@ -1,0 +1,238 @@
+//! Windows: a peer's memory as messages are passed through it.
+//!
+//! A window is a connection whose two segments are mapped for plain loads and stores (programmed I/O in the words of the VI
+//! Architecture): the sender builds a message in its own segment, and the receiver reads it there. [`crate::layout`]
+//! says where things lie. Between processes of one host the segments are the same memory on both sides
+//! ([`crate::provider::shm`]); over any other provider each side has an image of the peer's segment, which RDMA writes keep up
+//! ([`connect`], [`accept`]). Whoever uses a window cannot tell.
+
+mod area;
+mod mapping;
+mod mirror;
+mod rx;
+mod tx;
+
+pub(crate) use mapping::Mapping;
+pub use mirror::{accept, connect};
+pub use rx::{Message, Rx};
+pub use tx::Tx;
+
+use crate::wait::SpinBudget;
+use crate::{Counters, Error, Waiting};
+use std::fmt;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+/// What one side of a connection chooses.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// How this side waits.
+    pub waiting: Waiting,
+    /// Whether this side will seldom send: then the other side sleeps between messages, whatever its own policy is.
+    pub quiet: bool,
+    /// Bytes of the first area, a multiple of 4096: frames up to this length need no second one.
+    pub area: usize,
+    /// The longest frame, in bytes, that is sent or accepted; at most `i32::MAX`.
+    pub max_frame: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { waiting: Waiting::Adaptive, quiet: false, area: 256 << 10, max_frame: 256 << 20 }
+    }
+}
+
+/// Who is at the other end.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Peer {
+    /// A process of this host, as the kernel recorded it at connect; 0 where it cannot say.
+    Process(u32),
+    /// Something that was reached over a network: the address of its host.
+    Host(String),
+}
+
+impl fmt::Display for Peer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Process(pid) => write!(f, "process {pid}"),
+            Self::Host(host) => write!(f, "host {host}"),
+        }
+    }
+}
+
+/// How stores into a segment get to the peer where that takes more than storing. None of it is on the way of a call
+/// between two processes that both look.
+pub(crate) trait Carrier: Send + Sync + fmt::Debug {
+    /// Whether the peer's messages have to be fetched.
+    fn is_remote(&self) -> bool;
+    /// A message is in the slot at this offset of the own segment, and the peer does not look there.
+    fn carry(&self, wire: &Wire, slot: usize);
+    /// The own credit word has changed.
+    fn carry_credit(&self, wire: &Wire);
+    /// Brings what the peer has published into the image of its segment.
+    fn fetch(&self, wire: &Wire) -> Result<(), Error>;
+    /// Announces a sleep. Whoever calls looks for a message again before it sleeps.
+    fn prepare_sleep(&self, wire: &Wire) -> u32;
+    /// Sleeps, unless something happened since the sleep was announced.
+    fn sleep(&self, wire: &Wire, ticket: u32, span: Duration) -> Result<(), Error>;
+    /// The sleep is over, or did not happen.
+    fn end_sleep(&self, wire: &Wire);
+    /// Wakes the thread that waits for the peer's messages.
+    fn wake(&self, wire: &Wire);
+    /// Makes a larger area for frames of this side and hands it to the peer.
+    fn make_area(&self, wire: &Wire, number: u32, length: usize) -> Result<Mapping, Error>;
+    /// Takes over the peer's next area, which has at most `most` bytes.
+    fn take_area(&self, number: u32, most: usize) -> Result<Mapping, Error>;
+    /// What the carrier knows of the connection's end.
+    fn check(&self) -> Result<(), Error>;
+    /// Who is at the other end.
+    fn peer(&self) -> Peer;
+    /// The host that this end is, as the peer reaches it.
+    fn local(&self) -> Option<&str>;
+    /// This side ends the connection.
+    fn end(&self, wire: &Wire);
+}
+
+const CLOSED: u32 = 1;
+const RUNG: u32 = 2;
+
+/// What both halves of a connection, its alarms and the pulse thread share.
+#[derive(Debug)]
+pub(crate) struct Wire {
+    pub(crate) own: Mapping,
+    pub(crate) peer: Mapping,
+    // After the mappings, which may be of its memory.
+    pub(crate) carrier: Box<dyn Carrier>,
+    state: AtomicU32,
+}
+
+impl Wire {
+    /// Whether something other than a message wants the waiting thread.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        let state = self.state.load(Ordering::Acquire);
+        if state & CLOSED != 0 {
+            return Err(self.gone());
+        }
+        if state & RUNG != 0 {
+            self.state.fetch_and(!RUNG, Ordering::AcqRel);
+            return Err(Error::Cancelled);
+        }
+        self.carrier.check()
+    }
+
+    fn gone(&self) -> Error {
+        match (self.carrier.check(), self.carrier.peer()) {
+            (_, Peer::Process(pid)) => Error::PeerGone { pid },
+            (Err(error), _) => error,
+            (Ok(()), Peer::Host(peer)) => Error::Disconnected { peer, why: crate::Ended::ByPeer },
+        }
+    }
+
+    fn is_closed(&self) -> bool {
+        self.state.load(Ordering::Acquire) & CLOSED != 0 || self.carrier.check().is_err()
+    }
+
+    /// Marks the connection as ended and wakes its waiting thread.
+    pub(crate) fn close(&self) {
+        self.interrupt(CLOSED);
+    }
+
+    fn interrupt(&self, why: u32) {
+        self.state.fetch_or(why, Ordering::AcqRel);
+        self.carrier.wake(self);
+    }
+}
+
+/// What a window is made of.
+pub(crate) struct Ends {
+    /// The own segment; longer than [`crate::layout::AREA`], and what is behind that is area 0.
+    pub(crate) own: Mapping,
+    /// The peer's segment up to area 0, or its image.
+    pub(crate) peer: Mapping,
+    /// The peer's area 0: a mapping of its own, or the part of `peer` behind [`crate::layout::AREA`].
+    pub(crate) area: Option<Mapping>,
+    pub(crate) carrier: Box<dyn Carrier>,
+}
+
+/// A connection. Dropping it ends it, and the peer learns as soon as can be.
+#[derive(Debug)]
+pub struct Window {
+    /// The half that sends.
+    pub tx: Tx,
+    /// The half that receives.
+    pub rx: Rx,
+    wire: Arc<Wire>,
+}
+
+impl Window {
+    /// A connection whose segments are there.
+    pub(crate) fn new(ends: Ends, peer_may_sleep: bool, options: &Options) -> Self {
+        debug_assert!(ends.own.is_writable());
+        let limit = options.max_frame.min(i32::MAX as usize);
+        let Ends { own, peer, area, carrier } = ends;
+        let wire = Arc::new(Wire { own, peer, carrier, state: AtomicU32::new(0) });
+        let tx = Tx::new(Arc::clone(&wire), peer_may_sleep, limit);
+        let rx = Rx::new(Arc::clone(&wire), area, SpinBudget::new(options.waiting), limit);
+        Self { tx, rx, wire }
+    }
+
+    /// What its halves share.
+    pub(crate) fn wire(&self) -> &Arc<Wire> {
+        &self.wire
+    }
+
+    /// Who is at the other end.
+    pub fn peer(&self) -> Peer {
+        self.wire.carrier.peer()
+    }
+
+    /// The host that this end is, as the peer reaches it over a network.
+    pub fn local(&self) -> Option<&str> {
+        self.wire.carrier.local()
+    }
+
+    /// Whether the peer ended, or closed its side.
+    pub fn is_closed(&self) -> bool {
+        self.wire.is_closed()
+    }
+
+    /// What happened so far.
+    pub fn counters(&self) -> Counters {
+        let mut counters = Counters::default();
+        self.tx.count(&mut counters);
+        self.rx.count(&mut counters);
+        counters
+    }
+
+    /// A handle by which other threads interrupt a wait on this connection.
+    pub fn alarm(&self) -> Alarm {
+        Alarm { wire: Arc::downgrade(&self.wire) }
+    }
+}
+
+impl Drop for Window {
+    fn drop(&mut self) {
+        self.wire.carrier.end(&self.wire);
+    }
+}
+
+/// Interrupts a wait from another thread.
+#[derive(Clone, Debug)]
+pub struct Alarm {
+    wire: Weak<Wire>,
+}
+
+impl Alarm {
+    /// Ends the current or next wait of the connection with [`Error::Cancelled`].
+    pub fn ring(&self) {
+        if let Some(wire) = self.wire.upgrade() {
+            wire.interrupt(RUNG);
+        }
+    }
+
+    /// Whether the connection is gone: its owner dropped it, or the peer ended.
+    pub fn is_closed(&self) -> bool {
+        self.wire.upgrade().is_none_or(|wire| wire.is_closed())
+    }
+}

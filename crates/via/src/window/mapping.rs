@@ -1,0 +1,113 @@
+//! Mapped memory: what the segments of a window lie in.
+
+use crate::sync::AtomicU32;
+use crate::{Error, Memory, Violation};
+use rustix::fd::BorrowedFd;
+use rustix::mm::{MapFlags, ProtFlags};
+use std::ptr::NonNull;
+use std::sync::atomic::AtomicU64;
+
+/// A mapped stretch of shared memory, unmapped when dropped.
+#[derive(Debug)]
+pub(crate) struct Mapping {
+    // Invariant: `start..start + length` is mapped, readable (and writable if `writable`) as long as this value lives.
+    start: NonNull<u8>,
+    length: usize,
+    writable: bool,
+    // Whether it is unmapped with this value; otherwise somebody else keeps it.
+    owned: bool,
+}
+
+// SAFETY: the mapping belongs to the process, not to a thread; access goes through atomics or through the one
+// owner that `Tx` is.
+unsafe impl Send for Mapping {}
+// SAFETY: as above.
+unsafe impl Sync for Mapping {}
+
+impl Mapping {
+    pub(crate) fn new(fd: BorrowedFd<'_>, length: usize, writable: bool) -> Result<Self, Error> {
+        let protection = if writable { ProtFlags::READ | ProtFlags::WRITE } else { ProtFlags::READ };
+        // SAFETY: a fresh mapping at an address of the kernel's choice touches no memory in use. The file is
+        // sealed against shrinking before or checked to be, so the pages stay.
+        let start = unsafe { rustix::mm::mmap(std::ptr::null_mut(), length, protection, MapFlags::SHARED, fd, 0) };
+        let start = start.map_err(Error::system("mapping a segment"))?;
+        let start = NonNull::new(start.cast()).ok_or(Violation::ShortSegment)?;
+        Ok(Self { start, length, writable, owned: true })
+    }
+
+    /// A private stretch, zeroed: an image of a peer's segment.
+    pub(crate) fn zeroed(length: usize) -> Result<Self, Error> {
+        let protection = ProtFlags::READ | ProtFlags::WRITE;
+        // SAFETY: a fresh mapping at an address of the kernel's choice touches no memory in use.
+        let start = unsafe { rustix::mm::mmap_anonymous(std::ptr::null_mut(), length, protection, MapFlags::PRIVATE) };
+        let start = start.map_err(Error::system("mapping memory"))?;
+        let start = NonNull::new(start.cast()).ok_or(Violation::ShortSegment)?;
+        Ok(Self { start, length, writable: true, owned: true })
+    }
+
+    /// Memory that somebody else keeps.
+    ///
+    /// # Safety
+    ///
+    /// It must stay as long as the value.
+    pub(crate) unsafe fn of(memory: &Memory) -> Self {
+        Self { start: memory.start(), length: memory.len(), writable: true, owned: false }
+    }
+
+    /// The part from `offset` on, kept by whoever keeps the whole.
+    ///
+    /// # Safety
+    ///
+    /// The whole must stay as long as the value, and be longer than `offset`.
+    pub(crate) unsafe fn behind(&self, offset: usize) -> Self {
+        debug_assert!(offset < self.length);
+        // SAFETY: inside the mapping by the caller's promise.
+        let start = unsafe { self.start.add(offset) };
+        Self { start, length: self.length - offset, writable: self.writable, owned: false }
+    }
+
+    pub(crate) fn start(&self) -> NonNull<u8> {
+        self.start
+    }
+
+    pub(crate) fn length(&self) -> usize {
+        self.length
+    }
+
+    pub(crate) fn is_writable(&self) -> bool {
+        self.writable
+    }
+
+    /// The control word at `offset`.
+    #[inline]
+    pub(crate) fn word(&self, offset: usize) -> &AtomicU32 {
+        debug_assert!(offset + 4 <= self.length && offset.is_multiple_of(4));
+        // SAFETY: in bounds and aligned: callers pass the constants of `layout`, and every segment is longer.
+        let place = unsafe { self.start.add(offset) };
+        // SAFETY: mapped as long as self lives; shared words are accessed by atomics only, and stores go to words
+        // of writable mappings only.
+        unsafe { place.cast::<AtomicU32>().as_ref() }
+    }
+}
+
+impl Mapping {
+    /// Eight bytes of a slot, at `offset`.
+    pub(crate) fn long(&self, offset: usize) -> &AtomicU64 {
+        assert!(offset + 8 <= self.length && offset.is_multiple_of(8));
+        // SAFETY: in bounds and aligned by the assertion.
+        let place = unsafe { self.start.add(offset) };
+        // SAFETY: mapped as long as self lives; accessed by atomics only while others may.
+        unsafe { place.cast::<AtomicU64>().as_ref() }
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        if !self.owned {
+            return;
+        }
+        // SAFETY: mapped by `new` or `zeroed` with this length, and nothing borrowed from it outlives it. Unmapping a whole mapping
+        // cannot fail.
+        let _ = unsafe { rustix::mm::munmap(self.start.as_ptr().cast(), self.length) };
+    }
+}

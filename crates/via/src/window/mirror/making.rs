@@ -1,0 +1,161 @@
+//! Making a window: what the two sides tell each other.
+//!
+//! Private data of the connection, both ways:
+//!
+//! ```text
+//!      0  u32  "OBVW"
+//!      4  u32  version, 1
+//!      8  u32  slots in a segment
+//!     12  u32  zero
+//!     16  u64  bytes of area 0
+//!     24  16 bytes  memory handle of the image: its first AREA bytes for slots and words, then area 0
+//! ```
+
+use super::{Mirror, NOTE, RECEIVES, Receiver, SendPlace, Sender, unposted};
+use crate::connection::Request;
+use crate::descriptor::Descriptor;
+use crate::layout::{self, AREA, SLOT_COUNT};
+use crate::window::area::area_max;
+use crate::window::{Ends, Mapping, Options, Window};
+use crate::{
+    Access, Deadline, Error, MemoryHandle, MemoryRegion, Nic, ProtectionTag, Reliability, Vi, ViAttributes, Violation,
+};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// "OBVW", little endian.
+const MAGIC: u32 = 0x5756_424f;
+const VERSION: u32 = 1;
+const GREETING: usize = 40;
+/// Connects to a listener whose owner calls [`accept`].
+///
+/// # Errors
+///
+/// As [`Vi::request`]; [`Error::Unsupported`] for a provider without RDMA write; [`Error::Violation`] when the peer is no window.
+pub fn connect(nic: &Nic, address: &str, options: &Options, deadline: Deadline) -> Result<Window, Error> {
+    let mut half = Half::new(nic, options)?;
+    let theirs = half.vi.request(address, &half.greeting(options), deadline)?;
+    half.finish(&theirs, options)
+}
+
+/// Accepts a request that [`connect`] made.
+///
+/// # Errors
+///
+/// As [`Request::accept`] and [`connect`].
+pub fn accept(nic: &Nic, request: Request, options: &Options, deadline: Deadline) -> Result<Window, Error> {
+    let theirs = request.private().to_vec();
+    if let Err(error) = Greeting::from_wire(&theirs) {
+        request.reject(&error.to_string());
+        return Err(error);
+    }
+    let mut half = Half::new(nic, options)?;
+    let greeting = half.greeting(options);
+    request.accept(&mut half.vi, &greeting, deadline)?;
+    half.finish(&theirs, options)
+}
+
+/// What the peer said.
+struct Greeting {
+    area: usize,
+    image: MemoryHandle,
+}
+
+impl Greeting {
+    fn from_wire(bytes: &[u8]) -> Result<Self, Error> {
+        let Ok(bytes): Result<&[u8; GREETING], _> = bytes.try_into() else {
+            return Err(Violation::BadGreeting.into());
+        };
+        let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+        let area = usize::try_from(u64::from(word(16)) | u64::from(word(20)) << 32).unwrap_or(0);
+        let right = word(0) == MAGIC && word(4) == VERSION && word(8) == SLOT_COUNT && word(12) == 0;
+        if !right || area == 0 || !area.is_multiple_of(4096) {
+            return Err(Violation::BadGreeting.into());
+        }
+        let mut handle = [0; 16];
+        handle.copy_from_slice(&bytes[24..]);
+        Ok(Self { area, image: MemoryHandle::from_bytes(handle) })
+    }
+}
+
+/// A window before it is connected.
+struct Half {
+    nic: Nic,
+    vi: Vi,
+    tag: ProtectionTag,
+    image: MemoryRegion,
+    notes: MemoryRegion,
+}
+
+impl Half {
+    fn new(nic: &Nic, options: &Options) -> Result<Self, Error> {
+        let tag = nic.protection_tag();
+        let reliability = Reliability::ReliableDelivery;
+        let attributes = ViAttributes { reliability, waiting: options.waiting, ..ViAttributes::default() };
+        let mut vi = nic.vi(attributes, &tag, None, None)?;
+        let image = nic.register(nic.memory(AREA + options.area)?, &tag, Access::WRITE)?;
+        let notes = nic.register(nic.memory((RECEIVES as usize + 1) * NOTE)?, &tag, Access::LOCAL)?;
+        for number in 0..RECEIVES {
+            let place = u64::from(number) * NOTE as u64;
+            let receive = Descriptor::receive().with_segment(&notes, place, NOTE as u32).with_context(place);
+            vi.receive.post(receive).map_err(|refused| unposted(refused.fault))?;
+        }
+        Ok(Self { nic: nic.clone(), vi, tag, image, notes })
+    }
+
+    fn greeting(&self, options: &Options) -> [u8; GREETING] {
+        let mut bytes = [0; GREETING];
+        for (at, word) in [MAGIC, VERSION, SLOT_COUNT, 0].into_iter().enumerate() {
+            bytes[at * 4..at * 4 + 4].copy_from_slice(&word.to_le_bytes());
+        }
+        bytes[16..24].copy_from_slice(&(options.area as u64).to_le_bytes());
+        bytes[24..].copy_from_slice(&self.image.handle().to_bytes());
+        bytes
+    }
+
+    fn finish(self, theirs: &[u8], options: &Options) -> Result<Window, Error> {
+        let theirs = Greeting::from_wire(theirs)?;
+        let Self { nic, vi, tag, image, notes } = self;
+        let own_area = options.area.min(theirs.area);
+        let segment = nic.register(nic.memory(AREA + own_area)?, &tag, Access::LOCAL)?;
+        let Vi { send, receive, core, ending } = vi;
+        // SAFETY: the carrier keeps the region, and is dropped after the mapping.
+        let own = unsafe { Mapping::of(segment.memory()) };
+        let peer = Mapping::zeroed(AREA)?;
+        // Whoever sends finds the peer asleep, and so comes to `carry`.
+        peer.word(layout::SLEEP).store(1, Ordering::Relaxed);
+        // SAFETY: the carrier keeps the region for as long as the window lives, and its area with it.
+        let all = unsafe { Mapping::of(image.memory()) };
+        // SAFETY: as above; the image is longer than AREA.
+        let area = unsafe { all.behind(AREA) };
+        let sender = Sender {
+            queue: send,
+            spare: Vec::new(),
+            segment,
+            image: theirs.image,
+            area: SendPlace { number: 0, region: None, handle: theirs.image },
+            notes: notes.core.clone(),
+        };
+        let receiver = Receiver { queue: receive, next: 1, image, notes, area: None, pending: None, given: None };
+        let (peer_address, local) = (core.peer(), core.local());
+        let carrier = Mirror {
+            nic,
+            tag,
+            peer: host_of(&peer_address).to_owned(),
+            local: local.map(|address| host_of(&address).to_owned()),
+            area_max: area_max(options.max_frame.min(i32::MAX as usize)),
+            rings: AtomicU32::new(0),
+            sender: Mutex::new(sender),
+            receiver: Mutex::new(receiver),
+            core,
+            _ending: ending,
+        };
+        Ok(Window::new(Ends { own, peer, area: Some(area), carrier: Box::new(carrier) }, true, options))
+    }
+}
+
+/// The host of an address; brackets of IPv6 are not part of it.
+fn host_of(address: &str) -> &str {
+    let host = address.rsplit_once(':').map_or(address, |(host, _)| host);
+    host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host)
+}
