@@ -26,8 +26,9 @@ pub enum Method {
     PfsOpen,
 }
 
-/// Starts the cases of these methods and policies; MoveData in these sizes.
+/// Starts the cases of these methods and policies over a path; MoveData in these sizes.
 pub fn cases(
+    path: Path,
     methods: &[Method],
     sizes: &[usize],
     waits: &[Wait],
@@ -35,17 +36,17 @@ pub fn cases(
 ) -> Result<Vec<Box<dyn Case>>, Error> {
     let mut cases = Vec::new();
     for wait in waits.iter().copied().filter(|wait| *wait != Wait::Poll || !placement.is_one_cpu()) {
-        let label = |case, bytes| Label { case, bytes, path: Path::NcacnViShm, wait };
+        let label = |case, bytes| Label { case, bytes, path, wait };
         if methods.contains(&Method::Null) {
-            let exchange = Null { remote: Remote::start(wait, placement)?, seen: 1 };
+            let exchange = Null { remote: Remote::start(path, wait, placement)?, seen: 1 };
             cases.push(boxed(label("null", 0), exchange));
         }
         if methods.contains(&Method::PfsOpen) {
-            let exchange = PfsOpen { remote: Remote::start(wait, placement)?, handles: 0 };
+            let exchange = PfsOpen { remote: Remote::start(path, wait, placement)?, handles: 0 };
             cases.push(boxed(label("pfs_open", PFS_OPEN_BYTES), exchange));
         }
         for bytes in sizes.iter().copied().filter(|_| methods.contains(&Method::MoveData)) {
-            let exchange = MoveData { remote: Remote::start(wait, placement)?, payload: Payload::new(bytes)? };
+            let exchange = MoveData { remote: Remote::start(path, wait, placement)?, payload: Payload::new(bytes)? };
             cases.push(boxed(label("MoveData", bytes), exchange));
         }
     }
@@ -67,19 +68,32 @@ struct Remote {
 }
 
 impl Remote {
-    fn start(wait: Wait, placement: Placement) -> Result<Self, Error> {
+    fn start(path: Path, wait: Wait, placement: Placement) -> Result<Self, Error> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let name = format!("bench-{}-{}", std::process::id(), NEXT.fetch_add(1, Relaxed));
         let [bench, serve] = SERVE;
         let cpu = placement.server.to_string();
-        let mut server = ServerProcess::start(&[bench, serve, &name, wait.name(), "--cpu", &cpu], None)?;
+        let mut arguments = vec![bench, serve, &name, wait.name(), "--cpu", &cpu];
+        if path == Path::NcacnViUdp {
+            arguments.extend(["--listen", "ncacn_vi_udp:127.0.0.1"]);
+        }
+        let mut server = ServerProcess::start(&arguments, None)?;
         obvia::set_waiting(policy(wait));
-        let object: IBench = obvia::connect(&name).map_err(failed)?;
+        let address = if path == Path::NcacnViShm { name } else { reached_by(&name, path)? };
+        let object: IBench = obvia::connect(&address).map_err(failed)?;
         // The first call takes a connection, with the policy just set.
         object.Null().map_err(failed)?;
         server.rest()?;
         Ok(Self { object, server })
     }
+}
+
+/// The string binding by which a server of this host is reached over a path.
+fn reached_by(name: &str, path: Path) -> Result<String, Error> {
+    let listed = obvia::list().map_err(failed)?;
+    let bindings = listed.into_iter().filter(|listed| listed.name == name).flat_map(|listed| listed.bindings);
+    let found = bindings.into_iter().find(|binding| binding.starts_with(path.name()));
+    found.ok_or_else(|| Error::Failed { message: format!("{name} is not reached by {}", path.name()) })
 }
 
 impl Drop for Remote {
@@ -209,11 +223,14 @@ impl IBench_Impl for Bench_Impl {
     }
 }
 
-/// The server process of a case: exports the object by `name` until the client is gone.
-pub fn serve(name: &str, wait: Wait, cpu: usize, parent: u32) -> Result<Infallible, Error> {
+/// The server process of a case: exports the object by `name`, and over a network if it is told to, until the client is gone.
+pub fn serve(name: &str, wait: Wait, cpu: usize, parent: u32, listen: Option<&str>) -> Result<Infallible, Error> {
     let parent = Parent::bind(parent, cpu)?;
     obvia::set_waiting(policy(wait));
     let _export = obvia::export(name, IBench::from(Bench::default())).map_err(failed)?;
+    if let Some(binding) = listen {
+        obvia::listen(binding).map_err(failed)?;
+    }
     parent.ready()?;
     obvia::wait()
 }

@@ -11,6 +11,8 @@ use std::time::Instant;
 pub enum Path {
     /// A call of obvia over shared memory.
     NcacnViShm,
+    /// A call of obvia over UDP and the loopback device.
+    NcacnViUdp,
     /// Copying a payload through shared memory, three times each call.
     RawCopy,
     /// Shared memory and a futex for each direction.
@@ -25,12 +27,14 @@ pub enum Path {
 
 impl Path {
     /// All of them, baselines last.
-    pub const ALL: [Self; 6] = [Self::NcacnViShm, Self::RawLine, Self::RawCopy, Self::RawFutex, Self::Unix, Self::Udp];
+    pub const ALL: [Self; 7] =
+        [Self::NcacnViShm, Self::NcacnViUdp, Self::RawLine, Self::RawCopy, Self::RawFutex, Self::Unix, Self::Udp];
 
     /// The name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::NcacnViShm => "ncacn_vi_shm",
+            Self::NcacnViUdp => "ncacn_vi_udp",
             Self::RawCopy => "raw_copy",
             Self::RawFutex => "raw_futex",
             Self::RawLine => "raw_line",
@@ -41,7 +45,7 @@ impl Path {
 
     /// Whether this is something to compare with.
     pub fn is_baseline(self) -> bool {
-        self != Self::NcacnViShm
+        !matches!(self, Self::NcacnViShm | Self::NcacnViUdp)
     }
 }
 

@@ -99,7 +99,9 @@ fn unsteady(label: &Label, batches: &[f64]) -> Option<String> {
 /// The time of what a case is to be compared with: the best that any program could do that waits the same way.
 fn baseline(label: &Label, rows: &[Row], placement: Placement) -> Option<f64> {
     let in_line = label.bytes <= IN_LINE_BYTES;
-    let path = if placement.is_one_cpu() {
+    let path = if matches!(label.path, Path::NcacnViUdp | Path::Udp) {
+        Path::Udp
+    } else if placement.is_one_cpu() {
         Path::Unix
     } else if label.wait == Wait::Block {
         Path::RawFutex
@@ -109,10 +111,12 @@ fn baseline(label: &Label, rows: &[Row], placement: Placement) -> Option<f64> {
         Path::RawCopy
     };
     let bytes = if in_line { 0 } else { label.bytes };
+    let sleeps = label.wait == Wait::Block || placement.is_one_cpu();
     rows.iter()
         .filter(|row| row.label.path == path && row.label.bytes == bytes)
-        // On one processor, and with sockets in general, the spinning variants are others' business.
+        // On one processor the spinning variants are others' business; whoever sleeps is compared with who sleeps.
         .filter(|row| path != Path::Unix || row.label.wait == Wait::Block)
+        .filter(|row| path != Path::Udp || (row.label.wait == Wait::Block) == sleeps)
         .map(|row| row.p50_ns)
         .min_by(f64::total_cmp)
 }

@@ -181,6 +181,7 @@ fn curve(svg: &mut String, axes: &Axes, one: &Series, index: usize) {
 fn color(path: Path) -> &'static str {
     match path {
         Path::NcacnViShm => "#d55e00",
+        Path::NcacnViUdp => "#e69f00",
         Path::RawCopy => "#000000",
         Path::RawFutex => "#0072b2",
         Path::RawLine => "#999999",

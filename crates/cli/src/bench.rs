@@ -32,6 +32,8 @@ struct ServeCalls {
     name: String,
     wait: Wait,
     #[arg(long)]
+    listen: Option<String>,
+    #[arg(long)]
     cpu: usize,
     #[arg(long)]
     parent: u32,
@@ -50,8 +52,8 @@ struct ServeRaw {
 pub(crate) fn main(arguments: Arguments) -> anyhow::Result<ExitCode> {
     match arguments.measurement {
         Measurement::CallLat(arguments) => call_lat::main(&arguments),
-        Measurement::ServeCalls(ServeCalls { name, wait, cpu, parent }) => {
-            match calls::serve(&name, wait, cpu, parent).context("serving calls")? {}
+        Measurement::ServeCalls(ServeCalls { name, wait, listen, cpu, parent }) => {
+            match calls::serve(&name, wait, cpu, parent, listen.as_deref()).context("serving calls")? {}
         }
         Measurement::ServeRaw(ServeRaw { kind, cpu, parent }) => {
             match raw::serve(kind, cpu, parent).context("serving a baseline")? {}

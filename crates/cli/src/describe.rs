@@ -172,7 +172,7 @@ pub(crate) fn guid_text(guid: &GUID) -> String {
 
 /// Why a name could not be asked; where nobody serves it, which names there are.
 pub(crate) fn no_such_name(name: &str, error: obvia::Error) -> anyhow::Error {
-    if error.code() != code::RPC_S_SERVER_UNAVAILABLE {
+    if error.code() != code::RPC_S_SERVER_UNAVAILABLE || obvia::is_string_binding(name) {
         return anyhow!("`{name}`: {error}");
     }
     let listed = obvia::list().unwrap_or_default();

@@ -34,7 +34,7 @@ pub use graph::{Graph, Owned, OwnedSlice, Text, Wide};
 pub use network::listen;
 pub use obvia_via::Waiting;
 pub use registry::{InterfaceInfo, Remote, register};
-pub use runtime::{Export, Listed, connect, describe, export, list, set_waiting, wait};
+pub use runtime::{Export, Listed, connect, describe, export, is_string_binding, list, list_at, set_waiting, wait};
 pub use server::is_cancelled;
 pub use thread::{Canceller, DEFAULT_TIMEOUT, with_deadline, with_timeout};
 pub use widestring::{U16CStr, U16CString, u16cstr};

@@ -102,6 +102,17 @@ impl Network {
         }
         heard
     }
+
+    /// The bindings that are listened on, for somebody to whom this process is `local`.
+    pub(crate) fn heard(&self, local: Option<&str>) -> Vec<StringBinding> {
+        let mut heard = Self::lock(&self.heard).clone();
+        for binding in &mut heard {
+            if let Some(local) = local.filter(|_| ANY.contains(&binding.address.as_str())) {
+                local.clone_into(&mut binding.address);
+            }
+        }
+        heard
+    }
 }
 
 /// Lets processes of other hosts connect to what this process exports: `ncacn_vi_udp:0.0.0.0[5555]`, or without an endpoint to have one

@@ -42,6 +42,26 @@ fn place_of(peer: &Peer) -> Place {
     }
 }
 
+/// Where a name or a string binding leads, and which name is meant there, if it says so.
+fn address_of(text: &str) -> Result<(Address, Option<String>)> {
+    if !StringBinding::is_meant(text) {
+        return Ok((Address::Name(text.to_owned()), Some(text.to_owned())));
+    }
+    let mut binding = network::parse(text)?;
+    let name = binding.option("name").map(str::to_owned);
+    if binding.protocol == ProtocolSequence::ViShm {
+        let name = name.unwrap_or(if binding.endpoint.is_empty() { binding.address } else { binding.endpoint });
+        return Ok((Address::Name(name.clone()), Some(name)));
+    }
+    binding.options.retain(|(option, _)| option != "name");
+    Ok((Address::Binding(binding), name))
+}
+
+/// Whether a text is a string binding, rather than a name: `ncacn_vi_udp:host[5555]`.
+pub fn is_string_binding(text: &str) -> bool {
+    StringBinding::is_meant(text)
+}
+
 /// Bindings, the best first.
 fn in_order(bindings: &[StringBinding]) -> impl Iterator<Item = &StringBinding> {
     let of = |protocol| bindings.iter().filter(move |binding| binding.protocol == protocol);
@@ -194,19 +214,15 @@ impl Runtime {
         outcome
     }
 
+    /// The process that is meant by a name or a string binding.
+    fn link_at(&self, text: &str) -> Result<Arc<Link>> {
+        self.link_by_address(address_of(text)?.0)
+    }
+
     /// The process that is meant by a name or a string binding, and the name that it exports.
     pub(crate) fn find(&self, text: &str) -> Result<(Arc<Link>, String)> {
-        if !StringBinding::is_meant(text) {
-            return Ok((self.link_by_address(Address::Name(text.to_owned()))?, text.to_owned()));
-        }
-        let mut binding = network::parse(text)?;
-        let wanted = binding.option("name").map(str::to_owned);
-        binding.options.retain(|(option, _)| option != "name");
-        if binding.protocol == ProtocolSequence::ViShm {
-            let name = wanted.unwrap_or(binding.endpoint);
-            return Ok((self.link_by_address(Address::Name(name.clone()))?, name));
-        }
-        let link = self.link_by_address(Address::Binding(binding))?;
+        let (address, wanted) = address_of(text)?;
+        let link = self.link_by_address(address)?;
         if let Some(name) = wanted {
             return Ok((link, name));
         }
@@ -273,6 +289,15 @@ impl Runtime {
             let _ = writeln!(text, "{name}\t{}\t{:?}", what.info.name, what.info.iid);
         }
         text
+    }
+
+    /// How this process is reached: a string binding on each line, the best first.
+    pub(crate) fn list_bindings(&self, client: u64) -> String {
+        let local = self.local_to(client);
+        let shm = StringBinding::new(ProtocolSequence::ViShm, endpoint_of(self.oxid), "");
+        let mut bindings = vec![shm];
+        bindings.extend(self.network.heard(local.as_deref()));
+        in_order(&bindings).map(|binding| format!("{binding}\n")).collect()
     }
 
     /// A reference to an object of this process, with references counted for `client`.
@@ -416,17 +441,21 @@ pub fn wait() -> ! {
     }
 }
 
-/// A name that a process of this host exports.
+/// A name that a process exports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listed {
     /// The name.
     pub name: String,
-    /// The process.
+    /// The process, where it is one of this host.
     pub pid: Option<u32>,
     /// The interface that it was exported by, where the process could be asked.
     pub interface: Option<String>,
     /// That interface's IID.
     pub iid: Option<String>,
+    /// The string bindings by which the process is reached, the best first.
+    pub bindings: Vec<String>,
+    /// The protocol sequence by which it was asked.
+    pub over: Option<String>,
 }
 
 /// What the processes of this user export by name.
@@ -441,23 +470,46 @@ pub fn list() -> Result<Vec<Listed>> {
     let names = entries.into_iter().filter(|entry| !own_endpoints(&entry.name));
     Ok(names
         .map(|entry| {
-            let told = ask(runtime, &entry.name).ok().flatten();
-            let (interface, iid) = told.map_or((None, None), |(interface, iid)| (Some(interface), Some(iid)));
-            Listed { name: entry.name, pid: entry.pid, interface, iid }
+            let told = ask(runtime, &entry.name).ok().and_then(|told| told.into_iter().find(|l| l.name == entry.name));
+            let unknown =
+                Listed { name: entry.name, pid: None, interface: None, iid: None, bindings: Vec::new(), over: None };
+            Listed { pid: entry.pid, ..told.unwrap_or(unknown) }
         })
         .collect())
 }
 
-fn ask(runtime: &Runtime, name: &str) -> Result<Option<(String, String)>> {
-    let text = if lock(&runtime.names).contains_key(name) {
-        runtime.list_names()
+/// What the process at a string binding exports by name.
+///
+/// # Errors
+///
+/// As [`connect`].
+pub fn list_at(binding: &str) -> Result<Vec<Listed>> {
+    let mut listed = ask(Runtime::of_process()?, binding)?;
+    listed.sort_by(|one, other| one.name.cmp(&other.name));
+    Ok(listed)
+}
+
+/// Everything that the process behind a name or a binding exports.
+fn ask(runtime: &'static Runtime, name: &str) -> Result<Vec<Listed>> {
+    let (text, bindings, over) = if lock(&runtime.names).contains_key(name) {
+        (runtime.list_names(), runtime.list_bindings(runtime.oxid), ProtocolSequence::ViShm)
     } else {
-        system::list(&runtime.find(name)?.0)?
+        let link = runtime.link_at(name)?;
+        (system::list(&link)?, system::bindings(&link)?, link.binding().protocol)
     };
-    Ok(text.lines().find_map(|line| {
-        let mut parts = line.split('\t');
-        (parts.next() == Some(name)).then(|| Some((parts.next()?.to_owned(), parts.next()?.to_owned())))?
-    }))
+    let bindings: Vec<String> = bindings.lines().map(str::to_owned).collect();
+    let listed = text.lines().filter_map(|line| {
+        let mut parts = line.split('\t').map(str::to_owned);
+        Some(Listed {
+            name: parts.next()?,
+            pid: None,
+            interface: parts.next(),
+            iid: parts.next(),
+            bindings: bindings.clone(),
+            over: Some(over.to_string()),
+        })
+    });
+    Ok(listed.collect())
 }
 
 /// The IDL text of the interface that a name is exported by, from the running server.

@@ -28,6 +28,7 @@ const OP_RESOLVE: u16 = 6;
 const OP_LIST: u16 = 7;
 const OP_DESCRIBE: u16 = 8;
 const OP_INTERFACES: u16 = 9;
+const OP_BINDINGS: u16 = 10;
 
 /// The most entries that one call gives back. The books are locked meanwhile, so others wait.
 pub(crate) const RELEASES_MAX: usize = 1024;
@@ -35,8 +36,16 @@ pub(crate) const RELEASES_MAX: usize = 1024;
 /// The most bytes that an answer of these calls may have.
 const ANSWER_MAX: usize = 1 << 20;
 
-static STUBS: [StubFn; 7] =
-    [serve_query, serve_release, serve_transfer, serve_resolve, serve_list, serve_describe, serve_interfaces];
+static STUBS: [StubFn; 8] = [
+    serve_query,
+    serve_release,
+    serve_transfer,
+    serve_resolve,
+    serve_list,
+    serve_describe,
+    serve_interfaces,
+    serve_bindings,
+];
 static SELF: Target = Target { object: None, stubs: &STUBS };
 
 /// What calls to [`TARGET`] are dispatched to.
@@ -237,6 +246,17 @@ fn serve_interfaces(_: *mut c_void, call: &mut StubCall<'_, '_>) -> std::result:
         registry::known().iter().map(|info| format!("{}\t{:?}\n", info.name, info.iid)).collect();
     lines.sort();
     answer(call, Ok(lines.concat().into_bytes()))
+}
+
+/// Asks the server how it is reached: a string binding on each line, the best first.
+pub(crate) fn bindings(link: &Link) -> Result<String> {
+    let answer = link.with_home(|home| call(home, OP_BINDINGS, &[]))?;
+    text(answer)
+}
+
+fn serve_bindings(_: *mut c_void, call: &mut StubCall<'_, '_>) -> std::result::Result<(), Status> {
+    let caller = who()?;
+    answer(call, Ok(caller.runtime.list_bindings(caller.oxid).into_bytes()))
 }
 
 /// Waits until the server has taken up what was sent over a channel before.

@@ -13,7 +13,8 @@ use std::time::{Duration, Instant};
 /// Measures round trips of calls between two processes, each pinned to a CPU, and of the best that any program
 /// could do with bare memory, futexes and sockets. All cases take turns in one run, and each is compared with its
 /// proper baseline: poll and adaptive with a cache line passed there and back (raw_line) or, with a payload, the same
-/// with the array copied (raw_copy); block with a futex (raw_futex); both sides on one CPU with a Unix socket.
+/// with the array copied (raw_copy); block with a futex (raw_futex); both sides on one CPU with a Unix socket; ncacn_vi_udp
+/// with a UDP socket.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -39,7 +40,7 @@ pub(super) struct Arguments {
     /// Waiting policies of the calls
     #[arg(long, value_delimiter = ',', value_name = "POLICY", default_value = "poll,adaptive,block")]
     wait: Vec<Policy>,
-    /// Paths to measure: ncacn_vi_shm, raw_line, raw_copy, raw_futex, unix, udp [default: all]
+    /// Paths to measure: ncacn_vi_shm, ncacn_vi_udp, raw_line, raw_copy, raw_futex, unix, udp [default: all]
     #[arg(long, value_delimiter = ',', value_name = "PATH", value_parser = path)]
     paths: Option<Vec<Path>>,
     /// CPUs of client and server [default: the first two]
@@ -124,13 +125,14 @@ impl Arguments {
     }
 
     fn cases(&self, placement: Placement) -> anyhow::Result<Vec<Box<dyn Case>>> {
-        let paths = self.paths.clone().unwrap_or_else(|| Path::ALL.to_vec());
+        let local = || Path::ALL.into_iter().filter(|path| *path != Path::NcacnViUdp).collect();
+        let paths = self.paths.clone().unwrap_or_else(local);
         let sizes = self.sizes();
         let mut cases = raw::cases(&paths, &sizes, placement)?;
-        if paths.contains(&Path::NcacnViShm) {
-            let methods: Vec<_> = self.cases.iter().map(|method| method.called()).collect();
-            let waits: Vec<_> = self.wait.iter().map(|policy| policy.wait()).collect();
-            cases.extend(calls::cases(&methods, &sizes, &waits, placement)?);
+        let methods: Vec<_> = self.cases.iter().map(|method| method.called()).collect();
+        let waits: Vec<_> = self.wait.iter().map(|policy| policy.wait()).collect();
+        for path in paths.into_iter().filter(|path| !path.is_baseline()) {
+            cases.extend(calls::cases(path, &methods, &sizes, &waits, placement)?);
         }
         Ok(cases)
     }

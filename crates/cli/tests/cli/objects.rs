@@ -26,14 +26,22 @@ fn what_is_exported_is_listed() {
     let columns: Vec<_> = table.lines().zip(["INTERFACE", "ICalc2"]).map(|(line, cell)| line.find(cell)).collect();
     assert_eq!(columns[0], columns[1], "{table}");
     assert!(server.obvia(&["ls", "-v"]).good().contains("5f0e4c52-0a34-4ac4-8d6c-2c9f3a1f7a13"));
+    let listed = server.obvia(&["ls", "--json"]).json();
+    let bindings = listed[0]["bindings"].clone();
     let expected = json!([{
         "name": "calc",
         "pid": server.pid(),
         "interface": "ICalc2",
         "iid": "5f0e4c52-0a34-4ac4-8d6c-2c9f3a1f7a13",
-        "protocol": "ncacn_vi_shm",
+        "protocols": ["ncacn_vi_shm"],
+        "bindings": bindings,
+        "over": "ncacn_vi_shm",
     }]);
-    assert_eq!(server.obvia(&["ls", "--json"]).json(), expected);
+    assert_eq!(listed, expected);
+    // A binding leads where the name does.
+    let binding = bindings[0].as_str().unwrap();
+    assert!(binding.starts_with("ncacn_vi_shm:"), "{binding}");
+    assert_eq!(server.obvia(&["ls", binding, "--json"]).json()[0]["name"], "calc");
 }
 
 #[test]

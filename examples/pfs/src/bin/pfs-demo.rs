@@ -62,17 +62,54 @@ fn find_tree() -> Outcome<PathBuf> {
     Ok(found.ok_or("no directory of this machine has 2,000 files; name one: pfs-demo DIRECTORY")?.to_owned())
 }
 
-fn start_server(tree: &Path, name: &str) -> Outcome<Server> {
+/// Starts a server. Returns it with what it is to be connected to by.
+fn start_server(tree: &Path, name: &str, listen: Option<&str>) -> Outcome<(Server, String)> {
     let server = std::env::current_exe()?.with_file_name("pfs-server");
-    let mut child = Command::new(server).arg(tree).arg(name).stdout(Stdio::piped()).spawn()?;
-    let stdout = child.stdout.take().ok_or("the server has no output")?;
-    let server = Server(child);
-    let mut line = String::new();
-    BufReader::new(stdout).read_line(&mut line)?;
-    if line.is_empty() {
-        return Err("the server did not start".into());
+    let mut command = Command::new(server);
+    if let Some(listen) = listen {
+        command.args(["--listen", listen]);
     }
-    Ok(server)
+    let mut child = command.arg(tree).arg(name).stdout(Stdio::piped()).spawn()?;
+    let stdout = child.stdout.take().ok_or("the server has no output")?;
+    let (server, mut address) = (Server(child), name.to_owned());
+    for line in BufReader::new(stdout).lines() {
+        let line = line?;
+        match line.strip_prefix("listening on ") {
+            Some(binding) => address = binding.replace("0.0.0.0", "127.0.0.1"),
+            None => return Ok((server, address)),
+        }
+    }
+    Err("the server did not start".into())
+}
+
+const USAGE: &str = "usage: pfs-demo [--listen BINDING | --connect BINDING] [DIRECTORY]
+
+Serves DIRECTORY, or one of this machine with many files, from a process of its own, and reads every file of it through calls:
+through shared memory, or with --listen over a network (ncacn_vi_udp:127.0.0.1). With --connect it reads from a server that
+runs already and serves the same DIRECTORY.";
+
+/// What the command line says.
+#[derive(Default)]
+struct Arguments {
+    listen: Option<String>,
+    connect: Option<String>,
+    tree: Option<PathBuf>,
+}
+
+fn arguments() -> Outcome<Arguments> {
+    let mut found = Arguments::default();
+    let mut arguments = std::env::args_os().skip(1);
+    while let Some(argument) = arguments.next() {
+        let mut value = || arguments.next().and_then(|value| value.into_string().ok()).ok_or(USAGE);
+        match argument.to_str() {
+            Some("--listen") => found.listen = Some(value()?),
+            Some("--connect") => found.connect = Some(value()?),
+            Some(option) if option.starts_with('-') => return Err(USAGE.into()),
+            _ if found.tree.is_some() => return Err(USAGE.into()),
+            _ => found.tree = Some(PathBuf::from(argument)),
+        }
+    }
+    Ok(found)
 }
 
 #[derive(Default)]
@@ -170,14 +207,21 @@ impl Walk {
 }
 
 fn demo() -> Outcome<()> {
-    let tree = match std::env::args_os().nth(1) {
-        Some(given) => PathBuf::from(given),
-        None => find_tree()?,
+    let Arguments { listen, connect, tree } = arguments()?;
+    let tree = tree.map_or_else(find_tree, Ok)?;
+    let (_server, address) = match connect {
+        Some(binding) => {
+            println!("Reading every file of {} through calls to {binding}.", tree.display());
+            (None, binding)
+        }
+        None => {
+            println!("Serving {} from a process of its own; reading every file of it through calls.", tree.display());
+            let name = format!("pfs-demo-{}", std::process::id());
+            let (server, address) = start_server(&tree, &name, listen.as_deref())?;
+            (Some(server), address)
+        }
     };
-    let name = format!("pfs-demo-{}", std::process::id());
-    println!("Serving {} from a process of its own; reading every file of it through calls.", tree.display());
-    let _server = start_server(&tree, &name)?;
-    let mut client = Client::connect(&name)?;
+    let mut client = Client::connect(&address)?;
     client.times = Some(Vec::new());
     let buffer = vec![0; PFS_TRANSFER_MAX as usize / 4];
     let now = Instant::now();
