@@ -7,6 +7,7 @@ use crate::error::Ended;
 use crate::memory::{Region, Tag};
 use crate::nic::NicCore;
 use crate::notice::Notice;
+use crate::RegionView;
 use crate::spi::{Intent, Refusal, Sink};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -189,6 +190,16 @@ impl Sink for Queues {
         if let Some(descriptor) = self.receive.posted.front().filter(|_| inside) {
             // The descriptor has room for the whole message, and its segments were checked when it was posted.
             let placed = descriptor.scatter(u64::from(offset), bytes);
+            debug_assert!(placed.is_some());
+        }
+    }
+
+    fn fill_message_from(&mut self, offset: u32, view: RegionView<'_>, at: usize, length: usize) {
+        let inside = self.message.is_some_and(|whole| u64::from(offset) + length as u64 <= u64::from(whole));
+        if let Some(descriptor) = self.receive.posted.front().filter(|_| inside) {
+            let placed = descriptor.stretches(u64::from(offset), length as u64, |memory, offset, done, length| {
+                memory.write_view(offset, view, at.checked_add(done)?, length)
+            });
             debug_assert!(placed.is_some());
         }
     }
