@@ -1,7 +1,7 @@
 //! Mapped memory: what the segments of a window lie in.
 
 use crate::sync::AtomicU32;
-use crate::{Error, Memory, Violation};
+use crate::{Error, Memory, RegionView, Violation};
 use rustix::fd::BorrowedFd;
 use rustix::mm::{MapFlags, ProtFlags};
 use std::ptr::NonNull;
@@ -91,12 +91,31 @@ impl Mapping {
 }
 
 impl Mapping {
-    /// Eight bytes of a slot, at `offset`.
-    pub(crate) fn long(&self, offset: usize) -> &AtomicU64 {
-        assert!(offset + 8 <= self.length && offset.is_multiple_of(8));
-        // SAFETY: in bounds and aligned by the assertion.
+    /// A view for checked loads.
+    pub(crate) fn view(&self) -> RegionView<'_> {
+        // SAFETY: mapped as long as self lives; mappings and the areas in them begin at multiples of 8.
+        unsafe { RegionView::new(self.start.as_ptr(), self.length) }
+    }
+
+    /// Copies bytes of a region in, to `at`. `None` when the mapping is not writable, or one of the two has no such bytes.
+    pub(crate) fn fill(&self, at: usize, memory: &Memory, offset: u64, length: usize) -> Option<()> {
+        if !self.writable || at.checked_add(length)? > self.length {
+            return None;
+        }
+        // SAFETY: in bounds by the check above.
+        let into = unsafe { self.start.add(at) };
+        // SAFETY: writable for `length` bytes by the checks, and a mapping that nothing else in this process is made of.
+        unsafe { memory.read_to_raw(offset, into.as_ptr(), length) }
+    }
+
+    /// The control word of eight bytes at `offset`.
+    #[inline]
+    pub(crate) fn word64(&self, offset: usize) -> &AtomicU64 {
+        assert!(offset + 8 <= self.length && offset.is_multiple_of(8), "words lie inside");
+        // SAFETY: in bounds by the assertion.
         let place = unsafe { self.start.add(offset) };
-        // SAFETY: mapped as long as self lives; accessed by atomics only while others may.
+        // SAFETY: mapped as long as self lives, and aligned; shared words are accessed by atomics only, and stores go to words
+        // of writable mappings only.
         unsafe { place.cast::<AtomicU64>().as_ref() }
     }
 }
