@@ -196,6 +196,7 @@ pub(super) struct Net {
     pub(super) chance: Chance,
     flying: BTreeMap<(u64, u64), (usize, Vec<u8>)>,
     serial: u64,
+    idle: u32,
     /// Datagrams that were sent.
     pub(super) datagrams: u64,
 }
@@ -225,6 +226,7 @@ impl Net {
             chance: Chance(0x9e37_79b9),
             flying: BTreeMap::new(),
             serial: 0,
+            idle: 0,
             datagrams: 0,
         }
     }
@@ -268,6 +270,8 @@ impl Net {
         let due = self.ends.iter().filter_map(|end| end.engine.due()).min();
         let comes = self.flying.keys().next().map(|(time, _)| *time);
         let Some(next) = due.into_iter().chain(comes).min() else { return false };
+        self.idle = if next > self.now { 0 } else { self.idle + 1 };
+        assert!(self.idle < 1000, "something is due and not done: {:#?}", self.ends);
         self.now = self.now.max(next);
         while let Some(entry) = self.flying.first_entry().filter(|entry| entry.key().0 <= self.now) {
             let (to, bytes) = entry.remove();
