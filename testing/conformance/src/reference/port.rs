@@ -204,9 +204,6 @@ impl MemoryPort {
                 sink.begin_message(bytes.len() as u32 + u32::from(self.flaw == Flaw::Miscounts))?;
                 sink.fill_message(0, &bytes);
                 sink.end_message(immediate);
-                for (place, bytes) in std::mem::take(&mut self.late) {
-                    self.write(place, &bytes, sink)?;
-                }
             }
             Packet::Write { place, bytes, .. } if self.flaw == Flaw::WritesLate => self.late.push((place, bytes)),
             Packet::Write { place, bytes, immediate } => {
@@ -275,6 +272,9 @@ impl Port for MemoryPort {
     fn progress(&mut self, now: Instant, sink: &mut dyn Sink) {
         if self.flaw == Flaw::Starves && self.number % 4 == 3 && self.received >= 2 {
             return;
+        }
+        for (place, bytes) in std::mem::take(&mut self.late) {
+            let _ = self.write(place, &bytes, sink);
         }
         loop {
             let waits = self.flaw == Flaw::WaitsForReceive && sink.receives() == 0;

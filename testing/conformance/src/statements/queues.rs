@@ -6,7 +6,7 @@ use obvia_via::{Descriptor, Operation, Reliability, Segment, Status};
 
 /// 1. Descriptors of one work queue complete in the order in which they were posted, whatever they do and however long they take.
 pub fn s01_work_queues_complete_in_order<F: Fixture>(run: &Run<F>) {
-    for level in run.reliable_levels() {
+    for (level, with_rdma) in run.reliable_levels().into_iter().flat_map(|level| [(level, false), (level, true)]) {
         let mut pair = run.pair(level);
         let count = 48.min(pair.a.nic.attributes().queue_depth / 3);
         let lengths: Vec<usize> = (0..count).map(|number| [1, 3000, 0, 20_000, 64][number % 5]).collect();
@@ -25,7 +25,7 @@ pub fn s01_work_queues_complete_in_order<F: Fixture>(run: &Run<F>) {
             let rest = length.saturating_sub(4096) as u32;
             pair.a.vi.send.post(send.with_segment(&pair.a.area, 0, rest).with_context(posted)).expect("posted");
             posted += 1;
-            for rdma in rdma_of_all_kinds(run, &pair.b) {
+            for rdma in rdma_of_all_kinds(run, &pair.b).into_iter().filter(|_| with_rdma) {
                 let rdma = rdma.with_segment(&pair.a.area, 300 << 10, 10_000).with_context(posted);
                 pair.a.vi.send.post(rdma).expect("it can be posted");
                 posted += 1;

@@ -105,8 +105,9 @@ pub fn s31_reads_bring_what_is_there<F: Fixture>(run: &Run<F>) {
     }
     for level in run.reliable_levels() {
         let mut pair = run.pair(level);
-        for round in 0..40 {
-            let length = [8, 70_000, 1, 0, 9000][round % 5];
+        for round in 0..48 {
+            // Twice as many each, so that what came last time would fit.
+            let length = [8, 8, 70_000, 70_000, 1, 0, 9000, 9000][round % 8];
             let bytes = pattern(round as u64, length);
             pair.b.set(1000, &bytes);
             pair.b.receive(300_000, 8);
