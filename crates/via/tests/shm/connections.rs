@@ -80,7 +80,8 @@ fn refusals_say_why_and_leave_a_vi_that_can_be_connected() {
         scope.spawn(|| {
             listener.wait(SOON).unwrap().reject("not today");
             drop(listener.wait(SOON).unwrap());
-            let mut other = nic.vi(attributes(Reliability::Unreliable, Waiting::Poll), &nic.protection_tag(), None, None);
+            let mut other =
+                nic.vi(attributes(Reliability::Unreliable, Waiting::Poll), &nic.protection_tag(), None, None);
             let outcome = listener.wait(SOON).unwrap().accept(other.as_mut().unwrap(), b"", SOON);
             assert!(matches!(outcome, Err(Error::Refused { .. })));
             listener.wait(SOON).unwrap().accept(&mut vi(&nic), b"", SOON).unwrap();

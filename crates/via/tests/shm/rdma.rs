@@ -181,7 +181,9 @@ fn refused(nic: &Nic, level: Reliability, operation: Operation, wrong: Wrong, is
     let mut target = RemoteAddress { handle: region.handle(), offset: 0 };
     if is_known {
         match wrong {
-            Wrong::Right if operation == Operation::RdmaWrite => assert_eq!(read(&mut one, 0, 8, target).0, Status::Done),
+            Wrong::Right if operation == Operation::RdmaWrite => {
+                assert_eq!(read(&mut one, 0, 8, target).0, Status::Done)
+            }
             Wrong::Tag => return,
             _ => assert_eq!(write(&mut one, 0, 8, target).0, Status::Done),
         }
@@ -194,7 +196,8 @@ fn refused(nic: &Nic, level: Reliability, operation: Operation, wrong: Wrong, is
         Wrong::Handle => target.handle = MemoryHandle([target.handle.0[0], target.handle.0[1] ^ 1]),
         Wrong::Right | Wrong::Tag | Wrong::Deregistered => {}
     }
-    let region = if let Wrong::Deregistered = wrong { region.deregister().err().map(|in_use| in_use.0) } else { Some(region) };
+    let region =
+        if let Wrong::Deregistered = wrong { region.deregister().err().map(|in_use| in_use.0) } else { Some(region) };
     let descriptor = match operation {
         Operation::RdmaWrite => Descriptor::rdma_write(target),
         _ => Descriptor::rdma_read(target),
