@@ -18,6 +18,7 @@ macro_rules! breaks {
 
                 #[test]
                 fn is_found_out() {
+                    obvia_conformance::set_patience(5);
                     $(
                         let outcome = watchdog::run::<Flawed<flaws::$flaw>>(module_path!(), statements::$statement);
                         let why = outcome.expect_err(concat!(stringify!($flaw), " passes ", stringify!($statement)));

@@ -1,7 +1,7 @@
 //! Statements 46 to 50: threads, many VIs and much data.
 
 use crate::ends::{AREA, Pair, Plan, drain, next, pattern, place, settle, until, well};
-use crate::{Fixture, Run, SOON, Side};
+use crate::{Fixture, Run, Side, soon};
 use obvia_via::{Deadline, Descriptor, Operation, Queue, State, Vi, Waiting, WorkQueue};
 use std::time::Duration;
 
@@ -164,7 +164,7 @@ pub fn volume<F: Fixture>(run: &Run<F>, bytes: u64) {
         pair.b.receive((number * u64::from(length)) as usize, length as usize);
     }
     let (mut sent, mut completed, mut received) = (0, 0, 0);
-    let mut stuck = SOON.start();
+    let mut stuck = soon().start();
     while received < messages || completed < messages {
         let before = (sent, completed, received);
         // Its place in the sender's memory is free when the send before it is complete.
@@ -191,7 +191,7 @@ pub fn volume<F: Fixture>(run: &Run<F>, bytes: u64) {
             assert!(!stuck.is_over(), "stuck: {sent} sent, {completed} complete, {received} received");
             std::thread::yield_now();
         } else {
-            stuck = SOON.start();
+            stuck = soon().start();
         }
     }
 }

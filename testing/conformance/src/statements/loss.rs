@@ -1,7 +1,7 @@
 //! Statement 34: messages over a bad wire.
 
 use crate::ends::{Pair, pattern, well};
-use crate::{Faults, Fixture, Lack, Run, SOON};
+use crate::{Faults, Fixture, Lack, Run, soon};
 use obvia_via::{Descriptor, State};
 
 /// A wire that is bad in every way.
@@ -24,7 +24,7 @@ pub fn s34_exactly_once_in_order_over_a_bad_wire<F: Fixture>(run: &Run<F>) {
             pair.a.receive(place_of(number), 8192);
             pair.b.receive(place_of(number), 8192);
         }
-        let deadline = SOON.start();
+        let deadline = soon().start();
         while ways.iter().any(|way| way.received < COUNT || way.completed < way.posted) {
             assert!(!deadline.is_over(), "{level}: no end: {ways:?}, {:?}, {:?}", pair.a.vi.state(), pair.b.vi.state());
             let Pair { a, b } = &mut pair;
@@ -62,7 +62,14 @@ struct Way {
 
 impl Way {
     fn step(&mut self, from: &mut crate::ends::End, to: &mut crate::ends::End, with_rdma: bool) {
-        // No more than the receiver has room for.
+        // Several at a time, so that they can change places; no more than the receiver has room for.
+        for _ in 0..5 {
+            self.send(from, to, with_rdma);
+        }
+        self.take(from, to);
+    }
+
+    fn send(&mut self, from: &mut crate::ends::End, to: &crate::ends::End, with_rdma: bool) {
         if self.sent < COUNT && self.sent < self.received + POSTED {
             let slot = 300_000 + self.sent % POSTED * 4096;
             let bytes = pattern(self.sent as u64, length_of(self.sent));
@@ -82,6 +89,9 @@ impl Way {
                 self.posted += 1;
             }
         }
+    }
+
+    fn take(&mut self, from: &mut crate::ends::End, to: &mut crate::ends::End) {
         while let Some(sent) = from.vi.send.done() {
             well(sent);
             self.completed += 1;
