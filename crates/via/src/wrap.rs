@@ -13,10 +13,12 @@ mod fault;
 #[cfg(test)]
 mod pair;
 
+mod pcap;
 mod random;
 
 pub use channel::{Channel, Counts};
 pub use conditions::{Conditions, Cut, Share, Way};
 pub use fault::FaultLink;
 
+pub use pcap::{Capture, Endpoint, Ends, PcapLink};
 pub use random::Random;
