@@ -12,13 +12,13 @@ mod conditions;
 mod fault;
 #[cfg(test)]
 mod pair;
-
 mod pcap;
 mod random;
+mod tracer;
 
 pub use channel::{Channel, Counts};
 pub use conditions::{Conditions, Cut, Share, Way};
 pub use fault::FaultLink;
-
 pub use pcap::{Capture, Endpoint, Ends, PcapLink};
 pub use random::Random;
+pub use tracer::{Datagram, Event, Trace, TracedLink, TracedProvider, What};

@@ -239,7 +239,7 @@ fn corrupt(random: &mut Random, bytes: &mut [u8]) {
         // Never nothing: the first byte of the burst changes.
         bytes[start] ^= 1 + random.below(255) as u8;
         for byte in &mut bytes[start + 1..end] {
-            *byte = random.next() as u8;
+            *byte = random.word() as u8;
         }
         return;
     }
@@ -256,7 +256,7 @@ fn corrupt(random: &mut Random, bytes: &mut [u8]) {
 #[cfg(test)]
 mod tests {
     use super::{Channel, corrupt};
-    use crate::wrap::{Conditions, Random};
+    use crate::wrap::Random;
     use std::time::Duration;
 
     const NOW: Duration = Duration::from_secs(1);

@@ -32,7 +32,7 @@ impl Random {
     }
 
     /// The next 64 bits.
-    pub fn next(&mut self) -> u64 {
+    pub fn word(&mut self) -> u64 {
         let [first, second, third, fourth] = &mut self.state;
         let result = first.wrapping_add(*fourth).rotate_left(23).wrapping_add(*first);
         let shifted = *second << 17;
@@ -48,7 +48,7 @@ impl Random {
     /// A number below `limit`; 0 for a limit of 0. The high bits of a product (Lemire, "Fast Random Integer Generation in an
     /// Interval", 2019), without his correction: the bias is below `limit` / 2^64.
     pub fn below(&mut self, limit: u64) -> u64 {
-        ((u128::from(self.next()) * u128::from(limit)) >> 64) as u64
+        ((u128::from(self.word()) * u128::from(limit)) >> 64) as u64
     }
 
     /// A number from `least` to `most`, both included.
@@ -65,7 +65,7 @@ impl Random {
     /// Fills a stretch of bytes.
     pub fn fill(&mut self, bytes: &mut [u8]) {
         for chunk in bytes.chunks_mut(8) {
-            chunk.copy_from_slice(&self.next().to_le_bytes()[..chunk.len()]);
+            chunk.copy_from_slice(&self.word().to_le_bytes()[..chunk.len()]);
         }
     }
 }
@@ -86,7 +86,7 @@ mod tests {
             9_228_616_714_210_784_205,
             9_973_669_472_204_895_162,
         ];
-        assert_eq!(expected.map(|_| random.next()), expected);
+        assert_eq!(expected.map(|_| random.word()), expected);
         let mut seed = 1_477_776_061_723_855_037;
         let expected = [1_985_237_415_132_408_290, 2_979_275_885_539_914_483, 13_511_426_838_097_143_398];
         assert_eq!(expected.map(|_| splitmix(&mut seed)), expected);
@@ -109,6 +109,6 @@ mod tests {
         }
         assert_eq!(seen, [true; 4]);
         assert_eq!(random.below(0), 0);
-        assert_ne!(Random::stream(1, 1).next(), Random::stream(1, 2).next());
+        assert_ne!(Random::stream(1, 1).word(), Random::stream(1, 2).word());
     }
 }
