@@ -2,10 +2,14 @@
 
 use crate::Error;
 use rustix::fd::OwnedFd;
+use std::fmt;
 use std::sync::Arc;
 
 /// A wire for datagrams between two ends: what the reliability machinery needs of a network.
-pub trait Link: Send + std::fmt::Debug {
+///
+/// [`Error::NotFound`] from any of its functions is a hint that nobody is at the other end. It is no proof, and neither it nor any
+/// other error ends a connection: silence does.
+pub trait Link: Send + fmt::Debug {
     /// The largest datagram, in bytes.
     fn mtu(&self) -> usize;
 
@@ -13,14 +17,14 @@ pub trait Link: Send + std::fmt::Debug {
     ///
     /// # Errors
     ///
-    /// When the wire is broken for good.
+    /// Whatever the network says; the datagram is taken for lost.
     fn send(&mut self, datagram: &[u8]) -> Result<bool, Error>;
 
     /// The next datagram, if one is there; its length.
     ///
     /// # Errors
     ///
-    /// When the wire is broken for good.
+    /// Whatever the network says.
     fn receive(&mut self, into: &mut [u8]) -> Result<Option<usize>, Error>;
 
     /// A file that is readable when a datagram came.
@@ -28,4 +32,26 @@ pub trait Link: Send + std::fmt::Debug {
 
     /// Who is at the other end, for people.
     fn peer(&self) -> String;
+}
+
+impl<L: Link + ?Sized> Link for Box<L> {
+    fn mtu(&self) -> usize {
+        (**self).mtu()
+    }
+
+    fn send(&mut self, datagram: &[u8]) -> Result<bool, Error> {
+        (**self).send(datagram)
+    }
+
+    fn receive(&mut self, into: &mut [u8]) -> Result<Option<usize>, Error> {
+        (**self).receive(into)
+    }
+
+    fn file(&self) -> Option<Arc<OwnedFd>> {
+        (**self).file()
+    }
+
+    fn peer(&self) -> String {
+        (**self).peer()
+    }
 }
