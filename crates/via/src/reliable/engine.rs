@@ -477,20 +477,22 @@ impl Engine {
         if self.closes > 0 {
             return Some(0);
         }
-        let is_over = matches!(self.phase, Phase::Over(_));
-        let unless_over = |due: Option<u64>| due.filter(|_| !is_over);
+        // What is not sent in a phase is not due in it either: nobody could ever sleep.
+        let is_open = matches!(self.phase, Phase::Open | Phase::Refusing);
+        let when_open = |due: Option<u64>| due.filter(|_| is_open);
+        let acknowledges = is_open || matches!(self.phase, Phase::Over(None));
         let opening = match &self.phase {
             Phase::Opening(_, repeat) => Some(repeat.due),
             _ => None,
         };
         let times = [
-            self.receiving.ack_due(),
-            unless_over(self.sending.expires()),
-            unless_over(self.path.due()),
-            unless_over(self.ping_at()),
+            self.receiving.ack_due().filter(|_| acknowledges),
+            when_open(self.sending.expires()),
+            when_open(self.path.due()),
+            when_open(self.ping_at()),
             self.dead_at(),
             opening,
-            unless_over(self.paced_until()),
+            when_open(self.paced_until()),
         ];
         times.into_iter().flatten().min()
     }
