@@ -59,6 +59,25 @@ pub struct Counts {
     pub arrived: u64,
 }
 
+impl Counts {
+    /// These and others together.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            offered: self.offered + other.offered,
+            refused: self.refused + other.refused,
+            lost: self.lost + other.lost,
+            cut: self.cut + other.cut,
+            overflowed: self.overflowed + other.overflowed,
+            duplicated: self.duplicated + other.duplicated,
+            reordered: self.reordered + other.reordered,
+            corrupted: self.corrupted + other.corrupted,
+            truncated: self.truncated + other.truncated,
+            arrived: self.arrived + other.arrived,
+        }
+    }
+}
+
 impl Channel {
     /// Datagrams on their way at most; what comes on top is lost, as in a router.
     pub const FLYING_MAX: usize = 1 << 14;
@@ -88,6 +107,11 @@ impl Channel {
     /// The conditions.
     pub fn conditions(&self) -> &Conditions {
         &self.conditions
+    }
+
+    /// Other conditions from now on. Their seed does not matter any more.
+    pub fn set_conditions(&mut self, conditions: Conditions) {
+        self.conditions = conditions;
     }
 
     /// What became of the datagrams so far.
