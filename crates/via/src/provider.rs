@@ -2,3 +2,4 @@
 
 pub mod shm;
 pub mod sim;
+pub mod udp;

@@ -140,8 +140,10 @@ impl Engine {
         peers: &Offer,
     ) -> Self {
         let path = Path::new(settings.first_packet.max(packet::HANDSHAKE_MAX), mtu);
-        let trip = RoundTrip::new(nanoseconds(settings.timeout_min), nanoseconds(settings.timeout_max));
         let silence = nanoseconds(settings.silence);
+        // Several packets get lost before the peer is taken for gone.
+        let most = nanoseconds(settings.timeout_max).min(silence / 8);
+        let trip = RoundTrip::new(nanoseconds(settings.timeout_min).min(most), most);
         Self {
             silence,
             ack_delay: nanoseconds(settings.ack_delay),
@@ -474,25 +476,19 @@ impl Engine {
 
     /// When `tick` and `transmit` are to be called at the latest.
     pub fn due(&self) -> Option<u64> {
-        if self.closes > 0 {
-            return Some(0);
+        match &self.phase {
+            Phase::Opening(_, repeat) => return [Some(repeat.due), self.dead_at()].into_iter().flatten().min(),
+            Phase::Over(Some(_)) => return (self.closes > 0).then_some(0),
+            Phase::Over(None) => return self.receiving.ack_due(),
+            Phase::Open | Phase::Refusing => {}
         }
-        // What is not sent in a phase is not due in it either: nobody could ever sleep.
-        let is_open = matches!(self.phase, Phase::Open | Phase::Refusing);
-        let when_open = |due: Option<u64>| due.filter(|_| is_open);
-        let acknowledges = is_open || matches!(self.phase, Phase::Over(None));
-        let opening = match &self.phase {
-            Phase::Opening(_, repeat) => Some(repeat.due),
-            _ => None,
-        };
         let times = [
-            self.receiving.ack_due().filter(|_| acknowledges),
-            when_open(self.sending.expires()),
-            when_open(self.path.due()),
-            when_open(self.ping_at()),
+            self.receiving.ack_due(),
+            self.sending.expires(),
+            self.path.due(),
+            self.ping_at(),
             self.dead_at(),
-            opening,
-            when_open(self.paced_until()),
+            self.paced_until(),
         ];
         times.into_iter().flatten().min()
     }
