@@ -192,6 +192,7 @@ impl Record {
         let has_bytes = !matches!(kind, Kind::Read | Kind::Landed);
         if flags > 3
             || (has_immediate && !may_have_immediate)
+            || (kind == Kind::Landed && !has_immediate)
             || piece > whole
             || (!in_area && piece as usize > kind.line_max())
             || (!has_bytes && (piece > 0 || in_area))
@@ -237,6 +238,7 @@ mod tests {
             Record { kind: Kind::More, ..SEND },
             Record { kind: Kind::Data, ..SEND },
             Record { kind: Kind::Landed, ..SEND },
+            Record { kind: Kind::Landed, immediate: None, piece: 0, ..SEND },
             Record { kind: Kind::Read, immediate: None, piece: 0, area: Some(0), ..SEND },
             Record { kind: Kind::Write, ..SEND },
         ];
