@@ -1,6 +1,6 @@
 //! Windows over providers with descriptors: what a mapped window does, an imaged one does too.
 
-use obvia_via::provider::shm;
+use obvia_via::provider::{shm, udp};
 use obvia_via::window::{self, Options, Window};
 use obvia_via::{Deadline, Error, Header, Kind, Nic, Waiting};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -30,6 +30,11 @@ fn over_shm() -> Pair {
     let directory = shm::Directory::at(&path).unwrap();
     let open = || shm::open(&shm::NicOptions { directory: Some(directory.clone()), ..Default::default() }).unwrap();
     Pair { nics: [open(), open()], discriminator: "window".to_owned(), directory: Some(path) }
+}
+
+fn over_udp() -> Pair {
+    let open = || udp::open(&udp::Options::default()).unwrap();
+    Pair { nics: [open(), open()], discriminator: "127.0.0.1:0".to_owned(), directory: None }
 }
 
 fn options(waiting: Waiting) -> Options {
@@ -213,3 +218,4 @@ macro_rules! over {
 }
 
 over!(shm_nic, over_shm());
+over!(udp_nic, over_udp());

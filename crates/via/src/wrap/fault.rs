@@ -142,6 +142,10 @@ impl<L: Link> Link for FaultLink<L> {
     fn peer(&self) -> String {
         self.inner.peer()
     }
+
+    fn local(&self) -> Option<String> {
+        self.inner.local()
+    }
 }
 
 impl Alarm {

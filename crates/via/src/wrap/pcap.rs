@@ -290,6 +290,10 @@ impl<L: Link> Link for PcapLink<L> {
     fn peer(&self) -> String {
         self.inner.peer()
     }
+
+    fn local(&self) -> Option<String> {
+        self.inner.local()
+    }
 }
 
 #[cfg(test)]

@@ -58,4 +58,8 @@ impl<L: Link> Link for TracedLink<L> {
     fn peer(&self) -> String {
         self.inner.peer()
     }
+
+    fn local(&self) -> Option<String> {
+        self.inner.local()
+    }
 }
