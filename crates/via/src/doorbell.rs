@@ -188,4 +188,120 @@ mod loom_model {
             words.sequence.store(1, Ordering::Release);
         });
     }
+
+    /// Two threads that sleep on one connection until its socket is readable. Whoever wakes takes the call away and looks for
+    /// messages, in turn.
+    #[derive(Default)]
+    struct Called {
+        published: AtomicU32,
+        sleeps: AtomicU32,
+        // Calls on the socket.
+        socket: Mutex<u32>,
+        readable: Condvar,
+        // Messages taken, the number of the latest sleep, and how many threads sleep; under the lock of the VI.
+        vi: Mutex<(u32, u32, u32)>,
+    }
+
+    impl Called {
+        fn send(&self, number: u32, called: &mut u32, ring: impl Fn(&AtomicU32, &mut u32) -> bool) {
+            self.published.store(number, Ordering::Release);
+            if ring(&self.sleeps, called) {
+                *self.socket.lock().unwrap() += 1;
+                self.readable.notify_all();
+            }
+        }
+
+        fn raise(&self, number: &mut u32) {
+            *number += 1;
+            super::begin_sleep(&self.sleeps, *number);
+        }
+
+        /// What a port does when it is called: takes the calls off the socket, raises the flag anew for those who still sleep, and
+        /// takes the messages.
+        fn progress(&self, renews: bool) -> u32 {
+            let mut vi = self.vi.lock().unwrap();
+            let was_called = std::mem::take(&mut *self.socket.lock().unwrap()) > 0;
+            if was_called && vi.2 > 0 && renews {
+                self.raise(&mut vi.1);
+            }
+            vi.0 = self.published.load(Ordering::Acquire);
+            vi.0
+        }
+
+        /// A thread that sleeps until a call is there, as long as this message has not come.
+        fn receive(&self, number: u32) {
+            while self.progress(true) < number {
+                let mut vi = self.vi.lock().unwrap();
+                self.raise(&mut vi.1);
+                let is_there = self.published.load(Ordering::Acquire) >= number;
+                vi.2 += u32::from(!is_there);
+                drop(vi);
+                if !is_there {
+                    let mut socket = self.socket.lock().unwrap();
+                    while *socket == 0 {
+                        socket = self.readable.wait(socket).unwrap();
+                    }
+                    drop(socket);
+                    let mut vi = self.vi.lock().unwrap();
+                    vi.2 -= 1;
+                    if vi.2 == 0 {
+                        end_sleep(&self.sleeps);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn one_call_a_sleep_is_enough() {
+        loom::model(|| {
+            let words = Arc::new(Called::default());
+            let sender = {
+                let words = Arc::clone(&words);
+                thread::spawn(move || {
+                    let mut called = 0;
+                    words.send(1, &mut called, super::must_call);
+                    words.send(2, &mut called, super::must_call);
+                })
+            };
+            words.receive(1);
+            words.receive(2);
+            sender.join().unwrap();
+        });
+    }
+
+    /// Another thread sleeps, too, and the one that wakes takes the call away. The other one's next message calls again.
+    fn somebody_else_takes_the_call(renews: bool) {
+        loom::model(move || {
+            let words = Arc::new(Called::default());
+            {
+                let mut vi = words.vi.lock().unwrap();
+                words.raise(&mut vi.1);
+                vi.2 = 2;
+            }
+            let sender = {
+                let words = Arc::clone(&words);
+                thread::spawn(move || {
+                    let mut called = 0;
+                    words.send(1, &mut called, super::must_call);
+                    words.send(2, &mut called, super::must_call);
+                })
+            };
+            let taken = words.progress(renews);
+            sender.join().unwrap();
+            let calls = *words.socket.lock().unwrap();
+            assert!(taken == 2 || calls > 0, "a call was lost");
+        });
+    }
+
+    #[test]
+    fn who_still_sleeps_is_called_again() {
+        somebody_else_takes_the_call(true);
+    }
+
+    #[test]
+    #[should_panic(expected = "a call was lost")]
+    fn a_call_that_is_taken_away_from_others_is_found_out() {
+        somebody_else_takes_the_call(false);
+    }
 }
