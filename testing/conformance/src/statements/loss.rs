@@ -1,6 +1,6 @@
 //! Statement 34: messages over a bad wire.
 
-use crate::ends::{Pair, Plan, next, pattern, well};
+use crate::ends::{Pair, Plan, next, pattern, timed, well};
 use crate::{Faults, Fixture, Run, Wire, soon};
 use obvia_via::{Descriptor, State, Waiting};
 use std::time::Duration;
@@ -43,19 +43,24 @@ pub fn s34_exactly_once_in_order_over_a_bad_wire<F: Fixture>(run: &Run<F>) {
     }
     if let Some(wire) = run.fixture.wire() {
         for sleeps in [false, true] {
-            is_sent_again(run, wire, sleeps);
+            // A busy machine makes it late now and then; a sign of life that brings it in the end is late each time.
+            let took: Vec<_> = (0..4).map(|_| is_sent_again(run, wire, sleeps)).collect();
+            assert!(took.iter().any(|took| *took < AGAIN), "another thread sleeps: {sleeps}: it took {took:?}");
         }
     }
 }
 
-/// A message is lost; whoever sent it computes from then on, and another thread may sleep on the receive queue.
-fn is_sent_again<F: Fixture>(run: &Run<F>, wire: &dyn Wire, sleeps: bool) {
+/// How soon a lost message is sent again on a wire that takes no time.
+const AGAIN: Duration = Duration::from_millis(150);
+
+/// A message is lost; whoever sent it computes from then on, and another thread may sleep on the receive queue. How long it took.
+fn is_sent_again<F: Fixture>(run: &Run<F>, wire: &dyn Wire, sleeps: bool) -> Duration {
     let mut pair = run.pair_by(&Plan { waiting: Waiting::Block, ..Plan::of(run.reliable_levels()[0]) });
     pair.check_both(34);
     let Pair { a, b } = &mut pair;
     a.receive(0, 10);
     b.receive(0, 100);
-    let length = std::thread::scope(|scope| {
+    let (length, took) = std::thread::scope(|scope| {
         let area = &a.area;
         let (send, receive) = a.vi.queues();
         if sleeps {
@@ -67,12 +72,13 @@ fn is_sent_again<F: Fixture>(run: &Run<F>, wire: &dyn Wire, sleeps: bool) {
         send.post(Descriptor::send().with_segment(area, 0, 77)).expect("it can be posted");
         std::thread::sleep(Duration::from_millis(3));
         wire.disturb(Faults::default());
-        let length = b.vi.receive.wait(soon()).map(|receive| well(receive).length());
+        let (received, took) = timed(|| b.vi.receive.wait(soon()));
         // Lets the other thread end.
         b.send(0, 1);
-        length
+        (received.map(|receive| well(receive).length()), took)
     });
     assert_eq!(length.expect("it is sent again"), 77, "while another thread sleeps: {sleeps}");
+    took
 }
 
 /// Where the receive numbered so lies.
