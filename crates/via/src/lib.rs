@@ -8,7 +8,7 @@
 //! - [`Nic`], [`Vi`], [`Descriptor`], [`CompletionQueue`] and their kin are the objects of the VI Architecture.
 //! - [`spi`] is what a provider implements to carry them.
 //! - [`provider`] holds one module for each way to reach a peer. [`provider::shm`] reaches processes of the
-//!   same host through sealed shared memory.
+//!   same host through sealed shared memory: [`provider::shm::open`] opens its NIC.
 //! - [`wait`] says how a thread waits: polling, blocking, or adapting.
 //! - [`region`] is memory that a peer may write at any time, readable only through checked loads.
 //! - [`doorbell`] and [`layout`] are the words that the two sides of a connection share, and their protocol.
