@@ -232,8 +232,8 @@ impl CompletionQueue {
         files.extend(epoll);
         for (vi, is_watched) in &vis {
             match vi.prepare_sleep(now) {
-                Some(Some(sleep)) => {
-                    asleep.push(vi);
+                Some(Some((sleep, connection))) => {
+                    asleep.push((vi, connection));
                     files.extend(sleep.fd.filter(|_| !is_watched));
                     until = [until, sleep.until].into_iter().flatten().min();
                 }
@@ -250,8 +250,8 @@ impl CompletionQueue {
         } else {
             Ok(())
         };
-        for vi in asleep {
-            vi.end_sleep();
+        for (vi, connection) in asleep {
+            vi.end_sleep(connection);
         }
         self.core.entries().notice.end();
         // Whoever was due is found by time as well as by file.

@@ -3,7 +3,7 @@
 //! VI Architecture 1.0, "Descriptors": a control segment (operation, status, length, immediate data), an address segment
 //! for RDMA, and data segments to gather from or scatter to.
 
-use crate::memory::{MemoryHandle, Region};
+use crate::memory::{Memory, MemoryHandle, Region};
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -247,6 +247,31 @@ impl Descriptor {
             }
         }
         from.is_empty().then_some(())
+    }
+
+    /// Goes through the `length` bytes from `offset` on, a stretch of memory at a time: `each` gets the memory, the place in it, how
+    /// many bytes came before, and how many there are. `None` when they are not all inside, or `each` says so.
+    pub(crate) fn stretches(
+        &self,
+        mut offset: u64,
+        length: u64,
+        mut each: impl FnMut(&Memory, u64, usize, usize) -> Option<()>,
+    ) -> Option<()> {
+        let mut done = 0;
+        for segment in &self.segments {
+            if done == length {
+                break;
+            }
+            let whole = u64::from(segment.length);
+            if offset >= whole {
+                offset -= whole;
+                continue;
+            }
+            let take = (length - done).min(whole - offset);
+            each(&segment.region.memory, segment.offset + offset, done as usize, take as usize)?;
+            (done, offset) = (done + take, 0);
+        }
+        (done == length).then_some(())
     }
 
     /// Notes in the regions that a posted descriptor points to them.

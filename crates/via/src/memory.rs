@@ -50,7 +50,8 @@ impl Memory {
         Self::mapped(start, length, None)
     }
 
-    /// Memory in a file without a name, sealed against any change of size, which peers of this host can map.
+    /// Memory in a file without a name, sealed against any change of size, which peers of this host can map. A provider
+    /// that hands the file to peers seals it further, by what they may do with the region.
     ///
     /// # Errors
     ///
@@ -59,7 +60,7 @@ impl Memory {
         let fd = rustix::fs::memfd_create("obvia-region", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)
             .map_err(Error::system("creating memory"))?;
         rustix::fs::ftruncate(&fd, length.max(1) as u64).map_err(Error::system("sizing memory"))?;
-        let seals = SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL;
+        let seals = SealFlags::SHRINK | SealFlags::GROW;
         rustix::fs::fcntl_add_seals(&fd, seals).map_err(Error::system("sealing memory"))?;
         let protection = ProtFlags::READ | ProtFlags::WRITE;
         // SAFETY: a fresh mapping at an address of the kernel's choice touches no memory in use; the file cannot shrink.
@@ -138,6 +139,34 @@ impl Memory {
         // SAFETY: writable by the invariant; `from` is a shared reference to memory that nobody writes, which registered
         // memory is not, so they do not overlap.
         unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), into.as_ptr(), from.len()) };
+        Some(())
+    }
+
+    /// Copies bytes in from memory that somebody else may write meanwhile: `length` of them, from `at` on. `None` when they do
+    /// not all fit inside, or are not all there.
+    pub fn write_view(&self, offset: u64, from: RegionView<'_>, at: usize, length: usize) -> Option<()> {
+        if !self.holds(offset, length as u64) {
+            return None;
+        }
+        // SAFETY: in bounds by the check above.
+        let into = unsafe { self.start.add(offset as usize) };
+        // SAFETY: writable by the invariant, for `length` bytes by the check.
+        unsafe { from.copy_to_raw(at, into.as_ptr(), length) }
+    }
+
+    /// Copies bytes out to where a mapping that this process shares with others lies. `None` when they do not all lie inside.
+    ///
+    /// # Safety
+    ///
+    /// `into..into + length` must be writable, and outside of this memory.
+    pub(crate) unsafe fn read_to_raw(&self, offset: u64, into: *mut u8, length: usize) -> Option<()> {
+        if !self.holds(offset, length as u64) {
+            return None;
+        }
+        // SAFETY: in bounds by the check above.
+        let from = unsafe { self.start.add(offset as usize) };
+        // SAFETY: readable by the invariant and the check; `into` is as the caller promises; any bytes are valid.
+        unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), into, length) };
         Some(())
     }
 

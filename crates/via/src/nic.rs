@@ -226,6 +226,7 @@ impl NicCore {
 
     fn forget(&self, handle: MemoryHandle, region: &Region) {
         region.registered.store(false, Ordering::Release);
+        self.provider.deregister(region);
         self.regions.write().unwrap_or_else(PoisonError::into_inner).remove(&handle);
     }
 

@@ -44,6 +44,11 @@ impl Attendant {
         vis.retain(|other| other.strong_count() > 0 && !std::ptr::eq(other.as_ptr(), Arc::as_ptr(vi)));
         vis.push(Arc::downgrade(vi));
         drop(vis);
+        self.ring();
+    }
+
+    /// Has the thread look at all its VIs.
+    pub(crate) fn ring(&self) {
         self.shared.ring();
     }
 }

@@ -33,7 +33,24 @@ pub(crate) struct ViCore {
 struct Inner {
     port: Option<Box<dyn Port>>,
     queues: Queues,
+    // Counts connections, so that a sleep that a connection did not survive ends none of the next one's.
+    connection: u64,
+    attendance: Attendance,
 }
+
+/// How the NIC's attendant stands to a VI.
+#[derive(Default)]
+struct Attendance {
+    /// It does not look at the VI by time: whoever comes to look after the VI calls it.
+    dormant: bool,
+    /// It prepared the port for a sleep.
+    sleeps: bool,
+    /// Looks since somebody was last found at work on the VI.
+    quiet: u32,
+}
+
+/// Looks after which the attendant leaves a VI to those who sleep on it.
+const QUIET: u32 = 8;
 
 impl fmt::Debug for ViCore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -81,7 +98,7 @@ impl ViCore {
             nic,
             reliability: attributes.reliability,
             own_max_transfer,
-            inner: Mutex::new(Inner { port: None, queues }),
+            inner: Mutex::new(Inner { port: None, queues, connection: 0, attendance: Attendance::default() }),
             attended: AtomicBool::new(false),
             sleepers: AtomicU32::new(0),
         });
@@ -131,11 +148,13 @@ impl ViCore {
         let readiness = port.readiness();
         let mut inner = self.lock();
         inner.port = Some(port);
+        inner.connection += 1;
+        inner.attendance = Attendance::default();
         let queues = &mut inner.queues;
         (queues.state, queues.max_transfer) = (State::Connected, max_transfer);
         (queues.posted, queues.completed, queues.message) = (0, 0, None);
         // Receives that were posted before.
-        if let Inner { port: Some(port), queues } = &mut *inner {
+        if let Inner { port: Some(port), queues, .. } = &mut *inner {
             port.receive_posted(queues);
         }
         drop(inner);
@@ -171,6 +190,8 @@ impl ViCore {
         if let Some(mut port) = inner.port.take() {
             port.disconnect();
         }
+        inner.connection += 1;
+        inner.attendance = Attendance::default();
         inner.queues.flush(Status::Flushed);
         inner.queues.state = State::Idle;
         inner.queues.max_transfer = self.own_max_transfer;
@@ -197,24 +218,44 @@ impl ViCore {
         if let Some(done) = inner.queues.line(which).done.pop_front() {
             return Some(done);
         }
-        self.attended.store(true, Ordering::Relaxed);
+        self.relieve(&mut inner);
         inner.progress(now);
         inner.queues.line(which).done.pop_front()
     }
 
     pub(crate) fn progress(&self, now: Instant) {
-        self.attended.store(true, Ordering::Relaxed);
-        self.lock().progress(now);
+        let mut inner = self.lock();
+        self.relieve(&mut inner);
+        inner.progress(now);
     }
 
-    /// The attendant's progress: what to sleep on until it is due again. `None` where somebody else looks after the VI.
+    /// Somebody looks after the VI. The attendant, if it sleeps until something comes, has to look by time again, whether that goes on.
+    fn relieve(&self, inner: &mut Inner) {
+        self.attended.store(true, Ordering::Relaxed);
+        if inner.attendance.dormant {
+            inner.end_attendants_sleep();
+            self.nic.attend().ring();
+        }
+    }
+
+    /// The attendant's progress: what to sleep on until it is due again. `None`: it is to look again before long.
     pub(crate) fn attend(&self, now: Instant) -> Option<Sleep> {
-        if self.attended.swap(false, Ordering::Relaxed) || self.sleepers.load(Ordering::Relaxed) > 0 {
+        let mut inner = self.inner.try_lock().ok()?;
+        inner.end_attendants_sleep();
+        if self.attended.swap(false, Ordering::Relaxed) {
+            inner.attendance.quiet = 0;
             return None;
         }
-        let mut inner = self.inner.try_lock().ok()?;
+        if self.sleepers.load(Ordering::Relaxed) > 0 {
+            inner.attendance.quiet += 1;
+            inner.attendance.dormant = inner.attendance.quiet >= QUIET;
+            return inner.attendance.dormant.then_some(Sleep { fd: None, until: None });
+        }
         inner.progress(now);
-        inner.port.as_mut()?.prepare_sleep(now)
+        let sleep = inner.port.as_mut()?.prepare_sleep(now)?;
+        inner.attendance.dormant = true;
+        inner.attendance.sleeps = true;
+        Some(sleep)
     }
 
     /// Whether there is a port to look after.
@@ -223,20 +264,19 @@ impl ViCore {
     }
 
     /// Prepares for a sleep of a completion queue's owner. Outer `None`: there is something to do now.
-    pub(crate) fn prepare_sleep(&self, now: Instant) -> Option<Option<Sleep>> {
+    /// The number is for [`Self::end_sleep`].
+    pub(crate) fn prepare_sleep(&self, now: Instant) -> Option<Option<(Sleep, u64)>> {
         let mut inner = self.lock();
         let Some(port) = &mut inner.port else { return Some(None) };
         let sleep = port.prepare_sleep(now)?;
         self.sleepers.fetch_add(1, Ordering::Relaxed);
-        Some(Some(sleep))
+        Some(Some((sleep, inner.connection)))
     }
 
     /// Ends what a successful `prepare_sleep` began.
-    pub(crate) fn end_sleep(&self) {
+    pub(crate) fn end_sleep(&self, connection: u64) {
         self.sleepers.fetch_sub(1, Ordering::Relaxed);
-        if let Some(port) = &mut self.lock().port {
-            port.end_sleep();
-        }
+        self.lock().end_sleep(connection);
     }
 
     /// Sleeps until something may have completed.
@@ -248,22 +288,24 @@ impl ViCore {
             Some(port) => port.prepare_sleep(Instant::now()),
             None => Some(Sleep { fd: None, until: None }),
         };
-        let has_port = inner.port.is_some();
+        // Nothing was prepared where there is something to do.
+        let connection = sleep.as_ref().filter(|_| inner.port.is_some()).map(|_| inner.connection);
         self.sleepers.fetch_add(1, Ordering::Relaxed);
         drop(inner);
-        if let Some(sleep) = sleep
-            && !has_done
-        {
-            let fds: Vec<&OwnedFd> = sleep.fd.as_deref().into_iter().chain([&*notice]).collect();
-            poll_fds(&fds, deadline, sleep.until)?;
-        }
+        let outcome = match sleep {
+            Some(sleep) if !has_done => {
+                let fds: Vec<&OwnedFd> = sleep.fd.as_deref().into_iter().chain([&*notice]).collect();
+                poll_fds(&fds, deadline, sleep.until)
+            }
+            _ => Ok(()),
+        };
         self.sleepers.fetch_sub(1, Ordering::Relaxed);
         let mut inner = self.lock();
-        if has_port && let Some(port) = &mut inner.port {
-            port.end_sleep();
+        if let Some(connection) = connection {
+            inner.end_sleep(connection);
         }
         inner.queues.line(which).notice.end();
-        Ok(())
+        outcome
     }
 }
 
@@ -271,6 +313,21 @@ impl Inner {
     fn progress(&mut self, now: Instant) {
         if let Some(port) = &mut self.port {
             port.progress(now, &mut self.queues);
+        }
+    }
+
+    fn end_sleep(&mut self, connection: u64) {
+        if let Some(port) = self.port.as_mut().filter(|_| self.connection == connection) {
+            port.end_sleep();
+        }
+    }
+
+    fn end_attendants_sleep(&mut self) {
+        self.attendance.dormant = false;
+        if std::mem::take(&mut self.attendance.sleeps)
+            && let Some(port) = &mut self.port
+        {
+            port.end_sleep();
         }
     }
 }

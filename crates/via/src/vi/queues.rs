@@ -1,6 +1,7 @@
 //! A VI's two queues of descriptors, as its port sees them.
 
 use super::{PostFault, Queue, State, ViId};
+use crate::RegionView;
 use crate::completion::CqCore;
 use crate::descriptor::{Descriptor, Operation, RemoteAddress, Status};
 use crate::error::Ended;
@@ -189,6 +190,16 @@ impl Sink for Queues {
         if let Some(descriptor) = self.receive.posted.front().filter(|_| inside) {
             // The descriptor has room for the whole message, and its segments were checked when it was posted.
             let placed = descriptor.scatter(u64::from(offset), bytes);
+            debug_assert!(placed.is_some());
+        }
+    }
+
+    fn fill_message_from(&mut self, offset: u32, view: RegionView<'_>, at: usize, length: usize) {
+        let inside = self.message.is_some_and(|whole| u64::from(offset) + length as u64 <= u64::from(whole));
+        if let Some(descriptor) = self.receive.posted.front().filter(|_| inside) {
+            let placed = descriptor.stretches(u64::from(offset), length as u64, |memory, offset, done, length| {
+                memory.write_view(offset, view, at.checked_add(done)?, length)
+            });
             debug_assert!(placed.is_some());
         }
     }

@@ -1,7 +1,7 @@
 //! Mapped memory: what the segments of a window lie in.
 
 use crate::sync::AtomicU32;
-use crate::{Error, Memory, Violation};
+use crate::{Error, Memory, RegionView, Violation};
 use rustix::fd::BorrowedFd;
 use rustix::mm::{MapFlags, ProtFlags};
 use std::ptr::NonNull;
@@ -76,6 +76,23 @@ impl Mapping {
 
     pub(crate) fn is_writable(&self) -> bool {
         self.writable
+    }
+
+    /// A view for checked loads.
+    pub(crate) fn view(&self) -> RegionView<'_> {
+        // SAFETY: mapped as long as self lives; mappings begin at a page.
+        unsafe { RegionView::new(self.start.as_ptr(), self.length) }
+    }
+
+    /// Copies bytes of a region in, to `at`. `None` when the mapping is not writable, or one of the two has no such bytes.
+    pub(crate) fn fill(&self, at: usize, memory: &Memory, offset: u64, length: usize) -> Option<()> {
+        if !self.writable || at.checked_add(length)? > self.length {
+            return None;
+        }
+        // SAFETY: in bounds by the check above.
+        let into = unsafe { self.start.add(at) };
+        // SAFETY: writable for `length` bytes by the checks, and a mapping that nothing else in this process is made of.
+        unsafe { memory.read_to_raw(offset, into.as_ptr(), length) }
     }
 
     /// The control word at `offset`.

@@ -23,8 +23,20 @@ const TMPFS: rustix::fs::FsWord = 0x0102_1994;
 
 /// Maps a peer's segment read-only, after checking that it is what it is said to be.
 pub(super) fn open(fd: &OwnedFd, length: usize) -> Result<Mapping, Error> {
+    check(fd, length, SealFlags::SHRINK | SealFlags::FUTURE_WRITE)?;
+    Mapping::new(fd.as_fd(), length, false)
+}
+
+/// Maps a region that a peer opened to this side, after checking that its bytes cannot go away.
+pub(super) fn open_region(fd: &OwnedFd, length: usize, writable: bool) -> Result<Mapping, Error> {
+    check(fd, length, SealFlags::SHRINK)?;
+    Mapping::new(fd.as_fd(), length, writable)
+}
+
+/// Whether a peer's file has these seals and so many bytes.
+fn check(fd: &OwnedFd, length: usize, wanted: SealFlags) -> Result<(), Error> {
     let seals = rustix::fs::fcntl_get_seals(fd).map_err(|_| Violation::NotSealed)?;
-    if !seals.contains(SealFlags::SHRINK | SealFlags::FUTURE_WRITE) {
+    if !seals.contains(wanted) {
         return Err(Violation::NotSealed.into());
     }
     // Pages of other file systems with seals (huge ones) may be missing when they are touched, which is a bus error.
@@ -36,5 +48,5 @@ pub(super) fn open(fd: &OwnedFd, length: usize) -> Result<Mapping, Error> {
     if u64::try_from(found.st_size).unwrap_or(0) < length as u64 {
         return Err(Violation::ShortSegment.into());
     }
-    Mapping::new(fd.as_fd(), length, false)
+    Ok(())
 }
