@@ -1,3 +1,4 @@
 //! The ways to reach a peer, one module each.
 
 pub mod shm;
+pub mod udp;

@@ -1,9 +1,9 @@
 //! What the two queues of a VI share: the connection, the lock, and sleeping.
 
 use super::queues::{Line, Queues};
-use super::{PostError, Queue, State, ViAttributes, ViId};
+use super::{PostError, PostFault, Queue, State, ViAttributes, ViId};
 use crate::completion::{CompletionQueue, CqCore};
-use crate::descriptor::{Descriptor, Status};
+use crate::descriptor::{Descriptor, Operation, Status};
 use crate::memory::Tag;
 use crate::nic::{NicCore, Reliability};
 use crate::spi::{Port, Sleep};
@@ -198,6 +198,10 @@ impl ViCore {
     }
 
     pub(super) fn post(&self, which: Queue, descriptor: Box<Descriptor>) -> Result<(), PostError> {
+        if descriptor.operation == Operation::RdmaRead && !self.reliability.is_reliable() {
+            // VI Architecture 1.0: unreliable delivery has no RDMA read, as nobody would learn that an answer got lost.
+            return Err(PostError { descriptor, fault: PostFault::Unsupported });
+        }
         let mut inner = self.lock();
         let inner = &mut *inner;
         if let Err(fault) = inner.queues.check(which, &descriptor) {
