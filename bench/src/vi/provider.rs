@@ -2,8 +2,13 @@
 
 use crate::{Error, Path};
 use obvia_via::Nic;
+use obvia_via::provider::{shm, udp};
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+/// Longer than any run.
+const SILENCE: Duration = Duration::from_secs(24 * 3600);
 
 /// A provider, as this machine alone can try it: both ends are processes of one host.
 ///
@@ -14,16 +19,19 @@ use std::sync::atomic::Ordering::Relaxed;
 pub enum Provider {
     /// Shared memory.
     Shm,
+    /// UDP over the loopback device.
+    Udp,
 }
 
 impl Provider {
     /// All that this program was built with.
-    pub const ALL: &'static [Self] = &[Self::Shm];
+    pub const ALL: &'static [Self] = &[Self::Shm, Self::Udp];
 
     /// The name by which it is asked for.
     pub fn name(self) -> &'static str {
         match self {
             Self::Shm => "shm",
+            Self::Udp => "udp",
         }
     }
 
@@ -31,13 +39,17 @@ impl Provider {
     pub fn path(self) -> Path {
         match self {
             Self::Shm => Path::ViShm,
+            Self::Udp => Path::ViUdp,
         }
     }
 
     /// Opens it.
     pub(super) fn open(self) -> Result<Nic, Error> {
         match self {
-            Self::Shm => obvia_via::provider::shm::open(&obvia_via::provider::shm::NicOptions::default()),
+            Self::Shm => shm::open(&shm::NicOptions::default()),
+            // Servers are stopped while others have their turn: that must not count as silence. One that ends is noticed by its
+            // process.
+            Self::Udp => udp::open(&udp::Options { silence: SILENCE, keep_alive: false, ..udp::Options::default() }),
         }
         .map_err(super::failed)
     }
@@ -47,6 +59,7 @@ impl Provider {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         match self {
             Self::Shm => format!("bench-vi-{}-{}", std::process::id(), NEXT.fetch_add(1, Relaxed)),
+            Self::Udp => "127.0.0.1:0".to_owned(),
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use obvia_via::provider::udp;
 use obvia_via::{
-    Access, Completion, Deadline, Descriptor, Ended, Error, MemoryRegion, Nic, PostFault, ProtectionTag, Queue, Reliability,
-    RemoteAddress, State, Status, Vi, ViAttributes, Waiting,
+    Access, Completion, Deadline, Descriptor, Ended, Error, MemoryRegion, Nic, PostFault, ProtectionTag, Queue,
+    Reliability, RemoteAddress, State, Status, Vi, ViAttributes, Waiting,
 };
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -280,9 +280,8 @@ fn many_clients_share_a_listener_and_a_completion_queue() {
     let address = listener.address();
     let mut queue = one.nic.completion_queue(1024);
     let target = one.region(CLIENTS * 8, Access::LOCAL);
-    let mut servers: Vec<Vi> = (0..CLIENTS)
-        .map(|_| one.nic.vi(ViAttributes::default(), &one.tag, None, Some(&queue)).unwrap())
-        .collect();
+    let mut servers: Vec<Vi> =
+        (0..CLIENTS).map(|_| one.nic.vi(ViAttributes::default(), &one.tag, None, Some(&queue)).unwrap()).collect();
     let mut clients: Vec<Vi> =
         (0..CLIENTS).map(|_| other.vi(Reliability::ReliableDelivery, Waiting::Adaptive)).collect();
     std::thread::scope(|scope| {
