@@ -12,7 +12,7 @@ pub use provider::Provider;
 pub use rdma::Direction;
 pub use serve::{Task, serve};
 
-use crate::{Calls, Case, Error, Exchange, Label, Placement, ServerProcess, Wait, Watch, calls};
+use crate::{Calls, Case, Error, Exchange, Label, Placement, ServerProcess, Stalling, Wait, Watch, calls};
 use obvia_via::{
     Access, Deadline, Descriptor, Memory, MemoryRegion, Nic, ProtectionTag, Reliability, Request, Status, Vi,
     ViAttributes, WorkQueue,
@@ -21,9 +21,9 @@ use obvia_via::{
 /// The subcommand that [`serve`] stands behind.
 pub const SERVE: [&str; 2] = ["bench", "serve-vi"];
 
-/// How long a wait of the client's may take.
+/// How long making a connection may take.
 const PATIENCE: Deadline = Deadline::Within(crate::server::PATIENCE);
-/// How often a server that waits looks whether there is still a client.
+/// How often whoever waits looks whether there is still somebody at the other end.
 const LOOK: Deadline = Deadline::after_secs(1);
 
 /// Starts the cases of messages there and back, of these sizes.
@@ -158,19 +158,22 @@ fn start<T>(
     Ok((end, prepared, private, server))
 }
 
-/// Waits for the next completion of the client's, which must be a good one of so many bytes.
-fn wait(queue: &mut WorkQueue, bytes: usize, server: &mut ServerProcess) -> Result<Box<Descriptor>, Error> {
-    match queue.wait(PATIENCE) {
-        Ok(descriptor) => done(descriptor, bytes).or_else(|error| server.check().and(Err(error))),
-        Err(error) => {
-            // A server that died is the better explanation, where there is one.
-            server.check()?;
-            Err(match error {
-                obvia_via::Error::TimedOut => Error::Stalled { after: crate::server::PATIENCE },
-                other => failed(other),
-            })
+/// Waits for the next completion, which must be a good one of so many bytes, as long as there is somebody at the other end.
+fn wait(queue: &mut WorkQueue, bytes: usize, peer: &mut impl Watch) -> Result<Box<Descriptor>, Error> {
+    let mut stalling = Stalling::default();
+    let error = loop {
+        match queue.wait(LOOK) {
+            Ok(descriptor) => match done(descriptor, bytes) {
+                Err(error) => break error,
+                good => return good,
+            },
+            Err(obvia_via::Error::TimedOut) => stalling.check(peer)?,
+            Err(error) => break failed(error),
         }
-    }
+    };
+    // A peer that died is the better explanation, where there is one.
+    peer.check()?;
+    Err(error)
 }
 
 /// A descriptor that went well.

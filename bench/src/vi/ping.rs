@@ -1,8 +1,8 @@
 //! Messages there and back by descriptors.
 
-use super::{Ask, End, LOOK, done, failed, first_word, post, set_first_word, start, wait};
+use super::{Ask, End, failed, first_word, post, set_first_word, start, wait};
 use crate::payload::count_call;
-use crate::{Error, Exchange, Parent, Payload, Placement, ServerProcess, Watch};
+use crate::{Error, Exchange, Parent, Payload, Placement, ServerProcess};
 use obvia_via::{Access, Descriptor, MemoryRegion, WorkQueue};
 use std::convert::Infallible;
 
@@ -102,17 +102,11 @@ pub(super) fn serve(ask: Ask, mut end: End, address: &str, mut parent: Parent) -
     end.vi.request(address, &[], super::PATIENCE).map_err(failed)?;
     parent.ready()?;
     loop {
-        let received = loop {
-            match end.vi.receive.wait(LOOK) {
-                Ok(descriptor) => break done(descriptor, ask.bytes)?,
-                Err(obvia_via::Error::TimedOut) => parent.check()?,
-                Err(error) => return Err(failed(error)),
-            }
-        };
+        let received = wait(&mut end.vi.receive, ask.bytes, &mut parent)?;
         now.receive = Some(received);
         if next.send.is_none() {
             // The last reply: the client has it, or it would not ask again.
-            next.send = Some(done(end.vi.send.wait(super::PATIENCE).map_err(failed)?, ask.bytes)?);
+            next.send = Some(wait(&mut end.vi.send, ask.bytes, &mut parent)?);
         }
         post_if_there(&mut end.vi.receive, next.receive.take())?;
         set_first_word(now.region.memory(), count_call(first_word(now.region.memory())));

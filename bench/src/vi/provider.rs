@@ -75,3 +75,18 @@ impl std::str::FromStr for Provider {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn providers_are_found_by_name() {
+        for provider in Provider::ALL {
+            assert_eq!(provider.name().parse::<Provider>().unwrap(), *provider);
+            assert!(!provider.path().is_baseline());
+        }
+        let error = "pigeon".parse::<Provider>().unwrap_err().to_string();
+        assert!(error.ends_with("there is shm, udp"), "{error}");
+    }
+}

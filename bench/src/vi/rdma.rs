@@ -8,8 +8,8 @@
 //! answer: u32 word that was expected, u32 word that was found; the same for good
 //! ```
 
-use super::{Ask, End, LOOK, done, failed, post, start, wait};
-use crate::{Error, Exchange, Parent, Placement, ServerProcess, Watch, places};
+use super::{Ask, End, failed, post, start, wait};
+use crate::{Error, Exchange, Parent, Placement, ServerProcess, places};
 use obvia_via::{Access, Descriptor, MemoryHandle, MemoryRegion, RemoteAddress};
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -220,14 +220,7 @@ pub(super) fn serve(ask: Ask, mut end: End, address: &str, mut parent: Parent) -
     end.vi.request(address, &region.handle().to_bytes(), super::PATIENCE).map_err(failed)?;
     parent.ready()?;
     loop {
-        let received = match end.vi.receive.wait(LOOK) {
-            Ok(descriptor) => done(descriptor, MESSAGE)?,
-            Err(obvia_via::Error::TimedOut) => {
-                parent.check()?;
-                continue;
-            }
-            Err(error) => return Err(failed(error)),
-        };
+        let received = wait(&mut end.vi.receive, MESSAGE, &mut parent)?;
         let [code, seed] = control.received();
         let outcome = if code == FILL { fill(&region, seed) } else { check(&region, seed) };
         control.set_sent(match outcome {
@@ -237,6 +230,43 @@ pub(super) fn serve(ask: Ask, mut end: End, address: &str, mut parent: Parent) -
         });
         post(&mut end.vi.receive, received)?;
         post(&mut end.vi.send, send)?;
-        send = done(end.vi.send.wait(super::PATIENCE).map_err(failed)?, MESSAGE)?;
+        send = wait(&mut end.vi.send, MESSAGE, &mut parent)?;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Provider, Task};
+    use super::*;
+    use crate::Wait;
+
+    #[test]
+    fn every_byte_of_a_region_is_looked_at() {
+        let ask = Ask { provider: Provider::Udp, wait: Wait::Block, task: Task::Target, bytes: 100, depth: 3 };
+        let end = End::open(&ask).unwrap();
+        let region = end.region(300, Access::BOTH).unwrap();
+        fill(&region, 5).unwrap();
+        check(&region, 5).unwrap();
+        assert!(check(&region, 6).is_err());
+        region.memory().write(299, &[0xee]).unwrap();
+        assert!(check(&region, 5).is_err(), "the last place was not written");
+    }
+
+    #[test]
+    fn orders_and_answers_have_places_of_their_own() {
+        let ask = Ask { provider: Provider::Udp, wait: Wait::Block, task: Task::Target, bytes: 4, depth: 1 };
+        let control = Control::new(&End::open(&ask).unwrap()).unwrap();
+        control.set_sent([FILL, 7]);
+        assert_eq!(control.received(), [0, 0]);
+        control.region.memory().write(8, &[1, 0, 0, 0, 2, 0, 0, 0]).unwrap();
+        assert_eq!(control.received(), [1, 2]);
+    }
+
+    #[test]
+    fn more_than_a_provider_has_is_refused() {
+        let ask = Ask { provider: Provider::Udp, wait: Wait::Block, task: Task::Target, bytes: 64, depth: 1 };
+        for ask in [Ask { bytes: 5 << 30, ..ask }, Ask { depth: 1 << 20, ..ask }] {
+            assert!(matches!(End::open(&ask), Err(Error::Usage { .. })), "{ask:?}");
+        }
     }
 }
