@@ -43,6 +43,11 @@ const PARTS: &[Part] = &[
         run: || suite::run("kill", &[]),
     },
     Part {
+        name: "net",
+        about: "calls between hosts, over wires that are good, bad and cut",
+        run: || suite::run("net", &[]),
+    },
+    Part {
         name: "soak-short",
         about: "many processes, threads and objects for some seconds",
         run: || soak::run(SOAK_SECONDS),

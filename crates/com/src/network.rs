@@ -4,6 +4,7 @@ use crate::error::{Error, Result, code};
 use crate::runtime::Runtime;
 use crate::server::accept_from;
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
+use obvia_via::provider::udp;
 use obvia_via::window::{self, Options, Window};
 use obvia_via::{Deadline, Nic};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -43,13 +44,24 @@ impl Network {
 
     /// The NIC for a binding: the options say which one, where there are several.
     fn nic(&self, binding: &StringBinding) -> Result<Nic> {
-        let nics = Self::lock(&self.nics);
+        let mut nics = Self::lock(&self.nics);
         let known = nics.iter().find(|nic| (nic.protocol, &nic.options) == (binding.protocol, &binding.options));
         if let Some(known) = known {
             return Ok(known.nic.clone());
         }
-        // No provider for networks is built in yet.
-        Err(Error::new(code::E_INVALIDARG, format!("this program was built without {}", binding.protocol)))
+        let nic = match binding.protocol {
+            ProtocolSequence::ViUdp if binding.options.is_empty() => udp::open(&udp::Options::default())?,
+            ProtocolSequence::ViUdp => {
+                let (option, _) = &binding.options[0];
+                return Err(Error::new(code::E_INVALIDARG, format!("ncacn_vi_udp has no option `{option}`")));
+            }
+            protocol => {
+                let text = format!("this program was built without {protocol}");
+                return Err(Error::new(code::E_INVALIDARG, text));
+            }
+        };
+        nics.push(Opened { protocol: binding.protocol, options: binding.options.clone(), nic: nic.clone() });
+        Ok(nic)
     }
 
     /// Connects to a process.

@@ -6,7 +6,6 @@
 use crate::memory::{Memory, MemoryHandle, Region};
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 /// What a descriptor does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -221,7 +220,7 @@ impl Descriptor {
             }
             let take = (into.len() as u64).min(length - offset) as usize;
             let (now, later) = into.split_at_mut(take);
-            segment.region.memory.read(segment.offset + offset, now)?;
+            segment.region.memory.read(segment.offset.checked_add(offset)?, now)?;
             (into, offset) = (later, 0);
             if into.is_empty() {
                 break;
@@ -240,7 +239,7 @@ impl Descriptor {
             }
             let take = (from.len() as u64).min(length - offset) as usize;
             let (now, later) = from.split_at(take);
-            segment.region.memory.write(segment.offset + offset, now)?;
+            segment.region.memory.write(segment.offset.checked_add(offset)?, now)?;
             (from, offset) = (later, 0);
             if from.is_empty() {
                 break;
@@ -268,27 +267,30 @@ impl Descriptor {
                 continue;
             }
             let take = (length - done).min(whole - offset);
-            each(&segment.region.memory, segment.offset + offset, done as usize, take as usize)?;
+            each(&segment.region.memory, segment.offset.checked_add(offset)?, done as usize, take as usize)?;
             (done, offset) = (done + take, 0);
         }
         (done == length).then_some(())
     }
 
-    /// Notes in the regions that a posted descriptor points to them.
-    pub(crate) fn claim(&mut self) {
+    /// Notes in the regions that a posted descriptor points to them. `false`, and nothing is noted, when the registration of one
+    /// has ended.
+    pub(crate) fn claim(&mut self) -> bool {
         debug_assert!(!self.claimed);
-        for segment in &self.segments {
-            segment.region.posted.fetch_add(1, Ordering::AcqRel);
+        for (at, segment) in self.segments.iter().enumerate() {
+            if !segment.region.hold.claim() {
+                self.segments[..at].iter().for_each(|segment| segment.region.hold.release());
+                return false;
+            }
         }
         self.claimed = true;
+        true
     }
 
     /// Ends what `claim` began.
     pub(crate) fn release(&mut self) {
         if std::mem::take(&mut self.claimed) {
-            for segment in &self.segments {
-                segment.region.posted.fetch_sub(1, Ordering::AcqRel);
-            }
+            self.segments.iter().for_each(|segment| segment.region.hold.release());
         }
     }
 }

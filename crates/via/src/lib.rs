@@ -9,7 +9,8 @@
 //! - [`spi`] is what a provider implements to carry them.
 //! - [`provider`] holds one module for each way to reach a peer. [`provider::shm`] reaches processes of the
 //!   same host through sealed shared memory.
-//! - [`reliable`] makes a VI of datagrams that may get lost.
+//! - [`reliable`] is the machinery that makes VIs of wires for datagrams.
+//! - [`wrap`] puts faults, traces and captures around links and providers.
 //! - [`wait`] says how a thread waits: polling, blocking, or adapting.
 //! - [`region`] is memory that a peer may write at any time, readable only through checked loads.
 //! - [`doorbell`] and [`layout`] are the words that the two sides of a connection share, and their protocol.
@@ -79,6 +80,8 @@ mod vi;
 pub mod wait;
 #[cfg(not(loom))]
 pub mod window;
+#[cfg(not(loom))]
+pub mod wrap;
 
 #[cfg(not(loom))]
 pub use completion::{Completion, CompletionQueue};

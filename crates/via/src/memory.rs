@@ -9,7 +9,7 @@ use rustix::fs::{MemfdFlags, SealFlags};
 use rustix::mm::{MapFlags, ProtFlags};
 use std::any::Any;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// Bytes that can be registered. Other threads and peers may write them at any time, so they are copied in and
@@ -83,8 +83,9 @@ impl Memory {
     ///
     /// # Safety
     ///
-    /// `start..start + length` must be readable and writable as long as the value, or a region made of it, lives, and
-    /// nothing may rely on what the bytes are while peers may write them.
+    /// `start..start + length` must be readable and writable as long as the value lives, or a region made of it, or a descriptor that
+    /// points into that region (completed or not), or a connection of its NIC that peers reach it by; and nothing may rely on
+    /// what the bytes are while peers may write them.
     pub unsafe fn adopt(start: NonNull<u8>, length: usize) -> Self {
         Self { start, length, owner: Owner::Foreign }
     }
@@ -241,6 +242,8 @@ pub struct ProtectionTag {
 pub(crate) struct Tag {
     /// The NIC that it is of.
     pub(crate) nic: u64,
+    // Registered regions and VIs that have it. References are no measure: completed descriptors and the attendant keep some for a while.
+    pub(crate) users: AtomicUsize,
 }
 
 impl ProtectionTag {
@@ -250,7 +253,7 @@ impl ProtectionTag {
     ///
     /// The tag itself, unchanged, while a region or a VI has it.
     pub fn destroy(self) -> Result<(), InUse<Self>> {
-        if Arc::strong_count(&self.core) == 1 { Ok(()) } else { Err(InUse(self)) }
+        if self.core.users.load(Ordering::Acquire) == 0 { Ok(()) } else { Err(InUse(self)) }
     }
 }
 
@@ -273,9 +276,7 @@ pub struct Region {
     pub(crate) tag: Arc<Tag>,
     pub(crate) access: Access,
     pub(crate) handle: OnceLock<MemoryHandle>,
-    pub(crate) registered: AtomicBool,
-    // Segments of posted descriptors that point here.
-    pub(crate) posted: AtomicU32,
+    pub(crate) hold: Hold,
     /// What a provider keeps beside a region: its own registration.
     pub provider: OnceLock<Box<dyn Any + Send + Sync>>,
 }
@@ -292,7 +293,38 @@ impl Region {
     }
 
     pub(crate) fn is_registered(&self) -> bool {
-        self.registered.load(Ordering::Acquire)
+        self.hold.0.load(Ordering::Acquire) & Hold::ENDED == 0
+    }
+}
+
+/// Segments of posted descriptors that point to a region, and whether its registration has ended: in one word, so that nobody posts
+/// a descriptor while another thread takes the registration back.
+#[derive(Debug, Default)]
+pub(crate) struct Hold(AtomicU32);
+
+impl Hold {
+    const ENDED: u32 = 1 << 31;
+
+    /// One more posted segment. `false`: the registration has ended.
+    pub(crate) fn claim(&self) -> bool {
+        // A queue's depth times its segments is far from the last bit.
+        let more = |word: u32| (word & Self::ENDED == 0 && word < Self::ENDED - 1).then(|| word + 1);
+        self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, more).is_ok()
+    }
+
+    /// Ends a claim.
+    pub(crate) fn release(&self) {
+        self.0.fetch_sub(1, Ordering::AcqRel);
+    }
+
+    /// Ends the registration, unless something posted points to the region.
+    pub(crate) fn end_unused(&self) -> bool {
+        self.0.compare_exchange(0, Self::ENDED, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    }
+
+    /// Ends the registration.
+    pub(crate) fn end(&self) {
+        self.0.fetch_or(Self::ENDED, Ordering::AcqRel);
     }
 }
 

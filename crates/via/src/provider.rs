@@ -1,4 +1,5 @@
 //! The ways to reach a peer, one module each.
 
 pub mod shm;
+pub mod sim;
 pub mod udp;

@@ -32,6 +32,7 @@ type Order = fn(&mut State, &[&str]) -> Answer;
 
 const ORDERS: &[(&str, Order)] = &[
     ("export", export),
+    ("listen", |_, words| obvia::listen(word(words, 0)?)),
     ("hide", |state, _| done(state.exports.clear())),
     ("list", |_, _| list()),
     ("live", |_, _| Ok(live().to_string())),
@@ -45,6 +46,8 @@ const ORDERS: &[(&str, Order)] = &[
     ("leave", |state, _| done(*state = State::default())),
     ("nothing", |state, _| state.counter()?.Nothing().map(done)?),
     ("add", |state, words| Ok(state.counter()?.Add(number(words, 0)?)?.to_string())),
+    ("adds", |state, words| adds(state.counter()?, number(words, 0)?, number(words, 1)?)),
+    ("echo", |state, words| echo(state.counter()?, number(words, 0)?)),
     ("sleep", |state, words| state.counter()?.Sleep(number(words, 0)?).map(done)?),
     ("cast", |state, _| state.counter()?.cast::<IListener>().map(|_| String::new()).map_err(Into::into)),
     ("callback", |state, words| callback(state, number(words, 0)?)),
@@ -219,6 +222,34 @@ fn calls(state: &mut State, words: &[&str]) -> Answer {
             }
         }
     })
+}
+
+/// Adds one again and again, in so many threads and for so many milliseconds. Returns how often.
+fn adds(counter: &ICounter, threads: usize, milliseconds: u64) -> Answer {
+    let agile = Agile::new(counter)?;
+    let end = Instant::now() + Duration::from_millis(milliseconds);
+    let add = move |counter: Agile<ICounter>| {
+        let mut made = 0_u64;
+        while Instant::now() < end {
+            counter.get().Add(1)?;
+            made += 1;
+        }
+        Ok(made)
+    };
+    let threads: Vec<_> = (0..threads)
+        .map(|_| {
+            let counter = agile.clone();
+            std::thread::spawn(move || add(counter))
+        })
+        .collect();
+    let made: obvia::Result<Vec<u64>> = threads.into_iter().map(|thread| thread.join().unwrap()).collect();
+    Ok(made?.iter().sum::<u64>().to_string())
+}
+
+/// Sends so many numbers there and back, and compares.
+fn echo(counter: &ICounter, count: i32) -> Answer {
+    let values: Vec<i32> = (0..count).map(|value| value.wrapping_mul(2_654_435)).collect();
+    if counter.Echo(&values)? == values { done(()) } else { Err(code::E_UNEXPECTED.into()) }
 }
 
 fn in_threads(state: &State, words: &[&str], work: fn(&IFactory)) -> Answer {

@@ -92,7 +92,18 @@ impl Directory {
 
     /// Starts a process that uses this directory.
     pub fn start(&self, program: &str, options: &[&str]) -> Process {
-        let mut command = Command::new(program);
+        self.run(Command::new(program), options)
+    }
+
+    /// Starts a process in a network namespace.
+    pub fn start_on(&self, namespace: &str, program: &str, options: &[&str]) -> Process {
+        let mut command = Command::new("ip");
+        // `ip` becomes the program, so the process is the one that it started as.
+        command.args(["netns", "exec", namespace, program]);
+        self.run(command, options)
+    }
+
+    fn run(&self, mut command: Command, options: &[&str]) -> Process {
         command.args(options).env("OBVIA_RUNTIME_DIR", &self.0);
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let (out, orders) = (child.stdout.take().unwrap(), child.stdin.take());

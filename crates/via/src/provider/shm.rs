@@ -12,6 +12,7 @@ mod futex;
 mod greeting;
 mod hello;
 mod initiate;
+mod lent;
 mod mapping;
 mod nic;
 mod opened;

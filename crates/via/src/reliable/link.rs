@@ -32,6 +32,11 @@ pub trait Link: Send + fmt::Debug {
 
     /// Who is at the other end, for people.
     fn peer(&self) -> String;
+
+    /// The address of this end, as the peer sees it; none where it is not known.
+    fn local(&self) -> Option<String> {
+        None
+    }
 }
 
 impl<L: Link + ?Sized> Link for Box<L> {
@@ -53,5 +58,9 @@ impl<L: Link + ?Sized> Link for Box<L> {
 
     fn peer(&self) -> String {
         (**self).peer()
+    }
+
+    fn local(&self) -> Option<String> {
+        (**self).local()
     }
 }

@@ -160,4 +160,8 @@ impl<L: Link> Port for LinkPort<L> {
     fn peer(&self) -> String {
         self.link.peer()
     }
+
+    fn local(&self) -> Option<String> {
+        self.link.local()
+    }
 }

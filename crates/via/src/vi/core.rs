@@ -3,7 +3,8 @@
 use super::queues::{Line, Queues};
 use super::{PostError, PostFault, Queue, State, ViAttributes, ViId};
 use crate::completion::{CompletionQueue, CqCore};
-use crate::descriptor::{Descriptor, Operation, Status};
+use crate::descriptor::{Descriptor, Status};
+use crate::error::Ended;
 use crate::memory::Tag;
 use crate::nic::{NicCore, Reliability};
 use crate::spi::{Port, Sleep};
@@ -49,8 +50,10 @@ struct Attendance {
     quiet: u32,
 }
 
-/// Looks after which the attendant leaves a VI to those who sleep on it.
+/// Looks after which the attendant leaves a VI to those who sleep on it, but for what time demands.
 const QUIET: u32 = 8;
+/// How often a VI is looked at whose connection has ended: its file may be readable for ever, and says nothing.
+const BROKEN_TICK: Duration = Duration::from_millis(10);
 
 impl fmt::Debug for ViCore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -85,6 +88,7 @@ impl ViCore {
             id,
             nic: Arc::clone(&nic),
             tag,
+            reliability: attributes.reliability,
             state: State::Idle,
             max_transfer: own_max_transfer,
             send: line(send),
@@ -102,10 +106,20 @@ impl ViCore {
             attended: AtomicBool::new(false),
             sleepers: AtomicU32::new(0),
         });
+        core.lock().queues.tag.users.fetch_add(1, Ordering::AcqRel);
         for queue in core.completion_queues() {
             queue.add(&core);
         }
         Ok(core)
+    }
+
+    /// The VI is gone: it uses nothing any more, though its completion queues or the attendant may still look at it.
+    pub(super) fn retire(&self) {
+        self.disconnect();
+        for queue in self.completion_queues() {
+            queue.remove(self.id);
+        }
+        self.lock().queues.tag.users.fetch_sub(1, Ordering::AcqRel);
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
@@ -114,11 +128,7 @@ impl ViCore {
 
     /// The completion queues that announce completions of this VI, each once.
     fn completion_queues(&self) -> Vec<Arc<CqCore>> {
-        let inner = self.lock();
-        let mut queues: Vec<_> =
-            [&inner.queues.send, &inner.queues.receive].iter().filter_map(|line| line.announced_by.clone()).collect();
-        queues.dedup_by(|one, other| Arc::ptr_eq(one, other));
-        queues
+        self.lock().queues.completion_queues()
     }
 
     pub(crate) fn state(&self) -> State {
@@ -157,18 +167,14 @@ impl ViCore {
         if let Inner { port: Some(port), queues, .. } = &mut *inner {
             port.receive_posted(queues);
         }
-        drop(inner);
-        for queue in self.completion_queues() {
+        // Before anybody else looks at the port, and may find the connection broken.
+        for queue in inner.queues.completion_queues() {
             queue.watch(self, readiness.clone());
         }
+        drop(inner);
         if self.nic.provider.needs_attendance() {
             self.nic.attend().add(self);
         }
-    }
-
-    /// Who is at the other end; empty where the VI is idle.
-    pub(crate) fn peer(&self) -> String {
-        self.lock().port.as_ref().map(|port| port.peer()).unwrap_or_default()
     }
 
     /// The address of this end, where the provider knows it.
@@ -187,6 +193,13 @@ impl ViCore {
 
     pub(crate) fn disconnect(&self) {
         let mut inner = self.lock();
+        for queue in inner.queues.completion_queues() {
+            queue.unwatch(self.id);
+        }
+        if inner.attendance.dormant {
+            // It keeps the port's file open while it sleeps.
+            self.nic.attend().ring();
+        }
         if let Some(mut port) = inner.port.take() {
             port.disconnect();
         }
@@ -198,17 +211,20 @@ impl ViCore {
     }
 
     pub(super) fn post(&self, which: Queue, descriptor: Box<Descriptor>) -> Result<(), PostError> {
-        if descriptor.operation == Operation::RdmaRead && !self.reliability.is_reliable() {
-            // VI Architecture 1.0: unreliable delivery has no RDMA read, as nobody would learn that an answer got lost.
-            return Err(PostError { descriptor, fault: PostFault::Unsupported });
-        }
         let mut inner = self.lock();
         let inner = &mut *inner;
         if let Err(fault) = inner.queues.check(which, &descriptor) {
             return Err(PostError { descriptor, fault });
         }
-        inner.queues.post(which, descriptor);
-        if let (State::Connected, Some(port)) = (inner.queues.state, &mut inner.port) {
+        if let Err(descriptor) = inner.queues.post(which, descriptor) {
+            return Err(PostError { descriptor, fault: PostFault::Protection });
+        }
+        if inner.queues.state != State::Connected {
+            return Ok(());
+        }
+        // What is posted may be due for a second look when nobody calls any more.
+        self.relieve(inner);
+        if let Some(port) = &mut inner.port {
             match which {
                 Queue::Send => port.submit(Instant::now(), &mut inner.queues),
                 Queue::Receive => port.receive_posted(&mut inner.queues),
@@ -217,14 +233,23 @@ impl ViCore {
         Ok(())
     }
 
-    pub(super) fn done(&self, which: Queue, now: Instant) -> Option<Box<Descriptor>> {
+    /// The oldest completed descriptor of a queue. An error: there is none, and there will be none, since the connection is over.
+    pub(super) fn done(&self, which: Queue, now: Instant) -> Result<Option<Box<Descriptor>>, Ended> {
         let mut inner = self.lock();
         if let Some(done) = inner.queues.line(which).done.pop_front() {
-            return Some(done);
+            return Ok(Some(done));
         }
         self.relieve(&mut inner);
         inner.progress(now);
-        inner.queues.line(which).done.pop_front()
+        match (inner.queues.line(which).done.pop_front(), inner.queues.state) {
+            (None, State::Broken(why)) => Err(why),
+            (done, _) => Ok(done),
+        }
+    }
+
+    /// Who is at the other end, as far as there is one.
+    pub(crate) fn peer(&self) -> String {
+        self.lock().port.as_ref().map_or_else(|| "nobody".to_owned(), |port| port.peer())
     }
 
     pub(crate) fn progress(&self, now: Instant) {
@@ -250,15 +275,23 @@ impl ViCore {
             inner.attendance.quiet = 0;
             return None;
         }
-        if self.sleepers.load(Ordering::Relaxed) > 0 {
-            inner.attendance.quiet += 1;
-            inner.attendance.dormant = inner.attendance.quiet >= QUIET;
-            return inner.attendance.dormant.then_some(Sleep { fd: None, until: None });
-        }
         inner.progress(now);
-        let sleep = inner.port.as_mut()?.prepare_sleep(now)?;
+        let is_watched = self.sleepers.load(Ordering::Relaxed) > 0;
+        if is_watched && inner.attendance.quiet < QUIET {
+            inner.attendance.quiet += 1;
+            return None;
+        }
+        let mut sleep = inner.port.as_mut()?.prepare_sleep(now)?;
         inner.attendance.dormant = true;
         inner.attendance.sleeps = true;
+        if is_watched {
+            // They look after what comes; what time demands they know as of when they went to sleep.
+            sleep.fd = None;
+        }
+        if inner.queues.state != State::Connected {
+            let soon = now + BROKEN_TICK;
+            sleep = Sleep { fd: None, until: Some(sleep.until.map_or(soon, |until| until.min(soon))) };
+        }
         Some(sleep)
     }
 
@@ -271,6 +304,9 @@ impl ViCore {
     /// The number is for [`Self::end_sleep`].
     pub(crate) fn prepare_sleep(&self, now: Instant) -> Option<Option<(Sleep, u64)>> {
         let mut inner = self.lock();
+        if inner.queues.state != State::Connected {
+            return Some(None);
+        }
         let Some(port) = &mut inner.port else { return Some(None) };
         let sleep = port.prepare_sleep(now)?;
         self.sleepers.fetch_add(1, Ordering::Relaxed);
@@ -287,7 +323,7 @@ impl ViCore {
     pub(crate) fn sleep(&self, which: Queue, deadline: Deadline) -> Result<(), Error> {
         let mut inner = self.lock();
         let notice = inner.queues.line(which).notice.prepare()?;
-        let has_done = !inner.queues.line(which).done.is_empty();
+        let is_over = !inner.queues.line(which).done.is_empty() || matches!(inner.queues.state, State::Broken(_));
         let sleep = match &mut inner.port {
             Some(port) => port.prepare_sleep(Instant::now()),
             None => Some(Sleep { fd: None, until: None }),
@@ -297,7 +333,7 @@ impl ViCore {
         self.sleepers.fetch_add(1, Ordering::Relaxed);
         drop(inner);
         let outcome = match sleep {
-            Some(sleep) if !has_done => {
+            Some(sleep) if !is_over => {
                 let fds: Vec<&OwnedFd> = sleep.fd.as_deref().into_iter().chain([&*notice]).collect();
                 poll_fds(&fds, deadline, sleep.until)
             }

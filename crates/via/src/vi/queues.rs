@@ -6,12 +6,11 @@ use crate::completion::CqCore;
 use crate::descriptor::{Descriptor, Operation, RemoteAddress, Status};
 use crate::error::Ended;
 use crate::memory::{Region, Tag};
-use crate::nic::NicCore;
+use crate::nic::{NicCore, Reliability};
 use crate::notice::Notice;
 use crate::spi::{Intent, Refusal, Sink};
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 /// Descriptors of one queue.
 #[derive(Debug, Default)]
@@ -28,6 +27,7 @@ pub(super) struct Queues {
     pub(super) id: ViId,
     pub(super) nic: Arc<NicCore>,
     pub(super) tag: Arc<Tag>,
+    pub(super) reliability: Reliability,
     pub(super) state: State,
     pub(super) max_transfer: u32,
     pub(super) send: Line,
@@ -47,6 +47,14 @@ impl Queues {
         }
     }
 
+    /// The completion queues that announce completions, each once.
+    pub(super) fn completion_queues(&self) -> Vec<Arc<CqCore>> {
+        let mut queues: Vec<_> =
+            [&self.send, &self.receive].iter().filter_map(|line| line.announced_by.clone()).collect();
+        queues.dedup_by(|one, other| Arc::ptr_eq(one, other));
+        queues
+    }
+
     /// Whether a descriptor may be posted.
     pub(super) fn check(&self, which: Queue, descriptor: &Descriptor) -> Result<(), PostFault> {
         let can = self.nic.provider.attributes();
@@ -56,12 +64,14 @@ impl Queues {
             Queue::Send => operation != Operation::Receive,
         };
         let is_rdma = matches!(operation, Operation::RdmaWrite | Operation::RdmaRead);
-        let may_have_immediate = matches!(operation, Operation::Send | Operation::RdmaWrite);
+        // A receive has what came last time; it is forgotten when it is posted.
+        let may_have_immediate = operation != Operation::RdmaRead;
         if !fits || is_rdma != descriptor.remote.is_some() || (descriptor.immediate.is_some() && !may_have_immediate) {
             return Err(PostFault::Malformed);
         }
+        // VI Architecture 1.0: unreliable delivery has no RDMA read, as nobody would learn that an answer got lost.
         if (operation == Operation::RdmaWrite && !can.rdma_write)
-            || (operation == Operation::RdmaRead && !can.rdma_read)
+            || (operation == Operation::RdmaRead && !(can.rdma_read && self.reliability.is_reliable()))
         {
             return Err(PostFault::Unsupported);
         }
@@ -97,8 +107,11 @@ impl Queues {
         }
     }
 
-    /// Posts a descriptor that `check` found good.
-    pub(super) fn post(&mut self, which: Queue, mut descriptor: Box<Descriptor>) {
+    /// Posts a descriptor that `check` found good. Hands it back when a region's registration ended meanwhile.
+    pub(super) fn post(&mut self, which: Queue, mut descriptor: Box<Descriptor>) -> Result<(), Box<Descriptor>> {
+        if !descriptor.claim() {
+            return Err(descriptor);
+        }
         descriptor.status = Status::Pending;
         descriptor.transferred = 0;
         if which == Queue::Receive {
@@ -108,13 +121,13 @@ impl Queues {
             State::Idle if which == Queue::Send => self.finish(which, descriptor, Status::NotConnected, 0),
             State::Broken(_) => self.finish(which, descriptor, Status::Flushed, 0),
             _ => {
-                descriptor.claim();
                 self.line(which).posted.push_back(descriptor);
                 if which == Queue::Send {
                     self.posted += 1;
                 }
             }
         }
+        Ok(())
     }
 
     fn complete_oldest_receive(&mut self, status: Status, transferred: u32, immediate: Option<u32>) {
@@ -228,13 +241,21 @@ impl Sink for Queues {
             return Err(Refusal::Protection);
         }
         let region = self.nic.remote(&self.tag, place, length, intent)?;
-        if region.registered.load(Ordering::Acquire) { Ok(region) } else { Err(Refusal::Protection) }
+        if region.is_registered() { Ok(region) } else { Err(Refusal::Protection) }
     }
 
     fn broken(&mut self, status: Status, why: Ended) {
         if self.is_connected() {
             self.state = State::Broken(why);
             self.flush(status);
+            for line in [&self.send, &self.receive] {
+                // Its file may be readable for ever from now on.
+                if let Some(queue) = &line.announced_by {
+                    queue.unwatch(self.id);
+                }
+                // Whoever waits without having posted anything waits in vain.
+                line.notice.ring();
+            }
         }
     }
 }

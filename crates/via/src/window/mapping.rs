@@ -78,9 +78,22 @@ impl Mapping {
         self.writable
     }
 
+    /// The control word at `offset`.
+    #[inline]
+    pub(crate) fn word(&self, offset: usize) -> &AtomicU32 {
+        debug_assert!(offset + 4 <= self.length && offset.is_multiple_of(4));
+        // SAFETY: in bounds and aligned: callers pass the constants of `layout`, and every segment is longer.
+        let place = unsafe { self.start.add(offset) };
+        // SAFETY: mapped as long as self lives; shared words are accessed by atomics only, and stores go to words
+        // of writable mappings only.
+        unsafe { place.cast::<AtomicU32>().as_ref() }
+    }
+}
+
+impl Mapping {
     /// A view for checked loads.
     pub(crate) fn view(&self) -> RegionView<'_> {
-        // SAFETY: mapped as long as self lives; mappings begin at a page.
+        // SAFETY: mapped as long as self lives; mappings and the areas in them begin at multiples of 8.
         unsafe { RegionView::new(self.start.as_ptr(), self.length) }
     }
 
@@ -95,25 +108,14 @@ impl Mapping {
         unsafe { memory.read_to_raw(offset, into.as_ptr(), length) }
     }
 
-    /// The control word at `offset`.
+    /// The control word of eight bytes at `offset`.
     #[inline]
-    pub(crate) fn word(&self, offset: usize) -> &AtomicU32 {
-        debug_assert!(offset + 4 <= self.length && offset.is_multiple_of(4));
-        // SAFETY: in bounds and aligned: callers pass the constants of `layout`, and every segment is longer.
+    pub(crate) fn word64(&self, offset: usize) -> &AtomicU64 {
+        assert!(offset + 8 <= self.length && offset.is_multiple_of(8), "words lie inside");
+        // SAFETY: in bounds by the assertion.
         let place = unsafe { self.start.add(offset) };
-        // SAFETY: mapped as long as self lives; shared words are accessed by atomics only, and stores go to words
+        // SAFETY: mapped as long as self lives, and aligned; shared words are accessed by atomics only, and stores go to words
         // of writable mappings only.
-        unsafe { place.cast::<AtomicU32>().as_ref() }
-    }
-}
-
-impl Mapping {
-    /// Eight bytes of a slot, at `offset`.
-    pub(crate) fn long(&self, offset: usize) -> &AtomicU64 {
-        assert!(offset + 8 <= self.length && offset.is_multiple_of(8));
-        // SAFETY: in bounds and aligned by the assertion.
-        let place = unsafe { self.start.add(offset) };
-        // SAFETY: mapped as long as self lives; accessed by atomics only while others may.
         unsafe { place.cast::<AtomicU64>().as_ref() }
     }
 }

@@ -245,7 +245,7 @@ impl Receiver {
         for (at, bytes) in words {
             let mut eight = [0; 8];
             eight.copy_from_slice(bytes);
-            wire.peer.long(offset + at * 8).store(u64::from_le_bytes(eight), Ordering::Release);
+            wire.peer.word64(offset + at * 8).store(u64::from_le_bytes(eight), Ordering::Release);
         }
         Ok(())
     }

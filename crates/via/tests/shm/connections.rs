@@ -1,7 +1,7 @@
 //! Making and ending connections, and waiting on them.
 
 use crate::scene::{End, LEVELS, Place, SOON, attributes, connect, pair};
-use obvia_via::provider::shm;
+use obvia_via::window::Options;
 use obvia_via::{
     Access, Deadline, Descriptor, Ended, Error, Nic, Queue, Reliability, State, Status, Vi, ViAttributes, Waiting,
 };
@@ -38,7 +38,7 @@ fn names_of_windows_and_of_descriptors_stand_side_by_side() {
     assert_eq!(listener.address(), "both");
     let names: Vec<_> = directory.list().unwrap().into_iter().map(|entry| entry.name).collect();
     assert_eq!(names, ["both"]);
-    let outcome = directory.connect("both", &shm::Options::default(), MOMENT);
+    let outcome = directory.connect("both", &Options::default(), MOMENT);
     assert!(matches!(outcome, Err(Error::TimedOut)), "the window's listener does not answer: {outcome:?}");
     std::thread::scope(|scope| {
         scope.spawn(|| vi(&nic).request("both", b"", SOON));

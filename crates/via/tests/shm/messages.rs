@@ -315,3 +315,64 @@ fn a_wait_ends_at_its_deadline() {
         assert!(began.elapsed() >= span && began.elapsed() < span * 100);
     }
 }
+
+/// What the kernel says that this process has mapped of the memory of regions.
+fn mapped_regions() -> usize {
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+    maps.lines().filter(|line| line.contains("obvia-region")).count()
+}
+
+/// Regions that peers may read are lent for long messages and taken back; the messages of a region that is dropped while they are
+/// under way arrive all the same.
+#[test]
+fn long_messages_of_regions_that_come_and_go_arrive_whole() {
+    const LONG: u32 = 40_000;
+    let place = Place::new();
+    for access in [Access::READ, Access::BOTH, Access::WRITE, Access::LOCAL] {
+        let (mut one, mut other) =
+            pair(&place.nic(), &attributes(Reliability::ReliableDelivery, Waiting::Adaptive), 1 << 18);
+        for round in 0..300_u64 {
+            let region = one.nic.register(one.nic.memory(1 << 17).unwrap(), &one.tag, access).unwrap();
+            region.memory().write(0, &pattern(1 << 17, round + 1)).unwrap();
+            for _ in 0..2 {
+                other.post_receive(0, 1 << 18);
+                let send = Descriptor::send().with_segment(&region, round, LONG).with_segment(&region, 7, 3);
+                one.vi.send.post(send.with_segment(&region, 50_000, LONG).with_immediate(3)).unwrap();
+            }
+            drop(region);
+            let all = pattern(1 << 17, round + 1);
+            let first = round as usize;
+            for _ in 0..2 {
+                assert_eq!(other.received(), (Status::Done, 2 * LONG + 3, Some(3)));
+                let bytes = other.bytes(0, 2 * LONG as usize + 3);
+                let (long, rest) = bytes.split_at(LONG as usize);
+                assert!(long == &all[first..first + LONG as usize] && rest[..3] == all[7..10], "round {round}");
+                assert!(rest[3..] == all[50_000..50_000 + LONG as usize], "round {round}");
+                assert_eq!(one.sent(), (Status::Done, 2 * LONG + 3));
+            }
+        }
+        // All have been taken back but the last few; other tests have regions of their own.
+        let deadline = SOON.start();
+        while mapped_regions() > 150 {
+            one.vi.state();
+            other.vi.state();
+            assert!(!deadline.is_over(), "{} regions are mapped", mapped_regions());
+        }
+    }
+}
+
+/// Unreliable sends are complete at once, so their bytes are the sender's again before the receiver looks.
+#[test]
+fn unreliable_messages_may_be_overwritten_when_they_are_complete() {
+    let place = Place::new();
+    let (mut one, mut other) = pair(&place.nic(), &attributes(Reliability::Unreliable, Waiting::Poll), 1 << 17);
+    for round in 0..100_u64 {
+        other.post_receive(0, 1 << 17);
+        one.fill(0, &pattern(60_000, round + 1));
+        one.post_send(0, 60_000);
+        assert_eq!(one.sent(), (Status::Done, 60_000));
+        one.fill(0, &[0; 60_000]);
+        assert_eq!(other.received(), (Status::Done, 60_000, None));
+        assert!(other.bytes(0, 60_000) == pattern(60_000, round + 1));
+    }
+}

@@ -1,26 +1,61 @@
 //! The process that has the objects.
 
 use std::io::{BufRead, BufReader};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A process that serves the object under a name of its own.
+/// A process that serves the objects under names of its own.
 pub(crate) struct Server {
     child: Child,
-    pub(crate) name: String,
+    name: String,
+    // Where it is reached over a network.
+    binding: Option<String>,
+    // The directory for names that it does not share with this process.
+    directory: Option<PathBuf>,
 }
 
 impl Server {
+    /// A process of this host.
     pub(crate) fn start() -> Self {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let name = format!("matrix-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
-        let mut command = Command::new(env!("CARGO_BIN_EXE_matrix"));
-        let mut child = command.arg(&name).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        assert_eq!(line, "serving\n");
-        Self { child, name }
+        Self::run(None, None)
     }
+
+    /// A process that is reached over a network only, and that reaches this one over it only.
+    pub(crate) fn start_elsewhere(binding: &str) -> Self {
+        let directory = std::env::temp_dir().join(fresh_name());
+        std::fs::DirBuilder::new().mode(0o700).create(&directory).unwrap();
+        Self::run(Some(binding), Some(directory))
+    }
+
+    fn run(binding: Option<&str>, directory: Option<PathBuf>) -> Self {
+        let name = fresh_name();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_matrix"));
+        command.arg(&name).args(binding).stdin(Stdio::piped()).stdout(Stdio::piped());
+        if let Some(directory) = &directory {
+            command.env("OBVIA_RUNTIME_DIR", directory);
+        }
+        let mut child = command.spawn().unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+        let binding = binding.map(|_| lines.next().unwrap());
+        assert_eq!(lines.next().as_deref(), Some("serving"));
+        Self { child, name, binding, directory }
+    }
+
+    /// What to connect to for one of its objects.
+    pub(crate) fn address(&self, object: &str) -> String {
+        let name = format!("{}-{object}", self.name);
+        match &self.binding {
+            Some(binding) => binding.replace(']', &format!(",name={name}]")),
+            None => name,
+        }
+    }
+}
+
+fn fresh_name() -> String {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    format!("matrix-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
 impl Drop for Server {
@@ -28,5 +63,14 @@ impl Drop for Server {
         // At the end of its input it ends, and takes its name away.
         drop(self.child.stdin.take());
         let _ = self.child.wait();
+        if let Some(directory) = &self.directory {
+            let _ = std::fs::remove_dir_all(directory);
+        }
     }
+}
+
+/// Where the objects are that a check runs against: in a process of this host, and over each network.
+pub(crate) fn everywhere() -> impl Iterator<Item = Server> {
+    let networks = ["ncacn_vi_udp:127.0.0.1"];
+    std::iter::once_with(Server::start).chain(networks.into_iter().map(Server::start_elsewhere))
 }

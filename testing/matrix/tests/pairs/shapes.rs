@@ -1,6 +1,6 @@
-//! Structures with pointers: the same calls in one process, where they are plain, and in another.
+//! Structures with pointers: the same calls in one process, where they are plain, and elsewhere.
 
-use crate::server::Server;
+use crate::server::everywhere;
 use matrix::shapes::{Peer, Shapes, items};
 use matrix::{Any, Choice, Color, Entry, IPeer, IShapes, Item, Node, Pair, Samples, Tree};
 use obvia::{Owned, U16CString, Wide, code, u16cstr};
@@ -8,20 +8,21 @@ use obvia::{Owned, U16CString, Wide, code, u16cstr};
 /// Elements of a long list; an interpreter takes its time.
 const LONG: i32 = if cfg!(miri) { 20 } else { 1000 };
 
-/// Runs a check against an object here and against one elsewhere.
-fn both(check: impl Fn(&IShapes)) {
+/// Runs a check against an object here, one in another process, and one over each network.
+fn everywhere_alike(check: impl Fn(&IShapes)) {
     check(&Shapes::default().into());
     // There is no other process there.
     if cfg!(miri) {
         return;
     }
-    let server = Server::start();
-    check(&obvia::connect(&format!("{}-shapes", server.name)).unwrap());
+    for server in everywhere() {
+        check(&obvia::connect(&server.address("shapes")).unwrap());
+    }
 }
 
 #[test]
 fn lists_go_and_come() {
-    both(|shapes| {
+    everywhere_alike(|shapes| {
         assert_eq!(shapes.Sum(None).unwrap(), (0, U16CString::from_str_truncate("; 0 marked")));
         let last = Item::new(3, true, None, None);
         let middle = Item::new(-2, false, Some(u16cstr!("zwei")), Some(&last));
@@ -41,7 +42,7 @@ fn lists_go_and_come() {
 
 #[test]
 fn lists_are_replaced() {
-    both(|shapes| {
+    everywhere_alike(|shapes| {
         let mut list = shapes.Range(1, 3).unwrap();
         shapes.Reverse(&mut list).unwrap();
         let values = |list: &Option<Owned<Item<'static>>>| {
@@ -65,7 +66,7 @@ fn lists_are_replaced() {
 
 #[test]
 fn trees_grow() {
-    both(|shapes| {
+    everywhere_alike(|shapes| {
         let mut tree = Owned::new(&Tree::new(0, None, None)).unwrap();
         for key in [50, -7, 30, 99, -20, 31] {
             tree = tree.with(|tree| shapes.Insert(tree, key)).unwrap().unwrap();
@@ -85,7 +86,7 @@ fn trees_grow() {
 
 #[test]
 fn graphs_keep_their_circles_and_what_they_share() {
-    both(|shapes| {
+    everywhere_alike(|shapes| {
         for count in [1, 2, LONG / 10] {
             let ring = shapes.Ring(count).unwrap().unwrap();
             ring.with(|start| {
@@ -113,7 +114,7 @@ fn graphs_keep_their_circles_and_what_they_share() {
 
 #[test]
 fn arrays_are_as_long_as_the_structure_says() {
-    both(|shapes| {
+    everywhere_alike(|shapes| {
         let tail = [10, 20, 30, 40, 50, 60, 70, 80];
         let samples = Samples::new(Some(&[1.0, 2.0, 6.0]), Some(&[1, 0, 1]), 1, 2, Some(&[100, 200, 300]), 2, &tail);
         assert_eq!(shapes.Average(&samples.unwrap()).unwrap(), 3.5 + 600.0 + 30.0);
@@ -139,7 +140,7 @@ fn arrays_are_as_long_as_the_structure_says() {
 
 #[test]
 fn unions_have_the_arm_that_is_said() {
-    both(|shapes| {
+    everywhere_alike(|shapes| {
         let describe = |value: Any<'_>| shapes.Describe(value.tag(), value).unwrap().to_string_lossy();
         assert_eq!(describe(Any::Number(-5)), "1: Number(-5)");
         assert_eq!(describe(Any::Real(0.25)), "2: Real(0.25)");
@@ -158,7 +159,7 @@ fn unions_have_the_arm_that_is_said() {
 
 #[test]
 fn structures_lie_in_one_another() {
-    both(|shapes| {
+    everywhere_alike(|shapes| {
         let (left, right) = (Tree::new(1, None, None), Tree::new(2, None, None));
         let both = [Item::new(1, true, Some(u16cstr!("a")), None), Item::new(2, false, None, None)];
         let given = matrix::Box::new(Color::GREEN, both, [Some(&left), None, Some(&right)], Choice::Tree(&right), 3);
@@ -175,7 +176,7 @@ fn structures_lie_in_one_another() {
 
 #[test]
 fn arrays_of_structures_and_of_strings() {
-    both(|shapes| {
+    everywhere_alike(|shapes| {
         let text = Any::Text(Some(u16cstr!("wide")));
         shapes.Put(&[Entry::new(c"one", Any::Number(1)), Entry::new(c"two", text)]).unwrap();
         shapes.Put(&[]).unwrap();
@@ -202,7 +203,7 @@ fn arrays_of_structures_and_of_strings() {
 
 #[test]
 fn objects_in_structures_are_called() {
-    both(|shapes| {
+    everywhere_alike(|shapes| {
         let (left, right): (IPeer, IPeer) = (Peer(2).into(), Peer(3).into());
         assert_eq!(shapes.Meet(&Pair::new(Some(&left), Some(c"abcd"), Some(&right))).unwrap(), 812);
         assert_eq!(shapes.Meet(&Pair::new(None, Some(c"abcd"), Some(&right))).unwrap(), 12);
@@ -219,7 +220,7 @@ fn objects_in_structures_are_called() {
 
 #[test]
 fn nobody_waits_for_oneway_methods() {
-    both(|shapes| {
+    everywhere_alike(|shapes| {
         let last = Item::new(2, false, None, None);
         shapes.Note(Some(&Item::new(1, false, None, Some(&last)))).unwrap();
         let end = std::time::Instant::now() + std::time::Duration::from_secs(10);

@@ -1,25 +1,26 @@
-//! Values: the same calls in one process, where they are plain, and in another.
+//! Values: the same calls in one process, where they are plain, and elsewhere.
 
-use crate::server::Server;
+use crate::server::everywhere;
 use matrix::shapes::Peer;
 use matrix::values::Values;
 use matrix::{IPeer, IValues, Line, Mode, Point};
 use obvia::{GUID, HRESULT, Interface, U16CString, code, u16cstr};
 
-/// Runs a check against an object here and against one elsewhere.
-fn both(check: impl Fn(&IValues, bool)) {
+/// Runs a check against an object here, one in another process, and one over each network.
+fn everywhere_alike(check: impl Fn(&IValues, bool)) {
     check(&Values.into(), false);
     // There is no other process there.
     if cfg!(miri) {
         return;
     }
-    let server = Server::start();
-    check(&obvia::connect(&format!("{}-values", server.name)).unwrap(), true);
+    for server in everywhere() {
+        check(&obvia::connect(&server.address("values")).unwrap(), true);
+    }
 }
 
 #[test]
 fn integers_go_to_their_limits() {
-    both(|values, _| {
+    everywhere_alike(|values, _| {
         for (a, b, c, d) in
             [(0, 0, 0, 0), (i8::MAX, i16::MAX, i32::MAX, i64::MAX), (i8::MIN, i16::MIN, i32::MIN, i64::MIN)]
         {
@@ -35,7 +36,7 @@ fn integers_go_to_their_limits() {
 
 #[test]
 fn other_values_keep_their_bits() {
-    both(|values, _| {
+    everywhere_alike(|values, _| {
         let key = GUID::from_u128(0x0d4f_4c52_0a34_4ac4_8d6c_2c9f_3a1f_7a10);
         let got = values.Others(true, b'x', 0xd83d, f32::MIN_POSITIVE, f64::INFINITY, HRESULT(7), key).unwrap();
         assert_eq!((got.0, got.1, got.2, got.3), (false, !b'x', !0xd83d, -f32::MIN_POSITIVE));
@@ -53,7 +54,7 @@ fn line(id: i64) -> Line {
 
 #[test]
 fn structures_are_values_places_and_options() {
-    both(|values, _| {
+    everywhere_alike(|values, _| {
         let sum = values.Structure(line(1), &line(20), Some(&line(300))).unwrap();
         assert_eq!(sum, Line { id: 321, ..line(1) });
         let sum = values.Structure(line(1), &line(20), None).unwrap();
@@ -63,7 +64,7 @@ fn structures_are_values_places_and_options() {
 
 #[test]
 fn arrays_have_the_lengths_that_are_said() {
-    both(|values, _| {
+    everywhere_alike(|values, _| {
         for count in [0, 1, 5, 5000] {
             let modes: Vec<Mode> = (0..count).map(|at| [Mode::SLOW, Mode::NORMAL, Mode::FAST][at % 3]).collect();
             let mut turned = vec![Mode::default(); count];
@@ -92,7 +93,7 @@ fn arrays_have_the_lengths_that_are_said() {
 
 #[test]
 fn strings_end_with_their_zero() {
-    both(|values, _| {
+    everywhere_alike(|values, _| {
         let (both, none) = values.Texts(c"ab", u16cstr!("cd"), Some(u16cstr!("ef"))).unwrap();
         assert_eq!((both.as_c_str(), none), (c"ab|cd|ef", U16CString::new()));
         let (both, _) = values.Texts(c"", u16cstr!(""), None).unwrap();
@@ -102,7 +103,7 @@ fn strings_end_with_their_zero() {
 
 #[test]
 fn ranges_are_kept_both_ways() {
-    both(|values, elsewhere| {
+    everywhere_alike(|values, elsewhere| {
         assert_eq!(values.Ranged(-4).unwrap(), 16);
         // In one process a call is the plain call, and nobody stands between.
         if elsewhere {
@@ -115,7 +116,7 @@ fn ranges_are_kept_both_ways() {
 
 #[test]
 fn objects_are_of_the_interface_that_is_named() {
-    both(|values, _| {
+    everywhere_alike(|values, _| {
         let peer: IPeer = Peer(5).into();
         let unknown = peer.cast().unwrap();
         let back = values.Same(&IPeer::IID, Some(&unknown)).unwrap();
@@ -126,7 +127,7 @@ fn objects_are_of_the_interface_that_is_named() {
 
 #[test]
 fn failures_bring_their_code() {
-    both(|values, _| {
+    everywhere_alike(|values, _| {
         let failed = values.Fail(HRESULT(0x8123_4567_u32.cast_signed())).unwrap_err();
         assert_eq!(failed.code(), HRESULT(0x8123_4567_u32.cast_signed()));
     });

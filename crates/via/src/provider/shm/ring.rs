@@ -124,9 +124,9 @@ impl Publisher {
         // Words 3 to 5 are bytes in line where the record has no place.
         let last = if record.kind.has_place() { 6 } else { 3 };
         for (at, word) in words.iter().enumerate().take(last).skip(1) {
-            self.own.long(slot + at * 8).store(*word, Ordering::Relaxed);
+            self.own.word64(slot + at * 8).store(*word, Ordering::Relaxed);
         }
-        self.own.long(slot).store(words[0], Ordering::Release);
+        self.own.word64(slot).store(words[0], Ordering::Release);
         self.used = used;
         self.ends[(self.published % u64::from(self.shape.slots)) as usize] = used;
         self.published += 1;
@@ -182,7 +182,7 @@ impl Taker {
 
     /// Whether the next record is there.
     pub(super) fn has_next(&self) -> bool {
-        let first = self.peer.long(self.shape.slot(self.taken)).load(Ordering::Acquire);
+        let first = self.peer.word64(self.shape.slot(self.taken)).load(Ordering::Acquire);
         first as u32 == (self.taken as u32).wrapping_add(1)
     }
 
@@ -190,13 +190,13 @@ impl Taker {
     pub(super) fn take(&mut self) -> Result<Option<Taken<'_>>, Violation> {
         let slot = self.shape.slot(self.taken);
         let number = (self.taken as u32).wrapping_add(1);
-        let first = self.peer.long(slot).load(Ordering::Acquire);
+        let first = self.peer.word64(slot).load(Ordering::Acquire);
         if first as u32 != number {
             return Ok(None);
         }
         let mut words = [first; 6];
         for (at, word) in words.iter_mut().enumerate().skip(1) {
-            *word = self.peer.long(slot + at * 8).load(Ordering::Relaxed);
+            *word = self.peer.word64(slot + at * 8).load(Ordering::Relaxed);
         }
         let record = Record::from_words(words).ok_or(Violation::BadKind((first >> 32) as u8))?;
         let at = match record.area {
@@ -296,7 +296,7 @@ mod tests {
         let (mut publisher, mut taker) = pair();
         publish(&mut publisher, 1024, 1);
         // The third word says how long the piece is, and where.
-        let place = publisher.segment().long(RING + 16);
+        let place = publisher.segment().word64(RING + 16);
         place.store(1024 | 3073 << 32, Ordering::Relaxed);
         assert_eq!(taker.take().unwrap_err(), Violation::BadAreaRange { offset: 3073, length: 1024 });
     }

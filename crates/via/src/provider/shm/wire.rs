@@ -2,7 +2,7 @@
 
 use super::mapping::Mapping;
 use super::packet;
-use super::record::{self, Answer, Standing};
+use super::record::{self, Answer, Record, Standing};
 use super::ring::{Publisher, Taker};
 use crate::doorbell;
 use crate::error::Ended;
@@ -80,13 +80,16 @@ impl Wire {
 
     pub(super) fn see(&self) -> Seen {
         let standing = self.standing();
-        let answers = self.from.segment().long(record::ANSWERS).load(Ordering::Acquire);
-        let taken = self.from.segment().long(record::TAKEN).load(Ordering::Acquire);
+        let answers = self.from.segment().word64(record::ANSWERS).load(Ordering::Acquire);
+        let taken = self.from.segment().word64(record::TAKEN).load(Ordering::Acquire);
         Seen { standing, answers, taken }
     }
 
-    /// Notes that a record was published.
-    pub(super) fn published(&mut self) {
+    /// Publishes a record, as [`Publisher::publish`] does.
+    pub(super) fn publish(&mut self, record: Record, fill: impl FnOnce(&mut [u8]) -> Option<()>) {
+        let outcome = self.out.publish(record, fill);
+        // Whoever fills a record's bytes has checked before that they are there.
+        debug_assert!(outcome.is_some());
         self.has_told = true;
     }
 
@@ -101,7 +104,7 @@ impl Wire {
     }
 
     fn tell_taken_up_to(&mut self, taken: u64) {
-        let word = self.out.segment().long(record::TAKEN);
+        let word = self.out.segment().word64(record::TAKEN);
         if word.load(Ordering::Relaxed) != taken {
             word.store(taken, Ordering::Release);
             self.has_told = true;
@@ -111,7 +114,7 @@ impl Wire {
     /// Answers the peer's RDMA of this number. Whatever came before it is told first.
     pub(super) fn answer(&mut self, number: u64, answer: Answer) {
         self.tell_taken();
-        self.out.segment().long(record::ANSWERS).store(number << 8 | u64::from(answer.0), Ordering::Release);
+        self.out.segment().word64(record::ANSWERS).store(number << 8 | u64::from(answer.0), Ordering::Release);
         self.has_told = true;
     }
 

@@ -108,4 +108,9 @@ impl Link for UdpLink {
     fn peer(&self) -> String {
         self.peer.to_string()
     }
+
+    fn local(&self) -> Option<String> {
+        let name = rustix::net::getsockname(&*self.fd).ok()?;
+        SocketAddr::try_from(name).ok().map(|address| address.to_string())
+    }
 }

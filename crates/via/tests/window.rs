@@ -1,0 +1,221 @@
+//! Windows over providers with descriptors: what a mapped window does, an imaged one does too.
+
+use obvia_via::provider::{shm, udp};
+use obvia_via::window::{self, Options, Window};
+use obvia_via::{Deadline, Error, Header, Kind, Nic, Waiting};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+const PATIENCE: Deadline = Deadline::after_secs(20);
+
+/// Two NICs that reach each other, and what is to be removed afterwards.
+struct Pair {
+    nics: [Nic; 2],
+    discriminator: String,
+    directory: Option<std::path::PathBuf>,
+}
+
+impl Drop for Pair {
+    fn drop(&mut self) {
+        if let Some(directory) = &self.directory {
+            let _ = std::fs::remove_dir_all(directory);
+        }
+    }
+}
+
+fn over_shm() -> Pair {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let path = std::env::temp_dir().join(format!("via-window-{}-{number}", std::process::id()));
+    let directory = shm::Directory::at(&path).unwrap();
+    let open = || shm::open(&shm::NicOptions { directory: Some(directory.clone()), ..Default::default() }).unwrap();
+    Pair { nics: [open(), open()], discriminator: "window".to_owned(), directory: Some(path) }
+}
+
+fn over_udp() -> Pair {
+    let open = || udp::open(&udp::Options::default()).unwrap();
+    Pair { nics: [open(), open()], discriminator: "127.0.0.1:0".to_owned(), directory: None }
+}
+
+fn options(waiting: Waiting) -> Options {
+    Options { waiting, area: 8192, max_frame: 1 << 20, ..Options::default() }
+}
+
+/// Runs a server and a client that are connected by a window.
+fn between(pair: &Pair, waiting: Waiting, serve: impl FnOnce(Window) + Send, call: impl FnOnce(Window)) {
+    let mut listener = pair.nics[0].listen(&pair.discriminator).unwrap();
+    let address = listener.address();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let request = listener.wait(PATIENCE).unwrap();
+            serve(window::accept(&pair.nics[0], request, &options(waiting), PATIENCE).unwrap());
+        });
+        call(window::connect(&pair.nics[1], &address, &options(waiting), PATIENCE).unwrap());
+    });
+}
+
+const REQUEST: Header = Header { kind: Kind::Request, opnum: 3, first: 7, second: 9 };
+
+/// Sends a frame that has this byte everywhere.
+fn send(window: &mut Window, header: Header, length: usize, byte: u8) {
+    if length <= obvia_via::layout::INLINE_MAX {
+        window.tx.inline_frame(PATIENCE).unwrap()[..length].fill(byte);
+        window.tx.send_inline(header, length);
+    } else {
+        window.tx.area_frame(length, 0, PATIENCE).unwrap().fill(byte);
+        window.tx.send_area(header, length);
+    }
+}
+
+/// Answers every request with as many bytes, each one more, until the peer is gone.
+fn echo(mut window: Window) {
+    loop {
+        let (header, bytes) = match window.rx.receive(PATIENCE) {
+            Ok(message) => {
+                let mut bytes = vec![0; message.frame().len()];
+                message.frame().copy_to(0, &mut bytes).unwrap();
+                (message.header(), bytes)
+            }
+            Err(Error::Disconnected { .. }) => return,
+            Err(error) => panic!("{error}"),
+        };
+        window.tx.taken_all();
+        assert!(bytes.windows(2).all(|pair| pair[0] == pair[1]), "a frame came torn");
+        let answer = Header { kind: Kind::Response, ..header };
+        send(&mut window, answer, bytes.len(), bytes.first().map_or(0, |byte| byte.wrapping_add(1)));
+    }
+}
+
+fn frames_of_all_lengths_go_and_come(pair: &Pair, waiting: Waiting) {
+    between(pair, waiting, echo, |mut window| {
+        let lengths = [0, 1, 8, 112, 113, 4000, 8000, 8192, 9000, 100_000, 1 << 20, 5, 70_000];
+        for (turn, length) in lengths.into_iter().cycle().take(60).enumerate() {
+            let byte = turn as u8;
+            let sequence = window.tx.next_sequence();
+            send(&mut window, REQUEST, length, byte);
+            let message = window.rx.receive(PATIENCE).unwrap();
+            assert_eq!(message.header(), Header { kind: Kind::Response, ..REQUEST });
+            let mut bytes = vec![0; message.frame().len()];
+            message.frame().copy_to(0, &mut bytes).unwrap();
+            assert!(bytes.len() == length && bytes.iter().all(|&found| found == byte.wrapping_add(1)), "turn {turn}");
+            window.tx.taken_through(sequence);
+        }
+        let areas = window.counters().areas;
+        assert!(areas >= 3, "{areas} areas");
+    });
+}
+
+fn messages_without_answers_wait_for_credit(pair: &Pair) {
+    const MESSAGES: u32 = 500;
+    let serve = |mut window: Window| {
+        for number in 1..=MESSAGES {
+            let message = window.rx.receive(PATIENCE).unwrap();
+            assert_eq!((message.sequence(), message.header().kind), (number, Kind::Oneway));
+            let expected = if number % 10 == 0 { 3000 } else { 16 };
+            assert_eq!((message.frame().len(), message.frame().load_u8(0)), (expected, Some(number as u8)));
+            window.rx.release();
+            if number % 100 == 0 {
+                std::thread::sleep(Duration::from_millis(30));
+            }
+        }
+        window.tx.taken_all();
+        send(&mut window, Header { kind: Kind::Response, ..REQUEST }, 0, 0);
+        let _ = window.rx.receive(PATIENCE);
+    };
+    between(pair, Waiting::Adaptive, serve, |mut window| {
+        for number in 1..=MESSAGES {
+            let length = if number % 10 == 0 { 3000 } else { 16 };
+            send(&mut window, Header { kind: Kind::Oneway, ..REQUEST }, length, number as u8);
+        }
+        window.rx.receive(PATIENCE).unwrap();
+        assert!(window.counters().credit_waits > 0);
+    });
+}
+
+fn waits_end(pair: &Pair) {
+    between(pair, Waiting::Block, echo, |mut window| {
+        let outcome = window.rx.receive(Deadline::Within(Duration::from_millis(50)));
+        assert!(matches!(outcome, Err(Error::TimedOut)), "{outcome:?}");
+        let alarm = window.alarm();
+        let ringer = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(50));
+            alarm.ring();
+        });
+        let outcome = window.rx.receive(PATIENCE);
+        assert!(matches!(outcome, Err(Error::Cancelled)), "{outcome:?}");
+        ringer.join().unwrap();
+        // It goes on after that.
+        send(&mut window, REQUEST, 8, 1);
+        assert_eq!(window.rx.receive(PATIENCE).unwrap().frame().len(), 8);
+    });
+}
+
+fn ends_are_noticed(pair: &Pair) {
+    between(pair, Waiting::Adaptive, drop, |mut window| {
+        let outcome = window.rx.receive(PATIENCE);
+        assert!(matches!(outcome, Err(Error::Disconnected { .. })), "{outcome:?}");
+        assert!(window.is_closed() && window.alarm().is_closed());
+    });
+}
+
+fn who_is_no_window_is_refused(pair: &Pair) {
+    let mut listener = pair.nics[0].listen(&pair.discriminator).unwrap();
+    let address = listener.address();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let request = listener.wait(PATIENCE).unwrap();
+            let outcome = window::accept(&pair.nics[0], request, &options(Waiting::Poll), PATIENCE);
+            assert!(matches!(outcome, Err(Error::Violation(_))), "{outcome:?}");
+        });
+        let tag = pair.nics[1].protection_tag();
+        let mut vi = pair.nics[1].vi(Default::default(), &tag, None, None).unwrap();
+        let outcome = vi.request(&address, b"something else", PATIENCE);
+        assert!(matches!(outcome, Err(Error::Refused { .. })), "{outcome:?}");
+    });
+}
+
+macro_rules! over {
+    ($module:ident, $pair:expr) => {
+        mod $module {
+            use super::*;
+
+            #[test]
+            fn frames_polling() {
+                frames_of_all_lengths_go_and_come(&$pair, Waiting::Poll);
+            }
+
+            #[test]
+            fn frames_blocking() {
+                frames_of_all_lengths_go_and_come(&$pair, Waiting::Block);
+            }
+
+            #[test]
+            fn frames_adaptive() {
+                frames_of_all_lengths_go_and_come(&$pair, Waiting::Adaptive);
+            }
+
+            #[test]
+            fn credit() {
+                messages_without_answers_wait_for_credit(&$pair);
+            }
+
+            #[test]
+            fn waits() {
+                waits_end(&$pair);
+            }
+
+            #[test]
+            fn ends() {
+                ends_are_noticed(&$pair);
+            }
+
+            #[test]
+            fn strangers() {
+                who_is_no_window_is_refused(&$pair);
+            }
+        }
+    };
+}
+
+over!(shm_nic, over_shm());
+over!(udp_nic, over_udp());
