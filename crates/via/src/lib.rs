@@ -8,7 +8,7 @@
 //! - [`Nic`], [`Vi`], [`Descriptor`], [`CompletionQueue`] and their kin are the objects of the VI Architecture.
 //! - [`spi`] is what a provider implements to carry them.
 //! - [`provider`] holds one module for each way to reach a peer. [`provider::shm`] reaches processes of the
-//!   same host through sealed shared memory.
+//!   same host through sealed shared memory: [`provider::shm::open`] opens its NIC.
 //! - [`reliable`] is the machinery that makes VIs of wires for datagrams.
 //! - [`wrap`] puts faults, traces and captures around links and providers.
 //! - [`wait`] says how a thread waits: polling, blocking, or adapting.

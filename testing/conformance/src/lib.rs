@@ -78,6 +78,8 @@ pub trait Fixture: Sized + Send + Sync + 'static {
     const SILENCE: Duration;
     /// Whether processes can reach each other: by [`Self::place`] and the address of a listener.
     const CROSSES_PROCESSES: bool;
+    /// Whether the wire treats all connections alike as long as nobody disturbs it. On one that loses at random some fall behind.
+    const IS_STEADY: bool = true;
 
     /// Makes what a test needs. Tests run at the same time, and each has its own.
     fn new() -> Self;

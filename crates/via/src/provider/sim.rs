@@ -1,6 +1,6 @@
 //! A network in virtual time, in one process: what goes wrong in it goes wrong the same way for the same seed.
 //!
-//! It has two uses. [`trial`] runs two VIs with a random workload over random conditions, alone, in one thread and by one clock,
+//! It has two uses. [`trial()`](trial::trial) runs two VIs with a random workload over random conditions, alone, in one thread and by one clock,
 //! and holds everything that completes against what the VI Architecture promises: the same seed is the same run, to the last bit.
 //! [`network`] is a provider like any other, for tests that know nothing of it: its NICs reach each other by wires with
 //! [`Conditions`], its clock moves on when all ports have done what they can, and a lost datagram costs no real time.
@@ -31,6 +31,7 @@
 mod listener;
 mod net;
 mod port;
+pub mod trial;
 
 use crate::memory::{MemoryHandle, Region};
 use crate::nic::Attributes;
@@ -73,24 +74,12 @@ pub fn network(seed: u64, conditions: &Conditions) -> Network {
 impl Network {
     /// Makes a network whose ends behave so.
     pub fn with(seed: u64, conditions: &Conditions, settings: Settings) -> Self {
-        let core = Core {
-            net: Net::new(Clock::Settling(SPEED)),
-            settings,
-            random: Mutex::new(Random::stream(seed, u64::MAX)),
-            conditions: Mutex::new(Conditions { seed, ..conditions.clone() }),
-            doors: Doors::default(),
-        };
-        Self { core: Arc::new(core) }
+        Self { core: Arc::new(Core::new(Net::new(Clock::Settling(SPEED)), seed, conditions, settings)) }
     }
 
     /// A NIC of the network. Providers with the same number are the same host.
     pub fn nic(&self, number: u16) -> Box<dyn Provider> {
-        Box::new(Sim {
-            core: Arc::clone(&self.core),
-            nic: number.into(),
-            attributes: attributes(),
-            handles: Mutex::new(0),
-        })
+        Box::new(Sim::new(&self.core, number.into(), true))
     }
 
     /// Virtual time since the network was made.
@@ -150,9 +139,21 @@ struct Sim {
     nic: usize,
     attributes: Attributes,
     handles: Mutex<u64>,
+    // Whether NICs have a thread that looks after ports which nobody calls: trials have no other thread.
+    is_attended: bool,
 }
 
 impl Core {
+    fn new(net: Net, seed: u64, conditions: &Conditions, settings: Settings) -> Self {
+        Self {
+            net,
+            settings,
+            random: Mutex::new(Random::stream(seed, u64::MAX)),
+            conditions: Mutex::new(Conditions { seed, ..conditions.clone() }),
+            doors: Doors::default(),
+        }
+    }
+
     fn word(&self) -> u64 {
         self.random.lock().unwrap_or_else(PoisonError::into_inner).word()
     }
@@ -165,6 +166,10 @@ impl Core {
 }
 
 impl Sim {
+    fn new(core: &Arc<Core>, nic: usize, is_attended: bool) -> Self {
+        Self { core: Arc::clone(core), nic, attributes: attributes(), handles: Mutex::new(0), is_attended }
+    }
+
     /// The NIC and the name of an address.
     fn find(&self, address: &str) -> Result<(usize, Arc<Inbox>), Error> {
         let bad = || Error::BadAddress { text: address.to_owned(), why: "it is written NUMBER/NAME" };
@@ -221,6 +226,10 @@ impl Provider for Sim {
                 poll_fds(&[link.bell()], deadline, until)?;
             }
         }
+    }
+
+    fn needs_attendance(&self) -> bool {
+        self.is_attended
     }
 
     fn register(&self, _: &Region) -> Result<Option<MemoryHandle>, Error> {

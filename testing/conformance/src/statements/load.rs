@@ -118,11 +118,14 @@ pub fn s48_many_vis_get_their_turn<F: Fixture>(run: &Run<F>) {
     }
     let mut counts = vec![0_usize; VIS];
     let deadline = Deadline::after_secs(60).start();
-    for total in 0..VIS * ROUNDS {
+    let mut total = 0;
+    // Where the wire holds some back by chance, they must catch up in the end.
+    while total < VIS * ROUNDS || (!F::IS_STEADY && counts.iter().min() < Some(&(ROUNDS / 4))) {
         let entry = match queue.wait(deadline) {
-            Ok(entry) => entry,
-            Err(error) => panic!("{error} after {total}: {counts:?}"),
+            Ok(entry) if !deadline.is_over() => entry,
+            other => panic!("{other:?} after {total}: {counts:?}"),
         };
+        total += 1;
         assert_eq!(entry.queue, Queue::Receive);
         let at = places[&entry.vi];
         let Pair { a, b } = &mut pairs[at];
@@ -133,7 +136,8 @@ pub fn s48_many_vis_get_their_turn<F: Fixture>(run: &Run<F>) {
         a.send(0, 64);
     }
     let (least, most) = (counts.iter().min(), counts.iter().max());
-    assert!(least >= Some(&(ROUNDS / 4)) && most <= Some(&(ROUNDS * 4)), "{counts:?}");
+    let is_fair = least >= Some(&(ROUNDS / 4)) && (!F::IS_STEADY || most <= Some(&(ROUNDS * 4)));
+    assert!(is_fair, "{counts:?}");
 }
 
 /// 49. Much data goes through one connection and arrives as it was sent: some here, all ten gigabytes in the test of that name, or as many

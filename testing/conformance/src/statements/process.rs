@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 
 /// What a busy machine may add to a provider's own time.
 const SLACK: Duration = Duration::from_secs(3);
+/// NICs that are opened and closed, two at a time.
+const NICS: usize = 60;
 /// Connections that are made and ended.
 const CYCLES: usize = 1000;
 
@@ -174,6 +176,11 @@ pub fn cycles<F: Fixture>() {
         std::thread::sleep(Duration::from_millis(5));
     }
     drop((asking, listening, queue));
+    // NICs come and go as well.
+    for _ in 0..NICS {
+        let mut pair = run.pair_by(&plan);
+        pair.check(45);
+    }
     let deadline = soon().start();
     while !Holdings::now().is_within(before) {
         assert!(!deadline.is_over(), "NICs left something: {before:?} before, {:?} after", Holdings::now());

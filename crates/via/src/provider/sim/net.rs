@@ -2,10 +2,12 @@
 
 use crate::Error;
 use crate::reliable::Link;
+use crate::reliable::packet::{self, Body};
 use crate::wrap::{Capture, Channel, Conditions, Counts, Ends};
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::fd::OwnedFd;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -37,6 +39,27 @@ struct State {
     dead: Vec<usize>,
     past: Counts,
     capture: Option<Capture>,
+    witness: Witness,
+}
+
+/// What is kept and done for the sake of trials.
+#[derive(Default)]
+struct Witness {
+    // The latest datagrams, with the end that sent each, and how many at most.
+    ghosts: VecDeque<(usize, Vec<u8>)>,
+    ghosts_max: usize,
+    trace: Option<String>,
+    forger: Option<Forger>,
+    complaint: Option<&'static str>,
+}
+
+/// Makes another datagram of one, if it likes.
+pub(super) type Forger = Box<dyn FnMut(&[u8]) -> Option<Vec<u8>> + Send>;
+
+impl std::fmt::Debug for Witness {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Witness").field("complaint", &self.complaint).finish_non_exhaustive()
+    }
 }
 
 /// Two ends, and what is on its way from the one to the other: channel 0 begins at end 0.
@@ -93,6 +116,7 @@ impl Net {
             dead: Vec::new(),
             past: Counts::default(),
             capture: None,
+            witness: Witness::default(),
         };
         Self { shared: Arc::new(Mutex::new(state)) }
     }
@@ -148,6 +172,7 @@ impl Net {
     }
 
     /// Moves the clock to the next thing that happens. `false`: nothing ever will.
+    #[cfg(test)]
     pub(super) fn advance(&self) -> bool {
         let mut state = self.state();
         let Some(next) = state.next() else { return false };
@@ -199,6 +224,49 @@ impl Net {
         }
     }
 
+    /// Remembers so many datagrams for [`Self::ghost`], and notes everything if it is wanted.
+    pub(super) fn remember(&self, ghosts: usize, is_traced: bool) {
+        let mut state = self.state();
+        state.witness.ghosts_max = ghosts;
+        state.witness.trace = is_traced.then(String::new);
+    }
+
+    /// Lets a forger have a look at every datagram.
+    pub(super) fn forge_with(&self, forger: Forger) {
+        self.state().witness.forger = Some(forger);
+    }
+
+    /// Sends one of the latest datagrams once more, of whichever connection it was.
+    pub(super) fn ghost(&self, wire: u64, pick: u64) {
+        let mut guard = self.state();
+        let state = &mut *guard;
+        let index = pick.checked_rem(state.witness.ghosts.len() as u64);
+        let Some((end, datagram)) = index.and_then(|index| state.witness.ghosts.get(index as usize)) else { return };
+        if let Some(wire) = state.wires.get_mut(&wire) {
+            wire.channels[*end].offer(state.now, datagram);
+        }
+        let (end, length) = (*end, datagram.len());
+        state.note(|| format!("{end} -> a ghost of {length} bytes"));
+    }
+
+    /// Notes something in the trace.
+    pub(super) fn note(&self, text: &str) {
+        self.state().note(|| text.to_owned());
+    }
+
+    pub(super) fn trace(&self) -> String {
+        self.state().witness.trace.clone().unwrap_or_default()
+    }
+
+    /// An end breaks the rules of ends.
+    pub(super) fn complain(&self, what: &'static str) {
+        self.state().witness.complaint = Some(what);
+    }
+
+    pub(super) fn complaint(&self) -> Option<&'static str> {
+        self.state().witness.complaint
+    }
+
     /// What became of all datagrams.
     pub(super) fn counts(&self) -> Counts {
         let state = self.state();
@@ -226,6 +294,14 @@ impl State {
                     wire.ends[end].ring();
                 }
             }
+        }
+    }
+
+    fn note(&mut self, text: impl FnOnce() -> String) {
+        if let Some(trace) = &mut self.witness.trace {
+            let micros = self.now.as_nanos() as f64 / 1000.0;
+            // Strings take everything.
+            let _ = writeln!(trace, "{micros:>14.3} us {}", text());
         }
     }
 
@@ -312,6 +388,11 @@ impl End {
 impl SimLink {
     pub(super) fn net(&self) -> &Net {
         &self.net
+    }
+
+    /// The number of the wire.
+    pub(super) fn number(&self) -> u64 {
+        self.wire
     }
 
     /// Somebody has this end now, who will settle.
@@ -401,9 +482,24 @@ impl Link for SimLink {
         }
         let mut guard = self.net.state();
         let state = &mut *guard;
+        let forged = state.witness.forger.as_mut().and_then(|forge| forge(datagram));
+        let datagram = forged.as_deref().filter(|forged| forged.len() <= self.mtu).unwrap_or(datagram);
         let Some(wire) = state.wires.get_mut(&self.wire) else { return Ok(true) };
         let now = state.now;
+        let before = wire.channels[self.end].counts();
         let is_sent = wire.channels[self.end].offer(now, datagram);
+        if state.witness.trace.is_some() {
+            let (end, fate) = (self.end, fate(before, wire.channels[self.end].counts()));
+            let (length, packet) = (datagram.len(), describe(datagram));
+            state.note(|| format!("{end} -> {length} bytes, {packet}{fate}"));
+        }
+        if state.witness.ghosts_max > 0 && is_sent {
+            if state.witness.ghosts.len() == state.witness.ghosts_max {
+                state.witness.ghosts.pop_front();
+            }
+            state.witness.ghosts.push_back((self.end, datagram.to_vec()));
+        }
+        let Some(wire) = state.wires.get_mut(&self.wire) else { return Ok(is_sent) };
         if let Some(capture) = state.capture.as_ref().filter(|_| is_sent) {
             let nics = [wire.nics[self.end], wire.nics[1 - self.end]].map(|nic| nic as u16);
             capture.sent(now, &Ends::numbered(nics[0], nics[1]), datagram);
@@ -426,6 +522,10 @@ impl Link for SimLink {
         let length = datagram.len().min(into.len());
         into[..length].copy_from_slice(&datagram[..length]);
         channel.recycle(datagram);
+        if state.witness.trace.is_some() {
+            let (end, packet) = (self.end, describe(&into[..length]));
+            state.note(|| format!("{end} <- {length} bytes, {packet}"));
+        }
         Ok(Some(length))
     }
 
@@ -436,6 +536,35 @@ impl Link for SimLink {
     fn peer(&self) -> String {
         self.peer.clone()
     }
+}
+
+/// What a datagram is, for traces.
+fn describe(datagram: &[u8]) -> String {
+    match packet::parse(datagram) {
+        Ok((header, Body::Data(data, payload))) => {
+            let (action, operation, place) = (data.action, data.operation, data.offset);
+            let (number, ack, total) = (header.number, header.ack, data.total);
+            let length = payload.len();
+            format!("packet {number}: {action:?} of operation {operation}, {length} at {place} of {total}, ack {ack}")
+        }
+        Ok((header, body)) => format!("{body:?}, ack {}", header.ack),
+        Err(why) => format!("{why:?}"),
+    }
+}
+
+/// What the network did to a datagram, for traces.
+fn fate(before: Counts, after: Counts) -> String {
+    let fates = [
+        (before.refused, after.refused, "no room"),
+        (before.lost, after.lost, "lost"),
+        (before.cut, after.cut, "cut off"),
+        (before.overflowed, after.overflowed, "too many"),
+        (before.duplicated, after.duplicated, "doubled"),
+        (before.reordered, after.reordered, "held back"),
+        (before.corrupted, after.corrupted, "damaged"),
+        (before.truncated, after.truncated, "cut short"),
+    ];
+    fates.iter().filter(|(before, after, _)| after > before).map(|(_, _, name)| format!("  ({name})")).collect()
 }
 
 #[cfg(test)]

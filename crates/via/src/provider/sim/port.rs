@@ -1,7 +1,7 @@
 //! A port of the simulated network: an engine, the end of a wire, and virtual time.
 
 use super::net::SimLink;
-use crate::reliable::{Engine, Link, Statistics};
+use crate::reliable::{Engine, Link};
 use crate::spi::{Port, Sink, Sleep};
 use rustix::fd::OwnedFd;
 use std::sync::Arc;
@@ -21,7 +21,6 @@ pub(super) struct SimPort {
     // The length of a datagram in `unsent` that found no room.
     refused: Option<usize>,
     unsent: Vec<u8>,
-    pub(super) broken_rule: Option<&'static str>,
 }
 
 /// Virtual time as the engine counts it.
@@ -33,11 +32,7 @@ impl SimPort {
     /// Runs an engine over an end that is attached.
     pub(super) fn new(engine: Box<Engine>, link: SimLink) -> Self {
         let room = vec![0; link.mtu()];
-        Self { engine, link, datagram: room.clone(), refused: None, unsent: room, broken_rule: None }
-    }
-
-    pub(super) fn statistics(&self) -> Statistics {
-        self.engine.statistics()
+        Self { engine, link, datagram: room.clone(), refused: None, unsent: room }
     }
 
     /// Everything that is to be done now.
@@ -66,7 +61,7 @@ impl SimPort {
                 return Some(Duration::from_nanos(now) + RETRY);
             }
         }
-        self.broken_rule = Some("an engine has more to send at one time than anybody may");
+        self.link.net().complain("an engine has more to send at one time than anybody may");
         Some(Duration::from_nanos(now) + RETRY)
     }
 }

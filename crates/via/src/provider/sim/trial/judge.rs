@@ -51,7 +51,9 @@ impl Judge<'_> {
             (Status::Flushed, Some(Ended::ReceiverNotReady | Ended::TooLong | Ended::Protection)) => {}
             (Status::Flushed, Some(Ended::Here | Ended::ByPeer)) => {}
             (Status::ConnectionLost, Some(Ended::Silent)) => {}
-            (status, ended) => return Err(format!("operation {index} came back with {status:?}; the VI ended with {ended:?}")),
+            (status, ended) => {
+                return Err(format!("operation {index} came back with {status:?}; the VI ended with {ended:?}"));
+            }
         }
         let peer = &sides[1 - side];
         if is_refused && self.is_reliable() && peer.taken > index {
@@ -77,7 +79,8 @@ impl Judge<'_> {
         if length != operation.length {
             return Err(format!("operation {index} of {} bytes was done with {length}", operation.length));
         }
-        if operation.fault.is_some() && self.is_reliable() && (operation.length > 0 || is_refused_when_empty(operation)) {
+        if operation.fault.is_some() && self.is_reliable() && (operation.length > 0 || is_refused_when_empty(operation))
+        {
             return Err(format!("operation {index} was done although {:?} is wrong", operation.fault));
         }
         let (Some(memory), Some(peers)) = (&own.memory, &peer.memory) else { return Ok(()) };
@@ -109,7 +112,9 @@ impl Judge<'_> {
             Status::Done => self.taken(sides, side, index, descriptor),
             Status::TooLong => self.too_long(sides, side, index),
             Status::Flushed if sides[side].ended.is_some() => Ok(()),
-            status => Err(format!("receive {index} came back with {status:?}; the VI ended with {:?}", sides[side].ended)),
+            status => {
+                Err(format!("receive {index} came back with {status:?}; the VI ended with {:?}", sides[side].ended))
+            }
         }
     }
 
@@ -147,6 +152,7 @@ impl Judge<'_> {
             return Err(format!("operation {number} was received after operation {failed} had failed"));
         }
         sides[side].taken = number + 1;
+        sides[side].messages += 1;
         Ok(())
     }
 
@@ -196,7 +202,11 @@ impl Judge<'_> {
             }
             _ => false,
         };
-        if is_plausible { Ok(()) } else { Err(format!("the connection ended with {why:?}; the peer's with {:?}", peer.ended)) }
+        if is_plausible {
+            Ok(())
+        } else {
+            Err(format!("the connection ended with {why:?}; the peer's with {:?}", peer.ended))
+        }
     }
 
     fn is_severed(&self) -> bool {
@@ -223,8 +233,12 @@ impl Judge<'_> {
         for side in sides {
             let (own, peer) = (&sides[side.number], &sides[1 - side.number]);
             let (Some(memory), Some(peers)) = (&own.memory, &peer.memory) else { continue };
-            let areas =
-                [("source", &memory.source), ("landing", &memory.landing), ("target", &memory.target), ("inbox", &memory.inbox)];
+            let areas = [
+                ("source", &memory.source),
+                ("landing", &memory.landing),
+                ("target", &memory.target),
+                ("inbox", &memory.inbox),
+            ];
             if let Some((name, _)) = areas.iter().find(|(_, area)| area.is_overrun()) {
                 return Err(format!("side {}: somebody wrote beside the stretches of the {name} area", side.number));
             }
@@ -237,7 +251,10 @@ impl Judge<'_> {
                 if operation.kind == Kind::Write && self.is_reliable() && is_after {
                     let bytes = peers.target.bytes(index, operation.length);
                     if bytes.iter().any(|byte| *byte != 0) {
-                        return Err(format!("side {}: operation {index} was performed after one that failed", side.number));
+                        return Err(format!(
+                            "side {}: operation {index} was performed after one that failed",
+                            side.number
+                        ));
                     }
                 }
                 let is_there = || peers.target.bytes(index, operation.length) == expected;
@@ -255,7 +272,8 @@ impl Judge<'_> {
         let own = &sides[side];
         let work = &self.round.sides[side];
         let all = work.operations.len();
-        let is_received = !self.is_reliable() || self.consuming(side, own.taken, self.round.sides[1 - side].operations.len()) == 0;
+        let is_received =
+            !self.is_reliable() || self.consuming(side, own.taken, self.round.sides[1 - side].operations.len()) == 0;
         own.posted == all && own.completed == all && own.receives == work.receives.len() && is_received
     }
 }

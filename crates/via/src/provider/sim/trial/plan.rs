@@ -115,7 +115,8 @@ impl Plan {
     pub(super) fn failing(&self) -> u64 {
         let through = |conditions: &Conditions| {
             let bad = [conditions.loss, conditions.corrupt, conditions.truncate, conditions.busy];
-            bad.iter().fold(1_000_000, |left, share| left * u64::from(1_000_000 - share.parts_per_million()) / 1_000_000)
+            bad.iter()
+                .fold(1_000_000, |left, share| left * u64::from(1_000_000 - share.parts_per_million()) / 1_000_000)
         };
         1_000_000 - through(&self.conditions[0]) * through(&self.conditions[1]) / 1_000_000
     }

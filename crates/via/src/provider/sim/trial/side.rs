@@ -35,6 +35,8 @@ pub(super) struct Side {
     /// Operations of the peer up to this one have been looked at: the next receive holds a later one.
     pub(super) taken: usize,
     pub(super) ended: Option<Ended>,
+    /// Receives that hold something.
+    pub(super) messages: u64,
 }
 
 /// How far a side has come with its connection.
@@ -158,6 +160,7 @@ impl Side {
             received: 0,
             taken: 0,
             ended: None,
+            messages: 0,
         })
     }
 
@@ -165,7 +168,8 @@ impl Side {
     pub(super) fn prepare(&mut self, key: u64, round: &Round) -> Result<(), Error> {
         let (own, peers) = (&round.sides[self.number], &round.sides[1 - self.number]);
         let area = |access, lengths: &mut dyn Iterator<Item = u32>| Area::new(&self.nic, &self.tag, access, lengths);
-        let lengths = |operations: &[Operation]| operations.iter().map(|one| one.length).collect::<Vec<_>>().into_iter();
+        let lengths =
+            |operations: &[Operation]| operations.iter().map(|one| one.length).collect::<Vec<_>>().into_iter();
         let memory = Areas {
             source: area(Access::LOCAL, &mut lengths(&own.operations))?,
             landing: area(Access::LOCAL, &mut lengths(&own.operations))?,
