@@ -1,10 +1,16 @@
 //! The cases that all this is about: calls of an object in another process.
 
+mod rate;
+
+pub use rate::cases as rates;
+
 use crate::{Calls, Case, Error, Exchange, Label, Parent, Path, Payload, Placement, ServerProcess, Wait};
 use obvia::Waiting;
+use std::cell::OnceCell;
 use std::convert::Infallible;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicI64, AtomicU32};
+use std::sync::{Arc, Mutex, PoisonError};
 
 mod interface {
     obvia::include_idl!("bench");
@@ -36,7 +42,7 @@ pub fn cases(
 ) -> Result<Vec<Box<dyn Case>>, Error> {
     let mut cases = Vec::new();
     for wait in waits.iter().copied().filter(|wait| *wait != Wait::Poll || !placement.is_one_cpu()) {
-        let label = |case, bytes| Label { case, bytes, path, wait };
+        let label = |case, bytes| Label { case, bytes, at_once: 1, path, wait };
         if methods.contains(&Method::Null) {
             let exchange = Null { remote: Remote::start(path, wait, placement)?, seen: 1 };
             cases.push(boxed(label("null", 0), exchange));
@@ -69,23 +75,32 @@ struct Remote {
 
 impl Remote {
     fn start(path: Path, wait: Wait, placement: Placement) -> Result<Self, Error> {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let name = format!("bench-{}-{}", std::process::id(), NEXT.fetch_add(1, Relaxed));
-        let [bench, serve] = SERVE;
-        let cpu = placement.server.to_string();
-        let mut arguments = vec![bench, serve, &name, wait.name(), "--cpu", &cpu];
-        if path == Path::NcacnViUdp {
-            arguments.extend(["--listen", "ncacn_vi_udp:127.0.0.1"]);
-        }
-        let mut server = ServerProcess::start(&arguments, None)?;
-        obvia::set_waiting(policy(wait));
-        let address = if path == Path::NcacnViShm { name } else { reached_by(&name, path)? };
+        let (mut server, address) = start(path, wait, Some(placement))?;
         let object: IBench = obvia::connect(&address).map_err(failed)?;
         // The first call takes a connection, with the policy just set.
         object.Null().map_err(failed)?;
         server.rest()?;
         Ok(Self { object, server })
     }
+}
+
+/// Starts a server process, and sets this one's policy. The second value is what to connect to.
+fn start(path: Path, wait: Wait, placement: Option<Placement>) -> Result<(ServerProcess, String), Error> {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let name = format!("bench-{}-{}", std::process::id(), NEXT.fetch_add(1, Relaxed));
+    let [bench, serve] = SERVE;
+    let mut arguments = vec![bench, serve, &name, wait.name()];
+    let cpu = placement.map(|placement| placement.server.to_string());
+    if let Some(cpu) = &cpu {
+        arguments.extend(["--cpu", cpu]);
+    }
+    if path == Path::NcacnViUdp {
+        arguments.extend(["--listen", "ncacn_vi_udp:127.0.0.1"]);
+    }
+    let server = ServerProcess::start(&arguments, None)?;
+    obvia::set_waiting(policy(wait));
+    let address = if path == Path::NcacnViShm { name } else { reached_by(&name, path)? };
+    Ok((server, address))
 }
 
 /// The string binding by which a server of this host is reached over a path.
@@ -103,7 +118,8 @@ impl Drop for Remote {
     }
 }
 
-fn policy(wait: Wait) -> Waiting {
+/// A policy as the library under test has it.
+pub(crate) fn policy(wait: Wait) -> Waiting {
     match wait {
         Wait::Adaptive => Waiting::Adaptive,
         Wait::Block => Waiting::Block,
@@ -137,8 +153,8 @@ impl Exchange for Null {
         Err(Error::Corrupt { what: "the count of calls", expected: expected as u64, found: self.seen as u64 })
     }
 
-    fn server(&mut self) -> &mut ServerProcess {
-        &mut self.remote.server
+    fn server(&mut self) -> Option<&mut ServerProcess> {
+        Some(&mut self.remote.server)
     }
 }
 
@@ -162,8 +178,8 @@ impl Exchange for PfsOpen {
         Ok(())
     }
 
-    fn server(&mut self) -> &mut ServerProcess {
-        &mut self.remote.server
+    fn server(&mut self) -> Option<&mut ServerProcess> {
+        Some(&mut self.remote.server)
     }
 }
 
@@ -182,8 +198,8 @@ impl Exchange for MoveData {
         self.payload.verify(calls)
     }
 
-    fn server(&mut self) -> &mut ServerProcess {
-        &mut self.remote.server
+    fn server(&mut self) -> Option<&mut ServerProcess> {
+        Some(&mut self.remote.server)
     }
 }
 
@@ -191,13 +207,30 @@ impl Exchange for MoveData {
 #[windows_core::implement(IBench)]
 #[derive(Default)]
 struct Bench {
-    // One client, so the count is written by one thread and shared with none.
-    calls: AtomicI64,
+    counts: Mutex<Vec<Arc<Count>>>,
+}
+
+/// Calls that one thread has answered. On lines of its own: threads that count must not hinder each other.
+#[derive(Default)]
+#[repr(align(128))]
+struct Count(AtomicI64);
+
+thread_local! {
+    /// This thread's, once it has answered a call of the process's only object.
+    static COUNT: OnceCell<Arc<Count>> = const { OnceCell::new() };
 }
 
 impl Bench {
     fn count(&self) {
-        self.calls.store(self.calls.load(Relaxed) + 1, Relaxed);
+        COUNT.with(|count| {
+            let Count(count) = &**count.get_or_init(|| {
+                let count = Arc::<Count>::default();
+                self.counts.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&count));
+                count
+            });
+            // Only this thread writes it.
+            count.store(count.load(Relaxed) + 1, Relaxed);
+        });
     }
 }
 
@@ -208,7 +241,8 @@ impl IBench_Impl for Bench_Impl {
     }
 
     fn Calls(&self) -> obvia::Result<i64> {
-        Ok(self.calls.load(Relaxed))
+        let counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(counts.iter().map(|count| count.0.load(Relaxed)).sum())
     }
 
     fn pfs_open(&self, client: i32, fobj: i32, flags: i32, mode: i32) -> obvia::Result<i32> {
@@ -224,7 +258,13 @@ impl IBench_Impl for Bench_Impl {
 }
 
 /// The server process of a case: exports the object by `name`, and over a network if it is told to, until the client is gone.
-pub fn serve(name: &str, wait: Wait, cpu: usize, parent: u32, listen: Option<&str>) -> Result<Infallible, Error> {
+pub fn serve(
+    name: &str,
+    wait: Wait,
+    cpu: Option<usize>,
+    parent: u32,
+    listen: Option<&str>,
+) -> Result<Infallible, Error> {
     let parent = Parent::bind(parent, cpu)?;
     obvia::set_waiting(policy(wait));
     let _export = obvia::export(name, IBench::from(Bench::default())).map_err(failed)?;

@@ -4,11 +4,13 @@ use crate::{Error, Histogram, ServerProcess};
 use serde::Serialize;
 use std::time::Instant;
 
-/// The way a call takes.
+/// The way that what is measured takes.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Path {
+    /// Copying within the client.
+    Memcpy,
     /// A call of obvia over shared memory.
     NcacnViShm,
     /// A call of obvia over UDP and the loopback device.
@@ -19,33 +21,63 @@ pub enum Path {
     RawFutex,
     /// One cache line each way.
     RawLine,
+    /// TCP over the loopback device, a message there and one back.
+    Tcp,
+    /// TCP over the loopback device, one way.
+    TcpStream,
     /// UDP over the loopback device.
     Udp,
     /// A Unix stream socket.
     Unix,
+    /// Descriptors of a virtual interface over shared memory.
+    ViShm,
+    /// Descriptors of a virtual interface over UDP and the loopback device.
+    ViUdp,
 }
 
 impl Path {
     /// All of them, baselines last.
-    pub const ALL: [Self; 7] =
-        [Self::NcacnViShm, Self::NcacnViUdp, Self::RawLine, Self::RawCopy, Self::RawFutex, Self::Unix, Self::Udp];
+    pub const ALL: [Self; 12] = [
+        Self::NcacnViShm,
+        Self::NcacnViUdp,
+        Self::ViShm,
+        Self::ViUdp,
+        Self::RawLine,
+        Self::RawCopy,
+        Self::RawFutex,
+        Self::Unix,
+        Self::Udp,
+        Self::Tcp,
+        Self::TcpStream,
+        Self::Memcpy,
+    ];
 
     /// The name in reports.
     pub fn name(self) -> &'static str {
         match self {
+            Self::Memcpy => "memcpy",
             Self::NcacnViShm => "ncacn_vi_shm",
             Self::NcacnViUdp => "ncacn_vi_udp",
             Self::RawCopy => "raw_copy",
             Self::RawFutex => "raw_futex",
             Self::RawLine => "raw_line",
+            Self::Tcp => "tcp",
+            Self::TcpStream => "tcp_stream",
             Self::Udp => "udp",
             Self::Unix => "unix",
+            Self::ViShm => "vi_shm",
+            Self::ViUdp => "vi_udp",
         }
     }
 
     /// Whether this is something to compare with.
     pub fn is_baseline(self) -> bool {
-        !matches!(self, Self::NcacnViShm | Self::NcacnViUdp)
+        !matches!(self, Self::NcacnViShm | Self::NcacnViUdp | Self::ViShm | Self::ViUdp)
+    }
+
+    /// Whether it goes through the machine's network.
+    pub fn is_network(self) -> bool {
+        matches!(self, Self::NcacnViUdp | Self::Tcp | Self::TcpStream | Self::Udp | Self::ViUdp)
     }
 }
 
@@ -81,15 +113,20 @@ impl Wait {
 /// What a case is called in reports.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Label {
-    /// The method called: `null`, `pfs_open`, `MoveData`.
+    /// What is done: a method called (`null`, `pfs_open`, `MoveData`), or `send`, `write`, `read`.
     pub case: &'static str,
-    /// Bytes of payload, each way.
+    /// Bytes of payload: each way, of what goes both ways.
     pub bytes: usize,
+    /// Operations under way at once: threads that call, or the window of outstanding descriptors.
+    pub at_once: u32,
     /// The way taken.
     pub path: Path,
     /// The waiting policy of both sides.
     pub wait: Wait,
 }
+
+/// Fewest calls of a batch, and of the stamped calls after it.
+pub(crate) const CALLS_MIN: u32 = 4;
 
 /// One thing that is measured.
 ///
@@ -98,6 +135,11 @@ pub struct Label {
 pub trait Case {
     /// What it is called.
     fn label(&self) -> &Label;
+
+    /// Fewest calls of which a batch says something.
+    fn calls_min(&self) -> u32 {
+        CALLS_MIN
+    }
 
     /// Makes calls one after the other, with nothing else in between. The caller reads the clock before and after.
     fn batch(&mut self, calls: u32) -> Result<(), Error>;
@@ -117,14 +159,20 @@ pub trait Case {
 
 /// A call and its server: all that a case consists of, except for its name and its loops.
 pub trait Exchange {
-    /// One call. A wrong answer that is seen for next to nothing may be an error here.
+    /// One call. A wrong answer that is seen for next to nothing may be an error here. Where several operations are under
+    /// way at once this begins one, after it has waited for the oldest if the window was full.
     fn call(&mut self) -> Result<(), Error>;
+
+    /// Waits for the end of every operation that is under way: the last thing in a batch, and part of its time.
+    fn settle(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
 
     /// Checks the results of the `calls` calls since the last time.
     fn verify(&mut self, calls: u32) -> Result<(), Error>;
 
-    /// The process that answers.
-    fn server(&mut self) -> &mut ServerProcess;
+    /// The process that answers, where there is one.
+    fn server(&mut self) -> Option<&mut ServerProcess>;
 }
 
 /// The case that makes the calls of an exchange.
@@ -147,22 +195,32 @@ impl<E: Exchange> Case for Calls<E> {
         &self.label
     }
 
+    /// A window that is filled and emptied only once or twice says little about how it moves.
+    fn calls_min(&self) -> u32 {
+        CALLS_MIN.max(2 * self.label.at_once)
+    }
+
     fn batch(&mut self, calls: u32) -> Result<(), Error> {
         self.unverified += calls;
         for _ in 0..calls {
             self.exchange.call()?;
         }
-        Ok(())
+        self.exchange.settle()
     }
 
     fn stamped(&mut self, calls: u32, into: &mut Histogram) -> Result<(), Error> {
-        self.unverified += calls;
+        // With a full window each call takes as long as one operation; until then it waits for nothing.
+        let filling = self.label.at_once - 1;
+        self.unverified += filling + calls;
+        for _ in 0..filling {
+            self.exchange.call()?;
+        }
         for _ in 0..calls {
             let before = Instant::now();
             self.exchange.call()?;
             into.record(before.elapsed());
         }
-        Ok(())
+        self.exchange.settle()
     }
 
     fn verify(&mut self) -> Result<(), Error> {
@@ -170,11 +228,11 @@ impl<E: Exchange> Case for Calls<E> {
     }
 
     fn resume(&mut self) -> Result<(), Error> {
-        self.exchange.server().resume()
+        self.exchange.server().map_or(Ok(()), ServerProcess::resume)
     }
 
     fn rest(&mut self) -> Result<(), Error> {
-        self.exchange.server().rest()
+        self.exchange.server().map_or(Ok(()), ServerProcess::rest)
     }
 }
 

@@ -27,6 +27,14 @@ impl Histogram {
         self.total += 1;
     }
 
+    /// Counts what another one counted.
+    pub fn add(&mut self, other: &Self) {
+        for (count, more) in self.counts.iter_mut().zip(&other.counts) {
+            *count += more;
+        }
+        self.total += other.total;
+    }
+
     /// Calls counted.
     pub fn total(&self) -> u64 {
         self.total
@@ -102,6 +110,15 @@ mod tests {
         assert_eq!(histogram.quantile(500), Some(50.0));
         assert_eq!(histogram.quantile(990), Some(99.0));
         assert_eq!(histogram.quantile(1000), Some(100.0));
+    }
+
+    #[test]
+    fn what_two_counted_is_counted_by_their_sum() {
+        let (mut one, mut other) = (Histogram::new(), Histogram::new());
+        (1..=50).for_each(|nanoseconds| one.record(Duration::from_nanos(nanoseconds)));
+        (51..=100).for_each(|nanoseconds| other.record(Duration::from_nanos(nanoseconds)));
+        one.add(&other);
+        assert_eq!((one.total(), one.quantile(500), one.quantile(990)), (100, Some(50.0), Some(99.0)));
     }
 
     #[test]

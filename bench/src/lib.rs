@@ -5,6 +5,7 @@
 //! - [`report`]: rows with ratios, as a table, as JSON and as a plot.
 //! - [`run`]: takes all cases in turn, round after round, so that drift of the machine hits all alike.
 //! - [`Case`]: one thing that is measured; [`Calls`] makes one of any [`Exchange`].
+//! - [`calls`] and [`vi`]: what is measured: calls, and below them the descriptors that virtual interfaces carry.
 //! - [`raw`]: the baselines: what two processes can do at best with bare memory, futexes and sockets.
 //! - [`ServerProcess`]: the other process of a case. Only the one being measured runs, the others are stopped.
 //!
@@ -16,11 +17,13 @@ mod error;
 mod histogram;
 mod machine;
 mod payload;
+mod places;
 pub mod raw;
 pub mod report;
 mod run;
 mod server;
 mod stats;
+pub mod vi;
 
 pub use case::{Calls, Case, Exchange, Label, Path, Wait};
 pub use error::Error;

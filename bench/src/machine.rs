@@ -63,13 +63,13 @@ pub struct Machine {
     pub kernel: String,
     /// Processors this process may use.
     pub cores: usize,
-    /// Processors of client and server, as in `0,1`.
+    /// Processors of client and server, as in `0,1`; or `any`.
     pub placement: String,
 }
 
 impl Machine {
     /// Looks at the machine. Must come before pinning, which hides processors.
-    pub fn look(placement: Placement) -> Self {
+    pub fn look(placement: Option<Placement>) -> Self {
         let read = |path| std::fs::read_to_string(path).unwrap_or_default();
         let cpuinfo = read("/proc/cpuinfo");
         let model = cpuinfo
@@ -82,14 +82,16 @@ impl Machine {
             cpu: model.to_owned(),
             kernel,
             cores: std::thread::available_parallelism().map_or(1, usize::from),
-            placement: placement.to_string(),
+            placement: placement.map_or_else(|| "any".to_owned(), |placement| placement.to_string()),
         }
     }
 }
 
 impl fmt::Display for Machine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}, {}, {} cores, client and server on CPU {}", self.cpu, self.kernel, self.cores, self.placement)
+        let Self { cpu, kernel, cores, placement } = self;
+        let place = if placement == "any" { "any CPU".to_owned() } else { format!("CPU {placement}") };
+        write!(f, "{cpu}, {kernel}, {cores} cores, client and server on {place}")
     }
 }
 
@@ -110,8 +112,10 @@ mod tests {
 
     #[test]
     fn machine_knows_its_kernel() {
-        let machine = Machine::look(Placement { client: 0, server: 0 });
+        let machine = Machine::look(Some(Placement { client: 0, server: 0 }));
         assert!(machine.kernel.len() > 3 && machine.cores > 0);
         assert!(machine.to_string().contains(&machine.cpu));
+        assert!(machine.to_string().ends_with("on CPU 0,0"), "{machine}");
+        assert!(Machine::look(None).to_string().ends_with("on any CPU"));
     }
 }

@@ -84,7 +84,8 @@ pub(crate) fn count_call(first: u32) -> u32 {
     first.wrapping_add(1)
 }
 
-fn pattern(seed: u32, index: usize) -> u32 {
+/// The word that a seed has at a place.
+pub(crate) fn pattern(seed: u32, index: usize) -> u32 {
     (index as u32 ^ seed.wrapping_mul(0x9e37_79b9)).wrapping_mul(0x85eb_ca6b)
 }
 

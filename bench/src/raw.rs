@@ -3,13 +3,15 @@
 //! None of them checks anything that a peer writes, looks up an object, or has more than one message on the way: that is
 //! the point of them. Each case has a server process of its own.
 
+mod memcpy;
 mod memory;
 mod sockets;
+mod stream;
 mod waiting;
 
 use crate::{Calls, Case, Error, Exchange, Label, Parent, Path, Payload, Placement, ServerProcess, Wait};
 use memory::{ClientEnd, ServerEnd};
-use sockets::{Transport, Udp, Unix, Wire};
+use sockets::{Tcp, Transport, Udp, Unix, Wire};
 use std::convert::Infallible;
 use std::fmt;
 use std::os::fd::{AsFd, OwnedFd};
@@ -19,7 +21,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use waiting::{Pause, Sleep, Spin, Waiting};
 
 /// The longest array that goes in one datagram, with its header.
-const UDP_BYTES_MAX: usize = 65_507 - 8;
+pub(crate) const UDP_BYTES_MAX: usize = 65_507 - 8;
 /// The subcommand that [`serve`] stands behind.
 pub const SERVE: [&str; 2] = ["bench", "serve-raw"];
 
@@ -31,7 +33,7 @@ pub struct Kind {
 }
 
 impl Kind {
-    const ALL: [Self; 9] = {
+    const ALL: [Self; 13] = {
         const fn kind(path: Path, wait: Wait) -> Kind {
             Kind { path, wait }
         }
@@ -45,15 +47,22 @@ impl Kind {
             kind(Path::Unix, Wait::Block),
             kind(Path::Udp, Wait::Poll),
             kind(Path::Udp, Wait::Block),
+            kind(Path::Tcp, Wait::Poll),
+            kind(Path::Tcp, Wait::Block),
+            kind(Path::TcpStream, Wait::Poll),
+            kind(Path::TcpStream, Wait::Block),
         ]
     };
 
-    /// Whether calls of this many bytes are a case of it. The line carries no payload, the copy nothing else.
+    /// Whether round trips of this many bytes are a case of it. The line carries no payload, the copy nothing else, and TCP what
+    /// is too much for a datagram.
     fn carries(self, bytes: usize) -> bool {
         match self.path {
             Path::RawLine => bytes == 0,
             Path::RawCopy => bytes > 0,
             Path::Udp => bytes <= UDP_BYTES_MAX,
+            Path::Tcp => bytes > UDP_BYTES_MAX,
+            Path::TcpStream => false,
             _ => true,
         }
     }
@@ -82,29 +91,67 @@ impl FromStr for Kind {
     }
 }
 
-/// Starts the baselines of these paths that make sense at this placement: for the null call and for arrays of these sizes.
-pub fn cases(paths: &[Path], sizes: &[usize], placement: Placement) -> Result<Vec<Box<dyn Case>>, Error> {
+/// What a baseline carries there and back, and what that is called in reports.
+#[derive(Clone, Copy, Debug)]
+pub struct Load {
+    /// The name of the case.
+    pub case: &'static str,
+    /// Bytes each way; 0 for none.
+    pub bytes: usize,
+}
+
+/// Starts the baselines of these paths that make sense at this placement, for round trips of these loads.
+pub fn cases(paths: &[Path], loads: &[Load], placement: Placement) -> Result<Vec<Box<dyn Case>>, Error> {
     let mut cases = Vec::new();
-    for bytes in [0].into_iter().chain(sizes.iter().copied()) {
+    for load in loads {
         for kind in Kind::ALL {
-            if paths.contains(&kind.path) && kind.works(placement) && kind.carries(bytes) {
-                cases.push(case(kind, bytes, placement.server)?);
+            if paths.contains(&kind.path) && kind.works(placement) && kind.carries(load.bytes) {
+                cases.push(case(kind, *load, placement.server)?);
             }
         }
     }
     Ok(cases)
 }
 
-fn case(kind: Kind, bytes: usize, cpu: usize) -> Result<Box<dyn Case>, Error> {
-    let label = Label { case: if bytes == 0 { "null" } else { "MoveData" }, bytes, path: kind.path, wait: kind.wait };
-    let start = |fd| {
-        let [bench, serve] = SERVE;
-        let arguments = [bench, serve, &kind.to_string(), "--cpu", &cpu.to_string()];
-        let mut server = ServerProcess::start(&arguments, Some(fd))?;
-        // At once: dozens of servers that spin would make the start of the next ones slow.
-        server.rest()?;
-        Ok(server)
-    };
+/// Starts the baselines of these paths for what goes one way, in pieces of these sizes with so many places for them.
+pub fn flows(
+    case: &'static str,
+    paths: &[Path],
+    sizes: &[usize],
+    depth: u32,
+    placement: Placement,
+) -> Result<Vec<Box<dyn Case>>, Error> {
+    let mut cases: Vec<Box<dyn Case>> = Vec::new();
+    for bytes in sizes.iter().copied() {
+        let label = |path, wait| Label { case, bytes, at_once: 1, path, wait };
+        if paths.contains(&Path::Memcpy) {
+            let exchange = memcpy::Memcpy::new(bytes, depth)?;
+            cases.push(Box::new(Calls::new(label(Path::Memcpy, Wait::Poll), exchange)));
+        }
+        let streams = Kind::ALL.into_iter().filter(|kind| kind.path == Path::TcpStream && kind.works(placement));
+        for kind in streams.filter(|kind| paths.contains(&kind.path)) {
+            let (here, there) = Tcp::pair(kind.wait == Wait::Poll)?;
+            let server = start(kind, placement.server, there)?;
+            let exchange = stream::Streamed::new(here, server, bytes, depth)?;
+            cases.push(Box::new(Calls::new(label(kind.path, kind.wait), exchange)));
+        }
+    }
+    Ok(cases)
+}
+
+/// Starts the server process of a baseline, which shares `fd` with this one.
+fn start(kind: Kind, cpu: usize, fd: OwnedFd) -> Result<ServerProcess, Error> {
+    let [bench, serve] = SERVE;
+    let arguments = [bench, serve, &kind.to_string(), "--cpu", &cpu.to_string()];
+    let mut server = ServerProcess::start(&arguments, Some(fd))?;
+    // At once: dozens of servers that spin would make the start of the next ones slow.
+    server.rest()?;
+    Ok(server)
+}
+
+fn case(kind: Kind, Load { case, bytes }: Load, cpu: usize) -> Result<Box<dyn Case>, Error> {
+    let label = Label { case, bytes, at_once: 1, path: kind.path, wait: kind.wait };
+    let start = |fd| start(kind, cpu, fd);
     let spinning = kind.wait == Wait::Poll;
     Ok(match (kind.path, kind.wait) {
         (Path::RawLine | Path::RawCopy, Wait::Poll) => memory_case::<Spin>(label, start)?,
@@ -118,8 +165,12 @@ fn case(kind: Kind, bytes: usize, cpu: usize) -> Result<Box<dyn Case>, Error> {
             let (here, there) = Udp::pair(spinning)?;
             socket_case(label, here, start(there)?)?
         }
+        (Path::Tcp, _) => {
+            let (here, there) = Tcp::pair(spinning)?;
+            socket_case(label, here, start(there)?)?
+        }
         _ => {
-            return Err(Error::Usage { message: format!("{kind} is no baseline") });
+            return Err(Error::Usage { message: format!("{kind} makes no round trips") });
         }
     })
 }
@@ -163,8 +214,8 @@ impl<W: Waiting> Exchange for Line<W> {
         self.end.verify(calls)
     }
 
-    fn server(&mut self) -> &mut ServerProcess {
-        &mut self.server
+    fn server(&mut self) -> Option<&mut ServerProcess> {
+        Some(&mut self.server)
     }
 }
 
@@ -186,8 +237,8 @@ impl<W: Waiting> Exchange for Copied<W> {
         self.payload.verify(calls)
     }
 
-    fn server(&mut self) -> &mut ServerProcess {
-        &mut self.server
+    fn server(&mut self) -> Option<&mut ServerProcess> {
+        Some(&mut self.server)
     }
 }
 
@@ -225,25 +276,27 @@ impl<T: Transport> Exchange for Sent<T> {
         self.payload.verify(calls)
     }
 
-    fn server(&mut self) -> &mut ServerProcess {
-        &mut self.server
+    fn server(&mut self) -> Option<&mut ServerProcess> {
+        Some(&mut self.server)
     }
 }
 
 /// The server process of a baseline: answers until the client is gone. Standard input is what it shares with the client,
-/// as [`cases`] hands it over; a process serves once.
+/// as [`cases`] or [`flows`] hands it over; a process serves once.
 pub fn serve(kind: Kind, cpu: usize, parent: u32) -> Result<Infallible, Error> {
     static SERVING: AtomicBool = AtomicBool::new(false);
     if SERVING.swap(true, Relaxed) {
         return Err(Error::Usage { message: "this process serves a baseline already".to_owned() });
     }
-    let parent = Parent::bind(parent, cpu)?;
+    let parent = Parent::bind(parent, Some(cpu))?;
     let shared = std::io::stdin().as_fd().try_clone_to_owned().map_err(Error::system("taking over standard input"))?;
     let spinning = kind.wait == Wait::Poll;
     let copying = kind.path != Path::RawLine;
     match (kind.path, kind.wait) {
         (Path::Unix, _) => Wire::<Unix>::of(shared, spinning)?.serve(parent),
         (Path::Udp, _) => Wire::<Udp>::of(shared, spinning)?.serve(parent),
+        (Path::Tcp, _) => Wire::<Tcp>::of(shared, spinning)?.serve(parent),
+        (Path::TcpStream, _) => stream::serve(Wire::of(shared, spinning)?, parent),
         (_, Wait::Poll) => serve_memory::<Spin>(shared, copying, parent),
         (_, Wait::PollPause) => serve_memory::<Pause>(shared, copying, parent),
         _ => serve_memory::<Sleep>(shared, copying, parent),
@@ -275,6 +328,6 @@ mod tests {
         let one = Placement { client: 0, server: 0 };
         let left: Vec<_> = Kind::ALL.into_iter().filter(|kind| kind.works(one)).collect();
         assert!(left.iter().all(|kind| kind.wait == Wait::Block));
-        assert_eq!(left.len(), 3);
+        assert_eq!(left.len(), 5);
     }
 }

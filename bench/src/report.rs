@@ -8,18 +8,31 @@ pub use json::json;
 pub use plot::plot;
 pub use table::table;
 
-use crate::{Label, Machine, Measured, Path, Placement, Wait, median};
+use crate::{Label, Machine, Measured, Path, Placement, Wait, median, raw};
 
 /// Arguments of up to this many bytes travel in the line of the message itself.
 const IN_LINE_BYTES: usize = 48;
 
+/// What was measured, and hence what a row means.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Measurement {
+    /// Round trips of calls.
+    CallLatency,
+    /// Round trips of messages.
+    SendLatency,
+    /// Operations that move bytes one way, several under way at once.
+    Bandwidth,
+    /// Calls of several threads at once.
+    CallRate,
+}
+
 /// All that is reported.
 #[derive(Debug)]
 pub struct Report {
+    /// What was measured.
+    pub measurement: Measurement,
     /// What it was measured on.
     pub machine: Machine,
-    /// Where both sides ran.
-    pub placement: Placement,
     /// One row a case, in the order measured.
     pub rows: Vec<Row>,
     /// Cases that failed, with the reason.
@@ -33,7 +46,7 @@ pub struct Report {
 pub struct Row {
     /// Its name.
     pub label: Label,
-    /// Nanoseconds per call: the median over the batches.
+    /// Nanoseconds per operation: the median over the batches.
     pub p50_ns: f64,
     /// Percentiles of the stamped calls, each with the clock read around it: 50, 90, 99, 99.9.
     pub stamped_ns: [f64; 4],
@@ -45,7 +58,12 @@ pub struct Row {
 
 impl Report {
     /// Draws the results together.
-    pub fn new(machine: Machine, placement: Placement, measured: Vec<Measured>) -> Self {
+    pub fn new(
+        measurement: Measurement,
+        machine: Machine,
+        placement: Option<Placement>,
+        measured: Vec<Measured>,
+    ) -> Self {
         let mut rows = Vec::new();
         let mut failures = Vec::new();
         let mut warnings = Vec::new();
@@ -66,13 +84,18 @@ impl Report {
                 ratio_p50: None,
             });
         }
+        let one_cpu = placement.is_some_and(Placement::is_one_cpu);
         for index in 0..rows.len() {
-            let raw = baseline(&rows[index].label, &rows, placement);
+            let raw = match measurement {
+                Measurement::CallLatency | Measurement::SendLatency => round_trip(&rows[index].label, &rows, one_cpu),
+                Measurement::Bandwidth => one_way(&rows[index].label, &rows, one_cpu),
+                Measurement::CallRate => one_thread(&rows[index].label, &rows),
+            };
             let row = &mut rows[index];
             row.raw_p50_ns = raw;
             row.ratio_p50 = raw.map(|raw| row.p50_ns / raw);
         }
-        Self { machine, placement, rows, failures, warnings }
+        Self { measurement, machine, rows, failures, warnings }
     }
 }
 
@@ -96,12 +119,12 @@ fn unsteady(label: &Label, batches: &[f64]) -> Option<String> {
     })
 }
 
-/// The time of what a case is to be compared with: the best that any program could do that waits the same way.
-fn baseline(label: &Label, rows: &[Row], placement: Placement) -> Option<f64> {
+/// The time of what a round trip is to be compared with: the best that any program could do that waits the same way.
+fn round_trip(label: &Label, rows: &[Row], one_cpu: bool) -> Option<f64> {
     let in_line = label.bytes <= IN_LINE_BYTES;
-    let path = if matches!(label.path, Path::NcacnViUdp | Path::Udp) {
-        Path::Udp
-    } else if placement.is_one_cpu() {
+    let path = if label.path.is_network() {
+        if label.bytes > raw::UDP_BYTES_MAX { Path::Tcp } else { Path::Udp }
+    } else if one_cpu {
         Path::Unix
     } else if label.wait == Wait::Block {
         Path::RawFutex
@@ -111,14 +134,47 @@ fn baseline(label: &Label, rows: &[Row], placement: Placement) -> Option<f64> {
         Path::RawCopy
     };
     let bytes = if in_line { 0 } else { label.bytes };
-    let sleeps = label.wait == Wait::Block || placement.is_one_cpu();
+    let sleeps = label.wait == Wait::Block || one_cpu;
     rows.iter()
         .filter(|row| row.label.path == path && row.label.bytes == bytes)
         // On one processor the spinning variants are others' business; whoever sleeps is compared with who sleeps.
         .filter(|row| path != Path::Unix || row.label.wait == Wait::Block)
-        .filter(|row| path != Path::Udp || (row.label.wait == Wait::Block) == sleeps)
+        .filter(|row| !path.is_network() || (row.label.wait == Wait::Block) == sleeps)
         .map(|row| row.p50_ns)
         .min_by(f64::total_cmp)
+}
+
+/// The same for bytes that go one way: a stream of the system's through the network, a copy within one process through memory.
+fn one_way(label: &Label, rows: &[Row], one_cpu: bool) -> Option<f64> {
+    let path = if label.path.is_network() { Path::TcpStream } else { Path::Memcpy };
+    let sleeps = label.wait == Wait::Block || one_cpu;
+    rows.iter()
+        .filter(|row| row.label.path == path && row.label.bytes == label.bytes)
+        .filter(|row| path == Path::Memcpy || (row.label.wait == Wait::Block) == sleeps)
+        .map(|row| row.p50_ns)
+        .min_by(f64::total_cmp)
+}
+
+/// What calls of several threads are to be compared with: those of one.
+fn one_thread(label: &Label, rows: &[Row]) -> Option<f64> {
+    let alone = |row: &&Row| (row.label.path, row.label.wait, row.label.at_once) == (label.path, label.wait, 1);
+    rows.iter().find(alone).map(|row| row.p50_ns)
+}
+
+impl Row {
+    /// Operations under way at once. Baselines have no say in that: a copy is made at once, a stream is the system's.
+    fn at_once(&self) -> Option<u32> {
+        (!self.label.path.is_baseline()).then_some(self.label.at_once)
+    }
+
+    /// Bytes or calls in a second, of a measurement that is of such.
+    fn rate(&self, measurement: Measurement) -> Option<f64> {
+        match measurement {
+            Measurement::CallLatency | Measurement::SendLatency => None,
+            Measurement::Bandwidth => Some(self.label.bytes as f64 * 1e9 / self.p50_ns),
+            Measurement::CallRate => Some(1e9 / self.p50_ns),
+        }
+    }
 }
 
 #[cfg(test)]

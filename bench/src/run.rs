@@ -1,5 +1,6 @@
 //! The run: all cases in turn, round after round, so that drift of the machine hits all alike.
 
+use crate::case::CALLS_MIN;
 use crate::{Case, Error, Histogram, Label, Placement, machine};
 use std::time::{Duration, Instant};
 
@@ -12,12 +13,9 @@ pub struct Plan {
     pub batch: u32,
     /// About how long a batch may take.
     pub batch_time: Duration,
-    /// The processors of the two sides.
-    pub placement: Placement,
+    /// The processors of the two sides; wherever the system puts them if nothing is said.
+    pub placement: Option<Placement>,
 }
-
-/// Fewest calls of a batch, and of the stamped calls after it.
-const CALLS_MIN: u32 = 4;
 
 /// How far the run is.
 #[derive(Clone, Copy, Debug)]
@@ -55,7 +53,9 @@ pub fn run(
     plan: &Plan,
     mut progress: impl FnMut(Progress<'_>),
 ) -> Result<Vec<Measured>, Error> {
-    machine::pin(plan.placement.client)?;
+    if let Some(placement) = plan.placement {
+        machine::pin(placement.client)?;
+    }
     let mut turns = Vec::with_capacity(cases.len());
     for case in cases {
         let measured = Measured {
@@ -104,8 +104,9 @@ impl Turn<'_> {
         if self.calls > 0 {
             return self.case.batch((self.calls / 10).max(2));
         }
-        self.case.batch(CALLS_MIN)?;
-        let mut calls = CALLS_MIN;
+        let fewest = self.case.calls_min();
+        self.case.batch(fewest)?;
+        let mut calls = fewest;
         loop {
             let before = Instant::now();
             self.case.batch(calls)?;
@@ -113,7 +114,7 @@ impl Turn<'_> {
             if took >= plan.batch_time / 4 || calls >= plan.batch {
                 let fitting = plan.batch_time.as_nanos() * u128::from(calls) / took.as_nanos().max(1);
                 let fitting = u32::try_from(fitting).unwrap_or(u32::MAX);
-                self.calls = fitting.clamp(CALLS_MIN, plan.batch.max(CALLS_MIN));
+                self.calls = fitting.clamp(fewest, plan.batch.max(fewest));
                 return Ok(());
             }
             calls *= 2;
@@ -180,7 +181,7 @@ mod tests {
 
     fn noted(case: &'static str, fails_after: u32, notes: &Rc<RefCell<Vec<String>>>) -> Box<dyn Case> {
         Box::new(Noted {
-            label: Label { case, bytes: 0, path: Path::Unix, wait: Wait::Block },
+            label: Label { case, bytes: 0, at_once: 1, path: Path::Unix, wait: Wait::Block },
             sleep: Duration::from_micros(100),
             fails_after,
             notes: notes.clone(),
@@ -195,7 +196,7 @@ mod tests {
             rounds: 3,
             batch: 1000,
             batch_time: Duration::from_millis(2),
-            placement: Placement::first_two().unwrap(),
+            placement: Some(Placement::first_two().unwrap()),
         };
         let measured = run(&mut cases, &plan, |_| ()).unwrap();
         let expected = "a rest,b rest,\

@@ -9,7 +9,7 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 /// How long a client waits for an answer before it gives up.
-const PATIENCE: Duration = Duration::from_secs(10);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 /// What a server prints once it can be called.
 const READY: &str = "ready";
 
@@ -53,6 +53,15 @@ impl ServerProcess {
     /// Starts this program with `arguments` and the number of this process, with `stdin` as its standard input, and
     /// waits until it says that it is ready (see [`Parent::ready`]).
     pub fn start(arguments: &[&str], stdin: Option<OwnedFd>) -> Result<Self, Error> {
+        Self::start_with(arguments, stdin, || Ok(())).map(|(server, ())| server)
+    }
+
+    /// The same, and does this side's part of what makes it ready meanwhile.
+    pub fn start_with<T>(
+        arguments: &[&str],
+        stdin: Option<OwnedFd>,
+        meanwhile: impl FnOnce() -> Result<T, Error>,
+    ) -> Result<(Self, T), Error> {
         // The link leads to the very file that runs here, even if another has taken its name meanwhile.
         let child = Command::new("/proc/self/exe")
             .args(arguments)
@@ -63,8 +72,9 @@ impl ServerProcess {
             .map_err(Error::system("starting the server process"))?;
         let pid = Pid::from_child(&child);
         let mut server = Self { child, pid };
+        let done = meanwhile()?;
         server.wait_until_ready()?;
-        Ok(server)
+        Ok((server, done))
     }
 
     fn wait_until_ready(&mut self) -> Result<(), Error> {
@@ -130,10 +140,12 @@ pub struct Parent {
 }
 
 impl Parent {
-    /// To be called first in a server process: binds its life to that of process `parent`, and pins it to `cpu`.
-    pub fn bind(parent: u32, cpu: usize) -> Result<Self, Error> {
+    /// To be called first in a server process: binds its life to that of process `parent`, and pins it to `cpu` if one is given.
+    pub fn bind(parent: u32, cpu: Option<usize>) -> Result<Self, Error> {
         set_parent_process_death_signal(Some(Signal::KILL)).map_err(Error::system("asking to end with the client"))?;
-        machine::pin(cpu)?;
+        if let Some(cpu) = cpu {
+            machine::pin(cpu)?;
+        }
         let pid = i32::try_from(parent).ok().and_then(Pid::from_raw);
         let mut parent = Self { pid };
         // It may have ended before the signal was asked for.

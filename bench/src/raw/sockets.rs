@@ -6,7 +6,7 @@ use crate::payload::{HEADER_WORDS, count_call};
 use crate::{Error, Parent, Stalling, Watch};
 use std::convert::Infallible;
 use std::io::{self, ErrorKind, Read, Write};
-use std::net::{Ipv4Addr, UdpSocket};
+use std::net::{Ipv4Addr, TcpListener, TcpStream, UdpSocket};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
@@ -100,6 +100,54 @@ impl Transport for Udp {
     }
 }
 
+/// TCP over the loopback device, every message sent at once.
+#[derive(Debug)]
+pub(super) struct Tcp(TcpStream);
+
+impl Tcp {
+    /// The client's end and the server's.
+    pub(super) fn pair(spinning: bool) -> Result<(Wire<Self>, OwnedFd), Error> {
+        let connected = || {
+            let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+            let here = TcpStream::connect(listener.local_addr()?)?;
+            let own = here.local_addr()?;
+            loop {
+                let (there, peer) = listener.accept()?;
+                // Anybody on this host may connect; nobody is kept waiting for, as this end's connection is queued already.
+                if peer == own {
+                    return Ok((here, there));
+                }
+            }
+        };
+        let (here, there) = connected().map_err(Error::system::<io::Error>("making TCP sockets"))?;
+        Ok((Wire::of(here.into(), spinning)?, there.into()))
+    }
+}
+
+impl Transport for Tcp {
+    fn of(fd: OwnedFd) -> Self {
+        Self(fd.into())
+    }
+
+    fn set_waiting(&self, spinning: bool) -> io::Result<()> {
+        self.0.set_nodelay(true)?;
+        self.0.set_nonblocking(spinning)?;
+        self.0.set_read_timeout(Some(NAP))?;
+        self.0.set_write_timeout(Some(NAP))
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+        match self.0.read(room)? {
+            0 => Err(ErrorKind::UnexpectedEof.into()),
+            count => Ok(count),
+        }
+    }
+}
+
 /// One end of a socket that carries messages.
 #[derive(Debug)]
 pub(super) struct Wire<T> {
@@ -145,6 +193,11 @@ impl<T: Transport> Wire<T> {
                 return Ok(words);
             }
         }
+    }
+
+    /// Receives what there is, at least one byte; how much that is.
+    pub(super) fn receive_some(&mut self, room: &mut [u8], watch: &mut impl Watch) -> Result<usize, Error> {
+        self.persist(watch, |transport| transport.read(room))
     }
 
     /// Repeats one operation until it does something.
@@ -243,9 +296,11 @@ mod tests {
     }
 
     #[test]
-    fn calls_are_answered_over_either_socket_asleep_and_spinning() {
+    fn calls_are_answered_over_every_socket_asleep_and_spinning() {
         for spinning in [false, true] {
             let (here, there) = Unix::pair(spinning).unwrap();
+            calls_are_answered(here, there, 1 << 20);
+            let (here, there) = Tcp::pair(spinning).unwrap();
             calls_are_answered(here, there, 1 << 20);
             let (here, there) = Udp::pair(spinning).unwrap();
             calls_are_answered(here, there, 8192);

@@ -1,6 +1,6 @@
 //! The report for programs.
 
-use super::{Report, Row};
+use super::{Measurement, Report, Row};
 use crate::{Machine, Path, Wait};
 use serde::Serialize;
 
@@ -20,18 +20,33 @@ struct Line {
     p99_ns: f64,
     raw_p50_ns: Option<f64>,
     ratio_p50: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bytes_per_s: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    depth: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    calls_per_s: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    threads: Option<u32>,
 }
 
 /// The report as JSON: `{"machine": {...}, "rows": [{"case", "bytes", "path", "wait", "p50_ns", "p99_ns", "raw_p50_ns",
 /// "ratio_p50"}]}`. A row whose baseline was not measured has null for the last two.
+///
+/// Rows of a bandwidth have `bytes_per_s` and, unless they are baselines, `depth` besides, rows of a call rate `calls_per_s` and `threads`.
 pub fn json(report: &Report) -> String {
-    let document = Document { machine: &report.machine, rows: report.rows.iter().map(line).collect() };
+    let document = Document {
+        machine: &report.machine,
+        rows: report.rows.iter().map(|row| line(report.measurement, row)).collect(),
+    };
     let mut text = serde_json::to_string_pretty(&document).expect("names and finite numbers only");
     text.push('\n');
     text
 }
 
-fn line(row: &Row) -> Line {
+fn line(measurement: Measurement, row: &Row) -> Line {
+    let rate = |wanted| row.rate(measurement).filter(|_| measurement == wanted).map(|rate| rounded(rate, 1.0));
+    let at_once = |wanted| row.at_once().filter(|_| measurement == wanted);
     Line {
         case: row.label.case,
         bytes: row.label.bytes,
@@ -41,6 +56,10 @@ fn line(row: &Row) -> Line {
         p99_ns: rounded(row.stamped_ns[2], 10.0),
         raw_p50_ns: row.raw_p50_ns.map(|raw| rounded(raw, 10.0)),
         ratio_p50: row.ratio_p50.map(|ratio| rounded(ratio, 1e4)),
+        bytes_per_s: rate(Measurement::Bandwidth),
+        depth: at_once(Measurement::Bandwidth),
+        calls_per_s: rate(Measurement::CallRate),
+        threads: at_once(Measurement::CallRate),
     }
 }
 

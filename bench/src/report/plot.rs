@@ -1,7 +1,7 @@
-//! The report as a picture: latency against message size, both axes logarithmic, as SVG.
+//! The report as a picture, both axes logarithmic, as SVG: latency or bandwidth against message size, or calls against threads.
 
 use super::table::time;
-use super::{Report, Row};
+use super::{Measurement, Report, Row};
 use crate::{Path, Wait};
 use std::fmt::Write;
 
@@ -16,23 +16,73 @@ const BOTTOM: f64 = 60.0;
 struct Series {
     path: Path,
     wait: Wait,
-    /// Bytes and nanoseconds, by bytes.
+    /// What is on the two axes, by the first.
     points: Vec<(f64, f64)>,
+}
+
+/// What a plot shows of a measurement.
+impl Measurement {
+    fn title(self) -> &'static str {
+        match self {
+            Self::CallLatency => "MoveData: round trip against size of the array",
+            Self::SendLatency => "Send: round trip against size of the message",
+            Self::Bandwidth => "RDMA: bytes per second against size of the operation",
+            Self::CallRate => "Calls per second against threads that call",
+        }
+    }
+
+    fn across(self) -> &'static str {
+        match self {
+            Self::CallLatency | Self::SendLatency => "bytes, each way",
+            Self::Bandwidth => "bytes",
+            Self::CallRate => "threads",
+        }
+    }
+
+    /// Where a row is on the plot, if it is.
+    fn point(self, row: &Row) -> Option<(f64, f64)> {
+        let bytes = row.label.bytes as f64;
+        match self {
+            Self::CallLatency => (row.label.case == "MoveData").then_some((bytes, row.p50_ns)),
+            Self::SendLatency => Some((bytes, row.p50_ns)),
+            Self::Bandwidth => Some((bytes, row.rate(self)?)),
+            Self::CallRate => Some((f64::from(row.label.at_once), row.rate(self)?)),
+        }
+        .filter(|(across, _)| *across > 0.0)
+        .map(|(across, up)| (across, up.max(1.0)))
+    }
+
+    /// A value of the upright axis, in words; powers of ten shorter.
+    fn value(self, value: f64) -> String {
+        match self {
+            Self::CallLatency | Self::SendLatency => time(value),
+            Self::Bandwidth => format!("{:.0} MB/s", value / 1e6),
+            Self::CallRate => format!("{value:.0} calls/s"),
+        }
+    }
+
+    fn decade(self, value: f64) -> String {
+        match self {
+            Self::CallLatency | Self::SendLatency => decade_name(value),
+            Self::Bandwidth => counted(value) + "B/s",
+            Self::CallRate => counted(value) + "/s",
+        }
+    }
 }
 
 /// The stretch of values that the axes show.
 struct Axes {
-    bytes: (f64, f64),
-    nanoseconds: (f64, f64),
+    across: (f64, f64),
+    up: (f64, f64),
 }
 
 impl Axes {
-    fn x(&self, bytes: f64) -> f64 {
-        LEFT + share(bytes, self.bytes) * (WIDTH - LEFT - RIGHT)
+    fn x(&self, across: f64) -> f64 {
+        LEFT + share(across, self.across) * (WIDTH - LEFT - RIGHT)
     }
 
-    fn y(&self, nanoseconds: f64) -> f64 {
-        HEIGHT - BOTTOM - share(nanoseconds, self.nanoseconds) * (HEIGHT - TOP - BOTTOM)
+    fn y(&self, up: f64) -> f64 {
+        HEIGHT - BOTTOM - share(up, self.up) * (HEIGHT - TOP - BOTTOM)
     }
 }
 
@@ -41,9 +91,9 @@ fn share(value: f64, (low, high): (f64, f64)) -> f64 {
     (value / low).ln() / (high / low).ln()
 }
 
-/// The report as an SVG document; nothing when no case with a payload was measured.
+/// The report as an SVG document; nothing when no case with a payload or several threads was measured.
 pub fn plot(report: &Report) -> Option<String> {
-    let series = series(&report.rows);
+    let series = series(report);
     let points = || series.iter().flat_map(|one| one.points.iter());
     points().next()?;
     let span = |pick: fn(&(f64, f64)) -> f64| {
@@ -52,24 +102,24 @@ pub fn plot(report: &Report) -> Option<String> {
     let (low, high) = span(|point| point.1);
     let (smallest, largest) = span(|point| point.0);
     let axes = Axes {
-        // A single size still needs an axis of some length.
-        bytes: (smallest, largest.max(smallest * 2.0)),
-        nanoseconds: (10_f64.powf(low.log10().floor()), 10_f64.powf((high * 1.01).log10().ceil())),
+        // A single value still needs an axis of some length.
+        across: (smallest, largest.max(smallest * 2.0)),
+        up: (10_f64.powf(low.log10().floor()), 10_f64.powf((high * 1.01).log10().ceil())),
     };
     let mut svg = String::new();
     head(&mut svg, report);
-    grid(&mut svg, &axes, &series);
+    grid(&mut svg, &axes, &series, report.measurement);
     for (index, one) in series.iter().enumerate() {
-        curve(&mut svg, &axes, one, index);
+        curve(&mut svg, &axes, one, index, report.measurement);
     }
     svg.push_str("</svg>\n");
     Some(svg)
 }
 
-fn series(rows: &[Row]) -> Vec<Series> {
+fn series(report: &Report) -> Vec<Series> {
     let mut all: Vec<Series> = Vec::new();
-    for row in rows.iter().filter(|row| row.label.bytes > 0 && row.label.case == "MoveData") {
-        let point = (row.label.bytes as f64, row.p50_ns.max(1.0));
+    for row in &report.rows {
+        let Some(point) = report.measurement.point(row) else { continue };
         let same = |one: &&mut Series| one.path == row.label.path && one.wait == row.label.wait;
         match all.iter_mut().find(same) {
             Some(one) => one.points.push(point),
@@ -94,11 +144,11 @@ fn head(svg: &mut String, report: &Report) {
             r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {w} {h}" width="{w}" height="{h}" "#,
             r##"font-family="sans-serif" font-size="12" fill="#222">"##,
             "\n",
-            r#"<title>Latency against message size</title>"#,
+            r#"<title>{title}</title>"#,
             "\n",
             r##"<rect width="{w}" height="{h}" fill="#fff"/>"##,
             "\n",
-            r#"<text x="{left}" y="28" font-size="16">MoveData: round trip against size of the array</text>"#,
+            r#"<text x="{left}" y="28" font-size="16">{title}</text>"#,
             "\n",
             r##"<text x="{left}" y="48" fill="#666">{machine}</text>"##,
             "\n",
@@ -106,21 +156,22 @@ fn head(svg: &mut String, report: &Report) {
         w = WIDTH,
         h = HEIGHT,
         left = LEFT,
+        title = report.measurement.title(),
         machine = escaped(&report.machine.to_string()),
     );
 }
 
-fn grid(svg: &mut String, axes: &Axes, series: &[Series]) {
+fn grid(svg: &mut String, axes: &Axes, series: &[Series], measurement: Measurement) {
     let (left, right, top, bottom) = (LEFT, WIDTH - RIGHT, TOP, HEIGHT - BOTTOM);
-    let mut decade = axes.nanoseconds.0;
-    while decade <= axes.nanoseconds.1 * 1.001 {
+    let mut decade = axes.up.0;
+    while decade <= axes.up.1 * 1.001 {
         let y = axes.y(decade);
         let _ = writeln!(
             svg,
             r##"<line x1="{left}" y1="{y:.1}" x2="{right}" y2="{y:.1}" stroke="#ccc"/><text x="{x}" y="{below:.1}" text-anchor="end">{label}</text>"##,
             x = left - 8.0,
             below = y + 4.0,
-            label = decade_name(decade),
+            label = measurement.decade(decade),
         );
         decade *= 10.0;
     }
@@ -138,13 +189,14 @@ fn grid(svg: &mut String, axes: &Axes, series: &[Series]) {
     }
     let _ = writeln!(
         svg,
-        r##"<path d="M{left} {top}V{bottom}H{right}" fill="none" stroke="#222"/><text x="{middle}" y="{foot}" text-anchor="middle">bytes, each way</text>"##,
+        r##"<path d="M{left} {top}V{bottom}H{right}" fill="none" stroke="#222"/><text x="{middle}" y="{foot}" text-anchor="middle">{across}</text>"##,
         middle = f64::midpoint(left, right),
         foot = bottom + 42.0,
+        across = measurement.across(),
     );
 }
 
-fn curve(svg: &mut String, axes: &Axes, one: &Series, index: usize) {
+fn curve(svg: &mut String, axes: &Axes, one: &Series, index: usize, measurement: Measurement) {
     let color = color(one.path);
     let dashes = match one.wait {
         Wait::Poll => "none",
@@ -154,18 +206,19 @@ fn curve(svg: &mut String, axes: &Axes, one: &Series, index: usize) {
     };
     // Obvia's own lines stand out from what they are compared with.
     let thickness = if one.path.is_baseline() { 1.5 } else { 3.0 };
-    let at = |(bytes, nanoseconds): &(f64, f64)| format!("{:.1},{:.1}", axes.x(*bytes), axes.y(*nanoseconds));
+    let at = |(across, up): &(f64, f64)| format!("{:.1},{:.1}", axes.x(*across), axes.y(*up));
     let line: Vec<String> = one.points.iter().map(at).collect();
     let name = format!("{} {}", one.path.name(), one.wait.name());
     let style = format!(r#"stroke="{color}" stroke-width="{thickness}" stroke-dasharray="{dashes}""#);
     let _ = writeln!(svg, r#"<g><polyline points="{}" fill="none" {style}/>"#, line.join(" "));
-    for (bytes, nanoseconds) in &one.points {
+    for (across, up) in &one.points {
         let _ = writeln!(
             svg,
-            r#"<circle cx="{:.1}" cy="{:.1}" r="3" fill="{color}"><title>{name}, {bytes} bytes: {}</title></circle>"#,
-            axes.x(*bytes),
-            axes.y(*nanoseconds),
-            time(*nanoseconds),
+            r#"<circle cx="{:.1}" cy="{:.1}" r="3" fill="{color}"><title>{name}, {across} {}: {}</title></circle>"#,
+            axes.x(*across),
+            axes.y(*up),
+            measurement.across().trim_end_matches(", each way"),
+            measurement.value(*up),
         );
     }
     let (x, y) = (WIDTH - RIGHT + 16.0, TOP + 10.0 + 20.0 * index as f64);
@@ -180,11 +233,12 @@ fn curve(svg: &mut String, axes: &Axes, one: &Series, index: usize) {
 /// Colours that stay apart for the colour-blind.
 fn color(path: Path) -> &'static str {
     match path {
-        Path::NcacnViShm => "#d55e00",
-        Path::NcacnViUdp => "#e69f00",
-        Path::RawCopy => "#000000",
+        Path::NcacnViShm | Path::ViShm => "#d55e00",
+        Path::NcacnViUdp | Path::ViUdp => "#e69f00",
+        Path::RawCopy | Path::Memcpy => "#000000",
         Path::RawFutex => "#0072b2",
         Path::RawLine => "#999999",
+        Path::Tcp | Path::TcpStream => "#56b4e9",
         Path::Udp => "#cc79a7",
         Path::Unix => "#009e73",
     }
@@ -196,6 +250,16 @@ fn decade_name(nanoseconds: f64) -> String {
         ns if ns < 999_000.0 => format!("{:.0} us", ns / 1e3),
         ns if ns < 999e6 => format!("{:.0} ms", ns / 1e6),
         ns => format!("{:.0} s", ns / 1e9),
+    }
+}
+
+/// A power of ten as a number with a letter for its thousands.
+fn counted(value: f64) -> String {
+    match value {
+        few if few < 999.0 => format!("{few:.0} "),
+        value if value < 999e3 => format!("{:.0} k", value / 1e3),
+        value if value < 999e6 => format!("{:.0} M", value / 1e6),
+        value => format!("{:.0} G", value / 1e9),
     }
 }
 

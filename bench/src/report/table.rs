@@ -1,34 +1,93 @@
 //! The report for people: a table of aligned columns.
 
-use super::{Report, Row};
+use super::{Measurement, Report, Row};
 use std::fmt::Write;
 
-const HEADINGS: [&str; 11] =
-    ["case", "bytes", "path", "wait", "per call", "p50", "p90", "p99", "p99.9", "baseline", "ratio"];
-/// Columns of words stand left, those of numbers right.
-const WORDS: [bool; 11] = [true, false, true, true, false, false, false, false, false, false, false];
+/// A column: its heading, whether it holds words, which stand left (numbers stand right), and what is in it.
+type Column = (&'static str, bool, fn(Measurement, &Row) -> String);
+
+/// The columns that every table has before those of its own, and after.
+const FIRST: [Column; 4] = [
+    ("case", true, |_, row| row.label.case.to_owned()),
+    ("bytes", false, |_, row| row.label.bytes.to_string()),
+    ("path", true, |_, row| row.label.path.name().to_owned()),
+    ("wait", true, |_, row| row.label.wait.name().to_owned()),
+];
+const LAST: [Column; 6] = [
+    ("p50", false, |_, row| time(row.stamped_ns[0])),
+    ("p90", false, |_, row| time(row.stamped_ns[1])),
+    ("p99", false, |_, row| time(row.stamped_ns[2])),
+    ("p99.9", false, |_, row| time(row.stamped_ns[3])),
+    ("baseline", false, |_, row| row.raw_p50_ns.map_or_else(|| "-".to_owned(), time)),
+    ("ratio", false, |_, row| row.ratio_p50.map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.2}"))),
+];
+
+fn columns(measurement: Measurement) -> Vec<Column> {
+    let per_operation: fn(Measurement, &Row) -> String = |_, row| time(row.p50_ns);
+    let at_once: fn(Measurement, &Row) -> String =
+        |_, row| row.at_once().map_or_else(|| "-".to_owned(), |number| number.to_string());
+    let of_its_own: &[Column] = match measurement {
+        Measurement::CallLatency => &[("per call", false, per_operation)],
+        Measurement::SendLatency => &[("round trip", false, per_operation)],
+        Measurement::Bandwidth => &[
+            ("depth", false, at_once),
+            ("each", false, per_operation),
+            ("MB/s", false, |measurement, row| rate(row.rate(measurement), 1e6)),
+        ],
+        Measurement::CallRate => &[
+            ("threads", false, at_once),
+            ("per call", false, per_operation),
+            ("calls/s", false, |measurement, row| rate(row.rate(measurement), 1.0)),
+        ],
+    };
+    [&FIRST, of_its_own, &LAST].concat()
+}
+
+fn rate(rate: Option<f64>, unit: f64) -> String {
+    rate.map_or_else(|| "-".to_owned(), |rate| format!("{:.0}", rate / unit))
+}
+
+/// What the columns mean.
+fn legend(measurement: Measurement) -> &'static str {
+    match measurement {
+        Measurement::CallLatency => {
+            "Round trips. per call: median of batches without a clock inside, and what ratios are made of; \
+             p50 to p99.9: calls stamped one by one."
+        }
+        Measurement::SendLatency => {
+            "round trip: median of batches without a clock inside, and what ratios are made of; \
+             p50 to p99.9: round trips stamped one by one."
+        }
+        Measurement::Bandwidth => {
+            "each: median over batches of their time, to the end of the last operation, by the number of operations, and what \
+             ratios are made of; p50 to p99.9: how long each operation held up the next, stamped one by one."
+        }
+        Measurement::CallRate => {
+            "per call: median over batches of their time by the calls of all threads together. Ratios are to one thread: 0.50 \
+             says twice as many calls. p50 to p99.9: how long each call took its thread, stamped one by one."
+        }
+    }
+}
 
 /// The report as lines of text, the machine first.
 pub fn table(report: &Report) -> String {
-    let mut lines = vec![HEADINGS.map(str::to_owned)];
-    lines.extend(report.rows.iter().map(cells));
-    let widths: [usize; 11] =
-        std::array::from_fn(|column| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0));
+    let columns = columns(report.measurement);
+    let mut lines: Vec<Vec<String>> = vec![columns.iter().map(|(heading, ..)| (*heading).to_owned()).collect()];
+    lines
+        .extend(report.rows.iter().map(|row| columns.iter().map(|(.., cell)| cell(report.measurement, row)).collect()));
+    let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..columns.len()).map(width).collect();
     let mut text = format!("{}\n\n", report.machine);
     for line in &lines {
         let mut row = String::new();
-        for (column, cell) in line.iter().enumerate() {
-            let width = widths[column];
+        for (((_, is_words, _), cell), width) in columns.iter().zip(line).zip(&widths) {
             // Writing to a string cannot fail, here and below.
-            let _ = if WORDS[column] { write!(row, "{cell:<width$}  ") } else { write!(row, "{cell:>width$}  ") };
+            let _ = if *is_words { write!(row, "{cell:<width$}  ") } else { write!(row, "{cell:>width$}  ") };
         }
         text.push_str(row.trim_end());
         text.push('\n');
     }
-    text.push_str(
-        "\nRound trips. per call: median of batches without a clock inside, and what ratios are made of; \
-         p50 to p99.9: calls stamped one by one.\n",
-    );
+    let _ = writeln!(text, "\n{}", legend(report.measurement));
     for warning in &report.warnings {
         let _ = writeln!(text, "NOTE: {warning}");
     }
@@ -43,23 +102,6 @@ pub fn table(report: &Report) -> String {
         );
     }
     text
-}
-
-fn cells(row: &Row) -> [String; 11] {
-    let [p50, p90, p99, p999] = row.stamped_ns.map(time);
-    [
-        row.label.case.to_owned(),
-        row.label.bytes.to_string(),
-        row.label.path.name().to_owned(),
-        row.label.wait.name().to_owned(),
-        time(row.p50_ns),
-        p50,
-        p90,
-        p99,
-        p999,
-        row.raw_p50_ns.map_or_else(|| "-".to_owned(), time),
-        row.ratio_p50.map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.2}")),
-    ]
 }
 
 /// Three or four digits and a unit.

@@ -11,7 +11,7 @@ fn measured(case: &'static str, bytes: usize, path: Path, wait: Wait, took: f64)
     let mut stamped = Histogram::new();
     stamped.record(Duration::from_nanos(took as u64));
     Measured {
-        label: Label { case, bytes, path, wait },
+        label: Label { case, bytes, at_once: 1, path, wait },
         batches: vec![took, took + 1.0, took - 1.0],
         stamped,
         failure: None,
@@ -19,13 +19,17 @@ fn measured(case: &'static str, bytes: usize, path: Path, wait: Wait, took: f64)
 }
 
 fn report(placement: Placement, measured: Vec<Measured>) -> Report {
+    report_of(Measurement::CallLatency, placement, measured)
+}
+
+fn report_of(measurement: Measurement, placement: Placement, measured: Vec<Measured>) -> Report {
     let machine = Machine {
         cpu: "A & B <\"CPU\">".to_owned(),
         kernel: "Linux 6".to_owned(),
         cores: 2,
         placement: placement.to_string(),
     };
-    Report::new(machine, placement, measured)
+    Report::new(measurement, machine, Some(placement), measured)
 }
 
 fn everything() -> Vec<Measured> {
@@ -160,4 +164,82 @@ fn a_machine_that_changed_during_the_run_is_pointed_out() {
     let report = report(TWO, vec![line]);
     assert_eq!(report.warnings.len(), 1);
     assert!(table(&report).contains("100 ns to 470 ns per call"));
+}
+
+fn at_once(number: u32, mut measured: Measured) -> Measured {
+    measured.label.at_once = number;
+    measured
+}
+
+#[test]
+fn messages_over_a_network_are_compared_with_datagrams_and_longer_ones_with_tcp() {
+    let mebibyte = 1 << 20;
+    let report = report_of(
+        Measurement::SendLatency,
+        TWO,
+        vec![
+            measured("send", 64, Path::Udp, Wait::Poll, 6_000.0),
+            measured("send", 64, Path::Udp, Wait::Block, 40_000.0),
+            measured("send", mebibyte, Path::Tcp, Wait::Poll, 500_000.0),
+            measured("send", mebibyte, Path::Tcp, Wait::Block, 800_000.0),
+            measured("send", 64, Path::RawCopy, Wait::Poll, 100.0),
+            measured("send", 64, Path::ViUdp, Wait::Adaptive, 9_000.0),
+            measured("send", 64, Path::ViUdp, Wait::Block, 60_000.0),
+            measured("send", mebibyte, Path::ViUdp, Wait::Block, 1_600_000.0),
+            measured("send", 64, Path::ViShm, Wait::Poll, 300.0),
+        ],
+    );
+    let ratios: Vec<_> = report.rows.iter().map(|row| row.ratio_p50.unwrap()).collect();
+    assert_eq!(ratios, [1.0, 1.0, 1.0, 1.0, 1.0, 1.5, 1.5, 2.0, 3.0]);
+    assert!(table(&report).contains("round trip"));
+}
+
+#[test]
+fn bandwidth_is_compared_with_a_copy_or_a_stream_of_as_much() {
+    let report = report_of(
+        Measurement::Bandwidth,
+        TWO,
+        vec![
+            measured("write", 4096, Path::Memcpy, Wait::Poll, 500.0),
+            measured("write", 64, Path::Memcpy, Wait::Poll, 5.0),
+            measured("write", 4096, Path::TcpStream, Wait::Poll, 2_000.0),
+            measured("write", 4096, Path::TcpStream, Wait::Block, 2_500.0),
+            at_once(16, measured("write", 4096, Path::ViShm, Wait::Block, 1_000.0)),
+            at_once(16, measured("write", 4096, Path::ViUdp, Wait::Poll, 4_000.0)),
+            at_once(16, measured("write", 4096, Path::ViUdp, Wait::Block, 5_000.0)),
+        ],
+    );
+    let raw: Vec<_> = report.rows.iter().map(|row| row.raw_p50_ns.unwrap()).collect();
+    assert_eq!(raw, [500.0, 5.0, 2_000.0, 2_500.0, 500.0, 2_000.0, 2_500.0]);
+    let document: Value = serde_json::from_str(&json(&report)).unwrap();
+    let row = &document["rows"][4];
+    assert_eq!(row["bytes_per_s"], 4_096e6, "4096 bytes in 1000 ns");
+    assert_eq!((&row["depth"], &row["ratio_p50"], &row["p50_ns"]), (&16.into(), &2.0.into(), &1_000.0.into()));
+    assert!(row.get("threads").is_none() && row.get("calls_per_s").is_none(), "{row}");
+    let text = table(&report);
+    assert!(text.contains(" depth ") && text.contains(" 4096 "), "{text}");
+    assert!(roxmltree::Document::parse(&plot(&report).unwrap()).is_ok());
+}
+
+#[test]
+fn calls_of_several_threads_are_compared_with_those_of_one() {
+    let report = report_of(
+        Measurement::CallRate,
+        TWO,
+        vec![
+            measured("null", 0, Path::NcacnViShm, Wait::Block, 40_000.0),
+            at_once(4, measured("null", 0, Path::NcacnViShm, Wait::Block, 20_000.0)),
+            at_once(4, measured("null", 0, Path::NcacnViUdp, Wait::Block, 20_000.0)),
+        ],
+    );
+    let ratios: Vec<_> = report.rows.iter().map(|row| row.ratio_p50).collect();
+    assert_eq!(ratios, [Some(1.0), Some(0.5), None]);
+    let document: Value = serde_json::from_str(&json(&report)).unwrap();
+    assert_eq!(document["rows"][1]["calls_per_s"], 50_000.0);
+    assert_eq!(document["rows"][1]["threads"], 4);
+    assert!(document["rows"][1].get("depth").is_none());
+    let svg = plot(&report).unwrap();
+    let document = roxmltree::Document::parse(&svg).unwrap();
+    assert_eq!(document.descendants().filter(|node| node.has_tag_name("circle")).count(), 3);
+    assert!(table(&report).contains(" threads "));
 }

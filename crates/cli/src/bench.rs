@@ -1,9 +1,14 @@
 //! `obvia bench`: which measurements there are.
 
+mod bandwidth;
 mod call_lat;
+mod call_rate;
+mod measuring;
+mod send_lat;
 
 use anyhow::Context;
 use clap::{Args, Subcommand};
+use obvia_bench::vi::{self, Direction};
 use obvia_bench::{Wait, calls, raw};
 use std::process::ExitCode;
 
@@ -19,12 +24,27 @@ enum Measurement {
     /// Latency of a call: round trips, against raw baselines in the same run
     #[command(name = "call_lat")]
     CallLat(call_lat::Arguments),
+    /// Calls per second of several threads, against those of one
+    #[command(name = "call_rate")]
+    CallRate(call_rate::Arguments),
+    /// Latency of messages by descriptors of virtual interfaces
+    #[command(name = "send_lat")]
+    SendLat(send_lat::Arguments),
+    /// Bandwidth of RDMA writes
+    #[command(name = "write_bw")]
+    WriteBw(bandwidth::Arguments),
+    /// Bandwidth of RDMA reads
+    #[command(name = "read_bw")]
+    ReadBw(bandwidth::Arguments),
     /// The server process of a call: for the command's own use
     #[command(name = calls::SERVE[1], hide = true)]
     ServeCalls(ServeCalls),
     /// The server process of a baseline: for the command's own use
     #[command(name = raw::SERVE[1], hide = true)]
     ServeRaw(ServeRaw),
+    /// The server process of a virtual interface: for the command's own use
+    #[command(name = vi::SERVE[1], hide = true)]
+    ServeVi(ServeVi),
 }
 
 #[derive(Debug, Args)]
@@ -34,7 +54,7 @@ struct ServeCalls {
     #[arg(long)]
     listen: Option<String>,
     #[arg(long)]
-    cpu: usize,
+    cpu: Option<usize>,
     #[arg(long)]
     parent: u32,
 }
@@ -48,15 +68,39 @@ struct ServeRaw {
     parent: u32,
 }
 
+#[derive(Debug, Args)]
+struct ServeVi {
+    provider: vi::Provider,
+    wait: Wait,
+    task: vi::Task,
+    address: String,
+    #[arg(long)]
+    bytes: usize,
+    #[arg(long)]
+    depth: u32,
+    #[arg(long)]
+    cpu: usize,
+    #[arg(long)]
+    parent: u32,
+}
+
 /// Runs the measurement asked for.
 pub(crate) fn main(arguments: Arguments) -> anyhow::Result<ExitCode> {
     match arguments.measurement {
         Measurement::CallLat(arguments) => call_lat::main(&arguments),
+        Measurement::CallRate(arguments) => call_rate::main(&arguments),
+        Measurement::SendLat(arguments) => send_lat::main(&arguments),
+        Measurement::WriteBw(arguments) => bandwidth::main(&arguments, Direction::Write),
+        Measurement::ReadBw(arguments) => bandwidth::main(&arguments, Direction::Read),
         Measurement::ServeCalls(ServeCalls { name, wait, listen, cpu, parent }) => {
             match calls::serve(&name, wait, cpu, parent, listen.as_deref()).context("serving calls")? {}
         }
         Measurement::ServeRaw(ServeRaw { kind, cpu, parent }) => {
             match raw::serve(kind, cpu, parent).context("serving a baseline")? {}
+        }
+        Measurement::ServeVi(ServeVi { provider, wait, task, address, bytes, depth, cpu, parent }) => {
+            let ask = vi::Ask { provider, wait, task, bytes, depth };
+            match vi::serve(ask, &address, cpu, parent).context("serving a virtual interface")? {}
         }
     }
 }

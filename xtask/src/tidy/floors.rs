@@ -51,7 +51,7 @@ const FLOORS: &[Floor] = &[
         may_know: &["obvia", "obvia-bench", "obvia-idl"],
         stranger_to: &[],
     },
-    Floor { folder: "bench", package: "obvia-bench", may_know: &["obvia"], stranger_to: &["obvia-cli"] },
+    Floor { folder: "bench", package: "obvia-bench", may_know: &["obvia", "obvia-via"], stranger_to: &["obvia-cli"] },
     Floor { folder: "testing/matrix", package: "matrix", may_know: &["obvia"], stranger_to: &[] },
     Floor { folder: "testing/torture", package: "torture", may_know: &["obvia"], stranger_to: &[] },
     Floor {

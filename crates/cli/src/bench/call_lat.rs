@@ -1,14 +1,12 @@
 //! `obvia bench call_lat`: the latency of a call.
 
-use anyhow::Context;
+use super::measuring::{Extent, Policy, size};
 use clap::{Args, ValueEnum};
 use obvia_bench::calls::{self, Method as Called};
-use obvia_bench::report::{self, Report};
-use obvia_bench::{Case, Machine, Path, Placement, Plan, Progress, Wait, raw, run};
-use std::io::{IsTerminal, Write};
-use std::path::PathBuf;
+use obvia_bench::raw::{self, Load};
+use obvia_bench::report::Measurement;
+use obvia_bench::{Case, Path, Placement};
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
 
 /// Measures round trips of calls between two processes, each pinned to a CPU, and of the best that any program
 /// could do with bare memory, futexes and sockets. All cases take turns in one run, and each is compared with its
@@ -46,21 +44,8 @@ pub(super) struct Arguments {
     /// CPUs of client and server [default: the first two]
     #[arg(long, value_name = "CLIENT,SERVER")]
     cpus: Option<Placement>,
-    /// Rounds; each takes one batch of every case [default: 51]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    rounds: Option<u32>,
-    /// Calls of a batch; slow cases make fewer [default: 1000]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-    batch: Option<u32>,
-    /// Measure less of everything
-    #[arg(long)]
-    quick: bool,
-    /// Write the results as JSON
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
-    /// Draw latency against size as SVG
-    #[arg(long, value_name = "FILE")]
-    plot: Option<PathBuf>,
+    #[command(flatten)]
+    extent: Extent,
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
@@ -83,52 +68,23 @@ impl Method {
     }
 }
 
-#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
-enum Policy {
-    Poll,
-    Adaptive,
-    Block,
-}
-
-impl Policy {
-    fn wait(self) -> Wait {
-        match self {
-            Self::Poll => Wait::Poll,
-            Self::Adaptive => Wait::Adaptive,
-            Self::Block => Wait::Block,
-        }
-    }
-}
-
-const SIZES: [usize; 8] = [64, 256, 1 << 10, 4 << 10, 8 << 10, 64 << 10, 256 << 10, 1 << 20];
-const SIZES_QUICK: [usize; 3] = [64, 8 << 10, 1 << 20];
-
 impl Arguments {
-    fn plan(&self, placement: Placement) -> Plan {
-        Plan {
-            rounds: self.rounds.unwrap_or(if self.quick { 11 } else { 51 }),
-            batch: self.batch.unwrap_or(if self.quick { 200 } else { 1000 }),
-            batch_time: Duration::from_millis(if self.quick { 5 } else { 25 }),
-            placement,
-        }
-    }
-
     /// The sizes, without those that no case asked for has.
     fn sizes(&self) -> Vec<usize> {
         if !self.cases.contains(&Method::MoveData) {
             return Vec::new();
         }
-        let usual = || {
-            if self.quick { SIZES_QUICK.to_vec() } else { SIZES.to_vec() }
-        };
-        self.sizes.clone().unwrap_or_else(usual)
+        self.extent.sizes(self.sizes.as_deref())
     }
 
     fn cases(&self, placement: Placement) -> anyhow::Result<Vec<Box<dyn Case>>> {
-        let local = || Path::ALL.into_iter().filter(|path| *path != Path::NcacnViUdp).collect();
+        let local = || PATHS.into_iter().filter(|path| *path != Path::NcacnViUdp).collect();
         let paths = self.paths.clone().unwrap_or_else(local);
         let sizes = self.sizes();
-        let mut cases = raw::cases(&paths, &sizes, placement)?;
+        let null = Load { case: "null", bytes: 0 };
+        let arrays = sizes.iter().map(|bytes| Load { case: "MoveData", bytes: *bytes });
+        let loads: Vec<_> = [null].into_iter().chain(arrays).collect();
+        let mut cases = raw::cases(&paths, &loads, placement)?;
         let methods: Vec<_> = self.cases.iter().map(|method| method.called()).collect();
         let waits: Vec<_> = self.wait.iter().map(|policy| policy.wait()).collect();
         for path in paths.into_iter().filter(|path| !path.is_baseline()) {
@@ -141,104 +97,14 @@ impl Arguments {
 /// Measures, and reports. Fails when any case failed, after reporting the others.
 pub(super) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let placement = arguments.cpus.map_or_else(Placement::first_two, Ok)?;
-    let machine = Machine::look(placement);
-    let mut cases = arguments.cases(placement)?;
-    let mut progress = ProgressLine::new();
-    let measured = run(&mut cases, &arguments.plan(placement), |state| progress.show(state))?;
-    progress.clear();
-    // Before the report: nobody should wait for it with servers still around.
-    drop(cases);
-    let report = Report::new(machine, placement, measured);
-    print!("{}", report::table(&report));
-    if let Some(file) = &arguments.json {
-        write(file, &report::json(&report))?;
-    }
-    if let Some(file) = &arguments.plot {
-        let svg = report::plot(&report).context("nothing to plot: no MoveData was measured")?;
-        write(file, &svg)?;
-    }
-    Ok(if report.failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    arguments.extent.measure(Measurement::CallLatency, Some(placement), || arguments.cases(placement))
 }
 
-fn write(file: &std::path::Path, text: &str) -> anyhow::Result<()> {
-    std::fs::write(file, text).with_context(|| format!("writing {}", file.display()))
-}
-
-/// One line on standard error that keeps changing; where that is no terminal, a line now and then.
-struct ProgressLine {
-    terminal: bool,
-    shown: Option<Instant>,
-    every: Duration,
-}
-
-impl ProgressLine {
-    fn new() -> Self {
-        let terminal = std::io::stderr().is_terminal();
-        Self {
-            terminal,
-            shown: None,
-            every: if terminal { Duration::from_millis(200) } else { Duration::from_secs(5) },
-        }
-    }
-
-    fn show(&mut self, state: Progress<'_>) {
-        if self.shown.is_some_and(|shown| shown.elapsed() < self.every) {
-            return;
-        }
-        self.shown = Some(Instant::now());
-        let label = state.next;
-        let text = format!(
-            "round {} of {}: {} {} over {} ({})",
-            state.round + 1,
-            state.rounds,
-            label.case,
-            label.bytes,
-            label.path.name(),
-            label.wait.name()
-        );
-        // Who cannot be shown progress is not told: the measurement goes on, here and below.
-        let mut stderr = std::io::stderr().lock();
-        let _ = if self.terminal { write!(stderr, "\r\x1b[K{text}") } else { writeln!(stderr, "{text}") };
-    }
-
-    fn clear(&self) {
-        if self.terminal {
-            let _ = write!(std::io::stderr().lock(), "\r\x1b[K");
-        }
-    }
-}
-
-/// A number of bytes, as in `64`, `8K`, `1M`.
-fn size(text: &str) -> Result<usize, String> {
-    let (digits, unit) = match text.strip_suffix(['K', 'k']) {
-        Some(digits) => (digits, 1 << 10),
-        None => text.strip_suffix(['M', 'm']).map_or((text, 1), |digits| (digits, 1 << 20)),
-    };
-    let bytes: Option<usize> = digits.parse().ok().and_then(|number: usize| number.checked_mul(unit));
-    bytes
-        .filter(|bytes| (4..=BYTES_MAX).contains(bytes) && bytes.is_multiple_of(4))
-        .ok_or_else(|| "sizes are multiples of 4 bytes, from 4 to 32M".to_owned())
-}
-
-/// The longest array: what every path can carry that carries arrays at all.
-const BYTES_MAX: usize = 32 << 20;
+/// The paths of calls and their baselines.
+const PATHS: [Path; 7] =
+    [Path::NcacnViShm, Path::NcacnViUdp, Path::RawLine, Path::RawCopy, Path::RawFutex, Path::Unix, Path::Udp];
 
 fn path(text: &str) -> Result<Path, String> {
-    let names = || Path::ALL.map(Path::name).join(", ");
-    Path::ALL.into_iter().find(|path| path.name() == text).ok_or_else(|| format!("paths are {}", names()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sizes_are_read_with_units() {
-        assert_eq!(size("64"), Ok(64));
-        assert_eq!(size("8K"), Ok(8192));
-        assert_eq!(size("1m"), Ok(1 << 20));
-        for wrong in ["", "K", "0", "6", "-4", "33M", "99999999999999999999M", "8KB"] {
-            assert!(size(wrong).is_err(), "{wrong}");
-        }
-    }
+    let names = || PATHS.map(Path::name).join(", ");
+    PATHS.into_iter().find(|path| path.name() == text).ok_or_else(|| format!("paths are {}", names()))
 }

@@ -1,0 +1,217 @@
+//! How many calls several threads make of one server, each over a channel of its own.
+
+use super::interface::IBench;
+use super::{failed, start};
+use crate::server::PATIENCE;
+use crate::{Case, Error, Histogram, Label, Path, Placement, ServerProcess, Wait, Watch};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// Starts a case for each of these numbers of threads and each policy.
+///
+/// A placement that is given holds for all threads of a side; otherwise they run where the system puts them.
+pub fn cases(
+    path: Path,
+    threads: &[u32],
+    waits: &[Wait],
+    placement: Option<Placement>,
+) -> Result<Vec<Box<dyn Case>>, Error> {
+    let mut cases: Vec<Box<dyn Case>> = Vec::new();
+    let one_cpu = placement.is_some_and(Placement::is_one_cpu);
+    for wait in waits.iter().copied().filter(|wait| *wait != Wait::Poll || !one_cpu) {
+        for threads in threads.iter().copied() {
+            cases.push(Box::new(Rate::start(path, wait, threads, placement)?));
+        }
+    }
+    Ok(cases)
+}
+
+/// Threads that call. Their number is how many calls are under way at once.
+struct Rate {
+    label: Label,
+    // Before the server: their connections end while its process can still hear of it.
+    callers: Vec<Caller>,
+    server: ServerProcess,
+    unverified: i64,
+    // Calls that the server had counted when it was asked last.
+    seen: i64,
+}
+
+impl Rate {
+    fn start(path: Path, wait: Wait, threads: u32, placement: Option<Placement>) -> Result<Self, Error> {
+        let (mut server, address) = start(path, wait, placement)?;
+        let mut callers = Vec::new();
+        for number in 0..threads {
+            callers.push(Caller::start(number, &address)?);
+        }
+        for caller in &mut callers {
+            caller.result(&mut server)?;
+        }
+        server.rest()?;
+        let label = Label { case: "null", bytes: 0, at_once: threads, path, wait };
+        // Each thread's connecting makes the first call.
+        Ok(Self { label, callers, server, unverified: 0, seen: threads.into() })
+    }
+
+    /// Has the threads make calls, so many together, and waits for them.
+    fn share(&mut self, calls: u32, order: fn(u32) -> Order) -> Result<Vec<Done>, Error> {
+        self.unverified += i64::from(calls);
+        let threads = self.label.at_once;
+        for (number, caller) in (0..threads).zip(&self.callers) {
+            let share = calls / threads + u32::from(number < calls % threads);
+            // Fails when the thread has ended, which is found below.
+            let _ = caller.orders.send(order(share));
+        }
+        // All of them, also after one that failed: none may be left over for the next turn.
+        let outcomes: Vec<_> = self.callers.iter_mut().map(|caller| caller.result(&mut self.server)).collect();
+        outcomes.into_iter().collect()
+    }
+}
+
+impl Case for Rate {
+    fn label(&self) -> &Label {
+        &self.label
+    }
+
+    /// A start and an end of all threads is in a batch: it should not show.
+    fn calls_min(&self) -> u32 {
+        16 * self.label.at_once
+    }
+
+    fn batch(&mut self, calls: u32) -> Result<(), Error> {
+        self.share(calls, Order::Batch).map(drop)
+    }
+
+    fn stamped(&mut self, calls: u32, into: &mut Histogram) -> Result<(), Error> {
+        for done in self.share(calls, Order::Stamped)? {
+            if let Done::Stamped(histogram) = done {
+                into.add(&histogram);
+            }
+        }
+        Ok(())
+    }
+
+    fn verify(&mut self) -> Result<(), Error> {
+        let expected = self.seen + std::mem::take(&mut self.unverified);
+        let Some(caller) = self.callers.first_mut() else { return Ok(()) };
+        // As in `share`.
+        let _ = caller.orders.send(Order::Ask);
+        if let Done::Asked(seen) = caller.result(&mut self.server)? {
+            self.seen = seen;
+        }
+        if self.seen == expected {
+            return Ok(());
+        }
+        Err(Error::Corrupt { what: "the count of calls", expected: expected as u64, found: self.seen as u64 })
+    }
+
+    fn resume(&mut self) -> Result<(), Error> {
+        self.server.resume()
+    }
+
+    fn rest(&mut self) -> Result<(), Error> {
+        self.server.rest()
+    }
+}
+
+impl Drop for Rate {
+    fn drop(&mut self) {
+        // A server that is gone has nothing to be told.
+        let _ = self.server.resume();
+        for caller in self.callers.drain(..) {
+            drop((caller.orders, caller.results));
+            // One that panicked has said so.
+            let _ = caller.thread.join();
+        }
+    }
+}
+
+/// What a thread is to do.
+enum Order {
+    Batch(u32),
+    Stamped(u32),
+    Ask,
+}
+
+/// What it has done.
+enum Done {
+    Connected,
+    Called,
+    Stamped(Histogram),
+    Asked(i64),
+}
+
+/// A thread that calls when it is told to, and ends when nobody can tell it any more.
+struct Caller {
+    orders: Sender<Order>,
+    results: Receiver<Result<Done, Error>>,
+    thread: JoinHandle<()>,
+}
+
+impl Caller {
+    fn start(number: u32, address: &str) -> Result<Self, Error> {
+        let (orders, ordered) = channel();
+        let (resulted, results) = channel();
+        let address = address.to_owned();
+        let thread = std::thread::Builder::new()
+            .name(format!("caller-{number}"))
+            .spawn(move || call(&address, &ordered, &resulted))
+            .map_err(Error::system("starting a thread"))?;
+        Ok(Self { orders, results, thread })
+    }
+
+    /// What became of the last order. A batch may take long; a server that ends or a call that hangs is noticed.
+    fn result(&mut self, server: &mut ServerProcess) -> Result<Done, Error> {
+        let since = Instant::now();
+        loop {
+            match self.results.recv_timeout(Duration::from_millis(500)) {
+                Ok(result) => return result,
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(Error::Failed { message: "a thread that calls has ended".to_owned() });
+                }
+                Err(RecvTimeoutError::Timeout) => server.check()?,
+            }
+            if since.elapsed() > 6 * PATIENCE {
+                return Err(Error::Stalled { after: 6 * PATIENCE });
+            }
+        }
+    }
+}
+
+/// What the thread does.
+fn call(address: &str, ordered: &Receiver<Order>, resulted: &Sender<Result<Done, Error>>) {
+    let connected = || {
+        let object: IBench = obvia::connect(address).map_err(failed)?;
+        // The first call takes a connection.
+        object.Null().map_err(failed)?;
+        Ok(object)
+    };
+    let object = match connected() {
+        Ok(object) => object,
+        Err(error) => {
+            // Nobody who waits any more wants to know, here and below.
+            let _ = resulted.send(Err(error));
+            return;
+        }
+    };
+    let mut done = Ok(Done::Connected);
+    while resulted.send(done).is_ok() {
+        let Ok(order) = ordered.recv() else { return };
+        done = match order {
+            Order::Batch(calls) => (0..calls).try_for_each(|_| object.Null().map_err(failed)).map(|()| Done::Called),
+            Order::Stamped(calls) => stamped(&object, calls).map(Done::Stamped),
+            Order::Ask => object.Calls().map_err(failed).map(Done::Asked),
+        };
+    }
+}
+
+fn stamped(object: &IBench, calls: u32) -> Result<Histogram, Error> {
+    let mut histogram = Histogram::new();
+    for _ in 0..calls {
+        let before = Instant::now();
+        object.Null().map_err(failed)?;
+        histogram.record(before.elapsed());
+    }
+    Ok(histogram)
+}

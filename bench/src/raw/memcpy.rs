@@ -1,0 +1,73 @@
+//! A copy from one buffer of the client to another: what moving bytes costs at least where both ends are memory of one machine.
+
+use crate::{Error, Exchange, ServerProcess, places};
+use std::hint::black_box;
+
+/// Copies pieces, each place of a window in turn.
+#[derive(Debug)]
+pub(super) struct Memcpy {
+    source: Vec<u8>,
+    target: Vec<u8>,
+    bytes: usize,
+    next: usize,
+    seed: u32,
+}
+
+impl Memcpy {
+    /// Buffers for pieces of so many bytes, as many as a window of this depth has places.
+    pub(super) fn new(bytes: usize, depth: u32) -> Result<Self, Error> {
+        if bytes == 0 {
+            return Err(Error::Usage { message: "nothing cannot be copied: give a size".to_owned() });
+        }
+        let length = places::length(bytes, depth)?;
+        let mut source = vec![0; length];
+        places::fill(&mut source, 1);
+        // Written, so that its pages are there before anything is timed.
+        Ok(Self { source, target: vec![0xff; length], bytes, next: 0, seed: 1 })
+    }
+}
+
+impl Exchange for Memcpy {
+    #[inline]
+    fn call(&mut self) -> Result<(), Error> {
+        let place = self.next..self.next + self.bytes;
+        // Otherwise the compiler might leave out copies that the next one covers.
+        black_box(&mut self.target)[place.clone()].copy_from_slice(&black_box(&self.source)[place]);
+        self.next += self.bytes;
+        if self.next == self.source.len() {
+            self.next = 0;
+        }
+        Ok(())
+    }
+
+    fn verify(&mut self, calls: u32) -> Result<(), Error> {
+        let places = self.source.len() / self.bytes;
+        for _ in calls as usize..places {
+            self.call()?;
+        }
+        places::check(&self.target, self.seed)?;
+        self.seed = self.seed.wrapping_add(1);
+        places::fill(&mut self.source, self.seed);
+        Ok(())
+    }
+
+    fn server(&mut self) -> Option<&mut ServerProcess> {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_place_is_copied_and_a_lost_copy_is_found() {
+        let mut copies = Memcpy::new(64, 4).unwrap();
+        for _ in 0..6 {
+            copies.call().unwrap();
+        }
+        copies.verify(6).unwrap();
+        copies.verify(0).unwrap();
+        assert!(copies.verify(4).is_err(), "none was made of what was filled in last");
+    }
+}

@@ -1,0 +1,209 @@
+//! A TCP stream one way: the sender writes pieces one after the other, the receiver takes what comes.
+//!
+//! A piece begins with a header of two words: how many bytes follow, and how many places the receiver has for them. A header that
+//! says [`END`] has no piece: the receiver answers with how many pieces came since the last one.
+
+use super::sockets::{Tcp, Wire};
+use crate::{Error, Exchange, Parent, ServerProcess, Watch, places};
+use std::convert::Infallible;
+
+/// In place of a length.
+const END: u32 = u32::MAX;
+const HEADER: usize = 8;
+/// The least that the receiver takes in one go: some small pieces at once.
+const TAKE_MIN: usize = 64 << 10;
+/// The longest piece, and the most places: nobody but this program's own process connects, but a mistake should not take all memory.
+const PIECE_MAX: usize = 1 << 30;
+const PLACES_MAX: usize = 1 << 16;
+
+/// The sending side.
+#[derive(Debug)]
+pub(super) struct Streamed {
+    wire: Wire<Tcp>,
+    server: ServerProcess,
+    // Each piece with its header before it.
+    source: Vec<u32>,
+    words: usize,
+    next: usize,
+    unsettled: u32,
+}
+
+impl Streamed {
+    pub(super) fn new(wire: Wire<Tcp>, server: ServerProcess, bytes: usize, depth: u32) -> Result<Self, Error> {
+        let count = places::count(bytes, depth);
+        Ok(Self { wire, server, source: source(bytes, count)?, words: (bytes + HEADER) / 4, next: 0, unsettled: 0 })
+    }
+}
+
+fn source(bytes: usize, count: usize) -> Result<Vec<u32>, Error> {
+    if bytes == 0 || bytes > PIECE_MAX || !bytes.is_multiple_of(4) || count > PLACES_MAX {
+        return Err(Error::Usage { message: format!("{bytes} bytes: pieces are multiples of 4, up to 1 GiB") });
+    }
+    let mut source = vec![0x5555_5555; (bytes + HEADER) / 4 * count];
+    for piece in source.chunks_mut((bytes + HEADER) / 4) {
+        piece[..2].copy_from_slice(&[bytes as u32, count as u32]);
+    }
+    Ok(source)
+}
+
+impl Exchange for Streamed {
+    #[inline]
+    fn call(&mut self) -> Result<(), Error> {
+        self.wire.send(&self.source[self.next..self.next + self.words], &mut self.server)?;
+        self.unsettled += 1;
+        self.next += self.words;
+        if self.next == self.source.len() {
+            self.next = 0;
+        }
+        Ok(())
+    }
+
+    fn settle(&mut self) -> Result<(), Error> {
+        let sent = std::mem::take(&mut self.unsettled);
+        settle(&mut self.wire, sent, &mut self.server)
+    }
+
+    /// The stream is the system's, and each batch was counted when it ended.
+    fn verify(&mut self, _calls: u32) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn server(&mut self) -> Option<&mut ServerProcess> {
+        Some(&mut self.server)
+    }
+}
+
+/// Waits until the receiver has all pieces, and compares their number.
+fn settle(wire: &mut Wire<Tcp>, sent: u32, watch: &mut impl Watch) -> Result<(), Error> {
+    wire.send(&[END, 0], watch)?;
+    let (mut answer, mut done) = ([0; 4], 0);
+    while done < answer.len() {
+        done += wire.receive_some(&mut answer[done..], watch)?;
+    }
+    let found = u32::from_ne_bytes(answer);
+    if found == sent {
+        return Ok(());
+    }
+    Err(Error::Corrupt { what: "the count of pieces", expected: sent.into(), found: found.into() })
+}
+
+/// The receiving side, until the client is gone.
+pub(super) fn serve(mut wire: Wire<Tcp>, mut parent: Parent) -> Result<Infallible, Error> {
+    parent.ready()?;
+    let mut sink = Sink::default();
+    loop {
+        sink.take(&mut wire, &mut parent)?;
+    }
+}
+
+/// What is known of the stream so far.
+#[derive(Debug, Default)]
+struct Sink {
+    room: Vec<u8>,
+    // Where in the room the next bytes go.
+    at: usize,
+    // The header that is coming, and how much of it has come.
+    header: [u8; HEADER],
+    header_done: usize,
+    // Bytes of the piece that are yet to come.
+    left: usize,
+    pieces: u32,
+}
+
+impl Sink {
+    /// Takes what there is, and answers if somebody wants to know the count.
+    fn take(&mut self, wire: &mut Wire<Tcp>, watch: &mut impl Watch) -> Result<(), Error> {
+        if self.room.len() < TAKE_MIN {
+            self.room.resize(TAKE_MIN, 0);
+        }
+        if self.at == self.room.len() {
+            self.at = 0;
+        }
+        let came = wire.receive_some(&mut self.room[self.at..], watch)?;
+        let end = self.at + came;
+        while self.at < end {
+            if self.left > 0 {
+                let now = self.left.min(end - self.at);
+                (self.at, self.left) = (self.at + now, self.left - now);
+                continue;
+            }
+            let now = (HEADER - self.header_done).min(end - self.at);
+            let bytes = &self.room[self.at..self.at + now];
+            self.header[self.header_done..self.header_done + now].copy_from_slice(bytes);
+            (self.at, self.header_done) = (self.at + now, self.header_done + now);
+            if self.header_done == HEADER {
+                self.header_done = 0;
+                self.begin_piece(wire, watch)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn begin_piece(&mut self, wire: &mut Wire<Tcp>, watch: &mut impl Watch) -> Result<(), Error> {
+        let word = |at: usize| {
+            let bytes = [self.header[at], self.header[at + 1], self.header[at + 2], self.header[at + 3]];
+            u32::from_ne_bytes(bytes)
+        };
+        let (bytes, count) = (word(0), word(4) as usize);
+        if bytes == END {
+            return wire.send(&[std::mem::take(&mut self.pieces)], watch);
+        }
+        let bytes = bytes as usize;
+        if bytes > PIECE_MAX || count > PLACES_MAX {
+            let (expected, found) = (PIECE_MAX as u64, bytes as u64);
+            return Err(Error::Corrupt { what: "the length of a piece", expected, found });
+        }
+        self.pieces = self.pieces.wrapping_add(1);
+        self.left = bytes;
+        let length = bytes.saturating_mul(count);
+        if length > self.room.len() {
+            self.room.resize(length, 0);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    struct Patient;
+
+    impl Watch for Patient {
+        fn check(&mut self) -> Result<(), Error> {
+            Ok(())
+        }
+
+        fn patience(&self) -> Option<Duration> {
+            Some(Duration::from_secs(10))
+        }
+    }
+
+    /// Sends so many pieces to a sink, and asks for their number.
+    fn streamed(bytes: usize, sent: u32, counted: u32) -> Result<(), Error> {
+        let (mut here, there) = Tcp::pair(false).unwrap();
+        let receiver = std::thread::spawn(move || {
+            let (mut wire, mut sink) = (Wire::of(there, false).unwrap(), Sink::default());
+            // Ends with the sender.
+            while sink.take(&mut wire, &mut Patient).is_ok() {}
+        });
+        let source = source(bytes, 3)?;
+        for piece in source.chunks((bytes + HEADER) / 4).cycle().take(sent as usize) {
+            here.send(piece, &mut Patient).unwrap();
+        }
+        let outcome = settle(&mut here, counted, &mut Patient);
+        drop(here);
+        receiver.join().unwrap();
+        outcome
+    }
+
+    #[test]
+    fn pieces_of_any_size_are_counted() {
+        for bytes in [4, 64, 8192, 3 << 20] {
+            streamed(bytes, 10, 10).unwrap();
+        }
+        assert!(matches!(streamed(64, 9, 10), Err(Error::Corrupt { found: 9, .. })));
+        assert!(source(0, 1).is_err() && source(6, 1).is_err());
+    }
+}

@@ -1,0 +1,44 @@
+//! The server process of a case.
+
+use super::{Ask, End, ping, rdma};
+use crate::{Error, Parent};
+use std::convert::Infallible;
+
+/// What a server process does.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Task {
+    /// Sends every message back.
+    Echo,
+    /// Offers memory for RDMA.
+    Target,
+}
+
+impl Task {
+    const ALL: [Self; 2] = [Self::Echo, Self::Target];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Echo => "echo",
+            Self::Target => "target",
+        }
+    }
+}
+
+impl std::str::FromStr for Task {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let found = Self::ALL.into_iter().find(|task| task.name() == text);
+        found.ok_or_else(|| Error::Usage { message: format!("there is no task `{text}`") })
+    }
+}
+
+/// The server process: connects to the client's `address` and does what is asked until the client is gone.
+pub fn serve(ask: Ask, address: &str, cpu: usize, parent: u32) -> Result<Infallible, Error> {
+    let parent = Parent::bind(parent, Some(cpu))?;
+    let end = End::open(&ask)?;
+    match ask.task {
+        Task::Echo => ping::serve(ask, end, address, parent),
+        Task::Target => rdma::serve(ask, end, address, parent),
+    }
+}

@@ -1,0 +1,57 @@
+//! `obvia bench write_bw` and `read_bw`: how fast RDMA moves bytes.
+
+use super::measuring::{Extent, Policy, size};
+use clap::Args;
+use obvia_bench::report::Measurement;
+use obvia_bench::vi::{self, Direction, Provider};
+use obvia_bench::{Case, Path, Placement, raw};
+use std::process::ExitCode;
+
+/// Measures RDMA between registered memory of two processes, each pinned to a CPU, with a window of operations under way, and
+/// beside it the best that any program could do, in turns in one run. shm is compared with memcpy of the same size between two
+/// buffers of one process; providers for networks with a TCP stream over the loopback device, written in pieces of the
+/// same size. Source and target have a place for each operation of the window, in the baseline too.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  obvia bench write_bw                              RDMA writes through shared memory, all sizes
+  obvia bench read_bw --sizes 64K,1M --depth 4      RDMA reads, four at once
+  obvia bench write_bw --provider udp --quick --json out.json --plot out.svg
+
+Only ratios within one run mean anything: the absolute times change with the machine's mood.")]
+pub(super) struct Arguments {
+    /// What carries the virtual interfaces: shm, udp
+    #[arg(long, value_name = "NAME", default_value = "shm")]
+    provider: Provider,
+    /// Sizes of the operations, in bytes; K and M are understood [default: 64 to 1M]
+    #[arg(long, value_delimiter = ',', value_name = "BYTES", value_parser = size)]
+    sizes: Option<Vec<usize>>,
+    /// Operations under way at once
+    #[arg(long, value_name = "N", default_value = "16", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    depth: u32,
+    /// Waiting policies of both sides
+    #[arg(long, value_delimiter = ',', value_name = "POLICY", default_value = "poll")]
+    wait: Vec<Policy>,
+    /// CPUs of client and server [default: the first two]
+    #[arg(long, value_name = "CLIENT,SERVER")]
+    cpus: Option<Placement>,
+    #[command(flatten)]
+    extent: Extent,
+}
+
+impl Arguments {
+    fn cases(&self, direction: Direction, placement: Placement) -> anyhow::Result<Vec<Box<dyn Case>>> {
+        let sizes = self.extent.sizes(self.sizes.as_deref());
+        let baseline = if self.provider.path().is_network() { Path::TcpStream } else { Path::Memcpy };
+        let mut cases = raw::flows(direction.name(), &[baseline], &sizes, self.depth, placement)?;
+        let waits: Vec<_> = self.wait.iter().map(|policy| policy.wait()).collect();
+        cases.extend(vi::transfers(self.provider, direction, &sizes, self.depth, &waits, placement)?);
+        Ok(cases)
+    }
+}
+
+/// Measures, and reports. Fails when any case failed, after reporting the others.
+pub(super) fn main(arguments: &Arguments, direction: Direction) -> anyhow::Result<ExitCode> {
+    let placement = arguments.cpus.map_or_else(Placement::first_two, Ok)?;
+    arguments.extent.measure(Measurement::Bandwidth, Some(placement), || arguments.cases(direction, placement))
+}

@@ -1,0 +1,181 @@
+//! What all measurements have in common for who runs them: how much is measured, where, how it is shown and what it is written to.
+
+use anyhow::Context;
+use clap::{Args, ValueEnum};
+use obvia_bench::report::{self, Measurement, Report};
+use obvia_bench::{Case, Machine, Placement, Plan, Progress, Wait, run};
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+/// How much is measured, and what becomes of it.
+#[derive(Debug, Args)]
+pub(super) struct Extent {
+    /// Rounds; each takes one batch of every case [default: 51]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    rounds: Option<u32>,
+    /// Operations of a batch; slow cases make fewer [default: as many as take 25 ms, for calls and messages at most 1000]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=BATCH_MAX as i64))]
+    batch: Option<u32>,
+    /// Measure less of everything
+    #[arg(long)]
+    pub(super) quick: bool,
+    /// Write the results as JSON
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Draw the results as SVG
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
+}
+
+const SIZES: [usize; 8] = [64, 256, 1 << 10, 4 << 10, 8 << 10, 64 << 10, 256 << 10, 1 << 20];
+const SIZES_QUICK: [usize; 3] = [64, 8 << 10, 1 << 20];
+/// The most operations of a batch.
+const BATCH_MAX: u32 = 1_000_000;
+
+impl Extent {
+    /// The sizes that were asked for, or the usual ones.
+    pub(super) fn sizes(&self, asked: Option<&[usize]>) -> Vec<usize> {
+        let usual: &[usize] = if self.quick { &SIZES_QUICK } else { &SIZES };
+        asked.unwrap_or(usual).to_vec()
+    }
+
+    fn plan(&self, measurement: Measurement, placement: Option<Placement>) -> Plan {
+        let usual = match measurement {
+            Measurement::CallLatency | Measurement::SendLatency if self.quick => 200,
+            Measurement::CallLatency | Measurement::SendLatency => 1000,
+            // Their beginning and end take time: the more operations, the less of it falls to each.
+            Measurement::Bandwidth | Measurement::CallRate => BATCH_MAX,
+        };
+        Plan {
+            rounds: self.rounds.unwrap_or(if self.quick { 11 } else { 51 }),
+            batch: self.batch.unwrap_or(usual),
+            batch_time: Duration::from_millis(if self.quick { 5 } else { 25 }),
+            placement,
+        }
+    }
+
+    /// Measures, and reports. Fails when any case failed, after reporting the others.
+    pub(super) fn measure(
+        &self,
+        measurement: Measurement,
+        placement: Option<Placement>,
+        start: impl FnOnce() -> anyhow::Result<Vec<Box<dyn Case>>>,
+    ) -> anyhow::Result<ExitCode> {
+        let machine = Machine::look(placement);
+        let mut cases = start()?;
+        let mut progress = ProgressLine::new();
+        let measured = run(&mut cases, &self.plan(measurement, placement), |state| progress.show(state))?;
+        progress.clear();
+        // Before the report: nobody should wait for it with servers still around.
+        drop(cases);
+        let report = Report::new(measurement, machine, placement, measured);
+        print!("{}", report::table(&report));
+        if let Some(file) = &self.json {
+            write(file, &report::json(&report))?;
+        }
+        if let Some(file) = &self.plot {
+            let svg = report::plot(&report).context("nothing to plot: no case with a payload was measured")?;
+            write(file, &svg)?;
+        }
+        Ok(if report.failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    }
+}
+
+fn write(file: &std::path::Path, text: &str) -> anyhow::Result<()> {
+    std::fs::write(file, text).with_context(|| format!("writing {}", file.display()))
+}
+
+/// How both sides wait.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+pub(super) enum Policy {
+    Poll,
+    Adaptive,
+    Block,
+}
+
+impl Policy {
+    pub(super) fn wait(self) -> Wait {
+        match self {
+            Self::Poll => Wait::Poll,
+            Self::Adaptive => Wait::Adaptive,
+            Self::Block => Wait::Block,
+        }
+    }
+}
+
+/// One line on standard error that keeps changing; where that is no terminal, a line now and then.
+struct ProgressLine {
+    terminal: bool,
+    shown: Option<Instant>,
+    every: Duration,
+}
+
+impl ProgressLine {
+    fn new() -> Self {
+        let terminal = std::io::stderr().is_terminal();
+        Self {
+            terminal,
+            shown: None,
+            every: if terminal { Duration::from_millis(200) } else { Duration::from_secs(5) },
+        }
+    }
+
+    fn show(&mut self, state: Progress<'_>) {
+        if self.shown.is_some_and(|shown| shown.elapsed() < self.every) {
+            return;
+        }
+        self.shown = Some(Instant::now());
+        let label = state.next;
+        let text = format!(
+            "round {} of {}: {} {}{} over {} ({})",
+            state.round + 1,
+            state.rounds,
+            label.case,
+            label.bytes,
+            if label.at_once > 1 { format!(", {} at once", label.at_once) } else { String::new() },
+            label.path.name(),
+            label.wait.name()
+        );
+        // Who cannot be shown progress is not told: the measurement goes on, here and below.
+        let mut stderr = std::io::stderr().lock();
+        let _ = if self.terminal { write!(stderr, "\r\x1b[K{text}") } else { writeln!(stderr, "{text}") };
+    }
+
+    fn clear(&self) {
+        if self.terminal {
+            let _ = write!(std::io::stderr().lock(), "\r\x1b[K");
+        }
+    }
+}
+
+/// A number of bytes, as in `64`, `8K`, `1M`.
+pub(super) fn size(text: &str) -> Result<usize, String> {
+    let (digits, unit) = match text.strip_suffix(['K', 'k']) {
+        Some(digits) => (digits, 1 << 10),
+        None => text.strip_suffix(['M', 'm']).map_or((text, 1), |digits| (digits, 1 << 20)),
+    };
+    let bytes: Option<usize> = digits.parse().ok().and_then(|number: usize| number.checked_mul(unit));
+    bytes
+        .filter(|bytes| (4..=BYTES_MAX).contains(bytes) && bytes.is_multiple_of(4))
+        .ok_or_else(|| "sizes are multiples of 4 bytes, from 4 to 32M".to_owned())
+}
+
+/// The longest array: what every path can carry that carries arrays at all.
+const BYTES_MAX: usize = 32 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_read_with_units() {
+        assert_eq!(size("64"), Ok(64));
+        assert_eq!(size("8K"), Ok(8192));
+        assert_eq!(size("1m"), Ok(1 << 20));
+        for wrong in ["", "K", "0", "6", "-4", "33M", "99999999999999999999M", "8KB"] {
+            assert!(size(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! `obvia bench send_lat`: the latency of messages by descriptors.
+
+use super::measuring::{Extent, Policy, size};
+use clap::Args;
+use obvia_bench::raw::{self, Load};
+use obvia_bench::report::Measurement;
+use obvia_bench::vi::{self, Provider};
+use obvia_bench::{Case, Path, Placement};
+use std::process::ExitCode;
+
+/// Measures messages that go there and back by send and receive descriptors of two virtual interfaces, from registered memory to
+/// registered memory, between two processes, each pinned to a CPU; and beside them the best that any program could do. All
+/// cases take turns in one run, and each is compared with its proper baseline. shm: poll and adaptive with the same bytes
+/// copied through shared memory (raw_copy), block with a futex (raw_futex), both sides on one CPU with a Unix socket. Providers
+/// for networks, over the loopback device: with a datagram of the same size, or TCP where it is too long for one.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  obvia bench send_lat                              shared memory, all sizes
+  obvia bench send_lat --provider udp --quick       datagrams, in seconds
+  obvia bench send_lat --sizes 64,8K --wait poll --json out.json --plot out.svg
+
+Only ratios within one run mean anything: the absolute times change with the machine's mood.")]
+pub(super) struct Arguments {
+    /// What carries the virtual interfaces: shm, udp
+    #[arg(long, value_name = "NAME", default_value = "shm")]
+    provider: Provider,
+    /// Sizes of the messages, in bytes; K and M are understood [default: 64 to 1M]
+    #[arg(long, value_delimiter = ',', value_name = "BYTES", value_parser = size)]
+    sizes: Option<Vec<usize>>,
+    /// Waiting policies of both sides
+    #[arg(long, value_delimiter = ',', value_name = "POLICY", default_value = "poll,adaptive,block")]
+    wait: Vec<Policy>,
+    /// CPUs of client and server [default: the first two]
+    #[arg(long, value_name = "CLIENT,SERVER")]
+    cpus: Option<Placement>,
+    #[command(flatten)]
+    extent: Extent,
+}
+
+/// What fits a line beside its header needs the baseline that has no payload.
+const IN_LINE: Load = Load { case: "null", bytes: 0 };
+
+impl Arguments {
+    fn cases(&self, placement: Placement) -> anyhow::Result<Vec<Box<dyn Case>>> {
+        let sizes = self.extent.sizes(self.sizes.as_deref());
+        let network = self.provider.path().is_network();
+        let paths: &[Path] = match (network, placement.is_one_cpu()) {
+            (true, _) => &[Path::Udp, Path::Tcp],
+            (false, true) => &[Path::Unix],
+            (false, false) => &[Path::RawLine, Path::RawCopy, Path::RawFutex],
+        };
+        let loads = sizes.iter().map(|bytes| Load { case: "send", bytes: *bytes });
+        let in_line = sizes.iter().any(|bytes| *bytes < 64).then_some(IN_LINE);
+        let mut cases = raw::cases(paths, &in_line.into_iter().chain(loads).collect::<Vec<_>>(), placement)?;
+        let waits: Vec<_> = self.wait.iter().map(|policy| policy.wait()).collect();
+        cases.extend(vi::pings(self.provider, &sizes, &waits, placement)?);
+        Ok(cases)
+    }
+}
+
+/// Measures, and reports. Fails when any case failed, after reporting the others.
+pub(super) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+    let placement = arguments.cpus.map_or_else(Placement::first_two, Ok)?;
+    arguments.extent.measure(Measurement::SendLatency, Some(placement), || arguments.cases(placement))
+}
