@@ -1,0 +1,18 @@
+//! AF_XDP between two network namespaces with a cable between them. Needs the privileges to make them.
+
+mod datagrams;
+mod rig;
+
+use rig::Cable;
+
+/// A cable, or `None` after saying which test is skipped and why. Where everything is tested, that is a failure.
+fn cable(test: &str) -> Option<Cable> {
+    match Cable::lay() {
+        Ok(cable) => Some(cable),
+        Err(why) if std::env::var_os("CI").is_none() => {
+            eprintln!("skipped {test}: no network namespaces with a cable here: {why}");
+            None
+        }
+        Err(why) => panic!("{test}: no network namespaces with a cable here: {why}"),
+    }
+}

@@ -1,0 +1,109 @@
+//! Two network namespaces with a cable between them.
+//!
+//! The namespaces have no names: they are a thread's, held open by a file, and when this process ends, in whatever way, the
+//! kernel takes them and the cable away.
+
+use rustix::fd::{AsRawFd, OwnedFd};
+use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space};
+use std::net::Ipv4Addr;
+use std::process::Command;
+use std::sync::Arc;
+use std::{io, thread};
+
+/// The interface's name at both ends.
+pub(crate) const INTERFACE: &str = "cable0";
+
+/// One end: a network namespace with an interface and an address.
+#[derive(Clone, Debug)]
+pub(crate) struct End {
+    space: Arc<OwnedFd>,
+    pub(crate) address: Ipv4Addr,
+}
+
+/// Two ends of a cable.
+#[derive(Debug)]
+pub(crate) struct Cable {
+    pub(crate) left: End,
+    pub(crate) right: End,
+}
+
+impl Cable {
+    /// Lays a cable. An error: this process may not.
+    pub(crate) fn lay() -> io::Result<Self> {
+        let (left, right) = (new_space()?, new_space()?);
+        let ends = Self {
+            left: End { space: Arc::new(left), address: Ipv4Addr::new(10, 77, 0, 1) },
+            right: End { space: Arc::new(right), address: Ipv4Addr::new(10, 77, 0, 2) },
+        };
+        let other = format!("/proc/{}/fd/{}", std::process::id(), ends.right.space.as_raw_fd());
+        let queues = "numtxqueues 1 numrxqueues 1";
+        ends.left.ip(&format!("link add {INTERFACE} {queues} type veth peer {INTERFACE} {queues} netns {other}"))?;
+        for end in [&ends.left, &ends.right] {
+            end.ip("link set lo up")?;
+            end.ip(&format!("addr add {}/24 dev {INTERFACE}", end.address))?;
+            end.ip(&format!("link set {INTERFACE} up"))?;
+        }
+        Ok(ends)
+    }
+
+    /// Runs something at each end at the same time.
+    pub(crate) fn run<A: Send, B: Send>(
+        &self,
+        left: impl FnOnce() -> A + Send,
+        right: impl FnOnce() -> B + Send,
+    ) -> (A, B) {
+        thread::scope(|scope| {
+            let left = scope.spawn(|| self.left.inside(left));
+            let right = scope.spawn(|| self.right.inside(right));
+            let (left, right) = (left.join(), right.join());
+            (
+                left.unwrap_or_else(|why| std::panic::resume_unwind(why)),
+                right.unwrap_or_else(|why| std::panic::resume_unwind(why)),
+            )
+        })
+    }
+}
+
+impl End {
+    /// Moves the calling thread here, and does something.
+    fn inside<T>(&self, does: impl FnOnce() -> T) -> T {
+        move_into_link_name_space(std::os::fd::AsFd::as_fd(&*self.space), Some(LinkNameSpaceType::Network))
+            .expect("entering a namespace");
+        does()
+    }
+
+    /// Does something here, on a thread of its own.
+    pub(crate) fn on_thread<T: Send>(&self, does: impl FnOnce() -> T + Send) -> T {
+        thread::scope(|scope| {
+            scope.spawn(|| self.inside(does)).join().unwrap_or_else(|why| std::panic::resume_unwind(why))
+        })
+    }
+
+    /// Runs ip(8) here, and returns what it says.
+    pub(crate) fn ip(&self, arguments: &str) -> io::Result<String> {
+        self.on_thread(|| {
+            let output = Command::new("ip").args(arguments.split_whitespace()).output()?;
+            if output.status.success() {
+                return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+            }
+            let words = format!("ip {arguments}: {}", String::from_utf8_lossy(&output.stderr));
+            Err(io::Error::other(words))
+        })
+    }
+
+    /// Whether the interface has an XDP program.
+    pub(crate) fn has_program(&self) -> bool {
+        self.ip(&format!("-details link show {INTERFACE}")).expect("ip link show").contains("prog/xdp")
+    }
+}
+
+fn new_space() -> io::Result<OwnedFd> {
+    thread::scope(|scope| {
+        let made = scope.spawn(|| -> io::Result<OwnedFd> {
+            // SAFETY: the thread has shared nothing that its network namespace is part of.
+            unsafe { rustix::thread::unshare_unsafe(UnshareFlags::NEWNET) }?;
+            Ok(std::fs::File::open("/proc/thread-self/ns/net")?.into())
+        });
+        made.join().expect("making a namespace")
+    })
+}
