@@ -55,7 +55,7 @@ impl Options {
             queue: 0,
             address: None,
             neighbours: Vec::new(),
-            frames: 1024,
+            frames: 512,
             mode: None,
             busy_poll: None,
         }

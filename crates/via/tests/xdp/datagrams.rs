@@ -1,12 +1,11 @@
 //! Datagrams, without anything that makes them reliable.
 
 use crate::cable;
-use crate::rig::{Cable, INTERFACE};
+use crate::rig::{Cable, INTERFACE, Meeting};
 use obvia_via::Error;
 use obvia_via::provider::xdp::{Mode, Options, Xdp, XdpSocket};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::net::{SocketAddrV4, UdpSocket};
-use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
 const LIMIT: Duration = Duration::from_secs(10);
@@ -25,7 +24,7 @@ fn connected(options: &Options, peer: SocketAddrV4) -> (Xdp, XdpSocket) {
 }
 
 fn places(cable: &Cable) -> (SocketAddrV4, SocketAddrV4) {
-    (SocketAddrV4::new(cable.left.address, PORT), SocketAddrV4::new(cable.right.address, PORT))
+    (SocketAddrV4::new(cable.left.address(), PORT), SocketAddrV4::new(cable.right.address(), PORT))
 }
 
 /// The next datagram, by polling.
@@ -69,7 +68,7 @@ fn pattern(number: u64, length: usize) -> Vec<u8> {
 
 fn echo(options: &Options, cable: &Cable, sleeping: bool) {
     let (left, right) = places(cable);
-    let ready = Barrier::new(2);
+    let ready = Meeting::default();
     let lengths = [0, 1, 17, 18, 19, 100, 1471, 1472];
     cable.run(
         || {
@@ -149,18 +148,18 @@ fn what_is_not_ours_goes_to_the_kernel() {
     let Some(cable) = cable("what_is_not_ours_goes_to_the_kernel") else { return };
     let options = Options::new(INTERFACE);
     let (_, right) = places(&cable);
-    let ready = Barrier::new(2);
+    let ready = Meeting::default();
     cable.run(
         || {
-            let ordinary = UdpSocket::bind((cable.left.address, 0)).expect("a socket");
+            let ordinary = UdpSocket::bind((cable.left.address(), 0)).expect("a socket");
             ready.wait();
             ordinary.send_to(b"ours", right).expect("sending");
-            ordinary.send_to(b"another's", (cable.right.address, 9999)).expect("sending");
+            ordinary.send_to(b"another's", (cable.right.address(), 9999)).expect("sending");
             ready.wait();
         },
         || {
             let (xdp, mut socket) = open(&options);
-            let other = UdpSocket::bind((cable.right.address, 9999)).expect("a socket");
+            let other = UdpSocket::bind((cable.right.address(), 9999)).expect("a socket");
             other.set_read_timeout(Some(LIMIT)).expect("a time-out");
             ready.wait();
             let mut buffer = [0; 100];
@@ -179,7 +178,7 @@ fn sockets_of_one_interface_get_what_is_theirs_whoever_polls() {
     let Some(cable) = cable("sockets_of_one_interface_get_what_is_theirs_whoever_polls") else { return };
     let options = Options::new(INTERFACE);
     let (left, _) = places(&cable);
-    let ready = Barrier::new(2);
+    let ready = Meeting::default();
     cable.run(
         || {
             let (_xdp, mut socket) = open(&options);
@@ -219,7 +218,7 @@ fn full_rings_lose_datagrams_and_recover() {
     let Some(cable) = cable("full_rings_lose_datagrams_and_recover") else { return };
     let options = Options { frames: 64, ..Options::new(INTERFACE) };
     let (left, right) = places(&cable);
-    let ready = Barrier::new(2);
+    let ready = Meeting::default();
     cable.run(
         || {
             let (_xdp, mut socket) = connected(&options, right);

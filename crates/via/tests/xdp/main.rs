@@ -1,6 +1,7 @@
 //! AF_XDP between two network namespaces with a cable between them. Needs the privileges to make them.
 
 mod datagrams;
+mod ends;
 mod rig;
 
 use rig::Cable;
@@ -14,5 +15,16 @@ fn cable(test: &str) -> Option<Cable> {
             None
         }
         Err(why) => panic!("{test}: no network namespaces with a cable here: {why}"),
+    }
+}
+
+/// A process that does not outlive its test.
+struct Child(std::process::Child);
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        // It may have ended.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
 }

@@ -7,7 +7,8 @@ use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space};
 use std::net::Ipv4Addr;
 use std::process::Command;
-use std::sync::Arc;
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::Duration;
 use std::{io, thread};
 
 /// The interface's name at both ends.
@@ -17,7 +18,7 @@ pub(crate) const INTERFACE: &str = "cable0";
 #[derive(Clone, Debug)]
 pub(crate) struct End {
     space: Arc<OwnedFd>,
-    pub(crate) address: Ipv4Addr,
+    address: Ipv4Addr,
 }
 
 /// Two ends of a cable.
@@ -65,6 +66,11 @@ impl Cable {
 }
 
 impl End {
+    /// The address of the interface.
+    pub(crate) fn address(&self) -> Ipv4Addr {
+        self.address
+    }
+
     /// Moves the calling thread here, and does something.
     fn inside<T>(&self, does: impl FnOnce() -> T) -> T {
         move_into_link_name_space(std::os::fd::AsFd::as_fd(&*self.space), Some(LinkNameSpaceType::Network))
@@ -94,6 +100,24 @@ impl End {
     /// Whether the interface has an XDP program.
     pub(crate) fn has_program(&self) -> bool {
         self.ip(&format!("-details link show {INTERFACE}")).expect("ip link show").contains("prog/xdp")
+    }
+}
+
+/// Where two threads wait for each other, but not for ever: the other one may have failed.
+#[derive(Debug, Default)]
+pub(crate) struct Meeting {
+    came: Mutex<u64>,
+    changed: Condvar,
+}
+
+impl Meeting {
+    pub(crate) fn wait(&self) {
+        let mut came = self.came.lock().expect("the other thread");
+        *came += 1;
+        let both = came.next_multiple_of(2);
+        self.changed.notify_all();
+        let waited = self.changed.wait_timeout_while(came, Duration::from_secs(60), |came| *came < both);
+        assert!(!waited.expect("the other thread").1.timed_out(), "the other thread did not come");
     }
 }
 

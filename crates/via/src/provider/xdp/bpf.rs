@@ -17,6 +17,7 @@ const MAP_UPDATE: i64 = 2;
 const MAP_DELETE: i64 = 3;
 const PROGRAM_LOAD: i64 = 5;
 const LINK_CREATE: i64 = 28;
+const LINK_DETACH: i64 = 34;
 // `enum bpf_map_type`, `enum bpf_prog_type`, `enum bpf_attach_type`.
 const MAP_HASH: u32 = 1;
 const MAP_SOCKETS: u32 = 17;
@@ -79,6 +80,11 @@ struct LinkAttributes {
     flags: u32,
 }
 
+#[repr(C)]
+struct DetachAttributes {
+    link: u32,
+}
+
 const _: () = assert!(size_of::<MapAttributes>() == 44);
 const _: () = assert!(size_of::<ElementAttributes>() == 32);
 const _: () = assert!(size_of::<ProgramAttributes>() == 64);
@@ -89,8 +95,8 @@ const _: () = assert!(size_of::<LinkAttributes>() == 16);
 pub(super) struct Attached {
     ports: OwnedFd,
     sockets: OwnedFd,
-    // Closing it takes the program off the interface.
-    _link: OwnedFd,
+    // When the last copy of it is closed, the program is off the interface.
+    link: OwnedFd,
     pub(super) mode: Mode,
     /// Why it is not in the interface's driver, where that was tried.
     pub(super) not_native: Option<io::Error>,
@@ -115,7 +121,7 @@ impl Attached {
                 }
             },
         };
-        Ok(Self { ports, sockets, _link: link, mode, not_native })
+        Ok(Self { ports, sockets, link, mode, not_native })
     }
 
     /// Sends the frames of a queue to a socket.
@@ -141,6 +147,16 @@ impl Attached {
         };
         // SAFETY: the key is four bytes, as the map was made for, and outlives the call.
         let _ = unsafe { bpf(MAP_DELETE, &mut attributes) };
+    }
+}
+
+impl Drop for Attached {
+    fn drop(&mut self) {
+        // A process that another thread is just starting has copies of our files until it runs its own program: not even for
+        // that long the next one finds the interface taken.
+        let mut attributes = DetachAttributes { link: self.link.as_raw_fd().cast_unsigned() };
+        // SAFETY: the command reads no memory but the attributes.
+        let _ = unsafe { bpf(LINK_DETACH, &mut attributes) };
     }
 }
 

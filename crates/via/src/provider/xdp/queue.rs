@@ -19,6 +19,7 @@ use std::net::SocketAddrV4;
 use std::os::fd::BorrowedFd;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 // Where the rings are mapped: linux/if_xdp.h.
 const RECEIVE_RING: u64 = 0;
@@ -31,6 +32,8 @@ const HEADROOM: usize = 256;
 const PLACES: [usize; 2] = [2048, 4096];
 /// The most frames that wait in one inbox.
 const INBOX_FRAMES: usize = 256;
+/// How long a queue may be taken by a socket that was closed: a process that is just being started has a copy of it.
+const LINGER: Duration = Duration::from_millis(200);
 /// How often the kernel is asked in one call to go on sending: it takes 32 frames each time.
 const KICKS: usize = 4;
 
@@ -422,9 +425,16 @@ fn bind(socket: BorrowedFd<'_>, interface: &Interface, queue: u32, mode: Mode) -
     // A driver that can do without copies would not run a program that is in the kernel's stack.
     let how = if mode == Mode::Generic { SocketAddrXdpFlags::XDP_COPY } else { SocketAddrXdpFlags::empty() };
     let address = |flags| SocketAddrXdp::new(flags, interface.index, queue);
-    let bound = match rustix::net::bind(socket, &address(how | SocketAddrXdpFlags::XDP_USE_NEED_WAKEUP)) {
-        Err(Errno::INVAL) => rustix::net::bind(socket, &address(how)),
-        bound => bound,
+    let end = Instant::now() + LINGER;
+    let bound = loop {
+        let bound = match rustix::net::bind(socket, &address(how | SocketAddrXdpFlags::XDP_USE_NEED_WAKEUP)) {
+            Err(Errno::INVAL) => rustix::net::bind(socket, &address(how)),
+            bound => bound,
+        };
+        if bound != Err(Errno::BUSY) || Instant::now() > end {
+            break bound;
+        }
+        std::thread::sleep(LINGER / 50);
     };
     bound.map_err(|errno| match errno {
         Errno::INVAL => Refused::new("binding an AF_XDP socket: the interface has no such queue, or no support", errno),

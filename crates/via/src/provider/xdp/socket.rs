@@ -15,7 +15,7 @@ use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, UdpSocket};
 use std::sync::Arc;
 
 /// How many empty looks at the ring pass before the kernel's socket is asked, which costs a system call.
-const RARELY: u32 = 64;
+const RARELY: u32 = 512;
 /// After something came that way, it is asked each time for so many looks.
 const OFTEN: u32 = 1024;
 /// How many datagrams pass until the kernel is asked again where a peer is.
