@@ -9,6 +9,7 @@
 //! - [`spi`] is what a provider implements to carry them.
 //! - [`provider`] holds one module for each way to reach a peer. [`provider::shm`] reaches processes of the
 //!   same host through sealed shared memory.
+//! - [`reliable`] makes a VI of datagrams that may get lost.
 //! - [`wait`] says how a thread waits: polling, blocking, or adapting.
 //! - [`region`] is memory that a peer may write at any time, readable only through checked loads.
 //! - [`doorbell`] and [`layout`] are the words that the two sides of a connection share, and their protocol.
@@ -67,6 +68,8 @@ mod notice;
 #[cfg(not(loom))]
 pub mod provider;
 pub mod region;
+#[cfg(not(loom))]
+pub mod reliable;
 #[cfg(not(loom))]
 pub mod spi;
 mod sync;

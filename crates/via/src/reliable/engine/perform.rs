@@ -1,0 +1,214 @@
+//! Doing what data packets ask for.
+
+use super::{Engine, Phase, READS_MAX, why};
+use crate::descriptor::{Operation, Status};
+use crate::error::Ended;
+use crate::memory::Region;
+use crate::reliable::packet::{Action, DataHeader};
+use crate::spi::{Intent, Refusal, Sink};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// Why something was not done.
+#[derive(Debug)]
+pub(super) enum Fault {
+    /// The peer may not, or not now.
+    Refused(Refusal),
+    /// No peer that keeps the rules asks for it.
+    Violation,
+}
+
+impl From<Refusal> for Fault {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
+/// Operations of the peer.
+#[derive(Debug, Default)]
+pub(super) struct Target {
+    // Operations that were begun.
+    begun: u32,
+    current: Option<Part>,
+    /// Reads that are to be answered, or whose answer is not acknowledged.
+    pub(super) reads: VecDeque<Served>,
+    /// The number of the first of them in this side's count.
+    pub(super) first_read: u64,
+    /// The one that is being answered, counted from the first of them, and how much of it has been sent.
+    pub(super) read: usize,
+    pub(super) offset: u32,
+    /// What was refused, and whether that is a packet by now.
+    pub(super) refused: Option<(u32, Refusal)>,
+    pub(super) has_refused: bool,
+    // The peer's connection is broken, and what it began is not finished.
+    is_void: bool,
+}
+
+/// An operation that has come in part.
+#[derive(Debug)]
+struct Part {
+    number: u32,
+    came: u32,
+    total: u32,
+    // None for a message.
+    write: Option<(Arc<Region>, u64)>,
+}
+
+/// A read of the peer.
+#[derive(Debug)]
+pub(super) struct Served {
+    pub(super) number: u32,
+    pub(super) region: Arc<Region>,
+    pub(super) at: u64,
+    pub(super) total: u32,
+}
+
+impl Target {
+    /// The oldest read's answer is acknowledged.
+    pub(super) fn answered(&mut self) {
+        if self.reads.pop_front().is_some() {
+            self.first_read += 1;
+            self.read = self.read.saturating_sub(1);
+        }
+    }
+
+    /// Whether all answers are packets by now.
+    pub(super) fn is_served(&self) -> bool {
+        self.read >= self.reads.len()
+    }
+
+    /// Gives up what has come in part.
+    pub(super) fn abandon(&mut self, sink: &mut dyn Sink) {
+        if self.current.take().is_some_and(|part| part.write.is_none()) {
+            sink.abandon_message();
+        }
+    }
+}
+
+impl Engine {
+    pub(super) fn perform(&mut self, data: &DataHeader, payload: &[u8], sink: &mut dyn Sink) -> Result<(), Fault> {
+        if self.target.is_void && data.action != Action::Refuse {
+            return Ok(());
+        }
+        match data.action {
+            Action::Send | Action::Write => self.part(data, payload, sink),
+            Action::Read => self.read(data, sink),
+            Action::Answer => self.answer(data, payload, sink),
+            Action::Refuse => self.refused(data, sink),
+            Action::Void => {
+                self.target.is_void = true;
+                Ok(())
+            }
+        }
+    }
+
+    /// Counts a new operation of the peer.
+    fn begin(&mut self, data: &DataHeader) -> Result<(), Fault> {
+        let is_next = data.operation == self.target.begun || !self.is_reliable;
+        if self.target.current.is_some() || !is_next || data.total > self.max_transfer {
+            return Err(Fault::Violation);
+        }
+        self.target.begun = data.operation.wrapping_add(1);
+        Ok(())
+    }
+
+    fn part(&mut self, data: &DataHeader, payload: &[u8], sink: &mut dyn Sink) -> Result<(), Fault> {
+        if data.offset == 0 {
+            self.begin(data)?;
+            let write = match data.place {
+                None => {
+                    let begun = sink.begin_message(data.total);
+                    // A receive that is too short was completed.
+                    self.statistics.completions += u64::from(begun == Err(Refusal::TooLong));
+                    begun?;
+                    None
+                }
+                Some(place) => Some((sink.remote(place, u64::from(data.total), Intent::Write)?, place.offset)),
+            };
+            self.target.current = Some(Part { number: data.operation, came: 0, total: data.total, write });
+        }
+        let part = self.target.current.as_mut().ok_or(Fault::Violation)?;
+        let is_write = data.action == Action::Write;
+        if (part.number, part.came, part.total, part.write.is_some())
+            != (data.operation, data.offset, data.total, is_write)
+        {
+            return Err(Fault::Violation);
+        }
+        match &part.write {
+            None => sink.fill_message(data.offset, payload),
+            Some((region, at)) => {
+                let is_allowed = region.is_registered();
+                let at = at.checked_add(u64::from(data.offset)).filter(|_| is_allowed);
+                at.and_then(|at| region.memory().write(at, payload)).ok_or(Refusal::Protection)?;
+            }
+        }
+        // Both are lengths of the same message.
+        part.came += payload.len() as u32;
+        if !data.is_last {
+            return Ok(());
+        }
+        self.target.current = None;
+        if !is_write {
+            sink.end_message(data.immediate);
+        } else if data.immediate.is_some() {
+            sink.complete_receive(Operation::RdmaWrite, data.total, data.immediate)?;
+        } else {
+            return Ok(());
+        }
+        self.statistics.completions += 1;
+        Ok(())
+    }
+
+    /// The peer wants to read.
+    fn read(&mut self, data: &DataHeader, sink: &mut dyn Sink) -> Result<(), Fault> {
+        self.begin(data)?;
+        if self.target.reads.len() >= READS_MAX || !self.is_reliable {
+            return Err(Fault::Violation);
+        }
+        let place = data.place.ok_or(Fault::Violation)?;
+        let region = sink.remote(place, u64::from(data.total), Intent::Read)?;
+        let served = Served { number: data.operation, region, at: place.offset, total: data.total };
+        self.target.reads.push_back(served);
+        Ok(())
+    }
+
+    /// What this side wants to read has come.
+    fn answer(&mut self, data: &DataHeader, payload: &[u8], sink: &mut dyn Sink) -> Result<(), Fault> {
+        let index = *self.own.reads.front().ok_or(Fault::Violation)?;
+        if (data.operation, data.offset) != (index as u32, self.own.read) {
+            return Err(Fault::Violation);
+        }
+        let descriptor = sink.sending(index).filter(|descriptor| descriptor.total() == u64::from(data.total));
+        let placed = descriptor.ok_or(Fault::Violation)?.scatter(u64::from(data.offset), payload);
+        placed.ok_or(Fault::Violation)?;
+        self.own.read += payload.len() as u32;
+        if data.is_last {
+            self.own.reads.pop_front();
+            (self.own.read, self.own.reads_done) = (0, index + 1);
+            // What is answered has come, whether or not that was told.
+            self.settle(sink);
+        }
+        Ok(())
+    }
+
+    /// The peer refuses an operation: those before it were done.
+    fn refused(&mut self, data: &DataHeader, sink: &mut dyn Sink) -> Result<(), Fault> {
+        let refusal = data.refusal().ok_or(Fault::Violation)?;
+        let index = sink.completed() + u64::from(data.operation.wrapping_sub(sink.completed() as u32));
+        let begun = self.own.next + u64::from(self.own.offset > 0);
+        if index >= begun {
+            return Err(Fault::Violation);
+        }
+        self.own.acknowledged = self.own.acknowledged.max(index);
+        self.settle(sink);
+        if sink.completed() != index {
+            return Err(Fault::Violation);
+        }
+        self.phase = Phase::Over(None);
+        self.statistics.completions += 1;
+        let status: Status = refusal.status();
+        let ended: Ended = why(refusal);
+        sink.broken(status, ended);
+        Ok(())
+    }
+}

@@ -1,0 +1,303 @@
+//! Making the packets that are to be sent now.
+
+use super::{Engine, Phase, READS_MAX};
+use crate::descriptor::{Operation, Status};
+use crate::reliable::packet::{self, Action, Body, DATA_HEADER, DataHeader, HEADER, Header, PLACE};
+use crate::reliable::sending::Piece;
+use crate::spi::{Refusal, Sink};
+
+/// What unreliable delivery may send in a millisecond is what the peer has room for; that is the millisecond.
+const PACE: u64 = 1_000_000;
+
+impl Engine {
+    fn header(&self, number: u64) -> Header {
+        Header {
+            to: self.peer_id,
+            number: number as u32,
+            ack: self.receiving.expected() as u32,
+            sack: self.receiving.sack(),
+            window: self.receiving.window,
+        }
+    }
+
+    fn put(&self, into: &mut [u8], body: &Body<'_>) -> Option<usize> {
+        // It fails only where the link takes less than a handshake needs.
+        packet::write(into, &self.header(0), body).ok()
+    }
+
+    /// Makes the next datagram that is to be sent now; its length. `None` when there is none: until something is posted, something
+    /// comes, or [`Engine::due`]. `into` is as long as the link's largest datagram. What was made counts as sent.
+    pub fn transmit(&mut self, now: u64, sink: &mut dyn Sink, into: &mut [u8]) -> Option<usize> {
+        match &mut self.phase {
+            Phase::Opening(accept, repeat) => {
+                return repeat.is_due(now).then(|| {
+                    into[..accept.len()].copy_from_slice(accept);
+                    accept.len()
+                });
+            }
+            Phase::Over(Some(_)) => return self.farewell(into),
+            Phase::Over(None) => {}
+            Phase::Open | Phase::Refusing => {
+                if let Some(length) = self.data_packet(now, sink, into) {
+                    return Some(length);
+                }
+            }
+        }
+        self.control_packet(now, into)
+    }
+
+    /// The packets that tell the peer that the connection is over.
+    pub fn farewell(&mut self, into: &mut [u8]) -> Option<usize> {
+        let Phase::Over(Some(reason)) = self.phase else { return None };
+        self.closes = self.closes.checked_sub(1)?;
+        self.put(into, &Body::Close { reason })
+    }
+
+    /// A packet of data: an old one that got lost, or else a new one.
+    fn data_packet(&mut self, now: u64, sink: &mut dyn Sink, into: &mut [u8]) -> Option<usize> {
+        if let Some((number, piece)) = self.sending.lost() {
+            let length = self.make(number, piece, sink, into);
+            self.sending.sent_again(now, number);
+            self.made(now);
+            return Some(length);
+        }
+        for _ in 0..2 {
+            self.answers_next = !self.answers_next;
+            let made = if self.answers_next { self.next_answer(now, sink, into) } else { self.next_own(now, sink, into) };
+            if made.is_some() {
+                return made;
+            }
+        }
+        let is_due = self.target.refused.is_some() && !self.target.has_refused && self.target.is_served();
+        if !is_due || !self.sending.has_room(DATA_HEADER) {
+            return None;
+        }
+        self.target.has_refused = true;
+        Some(self.make_new(now, Piece::Refuse, sink, into))
+    }
+
+    /// The acknowledgement that is due, before a sleep: nothing will take it along.
+    pub fn acknowledge_now(&mut self, into: &mut [u8]) -> Option<usize> {
+        self.receiving.ack_due().filter(|_| !matches!(self.phase, Phase::Opening(..) | Phase::Over(Some(_))))?;
+        self.receiving.acknowledged();
+        self.put(into, &Body::Ack)
+    }
+
+    fn control_packet(&mut self, now: u64, into: &mut [u8]) -> Option<usize> {
+        if let Some(length) = self.probed.take() {
+            return self.put(into, &Body::Probed { length });
+        }
+        if self.receiving.ack_due().is_some_and(|due| due <= now) {
+            self.receiving.acknowledged();
+            return self.put(into, &Body::Ack);
+        }
+        if matches!(self.phase, Phase::Over(_)) {
+            return None;
+        }
+        if let Some(length) = self.path.probe(now).filter(|length| (HEADER..=into.len()).contains(length)) {
+            return Some(packet::write_probe(&mut into[..length], &self.header(0)));
+        }
+        if self.ping_at().is_some_and(|due| due <= now) {
+            let interval = if self.alive.hinted.is_some() { self.silence / 16 } else { self.silence / 4 };
+            self.alive.ping = now + interval.max(1);
+            self.alive.waiting.get_or_insert(now);
+            return self.put(into, &Body::Ping);
+        }
+        None
+    }
+
+    /// A data packet was made: it acknowledges, and wants to be.
+    fn made(&mut self, now: u64) {
+        self.statistics.sent += 1;
+        if self.is_reliable {
+            self.receiving.acknowledged();
+            self.alive.waiting.get_or_insert(now);
+        }
+    }
+
+    fn make_new(&mut self, now: u64, piece: Piece, sink: &mut dyn Sink, into: &mut [u8]) -> usize {
+        let length = self.make(self.sending.next(), piece, sink, into);
+        self.sending.sent(now, piece, length);
+        self.made(now);
+        length
+    }
+
+    /// The next part of the answers to the peer's reads.
+    fn next_answer(&mut self, now: u64, sink: &mut dyn Sink, into: &mut [u8]) -> Option<usize> {
+        let served = self.target.reads.get(self.target.read)?;
+        let left = served.total - self.target.offset;
+        let length = left.min((self.path.current() - DATA_HEADER) as u32);
+        if !self.sending.has_room(DATA_HEADER + length as usize) {
+            return None;
+        }
+        if !served.region.is_registered() {
+            let number = served.number;
+            self.target.reads.truncate(self.target.read);
+            if self.target.refused.is_none() {
+                self.refuse(number, Refusal::Protection, sink);
+            }
+            return None;
+        }
+        let serial = self.target.first_read + self.target.read as u64;
+        let is_last = length == left;
+        let piece = Piece::Answer { serial, offset: self.target.offset, length, is_last };
+        if is_last {
+            (self.target.read, self.target.offset) = (self.target.read + 1, 0);
+        } else {
+            self.target.offset += length;
+        }
+        Some(self.make_new(now, piece, sink, into))
+    }
+
+    /// The next part of this side's operations.
+    fn next_own(&mut self, now: u64, sink: &mut dyn Sink, into: &mut [u8]) -> Option<usize> {
+        let (index, offset) = (self.own.next, self.own.offset);
+        if index >= sink.posted() || !self.is_open() {
+            return None;
+        }
+        let descriptor = sink.sending(index)?;
+        let (operation, total) = (descriptor.operation(), descriptor.total() as u32);
+        let is_read = operation == Operation::RdmaRead;
+        if is_read && self.own.reads.len() >= READS_MAX {
+            return None;
+        }
+        let is_placed = offset == 0 && operation != Operation::Send;
+        let headers = DATA_HEADER + if is_placed { PLACE } else { 0 };
+        let left = total - offset;
+        let length = if is_read { total } else { left.min((self.path.current() - headers) as u32) };
+        let on_wire = headers + if is_read { 0 } else { length as usize };
+        let is_last = length == left;
+        let piece = Piece::Own { index, offset, length, is_last };
+        if !self.is_reliable {
+            return self.unreliable(now, piece, on_wire, sink, into);
+        }
+        if !self.sending.has_room(on_wire) {
+            return None;
+        }
+        self.advance(length, is_last);
+        if is_read {
+            self.own.reads.push_back(index);
+        }
+        Some(self.make_new(now, piece, sink, into))
+    }
+
+    fn advance(&mut self, length: u32, is_last: bool) {
+        if is_last {
+            (self.own.next, self.own.offset) = (self.own.next + 1, 0);
+        } else {
+            self.own.offset += length;
+        }
+    }
+
+    /// A part of an operation that is done when it was sent.
+    fn unreliable(
+        &mut self,
+        now: u64,
+        piece: Piece,
+        on_wire: usize,
+        sink: &mut dyn Sink,
+        into: &mut [u8],
+    ) -> Option<usize> {
+        let Piece::Own { index, length, is_last, .. } = piece else { return None };
+        let descriptor = sink.sending(index)?;
+        let total = descriptor.total() as u32;
+        if descriptor.operation() == Operation::RdmaRead {
+            // Nobody would know that it got lost. A VI refuses such a descriptor when it is posted.
+            self.advance(length, is_last);
+            sink.complete(Status::ConnectionLost, 0);
+            self.statistics.completions += 1;
+            return None;
+        }
+        if now >= self.budget_until {
+            (self.budget, self.budget_until) = (self.sending.window().max(on_wire as u64), now + PACE);
+        }
+        let budget = self.budget.checked_sub(on_wire as u64);
+        self.is_held_up = budget.is_none();
+        self.budget = budget?;
+        let made = self.make(self.sending.next(), piece, sink, into);
+        self.sending.skipped();
+        self.made(now);
+        self.advance(length, is_last);
+        if is_last {
+            sink.complete(Status::Done, total);
+            self.statistics.completions += 1;
+        }
+        Some(made)
+    }
+
+    /// When unreliable delivery may go on, if it was held up.
+    pub(super) fn paced_until(&self) -> Option<u64> {
+        self.is_held_up.then_some(self.budget_until)
+    }
+
+    /// Makes a data packet, or makes it again; its length.
+    fn make(&self, number: u64, piece: Piece, sink: &dyn Sink, into: &mut [u8]) -> usize {
+        let header = self.header(number);
+        let made = match piece {
+            Piece::Own { index, offset, length, is_last } => {
+                self.make_own(&header, (index, offset, length, is_last), sink, into)
+            }
+            Piece::Answer { serial, offset, length, is_last } => {
+                self.make_answer(&header, (serial, offset, length, is_last), into)
+            }
+            Piece::Refuse => self.target.refused.map(|(operation, refusal)| {
+                let immediate = Some(packet::refusal_code(refusal));
+                packet::put_data(into, &header, &DataHeader { operation, immediate, ..plain(Action::Refuse) })
+            }),
+        };
+        let length = made.unwrap_or_else(|| packet::put_data(into, &header, &plain(Action::Void)));
+        packet::seal(&mut into[..length])
+    }
+
+    fn make_own(
+        &self,
+        header: &Header,
+        (index, offset, length, is_last): (u64, u32, u32, bool),
+        sink: &dyn Sink,
+        into: &mut [u8],
+    ) -> Option<usize> {
+        let descriptor = sink.sending(index).filter(|_| self.is_open())?;
+        let action = match descriptor.operation() {
+            Operation::Send => Action::Send,
+            Operation::RdmaWrite => Action::Write,
+            Operation::RdmaRead => Action::Read,
+            Operation::Receive => return None,
+        };
+        let place = descriptor.remote().filter(|_| offset == 0);
+        let immediate = descriptor.immediate().filter(|_| is_last);
+        let data = DataHeader {
+            action,
+            operation: index as u32,
+            offset,
+            total: descriptor.total() as u32,
+            is_last,
+            immediate,
+            place,
+        };
+        let begin = packet::put_data(into, header, &data);
+        let length = if action == Action::Read { 0 } else { length as usize };
+        descriptor.gather(u64::from(offset), &mut into[begin..begin + length])?;
+        Some(begin + length)
+    }
+
+    fn make_answer(
+        &self,
+        header: &Header,
+        (serial, offset, length, is_last): (u64, u32, u32, bool),
+        into: &mut [u8],
+    ) -> Option<usize> {
+        let at = usize::try_from(serial.checked_sub(self.target.first_read)?).ok()?;
+        let served = self.target.reads.get(at).filter(|served| served.region.is_registered())?;
+        let operation = served.number;
+        let data = DataHeader { operation, offset, total: served.total, is_last, ..plain(Action::Answer) };
+        let begin = packet::put_data(into, header, &data);
+        let end = begin + length as usize;
+        served.region.memory().read(served.at + u64::from(offset), &mut into[begin..end])?;
+        Some(end)
+    }
+}
+
+/// A data packet that carries nothing.
+fn plain(action: Action) -> DataHeader {
+    DataHeader { action, operation: 0, offset: 0, total: 0, is_last: true, immediate: None, place: None }
+}

@@ -1,0 +1,164 @@
+//! The handshake that makes a connection: request, accept or reject, confirm.
+//!
+//! Each side chooses a connection id at random, by which it knows its peer's packets from those of anybody else and from those of
+//! an earlier life of the peer. The one that asks repeats its request until it is answered; the one that accepts repeats
+//! that until a packet comes which only the peer can have sent. So duplicates do nothing.
+
+use super::packet::{self, Body, HANDSHAKE_MAX, Header, REASON_MAX};
+use super::{Engine, Settings};
+use crate::Error;
+use crate::spi::Offer;
+
+/// Nanoseconds until a handshake's packet is repeated for the first time, and at most.
+const REPEAT: (u64, u64) = (20_000_000, 320_000_000);
+
+/// When a packet of the handshake is sent the next time.
+#[derive(Debug)]
+pub(super) struct Repeat {
+    pub(super) due: u64,
+    interval: u64,
+}
+
+impl Repeat {
+    pub(super) fn new() -> Self {
+        Self { due: 0, interval: REPEAT.0 }
+    }
+
+    /// Whether it is time now; then it is not again before the next interval, twice as long as the last.
+    pub(super) fn is_due(&mut self, now: u64) -> bool {
+        if now < self.due {
+            return false;
+        }
+        self.due = now + self.interval;
+        self.interval = (2 * self.interval).min(REPEAT.1);
+        true
+    }
+}
+
+/// The side that asks for a connection.
+#[derive(Debug)]
+pub struct Requesting {
+    settings: Settings,
+    own_id: u64,
+    offer: Offer,
+    request: Box<[u8]>,
+    repeat: Repeat,
+}
+
+/// What a request led to.
+#[derive(Debug)]
+pub enum Answer {
+    /// A connection; and what the peer offers.
+    Accepted(Box<Engine>, Offer),
+    /// A refusal, with the peer's reason.
+    Rejected(String),
+}
+
+impl Requesting {
+    /// A request. `id` is a random number.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooLong`] when the discriminator or the private data do not fit.
+    pub fn new(settings: &Settings, id: u64, discriminator: &str, offer: &Offer) -> Result<Self, Error> {
+        let own_id = id.max(1);
+        let mut bytes = [0; HANDSHAKE_MAX];
+        let header = Header { to: 0, number: 0, ack: 0, sack: 0, window: settings.window };
+        let body = Body::Request { from: own_id, discriminator, offer: offer.clone() };
+        let length = packet::write(&mut bytes, &header, &body)?;
+        let request = bytes[..length].into();
+        Ok(Self { settings: settings.clone(), own_id, offer: offer.clone(), request, repeat: Repeat::new() })
+    }
+
+    /// The datagram to be sent now, if it is time for one.
+    pub fn transmit(&mut self, now: u64) -> Option<&[u8]> {
+        self.repeat.is_due(now).then_some(&self.request)
+    }
+
+    /// When `transmit` is to be called again.
+    pub fn due(&self) -> u64 {
+        self.repeat.due
+    }
+
+    /// Takes a datagram; `mtu` is what the link takes. `None` when it was not the answer.
+    pub fn handle(&mut self, now: u64, datagram: &[u8], mtu: usize) -> Option<Answer> {
+        let (header, body) = packet::parse(datagram).ok()?;
+        if header.to != self.own_id {
+            return None;
+        }
+        match body {
+            Body::Reject { why } => Some(Answer::Rejected(why.to_owned())),
+            Body::Accept { from, offer } if offer.reliability == self.offer.reliability => {
+                let mut engine = Engine::new(&self.settings, now, mtu, (self.own_id, from), &self.offer, &offer);
+                engine.confirm(now, header.window);
+                Some(Answer::Accepted(Box::new(engine), offer))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The side that was asked for a connection, and has not answered.
+#[derive(Debug)]
+pub struct Answering {
+    peer_id: u64,
+    window: u32,
+    discriminator: String,
+    offer: Offer,
+}
+
+impl Answering {
+    /// Reads a request. `None` when the datagram is none.
+    pub fn from_datagram(datagram: &[u8]) -> Option<Self> {
+        let (header, body) = packet::parse(datagram).ok()?;
+        let Body::Request { from, discriminator, offer } = body else { return None };
+        Some(Self { peer_id: from, window: header.window, discriminator: discriminator.to_owned(), offer })
+    }
+
+    /// The connection id that the peer chose: a request with the same one from the same address is a repetition.
+    pub fn id(&self) -> u64 {
+        self.peer_id
+    }
+
+    /// What the peer wants to be connected with.
+    pub fn discriminator(&self) -> &str {
+        &self.discriminator
+    }
+
+    /// What the peer offers.
+    pub fn offer(&self) -> &Offer {
+        &self.offer
+    }
+
+    /// Accepts: the engine repeats that until the peer confirms. `id` is a random number.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooLong`] when the private data does not fit; [`Error::BadState`] when the reliability levels differ.
+    pub fn accept(&self, settings: &Settings, now: u64, id: u64, own: &Offer, mtu: usize) -> Result<Engine, Error> {
+        if own.reliability != self.offer.reliability {
+            return Err(Error::BadState { what: "the reliability levels of the two VIs differ" });
+        }
+        let own_id = id.max(1);
+        let mut bytes = [0; HANDSHAKE_MAX];
+        let header = Header { to: self.peer_id, number: 0, ack: 0, sack: 0, window: settings.window };
+        let length = packet::write(&mut bytes, &header, &Body::Accept { from: own_id, offer: own.clone() })?;
+        let mut engine = Engine::new(settings, now, mtu, (own_id, self.peer_id), own, &self.offer);
+        engine.open(bytes[..length].into(), self.window);
+        Ok(engine)
+    }
+
+    /// The datagram that rejects the request.
+    pub fn reject(&self, why: &str) -> Vec<u8> {
+        let mut end = why.len().min(REASON_MAX);
+        while !why.is_char_boundary(end) {
+            end -= 1;
+        }
+        let mut bytes = vec![0; HANDSHAKE_MAX];
+        let header = Header { to: self.peer_id, number: 0, ack: 0, sack: 0, window: 0 };
+        // It has room: the reason was cut to what fits.
+        let length = packet::write(&mut bytes, &header, &Body::Reject { why: &why[..end] }).unwrap_or(0);
+        bytes.truncate(length);
+        bytes
+    }
+}

@@ -1,0 +1,155 @@
+//! Doing the handshake over a link, and waiting for it.
+
+use super::handshake::{Answer, Answering, Requesting};
+use super::{Link, LinkPort, Settings};
+use crate::descriptor::{Descriptor, Operation, RemoteAddress, Status};
+use crate::error::Ended;
+use crate::memory::Region;
+use crate::spi::{Intent, Offer, Port, Refusal, Sink};
+use crate::vi::poll_fds;
+use crate::{Deadline, Error};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How often a link without a file is looked at.
+const LOOK: Duration = Duration::from_micros(50);
+/// How long hints that nobody listens must go on until they are believed.
+const HINTS: Duration = Duration::from_millis(50);
+
+/// Asks the other end of a link for a connection, and waits for its answer. `id` is a random number.
+///
+/// # Errors
+///
+/// [`Error::Refused`] with the peer's reason, [`Error::NotFound`] where nobody listens, [`Error::TimedOut`], or
+/// [`Error::TooLong`] for a discriminator or private data that do not fit.
+pub fn connect<L: Link>(
+    mut link: L,
+    settings: &Settings,
+    id: u64,
+    discriminator: &str,
+    offer: &Offer,
+    deadline: Deadline,
+) -> Result<(LinkPort<L>, Offer), Error> {
+    let deadline = deadline.start();
+    let start = Instant::now();
+    let mut requesting = Requesting::new(settings, id, discriminator, offer)?;
+    let mut incoming = vec![0; link.mtu()];
+    let mut hinted = None::<Instant>;
+    loop {
+        let now = start.elapsed().as_nanos() as u64;
+        let sent = requesting.transmit(now).map(|request| link.send(request));
+        let mut hint = sent.and_then(Result::err).filter(|error| matches!(error, Error::NotFound { .. }));
+        loop {
+            match link.receive(&mut incoming) {
+                Ok(Some(length)) => match requesting.handle(now, &incoming[..length], link.mtu()) {
+                    Some(Answer::Accepted(engine, peers)) => {
+                        let mut port = LinkPort::new(engine, link, start);
+                        // The confirmation.
+                        port.submit(Instant::now(), &mut Nobody);
+                        return Ok((port, peers));
+                    }
+                    Some(Answer::Rejected(why)) => return Err(Error::Refused { why }),
+                    None => {}
+                },
+                Ok(None) => break,
+                Err(error) => {
+                    hint = Some(error).filter(|error| matches!(error, Error::NotFound { .. }));
+                    break;
+                }
+            }
+        }
+        if let Some(hint) = hint
+            && hinted.get_or_insert_with(Instant::now).elapsed() >= HINTS
+        {
+            return Err(hint);
+        }
+        if deadline.is_over() {
+            return Err(Error::TimedOut);
+        }
+        wait(&link, start.checked_add(Duration::from_nanos(requesting.due())), deadline)?;
+    }
+}
+
+/// Accepts a request over a link to the one who asked, and waits until that one confirms. `id` is a random number.
+///
+/// # Errors
+///
+/// [`Error::TimedOut`] when no confirmation comes, or as [`Answering::accept`].
+pub fn accept<L: Link>(
+    link: L,
+    settings: &Settings,
+    id: u64,
+    answering: &Answering,
+    own: &Offer,
+    deadline: Deadline,
+) -> Result<LinkPort<L>, Error> {
+    let deadline = deadline.start();
+    let start = Instant::now();
+    let engine = answering.accept(settings, 0, id, own, link.mtu())?;
+    let mut port = LinkPort::new(Box::new(engine), link, start);
+    while !port.open(Instant::now(), &mut Nobody) {
+        if deadline.is_over() || port.engine().is_over() {
+            port.disconnect();
+            return Err(Error::TimedOut);
+        }
+        wait(port.link(), port.due(), deadline)?;
+    }
+    Ok(port)
+}
+
+fn wait(link: &impl Link, due: Option<Instant>, deadline: Deadline) -> Result<(), Error> {
+    match link.file() {
+        Some(file) => poll_fds(&[&file], deadline, due),
+        None => {
+            std::thread::sleep(LOOK);
+            Ok(())
+        }
+    }
+}
+
+/// No VI yet: has nothing posted, and takes nothing.
+struct Nobody;
+
+impl Sink for Nobody {
+    fn sending(&self, _: u64) -> Option<&Descriptor> {
+        None
+    }
+
+    fn posted(&self) -> u64 {
+        0
+    }
+
+    fn completed(&self) -> u64 {
+        0
+    }
+
+    fn complete(&mut self, _: Status, _: u32) {}
+
+    fn receives(&self) -> usize {
+        0
+    }
+
+    fn receiving(&self, _: usize) -> Option<&Descriptor> {
+        None
+    }
+
+    fn begin_message(&mut self, _: u32) -> Result<(), Refusal> {
+        Err(Refusal::ReceiverNotReady)
+    }
+
+    fn fill_message(&mut self, _: u32, _: &[u8]) {}
+
+    fn end_message(&mut self, _: Option<u32>) {}
+
+    fn abandon_message(&mut self) {}
+
+    fn complete_receive(&mut self, _: Operation, _: u32, _: Option<u32>) -> Result<(), Refusal> {
+        Err(Refusal::ReceiverNotReady)
+    }
+
+    fn remote(&self, _: RemoteAddress, _: u64, _: Intent) -> Result<Arc<Region>, Refusal> {
+        Err(Refusal::Protection)
+    }
+
+    fn broken(&mut self, _: Status, _: Ended) {}
+}

@@ -1,0 +1,423 @@
+//! The packets of the software wire, byte by byte: docs/vi-wire.md.
+
+use super::crc::crc32c;
+use crate::memory::MemoryHandle;
+use crate::spi::{Offer, Refusal};
+use crate::{Error, RemoteAddress};
+
+/// The version of the format.
+pub const VERSION: u8 = 1;
+/// Bytes of the header that every packet has.
+pub const HEADER: usize = 36;
+/// Bytes of the header of a data packet without a place.
+pub const DATA_HEADER: usize = 52;
+/// Bytes of a place in a peer's memory.
+pub const PLACE: usize = 24;
+/// The longest discriminator.
+pub const DISCRIMINATOR_MAX: usize = 256;
+/// The longest reason of a rejection, in bytes of UTF-8.
+pub const REASON_MAX: usize = 256;
+/// The longest packet of a handshake.
+pub const HANDSHAKE_MAX: usize = HEADER + 12 + DISCRIMINATOR_MAX + 8 + Offer::PRIVATE_MAX;
+
+const KIND: usize = 5;
+const OPERATION: usize = 6;
+const FLAGS: usize = 7;
+
+const REQUEST: u8 = 0x01;
+const ACCEPT: u8 = 0x02;
+const REJECT: u8 = 0x03;
+const ACK: u8 = 0x10;
+const PING: u8 = 0x11;
+const PROBE: u8 = 0x12;
+const PROBED: u8 = 0x13;
+const CLOSE: u8 = 0x14;
+const DATA: u8 = 0x20;
+
+const LAST: u8 = 1;
+const IMMEDIATE: u8 = 2;
+const PLACED: u8 = 4;
+
+/// What every packet says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// The receiver's connection id; 0 in a request.
+    pub to: u64,
+    /// The number of a data packet, 0 for others.
+    pub number: u32,
+    /// The number of the next data packet that the sender expects: all before are in place.
+    pub ack: u32,
+    /// Bit `i`: packet `ack + 1 + i` has come.
+    pub sack: u64,
+    /// Bytes that may be under way to the sender from `ack` on.
+    pub window: u32,
+}
+
+/// What a data packet does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Action {
+    /// A part of a message.
+    Send = 1,
+    /// A part of an RDMA write.
+    Write = 2,
+    /// A request for an RDMA read.
+    Read = 3,
+    /// A part of the answer to a request for an RDMA read.
+    Answer = 4,
+    /// An operation of the peer was refused.
+    Refuse = 5,
+    /// Nothing: what had this number is not to be had any more, as its sender's connection is broken.
+    Void = 6,
+}
+
+/// A data packet without its payload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DataHeader {
+    /// What it does.
+    pub action: Action,
+    /// The number of the operation, counted by who began it: the initiator's also in answers and refusals.
+    pub operation: u32,
+    /// Bytes of the message before this part.
+    pub offset: u32,
+    /// Bytes of the message.
+    pub total: u32,
+    /// Whether this part is the last.
+    pub is_last: bool,
+    /// Immediate data, with the last part; of a refusal the reason.
+    pub immediate: Option<u32>,
+    /// The place, of the first part of an RDMA.
+    pub place: Option<RemoteAddress>,
+}
+
+/// What a packet is.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Body<'a> {
+    /// Asks for a connection.
+    Request {
+        /// The connection id that its sender chose.
+        from: u64,
+        /// What it wants to be connected with.
+        discriminator: &'a str,
+        /// The sender's offer.
+        offer: Offer,
+    },
+    /// Grants a request.
+    Accept {
+        /// The connection id that its sender chose.
+        from: u64,
+        /// The sender's offer.
+        offer: Offer,
+    },
+    /// Refuses a request.
+    Reject {
+        /// Why, for people.
+        why: &'a str,
+    },
+    /// Has only the header.
+    Ack,
+    /// Wants an `Ack` at once.
+    Ping,
+    /// Finds out whether packets of its length get through.
+    Probe,
+    /// A probe of so many bytes came.
+    Probed {
+        /// The length of the probe.
+        length: u32,
+    },
+    /// The connection is over.
+    Close {
+        /// Why.
+        reason: u8,
+    },
+    /// Data.
+    Data(DataHeader, &'a [u8]),
+}
+
+/// Why something that came is not a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum BadPacket {
+    /// Shorter than the header, or than its kind says.
+    Short,
+    /// The checksum is wrong.
+    Damaged,
+    /// Another version.
+    Version,
+    /// No such kind of packet.
+    Kind,
+    /// The fields do not fit each other.
+    Fields,
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_le_bytes(*bytes.get(at..)?.first_chunk()?))
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
+    Some(u64::from_le_bytes(*bytes.get(at..)?.first_chunk()?))
+}
+
+fn u16_at(bytes: &[u8], at: usize) -> Option<usize> {
+    Some(u16::from_le_bytes(*bytes.get(at..)?.first_chunk()?).into())
+}
+
+impl Action {
+    fn from_wire(value: u8) -> Option<Self> {
+        [Self::Send, Self::Write, Self::Read, Self::Answer, Self::Refuse, Self::Void]
+            .into_iter()
+            .find(|action| *action as u8 == value)
+    }
+}
+
+/// Reads a packet, and checks all of it.
+///
+/// # Errors
+///
+/// What is wrong with it first of all.
+pub fn parse(bytes: &[u8]) -> Result<(Header, Body<'_>), BadPacket> {
+    let (fixed, rest) = bytes.split_at_checked(HEADER).ok_or(BadPacket::Short)?;
+    let words = |at| u32_at(fixed, at).ok_or(BadPacket::Short);
+    if words(0)? != crc32c(&bytes[4..]) {
+        return Err(BadPacket::Damaged);
+    }
+    if fixed[4] != VERSION {
+        return Err(BadPacket::Version);
+    }
+    let header = Header {
+        to: u64_at(fixed, 8).ok_or(BadPacket::Short)?,
+        number: words(16)?,
+        ack: words(20)?,
+        sack: u64_at(fixed, 24).ok_or(BadPacket::Short)?,
+        window: words(32)?,
+    };
+    if fixed[KIND] == DATA {
+        let data = data(fixed[OPERATION], fixed[FLAGS], bytes)?;
+        let payload = &bytes[data.header_length()..];
+        check(&data, payload.len())?;
+        return Ok((header, Body::Data(data, payload)));
+    }
+    let body = control(fixed[KIND], rest)?;
+    let is_request = matches!(body, Body::Request { .. });
+    if fixed[OPERATION] != 0 || fixed[FLAGS] != 0 || header.number != 0 || is_request != (header.to == 0) {
+        return Err(BadPacket::Fields);
+    }
+    Ok((header, body))
+}
+
+fn control(kind: u8, rest: &[u8]) -> Result<Body<'_>, BadPacket> {
+    let nothing = |body| if rest.is_empty() { Ok(body) } else { Err(BadPacket::Fields) };
+    match kind {
+        ACK => nothing(Body::Ack),
+        PING => nothing(Body::Ping),
+        PROBE => {
+            let is_zero = rest.iter().all(|byte| *byte == 0);
+            if is_zero { Ok(Body::Probe) } else { Err(BadPacket::Fields) }
+        }
+        PROBED => match rest.as_array() {
+            Some(length) => Ok(Body::Probed { length: u32::from_le_bytes(*length) }),
+            None => Err(BadPacket::Fields),
+        },
+        CLOSE => match rest {
+            [reason] => Ok(Body::Close { reason: *reason }),
+            _ => Err(BadPacket::Fields),
+        },
+        REQUEST => request(rest),
+        ACCEPT => {
+            let from = u64_at(rest, 0).ok_or(BadPacket::Short)?;
+            let offer = Offer::from_bytes(&rest[8..]).filter(|_| from != 0).ok_or(BadPacket::Fields)?;
+            Ok(Body::Accept { from, offer })
+        }
+        REJECT => {
+            let why = std::str::from_utf8(rest).ok().filter(|why| why.len() <= REASON_MAX);
+            Ok(Body::Reject { why: why.ok_or(BadPacket::Fields)? })
+        }
+        _ => Err(BadPacket::Kind),
+    }
+}
+
+fn request(rest: &[u8]) -> Result<Body<'_>, BadPacket> {
+    let from = u64_at(rest, 0).filter(|from| *from != 0).ok_or(BadPacket::Fields)?;
+    let length = u16_at(rest, 8).filter(|length| *length <= DISCRIMINATOR_MAX).ok_or(BadPacket::Fields)?;
+    if u16_at(rest, 10) != Some(0) {
+        return Err(BadPacket::Fields);
+    }
+    let (discriminator, offer) = rest[12..].split_at_checked(length).ok_or(BadPacket::Short)?;
+    let discriminator = std::str::from_utf8(discriminator).map_err(|_| BadPacket::Fields)?;
+    let offer = Offer::from_bytes(offer).ok_or(BadPacket::Fields)?;
+    Ok(Body::Request { from, discriminator, offer })
+}
+
+fn data(action: u8, flags: u8, bytes: &[u8]) -> Result<DataHeader, BadPacket> {
+    let words = |at| u32_at(bytes, at).ok_or(BadPacket::Short);
+    let action = Action::from_wire(action).ok_or(BadPacket::Fields)?;
+    if flags & !(LAST | IMMEDIATE | PLACED) != 0 {
+        return Err(BadPacket::Fields);
+    }
+    let (immediate, has_immediate) = (words(48)?, flags & IMMEDIATE != 0);
+    if immediate != 0 && !has_immediate {
+        return Err(BadPacket::Fields);
+    }
+    let place = if flags & PLACED != 0 {
+        let handle = bytes.get(DATA_HEADER..).and_then(|rest| rest.first_chunk()).ok_or(BadPacket::Short)?;
+        let offset = u64_at(bytes, DATA_HEADER + 16).ok_or(BadPacket::Short)?;
+        Some(RemoteAddress { handle: MemoryHandle::from_bytes(*handle), offset })
+    } else {
+        None
+    };
+    Ok(DataHeader {
+        action,
+        operation: words(36)?,
+        offset: words(40)?,
+        total: words(44)?,
+        is_last: flags & LAST != 0,
+        immediate: has_immediate.then_some(immediate),
+        place,
+    })
+}
+
+/// Whether the fields of a data packet fit each other.
+fn check(data: &DataHeader, payload: usize) -> Result<(), BadPacket> {
+    let end = u64::from(data.offset) + payload as u64;
+    let total = u64::from(data.total);
+    let is_part = end <= total && data.is_last == (end == total) && (payload > 0 || total == 0);
+    let is_alone = data.offset == 0 && payload == 0 && data.is_last;
+    let has_fitting_immediate = data.immediate.is_none() || data.is_last;
+    let fits = match data.action {
+        Action::Send => is_part && data.place.is_none() && has_fitting_immediate,
+        Action::Write => is_part && data.place.is_some() == (data.offset == 0) && has_fitting_immediate,
+        Action::Read => is_alone && data.place.is_some() && data.immediate.is_none(),
+        Action::Answer => is_part && data.place.is_none() && data.immediate.is_none(),
+        Action::Refuse => is_alone && total == 0 && data.place.is_none() && data.refusal().is_some(),
+        Action::Void => {
+            is_alone && total == 0 && data.operation == 0 && data.place.is_none() && data.immediate.is_none()
+        }
+    };
+    if fits { Ok(()) } else { Err(BadPacket::Fields) }
+}
+
+impl DataHeader {
+    /// Bytes before the payload.
+    pub fn header_length(&self) -> usize {
+        DATA_HEADER + if self.place.is_some() { PLACE } else { 0 }
+    }
+
+    /// Why an operation was refused.
+    pub fn refusal(&self) -> Option<Refusal> {
+        Some(match self.immediate? {
+            1 => Refusal::ReceiverNotReady,
+            2 => Refusal::TooLong,
+            3 => Refusal::Protection,
+            _ => return None,
+        })
+    }
+}
+
+/// The reason of a refusal on the wire.
+pub(super) fn refusal_code(refusal: Refusal) -> u32 {
+    match refusal {
+        Refusal::ReceiverNotReady => 1,
+        Refusal::TooLong => 2,
+        Refusal::Protection => 3,
+    }
+}
+
+fn put(into: &mut [u8], at: usize, bytes: &[u8]) {
+    into[at..at + bytes.len()].copy_from_slice(bytes);
+}
+
+fn put_header(into: &mut [u8], header: &Header, kind: u8, operation: u8, flags: u8) {
+    put(into, 0, &[0, 0, 0, 0, VERSION, kind, operation, flags]);
+    put(into, 8, &header.to.to_le_bytes());
+    put(into, 16, &header.number.to_le_bytes());
+    put(into, 20, &header.ack.to_le_bytes());
+    put(into, 24, &header.sack.to_le_bytes());
+    put(into, 32, &header.window.to_le_bytes());
+}
+
+/// Writes the checksum of a packet that is complete otherwise. Returns its length.
+pub(super) fn seal(packet: &mut [u8]) -> usize {
+    let sum = crc32c(&packet[4..]);
+    put(packet, 0, &sum.to_le_bytes());
+    packet.len()
+}
+
+/// Writes all of a data packet but its payload and checksum; returns where the payload begins. `into` has room for it.
+pub(super) fn put_data(into: &mut [u8], header: &Header, data: &DataHeader) -> usize {
+    let flag = |is_set, flag| if is_set { flag } else { 0 };
+    let flags =
+        flag(data.is_last, LAST) | flag(data.immediate.is_some(), IMMEDIATE) | flag(data.place.is_some(), PLACED);
+    put_header(into, header, DATA, data.action as u8, flags);
+    put(into, 36, &data.operation.to_le_bytes());
+    put(into, 40, &data.offset.to_le_bytes());
+    put(into, 44, &data.total.to_le_bytes());
+    put(into, 48, &data.immediate.unwrap_or(0).to_le_bytes());
+    if let Some(place) = &data.place {
+        put(into, DATA_HEADER, &place.handle.to_bytes());
+        put(into, DATA_HEADER + 16, &place.offset.to_le_bytes());
+    }
+    data.header_length()
+}
+
+/// Writes a packet that has no payload of a descriptor. Returns its length.
+///
+/// # Errors
+///
+/// [`Error::TooLong`] when `into` is too short for it, or a text or the private data too long for a packet.
+pub fn write(into: &mut [u8], header: &Header, body: &Body<'_>) -> Result<usize, Error> {
+    let mut tail = Vec::new();
+    let kind = match body {
+        Body::Ack => ACK,
+        Body::Ping => PING,
+        Body::Probe => PROBE,
+        Body::Probed { length } => {
+            tail.extend(length.to_le_bytes());
+            PROBED
+        }
+        Body::Close { reason } => {
+            tail.push(*reason);
+            CLOSE
+        }
+        Body::Request { from, discriminator, offer } => {
+            within(discriminator.len(), DISCRIMINATOR_MAX)?;
+            within(offer.private.len(), Offer::PRIVATE_MAX)?;
+            tail.extend(from.to_le_bytes());
+            tail.extend((discriminator.len() as u32).to_le_bytes());
+            tail.extend(discriminator.as_bytes());
+            tail.extend(offer.to_bytes());
+            REQUEST
+        }
+        Body::Accept { from, offer } => {
+            within(offer.private.len(), Offer::PRIVATE_MAX)?;
+            tail.extend(from.to_le_bytes());
+            tail.extend(offer.to_bytes());
+            ACCEPT
+        }
+        Body::Reject { why } => {
+            within(why.len(), REASON_MAX)?;
+            tail.extend(why.as_bytes());
+            REJECT
+        }
+        Body::Data(data, payload) => {
+            within(data.header_length() + payload.len(), into.len())?;
+            let begin = put_data(into, header, data);
+            put(into, begin, payload);
+            return Ok(seal(&mut into[..begin + payload.len()]));
+        }
+    };
+    within(HEADER + tail.len(), into.len())?;
+    put_header(into, header, kind, 0, 0);
+    put(into, HEADER, &tail);
+    Ok(seal(&mut into[..HEADER + tail.len()]))
+}
+
+/// Writes a probe of exactly `into.len()` bytes, which must be at least the header's.
+pub(super) fn write_probe(into: &mut [u8], header: &Header) -> usize {
+    into.fill(0);
+    put_header(into, header, PROBE, 0, 0);
+    seal(into)
+}
+
+fn within(length: usize, limit: usize) -> Result<(), Error> {
+    if length <= limit { Ok(()) } else { Err(Error::TooLong { length: length as u64, limit: limit as u64 }) }
+}

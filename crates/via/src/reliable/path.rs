@@ -1,0 +1,124 @@
+//! How long packets may be: begins with what every path takes, and finds out by probes what this one does. RFC 8899.
+
+/// Probes of one length that must get lost before it counts as too long.
+const TRIES: u32 = 2;
+/// Lengths are not told apart that differ by less.
+const STEP: usize = 32;
+/// Nanoseconds to wait for the answer to a probe.
+const PATIENCE: u64 = 50_000_000;
+/// Nanoseconds until a longer packet is tried again after probes got lost.
+const AGAIN: u64 = 600_000_000_000;
+
+/// The search for the longest packet.
+#[derive(Debug)]
+pub(super) struct Path {
+    current: usize,
+    // Lengths above do not get through, as far as is known.
+    ceiling: usize,
+    most: usize,
+    candidate: usize,
+    tries: u32,
+    due: Option<u64>,
+}
+
+impl Path {
+    /// `first` is taken for granted, `most` is what the link takes.
+    pub(super) fn new(first: usize, most: usize) -> Self {
+        let first = first.min(most);
+        let due = (first < most).then_some(0);
+        Self { current: first, ceiling: most, most, candidate: most, tries: 0, due }
+    }
+
+    /// Bytes of a packet.
+    pub(super) fn current(&self) -> usize {
+        self.current
+    }
+
+    /// When the next probe is to be sent.
+    pub(super) fn due(&self) -> Option<u64> {
+        self.due
+    }
+
+    /// The length of the probe that is to be sent now.
+    pub(super) fn probe(&mut self, now: u64) -> Option<usize> {
+        if self.due.is_none_or(|due| now < due) {
+            return None;
+        }
+        if self.tries == TRIES {
+            self.ceiling = self.candidate - 1;
+            self.next(now);
+            if self.due != Some(now) {
+                return None;
+            }
+        }
+        self.tries += 1;
+        self.due = Some(now + PATIENCE);
+        Some(self.candidate)
+    }
+
+    /// A probe of that length came through. Whether packets may be longer now.
+    pub(super) fn confirmed(&mut self, now: u64, length: usize) -> bool {
+        if length <= self.current || length > self.most {
+            return false;
+        }
+        self.current = length;
+        self.ceiling = self.ceiling.max(length);
+        self.next(now);
+        true
+    }
+
+    fn next(&mut self, now: u64) {
+        self.tries = 0;
+        if self.current == self.most {
+            self.due = None;
+        } else if self.ceiling < self.current + STEP {
+            (self.ceiling, self.candidate, self.due) = (self.most, self.most, Some(now + AGAIN));
+        } else {
+            self.candidate = self.current + (self.ceiling - self.current).div_ceil(2);
+            self.due = Some(now);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Path;
+
+    /// What is found over a path that takes so much, and with how many probes.
+    fn search(most: usize, takes: usize) -> (usize, u32) {
+        let (mut path, mut now, mut probes) = (Path::new(1200, most), 0, 0);
+        while let Some(due) = path.due().filter(|due| *due < 60_000_000_000) {
+            now = now.max(due);
+            if let Some(length) = path.probe(now) {
+                probes += 1;
+                if length <= takes {
+                    path.confirmed(now, length);
+                }
+            }
+        }
+        (path.current(), probes)
+    }
+
+    #[test]
+    fn a_path_that_takes_all_is_found_at_once() {
+        assert_eq!(search(65507, 65507), (65507, 1));
+        assert_eq!(search(1200, 1200), (1200, 0));
+    }
+
+    #[test]
+    fn any_other_is_found_nearly() {
+        for takes in [1200, 1210, 1472, 8972, 65000] {
+            let (found, probes) = search(65507, takes);
+            assert!(found <= takes && takes - found < 64, "{found} of {takes}");
+            assert!(probes < 30, "{probes}");
+        }
+    }
+
+    #[test]
+    fn nobody_confirms_what_was_not_asked() {
+        let mut path = Path::new(1200, 1500);
+        assert!(!path.confirmed(0, 1501));
+        assert!(!path.confirmed(0, 1200));
+        assert_eq!(path.current(), 1200);
+    }
+}

@@ -1,0 +1,163 @@
+//! One end of a connection over a link, as a VI uses it.
+
+use super::{Engine, Link};
+use crate::Error;
+use crate::spi::{Port, Sink, Sleep};
+use rustix::fd::OwnedFd;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Datagrams that are taken in one go, so that sending gets its turn.
+const BATCH: usize = 32;
+/// How soon a datagram is offered again that the link had no room for.
+const FULL: Duration = Duration::from_micros(200);
+
+/// An [`Engine`] and the [`Link`] that it works over.
+#[derive(Debug)]
+pub struct LinkPort<L> {
+    engine: Box<Engine>,
+    link: L,
+    start: Instant,
+    incoming: Box<[u8]>,
+    outgoing: Box<[u8]>,
+    // The length of the datagram in `outgoing` that the link had no room for.
+    held: Option<usize>,
+}
+
+impl<L: Link> LinkPort<L> {
+    /// A port. `start` is the instant that the engine's times count from.
+    pub fn new(engine: Box<Engine>, link: L, start: Instant) -> Self {
+        let mtu = link.mtu();
+        let buffer = || vec![0; mtu].into_boxed_slice();
+        Self { engine, link, start, incoming: buffer(), outgoing: buffer(), held: None }
+    }
+
+    /// The engine.
+    pub fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    /// The link.
+    pub fn link_mut(&mut self) -> &mut L {
+        &mut self.link
+    }
+
+    fn time(&self, now: Instant) -> u64 {
+        now.saturating_duration_since(self.start).as_nanos() as u64
+    }
+
+    /// Takes datagrams until there is none, or one completes something: then its owner wants to know before the next is looked for.
+    fn receive(&mut self, now: u64, sink: &mut dyn Sink) {
+        let before = self.engine.statistics().completions;
+        for _ in 0..BATCH {
+            match self.link.receive(&mut self.incoming) {
+                Ok(Some(length)) => {
+                    // What is dropped is counted.
+                    let _ = self.engine.handle(now, &self.incoming[..length], sink);
+                    if self.engine.statistics().completions != before {
+                        break;
+                    }
+                }
+                Ok(None) => break,
+                Err(Error::NotFound { .. }) => self.engine.hint_gone(now),
+                // The engine finds out by itself what does not get through.
+                Err(_) => break,
+            }
+        }
+    }
+
+    /// Offers a datagram in `outgoing` to the link; whether it is gone.
+    fn offer(&mut self, now: u64, length: usize) -> bool {
+        match self.link.send(&self.outgoing[..length]) {
+            Ok(true) => {}
+            Ok(false) => {
+                self.held = Some(length);
+                return false;
+            }
+            Err(Error::NotFound { .. }) => self.engine.hint_gone(now),
+            // As good as lost.
+            Err(_) => {}
+        }
+        self.held = None;
+        true
+    }
+
+    fn send(&mut self, now: u64, sink: &mut dyn Sink) {
+        if let Some(length) = self.held
+            && !self.offer(now, length)
+        {
+            return;
+        }
+        while let Some(length) = self.engine.transmit(now, sink, &mut self.outgoing) {
+            if !self.offer(now, length) {
+                return;
+            }
+        }
+    }
+
+    /// Does the part of a handshake's end that needs no VI. `false` until the peer has confirmed.
+    pub(super) fn open(&mut self, now: Instant, nobody: &mut dyn Sink) -> bool {
+        let now = self.time(now);
+        self.send(now, nobody);
+        while !self.engine.is_open() && !self.engine.is_over() {
+            let Ok(Some(length)) = self.link.receive(&mut self.incoming) else { break };
+            let _ = self.engine.handle(now, &self.incoming[..length], nobody);
+        }
+        self.engine.tick(now, nobody);
+        self.engine.is_open()
+    }
+
+    pub(super) fn due(&self) -> Option<Instant> {
+        let due = if self.held.is_some() { None } else { self.engine.due() };
+        due.and_then(|due| self.start.checked_add(Duration::from_nanos(due)))
+    }
+
+    pub(super) fn link(&self) -> &L {
+        &self.link
+    }
+}
+
+impl<L: Link> Port for LinkPort<L> {
+    fn submit(&mut self, now: Instant, sink: &mut dyn Sink) {
+        let now = self.time(now);
+        self.send(now, sink);
+    }
+
+    fn progress(&mut self, now: Instant, sink: &mut dyn Sink) {
+        let now = self.time(now);
+        self.receive(now, sink);
+        self.engine.tick(now, sink);
+        self.send(now, sink);
+    }
+
+    fn prepare_sleep(&mut self, now: Instant) -> Option<Sleep> {
+        let time = self.time(now);
+        if self.held.is_none()
+            && let Some(length) = self.engine.acknowledge_now(&mut self.outgoing)
+        {
+            // Whoever goes to sleep will not answer soon.
+            self.offer(time, length);
+        }
+        let until = if self.held.is_some() { now.checked_add(FULL) } else { self.due() };
+        if until.is_some_and(|until| until <= now) {
+            return None;
+        }
+        Some(Sleep { fd: self.link.file(), until })
+    }
+
+    fn readiness(&self) -> Option<Arc<OwnedFd>> {
+        self.link.file()
+    }
+
+    fn disconnect(&mut self) {
+        self.engine.disconnect();
+        self.held = None;
+        while let Some(length) = self.engine.farewell(&mut self.outgoing) {
+            let _ = self.link.send(&self.outgoing[..length]);
+        }
+    }
+
+    fn peer(&self) -> String {
+        self.link.peer()
+    }
+}

@@ -1,0 +1,163 @@
+//! What comes from the peer: which packet is next, those that came before their turn, and when to acknowledge.
+
+use super::sending::PACKETS_MAX;
+use std::collections::BTreeMap;
+
+/// In-order packets after which an acknowledgement waits no longer.
+const PACKETS_UNANSWERED: u32 = 8;
+
+/// The state of one direction at its receiver.
+#[derive(Debug)]
+pub(super) struct Receiving {
+    expected: u64,
+    sack: u64,
+    // Invariant: keys are above `expected` and below `expected + PACKETS_MAX`; `early_bytes` is the sum of the lengths.
+    early: BTreeMap<u64, Box<[u8]>>,
+    early_bytes: u64,
+    /// Bytes that may be under way to here.
+    pub(super) window: u32,
+    unanswered: u32,
+    unanswered_bytes: u64,
+    ack_due: Option<u64>,
+}
+
+/// Where a packet number stands.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Turn {
+    /// It is the next.
+    Now,
+    /// It has come already.
+    Past,
+    /// Others come first.
+    Early(u64),
+    /// Further ahead than anybody may send.
+    TooFar(u64),
+}
+
+impl Receiving {
+    pub(super) fn new(window: u32) -> Self {
+        Self {
+            expected: 0,
+            sack: 0,
+            early: BTreeMap::new(),
+            early_bytes: 0,
+            window,
+            unanswered: 0,
+            unanswered_bytes: 0,
+            ack_due: None,
+        }
+    }
+
+    pub(super) fn expected(&self) -> u64 {
+        self.expected
+    }
+
+    pub(super) fn sack(&self) -> u64 {
+        self.sack
+    }
+
+    pub(super) fn ack_due(&self) -> Option<u64> {
+        self.ack_due
+    }
+
+    /// Where a packet stands whose number ends in these bits.
+    pub(super) fn turn(&self, number: u32) -> Turn {
+        let ahead = number.wrapping_sub(self.expected as u32);
+        let full = self.expected + u64::from(ahead);
+        match ahead {
+            0 => Turn::Now,
+            _ if u64::from(ahead) < PACKETS_MAX => Turn::Early(full),
+            _ if ahead.cast_signed() < 0 => Turn::Past,
+            _ => Turn::TooFar(full),
+        }
+    }
+
+    /// The next packet was processed; it is acknowledged after `delay` at the latest.
+    pub(super) fn processed(&mut self, now: u64, length: usize, delay: u64) {
+        self.expected += 1;
+        self.sack = if self.early.is_empty() { 0 } else { self.compute_sack() };
+        self.unanswered += 1;
+        self.unanswered_bytes += length as u64;
+        let is_much = self.unanswered >= PACKETS_UNANSWERED || self.unanswered_bytes >= u64::from(self.window / 4);
+        let due = if is_much || self.sack != 0 { now } else { now + delay };
+        self.ack_due = Some(self.ack_due.map_or(due, |earlier| earlier.min(due)));
+    }
+
+    /// The next packet was skipped: unreliable delivery does not wait for it.
+    pub(super) fn skip_to(&mut self, number: u64) {
+        self.expected = number;
+    }
+
+    /// Keeps a packet until its turn.
+    pub(super) fn keep(&mut self, number: u64, bytes: &[u8]) {
+        let has_room = self.early_bytes + bytes.len() as u64 <= 2 * u64::from(self.window).max(1 << 16);
+        if has_room && !self.early.contains_key(&number) {
+            self.early_bytes += bytes.len() as u64;
+            self.early.insert(number, bytes.into());
+            self.sack = self.compute_sack();
+        }
+    }
+
+    /// Takes out the next packet, if it came early.
+    pub(super) fn take(&mut self) -> Option<Box<[u8]>> {
+        if self.early.is_empty() {
+            return None;
+        }
+        let bytes = self.early.remove(&self.expected)?;
+        self.early_bytes -= bytes.len() as u64;
+        Some(bytes)
+    }
+
+    /// Forgets what came early: it will not be processed.
+    pub(super) fn forget(&mut self) {
+        self.early.clear();
+        (self.early_bytes, self.sack) = (0, 0);
+    }
+
+    fn compute_sack(&self) -> u64 {
+        let after = self.expected + 1;
+        self.early.range(after..after + 64).fold(0, |sack, (number, _)| sack | 1 << (number - after))
+    }
+
+    /// An acknowledgement is wanted now.
+    pub(super) fn hurry(&mut self, now: u64) {
+        self.ack_due = Some(now);
+    }
+
+    /// A packet that acknowledges everything was made.
+    pub(super) fn acknowledged(&mut self) {
+        (self.unanswered, self.unanswered_bytes, self.ack_due) = (0, 0, None);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Receiving, Turn};
+
+    #[test]
+    fn selective_bits_follow_what_came_early() {
+        let mut receiving = Receiving::new(1 << 20);
+        receiving.keep(2, b"two");
+        receiving.keep(65, b"far");
+        receiving.keep(64, b"last");
+        assert_eq!(receiving.sack(), 1 << 1 | 1 << 63);
+        assert_eq!(receiving.take(), None);
+        receiving.processed(0, 10, 50);
+        assert_eq!(receiving.sack(), 1 | 1 << 62 | 1 << 63);
+        receiving.processed(0, 10, 50);
+        assert_eq!(receiving.take().as_deref(), Some(&b"two"[..]));
+        assert_eq!(receiving.ack_due(), Some(0), "holes are told at once");
+    }
+
+    #[test]
+    fn numbers_wrap() {
+        let mut receiving = Receiving::new(1 << 20);
+        receiving.skip_to(u64::from(u32::MAX));
+        assert_eq!(receiving.turn(u32::MAX), Turn::Now);
+        assert_eq!(receiving.turn(0), Turn::Early(1 << 32));
+        assert_eq!(receiving.turn(u32::MAX - 1), Turn::Past);
+        assert_eq!(receiving.turn(1000), Turn::TooFar((1 << 32) + 1000));
+        receiving.skip_to(1 << 32);
+        assert_eq!(receiving.turn(u32::MAX), Turn::Past);
+    }
+}

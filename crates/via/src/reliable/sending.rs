@@ -1,0 +1,265 @@
+//! What is under way to the peer: which packets, since when, and which of them must be sent again.
+
+use super::timing::{Congestion, RoundTrip};
+use std::collections::VecDeque;
+
+/// Packets that may be under way at once: more than the receiver keeps it need not take.
+pub(super) const PACKETS_MAX: u64 = 256;
+/// What a packet counts in the receiver's window beside its length: the room that its bookkeeping takes in a socket's buffer.
+pub(super) const OVERHEAD: u64 = 512;
+/// A packet is lost when one that was sent so many later has come. RFC 9002, 6.1.1.
+const REORDERING: u64 = 3;
+
+/// What a data packet carries: enough to make it again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Piece {
+    /// A part of the descriptor numbered `index`.
+    Own { index: u64, offset: u32, length: u32, is_last: bool },
+    /// A part of the answer to the peer's RDMA read numbered `serial` of this side's count.
+    Answer { serial: u64, offset: u32, length: u32, is_last: bool },
+    /// The refusal.
+    Refuse,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Flying,
+    Lost,
+    Come,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Packet {
+    piece: Piece,
+    // Bytes on the wire.
+    length: u32,
+    state: State,
+    is_again: bool,
+    // Which transmission of the connection was its last, and when.
+    transmission: u64,
+    sent: u64,
+}
+
+/// The packets of one direction that are not acknowledged.
+#[derive(Debug)]
+pub(super) struct Sending {
+    first: u64,
+    packets: VecDeque<Packet>,
+    // Invariant: the sum of the lengths of packets in flight; of all packets with their overhead; the number of lost ones.
+    flying: u64,
+    occupied: u64,
+    lost: usize,
+    transmissions: u64,
+    newest_come: u64,
+    // Losses of packets sent before this transmission belong to a reduction that was made already.
+    reduced_at: u64,
+    // Bytes that the receiver has room for, from `first` on.
+    window: u64,
+    // When the oldest packet in flight is taken for lost.
+    expires: Option<u64>,
+    pub(super) trip: RoundTrip,
+    congestion: Congestion,
+    /// Packets that were sent again.
+    pub(super) retransmitted: u64,
+}
+
+impl Sending {
+    pub(super) fn new(trip: RoundTrip, packet: usize) -> Self {
+        Self {
+            first: 0,
+            packets: VecDeque::with_capacity(PACKETS_MAX as usize),
+            flying: 0,
+            occupied: 0,
+            lost: 0,
+            transmissions: 0,
+            newest_come: 0,
+            reduced_at: 0,
+            window: 0,
+            expires: None,
+            trip,
+            congestion: Congestion::new(packet as u64),
+            retransmitted: 0,
+        }
+    }
+
+    /// The number of the next new packet.
+    pub(super) fn next(&self) -> u64 {
+        self.first + self.packets.len() as u64
+    }
+
+    /// The number of the oldest packet that is not acknowledged.
+    pub(super) fn first(&self) -> u64 {
+        self.first
+    }
+
+    pub(super) fn is_idle(&self) -> bool {
+        self.packets.is_empty()
+    }
+
+    pub(super) fn expires(&self) -> Option<u64> {
+        self.expires
+    }
+
+    pub(super) fn packet_is(&mut self, length: usize) {
+        self.congestion.packet_is(length as u64);
+    }
+
+    /// What the peer has room for.
+    pub(super) fn window_is(&mut self, window: u32) {
+        self.window = u64::from(window);
+    }
+
+    /// Whether a new packet of that length may be sent now.
+    pub(super) fn has_room(&self, length: usize) -> bool {
+        let length = length as u64;
+        let is_first = self.packets.is_empty();
+        let fits_peer = self.occupied + length + OVERHEAD <= self.window;
+        let fits_network = self.flying + length <= self.congestion.window();
+        self.lost == 0
+            && (self.packets.len() as u64) < PACKETS_MAX
+            && (fits_peer || is_first)
+            && (fits_network || self.flying == 0)
+    }
+
+    /// A new packet was made.
+    pub(super) fn sent(&mut self, now: u64, piece: Piece, length: usize) {
+        self.transmissions += 1;
+        let packet = Packet {
+            piece,
+            length: length as u32,
+            state: State::Flying,
+            is_again: false,
+            transmission: self.transmissions,
+            sent: now,
+        };
+        self.packets.push_back(packet);
+        self.flying += length as u64;
+        self.occupied += length as u64 + OVERHEAD;
+        self.expires.get_or_insert(now + self.trip.timeout());
+    }
+
+    /// The oldest lost packet, if it may be sent again now: its number and what it carries.
+    pub(super) fn lost(&self) -> Option<(u64, Piece)> {
+        if self.lost == 0 {
+            return None;
+        }
+        let at = self.packets.iter().position(|packet| packet.state == State::Lost)?;
+        let packet = &self.packets[at];
+        let fits = self.flying == 0 || self.flying + u64::from(packet.length) <= self.congestion.window();
+        fits.then_some((self.first + at as u64, packet.piece))
+    }
+
+    /// The packet numbered so was sent again.
+    pub(super) fn sent_again(&mut self, now: u64, number: u64) {
+        self.transmissions += 1;
+        self.retransmitted += 1;
+        let at = (number - self.first) as usize;
+        let packet = &mut self.packets[at];
+        debug_assert_eq!(packet.state, State::Lost);
+        (packet.state, packet.is_again) = (State::Flying, true);
+        (packet.transmission, packet.sent) = (self.transmissions, now);
+        self.lost -= 1;
+        self.flying += u64::from(packet.length);
+        self.expires.get_or_insert(now + self.trip.timeout());
+    }
+
+    /// The peer has all packets before `ack`, and those that `sack` tells. `None` when it claims what was never sent.
+    pub(super) fn acknowledged(&mut self, now: u64, ack: u64, sack: u64) -> Option<()> {
+        let beyond = 64 - u64::from(sack.leading_zeros());
+        if ack > self.next() || (beyond > 0 && ack + beyond >= self.next()) {
+            return None;
+        }
+        if ack < self.first || (ack == self.first && sack == 0) {
+            return Some(());
+        }
+        let was_full = 2 * self.flying >= self.congestion.window();
+        let (mut bytes, mut newest) = (0, None::<(u64, u64)>);
+        let touched = ((ack + 1 + beyond).min(self.next()) - self.first) as usize;
+        for (number, packet) in (self.first..).zip(self.packets.iter_mut().take(touched)) {
+            let has_come = number < ack || (number > ack && (sack >> (number - ack - 1)) & 1 == 1);
+            if !has_come || packet.state == State::Come {
+                continue;
+            }
+            match packet.state {
+                State::Flying => self.flying -= u64::from(packet.length),
+                _ => self.lost -= 1,
+            }
+            packet.state = State::Come;
+            bytes += u64::from(packet.length);
+            if !packet.is_again && newest.is_none_or(|(transmission, _)| transmission < packet.transmission) {
+                newest = Some((packet.transmission, packet.sent));
+            }
+        }
+        if let Some((transmission, sent)) = newest {
+            self.newest_come = self.newest_come.max(transmission);
+            self.trip.sample(now.saturating_sub(sent));
+        }
+        if bytes > 0 {
+            self.trip.answered();
+            if was_full && self.lost == 0 {
+                self.congestion.acknowledged(bytes);
+            }
+        }
+        if sack != 0 {
+            self.find_losses();
+        }
+        self.expires = (self.flying > 0).then(|| now + self.trip.timeout());
+        Some(())
+    }
+
+    /// Takes packets for lost that others have overtaken.
+    fn find_losses(&mut self) {
+        let mut is_fresh = false;
+        for packet in &mut self.packets {
+            if packet.state == State::Flying && packet.transmission + REORDERING <= self.newest_come {
+                packet.state = State::Lost;
+                self.lost += 1;
+                self.flying -= u64::from(packet.length);
+                is_fresh |= packet.transmission > self.reduced_at;
+            }
+        }
+        if is_fresh {
+            self.congestion.lost();
+            self.reduced_at = self.transmissions;
+        }
+    }
+
+    /// Forgets the oldest packet if its number is below `ack`, and says what it was.
+    pub(super) fn pop_below(&mut self, ack: u64) -> Option<Piece> {
+        if self.first >= ack {
+            return None;
+        }
+        let packet = self.packets.pop_front()?;
+        debug_assert_eq!(packet.state, State::Come);
+        self.first += 1;
+        self.occupied -= u64::from(packet.length) + OVERHEAD;
+        Some(packet.piece)
+    }
+
+    /// Takes everything in flight for lost, if it is time to.
+    pub(super) fn tick(&mut self, now: u64) {
+        if self.expires.is_none_or(|expires| now < expires) {
+            return;
+        }
+        self.expires = None;
+        for packet in self.packets.iter_mut().filter(|packet| packet.state == State::Flying) {
+            packet.state = State::Lost;
+            self.lost += 1;
+        }
+        self.flying = 0;
+        self.congestion.expired(self.trip.expirations() == 0);
+        self.trip.expired();
+        self.reduced_at = self.transmissions;
+    }
+
+    /// What the peer has room for, in bytes.
+    pub(super) fn window(&self) -> u64 {
+        self.window
+    }
+
+    /// A packet was sent that nobody acknowledges.
+    pub(super) fn skipped(&mut self) {
+        debug_assert!(self.packets.is_empty());
+        self.first += 1;
+    }
+}

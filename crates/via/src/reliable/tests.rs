@@ -1,0 +1,350 @@
+//! Two engines and a network between them that is as bad as the test wants, in virtual time.
+
+mod bad_networks;
+mod handshakes;
+mod operations;
+
+use super::handshake::{Answer, Answering, Requesting};
+use super::{Engine, Settings};
+use crate::descriptor::{Descriptor, Operation, RemoteAddress, Segment, Status};
+use crate::error::Ended;
+use crate::memory::{Access, Memory, MemoryHandle, Region, Tag};
+use crate::nic::Reliability;
+use crate::spi::{Intent, Offer, Refusal, Sink};
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
+
+pub(super) const MTU: usize = 1472;
+const MILLISECOND: u64 = 1_000_000;
+
+/// xorshift64*: Vigna, ACM TOMS 42, 2016.
+#[derive(Debug)]
+pub(super) struct Chance(u64);
+
+impl Chance {
+    pub(super) fn next(&mut self) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 11
+    }
+
+    pub(super) fn one_in(&mut self, times: u64) -> bool {
+        times > 0 && self.next().is_multiple_of(times)
+    }
+}
+
+pub(super) fn region(length: usize, access: Access) -> Arc<Region> {
+    let handle = OnceLock::new();
+    handle.set(MemoryHandle([7, 8])).unwrap();
+    Arc::new(Region {
+        memory: Memory::new(length).unwrap(),
+        tag: Arc::new(Tag { nic: 0 }),
+        access,
+        handle,
+        registered: AtomicBool::new(true),
+        posted: AtomicU32::new(0),
+        provider: OnceLock::new(),
+    })
+}
+
+/// Queues as a VI has them, and one region that the peer may reach.
+#[derive(Debug)]
+pub(super) struct Queues {
+    pub(super) send: VecDeque<Box<Descriptor>>,
+    pub(super) receive: VecDeque<Box<Descriptor>>,
+    pub(super) sent: Vec<Box<Descriptor>>,
+    pub(super) received: Vec<Box<Descriptor>>,
+    posted: u64,
+    completed: u64,
+    message: Option<u32>,
+    pub(super) exposed: Arc<Region>,
+    pub(super) ended: Option<Ended>,
+}
+
+impl Queues {
+    fn new() -> Self {
+        Self {
+            send: VecDeque::new(),
+            receive: VecDeque::new(),
+            sent: Vec::new(),
+            received: Vec::new(),
+            posted: 0,
+            completed: 0,
+            message: None,
+            exposed: region(1 << 20, Access::BOTH),
+            ended: None,
+        }
+    }
+
+    fn received(&mut self, status: Status, length: u32, immediate: Option<u32>) {
+        let mut descriptor = self.receive.pop_front().unwrap();
+        (descriptor.status, descriptor.transferred, descriptor.immediate) = (status, length, immediate);
+        self.received.push(descriptor);
+    }
+}
+
+impl Sink for Queues {
+    fn sending(&self, index: u64) -> Option<&Descriptor> {
+        self.send.get(usize::try_from(index.checked_sub(self.completed)?).unwrap()).map(|descriptor| &**descriptor)
+    }
+
+    fn posted(&self) -> u64 {
+        self.posted
+    }
+
+    fn completed(&self) -> u64 {
+        self.completed
+    }
+
+    fn complete(&mut self, status: Status, transferred: u32) {
+        let mut descriptor = self.send.pop_front().unwrap();
+        (descriptor.status, descriptor.transferred) = (status, transferred);
+        self.sent.push(descriptor);
+        self.completed += 1;
+    }
+
+    fn receives(&self) -> usize {
+        self.receive.len()
+    }
+
+    fn receiving(&self, index: usize) -> Option<&Descriptor> {
+        self.receive.get(index).map(|descriptor| &**descriptor)
+    }
+
+    fn begin_message(&mut self, length: u32) -> Result<(), Refusal> {
+        assert!(self.message.is_none());
+        let room = self.receive.front().ok_or(Refusal::ReceiverNotReady)?.total();
+        if room < u64::from(length) {
+            self.received(Status::TooLong, 0, None);
+            return Err(Refusal::TooLong);
+        }
+        self.message = Some(length);
+        Ok(())
+    }
+
+    fn fill_message(&mut self, offset: u32, bytes: &[u8]) {
+        assert!(self.message.is_some());
+        self.receive[0].scatter(u64::from(offset), bytes).unwrap();
+    }
+
+    fn end_message(&mut self, immediate: Option<u32>) {
+        let length = self.message.take().unwrap();
+        self.received(Status::Done, length, immediate);
+    }
+
+    fn abandon_message(&mut self) {
+        assert!(self.message.take().is_some());
+    }
+
+    fn complete_receive(&mut self, operation: Operation, length: u32, immediate: Option<u32>) -> Result<(), Refusal> {
+        assert_eq!(operation, Operation::RdmaWrite);
+        if self.receive.is_empty() {
+            return Err(Refusal::ReceiverNotReady);
+        }
+        self.received(Status::Done, length, immediate);
+        Ok(())
+    }
+
+    fn remote(&self, place: RemoteAddress, length: u64, intent: Intent) -> Result<Arc<Region>, Refusal> {
+        let may = if intent == Intent::Write { self.exposed.access.write } else { self.exposed.access.read };
+        let is_right = place.handle == MemoryHandle([7, 8]) && self.exposed.memory.holds(place.offset, length);
+        if may && is_right { Ok(Arc::clone(&self.exposed)) } else { Err(Refusal::Protection) }
+    }
+
+    fn broken(&mut self, status: Status, why: Ended) {
+        assert_eq!(self.ended.replace(why), None);
+        let mut status = status;
+        while !self.send.is_empty() {
+            self.complete(std::mem::replace(&mut status, Status::Flushed), 0);
+        }
+        self.message = None;
+        while !self.receive.is_empty() {
+            self.received(Status::Flushed, 0, None);
+        }
+    }
+}
+
+/// One end: what a port is, in virtual time.
+#[derive(Debug)]
+pub(super) struct End {
+    pub(super) engine: Box<Engine>,
+    pub(super) queues: Queues,
+}
+
+/// What a network does to datagrams: one in so many, 0 for none.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Weather {
+    pub(super) loses: u64,
+    pub(super) doubles: u64,
+    pub(super) damages: u64,
+    /// Nanoseconds by which datagrams differ.
+    pub(super) jitter: u64,
+    /// The longest datagram that gets through; 0 for all.
+    pub(super) most: usize,
+    /// Nothing gets through from one end, by number, to the other.
+    pub(super) cut: [bool; 2],
+}
+
+/// Two ends and the network.
+#[derive(Debug)]
+pub(super) struct Net {
+    pub(super) ends: [End; 2],
+    pub(super) now: u64,
+    pub(super) weather: Weather,
+    pub(super) chance: Chance,
+    flying: BTreeMap<(u64, u64), (usize, Vec<u8>)>,
+    serial: u64,
+    idle: u32,
+    /// Datagrams that were sent.
+    pub(super) datagrams: u64,
+}
+
+pub(super) fn offer(reliability: Reliability) -> Offer {
+    Offer { reliability, max_transfer: 1 << 20, private: b"hello".to_vec() }
+}
+
+impl Net {
+    pub(super) fn new(reliability: Reliability) -> Self {
+        Self::with(reliability, &Settings::default(), MTU)
+    }
+
+    pub(super) fn with(reliability: Reliability, settings: &Settings, mtu: usize) -> Self {
+        let mut requesting = Requesting::new(settings, 0x1111, "there", &offer(reliability)).unwrap();
+        let answering = Answering::from_datagram(requesting.transmit(0).unwrap()).unwrap();
+        let mut one = answering.accept(settings, 0, 0x2222, &offer(reliability), mtu).unwrap();
+        let (mut queues, mut bytes) = (Queues::new(), vec![0; mtu]);
+        let length = one.transmit(0, &mut queues, &mut bytes).unwrap();
+        let Some(Answer::Accepted(other, peers)) = requesting.handle(0, &bytes[..length], mtu) else { panic!() };
+        assert_eq!(peers, offer(reliability));
+        let ends = [End { engine: other, queues: Queues::new() }, End { engine: Box::new(one), queues }];
+        Self {
+            ends,
+            now: 0,
+            weather: Weather::default(),
+            chance: Chance(0x9e37_79b9),
+            flying: BTreeMap::new(),
+            serial: 0,
+            idle: 0,
+            datagrams: 0,
+        }
+    }
+
+    pub(super) fn deliver(&mut self, from: usize, datagram: &[u8]) {
+        self.datagrams += 1;
+        let weather = self.weather;
+        if weather.cut[from] || (weather.most > 0 && datagram.len() > weather.most) || self.chance.one_in(weather.loses)
+        {
+            return;
+        }
+        for _ in 0..=u64::from(self.chance.one_in(weather.doubles)) {
+            let mut bytes = datagram.to_vec();
+            if self.chance.one_in(weather.damages) {
+                let at = self.chance.next() as usize % bytes.len();
+                bytes[at] ^= 1 << (self.chance.next() % 8);
+            }
+            let delay = 20_000 + if weather.jitter > 0 { self.chance.next() % weather.jitter } else { 0 };
+            self.serial += 1;
+            self.flying.insert((self.now + delay, self.serial), (1 - from, bytes));
+        }
+    }
+
+    /// Sends what either end wants to send.
+    pub(super) fn flush(&mut self) {
+        for at in 0..2 {
+            let mut bytes = vec![0; 1 << 16];
+            let now = self.now;
+            loop {
+                let End { engine, queues } = &mut self.ends[at];
+                engine.tick(now, queues);
+                let Some(length) = engine.transmit(now, queues, &mut bytes) else { break };
+                self.deliver(at, &bytes[..length]);
+            }
+        }
+    }
+
+    /// One step of time. `false` when nothing will ever happen again.
+    pub(super) fn step(&mut self) -> bool {
+        self.flush();
+        let due = self.ends.iter().filter_map(|end| end.engine.due()).min();
+        let comes = self.flying.keys().next().map(|(time, _)| *time);
+        let Some(next) = due.into_iter().chain(comes).min() else { return false };
+        self.idle = if next > self.now { 0 } else { self.idle + 1 };
+        assert!(self.idle < 1000, "something is due and not done: {:#?}", self.ends);
+        self.now = self.now.max(next);
+        while let Some(entry) = self.flying.first_entry().filter(|entry| entry.key().0 <= self.now) {
+            let (to, bytes) = entry.remove();
+            let End { engine, queues } = &mut self.ends[to];
+            let _ = engine.handle(self.now, &bytes, queues);
+        }
+        true
+    }
+
+    /// Lets time pass until it is so, for a minute at most.
+    pub(super) fn until(&mut self, what: impl Fn(&[End; 2]) -> bool) {
+        let limit = self.now + 60_000 * MILLISECOND;
+        while !what(&self.ends) {
+            assert!(self.step() && self.now < limit, "it does not come about: {:#?}", self.ends);
+        }
+    }
+
+    /// Lets so much time pass.
+    pub(super) fn pass(&mut self, span: u64) {
+        let limit = self.now + span;
+        while self.now < limit {
+            let now = self.now;
+            if !self.step() {
+                break;
+            }
+            assert!(self.now >= now);
+        }
+    }
+
+    pub(super) fn post(&mut self, at: usize, descriptor: Box<Descriptor>) {
+        let queues = &mut self.ends[at].queues;
+        queues.send.push_back(descriptor);
+        queues.posted += 1;
+    }
+
+    pub(super) fn post_receive(&mut self, at: usize, length: u32) {
+        self.ends[at].queues.receive.push_back(with(Descriptor::receive(), &region(length as usize, Access::LOCAL), length));
+    }
+}
+
+/// The descriptor with a segment of that region.
+pub(super) fn with(mut descriptor: Box<Descriptor>, region: &Arc<Region>, length: u32) -> Box<Descriptor> {
+    descriptor.segments_mut().push(Segment { region: Arc::clone(region), offset: 0, length });
+    descriptor
+}
+
+/// Bytes that are told apart by their number and place.
+pub(super) fn pattern(number: u64, length: u32) -> Vec<u8> {
+    (0..length).map(|at| (number as u32).wrapping_mul(31).wrapping_add(at.wrapping_mul(at) >> 5) as u8).collect()
+}
+
+/// A descriptor that sends these bytes.
+pub(super) fn carrying(descriptor: Box<Descriptor>, bytes: &[u8]) -> Box<Descriptor> {
+    let region = region(bytes.len(), Access::LOCAL);
+    region.memory.write(0, bytes).unwrap();
+    with(descriptor, &region, bytes.len() as u32)
+}
+
+/// What a completed receive, or a read, got.
+pub(super) fn got(descriptor: &Descriptor) -> Vec<u8> {
+    let mut bytes = vec![0; descriptor.length() as usize];
+    descriptor.gather(0, &mut bytes).unwrap();
+    bytes
+}
+
+pub(super) fn place(offset: u64) -> RemoteAddress {
+    RemoteAddress { handle: MemoryHandle([7, 8]), offset }
+}
+
+pub(super) fn statuses(descriptors: &[Box<Descriptor>]) -> Vec<Status> {
+    descriptors.iter().map(|descriptor| descriptor.status()).collect()
+}
+
+pub(super) fn deregister(region: &Region) {
+    region.registered.store(false, Ordering::Release);
+}

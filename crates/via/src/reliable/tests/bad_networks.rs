@@ -1,0 +1,205 @@
+//! Networks that lose, double, reorder and damage, and peers that fall silent.
+
+use super::{MTU, Net, Weather, carrying, got, pattern, place, region, statuses, with};
+use crate::descriptor::{Descriptor, Operation, Status};
+use crate::error::Ended;
+use crate::memory::Access;
+use crate::nic::Reliability::{self, ReliableDelivery, ReliableReception, Unreliable};
+use crate::reliable::Settings;
+use std::time::Duration;
+
+const SECOND: u64 = 1_000_000_000;
+const STORM: Weather = Weather { loses: 7, doubles: 5, damages: 11, jitter: 300_000, most: 0, cut: [false; 2] };
+
+/// A mix of operations over that network, checked to the last byte.
+fn mix(level: Reliability, weather: Weather, seed: u64, count: u64) -> Net {
+    let mut net = Net::new(level);
+    (net.weather, net.chance.0) = (weather, seed);
+    let mut messages = Vec::new();
+    for number in 0..count {
+        let length = (net.chance.next() % 20_000) as u32;
+        let bytes = pattern(number, length);
+        match net.chance.next() % 4 {
+            0 => net.post(0, carrying(Descriptor::rdma_write(place(number * 20_000)), &bytes)),
+            1 => {
+                // Of what an earlier write wrote, or nobody.
+                let from = place(net.chance.next() % number.max(1) * 20_000);
+                net.post(0, with(Descriptor::rdma_read(from), &region(20_000, Access::LOCAL), 20_000));
+            }
+            _ => {
+                net.post_receive(1, 20_000);
+                net.post(0, carrying(Descriptor::send(), &bytes).with_immediate(number as u32));
+                messages.push((number, length));
+            }
+        }
+    }
+    net.until(|[one, _]| one.queues.send.is_empty());
+    let [one, other] = &net.ends;
+    assert_eq!(statuses(&one.queues.sent), vec![Status::Done; count as usize], "seed {seed}");
+    assert_eq!(other.queues.received.len(), messages.len(), "seed {seed}");
+    for (received, (number, length)) in other.queues.received.iter().zip(messages) {
+        assert_eq!(received.immediate(), Some(number as u32), "seed {seed}");
+        assert!(got(received) == pattern(number, length), "message {number} with seed {seed}");
+    }
+    check_memory(&net, seed);
+    net
+}
+
+/// Every write is in place, and every read has read what the writes before it left.
+fn check_memory(net: &Net, seed: u64) {
+    let mut memory = vec![0; 1 << 20];
+    for (number, done) in one_by_one(net) {
+        let at = done.remote().map_or(0, |place| place.offset as usize);
+        match done.operation() {
+            Operation::RdmaWrite => memory[at..][..done.length() as usize].copy_from_slice(&pattern(number, done.length())),
+            // A read may see later writes, too; so it is enough that what was there before is there, or it was overwritten: places
+            // are written once, and read from earlier numbers only.
+            Operation::RdmaRead => assert!(got(done) == memory[at..][..20_000], "read {number} with seed {seed}"),
+            _ => {}
+        }
+    }
+    let mut there = vec![0; 1 << 20];
+    net.ends[1].queues.exposed.memory.read(0, &mut there).unwrap();
+    assert!(there == memory, "seed {seed}");
+}
+
+fn one_by_one(net: &Net) -> impl Iterator<Item = (u64, &Descriptor)> {
+    (0..).zip(net.ends[0].queues.sent.iter().map(|descriptor| &**descriptor))
+}
+
+#[test]
+fn everything_arrives_once_and_intact_through_any_weather() {
+    for seed in 1..=40 {
+        let level = if seed % 2 == 0 { ReliableDelivery } else { ReliableReception };
+        let net = mix(level, STORM, seed, 50);
+        assert!(net.ends[0].engine.statistics().retransmitted > 0);
+    }
+}
+
+#[test]
+fn each_kind_of_bad_weather_alone() {
+    for (at, weather) in [
+        Weather { loses: 2, ..Weather::default() },
+        Weather { doubles: 1, ..Weather::default() },
+        Weather { damages: 3, ..Weather::default() },
+        Weather { jitter: 5_000_000, ..Weather::default() },
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        mix(ReliableDelivery, weather, 77 + at as u64, 20);
+    }
+}
+
+#[test]
+fn one_loss_costs_one_packet_and_no_time_out() {
+    let mut net = Net::new(ReliableDelivery);
+    net.pass(SECOND / 5);
+    net.post_receive(1, 60_000);
+    net.post(0, carrying(Descriptor::send(), &pattern(1, 60_000)));
+    // The first of its packets is lost.
+    net.weather.loses = 1;
+    let mut bytes = vec![0; MTU];
+    let end = &mut net.ends[0];
+    let length = end.engine.transmit(net.now, &mut end.queues, &mut bytes).unwrap();
+    net.deliver(0, &bytes[..length]);
+    net.weather.loses = 0;
+    let began = net.now;
+    net.until(|[one, _]| one.queues.send.is_empty());
+    assert_eq!(net.ends[0].engine.statistics().retransmitted, 1);
+    assert!(net.now - began < 1_000_000, "{} ns", net.now - began);
+}
+
+#[test]
+fn unreliable_messages_come_at_most_once_and_never_damaged() {
+    for seed in 1..=20 {
+        let mut net = Net::new(Unreliable);
+        net.pass(1_000_000);
+        (net.weather, net.chance.0) = (Weather { jitter: 10_000, loses: 20, ..STORM }, seed);
+        for number in 0..100 {
+            net.post_receive(1, 8000);
+            net.post(0, carrying(Descriptor::send(), &pattern(number, number as u32 * 50)).with_immediate(number as u32));
+            net.pass(30_000);
+        }
+        net.pass(10_000_000);
+        let [one, other] = &net.ends;
+        assert_eq!(statuses(&one.queues.sent), [Status::Done; 100]);
+        let numbers: Vec<u32> = other.queues.received.iter().filter_map(|received| received.immediate()).collect();
+        assert!(numbers.is_sorted_by(|a, b| a < b), "seed {seed}: {numbers:?}");
+        assert!((10..100).contains(&numbers.len()), "seed {seed}: {numbers:?}");
+        for received in &other.queues.received {
+            let number = received.immediate().unwrap();
+            assert!(got(received) == pattern(number.into(), number * 50), "message {number} with seed {seed}");
+        }
+        assert_eq!((one.queues.ended, other.queues.ended), (None, None));
+    }
+}
+
+#[test]
+fn the_longest_packet_is_found() {
+    for (most, found) in [(0, 9000..=9000), (1472, 1400..=1472), (1200, 1200..=1200)] {
+        let mut net = Net::with(ReliableDelivery, &Settings::default(), 9000);
+        net.weather.most = most;
+        net.pass(3 * SECOND);
+        assert!(found.contains(&net.ends[0].engine.statistics().packet), "{:?}", net.ends[0].engine.statistics());
+        net.post_receive(1, 100_000);
+        net.post(0, carrying(Descriptor::send(), &pattern(1, 100_000)));
+        net.until(|[one, _]| one.queues.send.is_empty());
+        assert_eq!(got(&net.ends[1].queues.received[0]), pattern(1, 100_000));
+        assert_eq!(net.ends[0].engine.statistics().retransmitted, 0);
+    }
+}
+
+#[test]
+fn a_silent_peer_is_noticed_in_time_whether_or_not_anything_is_under_way() {
+    let settings = Settings { silence: Duration::from_millis(800), ..Settings::default() };
+    for is_busy in [false, true] {
+        for level in [Unreliable, ReliableDelivery] {
+            let mut net = Net::with(level, &settings, MTU);
+            net.pass(10 * SECOND);
+            assert_eq!(net.ends[0].queues.ended, None, "life signs go on");
+            net.weather.cut = [true; 2];
+            let began = net.now;
+            if is_busy {
+                net.post(0, carrying(Descriptor::send(), b"anybody there?"));
+            }
+            net.until(|[one, other]| one.queues.ended.is_some() && other.queues.ended.is_some());
+            let took = net.now - began;
+            assert!((400_000_000..=1_000_000_000).contains(&took), "{took} ns");
+            assert_eq!(net.ends[0].queues.ended, Some(Ended::Silent));
+            if is_busy && level == ReliableDelivery {
+                assert_eq!(statuses(&net.ends[0].queues.sent), [Status::ConnectionLost]);
+            }
+        }
+    }
+}
+
+#[test]
+fn who_is_taken_for_gone_learns_it() {
+    let settings = Settings { silence: Duration::from_millis(800), ..Settings::default() };
+    let mut net = Net::with(ReliableDelivery, &Settings { keep_alive: false, ..settings }, MTU);
+    net.pass(SECOND);
+    // Only one direction is cut: the other end still hears.
+    net.weather.cut = [false, true];
+    net.post_receive(1, 10);
+    net.post(0, carrying(Descriptor::send(), b"hello"));
+    net.until(|[one, _]| one.queues.ended.is_some());
+    net.weather.cut = [false; 2];
+    net.post(1, carrying(Descriptor::send(), b"you said"));
+    net.until(|[_, other]| other.queues.ended.is_some());
+    assert_eq!(net.ends[1].queues.ended, Some(Ended::Silent));
+}
+
+#[test]
+fn a_hint_is_no_proof_but_makes_impatient() {
+    let mut net = Net::new(ReliableDelivery);
+    net.pass(SECOND);
+    net.ends[0].engine.hint_gone(net.now);
+    net.pass(6 * SECOND);
+    assert_eq!(net.ends[0].queues.ended, None, "it has contradicted");
+    net.weather.cut = [true; 2];
+    net.ends[0].engine.hint_gone(net.now);
+    let began = net.now;
+    net.until(|[one, _]| one.queues.ended.is_some());
+    assert!(net.now - began < 2 * SECOND);
+}
