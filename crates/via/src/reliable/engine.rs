@@ -140,8 +140,10 @@ impl Engine {
         peers: &Offer,
     ) -> Self {
         let path = Path::new(settings.first_packet.max(packet::HANDSHAKE_MAX), mtu);
-        let trip = RoundTrip::new(nanoseconds(settings.timeout_min), nanoseconds(settings.timeout_max));
         let silence = nanoseconds(settings.silence);
+        // Several packets get lost before the peer is taken for gone.
+        let most = nanoseconds(settings.timeout_max).min(silence / 8);
+        let trip = RoundTrip::new(nanoseconds(settings.timeout_min).min(most), most);
         Self {
             silence,
             ack_delay: nanoseconds(settings.ack_delay),

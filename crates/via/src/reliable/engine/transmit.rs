@@ -98,8 +98,7 @@ impl Engine {
             return Some(packet::write_probe(&mut into[..length], &self.header(0)));
         }
         if self.ping_at().is_some_and(|due| due <= now) {
-            let interval = if self.alive.hinted.is_some() { self.silence / 16 } else { self.silence / 4 };
-            self.alive.ping = now + interval.max(1);
+            self.alive.ping = now + (self.silence / 16).max(1);
             self.alive.waiting.get_or_insert(now);
             return self.put(into, &Body::Ping);
         }

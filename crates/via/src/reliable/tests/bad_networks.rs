@@ -198,6 +198,7 @@ fn a_hint_is_no_proof_but_makes_impatient() {
     net.pass(6 * SECOND);
     assert_eq!(net.ends[0].queues.ended, None, "it has contradicted");
     net.weather.cut = [true; 2];
+    net.pass(SECOND / 10);
     net.ends[0].engine.hint_gone(net.now);
     let began = net.now;
     net.until(|[one, _]| one.queues.ended.is_some());
