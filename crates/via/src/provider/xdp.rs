@@ -18,6 +18,9 @@ pub use frames::Mac;
 pub use socket::XdpSocket;
 
 use crate::Error;
+use crate::nic::{Attributes, Nic, Reliability};
+use crate::reliable::Settings;
+use crate::reliable::network::{Network, NetworkProvider};
 use queue::{Queue, set_number};
 use rustix::fd::BorrowedFd;
 use rustix::io::Errno;
@@ -89,7 +92,7 @@ impl BusyPoll {
             (libc::SO_BUSY_POLL, time),
             (libc::SO_BUSY_POLL_BUDGET, i32::from(self.budget)),
         ] {
-            set_number(socket, option, value).map_err(Error::system(doing))?;
+            set_number(socket, (libc::SOL_SOCKET, option), value).map_err(Error::system(doing))?;
         }
         Ok(())
     }
@@ -148,6 +151,18 @@ impl Xdp {
         XdpSocket::bind(self, port)
     }
 
+    /// A provider whose VIs go over the interface. Any number of NICs may share it.
+    pub fn provider(&self) -> NetworkProvider<Ethernet> {
+        let frames = self.queue.frames() as usize;
+        let mtu = self.queue.datagram_max();
+        let defaults = Settings::default();
+        // Half of the places: acknowledgements take some, and other VIs.
+        let window = u32::try_from(frames * mtu / 2).unwrap_or(u32::MAX);
+        let settings =
+            Settings { window: window.min(defaults.window), first_packet: defaults.first_packet.min(mtu), ..defaults };
+        NetworkProvider::new(Ethernet { xdp: self.clone(), attributes: attributes(), settings })
+    }
+
     /// Where the interface runs the program.
     pub fn mode(&self) -> Mode {
         self.queue.attached.mode
@@ -171,6 +186,52 @@ impl Xdp {
     /// What happened so far.
     pub fn statistics(&self) -> Statistics {
         self.queue.statistics()
+    }
+}
+
+/// Puts the program on an interface, and opens a NIC whose VIs go over it. Listeners are ports, addresses
+/// `10.0.0.1:4791`.
+///
+/// # Errors
+///
+/// As [`Xdp::open`].
+pub fn open(options: &Options) -> Result<Nic, Error> {
+    Ok(Nic::open(Box::new(Xdp::open(options)?.provider())))
+}
+
+/// An interface as a network of datagrams.
+#[derive(Debug)]
+pub struct Ethernet {
+    xdp: Xdp,
+    attributes: Attributes,
+    settings: Settings,
+}
+
+impl Network for Ethernet {
+    type Socket = XdpSocket;
+
+    fn socket(&self, port: u16) -> Result<XdpSocket, Error> {
+        self.xdp.socket(port)
+    }
+
+    fn attributes(&self) -> &Attributes {
+        &self.attributes
+    }
+
+    fn settings(&self) -> &Settings {
+        &self.settings
+    }
+}
+
+fn attributes() -> Attributes {
+    Attributes {
+        provider: "xdp",
+        max_transfer: 16 << 20,
+        max_segments: 64,
+        queue_depth: 4096,
+        rdma_write: true,
+        rdma_read: true,
+        reliability: &[Reliability::Unreliable, Reliability::ReliableDelivery, Reliability::ReliableReception],
     }
 }
 

@@ -310,7 +310,11 @@ impl Net {
     }
 
     pub(super) fn post_receive(&mut self, at: usize, length: u32) {
-        self.ends[at].queues.receive.push_back(with(Descriptor::receive(), &region(length as usize, Access::LOCAL), length));
+        self.ends[at].queues.receive.push_back(with(
+            Descriptor::receive(),
+            &region(length as usize, Access::LOCAL),
+            length,
+        ));
     }
 }
 

@@ -53,6 +53,7 @@ pub(super) struct Queue {
     unsent: AtomicBool,
     pub(super) counts: Counts,
     held_max: usize,
+    frames: u32,
 }
 
 #[derive(Debug)]
@@ -138,6 +139,7 @@ impl Queue {
             unsent: AtomicBool::new(false),
             counts: Counts::default(),
             held_max: frames as usize * 3 / 4,
+            frames,
         }))
     }
 
@@ -145,6 +147,11 @@ impl Queue {
     pub(super) fn datagram_max(&self) -> usize {
         // The MTU counts the IP and UDP headers, the place the Ethernet header and the kernel's headroom as well.
         self.interface.mtu.saturating_sub(HEADERS - 14).min(self.place - HEADROOM - HEADERS)
+    }
+
+    /// Places for frames in each direction.
+    pub(super) fn frames(&self) -> u32 {
+        self.frames
     }
 
     pub(super) fn file(&self) -> BorrowedFd<'_> {
@@ -447,10 +454,10 @@ fn bind(socket: BorrowedFd<'_>, interface: &Interface, queue: u32, mode: Mode) -
 }
 
 /// Sets an option that is a number, where rustix has no name for it.
-pub(super) fn set_number(socket: BorrowedFd<'_>, option: i32, value: i32) -> rustix::io::Result<()> {
+pub(super) fn set_number(socket: BorrowedFd<'_>, (level, option): (i32, i32), value: i32) -> rustix::io::Result<()> {
     let place = std::ptr::from_ref(&value).cast();
     let length = size_of::<i32>() as libc::socklen_t;
     // SAFETY: the kernel reads `length` bytes at `place`, which is an i32 that outlives the call.
-    let result = unsafe { libc::setsockopt(socket.as_raw_fd(), libc::SOL_SOCKET, option, place, length) };
+    let result = unsafe { libc::setsockopt(socket.as_raw_fd(), level, option, place, length) };
     if result == 0 { Ok(()) } else { Err(Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO)) }
 }

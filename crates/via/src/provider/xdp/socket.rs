@@ -5,11 +5,13 @@
 //! known yet, which makes the kernel find out, and what came through another receive queue, with IP options or in fragments.
 
 use super::frames::Headers;
-use super::queue::{Door, Queue, count};
+use super::queue::{Door, Queue, count, set_number};
 use super::{Statistics, Xdp};
 use crate::Error;
+use crate::reliable::network::DatagramSocket;
 use rustix::event::{EventfdFlags, epoll, eventfd};
-use rustix::fd::OwnedFd;
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::net::RecvFlags;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, UdpSocket};
 use std::sync::Arc;
@@ -45,7 +47,13 @@ struct Peer {
 impl XdpSocket {
     pub(super) fn bind(xdp: &Xdp, port: u16) -> Result<Self, Error> {
         let queue = Arc::clone(&xdp.queue);
-        let kernel = UdpSocket::bind((queue.interface.address, port)).map_err(Error::io("binding a UDP port"))?;
+        let kernel = UdpSocket::bind((queue.interface.address, port)).map_err(|error| match error.kind() {
+            io::ErrorKind::AddrInUse => Error::NameInUse { name: port.to_string(), pid: None },
+            _ => Error::io("binding a UDP port")(error),
+        })?;
+        // A port that nobody has is told by ICMP: with this even to a socket without a peer.
+        set_number(kernel.as_fd(), (libc::IPPROTO_IP, libc::IP_RECVERR), 1)
+            .map_err(Error::system("preparing a UDP port"))?;
         kernel.set_nonblocking(true).map_err(Error::io("preparing a UDP port"))?;
         let SocketAddr::V4(local) = kernel.local_addr().map_err(Error::io("asking for a UDP port"))? else {
             return Err(Error::BadState { what: "a port of IPv4 is not one" });
@@ -116,7 +124,11 @@ impl XdpSocket {
     /// # Errors
     ///
     /// [`Error::TooLong`] beyond [`Self::mtu`], or what the system says.
+    #[inline]
     pub fn send_to(&mut self, datagram: &[u8], to: SocketAddrV4) -> Result<bool, Error> {
+        if self.peer() == Some(to) {
+            return self.send(datagram);
+        }
         match route(&self.xdp, &self.kernel, self.local, to) {
             Some(headers) => self.queue.send(&headers, datagram),
             None => self.send_by_kernel(datagram, to),
@@ -144,7 +156,7 @@ impl XdpSocket {
     ///
     /// # Errors
     ///
-    /// What the system says.
+    /// [`Error::NotFound`] where a host said that a datagram went to a port that nobody has, or what the system says.
     pub fn receive(&mut self, into: &mut [u8]) -> Result<Option<(usize, SocketAddrV4)>, Error> {
         let wanted = self.peer();
         if let Some(datagram) = self.queue.receive(self.local.port(), &self.door, wanted, into)? {
@@ -164,6 +176,14 @@ impl XdpSocket {
             }
             // From somebody else.
             Ok(_) => Ok(None),
+            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
+                // What ICMP said lies in a queue of its own, and keeps the file readable.
+                while rustix::net::recv(&self.kernel, &mut into[..], RecvFlags::ERRQUEUE | RecvFlags::DONTWAIT).is_ok()
+                {
+                }
+                let name = wanted.map_or_else(String::new, |wanted| wanted.to_string());
+                Err(Error::NotFound { name })
+            }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock || is_loss(&error) => Ok(None),
             Err(error) => Err(Error::io("receiving a datagram")(error)),
         }
@@ -177,6 +197,37 @@ impl XdpSocket {
     /// What happened on the queue so far, for all sockets.
     pub fn statistics(&self) -> Statistics {
         self.queue.statistics()
+    }
+}
+
+impl DatagramSocket for XdpSocket {
+    fn mtu(&self) -> usize {
+        self.mtu()
+    }
+
+    fn address(&self) -> SocketAddr {
+        self.local.into()
+    }
+
+    fn set_peer(&mut self, peer: SocketAddr) {
+        if let SocketAddr::V4(peer) = peer {
+            self.connect(peer);
+        }
+    }
+
+    fn send_to(&mut self, datagram: &[u8], to: SocketAddr) -> Result<bool, Error> {
+        match to {
+            SocketAddr::V4(to) => self.send_to(datagram, to),
+            SocketAddr::V6(_) => Err(Error::Unsupported { provider: "xdp", what: "IPv6" }),
+        }
+    }
+
+    fn receive_from(&mut self, into: &mut [u8]) -> Result<Option<(usize, SocketAddr)>, Error> {
+        Ok(self.receive(into)?.map(|(length, from)| (length, from.into())))
+    }
+
+    fn file(&self) -> Option<Arc<OwnedFd>> {
+        Some(self.file())
     }
 }
 

@@ -63,7 +63,8 @@ impl Engine {
         }
         for _ in 0..2 {
             self.answers_next = !self.answers_next;
-            let made = if self.answers_next { self.next_answer(now, sink, into) } else { self.next_own(now, sink, into) };
+            let made =
+                if self.answers_next { self.next_answer(now, sink, into) } else { self.next_own(now, sink, into) };
             if made.is_some() {
                 return made;
             }

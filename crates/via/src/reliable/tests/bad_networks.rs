@@ -51,7 +51,9 @@ fn check_memory(net: &Net, seed: u64) {
     for (number, done) in one_by_one(net) {
         let at = done.remote().map_or(0, |place| place.offset as usize);
         match done.operation() {
-            Operation::RdmaWrite => memory[at..][..done.length() as usize].copy_from_slice(&pattern(number, done.length())),
+            Operation::RdmaWrite => {
+                memory[at..][..done.length() as usize].copy_from_slice(&pattern(number, done.length()))
+            }
             // A read may see later writes, too; so it is enough that what was there before is there, or it was overwritten: places
             // are written once, and read from earlier numbers only.
             Operation::RdmaRead => assert!(got(done) == memory[at..][..20_000], "read {number} with seed {seed}"),
@@ -118,7 +120,10 @@ fn unreliable_messages_come_at_most_once_and_never_damaged() {
         (net.weather, net.chance.0) = (Weather { jitter: 10_000, loses: 20, ..STORM }, seed);
         for number in 0..100 {
             net.post_receive(1, 8000);
-            net.post(0, carrying(Descriptor::send(), &pattern(number, number as u32 * 50)).with_immediate(number as u32));
+            net.post(
+                0,
+                carrying(Descriptor::send(), &pattern(number, number as u32 * 50)).with_immediate(number as u32),
+            );
             net.pass(30_000);
         }
         net.pass(10_000_000);
