@@ -3,6 +3,7 @@
 mod datagrams;
 mod ends;
 mod rig;
+mod vis;
 
 use rig::Cable;
 
