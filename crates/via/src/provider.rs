@@ -1,5 +1,6 @@
 //! The ways to reach a peer, one module each.
 
 pub mod shm;
+pub mod udp;
 #[cfg(feature = "xdp")]
 pub mod xdp;

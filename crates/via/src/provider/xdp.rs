@@ -46,6 +46,8 @@ pub struct Options {
     pub frames: u32,
     /// Where the program is to run. `None`: in the driver if it can, otherwise in the kernel's stack; [`Xdp::mode`] tells.
     pub mode: Option<Mode>,
+    /// A peer from which nothing came for so long, although something should have, is taken for gone.
+    pub silence: Duration,
     /// Has the kernel poll the hardware while this process polls, instead of interrupts.
     pub busy_poll: Option<BusyPoll>,
 }
@@ -60,6 +62,7 @@ impl Options {
             neighbours: Vec::new(),
             frames: 512,
             mode: None,
+            silence: Settings::default().silence,
             busy_poll: None,
         }
     }
@@ -126,6 +129,7 @@ pub struct Statistics {
 pub struct Xdp {
     queue: Arc<Queue>,
     neighbours: Arc<[(Ipv4Addr, Mac)]>,
+    silence: Duration,
 }
 
 impl Xdp {
@@ -139,7 +143,7 @@ impl Xdp {
         let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).map_err(Error::io("opening a socket"))?;
         let interface = interface::Interface::look_up(&socket, &options.interface, options.address)?;
         let queue = Queue::open(interface, options)?;
-        Ok(Self { queue, neighbours: options.neighbours.clone().into() })
+        Ok(Self { queue, neighbours: options.neighbours.clone().into(), silence: options.silence })
     }
 
     /// Takes a UDP port; 0 for any that is free.
@@ -158,8 +162,12 @@ impl Xdp {
         let defaults = Settings::default();
         // Half of the places: acknowledgements take some, and other VIs.
         let window = u32::try_from(frames * mtu / 2).unwrap_or(u32::MAX);
-        let settings =
-            Settings { window: window.min(defaults.window), first_packet: defaults.first_packet.min(mtu), ..defaults };
+        let settings = Settings {
+            window: window.min(defaults.window),
+            first_packet: defaults.first_packet.min(mtu),
+            silence: self.silence,
+            ..defaults
+        };
         NetworkProvider::new(Ethernet { xdp: self.clone(), attributes: attributes(), settings })
     }
 

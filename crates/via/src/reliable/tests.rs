@@ -8,11 +8,11 @@ use super::handshake::{Answer, Answering, Requesting};
 use super::{Engine, Settings};
 use crate::descriptor::{Descriptor, Operation, RemoteAddress, Segment, Status};
 use crate::error::Ended;
-use crate::memory::{Access, Memory, MemoryHandle, Region, Tag};
+use crate::memory::{Access, Hold, Memory, MemoryHandle, Region, Tag};
 use crate::nic::Reliability;
 use crate::spi::{Intent, Offer, Refusal, Sink};
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, OnceLock};
 
 pub(super) const MTU: usize = 1472;
@@ -40,11 +40,10 @@ pub(super) fn region(length: usize, access: Access) -> Arc<Region> {
     handle.set(MemoryHandle([7, 8])).unwrap();
     Arc::new(Region {
         memory: Memory::new(length).unwrap(),
-        tag: Arc::new(Tag { nic: 0 }),
+        tag: Arc::new(Tag { nic: 0, users: AtomicUsize::new(0) }),
         access,
         handle,
-        registered: AtomicBool::new(true),
-        posted: AtomicU32::new(0),
+        hold: Hold::default(),
         provider: OnceLock::new(),
     })
 }
@@ -352,5 +351,5 @@ pub(super) fn statuses(descriptors: &[Box<Descriptor>]) -> Vec<Status> {
 }
 
 pub(super) fn deregister(region: &Region) {
-    region.registered.store(false, Ordering::Release);
+    region.hold.end();
 }

@@ -2,6 +2,7 @@
 
 mod datagrams;
 mod ends;
+#[expect(dead_code, reason = "other programs use more of it")]
 mod rig;
 mod vis;
 

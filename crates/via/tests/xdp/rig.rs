@@ -3,7 +3,7 @@
 //! The namespaces have no names: they are a thread's, held open by a file, and when this process ends, in whatever way, the
 //! kernel takes them and the cable away.
 
-use rustix::fd::{AsRawFd, OwnedFd};
+use rustix::fd::{AsFd, AsRawFd, OwnedFd};
 use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space};
 use std::net::Ipv4Addr;
 use std::process::Command;
@@ -31,12 +31,8 @@ pub(crate) struct Cable {
 impl Cable {
     /// Lays a cable. An error: this process may not.
     pub(crate) fn lay() -> io::Result<Self> {
-        let (left, right) = (new_space()?, new_space()?);
-        let ends = Self {
-            left: End { space: Arc::new(left), address: Ipv4Addr::new(10, 77, 0, 1) },
-            right: End { space: Arc::new(right), address: Ipv4Addr::new(10, 77, 0, 2) },
-        };
-        let other = format!("/proc/{}/fd/{}", std::process::id(), ends.right.space.as_raw_fd());
+        let ends = Self::between(new_space()?, new_space()?);
+        let [_, other] = ends.places();
         let queues = "numtxqueues 1 numrxqueues 1";
         ends.left.ip(&format!("link add {INTERFACE} {queues} type veth peer {INTERFACE} {queues} netns {other}"))?;
         for end in [&ends.left, &ends.right] {
@@ -45,6 +41,25 @@ impl Cable {
             end.ip(&format!("link set {INTERFACE} up"))?;
         }
         Ok(ends)
+    }
+
+    fn between(left: OwnedFd, right: OwnedFd) -> Self {
+        Self {
+            left: End { space: Arc::new(left), address: Ipv4Addr::new(10, 77, 0, 1) },
+            right: End { space: Arc::new(right), address: Ipv4Addr::new(10, 77, 0, 2) },
+        }
+    }
+
+    /// Where other processes find the namespaces.
+    pub(crate) fn places(&self) -> [String; 2] {
+        let place = |end: &End| format!("/proc/{}/fd/{}", std::process::id(), end.space.as_raw_fd());
+        [place(&self.left), place(&self.right)]
+    }
+
+    /// A cable that another process has laid.
+    pub(crate) fn at(places: [&str; 2]) -> io::Result<Self> {
+        let [left, right] = places.map(std::fs::File::open);
+        Ok(Self::between(left?.into(), right?.into()))
     }
 
     /// Runs something at each end at the same time.
@@ -73,9 +88,16 @@ impl End {
 
     /// Moves the calling thread here, and does something.
     fn inside<T>(&self, does: impl FnOnce() -> T) -> T {
-        move_into_link_name_space(std::os::fd::AsFd::as_fd(&*self.space), Some(LinkNameSpaceType::Network))
-            .expect("entering a namespace");
+        move_into_link_name_space(self.space.as_fd(), Some(LinkNameSpaceType::Network)).expect("entering a namespace");
         does()
+    }
+
+    /// Does something here on the calling thread, which is where it was afterwards.
+    pub(crate) fn visit<T>(&self, does: impl FnOnce() -> T) -> T {
+        let home = std::fs::File::open("/proc/thread-self/ns/net").expect("the thread's namespace");
+        let result = self.inside(does);
+        move_into_link_name_space(home.as_fd(), Some(LinkNameSpaceType::Network)).expect("going home");
+        result
     }
 
     /// Does something here, on a thread of its own.

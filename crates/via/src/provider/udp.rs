@@ -1,0 +1,121 @@
+//! Processes of any two hosts, through UDP: a VI emulated in software, with [`crate::reliable`] above the datagrams.
+//!
+//! Each connection has a connected socket of its own at either side. At the listener's side these share the listener's port, so
+//! a firewall has to know only one. The kernel tells whose a datagram is by its addresses; whether it really is the peer's,
+//! the connection ids tell.
+
+mod link;
+mod listener;
+
+use crate::nic::{Attributes, Reliability};
+use crate::reliable::{Settings, connect};
+use crate::spi::{Listening, Offer, Port, Provider};
+use crate::{Deadline, Error, Nic};
+use link::UdpLink;
+use listener::UdpListener;
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::time::Duration;
+
+/// How connections through UDP behave.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The peer is taken for gone when nothing came from it for so long although something should have.
+    pub silence: Duration,
+    /// Whether a peer that is silent is asked for a sign of life.
+    pub keep_alive: bool,
+    /// Bytes of a socket's buffer, as far as the system allows.
+    pub buffer: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        let Settings { silence, keep_alive, .. } = Settings::default();
+        Self { silence, keep_alive, buffer: 4 << 20 }
+    }
+}
+
+impl Options {
+    fn settings(&self, window: u32) -> Settings {
+        Settings { silence: self.silence, keep_alive: self.keep_alive, window, ..Settings::default() }
+    }
+}
+
+/// Opens the provider.
+///
+/// # Errors
+///
+/// [`Error::BadState`] for options that cannot be meant: a silence of less than ten milliseconds.
+pub fn open(options: &Options) -> Result<Nic, Error> {
+    if options.silence < Duration::from_millis(10) {
+        return Err(Error::BadState { what: "no network answers reliably within ten milliseconds" });
+    }
+    Ok(Nic::open(Box::new(Udp { options: options.clone() })))
+}
+
+static ATTRIBUTES: Attributes = Attributes {
+    provider: "udp",
+    max_transfer: 64 << 20,
+    max_segments: 32,
+    queue_depth: 4096,
+    rdma_write: true,
+    rdma_read: true,
+    reliability: &[Reliability::Unreliable, Reliability::ReliableDelivery, Reliability::ReliableReception],
+};
+
+#[derive(Debug)]
+struct Udp {
+    options: Options,
+}
+
+impl Provider for Udp {
+    fn attributes(&self) -> &Attributes {
+        &ATTRIBUTES
+    }
+
+    fn listen(&self, discriminator: &str) -> Result<Box<dyn Listening>, Error> {
+        let address = resolve(discriminator)?[0];
+        Ok(Box::new(UdpListener::bind(address, &self.options)?))
+    }
+
+    fn connect(&self, address: &str, own: &Offer, deadline: Deadline) -> Result<(Box<dyn Port>, Offer), Error> {
+        let deadline = deadline.start();
+        let mut failed = None;
+        for peer in resolve(address)? {
+            let connected = UdpLink::connect(peer, None, self.options.buffer).and_then(|link| {
+                let settings = self.options.settings(link.window());
+                connect(link, &settings, random()?, &peer.to_string(), own, deadline)
+            });
+            match connected {
+                Ok((port, offer)) => return Ok((Box::new(port), offer)),
+                // Another address of the same name may do.
+                Err(error @ (Error::NotFound { .. } | Error::System { .. })) => failed = Some(error),
+                Err(error) => return Err(error),
+            }
+        }
+        match failed {
+            Some(Error::NotFound { .. }) | None => Err(Error::NotFound { name: address.to_owned() }),
+            Some(error) => Err(error),
+        }
+    }
+}
+
+/// The addresses of `host:port`; at least one.
+fn resolve(text: &str) -> Result<Vec<SocketAddr>, Error> {
+    let bad = |why| Error::BadAddress { text: text.to_owned(), why };
+    let found: Vec<_> = match text.to_socket_addrs() {
+        Ok(found) => found.collect(),
+        Err(error) if error.kind() == std::io::ErrorKind::InvalidInput => {
+            return Err(bad("a host and a port are wanted, such as 127.0.0.1:7000, [::1]:7000 or name:7000"));
+        }
+        Err(_) => return Err(bad("the host's name is not known")),
+    };
+    if found.is_empty() { Err(bad("the host's name has no address")) } else { Ok(found) }
+}
+
+/// A connection id that nobody guesses.
+fn random() -> Result<u64, Error> {
+    let mut bytes = [0; 8];
+    rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())
+        .map_err(Error::system("asking for random numbers"))?;
+    Ok(u64::from_le_bytes(bytes))
+}

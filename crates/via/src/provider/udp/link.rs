@@ -1,0 +1,111 @@
+//! A connected UDP socket.
+
+use crate::Error;
+use crate::reliable::Link;
+use rustix::fd::OwnedFd;
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, sockopt};
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+/// Bytes of the headers of IPv4 and UDP, RFC 791 and RFC 768; of IPv6, RFC 8200.
+const HEADERS: (usize, usize) = (20 + 8, 40 + 8);
+/// The longest payload of a UDP datagram over IPv4.
+const LONGEST: usize = 65535 - HEADERS.0;
+/// A length that every network takes: IPv6 demands links of 1280 bytes.
+const SAFE: usize = 1280 - HEADERS.1;
+
+/// A connected UDP socket.
+#[derive(Debug)]
+pub(super) struct UdpLink {
+    fd: Arc<OwnedFd>,
+    peer: SocketAddr,
+    mtu: usize,
+}
+
+impl UdpLink {
+    /// A socket that is connected to `peer`; bound to `own`, which others of this user have as well, where it is given.
+    pub(super) fn connect(peer: SocketAddr, own: Option<SocketAddr>, buffer: usize) -> Result<Self, Error> {
+        let family = if peer.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+        let fd = rustix::net::socket_with(family, SocketType::DGRAM, flags, None)
+            .map_err(Error::system("making a UDP socket"))?;
+        if let Some(own) = own {
+            sockopt::set_socket_reuseport(&fd, true).map_err(Error::system("sharing a UDP port"))?;
+            rustix::net::bind(&fd, &own).map_err(Error::system("binding a UDP socket"))?;
+        }
+        let is_mapped = |address: SocketAddr| matches!(address.ip(), IpAddr::V6(ip) if ip.to_ipv4_mapped().is_some());
+        let is_four = peer.is_ipv4() || is_mapped(peer);
+        // Without these, packets that are too long for a network are cut up on the way instead of being lost, and the probes
+        // find more than is good: slower, not wrong.
+        if peer.is_ipv4() {
+            let _ = sockopt::set_ip_mtu_discover(&fd, sockopt::Ipv4PathMtuDiscovery::PROBE);
+        } else {
+            let _ = sockopt::set_ipv6_mtu_discover(&fd, sockopt::Ipv6PathMtuDiscovery::PROBE);
+        }
+        enlarge(&fd, buffer);
+        rustix::net::connect(&fd, &peer).map_err(Error::system("connecting a UDP socket"))?;
+        let mtu = if peer.is_ipv4() { sockopt::ip_mtu(&fd) } else { sockopt::ipv6_mtu(&fd) };
+        let headers = if is_four { HEADERS.0 } else { HEADERS.1 };
+        let mtu = mtu.map_or(SAFE, |mtu| (mtu as usize).saturating_sub(headers)).clamp(SAFE, LONGEST);
+        Ok(Self { fd: Arc::new(fd), peer, mtu })
+    }
+
+    /// Bytes of datagrams that the socket keeps until it is looked at.
+    pub(super) fn window(&self) -> u32 {
+        // What the kernel says includes its own bookkeeping, which is as much again at worst (socket(7)).
+        let kept = sockopt::socket_recv_buffer_size(&*self.fd).unwrap_or(0) / 2;
+        u32::try_from(kept).unwrap_or(u32::MAX).max(1 << 16)
+    }
+
+    fn hint(&self) -> Error {
+        Error::NotFound { name: self.peer() }
+    }
+}
+
+/// Enlarges a socket's buffers as far as it may.
+fn enlarge(fd: &OwnedFd, buffer: usize) {
+    if sockopt::set_socket_recv_buffer_size_force(fd, buffer).is_err() {
+        // A smaller buffer is told to the peer as a smaller window.
+        let _ = sockopt::set_socket_recv_buffer_size(fd, buffer);
+    }
+    if sockopt::set_socket_send_buffer_size_force(fd, buffer).is_err() {
+        let _ = sockopt::set_socket_send_buffer_size(fd, buffer);
+    }
+}
+
+impl Link for UdpLink {
+    fn mtu(&self) -> usize {
+        self.mtu
+    }
+
+    fn send(&mut self, datagram: &[u8]) -> Result<bool, Error> {
+        match rustix::net::send(&*self.fd, datagram, SendFlags::NOSIGNAL) {
+            Ok(_) => Ok(true),
+            Err(Errno::AGAIN | Errno::NOBUFS | Errno::NOMEM) => Ok(false),
+            Err(Errno::CONNREFUSED) => {
+                // That is about an earlier datagram, and this one was not sent.
+                let _ = rustix::net::send(&*self.fd, datagram, SendFlags::NOSIGNAL);
+                Err(self.hint())
+            }
+            Err(errno) => Err(Error::system("sending a datagram")(errno)),
+        }
+    }
+
+    fn receive(&mut self, into: &mut [u8]) -> Result<Option<usize>, Error> {
+        match rustix::net::recv(&*self.fd, into, RecvFlags::DONTWAIT) {
+            Ok((length, _)) => Ok(Some(length)),
+            Err(Errno::AGAIN | Errno::INTR) => Ok(None),
+            Err(Errno::CONNREFUSED) => Err(self.hint()),
+            Err(errno) => Err(Error::system("receiving a datagram")(errno)),
+        }
+    }
+
+    fn file(&self) -> Option<Arc<OwnedFd>> {
+        Some(Arc::clone(&self.fd))
+    }
+
+    fn peer(&self) -> String {
+        self.peer.to_string()
+    }
+}
