@@ -44,7 +44,8 @@ impl Fixture for Wired {
         };
         let options = Options { silence: Self::SILENCE / 2, ..Options::new(INTERFACE) };
         let xdp = opened.get_or_init(|| end.on_thread(|| Xdp::open(&options).expect("an interface")));
-        Nic::open(Box::new(There { end: end.clone(), inner: Box::new(xdp.provider()) }))
+        let inner: Box<dyn Provider> = Box::new(xdp.provider());
+        Nic::open(Box::new(There { end: end.clone(), inner }))
     }
 
     fn discriminator(&self) -> String {
