@@ -9,14 +9,15 @@ use obvia_via::provider::xdp::{Options, Xdp};
 use obvia_via::spi::{Incoming, Listening, Offer, Port, Provider};
 use obvia_via::{Attributes, Deadline, Error, Nic};
 use rig::{Cable, End, INTERFACE};
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 /// A cable, with a program at either end from the first NIC on.
 #[derive(Debug)]
 struct Wired {
     cable: Cable,
-    opened: [OnceLock<Xdp>; 2],
+    // As long as NICs use them: a process with nothing open leaves the interface to another one.
+    opened: [Mutex<Weak<Xdp>>; 2],
 }
 
 impl Fixture for Wired {
@@ -43,9 +44,12 @@ impl Fixture for Wired {
             Side::Listens => (&self.cable.right, &self.opened[1]),
         };
         let options = Options { silence: Self::SILENCE / 2, ..Options::new(INTERFACE) };
-        let xdp = opened.get_or_init(|| end.on_thread(|| Xdp::open(&options).expect("an interface")));
+        let mut opened = opened.lock().expect("nobody failed here");
+        let xdp =
+            opened.upgrade().unwrap_or_else(|| Arc::new(end.on_thread(|| Xdp::open(&options).expect("an interface"))));
+        *opened = Arc::downgrade(&xdp);
         let inner: Box<dyn Provider> = Box::new(xdp.provider());
-        Nic::open(Box::new(There { end: end.clone(), inner }))
+        Nic::open(Box::new(There { end: end.clone(), _open: xdp, inner }))
     }
 
     fn discriminator(&self) -> String {
@@ -57,6 +61,7 @@ impl Fixture for Wired {
 #[derive(Debug)]
 struct There<T: ?Sized> {
     end: End,
+    _open: Arc<Xdp>,
     inner: Box<T>,
 }
 
@@ -67,7 +72,7 @@ impl Provider for There<dyn Provider> {
 
     fn listen(&self, discriminator: &str) -> Result<Box<dyn Listening>, Error> {
         let inner = self.end.visit(|| self.inner.listen(discriminator))?;
-        Ok(Box::new(There { end: self.end.clone(), inner }))
+        Ok(Box::new(There { end: self.end.clone(), _open: Arc::clone(&self._open), inner }))
     }
 
     fn connect(&self, address: &str, own: &Offer, deadline: Deadline) -> Result<(Box<dyn Port>, Offer), Error> {
@@ -77,7 +82,11 @@ impl Provider for There<dyn Provider> {
 
 impl Listening for There<dyn Listening> {
     fn accept(&mut self, deadline: Deadline) -> Result<Box<dyn Incoming>, Error> {
-        Ok(Box::new(There { end: self.end.clone(), inner: self.inner.accept(deadline)? }))
+        Ok(Box::new(There {
+            end: self.end.clone(),
+            _open: Arc::clone(&self._open),
+            inner: self.inner.accept(deadline)?,
+        }))
     }
 
     fn address(&self) -> String {
@@ -95,7 +104,7 @@ impl Incoming for There<dyn Incoming> {
     }
 
     fn accept(self: Box<Self>, own: &Offer, deadline: Deadline) -> Result<Box<dyn Port>, Error> {
-        let Self { end, inner } = *self;
+        let Self { end, inner, .. } = *self;
         end.visit(|| inner.accept(own, deadline))
     }
 
