@@ -1,4 +1,4 @@
-//! Measures a round trip through AF_XDP beside one through ordinary UDP sockets, in turns within one run.
+//! Measures a round trip through AF_XDP, bare and by VIs, beside one through ordinary UDP sockets, in turns within one run.
 //!
 //! Both ends spin. The cable is a pair of virtual Ethernet interfaces between two network namespaces that this program makes
 //! for itself, which takes root: `cargo run --release -p obvia-via --features xdp --example xdp_round_trip -- [BYTES]`.
@@ -10,6 +10,7 @@
 mod rig;
 
 use obvia_via::provider::xdp::{Mode, Options, Xdp, XdpSocket};
+use obvia_via::{Access, Deadline, Descriptor, MemoryRegion, Nic, ProtectionTag, Vi, ViAttributes, Waiting};
 use rig::{Cable, End, INTERFACE, Meeting};
 use std::error::Error;
 use std::net::{SocketAddrV4, UdpSocket};
@@ -17,6 +18,7 @@ use std::time::{Duration, Instant};
 
 const ROUNDS: usize = 15;
 const TRIPS: usize = 3000;
+const SOON: Deadline = Deadline::after_secs(20);
 const LOST: Duration = Duration::from_millis(200);
 
 /// Sends and receives datagrams: one of the things that are compared.
@@ -43,6 +45,73 @@ impl Wire for XdpSocket {
     fn receive(&mut self, into: &mut [u8]) -> Option<usize> {
         Self::receive(self, into).expect("receiving").map(|(length, _)| length)
     }
+}
+
+/// A VI, whose messages go through AF_XDP.
+struct ViWire {
+    vi: Vi,
+    region: MemoryRegion,
+    // A descriptor to send with, where none is posted.
+    idle: Option<Box<Descriptor>>,
+    _tag: ProtectionTag,
+}
+
+/// Where in a VI's region messages come; before are those that go.
+const COMING: u64 = 4096;
+
+impl ViWire {
+    fn new(xdp: &Xdp) -> Self {
+        let nic = Nic::open(Box::new(xdp.provider()));
+        let tag = nic.protection_tag();
+        let attributes = ViAttributes { waiting: Waiting::Poll, ..ViAttributes::default() };
+        let mut vi = nic.vi(attributes, &tag, None, None).expect("a VI");
+        let memory = nic.memory(2 * COMING as usize).expect("memory");
+        let region = nic.register(memory, &tag, Access::LOCAL).expect("a region");
+        for _ in 0..4 {
+            let receive = Descriptor::receive().with_segment(&region, COMING, COMING as u32);
+            vi.receive.post(receive).expect("posting");
+        }
+        Self { vi, region, idle: Some(Descriptor::send()), _tag: tag }
+    }
+}
+
+impl Wire for ViWire {
+    fn send(&mut self, datagram: &[u8]) {
+        let mut descriptor = self.idle.take().unwrap_or_else(|| self.vi.send.wait(SOON).expect("a completion"));
+        self.region.memory().write(0, datagram).expect("within the region");
+        descriptor.segments_mut().clear();
+        let descriptor = descriptor.with_segment(&self.region, 0, datagram.len() as u32);
+        self.vi.send.post(descriptor).expect("posting");
+    }
+
+    fn receive(&mut self, into: &mut [u8]) -> Option<usize> {
+        let received = self.vi.receive.done()?;
+        assert!(received.status().is_done());
+        let length = received.length() as usize;
+        self.region.memory().read(COMING, &mut into[..length]).expect("within the region");
+        self.vi.receive.post(received).expect("posting");
+        Some(length)
+    }
+}
+
+/// Two connected VIs.
+fn vis(cable: &Cable, left: &Xdp, right: &Xdp) -> (ViWire, ViWire) {
+    let (mut asking, mut listening) = (ViWire::new(left), ViWire::new(right));
+    let ready = Meeting::default();
+    let address = format!("{}:4793", cable.right.address());
+    let (asks, listens) = (&mut asking.vi, &mut listening.vi);
+    cable.run(
+        || {
+            ready.wait();
+            asks.request(&address, b"", SOON).expect("connecting");
+        },
+        || {
+            let mut listener = Nic::open(Box::new(right.provider())).listen("4793").expect("listening");
+            ready.wait();
+            listener.wait(SOON).expect("a request").accept(listens, b"", SOON).expect("accepting");
+        },
+    );
+    (asking, listening)
 }
 
 fn udp(end: &End, other: &End, port: u16) -> UdpSocket {
@@ -114,31 +183,38 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (right_xdp, right_socket) = xdp(&cable.right, &cable.left, 4791);
     let mode = if left_xdp.mode() == Mode::Native { "native" } else { "generic" };
     let copies = if left_xdp.is_zero_copy() { "without copies" } else { "copying" };
-    let names = ["UDP", "UDP beside the XDP program", "AF_XDP"];
-    let mut left: [Box<dyn Wire + Send>; 3] = [
+    // On a cable of their own: their NICs' attendants would wake up for every datagram of the bare sockets.
+    let open = |end: &End| end.on_thread(|| Xdp::open(&Options::new(INTERFACE)).expect("an interface"));
+    let third = Cable::lay()?;
+    let (left_nic, right_nic) = (open(&third.left), open(&third.right));
+    let (left_vi, right_vi) = vis(&third, &left_nic, &right_nic);
+    let names = ["UDP", "UDP beside the XDP program", "AF_XDP", "VI over AF_XDP"];
+    let mut left: [Box<dyn Wire + Send>; 4] = [
         Box::new(udp(&plain.left, &plain.right, 4792)),
         Box::new(udp(&cable.left, &cable.right, 4792)),
         Box::new(left_socket),
+        Box::new(left_vi),
     ];
-    let mut right: [Box<dyn Wire + Send>; 3] = [
+    let mut right: [Box<dyn Wire + Send>; 4] = [
         Box::new(udp(&plain.right, &plain.left, 4792)),
         Box::new(udp(&cable.right, &cable.left, 4792)),
         Box::new(right_socket),
+        Box::new(right_vi),
     ];
     let (turn, done) = (Meeting::default(), std::sync::atomic::AtomicUsize::new(0));
     let load = || done.load(std::sync::atomic::Ordering::Acquire);
-    let mut medians = [const { Vec::new() }; 3];
+    let mut medians = [const { Vec::new() }; 4];
     std::thread::scope(|scope| {
         scope.spawn(|| {
             for index in 0..ROUNDS * right.len() {
                 turn.wait();
-                answer(&mut *right[index % 3], &|| load() > index);
+                answer(&mut *right[index % 4], &|| load() > index);
             }
         });
         let mut trips = Vec::with_capacity(TRIPS);
         for index in 0..ROUNDS * left.len() {
             turn.wait();
-            medians[index % 3].push(ask(&mut *left[index % 3], bytes, &mut trips));
+            medians[index % 4].push(ask(&mut *left[index % 4], bytes, &mut trips));
             done.store(index + 1, std::sync::atomic::Ordering::Release);
         }
     });
@@ -156,6 +232,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         let (median, ratio) = (sorted[ROUNDS / 2] as f64 / 1000.0, ratio(times, &medians[0]));
         println!("{name:28} {median:8.2} us   {ratio:5.2} x UDP");
     }
-    println!("left {:?}\nright {:?}", left_xdp.statistics(), right_xdp.statistics());
+    for (name, xdp) in [("left", &left_xdp), ("right", &right_xdp), ("left VI", &left_nic), ("right VI", &right_nic)] {
+        println!("{name}: {:?}", xdp.statistics());
+    }
     Ok(())
 }

@@ -22,7 +22,7 @@ struct Wired {
 
 impl Fixture for Wired {
     const LACKS: &'static [Lack] = &[];
-    const SILENCE: Duration = Duration::from_secs(2);
+    const SILENCE: Duration = Duration::from_secs(6);
     const CROSSES_PROCESSES: bool = true;
 
     fn new() -> Self {
@@ -43,7 +43,7 @@ impl Fixture for Wired {
             Side::Asks => (&self.cable.left, &self.opened[0]),
             Side::Listens => (&self.cable.right, &self.opened[1]),
         };
-        let options = Options { silence: Self::SILENCE / 2, ..Options::new(INTERFACE) };
+        let options = Options { silence: Self::SILENCE - Duration::from_secs(1), ..Options::new(INTERFACE) };
         let mut opened = opened.lock().expect("nobody failed here");
         let xdp =
             opened.upgrade().unwrap_or_else(|| Arc::new(end.on_thread(|| Xdp::open(&options).expect("an interface"))));

@@ -25,7 +25,7 @@ const PROGRAM_XDP: u32 = 6;
 const ATTACH_XDP: u32 = 37;
 // Modes of a link: linux/if_link.h.
 const IN_KERNEL_STACK: u32 = 1 << 1;
-const IN_NETWORK_DRIVER: u32 = 1 << 2;
+const IN_INTERFACE: u32 = 1 << 2;
 
 /// Names for tools that list programs and maps.
 const NAME: [u8; 16] = *b"obvia_xdp\0\0\0\0\0\0\0";
@@ -110,9 +110,9 @@ impl Attached {
         let program = load(&assemble(address, ports.as_raw_fd(), sockets.as_raw_fd()))?;
         let attach = |flags| attach(program.as_fd(), interface, flags);
         let (link, mode, not_native) = match mode {
-            Some(Mode::Native) => (attach(IN_NETWORK_DRIVER).map_err(native_refused)?, Mode::Native, None),
+            Some(Mode::Native) => (attach(IN_INTERFACE).map_err(native_refused)?, Mode::Native, None),
             Some(Mode::Generic) => (attach(IN_KERNEL_STACK).map_err(attach_refused)?, Mode::Generic, None),
-            None => match attach(IN_NETWORK_DRIVER) {
+            None => match attach(IN_INTERFACE) {
                 Ok(link) => (link, Mode::Native, None),
                 // The next mode would be refused for the same reason.
                 Err(errno @ (Errno::BUSY | Errno::PERM | Errno::ACCESS)) => return Err(attach_refused(errno)),

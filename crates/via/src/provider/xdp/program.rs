@@ -42,9 +42,9 @@ const EXIT: u8 = 0x95;
 
 /// In the source register of a 64-bit load: the immediate is a file descriptor, of which the kernel makes a map.
 const IS_MAP: u8 = 1;
-/// Helper functions, by number: `enum bpf_func_id` of linux/bpf.h.
-const HELPER_LOOKUP: i32 = 1;
-const HELPER_REDIRECT: i32 = 51;
+/// Functions of the kernel, by number: `enum bpf_func_id` of linux/bpf.h.
+const CALL_LOOKUP: i32 = 1;
+const CALL_REDIRECT: i32 = 51;
 /// Verdict: on to the kernel's network stack. `enum xdp_action`.
 const XDP_PASS: i32 = 2;
 // Fields of `struct xdp_md`.
@@ -97,14 +97,14 @@ pub(super) fn assemble(address: Ipv4Addr, ports: RawFd, sockets: RawFd) -> Vec<I
         instruction(0, 0, 0, 0, 0),
         instruction(MOVE_REGISTER, 2, 10, 0, 0),
         instruction(ADD, 2, 0, 0, -4),
-        instruction(CALL, 0, 0, 0, HELPER_LOOKUP),
+        instruction(CALL, 0, 0, 0, CALL_LOOKUP),
         instruction(JUMP_EQUAL, 0, 0, TO_PASS, 0),
         // return redirect(r1 = the sockets, r2 = the queue of the frame, r3 = what to do when that queue has no socket)
         instruction(LOAD_IMMEDIATE_64, 1, IS_MAP, 0, sockets),
         instruction(0, 0, 0, 0, 0),
         instruction(LOAD_U32, 2, 6, CONTEXT_QUEUE, 0),
         instruction(MOVE, 3, 0, 0, XDP_PASS),
-        instruction(CALL, 0, 0, 0, HELPER_REDIRECT),
+        instruction(CALL, 0, 0, 0, CALL_REDIRECT),
         instruction(EXIT, 0, 0, 0, 0),
         // pass:
         instruction(MOVE, 0, 0, 0, XDP_PASS),
