@@ -38,6 +38,11 @@ const PARTS: &[Part] = &[
         run: || suite::run("hostile", &[]),
     },
     Part {
+        name: "conformance",
+        about: "every provider keeps the fifty statements about virtual interfaces",
+        run: conformance,
+    },
+    Part {
         name: "kill",
         about: "processes that die in mid-call leave nothing behind",
         run: || suite::run("kill", &[]),
@@ -56,6 +61,11 @@ const PARTS: &[Part] = &[
     },
     Part { name: "icount", about: "a call takes no more instructions than its budget", run: || icount::main(&[]) },
 ];
+
+/// The statements, for each provider, optimised as what is published; those that take minutes are left to a run of their own.
+fn conformance() -> Outcome {
+    suite::run_tests(&Program::cargo(&["test", "--release", "--package", "obvia-conformance"]), &[])
+}
 
 /// How a part ended.
 #[derive(Debug, PartialEq, Eq)]

@@ -76,6 +76,18 @@ pub enum Error {
         /// What is wrong with it.
         why: &'static str,
     },
+    /// A text that does not say how a network is to be.
+    BadConditions {
+        /// The part of it that is wrong.
+        item: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// A capture of packets reached its limit.
+    CaptureFull {
+        /// Packets that were left out.
+        missed: u64,
+    },
     /// The provider does not have what was asked for.
     Unsupported {
         /// The provider.
@@ -215,6 +227,10 @@ impl fmt::Display for Error {
             Self::Violation(violation) => write!(f, "the peer broke the protocol: {violation}"),
             Self::Refused { why } => write!(f, "the connection was refused: {why}"),
             Self::BadAddress { text, why } => write!(f, "{text:?} is no address: {why}"),
+            Self::BadConditions { item, why } => write!(f, "{item:?} is no condition of a network: {why}"),
+            Self::CaptureFull { missed } => {
+                write!(f, "the capture was full: {missed} packets were left out; give it a higher limit")
+            }
             Self::Unsupported { provider, what } => write!(f, "the provider {provider} does not have {what}"),
             Self::BadState { what } => f.write_str(what),
             Self::Disconnected { peer, why } => write!(f, "the connection with {peer} ended: {why}"),

@@ -7,6 +7,8 @@
 
 mod core;
 mod queues;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use core::{ViCore, poll_fds};
 

@@ -1,6 +1,6 @@
 //! Two connected VIs with memory, and what tests do with them again and again.
 
-use crate::{Fixture, Run, SOON, Side};
+use crate::{Fixture, Run, Side, soon};
 use obvia_via::{
     Access, Completion, CompletionQueue, Deadline, Descriptor, Ended, Error, MemoryRegion, Nic, ProtectionTag,
     Reliability, RemoteAddress, State, Status, Vi, ViAttributes, Waiting, WorkQueue,
@@ -99,11 +99,11 @@ impl<F: Fixture> Run<F> {
         let mut listener = listening.listen(&self.fixture.discriminator()).expect("the discriminator is free");
         let address = self.fixture.address(&listener);
         std::thread::scope(|scope| {
-            let asking = scope.spawn(|| a.request(&address, b"hello", SOON));
-            let accepted = listener.wait(SOON).and_then(|request| {
+            let asking = scope.spawn(|| a.request(&address, b"hello", soon()));
+            let accepted = listener.wait(soon()).and_then(|request| {
                 assert_eq!(request.private(), b"hello");
                 assert!(!request.peer().is_empty(), "logs want to know who asks");
-                request.accept(b, b"welcome", SOON)
+                request.accept(b, b"welcome", soon())
             });
             (asking.join().expect("asking does not panic"), accepted)
         })
@@ -159,7 +159,7 @@ pub fn well(descriptor: Box<Descriptor>) -> Box<Descriptor> {
 /// Waits until something is so, looking after nothing.
 #[track_caller]
 pub fn until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let deadline = SOON.start();
+    let deadline = soon().start();
     while !is_so() {
         assert!(!deadline.is_over(), "never: {what}");
         std::thread::sleep(Duration::from_micros(200));
@@ -174,7 +174,7 @@ pub fn settle() {
 /// The next completion of a queue, which must come soon.
 #[track_caller]
 pub fn next(queue: &mut WorkQueue) -> Box<Descriptor> {
-    queue.wait(SOON).expect("the descriptor completes")
+    queue.wait(soon()).expect("the descriptor completes")
 }
 
 /// Takes completions that are there already.
@@ -185,7 +185,7 @@ pub fn drain(queue: &mut WorkQueue) -> Vec<Box<Descriptor>> {
 /// The next entry of a completion queue, which must come soon.
 #[track_caller]
 pub fn entry(queue: &mut CompletionQueue) -> Completion {
-    queue.wait(SOON).expect("a completion is entered")
+    queue.wait(soon()).expect("a completion is entered")
 }
 
 impl End {
@@ -234,7 +234,7 @@ impl End {
     /// Waits until its connection is over, and says why.
     #[track_caller]
     pub fn ended(&self) -> Ended {
-        let deadline = SOON.start();
+        let deadline = soon().start();
         loop {
             match self.vi.state() {
                 State::Broken(why) => return why,

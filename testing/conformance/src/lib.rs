@@ -12,10 +12,21 @@ pub mod statements;
 pub mod watchdog;
 
 use obvia_via::{Access, Deadline, Listener, Nic, Reliability};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// How long anything may take that is expected to happen.
-pub const SOON: Deadline = Deadline::after_secs(20);
+/// Seconds that anything may take that is expected to happen.
+static PATIENCE: AtomicU64 = AtomicU64::new(20);
+
+/// A deadline for what is expected to happen, from the moment somebody waits for it.
+pub fn soon() -> Deadline {
+    Deadline::after_secs(PATIENCE.load(Ordering::Relaxed))
+}
+
+/// Says how many seconds anything may take. For tests of the suite itself, where much is waited for that never happens.
+pub fn set_patience(seconds: u64) {
+    PATIENCE.store(seconds, Ordering::Relaxed);
+}
 
 /// Which of the two NICs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,6 +78,8 @@ pub trait Fixture: Sized + Send + Sync + 'static {
     const SILENCE: Duration;
     /// Whether processes can reach each other: by [`Self::place`] and the address of a listener.
     const CROSSES_PROCESSES: bool;
+    /// Whether the wire treats all connections alike as long as nobody disturbs it. On one that loses at random some fall behind.
+    const IS_STEADY: bool = true;
 
     /// Makes what a test needs. Tests run at the same time, and each has its own.
     fn new() -> Self;

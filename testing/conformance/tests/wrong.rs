@@ -8,7 +8,7 @@ macro_rules! breaks {
         /// What the suite starts in another process.
         #[expect(non_snake_case, reason = "modules are named after flaws")]
         mod in_process {
-            $(pub mod $flaw {
+            $(mod $flaw {
                 use super::super::*;
 
                 #[test]
@@ -18,6 +18,7 @@ macro_rules! breaks {
 
                 #[test]
                 fn is_found_out() {
+                    obvia_conformance::set_patience(5);
                     $(
                         let outcome = watchdog::run::<Flawed<flaws::$flaw>>(module_path!(), statements::$statement);
                         let why = outcome.expect_err(concat!(stringify!($flaw), " passes ", stringify!($statement)));

@@ -203,7 +203,10 @@ impl Sending {
         if sack != 0 {
             self.find_losses();
         }
-        self.expires = (self.flying > 0).then(|| now + self.trip.timeout());
+        // Only news put it off (RFC 6298, 5.3): two ends that repeat themselves to each other would never find out what got lost.
+        if bytes > 0 || self.flying == 0 {
+            self.expires = (self.flying > 0).then(|| now + self.trip.timeout());
+        }
         Some(())
     }
 

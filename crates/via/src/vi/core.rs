@@ -3,7 +3,7 @@
 use super::queues::{Line, Queues};
 use super::{PostError, PostFault, Queue, State, ViAttributes, ViId};
 use crate::completion::{CompletionQueue, CqCore};
-use crate::descriptor::{Descriptor, Operation, Status};
+use crate::descriptor::{Descriptor, Status};
 use crate::error::Ended;
 use crate::memory::Tag;
 use crate::nic::{NicCore, Reliability};
@@ -197,10 +197,6 @@ impl ViCore {
     }
 
     pub(super) fn post(&self, which: Queue, descriptor: Box<Descriptor>) -> Result<(), PostError> {
-        if descriptor.operation == Operation::RdmaRead && !self.reliability.is_reliable() {
-            // VI Architecture 1.0: unreliable delivery has no RDMA read, as nobody would learn that an answer got lost.
-            return Err(PostError { descriptor, fault: PostFault::Unsupported });
-        }
         let mut inner = self.lock();
         let inner = &mut *inner;
         if let Err(fault) = inner.queues.check(which, &descriptor) {

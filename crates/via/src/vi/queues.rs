@@ -69,6 +69,7 @@ impl Queues {
         if !fits || is_rdma != descriptor.remote.is_some() || (descriptor.immediate.is_some() && !may_have_immediate) {
             return Err(PostFault::Malformed);
         }
+        // VI Architecture 1.0: unreliable delivery has no RDMA read, as nobody would learn that an answer got lost.
         if (operation == Operation::RdmaWrite && !can.rdma_write)
             || (operation == Operation::RdmaRead && !(can.rdma_read && self.reliability.is_reliable()))
         {

@@ -228,6 +228,35 @@ fn two_threads_sleep_on_one_vi() {
     });
 }
 
+/// A thread that sleeps is woken though another one, which slept on the same VI, has long gone.
+#[test]
+fn one_thread_sleeps_on_when_the_other_has_gone() {
+    let place = Place::new();
+    let nic = place.nic();
+    for round in 0..10_u64 {
+        let end = || End::new(&nic, attributes(Reliability::ReliableDelivery, Waiting::Block), 4096, Access::LOCAL);
+        let (mut one, mut other) = (end(), end());
+        connect(&mut one.vi, &nic, &mut other.vi);
+        for end in [&mut one, &mut other] {
+            (0..20).for_each(|_| end.post_receive(0, 64));
+        }
+        let region = &one.region;
+        let (send, receive) = one.vi.queues();
+        std::thread::scope(|scope| {
+            scope.spawn(|| assert_eq!(receive.wait(SOON).unwrap().status(), Status::Done));
+            // It sleeps, then this thread, too, until the other side's NIC has taken each message.
+            std::thread::sleep(Duration::from_millis(20));
+            for _ in 0..10 {
+                send.post(Descriptor::send().with_segment(region, 0, 8)).unwrap();
+                assert_eq!(send.wait(SOON).unwrap().status(), Status::Done);
+            }
+            std::thread::sleep(Duration::from_millis(20 + 5 * round));
+            other.post_send(0, 8);
+        });
+        assert_eq!(other.sent(), (Status::Done, 8));
+    }
+}
+
 #[test]
 fn completion_queues_sleep_on_many_vis() {
     let place = Place::new();

@@ -126,9 +126,16 @@ const IN_AREA: u32 = 2 << 8;
 fn each_broken_rule_costs_the_peer_its_connection() {
     let place = Place::new();
     // What the record is, its words, and what is wrong with it.
-    let records: [(u32, [u32; 4], &str); 19] = [
+    let records: [(u32, [u32; 4], &str); 26] = [
         (0, [0; 4], "no kind"),
-        (7, [0; 4], "a kind that does not exist"),
+        (9, [0; 4], "a kind that does not exist"),
+        (7, [4000, 0, 20, 0], "a message in a region that was never lent"),
+        (7, [4000, 0, 19, 0], "half of a place"),
+        (7, [4000, 0, 101, 0], "more than five places"),
+        (7 | IN_AREA, [4000, 0, 20, 0], "places in the area"),
+        (7, [0, 0, 0, 0], "a lent message without a place"),
+        (8, [8, 0, 8, 0], "a region that was never lent is taken back"),
+        (8, [8, 0, 4, 0], "half of a region is taken back"),
         (1 | 4 << 8, [0; 4], "an unknown flag"),
         (1 | 1 << 16, [0; 4], "a reserved bit"),
         (1, [200, 0, 105, 0], "more in line than a slot has"),
@@ -155,6 +162,55 @@ fn each_broken_rule_costs_the_peer_its_connection() {
 }
 
 #[test]
+fn what_is_lent_is_looked_at_before_it_is_read() {
+    let place = Place::new();
+    let file = Memory::shared(8192).unwrap();
+    file.write(0, &[0x44; 8192]).unwrap();
+    let lend = |evil: &Evil, word: u64, length: u64| {
+        let mut packet = [0; 40];
+        (packet[0], packet[1]) = (3, 1);
+        packet[4..12].copy_from_slice(&word.to_le_bytes());
+        packet[32..40].copy_from_slice(&length.to_le_bytes());
+        send(&evil.socket, &packet, &[file.file().unwrap()]);
+        evil.store32(148, word as u32);
+    };
+    // As it should be: a region of one page, whose word is 1, and a message of 4096 bytes that begins after 4096.
+    let (mut end, mut evil) = scene(&place, Reliability::ReliableDelivery);
+    lend(&evil, 1, 8192);
+    evil.publish(7, [4096, 0, 20, 0], [1, 4096, 4096]);
+    assert_eq!(end.received().1, 4096);
+    assert_eq!(end.bytes(0, 4097), [vec![0x44; 4096], vec![0]].concat());
+    for (whole, places, what) in [
+        (4096, [1, 4097, 4096], "it ends behind the region"),
+        (4096, [1, u64::MAX - 1, 4096], "it begins far behind the region"),
+        (4096, [1, 0, 4095], "it is shorter than it was said to be"),
+        (4095, [1, 0, 4096], "it is longer than it was said to be"),
+        (4096, [2, 0, 4096], "another region"),
+    ] {
+        let (mut end, mut evil) = scene(&place, Reliability::ReliableDelivery);
+        lend(&evil, 1, 8192);
+        evil.publish(7, [whole, 0, 20, 0], places);
+        ends(&mut end, Ended::Violation, what);
+    }
+    for (word, length, what) in [(1, 8192 + 4096, "it is shorter than said"), (1, 0, "it has no bytes")] {
+        let (mut end, evil) = scene(&place, Reliability::ReliableDelivery);
+        lend(&evil, word, length);
+        ends(&mut end, Ended::Violation, what);
+    }
+    let (mut end, mut evil) = scene(&place, Reliability::ReliableDelivery);
+    for word in 1..=200 {
+        lend(&evil, word, 4096);
+        evil.publish(8, [8, 0, 8, 0], [word, 0, 0]);
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    assert_eq!(end.vi.state(), State::Connected, "lent and taken back");
+    for word in 1..=129 {
+        lend(&evil, word, 4096);
+    }
+    ends(&mut end, Ended::Violation, "more regions than may be lent at a time");
+}
+
+#[test]
 fn records_out_of_turn_are_found_out() {
     let place = Place::new();
     for (kind, words, what) in [
@@ -162,6 +218,7 @@ fn records_out_of_turn_are_found_out() {
         (2, [8, 0, 8, 0], "a write inside of a message"),
         (3, [8, 0, 0, 0], "a read inside of a message"),
         (6 | IMMEDIATE, [8, 0, 0, 0], "a landing inside of a message"),
+        (7, [100_000, 0, 20, 0], "a lent message inside of a message"),
         (4, [101, 0, 50, 0], "more of another message"),
         (4, [100, 0, 51, 0], "more than the message has"),
     ] {
@@ -300,7 +357,7 @@ fn rubbish_does_no_harm() {
                 3 => evil.store32(148, random.below(4) as u32),
                 4 => {
                     let mut opening = [0; 40];
-                    opening[0] = 2;
+                    opening[0] = 2 + random.below(2) as u8;
                     opening[1] = random.below(4) as u8;
                     opening[4] = random.below(2) as u8;
                     opening[16] = 1;
@@ -318,7 +375,7 @@ fn rubbish_does_no_harm() {
                     end.vi.send.post(descriptor.with_segment(&end.region, 0, length)).unwrap();
                 }
                 _ => {
-                    let (kind, flags) = (1 + random.below(6) as u32, random.below(20).min(3) as u32);
+                    let (kind, flags) = (1 + random.below(8) as u32, random.below(20).min(3) as u32);
                     let kind = kind | flags << 8;
                     let words = [word(&mut random), 9, word(&mut random), word(&mut random)];
                     let words = if random.below(2) == 0 { [words[2], 9, words[2], 0] } else { words };

@@ -268,7 +268,11 @@ fn unreliable_messages_that_find_no_room_are_dropped_and_the_rest_is_whole() {
 #[test]
 fn the_nic_looks_after_connections_that_nobody_calls() {
     let place = Place::new();
-    let (mut one, mut other) = pair(&place.nic(), &attributes(Reliability::ReliableReception, Waiting::Block), 1 << 21);
+    let nic = place.nic();
+    // Memory that is neither opened nor lent: nothing but the message itself has the NIC look.
+    let end = || End::new(&nic, attributes(Reliability::ReliableReception, Waiting::Block), 1 << 21, Access::LOCAL);
+    let (mut one, mut other) = (end(), end());
+    connect(&mut one.vi, &nic, &mut other.vi);
     // As when their owners were at work on them before, and then stopped.
     for _ in 0..10 {
         assert!(one.vi.send.done().is_none() && other.vi.receive.done().is_none());
@@ -278,7 +282,7 @@ fn the_nic_looks_after_connections_that_nobody_calls() {
         other.post_receive(0, 1 << 21);
         one.fill(0, &pattern(1 << 21, round + 1));
         one.post_send(0, 1 << 21);
-        let deadline = SOON.start();
+        let deadline = Deadline::after_secs(20).start();
         while one.vi.send.posted() + other.vi.receive.posted() > 0 {
             assert!(!deadline.is_over(), "round {round}");
             std::thread::sleep(std::time::Duration::from_millis(1));
@@ -313,5 +317,66 @@ fn a_wait_ends_at_its_deadline() {
         let span = std::time::Duration::from_millis(30);
         assert!(matches!(one.vi.receive.wait(Deadline::Within(span)), Err(Error::TimedOut)));
         assert!(began.elapsed() >= span && began.elapsed() < span * 100);
+    }
+}
+
+/// What the kernel says that this process has mapped of the memory of regions.
+fn mapped_regions() -> usize {
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+    maps.lines().filter(|line| line.contains("obvia-region")).count()
+}
+
+/// Regions that peers may read are lent for long messages and taken back; the messages of a region that is dropped while they are
+/// under way arrive all the same.
+#[test]
+fn long_messages_of_regions_that_come_and_go_arrive_whole() {
+    const LONG: u32 = 40_000;
+    let place = Place::new();
+    for access in [Access::READ, Access::BOTH, Access::WRITE, Access::LOCAL] {
+        let (mut one, mut other) =
+            pair(&place.nic(), &attributes(Reliability::ReliableDelivery, Waiting::Adaptive), 1 << 18);
+        for round in 0..300_u64 {
+            let region = one.nic.register(one.nic.memory(1 << 17).unwrap(), &one.tag, access).unwrap();
+            region.memory().write(0, &pattern(1 << 17, round + 1)).unwrap();
+            for _ in 0..2 {
+                other.post_receive(0, 1 << 18);
+                let send = Descriptor::send().with_segment(&region, round, LONG).with_segment(&region, 7, 3);
+                one.vi.send.post(send.with_segment(&region, 50_000, LONG).with_immediate(3)).unwrap();
+            }
+            drop(region);
+            let all = pattern(1 << 17, round + 1);
+            let first = round as usize;
+            for _ in 0..2 {
+                assert_eq!(other.received(), (Status::Done, 2 * LONG + 3, Some(3)));
+                let bytes = other.bytes(0, 2 * LONG as usize + 3);
+                let (long, rest) = bytes.split_at(LONG as usize);
+                assert!(long == &all[first..first + LONG as usize] && rest[..3] == all[7..10], "round {round}");
+                assert!(rest[3..] == all[50_000..50_000 + LONG as usize], "round {round}");
+                assert_eq!(one.sent(), (Status::Done, 2 * LONG + 3));
+            }
+        }
+        // All have been taken back but the last few; other tests have regions of their own.
+        let deadline = SOON.start();
+        while mapped_regions() > 150 {
+            one.vi.state();
+            other.vi.state();
+            assert!(!deadline.is_over(), "{} regions are mapped", mapped_regions());
+        }
+    }
+}
+
+/// Unreliable sends are complete at once, so their bytes are the sender's again before the receiver looks.
+#[test]
+fn unreliable_messages_may_be_overwritten_when_they_are_complete() {
+    let place = Place::new();
+    let (mut one, mut other) = pair(&place.nic(), &attributes(Reliability::Unreliable, Waiting::Poll), 1 << 17);
+    for round in 0..100_u64 {
+        other.post_receive(0, 1 << 17);
+        one.fill(0, &pattern(60_000, round + 1));
+        one.post_send(0, 60_000);
+        assert_eq!(one.sent(), (Status::Done, 60_000));
+        one.fill(0, &[0; 60_000]);
+        assert_eq!(other.received(), (Status::Done, 60_000, None));
+        assert!(other.bytes(0, 60_000) == pattern(60_000, round + 1));
     }
 }

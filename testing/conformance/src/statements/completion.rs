@@ -1,7 +1,7 @@
 //! Statements 7 to 12: how completions are learned of.
 
 use crate::ends::{Plan, drain, entry, next, pattern, timed, until, well, within_ms};
-use crate::{Fixture, Lack, Run, SOON, Side};
+use crate::{Fixture, Lack, Run, Side, soon};
 use obvia_via::{Completion, Deadline, Descriptor, Error, PostFault, Queue, State, Status, Waiting};
 use std::collections::HashMap;
 use std::time::Duration;
@@ -180,7 +180,7 @@ pub fn s11_a_full_completion_queue_says_so<F: Fixture>(run: &Run<F>) {
         for _ in 0..2 {
             assert_eq!(entry(&mut queue), Completion { vi: id, queue: Queue::Receive });
         }
-        let missed = if round == 0 { queue.wait(SOON).err() } else { queue.done().err() };
+        let missed = if round == 0 { queue.wait(soon()).err() } else { queue.done().err() };
         assert!(matches!(missed, Some(Error::Overflow { missed: 3 })), "{missed:?}");
         assert!(matches!(queue.done(), Ok(None)), "it is said once");
         let lengths: Vec<_> = drain(&mut pair.b.vi.receive).into_iter().map(|receive| well(receive).length()).collect();

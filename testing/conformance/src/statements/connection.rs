@@ -1,7 +1,7 @@
 //! Statements 40 to 42 and 44: making and ending connections.
 
 use crate::ends::{Pair, Plan, drain, next, settle, timed, until, within_ms};
-use crate::{Fixture, Run, SOON, Side};
+use crate::{Fixture, Run, Side, soon};
 use obvia_via::{Descriptor, Ended, Error, PostFault, State, Status};
 use std::time::Duration;
 
@@ -24,10 +24,10 @@ pub fn s40_connections_are_asked_for_and_answered<F: Fixture>(run: &Run<F>) {
     let long = [7; 256];
     for (told, back) in [(&long[..], &b""[..]), (b"", &long), (b"x", b"y")] {
         std::thread::scope(|scope| {
-            let asking = scope.spawn(|| pair.a.vi.request(&address, told, SOON));
-            let request = listener.wait(SOON).expect("somebody asks");
+            let asking = scope.spawn(|| pair.a.vi.request(&address, told, soon()));
+            let request = listener.wait(soon()).expect("somebody asks");
             assert_eq!((request.private(), request.reliability()), (told, plan.level));
-            request.accept(&mut pair.b.vi, back, SOON).expect("it can be accepted");
+            request.accept(&mut pair.b.vi, back, soon()).expect("it can be accepted");
             assert_eq!(asking.join().expect("asking does not panic").expect("it is accepted"), back);
         });
         pair.check_both(40);
@@ -36,13 +36,13 @@ pub fn s40_connections_are_asked_for_and_answered<F: Fixture>(run: &Run<F>) {
         pair.a.vi.disconnect();
         pair.b.vi.disconnect();
     }
-    let refused = pair.a.vi.request(&address, &[0; 257], SOON);
+    let refused = pair.a.vi.request(&address, &[0; 257], soon());
     assert!(matches!(refused, Err(Error::TooLong { length: 257, limit: 256 })), "{refused:?}");
     // Rejected, with words or without.
     for why in [Some("not on a Saturday"), None] {
         std::thread::scope(|scope| {
-            let asking = scope.spawn(|| pair.a.vi.request(&address, b"", SOON));
-            let request = listener.wait(SOON).expect("somebody asks");
+            let asking = scope.spawn(|| pair.a.vi.request(&address, b"", soon()));
+            let request = listener.wait(soon()).expect("somebody asks");
             match why {
                 Some(why) => request.reject(why),
                 None => drop(request),
@@ -150,8 +150,8 @@ pub fn s44_vis_can_be_connected_again<F: Fixture>(run: &Run<F>) {
             let mut listener = pair.b.nic.listen(&run.fixture.discriminator()).expect("the discriminator is free");
             let address = run.fixture.address(&listener);
             std::thread::scope(|scope| {
-                let asking = scope.spawn(|| pair.a.vi.request(&address, b"", SOON));
-                listener.wait(SOON).expect("somebody asks").reject("not yet");
+                let asking = scope.spawn(|| pair.a.vi.request(&address, b"", soon()));
+                listener.wait(soon()).expect("somebody asks").reject("not yet");
                 assert!(matches!(asking.join().expect("no panic"), Err(Error::Refused { .. })));
             });
             run.connect(&mut pair);

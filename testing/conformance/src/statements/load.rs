@@ -1,7 +1,7 @@
 //! Statements 46 to 50: threads, many VIs and much data.
 
 use crate::ends::{AREA, Pair, Plan, drain, next, pattern, place, settle, until, well};
-use crate::{Fixture, Run, SOON, Side};
+use crate::{Fixture, Run, Side, soon};
 use obvia_via::{Deadline, Descriptor, Operation, Queue, State, Vi, Waiting, WorkQueue};
 use std::time::Duration;
 
@@ -118,11 +118,14 @@ pub fn s48_many_vis_get_their_turn<F: Fixture>(run: &Run<F>) {
     }
     let mut counts = vec![0_usize; VIS];
     let deadline = Deadline::after_secs(60).start();
-    for total in 0..VIS * ROUNDS {
+    let mut total = 0;
+    // Where the wire holds some back by chance, they must catch up in the end.
+    while total < VIS * ROUNDS || (!F::IS_STEADY && counts.iter().min() < Some(&(ROUNDS / 4))) {
         let entry = match queue.wait(deadline) {
-            Ok(entry) => entry,
-            Err(error) => panic!("{error} after {total}: {counts:?}"),
+            Ok(entry) if !deadline.is_over() => entry,
+            other => panic!("{other:?} after {total}: {counts:?}"),
         };
+        total += 1;
         assert_eq!(entry.queue, Queue::Receive);
         let at = places[&entry.vi];
         let Pair { a, b } = &mut pairs[at];
@@ -133,7 +136,8 @@ pub fn s48_many_vis_get_their_turn<F: Fixture>(run: &Run<F>) {
         a.send(0, 64);
     }
     let (least, most) = (counts.iter().min(), counts.iter().max());
-    assert!(least >= Some(&(ROUNDS / 4)) && most <= Some(&(ROUNDS * 4)), "{counts:?}");
+    let is_fair = least >= Some(&(ROUNDS / 4)) && (!F::IS_STEADY || most <= Some(&(ROUNDS * 4)));
+    assert!(is_fair, "{counts:?}");
 }
 
 /// 49. Much data goes through one connection and arrives as it was sent: some here, all ten gigabytes in the test of that name, or as many
@@ -164,7 +168,7 @@ pub fn volume<F: Fixture>(run: &Run<F>, bytes: u64) {
         pair.b.receive((number * u64::from(length)) as usize, length as usize);
     }
     let (mut sent, mut completed, mut received) = (0, 0, 0);
-    let mut stuck = SOON.start();
+    let mut stuck = soon().start();
     while received < messages || completed < messages {
         let before = (sent, completed, received);
         // Its place in the sender's memory is free when the send before it is complete.
@@ -191,7 +195,7 @@ pub fn volume<F: Fixture>(run: &Run<F>, bytes: u64) {
             assert!(!stuck.is_over(), "stuck: {sent} sent, {completed} complete, {received} received");
             std::thread::yield_now();
         } else {
-            stuck = SOON.start();
+            stuck = soon().start();
         }
     }
 }

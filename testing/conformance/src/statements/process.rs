@@ -2,12 +2,14 @@
 
 use crate::ends::{End, Pair, Plan, next, until, well, within_ms};
 use crate::process::{Other, Task};
-use crate::{Fixture, Run, SOON, Side};
+use crate::{Fixture, Run, Side, soon};
 use obvia_via::{Descriptor, Ended, Error, State, Status, Waiting};
 use std::time::{Duration, Instant};
 
 /// What a busy machine may add to a provider's own time.
 const SLACK: Duration = Duration::from_secs(3);
+/// NICs that are opened and closed, two at a time.
+const NICS: usize = 60;
 /// Connections that are made and ended.
 const CYCLES: usize = 1000;
 
@@ -59,7 +61,11 @@ fn is_killed<F: Fixture>(run: &Run<F>, manner: Manner) {
     let task = Task::Stay { place: run.fixture.place(), address: run.fixture.address(&listener) };
     let mut other = Other::start(run.module, &task);
     end.receive(0, 100);
-    listener.wait(SOON).expect("the other process asks").accept(&mut end.vi, b"", SOON).expect("it can be accepted");
+    listener
+        .wait(soon())
+        .expect("the other process asks")
+        .accept(&mut end.vi, b"", soon())
+        .expect("it can be accepted");
     assert_eq!(end.received().length(), 4, "the other process says hello");
     end.receive(0, 100);
     other.kill();
@@ -98,7 +104,7 @@ pub fn stay<F: Fixture>(fixture: &F, address: &str) {
     for _ in 0..100 {
         end.vi.receive.post(Descriptor::receive()).expect("it can be posted");
     }
-    end.vi.request(address, b"", SOON).expect("the connection is accepted");
+    end.vi.request(address, b"", soon()).expect("the connection is accepted");
     end.send(0, 4);
     end.sent();
     let ended = end.vi.receive.wait(within_ms(80_000));
@@ -147,7 +153,7 @@ pub fn cycles<F: Fixture>() {
         run.connect(&mut pair);
         pair.b.receive(0, 10);
         pair.a.send(0, 10);
-        queue.wait(SOON).expect("a completion is entered");
+        queue.wait(soon()).expect("a completion is entered");
         well(pair.b.vi.receive.done().expect("an entry has its descriptor"));
         pair.a.sent();
         pair.b.receive(0, 10);
@@ -164,15 +170,20 @@ pub fn cycles<F: Fixture>() {
     let warm = Holdings::now();
     (0..CYCLES).for_each(&mut cycle);
     let left_by_connections = || Holdings::now().is_within(warm);
-    let soon = SOON.start();
+    let deadline = soon().start();
     while !left_by_connections() {
-        assert!(!soon.is_over(), "connections left something: {warm:?} before, {:?} after", Holdings::now());
+        assert!(!deadline.is_over(), "connections left something: {warm:?} before, {:?} after", Holdings::now());
         std::thread::sleep(Duration::from_millis(5));
     }
     drop((asking, listening, queue));
-    let soon = SOON.start();
+    // NICs come and go as well.
+    for _ in 0..NICS {
+        let mut pair = run.pair_by(&plan);
+        pair.check(45);
+    }
+    let deadline = soon().start();
     while !Holdings::now().is_within(before) {
-        assert!(!soon.is_over(), "NICs left something: {before:?} before, {:?} after", Holdings::now());
+        assert!(!deadline.is_over(), "NICs left something: {before:?} before, {:?} after", Holdings::now());
         std::thread::sleep(Duration::from_millis(5));
     }
 }

@@ -1,12 +1,13 @@
 //! The send queue of a port: sends and RDMA, and what the peer says of them.
 //!
-//! Sends go into the ring and are complete when the peer has taken them: at all levels of reliability that is when they are
+//! Sends go into the ring (long ones by reference, see [`super::lent`]) and are complete when the peer has taken them: at all levels of reliability that is when they are
 //! in place, so reliable delivery here promises no less than reliable reception. Unreliable sends are complete at once.
 //!
 //! An RDMA on a region that the peer has opened (see [`super::opened`]) is a copy that this side makes. Any other, and any
 //! that this side finds something wrong with, is put to the peer, who checks it and performs or refuses it; nothing else
 //! is begun until it has answered.
 
+use super::lent::Lender;
 use super::opened::Opened;
 use super::record::{Answer, Kind, NOWHERE, Record};
 use super::ring::Taken;
@@ -27,6 +28,7 @@ pub(super) struct Initiator {
     // RDMA that were put to the peer.
     asked: u64,
     pub(super) opened: Opened,
+    pub(super) lender: Lender,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -125,7 +127,9 @@ impl Initiator {
                 return true;
             }
         }
-        if !self.stream(wire, descriptor, Kind::Send, NOWHERE) {
+        let is_fresh = wire.level.is_reliable() && self.stage == Stage::Fresh;
+        let is_lent = is_fresh && wire.out.has_slot() && self.lender.publish(wire, descriptor);
+        if !is_lent && !self.stream(wire, descriptor, Kind::Send, NOWHERE) {
             return false;
         }
         let until = if wire.level.is_reliable() { wire.out.published() } else { 0 };
@@ -150,8 +154,7 @@ impl Initiator {
                         area: None,
                         place: NOWHERE,
                     };
-                    wire.out.publish(record, |_| Some(()));
-                    wire.published();
+                    wire.publish(record, |_| Some(()));
                     until = if wire.level.is_reliable() { wire.out.published() } else { 0 };
                 }
                 self.done(until, descriptor);
@@ -183,8 +186,7 @@ impl Initiator {
         }
         let whole = descriptor.total() as u32;
         let record = Record { kind: Kind::Read, immediate: None, whole, piece: 0, area: None, place };
-        wire.out.publish(record, |_| Some(()));
-        wire.published();
+        wire.publish(record, |_| Some(()));
         self.ask(place);
         false
     }
@@ -226,9 +228,7 @@ impl Initiator {
             let place = if begins { place } else { NOWHERE };
             let record = Record { kind, immediate, whole, piece, area: None, place };
             // Segments were checked when the descriptor was posted.
-            let outcome = wire.out.publish(record, |bytes| descriptor.gather(u64::from(sent), bytes));
-            debug_assert!(outcome.is_some());
-            wire.published();
+            wire.publish(record, |bytes| descriptor.gather(u64::from(sent), bytes));
             self.stage = Stage::Sending(sent + piece);
             if left == piece {
                 return true;

@@ -46,19 +46,50 @@ pub(super) fn seal(region: &Region) -> bool {
     rustix::fs::fcntl_add_seals(file, seals).is_ok() || has_them(seals)
 }
 
-/// Opens a region to the peer, if that is possible without waiting. Returns whether it was done.
-pub(super) fn open(socket: &OwnedFd, region: &Region, handle: MemoryHandle) -> bool {
+/// Sends the packet that opens a region to the peer, if that is possible without waiting. Returns whether it was done.
+pub(super) fn send(socket: &OwnedFd, kind: u8, region: &Region, handle: MemoryHandle) -> bool {
     let entry = region.provider.get().and_then(|own| own.downcast_ref::<Entry>());
     let (Some(entry), Some(file)) = (entry, region.memory().file()) else { return false };
     let access = region.access();
     let mut bytes = [0; LENGTH];
-    bytes[0] = OPENING;
+    bytes[0] = kind;
     bytes[1] = u8::from(access.read) | u8::from(access.write) << 1;
-    bytes[4..8].copy_from_slice(&entry.index.to_le_bytes());
-    bytes[8..12].copy_from_slice(&entry.value.to_le_bytes());
+    bytes[4..12].copy_from_slice(&entry.to_bytes());
     bytes[16..32].copy_from_slice(&handle.to_bytes());
     bytes[32..40].copy_from_slice(&(region.memory().len() as u64).to_le_bytes());
     matches!(packet::send(socket, &bytes, &[file]), Ok(Sent::Done))
+}
+
+/// What a packet with a region says.
+#[derive(Debug)]
+pub(super) struct Opening {
+    pub(super) entry: Entry,
+    pub(super) read: bool,
+    pub(super) write: bool,
+    pub(super) handle: MemoryHandle,
+    pub(super) length: usize,
+    pub(super) file: OwnedFd,
+}
+
+impl Opening {
+    /// A region that gives no right, or without bytes, is none.
+    pub(super) fn from_packet(packet: &[u8], files: Vec<OwnedFd>) -> Result<Self, Violation> {
+        let packet: &[u8; LENGTH] = packet.try_into().map_err(|_| Violation::BadGreeting)?;
+        let [file]: [OwnedFd; 1] = files.try_into().map_err(|_| Violation::NoSegment)?;
+        let eight = |at: usize| {
+            let mut bytes = [0; 8];
+            bytes.copy_from_slice(&packet[at..at + 8]);
+            bytes
+        };
+        let entry = Entry::from_bytes(eight(4));
+        let handle = MemoryHandle([u64::from_le_bytes(eight(16)), u64::from_le_bytes(eight(24))]);
+        let length = usize::try_from(u64::from_le_bytes(eight(32))).map_err(|_| Violation::ShortSegment)?;
+        let (read, write) = (packet[1] & 1 != 0, packet[1] & 2 != 0);
+        if length == 0 || !(read || write) {
+            return Err(Violation::ShortSegment);
+        }
+        Ok(Self { entry, read, write, handle, length, file })
+    }
 }
 
 /// The peer's regions that this side may reach into, the one used last first.
@@ -90,21 +121,10 @@ impl Opened {
 
     /// The peer opened a region. One that nobody asked for breaks the rules; one that cannot be mapped is done without.
     pub(super) fn admit(&mut self, packet: &[u8], files: Vec<OwnedFd>, table: &Mapping) -> Result<(), Violation> {
-        let packet: &[u8; LENGTH] = packet.try_into().map_err(|_| Violation::BadGreeting)?;
-        let [file]: [OwnedFd; 1] = files.try_into().map_err(|_| Violation::NoSegment)?;
-        let word = |at: usize| u32::from_le_bytes([packet[at], packet[at + 1], packet[at + 2], packet[at + 3]]);
-        let entry = Entry { index: word(4), value: word(8) };
-        let mut handle = [0; 16];
-        handle.copy_from_slice(&packet[16..32]);
-        let handle = MemoryHandle::from_bytes(handle);
-        let length = u64::from(word(32)) | u64::from(word(36)) << 32;
+        let Opening { entry, read, write, handle, length, file } = Opening::from_packet(packet, files)?;
         let wanted =
             self.wanted.iter().position(|other| *other == handle).ok_or(Violation::UnknownArea(entry.index))?;
         self.wanted.swap_remove(wanted);
-        let (read, write) = (packet[1] & 1 != 0, packet[1] & 2 != 0);
-        let Some(length) = usize::try_from(length).ok().filter(|length| *length > 0 && (read || write)) else {
-            return Ok(());
-        };
         self.sweep(table);
         self.regions.retain(|other| other.handle != handle);
         self.regions.truncate(KEPT_MAX - 1);
@@ -112,6 +132,10 @@ impl Opened {
             self.regions.insert(0, Reach { handle, entry, read, write, mapping });
         }
         Ok(())
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.regions.is_empty()
     }
 
     /// Lets go of regions whose registration ended.

@@ -1,6 +1,7 @@
 //! One end of a connection between virtual interfaces with descriptors.
 
 use super::initiate::Initiator;
+use super::lent::LENDING;
 use super::opened::OPENING;
 use super::packet::{self, Received, WAKE};
 use super::record::{self, Kind, Standing};
@@ -17,8 +18,10 @@ use std::time::{Duration, Instant};
 
 /// How often a port that is called all the time looks at its socket, which tells when the peer is gone.
 const LOOK: Duration = Duration::from_millis(1);
-/// Packets that are read in one go; a peer that sends more of them has to wait.
-const PACKETS: usize = 64;
+/// Packets that are read in one go: more than the socket's buffer holds at a time, as the kernel sizes it.
+const PACKETS: usize = 512;
+/// How often a port nobody calls looks for mappings that are not wanted any more, as long as it has some.
+const SWEEP: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
 pub(super) struct ShmPort {
@@ -67,6 +70,9 @@ impl ShmPort {
                 Ok(Received::Packet(length, files)) if bytes[0] == OPENING => {
                     self.initiator.opened.admit(&bytes[..length], files, &self.wire.table)?;
                 }
+                Ok(Received::Packet(length, files)) if bytes[0] == LENDING => {
+                    self.responder.borrower.admit(&bytes[..length], files)?;
+                }
                 Ok(Received::Packet(..) | Received::Oversized) => return Err(Fault::Violation),
                 // Without a socket nobody can say whether the peer is there.
                 Ok(Received::End) | Err(_) => {
@@ -76,6 +82,7 @@ impl ShmPort {
             }
         }
         self.initiator.opened.sweep(&self.wire.table);
+        self.initiator.lender.withdraw(&mut self.wire);
         if was_called && self.sleepers > 0 {
             // The call was for those who still sleep, too, and is gone: the peer is to call again.
             self.begin_sleep();
@@ -99,7 +106,7 @@ impl ShmPort {
         }
         let seen = self.wire.see();
         let is_last = self.has_hung_up || seen.standing != Standing::OPEN;
-        self.take(sink)?;
+        self.take(now, sink)?;
         self.initiator.settle(seen, &mut self.wire, sink)?;
         if is_last {
             // A peer that is gone publishes nothing more, and what it did publish was taken.
@@ -111,9 +118,16 @@ impl ShmPort {
     }
 
     /// Takes the records that are there: as many as fit a ring at the most, so that a peer cannot keep this side busy for ever.
-    fn take(&mut self, sink: &mut dyn Sink) -> Result<(), Fault> {
+    fn take(&mut self, now: Instant, sink: &mut dyn Sink) -> Result<(), Fault> {
         let (most, is_reliable) = (self.wire.most, self.wire.level.is_reliable());
         for _ in 0..self.wire.from.slots() {
+            if !self.wire.from.has_next() {
+                break;
+            }
+            if self.wire.opened() != self.opened {
+                // Regions that the record needs are on the socket.
+                self.look(now)?;
+            }
             let Some(taken) = self.wire.from.take()? else { break };
             let has_used_area = taken.record.area.is_some();
             let due = if taken.record.kind == Kind::Data {
@@ -184,7 +198,7 @@ impl Port for ShmPort {
         self.progress(now, sink);
     }
 
-    fn prepare_sleep(&mut self, _now: Instant) -> Option<Sleep> {
+    fn prepare_sleep(&mut self, now: Instant) -> Option<Sleep> {
         if self.is_over {
             return Some(Sleep { fd: None, until: None });
         }
@@ -196,7 +210,11 @@ impl Port for ShmPort {
             return None;
         }
         self.sleepers += 1;
-        Some(Sleep { fd: Some(Arc::clone(&self.wire.socket)), until: None })
+        let has_mappings = !self.initiator.opened.is_empty()
+            || !self.initiator.lender.is_empty()
+            || !self.responder.borrower.is_empty();
+        let until = has_mappings.then(|| now + SWEEP);
+        Some(Sleep { fd: Some(Arc::clone(&self.wire.socket)), until })
     }
 
     fn end_sleep(&mut self) {

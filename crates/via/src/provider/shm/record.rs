@@ -115,6 +115,10 @@ pub(super) enum Kind {
     Data = 5,
     /// An RDMA write that its initiator performed itself has immediate data.
     Landed = 6,
+    /// A message that lies in regions which are lent to the peer; with the record comes where.
+    Lent = 7,
+    /// A region is not lent any more; with the record comes which.
+    Withdrawn = 8,
 }
 
 impl Kind {
@@ -126,6 +130,8 @@ impl Kind {
             4 => Self::More,
             5 => Self::Data,
             6 => Self::Landed,
+            7 => Self::Lent,
+            8 => Self::Withdrawn,
             _ => return None,
         })
     }
@@ -188,7 +194,7 @@ impl Record {
         let (piece, area) = (words[2] as u32, (words[2] >> 32) as u32);
         let has_immediate = flags & 1 != 0;
         let in_area = flags & 2 != 0;
-        let may_have_immediate = matches!(kind, Kind::Send | Kind::Write | Kind::Landed);
+        let may_have_immediate = matches!(kind, Kind::Send | Kind::Write | Kind::Landed | Kind::Lent);
         let has_bytes = !matches!(kind, Kind::Read | Kind::Landed);
         if flags > 3
             || (has_immediate && !may_have_immediate)
@@ -196,6 +202,7 @@ impl Record {
             || piece > whole
             || (!in_area && piece as usize > kind.line_max())
             || (!has_bytes && (piece > 0 || in_area))
+            || (in_area && matches!(kind, Kind::Lent | Kind::Withdrawn))
             || (has_bytes && piece == 0 && (whole > 0 || matches!(kind, Kind::More)))
         {
             return None;
@@ -246,7 +253,7 @@ mod tests {
             assert_eq!(Record::from_words(record.to_words(1)), None, "{record:?}");
         }
         let good = SEND.to_words(1);
-        for kind in [0, 7, 255] {
+        for kind in [0, 9, 255] {
             let mut words = good;
             words[0] = words[0] & !(0xff << 32) | kind << 32;
             assert_eq!(Record::from_words(words), None, "kind {kind}");

@@ -1,6 +1,7 @@
 //! What the peer's records ask for: messages into receive descriptors, and RDMA that it does not perform by itself.
 
-use super::opened;
+use super::lent::{Borrower, References};
+use super::opened::{self, OPENING};
 use super::record::{Answer, Kind, NOWHERE, Record};
 use super::ring::Taken;
 use super::wire::{Fault, Wire};
@@ -16,6 +17,7 @@ pub(super) struct Responder {
     reading: Option<Reading>,
     // RDMA of the peer that were answered.
     answered: u64,
+    pub(super) borrower: Borrower,
 }
 
 /// What the peer has begun.
@@ -68,7 +70,11 @@ impl Responder {
         let record = taken.record;
         // One thing after the other: a peer that waits for an answer begins nothing else.
         let is_busy = self.coming.is_some() || self.reading.is_some();
-        let is_in_turn = if record.kind == Kind::More { self.coming.is_some() } else { !is_busy };
+        let is_in_turn = match record.kind {
+            Kind::More => self.coming.is_some(),
+            Kind::Withdrawn => true,
+            _ => !is_busy,
+        };
         if record.whole > most || !is_in_turn {
             return Err(Fault::Violation);
         }
@@ -95,6 +101,19 @@ impl Responder {
             Kind::Landed => {
                 let landed = sink.complete_receive(Operation::RdmaWrite, record.whole, record.immediate);
                 return landed.or_else(or_drop).map(|()| Due::Nothing);
+            }
+            Kind::Lent => {
+                let references = References::load(taken.view, taken.at, record.piece)?;
+                if let Err(refusal) = sink.begin_message(record.whole) {
+                    return or_drop(refusal).map(|()| Due::Nothing);
+                }
+                self.borrower.fill(references, record.whole, sink)?;
+                sink.end_message(record.immediate);
+                return Ok(Due::Nothing);
+            }
+            Kind::Withdrawn => {
+                self.borrower.give_back(taken.view, taken.at, record.piece)?;
+                return Ok(Due::Nothing);
             }
             Kind::Data => return Err(Fault::Violation),
         };
@@ -152,7 +171,7 @@ impl Responder {
     pub(super) fn settle(&mut self, due: Due, wire: &mut Wire) {
         let Due::Answer(answer, region) = due else { return };
         if let Some((region, handle)) = region
-            && opened::open(&wire.socket, &region, handle)
+            && opened::send(&wire.socket, OPENING, &region, handle)
         {
             wire.tell_opened();
         }
@@ -186,9 +205,7 @@ impl Responder {
                 Record { kind: Kind::Data, immediate: None, whole: reading.whole, piece, area: None, place: NOWHERE };
             let offset = reading.place.offset + u64::from(reading.sent);
             // In bounds, as was found out when it began.
-            let outcome = wire.out.publish(record, |bytes| reading.region.memory().read(offset, bytes));
-            debug_assert!(outcome.is_some());
-            wire.published();
+            wire.publish(record, |bytes| reading.region.memory().read(offset, bytes));
             reading.sent += piece;
         }
         Ok(())

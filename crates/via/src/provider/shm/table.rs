@@ -42,6 +42,17 @@ pub(super) struct Entry {
     pub(super) value: u32,
 }
 
+impl Entry {
+    pub(super) fn to_bytes(self) -> [u8; 8] {
+        (u64::from(self.index) | u64::from(self.value) << 32).to_le_bytes()
+    }
+
+    pub(super) fn from_bytes(bytes: [u8; 8]) -> Self {
+        let word = u64::from_le_bytes(bytes);
+        Self { index: word as u32, value: (word >> 32) as u32 }
+    }
+}
+
 impl Table {
     pub(super) fn new() -> Result<Self, Error> {
         let (own, file) = mapping::create(LENGTH)?;

@@ -2,7 +2,7 @@
 
 use super::mapping::Mapping;
 use super::packet;
-use super::record::{self, Answer, Standing};
+use super::record::{self, Answer, Record, Standing};
 use super::ring::{Publisher, Taker};
 use crate::doorbell;
 use crate::error::Ended;
@@ -85,8 +85,11 @@ impl Wire {
         Seen { standing, answers, taken }
     }
 
-    /// Notes that a record was published.
-    pub(super) fn published(&mut self) {
+    /// Publishes a record, as [`Publisher::publish`] does.
+    pub(super) fn publish(&mut self, record: Record, fill: impl FnOnce(&mut [u8]) -> Option<()>) {
+        let outcome = self.out.publish(record, fill);
+        // Whoever fills a record's bytes has checked before that they are there.
+        debug_assert!(outcome.is_some());
         self.has_told = true;
     }
 

@@ -87,7 +87,9 @@ impl Target {
 
 impl Engine {
     pub(super) fn perform(&mut self, data: &DataHeader, payload: &[u8], sink: &mut dyn Sink) -> Result<(), Fault> {
-        if self.target.is_void && data.action != Action::Refuse {
+        // What a broken peer began is not finished; what it still answers and refuses is this side's.
+        let is_own = data.action == Action::Refuse || (data.action == Action::Answer && self.is_awaited(data));
+        if self.target.is_void && !is_own {
             return Ok(());
         }
         match data.action {
@@ -172,12 +174,14 @@ impl Engine {
         Ok(())
     }
 
+    /// Whether a part of an answer is the next one.
+    fn is_awaited(&self, data: &DataHeader) -> bool {
+        self.own.reads.front().is_some_and(|index| (data.operation, data.offset) == (*index as u32, self.own.read))
+    }
+
     /// What this side wants to read has come.
     fn answer(&mut self, data: &DataHeader, payload: &[u8], sink: &mut dyn Sink) -> Result<(), Fault> {
-        let index = *self.own.reads.front().ok_or(Fault::Violation)?;
-        if (data.operation, data.offset) != (index as u32, self.own.read) {
-            return Err(Fault::Violation);
-        }
+        let index = *self.own.reads.front().filter(|_| self.is_awaited(data)).ok_or(Fault::Violation)?;
         let descriptor = sink.sending(index).filter(|descriptor| descriptor.total() == u64::from(data.total));
         let placed = descriptor.ok_or(Fault::Violation)?.scatter(u64::from(data.offset), payload);
         placed.ok_or(Fault::Violation)?;

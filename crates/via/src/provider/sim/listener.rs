@@ -1,0 +1,198 @@
+//! Listening in the simulated network: who knocks has laid a wire, and its request comes over that.
+
+use super::Core;
+use super::net::SimLink;
+use super::port::{SimPort, nanoseconds};
+use crate::reliable::{Answering, Link};
+use crate::spi::{Incoming, Listening, Offer, Port};
+use crate::vi::poll_fds;
+use crate::{Deadline, Error};
+use rustix::event::{EventfdFlags, eventfd};
+use rustix::fd::OwnedFd;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+/// Wires that wait for one listener at most.
+const KNOCKS_MAX: usize = 1024;
+
+/// Who listens where.
+#[derive(Debug, Default)]
+pub(super) struct Doors(Mutex<HashMap<(usize, String), Weak<Inbox>>>);
+
+/// Wires that were laid to a listener.
+#[derive(Debug)]
+pub(super) struct Inbox {
+    knocks: Mutex<Vec<Knock>>,
+    bell: OwnedFd,
+}
+
+#[derive(Debug)]
+struct Knock {
+    link: SimLink,
+    peer: String,
+}
+
+#[derive(Debug)]
+struct SimListener {
+    core: Arc<Core>,
+    inbox: Arc<Inbox>,
+    address: String,
+    datagram: Vec<u8>,
+}
+
+#[derive(Debug)]
+struct SimRequest {
+    core: Arc<Core>,
+    answering: Answering,
+    // Taken out when it is answered.
+    link: Option<SimLink>,
+    peer: String,
+}
+
+impl Doors {
+    pub(super) fn find(&self, nic: usize, name: &str) -> Option<Arc<Inbox>> {
+        let doors = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        doors.get(&(nic, name.to_owned()))?.upgrade()
+    }
+
+    fn open(&self, nic: usize, name: &str) -> Result<Arc<Inbox>, Error> {
+        let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)
+            .map_err(Error::system("making an event counter"))?;
+        let mut doors = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        doors.retain(|_, inbox| inbox.strong_count() > 0);
+        if doors.contains_key(&(nic, name.to_owned())) {
+            return Err(Error::NameInUse { name: name.to_owned(), pid: None });
+        }
+        let inbox = Arc::new(Inbox { knocks: Mutex::default(), bell });
+        doors.insert((nic, name.to_owned()), Arc::downgrade(&inbox));
+        Ok(inbox)
+    }
+}
+
+impl Inbox {
+    fn knocks(&self) -> MutexGuard<'_, Vec<Knock>> {
+        self.knocks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Leaves the end of a wire.
+    pub(super) fn knock(&self, link: SimLink, peer: String) -> Result<(), Error> {
+        let mut knocks = self.knocks();
+        knocks.retain(|knock| !knock.link.is_alone());
+        if knocks.len() >= KNOCKS_MAX {
+            return Err(Error::Refused { why: "too many requests wait for the listener".to_owned() });
+        }
+        knocks.push(Knock { link, peer });
+        // Fails only when it is readable already.
+        let _ = rustix::io::write(&self.bell, &1_u64.to_ne_bytes());
+        Ok(())
+    }
+
+    /// The knocks become ends that somebody looks after, or are no more: the clock does not wait for who is not asked.
+    fn attend(&self, is_attended: bool) {
+        for knock in self.knocks().iter() {
+            if is_attended {
+                knock.link.attach();
+            } else {
+                knock.link.detach();
+            }
+        }
+    }
+}
+
+pub(super) fn listen(core: &Arc<Core>, nic: usize, name: &str) -> Result<Box<dyn Listening>, Error> {
+    if name.is_empty() || name.len() > 100 {
+        return Err(Error::BadName { name: name.to_owned(), why: "it has no letter, or more than 100 bytes" });
+    }
+    let inbox = core.doors.open(nic, name)?;
+    let address = format!("{nic}/{name}");
+    Ok(Box::new(SimListener { core: Arc::clone(core), inbox, address, datagram: vec![0; super::MTU] }))
+}
+
+impl SimListener {
+    /// The first knock whose request has come. What comes that is no request is dropped.
+    fn look(&mut self) -> Result<Option<SimRequest>, Error> {
+        let mut knocks = self.inbox.knocks();
+        for at in 0..knocks.len() {
+            let link = &mut knocks[at].link;
+            link.attach();
+            link.hush();
+            while let Some(length) = link.receive(&mut self.datagram)? {
+                if let Some(answering) = Answering::from_datagram(&self.datagram[..length]) {
+                    let Knock { link, peer } = knocks.remove(at);
+                    // While its user thinks the clock goes on.
+                    link.detach();
+                    return Ok(Some(SimRequest { core: Arc::clone(&self.core), answering, link: Some(link), peer }));
+                }
+            }
+            link.settle(None);
+        }
+        Ok(None)
+    }
+}
+
+impl Listening for SimListener {
+    fn accept(&mut self, deadline: Deadline) -> Result<Box<dyn Incoming>, Error> {
+        let deadline = deadline.start();
+        loop {
+            let mut count = [0; 8];
+            // Nothing to read: nobody knocked.
+            let _ = rustix::io::read(&self.inbox.bell, &mut count);
+            let found = self.look();
+            if !matches!(found, Ok(None)) || deadline.is_over() {
+                self.inbox.attend(false);
+                return found?.map(|request| Box::new(request) as Box<dyn Incoming>).ok_or(Error::TimedOut);
+            }
+            let (mut bells, mut until) = (Vec::new(), None);
+            let mut is_quiet = true;
+            for knock in self.inbox.knocks().iter() {
+                match knock.link.settled() {
+                    Some(allowed) => until = [until, allowed].into_iter().flatten().min(),
+                    None => is_quiet = false,
+                }
+                bells.push(Arc::clone(knock.link.bell()));
+            }
+            if is_quiet {
+                let files: Vec<&OwnedFd> = bells.iter().map(|bell| &**bell).chain([&self.inbox.bell]).collect();
+                poll_fds(&files, deadline, until)?;
+            }
+        }
+    }
+
+    fn address(&self) -> String {
+        self.address.clone()
+    }
+}
+
+impl Incoming for SimRequest {
+    fn offer(&self) -> &Offer {
+        self.answering.offer()
+    }
+
+    fn peer(&self) -> String {
+        self.peer.clone()
+    }
+
+    fn accept(mut self: Box<Self>, own: &Offer, _: Deadline) -> Result<Box<dyn Port>, Error> {
+        let Some(link) = self.link.take() else {
+            return Err(Error::BadState { what: "the request has been answered" });
+        };
+        link.attach();
+        let now = nanoseconds(self.core.net.now());
+        let engine = self.answering.accept(&self.core.settings, now, self.core.word(), own, link.mtu())?;
+        Ok(Box::new(SimPort::new(Box::new(engine), link)))
+    }
+
+    fn reject(mut self: Box<Self>, why: &str) {
+        if let Some(link) = self.link.take() {
+            link.answer_always(self.answering.reject(why).into());
+        }
+    }
+}
+
+impl Drop for SimRequest {
+    fn drop(&mut self) {
+        if let Some(link) = self.link.take() {
+            link.answer_always(self.answering.reject("the request was dropped").into());
+        }
+    }
+}

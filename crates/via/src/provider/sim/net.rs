@@ -1,0 +1,571 @@
+//! The network itself: wires between ends, and the virtual clock that moves when every end has done what there is to do.
+
+use crate::Error;
+use crate::reliable::Link;
+use crate::reliable::packet::{self, Body};
+use crate::wrap::{Capture, Channel, Conditions, Counts, Ends};
+use rustix::event::{EventfdFlags, eventfd};
+use rustix::fd::OwnedFd;
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt::Write as _;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// A network. Clones are the same.
+#[derive(Clone, Debug)]
+pub(super) struct Net {
+    shared: Arc<Mutex<State>>,
+}
+
+/// Who moves the clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Clock {
+    /// Whoever calls [`Net::advance`].
+    ByHand,
+    /// The ends: it moves when all of them have settled, at most so many times as fast as real time.
+    Settling(u32),
+}
+
+#[derive(Debug)]
+struct State {
+    clock: Clock,
+    now: Duration,
+    // The real time when the clock moved last.
+    moved: Instant,
+    wires: BTreeMap<u64, Wire>,
+    next_wire: u64,
+    // Ends that are attached and have not settled.
+    busy: usize,
+    dead: Vec<usize>,
+    past: Counts,
+    capture: Option<Capture>,
+    witness: Witness,
+}
+
+/// What is kept and done for the sake of trials.
+#[derive(Default)]
+struct Witness {
+    // The latest datagrams, with the end that sent each, and how many at most.
+    ghosts: VecDeque<(usize, Vec<u8>)>,
+    ghosts_max: usize,
+    trace: Option<String>,
+    forger: Option<Forger>,
+    complaint: Option<&'static str>,
+}
+
+/// Makes another datagram of one, if it likes.
+pub(super) type Forger = Box<dyn FnMut(&[u8]) -> Option<Vec<u8>> + Send>;
+
+impl std::fmt::Debug for Witness {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Witness").field("complaint", &self.complaint).finish_non_exhaustive()
+    }
+}
+
+/// Two ends, and what is on its way from the one to the other: channel 0 begins at end 0.
+#[derive(Debug)]
+struct Wire {
+    nics: [usize; 2],
+    channels: [Channel; 2],
+    ends: [End; 2],
+}
+
+#[derive(Debug, Default)]
+struct End {
+    stage: Stage,
+    // When it wants to be called whatever comes.
+    due: Option<Duration>,
+    bell: Option<Arc<OwnedFd>>,
+    // What is answered to everything that comes.
+    answer: Option<Box<[u8]>>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Stage {
+    /// Nobody has it yet: what comes waits.
+    #[default]
+    Waiting,
+    /// Somebody has it who may have something to do.
+    Busy,
+    /// Somebody has it who waits.
+    Settled,
+    /// Nobody will have it any more.
+    Gone,
+}
+
+/// One end of a wire.
+#[derive(Debug)]
+pub(super) struct SimLink {
+    net: Net,
+    wire: u64,
+    end: usize,
+    bell: Arc<OwnedFd>,
+    mtu: usize,
+    peer: String,
+}
+
+impl Net {
+    pub(super) fn new(clock: Clock) -> Self {
+        let state = State {
+            clock,
+            now: Duration::ZERO,
+            moved: Instant::now(),
+            wires: BTreeMap::new(),
+            next_wire: 0,
+            busy: 0,
+            dead: Vec::new(),
+            past: Counts::default(),
+            capture: None,
+            witness: Witness::default(),
+        };
+        Self { shared: Arc::new(Mutex::new(state)) }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Virtual time since the network was made.
+    pub(super) fn now(&self) -> Duration {
+        self.state().now
+    }
+
+    pub(super) fn capture(&self, capture: Capture) {
+        self.state().capture = Some(capture);
+    }
+
+    /// Lays a wire between two NICs: the conditions of what end 0 sends and of what end 1 sends.
+    ///
+    /// # Errors
+    ///
+    /// When the system has no more files.
+    pub(super) fn wire(
+        &self,
+        nics: [usize; 2],
+        conditions: [Conditions; 2],
+        mtu: usize,
+    ) -> Result<[SimLink; 2], Error> {
+        let bell = || {
+            let flags = EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK;
+            eventfd(0, flags).map(Arc::new).map_err(Error::system("making an event counter"))
+        };
+        let bells = [bell()?, bell()?];
+        let mut state = self.state();
+        let wire = state.next_wire;
+        state.next_wire += 1;
+        let [there, back] = conditions;
+        let channels = [Channel::new(there, 2 * wire), Channel::new(back, 2 * wire + 1)];
+        let ends = bells.clone().map(|bell| End { bell: Some(bell), ..End::default() });
+        state.wires.insert(wire, Wire { nics, channels, ends });
+        drop(state);
+        let mut end = 0;
+        Ok(bells.map(|bell| {
+            let peer = format!("nic {} by wire {wire}", nics[1 - end]);
+            end += 1;
+            SimLink { net: self.clone(), wire, end: end - 1, bell, mtu, peer }
+        }))
+    }
+
+    /// When the next thing happens: a datagram arrives, or an end is due. `None`: nothing ever will.
+    pub(super) fn next(&self) -> Option<Duration> {
+        self.state().next()
+    }
+
+    /// Moves the clock to the next thing that happens. `false`: nothing ever will.
+    #[cfg(test)]
+    pub(super) fn advance(&self) -> bool {
+        let mut state = self.state();
+        let Some(next) = state.next() else { return false };
+        state.advance(next);
+        true
+    }
+
+    /// Moves the clock, at most to a time. Used by who has something to do then.
+    pub(super) fn advance_to(&self, time: Duration) {
+        let mut state = self.state();
+        let time = time.max(state.now);
+        state.advance(time);
+    }
+
+    /// Kills a NIC: nothing goes out or comes in any more, on wires that there are and on those to come.
+    pub(super) fn kill(&self, nic: usize) {
+        let mut state = self.state();
+        if !state.dead.contains(&nic) {
+            state.dead.push(nic);
+        }
+        state.cut_what(|nics| nics.contains(&nic), true);
+        for wire in state.wires.values_mut().filter(|wire| wire.nics.contains(&nic)) {
+            wire.channels.iter_mut().for_each(Channel::clear);
+        }
+    }
+
+    /// A NIC that was killed may have new wires. Those that it had stay dead.
+    pub(super) fn restart(&self, nic: usize) {
+        self.state().dead.retain(|dead| *dead != nic);
+    }
+
+    pub(super) fn is_dead(&self, nic: usize) -> bool {
+        self.state().dead.contains(&nic)
+    }
+
+    /// Cuts or mends all wires between two NICs.
+    pub(super) fn set_cut(&self, nics: [usize; 2], is_cut: bool) {
+        let other = [nics[1], nics[0]];
+        let mut state = self.state();
+        let dead = state.dead.clone();
+        let is_meant = |of: &[usize; 2]| *of == nics || *of == other;
+        state.cut_what(|of| is_meant(of) && (is_cut || !of.iter().any(|nic| dead.contains(nic))), is_cut);
+    }
+
+    /// Other conditions from now on, for all wires and both directions.
+    pub(super) fn set_conditions(&self, conditions: &Conditions) {
+        for channel in self.state().wires.values_mut().flat_map(|wire| &mut wire.channels) {
+            channel.set_conditions(conditions.clone());
+        }
+    }
+
+    /// Remembers so many datagrams for [`Self::ghost`], and notes everything if it is wanted.
+    pub(super) fn remember(&self, ghosts: usize, is_traced: bool) {
+        let mut state = self.state();
+        state.witness.ghosts_max = ghosts;
+        state.witness.trace = is_traced.then(String::new);
+    }
+
+    /// Lets a forger have a look at every datagram.
+    pub(super) fn forge_with(&self, forger: Forger) {
+        self.state().witness.forger = Some(forger);
+    }
+
+    /// Sends one of the latest datagrams once more, of whichever connection it was.
+    pub(super) fn ghost(&self, wire: u64, pick: u64) {
+        let mut guard = self.state();
+        let state = &mut *guard;
+        let index = pick.checked_rem(state.witness.ghosts.len() as u64);
+        let Some((end, datagram)) = index.and_then(|index| state.witness.ghosts.get(index as usize)) else { return };
+        if let Some(wire) = state.wires.get_mut(&wire) {
+            wire.channels[*end].offer(state.now, datagram);
+        }
+        let (end, length) = (*end, datagram.len());
+        state.note(|| format!("{end} -> a ghost of {length} bytes"));
+    }
+
+    /// Notes something in the trace.
+    pub(super) fn note(&self, text: &str) {
+        self.state().note(|| text.to_owned());
+    }
+
+    pub(super) fn trace(&self) -> String {
+        self.state().witness.trace.clone().unwrap_or_default()
+    }
+
+    /// An end breaks the rules of ends.
+    pub(super) fn complain(&self, what: &'static str) {
+        self.state().witness.complaint = Some(what);
+    }
+
+    pub(super) fn complaint(&self) -> Option<&'static str> {
+        self.state().witness.complaint
+    }
+
+    /// What became of all datagrams.
+    pub(super) fn counts(&self) -> Counts {
+        let state = self.state();
+        let all = state.wires.values().flat_map(|wire| &wire.channels).map(Channel::counts);
+        all.fold(state.past, Counts::plus)
+    }
+}
+
+impl State {
+    fn next(&self) -> Option<Duration> {
+        let of_wire = |wire: &Wire| (0..2).filter_map(|end| wire.next(end)).min();
+        let next = self.wires.values().filter_map(of_wire).min()?;
+        Some(next.max(self.now))
+    }
+
+    fn advance(&mut self, time: Duration) {
+        self.now = time;
+        self.moved = Instant::now();
+        for wire in self.wires.values_mut() {
+            for end in 0..2 {
+                wire.reply(end, time);
+                if wire.ends[end].stage == Stage::Settled && wire.next(end).is_some_and(|next| next <= time) {
+                    wire.ends[end].stage = Stage::Busy;
+                    self.busy += 1;
+                    wire.ends[end].ring();
+                }
+            }
+        }
+    }
+
+    fn note(&mut self, text: impl FnOnce() -> String) {
+        if let Some(trace) = &mut self.witness.trace {
+            let micros = self.now.as_nanos() as f64 / 1000.0;
+            // Strings take everything.
+            let _ = writeln!(trace, "{micros:>14.3} us {}", text());
+        }
+    }
+
+    fn cut_what(&mut self, is_meant: impl Fn(&[usize; 2]) -> bool, is_cut: bool) {
+        for wire in self.wires.values_mut().filter(|wire| is_meant(&wire.nics)) {
+            wire.channels.iter_mut().for_each(|channel| channel.set_cut(is_cut));
+        }
+    }
+
+    /// When the clock may move on, in real time, and where to. `None`: somebody has something to do, or nothing will happen.
+    fn may_move(&self) -> Option<(Instant, Duration)> {
+        let Clock::Settling(speed) = self.clock else { return None };
+        if self.busy > 0 {
+            return None;
+        }
+        let next = self.next()?;
+        Some((self.moved + (next - self.now) / speed.max(1), next))
+    }
+
+    /// Moves the clock if everybody waits for that.
+    fn settle(&mut self) {
+        if let Some((allowed, next)) = self.may_move()
+            && Instant::now() >= allowed
+        {
+            self.advance(next);
+        }
+    }
+
+    /// Somebody left, for whom the others may have waited: they have to look how long they may sleep now.
+    fn left(&mut self) {
+        self.settle();
+        if self.busy == 0 && self.clock != Clock::ByHand {
+            let ends = self.wires.values().flat_map(|wire| &wire.ends);
+            ends.filter(|end| end.stage == Stage::Settled).for_each(End::ring);
+        }
+    }
+
+    fn end(&mut self, wire: u64, end: usize) -> Option<&mut End> {
+        self.wires.get_mut(&wire).map(|wire| &mut wire.ends[end])
+    }
+
+    fn set_stage(&mut self, wire: u64, end: usize, stage: Stage) {
+        let Some(end) = self.end(wire, end) else { return };
+        let before = std::mem::replace(&mut end.stage, stage);
+        self.busy -= usize::from(before == Stage::Busy);
+        self.busy += usize::from(stage == Stage::Busy);
+    }
+}
+
+impl Wire {
+    /// When an end has something to do.
+    fn next(&self, end: usize) -> Option<Duration> {
+        let arrives = self.channels[1 - end].due();
+        match self.ends[end].stage {
+            Stage::Busy | Stage::Settled => [arrives, self.ends[end].due].into_iter().flatten().min(),
+            Stage::Gone if self.ends[end].answer.is_some() => arrives,
+            Stage::Waiting | Stage::Gone => None,
+        }
+    }
+
+    /// Answers what came for an end that has a standing answer, and drops what came for one that nobody has any more.
+    fn reply(&mut self, end: usize, now: Duration) {
+        if self.ends[end].stage != Stage::Gone {
+            return;
+        }
+        while let Some(datagram) = self.channels[1 - end].take(now) {
+            self.channels[1 - end].recycle(datagram);
+            if let Some(answer) = &self.ends[end].answer {
+                self.channels[end].offer(now, answer);
+            }
+        }
+    }
+}
+
+impl End {
+    fn ring(&self) {
+        if let Some(bell) = &self.bell {
+            // Fails only when it is readable already.
+            let _ = rustix::io::write(&**bell, &1_u64.to_ne_bytes());
+        }
+    }
+}
+
+impl SimLink {
+    pub(super) fn net(&self) -> &Net {
+        &self.net
+    }
+
+    /// The number of the wire.
+    pub(super) fn number(&self) -> u64 {
+        self.wire
+    }
+
+    /// Somebody has this end now, who will settle.
+    pub(super) fn attach(&self) {
+        self.net.state().set_stage(self.wire, self.end, Stage::Busy);
+    }
+
+    /// Nobody looks after this end for a while: the clock does not wait for it, and what comes stays.
+    pub(super) fn detach(&self) {
+        let mut state = self.net.state();
+        state.set_stage(self.wire, self.end, Stage::Waiting);
+        state.left();
+    }
+
+    /// Whether the other end is gone.
+    pub(super) fn is_alone(&self) -> bool {
+        self.net.state().end(self.wire, 1 - self.end).is_none_or(|end| end.stage == Stage::Gone)
+    }
+
+    /// This end has done everything, and wants to be called at `due` at the latest. The clock may move on.
+    pub(super) fn settle(&self, due: Option<Duration>) {
+        let mut guard = self.net.state();
+        let state = &mut *guard;
+        let now = state.now;
+        let Some(wire) = state.wires.get_mut(&self.wire) else { return };
+        wire.ends[self.end].due = due;
+        let is_settled = wire.next(self.end).is_none_or(|next| next > now);
+        state.set_stage(self.wire, self.end, if is_settled { Stage::Settled } else { Stage::Busy });
+        state.settle();
+    }
+
+    /// Whether this end has settled; then the real time when the clock may move on by itself, if everybody else has as well.
+    pub(super) fn settled(&self) -> Option<Option<Instant>> {
+        let mut state = self.net.state();
+        state.settle();
+        let is_settled = state.end(self.wire, self.end).is_some_and(|end| end.stage == Stage::Settled);
+        is_settled.then(|| state.may_move().map(|(allowed, _)| allowed))
+    }
+
+    /// What whoever sleeps is woken by: it is readable until [`Self::hush`].
+    pub(super) fn bell(&self) -> &Arc<OwnedFd> {
+        &self.bell
+    }
+
+    pub(super) fn hush(&self) {
+        let mut count = [0; 8];
+        // Nothing to read: it was not rung.
+        let _ = rustix::io::read(&*self.bell, &mut count);
+    }
+
+    /// Leaves the end to a standing answer.
+    pub(super) fn answer_always(self, answer: Box<[u8]>) {
+        let mut state = self.net.state();
+        let now = state.now;
+        if let Some(wire) = state.wires.get_mut(&self.wire) {
+            // Once now, as what it answers has been received.
+            wire.channels[self.end].offer(now, &answer);
+            wire.ends[self.end].answer = Some(answer);
+        }
+    }
+}
+
+impl Drop for SimLink {
+    fn drop(&mut self) {
+        let mut state = self.net.state();
+        state.set_stage(self.wire, self.end, Stage::Gone);
+        if let Some(wire) = state.wires.get_mut(&self.wire) {
+            wire.ends[self.end].bell = None;
+            if wire.ends.iter().all(|end| end.stage == Stage::Gone)
+                && let Some(wire) = state.wires.remove(&self.wire)
+            {
+                state.past = wire.channels.iter().map(Channel::counts).fold(state.past, Counts::plus);
+            }
+        }
+        state.left();
+    }
+}
+
+impl Link for SimLink {
+    fn mtu(&self) -> usize {
+        self.mtu
+    }
+
+    fn send(&mut self, datagram: &[u8]) -> Result<bool, Error> {
+        if datagram.len() > self.mtu {
+            return Err(Error::TooLong { length: datagram.len() as u64, limit: self.mtu as u64 });
+        }
+        let mut guard = self.net.state();
+        let state = &mut *guard;
+        let forged = state.witness.forger.as_mut().and_then(|forge| forge(datagram));
+        let datagram = forged.as_deref().filter(|forged| forged.len() <= self.mtu).unwrap_or(datagram);
+        let Some(wire) = state.wires.get_mut(&self.wire) else { return Ok(true) };
+        let now = state.now;
+        let before = wire.channels[self.end].counts();
+        let is_sent = wire.channels[self.end].offer(now, datagram);
+        if state.witness.trace.is_some() {
+            let (end, fate) = (self.end, fate(before, wire.channels[self.end].counts()));
+            let (length, packet) = (datagram.len(), describe(datagram));
+            state.note(|| format!("{end} -> {length} bytes, {packet}{fate}"));
+        }
+        if state.witness.ghosts_max > 0 && is_sent {
+            if state.witness.ghosts.len() == state.witness.ghosts_max {
+                state.witness.ghosts.pop_front();
+            }
+            state.witness.ghosts.push_back((self.end, datagram.to_vec()));
+        }
+        let Some(wire) = state.wires.get_mut(&self.wire) else { return Ok(is_sent) };
+        if let Some(capture) = state.capture.as_ref().filter(|_| is_sent) {
+            let nics = [wire.nics[self.end], wire.nics[1 - self.end]].map(|nic| nic as u16);
+            capture.sent(now, &Ends::numbered(nics[0], nics[1]), datagram);
+        }
+        let other = 1 - self.end;
+        wire.reply(other, now);
+        if wire.ends[other].stage == Stage::Settled && wire.channels[self.end].due().is_some_and(|due| due <= now) {
+            wire.ends[other].ring();
+            state.set_stage(self.wire, other, Stage::Busy);
+        }
+        Ok(is_sent)
+    }
+
+    fn receive(&mut self, into: &mut [u8]) -> Result<Option<usize>, Error> {
+        let mut guard = self.net.state();
+        let state = &mut *guard;
+        let Some(wire) = state.wires.get_mut(&self.wire) else { return Ok(None) };
+        let channel = &mut wire.channels[1 - self.end];
+        let Some(datagram) = channel.take(state.now) else { return Ok(None) };
+        let length = datagram.len().min(into.len());
+        into[..length].copy_from_slice(&datagram[..length]);
+        channel.recycle(datagram);
+        if state.witness.trace.is_some() {
+            let (end, packet) = (self.end, describe(&into[..length]));
+            state.note(|| format!("{end} <- {length} bytes, {packet}"));
+        }
+        Ok(Some(length))
+    }
+
+    fn file(&self) -> Option<Arc<OwnedFd>> {
+        Some(Arc::clone(&self.bell))
+    }
+
+    fn peer(&self) -> String {
+        self.peer.clone()
+    }
+}
+
+/// What a datagram is, for traces.
+fn describe(datagram: &[u8]) -> String {
+    match packet::parse(datagram) {
+        Ok((header, Body::Data(data, payload))) => {
+            let (action, operation, place) = (data.action, data.operation, data.offset);
+            let (number, ack, total) = (header.number, header.ack, data.total);
+            let length = payload.len();
+            format!("packet {number}: {action:?} of operation {operation}, {length} at {place} of {total}, ack {ack}")
+        }
+        Ok((header, body)) => format!("{body:?}, ack {}", header.ack),
+        Err(why) => format!("{why:?}"),
+    }
+}
+
+/// What the network did to a datagram, for traces.
+fn fate(before: Counts, after: Counts) -> String {
+    let fates = [
+        (before.refused, after.refused, "no room"),
+        (before.lost, after.lost, "lost"),
+        (before.cut, after.cut, "cut off"),
+        (before.overflowed, after.overflowed, "too many"),
+        (before.duplicated, after.duplicated, "doubled"),
+        (before.reordered, after.reordered, "held back"),
+        (before.corrupted, after.corrupted, "damaged"),
+        (before.truncated, after.truncated, "cut short"),
+    ];
+    fates.iter().filter(|(before, after, _)| after > before).map(|(_, _, name)| format!("  ({name})")).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,138 @@
+//! The virtual clock and the wires, without any protocol on them.
+
+use super::{Clock, Net, SimLink};
+use crate::reliable::Link;
+use crate::wrap::Conditions;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::time::Timespec;
+use std::time::{Duration, Instant};
+
+const MS: Duration = Duration::from_millis(1);
+
+fn wire(net: &Net, nics: [usize; 2], text: &str) -> [SimLink; 2] {
+    let conditions: Conditions = text.parse().unwrap();
+    let links = net.wire(nics, [conditions.clone(), conditions], 1500).unwrap();
+    links.iter().for_each(SimLink::attach);
+    links
+}
+
+fn receive(link: &mut SimLink) -> Option<Vec<u8>> {
+    let mut buffer = [0; 1500];
+    link.receive(&mut buffer).unwrap().map(|length| buffer[..length].to_vec())
+}
+
+fn is_rung(link: &SimLink) -> bool {
+    let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
+    let ready = poll(&mut [PollFd::new(link.bell(), PollFlags::IN)], Some(&at_once)).unwrap();
+    ready == 1
+}
+
+#[test]
+fn time_by_hand_goes_from_event_to_event() {
+    let net = Net::new(Clock::ByHand);
+    let [mut here, mut there] = wire(&net, [0, 1], "delay=3ms");
+    assert!(!net.advance(), "nothing will ever happen");
+    here.send(b"x").unwrap();
+    assert_eq!(receive(&mut there), None);
+    there.settle(Some(2 * MS));
+    assert!(net.advance() && net.now() == 2 * MS && receive(&mut there).is_none());
+    there.settle(None);
+    assert!(net.advance() && net.now() == 3 * MS);
+    assert_eq!(receive(&mut there), Some(b"x".to_vec()));
+}
+
+#[test]
+fn the_clock_waits_for_everybody_who_has_not_settled() {
+    let net = Net::new(Clock::Settling(1_000_000));
+    let [mut here, there] = wire(&net, [0, 1], "delay=3ms");
+    here.send(b"x").unwrap();
+    here.settle(None);
+    std::thread::sleep(MS);
+    assert_eq!((net.now(), here.settled()), (Duration::ZERO, Some(None)), "there is still busy");
+    there.settle(Some(MS));
+    std::thread::sleep(MS);
+    there.settled();
+    assert!(net.now() == MS && is_rung(&there) && !is_rung(&here));
+    there.hush();
+    assert!(there.settled().is_none(), "it is due");
+    there.settle(None);
+    std::thread::sleep(MS);
+    there.settled();
+    assert!(net.now() == 3 * MS && is_rung(&there));
+}
+
+#[test]
+fn virtual_time_runs_no_faster_than_it_may() {
+    let net = Net::new(Clock::Settling(10));
+    let [here, there] = wire(&net, [0, 1], "");
+    let began = Instant::now();
+    there.settle(None);
+    here.settle(Some(200 * MS));
+    let allowed = here.settled().unwrap().unwrap();
+    assert!(allowed > began, "it says until when to sleep");
+    std::thread::sleep(allowed.saturating_duration_since(Instant::now()));
+    here.settled();
+    assert!(net.now() == 200 * MS && began.elapsed() >= 20 * MS);
+}
+
+#[test]
+fn what_arrives_at_once_wakes_at_once() {
+    let net = Net::new(Clock::Settling(1));
+    let [mut here, mut there] = wire(&net, [0, 1], "");
+    there.settle(None);
+    here.send(b"x").unwrap();
+    assert!(is_rung(&there) && there.settled().is_none());
+    assert_eq!(receive(&mut there), Some(b"x".to_vec()));
+}
+
+#[test]
+fn the_dead_neither_send_nor_receive_until_new_wires_are_laid() {
+    let net = Net::new(Clock::ByHand);
+    let [mut here, mut there] = wire(&net, [0, 1], "");
+    let [mut other, mut third] = wire(&net, [0, 2], "");
+    here.send(b"on its way").unwrap();
+    net.kill(1);
+    here.send(b"x").unwrap();
+    there.send(b"y").unwrap();
+    other.send(b"z").unwrap();
+    net.set_cut([0, 1], false);
+    here.send(b"x").unwrap();
+    assert_eq!((receive(&mut here), receive(&mut there), receive(&mut third)), (None, None, Some(b"z".to_vec())));
+    net.restart(1);
+    let [mut here, mut there] = wire(&net, [0, 1], "");
+    here.send(b"again").unwrap();
+    assert_eq!(receive(&mut there), Some(b"again".to_vec()));
+}
+
+#[test]
+fn cuts_are_between_two() {
+    let net = Net::new(Clock::ByHand);
+    let [mut here, mut there] = wire(&net, [0, 1], "");
+    let [mut other, mut third] = wire(&net, [0, 2], "");
+    net.set_cut([1, 0], true);
+    here.send(b"x").unwrap();
+    other.send(b"y").unwrap();
+    assert_eq!((receive(&mut there), receive(&mut third)), (None, Some(b"y".to_vec())));
+    net.set_cut([0, 1], false);
+    here.send(b"z").unwrap();
+    assert_eq!(receive(&mut there), Some(b"z".to_vec()));
+    net.set_conditions(&"loss=100%".parse().unwrap());
+    here.send(b"w").unwrap();
+    assert_eq!((receive(&mut there), net.counts().lost, net.counts().cut), (None, 1, 1));
+}
+
+#[test]
+fn standing_answers_answer_and_wires_without_ends_go() {
+    let net = Net::new(Clock::ByHand);
+    let [mut here, there] = wire(&net, [0, 1], "delay=1ms");
+    there.answer_always((*b"no").into());
+    assert!(net.advance());
+    assert_eq!(receive(&mut here), Some(b"no".to_vec()));
+    here.send(b"but").unwrap();
+    assert!(net.advance() && net.advance());
+    assert_eq!((net.now(), receive(&mut here)), (3 * MS, Some(b"no".to_vec())));
+    let offered = net.counts().offered;
+    drop(here);
+    assert!(net.state().wires.is_empty());
+    assert_eq!(net.counts().offered, offered);
+}

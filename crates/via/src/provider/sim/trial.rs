@@ -1,0 +1,148 @@
+//! Trials: two VIs, a random workload, a bad network, and a judge who knows what the VI Architecture promises.
+//!
+//! Everything follows from the seed, in one thread and by one clock, so a trial that fails can be seen again as often as it takes:
+//! [`trial`] runs one, [`replay`] runs it with a trace. `cargo xtask sim` runs thousands.
+
+mod judge;
+mod mutant;
+mod plan;
+mod run;
+mod side;
+
+pub use mutant::Mutation;
+
+use crate::error::Ended;
+use crate::wrap::Counts;
+use plan::Plan;
+use run::Run;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
+
+/// What happened in trials.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Trials.
+    pub trials: u64,
+    /// Rounds of them in which both sides were connected.
+    pub connections: u64,
+    /// Operations that were posted.
+    pub posted: u64,
+    /// Operations that were done.
+    pub done: u64,
+    /// Messages, and RDMA writes with immediate data, that were received.
+    pub received: u64,
+    /// Connections by the reason why one of their sides ended. Those that were disconnected after all was done do not count.
+    pub ended: [u64; 7],
+    /// What the network did.
+    pub datagrams: Counts,
+    /// Virtual time.
+    pub time: Duration,
+}
+
+const ENDED: [Ended; 7] = [
+    Ended::Here,
+    Ended::ByPeer,
+    Ended::Silent,
+    Ended::ReceiverNotReady,
+    Ended::TooLong,
+    Ended::Protection,
+    Ended::Violation,
+];
+
+impl Summary {
+    /// Counts in what happened in others.
+    pub fn add(&mut self, other: &Self) {
+        self.trials += other.trials;
+        self.connections += other.connections;
+        self.posted += other.posted;
+        self.done += other.done;
+        self.received += other.received;
+        for (own, others) in self.ended.iter_mut().zip(other.ended) {
+            *own += others;
+        }
+        self.datagrams = self.datagrams.plus(other.datagrams);
+        self.time += other.time;
+    }
+
+    fn end(&mut self, why: Ended) {
+        if let Some(at) = ENDED.iter().position(|known| *known == why) {
+            self.ended[at] += 1;
+        }
+    }
+}
+
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let seconds = self.time.as_secs();
+        writeln!(f, "{} trials, {} connections, {seconds} s of virtual time", self.trials, self.connections)?;
+        writeln!(f, "{} operations posted, {} done, {} received", self.posted, self.done, self.received)?;
+        for (why, count) in ENDED.iter().zip(self.ended).filter(|(_, count)| *count > 0) {
+            writeln!(f, "{count:>9} times {why}")?;
+        }
+        let Counts { offered, lost, cut, overflowed, duplicated, reordered, corrupted, truncated, .. } = self.datagrams;
+        writeln!(f, "{offered} datagrams: {lost} lost, {cut} cut off, {overflowed} too many, {duplicated} doubled,")?;
+        write!(f, "{reordered} held back, {corrupted} damaged, {truncated} cut short")
+    }
+}
+
+/// A promise that was broken.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    /// The seed, which brings it about again.
+    pub seed: u64,
+    /// What is wrong.
+    pub what: String,
+    /// What was planned, and everything that happened.
+    pub trace: String,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}\nseed {}: {}", self.trace, self.seed, self.what)
+    }
+}
+
+impl std::error::Error for Failure {}
+
+/// Runs the trial of a seed. A mutation makes the network or a port break the rules on purpose.
+///
+/// # Errors
+///
+/// The promise that was broken, with the trace of a second run.
+pub fn trial(seed: u64, mutation: Option<Mutation>) -> Result<Summary, Box<Failure>> {
+    let (outcome, _) = run(seed, mutation, false);
+    outcome.map_err(|what| {
+        let (again, trace) = run(seed, mutation, true);
+        let what = match again {
+            Err(again) if again == what => what,
+            again => format!("{what}; and a second run, which should be the same, ended with {again:?}"),
+        };
+        Box::new(Failure { seed, what, trace })
+    })
+}
+
+/// Runs the trial of a seed, and tells everything that happened.
+pub fn replay(seed: u64) -> (Result<Summary, String>, String) {
+    run(seed, None, true)
+}
+
+fn run(seed: u64, mutation: Option<Mutation>, is_traced: bool) -> (Result<Summary, String>, String) {
+    let plan = Plan::of(seed);
+    let planned = if is_traced { format!("{plan:#?}\n") } else { String::new() };
+    let mut run = match Run::new(seed, plan, mutation, is_traced) {
+        Ok(run) => run,
+        Err(error) => return (Err(format!("the trial could not begin: {error}")), planned),
+    };
+    let outcome = catch_unwind(AssertUnwindSafe(|| run.all()));
+    let outcome = outcome.unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("without a word");
+        Err(format!("panicked: {text}"))
+    });
+    let trace = planned + &run.trace();
+    (outcome.map(|()| run.summary()), trace)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,261 @@
+//! What a seed says is to happen: how bad the network is, who posts what and when, and what goes wrong.
+
+use crate::Reliability;
+use crate::reliable::Settings;
+use crate::wrap::{Conditions, Cut, Random, Share};
+use std::time::Duration;
+
+/// A whole trial.
+#[derive(Debug)]
+pub(super) struct Plan {
+    pub(super) reliability: Reliability,
+    /// What each side sends is treated so.
+    pub(super) conditions: [Conditions; 2],
+    pub(super) mtu: usize,
+    pub(super) settings: Settings,
+    /// One connection after the other, of the same VIs.
+    pub(super) rounds: Vec<Round>,
+}
+
+/// One connection.
+#[derive(Debug)]
+pub(super) struct Round {
+    /// What each side does.
+    pub(super) sides: [Work; 2],
+    /// Which side asks for the connection.
+    pub(super) asks: usize,
+    /// The listener's VI has another reliability level.
+    pub(super) is_mismatched: bool,
+    /// What goes wrong, after this time.
+    pub(super) accident: Option<(Duration, Accident)>,
+    /// Datagrams of long ago that come again.
+    pub(super) ghosts: Vec<Duration>,
+}
+
+/// What one side does on a connection, each thing so long after it began.
+#[derive(Debug, Default)]
+pub(super) struct Work {
+    pub(super) operations: Vec<Operation>,
+    pub(super) receives: Vec<Receive>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Operation {
+    pub(super) at: Duration,
+    pub(super) kind: Kind,
+    pub(super) length: u32,
+    pub(super) segments: u32,
+    pub(super) immediate: Option<u32>,
+    pub(super) fault: Option<Fault>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Send,
+    Write,
+    Read,
+}
+
+/// What is wrong with an RDMA.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fault {
+    /// The handle names nothing.
+    Handle,
+    /// It begins in the region and ends outside.
+    Bounds,
+    /// The region does not allow it.
+    Access,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Receive {
+    pub(super) at: Duration,
+    pub(super) room: u32,
+    pub(super) segments: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Accident {
+    /// This side disconnects.
+    Disconnect(usize),
+    /// This side's NIC dies, and is restarted for the next round.
+    Kill(usize),
+    /// Nothing gets through any more, either way.
+    Cut,
+}
+
+impl Operation {
+    /// Whether it consumes a receive of the peer.
+    pub(super) fn consumes(&self) -> bool {
+        self.kind == Kind::Send || (self.kind == Kind::Write && self.immediate.is_some())
+    }
+}
+
+impl Plan {
+    pub(super) fn of(seed: u64) -> Self {
+        let mut random = Random::stream(seed, 0x706c_616e);
+        let reliability = match random.below(5) {
+            0 => Reliability::Unreliable,
+            1 | 2 => Reliability::ReliableDelivery,
+            _ => Reliability::ReliableReception,
+        };
+        let settings = Settings {
+            silence: Duration::from_millis(random.between(1000, 5000)),
+            window: [1 << 14, 1 << 16, 1 << 20][random.below(3) as usize],
+            ..Settings::default()
+        };
+        let severity = random.below(4);
+        let conditions = [0, 1].map(|_| conditions(&mut random, severity, seed));
+        let rounds = 1 + random.below(2);
+        let rounds = (0..rounds).map(|_| Round::of(&mut random, reliability)).collect();
+        Self { reliability, conditions, mtu: random.between(1200, 9000) as usize, settings, rounds }
+    }
+
+    /// The share of round trips that fail, in a million.
+    pub(super) fn failing(&self) -> u64 {
+        let through = |conditions: &Conditions| {
+            let bad = [conditions.loss, conditions.corrupt, conditions.truncate, conditions.busy];
+            bad.iter()
+                .fold(1_000_000, |left, share| left * u64::from(1_000_000 - share.parts_per_million()) / 1_000_000)
+        };
+        1_000_000 - through(&self.conditions[0]) * through(&self.conditions[1]) / 1_000_000
+    }
+
+    /// Whether a peer may be taken for gone although it is there: signs of life are tried at least four times before that, so where few
+    /// fail it must not happen.
+    pub(super) fn may_seem_silent(&self) -> bool {
+        let is_long = |cut: &Cut| cut.length.is_none_or(|length| length > self.settings.silence / 8);
+        self.failing() > 20_000 || self.conditions.iter().any(|one| one.rate > 0 || one.cuts.iter().any(is_long))
+    }
+
+    /// How long after the last thing that was planned everything must be over.
+    pub(super) fn patience(&self) -> Duration {
+        // A window's worth of each side at the slowest rate, once more for every loss, and twice the time in which silence is noticed.
+        self.settings.silence * 4 + Duration::from_secs(60)
+    }
+}
+
+/// One direction. 0 is perfect, 1 is what networks are like, 2 is bad, 3 is one thing that is very bad.
+fn conditions(random: &mut Random, severity: u64, seed: u64) -> Conditions {
+    let mut conditions = Conditions { seed, ..Conditions::default() };
+    conditions.delay = Duration::from_micros([0, 20, 1000, 30_000][random.below(4) as usize]);
+    conditions.jitter = conditions.delay / 4;
+    let shares = [
+        &mut conditions.loss,
+        &mut conditions.duplicate,
+        &mut conditions.reorder,
+        &mut conditions.corrupt,
+        &mut conditions.truncate,
+        &mut conditions.busy,
+    ];
+    match severity {
+        0 => {}
+        1 => shares.into_iter().for_each(|share| *share = Share::parts(random.below(2_000) as u32)),
+        2 => shares.into_iter().for_each(|share| *share = Share::parts(random.below(60_000) as u32)),
+        _ => {
+            let index = random.below(6) as usize;
+            for (_, share) in shares.into_iter().enumerate().filter(|(number, _)| *number == index) {
+                *share = Share::parts(random.below(250_000) as u32);
+            }
+        }
+    }
+    if severity > 1 && random.below(4) == 0 {
+        conditions.rate = random.between(4, 200) * 1_000_000;
+    }
+    if severity > 1 && random.below(4) == 0 {
+        let after = Duration::from_millis(random.below(300));
+        conditions.cuts.push(Cut { after, length: Some(Duration::from_millis(random.below(1500))) });
+    }
+    conditions
+}
+
+impl Round {
+    fn of(random: &mut Random, reliability: Reliability) -> Self {
+        let mut sides = [0, 1].map(|_| Work { operations: operations(random, reliability), receives: Vec::new() });
+        for side in 0..2 {
+            sides[side].receives = receives(random, &sides[1 - side].operations, reliability);
+        }
+        let accident = match random.below(10) {
+            0 | 1 => Some(Accident::Disconnect(random.below(2) as usize)),
+            2 => Some(Accident::Kill(random.below(2) as usize)),
+            3 => Some(Accident::Cut),
+            _ => None,
+        };
+        let some_time = |random: &mut Random| Duration::from_micros(random.below(400_000));
+        let accident = accident.map(|accident| (some_time(random), accident));
+        let mut ghosts: Vec<_> = (0..random.below(12)).map(|_| some_time(random)).collect();
+        ghosts.sort();
+        Self { sides, asks: random.below(2) as usize, is_mismatched: random.below(40) == 0, accident, ghosts }
+    }
+}
+
+fn length(random: &mut Random) -> u32 {
+    let most = [0, 1, 64, 1200, 5000, 65_536][random.below(6) as usize];
+    random.between(0, most) as u32
+}
+
+fn operations(random: &mut Random, reliability: Reliability) -> Vec<Operation> {
+    let count = [0, 1, 5, 20, 40][random.below(5) as usize];
+    let is_careless = random.below(8) == 0;
+    let mut at = Duration::ZERO;
+    let mut one = |random: &mut Random| {
+        if random.below(3) == 0 {
+            at += Duration::from_micros(random.below(20_000));
+        }
+        let kind = match random.below(10) {
+            0..=5 => Kind::Send,
+            6 | 7 if reliability.is_reliable() => Kind::Read,
+            _ => Kind::Write,
+        };
+        let has_immediate = kind != Kind::Read && random.below(2) == 0;
+        let is_wrong = kind != Kind::Send && is_careless && random.below(6) == 0;
+        let fault = [Fault::Handle, Fault::Bounds, Fault::Access][random.below(3) as usize];
+        Operation {
+            at,
+            kind,
+            length: length(random),
+            segments: random.between(1, 4) as u32,
+            immediate: has_immediate.then_some(random.word() as u32),
+            fault: is_wrong.then_some(fault),
+        }
+    };
+    (0..count).map(|_| one(random)).collect()
+}
+
+/// Receives for what the peer sends: mostly in time and large enough.
+fn receives(random: &mut Random, peers: &[Operation], reliability: Reliability) -> Vec<Receive> {
+    let consuming: Vec<_> = peers.iter().filter(|operation| operation.consumes()).collect();
+    let longest = consuming.iter().map(|operation| operation.length).max().unwrap_or(0);
+    let mut receives: Vec<_> = consuming
+        .iter()
+        .map(|operation| {
+            // What gets lost without a word leaves its receive to another message.
+            let least = if reliability.is_reliable() { operation.length } else { longest };
+            let room = least + random.below(100) as u32;
+            Receive { at: Duration::ZERO, room, segments: random.between(1, 4) as u32 }
+        })
+        .collect();
+    match random.below(8) {
+        // Too few, or too late.
+        0 => {
+            let mut at = Duration::ZERO;
+            for receive in &mut receives {
+                at += Duration::from_micros(random.below(10_000));
+                receive.at = at;
+            }
+            let count = random.below(receives.len() as u64 + 1) as usize;
+            receives.truncate(count);
+        }
+        // Too small.
+        1 if !receives.is_empty() => {
+            let victim = random.below(receives.len() as u64) as usize;
+            receives[victim].room = random.below(u64::from(receives[victim].room) + 1) as u32;
+        }
+        _ => {
+            for _ in 0..random.below(4) {
+                receives.push(Receive { at: Duration::ZERO, room: longest, segments: 1 });
+            }
+        }
+    }
+    receives
+}

@@ -1,0 +1,263 @@
+//! Who looks after a VI, and when: with a port that a test moves by hand.
+
+use super::{State, Vi, ViAttributes};
+use crate::error::Ended;
+use crate::nic::{Attributes, Nic, Reliability};
+use crate::spi::{Listening, Offer, Port, Provider, Sink, Sleep};
+use crate::{Access, Deadline, Descriptor, Error, PostFault, Status, Waiting};
+use rustix::event::{EventfdFlags, eventfd};
+use rustix::fd::OwnedFd;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+const SOON: Deadline = Deadline::after_secs(10);
+
+/// What a test sees of its port, and moves it by.
+#[derive(Debug)]
+struct Strings {
+    calls: AtomicUsize,
+    prepared: AtomicUsize,
+    ended: AtomicUsize,
+    breaks: AtomicBool,
+    // Whether the next look completes a receive.
+    brings: AtomicBool,
+    file: Mutex<Option<Arc<OwnedFd>>>,
+    peers_level: Reliability,
+}
+
+impl Strings {
+    fn new(peers_level: Reliability) -> Arc<Self> {
+        let file = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).unwrap();
+        Arc::new(Self {
+            calls: AtomicUsize::new(0),
+            prepared: AtomicUsize::new(0),
+            ended: AtomicUsize::new(0),
+            breaks: AtomicBool::new(false),
+            brings: AtomicBool::new(false),
+            file: Mutex::new(Some(Arc::new(file))),
+            peers_level,
+        })
+    }
+
+    fn ring(&self) {
+        let file = self.file.lock().unwrap().clone().unwrap();
+        rustix::io::write(&*file, &1_u64.to_ne_bytes()).unwrap();
+    }
+
+    fn calls_in(&self, span: Duration) -> usize {
+        let before = self.calls.load(Ordering::SeqCst);
+        std::thread::sleep(span);
+        self.calls.load(Ordering::SeqCst) - before
+    }
+}
+
+#[derive(Debug)]
+struct Puppet(Arc<Strings>);
+
+static ATTRIBUTES: Attributes = Attributes {
+    provider: "puppet",
+    max_transfer: 1000,
+    max_segments: 4,
+    queue_depth: 16,
+    rdma_write: true,
+    rdma_read: true,
+    reliability: &[Reliability::Unreliable, Reliability::ReliableDelivery],
+};
+
+impl Provider for Puppet {
+    fn attributes(&self) -> &Attributes {
+        &ATTRIBUTES
+    }
+
+    fn listen(&self, _: &str) -> Result<Box<dyn Listening>, Error> {
+        Err(Error::BadState { what: "puppets do not listen" })
+    }
+
+    fn connect(&self, _: &str, own: &Offer, _: Deadline) -> Result<(Box<dyn Port>, Offer), Error> {
+        let offer = Offer { reliability: self.0.peers_level, ..own.clone() };
+        Ok((Box::new(PuppetPort(Arc::clone(&self.0))), offer))
+    }
+}
+
+#[derive(Debug)]
+struct PuppetPort(Arc<Strings>);
+
+impl Port for PuppetPort {
+    fn submit(&mut self, _: Instant, _: &mut dyn Sink) {}
+
+    fn progress(&mut self, _: Instant, sink: &mut dyn Sink) {
+        self.0.calls.fetch_add(1, Ordering::SeqCst);
+        if self.0.brings.swap(false, Ordering::SeqCst) && sink.begin_message(0).is_ok() {
+            sink.end_message(None);
+        }
+        if self.0.breaks.load(Ordering::SeqCst) {
+            sink.broken(Status::ConnectionLost, Ended::Silent);
+        }
+    }
+
+    fn prepare_sleep(&mut self, _: Instant) -> Option<Sleep> {
+        self.0.prepared.fetch_add(1, Ordering::SeqCst);
+        Some(Sleep { fd: self.readiness(), until: None })
+    }
+
+    fn end_sleep(&mut self) {
+        self.0.ended.fetch_add(1, Ordering::SeqCst);
+    }
+
+    fn readiness(&self) -> Option<Arc<OwnedFd>> {
+        self.0.file.lock().unwrap().clone()
+    }
+
+    fn disconnect(&mut self) {}
+
+    fn peer(&self) -> String {
+        "nobody".to_owned()
+    }
+}
+
+fn connected(strings: &Arc<Strings>, waiting: Waiting) -> (Nic, Vi) {
+    let nic = Nic::open(Box::new(Puppet(Arc::clone(strings))));
+    let tag = nic.protection_tag();
+    let mut vi = nic.vi(ViAttributes { waiting, ..ViAttributes::default() }, &tag, None, None).unwrap();
+    vi.request("", b"", SOON).unwrap();
+    (nic, vi)
+}
+
+fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let deadline = SOON.start();
+    while !is_so() {
+        assert!(!deadline.is_over(), "never: {what}");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Waits until the attendant has gone to sleep on the VI.
+fn lull(strings: &Strings) {
+    until("the attendant sleeps", || strings.calls_in(Duration::from_millis(40)) == 0);
+}
+
+#[test]
+fn an_acceptance_by_another_level_is_none() {
+    let strings = Strings::new(Reliability::Unreliable);
+    let nic = Nic::open(Box::new(Puppet(Arc::clone(&strings))));
+    let mut vi = nic.vi(ViAttributes::default(), &nic.protection_tag(), None, None).unwrap();
+    let refused = vi.request("", b"", SOON);
+    assert!(matches!(refused, Err(Error::Refused { .. })), "{refused:?}");
+    assert_eq!(vi.state(), State::Idle);
+}
+
+#[test]
+fn posting_wakes_the_attendant() {
+    let strings = Strings::new(Reliability::ReliableDelivery);
+    let (_nic, mut vi) = connected(&strings, Waiting::Block);
+    lull(&strings);
+    let before = strings.calls.load(Ordering::SeqCst);
+    vi.send.post(Descriptor::send()).unwrap();
+    until("somebody looks after what was posted", || strings.calls.load(Ordering::SeqCst) > before);
+}
+
+#[test]
+fn a_broken_vi_keeps_nobody_busy_though_its_file_is_readable_for_ever() {
+    let strings = Strings::new(Reliability::ReliableDelivery);
+    let nic = Nic::open(Box::new(Puppet(Arc::clone(&strings))));
+    let tag = nic.protection_tag();
+    let mut queue = nic.completion_queue(4).with_waiting(Waiting::Block);
+    let mut vi = nic.vi(ViAttributes::default(), &tag, None, Some(&queue)).unwrap();
+    vi.request("", b"", SOON).unwrap();
+    lull(&strings);
+    strings.breaks.store(true, Ordering::SeqCst);
+    strings.ring();
+    until("the connection is over", || vi.state() == State::Broken(Ended::Silent));
+    std::thread::sleep(Duration::from_millis(10));
+    let calls = strings.calls_in(Duration::from_millis(300));
+    assert!(calls < 100, "the attendant looked {calls} times in 300 ms");
+    let before = strings.calls.load(Ordering::SeqCst);
+    assert!(matches!(queue.wait(Deadline::Within(Duration::from_millis(300))), Err(Error::TimedOut)));
+    let calls = strings.calls.load(Ordering::SeqCst) - before;
+    assert!(calls < 100, "the completion queue looked {calls} times in 300 ms");
+}
+
+#[test]
+fn waiting_without_a_receive_ends_with_the_connection() {
+    let strings = Strings::new(Reliability::ReliableDelivery);
+    let (_nic, mut vi) = connected(&strings, Waiting::Block);
+    let (send, receive) = vi.queues();
+    std::thread::scope(|scope| {
+        let waiter = scope.spawn(|| receive.wait(SOON));
+        lull(&strings);
+        strings.breaks.store(true, Ordering::SeqCst);
+        // Its file says nothing: another thread finds out.
+        assert!(send.done().is_none());
+        let outcome = waiter.join().unwrap();
+        assert!(matches!(outcome, Err(Error::Disconnected { why: Ended::Silent, .. })), "{outcome:?}");
+    });
+}
+
+#[test]
+fn every_sleep_that_was_prepared_ends_once() {
+    let strings = Strings::new(Reliability::ReliableDelivery);
+    let (_nic, mut vi) = connected(&strings, Waiting::Block);
+    for _ in 0..50 {
+        vi.receive.post(Descriptor::receive()).unwrap();
+        let (send, receive) = vi.queues();
+        std::thread::scope(|scope| {
+            scope.spawn(|| assert!(send.wait(Deadline::Within(Duration::from_millis(4))).is_err()));
+            std::thread::sleep(Duration::from_millis(1));
+            strings.brings.store(true, Ordering::SeqCst);
+            strings.ring();
+            receive.wait(SOON).unwrap();
+        });
+        let file = strings.file.lock().unwrap().clone().unwrap();
+        let _ = rustix::io::read(&*file, &mut [0; 8]);
+    }
+    // What the attendant prepared ends when somebody looks after the VI.
+    until("all are over", || {
+        let _ = vi.state();
+        strings.prepared.load(Ordering::SeqCst) == strings.ended.load(Ordering::SeqCst)
+    });
+    assert!(strings.prepared.load(Ordering::SeqCst) >= 50);
+}
+
+#[test]
+fn a_disconnected_port_and_its_file_are_let_go() {
+    let strings = Strings::new(Reliability::ReliableDelivery);
+    let nic = Nic::open(Box::new(Puppet(Arc::clone(&strings))));
+    let queue = nic.completion_queue(4);
+    let mut vi = nic.vi(ViAttributes::default(), &nic.protection_tag(), Some(&queue), Some(&queue)).unwrap();
+    vi.request("", b"", SOON).unwrap();
+    lull(&strings);
+    vi.disconnect();
+    let file = strings.file.lock().unwrap().take().unwrap();
+    until("nobody else has the file", || Arc::strong_count(&file) == 1);
+    let queue = queue.destroy().unwrap_err().0;
+    drop(vi);
+    queue.destroy().unwrap();
+}
+
+#[test]
+fn a_region_is_not_posted_while_it_is_deregistered() {
+    let strings = Strings::new(Reliability::ReliableDelivery);
+    let nic = Nic::open(Box::new(Puppet(strings)));
+    let tag = nic.protection_tag();
+    let mut vi = nic.vi(ViAttributes::default(), &tag, None, None).unwrap();
+    let mut refused = 0;
+    for _ in 0..300 {
+        let region = nic.register(nic.memory(64).unwrap(), &tag, Access::LOCAL).unwrap();
+        let descriptor = Descriptor::receive().with_segment(&region, 0, 64);
+        let (posted, kept) = std::thread::scope(|scope| {
+            let deregistering = scope.spawn(move || region.deregister().err());
+            let posted = vi.receive.post(descriptor);
+            (posted, deregistering.join().unwrap())
+        });
+        // One of the two was first, and the other saw it.
+        assert_eq!(posted.is_ok(), kept.is_some());
+        if let Err(error) = posted {
+            assert_eq!(error.fault, PostFault::Protection);
+            refused += 1;
+        }
+        vi.disconnect();
+        while vi.receive.done().is_some() {}
+    }
+    assert!(refused < 300, "posting was first at least once");
+}

@@ -1,0 +1,311 @@
+//! A log of what goes through providers and links, for people who look for a mistake.
+//!
+//! A [`Trace`] keeps the latest events, and writes each to a stream as well where it was given one. [`TracedProvider`] notes
+//! connections, descriptors, messages and RDMA; [`TracedLink`] notes datagrams. Both can note in one trace.
+//!
+//! ```
+//! use obvia_via::wrap::{Trace, What};
+//!
+//! let trace = Trace::new(100);
+//! // Around a provider: `Nic::open(Box::new(TracedProvider::new(provider, trace.clone())))`. By hand:
+//! trace.note("me", What::Disconnected);
+//! println!("{trace}");
+//! assert!(trace.to_string().ends_with(" me: disconnects\n"));
+//! ```
+
+mod link;
+mod provider;
+
+pub use link::TracedLink;
+pub use provider::TracedProvider;
+
+use crate::descriptor::{Operation, RemoteAddress, Status};
+use crate::error::Ended;
+use crate::spi::{Intent, Refusal};
+use std::collections::VecDeque;
+use std::fmt;
+use std::io::Write;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// The latest events. Clones note in the same.
+#[derive(Clone)]
+pub struct Trace {
+    log: Arc<Mutex<Log>>,
+    began: Instant,
+}
+
+struct Log {
+    capacity: usize,
+    events: VecDeque<Event>,
+    forgotten: u64,
+    stream: Option<Box<dyn Write + Send>>,
+}
+
+/// Something that happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// Since the trace was made.
+    pub at: Duration,
+    /// To whom: a provider, a connection, a link.
+    pub who: Arc<str>,
+    /// What.
+    pub what: What,
+}
+
+/// What can happen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum What {
+    /// A listener was made, for this address.
+    Listens(String),
+    /// A connection was asked for, with this address.
+    Asks(String),
+    /// A request came, from this peer.
+    IsAsked(String),
+    /// A connection was made.
+    Connected,
+    /// A request was rejected, or making a connection failed, for this reason.
+    NotConnected(String),
+    /// A descriptor of the send queue reached the port.
+    Posted {
+        /// Its number.
+        index: u64,
+        /// What it does.
+        operation: Operation,
+        /// Bytes.
+        length: u64,
+        /// Its immediate data.
+        immediate: Option<u32>,
+        /// Its place at the peer.
+        remote: Option<RemoteAddress>,
+    },
+    /// A receive descriptor was posted; so many are.
+    ReceivePosted(usize),
+    /// A descriptor of the send queue completed.
+    Completed {
+        /// Its number.
+        index: u64,
+        /// How.
+        status: Status,
+        /// Bytes.
+        transferred: u32,
+    },
+    /// A message of so many bytes began to arrive.
+    MessageBegan(u32, Result<(), Refusal>),
+    /// The message is complete.
+    MessageEnded(Option<u32>),
+    /// The message lost a part.
+    MessageAbandoned,
+    /// A receive descriptor completed without a message having been begun.
+    Received {
+        /// What completed it.
+        operation: Operation,
+        /// Bytes.
+        length: u32,
+        /// Immediate data.
+        immediate: Option<u32>,
+        /// Whether there was one.
+        outcome: Result<(), Refusal>,
+    },
+    /// The peer reached for memory.
+    Reached {
+        /// What for.
+        intent: Intent,
+        /// Where.
+        place: RemoteAddress,
+        /// Bytes.
+        length: u64,
+        /// Whether it may.
+        outcome: Result<(), Refusal>,
+    },
+    /// The connection broke.
+    Broke(Status, Ended),
+    /// This side disconnects.
+    Disconnected,
+    /// A datagram was sent.
+    DatagramSent(Datagram),
+    /// A datagram found no room.
+    DatagramRefused(Datagram),
+    /// A datagram came.
+    DatagramCame(Datagram),
+    /// The link failed, for this reason.
+    LinkFailed(String),
+}
+
+/// What is kept of a datagram.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Datagram {
+    length: usize,
+    start: [u8; Self::START],
+}
+
+impl Datagram {
+    /// Bytes that are shown.
+    pub const START: usize = 40;
+
+    /// Notes a datagram.
+    pub fn of(bytes: &[u8]) -> Self {
+        let mut start = [0; Self::START];
+        let shown = bytes.len().min(Self::START);
+        start[..shown].copy_from_slice(&bytes[..shown]);
+        Self { length: bytes.len(), start }
+    }
+
+    /// Bytes.
+    pub fn length(&self) -> usize {
+        self.length
+    }
+
+    /// Its first bytes.
+    pub fn start(&self) -> &[u8] {
+        &self.start[..self.length.min(Self::START)]
+    }
+}
+
+impl fmt::Debug for Trace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let log = self.log();
+        f.debug_struct("Trace").field("events", &log.events.len()).field("forgotten", &log.forgotten).finish()
+    }
+}
+
+impl Trace {
+    /// Keeps so many events, and forgets the oldest for a new one.
+    pub fn new(capacity: usize) -> Self {
+        let log = Log { capacity, events: VecDeque::new(), forgotten: 0, stream: None };
+        Self { log: Arc::new(Mutex::new(log)), began: Instant::now() }
+    }
+
+    /// Writes every event to a stream as well, a line each. A stream that fails is left alone from then on.
+    pub fn to(capacity: usize, stream: Box<dyn Write + Send>) -> Self {
+        let trace = Self::new(capacity);
+        trace.log().stream = Some(stream);
+        trace
+    }
+
+    fn log(&self) -> MutexGuard<'_, Log> {
+        self.log.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes an event.
+    pub fn note(&self, who: impl Into<Arc<str>>, what: What) {
+        let event = Event { at: self.began.elapsed(), who: who.into(), what };
+        let mut log = self.log();
+        if let Some(stream) = &mut log.stream
+            && writeln!(stream, "{event}").is_err()
+        {
+            log.stream = None;
+        }
+        if log.events.len() >= log.capacity {
+            log.forgotten += 1;
+            log.events.pop_front();
+        }
+        if log.capacity > 0 {
+            log.events.push_back(event);
+        }
+    }
+
+    /// The events that are kept, the oldest first.
+    pub fn events(&self) -> Vec<Event> {
+        self.log().events.iter().cloned().collect()
+    }
+
+    /// Events that were noted and are not kept.
+    pub fn forgotten(&self) -> u64 {
+        self.log().forgotten
+    }
+}
+
+impl fmt::Display for Trace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let log = self.log();
+        if log.forgotten > 0 {
+            writeln!(f, "({} earlier events)", log.forgotten)?;
+        }
+        log.events.iter().try_for_each(|event| writeln!(f, "{event}"))
+    }
+}
+
+impl fmt::Display for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let micros = self.at.as_nanos() as f64 / 1000.0;
+        write!(f, "{micros:>14.3} us {}: {}", self.who, self.what)
+    }
+}
+
+impl fmt::Display for What {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Listens(address) => write!(f, "listens at {address}"),
+            Self::Asks(address) => write!(f, "asks {address} for a connection"),
+            Self::IsAsked(peer) => write!(f, "is asked for a connection by {peer}"),
+            Self::Connected => f.write_str("is connected"),
+            Self::NotConnected(why) => write!(f, "is not connected: {why}"),
+            Self::Posted { index, operation, length, immediate, remote } => {
+                write!(f, "#{index} {operation:?} of {length} bytes posted{}{}", Also(*immediate), Where(*remote))
+            }
+            Self::ReceivePosted(count) => write!(f, "receive posted, {count} now"),
+            Self::Completed { index, status, transferred } => write!(f, "#{index} {status}, {transferred} bytes"),
+            Self::MessageBegan(length, outcome) => write!(f, "message of {length} bytes: {}", Answer(*outcome)),
+            Self::MessageEnded(immediate) => write!(f, "message received{}", Also(*immediate)),
+            Self::MessageAbandoned => f.write_str("message abandoned"),
+            Self::Received { operation, length, immediate, outcome } => {
+                let (also, answer) = (Also(*immediate), Answer(*outcome));
+                write!(f, "{operation:?} of {length} bytes completes a receive{also}: {answer}")
+            }
+            Self::Reached { intent, place, length, outcome } => {
+                write!(f, "peer's {intent:?} of {length} bytes{}: {}", Where(Some(*place)), Answer(*outcome))
+            }
+            Self::Broke(status, why) => write!(f, "is broken: {why}; {status}"),
+            Self::Disconnected => f.write_str("disconnects"),
+            Self::DatagramSent(datagram) => write!(f, "-> {datagram}"),
+            Self::DatagramRefused(datagram) => write!(f, "no room for {datagram}"),
+            Self::DatagramCame(datagram) => write!(f, "<- {datagram}"),
+            Self::LinkFailed(why) => write!(f, "the link failed: {why}"),
+        }
+    }
+}
+
+impl fmt::Display for Datagram {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bytes", self.length)?;
+        for (index, byte) in self.start().iter().enumerate() {
+            write!(f, "{}{byte:02x}", if index % 4 == 0 { " " } else { "" })?;
+        }
+        f.write_str(if self.length > Self::START { " ..." } else { "" })
+    }
+}
+
+/// Immediate data, if there is some.
+struct Also(Option<u32>);
+
+impl fmt::Display for Also {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.map_or(Ok(()), |data| write!(f, " with {data:#010x}"))
+    }
+}
+
+/// A place, if there is one.
+struct Where(Option<RemoteAddress>);
+
+impl fmt::Display for Where {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(RemoteAddress { handle, offset }) = self.0 else { return Ok(()) };
+        write!(f, " at {:x}:{:x}+{offset:#x}", handle.0[0], handle.0[1])
+    }
+}
+
+struct Answer(Result<(), Refusal>);
+
+impl fmt::Display for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Ok(()) => f.write_str("taken"),
+            Err(refusal) => write!(f, "refused, {}", refusal.status()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,61 @@
+//! A link whose datagrams are noted.
+
+use super::{Datagram, Trace, What};
+use crate::Error;
+use crate::reliable::Link;
+use rustix::fd::OwnedFd;
+use std::sync::Arc;
+
+/// A link whose datagrams are noted in a trace.
+#[derive(Debug)]
+pub struct TracedLink<L> {
+    inner: L,
+    trace: Trace,
+    who: Arc<str>,
+}
+
+impl<L: Link> TracedLink<L> {
+    /// Notes what goes through a link, under the name of its peer.
+    pub fn new(inner: L, trace: Trace) -> Self {
+        let who = format!("link to {}", inner.peer()).into();
+        Self { inner, trace, who }
+    }
+
+    fn note(&self, what: What) {
+        self.trace.note(Arc::clone(&self.who), what);
+    }
+}
+
+impl<L: Link> Link for TracedLink<L> {
+    fn mtu(&self) -> usize {
+        self.inner.mtu()
+    }
+
+    fn send(&mut self, datagram: &[u8]) -> Result<bool, Error> {
+        let outcome = self.inner.send(datagram);
+        self.note(match &outcome {
+            Ok(true) => What::DatagramSent(Datagram::of(datagram)),
+            Ok(false) => What::DatagramRefused(Datagram::of(datagram)),
+            Err(error) => What::LinkFailed(error.to_string()),
+        });
+        outcome
+    }
+
+    fn receive(&mut self, into: &mut [u8]) -> Result<Option<usize>, Error> {
+        let outcome = self.inner.receive(into);
+        match &outcome {
+            Ok(Some(length)) => self.note(What::DatagramCame(Datagram::of(&into[..(*length).min(into.len())]))),
+            Ok(None) => {}
+            Err(error) => self.note(What::LinkFailed(error.to_string())),
+        }
+        outcome
+    }
+
+    fn file(&self) -> Option<Arc<OwnedFd>> {
+        self.inner.file()
+    }
+
+    fn peer(&self) -> String {
+        self.inner.peer()
+    }
+}

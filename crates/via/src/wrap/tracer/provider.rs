@@ -1,0 +1,272 @@
+//! A provider whose connections are noted.
+
+use super::{Trace, What};
+use crate::descriptor::{Descriptor, Operation, RemoteAddress, Status};
+use crate::error::Ended;
+use crate::memory::{MemoryHandle, Region};
+use crate::nic::Attributes;
+use crate::spi::{Incoming, Intent, Listening, Offer, Port, Provider, Refusal, Sink, Sleep};
+use crate::{Deadline, Error, Memory};
+use rustix::fd::OwnedFd;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// A provider whose connections, and what is done with them, are noted in a trace.
+#[derive(Debug)]
+pub struct TracedProvider {
+    inner: Box<dyn Provider>,
+    note: Note,
+}
+
+/// A trace, and under which name to note.
+#[derive(Clone, Debug)]
+struct Note {
+    trace: Trace,
+    who: Arc<str>,
+}
+
+impl Note {
+    fn note(&self, what: What) {
+        self.trace.note(Arc::clone(&self.who), what);
+    }
+
+    fn named(&self, who: String) -> Self {
+        Self { trace: self.trace.clone(), who: who.into() }
+    }
+
+    /// Notes whether a connection was made, and puts its port under watch.
+    fn port(&self, made: Result<Box<dyn Port>, Error>) -> Result<Box<dyn Port>, Error> {
+        match made {
+            Ok(inner) => {
+                let note = self.named(format!("port to {}", inner.peer()));
+                note.note(What::Connected);
+                Ok(Box::new(TracedPort { inner, note, seen: 0 }))
+            }
+            Err(error) => {
+                self.note(What::NotConnected(error.to_string()));
+                Err(error)
+            }
+        }
+    }
+}
+
+impl TracedProvider {
+    /// Notes what goes through a provider.
+    pub fn new(inner: Box<dyn Provider>, trace: Trace) -> Self {
+        let who = inner.attributes().provider.into();
+        Self { inner, note: Note { trace, who } }
+    }
+}
+
+impl Provider for TracedProvider {
+    fn attributes(&self) -> &Attributes {
+        self.inner.attributes()
+    }
+
+    fn listen(&self, discriminator: &str) -> Result<Box<dyn Listening>, Error> {
+        let inner = self.inner.listen(discriminator)?;
+        self.note.note(What::Listens(inner.address()));
+        Ok(Box::new(TracedListening { inner, note: self.note.clone() }))
+    }
+
+    fn connect(&self, address: &str, own: &Offer, deadline: Deadline) -> Result<(Box<dyn Port>, Offer), Error> {
+        self.note.note(What::Asks(address.to_owned()));
+        let (port, offer) = match self.inner.connect(address, own, deadline) {
+            Ok((port, offer)) => (Ok(port), Some(offer)),
+            Err(error) => (Err(error), None),
+        };
+        let port = self.note.port(port)?;
+        // There is an offer wherever there is a port.
+        offer.map(|offer| (port, offer)).ok_or(Error::TimedOut)
+    }
+
+    fn memory(&self, length: usize) -> Result<Memory, Error> {
+        self.inner.memory(length)
+    }
+
+    fn register(&self, region: &Region) -> Result<Option<MemoryHandle>, Error> {
+        self.inner.register(region)
+    }
+
+    fn needs_attendance(&self) -> bool {
+        self.inner.needs_attendance()
+    }
+}
+
+#[derive(Debug)]
+struct TracedListening {
+    inner: Box<dyn Listening>,
+    note: Note,
+}
+
+impl Listening for TracedListening {
+    fn accept(&mut self, deadline: Deadline) -> Result<Box<dyn Incoming>, Error> {
+        let inner = self.inner.accept(deadline)?;
+        self.note.note(What::IsAsked(inner.peer()));
+        Ok(Box::new(TracedIncoming { inner, note: self.note.clone() }))
+    }
+
+    fn address(&self) -> String {
+        self.inner.address()
+    }
+}
+
+#[derive(Debug)]
+struct TracedIncoming {
+    inner: Box<dyn Incoming>,
+    note: Note,
+}
+
+impl Incoming for TracedIncoming {
+    fn offer(&self) -> &Offer {
+        self.inner.offer()
+    }
+
+    fn peer(&self) -> String {
+        self.inner.peer()
+    }
+
+    fn accept(self: Box<Self>, own: &Offer, deadline: Deadline) -> Result<Box<dyn Port>, Error> {
+        self.note.port(self.inner.accept(own, deadline))
+    }
+
+    fn reject(self: Box<Self>, why: &str) {
+        self.note.note(What::NotConnected(why.to_owned()));
+        self.inner.reject(why);
+    }
+}
+
+#[derive(Debug)]
+struct TracedPort {
+    inner: Box<dyn Port>,
+    note: Note,
+    // Descriptors of the send queue that were noted.
+    seen: u64,
+}
+
+impl TracedPort {
+    /// Notes the descriptors that were posted since the last time.
+    fn look(&mut self, sink: &dyn Sink) {
+        for index in self.seen..sink.posted() {
+            if let Some(descriptor) = sink.sending(index) {
+                self.note.note(What::Posted {
+                    index,
+                    operation: descriptor.operation(),
+                    length: descriptor.total(),
+                    immediate: descriptor.immediate(),
+                    remote: descriptor.remote(),
+                });
+            }
+        }
+        self.seen = sink.posted();
+    }
+}
+
+impl Port for TracedPort {
+    fn submit(&mut self, now: Instant, sink: &mut dyn Sink) {
+        self.look(sink);
+        self.inner.submit(now, &mut TracedSink { inner: sink, note: &self.note });
+    }
+
+    fn receive_posted(&mut self, sink: &mut dyn Sink) {
+        self.note.note(What::ReceivePosted(sink.receives()));
+        self.inner.receive_posted(&mut TracedSink { inner: sink, note: &self.note });
+    }
+
+    fn progress(&mut self, now: Instant, sink: &mut dyn Sink) {
+        self.look(sink);
+        self.inner.progress(now, &mut TracedSink { inner: sink, note: &self.note });
+    }
+
+    fn prepare_sleep(&mut self, now: Instant) -> Option<Sleep> {
+        self.inner.prepare_sleep(now)
+    }
+
+    fn end_sleep(&mut self) {
+        self.inner.end_sleep();
+    }
+
+    fn readiness(&self) -> Option<Arc<OwnedFd>> {
+        self.inner.readiness()
+    }
+
+    fn disconnect(&mut self) {
+        self.note.note(What::Disconnected);
+        self.inner.disconnect();
+    }
+
+    fn peer(&self) -> String {
+        self.inner.peer()
+    }
+}
+
+/// A VI's queues, with an ear between them and the port.
+struct TracedSink<'a> {
+    inner: &'a mut dyn Sink,
+    note: &'a Note,
+}
+
+impl Sink for TracedSink<'_> {
+    fn sending(&self, index: u64) -> Option<&Descriptor> {
+        self.inner.sending(index)
+    }
+
+    fn posted(&self) -> u64 {
+        self.inner.posted()
+    }
+
+    fn completed(&self) -> u64 {
+        self.inner.completed()
+    }
+
+    fn complete(&mut self, status: Status, transferred: u32) {
+        self.note.note(What::Completed { index: self.inner.completed(), status, transferred });
+        self.inner.complete(status, transferred);
+    }
+
+    fn receives(&self) -> usize {
+        self.inner.receives()
+    }
+
+    fn receiving(&self, index: usize) -> Option<&Descriptor> {
+        self.inner.receiving(index)
+    }
+
+    fn begin_message(&mut self, length: u32) -> Result<(), Refusal> {
+        let outcome = self.inner.begin_message(length);
+        self.note.note(What::MessageBegan(length, outcome));
+        outcome
+    }
+
+    fn fill_message(&mut self, offset: u32, bytes: &[u8]) {
+        self.inner.fill_message(offset, bytes);
+    }
+
+    fn end_message(&mut self, immediate: Option<u32>) {
+        self.note.note(What::MessageEnded(immediate));
+        self.inner.end_message(immediate);
+    }
+
+    fn abandon_message(&mut self) {
+        self.note.note(What::MessageAbandoned);
+        self.inner.abandon_message();
+    }
+
+    fn complete_receive(&mut self, operation: Operation, length: u32, immediate: Option<u32>) -> Result<(), Refusal> {
+        let outcome = self.inner.complete_receive(operation, length, immediate);
+        self.note.note(What::Received { operation, length, immediate, outcome });
+        outcome
+    }
+
+    fn remote(&self, place: RemoteAddress, length: u64, intent: Intent) -> Result<Arc<Region>, Refusal> {
+        let found = self.inner.remote(place, length, intent);
+        let outcome = found.as_ref().map(drop).map_err(|refusal| *refusal);
+        self.note.note(What::Reached { intent, place, length, outcome });
+        found
+    }
+
+    fn broken(&mut self, status: Status, why: Ended) {
+        self.note.note(What::Broke(status, why));
+        self.inner.broken(status, why);
+    }
+}

@@ -1,0 +1,142 @@
+//! VIs over UDP keep the statements, on the loopback device and over a bad network.
+
+mod relay;
+
+use obvia_conformance::{Faults, Fixture, Lack, Side, Wire, conformance, one_test, process};
+use obvia_via::provider::udp;
+use obvia_via::{Listener, Nic};
+use relay::Weather;
+use std::net::UdpSocket;
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// How long a peer may be silent.
+const SILENCE: Duration = Duration::from_secs(2);
+
+fn nic() -> Nic {
+    udp::open(&udp::Options { silence: SILENCE, ..udp::Options::default() }).expect("UDP is there")
+}
+
+struct Udp;
+
+impl Fixture for Udp {
+    const LACKS: &'static [Lack] = &[];
+    const SILENCE: Duration = SILENCE;
+    const CROSSES_PROCESSES: bool = true;
+
+    fn new() -> Self {
+        Self
+    }
+
+    fn nic(&self, _: Side) -> Nic {
+        nic()
+    }
+
+    fn discriminator(&self) -> String {
+        "127.0.0.1:0".to_owned()
+    }
+}
+
+/// The same, with a relay between the two sides.
+struct Relayed {
+    weather: Arc<Weather>,
+    relays: Mutex<Vec<JoinHandle<()>>>,
+}
+
+impl Fixture for Relayed {
+    const LACKS: &'static [Lack] = &[];
+    const SILENCE: Duration = SILENCE;
+    const CROSSES_PROCESSES: bool = true;
+
+    fn new() -> Self {
+        Self { weather: Arc::default(), relays: Mutex::default() }
+    }
+
+    fn nic(&self, _: Side) -> Nic {
+        nic()
+    }
+
+    fn discriminator(&self) -> String {
+        "127.0.0.1:0".to_owned()
+    }
+
+    fn address(&self, listener: &Listener) -> String {
+        let listener = listener.address().parse().expect("the address is one of the Internet");
+        let (address, thread) = relay::start(listener, &self.weather);
+        self.relays.lock().unwrap().push(thread);
+        address.to_string()
+    }
+
+    fn wire(&self) -> Option<&dyn Wire> {
+        Some(self)
+    }
+}
+
+impl Wire for Relayed {
+    fn disturb(&self, faults: Faults) {
+        self.weather.disturb(faults);
+    }
+
+    fn cut(&self) {
+        self.weather.cut();
+    }
+}
+
+impl Drop for Relayed {
+    fn drop(&mut self) {
+        self.weather.end();
+        for relay in self.relays.lock().unwrap().drain(..) {
+            let _ = relay.join();
+        }
+    }
+}
+
+conformance!(direct, Udp);
+
+/// What depends on the network.
+mod relayed {
+    use super::*;
+
+    one_test!(s34_exactly_once_in_order_over_a_bad_wire, Relayed);
+    one_test!(s36_unreliable_means_at_most_once, Relayed);
+    one_test!(s43_dead_peers_are_noticed, Relayed);
+
+    #[test]
+    fn in_another_process() {
+        process::main::<Relayed>();
+    }
+
+    #[test]
+    fn the_network_is_bad() {
+        let (sender, receiver) = (UdpSocket::bind("127.0.0.1:0").unwrap(), UdpSocket::bind("127.0.0.1:0").unwrap());
+        receiver.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
+        let weather = Arc::new(Weather::default());
+        weather.disturb(Faults { lost: 100, doubled: 100, delayed: 100, corrupted: 100 });
+        let (address, thread) = relay::start(receiver.local_addr().unwrap(), &weather);
+        let mut arrived = Vec::new();
+        let mut buffer = [0; 64];
+        for number in 0..500_u32 {
+            sender.send_to(&[number.to_le_bytes(); 4].concat(), address).unwrap();
+            if number % 50 == 49 {
+                while let Ok(length) = receiver.recv(&mut buffer) {
+                    arrived.push(buffer[..length].to_vec());
+                }
+            }
+        }
+        let intact: Vec<_> = arrived.iter().filter(|one| one[..8] == one[8..] && one[..4] == one[4..8]).collect();
+        let mut kinds = intact.clone();
+        kinds.sort();
+        kinds.dedup();
+        assert!(kinds.len() < 480 && kinds.len() > 300, "some are lost: {}", kinds.len());
+        assert!(intact.len() > kinds.len() + 10, "some are doubled: {}", intact.len());
+        assert!(arrived.len() > intact.len() + 10, "some are corrupted: {}", arrived.len());
+        let first_bytes = |one: &[u8]| u32::from_le_bytes([one[0], one[1], one[2], one[3]]);
+        assert!(!intact.is_sorted_by_key(|one| first_bytes(one)), "some are late");
+        weather.cut();
+        sender.send_to(&[1], address).unwrap();
+        assert!(receiver.recv(&mut buffer).is_err(), "a cut wire brings nothing");
+        weather.end();
+        thread.join().unwrap();
+    }
+}
