@@ -1,3 +1,5 @@
 //! The ways to reach a peer, one module each.
 
+#[cfg(feature = "fabric")]
+pub mod fabric;
 pub mod shm;

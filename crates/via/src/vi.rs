@@ -163,7 +163,7 @@ impl Vi {
     /// be tried again.
     pub fn request(&mut self, address: &str, private: &[u8], deadline: Deadline) -> Result<Vec<u8>, Error> {
         let offer = self.offer(private)?;
-        let (port, peers) = self.core.nic.provider.connect(address, &offer, deadline)?;
+        let (port, peers) = self.core.nic.provider.connect_tagged(self.core.tag(), address, &offer, deadline)?;
         self.core.connected(port, offer.max_transfer.min(peers.max_transfer));
         Ok(peers.private)
     }
