@@ -12,6 +12,7 @@ mod notes;
 mod objects;
 mod port;
 mod registration;
+mod seat;
 mod stream;
 mod voice;
 
@@ -104,9 +105,11 @@ impl NicState {
                 let Some(info) = Info::find(query)? else { continue };
                 let capabilities = info.capabilities();
                 if capabilities.unsupported != 0 {
-                    return unsupported("a way to register memory that the provider does not tie to endpoints or devices");
+                    return unsupported(
+                        "a way to register memory that the provider does not tie to endpoints or devices",
+                    );
                 }
-                if capabilities.segments == 0 || capabilities.data_bytes < 4 {
+                if capabilities.segments < 2 || capabilities.data_bytes < 4 {
                     return unsupported("gathering, or immediate data");
                 }
                 let attributes = attributes(&info, &capabilities, options, delivered);
@@ -157,8 +160,8 @@ impl NicState {
         if let Some(found) = domains.get(&tag).and_then(Weak::upgrade) {
             return Ok(found);
         }
-        let domain = Domain::open(&self.fabric, &self.info)?;
-        let found = Arc::new(TagDomain::open(domain, self.has_page())?);
+        let (caps, domain) = (&self.capabilities, Domain::open(&self.fabric, &self.info)?);
+        let found = Arc::new(TagDomain::open(domain, self.has_page(), caps.local != 0, self.attributes.max_transfer)?);
         domains.retain(|_, domain| domain.strong_count() > 0);
         domains.insert(tag, Arc::downgrade(&found));
         Ok(found)
@@ -186,7 +189,8 @@ fn attributes(info: &Info, capabilities: &Capabilities, options: &Options, deliv
     Attributes {
         provider,
         max_transfer: options.max_transfer.min(most),
-        max_segments: (capabilities.segments as usize).min(PIECES_MAX),
+        // One piece of a receive is for what a message has too much.
+        max_segments: (capabilities.segments as usize).min(PIECES_MAX) - 1,
         queue_depth: options.queue_depth.clamp(1, depth),
         rdma_write: true,
         rdma_read: true,

@@ -62,6 +62,9 @@ pub(super) struct Done {
     pub(super) is_error: u8,
 }
 
+// SAFETY: the context tells operations apart, and is never followed.
+unsafe impl Send for Done {}
+
 const _: () = {
     assert!(size_of::<Capabilities>() == 40 && size_of::<Done>() == 32);
     assert!(size_of::<Event>() == 24 + EVENT_DATA && std::mem::offset_of!(Event, data) == 20);

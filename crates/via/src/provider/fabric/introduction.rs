@@ -6,8 +6,9 @@
 use super::NicState;
 use super::objects::{Endpoint, NAME_MAX};
 use super::port::FabricPort;
+use super::seat::Seat;
 use super::stream::{Arriving, Door, go, send};
-use super::voice::Voice;
+use super::voice::{Line, Voice};
 use crate::spi::{Incoming, Listening, Offer, Port};
 use crate::{Deadline, Ended, Error, Violation};
 use rustix::fd::OwnedFd;
@@ -61,17 +62,20 @@ pub(super) fn connect(
     deadline: Deadline,
 ) -> Result<(Box<dyn Port>, Offer), Error> {
     let socket = go(nic.options.directory.as_ref(), address, nic.options.silence, deadline)?;
-    let (mut endpoint, domain) = endpoint(nic, tag)?;
-    send(&socket, &piece(ASK, &endpoint.name()?, &own.to_bytes()))?;
+    let (endpoint, domain) = endpoint(nic, tag)?;
+    let own_name = endpoint.name()?;
+    let seat = Seat::new(endpoint);
+    seat.announce(&own_name);
+    send(&socket, &piece(ASK, &own_name, &own.to_bytes()))?;
     let answer = Arriving::wait(&socket, deadline)?;
     let (kind, name, rest) = parse(&answer).ok_or_else(nonsense)?;
     if kind == REJECT {
         return Err(Error::Refused { why: String::from_utf8_lossy(rest).into_owned() });
     }
     let offer = Offer::from_bytes(rest).filter(|_| kind == ACCEPT).ok_or_else(nonsense)?;
-    endpoint.set_peer(name)?;
-    let voice = Voice::Socket(socket, None);
-    let port = FabricPort::new(nic, endpoint, voice, domain, own.reliability, address.to_owned())?;
+    seat.with(|endpoint| endpoint.set_peer(name)).ok_or_else(nonsense)??;
+    let voice = Voice::Socket(Line::new(socket));
+    let port = FabricPort::new(nic, seat, voice, domain, own.reliability, address.to_owned())?;
     Ok((Box::new(port), offer))
 }
 
@@ -80,6 +84,7 @@ pub(super) fn connect(
 struct Visitor {
     socket: OwnedFd,
     peer: String,
+    is_own: bool,
     came: Instant,
     arriving: Arriving,
 }
@@ -103,8 +108,8 @@ impl Listener {
         let now = Instant::now();
         self.visitors.retain(|visitor| now.saturating_duration_since(visitor.came) < PATIENCE);
         while self.visitors.len() < SILENT_MAX {
-            let Some((socket, peer)) = self.door.next(self.nic.options.silence)? else { break };
-            self.visitors.push(Visitor { socket, peer, came: now, arriving: Arriving::default() });
+            let Some((socket, peer, is_own)) = self.door.next(self.nic.options.silence)? else { break };
+            self.visitors.push(Visitor { socket, peer, is_own, came: now, arriving: Arriving::default() });
         }
         Ok(())
     }
@@ -116,11 +121,12 @@ impl Listener {
             match visitor.arriving.take(&visitor.socket) {
                 Ok(None) => at += 1,
                 Ok(Some(piece)) => {
-                    let Visitor { socket, peer, .. } = self.visitors.swap_remove(at);
+                    let Visitor { socket, peer, is_own, .. } = self.visitors.swap_remove(at);
                     let asked = parse(&piece).filter(|(kind, ..)| *kind == ASK);
                     let offer = asked.and_then(|(_, name, rest)| Some((name.to_vec(), Offer::from_bytes(rest)?)));
                     if let Some((name, offer)) = offer {
-                        return Some(Request { nic: Arc::clone(&self.nic), socket: Some(socket), name, offer, peer });
+                        let nic = Arc::clone(&self.nic);
+                        return Some(Request { nic, socket: Some(socket), name, offer, peer, is_own });
                     }
                 }
                 Err(_) => drop(self.visitors.swap_remove(at)),
@@ -168,6 +174,8 @@ struct Request {
     name: Vec<u8>,
     offer: Offer,
     peer: String,
+    // It is of this process.
+    is_own: bool,
 }
 
 impl Request {
@@ -195,21 +203,17 @@ impl Incoming for Request {
         self.accept_tagged(super::NO_TAG, own, deadline)
     }
 
-    fn accept_tagged(
-        mut self: Box<Self>,
-        tag: u64,
-        own: &Offer,
-        _deadline: Deadline,
-    ) -> Result<Box<dyn Port>, Error> {
+    fn accept_tagged(mut self: Box<Self>, tag: u64, own: &Offer, _deadline: Deadline) -> Result<Box<dyn Port>, Error> {
         let (mut endpoint, domain) = endpoint(&self.nic, tag)?;
         endpoint.set_peer(&self.name)?;
         let answer = piece(ACCEPT, &endpoint.name()?, &own.to_bytes());
         let gone = || Error::Disconnected { peer: self.peer.clone(), why: Ended::Silent };
         let socket = self.socket.take().ok_or_else(gone)?;
+        let seat = if self.is_own { Seat::opposite(&self.name, endpoint) } else { Seat::new(endpoint) };
         send(&socket, &answer).map_err(|_| gone())?;
-        let voice = Voice::Socket(socket, None);
+        let voice = Voice::Socket(Line::new(socket));
         let (reliability, peer) = (self.offer.reliability, self.peer.clone());
-        Ok(Box::new(FabricPort::new(&self.nic, endpoint, voice, domain, reliability, peer)?))
+        Ok(Box::new(FabricPort::new(&self.nic, seat, voice, domain, reliability, peer)?))
     }
 
     fn reject(mut self: Box<Self>, why: &str) {

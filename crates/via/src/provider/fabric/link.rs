@@ -4,6 +4,7 @@ use super::NicState;
 use super::objects::{Endpoint, EventQueue, Info, News, Passive, Place, error};
 use super::port::FabricPort;
 use super::registration::PAGE_KEY;
+use super::seat::Seat;
 use super::voice::Voice;
 use crate::spi::{Incoming, Listening, Offer, Port};
 use crate::vi::poll_fds;
@@ -111,7 +112,7 @@ pub(super) fn connect(
             News::Request(..) | News::Other => {}
         }
     };
-    let port = FabricPort::new(nic, endpoint, voice(nic), domain, own.reliability, address.to_owned())?;
+    let port = FabricPort::new(nic, Seat::new(endpoint), voice(nic), domain, own.reliability, address.to_owned())?;
     Ok((Box::new(port), peers))
 }
 
@@ -122,9 +123,7 @@ fn failed(address: &str, number: u32, data: &[u8]) -> Error {
         return Error::Refused { why: String::from_utf8_lossy(why).into_owned() };
     }
     match Errno::from_raw_os_error(i32::try_from(number).unwrap_or(0)) {
-        Errno::CONNREFUSED | Errno::HOSTUNREACH | Errno::NETUNREACH => {
-            Error::NotFound { name: address.to_owned() }
-        }
+        Errno::CONNREFUSED | Errno::HOSTUNREACH | Errno::NETUNREACH => Error::NotFound { name: address.to_owned() },
         Errno::TIMEDOUT => Error::TimedOut,
         _ => error("asking for a connection", number),
     }
@@ -210,12 +209,7 @@ impl Incoming for Request {
         self.accept_tagged(super::NO_TAG, own, deadline)
     }
 
-    fn accept_tagged(
-        mut self: Box<Self>,
-        tag: u64,
-        own: &Offer,
-        deadline: Deadline,
-    ) -> Result<Box<dyn Port>, Error> {
+    fn accept_tagged(mut self: Box<Self>, tag: u64, own: &Offer, deadline: Deadline) -> Result<Box<dyn Port>, Error> {
         let deadline = deadline.start();
         let peer = self.peer();
         let data = to_data(own)?;
@@ -235,7 +229,14 @@ impl Incoming for Request {
             }
         }
         let voice = voice(&self.nic);
-        Ok(Box::new(FabricPort::new(&self.nic, endpoint, voice, domain, self.offer.reliability, peer.clone())?))
+        Ok(Box::new(FabricPort::new(
+            &self.nic,
+            Seat::new(endpoint),
+            voice,
+            domain,
+            self.offer.reliability,
+            peer.clone(),
+        )?))
     }
 
     fn reject(mut self: Box<Self>, why: &str) {

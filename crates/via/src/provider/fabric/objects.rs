@@ -270,8 +270,7 @@ impl EventQueue {
 
     /// The next event.
     pub(super) fn next(&self) -> Result<Option<News>, Error> {
-        let mut event =
-            Event { info: null_mut(), kind: 0, error: 0, length: 0, data: [0; ffi::EVENT_DATA] };
+        let mut event = Event { info: null_mut(), kind: 0, error: 0, length: 0, data: [0; ffi::EVENT_DATA] };
         // SAFETY: a live event queue; the shim writes no more than its type.
         let result = unsafe { ffi::ob_event(self.object.0, &mut event) };
         if check("reading an event queue", result)? == 0 {
@@ -531,9 +530,7 @@ impl Endpoint {
                 let (value, has) = (data.unwrap_or_default(), u8::from(data.is_some()));
                 // SAFETY: as above; what the peer's memory allows is checked there.
                 unsafe {
-                    ffi::ob_write(
-                        ep, iov, desc, count, self.peer, address, length, key, value, has, delivered, context,
-                    )
+                    ffi::ob_write(ep, iov, desc, count, self.peer, address, length, key, value, has, delivered, context)
                 }
             }
             Work::Read { from: Place { address, length, key } } => {

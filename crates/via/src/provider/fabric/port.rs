@@ -5,11 +5,12 @@ use super::ffi::{self, Done, Iovec};
 use super::notes::{Notes, Slot};
 use super::objects::{Endpoint, News, PIECES_MAX, Piece, Place, Work};
 use super::registration::{TagDomain, piece_descriptor};
-use super::voice::Voice;
+use super::seat::Seat;
+use super::voice::{Question, Voice};
 use crate::descriptor::{Descriptor, Operation, Status};
 use crate::error::Ended;
 use crate::nic::Reliability;
-use crate::spi::{Port, Refusal, Sink, Sleep};
+use crate::spi::{Intent, Port, Refusal, Sink, Sleep};
 use crate::{Error, RemoteAddress};
 use rustix::event::epoll;
 use rustix::fd::OwnedFd;
@@ -24,6 +25,9 @@ const LOOK: Duration = Duration::from_millis(1);
 /// How long a sleep lasts where nothing wakes the thread: as long as it has been quiet, within these.
 const NAP_MIN: Duration = Duration::from_micros(50);
 const NAP_MAX: Duration = Duration::from_millis(2);
+
+/// How long an RDMA may take before the peer is asked whether it is allowed; twice as long each time.
+const DOUBT: Duration = Duration::from_millis(4);
 
 /// How a receive went.
 #[derive(Clone, Copy, Debug)]
@@ -48,7 +52,8 @@ struct Sending {
 #[derive(Debug)]
 pub(super) struct FabricPort {
     // Invariant: gone before descriptors that it was given are completed out of turn, and before the notes.
-    endpoint: Option<Endpoint>,
+    seat: Seat,
+    is_open: bool,
     notes: Notes,
     nic: Arc<NicState>,
     voice: Voice,
@@ -70,6 +75,8 @@ pub(super) struct FabricPort {
     is_lost: bool,
     looked: Instant,
     busy: Instant,
+    // The oldest of the send queue, since when it is that, and how long it may take before the peer is asked.
+    oldest: (u64, Instant, Duration),
     // When the last sign of life was asked for, and whether it has not come.
     asked: Instant,
     waiting: bool,
@@ -79,15 +86,18 @@ impl FabricPort {
     /// Takes over an endpoint whose peer is named or connected.
     pub(super) fn new(
         nic: &Arc<NicState>,
-        endpoint: Endpoint,
+        seat: Seat,
         voice: Voice,
         tag: Arc<TagDomain>,
         reliability: Reliability,
         peer: String,
     ) -> Result<Self, Error> {
-        let bell = endpoint.completions.file()?;
+        let files = seat.with(|endpoint| {
+            let events = endpoint.events.as_ref().map(|events| events.file()).transpose()?.flatten();
+            Ok::<_, Error>((endpoint.completions.file()?, events))
+        });
+        let (bell, events) = files.transpose()?.unwrap_or_default();
         let has_bell = bell.is_some();
-        let events = endpoint.events.as_ref().map(|events| events.file()).transpose()?.flatten();
         let ears = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(Error::system("making an event poll"))?;
         let hear = |file: &OwnedFd| {
             epoll::add(&ears, file, epoll::EventData::new_u64(0), epoll::EventFlags::IN)
@@ -100,7 +110,8 @@ impl FabricPort {
         let depth = nic.attributes.queue_depth;
         let now = Instant::now();
         Ok(Self {
-            endpoint: Some(endpoint),
+            seat,
+            is_open: true,
             notes: Notes::new(depth as u64, ffi::ob_context_size),
             nic: Arc::clone(nic),
             voice,
@@ -120,6 +131,7 @@ impl FabricPort {
             is_lost: false,
             looked: now,
             busy: now,
+            oldest: (0, now, DOUBT),
             asked: now,
             waiting: false,
         })
@@ -127,17 +139,18 @@ impl FabricPort {
 
     /// Gives the endpoint the receives that it does not have.
     fn post_receives(&mut self, sink: &mut dyn Sink) {
-        let Some(endpoint) = &self.endpoint else { return };
-        while self.receives.len() < self.depth
+        while self.is_open
+            && self.receives.len() < self.depth
             && let Some(descriptor) = sink.receiving(self.receives.len())
         {
-            let (pieces, count) = pieces(descriptor);
+            let (mut pieces, count) = pieces(descriptor);
+            pieces[count] = self.tag.overflow();
             let number = self.receives_done + self.receives.len() as u64;
             let place = self.notes.place(Slot::Receive(number));
             // SAFETY: the segments were checked when the descriptor was posted; it stays in its queue, and keeps its regions'
-            // memory, until it is completed here or the endpoint is gone (invariant), as do the notes.
-            let posted = unsafe { endpoint.ask(Work::Receive, &pieces[..count], false, place) };
-            match posted {
+            // memory, until it is completed here or the endpoint is gone (invariant), as do the notes and the overflow.
+            let ask = |endpoint: &mut Endpoint| unsafe { endpoint.ask(Work::Receive, &pieces[..=count], false, place) };
+            match self.seat.with(ask).unwrap_or_else(gone) {
                 Ok(true) => self.receives.push_back(None),
                 Ok(false) => {
                     self.is_stalled = true;
@@ -175,7 +188,6 @@ impl FabricPort {
     }
 
     fn post_send(&mut self, number: u64, descriptor: &Descriptor) -> bool {
-        let Some(endpoint) = &self.endpoint else { return false };
         let (pieces, count) = pieces(descriptor);
         let length = descriptor.total();
         let immediate = descriptor.immediate().map(u64::from);
@@ -191,10 +203,17 @@ impl FabricPort {
             (Operation::RdmaRead, Some(from)) => (Work::Read { from: place(from, length) }, None),
             _ => (Work::Send { data: immediate }, None),
         };
-        let delivered = self.nic.delivers && (operation != Operation::Send || self.must_be_delivered());
+        // No data need not be waited for; shm of libfabric 1.17 would wait for ever.
+        if length == 0 && operation == Operation::RdmaRead {
+            self.sends.push_back(Sending { operation, length: 0, left: 0, error: 0 });
+            return true;
+        }
+        let wanted = operation != Operation::Send || self.must_be_delivered();
+        let delivered = wanted && length > 0 && self.nic.delivers;
         let context = self.notes.place(Slot::Send(number));
         // SAFETY: as in `post_receives`.
-        match unsafe { endpoint.ask(work, &pieces[..count], delivered, context) } {
+        let ask = |endpoint: &mut Endpoint| unsafe { endpoint.ask(work, &pieces[..count], delivered, context) };
+        match self.seat.with(ask).unwrap_or_else(gone) {
             Ok(true) => {
                 self.writes += usize::from(operation == Operation::RdmaWrite);
                 let left = 1 + u8::from(notice.is_some());
@@ -220,15 +239,16 @@ impl FabricPort {
     /// Announces the newest RDMA write, if that is still to be done. `false`: it cannot be done now.
     fn announce(&mut self) -> bool {
         let Some(data) = self.notice else { return true };
-        let Some(endpoint) = &self.endpoint else { return false };
-        if self.must_wait_for_writes() || (self.must_be_delivered() && self.writes > 0) {
+        // A connection does not survive a write that is refused. An endpoint without one does, and must not announce it.
+        let must_be_done = self.must_be_delivered() || !self.nic.is_msg();
+        if self.must_wait_for_writes() || (must_be_done && self.writes > 0) {
             return false;
         }
         let number = self.sends_done + self.sends.len() as u64 - 1;
         let place = self.notes.place(Slot::Notice(number));
-        let delivered = self.nic.delivers && self.must_be_delivered();
         // SAFETY: no memory, and notes that live longer than the endpoint (invariant).
-        match unsafe { endpoint.ask(Work::Send { data: Some(data) }, &[], delivered, place) } {
+        let ask = |endpoint: &mut Endpoint| unsafe { endpoint.ask(Work::Send { data: Some(data) }, &[], false, place) };
+        match self.seat.with(ask).unwrap_or_else(gone) {
             Ok(true) => self.notice = None,
             Ok(false) => {
                 self.is_stalled = true;
@@ -245,11 +265,10 @@ impl FabricPort {
     /// Takes completions. Returns how many there were.
     fn take(&mut self, most: usize) -> usize {
         for taken in 0..most {
-            let Some(endpoint) = &self.endpoint else { return taken };
-            match endpoint.completions.next() {
-                Ok(Some(done)) => self.note(&done),
-                Ok(None) => return taken,
-                Err(_) => {
+            match self.seat.next() {
+                Some(Ok(Some(done))) => self.note(&done),
+                Some(Ok(None)) => return taken,
+                Some(Err(_)) | None => {
                     self.is_lost = true;
                     return taken;
                 }
@@ -313,6 +332,11 @@ impl FabricPort {
                 self.is_lost = true;
                 return;
             }
+            let room = sink.receiving(0).map_or(0, Descriptor::total);
+            if !received.is_written && received.length > room {
+                let _ = sink.begin_message(u32::try_from(received.length).unwrap_or(u32::MAX));
+                return self.end(sink, Status::ConnectionLost, Ended::TooLong, true);
+            }
             let Some((operation, length)) = self.what_came(received) else {
                 return self.end(sink, Status::ConnectionLost, Ended::Violation, true);
             };
@@ -340,27 +364,29 @@ impl FabricPort {
     /// Looks whether the connection still stands.
     fn look(&mut self, now: Instant, sink: &mut dyn Sink) {
         self.looked = now;
-        if let Some(events) = self.endpoint.as_ref().and_then(|endpoint| endpoint.events.as_ref()) {
-            loop {
-                match events.next() {
-                    Ok(Some(News::Shutdown | News::Failed(..))) | Err(_) => self.is_lost = true,
-                    Ok(Some(_)) => continue,
-                    Ok(None) => {}
-                }
-                break;
+        let is_over = |endpoint: &mut Endpoint| loop {
+            match endpoint.events.as_ref().map_or(Ok(None), |events| events.next()) {
+                Ok(Some(News::Shutdown | News::Failed(..))) | Err(_) => break true,
+                Ok(Some(_)) => {}
+                Ok(None) => break false,
             }
-        }
+        };
+        self.is_lost |= self.seat.with(is_over).unwrap_or(true);
         self.is_lost |= self.voice.listen();
         self.is_lost |= self.voice.tidings().is_some();
+        self.voice.answer(|asked| sink.remote(asked.place, asked.length, asked.intent).is_ok());
         self.ask_for_life(now);
+        if !self.is_lost && self.is_refused(now, sink) {
+            return self.end(sink, Status::RemoteProtection, Ended::Protection, true);
+        }
         if !self.is_lost {
             return;
         }
         // What came before the end still counts.
-        while self.endpoint.is_some() && self.take(TURN) > 0 {
+        while self.is_open && self.take(TURN) > 0 {
             self.deliver(sink);
         }
-        if self.endpoint.is_none() {
+        if !self.is_open {
             return;
         }
         match self.voice.tidings() {
@@ -369,9 +395,33 @@ impl FabricPort {
         }
     }
 
+    /// Whether the peer says that the oldest RDMA is not allowed. It is asked when the RDMA takes long: shm of libfabric 1.17 drops
+    /// what it refuses, and tells nobody.
+    fn is_refused(&mut self, now: Instant, sink: &dyn Sink) -> bool {
+        let number = self.sends_done;
+        let (oldest, since, patience) = self.oldest;
+        let operation = self.sends.front().map(|send| send.operation);
+        let intent = match operation {
+            Some(Operation::RdmaWrite) => Intent::Write,
+            Some(Operation::RdmaRead) => Intent::Read,
+            _ => return false,
+        };
+        if oldest != number {
+            self.oldest = (number, now, DOUBT);
+        } else if now.saturating_duration_since(since) >= patience
+            && let Some(descriptor) = sink.sending(number)
+            && let Some(place) = descriptor.remote()
+        {
+            let length = descriptor.total();
+            self.voice.question(Question { number, place, length, intent });
+            self.oldest.2 = patience.saturating_mul(2);
+        }
+        self.voice.is_refused(number)
+    }
+
     /// Asks the peer for a sign of life now and then, where the network would not tell.
     fn ask_for_life(&mut self, now: Instant) {
-        let (Some(endpoint), Some(page)) = (&self.endpoint, &self.tag.page) else { return };
+        let Some(page) = &self.tag.page else { return };
         let patience = self.nic.options.silence;
         if self.waiting {
             self.is_lost |= now.duration_since(self.asked) >= patience / 2;
@@ -383,7 +433,8 @@ impl FabricPort {
         self.asked = now;
         let place = self.notes.place(Slot::Control);
         // SAFETY: the page stays registered as long as this port, whose endpoint goes first; so do the notes.
-        self.waiting = unsafe { self.voice.ask(endpoint, page, None, place) };
+        let ask = |endpoint: &mut Endpoint| unsafe { self.voice.ask(endpoint, page, None, place) };
+        self.waiting = self.seat.with(ask).unwrap_or_default();
     }
 
     /// The connection is over: first the endpoint, so that nothing touches the memory of descriptors any more, then they.
@@ -393,17 +444,24 @@ impl FabricPort {
     }
 
     fn close(&mut self, why: Option<Ended>) {
-        let Some(endpoint) = self.endpoint.take() else { return };
-        if let Some(why) = why {
-            let place = self.notes.place(Slot::Control);
-            // SAFETY: as in `ask_for_life`; the endpoint is dropped below.
-            unsafe { self.voice.tell(&endpoint, self.tag.page.as_ref(), why, place) };
+        if !std::mem::take(&mut self.is_open) {
+            return;
         }
-        endpoint.shutdown();
-        drop(endpoint);
+        let place = self.notes.place(Slot::Control);
+        self.seat.close(|endpoint| {
+            if let Some(why) = why {
+                // SAFETY: as in `ask_for_life`; the endpoint is gone when this returns.
+                unsafe { self.voice.tell(endpoint, self.tag.page.as_ref(), why, place) };
+            }
+        });
         self.voice = Voice::None;
         (self.ears, self.has_bell) = (None, false);
     }
+}
+
+/// The peer is of this process, and closed both endpoints.
+fn gone() -> Result<bool, Error> {
+    Err(Error::BadState { what: "the endpoint is closed" })
 }
 
 /// What an error of the send queue's oldest descriptor says, if it is more than that the connection is over.
@@ -448,7 +506,7 @@ fn place(remote: RemoteAddress, length: u64) -> Place {
 fn pieces(descriptor: &Descriptor) -> ([Piece; PIECES_MAX], usize) {
     let none = (Iovec { start: std::ptr::null_mut(), length: 0 }, std::ptr::null_mut());
     let (mut pieces, mut count) = ([none; PIECES_MAX], 0);
-    for segment in descriptor.segments().iter().filter(|segment| segment.length > 0).take(PIECES_MAX) {
+    for segment in descriptor.segments().iter().filter(|segment| segment.length > 0).take(PIECES_MAX - 1) {
         // In bounds, as was checked when the descriptor was posted.
         let start = segment.region().memory().start().as_ptr().wrapping_add(segment.offset as usize);
         let iovec = Iovec { start: start.cast(), length: segment.length as usize };
@@ -464,7 +522,7 @@ impl Port for FabricPort {
     }
 
     fn progress(&mut self, now: Instant, sink: &mut dyn Sink) {
-        if self.endpoint.is_none() {
+        if !self.is_open {
             return;
         }
         self.is_stalled = false;
@@ -483,11 +541,14 @@ impl Port for FabricPort {
     }
 
     fn prepare_sleep(&mut self, now: Instant) -> Option<Sleep> {
-        let Some(endpoint) = &self.endpoint else { return Some(Sleep { fd: None, until: None }) };
+        if !self.is_open {
+            return Some(Sleep { fd: None, until: None });
+        }
         if self.is_lost || self.voice.tidings().is_some() {
             return None;
         }
-        if self.has_bell && !endpoint.completions.may_sleep(endpoint.events.as_ref()) {
+        let may_sleep = |endpoint: &mut Endpoint| endpoint.completions.may_sleep(endpoint.events.as_ref());
+        if self.has_bell && !self.seat.with(may_sleep).unwrap_or_default() {
             return None;
         }
         let fd = self.ears.clone();

@@ -18,7 +18,8 @@ struct Keys {
 /// A key that nobody guesses, where the application chooses.
 fn random_key() -> Result<u64, Error> {
     let mut key = [0; 8];
-    rustix::rand::getrandom(&mut key, rustix::rand::GetRandomFlags::empty()).map_err(Error::system("choosing a key"))?;
+    rustix::rand::getrandom(&mut key, rustix::rand::GetRandomFlags::empty())
+        .map_err(Error::system("choosing a key"))?;
     let key = u64::from_le_bytes(key);
     Ok(if key == PAGE_KEY { !key } else { key })
 }
@@ -100,13 +101,36 @@ impl Page {
 pub(super) struct TagDomain {
     // Declared before the domain, so that it ends first.
     pub(super) page: Option<Page>,
+    overflow: Overflow,
     pub(super) domain: Arc<Domain>,
+}
+
+/// Memory behind every receive, for what a message has too much. Providers know that they must not write beyond a receive, but break
+/// the connection without a word when a message is too long (`tcp`), or never come back (`shm`). Nothing reads it, and the
+/// system gives it pages only when it is written.
+#[derive(Debug)]
+struct Overflow {
+    // Declared before the memory, so that it ends first.
+    registration: Option<Registration>,
+    memory: Memory,
 }
 
 impl TagDomain {
     /// Gives a tag its domain, and the domain its page.
-    pub(super) fn open(domain: Arc<Domain>, has_page: bool) -> Result<Self, Error> {
+    pub(super) fn open(domain: Arc<Domain>, has_page: bool, is_local: bool, longest: u32) -> Result<Self, Error> {
         let page = has_page.then(|| Page::open(&domain)).transpose()?;
-        Ok(Self { page, domain })
+        let memory = Memory::new(longest as usize)?;
+        // SAFETY: the memory is unmapped after the registration has ended, and every connection of the domain holds both.
+        let register = || unsafe { Registration::new(&domain, &memory, Access::LOCAL, random_key()?) };
+        let registration = is_local.then(register).transpose()?;
+        Ok(Self { page, overflow: Overflow { registration, memory }, domain })
+    }
+
+    /// What follows the pieces of a receive.
+    pub(super) fn overflow(&self) -> Piece {
+        let memory = &self.overflow.memory;
+        let iovec = Iovec { start: memory.start().as_ptr().cast(), length: memory.len() };
+        let descriptor = self.overflow.registration.as_ref().map(Registration::descriptor);
+        (iovec, descriptor.unwrap_or(std::ptr::null_mut()))
     }
 }

@@ -102,8 +102,8 @@ impl Door {
         }
     }
 
-    /// Somebody who has come, and who it is.
-    pub(super) fn next(&self, silence: Duration) -> Result<Option<(OwnedFd, String)>, Error> {
+    /// Somebody who has come, who it is, and whether it is this process.
+    pub(super) fn next(&self, silence: Duration) -> Result<Option<(OwnedFd, String, bool)>, Error> {
         let found = match self {
             Self::Tcp(listener, _) => {
                 listener.accept().map(|(socket, peer)| (OwnedFd::from(socket), Some(peer.to_string())))
@@ -114,26 +114,29 @@ impl Door {
             Ok(found) => found,
             Err(error) => {
                 return match error.kind() {
-                    io::ErrorKind::WouldBlock
-                    | io::ErrorKind::Interrupted
-                    | io::ErrorKind::ConnectionAborted => Ok(None),
+                    io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted | io::ErrorKind::ConnectionAborted => {
+                        Ok(None)
+                    }
                     _ => Err(Error::io("accepting a connection")(error)),
                 };
             }
         };
         rustix::io::ioctl_fionbio(&socket, true).map_err(Error::system("preparing a socket"))?;
-        let peer = match peer {
+        let (peer, is_own) = match peer {
             // Who is gone already, or another user, has not come.
             Some(peer) => match watch(&socket, silence) {
-                Ok(()) => peer,
+                Ok(()) => (peer, false),
                 Err(_) => return Ok(None),
             },
             None => match (check_user(&socket), sockopt::socket_peercred(&socket)) {
-                (Ok(()), Ok(peer)) => format!("process {}", peer.pid.as_raw_nonzero()),
+                (Ok(()), Ok(peer)) => {
+                    let is_own = peer.pid == rustix::process::getpid();
+                    (format!("process {}", peer.pid.as_raw_nonzero()), is_own)
+                }
                 _ => return Ok(None),
             },
         };
-        Ok(Some((socket, peer)))
+        Ok(Some((socket, peer, is_own)))
     }
 
     /// Sleeps until somebody comes, or one of those says something.
