@@ -13,11 +13,13 @@ use rustix::buffer::spare_capacity;
 use rustix::event::epoll;
 use rustix::fd::OwnedFd;
 use std::collections::VecDeque;
+use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 /// A descriptor of this queue completed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Completion {
     /// The VI.
     pub vi: ViId,
@@ -26,12 +28,14 @@ pub struct Completion {
 }
 
 /// A completion queue. It belongs to one thread; VIs may be made for it by any.
-#[derive(Debug)]
 pub struct CompletionQueue {
     core: Arc<CqCore>,
     nic: Arc<NicCore>,
     budget: SpinBudget,
     rounded: Instant,
+    // Empty between two calls; kept for their room.
+    due: Vec<Arc<ViCore>>,
+    ready: Vec<epoll::Event>,
 }
 
 /// Time is of little account to VIs that are busy, so all of them get their turn for its sake only so often.
@@ -44,6 +48,8 @@ pub(crate) struct CqCore {
     capacity: usize,
     entries: Mutex<Entries>,
     members: Mutex<Members>,
+    // VIs that have it. References are no measure: the attendant keeps some for a while.
+    users: AtomicUsize,
 }
 
 #[derive(Debug, Default)]
@@ -88,8 +94,8 @@ impl CqCore {
     }
 
     pub(crate) fn add(&self, vi: &Arc<ViCore>) {
+        self.users.fetch_add(1, Ordering::AcqRel);
         let mut members = self.members();
-        members.vis.retain(|member| member.vi.strong_count() > 0);
         members.vis.push(Member { id: vi.id, vi: Arc::downgrade(vi), readiness: None });
     }
 
@@ -109,14 +115,44 @@ impl CqCore {
         if let Some(member) = members.vis.iter_mut().find(|member| member.id == vi.id) {
             member.readiness = watched;
         }
+        drop(members);
+        // An owner that sleeps does so on what it saw when it lay down.
+        self.entries().notice.ring();
+    }
+
+    /// A VI's connection is over: nothing is to be learned from its file any more, and it is not kept open.
+    pub(crate) fn unwatch(&self, vi: ViId) {
+        let mut members = self.members();
+        let Members { vis, epoll } = &mut *members;
+        let file = vis.iter_mut().find(|member| member.id == vi).and_then(|member| member.readiness.take());
+        if let (Some(file), Some(epoll)) = (file, epoll) {
+            // Fails only when it is not there.
+            let _ = epoll::delete(&**epoll, &*file);
+        }
+    }
+
+    /// A VI is gone, and what it completed that nobody asked for.
+    pub(crate) fn remove(&self, vi: ViId) {
+        self.unwatch(vi);
+        self.members().vis.retain(|member| member.id != vi);
+        self.entries().entries.retain(|entry| entry.vi != vi);
+        self.users.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+impl fmt::Debug for CompletionQueue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CompletionQueue").field("core", &self.core).finish_non_exhaustive()
     }
 }
 
 impl CompletionQueue {
     pub(crate) fn new(nic: Arc<NicCore>, capacity: usize) -> Self {
-        let core = CqCore { capacity, entries: Mutex::default(), members: Mutex::default() };
+        let core =
+            CqCore { capacity, entries: Mutex::default(), members: Mutex::default(), users: AtomicUsize::new(0) };
         let budget = SpinBudget::new(Waiting::Adaptive);
-        Self { core: Arc::new(core), nic, budget, rounded: Instant::now() }
+        let (due, ready) = (Vec::new(), Vec::with_capacity(EVENTS));
+        Self { core: Arc::new(core), nic, budget, rounded: Instant::now(), due, ready }
     }
 
     /// Sets how its owner waits; adaptively if nothing is said.
@@ -161,14 +197,13 @@ impl CompletionQueue {
     /// Looks after the VIs that something came for; after all of them when their time has come.
     fn progress(&mut self, now: Instant) {
         let all = now.duration_since(self.rounded) >= ROUND;
-        let mut due: Vec<Arc<ViCore>> = Vec::new();
-        let mut ready: Vec<epoll::Event> = Vec::with_capacity(EVENTS);
+        let Self { core, due, ready, .. } = self;
         {
-            let members = self.core.members();
+            let members = core.members();
             if let Some(epoll) = members.epoll.as_ref().filter(|_| !all) {
                 let at_once = rustix::time::Timespec { tv_sec: 0, tv_nsec: 0 };
                 // An error is a signal, and the next turn looks again.
-                let _ = epoll::wait(&**epoll, spare_capacity(&mut ready), Some(&at_once));
+                let _ = epoll::wait(&**epoll, spare_capacity(ready), Some(&at_once));
             }
             for member in &members.vis {
                 let called = ready.iter().any(|event| event.data.u64() == member.id.0);
@@ -179,11 +214,12 @@ impl CompletionQueue {
                 }
             }
         }
+        ready.clear();
+        for vi in due.drain(..) {
+            vi.progress(now);
+        }
         if all {
             self.rounded = now;
-        }
-        for vi in due {
-            vi.progress(now);
         }
     }
 
@@ -232,8 +268,8 @@ impl CompletionQueue {
         files.extend(epoll);
         for (vi, is_watched) in &vis {
             match vi.prepare_sleep(now) {
-                Some(Some(sleep)) => {
-                    asleep.push(vi);
+                Some(Some((sleep, connection))) => {
+                    asleep.push((vi, connection));
                     files.extend(sleep.fd.filter(|_| !is_watched));
                     until = [until, sleep.until].into_iter().flatten().min();
                 }
@@ -244,14 +280,18 @@ impl CompletionQueue {
                 }
             }
         }
-        let outcome = if quiet && self.core.entries().entries.is_empty() {
+        let is_empty = {
+            let entries = self.core.entries();
+            entries.entries.is_empty() && entries.missed == 0
+        };
+        let outcome = if quiet && is_empty {
             let files: Vec<&OwnedFd> = files.iter().map(|file| &**file).collect();
             poll_fds(&files, deadline, until)
         } else {
             Ok(())
         };
-        for vi in asleep {
-            vi.end_sleep();
+        for (vi, connection) in asleep {
+            vi.end_sleep(connection);
         }
         self.core.entries().notice.end();
         // Whoever was due is found by time as well as by file.
@@ -265,6 +305,6 @@ impl CompletionQueue {
     ///
     /// The queue itself, unchanged, while a VI has it.
     pub fn destroy(self) -> Result<(), InUse<Self>> {
-        if Arc::strong_count(&self.core) == 1 { Ok(()) } else { Err(InUse(self)) }
+        if self.core.users.load(Ordering::Acquire) == 0 { Ok(()) } else { Err(InUse(self)) }
     }
 }

@@ -3,10 +3,9 @@
 //! VI Architecture 1.0, "Descriptors": a control segment (operation, status, length, immediate data), an address segment
 //! for RDMA, and data segments to gather from or scatter to.
 
-use crate::memory::{MemoryHandle, Region};
+use crate::memory::{Memory, MemoryHandle, Region};
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 /// What a descriptor does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -221,7 +220,7 @@ impl Descriptor {
             }
             let take = (into.len() as u64).min(length - offset) as usize;
             let (now, later) = into.split_at_mut(take);
-            segment.region.memory.read(segment.offset + offset, now)?;
+            segment.region.memory.read(segment.offset.checked_add(offset)?, now)?;
             (into, offset) = (later, 0);
             if into.is_empty() {
                 break;
@@ -240,7 +239,7 @@ impl Descriptor {
             }
             let take = (from.len() as u64).min(length - offset) as usize;
             let (now, later) = from.split_at(take);
-            segment.region.memory.write(segment.offset + offset, now)?;
+            segment.region.memory.write(segment.offset.checked_add(offset)?, now)?;
             (from, offset) = (later, 0);
             if from.is_empty() {
                 break;
@@ -249,21 +248,49 @@ impl Descriptor {
         from.is_empty().then_some(())
     }
 
-    /// Notes in the regions that a posted descriptor points to them.
-    pub(crate) fn claim(&mut self) {
-        debug_assert!(!self.claimed);
+    /// Goes through the `length` bytes from `offset` on, a stretch of memory at a time: `each` gets the memory, the place in it, how
+    /// many bytes came before, and how many there are. `None` when they are not all inside, or `each` says so.
+    pub(crate) fn stretches(
+        &self,
+        mut offset: u64,
+        length: u64,
+        mut each: impl FnMut(&Memory, u64, usize, usize) -> Option<()>,
+    ) -> Option<()> {
+        let mut done = 0;
         for segment in &self.segments {
-            segment.region.posted.fetch_add(1, Ordering::AcqRel);
+            if done == length {
+                break;
+            }
+            let whole = u64::from(segment.length);
+            if offset >= whole {
+                offset -= whole;
+                continue;
+            }
+            let take = (length - done).min(whole - offset);
+            each(&segment.region.memory, segment.offset.checked_add(offset)?, done as usize, take as usize)?;
+            (done, offset) = (done + take, 0);
+        }
+        (done == length).then_some(())
+    }
+
+    /// Notes in the regions that a posted descriptor points to them. `false`, and nothing is noted, when the registration of one
+    /// has ended.
+    pub(crate) fn claim(&mut self) -> bool {
+        debug_assert!(!self.claimed);
+        for (at, segment) in self.segments.iter().enumerate() {
+            if !segment.region.hold.claim() {
+                self.segments[..at].iter().for_each(|segment| segment.region.hold.release());
+                return false;
+            }
         }
         self.claimed = true;
+        true
     }
 
     /// Ends what `claim` began.
     pub(crate) fn release(&mut self) {
         if std::mem::take(&mut self.claimed) {
-            for segment in &self.segments {
-                segment.region.posted.fetch_sub(1, Ordering::AcqRel);
-            }
+            self.segments.iter().for_each(|segment| segment.region.hold.release());
         }
     }
 }

@@ -43,6 +43,34 @@ pub fn end_sleep(own_sleeps: &AtomicU32) {
     own_sleeps.store(0, Ordering::Relaxed);
 }
 
+/// The sender's half where a sleep is ended by a message of the kernel's, which costs more than a futex nobody sleeps on: what it does
+/// after it has published something. The sleeper's flag is the number of its sleep, 0 when it is awake, and `called` the number of the sleep
+/// that it was last called out of.
+///
+/// Returns whether the sleeper is to be called: once for each sleep, however much is published meanwhile.
+#[inline]
+pub fn must_call(peer_sleeps: &AtomicU32, called: &mut u32) -> bool {
+    // Pairs with the fence in `begin_sleep`: publish before look.
+    fence(Ordering::SeqCst);
+    let number = peer_sleeps.load(Ordering::Relaxed);
+    if number == 0 || number == *called {
+        return false;
+    }
+    *called = number;
+    true
+}
+
+/// The sleeper's half for [`must_call`]: raises the flag with the number of the sleep, another one than the last and not 0.
+///
+/// The caller must look for messages after this call, and only then wait. Who takes a call away that others still sleep for raises
+/// the flag anew before it looks for messages.
+#[inline]
+pub fn begin_sleep(own_sleeps: &AtomicU32, number: u32) {
+    own_sleeps.store(number, Ordering::Relaxed);
+    // Pairs with the fence in `must_call`: flag before look.
+    fence(Ordering::SeqCst);
+}
+
 #[cfg(all(test, loom))]
 mod loom_model {
     //! Every interleaving of a sender and a receiver, with the futex as the kernel has it: a wait compares and sleeps in one step.

@@ -9,7 +9,7 @@ use rustix::fs::{MemfdFlags, SealFlags};
 use rustix::mm::{MapFlags, ProtFlags};
 use std::any::Any;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// Bytes that can be registered. Other threads and peers may write them at any time, so they are copied in and
@@ -50,7 +50,8 @@ impl Memory {
         Self::mapped(start, length, None)
     }
 
-    /// Memory in a file without a name, sealed against any change of size, which peers of this host can map.
+    /// Memory in a file without a name, sealed against any change of size, which peers of this host can map. A provider
+    /// that hands the file to peers seals it further, by what they may do with the region.
     ///
     /// # Errors
     ///
@@ -59,7 +60,7 @@ impl Memory {
         let fd = rustix::fs::memfd_create("obvia-region", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)
             .map_err(Error::system("creating memory"))?;
         rustix::fs::ftruncate(&fd, length.max(1) as u64).map_err(Error::system("sizing memory"))?;
-        let seals = SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL;
+        let seals = SealFlags::SHRINK | SealFlags::GROW;
         rustix::fs::fcntl_add_seals(&fd, seals).map_err(Error::system("sealing memory"))?;
         let protection = ProtFlags::READ | ProtFlags::WRITE;
         // SAFETY: a fresh mapping at an address of the kernel's choice touches no memory in use; the file cannot shrink.
@@ -82,8 +83,9 @@ impl Memory {
     ///
     /// # Safety
     ///
-    /// `start..start + length` must be readable and writable as long as the value, or a region made of it, lives, and
-    /// nothing may rely on what the bytes are while peers may write them.
+    /// `start..start + length` must be readable and writable as long as the value lives, or a region made of it, or a descriptor that
+    /// points into that region (completed or not), or a connection of its NIC that peers reach it by; and nothing may rely on
+    /// what the bytes are while peers may write them.
     pub unsafe fn adopt(start: NonNull<u8>, length: usize) -> Self {
         Self { start, length, owner: Owner::Foreign }
     }
@@ -138,6 +140,34 @@ impl Memory {
         // SAFETY: writable by the invariant; `from` is a shared reference to memory that nobody writes, which registered
         // memory is not, so they do not overlap.
         unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), into.as_ptr(), from.len()) };
+        Some(())
+    }
+
+    /// Copies bytes in from memory that somebody else may write meanwhile: `length` of them, from `at` on. `None` when they do
+    /// not all fit inside, or are not all there.
+    pub fn write_view(&self, offset: u64, from: RegionView<'_>, at: usize, length: usize) -> Option<()> {
+        if !self.holds(offset, length as u64) {
+            return None;
+        }
+        // SAFETY: in bounds by the check above.
+        let into = unsafe { self.start.add(offset as usize) };
+        // SAFETY: writable by the invariant, for `length` bytes by the check.
+        unsafe { from.copy_to_raw(at, into.as_ptr(), length) }
+    }
+
+    /// Copies bytes out to where a mapping that this process shares with others lies. `None` when they do not all lie inside.
+    ///
+    /// # Safety
+    ///
+    /// `into..into + length` must be writable, and outside of this memory.
+    pub(crate) unsafe fn read_to_raw(&self, offset: u64, into: *mut u8, length: usize) -> Option<()> {
+        if !self.holds(offset, length as u64) {
+            return None;
+        }
+        // SAFETY: in bounds by the check above.
+        let from = unsafe { self.start.add(offset as usize) };
+        // SAFETY: readable by the invariant and the check; `into` is as the caller promises; any bytes are valid.
+        unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), into, length) };
         Some(())
     }
 
@@ -214,6 +244,8 @@ pub(crate) struct Tag {
     pub(crate) nic: u64,
     /// Tells the tags of one process apart.
     pub(crate) number: u64,
+    // Registered regions and VIs that have it. References are no measure: completed descriptors and the attendant keep some for a while.
+    pub(crate) users: AtomicUsize,
 }
 
 impl ProtectionTag {
@@ -223,7 +255,7 @@ impl ProtectionTag {
     ///
     /// The tag itself, unchanged, while a region or a VI has it.
     pub fn destroy(self) -> Result<(), InUse<Self>> {
-        if Arc::strong_count(&self.core) == 1 { Ok(()) } else { Err(InUse(self)) }
+        if self.core.users.load(Ordering::Acquire) == 0 { Ok(()) } else { Err(InUse(self)) }
     }
 }
 
@@ -248,9 +280,7 @@ pub struct Region {
     pub(crate) tag: Arc<Tag>,
     pub(crate) access: Access,
     pub(crate) handle: OnceLock<MemoryHandle>,
-    pub(crate) registered: AtomicBool,
-    // Segments of posted descriptors that point here.
-    pub(crate) posted: AtomicU32,
+    pub(crate) hold: Hold,
 }
 
 impl Region {
@@ -270,7 +300,38 @@ impl Region {
     }
 
     pub(crate) fn is_registered(&self) -> bool {
-        self.registered.load(Ordering::Acquire)
+        self.hold.0.load(Ordering::Acquire) & Hold::ENDED == 0
+    }
+}
+
+/// Segments of posted descriptors that point to a region, and whether its registration has ended: in one word, so that nobody posts
+/// a descriptor while another thread takes the registration back.
+#[derive(Debug, Default)]
+pub(crate) struct Hold(AtomicU32);
+
+impl Hold {
+    const ENDED: u32 = 1 << 31;
+
+    /// One more posted segment. `false`: the registration has ended.
+    pub(crate) fn claim(&self) -> bool {
+        // A queue's depth times its segments is far from the last bit.
+        let more = |word: u32| (word & Self::ENDED == 0 && word < Self::ENDED - 1).then(|| word + 1);
+        self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, more).is_ok()
+    }
+
+    /// Ends a claim.
+    pub(crate) fn release(&self) {
+        self.0.fetch_sub(1, Ordering::AcqRel);
+    }
+
+    /// Ends the registration, unless something posted points to the region.
+    pub(crate) fn end_unused(&self) -> bool {
+        self.0.compare_exchange(0, Self::ENDED, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    }
+
+    /// Ends the registration.
+    pub(crate) fn end(&self) {
+        self.0.fetch_or(Self::ENDED, Ordering::AcqRel);
     }
 }
 

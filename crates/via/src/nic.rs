@@ -4,13 +4,13 @@ pub(crate) mod attendant;
 
 use crate::completion::CompletionQueue;
 use crate::connection::Listener;
-use crate::memory::{Access, InUse, Memory, MemoryHandle, MemoryRegion, ProtectionTag, Region, Tag};
+use crate::memory::{Access, Hold, InUse, Memory, MemoryHandle, MemoryRegion, ProtectionTag, Region, Tag};
 use crate::spi::{Intent, Provider, Refusal};
 use crate::vi::{Vi, ViAttributes};
 use crate::{Error, RemoteAddress};
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 /// What two VIs promise each other. VI Architecture 1.0, "Reliability Levels".
@@ -130,7 +130,7 @@ impl Nic {
     pub fn protection_tag(&self) -> ProtectionTag {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        ProtectionTag { core: Arc::new(Tag { nic: self.core.id, number }) }
+        ProtectionTag { core: Arc::new(Tag { nic: self.core.id, number, users: AtomicUsize::new(0) }) }
     }
 
     /// Registers memory.
@@ -152,12 +152,12 @@ impl Nic {
             tag: Arc::clone(&tag.core),
             access,
             handle: OnceLock::new(),
-            registered: AtomicBool::new(true),
-            posted: AtomicU32::new(0),
+            hold: Hold::default(),
             provider: OnceLock::new(),
         });
         let handle = self.core.provider.register(&region)?.unwrap_or_else(|| self.core.new_handle());
         let _ = region.handle.set(handle);
+        tag.core.users.fetch_add(1, Ordering::AcqRel);
         self.core.regions.write().unwrap_or_else(PoisonError::into_inner).insert(handle, Arc::clone(&region));
         Ok(MemoryRegion { core: region, handle, nic: Arc::clone(&self.core) })
     }
@@ -227,9 +227,10 @@ impl NicCore {
     }
 
     fn forget(&self, handle: MemoryHandle, region: &Arc<Region>) {
-        region.registered.store(false, Ordering::Release);
+        region.hold.end();
         self.provider.deregister(region);
         self.regions.write().unwrap_or_else(PoisonError::into_inner).remove(&handle);
+        region.tag.users.fetch_sub(1, Ordering::AcqRel);
     }
 
     pub(crate) fn attend(&self) -> &attendant::Attendant {
@@ -244,7 +245,7 @@ impl crate::memory::MemoryRegion {
     ///
     /// The region itself, unchanged, while a posted descriptor points to it.
     pub fn deregister(self) -> Result<(), InUse<Self>> {
-        if self.core.posted.load(Ordering::Acquire) > 0 { Err(InUse(self)) } else { Ok(()) }
+        if self.core.hold.end_unused() { Ok(()) } else { Err(InUse(self)) }
     }
 }
 

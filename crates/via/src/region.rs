@@ -101,6 +101,26 @@ impl<'a> RegionView<'a> {
         Some(())
     }
 
+    /// Copies `length` bytes from `offset` on to a place that no reference may be made to, since others may write it. `None` when they
+    /// do not all lie inside the view.
+    ///
+    /// # Safety
+    ///
+    /// `into..into + length` must be writable.
+    #[inline]
+    pub unsafe fn copy_to_raw(self, offset: usize, into: *mut u8, length: usize) -> Option<()> {
+        let end = offset.checked_add(length)?;
+        if end > self.length {
+            return None;
+        }
+        // SAFETY: in bounds by the check above, so inside the mapping by invariant 1.
+        let from = unsafe { self.start.add(offset) };
+        // SAFETY: `from` is readable for `length` bytes, `into` is as the caller promises; any bytes are valid. They may overlap:
+        // a view can be of memory that the caller has as well.
+        unsafe { std::ptr::copy(from, into, length) };
+        Some(())
+    }
+
     /// The part of the view from `offset` on, `length` bytes long. `None` when it does not lie inside, or does not
     /// begin at a multiple of 8.
     #[inline]

@@ -9,7 +9,7 @@ use crate::descriptor::{Descriptor, RemoteAddress, Status};
 use crate::error::Ended;
 use crate::memory::{MemoryHandle, Region};
 use crate::nic::{Attributes, Reliability};
-use crate::{Deadline, Error, Memory};
+use crate::{Deadline, Error, Memory, RegionView};
 use rustix::fd::OwnedFd;
 use std::fmt;
 use std::sync::Arc;
@@ -69,7 +69,7 @@ pub trait Provider: Send + Sync + fmt::Debug {
         Ok(None)
     }
 
-    /// A region is registered no more. Descriptors that are posted may still point to it.
+    /// A region's registration ended: its handle names nothing any more. Descriptors that are posted may still point to it.
     fn deregister(&self, region: &Arc<Region>) {
         let _ = region;
     }
@@ -177,9 +177,11 @@ pub trait Port: Send + fmt::Debug {
     fn progress(&mut self, now: Instant, sink: &mut dyn Sink);
 
     /// Prepares for a sleep: what to sleep on, and when to call again at the latest. `None` when there is something to do now.
+    ///
+    /// Several threads may sleep at a time. Each `Some` is followed by one [`Self::end_sleep`].
     fn prepare_sleep(&mut self, now: Instant) -> Option<Sleep>;
 
-    /// The sleep is over, or did not happen.
+    /// A sleep that was prepared is over, or did not happen.
     fn end_sleep(&mut self) {}
 
     /// A file that is readable when a message came, whether or not a sleep was prepared; `None` where only calling tells.
@@ -263,6 +265,21 @@ pub trait Sink {
 
     /// Puts bytes of the message that was begun in their place; what lies outside of it is left out.
     fn fill_message(&mut self, offset: u32, bytes: &[u8]);
+
+    /// As [`Self::fill_message`], from memory that the peer may write meanwhile: `length` bytes of it, from `at` on. What lies
+    /// outside of the view is left out as well.
+    fn fill_message_from(&mut self, offset: u32, view: RegionView<'_>, at: usize, length: usize) {
+        let (mut buffer, mut done) = ([0; 1024], 0);
+        while done < length {
+            let some = &mut buffer[..(length - done).min(1024)];
+            if view.copy_to(at.saturating_add(done), some).is_none() {
+                return;
+            }
+            // A message has a length of 32 bits, and what is outside of it is left out.
+            self.fill_message(offset.saturating_add(done as u32), some);
+            done += some.len();
+        }
+    }
 
     /// Completes the message that was begun.
     fn end_message(&mut self, immediate: Option<u32>);

@@ -163,7 +163,12 @@ impl Vi {
     /// be tried again.
     pub fn request(&mut self, address: &str, private: &[u8], deadline: Deadline) -> Result<Vec<u8>, Error> {
         let offer = self.offer(private)?;
-        let (port, peers) = self.core.nic.provider.connect_tagged(self.core.tag(), address, &offer, deadline)?;
+        let (mut port, peers) = self.core.nic.provider.connect_tagged(self.core.tag(), address, &offer, deadline)?;
+        if peers.reliability != offer.reliability {
+            port.disconnect();
+            let why = format!("one VI has {}, the other {}", offer.reliability, peers.reliability);
+            return Err(Error::Refused { why });
+        }
         self.core.connected(port, offer.max_transfer.min(peers.max_transfer));
         Ok(peers.private)
     }
@@ -205,7 +210,7 @@ impl Vi {
 
 impl Drop for Vi {
     fn drop(&mut self) {
-        self.core.disconnect();
+        self.core.retire();
     }
 }
 
@@ -223,14 +228,15 @@ impl WorkQueue {
 
     /// The oldest completed descriptor, if there is one. Never blocks.
     pub fn done(&mut self) -> Option<Box<Descriptor>> {
-        self.core.done(self.which, Instant::now())
+        self.core.done(self.which, Instant::now()).ok().flatten()
     }
 
     /// Waits for the next completed descriptor.
     ///
     /// # Errors
     ///
-    /// [`Error::TimedOut`]; [`Error::BadState`] when completions of this queue are announced by a completion queue, whose wait it is.
+    /// [`Error::TimedOut`]; [`Error::Disconnected`] when the connection broke and nothing is left to complete;
+    /// [`Error::BadState`] when completions of this queue are announced by a completion queue, whose wait it is.
     pub fn wait(&mut self, deadline: Deadline) -> Result<Box<Descriptor>, Error> {
         if self.core.completes_elsewhere(self.which) {
             return Err(Error::BadState { what: "the queue's completions are announced by a completion queue" });
@@ -239,11 +245,15 @@ impl WorkQueue {
         let mut polls = self.budget.polls();
         loop {
             let now = Instant::now();
-            if let Some(descriptor) = self.core.done(self.which, now) {
-                if polls != Some(0) {
-                    self.budget.polling_paid();
+            match self.core.done(self.which, now) {
+                Ok(None) => {}
+                Ok(Some(descriptor)) => {
+                    if polls != Some(0) {
+                        self.budget.polling_paid();
+                    }
+                    return Ok(descriptor);
                 }
-                return Ok(descriptor);
+                Err(why) => return Err(Error::Disconnected { peer: self.core.peer(), why }),
             }
             if deadline.is_over() {
                 return Err(Error::TimedOut);

@@ -60,6 +60,7 @@ const FLOORS: &[Floor] = &[
         may_know: &["obvia"],
         stranger_to: &["obvia-via", "obvia-rpc"],
     },
+    Floor { folder: "testing/conformance", package: "obvia-conformance", may_know: &["obvia-via"], stranger_to: &[] },
     Floor { folder: "xtask", package: "xtask", may_know: &[], stranger_to: &[] },
 ];
 

@@ -4,6 +4,7 @@ use crate::Deadline;
 use crate::vi::{ViCore, poll_fds};
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::fd::OwnedFd;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
@@ -22,18 +23,19 @@ pub(crate) struct Attendant {
 struct Shared {
     vis: Mutex<Vec<Weak<ViCore>>>,
     bell: Option<OwnedFd>,
+    is_over: AtomicBool,
 }
 
 impl Attendant {
     /// Starts the thread. It ends when the NIC is gone.
     pub(crate) fn start() -> Self {
         let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).ok();
-        let shared = Arc::new(Shared { vis: Mutex::default(), bell });
-        let theirs = Arc::downgrade(&shared);
+        let shared = Arc::new(Shared { vis: Mutex::default(), bell, is_over: AtomicBool::new(false) });
+        let theirs = Arc::clone(&shared);
         // Without the thread VIs go on as long as they are called.
         let _ = std::thread::Builder::new().name("obvia-nic".to_owned()).spawn(move || {
-            while let Some(shared) = theirs.upgrade() {
-                shared.round();
+            while !theirs.is_over.load(Ordering::Acquire) {
+                theirs.round();
             }
         });
         Self { shared }
@@ -44,12 +46,19 @@ impl Attendant {
         vis.retain(|other| other.strong_count() > 0 && !std::ptr::eq(other.as_ptr(), Arc::as_ptr(vi)));
         vis.push(Arc::downgrade(vi));
         drop(vis);
+        self.ring();
+    }
+
+    /// Has the thread look at all its VIs.
+    pub(crate) fn ring(&self) {
         self.shared.ring();
     }
 }
 
 impl Drop for Attendant {
     fn drop(&mut self) {
+        // First: the thread takes the ring and looks.
+        self.shared.is_over.store(true, Ordering::Release);
         self.shared.ring();
     }
 }

@@ -1,9 +1,10 @@
 //! What the two queues of a VI share: the connection, the lock, and sleeping.
 
 use super::queues::{Line, Queues};
-use super::{PostError, Queue, State, ViAttributes, ViId};
+use super::{PostError, PostFault, Queue, State, ViAttributes, ViId};
 use crate::completion::{CompletionQueue, CqCore};
 use crate::descriptor::{Descriptor, Status};
+use crate::error::Ended;
 use crate::memory::Tag;
 use crate::nic::{NicCore, Reliability};
 use crate::spi::{Port, Sleep};
@@ -33,7 +34,26 @@ pub(crate) struct ViCore {
 struct Inner {
     port: Option<Box<dyn Port>>,
     queues: Queues,
+    // Counts connections, so that a sleep that a connection did not survive ends none of the next one's.
+    connection: u64,
+    attendance: Attendance,
 }
+
+/// How the NIC's attendant stands to a VI.
+#[derive(Default)]
+struct Attendance {
+    /// It does not look at the VI by time: whoever comes to look after the VI calls it.
+    dormant: bool,
+    /// It prepared the port for a sleep.
+    sleeps: bool,
+    /// Looks since somebody was last found at work on the VI.
+    quiet: u32,
+}
+
+/// Looks after which the attendant leaves a VI to those who sleep on it, but for what time demands.
+const QUIET: u32 = 8;
+/// How often a VI is looked at whose connection has ended: its file may be readable for ever, and says nothing.
+const BROKEN_TICK: Duration = Duration::from_millis(10);
 
 impl fmt::Debug for ViCore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -68,6 +88,7 @@ impl ViCore {
             id,
             nic: Arc::clone(&nic),
             tag,
+            reliability: attributes.reliability,
             state: State::Idle,
             max_transfer: own_max_transfer,
             send: line(send),
@@ -81,14 +102,24 @@ impl ViCore {
             nic,
             reliability: attributes.reliability,
             own_max_transfer,
-            inner: Mutex::new(Inner { port: None, queues }),
+            inner: Mutex::new(Inner { port: None, queues, connection: 0, attendance: Attendance::default() }),
             attended: AtomicBool::new(false),
             sleepers: AtomicU32::new(0),
         });
+        core.lock().queues.tag.users.fetch_add(1, Ordering::AcqRel);
         for queue in core.completion_queues() {
             queue.add(&core);
         }
         Ok(core)
+    }
+
+    /// The VI is gone: it uses nothing any more, though its completion queues or the attendant may still look at it.
+    pub(super) fn retire(&self) {
+        self.disconnect();
+        for queue in self.completion_queues() {
+            queue.remove(self.id);
+        }
+        self.lock().queues.tag.users.fetch_sub(1, Ordering::AcqRel);
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
@@ -97,11 +128,7 @@ impl ViCore {
 
     /// The completion queues that announce completions of this VI, each once.
     fn completion_queues(&self) -> Vec<Arc<CqCore>> {
-        let inner = self.lock();
-        let mut queues: Vec<_> =
-            [&inner.queues.send, &inner.queues.receive].iter().filter_map(|line| line.announced_by.clone()).collect();
-        queues.dedup_by(|one, other| Arc::ptr_eq(one, other));
-        queues
+        self.lock().queues.completion_queues()
     }
 
     pub(super) fn state(&self) -> State {
@@ -136,17 +163,20 @@ impl ViCore {
         let readiness = port.readiness();
         let mut inner = self.lock();
         inner.port = Some(port);
+        inner.connection += 1;
+        inner.attendance = Attendance::default();
         let queues = &mut inner.queues;
         (queues.state, queues.max_transfer) = (State::Connected, max_transfer);
         (queues.posted, queues.completed, queues.message) = (0, 0, None);
         // Receives that were posted before.
-        if let Inner { port: Some(port), queues } = &mut *inner {
+        if let Inner { port: Some(port), queues, .. } = &mut *inner {
             port.receive_posted(queues);
         }
-        drop(inner);
-        for queue in self.completion_queues() {
+        // Before anybody else looks at the port, and may find the connection broken.
+        for queue in inner.queues.completion_queues() {
             queue.watch(self, readiness.clone());
         }
+        drop(inner);
         if self.nic.provider.needs_attendance() {
             self.nic.attend().add(self);
         }
@@ -154,9 +184,18 @@ impl ViCore {
 
     pub(super) fn disconnect(&self) {
         let mut inner = self.lock();
+        for queue in inner.queues.completion_queues() {
+            queue.unwatch(self.id);
+        }
+        if inner.attendance.dormant {
+            // It keeps the port's file open while it sleeps.
+            self.nic.attend().ring();
+        }
         if let Some(mut port) = inner.port.take() {
             port.disconnect();
         }
+        inner.connection += 1;
+        inner.attendance = Attendance::default();
         inner.queues.flush(Status::Flushed);
         inner.queues.state = State::Idle;
         inner.queues.max_transfer = self.own_max_transfer;
@@ -168,8 +207,15 @@ impl ViCore {
         if let Err(fault) = inner.queues.check(which, &descriptor) {
             return Err(PostError { descriptor, fault });
         }
-        inner.queues.post(which, descriptor);
-        if let (State::Connected, Some(port)) = (inner.queues.state, &mut inner.port) {
+        if let Err(descriptor) = inner.queues.post(which, descriptor) {
+            return Err(PostError { descriptor, fault: PostFault::Protection });
+        }
+        if inner.queues.state != State::Connected {
+            return Ok(());
+        }
+        // What is posted may be due for a second look when nobody calls any more.
+        self.relieve(inner);
+        if let Some(port) = &mut inner.port {
             match which {
                 Queue::Send => port.submit(Instant::now(), &mut inner.queues),
                 Queue::Receive => port.receive_posted(&mut inner.queues),
@@ -178,29 +224,66 @@ impl ViCore {
         Ok(())
     }
 
-    pub(super) fn done(&self, which: Queue, now: Instant) -> Option<Box<Descriptor>> {
+    /// The oldest completed descriptor of a queue. An error: there is none, and there will be none, since the connection is over.
+    pub(super) fn done(&self, which: Queue, now: Instant) -> Result<Option<Box<Descriptor>>, Ended> {
         let mut inner = self.lock();
         if let Some(done) = inner.queues.line(which).done.pop_front() {
-            return Some(done);
+            return Ok(Some(done));
         }
-        self.attended.store(true, Ordering::Relaxed);
+        self.relieve(&mut inner);
         inner.progress(now);
-        inner.queues.line(which).done.pop_front()
+        match (inner.queues.line(which).done.pop_front(), inner.queues.state) {
+            (None, State::Broken(why)) => Err(why),
+            (done, _) => Ok(done),
+        }
+    }
+
+    /// Who is at the other end, as far as there is one.
+    pub(super) fn peer(&self) -> String {
+        self.lock().port.as_ref().map_or_else(|| "nobody".to_owned(), |port| port.peer())
     }
 
     pub(crate) fn progress(&self, now: Instant) {
-        self.attended.store(true, Ordering::Relaxed);
-        self.lock().progress(now);
+        let mut inner = self.lock();
+        self.relieve(&mut inner);
+        inner.progress(now);
     }
 
-    /// The attendant's progress: what to sleep on until it is due again. `None` where somebody else looks after the VI.
+    /// Somebody looks after the VI. The attendant, if it sleeps until something comes, has to look by time again, whether that goes on.
+    fn relieve(&self, inner: &mut Inner) {
+        self.attended.store(true, Ordering::Relaxed);
+        if inner.attendance.dormant {
+            inner.end_attendants_sleep();
+            self.nic.attend().ring();
+        }
+    }
+
+    /// The attendant's progress: what to sleep on until it is due again. `None`: it is to look again before long.
     pub(crate) fn attend(&self, now: Instant) -> Option<Sleep> {
-        if self.attended.swap(false, Ordering::Relaxed) || self.sleepers.load(Ordering::Relaxed) > 0 {
+        let mut inner = self.inner.try_lock().ok()?;
+        inner.end_attendants_sleep();
+        if self.attended.swap(false, Ordering::Relaxed) {
+            inner.attendance.quiet = 0;
             return None;
         }
-        let mut inner = self.inner.try_lock().ok()?;
         inner.progress(now);
-        inner.port.as_mut()?.prepare_sleep(now)
+        let is_watched = self.sleepers.load(Ordering::Relaxed) > 0;
+        if is_watched && inner.attendance.quiet < QUIET {
+            inner.attendance.quiet += 1;
+            return None;
+        }
+        let mut sleep = inner.port.as_mut()?.prepare_sleep(now)?;
+        inner.attendance.dormant = true;
+        inner.attendance.sleeps = true;
+        if is_watched {
+            // They look after what comes; what time demands they know as of when they went to sleep.
+            sleep.fd = None;
+        }
+        if inner.queues.state != State::Connected {
+            let soon = now + BROKEN_TICK;
+            sleep = Sleep { fd: None, until: Some(sleep.until.map_or(soon, |until| until.min(soon))) };
+        }
+        Some(sleep)
     }
 
     /// Whether there is a port to look after.
@@ -209,47 +292,51 @@ impl ViCore {
     }
 
     /// Prepares for a sleep of a completion queue's owner. Outer `None`: there is something to do now.
-    pub(crate) fn prepare_sleep(&self, now: Instant) -> Option<Option<Sleep>> {
+    /// The number is for [`Self::end_sleep`].
+    pub(crate) fn prepare_sleep(&self, now: Instant) -> Option<Option<(Sleep, u64)>> {
         let mut inner = self.lock();
+        if inner.queues.state != State::Connected {
+            return Some(None);
+        }
         let Some(port) = &mut inner.port else { return Some(None) };
         let sleep = port.prepare_sleep(now)?;
         self.sleepers.fetch_add(1, Ordering::Relaxed);
-        Some(Some(sleep))
+        Some(Some((sleep, inner.connection)))
     }
 
     /// Ends what a successful `prepare_sleep` began.
-    pub(crate) fn end_sleep(&self) {
+    pub(crate) fn end_sleep(&self, connection: u64) {
         self.sleepers.fetch_sub(1, Ordering::Relaxed);
-        if let Some(port) = &mut self.lock().port {
-            port.end_sleep();
-        }
+        self.lock().end_sleep(connection);
     }
 
     /// Sleeps until something may have completed.
     pub(super) fn sleep(&self, which: Queue, deadline: Deadline) -> Result<(), Error> {
         let mut inner = self.lock();
         let notice = inner.queues.line(which).notice.prepare()?;
-        let has_done = !inner.queues.line(which).done.is_empty();
+        let is_over = !inner.queues.line(which).done.is_empty() || matches!(inner.queues.state, State::Broken(_));
         let sleep = match &mut inner.port {
             Some(port) => port.prepare_sleep(Instant::now()),
             None => Some(Sleep { fd: None, until: None }),
         };
-        let has_port = inner.port.is_some();
+        // Nothing was prepared where there is something to do.
+        let connection = sleep.as_ref().filter(|_| inner.port.is_some()).map(|_| inner.connection);
         self.sleepers.fetch_add(1, Ordering::Relaxed);
         drop(inner);
-        if let Some(sleep) = sleep
-            && !has_done
-        {
-            let fds: Vec<&OwnedFd> = sleep.fd.as_deref().into_iter().chain([&*notice]).collect();
-            poll_fds(&fds, deadline, sleep.until)?;
-        }
+        let outcome = match sleep {
+            Some(sleep) if !is_over => {
+                let fds: Vec<&OwnedFd> = sleep.fd.as_deref().into_iter().chain([&*notice]).collect();
+                poll_fds(&fds, deadline, sleep.until)
+            }
+            _ => Ok(()),
+        };
         self.sleepers.fetch_sub(1, Ordering::Relaxed);
         let mut inner = self.lock();
-        if has_port && let Some(port) = &mut inner.port {
-            port.end_sleep();
+        if let Some(connection) = connection {
+            inner.end_sleep(connection);
         }
         inner.queues.line(which).notice.end();
-        Ok(())
+        outcome
     }
 }
 
@@ -257,6 +344,21 @@ impl Inner {
     fn progress(&mut self, now: Instant) {
         if let Some(port) = &mut self.port {
             port.progress(now, &mut self.queues);
+        }
+    }
+
+    fn end_sleep(&mut self, connection: u64) {
+        if let Some(port) = self.port.as_mut().filter(|_| self.connection == connection) {
+            port.end_sleep();
+        }
+    }
+
+    fn end_attendants_sleep(&mut self) {
+        self.attendance.dormant = false;
+        if std::mem::take(&mut self.attendance.sleeps)
+            && let Some(port) = &mut self.port
+        {
+            port.end_sleep();
         }
     }
 }

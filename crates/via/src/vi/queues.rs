@@ -1,16 +1,16 @@
 //! A VI's two queues of descriptors, as its port sees them.
 
 use super::{PostFault, Queue, State, ViId};
+use crate::RegionView;
 use crate::completion::CqCore;
 use crate::descriptor::{Descriptor, Operation, RemoteAddress, Status};
 use crate::error::Ended;
 use crate::memory::{Region, Tag};
-use crate::nic::NicCore;
+use crate::nic::{NicCore, Reliability};
 use crate::notice::Notice;
 use crate::spi::{Intent, Refusal, Sink};
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 /// Descriptors of one queue.
 #[derive(Debug, Default)]
@@ -27,6 +27,7 @@ pub(super) struct Queues {
     pub(super) id: ViId,
     pub(super) nic: Arc<NicCore>,
     pub(super) tag: Arc<Tag>,
+    pub(super) reliability: Reliability,
     pub(super) state: State,
     pub(super) max_transfer: u32,
     pub(super) send: Line,
@@ -46,6 +47,14 @@ impl Queues {
         }
     }
 
+    /// The completion queues that announce completions, each once.
+    pub(super) fn completion_queues(&self) -> Vec<Arc<CqCore>> {
+        let mut queues: Vec<_> =
+            [&self.send, &self.receive].iter().filter_map(|line| line.announced_by.clone()).collect();
+        queues.dedup_by(|one, other| Arc::ptr_eq(one, other));
+        queues
+    }
+
     /// Whether a descriptor may be posted.
     pub(super) fn check(&self, which: Queue, descriptor: &Descriptor) -> Result<(), PostFault> {
         let can = self.nic.provider.attributes();
@@ -55,12 +64,13 @@ impl Queues {
             Queue::Send => operation != Operation::Receive,
         };
         let is_rdma = matches!(operation, Operation::RdmaWrite | Operation::RdmaRead);
-        let may_have_immediate = matches!(operation, Operation::Send | Operation::RdmaWrite);
+        // A receive has what came last time; it is forgotten when it is posted.
+        let may_have_immediate = operation != Operation::RdmaRead;
         if !fits || is_rdma != descriptor.remote.is_some() || (descriptor.immediate.is_some() && !may_have_immediate) {
             return Err(PostFault::Malformed);
         }
         if (operation == Operation::RdmaWrite && !can.rdma_write)
-            || (operation == Operation::RdmaRead && !can.rdma_read)
+            || (operation == Operation::RdmaRead && !(can.rdma_read && self.reliability.is_reliable()))
         {
             return Err(PostFault::Unsupported);
         }
@@ -96,8 +106,11 @@ impl Queues {
         }
     }
 
-    /// Posts a descriptor that `check` found good.
-    pub(super) fn post(&mut self, which: Queue, mut descriptor: Box<Descriptor>) {
+    /// Posts a descriptor that `check` found good. Hands it back when a region's registration ended meanwhile.
+    pub(super) fn post(&mut self, which: Queue, mut descriptor: Box<Descriptor>) -> Result<(), Box<Descriptor>> {
+        if !descriptor.claim() {
+            return Err(descriptor);
+        }
         descriptor.status = Status::Pending;
         descriptor.transferred = 0;
         if which == Queue::Receive {
@@ -107,13 +120,13 @@ impl Queues {
             State::Idle if which == Queue::Send => self.finish(which, descriptor, Status::NotConnected, 0),
             State::Broken(_) => self.finish(which, descriptor, Status::Flushed, 0),
             _ => {
-                descriptor.claim();
                 self.line(which).posted.push_back(descriptor);
                 if which == Queue::Send {
                     self.posted += 1;
                 }
             }
         }
+        Ok(())
     }
 
     fn complete_oldest_receive(&mut self, status: Status, transferred: u32, immediate: Option<u32>) {
@@ -193,6 +206,16 @@ impl Sink for Queues {
         }
     }
 
+    fn fill_message_from(&mut self, offset: u32, view: RegionView<'_>, at: usize, length: usize) {
+        let inside = self.message.is_some_and(|whole| u64::from(offset) + length as u64 <= u64::from(whole));
+        if let Some(descriptor) = self.receive.posted.front().filter(|_| inside) {
+            let placed = descriptor.stretches(u64::from(offset), length as u64, |memory, offset, done, length| {
+                memory.write_view(offset, view, at.checked_add(done)?, length)
+            });
+            debug_assert!(placed.is_some());
+        }
+    }
+
     fn end_message(&mut self, immediate: Option<u32>) {
         if let Some(length) = self.message.take() {
             self.complete_oldest_receive(Status::Done, length, immediate);
@@ -217,13 +240,21 @@ impl Sink for Queues {
             return Err(Refusal::Protection);
         }
         let region = self.nic.remote(&self.tag, place, length, intent)?;
-        if region.registered.load(Ordering::Acquire) { Ok(region) } else { Err(Refusal::Protection) }
+        if region.is_registered() { Ok(region) } else { Err(Refusal::Protection) }
     }
 
     fn broken(&mut self, status: Status, why: Ended) {
         if self.is_connected() {
             self.state = State::Broken(why);
             self.flush(status);
+            for line in [&self.send, &self.receive] {
+                // Its file may be readable for ever from now on.
+                if let Some(queue) = &line.announced_by {
+                    queue.unwatch(self.id);
+                }
+                // Whoever waits without having posted anything waits in vain.
+                line.notice.ring();
+            }
         }
     }
 }

@@ -28,6 +28,35 @@ const BACKLOG: i32 = 128;
 #[derive(Clone, Debug)]
 pub struct Directory {
     path: PathBuf,
+    service: Service,
+}
+
+/// What listens behind a name. Names of one kind do not collide with names of another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Service {
+    /// Connections with a window each way: [`Vi`].
+    Windows,
+    /// Connections of virtual interfaces with descriptors: [`super::open`].
+    Descriptors,
+}
+
+impl Service {
+    /// How the file names of a name's socket and lock end.
+    fn endings(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Windows => (".sock", ".lock"),
+            Self::Descriptors => (".vi-sock", ".vi-lock"),
+        }
+    }
+
+    fn socket(self) -> Result<OwnedFd, Error> {
+        let kind = match self {
+            Self::Windows => SocketType::STREAM,
+            Self::Descriptors => SocketType::SEQPACKET,
+        };
+        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+        rustix::net::socket_with(AddressFamily::UNIX, kind, flags, None).map_err(Error::system("making a socket"))
+    }
 }
 
 /// A name that is being served.
@@ -81,7 +110,7 @@ impl Directory {
         } else if found.mode() & 0o022 != 0 {
             "others may write to it"
         } else {
-            return Ok(Self { path });
+            return Ok(Self { path, service: Service::Windows });
         };
         Err(Error::UnsafeDirectory { path, why })
     }
@@ -89,6 +118,11 @@ impl Directory {
     /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// The same directory, for the names of virtual interfaces with descriptors.
+    pub(super) fn for_descriptors(&self) -> Self {
+        Self { path: self.path.clone(), service: Service::Descriptors }
     }
 
     /// Serves a name.
@@ -104,7 +138,7 @@ impl Directory {
         let socket = self.socket(name);
         // The lock is ours, so whoever made this file is dead.
         let _ = fs::remove_file(&socket);
-        let listener = stream()?;
+        let listener = self.service.socket()?;
         rustix::net::bind(&listener, &address).map_err(Error::system("binding a name"))?;
         rustix::net::listen(&listener, BACKLOG).map_err(Error::system("listening on a name"))?;
         Ok(Listener { listener, socket, lock_path: self.lock_path(name), _lock: lock })
@@ -117,9 +151,15 @@ impl Directory {
     /// [`Error::NotFound`] when nobody serves it, [`Error::TimedOut`] when its server does not greet by the deadline,
     /// [`Error::AccessDenied`] when it runs as another user.
     pub fn connect(&self, name: &str, options: &Options, deadline: Deadline) -> Result<Vi, Error> {
-        let address = self.address(name)?;
         let deadline = deadline.start();
-        let socket = stream()?;
+        let socket = self.reach(name, deadline)?;
+        Incoming { socket }.request(options, deadline)
+    }
+
+    /// A socket that is connected to the server of a name, who is somebody to talk to.
+    pub(super) fn reach(&self, name: &str, deadline: Deadline) -> Result<OwnedFd, Error> {
+        let address = self.address(name)?;
+        let socket = self.service.socket()?;
         loop {
             match rustix::net::connect(&socket, &address) {
                 Ok(()) => break,
@@ -135,7 +175,7 @@ impl Directory {
             }
         }
         check_peer(&socket)?;
-        Incoming { socket }.request(options, deadline)
+        Ok(socket)
     }
 
     /// The names that are being served, sorted.
@@ -146,9 +186,10 @@ impl Directory {
     pub fn list(&self) -> Result<Vec<Entry>, Error> {
         let doing = "reading the directory for names";
         let (mut entries, mut swept) = (Vec::new(), 0);
+        let (_, lock_ending) = self.service.endings();
         for file in fs::read_dir(&self.path).map_err(Error::io(doing))? {
             let file = file.map_err(Error::io(doing))?.file_name();
-            let Some(name) = file.to_str().and_then(|file| file.strip_suffix(".lock")) else {
+            let Some(name) = file.to_str().and_then(|file| file.strip_suffix(lock_ending)) else {
                 continue;
             };
             if self.is_served(name) {
@@ -218,11 +259,11 @@ impl Directory {
     }
 
     fn socket(&self, name: &str) -> PathBuf {
-        self.path.join(format!("{name}.sock"))
+        self.path.join(format!("{name}{}", self.service.endings().0))
     }
 
     fn lock_path(&self, name: &str) -> PathBuf {
-        self.path.join(format!("{name}.lock"))
+        self.path.join(format!("{name}{}", self.service.endings().1))
     }
 
     fn address(&self, name: &str) -> Result<SocketAddrUnix, Error> {
@@ -239,12 +280,6 @@ impl Directory {
         }
         SocketAddrUnix::new(path).map_err(Error::system("making the address of a name"))
     }
-}
-
-fn stream() -> Result<OwnedFd, Error> {
-    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
-    rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)
-        .map_err(Error::system("making a socket"))
 }
 
 /// Refuses a peer of another user. The superuser's processes may talk to everybody's, and everybody to theirs is not
@@ -296,6 +331,11 @@ impl Listener {
                 Err(errno) => return Err(Error::system("accepting a connection")(errno)),
             }
         }
+    }
+
+    /// The socket that peers connect to.
+    pub(super) fn socket(&self) -> &OwnedFd {
+        &self.listener
     }
 
     /// Ends a wait in [`Self::accept`] from another thread, and refuses further peers.

@@ -1,11 +1,12 @@
 //! Segments: making, sealing, checking and mapping them.
 
 use crate::sync::AtomicU32;
-use crate::{Error, Violation};
+use crate::{Error, Memory, RegionView, Violation};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{MemfdFlags, SealFlags};
 use rustix::mm::{MapFlags, ProtFlags};
 use std::ptr::NonNull;
+use std::sync::atomic::AtomicU64;
 
 /// A mapped stretch of shared memory, unmapped when dropped.
 #[derive(Debug)]
@@ -43,6 +44,34 @@ impl Mapping {
 
     pub(super) fn is_writable(&self) -> bool {
         self.writable
+    }
+
+    /// A view for checked loads.
+    pub(super) fn view(&self) -> RegionView<'_> {
+        // SAFETY: mapped as long as self lives; mappings begin at a page.
+        unsafe { RegionView::new(self.start.as_ptr(), self.length) }
+    }
+
+    /// Copies bytes of a region in, to `at`. `None` when the mapping is not writable, or one of the two has no such bytes.
+    pub(super) fn fill(&self, at: usize, memory: &Memory, offset: u64, length: usize) -> Option<()> {
+        if !self.writable || at.checked_add(length)? > self.length {
+            return None;
+        }
+        // SAFETY: in bounds by the check above.
+        let into = unsafe { self.start.add(at) };
+        // SAFETY: writable for `length` bytes by the checks, and a mapping that nothing else in this process is made of.
+        unsafe { memory.read_to_raw(offset, into.as_ptr(), length) }
+    }
+
+    /// The control word of eight bytes at `offset`.
+    #[inline]
+    pub(super) fn word64(&self, offset: usize) -> &AtomicU64 {
+        assert!(offset + 8 <= self.length && offset.is_multiple_of(8), "words lie inside");
+        // SAFETY: in bounds by the assertion.
+        let place = unsafe { self.start.add(offset) };
+        // SAFETY: mapped as long as self lives, and aligned; shared words are accessed by atomics only, and stores go to words
+        // of writable mappings only.
+        unsafe { place.cast::<AtomicU64>().as_ref() }
     }
 
     /// The control word at `offset`.
@@ -83,8 +112,20 @@ const TMPFS: rustix::fs::FsWord = 0x0102_1994;
 
 /// Maps a peer's segment read-only, after checking that it is what it is said to be.
 pub(super) fn open(fd: &OwnedFd, length: usize) -> Result<Mapping, Error> {
+    check(fd, length, SealFlags::SHRINK | SealFlags::FUTURE_WRITE)?;
+    Mapping::new(fd.as_fd(), length, false)
+}
+
+/// Maps a region that a peer opened to this side, after checking that its bytes cannot go away.
+pub(super) fn open_region(fd: &OwnedFd, length: usize, writable: bool) -> Result<Mapping, Error> {
+    check(fd, length, SealFlags::SHRINK)?;
+    Mapping::new(fd.as_fd(), length, writable)
+}
+
+/// Whether a peer's file has these seals and so many bytes.
+fn check(fd: &OwnedFd, length: usize, wanted: SealFlags) -> Result<(), Error> {
     let seals = rustix::fs::fcntl_get_seals(fd).map_err(|_| Violation::NotSealed)?;
-    if !seals.contains(SealFlags::SHRINK | SealFlags::FUTURE_WRITE) {
+    if !seals.contains(wanted) {
         return Err(Violation::NotSealed.into());
     }
     // Pages of other file systems with seals (huge ones) may be missing when they are touched, which is a bus error.
@@ -96,5 +137,5 @@ pub(super) fn open(fd: &OwnedFd, length: usize) -> Result<Mapping, Error> {
     if u64::try_from(found.st_size).unwrap_or(0) < length as u64 {
         return Err(Violation::ShortSegment.into());
     }
-    Mapping::new(fd.as_fd(), length, false)
+    Ok(())
 }

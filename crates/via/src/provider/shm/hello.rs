@@ -1,0 +1,125 @@
+//! How two virtual interfaces with descriptors are introduced: a request with an offer and a segment, and its answer.
+//!
+//! ```text
+//!      0  u32  "OVI2"
+//!      4  u32  version, 1
+//!      8  u8   1: request, 2: acceptance, 3: rejection
+//!      9  u8, u16  zero
+//!     12  u32  slots of the ring; of a rejection zero
+//!     16  u32  bytes of the area; of a rejection zero
+//!     20  u32  bytes of the table of registrations; of a rejection zero
+//!     24       the offer (see `Offer`); of a rejection its reason in UTF-8
+//! ```
+//!
+//! Two files come along unless it is a rejection: the segment and the table.
+
+use super::mapping::{self, Mapping};
+use super::packet::{self, Received, Sent};
+use super::ring::Shape;
+use super::table::{self, Table};
+use crate::spi::Offer;
+use crate::{Error, Violation};
+use rustix::fd::{AsFd, OwnedFd};
+
+/// "OVI2", little endian.
+const MAGIC: u32 = 0x3249_564f;
+const VERSION: u32 = 1;
+const FIXED: usize = 24;
+/// The longest packet: the fixed part and an offer with all the private data that there may be.
+const LENGTH_MAX: usize = FIXED + 8 + Offer::PRIVATE_MAX;
+/// The longest reason of a rejection.
+const REASON_MAX: usize = 256;
+
+/// What the packet is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum Step {
+    Request = 1,
+    Acceptance = 2,
+    Rejection = 3,
+}
+
+/// A peer's introduction: its offer, and its memory mapped.
+#[derive(Debug)]
+pub(super) struct Introduction {
+    pub(super) offer: Offer,
+    pub(super) segment: Mapping,
+    pub(super) shape: Shape,
+    pub(super) table: Mapping,
+}
+
+/// What came.
+#[derive(Debug)]
+pub(super) enum Heard {
+    Nothing,
+    End,
+    Introduction(Box<Introduction>),
+    Rejection(String),
+}
+
+fn head(step: Step, slots: u32, area: u32, table: u32) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(LENGTH_MAX);
+    for word in [MAGIC, VERSION, step as u32, slots, area, table] {
+        bytes.extend(word.to_le_bytes());
+    }
+    bytes
+}
+
+/// Introduces this side.
+pub(super) fn introduce(
+    socket: &OwnedFd,
+    step: Step,
+    offer: &Offer,
+    shape: Shape,
+    segment: &OwnedFd,
+    table: &Table,
+) -> Result<Sent, Error> {
+    // Areas and tables have limits far below 2^32.
+    let mut bytes = head(step, shape.slots, shape.area as u32, table::LENGTH as u32);
+    bytes.extend(offer.to_bytes());
+    packet::send(socket, &bytes, &[segment.as_fd(), table.file()])
+}
+
+/// Rejects a peer. Whether it still listens is no matter.
+pub(super) fn reject(socket: &OwnedFd, why: &str) {
+    let mut bytes = head(Step::Rejection, 0, 0, 0);
+    let mut end = why.len().min(REASON_MAX);
+    while !why.is_char_boundary(end) {
+        end -= 1;
+    }
+    bytes.extend(&why.as_bytes()[..end]);
+    let _ = packet::send(socket, &bytes, &[]);
+}
+
+/// Reads what the peer says, which is to be this step or a rejection.
+pub(super) fn hear(socket: &OwnedFd, wanted: Step) -> Result<Heard, Error> {
+    let mut bytes = [0; LENGTH_MAX];
+    let (length, files) = match packet::receive(socket, &mut bytes)? {
+        Received::Nothing => return Ok(Heard::Nothing),
+        Received::End => return Ok(Heard::End),
+        Received::Oversized => return Err(Violation::BadGreeting.into()),
+        Received::Packet(length, files) => (length, files),
+    };
+    let (head, rest) = bytes[..length].split_at_checked(FIXED).ok_or(Violation::BadGreeting)?;
+    let word = |index: usize| {
+        let mut four = [0; 4];
+        four.copy_from_slice(&head[index * 4..index * 4 + 4]);
+        u32::from_le_bytes(four)
+    };
+    if word(0) != MAGIC || word(1) != VERSION {
+        return Err(Violation::BadGreeting.into());
+    }
+    if word(2) == Step::Rejection as u32 && wanted == Step::Acceptance {
+        return Ok(Heard::Rejection(String::from_utf8_lossy(rest).into_owned()));
+    }
+    let shape = Shape { slots: word(3), area: word(4) as usize };
+    let table_length = word(5) as usize;
+    if word(2) != wanted as u32 || !shape.is_possible() || !table::is_possible(table_length) {
+        return Err(Violation::BadGreeting.into());
+    }
+    let offer = Offer::from_bytes(rest).ok_or(Violation::BadGreeting)?;
+    let [segment, table]: [OwnedFd; 2] = files.try_into().map_err(|_| Violation::NoSegment)?;
+    let segment = mapping::open(&segment, shape.length())?;
+    let table = mapping::open(&table, table_length)?;
+    Ok(Heard::Introduction(Box::new(Introduction { offer, segment, shape, table })))
+}

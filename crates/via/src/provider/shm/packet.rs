@@ -1,0 +1,94 @@
+//! Packets on the socket beside a connection: bytes and files, whole or not at all, and never waiting.
+
+use crate::Error;
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::io::Errno;
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, SendAncillaryBuffer, SendAncillaryMessage,
+    SendFlags,
+};
+use std::io::{IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
+
+/// The most files in one packet.
+const FILES: usize = 2;
+
+/// What sending came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sent {
+    /// It is under way.
+    Done,
+    /// There is no room now.
+    Full,
+    /// The peer is gone.
+    Gone,
+}
+
+/// Sends one packet.
+pub(super) fn send(socket: &OwnedFd, bytes: &[u8], files: &[BorrowedFd<'_>]) -> Result<Sent, Error> {
+    debug_assert!(files.len() <= FILES && !bytes.is_empty());
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(FILES))];
+    let mut control = SendAncillaryBuffer::new(&mut space);
+    if !files.is_empty() {
+        control.push(SendAncillaryMessage::ScmRights(files));
+    }
+    let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
+    loop {
+        return match rustix::net::sendmsg(socket, &[IoSlice::new(bytes)], &mut control, flags) {
+            Ok(_) => Ok(Sent::Done),
+            Err(Errno::INTR) => continue,
+            // TOOMANYREFS: more files are under way than the system's limit for this user allows.
+            Err(Errno::AGAIN | Errno::TOOMANYREFS | Errno::NOBUFS) => Ok(Sent::Full),
+            Err(Errno::PIPE | Errno::CONNRESET | Errno::NOTCONN) => Ok(Sent::Gone),
+            Err(errno) => Err(Error::system("telling a peer")(errno)),
+        };
+    }
+}
+
+/// Makes the peer's socket readable. One that is full is readable already, and a peer that is gone needs nothing.
+pub(super) fn wake(socket: &OwnedFd) {
+    let _ = send(socket, &[WAKE], &[]);
+}
+
+/// The packet that says nothing but that there is something in the segment.
+pub(super) const WAKE: u8 = 1;
+
+/// What was received.
+#[derive(Debug)]
+pub(super) enum Received {
+    /// Nothing is there.
+    Nothing,
+    /// The peer hung up.
+    End,
+    /// A packet of so many bytes, with these files.
+    Packet(usize, Vec<OwnedFd>),
+    /// A packet with more bytes or files than there may be.
+    Oversized,
+}
+
+/// The next packet, if there is one.
+pub(super) fn receive(socket: &OwnedFd, bytes: &mut [u8]) -> Result<Received, Error> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(FILES))];
+    let mut control = RecvAncillaryBuffer::new(&mut space);
+    let flags = RecvFlags::CMSG_CLOEXEC | RecvFlags::DONTWAIT;
+    let got = loop {
+        match rustix::net::recvmsg(socket.as_fd(), &mut [IoSliceMut::new(bytes)], &mut control, flags) {
+            Ok(got) => break got,
+            Err(Errno::INTR) => {}
+            Err(Errno::AGAIN) => return Ok(Received::Nothing),
+            Err(Errno::CONNRESET | Errno::NOTCONN | Errno::PIPE) => return Ok(Received::End),
+            Err(errno) => return Err(Error::system("listening to a peer")(errno)),
+        }
+    };
+    // Without files this allocates nothing.
+    let mut files = Vec::new();
+    for message in control.drain() {
+        if let RecvAncillaryMessage::ScmRights(some) = message {
+            files.extend(some);
+        }
+    }
+    if got.flags.intersects(ReturnFlags::TRUNC | ReturnFlags::CTRUNC) {
+        return Ok(Received::Oversized);
+    }
+    Ok(if got.bytes == 0 { Received::End } else { Received::Packet(got.bytes, files) })
+}

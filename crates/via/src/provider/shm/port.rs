@@ -1,0 +1,231 @@
+//! One end of a connection between virtual interfaces with descriptors.
+
+use super::initiate::Initiator;
+use super::opened::OPENING;
+use super::packet::{self, Received, WAKE};
+use super::record::{self, Kind, Standing};
+use super::respond::{Due, Responder};
+use super::wire::{Fault, Wire, ended};
+use crate::Status;
+use crate::doorbell;
+use crate::error::Ended;
+use crate::spi::{Port, Sink, Sleep};
+use rustix::fd::OwnedFd;
+use rustix::net::Shutdown;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How often a port that is called all the time looks at its socket, which tells when the peer is gone.
+const LOOK: Duration = Duration::from_millis(1);
+/// Packets that are read in one go; a peer that sends more of them has to wait.
+const PACKETS: usize = 64;
+
+#[derive(Debug)]
+pub(super) struct ShmPort {
+    wire: Wire,
+    initiator: Initiator,
+    responder: Responder,
+    pid: u32,
+    // Threads that sleep until the peer calls, and the number of the latest sleep.
+    sleepers: u32,
+    number: u32,
+    // When the socket was looked at, and whether it is to be looked at before long.
+    looked: Option<Instant>,
+    // How many regions the peer had opened then.
+    opened: u32,
+    has_hung_up: bool,
+    is_over: bool,
+}
+
+impl ShmPort {
+    pub(super) fn new(wire: Wire, pid: u32) -> Self {
+        Self {
+            wire,
+            initiator: Initiator::default(),
+            responder: Responder::default(),
+            pid,
+            sleepers: 0,
+            number: 0,
+            looked: None,
+            opened: 0,
+            has_hung_up: false,
+            is_over: false,
+        }
+    }
+
+    /// Reads the packets on the socket.
+    fn look(&mut self, now: Instant) -> Result<(), Fault> {
+        self.looked = Some(now);
+        // Regions are on the socket before they are counted.
+        self.opened = self.wire.opened();
+        let mut was_called = false;
+        for _ in 0..PACKETS {
+            let mut bytes = [0; 64];
+            match packet::receive(&self.wire.socket, &mut bytes) {
+                Ok(Received::Nothing) => break,
+                Ok(Received::Packet(1, files)) if bytes[0] == WAKE && files.is_empty() => was_called = true,
+                Ok(Received::Packet(length, files)) if bytes[0] == OPENING => {
+                    self.initiator.opened.admit(&bytes[..length], files, &self.wire.table)?;
+                }
+                Ok(Received::Packet(..) | Received::Oversized) => return Err(Fault::Violation),
+                // Without a socket nobody can say whether the peer is there.
+                Ok(Received::End) | Err(_) => {
+                    self.has_hung_up = true;
+                    break;
+                }
+            }
+        }
+        self.initiator.opened.sweep(&self.wire.table);
+        if was_called && self.sleepers > 0 {
+            // The call was for those who still sleep, too, and is gone: the peer is to call again.
+            self.begin_sleep();
+        }
+        Ok(())
+    }
+
+    fn begin_sleep(&mut self) {
+        self.number = self.number.wrapping_add(1).max(1);
+        doorbell::begin_sleep(self.wire.out.segment().word(record::SLEEP), self.number);
+    }
+
+    fn is_look_due(&self, now: Instant) -> bool {
+        self.wire.opened() != self.opened
+            || self.looked.is_none_or(|looked| now.saturating_duration_since(looked) >= LOOK)
+    }
+
+    fn turn(&mut self, now: Instant, sink: &mut dyn Sink) -> Result<(), Fault> {
+        if self.is_look_due(now) {
+            self.look(now)?;
+        }
+        let seen = self.wire.see();
+        let is_last = self.has_hung_up || seen.standing != Standing::OPEN;
+        self.take(sink)?;
+        self.initiator.settle(seen, &mut self.wire, sink)?;
+        if is_last {
+            // A peer that is gone publishes nothing more, and what it did publish was taken.
+            return Err(if seen.standing == Standing::OPEN { Fault::HungUp } else { Fault::Told(seen.standing) });
+        }
+        self.responder.pump(&mut self.wire)?;
+        self.initiator.pump(&mut self.wire, sink);
+        Ok(())
+    }
+
+    /// Takes the records that are there: as many as fit a ring at the most, so that a peer cannot keep this side busy for ever.
+    fn take(&mut self, sink: &mut dyn Sink) -> Result<(), Fault> {
+        let (most, is_reliable) = (self.wire.most, self.wire.level.is_reliable());
+        for _ in 0..self.wire.from.slots() {
+            let Some(taken) = self.wire.from.take()? else { break };
+            let has_used_area = taken.record.area.is_some();
+            let due = if taken.record.kind == Kind::Data {
+                self.initiator.data(taken, sink)?;
+                Due::Nothing
+            } else {
+                match self.responder.take(taken, most, is_reliable, sink) {
+                    Ok(due) => due,
+                    Err(fault) => {
+                        self.wire.tell_refused();
+                        return Err(fault);
+                    }
+                }
+            };
+            self.responder.settle(due, &mut self.wire);
+            if has_used_area {
+                // The peer can go on copying while this side does.
+                self.wire.tell_taken();
+            }
+        }
+        self.wire.tell_taken();
+        Ok(())
+    }
+
+    fn end(&mut self, fault: Fault, sink: &mut dyn Sink) {
+        let (status, why) = match fault {
+            Fault::Violation => (Status::ConnectionLost, Ended::Violation),
+            Fault::Refused(refusal) => (Status::Flushed, ended(refusal)),
+            Fault::HungUp => (Status::ConnectionLost, Ended::Silent),
+            Fault::Told(Standing::CLOSED) => (Status::Flushed, Ended::ByPeer),
+            Fault::Told(Standing::NOT_READY) => (Status::ReceiverNotReady, Ended::ReceiverNotReady),
+            Fault::Told(Standing::TOO_LONG) => (Status::TooLong, Ended::TooLong),
+            Fault::Told(Standing::PROTECTION) => (Status::RemoteProtection, Ended::Protection),
+            Fault::Told(_) => (Status::ConnectionLost, Ended::Violation),
+        };
+        match fault {
+            Fault::Violation => self.wire.tell_standing(Standing::VIOLATION),
+            Fault::Refused(refusal) => self.wire.tell_standing(Standing::refused(refusal)),
+            Fault::Told(_) | Fault::HungUp => self.wire.tell_standing(Standing::CLOSED),
+        }
+        self.is_over = true;
+        sink.broken(status, why);
+    }
+
+    /// Whether there is something to do that no packet tells of.
+    fn has_news(&self) -> bool {
+        let seen = self.wire.see();
+        self.wire.from.has_next()
+            || seen.standing != Standing::OPEN
+            || seen.taken != self.wire.out.taken()
+            || !self.initiator.has_noted(seen.answers)
+            || self.wire.opened() != self.opened
+    }
+}
+
+impl Port for ShmPort {
+    fn progress(&mut self, now: Instant, sink: &mut dyn Sink) {
+        if self.is_over {
+            return;
+        }
+        if let Err(fault) = self.turn(now, sink) {
+            self.end(fault, sink);
+        }
+        self.wire.call();
+    }
+
+    fn submit(&mut self, now: Instant, sink: &mut dyn Sink) {
+        self.progress(now, sink);
+    }
+
+    fn prepare_sleep(&mut self, _now: Instant) -> Option<Sleep> {
+        if self.is_over {
+            return Some(Sleep { fd: None, until: None });
+        }
+        self.begin_sleep();
+        if self.has_news() {
+            if self.sleepers == 0 {
+                doorbell::end_sleep(self.wire.out.segment().word(record::SLEEP));
+            }
+            return None;
+        }
+        self.sleepers += 1;
+        Some(Sleep { fd: Some(Arc::clone(&self.wire.socket)), until: None })
+    }
+
+    fn end_sleep(&mut self) {
+        // A connection that ended in the meantime is not slept on.
+        self.sleepers = self.sleepers.saturating_sub(1);
+        if self.sleepers == 0 {
+            doorbell::end_sleep(self.wire.out.segment().word(record::SLEEP));
+        }
+        self.looked = None;
+    }
+
+    fn readiness(&self) -> Option<Arc<OwnedFd>> {
+        None
+    }
+
+    fn disconnect(&mut self) {
+        self.is_over = true;
+        self.wire.tell_standing(Standing::CLOSED);
+        // Wakes the peer as well.
+        let _ = rustix::net::shutdown(&*self.wire.socket, Shutdown::Both);
+    }
+
+    fn peer(&self) -> String {
+        format!("process {}", self.pid)
+    }
+}
+
+impl Drop for ShmPort {
+    fn drop(&mut self) {
+        self.disconnect();
+    }
+}

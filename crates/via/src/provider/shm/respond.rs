@@ -1,0 +1,196 @@
+//! What the peer's records ask for: messages into receive descriptors, and RDMA that it does not perform by itself.
+
+use super::opened;
+use super::record::{Answer, Kind, NOWHERE, Record};
+use super::ring::Taken;
+use super::wire::{Fault, Wire};
+use crate::descriptor::Operation;
+use crate::memory::Region;
+use crate::spi::{Intent, Refusal, Sink};
+use crate::{MemoryHandle, RemoteAddress};
+use std::sync::Arc;
+
+#[derive(Debug, Default)]
+pub(super) struct Responder {
+    coming: Option<Coming>,
+    reading: Option<Reading>,
+    // RDMA of the peer that were answered.
+    answered: u64,
+}
+
+/// What the peer has begun.
+#[derive(Debug)]
+struct Coming {
+    target: Target,
+    whole: u32,
+    // Bytes of it that have come.
+    come: u32,
+    immediate: Option<u32>,
+}
+
+/// Where it goes.
+#[derive(Debug)]
+enum Target {
+    /// Into the receive descriptor that it was begun in.
+    Message,
+    /// Into a region.
+    Write(Arc<Region>, RemoteAddress),
+    /// Nowhere, since delivery is unreliable. An RDMA write is answered all the same.
+    Nowhere { is_write: bool },
+}
+
+/// An RDMA read of the peer.
+#[derive(Debug)]
+struct Reading {
+    region: Arc<Region>,
+    place: RemoteAddress,
+    whole: u32,
+    sent: u32,
+}
+
+/// What is to be done when the record has been taken.
+#[derive(Debug)]
+pub(super) enum Due {
+    Nothing,
+    /// Answer an RDMA; one that was performed opens the region to the peer.
+    Answer(Answer, Option<(Arc<Region>, MemoryHandle)>),
+}
+
+impl Responder {
+    /// Does what a record asks for.
+    pub(super) fn take(
+        &mut self,
+        taken: Taken<'_>,
+        most: u32,
+        is_reliable: bool,
+        sink: &mut dyn Sink,
+    ) -> Result<Due, Fault> {
+        let record = taken.record;
+        // One thing after the other: a peer that waits for an answer begins nothing else.
+        let is_busy = self.coming.is_some() || self.reading.is_some();
+        let is_in_turn = if record.kind == Kind::More { self.coming.is_some() } else { !is_busy };
+        if record.whole > most || !is_in_turn {
+            return Err(Fault::Violation);
+        }
+        let whole = u64::from(record.whole);
+        // What cannot be done breaks the connection, or nobody cares.
+        let or_drop = |refusal| if is_reliable { Err(Fault::Refused(refusal)) } else { Ok(()) };
+        let target = match record.kind {
+            Kind::More => return self.piece(taken, is_reliable, sink),
+            Kind::Send => match sink.begin_message(record.whole) {
+                Ok(()) => Target::Message,
+                Err(refusal) => or_drop(refusal).map(|()| Target::Nowhere { is_write: false })?,
+            },
+            Kind::Write => match sink.remote(record.place, whole, Intent::Write) {
+                Ok(region) => Target::Write(region, record.place),
+                Err(refusal) => or_drop(refusal).map(|()| Target::Nowhere { is_write: true })?,
+            },
+            Kind::Read => match sink.remote(record.place, whole, Intent::Read) {
+                Ok(region) => {
+                    self.reading = Some(Reading { region, place: record.place, whole: record.whole, sent: 0 });
+                    return Ok(Due::Nothing);
+                }
+                Err(refusal) => return or_drop(refusal).map(|()| Due::Answer(Answer::PROTECTION, None)),
+            },
+            Kind::Landed => {
+                let landed = sink.complete_receive(Operation::RdmaWrite, record.whole, record.immediate);
+                return landed.or_else(or_drop).map(|()| Due::Nothing);
+            }
+            Kind::Data => return Err(Fault::Violation),
+        };
+        self.coming = Some(Coming { target, whole: record.whole, come: 0, immediate: record.immediate });
+        self.piece(taken, is_reliable, sink)
+    }
+
+    /// Puts the bytes of a record to where they belong.
+    fn piece(&mut self, taken: Taken<'_>, is_reliable: bool, sink: &mut dyn Sink) -> Result<Due, Fault> {
+        let (piece, view, at) = (taken.record.piece, taken.view, taken.at);
+        let Some(coming) = &mut self.coming else { return Err(Fault::Violation) };
+        if taken.record.whole != coming.whole || coming.whole - coming.come < piece {
+            return Err(Fault::Violation);
+        }
+        match &coming.target {
+            Target::Message => sink.fill_message_from(coming.come, view, at, piece as usize),
+            Target::Write(region, place) => {
+                let offset = place.offset + u64::from(coming.come);
+                // In bounds, as was found out when it began.
+                let written = region.memory().write_view(offset, view, at, piece as usize);
+                if !region.is_registered() || written.is_none() {
+                    if is_reliable {
+                        return Err(Fault::Refused(Refusal::Protection));
+                    }
+                    coming.target = Target::Nowhere { is_write: true };
+                }
+            }
+            Target::Nowhere { .. } => {}
+        }
+        coming.come += piece;
+        if coming.come < coming.whole {
+            return Ok(Due::Nothing);
+        }
+        let Some(Coming { target, whole, immediate, .. }) = self.coming.take() else { return Ok(Due::Nothing) };
+        Ok(match target {
+            Target::Message => {
+                sink.end_message(immediate);
+                Due::Nothing
+            }
+            Target::Write(region, place) => {
+                if immediate.is_some()
+                    && let Err(refusal) = sink.complete_receive(Operation::RdmaWrite, whole, immediate)
+                    && is_reliable
+                {
+                    return Err(Fault::Refused(refusal));
+                }
+                Due::Answer(Answer::DONE, Some((region, place.handle)))
+            }
+            Target::Nowhere { is_write: true } => Due::Answer(Answer::PROTECTION, None),
+            Target::Nowhere { is_write: false } => Due::Nothing,
+        })
+    }
+
+    /// Answers an RDMA of the peer.
+    pub(super) fn settle(&mut self, due: Due, wire: &mut Wire) {
+        let Due::Answer(answer, region) = due else { return };
+        if let Some((region, handle)) = region
+            && opened::open(&wire.socket, &region, handle)
+        {
+            wire.tell_opened();
+        }
+        self.answered += 1;
+        wire.answer(self.answered, answer);
+    }
+
+    /// Sends what the peer wants to read, as far as there is room.
+    pub(super) fn pump(&mut self, wire: &mut Wire) -> Result<(), Fault> {
+        while let Some(reading) = &mut self.reading {
+            if !reading.region.is_registered() {
+                self.reading = None;
+                if wire.level.is_reliable() {
+                    return Err(Fault::Refused(Refusal::Protection));
+                }
+                self.settle(Due::Answer(Answer::PROTECTION, None), wire);
+                break;
+            }
+            let left = reading.whole - reading.sent;
+            if left == 0 {
+                let due = Due::Answer(Answer::DONE, Some((Arc::clone(&reading.region), reading.place.handle)));
+                self.reading = None;
+                self.settle(due, wire);
+                break;
+            }
+            let piece = if left as usize <= Kind::Data.line_max() { left } else { left.min(wire.out.room() as u32) };
+            if piece == 0 || !wire.out.has_slot() {
+                break;
+            }
+            let record =
+                Record { kind: Kind::Data, immediate: None, whole: reading.whole, piece, area: None, place: NOWHERE };
+            let offset = reading.place.offset + u64::from(reading.sent);
+            // In bounds, as was found out when it began.
+            let outcome = wire.out.publish(record, |bytes| reading.region.memory().read(offset, bytes));
+            debug_assert!(outcome.is_some());
+            wire.published();
+            reading.sent += piece;
+        }
+        Ok(())
+    }
+}

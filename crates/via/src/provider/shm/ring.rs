@@ -1,0 +1,303 @@
+//! A ring of records and the area behind it: what its owner publishes, and what the peer takes out of it.
+
+use super::mapping::Mapping;
+use super::record::{self, ALIGN, RING, Record, SLOT};
+use crate::{RegionView, Violation};
+use std::sync::atomic::Ordering;
+
+/// The most bytes that come with one record: what both sides copy while the other one copies the next.
+const PIECE_MAX: usize = 64 << 10;
+
+/// The shape of a segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Shape {
+    /// Slots of its ring, a power of two.
+    pub(super) slots: u32,
+    /// Bytes of its area, a multiple of 4096.
+    pub(super) area: usize,
+}
+
+impl Shape {
+    pub(super) fn length(self) -> usize {
+        record::segment_length(self.slots, self.area)
+    }
+
+    /// Whether a segment may have it.
+    pub(super) fn is_possible(self) -> bool {
+        self.slots.is_power_of_two()
+            && (2..=record::SLOTS_MAX).contains(&self.slots)
+            && (4096..=record::AREA_MAX).contains(&self.area)
+            && self.area.is_multiple_of(4096)
+    }
+
+    fn slot(self, index: u64) -> usize {
+        RING + (index % u64::from(self.slots)) as usize * SLOT
+    }
+
+    fn area_start(self) -> usize {
+        RING + self.slots as usize * SLOT
+    }
+}
+
+/// The side that publishes.
+///
+/// Pieces follow one another through the area and begin again at its start, whatever is free: writing what the peer has just
+/// read is slow. They are freed in the order of their records.
+#[derive(Debug)]
+pub(super) struct Publisher {
+    // Invariant: writable, at least `shape.length()` long, and written by nobody but this value and, in its first page, its port.
+    own: Mapping,
+    shape: Shape,
+    // Records published, and records that the peer has taken.
+    published: u64,
+    taken: u64,
+    // Bytes of the area used since the beginning, and those that are free again; where the piece of each record in the ring ends.
+    used: u64,
+    freed: u64,
+    ends: Box<[u64]>,
+}
+
+impl Publisher {
+    pub(super) fn new(own: Mapping, shape: Shape) -> Self {
+        assert!(own.is_writable() && own.length() >= shape.length() && shape.is_possible());
+        let ends = vec![0; shape.slots as usize].into_boxed_slice();
+        Self { own, shape, published: 0, taken: 0, used: 0, freed: 0, ends }
+    }
+
+    pub(super) fn segment(&self) -> &Mapping {
+        &self.own
+    }
+
+    /// Records published so far.
+    pub(super) fn published(&self) -> u64 {
+        self.published
+    }
+
+    /// Records that the peer has taken, as far as is known.
+    pub(super) fn taken(&self) -> u64 {
+        self.taken
+    }
+
+    /// Whether there is a slot for another record.
+    pub(super) fn has_slot(&self) -> bool {
+        self.published - self.taken < u64::from(self.shape.slots)
+    }
+
+    /// How many bytes the next piece in the area may have.
+    pub(super) fn room(&self) -> usize {
+        let area = self.shape.area as u64;
+        let free = area - (self.used - self.freed);
+        free.min(area - self.used % area).min(PIECE_MAX as u64) as usize
+    }
+
+    /// The peer says how many records it has taken.
+    pub(super) fn acknowledge(&mut self, taken: u64) -> Result<(), Violation> {
+        if taken < self.taken || taken > self.published {
+            return Err(Violation::BadCredit(taken as u32));
+        }
+        if taken > self.taken {
+            self.taken = taken;
+            self.freed = self.ends[((taken - 1) % u64::from(self.shape.slots)) as usize];
+        }
+        Ok(())
+    }
+
+    /// Publishes a record, whose place for bytes `fill` gets: `record.piece` bytes, in line where they fit, otherwise in the
+    /// area, where there must be room. There must be a slot. What `fill` returns is returned; on `None` nothing is published.
+    pub(super) fn publish(&mut self, mut record: Record, fill: impl FnOnce(&mut [u8]) -> Option<()>) -> Option<()> {
+        assert!(self.has_slot(), "has_slot was asked first");
+        let length = record.piece as usize;
+        let slot = self.shape.slot(self.published);
+        let mut used = self.used;
+        let place = if length <= record.kind.line_max() {
+            slot + record.kind.line_start()
+        } else {
+            assert!(length <= self.room(), "room was asked first");
+            let at = (self.used % self.shape.area as u64) as usize;
+            record.area = Some(at as u32);
+            used += (length as u64).next_multiple_of(ALIGN as u64);
+            self.shape.area_start() + at
+        };
+        fill(self.bytes(place, length))?;
+        let number = (self.published as u32).wrapping_add(1);
+        let words = record.to_words(number);
+        // Words 3 to 5 are bytes in line where the record has no place.
+        let last = if record.kind.has_place() { 6 } else { 3 };
+        for (at, word) in words.iter().enumerate().take(last).skip(1) {
+            self.own.word64(slot + at * 8).store(*word, Ordering::Relaxed);
+        }
+        self.own.word64(slot).store(words[0], Ordering::Release);
+        self.used = used;
+        self.ends[(self.published % u64::from(self.shape.slots)) as usize] = used;
+        self.published += 1;
+        Some(())
+    }
+
+    fn bytes(&mut self, at: usize, length: usize) -> &mut [u8] {
+        assert!(at >= RING && at + length <= self.own.length());
+        // SAFETY: in bounds by the assertion.
+        let start = unsafe { self.own.start().add(at) };
+        // SAFETY: own memory, initialised, since fresh shared memory is zero; no other process can map it writable, and in this
+        // one nobody but this value, which is borrowed exclusively, writes behind the first page.
+        unsafe { std::slice::from_raw_parts_mut(start.as_ptr(), length) }
+    }
+}
+
+/// The side that takes.
+#[derive(Debug)]
+pub(super) struct Taker {
+    // Invariant: at least `shape.length()` long.
+    peer: Mapping,
+    shape: Shape,
+    taken: u64,
+}
+
+/// A record that was taken, and where its bytes are in the peer's segment.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Taken<'a> {
+    pub(super) record: Record,
+    pub(super) view: RegionView<'a>,
+    pub(super) at: usize,
+}
+
+impl Taker {
+    pub(super) fn new(peer: Mapping, shape: Shape) -> Self {
+        assert!(peer.length() >= shape.length() && shape.is_possible());
+        Self { peer, shape, taken: 0 }
+    }
+
+    pub(super) fn segment(&self) -> &Mapping {
+        &self.peer
+    }
+
+    /// Records taken so far.
+    pub(super) fn taken(&self) -> u64 {
+        self.taken
+    }
+
+    /// Slots of the ring: there cannot be more records at a time.
+    pub(super) fn slots(&self) -> u32 {
+        self.shape.slots
+    }
+
+    /// Whether the next record is there.
+    pub(super) fn has_next(&self) -> bool {
+        let first = self.peer.word64(self.shape.slot(self.taken)).load(Ordering::Acquire);
+        first as u32 == (self.taken as u32).wrapping_add(1)
+    }
+
+    /// The next record, if it is there. Its bytes are the peer's to change until the count of records taken is told.
+    pub(super) fn take(&mut self) -> Result<Option<Taken<'_>>, Violation> {
+        let slot = self.shape.slot(self.taken);
+        let number = (self.taken as u32).wrapping_add(1);
+        let first = self.peer.word64(slot).load(Ordering::Acquire);
+        if first as u32 != number {
+            return Ok(None);
+        }
+        let mut words = [first; 6];
+        for (at, word) in words.iter_mut().enumerate().skip(1) {
+            *word = self.peer.word64(slot + at * 8).load(Ordering::Relaxed);
+        }
+        let record = Record::from_words(words).ok_or(Violation::BadKind((first >> 32) as u8))?;
+        let at = match record.area {
+            None => slot + record.kind.line_start(),
+            Some(offset) => {
+                let (start, length) = (offset as usize, record.piece as usize);
+                if start.checked_add(length).is_none_or(|end| end > self.shape.area) {
+                    return Err(Violation::BadAreaRange { offset, length: record.piece });
+                }
+                self.shape.area_start() + start
+            }
+        };
+        self.taken += 1;
+        Ok(Some(Taken { record, view: self.peer.view(), at }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::mapping;
+    use super::super::record::{Kind, NOWHERE};
+    use super::*;
+
+    const SHAPE: Shape = Shape { slots: 4, area: 4096 };
+
+    fn pair() -> (Publisher, Taker) {
+        let (own, fd) = mapping::create(SHAPE.length()).unwrap();
+        let peer = mapping::open(&fd, SHAPE.length()).unwrap();
+        (Publisher::new(own, SHAPE), Taker::new(peer, SHAPE))
+    }
+
+    fn publish(publisher: &mut Publisher, length: u32, byte: u8) {
+        let record =
+            Record { kind: Kind::Send, immediate: None, whole: length, piece: length, area: None, place: NOWHERE };
+        let fill = |bytes: &mut [u8]| {
+            bytes.fill(byte);
+            Some(())
+        };
+        publisher.publish(record, fill).unwrap();
+    }
+
+    fn take(taker: &mut Taker) -> Option<Vec<u8>> {
+        let taken = taker.take().unwrap()?;
+        let mut bytes = vec![0; taken.record.piece as usize];
+        taken.view.copy_to(taken.at, &mut bytes).unwrap();
+        Some(bytes)
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore)]
+    fn records_arrive_in_order_with_their_bytes() {
+        let (mut publisher, mut taker) = pair();
+        assert_eq!(take(&mut taker), None);
+        for round in 0..100_u8 {
+            for length in [0, 1, 104, 105, 1000] {
+                // The last bytes of the area are fewer.
+                let length = if length > 104 { publisher.room().min(length) } else { length };
+                publish(&mut publisher, length as u32, round);
+                assert_eq!(take(&mut taker), Some(vec![round; length]));
+                assert_eq!(take(&mut taker), None);
+                publisher.acknowledge(taker.taken()).unwrap();
+            }
+        }
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore)]
+    fn slots_and_area_are_used_again_only_when_they_were_taken() {
+        let (mut publisher, mut taker) = pair();
+        for round in 0..3 {
+            assert_eq!(publisher.room(), 4096 - round * 1024);
+            publish(&mut publisher, 1024, 1);
+        }
+        publish(&mut publisher, 8, 2);
+        assert!(!publisher.has_slot());
+        take(&mut taker).unwrap();
+        publisher.acknowledge(1).unwrap();
+        assert!(publisher.has_slot());
+        assert_eq!(publisher.room(), 1024, "to the area's end");
+        publish(&mut publisher, 1024, 3);
+        assert_eq!(publisher.room(), 1024, "what the first one had");
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore)]
+    fn credit_that_cannot_be_is_found_out() {
+        let (mut publisher, _taker) = pair();
+        publish(&mut publisher, 8, 1);
+        assert_eq!(publisher.acknowledge(2), Err(Violation::BadCredit(2)));
+        publisher.acknowledge(1).unwrap();
+        assert_eq!(publisher.acknowledge(0), Err(Violation::BadCredit(0)));
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore)]
+    fn bytes_outside_of_the_area_are_found_out() {
+        let (mut publisher, mut taker) = pair();
+        publish(&mut publisher, 1024, 1);
+        // The third word says how long the piece is, and where.
+        let place = publisher.segment().word64(RING + 16);
+        place.store(1024 | 3073 << 32, Ordering::Relaxed);
+        assert_eq!(taker.take().unwrap_err(), Violation::BadAreaRange { offset: 3073, length: 1024 });
+    }
+}

@@ -1,0 +1,113 @@
+//! Which registrations still hold: a table of the NIC, which peers look at before they reach into a region by themselves.
+//!
+//! Each region that peers may reach has a word, whose value is part of what the peer is told. When the registration ends the
+//! word changes, and the peer's next look tells it. That is for peers that keep to the rules: the mapping of one that does not
+//! stays until the connection ends, and with it the bytes of that region, which are used for nothing else.
+
+use super::mapping::{self, Mapping};
+use crate::Error;
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::atomic::{Ordering, fence};
+use std::sync::{Mutex, PoisonError};
+
+/// Bytes of a table: 16384 regions. Those beyond are reached by their owner's copying.
+pub(super) const LENGTH: usize = 64 << 10;
+/// The largest table that a peer may have.
+const LENGTH_MAX: usize = 16 << 20;
+
+/// Whether a table may be so long.
+pub(super) fn is_possible(length: usize) -> bool {
+    length > 0 && length <= LENGTH_MAX && length.is_multiple_of(4096)
+}
+
+/// The table of a NIC.
+#[derive(Debug)]
+pub(super) struct Table {
+    own: Mapping,
+    file: OwnedFd,
+    unused: Mutex<Unused>,
+}
+
+#[derive(Debug, Default)]
+struct Unused {
+    // Words that were used before, and the first one that never was.
+    returned: Vec<u32>,
+    next: u32,
+}
+
+/// A region's word, and the value that it has while the registration holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Entry {
+    pub(super) index: u32,
+    pub(super) value: u32,
+}
+
+impl Table {
+    pub(super) fn new() -> Result<Self, Error> {
+        let (own, file) = mapping::create(LENGTH)?;
+        Ok(Self { own, file, unused: Mutex::default() })
+    }
+
+    pub(super) fn file(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+
+    /// A word for a region. `None` when all are in use.
+    pub(super) fn enter(&self) -> Option<Entry> {
+        let mut unused = self.unused.lock().unwrap_or_else(PoisonError::into_inner);
+        let index = unused.returned.pop().or_else(|| {
+            let next = unused.next;
+            ((next as usize) < LENGTH / 4).then(|| {
+                unused.next += 1;
+                next
+            })
+        })?;
+        let value = self.own.word(index as usize * 4).load(Ordering::Relaxed);
+        Some(Entry { index, value })
+    }
+
+    /// The registration is over. A word whose values are used up is not used again.
+    pub(super) fn leave(&self, entry: Entry) {
+        let value = entry.value.wrapping_add(1);
+        self.own.word(entry.index as usize * 4).store(value, Ordering::Release);
+        // Whatever the owner does with the bytes from now on comes after.
+        fence(Ordering::SeqCst);
+        if value != u32::MAX {
+            self.unused.lock().unwrap_or_else(PoisonError::into_inner).returned.push(entry.index);
+        }
+    }
+}
+
+/// Whether the registration holds, by a peer's table.
+pub(super) fn holds(table: &Mapping, entry: Entry) -> bool {
+    let at = entry.index as usize * 4;
+    at + 4 <= table.length() && table.word(at).load(Ordering::Acquire) == entry.value
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg_attr(miri, ignore)]
+    fn a_registration_that_ended_does_not_hold_though_its_word_is_used_again() {
+        let table = Table::new().unwrap();
+        let theirs = mapping::open(&table.file, LENGTH).unwrap();
+        let (first, second) = (table.enter().unwrap(), table.enter().unwrap());
+        assert!(first.index != second.index && holds(&theirs, first) && holds(&theirs, second));
+        table.leave(first);
+        assert!(!holds(&theirs, first) && holds(&theirs, second));
+        let third = table.enter().unwrap();
+        assert_eq!(third.index, first.index);
+        assert!(!holds(&theirs, first) && holds(&theirs, third));
+        assert!(!holds(&theirs, Entry { index: u32::MAX, value: 0 }), "outside");
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore)]
+    fn a_full_table_is_no_error() {
+        let table = Table::new().unwrap();
+        assert_eq!((0..LENGTH / 4).filter_map(|_| table.enter()).count(), LENGTH / 4);
+        assert_eq!(table.enter(), None);
+    }
+}

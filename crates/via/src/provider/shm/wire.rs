@@ -1,0 +1,150 @@
+//! What the two halves of a port share: the segments, the socket, and how the peer is told and woken.
+
+use super::mapping::Mapping;
+use super::packet;
+use super::record::{self, Answer, Standing};
+use super::ring::{Publisher, Taker};
+use crate::doorbell;
+use crate::error::Ended;
+use crate::nic::Reliability;
+use crate::spi::Refusal;
+use rustix::fd::OwnedFd;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// Why a connection goes no further.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fault {
+    /// The peer broke the rules.
+    Violation,
+    /// The peer asked for what cannot be given, and delivery is reliable.
+    Refused(Refusal),
+    /// The peer says that it is over.
+    Told(Standing),
+    /// The peer hung up without a word.
+    HungUp,
+}
+
+impl From<crate::Violation> for Fault {
+    fn from(_: crate::Violation) -> Self {
+        Self::Violation
+    }
+}
+
+/// Both directions of a connection.
+#[derive(Debug)]
+pub(super) struct Wire {
+    pub(super) socket: Arc<OwnedFd>,
+    pub(super) level: Reliability,
+    /// The longest message or RDMA that the two sides have settled on.
+    pub(super) most: u32,
+    pub(super) out: Publisher,
+    pub(super) from: Taker,
+    /// The peer's table of registrations.
+    pub(super) table: Mapping,
+    // The number of the peer's sleep that it was last called out of.
+    called: u32,
+    // Whether anything was told since the peer was last called.
+    has_told: bool,
+}
+
+/// What the peer's words say, each loaded once, in an order in which what a word promises is there when it is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Seen {
+    pub(super) standing: Standing,
+    pub(super) answers: u64,
+    pub(super) taken: u64,
+}
+
+impl Wire {
+    pub(super) fn new(
+        socket: OwnedFd,
+        level: Reliability,
+        most: u32,
+        out: Publisher,
+        from: Taker,
+        table: Mapping,
+    ) -> Self {
+        Self { socket: Arc::new(socket), level, most, out, from, table, called: 0, has_told: false }
+    }
+
+    /// How the peer says the connection stands.
+    pub(super) fn standing(&self) -> Standing {
+        Standing(self.from.segment().word(record::STATE).load(Ordering::Acquire))
+    }
+
+    /// How many regions the peer says it has opened.
+    pub(super) fn opened(&self) -> u32 {
+        self.from.segment().word(record::OPENED).load(Ordering::Acquire)
+    }
+
+    pub(super) fn see(&self) -> Seen {
+        let standing = self.standing();
+        let answers = self.from.segment().word64(record::ANSWERS).load(Ordering::Acquire);
+        let taken = self.from.segment().word64(record::TAKEN).load(Ordering::Acquire);
+        Seen { standing, answers, taken }
+    }
+
+    /// Notes that a record was published.
+    pub(super) fn published(&mut self) {
+        self.has_told = true;
+    }
+
+    /// Tells the peer which of its records were taken: their places are free again, and what they asked for is done.
+    pub(super) fn tell_taken(&mut self) {
+        self.tell_taken_up_to(self.from.taken());
+    }
+
+    /// As [`Self::tell_taken`], without the last record, which was refused.
+    pub(super) fn tell_refused(&mut self) {
+        self.tell_taken_up_to(self.from.taken().saturating_sub(1));
+    }
+
+    fn tell_taken_up_to(&mut self, taken: u64) {
+        let word = self.out.segment().word64(record::TAKEN);
+        if word.load(Ordering::Relaxed) != taken {
+            word.store(taken, Ordering::Release);
+            self.has_told = true;
+        }
+    }
+
+    /// Answers the peer's RDMA of this number. Whatever came before it is told first.
+    pub(super) fn answer(&mut self, number: u64, answer: Answer) {
+        self.tell_taken();
+        self.out.segment().word64(record::ANSWERS).store(number << 8 | u64::from(answer.0), Ordering::Release);
+        self.has_told = true;
+    }
+
+    /// Tells the peer that a packet with a region is on the socket.
+    pub(super) fn tell_opened(&mut self) {
+        let word = self.out.segment().word(record::OPENED);
+        word.store(word.load(Ordering::Relaxed).wrapping_add(1), Ordering::Release);
+    }
+
+    /// Tells the peer that it is over, unless that was told before.
+    pub(super) fn tell_standing(&mut self, standing: Standing) {
+        let word = self.out.segment().word(record::STATE);
+        if word.load(Ordering::Relaxed) == Standing::OPEN.0 {
+            word.store(standing.0, Ordering::Release);
+            self.has_told = true;
+        }
+    }
+
+    /// Wakes the peer if it sleeps and was told something.
+    pub(super) fn call(&mut self) {
+        if std::mem::take(&mut self.has_told)
+            && doorbell::must_call(self.from.segment().word(record::SLEEP), &mut self.called)
+        {
+            packet::wake(&self.socket);
+        }
+    }
+}
+
+/// Why the connection ended, for the user.
+pub(super) fn ended(refusal: Refusal) -> Ended {
+    match refusal {
+        Refusal::ReceiverNotReady => Ended::ReceiverNotReady,
+        Refusal::TooLong => Ended::TooLong,
+        Refusal::Protection => Ended::Protection,
+    }
+}

@@ -1,0 +1,317 @@
+//! Sends and receives.
+
+use crate::scene::{End, LEVELS, Place, SOON, attributes, connect, pair, pattern};
+use obvia_via::{Access, Deadline, Descriptor, Ended, Error, Nic, Reliability, State, Status, Waiting};
+
+const ROUNDS: u32 = 200;
+
+/// Answers with what came; its next receive is posted before the answer goes out.
+fn echo(end: &mut End) {
+    for round in 0..ROUNDS {
+        assert_eq!(end.received(), (Status::Done, 4, None));
+        assert_eq!(end.bytes(0, 4), round.to_le_bytes());
+        end.fill(1024, &round.to_le_bytes());
+        end.post_receive(0, 64);
+        end.post_send(1024, 4);
+        assert_eq!(end.sent(), (Status::Done, 4));
+    }
+}
+
+fn ask(end: &mut End) {
+    for round in 0..ROUNDS {
+        end.fill(1024, &round.to_le_bytes());
+        end.post_send(1024, 4);
+        assert_eq!(end.sent(), (Status::Done, 4));
+        assert_eq!(end.received(), (Status::Done, 4, None));
+        assert_eq!(end.bytes(0, 4), round.to_le_bytes());
+        end.post_receive(0, 64);
+    }
+}
+
+#[test]
+fn ping_pong_by_every_way_of_waiting() {
+    let place = Place::new();
+    for waiting in [Waiting::Poll, Waiting::Block, Waiting::Adaptive] {
+        for level in LEVELS {
+            let nic = place.nic();
+            let end = || End::new(&nic, attributes(level, waiting), 4096, Access::LOCAL);
+            let (mut one, mut other) = (end(), end());
+            one.post_receive(0, 64);
+            one.post_receive(0, 64);
+            other.post_receive(0, 64);
+            connect(&mut one.vi, &nic, &mut other.vi);
+            std::thread::scope(|scope| {
+                scope.spawn(|| echo(&mut other));
+                ask(&mut one);
+            });
+        }
+    }
+}
+
+/// One thread, which is at both ends by turns; nothing may wait for the other end inside of a call.
+#[test]
+fn one_thread_serves_both_ends() {
+    let place = Place::new();
+    for nic in [place.nic(), place.tiny_nic()] {
+        for length in [0, 1, 104, 105, 4096, 1 << 20, 16 << 20] {
+            let (mut one, mut other) = pair(&nic, &attributes(Reliability::ReliableDelivery, Waiting::Poll), 16 << 20);
+            one.fill(0, &pattern(length, 1 + length as u64));
+            other.post_receive(0, 16 << 20);
+            one.post_send(0, length as u32);
+            let (mut sent, mut received) = (None, None);
+            while sent.is_none() || received.is_none() {
+                sent = sent.or_else(|| one.vi.send.done());
+                received = received.or_else(|| other.vi.receive.done());
+            }
+            assert_eq!(sent.map(|sent| (sent.status(), sent.length())), Some((Status::Done, length as u32)));
+            let received = received.unwrap();
+            assert_eq!((received.status(), received.length()), (Status::Done, length as u32));
+            assert!(other.bytes(0, length) == pattern(length, 1 + length as u64), "{length} bytes are others");
+        }
+    }
+}
+
+/// A descriptor over pieces of a region that begin anywhere.
+fn pieces(mut descriptor: Box<Descriptor>, end: &End, lengths: &[u32]) -> Box<Descriptor> {
+    let mut offset = 3;
+    for length in lengths {
+        descriptor = descriptor.with_segment(&end.region, offset, *length);
+        offset += u64::from(*length) + 5;
+    }
+    descriptor
+}
+
+/// The bytes of these pieces, one after the other.
+fn bytes_of(end: &End, lengths: &[u32]) -> Vec<u8> {
+    let (mut offset, mut bytes) = (3, Vec::new());
+    for length in lengths {
+        bytes.extend(end.bytes(offset, *length as usize));
+        offset += u64::from(*length) + 5;
+    }
+    bytes
+}
+
+#[test]
+fn bytes_are_gathered_and_scattered() {
+    let place = Place::new();
+    let all: Vec<u32> = (0..64).map(|number| number * 37 % 500).collect();
+    let shapes: [(&[u32], &[u32]); 6] = [
+        (&[], &[]),
+        (&[0, 0], &[0]),
+        (&[10, 20, 0, 30], &[60]),
+        (&[100_000], &[1, 0, 65_536, 34_463]),
+        (&all, &[40_000]),
+        (&[16_000], &all),
+    ];
+    for nic in [place.nic(), place.tiny_nic()] {
+        let (mut one, mut other) = pair(&nic, &attributes(Reliability::ReliableReception, Waiting::Adaptive), 1 << 18);
+        for (number, (from, into)) in shapes.into_iter().enumerate() {
+            let immediate = (number % 2 == 1).then_some(number as u32 * 1_000_003);
+            one.fill(0, &pattern(1 << 18, number as u64 + 1));
+            other.vi.receive.post(pieces(Descriptor::receive(), &other, into)).unwrap();
+            let mut send = pieces(Descriptor::send(), &one, from);
+            send.set_immediate(immediate);
+            let sum = from.iter().sum::<u32>().min(into.iter().sum());
+            // What is longer than the receive is for another test.
+            if from.iter().sum::<u32>() > sum {
+                continue;
+            }
+            one.vi.send.post(send).unwrap();
+            assert_eq!(other.received(), (Status::Done, sum, immediate));
+            assert_eq!(one.sent(), (Status::Done, sum));
+            assert!(bytes_of(&other, into)[..sum as usize] == bytes_of(&one, from)[..], "shape {number}");
+        }
+    }
+}
+
+#[test]
+fn a_stream_that_outruns_its_receiver_arrives_whole() {
+    let place = Place::new();
+    for nic in [place.nic(), place.tiny_nic()] {
+        for waiting in [Waiting::Poll, Waiting::Block, Waiting::Adaptive] {
+            let (mut one, mut other) = pair(&nic, &attributes(Reliability::ReliableDelivery, waiting), 1 << 16);
+            let count = 400_u32;
+            for _ in 0..count {
+                other.post_receive(0, 4096);
+            }
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    for number in 0..count {
+                        let length = number * 97 % 4096;
+                        assert_eq!(other.received(), (Status::Done, length, Some(number)));
+                    }
+                });
+                for number in 0..count {
+                    let send = Descriptor::send().with_segment(&one.region, 0, number * 97 % 4096);
+                    one.vi.send.post(send.with_immediate(number)).unwrap();
+                }
+                for number in 0..count {
+                    assert_eq!(one.sent(), (Status::Done, number * 97 % 4096));
+                }
+            });
+        }
+    }
+}
+
+fn ended(end: &mut End) -> State {
+    let deadline = SOON.start();
+    while end.vi.state() == State::Connected && !deadline.is_over() {
+        std::thread::yield_now();
+    }
+    end.vi.state()
+}
+
+#[test]
+fn a_message_without_a_receive_breaks_reliable_connections_only() {
+    let place = Place::new();
+    for level in LEVELS {
+        let (mut one, mut other) = pair(&place.nic(), &attributes(level, Waiting::Adaptive), 4096);
+        one.fill(0, b"first");
+        one.post_send(0, 5);
+        if level.is_reliable() {
+            one.post_send(0, 5);
+            one.post_receive(0, 5);
+            assert_eq!(one.sent(), (Status::ReceiverNotReady, 0));
+            assert_eq!(one.sent(), (Status::Flushed, 0));
+            assert_eq!(one.received(), (Status::Flushed, 0, None));
+            one.post_send(0, 5);
+            assert_eq!(one.sent(), (Status::Flushed, 0), "posted later");
+            for end in [&mut one, &mut other] {
+                assert_eq!(ended(end), State::Broken(Ended::ReceiverNotReady));
+            }
+            continue;
+        }
+        assert_eq!(one.sent(), (Status::Done, 5));
+        // The first one is taken, and lost, before the receive is there.
+        for _ in 0..100 {
+            assert!(other.vi.receive.done().is_none());
+        }
+        other.post_receive(0, 64);
+        one.fill(0, b"other");
+        one.post_send(0, 5);
+        assert_eq!(other.received(), (Status::Done, 5, None));
+        assert_eq!(other.bytes(0, 5), b"other");
+        assert_eq!((one.vi.state(), other.vi.state()), (State::Connected, State::Connected));
+    }
+}
+
+#[test]
+fn what_came_before_a_refusal_is_done_and_nothing_after_it() {
+    let place = Place::new();
+    for level in [Reliability::ReliableDelivery, Reliability::ReliableReception] {
+        let (mut one, mut other) = pair(&place.nic(), &attributes(level, Waiting::Adaptive), 4096);
+        for _ in 0..3 {
+            other.post_receive(0, 64);
+        }
+        for _ in 0..5 {
+            one.post_send(0, 8);
+        }
+        let statuses: Vec<_> = (0..5).map(|_| one.sent()).collect();
+        let (done, late, flushed) = ((Status::Done, 8), (Status::ReceiverNotReady, 0), (Status::Flushed, 0));
+        assert_eq!(statuses, [done, done, done, late, flushed]);
+        assert_eq!((0..3).map(|_| other.received().0).collect::<Vec<_>>(), [Status::Done; 3]);
+    }
+}
+
+#[test]
+fn a_message_that_is_too_long_for_its_receive_completes_it_with_an_error() {
+    let place = Place::new();
+    for level in LEVELS {
+        for length in [65, 100_000] {
+            let (mut one, mut other) = pair(&place.nic(), &attributes(level, Waiting::Adaptive), 1 << 17);
+            other.fill(0, &[7; 200]);
+            other.post_receive(0, 64);
+            other.post_receive(0, 64);
+            one.post_send(0, length);
+            assert_eq!(other.received(), (Status::TooLong, 0, None));
+            assert_eq!(other.bytes(0, 200), [7; 200], "nothing was written");
+            if level.is_reliable() {
+                assert_eq!(one.sent(), (Status::TooLong, 0));
+                assert_eq!(other.received(), (Status::Flushed, 0, None));
+                assert_eq!(ended(&mut one), State::Broken(Ended::TooLong));
+                assert_eq!(ended(&mut other), State::Broken(Ended::TooLong));
+            } else {
+                assert_eq!(one.sent(), (Status::Done, length));
+                one.fill(0, b"short");
+                one.post_send(0, 5);
+                assert_eq!(other.received(), (Status::Done, 5, None));
+                assert_eq!(other.bytes(0, 5), b"short");
+            }
+        }
+    }
+}
+
+#[test]
+fn unreliable_messages_that_find_no_room_are_dropped_and_the_rest_is_whole() {
+    let place = Place::new();
+    let (mut one, mut other) = pair(&place.tiny_nic(), &attributes(Reliability::Unreliable, Waiting::Poll), 1 << 16);
+    for _ in 0..1000 {
+        other.post_receive(0, 4096);
+    }
+    let mut came = Vec::new();
+    for number in 0..1000_u32 {
+        one.fill(0, &number.to_le_bytes());
+        one.post_send(0, 4);
+        assert_eq!(one.vi.send.done().map(|send| send.status()), Some(Status::Done), "at once");
+        if number % 7 == 0
+            && let Some(receive) = other.vi.receive.done()
+        {
+            assert_eq!((receive.status(), receive.length()), (Status::Done, 4));
+            came.push(other.bytes(0, 4));
+        }
+    }
+    assert!(!came.is_empty());
+    assert_eq!((one.vi.state(), other.vi.state()), (State::Connected, State::Connected));
+}
+
+/// Neither end is called by its owner while the message goes its way.
+#[test]
+fn the_nic_looks_after_connections_that_nobody_calls() {
+    let place = Place::new();
+    let (mut one, mut other) = pair(&place.nic(), &attributes(Reliability::ReliableReception, Waiting::Block), 1 << 21);
+    // As when their owners were at work on them before, and then stopped.
+    for _ in 0..10 {
+        assert!(one.vi.send.done().is_none() && other.vi.receive.done().is_none());
+    }
+    for round in 0..20_u64 {
+        std::thread::sleep(std::time::Duration::from_millis(round * 3));
+        other.post_receive(0, 1 << 21);
+        one.fill(0, &pattern(1 << 21, round + 1));
+        one.post_send(0, 1 << 21);
+        let deadline = SOON.start();
+        while one.vi.send.posted() + other.vi.receive.posted() > 0 {
+            assert!(!deadline.is_over(), "round {round}");
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        assert_eq!(one.sent(), (Status::Done, 1 << 21));
+        assert_eq!(other.received(), (Status::Done, 1 << 21, None));
+        assert!(other.bytes(0, 1 << 21) == pattern(1 << 21, round + 1));
+    }
+}
+
+#[test]
+fn memory_that_no_peer_can_map_is_sent_and_received_as_well() {
+    let place = Place::new();
+    let nic: Nic = place.nic();
+    let (mut one, mut other) = pair(&nic, &attributes(Reliability::ReliableDelivery, Waiting::Adaptive), 4096);
+    one.region = nic.register(obvia_via::Memory::new(1 << 20).unwrap(), &one.tag, Access::LOCAL).unwrap();
+    other.region = nic.register(obvia_via::Memory::new(1 << 20).unwrap(), &other.tag, Access::LOCAL).unwrap();
+    one.fill(0, &pattern(1 << 20, 5));
+    other.post_receive(0, 1 << 20);
+    one.post_send(0, 1 << 20);
+    assert_eq!(other.received(), (Status::Done, 1 << 20, None));
+    assert!(other.bytes(0, 1 << 20) == pattern(1 << 20, 5));
+}
+
+#[test]
+fn a_wait_ends_at_its_deadline() {
+    let place = Place::new();
+    for waiting in [Waiting::Poll, Waiting::Block, Waiting::Adaptive] {
+        let (mut one, _other) = pair(&place.nic(), &attributes(Reliability::ReliableDelivery, waiting), 4096);
+        one.post_receive(0, 64);
+        let began = std::time::Instant::now();
+        let span = std::time::Duration::from_millis(30);
+        assert!(matches!(one.vi.receive.wait(Deadline::Within(span)), Err(Error::TimedOut)));
+        assert!(began.elapsed() >= span && began.elapsed() < span * 100);
+    }
+}

@@ -1,0 +1,151 @@
+//! What the tests share: a directory, NICs, pairs of connected VIs, and bytes to send.
+
+use obvia_via::provider::shm::{Directory, NicOptions, open};
+use obvia_via::{
+    Access, Deadline, Descriptor, MemoryRegion, Nic, ProtectionTag, Reliability, RemoteAddress, Status, Vi,
+    ViAttributes, Waiting,
+};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// When a wait that should end soon has gone wrong.
+pub(crate) const SOON: Deadline = Deadline::after_secs(60);
+
+/// A directory for names that goes away with the test.
+pub(crate) struct Place(pub(crate) PathBuf);
+
+impl Place {
+    pub(crate) fn new() -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        Self(std::env::temp_dir().join(format!("via-shm-{}-{number}", std::process::id())))
+    }
+
+    pub(crate) fn directory(&self) -> Directory {
+        Directory::at(&self.0).unwrap()
+    }
+
+    pub(crate) fn nic(&self) -> Nic {
+        open(&NicOptions { directory: Some(self.directory()), ..NicOptions::default() }).unwrap()
+    }
+
+    /// A NIC with a ring and an area as small as they can be.
+    pub(crate) fn tiny_nic(&self) -> Nic {
+        let options = NicOptions { directory: Some(self.directory()), slots: 2, area: 1, max_transfer: 16 << 20 };
+        open(&options).unwrap()
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// One end: a VI, and memory that it may use.
+pub(crate) struct End {
+    pub(crate) vi: Vi,
+    pub(crate) tag: ProtectionTag,
+    pub(crate) nic: Nic,
+    pub(crate) region: MemoryRegion,
+}
+
+impl End {
+    pub(crate) fn new(nic: &Nic, attributes: ViAttributes, length: usize, access: Access) -> Self {
+        let tag = nic.protection_tag();
+        let region = nic.register(nic.memory(length).unwrap(), &tag, access).unwrap();
+        let vi = nic.vi(attributes, &tag, None, None).unwrap();
+        Self { vi, tag, nic: nic.clone(), region }
+    }
+
+    /// The place in its memory, for the peer.
+    pub(crate) fn place(&self, offset: u64) -> RemoteAddress {
+        RemoteAddress { handle: self.region.handle(), offset }
+    }
+
+    pub(crate) fn fill(&self, offset: u64, bytes: &[u8]) {
+        self.region.memory().write(offset, bytes).unwrap();
+    }
+
+    pub(crate) fn bytes(&self, offset: u64, length: usize) -> Vec<u8> {
+        let mut bytes = vec![0; length];
+        self.region.memory().read(offset, &mut bytes).unwrap();
+        bytes
+    }
+
+    pub(crate) fn post_receive(&mut self, offset: u64, length: u32) {
+        let descriptor = Descriptor::receive().with_segment(&self.region, offset, length);
+        self.vi.receive.post(descriptor).unwrap();
+    }
+
+    pub(crate) fn post_send(&mut self, offset: u64, length: u32) {
+        self.vi.send.post(Descriptor::send().with_segment(&self.region, offset, length)).unwrap();
+    }
+
+    /// Waits for the oldest send, and looks at how it went.
+    #[track_caller]
+    pub(crate) fn sent(&mut self) -> (Status, u32) {
+        let done = self.vi.send.wait(SOON).unwrap();
+        (done.status(), done.length())
+    }
+
+    #[track_caller]
+    pub(crate) fn received(&mut self) -> (Status, u32, Option<u32>) {
+        let done = self.vi.receive.wait(SOON).unwrap();
+        (done.status(), done.length(), done.immediate())
+    }
+}
+
+pub(crate) fn attributes(reliability: Reliability, waiting: Waiting) -> ViAttributes {
+    ViAttributes { reliability, waiting, ..ViAttributes::default() }
+}
+
+/// Connects two VIs of one process.
+pub(crate) fn connect(one: &mut Vi, nic: &Nic, other: &mut Vi) {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let name = format!("pair{}", NEXT.fetch_add(1, Ordering::Relaxed));
+    let mut listener = nic.listen(&name).unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(|| listener.wait(SOON).unwrap().accept(other, b"", SOON).unwrap());
+        one.request(&name, b"", SOON).unwrap();
+    });
+}
+
+/// Two ends of a NIC that are connected, with memory of so many bytes each that peers may read and write.
+pub(crate) fn pair(nic: &Nic, attributes: &ViAttributes, length: usize) -> (End, End) {
+    let mut one = End::new(nic, attributes.clone(), length, Access::BOTH);
+    let mut other = End::new(nic, attributes.clone(), length, Access::BOTH);
+    connect(&mut one.vi, nic, &mut other.vi);
+    (one, other)
+}
+
+/// Bytes that tell where they are and which they are.
+pub(crate) fn pattern(length: usize, seed: u64) -> Vec<u8> {
+    let mut random = Random(seed | 1);
+    let mut bytes = Vec::with_capacity(length + 8);
+    while bytes.len() < length {
+        bytes.extend(random.next().to_le_bytes());
+    }
+    bytes.truncate(length);
+    bytes
+}
+
+/// A small generator of numbers: xorshift64* (Vigna, 2016).
+pub(crate) struct Random(pub(crate) u64);
+
+impl Random {
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
+    }
+
+    pub(crate) fn below(&mut self, limit: u64) -> u64 {
+        self.next() % limit
+    }
+}
+
+/// Every level of reliability.
+pub(crate) const LEVELS: [Reliability; 3] =
+    [Reliability::Unreliable, Reliability::ReliableDelivery, Reliability::ReliableReception];

@@ -1,0 +1,286 @@
+//! Two connected VIs with memory, and what tests do with them again and again.
+
+use crate::{Fixture, Run, SOON, Side};
+use obvia_via::{
+    Access, Completion, CompletionQueue, Deadline, Descriptor, Ended, Error, MemoryRegion, Nic, ProtectionTag,
+    Reliability, RemoteAddress, State, Status, Vi, ViAttributes, Waiting, WorkQueue,
+};
+use std::time::{Duration, Instant};
+
+/// Bytes of an end's memory, if a test says nothing else.
+pub const AREA: usize = 512 * 1024;
+
+/// How the two ends are to be made.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The VIs' reliability level.
+    pub level: Reliability,
+    /// Their transfer size; 0 for the provider's.
+    pub max_transfer: u32,
+    /// How their owners wait.
+    pub waiting: Waiting,
+    /// Bytes of each end's memory.
+    pub area: usize,
+}
+
+impl Plan {
+    /// The usual ends, with this reliability level.
+    pub fn of(level: Reliability) -> Self {
+        Self { level, max_transfer: 0, waiting: Waiting::Adaptive, area: AREA }
+    }
+}
+
+/// A VI, with all that it needs.
+#[derive(Debug)]
+pub struct End {
+    /// The VI.
+    pub vi: Vi,
+    /// Its memory, which peers may reach as far as the provider has RDMA.
+    pub area: MemoryRegion,
+    /// Its protection tag.
+    pub tag: ProtectionTag,
+    /// Its NIC.
+    pub nic: Nic,
+}
+
+/// Two ends: the first asked the second for a connection.
+#[derive(Debug)]
+pub struct Pair {
+    /// Who asked.
+    pub a: End,
+    /// Who listened.
+    pub b: End,
+}
+
+impl<F: Fixture> Run<F> {
+    /// An end that is not connected.
+    pub fn end(&self, side: Side, plan: &Plan) -> End {
+        self.end_of(&self.fixture.nic(side), plan, None, None)
+    }
+
+    /// An end of a NIC that is there, which is not connected.
+    pub fn end_of(
+        &self,
+        nic: &Nic,
+        plan: &Plan,
+        send: Option<&CompletionQueue>,
+        receive: Option<&CompletionQueue>,
+    ) -> End {
+        let tag = nic.protection_tag();
+        let attributes =
+            ViAttributes { reliability: plan.level, max_transfer: plan.max_transfer, waiting: plan.waiting };
+        let vi = nic.vi(attributes, &tag, send, receive).expect("the VI is made");
+        let area = region(nic, &tag, plan.area, self.access());
+        End { vi, area, tag, nic: nic.clone() }
+    }
+
+    /// Two connected ends.
+    pub fn pair(&self, level: Reliability) -> Pair {
+        self.pair_by(&Plan::of(level))
+    }
+
+    /// Two connected ends.
+    pub fn pair_by(&self, plan: &Plan) -> Pair {
+        let mut pair = Pair { a: self.end(Side::Asks, plan), b: self.end(Side::Listens, plan) };
+        self.connect(&mut pair);
+        pair
+    }
+
+    /// Connects two ends, which must succeed.
+    pub fn connect(&self, pair: &mut Pair) {
+        let (asked, accepted) = self.try_connect(&mut pair.a.vi, &pair.b.nic, &mut pair.b.vi);
+        assert_eq!(asked.expect("the request is accepted"), b"welcome");
+        accepted.expect("the peer can be accepted");
+        assert_eq!((pair.a.vi.state(), pair.b.vi.state()), (State::Connected, State::Connected));
+    }
+
+    /// Connects two VIs: what the one that asks got, and what the one that listens got.
+    pub fn try_connect(&self, a: &mut Vi, listening: &Nic, b: &mut Vi) -> (Result<Vec<u8>, Error>, Result<(), Error>) {
+        let mut listener = listening.listen(&self.fixture.discriminator()).expect("the discriminator is free");
+        let address = self.fixture.address(&listener);
+        std::thread::scope(|scope| {
+            let asking = scope.spawn(|| a.request(&address, b"hello", SOON));
+            let accepted = listener.wait(SOON).and_then(|request| {
+                assert_eq!(request.private(), b"hello");
+                assert!(!request.peer().is_empty(), "logs want to know who asks");
+                request.accept(b, b"welcome", SOON)
+            });
+            (asking.join().expect("asking does not panic"), accepted)
+        })
+    }
+}
+
+/// Fresh registered memory.
+pub fn region(nic: &Nic, tag: &ProtectionTag, length: usize, access: Access) -> MemoryRegion {
+    let memory = nic.memory(length).expect("there is memory");
+    assert!(memory.len() >= length);
+    nic.register(memory, tag, access).expect("memory can be registered")
+}
+
+/// Bytes that are different for every seed, and every place.
+pub fn pattern(seed: u64, length: usize) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(length + 8);
+    let mut word = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    while bytes.len() < length {
+        // Marsaglia's xorshift.
+        word ^= word << 13;
+        word ^= word >> 7;
+        word ^= word << 17;
+        bytes.extend(word.to_le_bytes());
+    }
+    bytes.truncate(length);
+    bytes
+}
+
+/// Bytes of a region.
+pub fn read(region: &MemoryRegion, offset: usize, length: usize) -> Vec<u8> {
+    let mut bytes = vec![0; length];
+    region.memory().read(offset as u64, &mut bytes).expect("the test stays inside");
+    bytes
+}
+
+/// Sets bytes of a region.
+pub fn write(region: &MemoryRegion, offset: usize, bytes: &[u8]) {
+    region.memory().write(offset as u64, bytes).expect("the test stays inside");
+}
+
+/// A place in a region, as its peer names it.
+pub fn place(region: &MemoryRegion, offset: usize) -> RemoteAddress {
+    RemoteAddress { handle: region.handle(), offset: offset as u64 }
+}
+
+/// A descriptor that completed well.
+#[track_caller]
+pub fn well(descriptor: Box<Descriptor>) -> Box<Descriptor> {
+    assert_eq!(descriptor.status(), Status::Done, "{descriptor:?}");
+    descriptor
+}
+
+/// Waits until something is so, looking after nothing.
+#[track_caller]
+pub fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let deadline = SOON.start();
+    while !is_so() {
+        assert!(!deadline.is_over(), "never: {what}");
+        std::thread::sleep(Duration::from_micros(200));
+    }
+}
+
+/// A span after which whatever was going to happen has happened. Only for what must not happen.
+pub fn settle() {
+    std::thread::sleep(Duration::from_millis(60));
+}
+
+/// The next completion of a queue, which must come soon.
+#[track_caller]
+pub fn next(queue: &mut WorkQueue) -> Box<Descriptor> {
+    queue.wait(SOON).expect("the descriptor completes")
+}
+
+/// Takes completions that are there already.
+pub fn drain(queue: &mut WorkQueue) -> Vec<Box<Descriptor>> {
+    std::iter::from_fn(|| queue.done()).collect()
+}
+
+/// The next entry of a completion queue, which must come soon.
+#[track_caller]
+pub fn entry(queue: &mut CompletionQueue) -> Completion {
+    queue.wait(SOON).expect("a completion is entered")
+}
+
+impl End {
+    /// Posts a send of bytes of the area.
+    #[track_caller]
+    pub fn send(&mut self, offset: usize, length: usize) {
+        self.send_as(Descriptor::send(), offset, length);
+    }
+
+    /// Posts an operation of the send queue with one segment of the area.
+    #[track_caller]
+    pub fn send_as(&mut self, descriptor: Box<Descriptor>, offset: usize, length: usize) {
+        let descriptor = descriptor.with_segment(&self.area, offset as u64, length as u32);
+        self.vi.send.post(descriptor).expect("it can be posted");
+    }
+
+    /// Posts a receive into the area.
+    #[track_caller]
+    pub fn receive(&mut self, offset: usize, length: usize) {
+        let descriptor = Descriptor::receive().with_segment(&self.area, offset as u64, length as u32);
+        self.vi.receive.post(descriptor).expect("it can be posted");
+    }
+
+    /// The next completion of the send queue, which must be a good one.
+    #[track_caller]
+    pub fn sent(&mut self) -> Box<Descriptor> {
+        well(next(&mut self.vi.send))
+    }
+
+    /// The next completion of the receive queue, which must be a good one.
+    #[track_caller]
+    pub fn received(&mut self) -> Box<Descriptor> {
+        well(next(&mut self.vi.receive))
+    }
+
+    /// Bytes of the area.
+    pub fn bytes(&self, offset: usize, length: usize) -> Vec<u8> {
+        read(&self.area, offset, length)
+    }
+
+    /// Sets bytes of the area.
+    pub fn set(&self, offset: usize, bytes: &[u8]) {
+        write(&self.area, offset, bytes);
+    }
+
+    /// Waits until its connection is over, and says why.
+    #[track_caller]
+    pub fn ended(&self) -> Ended {
+        let deadline = SOON.start();
+        loop {
+            match self.vi.state() {
+                State::Broken(why) => return why,
+                state => assert!(!deadline.is_over(), "the connection never ends: it is {state:?}"),
+            }
+            std::thread::sleep(Duration::from_micros(200));
+        }
+    }
+}
+
+impl Pair {
+    /// Sends some bytes from `a` to `b` and compares them: the connection works.
+    #[track_caller]
+    pub fn check(&mut self, seed: u64) {
+        exchange(&mut self.a, &mut self.b, seed);
+    }
+
+    /// As [`Self::check`], in both directions.
+    #[track_caller]
+    pub fn check_both(&mut self, seed: u64) {
+        exchange(&mut self.a, &mut self.b, seed);
+        exchange(&mut self.b, &mut self.a, seed + 1);
+    }
+}
+
+#[track_caller]
+fn exchange(from: &mut End, to: &mut End, seed: u64) {
+    let bytes = pattern(seed, 1000);
+    let at = AREA.min(from.area.memory().len()) - 1000;
+    from.set(at, &bytes);
+    to.set(at, &[0; 1000]);
+    to.receive(at, 1000);
+    from.send(at, 1000);
+    let received = to.received();
+    assert_eq!((received.length(), received.immediate()), (1000, None));
+    assert_eq!(to.bytes(at, 1000), bytes);
+    from.sent();
+}
+
+/// How long a thing took, and what came of it.
+pub fn timed<T>(act: impl FnOnce() -> T) -> (T, Duration) {
+    let began = Instant::now();
+    (act(), began.elapsed())
+}
+
+/// A deadline so many milliseconds ahead.
+pub fn within_ms(milliseconds: u64) -> Deadline {
+    Deadline::Within(Duration::from_millis(milliseconds))
+}

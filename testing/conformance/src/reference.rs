@@ -1,0 +1,220 @@
+//! A provider within one process, of the simplest kind: what the others must do, written down as a program.
+//!
+//! Two ports hand each other packets through two lists. Each list has a lock of its own which nothing else is locked
+//! under, so nothing can wait in a circle. A [`Flaw`] makes it wrong in one point.
+
+mod fixture;
+mod port;
+
+pub use fixture::{Flawed, Reference, Wrong, flaws};
+
+use obvia_via::spi::{Incoming, Listening, Offer, Port, Provider};
+use obvia_via::{Attributes, Deadline, Error, Reliability};
+use port::{Direction, MemoryPort};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// In what point a provider is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flaw {
+    /// In none.
+    None,
+    /// Immediate data does not arrive.
+    DropsImmediate,
+    /// Lengths of received messages are one too much.
+    Miscounts,
+    /// Two messages that are under way together change places.
+    Reorders,
+    /// A message in ten arrives twice.
+    DeliversTwice,
+    /// An acknowledgement in ten gives no room back.
+    LosesCredit,
+    /// What is too long for a receive is cut.
+    Truncates,
+    /// A message waits for a receive descriptor, instead of breaking the connection.
+    WaitsForReceive,
+    /// The side that refused something does not end its connection.
+    EndsOneSide,
+    /// After an error the messages behind it are performed.
+    GoesOn,
+    /// An RDMA write is checked a piece at a time: what comes before the forbidden part is written.
+    WritesBeforeCheck,
+    /// Whoever may read a region may write it.
+    ChecksNoRight,
+    /// An RDMA write without immediate data consumes a receive.
+    ConsumesAlways,
+    /// A send is complete as soon as it is on its way.
+    AcknowledgesEarly,
+    /// RDMA writes are performed after the sends behind them.
+    WritesLate,
+    /// An RDMA read completes with what was there at the time of the last one.
+    ReadsStale,
+    /// The peer is not told of a disconnect.
+    LeavesQuietly,
+    /// A cut wire is never noticed.
+    WaitsForEver,
+    /// Every connection leaves a file open.
+    LeaksFiles,
+    /// The first connections of a NIC get all the attention.
+    Starves,
+}
+
+/// What the fixtures' NICs share.
+#[derive(Debug, Default)]
+pub(crate) struct Network {
+    listeners: Mutex<HashMap<String, Sender<Knock>>>,
+    pub(crate) is_cut: Arc<AtomicBool>,
+    connections: AtomicU64,
+}
+
+/// The provider.
+#[derive(Debug)]
+pub(crate) struct Memory {
+    pub(crate) attributes: Attributes,
+    pub(crate) network: Arc<Network>,
+    pub(crate) flaw: Flaw,
+}
+
+/// Attributes with everything.
+pub(crate) fn attributes() -> Attributes {
+    Attributes {
+        provider: "reference",
+        max_transfer: 1 << 20,
+        max_segments: 32,
+        queue_depth: 1024,
+        rdma_write: true,
+        rdma_read: true,
+        reliability: &[Reliability::Unreliable, Reliability::ReliableDelivery, Reliability::ReliableReception],
+    }
+}
+
+/// Somebody wants a connection.
+#[derive(Debug)]
+struct Knock {
+    offer: Offer,
+    // Whether the one that asks has given up; under the lock an answer is given.
+    gone: Arc<Mutex<bool>>,
+    answer: Sender<Answer>,
+}
+
+#[derive(Debug)]
+enum Answer {
+    Accepted(MemoryPort, Offer),
+    Rejected(String),
+}
+
+impl Provider for Memory {
+    fn attributes(&self) -> &Attributes {
+        &self.attributes
+    }
+
+    fn listen(&self, discriminator: &str) -> Result<Box<dyn Listening>, Error> {
+        let mut listeners = self.network.listeners.lock().unwrap_or_else(PoisonError::into_inner);
+        if listeners.contains_key(discriminator) {
+            return Err(Error::NameInUse { name: discriminator.to_owned(), pid: None });
+        }
+        let (knock, knocks) = channel();
+        listeners.insert(discriminator.to_owned(), knock);
+        let (network, flaw) = (Arc::clone(&self.network), self.flaw);
+        Ok(Box::new(MemoryListener { name: discriminator.to_owned(), knocks, network, flaw }))
+    }
+
+    fn connect(&self, address: &str, own: &Offer, deadline: Deadline) -> Result<(Box<dyn Port>, Offer), Error> {
+        let nobody = || Error::NotFound { name: address.to_owned() };
+        let listeners = self.network.listeners.lock().unwrap_or_else(PoisonError::into_inner);
+        let listener = listeners.get(address).cloned().ok_or_else(nobody)?;
+        drop(listeners);
+        let gone = Arc::new(Mutex::new(false));
+        let (answer, answers) = channel();
+        listener.send(Knock { offer: own.clone(), gone: Arc::clone(&gone), answer }).map_err(|_| nobody())?;
+        let mut answer = answers.recv_timeout(deadline.remaining());
+        if answer.is_err() {
+            // An answer that is being given now counts.
+            *gone.lock().unwrap_or_else(PoisonError::into_inner) = true;
+            answer = answers.try_recv().map_err(|_| RecvTimeoutError::Timeout);
+        }
+        match answer {
+            Ok(Answer::Accepted(port, offer)) => Ok((Box::new(port), offer)),
+            Ok(Answer::Rejected(why)) => Err(Error::Refused { why }),
+            Err(_) => Err(Error::TimedOut),
+        }
+    }
+}
+
+#[derive(Debug)]
+struct MemoryListener {
+    name: String,
+    knocks: Receiver<Knock>,
+    network: Arc<Network>,
+    flaw: Flaw,
+}
+
+impl Listening for MemoryListener {
+    fn accept(&mut self, deadline: Deadline) -> Result<Box<dyn Incoming>, Error> {
+        let knock = self.knocks.recv_timeout(deadline.remaining()).map_err(|_| Error::TimedOut)?;
+        let (network, flaw) = (Arc::clone(&self.network), self.flaw);
+        Ok(Box::new(MemoryIncoming { knock, network, flaw, is_answered: false }))
+    }
+
+    fn address(&self) -> String {
+        self.name.clone()
+    }
+}
+
+impl Drop for MemoryListener {
+    fn drop(&mut self) {
+        self.network.listeners.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.name);
+        while let Ok(knock) = self.knocks.try_recv() {
+            let _ = knock.answer.send(Answer::Rejected("the listener is gone".to_owned()));
+        }
+    }
+}
+
+#[derive(Debug)]
+struct MemoryIncoming {
+    knock: Knock,
+    network: Arc<Network>,
+    flaw: Flaw,
+    is_answered: bool,
+}
+
+impl Incoming for MemoryIncoming {
+    fn offer(&self) -> &Offer {
+        &self.knock.offer
+    }
+
+    fn peer(&self) -> String {
+        "this process".to_owned()
+    }
+
+    fn accept(mut self: Box<Self>, own: &Offer, _: Deadline) -> Result<Box<dyn Port>, Error> {
+        self.is_answered = true;
+        let number = self.network.connections.fetch_add(1, Ordering::Relaxed);
+        let (there, back) = (Direction::new()?, Direction::new()?);
+        let port = |own: &Arc<Direction>, peers: &Arc<Direction>| {
+            let is_cut = Arc::clone(&self.network.is_cut);
+            MemoryPort::new(Arc::clone(own), Arc::clone(peers), self.knock.offer.reliability, self.flaw, number, is_cut)
+        };
+        let theirs = port(&there, &back);
+        let gone = self.knock.gone.lock().unwrap_or_else(PoisonError::into_inner);
+        if *gone || self.knock.answer.send(Answer::Accepted(theirs, own.clone())).is_err() {
+            return Err(Error::TimedOut);
+        }
+        Ok(Box::new(port(&back, &there)))
+    }
+
+    fn reject(mut self: Box<Self>, why: &str) {
+        self.is_answered = true;
+        let _ = self.knock.answer.send(Answer::Rejected(why.to_owned()));
+    }
+}
+
+impl Drop for MemoryIncoming {
+    fn drop(&mut self) {
+        if !self.is_answered {
+            let _ = self.knock.answer.send(Answer::Rejected("the listener did not want it".to_owned()));
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Fixtures for the reference provider and its wrong variants.
+
+use super::{Flaw, Memory, Network, attributes};
+use crate::{Faults, Fixture, Lack, Side, Wire};
+use obvia_via::{Attributes, Nic, Reliability};
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// A way in which the reference provider is wrong, or lacks something.
+pub trait Wrong: fmt::Debug + Send + Sync + 'static {
+    /// What is wrong with it.
+    const FLAW: Flaw;
+    /// What it does not have.
+    const LACKS: &'static [Lack] = &[];
+}
+
+/// Opens NICs of the reference provider, wrong as `W` says.
+#[derive(Debug)]
+pub struct Flawed<W> {
+    network: Arc<Network>,
+    next: AtomicU64,
+    wrong: PhantomData<W>,
+}
+
+/// Opens NICs of the reference provider as it is.
+pub type Reference = Flawed<flaws::None>;
+
+impl<W: Wrong> Fixture for Flawed<W> {
+    const LACKS: &'static [Lack] = W::LACKS;
+    const SILENCE: Duration = Duration::from_millis(500);
+    const CROSSES_PROCESSES: bool = false;
+
+    fn new() -> Self {
+        Self { network: Arc::default(), next: AtomicU64::new(0), wrong: PhantomData }
+    }
+
+    fn nic(&self, _: Side) -> Nic {
+        let all = attributes();
+        let has = |lack| !W::LACKS.contains(&lack);
+        let levels: &'static [Reliability] =
+            if has(Lack::Level(Reliability::Unreliable)) { all.reliability } else { &all.reliability[1..] };
+        let attributes =
+            Attributes { rdma_write: has(Lack::RdmaWrite), rdma_read: has(Lack::RdmaRead), reliability: levels, ..all };
+        Nic::open(Box::new(Memory { attributes, network: Arc::clone(&self.network), flaw: W::FLAW }))
+    }
+
+    fn discriminator(&self) -> String {
+        format!("listener-{}", self.next.fetch_add(1, Ordering::Relaxed))
+    }
+
+    fn wire(&self) -> Option<&dyn Wire> {
+        Some(self)
+    }
+}
+
+impl<W: Wrong> Wire for Flawed<W> {
+    fn disturb(&self, _: Faults) {
+        // Lists within a process lose nothing.
+    }
+
+    fn cut(&self) {
+        self.network.is_cut.store(true, Ordering::Release);
+    }
+}
+
+/// A type for each [`Flaw`].
+pub mod flaws {
+    use super::{Flaw, Lack, Reliability, Wrong};
+
+    macro_rules! flaws {
+        ($($name:ident)*) => {$(
+            #[doc = concat!("[`Flaw::", stringify!($name), "`].")]
+            #[derive(Debug)]
+            pub struct $name;
+
+            impl Wrong for $name {
+                const FLAW: Flaw = Flaw::$name;
+            }
+        )*};
+    }
+    flaws! {
+        None DropsImmediate Miscounts Reorders DeliversTwice LosesCredit Truncates WaitsForReceive EndsOneSide GoesOn
+        WritesBeforeCheck ChecksNoRight ConsumesAlways AcknowledgesEarly WritesLate ReadsStale LeavesQuietly WaitsForEver
+        LeaksFiles Starves
+    }
+
+    /// No flaw, but neither RDMA nor unreliable delivery.
+    #[derive(Debug)]
+    pub struct Plain;
+
+    impl Wrong for Plain {
+        const FLAW: Flaw = Flaw::None;
+        const LACKS: &'static [Lack] = &[Lack::RdmaWrite, Lack::RdmaRead, Lack::Level(Reliability::Unreliable)];
+    }
+}

@@ -1,0 +1,105 @@
+//! Statements 24 to 27: nothing that is in use can be destroyed.
+
+use crate::ends::{Pair, Plan, drain, entry, region, well};
+use crate::{Fixture, Run, Side};
+use obvia_via::{Access, Descriptor, InUse, State};
+
+/// 24. A region that posted descriptors point to cannot be deregistered: it comes back, and works. When they are completed it can.
+pub fn s24_regions_in_use_stay<F: Fixture>(run: &Run<F>) {
+    let mut pair = run.pair(run.reliable_levels()[0]);
+    for _ in 0..20 {
+        let target = region(&pair.b.nic, &pair.b.tag, 4096, Access::LOCAL);
+        let receive = || Descriptor::receive().with_segment(&target, 0, 100).with_segment(&target, 200, 100);
+        pair.b.vi.receive.post(receive()).expect("it can be posted");
+        pair.b.vi.receive.post(receive()).expect("it can be posted");
+        let handle = target.handle();
+        let InUse(target) = target.deregister().expect_err("two descriptors use it");
+        assert_eq!(target.handle(), handle);
+        pair.a.send(0, 150);
+        assert_eq!(pair.b.received().length(), 150);
+        let InUse(target) = target.deregister().expect_err("one descriptor uses it");
+        pair.a.send(0, 150);
+        // A completed descriptor is no use of it, though it still names it.
+        let completed = pair.b.received();
+        target.deregister().expect("nothing uses it any more");
+        assert_eq!(completed.segments().len(), 2);
+        pair.a.sent();
+        pair.a.sent();
+    }
+    // A descriptor that could not be posted is none either.
+    let target = region(&pair.b.nic, &pair.b.tag, 64, Access::LOCAL);
+    let refused = pair.b.vi.receive.post(Descriptor::receive().with_segment(&target, 0, 65)).expect_err("too long");
+    target.deregister().expect("nothing uses it");
+    drop(refused);
+}
+
+/// 25. A protection tag that a region or a VI has cannot be destroyed. When they are gone it can, at once.
+pub fn s25_tags_in_use_stay<F: Fixture>(run: &Run<F>) {
+    let plan = Plan::of(run.reliable_levels()[0]);
+    for _ in 0..50 {
+        let mut pair = run.pair_by(&plan);
+        pair.b.receive(0, 1000);
+        pair.a.send(0, 100);
+        let completed = pair.b.received();
+        let Pair { b, .. } = pair;
+        let crate::ends::End { mut vi, area, tag, nic } = b;
+        let InUse(tag) = tag.destroy().expect_err("a region and a VI have it");
+        area.deregister().expect("nothing uses it");
+        let InUse(tag) = tag.destroy().expect_err("a VI has it");
+        let another = region(&nic, &tag, 64, Access::LOCAL);
+        vi.disconnect();
+        vi.destroy().expect("it is idle");
+        let InUse(tag) = tag.destroy().expect_err("a region has it");
+        another.deregister().expect("nothing uses it");
+        tag.destroy().expect("nothing has it any more");
+        drop(completed);
+    }
+}
+
+/// 26. A VI that is connected, or has descriptors that are posted or not taken, cannot be destroyed: it comes back, and works.
+pub fn s26_vis_in_use_stay<F: Fixture>(run: &Run<F>) {
+    let plan = Plan::of(run.reliable_levels()[0]);
+    let mut pair = run.pair_by(&plan);
+    let crate::ends::End { vi, area, tag, nic } = pair.b;
+    let InUse(vi) = vi.destroy().expect_err("it is connected");
+    pair.b = crate::ends::End { vi, area, tag, nic };
+    assert_eq!(pair.b.vi.state(), State::Connected);
+    pair.check_both(26);
+    pair.a.vi.disconnect();
+    pair.b.ended();
+    let InUse(mut vi) = pair.b.vi.destroy().expect_err("it has not been disconnected");
+    vi.disconnect();
+    vi.receive.post(Descriptor::receive().with_context(1)).expect("receives may be posted");
+    let InUse(mut vi) = vi.destroy().expect_err("a descriptor is posted");
+    assert_eq!((vi.receive.posted(), vi.state()), (1, State::Idle));
+    vi.disconnect();
+    let InUse(mut vi) = vi.destroy().expect_err("a descriptor is not taken");
+    assert_eq!(drain(&mut vi.receive).len(), 1);
+    vi.send.post(Descriptor::send()).expect("it fails later");
+    let InUse(mut vi) = vi.destroy().expect_err("a descriptor is not taken");
+    assert_eq!(drain(&mut vi.send).len(), 1);
+    vi.destroy().expect("nothing uses it any more");
+}
+
+/// 27. A completion queue that a VI has cannot be destroyed: it comes back, and works. When the VI is gone it can, at once.
+pub fn s27_completion_queues_in_use_stay<F: Fixture>(run: &Run<F>) {
+    let plan = Plan::of(run.reliable_levels()[0]);
+    let nic = run.fixture.nic(Side::Listens);
+    for _ in 0..20 {
+        let queue = nic.completion_queue(8);
+        let b = run.end_of(&nic, &plan, None, Some(&queue));
+        let InUse(queue) = queue.destroy().expect_err("a VI has it");
+        let mut pair = Pair { a: run.end(Side::Asks, &plan), b };
+        run.connect(&mut pair);
+        let InUse(mut queue) = queue.destroy().expect_err("a VI has it");
+        pair.b.receive(0, 100);
+        pair.a.send(0, 10);
+        assert_eq!(entry(&mut queue).vi, pair.b.vi.id());
+        well(pair.b.vi.receive.done().expect("an entry has its descriptor"));
+        let Pair { b, .. } = pair;
+        let crate::ends::End { mut vi, .. } = b;
+        vi.disconnect();
+        vi.destroy().expect("nothing uses it");
+        queue.destroy().expect("nothing has it any more");
+    }
+}

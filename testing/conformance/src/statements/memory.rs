@@ -1,0 +1,279 @@
+//! Statements 16 to 23: what memory descriptors and peers may reach.
+
+use crate::ends::{AREA, End, Pair, drain, next, pattern, place, read, region, settle, until, well, write};
+use crate::{Fixture, Lack, Run};
+use obvia_via::{
+    Access, Descriptor, Ended, Error, MemoryHandle, MemoryRegion, PostFault, Reliability, RemoteAddress, State, Status,
+};
+
+/// Every way to use a segment: a receive, and what the send queue takes.
+fn uses<F: Fixture>(run: &Run<F>, peer: &End) -> Vec<Box<Descriptor>> {
+    let there = place(&peer.area, 0);
+    let mut uses = vec![Descriptor::receive(), Descriptor::send()];
+    if !run.lacks(Lack::RdmaWrite) {
+        uses.push(Descriptor::rdma_write(there));
+    }
+    if !run.lacks(Lack::RdmaRead) {
+        uses.push(Descriptor::rdma_read(there));
+    }
+    uses
+}
+
+/// Posts a descriptor to the queue that is for it; it must be refused, and the connection go on.
+#[track_caller]
+fn refused(end: &mut End, descriptor: Box<Descriptor>, fault: PostFault) {
+    let is_receive = descriptor.operation() == obvia_via::Operation::Receive;
+    let queue = if is_receive { &mut end.vi.receive } else { &mut end.vi.send };
+    let refused = queue.post(descriptor.with_context(16)).expect_err("it is refused");
+    assert_eq!((refused.fault, refused.descriptor.context), (fault, 16));
+    assert_eq!(queue.posted(), 0);
+    assert!(drain(queue).is_empty());
+    assert_eq!(end.vi.state(), State::Connected);
+}
+
+/// 16. A descriptor with a segment that lies outside of its region, if only by a byte, is refused when it is posted.
+pub fn s16_segments_outside_fail_here<F: Fixture>(run: &Run<F>) {
+    let mut pair = run.pair(run.reliable_levels()[0]);
+    let end = pair.a.area.memory().len() as u64;
+    for (offset, length) in [(end, 1), (end - 9, 10), (0, end as u32 + 1), (u64::MAX, 1), (u64::MAX, 0), (1 << 40, 4)] {
+        for descriptor in uses(run, &pair.b) {
+            let good = descriptor.with_segment(&pair.a.area, 0, 10);
+            let bad = good.with_segment(&pair.a.area, offset, length);
+            refused(&mut pair.a, bad, PostFault::OutOfBounds);
+        }
+    }
+    // Up to the last byte is inside.
+    pair.a.set(AREA - 10, &pattern(1, 10));
+    pair.b.receive(AREA - 10, 10);
+    pair.a.send(AREA - 10, 10);
+    pair.b.received();
+    assert_eq!(pair.b.bytes(AREA - 10, 10), pattern(1, 10));
+}
+
+/// 17. A descriptor with a segment of a region that has another protection tag than the VI, or is another NIC's, is refused.
+pub fn s17_other_tags_fail_here<F: Fixture>(run: &Run<F>) {
+    let mut pair = run.pair(run.reliable_levels()[0]);
+    let other_tag = pair.a.nic.protection_tag();
+    let others = region(&pair.a.nic, &other_tag, 4096, run.access());
+    for strange in [&others, &pair.b.area] {
+        for descriptor in uses(run, &pair.b) {
+            let good = descriptor.with_segment(&pair.a.area, 0, 10);
+            refused(&mut pair.a, good.with_segment(strange, 0, 10), PostFault::Protection);
+        }
+    }
+    let memory = pair.b.nic.memory(64).expect("there is memory");
+    let error = pair.b.nic.register(memory, &pair.a.tag, Access::LOCAL).expect_err("a tag of another NIC");
+    assert!(matches!(error, Error::BadState { .. }), "{error:?}");
+    pair.check_both(17);
+}
+
+/// 18. A region that was deregistered cannot be used any more, neither here nor, by its old handle, from afar.
+pub fn s18_deregistered_handles_fail<F: Fixture>(run: &Run<F>) {
+    for level in run.reliable_levels() {
+        let mut pair = run.pair(level);
+        for descriptor in uses(run, &pair.b) {
+            let gone = region(&pair.a.nic, &pair.a.tag, 4096, run.access());
+            let descriptor = descriptor.with_segment(&pair.a.area, 0, 10).with_segment(&gone, 0, 10);
+            gone.deregister().expect("nothing uses it");
+            refused(&mut pair.a, descriptor, PostFault::Protection);
+        }
+        pair.check_both(18);
+        if run.lacks(Lack::RdmaWrite) {
+            continue;
+        }
+        let gone = region(&pair.b.nic, &pair.b.tag, 4096, run.access());
+        // It shows the bytes after the registration is over.
+        let witness = Descriptor::send().with_segment(&gone, 0, 4096);
+        let there = place(&gone, 0);
+        pair.a.set(0, &pattern(18, 4096));
+        pair.a.send_as(Descriptor::rdma_write(there), 0, 2048);
+        pair.check(2);
+        pair.a.sent();
+        assert_eq!(read(&gone, 0, 2048), pattern(18, 2048), "it can be written before");
+        gone.deregister().expect("nothing uses it");
+        pair.a.send_as(Descriptor::rdma_write(RemoteAddress { offset: 2048, ..there }), 0, 2048);
+        breaks(&mut pair, level, Status::RemoteProtection, "RDMA write by an old handle");
+        let mut bytes = vec![1; 2048];
+        witness.gather(2048, &mut bytes).expect("it is as long");
+        assert_eq!(bytes, [0; 2048]);
+    }
+}
+
+/// What a refused RDMA does to a reliable connection: it ends it at both ends, and the descriptor says why, unless it was
+/// done as soon as it was on its way.
+#[track_caller]
+fn breaks(pair: &mut Pair, level: Reliability, status: Status, what: &str) {
+    assert_eq!((pair.a.ended(), pair.b.ended()), (Ended::Protection, Ended::Protection), "{level}: {what}");
+    let found = next(&mut pair.a.vi.send);
+    let may_be_done = level == Reliability::ReliableDelivery && found.operation() == obvia_via::Operation::RdmaWrite;
+    assert!(found.status() == status || (may_be_done && found.status() == Status::Done), "{level}: {what}: {found:?}");
+    assert!(drain(&mut pair.a.vi.send).is_empty());
+}
+
+/// A place that must not be reached, made anew for each connection at the end that listens.
+type Forbidden = fn(&Pair, usize) -> Option<(RemoteAddress, Vec<MemoryRegion>)>;
+
+/// Bytes of RDMA that is refused: more than a packet of any network.
+const REACH: usize = 70_000;
+
+/// Tries writes to forbidden places: nothing of them may be seen in any of the memory, and both ends learn of it.
+fn refuses_writes<F: Fixture>(run: &Run<F>, forbidden: Forbidden) {
+    if run.lacks(Lack::RdmaWrite) {
+        return lacks_rdma_write(run);
+    }
+    for level in run.reliable_levels() {
+        for case in 0.. {
+            for immediate in [None, Some(9)] {
+                let mut pair = run.pair(level);
+                let Some((there, regions)) = forbidden(&pair, case) else { break };
+                let before = prepare(&mut pair, &regions);
+                let mut write = Descriptor::rdma_write(there);
+                write.set_immediate(immediate);
+                pair.b.receive(0, 100);
+                pair.a.send_as(write, 0, REACH);
+                breaks(&mut pair, level, Status::RemoteProtection, &format!("write, case {case}"));
+                settle();
+                assert!(before == everything(&pair, &regions), "{level}: case {case}: memory was touched");
+                let receive = next(&mut pair.b.vi.receive);
+                assert_eq!((receive.status(), receive.immediate()), (Status::Flushed, None), "{level}: case {case}");
+            }
+            if forbidden(&run.pair(level), case).is_none() {
+                assert!(case > 0);
+                break;
+            }
+        }
+    }
+    if !run.lacks(Lack::Level(Reliability::Unreliable)) {
+        let mut pair = run.pair(Reliability::Unreliable);
+        let (there, regions) = forbidden(&pair, 0).expect("there is a first case");
+        let before = everything(&pair, &regions);
+        pair.a.set(0, &pattern(5, REACH));
+        pair.a.send_as(Descriptor::rdma_write(there), 0, REACH);
+        pair.a.sent();
+        settle();
+        assert!(before == everything(&pair, &regions), "unreliable: memory was touched");
+        assert_eq!((pair.a.vi.state(), pair.b.vi.state()), (State::Connected, State::Connected));
+    }
+}
+
+/// A write that is allowed gets through, so that a refusal means something; then all memory, as it is before the refused one.
+fn prepare(pair: &mut Pair, regions: &[MemoryRegion]) -> Vec<Vec<u8>> {
+    for (seed, region) in regions.iter().enumerate() {
+        write(region, 0, &pattern(100 + seed as u64, region.memory().len()));
+    }
+    pair.a.set(0, &pattern(5, REACH));
+    let good = Descriptor::rdma_write(place(&pair.b.area, AREA - REACH));
+    pair.a.send_as(good, 0, REACH);
+    pair.check(3);
+    pair.a.sent();
+    assert!(pair.b.bytes(AREA - REACH, REACH - 1000) == pattern(5, REACH)[..REACH - 1000], "an allowed write is done");
+    pair.b.set(0, &vec![0xAB; AREA]);
+    everything(pair, regions)
+}
+
+fn everything(pair: &Pair, regions: &[MemoryRegion]) -> Vec<Vec<u8>> {
+    regions.iter().chain([&pair.b.area]).map(|region| read(region, 0, region.memory().len())).collect()
+}
+
+/// A provider without RDMA write says so wherever it could be asked for.
+fn lacks_rdma_write<F: Fixture>(run: &Run<F>) {
+    let mut pair = run.pair(run.reliable_levels()[0]);
+    assert!(!pair.a.nic.attributes().rdma_write);
+    let memory = pair.b.nic.memory(64).expect("there is memory");
+    let refused = pair.b.nic.register(memory, &pair.b.tag, Access::WRITE);
+    assert!(matches!(refused, Err(Error::Unsupported { .. })), "{refused:?}");
+    let write = Descriptor::rdma_write(place(&pair.b.area, 0)).with_segment(&pair.a.area, 0, 8);
+    assert_eq!(pair.a.vi.send.post(write).expect_err("there is no RDMA write").fault, PostFault::Unsupported);
+    pair.check(1);
+}
+
+fn outside(pair: &Pair, case: usize) -> Option<(RemoteAddress, Vec<MemoryRegion>)> {
+    let end = pair.b.area.memory().len() as u64;
+    // One byte too far; begun inside; wholly outside; so far that a sum wraps around.
+    let offset = *[end - REACH as u64 + 1, end - 1, end, 1 << 40, u64::MAX - 5, u64::MAX].get(case)?;
+    Some((RemoteAddress { offset, ..place(&pair.b.area, 0) }, Vec::new()))
+}
+
+fn wrong_handle(pair: &Pair, case: usize) -> Option<(RemoteAddress, Vec<MemoryRegion>)> {
+    let MemoryHandle([one, other]) = pair.b.area.handle();
+    let handle = *[
+        MemoryHandle([one ^ (1 << 40), other]),
+        MemoryHandle([one, other ^ (1 << 17)]),
+        MemoryHandle([one.wrapping_add(1), other]),
+        MemoryHandle([0, 0]),
+        MemoryHandle([u64::MAX, u64::MAX]),
+        // What the writer may do with its own memory is not what it may do with its peer's.
+        pair.a.area.handle(),
+    ]
+    .get(case)?;
+    Some((RemoteAddress { handle, offset: 0 }, Vec::new()))
+}
+
+fn with_access(pair: &Pair, rights: &[Access], case: usize) -> Option<(RemoteAddress, Vec<MemoryRegion>)> {
+    let can_read = pair.b.nic.attributes().rdma_read;
+    let access = *rights.iter().filter(|access| can_read || !access.read).nth(case)?;
+    let forbidden = region(&pair.b.nic, &pair.b.tag, REACH + 100, access);
+    Some((place(&forbidden, 10), vec![forbidden]))
+}
+
+fn without_write(pair: &Pair, case: usize) -> Option<(RemoteAddress, Vec<MemoryRegion>)> {
+    with_access(pair, &[Access::LOCAL, Access::READ], case)
+}
+
+fn without_read(pair: &Pair, case: usize) -> Option<(RemoteAddress, Vec<MemoryRegion>)> {
+    with_access(pair, &[Access::LOCAL, Access::WRITE], case)
+}
+
+fn other_tag(pair: &Pair, case: usize) -> Option<(RemoteAddress, Vec<MemoryRegion>)> {
+    let can = pair.b.nic.attributes();
+    let tag = pair.b.nic.protection_tag();
+    let forbidden = region(&pair.b.nic, &tag, REACH + 100, Access { write: can.rdma_write, read: can.rdma_read });
+    (case == 0).then(|| (place(&forbidden, 10), vec![forbidden]))
+}
+
+/// 19. An RDMA write that reaches outside of the region is refused as a whole: not a byte of it is written.
+pub fn s19_writes_outside_are_refused<F: Fixture>(run: &Run<F>) {
+    refuses_writes(run, outside);
+}
+
+/// 20. An RDMA write with a handle that names nothing at the target is refused.
+pub fn s20_writes_with_wrong_handles_are_refused<F: Fixture>(run: &Run<F>) {
+    refuses_writes(run, wrong_handle);
+}
+
+/// 21. An RDMA write to a region that peers may not write is refused, whatever else they may do with it.
+pub fn s21_writes_without_the_right_are_refused<F: Fixture>(run: &Run<F>) {
+    refuses_writes(run, without_write);
+}
+
+/// 22. An RDMA write to a region that has another protection tag than the target's VI is refused.
+pub fn s22_writes_to_other_tags_are_refused<F: Fixture>(run: &Run<F>) {
+    refuses_writes(run, other_tag);
+}
+
+/// 23. RDMA reads are refused for the same reasons, and bring nothing.
+pub fn s23_reads_are_checked_alike<F: Fixture>(run: &Run<F>) {
+    if run.lacks(Lack::RdmaRead) {
+        return super::rdma::lacks_rdma_read(run);
+    }
+    for level in run.reliable_levels() {
+        for forbidden in [outside as Forbidden, wrong_handle, without_read, other_tag] {
+            for case in 0.. {
+                let mut pair = run.pair(level);
+                let Some((there, regions)) = forbidden(&pair, case) else { break };
+                for region in &regions {
+                    write(region, 0, &pattern(4, region.memory().len()));
+                }
+                pair.b.set(0, &pattern(6, AREA));
+                pair.a.send_as(Descriptor::rdma_read(place(&pair.b.area, 0)), 0, 1000);
+                well(next(&mut pair.a.vi.send));
+                assert_eq!(pair.a.bytes(0, 1000), pattern(6, 1000), "an allowed read is done");
+                pair.a.set(0, &vec![0; AREA]);
+                pair.a.send_as(Descriptor::rdma_read(there), 0, REACH);
+                breaks(&mut pair, level, Status::RemoteProtection, &format!("read, case {case}"));
+                assert!(pair.a.bytes(0, AREA) == vec![0; AREA], "{level}: case {case}: something was read");
+                until("the peer's end is over as well", || pair.b.vi.state() != State::Connected);
+            }
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! Statements 43 and 45: processes that die, and what connections leave behind.
+
+use crate::ends::{End, Pair, Plan, next, until, well, within_ms};
+use crate::process::{Other, Task};
+use crate::{Fixture, Run, SOON, Side};
+use obvia_via::{Descriptor, Ended, Error, State, Status, Waiting};
+use std::time::{Duration, Instant};
+
+/// What a busy machine may add to a provider's own time.
+const SLACK: Duration = Duration::from_secs(3);
+/// Connections that are made and ended.
+const CYCLES: usize = 1000;
+
+/// 43. A peer whose process was killed, or whose wire was cut, is noticed within the time that is configured, whether the connection
+///     is busy, idle and waited on, or looked at by nobody until then.
+pub fn s43_dead_peers_are_noticed<F: Fixture>(run: &Run<F>) {
+    assert!(F::CROSSES_PROCESSES || run.fixture.wire().is_some(), "a fixture can kill its peers or cut the wire");
+    if F::CROSSES_PROCESSES {
+        for manner in [Manner::Waits, Manner::Sends, Manner::Sleeps] {
+            is_killed(run, manner);
+        }
+    }
+    if let Some(wire) = run.fixture.wire() {
+        let mut pairs: Vec<_> = run.reliable_levels().into_iter().map(|level| run.pair(level)).collect();
+        for pair in &mut pairs {
+            pair.check_both(43);
+            pair.b.receive(0, 10);
+            // One end has something to say, the other has not.
+            pair.a.receive(0, 10);
+        }
+        wire.cut();
+        let cut = Instant::now();
+        for pair in &mut pairs {
+            pair.a.send(0, 10);
+        }
+        for Pair { a, b } in &mut pairs {
+            for end in [b, a] {
+                assert_eq!(next(&mut end.vi.receive).status(), Status::Flushed);
+                assert_eq!(end.vi.state(), State::Broken(Ended::Silent));
+            }
+            assert!(cut.elapsed() < F::SILENCE + SLACK, "it took {:?}", cut.elapsed());
+            assert!(!next(&mut a.vi.send).status().is_done());
+        }
+    }
+}
+
+/// What the survivor does when its peer is killed.
+#[derive(Clone, Copy, Debug)]
+enum Manner {
+    Waits,
+    Sends,
+    Sleeps,
+}
+
+fn is_killed<F: Fixture>(run: &Run<F>, manner: Manner) {
+    let plan = Plan { waiting: Waiting::Block, ..Plan::of(run.reliable_levels()[0]) };
+    let mut end = run.end(Side::Listens, &plan);
+    let mut listener = end.nic.listen(&run.fixture.discriminator()).expect("the discriminator is free");
+    let task = Task::Stay { place: run.fixture.place(), address: run.fixture.address(&listener) };
+    let mut other = Other::start(run.module, &task);
+    end.receive(0, 100);
+    listener.wait(SOON).expect("the other process asks").accept(&mut end.vi, b"", SOON).expect("it can be accepted");
+    assert_eq!(end.received().length(), 4, "the other process says hello");
+    end.receive(0, 100);
+    other.kill();
+    let killed = Instant::now();
+    match manner {
+        Manner::Waits => assert_eq!(next(&mut end.vi.receive).status(), Status::Flushed),
+        Manner::Sends => {
+            // Until there is an error, which may be at once or after its queue has filled.
+            while end.vi.state() == State::Connected {
+                let _ = end.vi.send.post(Descriptor::send().with_segment(&end.area, 0, 50));
+                let _ = end.vi.send.done();
+                assert!(killed.elapsed() < F::SILENCE + SLACK, "it is never noticed");
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        }
+        Manner::Sleeps => {
+            std::thread::sleep(F::SILENCE);
+            until("it is noticed", || end.vi.receive.posted() == 0);
+        }
+    }
+    assert!(killed.elapsed() < F::SILENCE + SLACK, "{manner:?}: it took {:?}", killed.elapsed());
+    let State::Broken(why) = end.vi.state() else { panic!("{manner:?}: {:?}", end.vi.state()) };
+    assert!(matches!(why, Ended::Silent | Ended::ByPeer), "{manner:?}: {why:?}");
+    // The survivor goes on.
+    end.vi.disconnect();
+    while end.vi.receive.done().is_some() || end.vi.send.done().is_some() {}
+    let mut pair = Pair { a: run.end(Side::Asks, &plan), b: end };
+    run.connect(&mut pair);
+    pair.check_both(43);
+}
+
+/// The other process of statement 43: connects, says hello, and stays until it is killed.
+pub fn stay<F: Fixture>(fixture: &F, address: &str) {
+    let run = Run { fixture: F::new(), module: "" };
+    let mut end = run.end_of(&fixture.nic(Side::Asks), &Plan::of(run.reliable_levels()[0]), None, None);
+    for _ in 0..100 {
+        end.vi.receive.post(Descriptor::receive()).expect("it can be posted");
+    }
+    end.vi.request(address, b"", SOON).expect("the connection is accepted");
+    end.send(0, 4);
+    end.sent();
+    let ended = end.vi.receive.wait(within_ms(80_000));
+    assert!(matches!(ended, Ok(_) | Err(Error::TimedOut)), "{ended:?}");
+}
+
+/// 45. A thousand connections leave no file, no thread and no memory behind in the process, and the NICs leave nothing when they are gone.
+pub fn s45_a_thousand_connections_leave_nothing<F: Fixture>(run: &Run<F>) {
+    let mut other = Other::start(run.module, &Task::Cycles);
+    let status = other.ended(Duration::from_secs(80)).expect("a thousand connections take less than that");
+    assert!(status.success(), "something was left behind, as the other process says: {status}");
+}
+
+/// What a process has: files, threads, mappings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Holdings {
+    files: usize,
+    threads: usize,
+    mappings: usize,
+}
+
+impl Holdings {
+    fn now() -> Self {
+        let count = |folder: &str| std::fs::read_dir(folder).map_or(0, Iterator::count);
+        let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
+        Self { files: count("/proc/self/fd"), threads: count("/proc/self/task"), mappings: maps.lines().count() }
+    }
+
+    /// Whether there is no more than that. Allocators map now and then; not as often as connections were made.
+    fn is_within(self, other: Self) -> bool {
+        self.files <= other.files && self.threads <= other.threads && self.mappings <= other.mappings + CYCLES / 20
+    }
+}
+
+/// The other process of statement 45, which nothing else is done in.
+pub fn cycles<F: Fixture>() {
+    let run: Run<F> = Run { fixture: F::new(), module: "" };
+    let before = Holdings::now();
+    assert!(before.files > 0 && before.threads > 0 && before.mappings > 0, "the system says what a process has");
+    let (asking, listening) = (run.fixture.nic(Side::Asks), run.fixture.nic(Side::Listens));
+    let plan = Plan { area: 8192, ..Plan::of(run.reliable_levels()[0]) };
+    let mut queue = listening.completion_queue(64);
+    let mut cycle = |number: usize| {
+        let b = run.end_of(&listening, &plan, None, Some(&queue));
+        let mut pair = Pair { a: run.end_of(&asking, &plan, None, None), b };
+        run.connect(&mut pair);
+        pair.b.receive(0, 10);
+        pair.a.send(0, 10);
+        queue.wait(SOON).expect("a completion is entered");
+        well(pair.b.vi.receive.done().expect("an entry has its descriptor"));
+        pair.a.sent();
+        pair.b.receive(0, 10);
+        match number % 3 {
+            0 => pair.a.vi.disconnect(),
+            1 => pair.b.vi.disconnect(),
+            _ => {}
+        }
+        let Pair { a: End { area, vi, .. }, b } = pair;
+        drop((b, vi));
+        area.deregister().expect("nothing uses it");
+    };
+    (0..50).for_each(&mut cycle);
+    let warm = Holdings::now();
+    (0..CYCLES).for_each(&mut cycle);
+    let left_by_connections = || Holdings::now().is_within(warm);
+    let soon = SOON.start();
+    while !left_by_connections() {
+        assert!(!soon.is_over(), "connections left something: {warm:?} before, {:?} after", Holdings::now());
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    drop((asking, listening, queue));
+    let soon = SOON.start();
+    while !Holdings::now().is_within(before) {
+        assert!(!soon.is_over(), "NICs left something: {before:?} before, {:?} after", Holdings::now());
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}

@@ -1,0 +1,47 @@
+//! Runs a statement so that whatever it does ends: a provider that hangs makes its test fail.
+
+use crate::{Fixture, Run};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+/// How long a statement may take.
+pub const LIMIT: Duration = Duration::from_secs(90);
+
+/// Runs a statement, with a fixture of its own.
+///
+/// # Errors
+///
+/// What went wrong, for people.
+pub fn run<F: Fixture>(module: &'static str, statement: fn(&Run<F>)) -> Result<(), String> {
+    run_within(LIMIT, module, statement)
+}
+
+/// As [`run`], with another limit.
+///
+/// # Errors
+///
+/// What went wrong, for people.
+pub fn run_within<F: Fixture>(limit: Duration, module: &'static str, statement: fn(&Run<F>)) -> Result<(), String> {
+    let (tell, told) = channel();
+    let name = std::thread::current().name().unwrap_or("statement").to_owned();
+    let body = move || {
+        let outcome = catch_unwind(AssertUnwindSafe(|| statement(&Run { fixture: F::new(), module })));
+        let text = outcome.map_err(|panic| {
+            let text = panic.downcast_ref::<String>().cloned();
+            text.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string)).unwrap_or_default()
+        });
+        // Nobody listens any more when it took too long.
+        let _ = tell.send(text);
+    };
+    let thread = std::thread::Builder::new().name(name).spawn(body).map_err(|error| error.to_string())?;
+    match told.recv_timeout(limit) {
+        Ok(outcome) => {
+            let _ = thread.join();
+            outcome
+        }
+        // The thread stays where it hangs, and ends with the process.
+        Err(RecvTimeoutError::Timeout) => Err(format!("hangs: not over after {} s", limit.as_secs())),
+        Err(RecvTimeoutError::Disconnected) => Err("ended without a word".to_owned()),
+    }
+}

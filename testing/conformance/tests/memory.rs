@@ -1,0 +1,7 @@
+//! The reference provider keeps all statements, and so does it without RDMA and unreliable delivery.
+
+use obvia_conformance::conformance;
+use obvia_conformance::reference::{Flawed, Reference, flaws};
+
+conformance!(memory, Reference);
+conformance!(plain, Flawed<flaws::Plain>);
