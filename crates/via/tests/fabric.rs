@@ -142,7 +142,8 @@ over_both! {
     rdma_writes_with_immediate_data_consume_a_receive
     rdma_writes_are_there_before_later_messages
     rdma_reads_bring_bytes
-    reception_is_known_when_it_is_promised
+    reception_is_not_promised
+    messages_that_find_no_receive_break_the_connection
     wrong_handles_are_refused
     deregistered_regions_are_refused
     regions_out_of_bounds_are_refused
@@ -202,14 +203,15 @@ fn nobody_there_is_not_found(wire: Wire) {
 
 fn ping_pong(wire: Wire, waiting: Waiting, rounds: u32) {
     let (mut server, mut client) = pair_with(wire, ViAttributes { waiting, ..ViAttributes::default() });
+    server.vi.receive.post(Descriptor::receive().with_segment(&server.region, 0, 64)).unwrap();
     std::thread::scope(|scope| {
         let server = &mut server;
         scope.spawn(move || {
             for round in 0..rounds {
-                server.vi.receive.post(Descriptor::receive().with_segment(&server.region, 0, 64)).unwrap();
                 let got = server.vi.receive.wait(SOON).unwrap();
                 assert_eq!((got.status(), got.length()), (Status::Done, 16));
                 assert_eq!(server.bytes(0, 16), pattern(16, round));
+                server.vi.receive.post(got).unwrap();
                 let sent = server.send(Descriptor::send().with_segment(&server.region, 0, 16));
                 assert_eq!(sent.status(), Status::Done);
             }
@@ -404,34 +406,40 @@ fn rdma_reads_bring_bytes(wire: Wire) {
     assert!([client.bytes(50, 399_000), client.bytes(500_000, 1_000)].concat() == bytes);
 }
 
-fn reception_is_known_when_it_is_promised(wire: Wire) {
+fn reception_is_not_promised(wire: Wire) {
+    let nic = wire.open();
     let attributes = ViAttributes { reliability: Reliability::ReliableReception, ..ViAttributes::default() };
-    let (mut server, mut client) = pair_with(wire, attributes);
-    for seed in 1..20 {
-        let bytes = pattern(60_000, seed);
-        client.region.memory().write(0, &bytes).unwrap();
-        server.vi.receive.post(Descriptor::receive().with_segment(&server.region, 0, 60_000)).unwrap();
-        assert_eq!(client.send(Descriptor::send().with_segment(&client.region, 0, 60_000)).status(), Status::Done);
-        // Nothing was done at the receiver's side to make it so.
-        assert!(server.bytes(0, 60_000) == bytes);
+    let refused = nic.vi(attributes, &nic.protection_tag(), None, None);
+    assert!(matches!(refused, Err(Error::Unsupported { .. })), "{refused:?}");
+}
+
+fn messages_that_find_no_receive_break_the_connection(wire: Wire) {
+    for length in [0, 8, 300_000] {
+        let (mut server, mut client) = pair(wire);
+        // One finds its receive, and the next none.
+        server.vi.receive.post(Descriptor::receive().with_segment(&server.region, 0, 300_000)).unwrap();
+        client.vi.send.post(Descriptor::send().with_segment(&client.region, 0, length)).unwrap();
         assert_eq!(server.vi.receive.wait(SOON).unwrap().status(), Status::Done);
+        client.vi.send.post(Descriptor::send().with_segment(&client.region, 0, length)).unwrap();
+        for side in [&server, &client] {
+            let state = side.state_is(|state| matches!(state, State::Broken(_)), Duration::from_secs(5));
+            assert_eq!(state, State::Broken(Ended::ReceiverNotReady), "{length} bytes");
+        }
+        server.vi.receive.post(Descriptor::receive().with_segment(&server.region, 0, 64)).unwrap();
+        assert_eq!(server.vi.receive.wait(SOON).unwrap().status(), Status::Flushed);
     }
-    let write = Descriptor::rdma_write(server.at(0)).with_segment(&client.region, 0, 8).with_immediate(1);
-    server.vi.receive.post(Descriptor::receive()).unwrap();
-    assert_eq!(client.send(write).status(), Status::Done);
-    assert_eq!(server.vi.receive.wait(SOON).unwrap().length(), 8);
 }
 
 /// What becomes of an RDMA that the peer's memory does not allow.
 fn is_refused(wire: Wire, server: &Side, client: &mut Side, rdma: Box<Descriptor>) {
     let before = server.bytes(0, ROOM);
     let done = client.send(rdma.with_segment(&client.region, 0, 64));
-    // tcp of libfabric 1.17 hangs up and does not say why; of shm the peer is asked.
-    let expected = match wire {
-        Wire::Tcp => Status::ConnectionLost,
-        Wire::Shm => Status::RemoteProtection,
+    // tcp of libfabric 1.17 hangs up and does not say why, unless the handle itself tells; of shm the peer is asked.
+    let may_be = match wire {
+        Wire::Tcp => [Status::ConnectionLost, Status::RemoteProtection],
+        Wire::Shm => [Status::RemoteProtection; 2],
     };
-    assert_eq!(done.status(), expected);
+    assert!(may_be.contains(&done.status()), "{done:?}");
     let state = client.state_is(|state| matches!(state, State::Broken(_)), Duration::from_secs(5));
     assert!(matches!(state, State::Broken(_)), "{state:?}");
     let state = server.state_is(|state| matches!(state, State::Broken(_)), Duration::from_secs(5));

@@ -6,6 +6,7 @@
 //! reaches no region of another tag. `docs/fabric.md` says what holds for which provider.
 
 mod ffi;
+mod handle;
 mod introduction;
 mod link;
 mod notes;
@@ -78,6 +79,8 @@ struct NicState {
     capabilities: Capabilities,
     // Whether it tells when data has arrived, and keeps the order of writes and sends: what was asked for must be asked for again.
     delivers: bool,
+    // Whether a receive can be taken back: then a message that finds none is noticed.
+    guards: bool,
     ordered: bool,
     domains: Mutex<HashMap<u64, Weak<TagDomain>>>,
     info: Info,
@@ -112,10 +115,11 @@ impl NicState {
                 if capabilities.segments < 2 || capabilities.data_bytes < 4 {
                     return unsupported("gathering, or immediate data");
                 }
-                let attributes = attributes(&info, &capabilities, options, delivered);
+                let attributes = attributes(&info, &capabilities, options);
                 let fabric = Fabric::open(&info)?;
                 return Ok(Arc::new(Self {
                     options: options.clone(),
+                    guards: ["fabric/tcp", "fabric/shm"].contains(&attributes.provider),
                     attributes,
                     capabilities,
                     delivers: delivered,
@@ -173,7 +177,7 @@ impl NicState {
     }
 }
 
-fn attributes(info: &Info, capabilities: &Capabilities, options: &Options, delivers: bool) -> Attributes {
+fn attributes(info: &Info, capabilities: &Capabilities, options: &Options) -> Attributes {
     let name = info.provider();
     let provider = match name.as_str() {
         "tcp" => "fabric/tcp",
@@ -185,7 +189,6 @@ fn attributes(info: &Info, capabilities: &Capabilities, options: &Options, deliv
     let most = u32::try_from(capabilities.max_message).unwrap_or(u32::MAX).min(u32::MAX - 1);
     // A part of the send queue is for announcements and words between providers.
     let depth = (capabilities.send_depth / 2).min(capabilities.receive_depth).max(1) as usize;
-    let both: &[Reliability] = &[Reliability::ReliableDelivery, Reliability::ReliableReception];
     Attributes {
         provider,
         max_transfer: options.max_transfer.min(most),
@@ -194,7 +197,8 @@ fn attributes(info: &Info, capabilities: &Capabilities, options: &Options, deliv
         queue_depth: options.queue_depth.clamp(1, depth),
         rdma_write: true,
         rdma_read: true,
-        reliability: if delivers { both } else { &both[..1] },
+        // Not reception: a delivered message may have been too long for its receive, and its sender would not know in time.
+        reliability: &[Reliability::ReliableDelivery],
     }
 }
 

@@ -137,6 +137,7 @@ unsafe extern "C" {
         from: u64,
         context: *mut c_void,
     ) -> c_int;
+    pub(super) fn ob_cancel(ep: Handle, context: *mut c_void) -> c_int;
     pub(super) fn ob_send(
         ep: Handle,
         segments: *const Iovec,

@@ -75,7 +75,7 @@ pub(super) fn connect(
     let offer = Offer::from_bytes(rest).filter(|_| kind == ACCEPT).ok_or_else(nonsense)?;
     seat.with(|endpoint| endpoint.set_peer(name)).ok_or_else(nonsense)??;
     let voice = Voice::Socket(Line::new(socket));
-    let port = FabricPort::new(nic, seat, voice, domain, own.reliability, address.to_owned())?;
+    let port = FabricPort::new(nic, seat, voice, domain, address.to_owned())?;
     Ok((Box::new(port), offer))
 }
 
@@ -212,8 +212,8 @@ impl Incoming for Request {
         let seat = if self.is_own { Seat::opposite(&self.name, endpoint) } else { Seat::new(endpoint) };
         send(&socket, &answer).map_err(|_| gone())?;
         let voice = Voice::Socket(Line::new(socket));
-        let (reliability, peer) = (self.offer.reliability, self.peer.clone());
-        Ok(Box::new(FabricPort::new(&self.nic, seat, voice, domain, reliability, peer)?))
+        let peer = self.peer.clone();
+        Ok(Box::new(FabricPort::new(&self.nic, seat, voice, domain, peer)?))
     }
 
     fn reject(mut self: Box<Self>, why: &str) {

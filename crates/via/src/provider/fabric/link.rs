@@ -112,7 +112,7 @@ pub(super) fn connect(
             News::Request(..) | News::Other => {}
         }
     };
-    let port = FabricPort::new(nic, Seat::new(endpoint), voice(nic), domain, own.reliability, address.to_owned())?;
+    let port = FabricPort::new(nic, Seat::new(endpoint), voice(nic), domain, address.to_owned())?;
     Ok((Box::new(port), peers))
 }
 
@@ -229,14 +229,7 @@ impl Incoming for Request {
             }
         }
         let voice = voice(&self.nic);
-        Ok(Box::new(FabricPort::new(
-            &self.nic,
-            Seat::new(endpoint),
-            voice,
-            domain,
-            self.offer.reliability,
-            peer.clone(),
-        )?))
+        Ok(Box::new(FabricPort::new(&self.nic, Seat::new(endpoint), voice, domain, peer.clone())?))
     }
 
     fn reject(mut self: Box<Self>, why: &str) {

@@ -14,6 +14,8 @@ pub(super) enum Slot {
     Notice(u64),
     /// A message from provider to provider.
     Control,
+    /// The receive for messages that find no other.
+    Guard,
 }
 
 /// Places for so many operations of each kind.
@@ -29,7 +31,7 @@ pub(super) struct Notes {
 impl Notes {
     pub(super) fn new(depth: u64, bytes: usize) -> Self {
         let each = bytes.div_ceil(size_of::<u64>()).max(1);
-        let places = depth as usize * 3 + 1;
+        let places = depth as usize * 3 + 2;
         Self { room: (0..places * each).map(|_| UnsafeCell::new(0)).collect(), depth, each }
     }
 
@@ -40,6 +42,7 @@ impl Notes {
             Slot::Send(number) => self.depth + number % self.depth,
             Slot::Notice(number) => 2 * self.depth + number % self.depth,
             Slot::Control => 3 * self.depth,
+            Slot::Guard => 3 * self.depth + 1,
         };
         self.room[at as usize * self.each].get().cast()
     }
@@ -49,7 +52,7 @@ impl Notes {
         let bytes = place.addr().checked_sub(self.room.as_ptr().addr())?;
         let each = self.each * size_of::<u64>();
         let at = (bytes / each) as u64;
-        if !bytes.is_multiple_of(each) || at > 3 * self.depth {
+        if !bytes.is_multiple_of(each) || at > 3 * self.depth + 1 {
             return None;
         }
         let nearest = |first: u64| first + (at % self.depth + self.depth - first % self.depth) % self.depth;
@@ -57,7 +60,8 @@ impl Notes {
             0 => Slot::Receive(nearest(receives)),
             1 => Slot::Send(nearest(sends)),
             2 => Slot::Notice(nearest(sends)),
-            _ => Slot::Control,
+            _ if at == 3 * self.depth => Slot::Control,
+            _ => Slot::Guard,
         })
     }
 }
@@ -71,7 +75,9 @@ mod tests {
         let notes = Notes::new(5, 60);
         for first in [0, 3, 7, 1_000_003] {
             for number in first..first + 5 {
-                for slot in [Slot::Receive(number), Slot::Send(number), Slot::Notice(number), Slot::Control] {
+                for slot in
+                    [Slot::Receive(number), Slot::Send(number), Slot::Notice(number), Slot::Control, Slot::Guard]
+                {
                     assert_eq!(notes.slot(notes.place(slot), first, first), Some(slot));
                 }
             }
@@ -81,8 +87,8 @@ mod tests {
     #[test]
     fn other_places_are_nobodys() {
         let notes = Notes::new(2, 64);
-        let control = notes.place(Slot::Control);
-        for wrong in [std::ptr::null_mut(), control.wrapping_byte_add(8), control.wrapping_byte_add(64)] {
+        let last = notes.place(Slot::Guard);
+        for wrong in [std::ptr::null_mut(), last.wrapping_byte_add(8), last.wrapping_byte_add(64)] {
             assert_eq!(notes.slot(wrong, 0, 0), None);
         }
     }

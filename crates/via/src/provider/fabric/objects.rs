@@ -497,6 +497,12 @@ impl Endpoint {
         let _ = unsafe { ffi::ob_shutdown(self.object.0) };
     }
 
+    /// Takes back a receive. Its completion says whether that came in time.
+    pub(super) fn cancel(&self, context: *mut c_void) {
+        // SAFETY: a live endpoint; libfabric only compares the context. An error means that the receive is taken.
+        let _ = unsafe { ffi::ob_cancel(self.object.0, context) };
+    }
+
     /// Asks for an operation. `false`: there is no room now.
     ///
     /// # Safety

@@ -2,6 +2,7 @@
 
 use super::NicState;
 use super::ffi::{self, Done, Iovec};
+use super::handle;
 use super::notes::{Notes, Slot};
 use super::objects::{Endpoint, News, PIECES_MAX, Piece, Place, Work};
 use super::registration::{TagDomain, piece_descriptor};
@@ -9,11 +10,11 @@ use super::seat::Seat;
 use super::voice::{Question, Voice};
 use crate::descriptor::{Descriptor, Operation, Status};
 use crate::error::Ended;
-use crate::nic::Reliability;
 use crate::spi::{Intent, Port, Refusal, Sink, Sleep};
 use crate::{Error, RemoteAddress};
 use rustix::event::epoll;
 use rustix::fd::OwnedFd;
+use rustix::io::Errno;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -48,6 +49,15 @@ struct Sending {
     error: u32,
 }
 
+/// The receive for messages that find no other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Guard {
+    Off,
+    Stands,
+    /// A message found it.
+    Hit,
+}
+
 /// One end of a connection.
 #[derive(Debug)]
 pub(super) struct FabricPort {
@@ -58,7 +68,6 @@ pub(super) struct FabricPort {
     nic: Arc<NicState>,
     voice: Voice,
     tag: Arc<TagDomain>,
-    reliability: Reliability,
     peer: String,
     ears: Option<Arc<OwnedFd>>,
     has_bell: bool,
@@ -70,6 +79,9 @@ pub(super) struct FabricPort {
     // The newest of the sends is an RDMA write that must still be announced, with this.
     notice: Option<u64>,
     writes: usize,
+    // The number of a send whose handle is wrong; nothing behind it is begun.
+    refused: Option<u64>,
+    guard: Guard,
     // The endpoint had no room for something.
     is_stalled: bool,
     is_lost: bool,
@@ -89,7 +101,6 @@ impl FabricPort {
         seat: Seat,
         voice: Voice,
         tag: Arc<TagDomain>,
-        reliability: Reliability,
         peer: String,
     ) -> Result<Self, Error> {
         let files = seat.with(|endpoint| {
@@ -116,7 +127,6 @@ impl FabricPort {
             nic: Arc::clone(nic),
             voice,
             tag,
-            reliability,
             peer,
             ears: Some(Arc::new(ears)),
             has_bell,
@@ -127,6 +137,8 @@ impl FabricPort {
             sends_done: 0,
             notice: None,
             writes: 0,
+            refused: None,
+            guard: Guard::Off,
             is_stalled: false,
             is_lost: false,
             looked: now,
@@ -139,6 +151,9 @@ impl FabricPort {
 
     /// Gives the endpoint the receives that it does not have.
     fn post_receives(&mut self, sink: &mut dyn Sink) {
+        if sink.receiving(self.receives.len()).is_some() && !self.stand_down() {
+            return;
+        }
         while self.is_open
             && self.receives.len() < self.depth
             && let Some(descriptor) = sink.receiving(self.receives.len())
@@ -162,6 +177,33 @@ impl FabricPort {
                 }
             }
         }
+        self.stand_guard();
+    }
+
+    /// Where no receive is posted: one of this side's own, so that it is known when a message finds no other. libfabric would
+    /// keep the message, and the sender would never know.
+    fn stand_guard(&mut self) {
+        if !self.nic.guards || !self.is_open || self.is_lost || self.guard != Guard::Off || !self.receives.is_empty() {
+            return;
+        }
+        let (piece, place) = (self.tag.overflow(), self.notes.place(Slot::Guard));
+        // SAFETY: the overflow and the notes live longer than the endpoint (invariant).
+        let ask = |endpoint: &mut Endpoint| unsafe { endpoint.ask(Work::Receive, &[piece], false, place) };
+        match self.seat.with(ask).unwrap_or_else(gone) {
+            Ok(true) => self.guard = Guard::Stands,
+            Ok(false) => self.is_stalled = true,
+            Err(_) => self.is_lost = true,
+        }
+    }
+
+    /// Takes the guard back, as there is a receive to post. `false`: a message was there first.
+    fn stand_down(&mut self) -> bool {
+        if self.guard == Guard::Stands {
+            let place = self.notes.place(Slot::Guard);
+            self.seat.with(|endpoint| endpoint.cancel(place));
+            while self.guard == Guard::Stands && self.take(TURN) > 0 {}
+        }
+        self.guard == Guard::Off
     }
 
     /// Gives the endpoint what is to be sent, as far as it has room.
@@ -169,14 +211,10 @@ impl FabricPort {
         while self.announce() && self.sends.len() < self.depth {
             let number = self.sends_done + self.sends.len() as u64;
             let Some(descriptor) = sink.sending(number) else { return };
-            // Reliable reception: nothing is begun before what came before is known to have been done.
-            if self.reliability == Reliability::ReliableReception && !self.sends.is_empty() {
-                return;
-            }
             if descriptor.operation() == Operation::Send && self.must_wait_for_writes() {
                 return;
             }
-            if !self.post_send(number, descriptor) {
+            if self.refused.is_some() || !self.post_send(number, descriptor) {
                 return;
             }
         }
@@ -193,14 +231,21 @@ impl FabricPort {
         let immediate = descriptor.immediate().map(u64::from);
         let native = self.nic.capabilities.consumes != 0;
         let operation = descriptor.operation();
+        if let Some(remote) = descriptor.remote()
+            && !self.may_be_allowed(remote, length, operation)
+        {
+            self.refused = Some(number);
+            return false;
+        }
         let (work, notice) = match (operation, descriptor.remote()) {
             (Operation::RdmaWrite, Some(to)) => {
+                let to = self.place(to, length);
                 let data = immediate.filter(|_| native);
                 let announced = if self.nic.capabilities.data_bytes >= 8 { (length + 1) << 32 } else { 0 };
                 let notice = immediate.filter(|_| !native).map(|immediate| immediate | announced);
-                (Work::Write { to: place(to, length), data }, notice)
+                (Work::Write { to, data }, notice)
             }
-            (Operation::RdmaRead, Some(from)) => (Work::Read { from: place(from, length) }, None),
+            (Operation::RdmaRead, Some(from)) => (Work::Read { from: self.place(from, length) }, None),
             _ => (Work::Send { data: immediate }, None),
         };
         // No data need not be waited for; shm of libfabric 1.17 would wait for ever.
@@ -208,8 +253,7 @@ impl FabricPort {
             self.sends.push_back(Sending { operation, length: 0, left: 0, error: 0 });
             return true;
         }
-        let wanted = operation != Operation::Send || self.must_be_delivered();
-        let delivered = wanted && length > 0 && self.nic.delivers;
+        let delivered = operation == Operation::RdmaWrite && length > 0 && self.nic.delivers;
         let context = self.notes.place(Slot::Send(number));
         // SAFETY: as in `post_receives`.
         let ask = |endpoint: &mut Endpoint| unsafe { endpoint.ask(work, &pieces[..count], delivered, context) };
@@ -232,16 +276,25 @@ impl FabricPort {
         }
     }
 
-    fn must_be_delivered(&self) -> bool {
-        self.reliability == Reliability::ReliableReception
+    /// Where an RDMA goes.
+    fn place(&self, remote: RemoteAddress, length: u64) -> Place {
+        let base = if self.nic.capabilities.virtual_address != 0 { handle::base(remote.handle) } else { 0 };
+        Place { address: base.wrapping_add(remote.offset), length, key: remote.handle.0[0] }
+    }
+
+    /// Whether the handle is one at all, and as far as it tells allows the RDMA. That decides nothing for the peer, who checks
+    /// himself; but not every provider says why it hangs up.
+    fn may_be_allowed(&self, remote: RemoteAddress, length: u64, operation: Operation) -> bool {
+        let is_addressed = self.nic.capabilities.virtual_address != 0;
+        handle::is_whole(remote.handle)
+            && (is_addressed || handle::allows(remote.handle, remote.offset, length, operation == Operation::RdmaRead))
     }
 
     /// Announces the newest RDMA write, if that is still to be done. `false`: it cannot be done now.
     fn announce(&mut self) -> bool {
         let Some(data) = self.notice else { return true };
         // A connection does not survive a write that is refused. An endpoint without one does, and must not announce it.
-        let must_be_done = self.must_be_delivered() || !self.nic.is_msg();
-        if self.must_wait_for_writes() || (must_be_done && self.writes > 0) {
+        if self.must_wait_for_writes() || (self.writes > 0 && !self.nic.is_msg()) {
             return false;
         }
         let number = self.sends_done + self.sends.len() as u64 - 1;
@@ -305,6 +358,12 @@ impl FabricPort {
                 }
             }
             Some(Slot::Control) => self.waiting = false,
+            Some(Slot::Guard) => {
+                let canceled = Errno::CANCELED.raw_os_error().unsigned_abs();
+                self.guard = if error == canceled { Guard::Off } else { Guard::Hit };
+                // Only a message that is too long even for the overflow is a message.
+                self.is_lost |= error != 0 && error != canceled && error != ffi::ob_error_truncated;
+            }
             None => self.is_lost |= error != 0,
         }
     }
@@ -346,6 +405,9 @@ impl FabricPort {
             if sink.complete_receive(operation, length, immediate).is_err() {
                 return self.end(sink, Status::ConnectionLost, Ended::ReceiverNotReady, true);
             }
+        }
+        if self.guard == Guard::Hit && self.receives.is_empty() && !self.is_lost {
+            self.end(sink, Status::ConnectionLost, Ended::ReceiverNotReady, true);
         }
     }
 
@@ -399,6 +461,9 @@ impl FabricPort {
     /// what it refuses, and tells nobody.
     fn is_refused(&mut self, now: Instant, sink: &dyn Sink) -> bool {
         let number = self.sends_done;
+        if self.refused == Some(number) {
+            return true;
+        }
         let (oldest, since, patience) = self.oldest;
         let operation = self.sends.front().map(|send| send.operation);
         let intent = match operation {
@@ -466,7 +531,6 @@ fn gone() -> Result<bool, Error> {
 
 /// What an error of the send queue's oldest descriptor says, if it is more than that the connection is over.
 fn refusal(send: Sending) -> Option<(Status, Ended)> {
-    use rustix::io::Errno;
     const OVER: [Errno; 9] = [
         Errno::CANCELED,
         Errno::SHUTDOWN,
@@ -497,11 +561,6 @@ fn status_of(why: Ended) -> Status {
     }
 }
 
-fn place(remote: RemoteAddress, length: u64) -> Place {
-    let [key, base] = remote.handle.0;
-    Place { address: base.wrapping_add(remote.offset), length, key }
-}
-
 /// The memory of a descriptor, without empty segments.
 fn pieces(descriptor: &Descriptor) -> ([Piece; PIECES_MAX], usize) {
     let none = (Iovec { start: std::ptr::null_mut(), length: 0 }, std::ptr::null_mut());
@@ -529,13 +588,14 @@ impl Port for FabricPort {
         self.post_receives(sink);
         self.post_sends(sink);
         let taken = self.take(TURN);
-        if taken > 0 {
+        if taken > 0 || self.guard == Guard::Hit || self.sends.front().is_some_and(|send| send.left == 0) {
             self.busy = now;
             self.deliver(sink);
             self.post_receives(sink);
             self.post_sends(sink);
         }
-        if self.is_lost || self.voice.tidings().is_some() || now.saturating_duration_since(self.looked) >= LOOK {
+        let is_due = self.is_lost || self.voice.tidings().is_some() || self.refused == Some(self.sends_done);
+        if is_due || now.saturating_duration_since(self.looked) >= LOOK {
             self.look(now, sink);
         }
     }

@@ -1,6 +1,7 @@
 //! Regions as libfabric knows them, and the page that providers write to each other.
 
 use super::ffi::{Handle, Iovec};
+use super::handle;
 use super::objects::{Domain, Piece, Registration};
 use crate::{Access, Error, Memory, MemoryHandle, Region};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -40,10 +41,13 @@ pub(super) fn register(
     };
     let local = (is_local && !is_empty).then(|| new(Access::LOCAL)).transpose()?;
     let remote = ((access.write || access.read) && !is_empty).then(|| new(access)).transpose()?;
-    let handle = remote.as_ref().map(|remote| {
-        let base = if is_addressed { memory.start().as_ptr().addr() as u64 } else { 0 };
-        MemoryHandle([remote.key, base])
+    let made = remote.as_ref().map(|remote| {
+        let (base, length) = (memory.start().as_ptr().addr() as u64, memory.len() as u64);
+        let made =
+            if is_addressed { handle::addressed(remote.key, base) } else { handle::offset(remote.key, length, access) };
+        made.ok_or(Error::Unsupported { provider: "fabric", what: "addresses of more than 48 bits" })
     });
+    let handle = made.transpose()?;
     // A region is registered once.
     let _ = region.provider.set(Box::new(Keys { local, remote: Mutex::new(remote), tag: Arc::clone(tag) }));
     Ok(handle)

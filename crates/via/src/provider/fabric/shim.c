@@ -282,6 +282,11 @@ int ob_receive(struct fid_ep *ep, const struct iovec *segments, void **descripto
 	return (int)fi_recvv(ep, segments, descriptors, count, from, context);
 }
 
+int ob_cancel(struct fid_ep *ep, void *context)
+{
+	return (int)fi_cancel(&ep->fid, context);
+}
+
 int ob_send(struct fid_ep *ep, const struct iovec *segments, void **descriptors, size_t count, uint64_t to, uint64_t data,
 	    uint8_t has_data, uint8_t delivered, void *context)
 {
