@@ -62,7 +62,7 @@ impl Request {
             self.inner.reject(&why);
             return Err(Error::Refused { why });
         }
-        let port = self.inner.accept(&own, deadline)?;
+        let port = self.inner.accept_tagged(vi.core.tag(), &own, deadline)?;
         vi.core.connected(port, own.max_transfer.min(peers.max_transfer));
         Ok(())
     }

@@ -242,6 +242,8 @@ pub struct ProtectionTag {
 pub(crate) struct Tag {
     /// The NIC that it is of.
     pub(crate) nic: u64,
+    /// Tells the tags of one process apart.
+    pub(crate) number: u64,
     // Registered regions and VIs that have it. References are no measure: completed descriptors and the attendant keep some for a while.
     pub(crate) users: AtomicUsize,
 }
@@ -272,13 +274,13 @@ impl<T: std::fmt::Debug> std::error::Error for InUse<T> {}
 /// A registered region, as providers see it.
 #[derive(Debug)]
 pub struct Region {
+    /// What a provider keeps beside a region: its own registration, which ends before the memory does.
+    pub provider: OnceLock<Box<dyn Any + Send + Sync>>,
     pub(crate) memory: Memory,
     pub(crate) tag: Arc<Tag>,
     pub(crate) access: Access,
     pub(crate) handle: OnceLock<MemoryHandle>,
     pub(crate) hold: Hold,
-    /// What a provider keeps beside a region: its own registration.
-    pub provider: OnceLock<Box<dyn Any + Send + Sync>>,
 }
 
 impl Region {
@@ -290,6 +292,11 @@ impl Region {
     /// What peers may do.
     pub fn access(&self) -> Access {
         self.access
+    }
+
+    /// The number of its protection tag, which no other tag of the process has.
+    pub fn tag(&self) -> u64 {
+        self.tag.number
     }
 
     pub(crate) fn is_registered(&self) -> bool {

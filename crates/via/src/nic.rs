@@ -128,7 +128,9 @@ impl Nic {
 
     /// Makes a protection tag.
     pub fn protection_tag(&self) -> ProtectionTag {
-        ProtectionTag { core: Arc::new(Tag { nic: self.core.id, users: AtomicUsize::new(0) }) }
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        ProtectionTag { core: Arc::new(Tag { nic: self.core.id, number, users: AtomicUsize::new(0) }) }
     }
 
     /// Registers memory.
@@ -224,7 +226,7 @@ impl NicCore {
         Err(Refusal::Protection)
     }
 
-    fn forget(&self, handle: MemoryHandle, region: &Region) {
+    fn forget(&self, handle: MemoryHandle, region: &Arc<Region>) {
         region.hold.end();
         self.provider.deregister(region);
         self.regions.write().unwrap_or_else(PoisonError::into_inner).remove(&handle);

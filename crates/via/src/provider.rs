@@ -1,5 +1,7 @@
 //! The ways to reach a peer, one module each.
 
+#[cfg(feature = "fabric")]
+pub mod fabric;
 pub mod shm;
 pub mod sim;
 pub mod udp;

@@ -34,6 +34,22 @@ pub trait Provider: Send + Sync + fmt::Debug {
     /// [`Error::NotFound`] where nobody listens, [`Error::Refused`] with the listener's reason, [`Error::TimedOut`].
     fn connect(&self, address: &str, own: &Offer, deadline: Deadline) -> Result<(Box<dyn Port>, Offer), Error>;
 
+    /// The same for a VI of this protection tag ([`Region::tag`]), for providers that keep the regions of tags apart themselves.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::connect`].
+    fn connect_tagged(
+        &self,
+        tag: u64,
+        address: &str,
+        own: &Offer,
+        deadline: Deadline,
+    ) -> Result<(Box<dyn Port>, Offer), Error> {
+        let _ = tag;
+        self.connect(address, own, deadline)
+    }
+
     /// Memory that suits the provider.
     ///
     /// # Errors
@@ -53,8 +69,8 @@ pub trait Provider: Send + Sync + fmt::Debug {
         Ok(None)
     }
 
-    /// A region's registration ended: its handle names nothing any more.
-    fn deregister(&self, region: &Region) {
+    /// A region's registration ended: its handle names nothing any more. Descriptors that are posted may still point to it.
+    fn deregister(&self, region: &Arc<Region>) {
         let _ = region;
     }
 
@@ -77,7 +93,7 @@ pub struct Offer {
 
 impl Offer {
     /// The longest private data.
-    pub const PRIVATE_MAX: usize = 256;
+    pub const PRIVATE_MAX: usize = 240;
     const FIXED: usize = 8;
 
     /// The offer as bytes for a wire.
@@ -129,6 +145,16 @@ pub trait Incoming: Send + fmt::Debug {
     ///
     /// When the peer is gone by now.
     fn accept(self: Box<Self>, own: &Offer, deadline: Deadline) -> Result<Box<dyn Port>, Error>;
+
+    /// The same for a VI of this protection tag: see [`Provider::connect_tagged`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::accept`].
+    fn accept_tagged(self: Box<Self>, tag: u64, own: &Offer, deadline: Deadline) -> Result<Box<dyn Port>, Error> {
+        let _ = tag;
+        self.accept(own, deadline)
+    }
 
     /// Rejects, with a reason that the peer gets.
     fn reject(self: Box<Self>, why: &str);

@@ -177,7 +177,7 @@ impl Vi {
     /// be tried again.
     pub fn request(&mut self, address: &str, private: &[u8], deadline: Deadline) -> Result<Vec<u8>, Error> {
         let offer = self.offer(private)?;
-        let (mut port, peers) = self.core.nic.provider.connect(address, &offer, deadline)?;
+        let (mut port, peers) = self.core.nic.provider.connect_tagged(self.core.tag(), address, &offer, deadline)?;
         if peers.reliability != offer.reliability {
             port.disconnect();
             let why = format!("one VI has {}, the other {}", offer.reliability, peers.reliability);

@@ -1,6 +1,7 @@
 //! How a thread waits for a message: a policy of each side of a connection.
 
 use std::hint;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 /// How a thread waits.
@@ -39,8 +40,9 @@ pub(crate) struct SpinBudget {
 
 impl SpinBudget {
     pub(crate) fn new(policy: Waiting) -> Self {
-        // On a single processor the peer cannot run while this thread polls.
-        let alone = std::thread::available_parallelism().is_ok_and(|cores| cores.get() == 1);
+        // On a single processor the peer cannot run while this thread polls. Asked once: the answer takes some twenty system calls.
+        static ALONE: OnceLock<bool> = OnceLock::new();
+        let alone = *ALONE.get_or_init(|| std::thread::available_parallelism().is_ok_and(|cores| cores.get() == 1));
         let (interval, _) = PROBE_INTERVAL;
         Self { policy, polls: if alone { SPIN_MIN } else { SPIN_MAX }, until_probe: interval, interval }
     }

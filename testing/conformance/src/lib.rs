@@ -46,6 +46,8 @@ pub enum Lack {
     RdmaRead,
     /// A reliability level.
     Level(Reliability),
+    /// Why an RDMA was refused: the connection is lost, without a word.
+    Reasons,
 }
 
 /// What a wire does to datagrams, in thousandths of them.

@@ -40,7 +40,7 @@ pub(super) fn region(length: usize, access: Access) -> Arc<Region> {
     handle.set(MemoryHandle([7, 8])).unwrap();
     Arc::new(Region {
         memory: Memory::new(length).unwrap(),
-        tag: Arc::new(Tag { nic: 0, users: AtomicUsize::new(0) }),
+        tag: Arc::new(Tag { nic: 0, number: 0, users: AtomicUsize::new(0) }),
         access,
         handle,
         hold: Hold::default(),

@@ -135,6 +135,11 @@ impl ViCore {
         self.lock().queues.state
     }
 
+    /// The number of its protection tag.
+    pub(crate) fn tag(&self) -> u64 {
+        self.lock().queues.tag.number
+    }
+
     pub(crate) fn max_transfer(&self) -> u32 {
         self.lock().queues.max_transfer
     }

@@ -2,6 +2,7 @@
 
 use crate::ends::{Pair, Plan, drain, next, settle, timed, until, within_ms};
 use crate::{Fixture, Run, Side, soon};
+use obvia_via::spi::Offer;
 use obvia_via::{Descriptor, Ended, Error, PostFault, State, Status};
 use std::time::Duration;
 
@@ -21,7 +22,7 @@ pub fn s40_connections_are_asked_for_and_answered<F: Fixture>(run: &Run<F>) {
     assert!(matches!(nobody, Err(Error::TimedOut)), "{nobody:?}");
     assert!((Duration::from_millis(100)..Duration::from_secs(5)).contains(&took), "{took:?}");
     // What is told arrives; too much is refused before anybody is asked.
-    let long = [7; 256];
+    let long = [7; Offer::PRIVATE_MAX];
     for (told, back) in [(&long[..], &b""[..]), (b"", &long), (b"x", b"y")] {
         std::thread::scope(|scope| {
             let asking = scope.spawn(|| pair.a.vi.request(&address, told, soon()));
@@ -36,8 +37,10 @@ pub fn s40_connections_are_asked_for_and_answered<F: Fixture>(run: &Run<F>) {
         pair.a.vi.disconnect();
         pair.b.vi.disconnect();
     }
-    let refused = pair.a.vi.request(&address, &[0; 257], soon());
-    assert!(matches!(refused, Err(Error::TooLong { length: 257, limit: 256 })), "{refused:?}");
+    let refused = pair.a.vi.request(&address, &[0; Offer::PRIVATE_MAX + 1], soon());
+    let most = Offer::PRIVATE_MAX as u64;
+    let is_refused = matches!(refused, Err(Error::TooLong { length, limit }) if (length, limit) == (most + 1, most));
+    assert!(is_refused, "{refused:?}");
     // Rejected, with words or without.
     for why in [Some("not on a Saturday"), None] {
         std::thread::scope(|scope| {

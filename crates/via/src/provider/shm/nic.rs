@@ -146,7 +146,7 @@ impl Provider for Shm {
         Ok(None)
     }
 
-    fn deregister(&self, region: &Region) {
+    fn deregister(&self, region: &Arc<Region>) {
         if let Some(entry) = region.provider.get().and_then(|own| own.downcast_ref::<Entry>()) {
             self.own.table.leave(*entry);
         }

@@ -1,0 +1,256 @@
+//! Processes that libfabric reaches: over TCP, shared memory, and whatever adapters it has providers for.
+//!
+//! A provider of libfabric with connections (`tcp`, `verbs`) is used through them: a VI is an endpoint of type `FI_EP_MSG`. Of one
+//! without (`shm`, `efa`, `psm3`) a VI is an endpoint of type `FI_EP_RDM` with a single peer; the two are introduced to
+//! each other by a socket, which stays open as the connection's pulse. A protection tag is a domain, so that a peer
+//! reaches no region of another tag. `docs/fabric.md` says what holds for which provider.
+
+mod ffi;
+mod handle;
+mod introduction;
+mod link;
+mod notes;
+mod objects;
+mod port;
+mod registration;
+mod seat;
+mod stream;
+mod voice;
+
+use crate::deadline::Deadline;
+use crate::memory::{MemoryHandle, Region};
+use crate::nic::{Attributes, Nic, Reliability};
+use crate::spi::{Listening, Offer, Port, Provider};
+use crate::{Error, Memory};
+use ffi::Capabilities;
+use objects::{Domain, Fabric, Info, PIECES_MAX, Query};
+use registration::TagDomain;
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
+
+/// How a fabric is opened.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// libfabric's name of the provider: `tcp`, `shm`, `verbs`, `efa`, `psm3`, `tcp;ofi_rxm`. `fi_info -l` lists them.
+    pub provider: String,
+    /// The domain, which is libfabric's word for an adapter: `mlx5_0`, `eth0`. The first one if nothing is said.
+    pub domain: Option<String>,
+    /// The longest message or RDMA that is offered, in bytes, if the provider takes as much.
+    pub max_transfer: u32,
+    /// The most descriptors of a queue, if the provider takes as many.
+    pub queue_depth: usize,
+    /// How long a peer may be silent before it counts as gone.
+    pub silence: Duration,
+    /// Where the names of listeners are that are reached by name; this user's directory if nothing is said.
+    pub directory: Option<PathBuf>,
+}
+
+impl Options {
+    /// The usual, for a provider.
+    pub fn new(provider: impl Into<String>) -> Self {
+        Self {
+            provider: provider.into(),
+            domain: None,
+            max_transfer: 16 << 20,
+            queue_depth: 128,
+            silence: Duration::from_secs(5),
+            directory: None,
+        }
+    }
+}
+
+/// Opens a fabric.
+///
+/// # Errors
+///
+/// [`Error::NotFound`] when libfabric has no such provider here, or none with messages and RDMA; [`Error::Unsupported`] when the
+/// provider wants its user to do what this one does not.
+pub fn open(options: &Options) -> Result<Nic, Error> {
+    Ok(Nic::open(Box::new(Provided { state: NicState::open(options)? })))
+}
+
+/// What connections, listeners and regions of a NIC share.
+#[derive(Debug)]
+struct NicState {
+    options: Options,
+    attributes: Attributes,
+    capabilities: Capabilities,
+    // Whether it tells when data has arrived, and keeps the order of writes and sends: what was asked for must be asked for again.
+    delivers: bool,
+    // Whether a receive can be taken back: then a message that finds none is noticed.
+    guards: bool,
+    ordered: bool,
+    domains: Mutex<HashMap<u64, Weak<TagDomain>>>,
+    info: Info,
+    fabric: Arc<Fabric>,
+}
+
+/// Endpoints with connections come first: they are the natural map of a VI.
+const KINDS: [bool; 2] = [true, false];
+/// Order and delivery, from most to least; the first that the provider has is taken.
+const WISHES: [(bool, bool); 4] = [(true, true), (false, true), (true, false), (false, false)];
+
+impl NicState {
+    fn open(options: &Options) -> Result<Arc<Self>, Error> {
+        let unsupported = |what| Err(Error::Unsupported { provider: "fabric", what });
+        for is_msg in KINDS {
+            for (ordered, delivered) in WISHES {
+                let query = Query {
+                    provider: &options.provider,
+                    domain: options.domain.as_deref(),
+                    is_msg,
+                    ordered,
+                    delivered,
+                    ..Query::default()
+                };
+                let Some(info) = Info::find(query)? else { continue };
+                let capabilities = info.capabilities();
+                if capabilities.unsupported != 0 {
+                    return unsupported(
+                        "a way to register memory that the provider does not tie to endpoints or devices",
+                    );
+                }
+                if capabilities.segments < 2 || capabilities.data_bytes < 4 {
+                    return unsupported("gathering, or immediate data");
+                }
+                let attributes = attributes(&info, &capabilities, options);
+                let fabric = Fabric::open(&info)?;
+                return Ok(Arc::new(Self {
+                    options: options.clone(),
+                    guards: ["fabric/tcp", "fabric/shm"].contains(&attributes.provider),
+                    attributes,
+                    capabilities,
+                    delivers: delivered,
+                    ordered,
+                    domains: Mutex::default(),
+                    info,
+                    fabric,
+                }));
+            }
+        }
+        Err(Error::NotFound { name: format!("libfabric's provider {}", options.provider) })
+    }
+
+    /// What the provider offers for an address.
+    fn find(&self, node: &str, service: &str, is_source: bool) -> Result<Option<Info>, Error> {
+        Info::find(Query {
+            provider: &self.options.provider,
+            domain: self.options.domain.as_deref(),
+            node: Some(node),
+            service: Some(service),
+            is_msg: self.is_msg(),
+            is_source,
+            ordered: self.ordered,
+            delivered: self.delivers,
+        })
+    }
+
+    fn is_msg(&self) -> bool {
+        self.capabilities.is_msg != 0
+    }
+
+    /// Whether providers can write each other a word: the key of the page must be this side's choice, and its address none of
+    /// the system's.
+    fn has_page(&self) -> bool {
+        let caps = &self.capabilities;
+        self.is_msg() && caps.provider_keys == 0 && caps.virtual_address == 0 && caps.consumes == 0
+    }
+
+    /// The domain of a protection tag.
+    fn domain(&self, tag: u64) -> Result<Arc<TagDomain>, Error> {
+        let mut domains = self.domains.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = domains.get(&tag).and_then(Weak::upgrade) {
+            return Ok(found);
+        }
+        let (caps, domain) = (&self.capabilities, Domain::open(&self.fabric, &self.info)?);
+        let found = Arc::new(TagDomain::open(domain, self.has_page(), caps.local != 0, self.attributes.max_transfer)?);
+        domains.retain(|_, domain| domain.strong_count() > 0);
+        domains.insert(tag, Arc::downgrade(&found));
+        Ok(found)
+    }
+
+    /// Completions that an endpoint may have before they are taken.
+    fn completions(&self) -> usize {
+        self.attributes.queue_depth * 4
+    }
+}
+
+fn attributes(info: &Info, capabilities: &Capabilities, options: &Options) -> Attributes {
+    let name = info.provider();
+    let provider = match name.as_str() {
+        "tcp" => "fabric/tcp",
+        "shm" => "fabric/shm",
+        "verbs" => "fabric/verbs",
+        _ => "fabric",
+    };
+    // One more than the longest must fit 32 bits: see `FabricPort::post_send`.
+    let most = u32::try_from(capabilities.max_message).unwrap_or(u32::MAX).min(u32::MAX - 1);
+    // A part of the send queue is for announcements and words between providers.
+    let depth = (capabilities.send_depth / 2).min(capabilities.receive_depth).max(1) as usize;
+    Attributes {
+        provider,
+        max_transfer: options.max_transfer.min(most),
+        // One piece of a receive is for what a message has too much.
+        max_segments: (capabilities.segments as usize).min(PIECES_MAX) - 1,
+        queue_depth: options.queue_depth.clamp(1, depth),
+        rdma_write: true,
+        rdma_read: true,
+        // Not reception: a delivered message may have been too long for its receive, and its sender would not know in time.
+        reliability: &[Reliability::ReliableDelivery],
+    }
+}
+
+/// The tag of a VI whose tag nobody named.
+const NO_TAG: u64 = 0;
+
+#[derive(Debug)]
+struct Provided {
+    state: Arc<NicState>,
+}
+
+impl Provider for Provided {
+    fn attributes(&self) -> &Attributes {
+        &self.state.attributes
+    }
+
+    fn listen(&self, discriminator: &str) -> Result<Box<dyn Listening>, Error> {
+        if self.state.is_msg() {
+            return Ok(Box::new(link::Listener::open(&self.state, discriminator)?));
+        }
+        Ok(Box::new(introduction::Listener::open(&self.state, discriminator)?))
+    }
+
+    fn connect(&self, address: &str, own: &Offer, deadline: Deadline) -> Result<(Box<dyn Port>, Offer), Error> {
+        self.connect_tagged(NO_TAG, address, own, deadline)
+    }
+
+    fn connect_tagged(
+        &self,
+        tag: u64,
+        address: &str,
+        own: &Offer,
+        deadline: Deadline,
+    ) -> Result<(Box<dyn Port>, Offer), Error> {
+        let deadline = deadline.start();
+        if self.state.is_msg() {
+            return link::connect(&self.state, tag, address, own, deadline);
+        }
+        introduction::connect(&self.state, tag, address, own, deadline)
+    }
+
+    fn memory(&self, length: usize) -> Result<Memory, Error> {
+        Memory::new(length)
+    }
+
+    fn register(&self, region: &Region) -> Result<Option<MemoryHandle>, Error> {
+        let tag = self.state.domain(region.tag())?;
+        let caps = &self.state.capabilities;
+        registration::register(&tag, region, caps.local != 0, caps.virtual_address != 0)
+    }
+
+    fn deregister(&self, region: &Arc<Region>) {
+        registration::deregister(region);
+    }
+}

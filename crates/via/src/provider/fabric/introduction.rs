@@ -1,0 +1,250 @@
+//! Connections of endpoints that have none: `FI_EP_RDM`, one peer each, introduced to each other by a socket.
+//!
+//! Who asks sends its endpoint's name and its offer; the answer brings the same of the other side, or the reason of a refusal. The
+//! socket stays: what it says later is why the connection ends, and its own end that the peer's process has.
+
+use super::NicState;
+use super::objects::{Endpoint, NAME_MAX};
+use super::port::FabricPort;
+use super::seat::Seat;
+use super::stream::{Arriving, Door, go, send};
+use super::voice::{Line, Voice};
+use crate::spi::{Incoming, Listening, Offer, Port};
+use crate::{Deadline, Ended, Error, Violation};
+use rustix::fd::OwnedFd;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Begins every piece: the protocol and its version.
+const MARK: [u8; 4] = *b"OVF\x01";
+const ASK: u8 = 1;
+const ACCEPT: u8 = 2;
+const REJECT: u8 = 3;
+/// The longest reason that is sent.
+const REASON_MAX: usize = 256;
+/// Peers that have come and said nothing yet, and how long they may take.
+const SILENT_MAX: usize = 64;
+const PATIENCE: Duration = Duration::from_secs(5);
+
+fn piece(kind: u8, name: &[u8], rest: &[u8]) -> Vec<u8> {
+    let mut piece = MARK.to_vec();
+    piece.push(kind);
+    piece.extend((name.len() as u16).to_le_bytes());
+    piece.extend(name);
+    piece.extend(rest);
+    piece
+}
+
+/// Splits a piece into its kind, the name of an endpoint, and the rest.
+fn parse(piece: &[u8]) -> Option<(u8, &[u8], &[u8])> {
+    let rest = piece.strip_prefix(&MARK)?;
+    let (head, rest) = rest.split_at_checked(3)?;
+    let length = usize::from(u16::from_le_bytes([head[1], head[2]]));
+    let (name, rest) = rest.split_at_checked(length)?;
+    (length <= NAME_MAX).then_some((head[0], name, rest))
+}
+
+fn nonsense() -> Error {
+    Error::Violation(Violation::BadGreeting)
+}
+
+fn endpoint(nic: &NicState, tag: u64) -> Result<(Endpoint, Arc<super::TagDomain>), Error> {
+    let domain = nic.domain(tag)?;
+    Ok((Endpoint::open(&domain.domain, &nic.info, nic.completions())?, domain))
+}
+
+/// Asks a listener.
+pub(super) fn connect(
+    nic: &Arc<NicState>,
+    tag: u64,
+    address: &str,
+    own: &Offer,
+    deadline: Deadline,
+) -> Result<(Box<dyn Port>, Offer), Error> {
+    let socket = go(nic.options.directory.as_ref(), address, nic.options.silence, deadline)?;
+    let (endpoint, domain) = endpoint(nic, tag)?;
+    let own_name = endpoint.name()?;
+    let seat = Seat::new(endpoint);
+    seat.announce(&own_name);
+    send(&socket, &piece(ASK, &own_name, &own.to_bytes()))?;
+    let answer = Arriving::wait(&socket, deadline)?;
+    let (kind, name, rest) = parse(&answer).ok_or_else(nonsense)?;
+    if kind == REJECT {
+        return Err(Error::Refused { why: String::from_utf8_lossy(rest).into_owned() });
+    }
+    let offer = Offer::from_bytes(rest).filter(|_| kind == ACCEPT).ok_or_else(nonsense)?;
+    seat.with(|endpoint| endpoint.set_peer(name)).ok_or_else(nonsense)??;
+    let voice = Voice::Socket(Line::new(socket));
+    let port = FabricPort::new(nic, seat, voice, domain, address.to_owned())?;
+    Ok((Box::new(port), offer))
+}
+
+/// Somebody who has come, and has not said all yet.
+#[derive(Debug)]
+struct Visitor {
+    socket: OwnedFd,
+    peer: String,
+    is_own: bool,
+    came: Instant,
+    arriving: Arriving,
+}
+
+/// Waits for peers.
+#[derive(Debug)]
+pub(super) struct Listener {
+    nic: Arc<NicState>,
+    door: Door,
+    visitors: Vec<Visitor>,
+}
+
+impl Listener {
+    pub(super) fn open(nic: &Arc<NicState>, discriminator: &str) -> Result<Self, Error> {
+        let door = Door::open(nic.options.directory.as_ref(), discriminator)?;
+        Ok(Self { nic: Arc::clone(nic), door, visitors: Vec::new() })
+    }
+
+    /// Lets in whoever has come.
+    fn let_in(&mut self) -> Result<(), Error> {
+        let now = Instant::now();
+        self.visitors.retain(|visitor| now.saturating_duration_since(visitor.came) < PATIENCE);
+        while self.visitors.len() < SILENT_MAX {
+            let Some((socket, peer, is_own)) = self.door.next(self.nic.options.silence)? else { break };
+            self.visitors.push(Visitor { socket, peer, is_own, came: now, arriving: Arriving::default() });
+        }
+        Ok(())
+    }
+
+    /// The first who has said all. Who says nonsense has to go.
+    fn heard(&mut self) -> Option<Request> {
+        let mut at = 0;
+        while let Some(visitor) = self.visitors.get_mut(at) {
+            match visitor.arriving.take(&visitor.socket) {
+                Ok(None) => at += 1,
+                Ok(Some(piece)) => {
+                    let Visitor { socket, peer, is_own, .. } = self.visitors.swap_remove(at);
+                    let asked = parse(&piece).filter(|(kind, ..)| *kind == ASK);
+                    let offer = asked.and_then(|(_, name, rest)| Some((name.to_vec(), Offer::from_bytes(rest)?)));
+                    if let Some((name, offer)) = offer {
+                        let nic = Arc::clone(&self.nic);
+                        return Some(Request { nic, socket: Some(socket), name, offer, peer, is_own });
+                    }
+                }
+                Err(_) => drop(self.visitors.swap_remove(at)),
+            }
+        }
+        None
+    }
+}
+
+impl Listening for Listener {
+    fn accept(&mut self, deadline: Deadline) -> Result<Box<dyn Incoming>, Error> {
+        let deadline = deadline.start();
+        loop {
+            self.let_in()?;
+            if let Some(request) = self.heard() {
+                return Ok(Box::new(request));
+            }
+            if deadline.is_over() {
+                return Err(Error::TimedOut);
+            }
+            let mut due = Instant::now() + deadline.remaining();
+            if self.visitors.len() >= SILENT_MAX {
+                // Nobody else is let in before one of these goes.
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            if !self.visitors.is_empty() {
+                due = due.min(Instant::now() + PATIENCE);
+            }
+            let sockets: Vec<_> = self.visitors.iter().map(|visitor| &visitor.socket).collect();
+            self.door.sleep(&sockets, Deadline::At(due))?;
+        }
+    }
+
+    fn address(&self) -> String {
+        self.door.address()
+    }
+}
+
+/// A peer that asks.
+#[derive(Debug)]
+struct Request {
+    nic: Arc<NicState>,
+    // Gone when it is answered.
+    socket: Option<OwnedFd>,
+    name: Vec<u8>,
+    offer: Offer,
+    peer: String,
+    // It is of this process.
+    is_own: bool,
+}
+
+impl Request {
+    fn refuse(&mut self, why: &str) {
+        let Some(socket) = self.socket.take() else { return };
+        let mut end = why.len().min(REASON_MAX);
+        while !why.is_char_boundary(end) {
+            end -= 1;
+        }
+        // An error means that the peer is gone.
+        let _ = send(&socket, &piece(REJECT, &[], &why.as_bytes()[..end]));
+    }
+}
+
+impl Incoming for Request {
+    fn offer(&self) -> &Offer {
+        &self.offer
+    }
+
+    fn peer(&self) -> String {
+        self.peer.clone()
+    }
+
+    fn accept(self: Box<Self>, own: &Offer, deadline: Deadline) -> Result<Box<dyn Port>, Error> {
+        self.accept_tagged(super::NO_TAG, own, deadline)
+    }
+
+    fn accept_tagged(mut self: Box<Self>, tag: u64, own: &Offer, _deadline: Deadline) -> Result<Box<dyn Port>, Error> {
+        let (mut endpoint, domain) = endpoint(&self.nic, tag)?;
+        endpoint.set_peer(&self.name)?;
+        let answer = piece(ACCEPT, &endpoint.name()?, &own.to_bytes());
+        let gone = || Error::Disconnected { peer: self.peer.clone(), why: Ended::Silent };
+        let socket = self.socket.take().ok_or_else(gone)?;
+        let seat = if self.is_own { Seat::opposite(&self.name, endpoint) } else { Seat::new(endpoint) };
+        send(&socket, &answer).map_err(|_| gone())?;
+        let voice = Voice::Socket(Line::new(socket));
+        let peer = self.peer.clone();
+        Ok(Box::new(FabricPort::new(&self.nic, seat, voice, domain, peer)?))
+    }
+
+    fn reject(mut self: Box<Self>, why: &str) {
+        self.refuse(why);
+    }
+}
+
+impl Drop for Request {
+    fn drop(&mut self) {
+        self.refuse("the listener did not answer");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ACCEPT, NAME_MAX, parse, piece};
+
+    #[test]
+    fn pieces_are_read_back() {
+        let whole = piece(ACCEPT, b"fi_shm://1", b"rest");
+        assert_eq!(parse(&whole), Some((ACCEPT, &b"fi_shm://1"[..], &b"rest"[..])));
+        for length in 0..whole.len() - 4 {
+            assert_eq!(parse(&whole[..length]), None, "{length}");
+        }
+    }
+
+    #[test]
+    fn long_names_and_other_protocols_are_nonsense() {
+        assert_eq!(parse(&piece(ACCEPT, &[1; NAME_MAX + 1], b"")), None);
+        let mut other = piece(ACCEPT, b"name", b"");
+        other[0] = b'X';
+        assert_eq!(parse(&other), None);
+    }
+}

@@ -1,0 +1,281 @@
+//! Connections of endpoints that have them: `FI_EP_MSG`, an event queue, and what is told along with request and answer.
+
+use super::NicState;
+use super::objects::{Endpoint, EventQueue, Info, News, Passive, Place, error};
+use super::port::FabricPort;
+use super::registration::PAGE_KEY;
+use super::seat::Seat;
+use super::voice::Voice;
+use crate::spi::{Incoming, Listening, Offer, Port};
+use crate::vi::poll_fds;
+use crate::{Deadline, Error, Reliability};
+use rustix::io::Errno;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Begins what is told: a letter and the version.
+const MARK: [u8; 2] = [b'V', 1];
+const FIXED: usize = 8;
+/// How long a wait for an event lasts at most before the queue is looked at again.
+const NAP: Duration = Duration::from_millis(20);
+
+/// An offer as the data of a request or an answer. Adapters fill it up with zeroes, so the length is in it.
+fn to_data(offer: &Offer) -> Result<Vec<u8>, Error> {
+    let length = offer.private.len();
+    let Ok(short) = u8::try_from(length) else {
+        return Err(Error::TooLong { length: length as u64, limit: u64::from(u8::MAX) });
+    };
+    let mut data = MARK.to_vec();
+    data.extend([offer.reliability as u8, short]);
+    data.extend(offer.max_transfer.to_le_bytes());
+    data.extend(&offer.private);
+    Ok(data)
+}
+
+fn from_data(data: &[u8]) -> Option<Offer> {
+    let (fixed, private) = data.split_at_checked(FIXED)?;
+    let length = usize::from(fixed[3]);
+    if fixed[..2] != MARK || length > Offer::PRIVATE_MAX {
+        return None;
+    }
+    let max_transfer = u32::from_le_bytes([fixed[4], fixed[5], fixed[6], fixed[7]]);
+    let private = private.get(..length)?.to_vec();
+    Some(Offer { reliability: Reliability::from_wire(fixed[2])?, max_transfer, private })
+}
+
+/// Refuses data that the provider has no room for.
+fn check_room(data: &[u8], room: usize) -> Result<(), Error> {
+    if room > 0 && data.len() > room {
+        let limit = room.saturating_sub(FIXED) as u64;
+        return Err(Error::TooLong { length: (data.len() - FIXED) as u64, limit });
+    }
+    Ok(())
+}
+
+/// Splits an address into host and port.
+pub(super) fn split(address: &str) -> Result<(&str, &str), Error> {
+    let bad = |why| Error::BadAddress { text: address.to_owned(), why };
+    let (host, port) = address.rsplit_once(':').ok_or_else(|| bad("it is not of the form host:port"))?;
+    let host = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
+    if host.is_empty() || port.parse::<u16>().is_err() {
+        return Err(bad("it is not of the form host:port"));
+    }
+    Ok((host, port))
+}
+
+/// Waits for the next event.
+fn wait(events: &EventQueue, deadline: Deadline) -> Result<News, Error> {
+    let file = events.file()?;
+    loop {
+        if let Some(news) = events.next()? {
+            return Ok(news);
+        }
+        if deadline.is_over() {
+            return Err(Error::TimedOut);
+        }
+        if events.may_sleep() {
+            let files: Vec<_> = file.iter().collect();
+            poll_fds(&files, deadline, Some(Instant::now() + NAP))?;
+        }
+    }
+}
+
+/// What makes the peer listen.
+fn voice(nic: &NicState) -> Voice {
+    if nic.has_page() { Voice::Writes(Place { address: 0, length: 8, key: PAGE_KEY }, None) } else { Voice::None }
+}
+
+/// Asks a listener.
+pub(super) fn connect(
+    nic: &Arc<NicState>,
+    tag: u64,
+    address: &str,
+    own: &Offer,
+    deadline: Deadline,
+) -> Result<(Box<dyn Port>, Offer), Error> {
+    let (host, port) = split(address)?;
+    let not_found = || Error::NotFound { name: address.to_owned() };
+    let info = nic.find(host, port, false)?.ok_or_else(not_found)?;
+    let domain = nic.domain(tag)?;
+    let endpoint = Endpoint::open(&domain.domain, &info, nic.completions())?;
+    let data = to_data(own)?;
+    check_room(&data, endpoint.room())?;
+    endpoint.connect(&info, &data)?;
+    let Some(events) = &endpoint.events else { return Err(not_found()) };
+    let peers = loop {
+        match wait(events, deadline)? {
+            News::Connected(data) => {
+                break from_data(&data).ok_or(Error::Violation(crate::Violation::BadGreeting))?;
+            }
+            News::Failed(number, data) => return Err(failed(address, number, &data)),
+            News::Shutdown => return Err(not_found()),
+            News::Request(..) | News::Other => {}
+        }
+    };
+    let port = FabricPort::new(nic, Seat::new(endpoint), voice(nic), domain, address.to_owned())?;
+    Ok((Box::new(port), peers))
+}
+
+/// Why a connection did not come about.
+fn failed(address: &str, number: u32, data: &[u8]) -> Error {
+    if let Some(why) = data.strip_prefix(&MARK) {
+        let why = why.split(|byte| *byte == 0).next().unwrap_or_default();
+        return Error::Refused { why: String::from_utf8_lossy(why).into_owned() };
+    }
+    match Errno::from_raw_os_error(i32::try_from(number).unwrap_or(0)) {
+        Errno::CONNREFUSED | Errno::HOSTUNREACH | Errno::NETUNREACH => Error::NotFound { name: address.to_owned() },
+        Errno::TIMEDOUT => Error::TimedOut,
+        _ => error("asking for a connection", number),
+    }
+}
+
+/// Waits for peers.
+#[derive(Debug)]
+pub(super) struct Listener {
+    nic: Arc<NicState>,
+    passive: Arc<Passive>,
+    address: String,
+}
+
+impl Listener {
+    pub(super) fn open(nic: &Arc<NicState>, discriminator: &str) -> Result<Self, Error> {
+        let (host, port) = split(discriminator)?;
+        let bad = || Error::BadAddress {
+            text: discriminator.to_owned(),
+            why: "libfabric's provider has no such address here",
+        };
+        let info = nic.find(host, port, true)?.ok_or_else(bad)?;
+        let passive = Passive::open(&nic.fabric, &info)?;
+        let port = passive.port()?;
+        let address = if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") };
+        Ok(Self { nic: Arc::clone(nic), passive: Arc::new(passive), address })
+    }
+}
+
+impl Listening for Listener {
+    fn accept(&mut self, deadline: Deadline) -> Result<Box<dyn Incoming>, Error> {
+        let deadline = deadline.start();
+        loop {
+            let News::Request(info, data) = wait(&self.passive.events, deadline)? else { continue };
+            match from_data(&data) {
+                Some(offer) => {
+                    let (nic, passive) = (Arc::clone(&self.nic), Arc::clone(&self.passive));
+                    return Ok(Box::new(Request { nic, passive, info: Some(info), offer }));
+                }
+                // Somebody else's protocol.
+                None => drop(self.passive.reject(&info, &[])),
+            }
+        }
+    }
+
+    fn address(&self) -> String {
+        self.address.clone()
+    }
+}
+
+/// A peer that asks.
+#[derive(Debug)]
+struct Request {
+    nic: Arc<NicState>,
+    passive: Arc<Passive>,
+    // Gone when it is answered.
+    info: Option<Info>,
+    offer: Offer,
+}
+
+impl Request {
+    fn refuse(&mut self, why: &str) {
+        let Some(info) = self.info.take() else { return };
+        let room = self.passive.room();
+        let mut end = why.len().min(if room > 0 { room } else { 64 }.saturating_sub(MARK.len()));
+        while !why.is_char_boundary(end) {
+            end -= 1;
+        }
+        // An error means that the peer is gone.
+        let _ = self.passive.reject(&info, &[&MARK, &why.as_bytes()[..end]].concat());
+    }
+}
+
+impl Incoming for Request {
+    fn offer(&self) -> &Offer {
+        &self.offer
+    }
+
+    fn peer(&self) -> String {
+        self.info.as_ref().map(Info::peer).unwrap_or_default()
+    }
+
+    fn accept(self: Box<Self>, own: &Offer, deadline: Deadline) -> Result<Box<dyn Port>, Error> {
+        self.accept_tagged(super::NO_TAG, own, deadline)
+    }
+
+    fn accept_tagged(mut self: Box<Self>, tag: u64, own: &Offer, deadline: Deadline) -> Result<Box<dyn Port>, Error> {
+        let deadline = deadline.start();
+        let peer = self.peer();
+        let data = to_data(own)?;
+        let domain = self.nic.domain(tag)?;
+        let gone = || Error::Disconnected { peer: peer.clone(), why: crate::Ended::Silent };
+        check_room(&data, self.passive.room())?;
+        // From here on the request is the endpoint's, and can be rejected no more.
+        let info = self.info.take().ok_or_else(gone)?;
+        let endpoint = Endpoint::open(&domain.domain, &info, self.nic.completions())?;
+        endpoint.accept(&data)?;
+        let events = endpoint.events.as_ref().ok_or_else(gone)?;
+        loop {
+            match wait(events, deadline)? {
+                News::Connected(_) => break,
+                News::Failed(..) | News::Shutdown => return Err(gone()),
+                News::Request(..) | News::Other => {}
+            }
+        }
+        let voice = voice(&self.nic);
+        Ok(Box::new(FabricPort::new(&self.nic, Seat::new(endpoint), voice, domain, peer.clone())?))
+    }
+
+    fn reject(mut self: Box<Self>, why: &str) {
+        self.refuse(why);
+    }
+}
+
+impl Drop for Request {
+    fn drop(&mut self) {
+        self.refuse("the listener did not answer");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Offer, from_data, split, to_data};
+    use crate::Reliability;
+
+    #[test]
+    fn offers_survive_padding() {
+        let offer = Offer { reliability: Reliability::ReliableReception, max_transfer: 70_000, private: vec![7; 3] };
+        let mut data = to_data(&offer).unwrap();
+        data.resize(56, 0);
+        assert_eq!(from_data(&data), Some(offer));
+    }
+
+    #[test]
+    fn nonsense_is_no_offer() {
+        let offer = Offer { reliability: Reliability::ReliableDelivery, max_transfer: 1, private: vec![1; 240] };
+        let data = to_data(&offer).unwrap();
+        for length in 0..data.len() {
+            assert_eq!(from_data(&data[..length]), None, "{length}");
+        }
+        for (at, wrong) in [(0, b'W'), (1, 2), (2, 9), (3, 241)] {
+            let mut data = data.clone();
+            data[at] = wrong;
+            assert_eq!(from_data(&data), None, "byte {at}");
+        }
+    }
+
+    #[test]
+    fn addresses_have_host_and_port() {
+        assert_eq!(split("127.0.0.1:7").unwrap(), ("127.0.0.1", "7"));
+        assert_eq!(split("[::1]:70").unwrap(), ("::1", "70"));
+        for bad in ["", "host", ":7", "host:", "host:70000", "host:x"] {
+            assert!(split(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,552 @@
+//! libfabric's objects with owners: each closes what it owns, and keeps alive what that was opened on.
+//!
+//! libfabric is asked for `FI_THREAD_SAFE`, so its objects may be shared and sent between threads.
+
+use super::ffi::{self, Capabilities, Done, Event, Handle, Iovec};
+use crate::Error;
+use rustix::fd::{BorrowedFd, OwnedFd};
+use rustix::io::Errno;
+use std::ffi::{CStr, CString, c_int, c_void};
+use std::io;
+use std::ptr::{null, null_mut};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+/// The address of whoever sends, where any may.
+const UNSPECIFIED: u64 = u64::MAX;
+/// The longest name of an endpoint.
+pub(super) const NAME_MAX: usize = 256;
+
+/// An object of libfabric that is closed when its owner goes.
+#[derive(Debug)]
+struct Owned(
+    // Invariant: a live `struct fid` of libfabric that nobody else closes.
+    Handle,
+);
+
+// SAFETY: objects of libfabric opened with FI_THREAD_SAFE may be used by any thread.
+unsafe impl Send for Owned {}
+// SAFETY: as above, and by several at once.
+unsafe impl Sync for Owned {}
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        // SAFETY: live and ours by the invariant. Owners are declared so that what was opened on it is closed before it.
+        let result = unsafe { ffi::ob_close(self.0) };
+        debug_assert_eq!(result, 0, "an object of libfabric is closed while another needs it");
+    }
+}
+
+/// Whether a call of libfabric succeeded, and what it said if not.
+fn check(doing: &'static str, result: c_int) -> Result<u32, Error> {
+    u32::try_from(result).map_err(|_| error(doing, result.unsigned_abs()))
+}
+
+/// An error number of libfabric: below 256 they are the system's.
+pub(super) fn error(doing: &'static str, number: u32) -> Error {
+    let number = c_int::try_from(number).unwrap_or(c_int::MAX);
+    if number < 256 {
+        return Error::System { doing, source: io::Error::from_raw_os_error(number) };
+    }
+    // SAFETY: any number is answered with a text of static life.
+    let text = unsafe { ffi::ob_error(number) };
+    // SAFETY: a C text that lives for ever, by the man page of fi_strerror.
+    let text = unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned();
+    Error::System { doing, source: io::Error::other(text) }
+}
+
+fn text(text: Option<&str>) -> Result<Option<CString>, Error> {
+    let bad = |_| Error::BadAddress { text: text.unwrap_or_default().to_owned(), why: "it has a zero byte" };
+    text.map(CString::new).transpose().map_err(bad)
+}
+
+fn pointer(text: &Option<CString>) -> *const std::ffi::c_char {
+    text.as_ref().map_or(null(), |text| text.as_ptr())
+}
+
+/// What a provider offers for an address: a `struct fi_info`.
+#[derive(Debug)]
+pub(super) struct Info(
+    // Invariant: a list from fi_getinfo or an event queue, which nobody else frees.
+    Handle,
+);
+
+// SAFETY: plain data, changed by nobody.
+unsafe impl Send for Info {}
+// SAFETY: as above.
+unsafe impl Sync for Info {}
+
+/// What is asked of a provider.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Query<'a> {
+    pub(super) provider: &'a str,
+    pub(super) domain: Option<&'a str>,
+    pub(super) node: Option<&'a str>,
+    pub(super) service: Option<&'a str>,
+    pub(super) is_msg: bool,
+    pub(super) is_source: bool,
+    pub(super) ordered: bool,
+    pub(super) delivered: bool,
+}
+
+impl Info {
+    /// Asks. `None` when no provider has it.
+    pub(super) fn find(query: Query<'_>) -> Result<Option<Self>, Error> {
+        let provider = text(Some(query.provider))?;
+        let (domain, node, service) = (text(query.domain)?, text(query.node)?, text(query.service)?);
+        let flag = u8::from;
+        let mut info = null_mut();
+        // SAFETY: the texts live until the call returns, and the result has its place.
+        let result = unsafe {
+            ffi::ob_info(
+                pointer(&provider),
+                pointer(&domain),
+                pointer(&node),
+                pointer(&service),
+                flag(query.is_msg),
+                flag(query.is_source),
+                flag(query.ordered),
+                flag(query.delivered),
+                &mut info,
+            )
+        };
+        if result.unsigned_abs() == ffi::ob_error_no_data {
+            return Ok(None);
+        }
+        check("asking libfabric for a provider", result)?;
+        Ok(Some(Self(info)))
+    }
+
+    pub(super) fn capabilities(&self) -> Capabilities {
+        let mut found = Capabilities::default();
+        // SAFETY: a live info by the invariant; the shim writes the whole of its type.
+        unsafe { ffi::ob_info_capabilities(self.0, &mut found) };
+        found
+    }
+
+    pub(super) fn provider(&self) -> String {
+        // SAFETY: a live info by the invariant.
+        let name = unsafe { ffi::ob_info_provider(self.0) };
+        // SAFETY: a C text that lives as long as the info.
+        unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned()
+    }
+
+    /// Who asks for a connection; empty where that is no address of IP.
+    pub(super) fn peer(&self) -> String {
+        let mut room = [0_u8; 128];
+        // SAFETY: a live info by the invariant; the shim writes a C text no longer than the room.
+        unsafe { ffi::ob_info_peer(self.0, room.as_mut_ptr().cast(), room.len()) };
+        CStr::from_bytes_until_nul(&room).map(|text| text.to_string_lossy().into_owned()).unwrap_or_default()
+    }
+}
+
+impl Drop for Info {
+    fn drop(&mut self) {
+        // SAFETY: ours by the invariant.
+        unsafe { ffi::ob_info_free(self.0) };
+    }
+}
+
+/// A fabric.
+#[derive(Debug)]
+pub(super) struct Fabric(Owned);
+
+impl Fabric {
+    pub(super) fn open(info: &Info) -> Result<Arc<Self>, Error> {
+        let mut found = null_mut();
+        // SAFETY: a live info, and the result has its place.
+        let result = unsafe { ffi::ob_fabric(info.0, &mut found) };
+        check("opening a fabric", result)?;
+        Ok(Arc::new(Self(Owned(found))))
+    }
+}
+
+/// A protection domain of a NIC: regions and endpoints of one protection tag.
+#[derive(Debug)]
+pub(super) struct Domain {
+    object: Owned,
+    fabric: Arc<Fabric>,
+    /// Endpoints that peers reach regions by.
+    endpoints: Mutex<Vec<Weak<Retired>>>,
+}
+
+/// What must stay in memory until an endpoint is closed.
+type Retired = Mutex<Vec<Arc<crate::Region>>>;
+
+impl Domain {
+    pub(super) fn open(fabric: &Arc<Fabric>, info: &Info) -> Result<Arc<Self>, Error> {
+        let mut found = null_mut();
+        // SAFETY: a live fabric and info, and the result has its place.
+        let result = unsafe { ffi::ob_domain(fabric.0.0, info.0, &mut found) };
+        check("opening a domain", result)?;
+        Ok(Arc::new(Self { object: Owned(found), fabric: Arc::clone(fabric), endpoints: Mutex::default() }))
+    }
+
+    /// Keeps a region that is no longer registered as long as an endpoint is open: an RDMA that has begun may still be going
+    /// on, and libfabric does not say when it ends.
+    pub(super) fn retire(&self, region: &Arc<crate::Region>) {
+        let mut endpoints = self.endpoints.lock().unwrap_or_else(PoisonError::into_inner);
+        endpoints.retain(|endpoint| endpoint.strong_count() > 0);
+        for endpoint in endpoints.iter().filter_map(Weak::upgrade) {
+            endpoint.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(region));
+        }
+    }
+}
+
+/// A registration.
+#[derive(Debug)]
+pub(super) struct Registration {
+    _object: Owned,
+    pub(super) key: u64,
+    // Invariant: what fi_mr_desc returned, null or opaque.
+    descriptor: Handle,
+    _domain: Arc<Domain>,
+}
+
+// SAFETY: the descriptor is only handed back to libfabric, which any thread may do.
+unsafe impl Send for Registration {}
+// SAFETY: as above.
+unsafe impl Sync for Registration {}
+
+impl Registration {
+    /// Registers memory.
+    ///
+    /// # Safety
+    ///
+    /// The memory must stay mapped as long as the registration lives, and while an operation on it goes on.
+    pub(super) unsafe fn new(
+        domain: &Arc<Domain>,
+        memory: &crate::Memory,
+        access: crate::Access,
+        key: u64,
+    ) -> Result<Self, Error> {
+        let (mut found, mut key_found, mut descriptor) = (null_mut(), 0, null_mut());
+        let start: *const c_void = memory.start().as_ptr().cast();
+        let (write, read) = (u8::from(access.write), u8::from(access.read));
+        let handle = domain.object.0;
+        // SAFETY: a live domain, memory that the caller keeps, and the results have their places.
+        let result = unsafe {
+            ffi::ob_register(handle, start, memory.len(), write, read, key, &mut found, &mut key_found, &mut descriptor)
+        };
+        check("registering memory", result)?;
+        Ok(Self { _object: Owned(found), key: key_found, descriptor, _domain: Arc::clone(domain) })
+    }
+
+    pub(super) fn descriptor(&self) -> Handle {
+        self.descriptor
+    }
+}
+
+/// An event queue.
+#[derive(Debug)]
+pub(super) struct EventQueue {
+    object: Owned,
+    fabric: Arc<Fabric>,
+    file: c_int,
+}
+
+/// What happened to a connection.
+#[derive(Debug)]
+pub(super) enum News {
+    /// A peer asks, and tells this.
+    Request(Info, Vec<u8>),
+    /// The peer has accepted, and tells this.
+    Connected(Vec<u8>),
+    /// It is over.
+    Shutdown,
+    /// It did not come about, or broke: an error number, and what the peer tells.
+    Failed(u32, Vec<u8>),
+    /// Nothing of interest.
+    Other,
+}
+
+impl EventQueue {
+    pub(super) fn open(fabric: &Arc<Fabric>) -> Result<Self, Error> {
+        let (mut found, mut file) = (null_mut(), -1);
+        // SAFETY: a live fabric, and the results have their places.
+        let result = unsafe { ffi::ob_eq(fabric.0.0, &mut found, &mut file) };
+        check("opening an event queue", result)?;
+        Ok(Self { object: Owned(found), fabric: Arc::clone(fabric), file })
+    }
+
+    /// The next event.
+    pub(super) fn next(&self) -> Result<Option<News>, Error> {
+        let mut event = Event { info: null_mut(), kind: 0, error: 0, length: 0, data: [0; ffi::EVENT_DATA] };
+        // SAFETY: a live event queue; the shim writes no more than its type.
+        let result = unsafe { ffi::ob_event(self.object.0, &mut event) };
+        if check("reading an event queue", result)? == 0 {
+            return Ok(None);
+        }
+        let data = event.data[..(event.length as usize).min(ffi::EVENT_DATA)].to_vec();
+        Ok(Some(match event.kind {
+            ffi::EVENT_REQUEST if !event.info.is_null() => News::Request(Info(event.info), data),
+            ffi::EVENT_CONNECTED => News::Connected(data),
+            ffi::EVENT_SHUTDOWN => News::Shutdown,
+            ffi::EVENT_ERROR => News::Failed(event.error, data),
+            _ => News::Other,
+        }))
+    }
+
+    /// A file that is readable when there is an event, once [`Self::may_sleep`] said so.
+    pub(super) fn file(&self) -> Result<Option<OwnedFd>, Error> {
+        duplicate(self.file)
+    }
+
+    pub(super) fn may_sleep(&self) -> bool {
+        // SAFETY: live objects.
+        unsafe { ffi::ob_may_sleep(self.fabric.0.0, self.object.0, null_mut()) == 0 }
+    }
+}
+
+fn duplicate(file: c_int) -> Result<Option<OwnedFd>, Error> {
+    if file < 0 {
+        return Ok(None);
+    }
+    // SAFETY: libfabric keeps the file open as long as its queue, which the caller holds.
+    let file = unsafe { BorrowedFd::borrow_raw(file) };
+    rustix::io::fcntl_dupfd_cloexec(file, 3).map(Some).map_err(Error::system("copying a file of libfabric"))
+}
+
+/// A completion queue.
+#[derive(Debug)]
+pub(super) struct Completions {
+    object: Owned,
+    domain: Arc<Domain>,
+    file: c_int,
+}
+
+impl Completions {
+    pub(super) fn open(domain: &Arc<Domain>, size: usize) -> Result<Self, Error> {
+        let (mut found, mut file) = (null_mut(), -1);
+        // SAFETY: a live domain, and the results have their places.
+        let result = unsafe { ffi::ob_cq(domain.object.0, size, &mut found, &mut file) };
+        check("opening a completion queue", result)?;
+        Ok(Self { object: Owned(found), domain: Arc::clone(domain), file })
+    }
+
+    /// The next completion.
+    pub(super) fn next(&self) -> Result<Option<Done>, Error> {
+        let mut done = Done {
+            context: null_mut(),
+            data: 0,
+            length: 0,
+            error: 0,
+            has_data: 0,
+            is_remote_write: 0,
+            is_receive: 0,
+            is_error: 0,
+        };
+        // SAFETY: a live completion queue; the shim writes the whole of its type.
+        let result = unsafe { ffi::ob_done(self.object.0, &mut done) };
+        Ok((check("reading a completion queue", result)? == 1).then_some(done))
+    }
+
+    pub(super) fn file(&self) -> Result<Option<OwnedFd>, Error> {
+        duplicate(self.file)
+    }
+
+    /// Whether a thread may sleep on the files of this queue and that one.
+    pub(super) fn may_sleep(&self, events: Option<&EventQueue>) -> bool {
+        let second = events.map_or(null_mut(), |events| events.object.0);
+        // SAFETY: live objects.
+        unsafe { ffi::ob_may_sleep(self.domain.fabric.0.0, self.object.0, second) == 0 }
+    }
+}
+
+/// An endpoint that waits for peers.
+#[derive(Debug)]
+pub(super) struct Passive {
+    object: Owned,
+    pub(super) events: EventQueue,
+}
+
+impl Passive {
+    pub(super) fn open(fabric: &Arc<Fabric>, info: &Info) -> Result<Self, Error> {
+        let events = EventQueue::open(fabric)?;
+        let mut found = null_mut();
+        // SAFETY: live objects, and the result has its place.
+        let result = unsafe { ffi::ob_passive(fabric.0.0, info.0, events.object.0, &mut found) };
+        check("listening", result)?;
+        Ok(Self { object: Owned(found), events })
+    }
+
+    pub(super) fn port(&self) -> Result<u16, Error> {
+        let name = name(&self.object)?;
+        // SAFETY: bytes and their number; the shim copies no more.
+        Ok(unsafe { ffi::ob_port(name.as_ptr().cast(), name.len()) })
+    }
+
+    pub(super) fn room(&self) -> usize {
+        // SAFETY: a live endpoint.
+        unsafe { ffi::ob_connection_data(self.object.0) }
+    }
+
+    pub(super) fn reject(&self, request: &Info, data: &[u8]) -> Result<(), Error> {
+        // SAFETY: live objects; the bytes live until the call returns.
+        let result = unsafe { ffi::ob_reject(self.object.0, request.0, data.as_ptr().cast(), data.len()) };
+        check("rejecting a connection", result).map(|_| ())
+    }
+}
+
+fn name(endpoint: &Owned) -> Result<Vec<u8>, Error> {
+    let (mut name, mut length) = (vec![0_u8; NAME_MAX], NAME_MAX);
+    // SAFETY: a live endpoint; libfabric writes no more than the length.
+    let result = unsafe { ffi::ob_name(endpoint.0, name.as_mut_ptr().cast(), &mut length) };
+    check("asking an endpoint's name", result)?;
+    name.truncate(length);
+    Ok(name)
+}
+
+/// One end of a connection. Dropping it ends every operation on memory that it was given.
+#[derive(Debug)]
+pub(super) struct Endpoint {
+    object: Owned,
+    pub(super) completions: Completions,
+    pub(super) events: Option<EventQueue>,
+    peers: Option<Owned>,
+    peer: u64,
+    // Dropped last: regions that peers may still be writing until the endpoint is closed.
+    _retired: Arc<Retired>,
+}
+
+/// A piece of memory with libfabric's own descriptor of it.
+pub(super) type Piece = (Iovec, Handle);
+
+/// What an operation points at in the peer's memory.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    pub(super) address: u64,
+    pub(super) length: u64,
+    pub(super) key: u64,
+}
+
+/// What is asked of an endpoint.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Work {
+    Receive,
+    Send { data: Option<u64> },
+    Write { to: Place, data: Option<u64> },
+    Read { from: Place },
+}
+
+/// The most pieces of an operation.
+pub(super) const PIECES_MAX: usize = 16;
+
+impl Endpoint {
+    pub(super) fn open(domain: &Arc<Domain>, info: &Info, depth: usize) -> Result<Self, Error> {
+        let is_msg = info.capabilities().is_msg != 0;
+        let completions = Completions::open(domain, depth)?;
+        let events = is_msg.then(|| EventQueue::open(&domain.fabric)).transpose()?;
+        let mut peers = None;
+        if !is_msg {
+            let mut found = null_mut();
+            // SAFETY: a live domain, and the result has its place.
+            let result = unsafe { ffi::ob_av(domain.object.0, &mut found) };
+            check("opening an address vector", result)?;
+            peers = Some(Owned(found));
+        }
+        let event_queue = events.as_ref().map_or(null_mut(), |events| events.object.0);
+        let (cq, av) = (completions.object.0, peers.as_ref().map_or(null_mut(), |peers| peers.0));
+        let mut found = null_mut();
+        // SAFETY: live objects, and the result has its place.
+        let result = unsafe { ffi::ob_endpoint(domain.object.0, info.0, event_queue, cq, av, &mut found) };
+        check("opening an endpoint", result)?;
+        let retired = Arc::new(Mutex::default());
+        let mut endpoints = domain.endpoints.lock().unwrap_or_else(PoisonError::into_inner);
+        endpoints.retain(|endpoint| endpoint.strong_count() > 0);
+        endpoints.push(Arc::downgrade(&retired));
+        Ok(Self { object: Owned(found), completions, events, peers, peer: UNSPECIFIED, _retired: retired })
+    }
+
+    pub(super) fn name(&self) -> Result<Vec<u8>, Error> {
+        name(&self.object)
+    }
+
+    /// Names the one peer of an endpoint without a connection.
+    pub(super) fn set_peer(&mut self, name: &[u8]) -> Result<(), Error> {
+        let Some(peers) = &self.peers else { return Err(Error::BadState { what: "the endpoint has connections" }) };
+        // Zeroes behind it end a text, and make up what an address of a fixed size lacks.
+        let mut padded = [0_u8; NAME_MAX + 1];
+        let Some(room) = padded.get_mut(..name.len()).filter(|room| room.len() <= NAME_MAX) else {
+            return Err(Error::Violation(crate::Violation::BadGreeting));
+        };
+        room.copy_from_slice(name);
+        // SAFETY: a live address vector; the name has the bytes that any format of address has, and ends with zeroes.
+        let result = unsafe { ffi::ob_av_insert(peers.0, padded.as_ptr().cast(), &mut self.peer) };
+        check("naming a peer", result).map(|_| ())
+    }
+
+    pub(super) fn room(&self) -> usize {
+        // SAFETY: a live endpoint.
+        unsafe { ffi::ob_connection_data(self.object.0) }
+    }
+
+    pub(super) fn connect(&self, info: &Info, data: &[u8]) -> Result<(), Error> {
+        // SAFETY: live objects; the bytes live until the call returns.
+        let result = unsafe { ffi::ob_connect(self.object.0, info.0, data.as_ptr().cast(), data.len()) };
+        check("asking for a connection", result).map(|_| ())
+    }
+
+    pub(super) fn accept(&self, data: &[u8]) -> Result<(), Error> {
+        // SAFETY: a live endpoint; the bytes live until the call returns.
+        let result = unsafe { ffi::ob_accept(self.object.0, data.as_ptr().cast(), data.len()) };
+        check("accepting a connection", result).map(|_| ())
+    }
+
+    pub(super) fn shutdown(&self) {
+        // SAFETY: a live endpoint. An error means that the connection is over already.
+        let _ = unsafe { ffi::ob_shutdown(self.object.0) };
+    }
+
+    /// Takes back a receive. Its completion says whether that came in time.
+    pub(super) fn cancel(&self, context: *mut c_void) {
+        // SAFETY: a live endpoint; libfabric only compares the context. An error means that the receive is taken.
+        let _ = unsafe { ffi::ob_cancel(self.object.0, context) };
+    }
+
+    /// Asks for an operation. `false`: there is no room now.
+    ///
+    /// # Safety
+    ///
+    /// The pieces must be readable and writable, and the context must have room for libfabric's notes, until the operation is
+    /// complete or the endpoint is dropped.
+    pub(super) unsafe fn ask(
+        &self,
+        work: Work,
+        pieces: &[Piece],
+        delivered: bool,
+        context: *mut c_void,
+    ) -> Result<bool, Error> {
+        let mut segments = [Iovec { start: null_mut(), length: 0 }; PIECES_MAX];
+        let mut descriptors = [null_mut(); PIECES_MAX];
+        let count = pieces.len().min(PIECES_MAX);
+        for (at, (segment, descriptor)) in pieces.iter().take(count).enumerate() {
+            (segments[at], descriptors[at]) = (*segment, *descriptor);
+        }
+        let (ep, iov, desc, delivered) =
+            (self.object.0, segments.as_ptr(), descriptors.as_mut_ptr(), u8::from(delivered));
+        let result = match work {
+            // SAFETY: a live endpoint, arrays of `count`, memory and context that the caller keeps.
+            Work::Receive => unsafe { ffi::ob_receive(ep, iov, desc, count, UNSPECIFIED, context) },
+            Work::Send { data } => {
+                let (value, has) = (data.unwrap_or_default(), u8::from(data.is_some()));
+                // SAFETY: as above.
+                unsafe { ffi::ob_send(ep, iov, desc, count, self.peer, value, has, delivered, context) }
+            }
+            Work::Write { to: Place { address, length, key }, data } => {
+                let (value, has) = (data.unwrap_or_default(), u8::from(data.is_some()));
+                // SAFETY: as above; what the peer's memory allows is checked there.
+                unsafe {
+                    ffi::ob_write(ep, iov, desc, count, self.peer, address, length, key, value, has, delivered, context)
+                }
+            }
+            Work::Read { from: Place { address, length, key } } => {
+                // SAFETY: as above.
+                unsafe { ffi::ob_read(ep, iov, desc, count, self.peer, address, length, key, context) }
+            }
+        };
+        if result.unsigned_abs() == ffi::ob_error_again || result == -Errno::NOBUFS.raw_os_error() {
+            return Ok(false);
+        }
+        check("posting to an endpoint", result).map(|_| true)
+    }
+}

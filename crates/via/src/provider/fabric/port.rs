@@ -1,0 +1,645 @@
+//! One end of a connection: descriptors become operations of an endpoint, and its completions theirs.
+
+use super::NicState;
+use super::ffi::{self, Done, Iovec};
+use super::handle;
+use super::notes::{Notes, Slot};
+use super::objects::{Endpoint, News, PIECES_MAX, Piece, Place, Work};
+use super::registration::{TagDomain, piece_descriptor};
+use super::seat::Seat;
+use super::voice::{Question, Voice};
+use crate::descriptor::{Descriptor, Operation, Status};
+use crate::error::Ended;
+use crate::spi::{Intent, Port, Refusal, Sink, Sleep};
+use crate::{Error, RemoteAddress};
+use rustix::event::epoll;
+use rustix::fd::OwnedFd;
+use rustix::io::Errno;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Completions taken in one go.
+const TURN: usize = 64;
+/// How often the connection itself is looked at while nothing comes.
+const LOOK: Duration = Duration::from_millis(1);
+/// How long a sleep lasts where nothing wakes the thread: as long as it has been quiet, within these.
+const NAP_MIN: Duration = Duration::from_micros(50);
+const NAP_MAX: Duration = Duration::from_millis(2);
+
+/// How long an RDMA may take before the peer is asked whether it is allowed; twice as long each time.
+const DOUBT: Duration = Duration::from_millis(4);
+
+/// How a receive went.
+#[derive(Clone, Copy, Debug)]
+struct Received {
+    length: u64,
+    data: Option<u64>,
+    error: u32,
+    is_written: bool,
+}
+
+/// A descriptor of the send queue that the endpoint has.
+#[derive(Clone, Copy, Debug)]
+struct Sending {
+    operation: Operation,
+    length: u32,
+    // Completions to come.
+    left: u8,
+    error: u32,
+}
+
+/// The receive for messages that find no other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Guard {
+    Off,
+    Stands,
+    /// A message found it.
+    Hit,
+}
+
+/// One end of a connection.
+#[derive(Debug)]
+pub(super) struct FabricPort {
+    // Invariant: gone before descriptors that it was given are completed out of turn, and before the notes.
+    seat: Seat,
+    is_open: bool,
+    notes: Notes,
+    nic: Arc<NicState>,
+    voice: Voice,
+    tag: Arc<TagDomain>,
+    peer: String,
+    ears: Option<Arc<OwnedFd>>,
+    has_bell: bool,
+    depth: usize,
+    receives: VecDeque<Option<Received>>,
+    receives_done: u64,
+    sends: VecDeque<Sending>,
+    sends_done: u64,
+    // The newest of the sends is an RDMA write that must still be announced, with this.
+    notice: Option<u64>,
+    writes: usize,
+    // The number of a send whose handle is wrong; nothing behind it is begun.
+    refused: Option<u64>,
+    guard: Guard,
+    // The endpoint had no room for something.
+    is_stalled: bool,
+    is_lost: bool,
+    looked: Instant,
+    busy: Instant,
+    // The oldest of the send queue, since when it is that, and how long it may take before the peer is asked.
+    oldest: (u64, Instant, Duration),
+    // When the last sign of life was asked for, and whether it has not come.
+    asked: Instant,
+    waiting: bool,
+}
+
+impl FabricPort {
+    /// Takes over an endpoint whose peer is named or connected.
+    pub(super) fn new(
+        nic: &Arc<NicState>,
+        seat: Seat,
+        voice: Voice,
+        tag: Arc<TagDomain>,
+        peer: String,
+    ) -> Result<Self, Error> {
+        let files = seat.with(|endpoint| {
+            let events = endpoint.events.as_ref().map(|events| events.file()).transpose()?.flatten();
+            Ok::<_, Error>((endpoint.completions.file()?, events))
+        });
+        let (bell, events) = files.transpose()?.unwrap_or_default();
+        let has_bell = bell.is_some();
+        let ears = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(Error::system("making an event poll"))?;
+        let hear = |file: &OwnedFd| {
+            epoll::add(&ears, file, epoll::EventData::new_u64(0), epoll::EventFlags::IN)
+                .map_err(Error::system("watching a connection"))
+        };
+        for file in [bell.as_ref(), events.as_ref(), voice.file()].into_iter().flatten() {
+            hear(file)?;
+        }
+        // The copies may be closed: what they stand for stays open with the endpoint, and watched.
+        let depth = nic.attributes.queue_depth;
+        let now = Instant::now();
+        Ok(Self {
+            seat,
+            is_open: true,
+            notes: Notes::new(depth as u64, ffi::ob_context_size),
+            nic: Arc::clone(nic),
+            voice,
+            tag,
+            peer,
+            ears: Some(Arc::new(ears)),
+            has_bell,
+            depth,
+            receives: VecDeque::with_capacity(depth),
+            receives_done: 0,
+            sends: VecDeque::with_capacity(depth),
+            sends_done: 0,
+            notice: None,
+            writes: 0,
+            refused: None,
+            guard: Guard::Off,
+            is_stalled: false,
+            is_lost: false,
+            looked: now,
+            busy: now,
+            oldest: (0, now, DOUBT),
+            asked: now,
+            waiting: false,
+        })
+    }
+
+    /// Gives the endpoint the receives that it does not have.
+    fn post_receives(&mut self, sink: &mut dyn Sink) {
+        if sink.receiving(self.receives.len()).is_some() && !self.stand_down() {
+            return;
+        }
+        while self.is_open
+            && self.receives.len() < self.depth
+            && let Some(descriptor) = sink.receiving(self.receives.len())
+        {
+            let (mut pieces, count) = pieces(descriptor);
+            pieces[count] = self.tag.overflow();
+            let number = self.receives_done + self.receives.len() as u64;
+            let place = self.notes.place(Slot::Receive(number));
+            // SAFETY: the segments were checked when the descriptor was posted; it stays in its queue, and keeps its regions'
+            // memory, until it is completed here or the endpoint is gone (invariant), as do the notes and the overflow.
+            let ask = |endpoint: &mut Endpoint| unsafe { endpoint.ask(Work::Receive, &pieces[..=count], false, place) };
+            match self.seat.with(ask).unwrap_or_else(gone) {
+                Ok(true) => self.receives.push_back(None),
+                Ok(false) => {
+                    self.is_stalled = true;
+                    return;
+                }
+                Err(_) => {
+                    self.is_lost = true;
+                    return;
+                }
+            }
+        }
+        self.stand_guard();
+    }
+
+    /// Where no receive is posted: one of this side's own, so that it is known when a message finds no other. libfabric would
+    /// keep the message, and the sender would never know.
+    fn stand_guard(&mut self) {
+        if !self.nic.guards || !self.is_open || self.is_lost || self.guard != Guard::Off || !self.receives.is_empty() {
+            return;
+        }
+        let (piece, place) = (self.tag.overflow(), self.notes.place(Slot::Guard));
+        // SAFETY: the overflow and the notes live longer than the endpoint (invariant).
+        let ask = |endpoint: &mut Endpoint| unsafe { endpoint.ask(Work::Receive, &[piece], false, place) };
+        match self.seat.with(ask).unwrap_or_else(gone) {
+            Ok(true) => self.guard = Guard::Stands,
+            Ok(false) => self.is_stalled = true,
+            Err(_) => self.is_lost = true,
+        }
+    }
+
+    /// Takes the guard back, as there is a receive to post. `false`: a message was there first.
+    fn stand_down(&mut self) -> bool {
+        if self.guard == Guard::Stands {
+            let place = self.notes.place(Slot::Guard);
+            self.seat.with(|endpoint| endpoint.cancel(place));
+            while self.guard == Guard::Stands && self.take(TURN) > 0 {}
+        }
+        self.guard == Guard::Off
+    }
+
+    /// Gives the endpoint what is to be sent, as far as it has room.
+    fn post_sends(&mut self, sink: &mut dyn Sink) {
+        while self.announce() && self.sends.len() < self.depth {
+            let number = self.sends_done + self.sends.len() as u64;
+            let Some(descriptor) = sink.sending(number) else { return };
+            if descriptor.operation() == Operation::Send && self.must_wait_for_writes() {
+                return;
+            }
+            if self.refused.is_some() || !self.post_send(number, descriptor) {
+                return;
+            }
+        }
+    }
+
+    /// Whether a message would overtake writes that came before it.
+    fn must_wait_for_writes(&self) -> bool {
+        self.writes > 0 && self.nic.capabilities.send_after_write == 0
+    }
+
+    fn post_send(&mut self, number: u64, descriptor: &Descriptor) -> bool {
+        let (pieces, count) = pieces(descriptor);
+        let length = descriptor.total();
+        let immediate = descriptor.immediate().map(u64::from);
+        let native = self.nic.capabilities.consumes != 0;
+        let operation = descriptor.operation();
+        if let Some(remote) = descriptor.remote()
+            && !self.may_be_allowed(remote, length, operation)
+        {
+            self.refused = Some(number);
+            return false;
+        }
+        let (work, notice) = match (operation, descriptor.remote()) {
+            (Operation::RdmaWrite, Some(to)) => {
+                let to = self.place(to, length);
+                let data = immediate.filter(|_| native);
+                let announced = if self.nic.capabilities.data_bytes >= 8 { (length + 1) << 32 } else { 0 };
+                let notice = immediate.filter(|_| !native).map(|immediate| immediate | announced);
+                (Work::Write { to, data }, notice)
+            }
+            (Operation::RdmaRead, Some(from)) => (Work::Read { from: self.place(from, length) }, None),
+            _ => (Work::Send { data: immediate }, None),
+        };
+        // No data need not be waited for; shm of libfabric 1.17 would wait for ever.
+        if length == 0 && operation == Operation::RdmaRead {
+            self.sends.push_back(Sending { operation, length: 0, left: 0, error: 0 });
+            return true;
+        }
+        let delivered = operation == Operation::RdmaWrite && length > 0 && self.nic.delivers;
+        let context = self.notes.place(Slot::Send(number));
+        // SAFETY: as in `post_receives`.
+        let ask = |endpoint: &mut Endpoint| unsafe { endpoint.ask(work, &pieces[..count], delivered, context) };
+        match self.seat.with(ask).unwrap_or_else(gone) {
+            Ok(true) => {
+                self.writes += usize::from(operation == Operation::RdmaWrite);
+                let left = 1 + u8::from(notice.is_some());
+                self.sends.push_back(Sending { operation, length: length as u32, left, error: 0 });
+                self.notice = notice;
+                true
+            }
+            Ok(false) => {
+                self.is_stalled = true;
+                false
+            }
+            Err(_) => {
+                self.is_lost = true;
+                false
+            }
+        }
+    }
+
+    /// Where an RDMA goes.
+    fn place(&self, remote: RemoteAddress, length: u64) -> Place {
+        let base = if self.nic.capabilities.virtual_address != 0 { handle::base(remote.handle) } else { 0 };
+        Place { address: base.wrapping_add(remote.offset), length, key: remote.handle.0[0] }
+    }
+
+    /// Whether the handle is one at all, and as far as it tells allows the RDMA. That decides nothing for the peer, who checks
+    /// himself; but not every provider says why it hangs up.
+    fn may_be_allowed(&self, remote: RemoteAddress, length: u64, operation: Operation) -> bool {
+        let is_addressed = self.nic.capabilities.virtual_address != 0;
+        handle::is_whole(remote.handle)
+            && (is_addressed || handle::allows(remote.handle, remote.offset, length, operation == Operation::RdmaRead))
+    }
+
+    /// Announces the newest RDMA write, if that is still to be done. `false`: it cannot be done now.
+    fn announce(&mut self) -> bool {
+        let Some(data) = self.notice else { return true };
+        // A connection does not survive a write that is refused. An endpoint without one does, and must not announce it.
+        if self.must_wait_for_writes() || (self.writes > 0 && !self.nic.is_msg()) {
+            return false;
+        }
+        let number = self.sends_done + self.sends.len() as u64 - 1;
+        let place = self.notes.place(Slot::Notice(number));
+        // SAFETY: no memory, and notes that live longer than the endpoint (invariant).
+        let ask = |endpoint: &mut Endpoint| unsafe { endpoint.ask(Work::Send { data: Some(data) }, &[], false, place) };
+        match self.seat.with(ask).unwrap_or_else(gone) {
+            Ok(true) => self.notice = None,
+            Ok(false) => {
+                self.is_stalled = true;
+                return false;
+            }
+            Err(_) => {
+                self.is_lost = true;
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Takes completions. Returns how many there were.
+    fn take(&mut self, most: usize) -> usize {
+        for taken in 0..most {
+            match self.seat.next() {
+                Some(Ok(Some(done))) => self.note(&done),
+                Some(Ok(None)) => return taken,
+                Some(Err(_)) | None => {
+                    self.is_lost = true;
+                    return taken;
+                }
+            }
+        }
+        most
+    }
+
+    fn note(&mut self, done: &Done) {
+        let error = if done.is_error != 0 { done.error.max(1) } else { 0 };
+        let data = (done.has_data != 0).then_some(done.data);
+        let slot = self.notes.slot(done.context, self.receives_done, self.sends_done);
+        if done.is_remote_write != 0 && (self.nic.capabilities.consumes == 0 || slot.is_none()) {
+            if let Some(data) = data {
+                self.voice.hear(data);
+            }
+            return;
+        }
+        match slot {
+            Some(Slot::Receive(number)) => {
+                let at = (number - self.receives_done) as usize;
+                if let Some(receive) = self.receives.get_mut(at) {
+                    let is_written = done.is_remote_write != 0;
+                    *receive = Some(Received { length: done.length, data, error, is_written });
+                }
+            }
+            Some(Slot::Send(number) | Slot::Notice(number)) => {
+                if let Some(send) = self.sends.get_mut((number - self.sends_done) as usize) {
+                    send.left = send.left.saturating_sub(1);
+                    send.error = if send.error == 0 { error } else { send.error };
+                    if send.operation == Operation::RdmaWrite && matches!(slot, Some(Slot::Send(_))) {
+                        self.writes = self.writes.saturating_sub(1);
+                    }
+                }
+            }
+            Some(Slot::Control) => self.waiting = false,
+            Some(Slot::Guard) => {
+                let canceled = Errno::CANCELED.raw_os_error().unsigned_abs();
+                self.guard = if error == canceled { Guard::Off } else { Guard::Hit };
+                // Only a message that is too long even for the overflow is a message.
+                self.is_lost |= error != 0 && error != canceled && error != ffi::ob_error_truncated;
+            }
+            None => self.is_lost |= error != 0,
+        }
+    }
+
+    /// Hands on what is finished, in order.
+    fn deliver(&mut self, sink: &mut dyn Sink) {
+        while let Some(send) = self.sends.front().copied().filter(|send| send.left == 0 || send.error != 0) {
+            if send.error != 0 {
+                match refusal(send) {
+                    Some((status, why)) => return self.end(sink, status, why, why != Ended::Silent),
+                    None => self.is_lost = true,
+                }
+                break;
+            }
+            self.sends.pop_front();
+            self.sends_done += 1;
+            sink.complete(Status::Done, send.length);
+        }
+        while let Some(Some(received)) = self.receives.front().copied() {
+            if received.error == ffi::ob_error_truncated {
+                let _ = sink.begin_message(u32::MAX);
+                return self.end(sink, Status::ConnectionLost, Ended::TooLong, true);
+            }
+            if received.error != 0 {
+                self.is_lost = true;
+                return;
+            }
+            let room = sink.receiving(0).map_or(0, Descriptor::total);
+            if !received.is_written && received.length > room {
+                let _ = sink.begin_message(u32::try_from(received.length).unwrap_or(u32::MAX));
+                return self.end(sink, Status::ConnectionLost, Ended::TooLong, true);
+            }
+            let Some((operation, length)) = self.what_came(received) else {
+                return self.end(sink, Status::ConnectionLost, Ended::Violation, true);
+            };
+            self.receives.pop_front();
+            self.receives_done += 1;
+            let immediate = received.data.map(|data| data as u32);
+            if sink.complete_receive(operation, length, immediate).is_err() {
+                return self.end(sink, Status::ConnectionLost, Ended::ReceiverNotReady, true);
+            }
+        }
+        if self.guard == Guard::Hit && self.receives.is_empty() && !self.is_lost {
+            self.end(sink, Status::ConnectionLost, Ended::ReceiverNotReady, true);
+        }
+    }
+
+    /// What consumed a receive, and its length. `None` when the peer may not say so.
+    fn what_came(&self, received: Received) -> Option<(Operation, u32)> {
+        let announced = received.data.map_or(0, |data| data >> 32);
+        if announced > 0 && self.nic.capabilities.data_bytes >= 8 {
+            let length = u32::try_from(announced - 1).ok()?;
+            return (received.length == 0 && length <= self.nic.attributes.max_transfer)
+                .then_some((Operation::RdmaWrite, length));
+        }
+        let operation = if received.is_written { Operation::RdmaWrite } else { Operation::Receive };
+        Some((operation, u32::try_from(received.length).ok()?))
+    }
+
+    /// Looks whether the connection still stands.
+    fn look(&mut self, now: Instant, sink: &mut dyn Sink) {
+        self.looked = now;
+        let is_over = |endpoint: &mut Endpoint| loop {
+            match endpoint.events.as_ref().map_or(Ok(None), |events| events.next()) {
+                Ok(Some(News::Shutdown | News::Failed(..))) | Err(_) => break true,
+                Ok(Some(_)) => {}
+                Ok(None) => break false,
+            }
+        };
+        self.is_lost |= self.seat.with(is_over).unwrap_or(true);
+        self.is_lost |= self.voice.listen();
+        self.is_lost |= self.voice.tidings().is_some();
+        self.voice.answer(|asked| sink.remote(asked.place, asked.length, asked.intent).is_ok());
+        self.ask_for_life(now);
+        if !self.is_lost && self.is_refused(now, sink) {
+            return self.end(sink, Status::RemoteProtection, Ended::Protection, true);
+        }
+        if !self.is_lost {
+            return;
+        }
+        // What came before the end still counts.
+        while self.is_open && self.take(TURN) > 0 {
+            self.deliver(sink);
+        }
+        if !self.is_open {
+            return;
+        }
+        match self.voice.tidings() {
+            Some(why) => self.end(sink, status_of(why), why, false),
+            None => self.end(sink, Status::ConnectionLost, Ended::Silent, false),
+        }
+    }
+
+    /// Whether the peer says that the oldest RDMA is not allowed. It is asked when the RDMA takes long: shm of libfabric 1.17 drops
+    /// what it refuses, and tells nobody.
+    fn is_refused(&mut self, now: Instant, sink: &dyn Sink) -> bool {
+        let number = self.sends_done;
+        if self.refused == Some(number) {
+            return true;
+        }
+        let (oldest, since, patience) = self.oldest;
+        let operation = self.sends.front().map(|send| send.operation);
+        let intent = match operation {
+            Some(Operation::RdmaWrite) => Intent::Write,
+            Some(Operation::RdmaRead) => Intent::Read,
+            _ => return false,
+        };
+        if oldest != number {
+            self.oldest = (number, now, DOUBT);
+        } else if now.saturating_duration_since(since) >= patience
+            && let Some(descriptor) = sink.sending(number)
+            && let Some(place) = descriptor.remote()
+        {
+            let length = descriptor.total();
+            self.voice.question(Question { number, place, length, intent });
+            self.oldest.2 = patience.saturating_mul(2);
+        }
+        self.voice.is_refused(number)
+    }
+
+    /// Asks the peer for a sign of life now and then, where the network would not tell.
+    fn ask_for_life(&mut self, now: Instant) {
+        let Some(page) = &self.tag.page else { return };
+        let patience = self.nic.options.silence;
+        if self.waiting {
+            self.is_lost |= now.duration_since(self.asked) >= patience / 2;
+            return;
+        }
+        if now.duration_since(self.asked) < patience / 2 {
+            return;
+        }
+        self.asked = now;
+        let place = self.notes.place(Slot::Control);
+        // SAFETY: the page stays registered as long as this port, whose endpoint goes first; so do the notes.
+        let ask = |endpoint: &mut Endpoint| unsafe { self.voice.ask(endpoint, page, None, place) };
+        self.waiting = self.seat.with(ask).unwrap_or_default();
+    }
+
+    /// The connection is over: first the endpoint, so that nothing touches the memory of descriptors any more, then they.
+    fn end(&mut self, sink: &mut dyn Sink, status: Status, why: Ended, tell: bool) {
+        self.close(tell.then_some(why));
+        sink.broken(status, why);
+    }
+
+    fn close(&mut self, why: Option<Ended>) {
+        if !std::mem::take(&mut self.is_open) {
+            return;
+        }
+        let place = self.notes.place(Slot::Control);
+        self.seat.close(|endpoint| {
+            if let Some(why) = why {
+                // SAFETY: as in `ask_for_life`; the endpoint is gone when this returns.
+                unsafe { self.voice.tell(endpoint, self.tag.page.as_ref(), why, place) };
+            }
+        });
+        self.voice = Voice::None;
+        (self.ears, self.has_bell) = (None, false);
+    }
+}
+
+/// The peer is of this process, and closed both endpoints.
+fn gone() -> Result<bool, Error> {
+    Err(Error::BadState { what: "the endpoint is closed" })
+}
+
+/// What an error of the send queue's oldest descriptor says, if it is more than that the connection is over.
+fn refusal(send: Sending) -> Option<(Status, Ended)> {
+    const OVER: [Errno; 9] = [
+        Errno::CANCELED,
+        Errno::SHUTDOWN,
+        Errno::CONNRESET,
+        Errno::CONNABORTED,
+        Errno::NOTCONN,
+        Errno::PIPE,
+        Errno::TIMEDOUT,
+        Errno::HOSTUNREACH,
+        Errno::HOSTDOWN,
+    ];
+    if send.error == ffi::ob_error_truncated {
+        return Some((Status::TooLong, Ended::TooLong));
+    }
+    let is_over = OVER.iter().any(|errno| errno.raw_os_error().unsigned_abs() == send.error);
+    let is_rdma = matches!(send.operation, Operation::RdmaRead | Operation::RdmaWrite);
+    (is_rdma && !is_over).then_some((Refusal::Protection.status(), Ended::Protection))
+}
+
+/// What a reason that the peer told says of the oldest descriptor.
+fn status_of(why: Ended) -> Status {
+    match why {
+        Ended::Here | Ended::ByPeer => Status::Flushed,
+        Ended::ReceiverNotReady => Status::ReceiverNotReady,
+        Ended::TooLong => Status::TooLong,
+        Ended::Protection => Status::RemoteProtection,
+        _ => Status::ConnectionLost,
+    }
+}
+
+/// The memory of a descriptor, without empty segments.
+fn pieces(descriptor: &Descriptor) -> ([Piece; PIECES_MAX], usize) {
+    let none = (Iovec { start: std::ptr::null_mut(), length: 0 }, std::ptr::null_mut());
+    let (mut pieces, mut count) = ([none; PIECES_MAX], 0);
+    for segment in descriptor.segments().iter().filter(|segment| segment.length > 0).take(PIECES_MAX - 1) {
+        // In bounds, as was checked when the descriptor was posted.
+        let start = segment.region().memory().start().as_ptr().wrapping_add(segment.offset as usize);
+        let iovec = Iovec { start: start.cast(), length: segment.length as usize };
+        pieces[count] = (iovec, piece_descriptor(segment.region()));
+        count += 1;
+    }
+    (pieces, count)
+}
+
+impl Port for FabricPort {
+    fn receive_posted(&mut self, sink: &mut dyn Sink) {
+        self.post_receives(sink);
+    }
+
+    fn progress(&mut self, now: Instant, sink: &mut dyn Sink) {
+        if !self.is_open {
+            return;
+        }
+        self.is_stalled = false;
+        self.post_receives(sink);
+        self.post_sends(sink);
+        let taken = self.take(TURN);
+        if taken > 0 || self.guard == Guard::Hit || self.sends.front().is_some_and(|send| send.left == 0) {
+            self.busy = now;
+            self.deliver(sink);
+            self.post_receives(sink);
+            self.post_sends(sink);
+        }
+        let is_due = self.is_lost || self.voice.tidings().is_some() || self.refused == Some(self.sends_done);
+        if is_due || now.saturating_duration_since(self.looked) >= LOOK {
+            self.look(now, sink);
+        }
+    }
+
+    fn prepare_sleep(&mut self, now: Instant) -> Option<Sleep> {
+        if !self.is_open {
+            return Some(Sleep { fd: None, until: None });
+        }
+        if self.is_lost || self.voice.tidings().is_some() {
+            return None;
+        }
+        let may_sleep = |endpoint: &mut Endpoint| endpoint.completions.may_sleep(endpoint.events.as_ref());
+        if self.has_bell && !self.seat.with(may_sleep).unwrap_or_default() {
+            return None;
+        }
+        let fd = self.ears.clone();
+        // Without a bell, or where something waits for room, only calling tells.
+        if !self.has_bell || self.is_stalled {
+            let nap = now.saturating_duration_since(self.busy).clamp(NAP_MIN, NAP_MAX);
+            return Some(Sleep { fd, until: Some(now + nap) });
+        }
+        Some(Sleep { fd, until: Some(now + self.nic.options.silence / 4) })
+    }
+
+    fn end_sleep(&mut self) {
+        // Whatever woke the thread may be news of the connection.
+        self.looked = self.looked.checked_sub(LOOK).unwrap_or(self.looked);
+    }
+
+    fn readiness(&self) -> Option<Arc<OwnedFd>> {
+        self.ears.clone().filter(|_| self.has_bell)
+    }
+
+    fn disconnect(&mut self) {
+        self.close(Some(Ended::ByPeer));
+    }
+
+    fn peer(&self) -> String {
+        self.peer.clone()
+    }
+}
+
+impl Drop for FabricPort {
+    fn drop(&mut self) {
+        self.close(Some(Ended::ByPeer));
+    }
+}

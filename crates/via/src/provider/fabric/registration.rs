@@ -1,0 +1,140 @@
+//! Regions as libfabric knows them, and the page that providers write to each other.
+
+use super::ffi::{Handle, Iovec};
+use super::handle;
+use super::objects::{Domain, Piece, Registration};
+use crate::{Access, Error, Memory, MemoryHandle, Region};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What is kept beside a region.
+#[derive(Debug)]
+struct Keys {
+    // For operations of this side, where the provider wants memory registered for them.
+    local: Option<Registration>,
+    // For the peers. It ends when the region is deregistered; the other lasts as long as descriptors point to the region.
+    remote: Mutex<Option<Registration>>,
+    tag: Arc<TagDomain>,
+}
+
+/// A key that nobody guesses, where the application chooses.
+fn random_key() -> Result<u64, Error> {
+    let mut key = [0; 8];
+    rustix::rand::getrandom(&mut key, rustix::rand::GetRandomFlags::empty())
+        .map_err(Error::system("choosing a key"))?;
+    let key = u64::from_le_bytes(key);
+    Ok(if key == PAGE_KEY { !key } else { key })
+}
+
+/// Registers a region.
+pub(super) fn register(
+    tag: &Arc<TagDomain>,
+    region: &Region,
+    is_local: bool,
+    is_addressed: bool,
+) -> Result<Option<MemoryHandle>, Error> {
+    let (memory, access) = (region.memory(), region.access());
+    let is_empty = memory.is_empty();
+    let new = |access: Access| {
+        // SAFETY: the registration is kept in the region, in a field that is dropped before its memory; and by `retire` the
+        // region outlives the endpoints by which an operation may be going on.
+        unsafe { Registration::new(&tag.domain, memory, access, random_key()?) }
+    };
+    let local = (is_local && !is_empty).then(|| new(Access::LOCAL)).transpose()?;
+    let remote = ((access.write || access.read) && !is_empty).then(|| new(access)).transpose()?;
+    let made = remote.as_ref().map(|remote| {
+        let (base, length) = (memory.start().as_ptr().addr() as u64, memory.len() as u64);
+        let made =
+            if is_addressed { handle::addressed(remote.key, base) } else { handle::offset(remote.key, length, access) };
+        made.ok_or(Error::Unsupported { provider: "fabric", what: "addresses of more than 48 bits" })
+    });
+    let handle = made.transpose()?;
+    // A region is registered once.
+    let _ = region.provider.set(Box::new(Keys { local, remote: Mutex::new(remote), tag: Arc::clone(tag) }));
+    Ok(handle)
+}
+
+fn keys(region: &Region) -> Option<&Keys> {
+    region.provider.get()?.downcast_ref()
+}
+
+/// Takes back what peers may do with a region.
+pub(super) fn deregister(region: &Arc<Region>) {
+    let Some(keys) = keys(region) else { return };
+    let remote = keys.remote.lock().unwrap_or_else(PoisonError::into_inner).take();
+    if remote.is_some() {
+        keys.tag.domain.retire(region);
+    }
+}
+
+/// libfabric's descriptor of a region, for operations of this side.
+pub(super) fn piece_descriptor(region: &Region) -> Handle {
+    let local = keys(region).and_then(|keys| keys.local.as_ref());
+    local.map_or(std::ptr::null_mut(), Registration::descriptor)
+}
+
+/// The key of the page, the same everywhere: whoever is connected may write it, and nobody reads it.
+pub(super) const PAGE_KEY: u64 = 0x6f62_7669_615f_7067;
+/// Bytes of the page that are written.
+const PAGE_WORD: usize = 8;
+
+/// Memory that the providers of both sides write to make each other listen.
+#[derive(Debug)]
+pub(super) struct Page {
+    // Declared before the memory, so that it ends first.
+    registration: Registration,
+    memory: Memory,
+}
+
+impl Page {
+    fn open(domain: &Arc<Domain>) -> Result<Self, Error> {
+        let memory = Memory::new(PAGE_WORD)?;
+        // SAFETY: the memory is unmapped after the registration has ended, and every connection of the domain holds the page.
+        let registration = unsafe { Registration::new(domain, &memory, Access::WRITE, PAGE_KEY)? };
+        Ok(Self { registration, memory })
+    }
+
+    /// The word that is written from.
+    pub(super) fn piece(&self) -> Piece {
+        let iovec = Iovec { start: self.memory.start().as_ptr().cast(), length: PAGE_WORD };
+        (iovec, self.registration.descriptor())
+    }
+}
+
+/// What belongs to a protection tag: a domain of its own, so that peers reach no region of another tag.
+#[derive(Debug)]
+pub(super) struct TagDomain {
+    // Declared before the domain, so that it ends first.
+    pub(super) page: Option<Page>,
+    overflow: Overflow,
+    pub(super) domain: Arc<Domain>,
+}
+
+/// Memory behind every receive, for what a message has too much. Providers know that they must not write beyond a receive, but break
+/// the connection without a word when a message is too long (`tcp`), or never come back (`shm`). Nothing reads it, and the
+/// system gives it pages only when it is written.
+#[derive(Debug)]
+struct Overflow {
+    // Declared before the memory, so that it ends first.
+    registration: Option<Registration>,
+    memory: Memory,
+}
+
+impl TagDomain {
+    /// Gives a tag its domain, and the domain its page.
+    pub(super) fn open(domain: Arc<Domain>, has_page: bool, is_local: bool, longest: u32) -> Result<Self, Error> {
+        let page = has_page.then(|| Page::open(&domain)).transpose()?;
+        let memory = Memory::new(longest as usize)?;
+        // SAFETY: the memory is unmapped after the registration has ended, and every connection of the domain holds both.
+        let register = || unsafe { Registration::new(&domain, &memory, Access::LOCAL, random_key()?) };
+        let registration = is_local.then(register).transpose()?;
+        Ok(Self { page, overflow: Overflow { registration, memory }, domain })
+    }
+
+    /// What follows the pieces of a receive.
+    pub(super) fn overflow(&self) -> Piece {
+        let memory = &self.overflow.memory;
+        let iovec = Iovec { start: memory.start().as_ptr().cast(), length: memory.len() };
+        let descriptor = self.overflow.registration.as_ref().map(Registration::descriptor);
+        (iovec, descriptor.unwrap_or(std::ptr::null_mut()))
+    }
+}

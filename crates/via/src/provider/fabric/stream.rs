@@ -1,0 +1,305 @@
+//! Sockets by which endpoints without connections are introduced: Unix sockets with names, and TCP.
+
+use super::link::split;
+use crate::provider::shm::Directory;
+use crate::vi::poll_fds;
+use crate::{Deadline, Error};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fd::OwnedFd;
+use rustix::io::Errno;
+use rustix::net::{SendFlags, sockopt};
+use rustix::time::Timespec;
+use std::net::{TcpListener, TcpStream, ToSocketAddrs};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::PathBuf;
+use std::time::Duration;
+use std::{fs, io};
+
+/// The longest piece that is sent: an introduction.
+const PIECE_MAX: usize = 1024;
+/// Signs of life that the kernel asks of a TCP peer before it gives up.
+const PROBES: u32 = 3;
+
+/// Where a listener is.
+#[derive(Debug)]
+pub(super) enum Door {
+    Tcp(TcpListener, String),
+    // The socket file goes with the listener.
+    Unix(UnixListener, PathBuf, String),
+}
+
+/// An address with a colon is one of IP.
+fn is_ip(address: &str) -> bool {
+    address.contains(':')
+}
+
+fn path(directory: Option<&PathBuf>, name: &str) -> Result<PathBuf, Error> {
+    let bad = |why| Error::BadName { name: name.to_owned(), why };
+    if name.is_empty() || name.starts_with('.') {
+        return Err(bad("a name has at least one character and does not begin with a dot"));
+    }
+    if name.chars().any(|c| c == '/' || c.is_control() || c.is_whitespace()) {
+        return Err(bad("a name has no slash, space or control character"));
+    }
+    let directory = directory.map_or_else(Directory::of_user, Directory::at)?;
+    let path = directory.path().join(format!("{name}.fabric"));
+    if path.as_os_str().len() > 107 {
+        return Err(bad("with its directory it is longer than the 107 bytes of a socket's path"));
+    }
+    Ok(path)
+}
+
+/// Refuses a peer of another user.
+fn check_user(socket: &OwnedFd) -> Result<(), Error> {
+    let peer = sockopt::socket_peercred(socket).map_err(Error::system("asking who the peer is"))?;
+    if peer.uid == rustix::process::getuid() || peer.uid.is_root() {
+        return Ok(());
+    }
+    Err(Error::AccessDenied { uid: peer.uid.as_raw() })
+}
+
+/// Has the kernel find out whether a TCP peer is still there.
+fn watch(socket: &OwnedFd, silence: Duration) -> Result<(), Error> {
+    let doing = "preparing a socket";
+    let second = Duration::from_secs(1);
+    let each = (silence / (PROBES + 1)).max(second);
+    sockopt::set_socket_keepalive(socket, true).map_err(Error::system(doing))?;
+    sockopt::set_tcp_keepidle(socket, each).map_err(Error::system(doing))?;
+    sockopt::set_tcp_keepintvl(socket, each).map_err(Error::system(doing))?;
+    sockopt::set_tcp_keepcnt(socket, PROBES).map_err(Error::system(doing))?;
+    sockopt::set_tcp_nodelay(socket, true).map_err(Error::system(doing))
+}
+
+impl Door {
+    pub(super) fn open(directory: Option<&PathBuf>, discriminator: &str) -> Result<Self, Error> {
+        let doing = "listening";
+        if is_ip(discriminator) {
+            let (host, port) = split(discriminator)?;
+            let port = port.parse().unwrap_or(0);
+            let listener = TcpListener::bind((host, port)).map_err(Error::io(doing))?;
+            listener.set_nonblocking(true).map_err(Error::io(doing))?;
+            let found = listener.local_addr().map_err(Error::io(doing))?;
+            return Ok(Self::Tcp(listener, found.to_string()));
+        }
+        let path = path(directory, discriminator)?;
+        // Whoever serves a name answers; a file that nobody answers at was left behind.
+        match UnixStream::connect(&path) {
+            Ok(_) => return Err(Error::NameInUse { name: discriminator.to_owned(), pid: None }),
+            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => drop(fs::remove_file(&path)),
+            Err(_) => {}
+        }
+        let listener = UnixListener::bind(&path).map_err(|error| match error.kind() {
+            io::ErrorKind::AddrInUse => Error::NameInUse { name: discriminator.to_owned(), pid: None },
+            _ => Error::io("binding a name")(error),
+        })?;
+        listener.set_nonblocking(true).map_err(Error::io(doing))?;
+        Ok(Self::Unix(listener, path, discriminator.to_owned()))
+    }
+
+    pub(super) fn address(&self) -> String {
+        match self {
+            Self::Tcp(_, address) | Self::Unix(_, _, address) => address.clone(),
+        }
+    }
+
+    /// Somebody who has come, who it is, and whether it is this process.
+    pub(super) fn next(&self, silence: Duration) -> Result<Option<(OwnedFd, String, bool)>, Error> {
+        let found = match self {
+            Self::Tcp(listener, _) => {
+                listener.accept().map(|(socket, peer)| (OwnedFd::from(socket), Some(peer.to_string())))
+            }
+            Self::Unix(listener, ..) => listener.accept().map(|(socket, _)| (OwnedFd::from(socket), None)),
+        };
+        let (socket, peer) = match found {
+            Ok(found) => found,
+            Err(error) => {
+                return match error.kind() {
+                    io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted | io::ErrorKind::ConnectionAborted => {
+                        Ok(None)
+                    }
+                    _ => Err(Error::io("accepting a connection")(error)),
+                };
+            }
+        };
+        rustix::io::ioctl_fionbio(&socket, true).map_err(Error::system("preparing a socket"))?;
+        let (peer, is_own) = match peer {
+            // Who is gone already, or another user, has not come.
+            Some(peer) => match watch(&socket, silence) {
+                Ok(()) => (peer, false),
+                Err(_) => return Ok(None),
+            },
+            None => match (check_user(&socket), sockopt::socket_peercred(&socket)) {
+                (Ok(()), Ok(peer)) => {
+                    let is_own = peer.pid == rustix::process::getpid();
+                    (format!("process {}", peer.pid.as_raw_nonzero()), is_own)
+                }
+                _ => return Ok(None),
+            },
+        };
+        Ok(Some((socket, peer, is_own)))
+    }
+
+    /// Sleeps until somebody comes, or one of those says something.
+    pub(super) fn sleep(&self, others: &[&OwnedFd], deadline: Deadline) -> Result<(), Error> {
+        let own = match self {
+            Self::Tcp(listener, _) => PollFd::new(listener, PollFlags::IN),
+            Self::Unix(listener, ..) => PollFd::new(listener, PollFlags::IN),
+        };
+        let mut files = vec![own];
+        files.extend(others.iter().map(|file| PollFd::new(*file, PollFlags::IN)));
+        let left = deadline.remaining().min(Duration::from_secs(3600));
+        let timeout = Timespec { tv_sec: left.as_secs().cast_signed(), tv_nsec: left.subsec_nanos().into() };
+        match poll(&mut files, Some(&timeout)) {
+            Ok(_) | Err(Errno::INTR) => Ok(()),
+            Err(errno) => Err(Error::system("waiting for a connection")(errno)),
+        }
+    }
+}
+
+impl Drop for Door {
+    fn drop(&mut self) {
+        if let Self::Unix(_, path, _) = self {
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
+/// Goes to a listener.
+pub(super) fn go(
+    directory: Option<&PathBuf>,
+    address: &str,
+    silence: Duration,
+    deadline: Deadline,
+) -> Result<OwnedFd, Error> {
+    let not_found = || Error::NotFound { name: address.to_owned() };
+    let socket = if is_ip(address) {
+        let (host, port) = split(address)?;
+        let port: u16 = port.parse().unwrap_or(0);
+        let mut found = None;
+        for peer in (host, port).to_socket_addrs().map_err(|_| not_found())? {
+            let left = deadline.remaining();
+            if left.is_zero() {
+                return Err(Error::TimedOut);
+            }
+            match TcpStream::connect_timeout(&peer, left) {
+                Ok(socket) => {
+                    found = Some(OwnedFd::from(socket));
+                    break;
+                }
+                Err(error) if error.kind() == io::ErrorKind::TimedOut => return Err(Error::TimedOut),
+                Err(_) => {}
+            }
+        }
+        let socket = found.ok_or_else(not_found)?;
+        watch(&socket, silence)?;
+        socket
+    } else {
+        let socket = UnixStream::connect(path(directory, address)?).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => not_found(),
+            _ => Error::io("connecting to a name")(error),
+        })?;
+        let socket = OwnedFd::from(socket);
+        check_user(&socket)?;
+        socket
+    };
+    rustix::io::ioctl_fionbio(&socket, true).map_err(Error::system("preparing a socket"))?;
+    Ok(socket)
+}
+
+/// Sends a piece with its length before it. It fits the buffer of a socket that has just been opened.
+pub(super) fn send(socket: &OwnedFd, piece: &[u8]) -> Result<(), Error> {
+    let Some(length) = u16::try_from(piece.len()).ok().filter(|length| usize::from(*length) <= PIECE_MAX) else {
+        return Err(Error::TooLong { length: piece.len() as u64, limit: PIECE_MAX as u64 });
+    };
+    let bytes = [&length.to_le_bytes()[..], piece].concat();
+    match rustix::net::send(socket, &bytes, SendFlags::NOSIGNAL) {
+        Ok(sent) if sent == bytes.len() => Ok(()),
+        Ok(_) => Err(Error::Violation(crate::Violation::BadGreeting)),
+        Err(errno) => Err(Error::system("introducing an endpoint")(errno)),
+    }
+}
+
+/// A piece that is being received.
+#[derive(Debug, Default)]
+pub(super) struct Arriving {
+    bytes: Vec<u8>,
+}
+
+impl Arriving {
+    /// Takes what is there. `Some` when the piece is whole; nothing that follows it is taken.
+    pub(super) fn take(&mut self, socket: &OwnedFd) -> Result<Option<Vec<u8>>, Error> {
+        let nonsense = || Error::Violation(crate::Violation::BadGreeting);
+        loop {
+            let wanted = match self.bytes.first_chunk() {
+                None => 2,
+                Some(length) => 2 + usize::from(u16::from_le_bytes(*length)),
+            };
+            if wanted > 2 + PIECE_MAX {
+                return Err(nonsense());
+            }
+            if wanted > 2 && self.bytes.len() == wanted {
+                return Ok(Some(self.bytes.split_off(2)));
+            }
+            let mut room = [0; 2 + PIECE_MAX];
+            let want = (wanted - self.bytes.len()).max(1);
+            match rustix::io::read(socket, &mut room[..want]) {
+                Ok(0) => return Err(nonsense()),
+                Ok(count) => self.bytes.extend(&room[..count]),
+                Err(Errno::AGAIN) => return Ok(None),
+                Err(Errno::INTR) => {}
+                Err(errno) => return Err(Error::system("receiving an introduction")(errno)),
+            }
+        }
+    }
+
+    /// Waits for the whole piece.
+    pub(super) fn wait(socket: &OwnedFd, deadline: Deadline) -> Result<Vec<u8>, Error> {
+        let mut arriving = Self::default();
+        loop {
+            if let Some(piece) = arriving.take(socket)? {
+                return Ok(piece);
+            }
+            if deadline.is_over() {
+                return Err(Error::TimedOut);
+            }
+            poll_fds(&[socket], deadline, None)?;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Arriving, send};
+    use crate::{Deadline, Error};
+    use rustix::fd::OwnedFd;
+    use std::os::unix::net::UnixStream;
+    use std::time::Duration;
+
+    fn pair() -> (OwnedFd, OwnedFd) {
+        let (one, other) = UnixStream::pair().unwrap();
+        other.set_nonblocking(true).unwrap();
+        (one.into(), other.into())
+    }
+
+    #[test]
+    fn pieces_arrive_whole_and_leave_what_follows() {
+        let (one, other) = pair();
+        send(&one, b"introduction").unwrap();
+        rustix::io::write(&one, &[4]).unwrap();
+        assert_eq!(Arriving::wait(&other, Deadline::after_secs(5)).unwrap(), b"introduction");
+        let mut rest = [0; 4];
+        assert_eq!(rustix::io::read(&other, &mut rest).unwrap(), 1);
+        assert_eq!(rest[0], 4);
+    }
+
+    #[test]
+    fn half_a_piece_is_waited_for_and_too_long_a_one_is_not() {
+        let (one, other) = pair();
+        rustix::io::write(&one, &[5, 0, 1, 2]).unwrap();
+        let soon = Deadline::Within(Duration::from_millis(20));
+        assert!(matches!(Arriving::wait(&other, soon.start()), Err(Error::TimedOut)));
+        let (one, other) = pair();
+        rustix::io::write(&one, &[1, 4]).unwrap();
+        assert!(matches!(Arriving::wait(&other, Deadline::after_secs(5)), Err(Error::Violation(_))));
+    }
+}

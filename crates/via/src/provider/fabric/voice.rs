@@ -1,0 +1,279 @@
+//! What providers tell each other beside the messages of their users: why a connection ends, that they live, what is allowed.
+//!
+//! Messages would consume receive descriptors of the peer. An endpoint without a connection has the socket that it was introduced
+//! by; that of a connection writes a word of the peer's memory, with remote completion data, which consumes nothing.
+
+use super::objects::{Endpoint, Place, Work};
+use super::registration::Page;
+use crate::error::Ended;
+use crate::spi::Intent;
+use crate::{MemoryHandle, RemoteAddress};
+use rustix::fd::OwnedFd;
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendFlags};
+use std::collections::VecDeque;
+use std::ffi::c_void;
+
+/// How a provider speaks to the peer's.
+#[derive(Debug)]
+pub(super) enum Voice {
+    /// Not at all.
+    None,
+    /// On a socket, whose end also tells that the peer's process is gone.
+    Socket(Line),
+    /// By writing the peer's memory here.
+    Writes(Place, Option<Ended>),
+}
+
+/// A sign of life.
+const ALIVE: u8 = 1;
+const REASONS: [(u8, Ended); 5] = [
+    (2, Ended::ByPeer),
+    (3, Ended::ReceiverNotReady),
+    (4, Ended::TooLong),
+    (5, Ended::Protection),
+    (6, Ended::Violation),
+];
+const QUESTION: u8 = 8;
+const VERDICT: u8 = 9;
+const QUESTION_LENGTH: usize = 1 + 8 + 16 + 8 + 8 + 1;
+const VERDICT_LENGTH: usize = 1 + 8 + 1;
+/// Questions that wait for an answer. A peer asks one at a time.
+const QUESTIONS_MAX: usize = 4;
+
+fn word(why: Option<Ended>) -> u8 {
+    REASONS.iter().find(|(_, reason)| Some(*reason) == why).map_or(ALIVE, |(word, _)| *word)
+}
+
+fn reason(word: u8) -> Option<Ended> {
+    REASONS.iter().find(|(reason, _)| *reason == word).map(|(_, why)| *why)
+}
+
+/// Whether an RDMA is allowed. Some providers do not tell who asked when they refuse one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Question {
+    /// The number of the descriptor in its queue.
+    pub(super) number: u64,
+    pub(super) place: RemoteAddress,
+    pub(super) length: u64,
+    pub(super) intent: Intent,
+}
+
+impl Question {
+    fn to_bytes(self) -> [u8; QUESTION_LENGTH] {
+        let mut bytes = [0; QUESTION_LENGTH];
+        bytes[0] = QUESTION;
+        bytes[1..9].copy_from_slice(&self.number.to_le_bytes());
+        bytes[9..25].copy_from_slice(&self.place.handle.to_bytes());
+        bytes[25..33].copy_from_slice(&self.place.offset.to_le_bytes());
+        bytes[33..41].copy_from_slice(&self.length.to_le_bytes());
+        bytes[41] = u8::from(self.intent == Intent::Read);
+        bytes
+    }
+
+    fn from_bytes(bytes: &[u8; QUESTION_LENGTH]) -> Self {
+        let number = |at: usize| u64::from_le_bytes(std::array::from_fn(|byte| bytes[at + byte]));
+        let handle = MemoryHandle::from_bytes(std::array::from_fn(|byte| bytes[9 + byte]));
+        Self {
+            number: number(1),
+            place: RemoteAddress { handle, offset: number(25) },
+            length: number(33),
+            intent: if bytes[41] == 0 { Intent::Write } else { Intent::Read },
+        }
+    }
+}
+
+/// A socket and what came on it.
+#[derive(Debug)]
+pub(super) struct Line {
+    socket: OwnedFd,
+    heard: Option<Ended>,
+    // The beginning of something longer than a byte.
+    arriving: Vec<u8>,
+    questions: VecDeque<Question>,
+    verdict: Option<(u64, bool)>,
+}
+
+impl Line {
+    pub(super) fn new(socket: OwnedFd) -> Self {
+        Self { socket, heard: None, arriving: Vec::new(), questions: VecDeque::new(), verdict: None }
+    }
+
+    fn say(&self, bytes: &[u8]) {
+        // An error means that the peer is gone, or has not listened for long: the socket's end tells it.
+        let _ = rustix::net::send(&self.socket, bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL);
+    }
+
+    /// Takes what came. `false`: it is nonsense.
+    fn take(&mut self, bytes: &[u8]) -> bool {
+        for byte in bytes {
+            self.arriving.push(*byte);
+            let wanted = match self.arriving[0] {
+                QUESTION => QUESTION_LENGTH,
+                VERDICT => VERDICT_LENGTH,
+                word => {
+                    self.heard = self.heard.or_else(|| reason(word));
+                    1
+                }
+            };
+            if self.arriving.len() < wanted {
+                continue;
+            }
+            if let Ok(question) = <&[u8; QUESTION_LENGTH]>::try_from(&self.arriving[..]) {
+                if self.questions.len() >= QUESTIONS_MAX {
+                    return false;
+                }
+                self.questions.push_back(Question::from_bytes(question));
+            } else if let Ok(verdict) = <&[u8; VERDICT_LENGTH]>::try_from(&self.arriving[..]) {
+                let number = u64::from_le_bytes(std::array::from_fn(|byte| verdict[1 + byte]));
+                self.verdict = Some((number, verdict[9] != 0));
+            }
+            self.arriving.clear();
+        }
+        true
+    }
+
+    /// Looks at the socket. `true`: it has ended.
+    fn listen(&mut self) -> bool {
+        let mut bytes = [0; 256];
+        loop {
+            match rustix::net::recv(&self.socket, &mut bytes, RecvFlags::DONTWAIT) {
+                Ok((0, _)) => return true,
+                Ok((count, _)) => {
+                    if !self.take(&bytes[..count]) {
+                        return true;
+                    }
+                    // What has come is dealt with before more is taken.
+                    return false;
+                }
+                Err(Errno::INTR) => {}
+                Err(errno) => return errno != Errno::AGAIN,
+            }
+        }
+    }
+}
+
+impl Voice {
+    /// What becomes readable when the peer says something.
+    pub(super) fn file(&self) -> Option<&OwnedFd> {
+        match self {
+            Self::Socket(line) => Some(&line.socket),
+            _ => None,
+        }
+    }
+
+    /// Why the peer ended the connection, if it did.
+    pub(super) fn tidings(&self) -> Option<Ended> {
+        match self {
+            Self::None => None,
+            Self::Socket(line) => line.heard,
+            Self::Writes(_, heard) => *heard,
+        }
+    }
+
+    /// The peer wrote this.
+    pub(super) fn hear(&mut self, data: u64) {
+        if let Self::Writes(_, heard) = self {
+            *heard = heard.or_else(|| reason(u8::try_from(data).ok()?));
+        }
+    }
+
+    /// Looks whether the peer said something. `true`: it never will again.
+    pub(super) fn listen(&mut self) -> bool {
+        if let Self::Socket(line) = self { line.listen() } else { false }
+    }
+
+    /// Asks whether an RDMA is allowed. `false` where that cannot be asked.
+    pub(super) fn question(&mut self, question: Question) -> bool {
+        let Self::Socket(line) = self else { return false };
+        line.verdict = None;
+        line.say(&question.to_bytes());
+        true
+    }
+
+    /// Answers the peer's questions.
+    pub(super) fn answer(&mut self, allowed: impl Fn(Question) -> bool) {
+        let Self::Socket(line) = self else { return };
+        while let Some(question) = line.questions.pop_front() {
+            let mut bytes = [VERDICT; VERDICT_LENGTH];
+            bytes[1..9].copy_from_slice(&question.number.to_le_bytes());
+            bytes[9] = u8::from(allowed(question));
+            line.say(&bytes);
+        }
+    }
+
+    /// Whether the peer says that this descriptor's RDMA is not allowed.
+    pub(super) fn is_refused(&self, number: u64) -> bool {
+        matches!(self, Self::Socket(line) if line.verdict == Some((number, false)))
+    }
+
+    /// Writes to the peer's memory: a reason, or a sign of life, whose completion is one of the peer's. `false`: not now.
+    ///
+    /// # Safety
+    ///
+    /// The page and the place must stay until the endpoint is gone.
+    pub(super) unsafe fn ask(
+        &self,
+        endpoint: &Endpoint,
+        page: &Page,
+        why: Option<Ended>,
+        context: *mut c_void,
+    ) -> bool {
+        let Self::Writes(to, _) = self else { return false };
+        let work = Work::Write { to: *to, data: Some(u64::from(word(why))) };
+        // SAFETY: the caller keeps the page and the place.
+        unsafe { endpoint.ask(work, &[page.piece()], true, context) }.unwrap_or_default()
+    }
+
+    /// Tells why the connection ends, as well as that can be done without waiting.
+    ///
+    /// # Safety
+    ///
+    /// As [`Self::ask`].
+    pub(super) unsafe fn tell(&self, endpoint: &Endpoint, page: Option<&Page>, why: Ended, context: *mut c_void) {
+        match (self, page) {
+            (Self::Socket(line), _) => line.say(&[word(Some(why))]),
+            (Self::Writes(..), Some(page)) => {
+                // SAFETY: the caller keeps the page and the place.
+                let _ = unsafe { self.ask(endpoint, page, Some(why), context) };
+            }
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Line, Question, VERDICT};
+    use crate::error::Ended;
+    use crate::spi::Intent;
+    use crate::{MemoryHandle, RemoteAddress};
+    use std::os::unix::net::UnixStream;
+
+    fn line() -> Line {
+        Line::new(UnixStream::pair().unwrap().0.into())
+    }
+
+    #[test]
+    fn what_is_said_is_understood_in_any_pieces() {
+        let place = RemoteAddress { handle: MemoryHandle([u64::MAX - 3, 77]), offset: 1 << 40 };
+        let question = Question { number: 12, place, length: 99, intent: Intent::Read };
+        let verdict = [VERDICT, 5, 0, 0, 0, 0, 0, 0, 1, 0];
+        let said = [&[1][..], &question.to_bytes(), &verdict, &[4]].concat();
+        for size in 1..said.len() {
+            let mut line = line();
+            assert!(said.chunks(size).all(|bytes| line.take(bytes)));
+            assert_eq!(line.questions.make_contiguous(), [question]);
+            assert_eq!((line.verdict, line.heard), (Some(((1 << 56) + 5, false)), Some(Ended::TooLong)));
+        }
+    }
+
+    #[test]
+    fn too_many_questions_are_nonsense() {
+        let place = RemoteAddress { handle: MemoryHandle([0, 0]), offset: 0 };
+        let question = Question { number: 0, place, length: 0, intent: Intent::Write }.to_bytes();
+        let mut line = line();
+        assert!((0..4).all(|_| line.take(&question)));
+        assert!(!line.take(&question));
+    }
+}

@@ -1,0 +1,85 @@
+//! libfabric's `tcp` and `shm` keep the statements, as far as `docs/fabric.md` says.
+#![cfg(feature = "fabric")]
+
+use obvia_conformance::{Fixture, Lack, Side, conformance};
+use obvia_via::provider::fabric::{Options, open};
+use obvia_via::{Nic, Reliability};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+const SILENCE: Duration = Duration::from_secs(4);
+const UNRELIABLE: Lack = Lack::Level(Reliability::Unreliable);
+const RECEPTION: Lack = Lack::Level(Reliability::ReliableReception);
+
+fn nic(options: Options) -> Nic {
+    open(&Options { silence: SILENCE, max_transfer: 1 << 20, ..options }).expect("the NIC is opened")
+}
+
+/// Connected endpoints, on this host.
+struct Tcp;
+
+impl Fixture for Tcp {
+    const LACKS: &'static [Lack] = &[UNRELIABLE, RECEPTION, Lack::Reasons];
+    const SILENCE: Duration = SILENCE;
+    const CROSSES_PROCESSES: bool = true;
+
+    fn new() -> Self {
+        Self
+    }
+
+    fn nic(&self, _: Side) -> Nic {
+        nic(Options::new("tcp"))
+    }
+
+    fn discriminator(&self) -> String {
+        "127.0.0.1:0".to_owned()
+    }
+}
+
+/// Endpoints without connections, and a directory for names, which the fixture that made it takes away.
+struct Shm {
+    directory: PathBuf,
+    is_owner: bool,
+    next: AtomicU32,
+}
+
+impl Fixture for Shm {
+    const LACKS: &'static [Lack] = &[UNRELIABLE, RECEPTION];
+    const SILENCE: Duration = SILENCE;
+    const CROSSES_PROCESSES: bool = true;
+
+    fn new() -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let directory = std::env::temp_dir().join(format!("obvia-conform-fabric-{}-{number}", std::process::id()));
+        Self { directory, is_owner: true, next: AtomicU32::new(0) }
+    }
+
+    fn place(&self) -> String {
+        self.directory.to_str().expect("the directory has a plain name").to_owned()
+    }
+
+    fn at(place: &str) -> Self {
+        Self { directory: place.into(), is_owner: false, next: AtomicU32::new(0) }
+    }
+
+    fn nic(&self, _: Side) -> Nic {
+        nic(Options { directory: Some(self.directory.clone()), ..Options::new("shm") })
+    }
+
+    fn discriminator(&self) -> String {
+        format!("listener-{}", self.next.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+impl Drop for Shm {
+    fn drop(&mut self) {
+        if self.is_owner {
+            let _ = std::fs::remove_dir_all(&self.directory);
+        }
+    }
+}
+
+conformance!(tcp, Tcp);
+conformance!(shm, Shm);
