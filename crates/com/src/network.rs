@@ -34,6 +34,18 @@ fn socket_text(binding: &StringBinding) -> String {
     if address.contains(':') { format!("[{address}]:{endpoint}") } else { format!("{address}:{endpoint}") }
 }
 
+/// The options of a UDP binding: `fault`, conditions that are put on its network on purpose, as in `fault=loss=5%`.
+fn udp_options(options: &[(String, String)]) -> Result<udp::Options> {
+    let mut found = udp::Options::default();
+    for (option, value) in options {
+        match option.as_str() {
+            "fault" => found.fault = Some(value.parse()?),
+            _ => return Err(Error::new(code::E_INVALIDARG, format!("ncacn_vi_udp has no option `{option}`"))),
+        }
+    }
+    Ok(found)
+}
+
 /// Hosts that stand for every address of this one.
 const ANY: [&str; 3] = ["", "0.0.0.0", "::"];
 
@@ -50,11 +62,7 @@ impl Network {
             return Ok(known.nic.clone());
         }
         let nic = match binding.protocol {
-            ProtocolSequence::ViUdp if binding.options.is_empty() => udp::open(&udp::Options::default())?,
-            ProtocolSequence::ViUdp => {
-                let (option, _) = &binding.options[0];
-                return Err(Error::new(code::E_INVALIDARG, format!("ncacn_vi_udp has no option `{option}`")));
-            }
+            ProtocolSequence::ViUdp => udp::open(&udp_options(&binding.options)?)?,
             protocol => {
                 let text = format!("this program was built without {protocol}");
                 return Err(Error::new(code::E_INVALIDARG, text));

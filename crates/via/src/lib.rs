@@ -15,6 +15,22 @@
 //! - [`region`] is memory that a peer may write at any time, readable only through checked loads.
 //! - [`doorbell`] and [`layout`] are the words that the two sides of a connection share, and their protocol.
 //!
+//! # The objects
+//!
+//! A [`Nic`] is an opened provider. It registers [`Memory`] as [`MemoryRegion`]s, each with a [`ProtectionTag`] and an [`Access`] for
+//! peers, and makes [`Vi`]s and [`CompletionQueue`]s. A VI has a tag as well: only regions of that tag are in its reach, and in its
+//! peer's. It has two work queues, which two threads may have; a [`Descriptor`] is posted by value, belongs to the queue until
+//! it is done, and comes back from it with a [`Status`], in the order posted.
+//!
+//! A VI is [`State::Idle`] until it is connected, by [`Vi::request`] or [`Request::accept`], and [`State::Broken`] when the connection
+//! ended for another reason than [`Vi::disconnect`], which makes it idle again. What is wrong with a descriptor by itself is said
+//! when it is posted ([`PostFault`]) and costs nothing; what is wrong between the two ends breaks a reliable connection: the
+//! descriptor says what it was, those behind it are flushed.
+//!
+//! Everything that is in use refuses to be destroyed and comes back ([`InUse`]); dropping ends it all the same. Waiting ends by its
+//! [`Deadline`]; where a provider makes progress only when it is called, a thread of the NIC calls it for VIs whose owners do
+//! something else.
+//!
 //! # Example
 //!
 //! ```

@@ -3,3 +3,5 @@
 pub mod shm;
 pub mod sim;
 pub mod udp;
+#[cfg(feature = "xdp")]
+pub mod xdp;

@@ -9,6 +9,7 @@ mod crc;
 mod engine;
 mod handshake;
 mod link;
+pub mod network;
 mod open;
 pub mod packet;
 mod path;

@@ -8,7 +8,7 @@ macro_rules! breaks {
         /// What the suite starts in another process.
         #[expect(non_snake_case, reason = "modules are named after flaws")]
         mod in_process {
-            $(pub mod $flaw {
+            $(mod $flaw {
                 use super::super::*;
 
                 #[test]

@@ -85,6 +85,16 @@ fn objects_go_both_ways() {
 
 #[test]
 #[ignore = "needs network namespaces: cargo xtask test net"]
+fn a_bad_wire_loses_and_doubles_no_call() {
+    let fault = r",fault=loss=5%\,reorder=5%\,dup=2%\,corrupt=1%\,seed=7";
+    let Some(mut pair) = Pair::connect("ncacn_vi_udp", fault) else { return };
+    pair.adds_are_exact(|_| {});
+    pair.client.good("echo 300000");
+    assert_eq!(pair.client.number("callback 5"), 16);
+}
+
+#[test]
+#[ignore = "needs network namespaces: cargo xtask test net"]
 fn a_cut_wire_delays_calls_and_loses_none() {
     over_each(|protocol| {
         let Some(mut pair) = Pair::connect(protocol, "") else { return };

@@ -10,6 +10,7 @@ mod listener;
 use crate::nic::{Attributes, Reliability};
 use crate::reliable::{Settings, connect};
 use crate::spi::{Listening, Offer, Port, Provider};
+use crate::wrap::{Conditions, FaultLink};
 use crate::{Deadline, Error, Nic};
 use link::UdpLink;
 use listener::UdpListener;
@@ -25,12 +26,14 @@ pub struct Options {
     pub keep_alive: bool,
     /// Bytes of a socket's buffer, as far as the system allows.
     pub buffer: usize,
+    /// What is done to the datagrams of every connection on purpose, to see that things go on all the same.
+    pub fault: Option<Conditions>,
 }
 
 impl Default for Options {
     fn default() -> Self {
         let Settings { silence, keep_alive, .. } = Settings::default();
-        Self { silence, keep_alive, buffer: 4 << 20 }
+        Self { silence, keep_alive, buffer: 4 << 20, fault: None }
     }
 }
 
@@ -83,10 +86,21 @@ impl Provider for Udp {
         for peer in resolve(address)? {
             let connected = UdpLink::connect(peer, None, self.options.buffer).and_then(|link| {
                 let settings = self.options.settings(link.window());
-                connect(link, &settings, random()?, &peer.to_string(), own, deadline)
+                let (id, discriminator) = (random()?, peer.to_string());
+                Ok::<(Box<dyn Port>, Offer), Error>(match &self.options.fault {
+                    None => {
+                        let (port, offer) = connect(link, &settings, id, &discriminator, own, deadline)?;
+                        (Box::new(port), offer)
+                    }
+                    Some(bad) => {
+                        let link = FaultLink::new(link, bad, 0)?;
+                        let (port, offer) = connect(link, &settings, id, &discriminator, own, deadline)?;
+                        (Box::new(port), offer)
+                    }
+                })
             });
             match connected {
-                Ok((port, offer)) => return Ok((Box::new(port), offer)),
+                Ok(connected) => return Ok(connected),
                 // Another address of the same name may do.
                 Err(error @ (Error::NotFound { .. } | Error::System { .. })) => failed = Some(error),
                 Err(error) => return Err(error),

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// How often a link without a file is looked at.
-const LOOK: Duration = Duration::from_micros(50);
+pub(super) const LOOK: Duration = Duration::from_micros(50);
 /// How long hints that nobody listens must go on until they are believed.
 const HINTS: Duration = Duration::from_millis(50);
 
@@ -92,7 +92,7 @@ pub fn accept<L: Link>(
             port.disconnect();
             return Err(Error::TimedOut);
         }
-        wait(port.link(), port.due(), deadline)?;
+        wait(port.link(), port.due(Instant::now()), deadline)?;
     }
     Ok(port)
 }

@@ -179,7 +179,7 @@ impl MemoryPort {
             return;
         }
         self.acknowledged += 1;
-        if self.flaw == Flaw::LosesCredit && self.acknowledged % 10 == 0 {
+        if self.flaw == Flaw::LosesCredit && self.acknowledged.is_multiple_of(10) {
             self.lost_credit += 1;
         }
         if let (Some(mut bytes), Some(descriptor)) = (bytes, sink.sending(sink.completed())) {

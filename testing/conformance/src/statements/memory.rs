@@ -7,6 +7,7 @@ use obvia_via::{
 };
 
 /// Every way to use a segment: a receive, and what the send queue takes.
+#[expect(clippy::vec_box, reason = "descriptors are posted in boxes")]
 fn uses<F: Fixture>(run: &Run<F>, peer: &End) -> Vec<Box<Descriptor>> {
     let there = place(&peer.area, 0);
     let mut uses = vec![Descriptor::receive(), Descriptor::send()];

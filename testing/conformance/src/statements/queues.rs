@@ -43,6 +43,7 @@ pub fn s01_work_queues_complete_in_order<F: Fixture>(run: &Run<F>) {
 }
 
 /// An RDMA write and a read, as far as the provider has them, at a place that no message goes to.
+#[expect(clippy::vec_box, reason = "descriptors are posted in boxes")]
 fn rdma_of_all_kinds<F: Fixture>(run: &Run<F>, target: &crate::ends::End) -> Vec<Box<Descriptor>> {
     let there = place(&target.area, 400 << 10);
     let write = (!run.lacks(Lack::RdmaWrite)).then(|| Descriptor::rdma_write(there));

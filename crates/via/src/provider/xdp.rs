@@ -1,0 +1,263 @@
+//! VIs over AF_XDP: Ethernet frames that go from a network interface's queue into memory of the process, past the kernel's
+//! network stack.
+//!
+//! A small program on the interface takes the frames that are for us: UDP datagrams for our ports. All others take their usual way.
+//! It needs no hardware beyond an Ethernet interface, and no other software at either end than this, but
+//! privileges: CAP_NET_RAW, CAP_NET_ADMIN and CAP_BPF, and memory that may be locked. An interface takes one such program,
+//! hence one [`Xdp`]. IPv4 only. See docs/xdp.md.
+
+mod bpf;
+mod frames;
+mod interface;
+mod program;
+mod queue;
+mod rings;
+mod socket;
+
+pub use frames::Mac;
+pub use socket::XdpSocket;
+
+use crate::Error;
+use crate::nic::{Attributes, Nic, Reliability};
+use crate::reliable::Settings;
+use crate::reliable::network::{Network, NetworkProvider};
+use queue::{Queue, set_number};
+use rustix::fd::BorrowedFd;
+use rustix::io::Errno;
+use std::io;
+use std::net::{Ipv4Addr, UdpSocket};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What to open, and how.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The interface's name: `eth0`.
+    pub interface: String,
+    /// The receive queue, counted from 0. Frames that the hardware puts into others take the slow way through the
+    /// kernel; `ethtool -N` steers them.
+    pub queue: u32,
+    /// The IPv4 address at the interface. `None`: its first.
+    pub address: Option<Ipv4Addr>,
+    /// Ethernet addresses of peers, or of the gateways to them. The kernel is asked for those that are not here.
+    pub neighbours: Vec<(Ipv4Addr, Mac)>,
+    /// Places for frames in each direction; rounded up to a power of two, at least 64 and at most 65536. A place takes 2 KiB, or 4 KiB
+    /// when the MTU is beyond 1778.
+    pub frames: u32,
+    /// Where the program is to run. `None`: in the driver if it can, otherwise in the kernel's stack; [`Xdp::mode`] tells.
+    pub mode: Option<Mode>,
+    /// A peer from which nothing came for so long, although something should have, is taken for gone.
+    pub silence: Duration,
+    /// Has the kernel poll the hardware while this process polls, instead of interrupts.
+    pub busy_poll: Option<BusyPoll>,
+}
+
+impl Options {
+    /// An interface's first queue, and what the kernel knows of the rest.
+    pub fn new(interface: &str) -> Self {
+        Self {
+            interface: interface.to_owned(),
+            queue: 0,
+            address: None,
+            neighbours: Vec::new(),
+            frames: 512,
+            mode: None,
+            silence: Settings::default().silence,
+            busy_poll: None,
+        }
+    }
+}
+
+/// Where an interface runs its program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// In the driver, before the kernel has made anything of the frame.
+    Native,
+    /// In the kernel's network stack: any interface can do it, and it saves little.
+    Generic,
+}
+
+/// Preferred busy polling: Linux, Documentation/networking/napi.rst.
+#[derive(Clone, Copy, Debug)]
+pub struct BusyPoll {
+    /// How long the kernel may poll in one call; whole microseconds.
+    pub time: Duration,
+    /// The most frames in one poll.
+    pub budget: u16,
+}
+
+impl BusyPoll {
+    fn set(self, socket: BorrowedFd<'_>) -> Result<(), Error> {
+        let time = i32::try_from(self.time.as_micros()).unwrap_or(i32::MAX);
+        let doing = "setting up busy polling, which needs CAP_NET_ADMIN and Linux 5.11";
+        for (option, value) in [
+            (libc::SO_PREFER_BUSY_POLL, 1),
+            (libc::SO_BUSY_POLL, time),
+            (libc::SO_BUSY_POLL_BUDGET, i32::from(self.budget)),
+        ] {
+            set_number(socket, (libc::SOL_SOCKET, option), value).map_err(Error::system(doing))?;
+        }
+        Ok(())
+    }
+}
+
+/// What happened on a queue since it was opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Statistics {
+    /// Frames that came through the ring.
+    pub received: u64,
+    /// Frames that went into the ring.
+    pub sent: u64,
+    /// System calls that woke the kernel: to send, or to receive.
+    pub wakeups: u64,
+    /// Frames dropped because nobody has their port any more, or their owner's inbox was full.
+    pub crowded_out: u64,
+    /// Frames dropped because their headers are wrong, or they are not from the peer.
+    pub strange: u64,
+    /// Frames that the kernel dropped because the ring was full.
+    pub ring_full: u64,
+    /// How often the kernel found no place to receive into.
+    pub no_place: u64,
+    /// Datagrams that were sent through the kernel's socket, as nobody knew yet where the peer is.
+    pub by_kernel_sent: u64,
+    /// Datagrams that came through the kernel's socket.
+    pub by_kernel_received: u64,
+}
+
+/// An interface with our program on it. When the last clone and the last socket of it are gone, the program is as well.
+#[derive(Clone, Debug)]
+pub struct Xdp {
+    queue: Arc<Queue>,
+    neighbours: Arc<[(Ipv4Addr, Mac)]>,
+    silence: Duration,
+}
+
+impl Xdp {
+    /// Puts the program on an interface, and takes a queue of it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BadAddress`] where the interface does not exist, is down, is not an Ethernet interface or has no address;
+    /// [`Error::System`], which says what privilege or support is missing.
+    pub fn open(options: &Options) -> Result<Self, Error> {
+        let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).map_err(Error::io("opening a socket"))?;
+        let interface = interface::Interface::look_up(&socket, &options.interface, options.address)?;
+        let queue = Queue::open(interface, options)?;
+        Ok(Self { queue, neighbours: options.neighbours.clone().into(), silence: options.silence })
+    }
+
+    /// Takes a UDP port; 0 for any that is free.
+    ///
+    /// # Errors
+    ///
+    /// When it is taken.
+    pub fn socket(&self, port: u16) -> Result<XdpSocket, Error> {
+        XdpSocket::bind(self, port)
+    }
+
+    /// A provider whose VIs go over the interface. Any number of NICs may share it.
+    pub fn provider(&self) -> NetworkProvider<Ethernet> {
+        let frames = self.queue.frames() as usize;
+        let mtu = self.queue.datagram_max();
+        let defaults = Settings::default();
+        // Half of the places: acknowledgements take some, and other VIs.
+        let window = u32::try_from(frames * mtu / 2).unwrap_or(u32::MAX);
+        let settings = Settings {
+            window: window.min(defaults.window),
+            first_packet: defaults.first_packet.min(mtu),
+            silence: self.silence,
+            ..defaults
+        };
+        NetworkProvider::new(Ethernet { xdp: self.clone(), attributes: attributes(), settings })
+    }
+
+    /// Where the interface runs the program.
+    pub fn mode(&self) -> Mode {
+        self.queue.attached.mode
+    }
+
+    /// Why the program does not run in the driver, when [`Options::mode`] left the choice and it does not.
+    pub fn why_not_native(&self) -> Option<&io::Error> {
+        self.queue.attached.not_native.as_ref()
+    }
+
+    /// Whether the driver moves frames without copying them.
+    pub fn is_zero_copy(&self) -> bool {
+        self.queue.zero_copy
+    }
+
+    /// The address at the interface.
+    pub fn address(&self) -> Ipv4Addr {
+        self.queue.interface.address
+    }
+
+    /// What happened so far.
+    pub fn statistics(&self) -> Statistics {
+        self.queue.statistics()
+    }
+}
+
+/// Puts the program on an interface, and opens a NIC whose VIs go over it. Listeners are ports, addresses
+/// `10.0.0.1:4791`.
+///
+/// # Errors
+///
+/// As [`Xdp::open`].
+pub fn open(options: &Options) -> Result<Nic, Error> {
+    Ok(Nic::open(Box::new(Xdp::open(options)?.provider())))
+}
+
+/// An interface as a network of datagrams.
+#[derive(Debug)]
+pub struct Ethernet {
+    xdp: Xdp,
+    attributes: Attributes,
+    settings: Settings,
+}
+
+impl Network for Ethernet {
+    type Socket = XdpSocket;
+
+    fn socket(&self, port: u16) -> Result<XdpSocket, Error> {
+        self.xdp.socket(port)
+    }
+
+    fn attributes(&self) -> &Attributes {
+        &self.attributes
+    }
+
+    fn settings(&self) -> &Settings {
+        &self.settings
+    }
+}
+
+fn attributes() -> Attributes {
+    Attributes {
+        provider: "xdp",
+        max_transfer: 16 << 20,
+        max_segments: 64,
+        queue_depth: 4096,
+        rdma_write: true,
+        rdma_read: true,
+        reliability: &[Reliability::Unreliable, Reliability::ReliableDelivery, Reliability::ReliableReception],
+    }
+}
+
+/// What the system refused, and what that needs.
+#[derive(Debug)]
+struct Refused {
+    doing: &'static str,
+    source: io::Error,
+}
+
+impl Refused {
+    fn new(doing: &'static str, errno: Errno) -> Self {
+        Self { doing, source: errno.into() }
+    }
+}
+
+impl From<Refused> for Error {
+    fn from(refused: Refused) -> Self {
+        Self::System { doing: refused.doing, source: refused.source }
+    }
+}

@@ -1,0 +1,129 @@
+//! What the kernel knows of an interface: its number, addresses and MTU, and who lives next to it.
+//!
+//! Asked by ioctl(2) on a socket, so it is the network namespace of that socket that answers: netdevice(7), arp(7).
+
+use super::frames::Mac;
+use crate::Error;
+use rustix::fd::{AsFd, BorrowedFd};
+use rustix::io::Errno;
+use rustix::ioctl::{Opcode, Updater};
+use std::net::Ipv4Addr;
+
+// linux/sockios.h.
+const FLAGS: Opcode = 0x8913;
+const ADDRESS: Opcode = 0x8915;
+const MTU: Opcode = 0x8921;
+const HARDWARE_ADDRESS: Opcode = 0x8927;
+const NEIGHBOUR: Opcode = 0x8954;
+/// `IFF_UP`.
+const IS_UP: i16 = 1;
+/// `ARPHRD_ETHER`: linux/if_arp.h.
+const ETHERNET: u16 = 1;
+/// `AF_INET`.
+const INET: u16 = 2;
+/// `ATF_COM`: the entry has an address.
+const IS_COMPLETE: i32 = 2;
+/// Bytes of a name, with the zero at its end.
+const NAME_BYTES: usize = 16;
+
+/// `struct ifreq`, whose second half is a union: 24 bytes with room for the largest member.
+#[repr(C, align(8))]
+struct Request {
+    name: [u8; NAME_BYTES],
+    value: [u8; 24],
+}
+
+/// `struct arpreq`.
+#[repr(C)]
+struct NeighbourRequest {
+    protocol_address: [u8; 16],
+    hardware_address: [u8; 16],
+    flags: i32,
+    mask: [u8; 16],
+    interface: [u8; NAME_BYTES],
+}
+
+const _: () = assert!(size_of::<Request>() == 40);
+const _: () = assert!(size_of::<NeighbourRequest>() == 68);
+
+/// An Ethernet interface.
+#[derive(Clone, Debug)]
+pub(super) struct Interface {
+    pub(super) name: String,
+    pub(super) index: u32,
+    pub(super) mac: Mac,
+    pub(super) mtu: usize,
+    pub(super) address: Ipv4Addr,
+}
+
+impl Interface {
+    /// Asks for an interface. Its first IPv4 address is the one it is known by, unless one is given.
+    pub(super) fn look_up(socket: impl AsFd, name: &str, address: Option<Ipv4Addr>) -> Result<Self, Error> {
+        let socket = socket.as_fd();
+        let bad = |why| Error::BadAddress { text: name.to_owned(), why };
+        if name.is_empty() || name.len() >= NAME_BYTES || name.bytes().any(|byte| byte == 0 || byte == b'/') {
+            return Err(bad("no interface can have that name"));
+        }
+        let index = rustix::net::netdevice::name_to_index(socket, name)
+            .map_err(|_| bad("no interface of this network namespace has that name"))?;
+        let flags = ask::<FLAGS>(socket, name).map_err(Error::system("asking for an interface's flags"))?;
+        if i16::from_ne_bytes([flags[0], flags[1]]) & IS_UP == 0 {
+            return Err(bad("the interface is down"));
+        }
+        let hardware =
+            ask::<HARDWARE_ADDRESS>(socket, name).map_err(Error::system("asking for an Ethernet address"))?;
+        if u16::from_ne_bytes([hardware[0], hardware[1]]) != ETHERNET {
+            return Err(bad("the interface is not an Ethernet interface"));
+        }
+        let mut mac = [0; 6];
+        mac.copy_from_slice(&hardware[2..8]);
+        let mtu = ask::<MTU>(socket, name).map_err(Error::system("asking for an interface's MTU"))?;
+        let mtu = i32::from_ne_bytes([mtu[0], mtu[1], mtu[2], mtu[3]]);
+        let address = match address {
+            Some(address) => address,
+            None => match ask::<ADDRESS>(socket, name) {
+                // `struct sockaddr_in`: family, port, address.
+                Ok(place) => Ipv4Addr::new(place[4], place[5], place[6], place[7]),
+                Err(_) => return Err(bad("the interface has no IPv4 address")),
+            },
+        };
+        Ok(Self { name: name.to_owned(), index, mac, mtu: usize::try_from(mtu).unwrap_or(0), address })
+    }
+
+    /// The Ethernet address of a host next to this interface, if the kernel knows it. It learns it when a datagram is sent
+    /// through one of its own sockets.
+    pub(super) fn neighbour(&self, socket: impl AsFd, host: Ipv4Addr) -> Option<Mac> {
+        let mut request = NeighbourRequest {
+            protocol_address: [0; 16],
+            hardware_address: [0; 16],
+            flags: 0,
+            mask: [0; 16],
+            interface: name_bytes(&self.name),
+        };
+        request.protocol_address[..2].copy_from_slice(&INET.to_ne_bytes());
+        request.protocol_address[4..8].copy_from_slice(&host.octets());
+        // SAFETY: the call reads and writes one `struct arpreq`.
+        let ioctl = unsafe { Updater::<NEIGHBOUR, NeighbourRequest>::new(&mut request) };
+        // SAFETY: as above.
+        unsafe { rustix::ioctl::ioctl(socket, ioctl) }.ok()?;
+        let mut mac = [0; 6];
+        mac.copy_from_slice(&request.hardware_address[2..8]);
+        (request.flags & IS_COMPLETE != 0 && mac != [0; 6]).then_some(mac)
+    }
+}
+
+fn name_bytes(name: &str) -> [u8; NAME_BYTES] {
+    let mut bytes = [0; NAME_BYTES];
+    let length = name.len().min(NAME_BYTES - 1);
+    bytes[..length].copy_from_slice(&name.as_bytes()[..length]);
+    bytes
+}
+
+fn ask<const WHAT: Opcode>(socket: BorrowedFd<'_>, name: &str) -> Result<[u8; 24], Errno> {
+    let mut request = Request { name: name_bytes(name), value: [0; 24] };
+    // SAFETY: the questions that this file asks read and write one `struct ifreq`.
+    let ioctl = unsafe { Updater::<WHAT, Request>::new(&mut request) };
+    // SAFETY: as above.
+    unsafe { rustix::ioctl::ioctl(socket, ioctl) }?;
+    Ok(request.value)
+}

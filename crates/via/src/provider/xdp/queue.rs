@@ -1,0 +1,463 @@
+//! One receive queue of an interface, bound to an AF_XDP socket that all VIs of a NIC share.
+//!
+//! Whoever calls takes what came, for whomever it came: frames for another socket of the NIC are put into that one's inbox,
+//! without being copied, and its bell is rung.
+
+use super::bpf::Attached;
+use super::frames::{self, Arrived, HEADERS, Headers, SHORTEST};
+use super::interface::Interface;
+use super::rings::{Coming, FrameDescriptor, Outgoing, Peek};
+use super::{Mode, Options, Refused, Statistics};
+use crate::{Error, Memory};
+use rustix::fd::{AsFd, AsRawFd, OwnedFd};
+use rustix::io::Errno;
+use rustix::net::sockopt;
+use rustix::net::xdp::{SocketAddrXdp, SocketAddrXdpFlags, XdpOptionsFlags, XdpUmemReg, XdpUmemRegFlags};
+use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType};
+use std::collections::{HashMap, VecDeque};
+use std::net::SocketAddrV4;
+use std::os::fd::BorrowedFd;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+// Where the rings are mapped: linux/if_xdp.h.
+const RECEIVE_RING: u64 = 0;
+const SEND_RING: u64 = 0x8000_0000;
+const FILL_RING: u64 = 0x1_0000_0000;
+const COMPLETION_RING: u64 = 0x1_8000_0000;
+/// What the kernel keeps free in front of a frame that came: `XDP_PACKET_HEADROOM`.
+const HEADROOM: usize = 256;
+/// The two sizes that a frame's place may have on every machine.
+const PLACES: [usize; 2] = [2048, 4096];
+/// The most frames that wait in one inbox.
+const INBOX_FRAMES: usize = 256;
+/// How long a queue may be taken by a socket that was closed: a process that is just being started has a copy of it.
+const LINGER: Duration = Duration::from_millis(200);
+/// How often the kernel is asked in one call to go on sending: it takes 32 frames each time.
+const KICKS: usize = 4;
+
+/// A socket on a queue.
+#[derive(Debug)]
+pub(super) struct Queue {
+    pub(super) interface: Interface,
+    pub(super) attached: Attached,
+    pub(super) zero_copy: bool,
+    socket: OwnedFd,
+    umem: Memory,
+    place: usize,
+    rings: Mutex<Rings>,
+    came: Peek,
+    busy_poll: bool,
+    // Frames lie in the send ring that the kernel had no room for.
+    unsent: AtomicBool,
+    pub(super) counts: Counts,
+    held_max: usize,
+    frames: u32,
+}
+
+#[derive(Debug)]
+struct Rings {
+    fill: Outgoing<u64>,
+    completion: Coming<u64>,
+    receive: Coming<FrameDescriptor>,
+    send: Outgoing<FrameDescriptor>,
+    // Places of the UMEM that nothing is being sent from.
+    free: Vec<u64>,
+    inboxes: HashMap<u16, Inbox>,
+    // Frames in all inboxes.
+    held: usize,
+}
+
+#[derive(Debug)]
+struct Inbox {
+    frames: VecDeque<(Arrived, u64)>,
+    door: Arc<Door>,
+}
+
+/// What a socket and whoever finds its frames share.
+#[derive(Debug)]
+pub(super) struct Door {
+    waiting: AtomicUsize,
+    /// An eventfd that is readable while the inbox has frames.
+    pub(super) bell: OwnedFd,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Counts {
+    received: AtomicU64,
+    sent: AtomicU64,
+    wakeups: AtomicU64,
+    crowded_out: AtomicU64,
+    strange: AtomicU64,
+    pub(super) by_kernel_sent: AtomicU64,
+    pub(super) by_kernel_received: AtomicU64,
+}
+
+pub(super) fn count(counter: &AtomicU64) {
+    counter.fetch_add(1, Ordering::Relaxed);
+}
+
+impl Queue {
+    /// Opens a socket on a queue, and puts the program on the interface.
+    pub(super) fn open(interface: Interface, options: &Options) -> Result<Arc<Self>, Error> {
+        let attached = Attached::new(interface.index, interface.address, options.queue, options.mode)?;
+        let socket = rustix::net::socket_with(AddressFamily::XDP, SocketType::RAW, SocketFlags::CLOEXEC, None)
+            .map_err(|errno| match errno {
+                Errno::PERM => Refused::new("opening an AF_XDP socket, which needs CAP_NET_RAW", errno),
+                Errno::AFNOSUPPORT => {
+                    Refused::new("opening an AF_XDP socket: the kernel is built without CONFIG_XDP_SOCKETS", errno)
+                }
+                _ => Refused::new("opening an AF_XDP socket", errno),
+            })?;
+        let place = PLACES[usize::from(HEADROOM + 14 + interface.mtu > PLACES[0])];
+        let frames = options.frames.clamp(64, 1 << 16).next_power_of_two();
+        let umem = Memory::new(2 * frames as usize * place)?;
+        register(socket.as_fd(), &umem, place)?;
+        let mut rings = rings(socket.as_fd(), frames)?;
+        let place_of = |index: u32| u64::from(index) * place as u64;
+        rings.free.extend((frames..2 * frames).map(place_of));
+        for index in 0..frames {
+            rings.fill.push(place_of(index));
+        }
+        if let Some(busy_poll) = &options.busy_poll {
+            busy_poll.set(socket.as_fd())?;
+        }
+        let zero_copy = bind(socket.as_fd(), &interface, options.queue, attached.mode)?;
+        attached.steer(options.queue, socket.as_fd())?;
+        let came = rings.receive.peek();
+        Ok(Arc::new(Self {
+            interface,
+            attached,
+            zero_copy,
+            socket,
+            umem,
+            place,
+            rings: Mutex::new(rings),
+            came,
+            busy_poll: options.busy_poll.is_some(),
+            unsent: AtomicBool::new(false),
+            counts: Counts::default(),
+            held_max: frames as usize * 3 / 4,
+            frames,
+        }))
+    }
+
+    /// The longest datagram.
+    pub(super) fn datagram_max(&self) -> usize {
+        // The MTU counts the IP and UDP headers, the place the Ethernet header and the kernel's headroom as well.
+        self.interface.mtu.saturating_sub(HEADERS - 14).min(self.place - HEADROOM - HEADERS)
+    }
+
+    /// Places for frames in each direction.
+    pub(super) fn frames(&self) -> u32 {
+        self.frames
+    }
+
+    pub(super) fn file(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Rings> {
+        self.rings.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Frames to this port are for this door from now on.
+    pub(super) fn move_in(&self, port: u16, door: &Arc<Door>) -> Result<(), Error> {
+        let inbox = Inbox { frames: VecDeque::new(), door: Arc::clone(door) };
+        self.lock().inboxes.insert(port, inbox);
+        self.attached.take_port(port).inspect_err(|_| drop(self.lock().inboxes.remove(&port)))
+    }
+
+    /// Frames to this port are nobody's any more.
+    pub(super) fn move_out(&self, port: u16) {
+        self.attached.give_port(port);
+        let mut rings = self.lock();
+        if let Some(inbox) = rings.inboxes.remove(&port) {
+            for (_, place) in inbox.frames {
+                rings.held -= 1;
+                rings.fill.push(place);
+            }
+        }
+    }
+
+    /// Sends a datagram. `false` when there is no room.
+    pub(super) fn send(&self, headers: &Headers, datagram: &[u8]) -> Result<bool, Error> {
+        let limit = self.datagram_max();
+        let front = headers.of(datagram.len()).filter(|_| datagram.len() <= limit);
+        let Some(front) = front else {
+            return Err(Error::TooLong { length: datagram.len() as u64, limit: limit as u64 });
+        };
+        let mut rings = self.lock();
+        rings.reclaim();
+        let Some(place) = rings.free.pop() else {
+            drop(rings);
+            self.kick()?;
+            return Ok(false);
+        };
+        let length = HEADERS + datagram.len();
+        self.umem.write(place, &front);
+        self.umem.write(place + HEADERS as u64, datagram);
+        if length < SHORTEST {
+            self.umem.write(place + length as u64, &[0; SHORTEST][..SHORTEST - length]);
+        }
+        let descriptor = FrameDescriptor { address: place, length: length.max(SHORTEST) as u32, options: 0 };
+        if !rings.send.push(descriptor) {
+            rings.free.push(place);
+            drop(rings);
+            self.kick()?;
+            return Ok(false);
+        }
+        let needs_wakeup = rings.send.needs_wakeup();
+        drop(rings);
+        count(&self.counts.sent);
+        if needs_wakeup {
+            self.kick()?;
+        }
+        Ok(true)
+    }
+
+    /// Has the kernel send what lies in the ring.
+    fn kick(&self) -> Result<(), Error> {
+        self.unsent.store(false, Ordering::Relaxed);
+        for _ in 0..KICKS {
+            count(&self.counts.wakeups);
+            match rustix::net::send(&self.socket, &[], SendFlags::DONTWAIT) {
+                Ok(_) => return Ok(()),
+                Err(Errno::AGAIN | Errno::BUSY | Errno::NOBUFS | Errno::INTR) => {}
+                Err(errno) => return Err(Error::system("sending through an AF_XDP socket")(errno)),
+            }
+        }
+        self.unsent.store(true, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Takes the next datagram for `port`, and puts those for others into their inboxes. `wanted` says from whom it is to be.
+    pub(super) fn receive(
+        &self,
+        port: u16,
+        door: &Door,
+        wanted: Option<SocketAddrV4>,
+        into: &mut [u8],
+    ) -> Result<Option<(usize, SocketAddrV4)>, Error> {
+        if self.unsent.load(Ordering::Relaxed) {
+            self.kick()?;
+        }
+        if door.waiting.load(Ordering::Acquire) == 0 && !self.came.has_some() {
+            if !self.busy_poll {
+                return Ok(None);
+            }
+            self.drive()?;
+            if !self.came.has_some() {
+                return Ok(None);
+            }
+        }
+        let mut rings = self.lock();
+        if let Some((arrived, place)) = rings.take(port) {
+            return Ok(self.deliver(&mut rings, &arrived, place, wanted, into));
+        }
+        while let Some(descriptor) = rings.receive.pop() {
+            count(&self.counts.received);
+            let place = descriptor.address;
+            let Some(arrived) = self.read(&descriptor) else {
+                count(&self.counts.strange);
+                rings.give_back(place, self.place);
+                continue;
+            };
+            if arrived.destination.port() != port {
+                self.put_away(&mut rings, arrived, place);
+            } else if let Some(datagram) = self.deliver(&mut rings, &arrived, place, wanted, into) {
+                return Ok(Some(datagram));
+            }
+        }
+        let needs_wakeup = rings.fill.needs_wakeup();
+        drop(rings);
+        if needs_wakeup {
+            self.drive()?;
+        }
+        Ok(None)
+    }
+
+    /// Has the kernel look at the queue: a driver that ran out of places, or whose interrupts are off, waits for that.
+    fn drive(&self) -> Result<(), Error> {
+        count(&self.counts.wakeups);
+        match rustix::net::recv(&self.socket, &mut [0_u8; 0][..], RecvFlags::DONTWAIT) {
+            Ok(_) | Err(Errno::AGAIN | Errno::BUSY | Errno::NOBUFS | Errno::INTR) => Ok(()),
+            Err(errno) => Err(Error::system("receiving through an AF_XDP socket")(errno)),
+        }
+    }
+
+    fn read(&self, descriptor: &FrameDescriptor) -> Option<Arrived> {
+        let length = descriptor.length as usize;
+        let mut headers = [0; HEADERS];
+        // The kernel is trusted, but a place outside of the UMEM would cost nothing less than memory.
+        if length < HEADERS || !self.umem.holds(descriptor.address, length as u64) {
+            return None;
+        }
+        self.umem.read(descriptor.address, &mut headers)?;
+        let arrived = frames::read(&headers, length)?;
+        (*arrived.destination.ip() == self.interface.address).then_some(arrived)
+    }
+
+    /// Copies a datagram to where it is wanted; its place is free again. `None`: nobody waits for it.
+    fn deliver(
+        &self,
+        rings: &mut Rings,
+        arrived: &Arrived,
+        place: u64,
+        wanted: Option<SocketAddrV4>,
+        into: &mut [u8],
+    ) -> Option<(usize, SocketAddrV4)> {
+        let fits = wanted.is_none_or(|wanted| wanted == arrived.source);
+        let copied = match into.get_mut(..arrived.payload) {
+            Some(into) if fits => self.umem.read(place + HEADERS as u64, into),
+            _ => None,
+        };
+        rings.give_back(place, self.place);
+        if copied.is_none() {
+            count(&self.counts.strange);
+        }
+        copied.map(|()| (arrived.payload, arrived.source))
+    }
+
+    fn put_away(&self, rings: &mut Rings, arrived: Arrived, place: u64) {
+        let has_room = rings.held < self.held_max;
+        match rings.inboxes.get_mut(&arrived.destination.port()) {
+            Some(inbox) if has_room && inbox.frames.len() < INBOX_FRAMES => {
+                inbox.frames.push_back((arrived, place));
+                inbox.door.waiting.store(inbox.frames.len(), Ordering::Release);
+                if inbox.frames.len() == 1 {
+                    // Fails only when it is readable already.
+                    let _ = rustix::io::write(&inbox.door.bell, &1_u64.to_ne_bytes());
+                }
+                rings.held += 1;
+            }
+            _ => {
+                count(&self.counts.crowded_out);
+                rings.give_back(place, self.place);
+            }
+        }
+    }
+
+    /// What happened so far.
+    pub(super) fn statistics(&self) -> Statistics {
+        let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let kernel = sockopt::xdp_statistics(&self.socket).ok();
+        Statistics {
+            received: load(&self.counts.received),
+            sent: load(&self.counts.sent),
+            wakeups: load(&self.counts.wakeups),
+            crowded_out: load(&self.counts.crowded_out),
+            strange: load(&self.counts.strange),
+            ring_full: kernel.map_or(0, |kernel| kernel.rx_dropped.saturating_add(kernel.rx_ring_full.unwrap_or(0))),
+            no_place: kernel.and_then(|kernel| kernel.rx_fill_ring_empty_descs).unwrap_or(0),
+            by_kernel_sent: load(&self.counts.by_kernel_sent),
+            by_kernel_received: load(&self.counts.by_kernel_received),
+        }
+    }
+}
+
+impl Rings {
+    /// Takes back the places of frames that were sent.
+    fn reclaim(&mut self) {
+        while let Some(place) = self.completion.pop() {
+            self.free.push(place);
+        }
+    }
+
+    /// The oldest frame of an inbox.
+    fn take(&mut self, port: u16) -> Option<(Arrived, u64)> {
+        let inbox = self.inboxes.get_mut(&port)?;
+        let frame = inbox.frames.pop_front()?;
+        self.held -= 1;
+        if inbox.frames.is_empty() {
+            let mut rung = [0; 8];
+            // It was rung when the first frame came.
+            let _ = rustix::io::read(&inbox.door.bell, &mut rung);
+        }
+        inbox.door.waiting.store(inbox.frames.len(), Ordering::Release);
+        Some(frame)
+    }
+
+    /// Lets the kernel receive into a place again. In it a frame may begin anywhere: the headroom's length from its start.
+    fn give_back(&mut self, address: u64, place: usize) {
+        self.fill.push(address & !(place as u64 - 1));
+    }
+}
+
+impl Door {
+    pub(super) fn new(bell: OwnedFd) -> Arc<Self> {
+        Arc::new(Self { waiting: AtomicUsize::new(0), bell })
+    }
+}
+
+fn register(socket: BorrowedFd<'_>, umem: &Memory, place: usize) -> Result<(), Refused> {
+    let registration = XdpUmemReg {
+        addr: umem.start().as_ptr().expose_provenance() as u64,
+        len: umem.len() as u64,
+        chunk_size: place as u32,
+        headroom: 0,
+        flags: XdpUmemRegFlags::empty(),
+        tx_metadata_len: 0,
+    };
+    sockopt::set_xdp_umem_reg(socket, registration).map_err(|errno| match errno {
+        Errno::NOBUFS | Errno::NOMEM => Refused::new(
+            "registering the UMEM: the limit for locked memory (ulimit -l) is too low, or CAP_IPC_LOCK is missing",
+            errno,
+        ),
+        _ => Refused::new("registering the UMEM of an AF_XDP socket", errno),
+    })
+}
+
+fn rings(socket: BorrowedFd<'_>, frames: u32) -> Result<Rings, Error> {
+    let sized = Error::system("sizing the rings of an AF_XDP socket");
+    sockopt::set_xdp_umem_fill_ring_size(socket, frames).map_err(&sized)?;
+    sockopt::set_xdp_umem_completion_ring_size(socket, frames).map_err(&sized)?;
+    sockopt::set_xdp_rx_ring_size(socket, frames).map_err(&sized)?;
+    sockopt::set_xdp_tx_ring_size(socket, frames).map_err(&sized)?;
+    let offsets = sockopt::xdp_mmap_offsets(socket).map_err(Error::system("asking where the rings are"))?;
+    Ok(Rings {
+        fill: Outgoing::new(socket, FILL_RING, &offsets.fr, frames)?,
+        completion: Coming::new(socket, COMPLETION_RING, &offsets.cr, frames)?,
+        receive: Coming::new(socket, RECEIVE_RING, &offsets.rx, frames)?,
+        send: Outgoing::new(socket, SEND_RING, &offsets.tx, frames)?,
+        free: Vec::with_capacity(frames as usize),
+        inboxes: HashMap::new(),
+        held: 0,
+    })
+}
+
+/// Binds to the queue: without copying if the driver can, with need-wakeup if the kernel has it. Whether it is without copying.
+fn bind(socket: BorrowedFd<'_>, interface: &Interface, queue: u32, mode: Mode) -> Result<bool, Refused> {
+    // A driver that can do without copies would not run a program that is in the kernel's stack.
+    let how = if mode == Mode::Generic { SocketAddrXdpFlags::XDP_COPY } else { SocketAddrXdpFlags::empty() };
+    let address = |flags| SocketAddrXdp::new(flags, interface.index, queue);
+    let end = Instant::now() + LINGER;
+    let bound = loop {
+        let bound = match rustix::net::bind(socket, &address(how | SocketAddrXdpFlags::XDP_USE_NEED_WAKEUP)) {
+            Err(Errno::INVAL) => rustix::net::bind(socket, &address(how)),
+            bound => bound,
+        };
+        if bound != Err(Errno::BUSY) || Instant::now() > end {
+            break bound;
+        }
+        std::thread::sleep(LINGER / 50);
+    };
+    bound.map_err(|errno| match errno {
+        Errno::INVAL => Refused::new("binding an AF_XDP socket: the interface has no such queue, or no support", errno),
+        Errno::BUSY => Refused::new("binding an AF_XDP socket: another one has the queue", errno),
+        Errno::PERM => Refused::new("binding an AF_XDP socket, which needs CAP_NET_RAW", errno),
+        Errno::OPNOTSUPP => Refused::new("binding an AF_XDP socket, which the interface does not support", errno),
+        _ => Refused::new("binding an AF_XDP socket", errno),
+    })?;
+    Ok(sockopt::xdp_options(socket).is_ok_and(|options| options.contains(XdpOptionsFlags::XDP_OPTIONS_ZEROCOPY)))
+}
+
+/// Sets an option that is a number, where rustix has no name for it.
+pub(super) fn set_number(socket: BorrowedFd<'_>, (level, option): (i32, i32), value: i32) -> rustix::io::Result<()> {
+    let place = std::ptr::from_ref(&value).cast();
+    let length = size_of::<i32>() as libc::socklen_t;
+    // SAFETY: the kernel reads `length` bytes at `place`, which is an i32 that outlives the call.
+    let result = unsafe { libc::setsockopt(socket.as_raw_fd(), level, option, place, length) };
+    if result == 0 { Ok(()) } else { Err(Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO)) }
+}

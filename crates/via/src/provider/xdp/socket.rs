@@ -1,0 +1,254 @@
+//! A UDP port over an AF_XDP socket.
+//!
+//! Beside it stands an ordinary UDP socket that is bound to the same port. It keeps the port from others and the kernel from answering
+//! that the port is unreachable; and it carries what the ring does not: datagrams to hosts whose Ethernet address is not
+//! known yet, which makes the kernel find out, and what came through another receive queue, with IP options or in fragments.
+
+use super::frames::Headers;
+use super::queue::{Door, Queue, count, set_number};
+use super::{Statistics, Xdp};
+use crate::Error;
+use crate::reliable::network::DatagramSocket;
+use rustix::event::{EventfdFlags, epoll, eventfd};
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::net::RecvFlags;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, UdpSocket};
+use std::sync::Arc;
+
+/// How many empty looks at the ring pass before the kernel's socket is asked, which costs a system call.
+const RARELY: u32 = 512;
+/// After something came that way, it is asked each time for so many looks.
+const OFTEN: u32 = 1024;
+/// How many datagrams pass until the kernel is asked again where a peer is.
+const ROUTE_CHECK: u32 = 4096;
+
+/// A UDP port whose datagrams go past the kernel's network stack.
+#[derive(Debug)]
+pub struct XdpSocket {
+    queue: Arc<Queue>,
+    xdp: Xdp,
+    kernel: UdpSocket,
+    local: SocketAddrV4,
+    door: Arc<Door>,
+    ready: Arc<OwnedFd>,
+    peer: Option<Peer>,
+    until_kernel: u32,
+    often: u32,
+}
+
+#[derive(Debug)]
+struct Peer {
+    address: SocketAddrV4,
+    headers: Option<Headers>,
+    until_check: u32,
+}
+
+impl XdpSocket {
+    pub(super) fn bind(xdp: &Xdp, port: u16) -> Result<Self, Error> {
+        let queue = Arc::clone(&xdp.queue);
+        let kernel = UdpSocket::bind((queue.interface.address, port)).map_err(|error| match error.kind() {
+            io::ErrorKind::AddrInUse => Error::NameInUse { name: port.to_string(), pid: None },
+            _ => Error::io("binding a UDP port")(error),
+        })?;
+        // A port that nobody has is told by ICMP: with this even to a socket without a peer.
+        set_number(kernel.as_fd(), (libc::IPPROTO_IP, libc::IP_RECVERR), 1)
+            .map_err(Error::system("preparing a UDP port"))?;
+        kernel.set_nonblocking(true).map_err(Error::io("preparing a UDP port"))?;
+        let SocketAddr::V4(local) = kernel.local_addr().map_err(Error::io("asking for a UDP port"))? else {
+            return Err(Error::BadState { what: "a port of IPv4 is not one" });
+        };
+        let bell =
+            eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).map_err(Error::system("making an eventfd"))?;
+        let door = Door::new(bell);
+        let ready = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(Error::system("making an epoll file"))?;
+        let watched = Error::system("watching an AF_XDP socket");
+        let (data, flags) = (epoll::EventData::new_u64(0), epoll::EventFlags::IN);
+        epoll::add(&ready, queue.file(), data, flags).map_err(&watched)?;
+        epoll::add(&ready, &door.bell, data, flags).map_err(&watched)?;
+        epoll::add(&ready, &kernel, data, flags).map_err(&watched)?;
+        queue.move_in(local.port(), &door)?;
+        let ready = Arc::new(ready);
+        Ok(Self { queue, xdp: xdp.clone(), kernel, local, door, ready, peer: None, until_kernel: RARELY, often: 0 })
+    }
+
+    /// The address and port.
+    pub fn address(&self) -> SocketAddrV4 {
+        self.local
+    }
+
+    /// Sends to this peer, and receives from nobody else, from now on.
+    pub fn connect(&mut self, peer: SocketAddrV4) {
+        self.peer = Some(Peer { address: peer, headers: None, until_check: 0 });
+    }
+
+    /// The peer, where there is one.
+    pub fn peer(&self) -> Option<SocketAddrV4> {
+        self.peer.as_ref().map(|peer| peer.address)
+    }
+
+    /// The longest datagram, in bytes.
+    pub fn mtu(&self) -> usize {
+        self.queue.datagram_max()
+    }
+
+    /// Sends a datagram to the peer. `false` when there is no room now.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BadState`] without a peer, [`Error::TooLong`] beyond [`Self::mtu`], or what the system says.
+    pub fn send(&mut self, datagram: &[u8]) -> Result<bool, Error> {
+        let Some(peer) = &mut self.peer else {
+            return Err(Error::BadState { what: "the socket has no peer" });
+        };
+        if peer.until_check == 0 {
+            peer.until_check = ROUTE_CHECK;
+            if let Some(headers) = route(&self.xdp, &self.kernel, self.local, peer.address) {
+                peer.headers = Some(headers);
+            }
+        }
+        peer.until_check -= 1;
+        let address = peer.address;
+        match &peer.headers {
+            Some(headers) => self.queue.send(headers, datagram),
+            None => {
+                // The answer may be there the next time.
+                peer.until_check = 0;
+                self.send_by_kernel(datagram, address)
+            }
+        }
+    }
+
+    /// Sends a datagram to anybody. `false` when there is no room now.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooLong`] beyond [`Self::mtu`], or what the system says.
+    #[inline]
+    pub fn send_to(&mut self, datagram: &[u8], to: SocketAddrV4) -> Result<bool, Error> {
+        if self.peer() == Some(to) {
+            return self.send(datagram);
+        }
+        match route(&self.xdp, &self.kernel, self.local, to) {
+            Some(headers) => self.queue.send(&headers, datagram),
+            None => self.send_by_kernel(datagram, to),
+        }
+    }
+
+    fn send_by_kernel(&self, datagram: &[u8], to: SocketAddrV4) -> Result<bool, Error> {
+        let limit = self.mtu();
+        if datagram.len() > limit {
+            return Err(Error::TooLong { length: datagram.len() as u64, limit: limit as u64 });
+        }
+        count(&self.queue.counts.by_kernel_sent);
+        match self.kernel.send_to(datagram, to) {
+            Ok(_) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
+            // Whoever is not there does not get it: that is a loss like any other.
+            Err(error) if is_loss(&error) => Ok(true),
+            Err(error) => Err(Error::io("sending a datagram")(error)),
+        }
+    }
+
+    /// The next datagram, if one is there: its length and its sender.
+    ///
+    /// A datagram that is longer than `into` is dropped.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] where a host said that a datagram went to a port that nobody has, or what the system says.
+    pub fn receive(&mut self, into: &mut [u8]) -> Result<Option<(usize, SocketAddrV4)>, Error> {
+        let wanted = self.peer();
+        if let Some(datagram) = self.queue.receive(self.local.port(), &self.door, wanted, into)? {
+            return Ok(Some(datagram));
+        }
+        self.until_kernel -= 1;
+        if self.until_kernel > 0 {
+            return Ok(None);
+        }
+        self.often = self.often.saturating_sub(1);
+        self.until_kernel = if self.often > 0 { 1 } else { RARELY };
+        match self.kernel.recv_from(into) {
+            Ok((length, SocketAddr::V4(from))) if wanted.is_none_or(|wanted| wanted == from) => {
+                (self.until_kernel, self.often) = (1, OFTEN);
+                count(&self.queue.counts.by_kernel_received);
+                Ok(Some((length, from)))
+            }
+            // From somebody else.
+            Ok(_) => Ok(None),
+            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
+                // What ICMP said lies in a queue of its own, and keeps the file readable.
+                while rustix::net::recv(&self.kernel, &mut into[..], RecvFlags::ERRQUEUE | RecvFlags::DONTWAIT).is_ok()
+                {
+                }
+                let name = wanted.map_or_else(String::new, |wanted| wanted.to_string());
+                Err(Error::NotFound { name })
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock || is_loss(&error) => Ok(None),
+            Err(error) => Err(Error::io("receiving a datagram")(error)),
+        }
+    }
+
+    /// A file that is readable when a datagram came. Looks that find nothing may be needed before the one that finds it.
+    pub fn file(&self) -> Arc<OwnedFd> {
+        Arc::clone(&self.ready)
+    }
+
+    /// What happened on the queue so far, for all sockets.
+    pub fn statistics(&self) -> Statistics {
+        self.queue.statistics()
+    }
+}
+
+impl DatagramSocket for XdpSocket {
+    fn mtu(&self) -> usize {
+        self.mtu()
+    }
+
+    fn address(&self) -> SocketAddr {
+        self.local.into()
+    }
+
+    fn set_peer(&mut self, peer: SocketAddr) {
+        if let SocketAddr::V4(peer) = peer {
+            self.connect(peer);
+        }
+    }
+
+    fn send_to(&mut self, datagram: &[u8], to: SocketAddr) -> Result<bool, Error> {
+        match to {
+            SocketAddr::V4(to) => self.send_to(datagram, to),
+            SocketAddr::V6(_) => Err(Error::Unsupported { provider: "xdp", what: "IPv6" }),
+        }
+    }
+
+    fn receive_from(&mut self, into: &mut [u8]) -> Result<Option<(usize, SocketAddr)>, Error> {
+        Ok(self.receive(into)?.map(|(length, from)| (length, from.into())))
+    }
+
+    fn file(&self) -> Option<Arc<OwnedFd>> {
+        Some(self.file())
+    }
+}
+
+impl Drop for XdpSocket {
+    fn drop(&mut self) {
+        self.queue.move_out(self.local.port());
+    }
+}
+
+/// The headers of frames to a place, if it is known where that is.
+fn route(xdp: &Xdp, kernel: &UdpSocket, local: SocketAddrV4, to: SocketAddrV4) -> Option<Headers> {
+    let interface = &xdp.queue.interface;
+    // What is in this network namespace is not on the wire.
+    let is_here = *to.ip() == interface.address || to.ip().is_loopback();
+    let given = |host: &Ipv4Addr| xdp.neighbours.iter().find(|(other, _)| other == host).map(|(_, mac)| *mac);
+    let mac = given(to.ip()).or_else(|| interface.neighbour(kernel, *to.ip()).filter(|_| !is_here))?;
+    Some(Headers::new((interface.mac, mac), local, to))
+}
+
+/// Errors that say that a datagram was lost on its way, or an earlier one.
+fn is_loss(error: &io::Error) -> bool {
+    use io::ErrorKind::{ConnectionRefused, HostUnreachable, Interrupted, NetworkDown, NetworkUnreachable};
+    matches!(error.kind(), ConnectionRefused | HostUnreachable | Interrupted | NetworkDown | NetworkUnreachable)
+}

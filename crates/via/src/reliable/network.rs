@@ -1,0 +1,298 @@
+//! A provider over any network of datagrams with addresses and ports: UDP, or what looks like it.
+//!
+//! A listener has a port; each connection has one at either end. The one that asks sends its request to the listener's port, and the
+//! acceptance comes from the port of the new connection: it is known by the random id that the request had.
+
+use super::packet::{self, Body};
+use super::{Answering, Link, Settings, accept, connect};
+use crate::nic::Attributes;
+use crate::spi::{Incoming, Listening, Offer, Port, Provider};
+use crate::vi::poll_fds;
+use crate::{Deadline, Error};
+use rustix::fd::OwnedFd;
+use rustix::rand::{GetRandomFlags, getrandom};
+use std::collections::VecDeque;
+use std::fmt;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Requests that a listener remembers, to know their repetitions.
+const SEEN_MAX: usize = 1024;
+/// Datagrams of strangers that are dropped in one go.
+const STRANGERS: usize = 32;
+
+/// A network with ports.
+pub trait Network: Send + Sync + fmt::Debug + 'static {
+    /// What has a port.
+    type Socket: DatagramSocket + 'static;
+
+    /// Takes a port; 0 for any that is free.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NameInUse`] when it is taken, or what the system says.
+    fn socket(&self, port: u16) -> Result<Self::Socket, Error>;
+
+    /// What VIs over it can do.
+    fn attributes(&self) -> &Attributes;
+
+    /// How engines behave over it.
+    fn settings(&self) -> &Settings;
+}
+
+/// A port of a network.
+pub trait DatagramSocket: Send + fmt::Debug {
+    /// The largest datagram, in bytes.
+    fn mtu(&self) -> usize;
+
+    /// Its address and port.
+    fn address(&self) -> SocketAddr;
+
+    /// From now on datagrams go to this peer only, and come from it only.
+    fn set_peer(&mut self, peer: SocketAddr);
+
+    /// Sends one datagram, which may get lost. `false`: there is no room now, try again later.
+    ///
+    /// # Errors
+    ///
+    /// As [`Link::send`].
+    fn send_to(&mut self, datagram: &[u8], to: SocketAddr) -> Result<bool, Error>;
+
+    /// The next datagram, if one is there: its length and its sender.
+    ///
+    /// # Errors
+    ///
+    /// As [`Link::receive`].
+    fn receive_from(&mut self, into: &mut [u8]) -> Result<Option<(usize, SocketAddr)>, Error>;
+
+    /// A file that is readable when a datagram came.
+    fn file(&self) -> Option<Arc<OwnedFd>>;
+}
+
+/// VIs over a network.
+#[derive(Debug)]
+pub struct NetworkProvider<N> {
+    network: Arc<N>,
+}
+
+impl<N: Network> NetworkProvider<N> {
+    /// A provider over this network.
+    pub fn new(network: N) -> Self {
+        Self { network: Arc::new(network) }
+    }
+}
+
+impl<N: Network> Provider for NetworkProvider<N> {
+    fn attributes(&self) -> &Attributes {
+        self.network.attributes()
+    }
+
+    /// The discriminator is the number of a port; 0, or nothing, for any that is free.
+    fn listen(&self, discriminator: &str) -> Result<Box<dyn Listening>, Error> {
+        let port = if discriminator.is_empty() { Ok(0) } else { discriminator.parse() };
+        let port =
+            port.map_err(|_| bad_address(discriminator, "a listener's discriminator is the number of a port"))?;
+        let socket = self.network.socket(port)?;
+        let (address, file, datagram) = (socket.address(), socket.file(), vec![0; socket.mtu()]);
+        let desk = Arc::new(Mutex::new(Desk { socket, seen: VecDeque::new() }));
+        Ok(Box::new(Listener { network: Arc::clone(&self.network), desk, address, file, datagram }))
+    }
+
+    fn connect(&self, address: &str, own: &Offer, deadline: Deadline) -> Result<(Box<dyn Port>, Offer), Error> {
+        let peer = address.parse().map_err(|_| bad_address(address, "it is not an IP address, a colon and a port"))?;
+        let (socket, id) = (self.network.socket(0)?, random()?);
+        let link = NetworkLink { socket, peer, asking: Some(id) };
+        let (port, offer) = connect(link, self.network.settings(), id, "", own, deadline)?;
+        Ok((Box::new(port), offer))
+    }
+}
+
+fn bad_address(text: &str, why: &'static str) -> Error {
+    Error::BadAddress { text: text.to_owned(), why }
+}
+
+/// A number that nobody can guess: not 0.
+fn random() -> Result<u64, Error> {
+    let mut bytes = [0; 8];
+    getrandom(&mut bytes, GetRandomFlags::empty()).map_err(Error::system("getting a random number"))?;
+    Ok(u64::from_ne_bytes(bytes).max(1))
+}
+
+/// A socket with a peer.
+#[derive(Debug)]
+struct NetworkLink<S> {
+    socket: S,
+    peer: SocketAddr,
+    // The id of the request, while it is not known which port the peer's connection has.
+    asking: Option<u64>,
+}
+
+impl<S: DatagramSocket> Link for NetworkLink<S> {
+    fn mtu(&self) -> usize {
+        self.socket.mtu()
+    }
+
+    fn send(&mut self, datagram: &[u8]) -> Result<bool, Error> {
+        self.socket.send_to(datagram, self.peer)
+    }
+
+    fn receive(&mut self, into: &mut [u8]) -> Result<Option<usize>, Error> {
+        for _ in 0..STRANGERS {
+            let Some((length, from)) = self.socket.receive_from(into)? else { return Ok(None) };
+            if let Some(id) = self.asking
+                && from.ip() == self.peer.ip()
+                && is_acceptance(&into[..length], id)
+            {
+                (self.peer, self.asking) = (from, None);
+                self.socket.set_peer(from);
+            }
+            if from == self.peer {
+                return Ok(Some(length));
+            }
+        }
+        Ok(None)
+    }
+
+    fn file(&self) -> Option<Arc<OwnedFd>> {
+        self.socket.file()
+    }
+
+    fn peer(&self) -> String {
+        self.peer.to_string()
+    }
+}
+
+/// Whether this accepts the request with that id. Only who has seen the request can know it.
+fn is_acceptance(datagram: &[u8], id: u64) -> bool {
+    packet::parse(datagram).is_ok_and(|(header, body)| header.to == id && matches!(body, Body::Accept { .. }))
+}
+
+/// A listener's port, and what came there.
+#[derive(Debug)]
+struct Desk<S> {
+    socket: S,
+    // The latest requests.
+    seen: VecDeque<Seen>,
+}
+
+#[derive(Debug)]
+struct Seen {
+    from: SocketAddr,
+    id: u64,
+    // What repetitions are answered with. A connection repeats its acceptance itself.
+    rejection: Option<Vec<u8>>,
+}
+
+#[derive(Debug)]
+struct Listener<N: Network> {
+    network: Arc<N>,
+    desk: Arc<Mutex<Desk<N::Socket>>>,
+    address: SocketAddr,
+    file: Option<Arc<OwnedFd>>,
+    datagram: Vec<u8>,
+}
+
+fn lock<S>(desk: &Mutex<Desk<S>>) -> MutexGuard<'_, Desk<S>> {
+    desk.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<S: DatagramSocket> Desk<S> {
+    /// The next new request.
+    fn next(&mut self, datagram: &mut [u8]) -> Option<(Answering, SocketAddr)> {
+        // Errors are about single datagrams, and there will be others.
+        while let Ok(Some((length, from))) = self.socket.receive_from(datagram) {
+            let Some(answering) = Answering::from_datagram(&datagram[..length]) else { continue };
+            let id = answering.id();
+            match self.seen.iter().find(|seen| seen.id == id && seen.from == from) {
+                Some(Seen { rejection: Some(rejection), .. }) => {
+                    // Lost or not: it is repeated as long as the request is.
+                    let _ = self.socket.send_to(rejection, from);
+                }
+                Some(_) => {}
+                None => {
+                    if self.seen.len() >= SEEN_MAX {
+                        self.seen.pop_front();
+                    }
+                    self.seen.push_back(Seen { from, id, rejection: None });
+                    return Some((answering, from));
+                }
+            }
+        }
+        None
+    }
+
+    fn reject(&mut self, id: u64, from: SocketAddr, rejection: Vec<u8>) {
+        // What is lost is repeated when the request is.
+        let _ = self.socket.send_to(&rejection, from);
+        if let Some(seen) = self.seen.iter_mut().find(|seen| seen.id == id && seen.from == from) {
+            seen.rejection = Some(rejection);
+        }
+    }
+}
+
+impl<N: Network> Listening for Listener<N> {
+    fn accept(&mut self, deadline: Deadline) -> Result<Box<dyn Incoming>, Error> {
+        let deadline = deadline.start();
+        loop {
+            if let Some((answering, from)) = lock(&self.desk).next(&mut self.datagram) {
+                let (network, desk) = (Arc::clone(&self.network), Arc::clone(&self.desk));
+                return Ok(Box::new(Asked { network, desk, answering, from, is_answered: false }));
+            }
+            if deadline.is_over() {
+                return Err(Error::TimedOut);
+            }
+            match &self.file {
+                Some(file) => poll_fds(&[file], deadline, None)?,
+                None => std::thread::sleep(super::open::LOOK),
+            }
+        }
+    }
+
+    fn address(&self) -> String {
+        self.address.to_string()
+    }
+}
+
+/// A request that came.
+#[derive(Debug)]
+struct Asked<N: Network> {
+    network: Arc<N>,
+    desk: Arc<Mutex<Desk<N::Socket>>>,
+    answering: Answering,
+    from: SocketAddr,
+    is_answered: bool,
+}
+
+impl<N: Network> Incoming for Asked<N> {
+    fn offer(&self) -> &Offer {
+        self.answering.offer()
+    }
+
+    fn peer(&self) -> String {
+        self.from.to_string()
+    }
+
+    fn accept(mut self: Box<Self>, own: &Offer, deadline: Deadline) -> Result<Box<dyn Port>, Error> {
+        // Where it fails from here to the end of the handshake, the peer is told by a rejection or by the engine.
+        let mut socket = self.network.socket(0)?;
+        let id = random()?;
+        socket.set_peer(self.from);
+        let link = NetworkLink { socket, peer: self.from, asking: None };
+        self.is_answered = true;
+        Ok(Box::new(accept(link, self.network.settings(), id, &self.answering, own, deadline)?))
+    }
+
+    fn reject(mut self: Box<Self>, why: &str) {
+        self.is_answered = true;
+        lock(&self.desk).reject(self.answering.id(), self.from, self.answering.reject(why));
+    }
+}
+
+impl<N: Network> Drop for Asked<N> {
+    fn drop(&mut self) {
+        if !self.is_answered {
+            let rejection = self.answering.reject("the request was dropped");
+            lock(&self.desk).reject(self.answering.id(), self.from, rejection);
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! Datagrams, without anything that makes them reliable.
+
+use crate::cable;
+use crate::rig::{Cable, INTERFACE, Meeting};
+use obvia_via::Error;
+use obvia_via::provider::xdp::{Mode, Options, Xdp, XdpSocket};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use std::net::{SocketAddrV4, UdpSocket};
+use std::time::{Duration, Instant};
+
+const LIMIT: Duration = Duration::from_secs(10);
+const PORT: u16 = 4791;
+
+fn open(options: &Options) -> (Xdp, XdpSocket) {
+    let xdp = Xdp::open(options).expect("opening the interface");
+    let socket = xdp.socket(PORT).expect("taking a port");
+    (xdp, socket)
+}
+
+fn connected(options: &Options, peer: SocketAddrV4) -> (Xdp, XdpSocket) {
+    let (xdp, mut socket) = open(options);
+    socket.connect(peer);
+    (xdp, socket)
+}
+
+fn places(cable: &Cable) -> (SocketAddrV4, SocketAddrV4) {
+    (SocketAddrV4::new(cable.left.address(), PORT), SocketAddrV4::new(cable.right.address(), PORT))
+}
+
+/// The next datagram, by polling.
+fn next(socket: &mut XdpSocket, into: &mut [u8]) -> Option<(usize, SocketAddrV4)> {
+    let end = Instant::now() + LIMIT;
+    while Instant::now() < end {
+        if let Some(datagram) = socket.receive(into).expect("receiving") {
+            return Some(datagram);
+        }
+        std::thread::yield_now();
+    }
+    None
+}
+
+/// The next datagram, by sleeping.
+fn next_asleep(socket: &mut XdpSocket, into: &mut [u8]) -> Option<(usize, SocketAddrV4)> {
+    let (end, file) = (Instant::now() + LIMIT, socket.file());
+    while Instant::now() < end {
+        if let Some(datagram) = socket.receive(into).expect("receiving") {
+            return Some(datagram);
+        }
+        let timeout = Timespec { tv_sec: 1, tv_nsec: 0 };
+        poll(&mut [PollFd::new(&*file, PollFlags::IN)], Some(&timeout)).expect("sleeping");
+    }
+    None
+}
+
+/// Sends, however long it takes until there is room.
+fn send(socket: &mut XdpSocket, datagram: &[u8]) {
+    let end = Instant::now() + LIMIT;
+    while !socket.send(datagram).expect("sending") {
+        assert!(Instant::now() < end, "no room to send");
+        std::thread::yield_now();
+    }
+}
+
+/// A datagram of so many bytes that no other number has.
+fn pattern(number: u64, length: usize) -> Vec<u8> {
+    (0..length as u64).map(|at| (number.wrapping_mul(31) + at.wrapping_mul(7) + (at >> 8)) as u8).collect()
+}
+
+fn echo(options: &Options, cable: &Cable, sleeping: bool) {
+    let (left, right) = places(cable);
+    let ready = Meeting::default();
+    let lengths = [0, 1, 17, 18, 19, 100, 1471, 1472];
+    cable.run(
+        || {
+            let (xdp, mut socket) = connected(options, right);
+            ready.wait();
+            assert_eq!(socket.mtu(), 1472);
+            assert!(matches!(socket.send(&[0; 1473]), Err(Error::TooLong { length: 1473, limit: 1472 })));
+            let mut buffer = [0; 2048];
+            for round in 0..400 {
+                let sent = pattern(round, lengths[round as usize % lengths.len()]);
+                send(&mut socket, &sent);
+                let (length, from) = next(&mut socket, &mut buffer).expect("an answer");
+                assert_eq!((from, &buffer[..length]), (right, &sent[..]), "round {round}");
+            }
+            let statistics = xdp.statistics();
+            // The first datagrams find out where the peer is; from then on nothing goes through the kernel's stack.
+            assert!(statistics.sent >= 390 && statistics.received >= 390, "{statistics:?}");
+            assert_eq!((statistics.strange, statistics.ring_full), (0, 0), "{statistics:?}");
+        },
+        || {
+            let (_xdp, mut socket) = connected(options, left);
+            ready.wait();
+            let mut buffer = [0; 2048];
+            for round in 0..400 {
+                let datagram =
+                    if sleeping { next_asleep(&mut socket, &mut buffer) } else { next(&mut socket, &mut buffer) };
+                let (length, from) = datagram.unwrap_or_else(|| panic!("no datagram in round {round}"));
+                assert_eq!(from, left);
+                send(&mut socket, &buffer[..length]);
+            }
+        },
+    );
+}
+
+#[test]
+fn datagrams_go_both_ways_polling() {
+    let Some(cable) = cable("datagrams_go_both_ways_polling") else { return };
+    echo(&Options::new(INTERFACE), &cable, false);
+}
+
+#[test]
+fn datagrams_go_both_ways_sleeping() {
+    let Some(cable) = cable("datagrams_go_both_ways_sleeping") else { return };
+    echo(&Options::new(INTERFACE), &cable, true);
+}
+
+#[test]
+fn datagrams_go_both_ways_in_generic_mode() {
+    let Some(cable) = cable("datagrams_go_both_ways_in_generic_mode") else { return };
+    let options = Options { mode: Some(Mode::Generic), ..Options::new(INTERFACE) };
+    cable.left.on_thread(|| {
+        let xdp = Xdp::open(&options).expect("opening in generic mode");
+        assert_eq!((xdp.mode(), xdp.is_zero_copy()), (Mode::Generic, false));
+    });
+    echo(&options, &cable, true);
+}
+
+#[test]
+fn a_cable_runs_the_program_natively_and_is_free_of_it_afterwards() {
+    let Some(cable) = cable("a_cable_runs_the_program_natively_and_is_free_of_it_afterwards") else { return };
+    cable.left.on_thread(|| {
+        let xdp = Xdp::open(&Options::new(INTERFACE)).expect("opening");
+        assert_eq!(xdp.mode(), Mode::Native);
+        assert!(cable.left.has_program());
+        let twice = Xdp::open(&Options::new(INTERFACE)).expect_err("one program for an interface").to_string();
+        assert!(twice.contains("the interface has one already"), "{twice}");
+        let socket = xdp.socket(0).expect("a port");
+        drop(xdp);
+        assert!(cable.left.has_program(), "a socket keeps it");
+        drop(socket);
+    });
+    assert!(!cable.left.has_program());
+}
+
+#[test]
+fn what_is_not_ours_goes_to_the_kernel() {
+    let Some(cable) = cable("what_is_not_ours_goes_to_the_kernel") else { return };
+    let options = Options::new(INTERFACE);
+    let (_, right) = places(&cable);
+    let ready = Meeting::default();
+    cable.run(
+        || {
+            let ordinary = UdpSocket::bind((cable.left.address(), 0)).expect("a socket");
+            ready.wait();
+            ordinary.send_to(b"ours", right).expect("sending");
+            ordinary.send_to(b"another's", (cable.right.address(), 9999)).expect("sending");
+            ready.wait();
+        },
+        || {
+            let (xdp, mut socket) = open(&options);
+            let other = UdpSocket::bind((cable.right.address(), 9999)).expect("a socket");
+            other.set_read_timeout(Some(LIMIT)).expect("a time-out");
+            ready.wait();
+            let mut buffer = [0; 100];
+            let length = other.recv(&mut buffer).expect("the other socket's datagram");
+            assert_eq!(&buffer[..length], b"another's");
+            let (length, _) = next(&mut socket, &mut buffer).expect("our datagram");
+            assert_eq!(&buffer[..length], b"ours");
+            assert_eq!(xdp.statistics().received, 1, "only ours came through the ring: {:?}", xdp.statistics());
+            ready.wait();
+        },
+    );
+}
+
+#[test]
+fn sockets_of_one_interface_get_what_is_theirs_whoever_polls() {
+    let Some(cable) = cable("sockets_of_one_interface_get_what_is_theirs_whoever_polls") else { return };
+    let options = Options::new(INTERFACE);
+    let (left, _) = places(&cable);
+    let ready = Meeting::default();
+    cable.run(
+        || {
+            let (_xdp, mut socket) = open(&options);
+            ready.wait();
+            // The first tells where the peer is, so that the rest goes through the ring.
+            let mut buffer = [0; 100];
+            let (_, hello) = next(&mut socket, &mut buffer).expect("a greeting");
+            let mut to = hello;
+            for number in 0..300_u16 {
+                to.set_port(6000 + number % 3);
+                while !socket.send_to(&number.to_le_bytes(), to).expect("sending") {}
+            }
+            ready.wait();
+        },
+        || {
+            let (xdp, mut main) = open(&options);
+            let mut sockets: Vec<_> = (0..3).map(|index| xdp.socket(6000 + index).expect("a port")).collect();
+            ready.wait();
+            while !main.send_to(b"hello", left).expect("sending") {}
+            ready.wait();
+            // The first one's look takes everything off the ring, and sorts it.
+            let mut buffer = [0; 100];
+            for (index, socket) in sockets.iter_mut().enumerate() {
+                for number in (index as u16..300).step_by(3) {
+                    let (length, from) = next_asleep(socket, &mut buffer).expect("a datagram");
+                    assert_eq!((&buffer[..length], from), (&number.to_le_bytes()[..], left));
+                }
+                assert!(socket.receive(&mut buffer).expect("receiving").is_none());
+            }
+            assert_eq!(xdp.statistics().crowded_out, 0);
+        },
+    );
+}
+
+#[test]
+fn full_rings_lose_datagrams_and_recover() {
+    let Some(cable) = cable("full_rings_lose_datagrams_and_recover") else { return };
+    let options = Options { frames: 64, ..Options::new(INTERFACE) };
+    let (left, right) = places(&cable);
+    let ready = Meeting::default();
+    cable.run(
+        || {
+            let (_xdp, mut socket) = connected(&options, right);
+            ready.wait();
+            let mut buffer = [0; 100];
+            next(&mut socket, &mut buffer).expect("a greeting");
+            for number in 0..1000_u32 {
+                send(&mut socket, &number.to_le_bytes());
+            }
+            ready.wait();
+            // It has read what there was, and the ring works as before.
+            ready.wait();
+            for number in 1000..1100_u32 {
+                send(&mut socket, &number.to_le_bytes());
+                next(&mut socket, &mut buffer).expect("an answer");
+            }
+        },
+        || {
+            let (xdp, mut socket) = connected(&options, left);
+            ready.wait();
+            let mut buffer = [0; 100];
+            send(&mut socket, b"hello");
+            ready.wait();
+            let mut came = 0_u32;
+            while let Some((length, _)) = socket.receive(&mut buffer).expect("receiving") {
+                assert_eq!(buffer[..length], came.to_le_bytes(), "the first ones, in order");
+                came += 1;
+            }
+            let statistics = xdp.statistics();
+            assert!((64..1000).contains(&came), "{came} of 1000 came into 64 places");
+            assert!(statistics.ring_full + statistics.no_place > 0, "{statistics:?}");
+            ready.wait();
+            for number in 1000..1100_u32 {
+                let (length, _) = next(&mut socket, &mut buffer).expect("a datagram");
+                assert_eq!(buffer[..length], number.to_le_bytes());
+                send(&mut socket, &buffer[..length]);
+            }
+        },
+    );
+}
+
+#[test]
+fn what_cannot_be_opened_says_why() {
+    let Some(cable) = cable("what_cannot_be_opened_says_why") else { return };
+    cable.left.on_thread(|| {
+        let why = |options: &Options| Xdp::open(options).expect_err("must not open").to_string();
+        assert!(why(&Options::new("nothing0")).contains("no interface of this network namespace has that name"));
+        assert!(why(&Options::new("a/b")).contains("no interface can have that name"));
+        assert!(why(&Options::new("lo")).contains("is not an Ethernet interface"));
+        let queue = Options { queue: 7, ..Options::new(INTERFACE) };
+        assert!(why(&queue).contains("no such queue"), "{}", why(&queue));
+        assert!(!cable.left.has_program(), "a failed opening leaves nothing behind");
+        cable.left.ip(&format!("link set {INTERFACE} down")).expect("down");
+        assert!(why(&Options::new(INTERFACE)).contains("the interface is down"));
+    });
+}

@@ -1,0 +1,120 @@
+//! What is left when a process is killed, and what is said to one that may not.
+
+use crate::rig::{Cable, INTERFACE};
+use crate::{Child, cable};
+use obvia_via::provider::xdp::{Options, Xdp};
+use rustix::thread::{CapabilitySet, CapabilitySets, capabilities, set_capabilities};
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+const LIMIT: Duration = Duration::from_secs(20);
+
+/// Runs `role` of this file in a process of its own at the left end, and waits until it says that it is ready.
+fn start(cable: &Cable, role: &str) -> Child {
+    let mut child = cable.left.on_thread(|| {
+        let program = std::env::current_exe().expect("this program");
+        let mut command = Command::new(program);
+        command.args(["--exact", role, "--ignored", "--nocapture"]).stdout(Stdio::piped());
+        Child(command.spawn().expect("a process"))
+    });
+    let mut lines = BufReader::new(child.0.stdout.take().expect("its output")).lines();
+    let is_ready = lines.any(|line| line.expect("a line").contains("is ready"));
+    assert!(is_ready, "the process ended before it was ready");
+    child
+}
+
+#[test]
+fn a_killed_process_leaves_no_program() {
+    let Some(cable) = cable("a_killed_process_leaves_no_program") else { return };
+    let mut child = start(&cable, "ends::opens_and_stays");
+    assert!(cable.left.has_program(), "the process has put its program on the interface");
+    child.0.kill().expect("killing it");
+    child.0.wait().expect("its end");
+    let end = Instant::now() + LIMIT;
+    while cable.left.has_program() {
+        assert!(Instant::now() < end, "the program is still on the interface");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    // Nothing is in the way of the next one.
+    cable
+        .left
+        .on_thread(|| Xdp::open(&Options::new(INTERFACE)).expect("opening after it").socket(4791).expect("its port"));
+}
+
+#[test]
+#[ignore = "is run by a_killed_process_leaves_no_program, in a process of its own"]
+fn opens_and_stays() {
+    let xdp = Xdp::open(&Options::new(INTERFACE)).expect("opening");
+    let _socket = xdp.socket(4791).expect("a port");
+    println!("it is ready");
+    std::thread::sleep(LIMIT);
+}
+
+#[test]
+fn a_killed_process_leaves_no_namespace() {
+    if cable("a_killed_process_leaves_no_namespace").is_none() {
+        return;
+    }
+    // The process says which namespaces it made; after its end no process can be in them, and nothing pins them.
+    let program = std::env::current_exe().expect("this program");
+    let mut command = Command::new(program);
+    command.args(["--exact", "ends::lays_a_cable_and_stays", "--ignored", "--nocapture"]).stdout(Stdio::piped());
+    let mut child = Child(command.spawn().expect("a process"));
+    let lines = BufReader::new(child.0.stdout.take().expect("its output")).lines();
+    let line = lines.map(|line| line.expect("a line")).find(|line| line.contains("is ready")).expect("a cable");
+    let spaces: Vec<_> = line.split_whitespace().filter(|word| word.starts_with("net:")).map(str::to_owned).collect();
+    assert_eq!(spaces.len(), 2, "{line}");
+    child.0.kill().expect("killing it");
+    child.0.wait().expect("its end");
+    let mounts = std::fs::read_to_string("/proc/self/mountinfo").expect("what is mounted");
+    for space in spaces {
+        assert!(!mounts.contains(&space), "{space} is mounted");
+        assert!(!is_anywhere(&space), "a process is in {space}, or holds it");
+    }
+}
+
+#[test]
+#[ignore = "is run by a_killed_process_leaves_no_namespace, in a process of its own"]
+fn lays_a_cable_and_stays() {
+    let cable = Cable::lay().expect("a cable");
+    let space = |end: &crate::rig::End| {
+        end.on_thread(|| std::fs::read_link("/proc/thread-self/ns/net").expect("a namespace").display().to_string())
+    };
+    println!("it is ready: {} {}", space(&cable.left), space(&cable.right));
+    std::thread::sleep(LIMIT);
+}
+
+/// Whether a process is in a namespace or has a file open that holds it.
+fn is_anywhere(space: &str) -> bool {
+    let entries = |path: std::path::PathBuf| std::fs::read_dir(path).into_iter().flatten().flatten();
+    entries("/proc".into()).map(|entry| entry.path()).any(|process| {
+        let mut links = entries(process.join("fd")).map(|entry| entry.path()).chain([process.join("ns/net")]);
+        links.any(|link| std::fs::read_link(link).is_ok_and(|target| target.as_os_str() == space))
+    })
+}
+
+/// What opening says to a thread without some capabilities.
+fn refused_without(cable: &Cable, missing: CapabilitySet) -> String {
+    cable.left.on_thread(|| {
+        let has = capabilities(None).expect("this thread's capabilities");
+        let fewer = CapabilitySets { effective: has.effective.difference(missing), ..has };
+        set_capabilities(None, fewer).expect("fewer capabilities");
+        Xdp::open(&Options::new(INTERFACE)).expect_err("must not open").to_string()
+    })
+}
+
+#[test]
+fn who_lacks_a_privilege_is_told_which() {
+    let Some(cable) = cable("who_lacks_a_privilege_is_told_which") else { return };
+    let bpf = CapabilitySet::BPF | CapabilitySet::SYS_ADMIN;
+    for (missing, name) in [
+        (bpf, "CAP_BPF"),
+        (CapabilitySet::NET_ADMIN | CapabilitySet::SYS_ADMIN, "CAP_NET_ADMIN"),
+        (CapabilitySet::NET_RAW, "CAP_NET_RAW"),
+    ] {
+        let words = refused_without(&cable, missing);
+        assert!(words.contains(name), "without {name}: {words}");
+        assert!(!cable.left.has_program());
+    }
+}

@@ -1,0 +1,145 @@
+//! VIs over AF_XDP keep all statements. Each test lays a cable between two network namespaces of its own, which takes root.
+
+#[path = "../../../crates/via/tests/xdp/rig.rs"]
+#[expect(dead_code, reason = "other programs use more of it")]
+mod rig;
+
+use obvia_conformance::{Fixture, Lack, Side, for_each_statement, process, statements, watchdog};
+use obvia_via::provider::xdp::{Options, Xdp};
+use obvia_via::spi::{Incoming, Listening, Offer, Port, Provider};
+use obvia_via::{Attributes, Deadline, Error, Nic};
+use rig::{Cable, End, INTERFACE};
+use std::sync::{Arc, Mutex, Weak};
+use std::time::Duration;
+
+/// A cable, with a program at either end from the first NIC on.
+#[derive(Debug)]
+struct Wired {
+    cable: Cable,
+    // As long as NICs use them: a process with nothing open leaves the interface to another one.
+    opened: [Mutex<Weak<Xdp>>; 2],
+}
+
+impl Fixture for Wired {
+    const LACKS: &'static [Lack] = &[];
+    const SILENCE: Duration = Duration::from_secs(6);
+    const CROSSES_PROCESSES: bool = true;
+
+    fn new() -> Self {
+        Self { cable: Cable::lay().expect("a cable"), opened: Default::default() }
+    }
+
+    fn place(&self) -> String {
+        self.cable.places().join(" ")
+    }
+
+    fn at(place: &str) -> Self {
+        let (left, right) = place.split_once(' ').expect("two places");
+        Self { cable: Cable::at([left, right]).expect("a cable"), opened: Default::default() }
+    }
+
+    fn nic(&self, side: Side) -> Nic {
+        let (end, opened) = match side {
+            Side::Asks => (&self.cable.left, &self.opened[0]),
+            Side::Listens => (&self.cable.right, &self.opened[1]),
+        };
+        let options = Options { silence: Self::SILENCE - Duration::from_secs(1), ..Options::new(INTERFACE) };
+        let mut opened = opened.lock().expect("nobody failed here");
+        let xdp =
+            opened.upgrade().unwrap_or_else(|| Arc::new(end.on_thread(|| Xdp::open(&options).expect("an interface"))));
+        *opened = Arc::downgrade(&xdp);
+        let inner: Box<dyn Provider> = Box::new(xdp.provider());
+        Nic::open(Box::new(There { end: end.clone(), _open: xdp, inner }))
+    }
+
+    fn discriminator(&self) -> String {
+        "0".to_owned()
+    }
+}
+
+/// A provider that opens its sockets in the namespace of its interface, wherever its caller is.
+#[derive(Debug)]
+struct There<T: ?Sized> {
+    end: End,
+    _open: Arc<Xdp>,
+    inner: Box<T>,
+}
+
+impl Provider for There<dyn Provider> {
+    fn attributes(&self) -> &Attributes {
+        self.inner.attributes()
+    }
+
+    fn listen(&self, discriminator: &str) -> Result<Box<dyn Listening>, Error> {
+        let inner = self.end.visit(|| self.inner.listen(discriminator))?;
+        Ok(Box::new(There { end: self.end.clone(), _open: Arc::clone(&self._open), inner }))
+    }
+
+    fn connect(&self, address: &str, own: &Offer, deadline: Deadline) -> Result<(Box<dyn Port>, Offer), Error> {
+        self.end.visit(|| self.inner.connect(address, own, deadline))
+    }
+}
+
+impl Listening for There<dyn Listening> {
+    fn accept(&mut self, deadline: Deadline) -> Result<Box<dyn Incoming>, Error> {
+        Ok(Box::new(There {
+            end: self.end.clone(),
+            _open: Arc::clone(&self._open),
+            inner: self.inner.accept(deadline)?,
+        }))
+    }
+
+    fn address(&self) -> String {
+        self.inner.address()
+    }
+}
+
+impl Incoming for There<dyn Incoming> {
+    fn offer(&self) -> &Offer {
+        self.inner.offer()
+    }
+
+    fn peer(&self) -> String {
+        self.inner.peer()
+    }
+
+    fn accept(self: Box<Self>, own: &Offer, deadline: Deadline) -> Result<Box<dyn Port>, Error> {
+        let Self { end, inner, .. } = *self;
+        end.visit(|| inner.accept(own, deadline))
+    }
+
+    fn reject(self: Box<Self>, why: &str) {
+        self.inner.reject(why);
+    }
+}
+
+/// Whether a cable can be laid. Where everything is tested, not being able to is a failure.
+fn is_possible(statement: &str) -> bool {
+    match Cable::lay() {
+        Ok(_) => true,
+        Err(why) if std::env::var_os("CI").is_none() => {
+            eprintln!("skipped {statement}: no network namespaces with a cable here: {why}");
+            false
+        }
+        Err(why) => panic!("{statement}: no network namespaces with a cable here: {why}"),
+    }
+}
+
+macro_rules! if_possible {
+    ($name:ident, $fixture:ty) => {
+        #[test]
+        fn $name() {
+            if is_possible(stringify!($name)) {
+                watchdog::run::<$fixture>(module_path!(), statements::$name).unwrap();
+            }
+        }
+    };
+}
+
+for_each_statement!(if_possible, Wired);
+
+/// What a test starts in another process; nothing otherwise.
+#[test]
+fn in_another_process() {
+    process::main::<Wired>();
+}
