@@ -99,16 +99,8 @@ fn start(path: Path, wait: Wait, placement: Option<Placement>) -> Result<(Server
     }
     let server = ServerProcess::start(&arguments, None)?;
     obvia::set_waiting(policy(wait));
-    let address = if path == Path::NcacnViShm { name } else { reached_by(&name, path)? };
+    let address = if path == Path::NcacnViShm { name } else { server.address().to_owned() };
     Ok((server, address))
-}
-
-/// The string binding by which a server of this host is reached over a path.
-fn reached_by(name: &str, path: Path) -> Result<String, Error> {
-    let listed = obvia::list().map_err(failed)?;
-    let bindings = listed.into_iter().filter(|listed| listed.name == name).flat_map(|listed| listed.bindings);
-    let found = bindings.into_iter().find(|binding| binding.starts_with(path.name()));
-    found.ok_or_else(|| Error::Failed { message: format!("{name} is not reached by {}", path.name()) })
 }
 
 impl Drop for Remote {
@@ -268,9 +260,9 @@ pub fn serve(
     let parent = Parent::bind(parent, cpu)?;
     obvia::set_waiting(policy(wait));
     let _export = obvia::export(name, IBench::from(Bench::default())).map_err(failed)?;
-    if let Some(binding) = listen {
-        obvia::listen(binding).map_err(failed)?;
+    match listen {
+        Some(binding) => parent.ready_at(&obvia::listen(binding).map_err(failed)?)?,
+        None => parent.ready()?,
     }
-    parent.ready()?;
     obvia::wait()
 }

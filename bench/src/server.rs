@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 /// How long a client waits for an answer before it gives up.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
-/// What a server prints once it can be called.
+/// What a server prints once it can be called, with its address behind it if it has one.
 const READY: &str = "ready";
 
 /// Somebody who knows whether waiting still makes sense. Asked only when a wait is taking unusually long.
@@ -47,6 +47,7 @@ impl Stalling {
 pub struct ServerProcess {
     child: Child,
     pid: Pid,
+    address: String,
 }
 
 impl ServerProcess {
@@ -71,7 +72,7 @@ impl ServerProcess {
             .spawn()
             .map_err(Error::system("starting the server process"))?;
         let pid = Pid::from_child(&child);
-        let mut server = Self { child, pid };
+        let mut server = Self { child, pid, address: String::new() };
         let done = meanwhile()?;
         server.wait_until_ready()?;
         Ok((server, done))
@@ -88,11 +89,19 @@ impl ServerProcess {
             let _ = said.send(outcome.map(|_| line));
         });
         match says.recv_timeout(PATIENCE) {
-            Ok(Ok(line)) if line.trim_end() == READY => Ok(()),
+            Ok(Ok(line)) if line.starts_with(READY) => {
+                line[READY.len()..].trim().clone_into(&mut self.address);
+                Ok(())
+            }
             Ok(Ok(_)) => Err(Error::PeerDied { status: self.child.wait().ok() }),
             Ok(Err(error)) => Err(Error::system("reading from the server process")(error)),
             Err(_) => Err(Error::Stalled { after: PATIENCE }),
         }
+    }
+
+    /// Where it said that it can be reached; empty if it did not.
+    pub fn address(&self) -> &str {
+        &self.address
     }
 
     /// The number of the process.
@@ -155,8 +164,13 @@ impl Parent {
 
     /// Tells the client that calls will be answered.
     pub fn ready(&self) -> Result<(), Error> {
+        self.ready_at("")
+    }
+
+    /// The same, and where.
+    pub fn ready_at(&self, address: &str) -> Result<(), Error> {
         let mut stdout = std::io::stdout().lock();
-        writeln!(stdout, "{READY}").and_then(|()| stdout.flush()).map_err(Error::system("telling the client"))
+        writeln!(stdout, "{READY} {address}").and_then(|()| stdout.flush()).map_err(Error::system("telling the client"))
     }
 }
 

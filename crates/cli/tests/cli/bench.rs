@@ -243,12 +243,14 @@ fn bandwidth_over_udp_is_measured_either_way_beside_a_stream() {
 
 #[test]
 fn calls_of_several_threads_are_measured_beside_those_of_one() {
-    let rows = rows("call_rate", &["--threads", "3", "--wait", "block"]);
-    assert_eq!(names(&rows), ["null 0 ncacn_vi_shm block"; 2]);
-    let threads: Vec<_> = rows.iter().map(|(_, row)| row["threads"].as_u64().unwrap()).collect();
-    assert_eq!(threads, [1, 3]);
-    assert_eq!(rows[0].1["ratio_p50"], 1.0);
-    assert!(rows.iter().all(|(_, row)| row["calls_per_s"].as_f64().unwrap() > 0.0));
+    for path in ["ncacn_vi_shm", "ncacn_vi_udp"] {
+        let rows = rows("call_rate", &["--path", path, "--threads", "3", "--wait", "block"]);
+        assert_eq!(names(&rows), [format!("null 0 {path} block"), format!("null 0 {path} block")]);
+        let threads: Vec<_> = rows.iter().map(|(_, row)| row["threads"].as_u64().unwrap()).collect();
+        assert_eq!(threads, [1, 3]);
+        assert_eq!(rows[0].1["ratio_p50"], 1.0);
+        assert!(rows.iter().all(|(_, row)| row["calls_per_s"].as_f64().unwrap() > 0.0));
+    }
 }
 
 #[test]
