@@ -78,10 +78,11 @@ fn filled(side: &Side, bytes: &[u8]) -> MemoryRegion {
 fn ping_pong(waiting: Waiting, rounds: u32) {
     let [(one, mut server), (other, mut client)] =
         pair_of(Reliability::ReliableDelivery, waiting, &udp::Options::default());
+    let region = one.region(128, Access::LOCAL);
+    // Before anybody asks: the NIC takes what comes even while the server's thread has not begun.
+    server.receive.post(Descriptor::receive().with_segment(&region, 0, 64)).unwrap();
     std::thread::scope(|scope| {
         scope.spawn(move || {
-            let region = one.region(128, Access::LOCAL);
-            server.receive.post(Descriptor::receive().with_segment(&region, 0, 64)).unwrap();
             for _ in 0..rounds {
                 let received = server.receive.wait(SOON).unwrap();
                 assert_eq!((received.status(), received.length()), (Status::Done, 4));
@@ -129,13 +130,20 @@ fn a_message_of_a_mebibyte_arrives_whole_at_every_level() {
             pair_of(reliability, Waiting::Adaptive, &udp::Options::default());
         let (source, target) = (filled(&other, &pattern(1 << 20)), one.region(1 << 20, Access::LOCAL));
         server.receive.post(Descriptor::receive().with_segment(&target, 0, 1 << 20)).unwrap();
-        // The longest packet of the path is found first, so that the message fits the sockets at the level that never repeats.
-        std::thread::sleep(Duration::from_millis(20));
-        let send = Descriptor::send().with_segment(&source, 0, 1 << 19).with_segment(&source, 1 << 19, 1 << 19);
-        client.send.post(send).unwrap();
-        let received = server.receive.wait(SOON).unwrap();
+        // What is lost at the level that never repeats is sent again here.
+        let mut attempts = if reliability.is_reliable() { 1 } else { 20 };
+        let received = loop {
+            let send = Descriptor::send().with_segment(&source, 0, 1 << 19).with_segment(&source, 1 << 19, 1 << 19);
+            client.send.post(send).unwrap();
+            assert_eq!(client.send.wait(SOON).unwrap().status(), Status::Done, "{reliability}");
+            attempts -= 1;
+            let patience = if attempts > 0 { Deadline::Within(Duration::from_millis(300)) } else { SOON };
+            match server.receive.wait(patience) {
+                Err(Error::TimedOut) if attempts > 0 => {}
+                received => break received.unwrap(),
+            }
+        };
         assert_eq!((received.status(), received.length()), (Status::Done, 1 << 20), "{reliability}");
-        assert_eq!(client.send.wait(SOON).unwrap().status(), Status::Done);
         assert!(bytes(&target) == pattern(1 << 20));
     }
 }
@@ -312,12 +320,9 @@ fn many_clients_share_a_listener_and_a_completion_queue() {
     assert_eq!(heard, (0..CLIENTS).collect::<Vec<_>>());
 }
 
-/// The part of the other process: not a test of its own, so it does nothing unless it is asked for.
 #[test]
+#[ignore = "the part of the other process, not a test of its own"]
 fn the_other_process() {
-    if std::env::var_os("OBVIA_UDP_PEER").is_none() {
-        return;
-    }
     let side = Side::new(&udp::Options::default());
     let mut listener = side.nic.listen("127.0.0.1:0").unwrap();
     println!("listening at {}", listener.address());
@@ -335,8 +340,7 @@ struct Peer {
 impl Peer {
     fn start() -> Self {
         let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["the_other_process", "--exact", "--nocapture"])
-            .env("OBVIA_UDP_PEER", "1")
+            .args(["the_other_process", "--exact", "--nocapture", "--ignored"])
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();

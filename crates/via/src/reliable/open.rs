@@ -92,7 +92,7 @@ pub fn accept<L: Link>(
             port.disconnect();
             return Err(Error::TimedOut);
         }
-        wait(port.link(), port.due(), deadline)?;
+        wait(port.link(), port.due(Instant::now()), deadline)?;
     }
     Ok(port)
 }

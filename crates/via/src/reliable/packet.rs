@@ -335,8 +335,8 @@ fn put_header(into: &mut [u8], header: &Header, kind: u8, operation: u8, flags: 
     put(into, 32, &header.window.to_le_bytes());
 }
 
-/// Writes the checksum of a packet that is complete otherwise. Returns its length.
-pub(super) fn seal(packet: &mut [u8]) -> usize {
+/// Writes the checksum of a packet that is complete otherwise: at least its header. Returns its length.
+pub fn seal(packet: &mut [u8]) -> usize {
     let sum = crc32c(&packet[4..]);
     put(packet, 0, &sum.to_le_bytes());
     packet.len()

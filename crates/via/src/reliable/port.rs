@@ -107,9 +107,11 @@ impl<L: Link> LinkPort<L> {
         self.engine.is_open()
     }
 
-    pub(super) fn due(&self) -> Option<Instant> {
-        let due = if self.held.is_some() { None } else { self.engine.due() };
-        due.and_then(|due| self.start.checked_add(Duration::from_nanos(due)))
+    pub(super) fn due(&self, now: Instant) -> Option<Instant> {
+        if self.held.is_some() {
+            return now.checked_add(FULL);
+        }
+        self.engine.due().and_then(|due| self.start.checked_add(Duration::from_nanos(due)))
     }
 
     pub(super) fn link(&self) -> &L {
@@ -138,7 +140,7 @@ impl<L: Link> Port for LinkPort<L> {
             // Whoever goes to sleep will not answer soon.
             self.offer(time, length);
         }
-        let until = if self.held.is_some() { now.checked_add(FULL) } else { self.due() };
+        let until = self.due(now);
         if until.is_some_and(|until| until <= now) {
             return None;
         }

@@ -135,7 +135,7 @@ impl Sending {
         self.packets.push_back(packet);
         self.flying += length as u64;
         self.occupied += length as u64 + OVERHEAD;
-        self.expires.get_or_insert(now + self.trip.timeout());
+        self.expires.get_or_insert_with(|| now + self.trip.timeout());
     }
 
     /// The oldest lost packet, if it may be sent again now: its number and what it carries.
@@ -160,7 +160,7 @@ impl Sending {
         (packet.transmission, packet.sent) = (self.transmissions, now);
         self.lost -= 1;
         self.flying += u64::from(packet.length);
-        self.expires.get_or_insert(now + self.trip.timeout());
+        self.expires.get_or_insert_with(|| now + self.trip.timeout());
     }
 
     /// The peer has all packets before `ack`, and those that `sack` tells. `None` when it claims what was never sent.

@@ -54,8 +54,8 @@ pub(super) fn region(length: usize, access: Access) -> Arc<Region> {
 pub(super) struct Queues {
     pub(super) send: VecDeque<Box<Descriptor>>,
     pub(super) receive: VecDeque<Box<Descriptor>>,
-    pub(super) sent: Vec<Box<Descriptor>>,
-    pub(super) received: Vec<Box<Descriptor>>,
+    pub(super) sent: Vec<Descriptor>,
+    pub(super) received: Vec<Descriptor>,
     posted: u64,
     completed: u64,
     message: Option<u32>,
@@ -81,7 +81,7 @@ impl Queues {
     fn received(&mut self, status: Status, length: u32, immediate: Option<u32>) {
         let mut descriptor = self.receive.pop_front().unwrap();
         (descriptor.status, descriptor.transferred, descriptor.immediate) = (status, length, immediate);
-        self.received.push(descriptor);
+        self.received.push(*descriptor);
     }
 }
 
@@ -101,7 +101,7 @@ impl Sink for Queues {
     fn complete(&mut self, status: Status, transferred: u32) {
         let mut descriptor = self.send.pop_front().unwrap();
         (descriptor.status, descriptor.transferred) = (status, transferred);
-        self.sent.push(descriptor);
+        self.sent.push(*descriptor);
         self.completed += 1;
     }
 
@@ -347,7 +347,7 @@ pub(super) fn place(offset: u64) -> RemoteAddress {
     RemoteAddress { handle: MemoryHandle([7, 8]), offset }
 }
 
-pub(super) fn statuses(descriptors: &[Box<Descriptor>]) -> Vec<Status> {
+pub(super) fn statuses(descriptors: &[Descriptor]) -> Vec<Status> {
     descriptors.iter().map(|descriptor| descriptor.status()).collect()
 }
 

@@ -6,7 +6,7 @@ use crate::reliable::packet::{self, Action, Body, DATA_HEADER, DataHeader, HEADE
 use crate::reliable::sending::Piece;
 use crate::spi::{Refusal, Sink};
 
-/// What unreliable delivery may send in a millisecond is what the peer has room for; that is the millisecond.
+/// Unreliable delivery sends a quarter of what the peer has room for in each of these spans, in nanoseconds.
 const PACE: u64 = 1_000_000;
 
 impl Engine {
@@ -209,7 +209,7 @@ impl Engine {
             return None;
         }
         if now >= self.budget_until {
-            (self.budget, self.budget_until) = (self.sending.window().max(on_wire as u64), now + PACE);
+            (self.budget, self.budget_until) = ((self.sending.window() / 4).max(on_wire as u64), now + PACE);
         }
         let budget = self.budget.checked_sub(on_wire as u64);
         self.is_held_up = budget.is_none();

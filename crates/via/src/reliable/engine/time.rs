@@ -1,0 +1,61 @@
+//! What time demands: signs of life, and when to look again.
+
+use super::{CLOSED_SILENT, Engine, Phase};
+use crate::descriptor::Status;
+use crate::error::Ended;
+use crate::spi::Sink;
+
+impl Engine {
+    /// There is a hint that nobody is at the other end. A peer that does not contradict it soon is taken for gone.
+    pub fn hint_gone(&mut self, now: u64) {
+        if self.alive.hinted.is_none() {
+            self.alive.hinted = Some(now);
+            self.alive.waiting.get_or_insert(now);
+            self.alive.ping = now;
+        }
+    }
+
+    /// Does what time demands, except sending.
+    pub fn tick(&mut self, now: u64, sink: &mut dyn Sink) {
+        self.sending.tick(now);
+        if self.dead_at().is_some_and(|dead| dead <= now) {
+            self.over(Some(CLOSED_SILENT), Status::ConnectionLost, Ended::Silent, sink);
+        }
+    }
+
+    /// When the peer is taken for gone if nothing comes.
+    fn dead_at(&self) -> Option<u64> {
+        if matches!(self.phase, Phase::Over(_)) {
+            return None;
+        }
+        if let Some(hinted) = self.alive.hinted {
+            return Some(hinted + self.silence / 4);
+        }
+        let waiting = self.alive.waiting?;
+        Some((self.alive.heard + self.silence).max(waiting + self.silence / 2))
+    }
+
+    /// When `tick` and `transmit` are to be called at the latest.
+    pub fn due(&self) -> Option<u64> {
+        match &self.phase {
+            Phase::Opening(_, repeat) => return [Some(repeat.due), self.dead_at()].into_iter().flatten().min(),
+            Phase::Over(Some(_)) => return (self.closes > 0).then_some(0),
+            Phase::Over(None) => return self.receiving.ack_due(),
+            Phase::Open | Phase::Refusing => {}
+        }
+        let times = [
+            self.receiving.ack_due(),
+            self.sending.expires(),
+            self.path.due(),
+            self.ping_at(),
+            self.dead_at(),
+            self.paced_until(),
+        ];
+        times.into_iter().flatten().min()
+    }
+
+    pub(super) fn ping_at(&self) -> Option<u64> {
+        let wants = self.keep_alive || !self.own.reads.is_empty() || self.alive.hinted.is_some();
+        wants.then_some(self.alive.ping)
+    }
+}
