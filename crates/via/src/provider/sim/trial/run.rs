@@ -122,10 +122,7 @@ impl Run {
                 return Err(format!("the sides find no rest at {now:?}"));
             }
             if next > until {
-                return Err(format!(
-                    "not over at {next:?}, though all was planned for {:?}",
-                    progress.began + last
-                ));
+                return Err(format!("not over at {next:?}, though all was planned for {:?}", progress.began + last));
             }
             self.core.net.advance_to(next);
         }
