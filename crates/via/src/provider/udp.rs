@@ -10,6 +10,7 @@ mod listener;
 use crate::nic::{Attributes, Reliability};
 use crate::reliable::{Settings, connect};
 use crate::spi::{Listening, Offer, Port, Provider};
+use crate::wrap::{Conditions, FaultLink};
 use crate::{Deadline, Error, Nic};
 use link::UdpLink;
 use listener::UdpListener;
@@ -25,12 +26,14 @@ pub struct Options {
     pub keep_alive: bool,
     /// Bytes of a socket's buffer, as far as the system allows.
     pub buffer: usize,
+    /// How bad the network is made on purpose, at this end: see [`Conditions`].
+    pub fault: Option<Conditions>,
 }
 
 impl Default for Options {
     fn default() -> Self {
         let Settings { silence, keep_alive, .. } = Settings::default();
-        Self { silence, keep_alive, buffer: 4 << 20 }
+        Self { silence, keep_alive, buffer: 4 << 20, fault: None }
     }
 }
 
@@ -83,10 +86,17 @@ impl Provider for Udp {
         for peer in resolve(address)? {
             let connected = UdpLink::connect(peer, None, self.options.buffer).and_then(|link| {
                 let settings = self.options.settings(link.window());
-                connect(link, &settings, random()?, &peer.to_string(), own, deadline)
+                let (id, name) = (random()?, peer.to_string());
+                match &self.options.fault {
+                    None => connect(link, &settings, id, &name, own, deadline).map(boxed),
+                    Some(fault) => {
+                        let link = FaultLink::new(link, fault, 0)?;
+                        connect(link, &settings, id, &name, own, deadline).map(boxed)
+                    }
+                }
             });
             match connected {
-                Ok((port, offer)) => return Ok((Box::new(port), offer)),
+                Ok(connected) => return Ok(connected),
                 // Another address of the same name may do.
                 Err(error @ (Error::NotFound { .. } | Error::System { .. })) => failed = Some(error),
                 Err(error) => return Err(error),
@@ -97,6 +107,10 @@ impl Provider for Udp {
             Some(error) => Err(error),
         }
     }
+}
+
+fn boxed<P: Port + 'static>((port, offer): (P, Offer)) -> (Box<dyn Port>, Offer) {
+    (Box::new(port), offer)
 }
 
 /// The addresses of `host:port`; at least one.

@@ -5,6 +5,7 @@ use super::link::UdpLink;
 use crate::reliable::{Answering, accept, packet};
 use crate::spi::{Incoming, Listening, Offer, Port};
 use crate::vi::poll_fds;
+use crate::wrap::FaultLink;
 use crate::{Deadline, Error};
 use rustix::fd::OwnedFd;
 use rustix::net::sockopt;
@@ -162,12 +163,20 @@ impl Incoming for UdpIncoming {
             .or_else(|_| UdpLink::connect(self.from, Some(self.shared.local), self.options.buffer));
         let opened = link.and_then(|link| {
             let settings = self.options.settings(link.window());
-            accept(link, &settings, super::random()?, &answering, own, deadline)
+            let id = super::random()?;
+            match &self.options.fault {
+                None => {
+                    accept(link, &settings, id, &answering, own, deadline).map(|port| Box::new(port) as Box<dyn Port>)
+                }
+                // Another number than the peer's: what it loses is another part.
+                Some(fault) => accept(FaultLink::new(link, fault, 1)?, &settings, id, &answering, own, deadline)
+                    .map(|port| Box::new(port) as Box<dyn Port>),
+            }
         });
         if let Err(error) = &opened {
             self.shared.reject(self.from, &answering, &error.to_string());
         }
-        Ok(Box::new(opened?))
+        opened
     }
 
     fn reject(mut self: Box<Self>, why: &str) {
