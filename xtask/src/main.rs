@@ -10,6 +10,7 @@ mod miri;
 mod program;
 mod repo;
 mod rust;
+mod sim;
 mod soak;
 mod suite;
 mod test;
@@ -92,6 +93,12 @@ const COMMANDS: &[Command] = &[
         usage: "",
         about: "run the unit tests where undefined behaviour is noticed",
         run: miri::main,
+    },
+    Command {
+        name: "sim",
+        usage: "[--seeds N] [--seed S] [--verbose]",
+        about: "VIs over simulated bad networks, every promise checked (10,000 seeds)",
+        run: sim::main,
     },
     Command {
         name: "soak",

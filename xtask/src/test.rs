@@ -4,7 +4,7 @@ pub(crate) mod examples;
 mod readme;
 
 use crate::program::{Program, is_ci};
-use crate::{Outcome, Problem, fuzz, icount, loom, miri, soak, suite, tidy};
+use crate::{Outcome, Problem, fuzz, icount, loom, miri, sim, soak, suite, tidy};
 use std::time::{Duration, Instant};
 
 /// Seconds of fuzzing that each target gets in a test run.
@@ -57,6 +57,7 @@ const PARTS: &[Part] = &[
         about: "many processes, threads and objects for some seconds",
         run: || soak::run(SOAK_SECONDS),
     },
+    Part { name: "sim", about: "VIs over a thousand simulated bad networks keep every promise", run: sim::short },
     Part { name: "loom", about: "interleavings of what threads and processes share", run: || loom::main(&[]) },
     Part { name: "miri", about: "undefined behaviour in what has unsafe in it", run: || miri::main(&[]) },
     Part {

@@ -383,3 +383,36 @@ fn a_killed_peer_is_noticed_in_time_and_the_vi_can_be_connected_again() {
         vi.disconnect();
     }
 }
+
+/// Options for a network that is bad on purpose.
+fn bad(text: &str) -> udp::Options {
+    udp::Options { fault: Some(text.parse().unwrap()), ..udp::Options::default() }
+}
+
+#[test]
+fn bad_networks_cost_time_and_nothing_else() {
+    let options = bad("loss=3%,dup=2%,reorder=3%,corrupt=2%,trunc=1%,delay=100us,seed=7");
+    let [(one, mut server), (other, mut client)] = pair_of(Reliability::ReliableReception, Waiting::Adaptive, &options);
+    let (source, target) = (filled(&other, &pattern(40_000)), one.region(20_000, Access::LOCAL));
+    for number in 0..100_u32 {
+        server.receive.post(Descriptor::receive().with_segment(&target, 0, 20_000)).unwrap();
+        let offset = u64::from(number) * 200;
+        client.send.post(Descriptor::send().with_segment(&source, offset, 20_000).with_immediate(number)).unwrap();
+        let received = server.receive.wait(SOON).unwrap();
+        assert_eq!((received.status(), received.immediate()), (Status::Done, Some(number)));
+        assert!(
+            bytes(&target) == pattern(40_000)[offset as usize..][..20_000],
+            "message {number} is not what was sent"
+        );
+        assert_eq!(client.send.wait(SOON).unwrap().status(), Status::Done);
+    }
+}
+
+#[test]
+fn a_network_that_loses_everything_connects_nobody() {
+    let (one, other) = (Side::new(&bad("loss=100%")), Side::new(&bad("loss=100%")));
+    let listener = one.nic.listen("127.0.0.1:0").unwrap();
+    let mut vi = other.vi(Reliability::ReliableDelivery, Waiting::Adaptive);
+    let error = vi.request(&listener.address(), b"", Deadline::Within(Duration::from_millis(200))).unwrap_err();
+    assert!(matches!(error, Error::TimedOut), "{error}");
+}

@@ -26,7 +26,7 @@ pub struct Options {
     pub keep_alive: bool,
     /// Bytes of a socket's buffer, as far as the system allows.
     pub buffer: usize,
-    /// What is done to the datagrams of every connection on purpose, to see that things go on all the same.
+    /// How bad the network is made on purpose, at this end: see [`Conditions`].
     pub fault: Option<Conditions>,
 }
 
@@ -86,18 +86,14 @@ impl Provider for Udp {
         for peer in resolve(address)? {
             let connected = UdpLink::connect(peer, None, self.options.buffer).and_then(|link| {
                 let settings = self.options.settings(link.window());
-                let (id, discriminator) = (random()?, peer.to_string());
-                Ok::<(Box<dyn Port>, Offer), Error>(match &self.options.fault {
-                    None => {
-                        let (port, offer) = connect(link, &settings, id, &discriminator, own, deadline)?;
-                        (Box::new(port), offer)
+                let (id, name) = (random()?, peer.to_string());
+                match &self.options.fault {
+                    None => connect(link, &settings, id, &name, own, deadline).map(boxed),
+                    Some(fault) => {
+                        let link = FaultLink::new(link, fault, 0)?;
+                        connect(link, &settings, id, &name, own, deadline).map(boxed)
                     }
-                    Some(bad) => {
-                        let link = FaultLink::new(link, bad, 0)?;
-                        let (port, offer) = connect(link, &settings, id, &discriminator, own, deadline)?;
-                        (Box::new(port), offer)
-                    }
-                })
+                }
             });
             match connected {
                 Ok(connected) => return Ok(connected),
@@ -111,6 +107,10 @@ impl Provider for Udp {
             Some(error) => Err(error),
         }
     }
+}
+
+fn boxed<P: Port + 'static>((port, offer): (P, Offer)) -> (Box<dyn Port>, Offer) {
+    (Box::new(port), offer)
 }
 
 /// The addresses of `host:port`; at least one.

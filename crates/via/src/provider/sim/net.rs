@@ -1,15 +1,16 @@
 //! The network itself: wires between ends, and the virtual clock that moves when every end has done what there is to do.
 
+mod witness;
+
 use crate::Error;
 use crate::reliable::Link;
-use crate::reliable::packet::{self, Body};
 use crate::wrap::{Capture, Channel, Conditions, Counts, Ends};
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::fd::OwnedFd;
-use std::collections::{BTreeMap, VecDeque};
-use std::fmt::Write as _;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+use witness::{Witness, describe, fate};
 
 /// A network. Clones are the same.
 #[derive(Clone, Debug)]
@@ -40,26 +41,6 @@ struct State {
     past: Counts,
     capture: Option<Capture>,
     witness: Witness,
-}
-
-/// What is kept and done for the sake of trials.
-#[derive(Default)]
-struct Witness {
-    // The latest datagrams, with the end that sent each, and how many at most.
-    ghosts: VecDeque<(usize, Vec<u8>)>,
-    ghosts_max: usize,
-    trace: Option<String>,
-    forger: Option<Forger>,
-    complaint: Option<&'static str>,
-}
-
-/// Makes another datagram of one, if it likes.
-pub(super) type Forger = Box<dyn FnMut(&[u8]) -> Option<Vec<u8>> + Send>;
-
-impl std::fmt::Debug for Witness {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Witness").field("complaint", &self.complaint).finish_non_exhaustive()
-    }
 }
 
 /// Two ends, and what is on its way from the one to the other: channel 0 begins at end 0.
@@ -224,49 +205,6 @@ impl Net {
         }
     }
 
-    /// Remembers so many datagrams for [`Self::ghost`], and notes everything if it is wanted.
-    pub(super) fn remember(&self, ghosts: usize, is_traced: bool) {
-        let mut state = self.state();
-        state.witness.ghosts_max = ghosts;
-        state.witness.trace = is_traced.then(String::new);
-    }
-
-    /// Lets a forger have a look at every datagram.
-    pub(super) fn forge_with(&self, forger: Forger) {
-        self.state().witness.forger = Some(forger);
-    }
-
-    /// Sends one of the latest datagrams once more, of whichever connection it was.
-    pub(super) fn ghost(&self, wire: u64, pick: u64) {
-        let mut guard = self.state();
-        let state = &mut *guard;
-        let index = pick.checked_rem(state.witness.ghosts.len() as u64);
-        let Some((end, datagram)) = index.and_then(|index| state.witness.ghosts.get(index as usize)) else { return };
-        if let Some(wire) = state.wires.get_mut(&wire) {
-            wire.channels[*end].offer(state.now, datagram);
-        }
-        let (end, length) = (*end, datagram.len());
-        state.note(|| format!("{end} -> a ghost of {length} bytes"));
-    }
-
-    /// Notes something in the trace.
-    pub(super) fn note(&self, text: &str) {
-        self.state().note(|| text.to_owned());
-    }
-
-    pub(super) fn trace(&self) -> String {
-        self.state().witness.trace.clone().unwrap_or_default()
-    }
-
-    /// An end breaks the rules of ends.
-    pub(super) fn complain(&self, what: &'static str) {
-        self.state().witness.complaint = Some(what);
-    }
-
-    pub(super) fn complaint(&self) -> Option<&'static str> {
-        self.state().witness.complaint
-    }
-
     /// What became of all datagrams.
     pub(super) fn counts(&self) -> Counts {
         let state = self.state();
@@ -294,14 +232,6 @@ impl State {
                     wire.ends[end].ring();
                 }
             }
-        }
-    }
-
-    fn note(&mut self, text: impl FnOnce() -> String) {
-        if let Some(trace) = &mut self.witness.trace {
-            let micros = self.now.as_nanos() as f64 / 1000.0;
-            // Strings take everything.
-            let _ = writeln!(trace, "{micros:>14.3} us {}", text());
         }
     }
 
@@ -536,35 +466,6 @@ impl Link for SimLink {
     fn peer(&self) -> String {
         self.peer.clone()
     }
-}
-
-/// What a datagram is, for traces.
-fn describe(datagram: &[u8]) -> String {
-    match packet::parse(datagram) {
-        Ok((header, Body::Data(data, payload))) => {
-            let (action, operation, place) = (data.action, data.operation, data.offset);
-            let (number, ack, total) = (header.number, header.ack, data.total);
-            let length = payload.len();
-            format!("packet {number}: {action:?} of operation {operation}, {length} at {place} of {total}, ack {ack}")
-        }
-        Ok((header, body)) => format!("{body:?}, ack {}", header.ack),
-        Err(why) => format!("{why:?}"),
-    }
-}
-
-/// What the network did to a datagram, for traces.
-fn fate(before: Counts, after: Counts) -> String {
-    let fates = [
-        (before.refused, after.refused, "no room"),
-        (before.lost, after.lost, "lost"),
-        (before.cut, after.cut, "cut off"),
-        (before.overflowed, after.overflowed, "too many"),
-        (before.duplicated, after.duplicated, "doubled"),
-        (before.reordered, after.reordered, "held back"),
-        (before.corrupted, after.corrupted, "damaged"),
-        (before.truncated, after.truncated, "cut short"),
-    ];
-    fates.iter().filter(|(before, after, _)| after > before).map(|(_, _, name)| format!("  ({name})")).collect()
 }
 
 #[cfg(test)]

@@ -127,6 +127,12 @@ pub fn replay(seed: u64) -> (Result<Summary, String>, String) {
     run(seed, None, true)
 }
 
+/// What is wrong with a trial with a mutation, if anything is: without the second run.
+#[cfg(test)]
+fn finding(seed: u64, mutation: Mutation) -> Option<String> {
+    run(seed, Some(mutation), false).0.err()
+}
+
 fn run(seed: u64, mutation: Option<Mutation>, is_traced: bool) -> (Result<Summary, String>, String) {
     let plan = Plan::of(seed);
     let planned = if is_traced { format!("{plan:#?}\n") } else { String::new() };

@@ -164,10 +164,14 @@ impl Incoming for UdpIncoming {
         let opened = link.and_then(|link| {
             let settings = self.options.settings(link.window());
             let id = super::random()?;
-            Ok::<Box<dyn Port>, Error>(match &self.options.fault {
-                None => Box::new(accept(link, &settings, id, &answering, own, deadline)?),
-                Some(bad) => Box::new(accept(FaultLink::new(link, bad, 1)?, &settings, id, &answering, own, deadline)?),
-            })
+            match &self.options.fault {
+                None => {
+                    accept(link, &settings, id, &answering, own, deadline).map(|port| Box::new(port) as Box<dyn Port>)
+                }
+                // Another number than the peer's: what it loses is another part.
+                Some(fault) => accept(FaultLink::new(link, fault, 1)?, &settings, id, &answering, own, deadline)
+                    .map(|port| Box::new(port) as Box<dyn Port>),
+            }
         });
         if let Err(error) = &opened {
             self.shared.reject(self.from, &answering, &error.to_string());

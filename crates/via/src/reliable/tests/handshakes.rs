@@ -35,11 +35,11 @@ fn requests_are_repeated_ever_more_seldom() {
 
 #[test]
 fn what_does_not_fit_a_request_is_told_at_once() {
-    let private = Offer { private: vec![0; 257], ..offer(ReliableDelivery) };
+    let private = Offer { private: vec![0; Offer::PRIVATE_MAX + 1], ..offer(ReliableDelivery) };
     assert!(Requesting::new(&Settings::default(), 5, "here", &private).is_err());
     let long = "x".repeat(257);
     assert!(Requesting::new(&Settings::default(), 5, &long, &offer(ReliableDelivery)).is_err());
-    let (most, private) = ("x".repeat(256), Offer { private: vec![1; 256], ..offer(ReliableDelivery) });
+    let (most, private) = ("x".repeat(256), Offer { private: vec![1; Offer::PRIVATE_MAX], ..offer(ReliableDelivery) });
     let mut requesting = Requesting::new(&Settings::default(), 5, &most, &private).unwrap();
     let answering = Answering::from_datagram(requesting.transmit(0).unwrap()).unwrap();
     assert_eq!((answering.discriminator(), answering.offer()), (&*most, &private));

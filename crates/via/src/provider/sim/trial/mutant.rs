@@ -25,8 +25,8 @@ pub enum Mutation {
     Repetition,
     /// A port completes what it should send before it does.
     Haste,
-    /// A port completes nothing.
-    Sloth,
+    /// The network lets signs of life through, and no data.
+    Famine,
     /// A port says that a send was done which was flushed.
     Lie,
     /// A port ends connections for no reason.
@@ -42,20 +42,23 @@ impl Mutation {
         Self::Loss,
         Self::Repetition,
         Self::Haste,
-        Self::Sloth,
+        Self::Famine,
         Self::Lie,
         Self::Whim,
     ];
 
     /// Whether it is the network's.
     pub(super) fn is_of_network(self) -> bool {
-        matches!(self, Self::Payload | Self::Immediate | Self::Acknowledgement)
+        matches!(self, Self::Payload | Self::Immediate | Self::Acknowledgement | Self::Famine)
     }
 
     /// A datagram as the network forges it, now and then.
     pub(super) fn forge(self, random: &mut Random, datagram: &[u8]) -> Option<Vec<u8>> {
         let (mut header, mut body) = packet::parse(datagram).ok()?;
         let mut forged_payload;
+        if self == Self::Famine {
+            return matches!(body, Body::Data(..)).then(|| vec![0]);
+        }
         if random.below(4) > 0 {
             return None;
         }
@@ -149,9 +152,7 @@ impl Sink for MutantSink<'_> {
     }
 
     fn complete(&mut self, status: Status, transferred: u32) {
-        if self.mutation != Mutation::Sloth {
-            self.inner.complete(status, transferred);
-        }
+        self.inner.complete(status, transferred);
     }
 
     fn receives(&self) -> usize {

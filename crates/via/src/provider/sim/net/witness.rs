@@ -1,0 +1,111 @@
+//! What trials want of the network beyond carrying datagrams: a trace, datagrams that come again, and forgeries.
+
+use super::{Net, State};
+use crate::reliable::packet::{self, Body};
+use crate::wrap::Counts;
+use std::collections::VecDeque;
+use std::fmt::Write as _;
+
+/// What is kept and done for the sake of trials.
+#[derive(Default)]
+pub(super) struct Witness {
+    // The latest datagrams, with the end that sent each, and how many at most.
+    pub(super) ghosts: VecDeque<(usize, Vec<u8>)>,
+    pub(super) ghosts_max: usize,
+    pub(super) trace: Option<String>,
+    pub(super) forger: Option<Forger>,
+    complaint: Option<&'static str>,
+}
+
+/// Makes another datagram of one, if it likes.
+pub(in crate::provider::sim) type Forger = Box<dyn FnMut(&[u8]) -> Option<Vec<u8>> + Send>;
+
+impl std::fmt::Debug for Witness {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Witness").field("complaint", &self.complaint).finish_non_exhaustive()
+    }
+}
+
+impl Net {
+    /// Remembers so many datagrams for [`Self::ghost`], and notes everything if it is wanted.
+    pub(in crate::provider::sim) fn remember(&self, ghosts: usize, is_traced: bool) {
+        let mut state = self.state();
+        state.witness.ghosts_max = ghosts;
+        state.witness.trace = is_traced.then(String::new);
+    }
+
+    /// Lets a forger have a look at every datagram.
+    pub(in crate::provider::sim) fn forge_with(&self, forger: Forger) {
+        self.state().witness.forger = Some(forger);
+    }
+
+    /// Sends one of the latest datagrams once more, of whichever connection it was.
+    pub(in crate::provider::sim) fn ghost(&self, wire: u64, pick: u64) {
+        let mut guard = self.state();
+        let state = &mut *guard;
+        let index = pick.checked_rem(state.witness.ghosts.len() as u64);
+        let Some((end, datagram)) = index.and_then(|index| state.witness.ghosts.get(index as usize)) else { return };
+        if let Some(wire) = state.wires.get_mut(&wire) {
+            wire.channels[*end].offer(state.now, datagram);
+        }
+        let (end, length) = (*end, datagram.len());
+        state.note(|| format!("{end} -> a ghost of {length} bytes"));
+    }
+
+    /// Notes something in the trace.
+    pub(in crate::provider::sim) fn note(&self, text: &str) {
+        self.state().note(|| text.to_owned());
+    }
+
+    pub(in crate::provider::sim) fn trace(&self) -> String {
+        self.state().witness.trace.clone().unwrap_or_default()
+    }
+
+    /// An end breaks the rules of ends.
+    pub(in crate::provider::sim) fn complain(&self, what: &'static str) {
+        self.state().witness.complaint = Some(what);
+    }
+
+    pub(in crate::provider::sim) fn complaint(&self) -> Option<&'static str> {
+        self.state().witness.complaint
+    }
+}
+
+impl State {
+    pub(super) fn note(&mut self, text: impl FnOnce() -> String) {
+        if let Some(trace) = &mut self.witness.trace {
+            let micros = self.now.as_nanos() as f64 / 1000.0;
+            // Strings take everything.
+            let _ = writeln!(trace, "{micros:>14.3} us {}", text());
+        }
+    }
+}
+
+/// What a datagram is, for traces.
+pub(super) fn describe(datagram: &[u8]) -> String {
+    match packet::parse(datagram) {
+        Ok((header, Body::Data(data, payload))) => {
+            let (action, operation, place) = (data.action, data.operation, data.offset);
+            let (number, ack, total) = (header.number, header.ack, data.total);
+            let length = payload.len();
+            format!("packet {number}: {action:?} of operation {operation}, {length} at {place} of {total}, ack {ack}")
+        }
+        Ok((header, body)) => format!("{body:?}, ack {}", header.ack),
+        Err(why) => format!("{why:?}"),
+    }
+}
+
+/// What the network did to a datagram, for traces.
+pub(super) fn fate(before: Counts, after: Counts) -> String {
+    let fates = [
+        (before.refused, after.refused, "no room"),
+        (before.lost, after.lost, "lost"),
+        (before.cut, after.cut, "cut off"),
+        (before.overflowed, after.overflowed, "too many"),
+        (before.duplicated, after.duplicated, "doubled"),
+        (before.reordered, after.reordered, "held back"),
+        (before.corrupted, after.corrupted, "damaged"),
+        (before.truncated, after.truncated, "cut short"),
+    ];
+    fates.iter().filter(|(before, after, _)| after > before).map(|(_, _, name)| format!("  ({name})")).collect()
+}
