@@ -158,6 +158,19 @@ fn a_peer_that_exits_without_a_word_is_silent_and_one_that_disconnects_is_not() 
     assert_eq!(end_of("leave", Waiting::Block, false).0, State::Broken(Ended::ByPeer));
 }
 
+/// Waits until none of a process's threads runs any more.
+fn await_stop(pid: u32) {
+    let is_stopped = |task: std::fs::DirEntry| {
+        let stat = std::fs::read_to_string(task.path().join("stat")).unwrap();
+        stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('T'))
+    };
+    let deadline = SOON.start();
+    while !std::fs::read_dir(format!("/proc/{pid}/task")).unwrap().all(|task| is_stopped(task.unwrap())) {
+        assert!(!deadline.is_over(), "it goes on");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
 #[test]
 fn what_a_killed_peer_had_not_taken_is_lost_and_the_rest_flushed() {
     let (_place, mut process, mut one, handle) = start("hold", Waiting::Block);
@@ -172,6 +185,7 @@ fn what_a_killed_peer_had_not_taken_is_lost_and_the_rest_flushed() {
         rustix::process::Signal::STOP,
     )
     .unwrap();
+    await_stop(process.0.id());
     for _ in 0..3 {
         one.post_send(0, 8);
     }
