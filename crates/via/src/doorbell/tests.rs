@@ -1,231 +1,235 @@
-//! Every interleaving of a sender and a receiver, with the futex as the kernel has it: a wait compares and sleeps in one step.
+//! The protocol of the doorbell, in a model.
 
-use super::{end_sleep, must_ring, prepare_sleep};
-use loom::sync::atomic::{AtomicU32, Ordering};
-use loom::sync::{Arc, Condvar, Mutex};
-use loom::thread;
+mod loom_model {
+    //! Every interleaving of a sender and a receiver, with the futex as the kernel has it: a wait compares and sleeps in one step.
 
-#[derive(Default)]
-struct Words {
-    sequence: AtomicU32,
-    payload: AtomicU32,
-    sleeps: AtomicU32,
-    bell: AtomicU32,
-    futex: Mutex<()>,
-    woken: Condvar,
-}
+    use super::super::{begin_sleep, end_sleep, must_call, must_ring, prepare_sleep};
+    use loom::sync::atomic::{AtomicU32, Ordering};
+    use loom::sync::{Arc, Condvar, Mutex};
+    use loom::thread;
 
-impl Words {
-    fn wait(&self, value: u32) {
-        let guard = self.futex.lock().unwrap();
-        if self.bell.load(Ordering::SeqCst) == value {
-            drop(self.woken.wait(guard).unwrap());
-        }
+    #[derive(Default)]
+    struct Words {
+        sequence: AtomicU32,
+        payload: AtomicU32,
+        sleeps: AtomicU32,
+        bell: AtomicU32,
+        futex: Mutex<()>,
+        woken: Condvar,
     }
 
-    fn wake(&self) {
-        let _guard = self.futex.lock().unwrap();
-        self.woken.notify_all();
-    }
-
-    /// Publishes a message as `Tx` does.
-    fn send(&self, number: u32, ring: impl Fn(&AtomicU32, &AtomicU32) -> bool) {
-        self.payload.store(number * 10, Ordering::Relaxed);
-        self.sequence.store(number, Ordering::Release);
-        if ring(&self.sleeps, &self.bell) {
-            self.wake();
-        }
-    }
-
-    /// Waits as a receiver does that sleeps at once; a lost wake-up makes the model stand still, which loom reports.
-    fn receive(&self, number: u32) -> u32 {
-        while self.sequence.load(Ordering::Acquire) != number {
-            let bell = prepare_sleep(&self.sleeps, &self.bell);
-            if self.sequence.load(Ordering::Acquire) != number {
-                self.wait(bell);
+    impl Words {
+        fn wait(&self, value: u32) {
+            let guard = self.futex.lock().unwrap();
+            if self.bell.load(Ordering::SeqCst) == value {
+                drop(self.woken.wait(guard).unwrap());
             }
-            end_sleep(&self.sleeps);
         }
-        self.payload.load(Ordering::Relaxed)
-    }
-}
 
-fn one_message(ring: impl Fn(&AtomicU32, &AtomicU32) -> bool + Copy + Send + Sync + 'static) {
-    loom::model(move || {
-        let words = Arc::new(Words::default());
-        let sender = {
-            let words = Arc::clone(&words);
-            thread::spawn(move || words.send(1, ring))
-        };
-        assert_eq!(words.receive(1), 10);
-        sender.join().unwrap();
-    });
-}
+        fn wake(&self) {
+            let _guard = self.futex.lock().unwrap();
+            self.woken.notify_all();
+        }
 
-#[test]
-fn no_wake_up_is_lost_and_payload_comes_before_sequence() {
-    one_message(must_ring);
-}
+        /// Publishes a message as `Tx` does.
+        fn send(&self, number: u32, ring: impl Fn(&AtomicU32, &AtomicU32) -> bool) {
+            self.payload.store(number * 10, Ordering::Relaxed);
+            self.sequence.store(number, Ordering::Release);
+            if ring(&self.sleeps, &self.bell) {
+                self.wake();
+            }
+        }
 
-#[test]
-fn a_conversation_goes_on() {
-    loom::model(|| {
-        let (there, back) = (Arc::new(Words::default()), Arc::new(Words::default()));
-        let server = {
-            let (there, back) = (Arc::clone(&there), Arc::clone(&back));
-            thread::spawn(move || {
-                assert_eq!(there.receive(1), 10);
-                back.send(1, must_ring);
-            })
-        };
-        there.send(1, must_ring);
-        assert_eq!(back.receive(1), 10);
-        server.join().unwrap();
-    });
-}
-
-/// Whether a receiver that is about to sleep when it should not is rung out of it.
-fn nobody_sleeps_through(send: impl Fn(&Words) + Copy + Send + Sync + 'static) {
-    loom::model(move || {
-        let words = Arc::new(Words::default());
-        let sender = {
-            let words = Arc::clone(&words);
-            thread::spawn(move || send(&words))
-        };
-        let bell = prepare_sleep(&words.sleeps, &words.bell);
-        let sleeps = words.sequence.load(Ordering::Acquire) != 1;
-        sender.join().unwrap();
-        assert!(!sleeps || words.bell.load(Ordering::SeqCst) != bell, "a wake-up was lost");
-    });
-}
-
-#[test]
-fn publishing_before_looking_rings_every_sleeper() {
-    nobody_sleeps_through(|words| words.send(1, must_ring));
-}
-
-/// The model must be able to fail: a sender that looks at the flag before it publishes loses wake-ups.
-#[test]
-#[should_panic(expected = "a wake-up was lost")]
-fn looking_before_publishing_is_found_out() {
-    nobody_sleeps_through(|words| {
-        must_ring(&words.sleeps, &words.bell);
-        words.sequence.store(1, Ordering::Release);
-    });
-}
-
-/// Two threads that sleep on one connection until its socket is readable. Whoever wakes takes the call away and looks for
-/// messages, in turn.
-#[derive(Default)]
-struct Called {
-    published: AtomicU32,
-    sleeps: AtomicU32,
-    // Calls on the socket.
-    socket: Mutex<u32>,
-    readable: Condvar,
-    // Messages taken, the number of the latest sleep, and how many threads sleep; under the lock of the VI.
-    vi: Mutex<(u32, u32, u32)>,
-}
-
-impl Called {
-    fn send(&self, number: u32, called: &mut u32, ring: impl Fn(&AtomicU32, &mut u32) -> bool) {
-        self.published.store(number, Ordering::Release);
-        if ring(&self.sleeps, called) {
-            *self.socket.lock().unwrap() += 1;
-            self.readable.notify_all();
+        /// Waits as a receiver does that sleeps at once; a lost wake-up makes the model stand still, which loom reports.
+        fn receive(&self, number: u32) -> u32 {
+            while self.sequence.load(Ordering::Acquire) != number {
+                let bell = prepare_sleep(&self.sleeps, &self.bell);
+                if self.sequence.load(Ordering::Acquire) != number {
+                    self.wait(bell);
+                }
+                end_sleep(&self.sleeps);
+            }
+            self.payload.load(Ordering::Relaxed)
         }
     }
 
-    fn raise(&self, number: &mut u32) {
-        *number += 1;
-        super::begin_sleep(&self.sleeps, *number);
+    fn one_message(ring: impl Fn(&AtomicU32, &AtomicU32) -> bool + Copy + Send + Sync + 'static) {
+        loom::model(move || {
+            let words = Arc::new(Words::default());
+            let sender = {
+                let words = Arc::clone(&words);
+                thread::spawn(move || words.send(1, ring))
+            };
+            assert_eq!(words.receive(1), 10);
+            sender.join().unwrap();
+        });
     }
 
-    /// What a port does when it is called: takes the calls off the socket, raises the flag anew for those who still sleep, and
-    /// takes the messages.
-    fn progress(&self, renews: bool) -> u32 {
-        let mut vi = self.vi.lock().unwrap();
-        let was_called = std::mem::take(&mut *self.socket.lock().unwrap()) > 0;
-        if was_called && vi.2 > 0 && renews {
-            self.raise(&mut vi.1);
+    #[test]
+    fn no_wake_up_is_lost_and_payload_comes_before_sequence() {
+        one_message(must_ring);
+    }
+
+    #[test]
+    fn a_conversation_goes_on() {
+        loom::model(|| {
+            let (there, back) = (Arc::new(Words::default()), Arc::new(Words::default()));
+            let server = {
+                let (there, back) = (Arc::clone(&there), Arc::clone(&back));
+                thread::spawn(move || {
+                    assert_eq!(there.receive(1), 10);
+                    back.send(1, must_ring);
+                })
+            };
+            there.send(1, must_ring);
+            assert_eq!(back.receive(1), 10);
+            server.join().unwrap();
+        });
+    }
+
+    /// Whether a receiver that is about to sleep when it should not is rung out of it.
+    fn nobody_sleeps_through(send: impl Fn(&Words) + Copy + Send + Sync + 'static) {
+        loom::model(move || {
+            let words = Arc::new(Words::default());
+            let sender = {
+                let words = Arc::clone(&words);
+                thread::spawn(move || send(&words))
+            };
+            let bell = prepare_sleep(&words.sleeps, &words.bell);
+            let sleeps = words.sequence.load(Ordering::Acquire) != 1;
+            sender.join().unwrap();
+            assert!(!sleeps || words.bell.load(Ordering::SeqCst) != bell, "a wake-up was lost");
+        });
+    }
+
+    #[test]
+    fn publishing_before_looking_rings_every_sleeper() {
+        nobody_sleeps_through(|words| words.send(1, must_ring));
+    }
+
+    /// The model must be able to fail: a sender that looks at the flag before it publishes loses wake-ups.
+    #[test]
+    #[should_panic(expected = "a wake-up was lost")]
+    fn looking_before_publishing_is_found_out() {
+        nobody_sleeps_through(|words| {
+            must_ring(&words.sleeps, &words.bell);
+            words.sequence.store(1, Ordering::Release);
+        });
+    }
+
+    /// Two threads that sleep on one connection until its socket is readable. Whoever wakes takes the call away and looks for
+    /// messages, in turn.
+    #[derive(Default)]
+    struct Called {
+        published: AtomicU32,
+        sleeps: AtomicU32,
+        // Calls on the socket.
+        socket: Mutex<u32>,
+        readable: Condvar,
+        // Messages taken, the number of the latest sleep, and how many threads sleep; under the lock of the VI.
+        vi: Mutex<(u32, u32, u32)>,
+    }
+
+    impl Called {
+        fn send(&self, number: u32, called: &mut u32, ring: impl Fn(&AtomicU32, &mut u32) -> bool) {
+            self.published.store(number, Ordering::Release);
+            if ring(&self.sleeps, called) {
+                *self.socket.lock().unwrap() += 1;
+                self.readable.notify_all();
+            }
         }
-        vi.0 = self.published.load(Ordering::Acquire);
-        vi.0
-    }
 
-    /// A thread that sleeps until a call is there, as long as this message has not come.
-    fn receive(&self, number: u32) {
-        while self.progress(true) < number {
+        fn raise(&self, number: &mut u32) {
+            *number += 1;
+            begin_sleep(&self.sleeps, *number);
+        }
+
+        /// What a port does when it is called: takes the calls off the socket, raises the flag anew for those who still sleep, and
+        /// takes the messages.
+        fn progress(&self, renews: bool) -> u32 {
             let mut vi = self.vi.lock().unwrap();
-            self.raise(&mut vi.1);
-            let is_there = self.published.load(Ordering::Acquire) >= number;
-            vi.2 += u32::from(!is_there);
-            drop(vi);
-            if !is_there {
-                let mut socket = self.socket.lock().unwrap();
-                while *socket == 0 {
-                    socket = self.readable.wait(socket).unwrap();
-                }
-                drop(socket);
+            let was_called = std::mem::take(&mut *self.socket.lock().unwrap()) > 0;
+            if was_called && vi.2 > 0 && renews {
+                self.raise(&mut vi.1);
+            }
+            vi.0 = self.published.load(Ordering::Acquire);
+            vi.0
+        }
+
+        /// A thread that sleeps until a call is there, as long as this message has not come.
+        fn receive(&self, number: u32) {
+            while self.progress(true) < number {
                 let mut vi = self.vi.lock().unwrap();
-                vi.2 -= 1;
-                if vi.2 == 0 {
-                    end_sleep(&self.sleeps);
+                self.raise(&mut vi.1);
+                let is_there = self.published.load(Ordering::Acquire) >= number;
+                vi.2 += u32::from(!is_there);
+                drop(vi);
+                if !is_there {
+                    let mut socket = self.socket.lock().unwrap();
+                    while *socket == 0 {
+                        socket = self.readable.wait(socket).unwrap();
+                    }
+                    drop(socket);
+                    let mut vi = self.vi.lock().unwrap();
+                    vi.2 -= 1;
+                    if vi.2 == 0 {
+                        end_sleep(&self.sleeps);
+                    }
                 }
             }
         }
     }
-}
 
-#[test]
-fn one_call_a_sleep_is_enough() {
-    loom::model(|| {
-        let words = Arc::new(Called::default());
-        let sender = {
-            let words = Arc::clone(&words);
-            thread::spawn(move || {
-                let mut called = 0;
-                words.send(1, &mut called, super::must_call);
-                words.send(2, &mut called, super::must_call);
-            })
-        };
-        words.receive(1);
-        words.receive(2);
-        sender.join().unwrap();
-    });
-}
+    #[test]
+    fn one_call_a_sleep_is_enough() {
+        loom::model(|| {
+            let words = Arc::new(Called::default());
+            let sender = {
+                let words = Arc::clone(&words);
+                thread::spawn(move || {
+                    let mut called = 0;
+                    words.send(1, &mut called, must_call);
+                    words.send(2, &mut called, must_call);
+                })
+            };
+            words.receive(1);
+            words.receive(2);
+            sender.join().unwrap();
+        });
+    }
 
-/// Another thread sleeps, too, and the one that wakes takes the call away. The other one's next message calls again.
-fn somebody_else_takes_the_call(renews: bool) {
-    loom::model(move || {
-        let words = Arc::new(Called::default());
-        {
-            let mut vi = words.vi.lock().unwrap();
-            words.raise(&mut vi.1);
-            vi.2 = 2;
-        }
-        let sender = {
-            let words = Arc::clone(&words);
-            thread::spawn(move || {
-                let mut called = 0;
-                words.send(1, &mut called, super::must_call);
-                words.send(2, &mut called, super::must_call);
-            })
-        };
-        let taken = words.progress(renews);
-        sender.join().unwrap();
-        let calls = *words.socket.lock().unwrap();
-        assert!(taken == 2 || calls > 0, "a call was lost");
-    });
-}
+    /// Another thread sleeps, too, and the one that wakes takes the call away. The other one's next message calls again.
+    fn somebody_else_takes_the_call(renews: bool) {
+        loom::model(move || {
+            let words = Arc::new(Called::default());
+            {
+                let mut vi = words.vi.lock().unwrap();
+                words.raise(&mut vi.1);
+                vi.2 = 2;
+            }
+            let sender = {
+                let words = Arc::clone(&words);
+                thread::spawn(move || {
+                    let mut called = 0;
+                    words.send(1, &mut called, must_call);
+                    words.send(2, &mut called, must_call);
+                })
+            };
+            let taken = words.progress(renews);
+            sender.join().unwrap();
+            let calls = *words.socket.lock().unwrap();
+            assert!(taken == 2 || calls > 0, "a call was lost");
+        });
+    }
 
-#[test]
-fn who_still_sleeps_is_called_again() {
-    somebody_else_takes_the_call(true);
-}
+    #[test]
+    fn who_still_sleeps_is_called_again() {
+        somebody_else_takes_the_call(true);
+    }
 
-#[test]
-#[should_panic(expected = "a call was lost")]
-fn a_call_that_is_taken_away_from_others_is_found_out() {
-    somebody_else_takes_the_call(false);
+    #[test]
+    #[should_panic(expected = "a call was lost")]
+    fn a_call_that_is_taken_away_from_others_is_found_out() {
+        somebody_else_takes_the_call(false);
+    }
 }
