@@ -72,4 +72,4 @@ pub fn begin_sleep(own_sleeps: &AtomicU32, number: u32) {
 }
 
 #[cfg(all(test, loom))]
-mod loom_model;
+mod tests;
