@@ -60,12 +60,12 @@ fn both_sides_learn_what_the_other_tells_and_settle_on_the_smaller_size() {
     std::thread::scope(|scope| {
         scope.spawn(|| {
             let request = listener.wait(SOON).unwrap();
-            assert_eq!(request.private(), [7; 256]);
+            assert_eq!(request.private(), [7; 240]);
             assert_eq!(request.reliability(), Reliability::ReliableDelivery);
             assert_eq!(request.peer(), format!("process {}", std::process::id()));
             request.accept(&mut other, b"welcome", SOON).unwrap();
         });
-        assert_eq!(one.request("talk", &[7; 256], SOON).unwrap(), b"welcome");
+        assert_eq!(one.request("talk", &[7; 240], SOON).unwrap(), b"welcome");
     });
     assert_eq!((one.max_transfer(), other.max_transfer()), (3000, 3000));
 }
