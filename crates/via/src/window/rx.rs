@@ -28,6 +28,8 @@ pub struct Rx {
     budget: SpinBudget,
     area: ReceiveArea,
     sleeps: u64,
+    // Whether the carrier has to fetch the peer's messages: asked once.
+    is_remote: bool,
     wire: Arc<Wire>,
 }
 
@@ -69,7 +71,8 @@ impl Rx {
             // SAFETY: a segment with its area in it is longer than AREA, and `wire` keeps it mapped.
             unsafe { wire.peer.behind(AREA) }
         });
-        Self { start, next: 1, budget, area: ReceiveArea::new(area, limit), sleeps: 0, wire }
+        let is_remote = wire.carrier.is_remote();
+        Self { start, next: 1, budget, area: ReceiveArea::new(area, limit), sleeps: 0, is_remote, wire }
     }
 
     pub(super) fn count(&self, counters: &mut Counters) {
@@ -162,7 +165,7 @@ impl Rx {
     /// Out of line, and with a result that fits two registers: this is where a call spends its time.
     #[inline(never)]
     fn await_slot(&mut self, limit: impl Limit) -> Result<u64, Box<Error>> {
-        if self.wire.carrier.is_remote() {
+        if self.is_remote {
             return Ok(self.await_remote(limit)?);
         }
         let budget = self.budget.polls();
@@ -211,6 +214,8 @@ impl Rx {
     }
 
     /// The same where the peer's messages have to be fetched: each look costs what some tens of looks at memory cost.
+    #[cold]
+    #[inline(never)]
     fn await_remote(&mut self, limit: impl Limit) -> Result<u64, Error> {
         let budget = self.budget.polls().map(|polls| polls / POLLS_PER_FETCH);
         let mut deadline = None;
