@@ -62,6 +62,11 @@ pub(crate) fn endpoint_of(oxid: u64) -> String {
     format!("oxid-{oxid:016x}")
 }
 
+/// How processes of this host get to an endpoint in the directory.
+pub(crate) fn local_binding(endpoint: impl Into<String>) -> StringBinding {
+    StringBinding::new(ProtocolSequence::ViShm, endpoint, "")
+}
+
 /// The options of a link's own connection: it is seldom used, and not by who measures latency.
 fn for_home(options: &Options) -> Options {
     Options { waiting: Waiting::Adaptive, quiet: true, ..options.clone() }
@@ -126,7 +131,7 @@ impl Link {
     /// How to get to it.
     pub(crate) fn binding(&self) -> StringBinding {
         match &self.address {
-            Address::Name(endpoint) => StringBinding::new(ProtocolSequence::ViShm, endpoint, ""),
+            Address::Name(endpoint) => local_binding(endpoint),
             Address::Binding(binding) => binding.clone(),
         }
     }

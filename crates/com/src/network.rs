@@ -103,24 +103,22 @@ impl Network {
     /// How a peer reaches this process, which is `local` to it. Where nobody has said what to listen on, the process listens on a
     /// port of the system's choice: a peer that has a reference must be able to call.
     pub(crate) fn bindings(&self, runtime: &'static Runtime, local: &str) -> Vec<StringBinding> {
-        let serves = |heard: &StringBinding| ANY.contains(&heard.address.as_str()) || heard.address == local;
-        let heard: Vec<_> = Self::lock(&self.heard).iter().filter(|heard| serves(heard)).cloned().collect();
-        let mut heard = if heard.is_empty() {
-            let protocols: Vec<_> =
-                Self::lock(&self.nics).iter().map(|nic| (nic.protocol, nic.options.clone())).collect();
-            let fresh = protocols.into_iter().map(|(protocol, options)| {
-                let any = if local.contains(':') { "::" } else { "0.0.0.0" };
-                self.listen(runtime, StringBinding { options, ..StringBinding::new(protocol, any, "0") })
-            });
-            // Without one the peer learns at its first call that this process cannot be reached.
-            fresh.flatten().collect()
-        } else {
+        let heard = |network: &Self| {
+            let mut heard = network.heard(Some(local));
+            heard.retain(|binding| binding.address == local);
             heard
         };
-        for binding in &mut heard {
-            local.clone_into(&mut binding.address);
+        let known = heard(self);
+        if !known.is_empty() {
+            return known;
         }
-        heard
+        let protocols: Vec<_> = Self::lock(&self.nics).iter().map(|nic| (nic.protocol, nic.options.clone())).collect();
+        let any = if local.contains(':') { "::" } else { "0.0.0.0" };
+        for (protocol, options) in protocols {
+            // Without one the peer learns at its first call that this process cannot be reached.
+            let _ = self.listen(runtime, StringBinding { options, ..StringBinding::new(protocol, any, "0") });
+        }
+        heard(self)
     }
 
     /// The bindings that are listened on, for somebody to whom this process is `local`.

@@ -5,7 +5,7 @@ pub(crate) mod janitor;
 use crate::agile::Agile;
 use crate::error::{Error, Result, code};
 use crate::exports::{Client, Exports};
-use crate::link::{Address, Link, endpoint_of};
+use crate::link::{Address, Link, endpoint_of, local_binding};
 use crate::network::{self, Network};
 use crate::objref::ObjRef;
 use crate::proxy::{import, look_behind};
@@ -248,7 +248,7 @@ impl Runtime {
 
     /// How a peer reaches this process.
     fn bindings_for(&'static self, client: u64) -> Vec<StringBinding> {
-        let mut bindings = vec![StringBinding::new(ProtocolSequence::ViShm, endpoint_of(self.oxid), "")];
+        let mut bindings = vec![local_binding(endpoint_of(self.oxid))];
         if let Some(local) = self.local_to(client) {
             bindings.extend(self.network.bindings(self, &local));
         }
@@ -294,8 +294,7 @@ impl Runtime {
     /// How this process is reached: a string binding on each line, the best first.
     pub(crate) fn list_bindings(&self, client: u64) -> String {
         let local = self.local_to(client);
-        let shm = StringBinding::new(ProtocolSequence::ViShm, endpoint_of(self.oxid), "");
-        let mut bindings = vec![shm];
+        let mut bindings = vec![local_binding(endpoint_of(self.oxid))];
         bindings.extend(self.network.heard(local.as_deref()));
         in_order(&bindings).map(|binding| format!("{binding}\n")).collect()
     }
@@ -411,7 +410,8 @@ pub fn export<I: Remote>(name: &str, object: I) -> Result<Export> {
 
 /// Connects to the object that a process of this host exports by a name, or that a string binding names.
 ///
-/// A string binding is `ncacn_vi_udp:host[port,name=NAME]`; the name may be left out where the process exports only one. In the process that exports it the result is the object itself.
+/// A string binding is `ncacn_vi_udp:host[port,name=NAME]`; the name may be left out where the process exports only one. In
+/// the process that exports it the result is the object itself.
 ///
 /// # Errors
 ///

@@ -12,13 +12,17 @@ use crate::system;
 use obvia_rpc::object_table::Cached;
 use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::{ServerCall, Service, TargetId, serve};
-use obvia_via::provider::shm::{Incoming, Listener};
+use obvia_via::provider::shm::Listener;
 use obvia_via::window::{self, Alarm, Peer, Window};
 use obvia_via::{Deadline, Error as ViError, Nic};
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 use windows_core::IUnknown;
+
+/// How long a listener that failed is left alone.
+const BREATHER: Duration = Duration::from_millis(50);
 
 /// The processes that are connected, and how many connections each has.
 #[derive(Default)]
@@ -94,22 +98,15 @@ pub(crate) fn accept_on(runtime: &'static Runtime, listener: Arc<Listener>) -> R
     let accept = move || {
         loop {
             match listener.accept(Deadline::after_secs(3600)) {
-                Ok(incoming) => start_service(runtime, incoming),
+                Ok(incoming) => start_service(runtime, move || incoming.complete(&runtime.options()).ok()),
                 Err(ViError::TimedOut) => {}
                 Err(ViError::Cancelled) => return,
                 // Out of file descriptors, most likely: the peers in the queue wait until some are free.
-                Err(_) => std::thread::sleep(std::time::Duration::from_millis(50)),
+                Err(_) => std::thread::sleep(BREATHER),
             }
         }
     };
-    std::thread::Builder::new().name("obvia-accept".to_owned()).spawn(accept).map_err(|error| {
-        crate::Error::new(crate::code::E_OUTOFMEMORY, format!("starting a thread to accept connections: {error}"))
-    })?;
-    Ok(())
-}
-
-fn start_service(runtime: &'static Runtime, incoming: Incoming) {
-    start_thread(runtime, move || incoming.complete(&runtime.options()).ok());
+    start_accepting(accept)
 }
 
 /// Accepts connections over a network as long as the process lives.
@@ -119,15 +116,19 @@ pub(crate) fn accept_from(runtime: &'static Runtime, nic: Nic, mut listener: obv
             match listener.wait(Deadline::after_secs(3600)) {
                 Ok(request) => {
                     let nic = nic.clone();
-                    start_thread(runtime, move || {
+                    start_service(runtime, move || {
                         window::accept(&nic, request, &runtime.options(), Deadline::after_secs(5)).ok()
                     });
                 }
                 Err(ViError::TimedOut) => {}
-                Err(_) => std::thread::sleep(std::time::Duration::from_millis(50)),
+                Err(_) => std::thread::sleep(BREATHER),
             }
         }
     };
+    start_accepting(accept)
+}
+
+fn start_accepting(accept: impl FnOnce() + Send + 'static) -> Result<()> {
     std::thread::Builder::new().name("obvia-accept".to_owned()).spawn(accept).map_err(|error| {
         crate::Error::new(crate::code::E_OUTOFMEMORY, format!("starting a thread to accept connections: {error}"))
     })?;
@@ -135,7 +136,7 @@ pub(crate) fn accept_from(runtime: &'static Runtime, nic: Nic, mut listener: obv
 }
 
 /// Serves the connection that `complete` makes, on a thread of its own: a peer that greets slowly holds up nobody else.
-fn start_thread(runtime: &'static Runtime, complete: impl FnOnce() -> Option<Window> + Send + 'static) {
+fn start_service(runtime: &'static Runtime, complete: impl FnOnce() -> Option<Window> + Send + 'static) {
     let serve = move || {
         // A peer that does not get through the greeting has no connection to lose.
         let Some(mut window) = complete() else {
