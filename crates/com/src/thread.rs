@@ -141,6 +141,14 @@ struct Owned {
     oxid: u64,
     link: Weak<Link>,
     channel: Option<Channel>,
+    /// While it is lent the long way: see [`Lent::other`].
+    loan: Option<Loan>,
+}
+
+/// What a channel is lent for that is not the one used last.
+struct Loan {
+    /// What the call is registered with.
+    canceller: Option<Arc<CancelState>>,
 }
 
 impl Drop for Owned {
@@ -204,18 +212,14 @@ pub(crate) fn close_broken(error: &Error) {
 /// When the peer cannot be reached, or the thread's canceller was used.
 #[inline(always)]
 pub(crate) fn with_channel<R>(link: &Arc<Link>, work: impl FnOnce(&mut Channel) -> Result<R>) -> Result<R> {
-    let lent = match Lent::last(link) {
-        Some(lent) => lent,
-        None => Lent::other(link)?,
+    let mut lent = Lent::last(link);
+    let channel = match lent.channel() {
+        Some(channel) => channel,
+        None => lent.other(link)?,
     };
-    // In one place, so that it is compiled into the caller.
-    // SAFETY: by the invariant of `Lent` nobody else has it.
-    let outcome = match unsafe { &mut (*lent.owned).channel } {
-        Some(channel) => work(channel),
-        None => Err(crate::code::E_UNEXPECTED.into()),
-    };
+    let outcome = work(channel);
     if let Err(error) = &outcome
-        && lent.is_other
+        && lent.is_other()
     {
         link.note_failure(error);
     }
@@ -225,34 +229,41 @@ pub(crate) fn with_channel<R>(link: &Arc<Link>, work: impl FnOnce(&mut Channel) 
 /// A channel taken out of its place for a call; dropping this puts it back, also when the call panics. Taken out, not
 /// borrowed: what a call does may itself make calls on this thread.
 struct Lent {
-    // Invariant: a leaked box that nobody else finds.
+    // Invariant: null, or a leaked box that nobody else finds.
     owned: *mut Owned,
-    /// Whether it was not the channel used last.
-    is_other: bool,
-    /// What the call is registered with.
-    canceller: Option<Arc<CancelState>>,
 }
 
 impl Lent {
-    /// The channel used last, if it is of this link and works. Never in the scope of a canceller: see [`put_last`].
+    /// The channel used last, if it is of this link. Never in the scope of a canceller: see [`put_last`].
     #[inline(always)]
-    fn last(link: &Link) -> Option<Self> {
+    fn last(link: &Link) -> Self {
         let owned = LAST.with(|last| {
             if last.oxid.get() == link.oxid() { last.owned.replace(std::ptr::null_mut()) } else { std::ptr::null_mut() }
         });
-        if owned.is_null() {
-            return None;
-        }
-        let lent = Self { owned, is_other: false, canceller: None };
+        Self { owned }
+    }
+
+    /// The channel, if there is one and it works.
+    #[inline(always)]
+    fn channel(&mut self) -> Option<&mut Channel> {
         // SAFETY: by the invariant.
-        let works = unsafe { &(*owned).channel }.as_ref().is_some_and(|channel| !channel.is_broken());
-        works.then_some(lent)
+        let owned = unsafe { self.owned.as_mut() }?;
+        owned.channel.as_mut().filter(|channel| !channel.is_broken())
+    }
+
+    /// Whether it was not the channel used last.
+    #[inline(always)]
+    fn is_other(&self) -> bool {
+        // SAFETY: by the invariant.
+        unsafe { self.owned.as_ref() }.is_some_and(|owned| owned.loan.is_some())
     }
 
     /// Another channel of the link: one of this thread's, one of the link's pool, or a new one.
     #[cold]
     #[inline(never)]
-    fn other(link: &Arc<Link>) -> Result<Self> {
+    fn other(&mut self, link: &Arc<Link>) -> Result<&mut Channel> {
+        // What does not work goes back first: among the others it is found out.
+        drop(std::mem::replace(self, Self { owned: std::ptr::null_mut() }));
         let canceller = if CANCELLABLE.get() { CANCELLER.with_borrow(Clone::clone) } else { None };
         check(canceller.as_ref())?;
         let found = CHANNELS.with(|channels| {
@@ -263,21 +274,23 @@ impl Lent {
             Some(channels.swap_remove(at))
         });
         let found = found.filter(|owned| owned.channel.as_ref().is_some_and(|channel| !channel.is_closed()));
-        let owned = match found {
+        let mut owned = match found {
             Some(owned) => owned,
             None => Box::new(Owned {
                 oxid: link.oxid(),
                 link: Arc::downgrade(link),
                 channel: Some(link.take_channel(deadline())?),
+                loan: None,
             }),
         };
         if let (Some(state), Some(channel)) = (&canceller, &owned.channel) {
             state.set_waiting(Some(channel.alarm()));
         }
-        let lent = Self { owned: Box::into_raw(owned), is_other: true, canceller };
+        owned.loan = Some(Loan { canceller: canceller.clone() });
+        self.owned = Box::into_raw(owned);
         // Looked at after the alarm is in place, so that a cancel between the two rings it.
-        check(lent.canceller.as_ref())?;
-        Ok(lent)
+        check(canceller.as_ref())?;
+        self.channel().ok_or_else(|| crate::code::E_UNEXPECTED.into())
     }
 
     /// Puts another channel back where it belongs, or closes it.
@@ -286,7 +299,7 @@ impl Lent {
     fn put_back(&mut self) {
         // SAFETY: by the invariant; not used again.
         let mut owned = unsafe { Box::from_raw(self.owned) };
-        let canceller = self.canceller.take();
+        let canceller = owned.loan.take().and_then(|loan| loan.canceller);
         if let Some(state) = &canceller {
             state.set_waiting(None);
         }
@@ -302,7 +315,10 @@ impl Lent {
 impl Drop for Lent {
     #[inline(always)]
     fn drop(&mut self) {
-        if self.is_other {
+        if self.owned.is_null() {
+            return;
+        }
+        if self.is_other() {
             return self.put_back();
         }
         LAST.with(|last| {

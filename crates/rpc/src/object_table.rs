@@ -170,7 +170,7 @@ impl<T: Clone> Cached<T> {
         let fresh = self.removals == table.removals.load(Ordering::Acquire);
         let hit = matches!(self.places.get(index as usize), Some(Some((known, _))) if *known == generation);
         if !(fresh && hit) {
-            self.fetch(table, index, generation)?;
+            return self.fetch(table, index, generation);
         }
         match self.places.get(index as usize) {
             Some(Some((_, target))) => Ok(target),
@@ -179,7 +179,8 @@ impl<T: Clone> Cached<T> {
     }
 
     #[cold]
-    fn fetch(&mut self, table: &SharedTable<T>, index: u32, generation: u32) -> Result<(), LookUpError> {
+    #[inline(never)]
+    fn fetch(&mut self, table: &SharedTable<T>, index: u32, generation: u32) -> Result<&T, LookUpError> {
         self.purge(table);
         let target = table.get(index, generation)?;
         // The table has this index, so the cache need not be longer than the table is.
@@ -187,8 +188,8 @@ impl<T: Clone> Cached<T> {
         if self.places.len() <= at {
             self.places.resize_with(at + 1, || None);
         }
-        self.places[at] = Some((generation, target));
-        Ok(())
+        let (_, target) = self.places[at].insert((generation, target));
+        Ok(target)
     }
 
     /// Drops every clone whose target has been taken out of the table.

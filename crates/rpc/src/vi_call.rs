@@ -342,48 +342,55 @@ pub fn serve<S: Service>(window: &mut Window, service: &mut S) -> ViError {
             }
             Err(error) => return error,
         };
-        let header = message.header();
-        match header.kind {
-            Kind::Request | Kind::Oneway => {
-                let oneway = header.kind == Kind::Oneway;
-                if !oneway {
-                    // A caller has taken every earlier response before it calls again.
-                    window.tx.taken_all();
-                }
-                let mut call = ServerCall {
-                    opnum: header.opnum,
-                    frame: message.frame(),
-                    call_id: message.sequence(),
-                    oneway,
-                    in_area: false,
-                    tx: &mut window.tx,
-                };
-                match service.look_up(TargetId { index: header.first, generation: header.second }) {
-                    Ok(target) => S::invoke(target, &mut call),
-                    Err(status) => call.fault(status),
-                }
-                if oneway {
-                    window.rx.release();
-                }
-            }
-            Kind::Pdu => {
-                window.tx.taken_all();
-                let Some(answer) = service.answer_pdu(&private_copy(&message)) else {
-                    return ViError::Cancelled;
-                };
-                if let Err(error) = send_pdu(&mut window.tx, &answer) {
-                    return error;
-                }
-            }
-            // The call it names has been answered, or this thread would not be here.
-            Kind::Cancel => {
-                window.rx.release();
-                service.abandoned();
-            }
-            Kind::Response | Kind::Fault => {
-                return ViError::Violation(obvia_via::Violation::BadKind(header.kind as u8));
-            }
+        if message.header().kind == Kind::Request {
+            // A caller has taken every earlier response before it calls again.
+            window.tx.taken_all();
+            perform(service, &message, &mut window.tx, false);
+            continue;
         }
+        match answer_other(service, &message, &mut window.tx) {
+            // Nothing that the caller will see says that these messages were taken.
+            Ok(Answered::Silently) => window.rx.release(),
+            Ok(Answered::Aloud) => {}
+            Err(why) => return why,
+        }
+    }
+}
+
+/// Whether the peer learns from an answer that its message was taken.
+enum Answered {
+    Aloud,
+    Silently,
+}
+
+/// What to do about a message that is no request for an answer. An error ends the connection.
+#[inline(never)]
+fn answer_other<S: Service>(service: &mut S, message: &Message<'_>, tx: &mut Tx) -> Result<Answered, ViError> {
+    let kind = message.header().kind;
+    match kind {
+        Kind::Request | Kind::Oneway => perform(service, message, tx, kind == Kind::Oneway),
+        // The call it names has been answered, or this thread would not be here.
+        Kind::Cancel => service.abandoned(),
+        Kind::Pdu => {
+            tx.taken_all();
+            let answer = service.answer_pdu(&private_copy(message)).ok_or(ViError::Cancelled)?;
+            send_pdu(tx, &answer)?;
+            return Ok(Answered::Aloud);
+        }
+        Kind::Response | Kind::Fault => return Err(obvia_via::Violation::BadKind(kind as u8).into()),
+    }
+    Ok(Answered::Silently)
+}
+
+/// Calls the method that a message names, and answers.
+#[inline(always)]
+fn perform<S: Service>(service: &mut S, message: &Message<'_>, tx: &mut Tx, oneway: bool) {
+    let header = message.header();
+    let frame = message.frame();
+    let mut call = ServerCall { opnum: header.opnum, frame, call_id: message.sequence(), oneway, in_area: false, tx };
+    match service.look_up(TargetId { index: header.first, generation: header.second }) {
+        Ok(target) => S::invoke(target, &mut call),
+        Err(status) => call.fault(status),
     }
 }
 
