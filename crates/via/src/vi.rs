@@ -10,7 +10,7 @@ mod queues;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use core::{ViCore, poll_fds};
+pub(crate) use core::{Attention, ViCore, poll_fds};
 
 use crate::completion::CompletionQueue;
 use crate::descriptor::Descriptor;

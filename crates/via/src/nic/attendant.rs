@@ -1,14 +1,14 @@
 //! The thread that looks after VIs which nobody calls: acknowledgements and RDMA must go on while their owner computes.
 
 use crate::Deadline;
-use crate::vi::{ViCore, poll_fds};
+use crate::vi::{Attention, ViCore, poll_fds};
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-/// How often VIs are looked at that somebody called lately: that is how soon one is noticed that nobody calls any more.
+/// What to do when no time could be told.
 const TICK: Duration = Duration::from_millis(2);
 /// How long the thread sleeps when there is nothing to look after.
 const IDLE: Duration = Duration::from_secs(60);
@@ -83,11 +83,11 @@ impl Shared {
         let mut files = Vec::new();
         for vi in vis.iter().filter(|vi| vi.has_port()) {
             match vi.attend(now) {
-                Some(sleep) => {
+                Attention::Sleep(sleep) => {
                     files.extend(sleep.fd);
                     until = sleep.until.map_or(until, |due| until.min(due));
                 }
-                None => until = until.min(now + TICK),
+                Attention::Later(after) => until = until.min(now + after),
             }
         }
         drop(vis);

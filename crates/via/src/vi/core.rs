@@ -27,8 +27,18 @@ pub(crate) struct ViCore {
     inner: Mutex<Inner>,
     // Whether somebody made progress since the attendant looked last.
     attended: AtomicBool,
+    // How often in a row the attendant has found somebody at work.
+    busy: AtomicU32,
     // Threads that sleep on this VI: they look after it when they are woken.
     sleepers: AtomicU32,
+}
+
+/// When the attendant is to look at a VI again.
+pub(crate) enum Attention {
+    /// When the file is readable, or it is time.
+    Sleep(Sleep),
+    /// After so long.
+    Later(Duration),
 }
 
 struct Inner {
@@ -52,6 +62,11 @@ struct Attendance {
 
 /// Looks after which the attendant leaves a VI to those who sleep on it, but for what time demands.
 const QUIET: u32 = 8;
+/// How soon a VI is looked at again that somebody was found at work on. That is how soon it is noticed that nobody calls any more;
+/// each further time that somebody is, it is twice as long, up to the second. A look wakes a thread, and where that happens on
+/// the processor of a thread that polls a socket, the kernel may leave what it has just received to a thread of its own,
+/// which then waits until the poller's time is up: milliseconds.
+const TICK: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(64));
 /// How often a VI is looked at whose connection has ended: its file may be readable for ever, and says nothing.
 const BROKEN_TICK: Duration = Duration::from_millis(10);
 
@@ -104,6 +119,7 @@ impl ViCore {
             own_max_transfer,
             inner: Mutex::new(Inner { port: None, queues, connection: 0, attendance: Attendance::default() }),
             attended: AtomicBool::new(false),
+            busy: AtomicU32::new(0),
             sleepers: AtomicU32::new(0),
         });
         core.lock().queues.tag.users.fetch_add(1, Ordering::AcqRel);
@@ -272,14 +288,27 @@ impl ViCore {
         }
     }
 
-    /// The attendant's progress: what to sleep on until it is due again. `None`: it is to look again before long.
-    pub(crate) fn attend(&self, now: Instant) -> Option<Sleep> {
-        let mut inner = self.inner.try_lock().ok()?;
+    /// The attendant's progress.
+    pub(crate) fn attend(&self, now: Instant) -> Attention {
+        let (soon, most) = TICK;
+        let looked_after = self.inner.try_lock().ok().and_then(|mut inner| self.attend_idle(&mut inner, now));
+        match looked_after {
+            Some(sleep) => Attention::Sleep(sleep),
+            None => {
+                let busy = self.busy.fetch_add(1, Ordering::Relaxed).min(16);
+                Attention::Later(soon.saturating_mul(1 << busy).min(most))
+            }
+        }
+    }
+
+    /// Looks after the VI, if nobody else does: what to sleep on until it is due again.
+    fn attend_idle(&self, inner: &mut Inner, now: Instant) -> Option<Sleep> {
         inner.end_attendants_sleep();
         if self.attended.swap(false, Ordering::Relaxed) {
             inner.attendance.quiet = 0;
             return None;
         }
+        self.busy.store(0, Ordering::Relaxed);
         inner.progress(now);
         let is_watched = self.sleepers.load(Ordering::Relaxed) > 0;
         if is_watched && inner.attendance.quiet < QUIET {

@@ -6,7 +6,7 @@
 //!      0  u32  "OBVW"
 //!      4  u32  version, 1
 //!      8  u32  slots in a segment
-//!     12  u32  zero
+//!     12  u32  flags: 1, the sender will be quiet for long, and the other side had better sleep whatever its policy is
 //!     16  u64  bytes of area 0
 //!     24  16 bytes  memory handle of the image: its first AREA bytes for slots and words, then area 0
 //! ```
@@ -19,6 +19,7 @@ use crate::window::area::area_max;
 use crate::window::{Ends, Mapping, Options, Window};
 use crate::{
     Access, Deadline, Error, MemoryHandle, MemoryRegion, Nic, ProtectionTag, Reliability, Vi, ViAttributes, Violation,
+    Waiting,
 };
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -27,6 +28,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 const MAGIC: u32 = 0x5756_424f;
 const VERSION: u32 = 1;
 const GREETING: usize = 40;
+const QUIET: u32 = 1;
+
 /// Connects to a listener whose owner calls [`accept`].
 ///
 /// # Errors
@@ -57,6 +60,7 @@ pub fn accept(nic: &Nic, request: Request, options: &Options, deadline: Deadline
 
 /// What the peer said.
 struct Greeting {
+    quiet: bool,
     area: usize,
     image: MemoryHandle,
 }
@@ -68,13 +72,13 @@ impl Greeting {
         };
         let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
         let area = usize::try_from(u64::from(word(16)) | u64::from(word(20)) << 32).unwrap_or(0);
-        let right = word(0) == MAGIC && word(4) == VERSION && word(8) == SLOT_COUNT && word(12) == 0;
+        let right = word(0) == MAGIC && word(4) == VERSION && word(8) == SLOT_COUNT && word(12) & !QUIET == 0;
         if !right || area == 0 || !area.is_multiple_of(4096) {
             return Err(Violation::BadGreeting.into());
         }
         let mut handle = [0; 16];
         handle.copy_from_slice(&bytes[24..]);
-        Ok(Self { area, image: MemoryHandle::from_bytes(handle) })
+        Ok(Self { quiet: word(12) & QUIET != 0, area, image: MemoryHandle::from_bytes(handle) })
     }
 }
 
@@ -105,7 +109,8 @@ impl Half {
 
     fn greeting(&self, options: &Options) -> [u8; GREETING] {
         let mut bytes = [0; GREETING];
-        for (at, word) in [MAGIC, VERSION, SLOT_COUNT, 0].into_iter().enumerate() {
+        let flags = if options.quiet { QUIET } else { 0 };
+        for (at, word) in [MAGIC, VERSION, SLOT_COUNT, flags].into_iter().enumerate() {
             bytes[at * 4..at * 4 + 4].copy_from_slice(&word.to_le_bytes());
         }
         bytes[16..24].copy_from_slice(&(options.area as u64).to_le_bytes());
@@ -115,6 +120,7 @@ impl Half {
 
     fn finish(self, theirs: &[u8], options: &Options) -> Result<Window, Error> {
         let theirs = Greeting::from_wire(theirs)?;
+        let waiting = if theirs.quiet { Waiting::Block } else { options.waiting };
         let Self { nic, vi, tag, image, notes } = self;
         let own_area = options.area.min(theirs.area);
         let segment = nic.register(nic.memory(AREA + own_area)?, &tag, Access::LOCAL)?;
@@ -150,7 +156,8 @@ impl Half {
             core,
             _ending: ending,
         };
-        Ok(Window::new(Ends { own, peer, area: Some(area), carrier: Box::new(carrier) }, true, options))
+        let ends = Ends { own, peer, area: Some(area), carrier: Box::new(carrier) };
+        Ok(Window::new(ends, true, &Options { waiting, ..options.clone() }))
     }
 }
 
