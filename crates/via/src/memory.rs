@@ -8,6 +8,7 @@ use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{MemfdFlags, SealFlags};
 use rustix::mm::{MapFlags, ProtFlags};
 use std::any::Any;
+use std::hash::Hasher;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -211,6 +212,23 @@ impl Access {
 /// Names a registered region to peers: an opaque value that is sent to them as it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MemoryHandle(pub [u64; 2]);
+
+/// Hashes the handles of a NIC's own regions, which are its own choice: a peer can ask for any, and add none.
+#[derive(Debug, Default)]
+pub(crate) struct HandleHasher(u64);
+
+impl Hasher for HandleHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for eight in bytes.as_chunks::<8>().0 {
+            // The golden ratio: it spreads what counts up over all bits.
+            self.0 = (self.0 ^ u64::from_le_bytes(*eight)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        }
+    }
+}
 
 impl MemoryHandle {
     /// The handle as bytes for a peer.

@@ -4,12 +4,15 @@ pub(crate) mod attendant;
 
 use crate::completion::CompletionQueue;
 use crate::connection::Listener;
-use crate::memory::{Access, Hold, InUse, Memory, MemoryHandle, MemoryRegion, ProtectionTag, Region, Tag};
+use crate::memory::{
+    Access, HandleHasher, Hold, InUse, Memory, MemoryHandle, MemoryRegion, ProtectionTag, Region, Tag,
+};
 use crate::spi::{Intent, Provider, Refusal};
 use crate::vi::{Vi, ViAttributes};
 use crate::{Error, RemoteAddress};
 use std::collections::HashMap;
 use std::fmt;
+use std::hash::BuildHasherDefault;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
@@ -82,7 +85,7 @@ pub struct Nic {
 pub(crate) struct NicCore {
     id: u64,
     pub(crate) provider: Box<dyn Provider>,
-    regions: RwLock<HashMap<MemoryHandle, Arc<Region>>>,
+    regions: RwLock<HashMap<MemoryHandle, Arc<Region>, BuildHasherDefault<HandleHasher>>>,
     next_region: AtomicU64,
     secret: u64,
     pub(crate) attendant: OnceLock<attendant::Attendant>,

@@ -70,8 +70,10 @@ pub(crate) trait Carrier: Send + Sync + fmt::Debug {
     fn carry(&self, wire: &Wire, slot: usize);
     /// The own credit word has changed.
     fn carry_credit(&self, wire: &Wire);
-    /// Brings what the peer has published into the image of its segment.
+    /// Brings the messages that the peer has published into the image of its segment.
     fn fetch(&self, wire: &Wire) -> Result<(), Error>;
+    /// Brings the peer's credit word there.
+    fn fetch_credit(&self, wire: &Wire) -> Result<(), Error>;
     /// Announces a sleep. Whoever calls looks for a message again before it sleeps.
     fn prepare_sleep(&self, wire: &Wire) -> u32;
     /// Sleeps, unless something happened since the sleep was announced.

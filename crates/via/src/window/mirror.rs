@@ -46,6 +46,7 @@ struct Mirror {
     peer: String,
     local: Option<String>,
     area_max: usize,
+    max_transfer: u32,
     // How often the waiting thread was woken for something else than a message.
     rings: AtomicU32,
     sender: Mutex<Sender>,
@@ -69,6 +70,8 @@ struct Sender {
     // Descriptors that have been used, all of them RDMA writes.
     #[expect(clippy::vec_box, reason = "descriptors are posted by their boxes")]
     spare: Vec<Box<Descriptor>>,
+    // How many of them there are, those that are posted or completed included.
+    made: u32,
     segment: MemoryRegion,
     image: MemoryHandle,
     area: SendPlace,
@@ -79,6 +82,8 @@ struct Sender {
 #[derive(Debug)]
 struct Receiver {
     queue: WorkQueue,
+    // The receive that was taken last. It is posted again when the next message is waited for: the answer goes out first.
+    used: Option<Box<Descriptor>>,
     next: u32,
     image: MemoryRegion,
     notes: MemoryRegion,
@@ -109,16 +114,23 @@ impl Sender {
         handle: MemoryHandle,
         immediate: Option<u32>,
     ) -> Result<(), Error> {
-        while let Some(used) = self.queue.done_already() {
-            self.keep(used);
-        }
         let remote = RemoteAddress { handle, offset };
-        let mut descriptor = self.spare.pop().unwrap_or_else(|| Descriptor::rdma_write(remote));
+        let mut descriptor = self.spare.pop().unwrap_or_else(|| {
+            self.made += 1;
+            Descriptor::rdma_write(remote)
+        });
         descriptor.set_remote(remote);
         descriptor.set_immediate(immediate);
         descriptor.segments_mut().clear();
         descriptor.segments_mut().push(Segment { region: Arc::clone(region), offset, length });
-        self.post(descriptor)
+        self.post(descriptor)?;
+        if self.spare.is_empty() && self.made >= SLOT_COUNT {
+            // Now that the message is on its way.
+            while let Some(used) = self.queue.done_already() {
+                self.keep(used);
+            }
+        }
+        Ok(())
     }
 
     /// Posts, and waits while the queue is full.
@@ -230,22 +242,30 @@ impl Mirror {
 }
 
 impl Receiver {
+    /// Posts the receive that was taken last.
+    fn post_again(&mut self) -> Result<(), Error> {
+        match self.used.take() {
+            Some(used) => self.queue.post(used).map_err(|refused| unposted(refused.fault)),
+            None => Ok(()),
+        }
+    }
+
     /// Copies a slot from where the peer writes to where only this side does.
     fn take_slot(&mut self, wire: &Wire, sequence: u32) -> Result<(), Error> {
         let mut slot = [0; SLOT_SIZE];
         let offset = slot_offset(sequence);
         let read = self.image.memory().read(offset as u64, &mut slot);
-        let claimed = u32::from_le_bytes([slot[0], slot[1], slot[2], slot[3]]);
-        if sequence != self.next || claimed != sequence || read.is_none() {
+        let (words, _) = slot.as_chunks::<8>();
+        let first = u64::from_le_bytes(words[0]);
+        if sequence != self.next || first as u32 != sequence || read.is_none() {
             return Err(Violation::BadSequence(sequence).into());
         }
         self.next = self.next.wrapping_add(1);
-        let words = slot.chunks_exact(8).enumerate().rev();
+        // As many as the frame has; what the length says that is no length is found out behind.
+        let used = (SLOT_FRAME + (first >> 56) as usize).min(SLOT_SIZE).div_ceil(8);
         // The first word last: with it the message is there.
-        for (at, bytes) in words {
-            let mut eight = [0; 8];
-            eight.copy_from_slice(bytes);
-            wire.peer.word64(offset + at * 8).store(u64::from_le_bytes(eight), Ordering::Release);
+        for (at, bytes) in words[..used].iter().enumerate().rev() {
+            wire.peer.word64(offset + at * 8).store(u64::from_le_bytes(*bytes), Ordering::Release);
         }
         Ok(())
     }
@@ -257,7 +277,7 @@ impl Carrier for Mirror {
     }
 
     fn carry(&self, wire: &Wire, slot: usize) {
-        if lock(&self.sender).carry(wire, slot, self.core.max_transfer()).is_err() {
+        if lock(&self.sender).carry(wire, slot, self.max_transfer).is_err() {
             wire.close();
         }
     }
@@ -272,14 +292,19 @@ impl Carrier for Mirror {
 
     fn fetch(&self, wire: &Wire) -> Result<(), Error> {
         let mut receiver = lock(&self.receiver);
-        let mut done = receiver.queue.done();
-        while let Some(descriptor) = done {
+        receiver.post_again()?;
+        // One at a time: whoever has no use for it fetches again.
+        if let Some(descriptor) = receiver.queue.done() {
             self.take(&mut receiver, wire, &descriptor)?;
-            receiver.queue.post(descriptor).map_err(|refused| unposted(refused.fault))?;
-            done = receiver.queue.done_already();
+            receiver.used = Some(descriptor);
         }
+        Ok(())
+    }
+
+    fn fetch_credit(&self, wire: &Wire) -> Result<(), Error> {
+        self.fetch(wire)?;
         let mut credit = [0; 4];
-        if receiver.image.memory().read(CONSUMED as u64, &mut credit).is_some() {
+        if lock(&self.receiver).image.memory().read(CONSUMED as u64, &mut credit).is_some() {
             wire.peer.word(CONSUMED).store(u32::from_le_bytes(credit), Ordering::Release);
         }
         Ok(())

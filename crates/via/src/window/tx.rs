@@ -159,7 +159,7 @@ impl Tx {
         let deadline = deadline.start();
         self.credit_waits += 1;
         loop {
-            self.wire.carrier.fetch(&self.wire)?;
+            self.wire.carrier.fetch_credit(&self.wire)?;
             let consumed = self.wire.peer.word(layout::CONSUMED).load(Ordering::Acquire);
             // Only a count between what is known and what was sent is true.
             if consumed.wrapping_sub(self.taken) >= self.next.wrapping_sub(self.taken) && consumed != self.taken {

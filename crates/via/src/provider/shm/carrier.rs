@@ -42,6 +42,10 @@ impl Carrier for Socket {
         Ok(())
     }
 
+    fn fetch_credit(&self, _: &Wire) -> Result<(), Error> {
+        Ok(())
+    }
+
     fn prepare_sleep(&self, wire: &Wire) -> u32 {
         prepare_sleep(wire.own.word(layout::SLEEP), wire.peer.word(layout::BELL))
     }

@@ -137,12 +137,14 @@ impl Half {
         let sender = Sender {
             queue: send,
             spare: Vec::new(),
+            made: 0,
             segment,
             image: theirs.image,
             area: SendPlace { number: 0, region: None, handle: theirs.image },
             notes: notes.core.clone(),
         };
-        let receiver = Receiver { queue: receive, next: 1, image, notes, area: None, pending: None, given: None };
+        let receiver =
+            Receiver { queue: receive, used: None, next: 1, image, notes, area: None, pending: None, given: None };
         let (peer_address, local) = (core.peer(), core.local());
         let carrier = Mirror {
             nic,
@@ -150,6 +152,7 @@ impl Half {
             peer: host_of(&peer_address).to_owned(),
             local: local.map(|address| host_of(&address).to_owned()),
             area_max: area_max(options.max_frame.min(i32::MAX as usize)),
+            max_transfer: core.max_transfer(),
             rings: AtomicU32::new(0),
             sender: Mutex::new(sender),
             receiver: Mutex::new(receiver),
