@@ -4,7 +4,7 @@ mod rate;
 
 pub use rate::cases as rates;
 
-use crate::{Calls, Case, Error, Exchange, Label, Parent, Path, Payload, Placement, ServerProcess, Wait};
+use crate::{Calls, Case, Error, Exchange, Label, Parent, Path, Payload, Placement, ServerProcess, Wait, cable};
 use obvia::Waiting;
 use std::cell::OnceCell;
 use std::convert::Infallible;
@@ -94,8 +94,11 @@ fn start(path: Path, wait: Wait, placement: Option<Placement>) -> Result<(Server
     if let Some(cpu) = &cpu {
         arguments.extend(["--cpu", cpu]);
     }
-    if path == Path::NcacnViUdp {
-        arguments.extend(["--listen", "ncacn_vi_udp:127.0.0.1"]);
+    let [_, host] = cable::addresses();
+    let options = if path == Path::NcacnViFabric { "[0,provider=tcp]" } else { "" };
+    let binding = format!("{}:{host}{options}", path.name());
+    if path != Path::NcacnViShm {
+        arguments.extend(["--listen", &binding]);
     }
     let server = ServerProcess::start(&arguments, None)?;
     obvia::set_waiting(policy(wait));

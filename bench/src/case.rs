@@ -13,32 +13,38 @@ pub enum Path {
     Memcpy,
     /// A call of obvia over shared memory.
     NcacnViShm,
-    /// A call of obvia over UDP and the loopback device.
+    /// A call of obvia over libfabric and TCP.
+    NcacnViFabric,
+    /// A call of obvia over UDP.
     NcacnViUdp,
+    /// A call of obvia over AF_XDP sockets.
+    NcacnViXdp,
     /// Copying a payload through shared memory, three times each call.
     RawCopy,
     /// Shared memory and a futex for each direction.
     RawFutex,
     /// One cache line each way.
     RawLine,
-    /// TCP over the loopback device, a message there and one back.
+    /// TCP, a message there and one back.
     Tcp,
-    /// TCP over the loopback device, one way.
+    /// TCP, one way.
     TcpStream,
-    /// UDP over the loopback device.
+    /// UDP datagrams.
     Udp,
     /// A Unix stream socket.
     Unix,
     /// Descriptors of a virtual interface over shared memory.
     ViShm,
-    /// Descriptors of a virtual interface over UDP and the loopback device.
+    /// Descriptors of a virtual interface over UDP.
     ViUdp,
 }
 
 impl Path {
     /// All of them, baselines last.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 14] = [
         Self::NcacnViShm,
+        Self::NcacnViFabric,
+        Self::NcacnViXdp,
         Self::NcacnViUdp,
         Self::ViShm,
         Self::ViUdp,
@@ -58,6 +64,8 @@ impl Path {
             Self::Memcpy => "memcpy",
             Self::NcacnViShm => "ncacn_vi_shm",
             Self::NcacnViUdp => "ncacn_vi_udp",
+            Self::NcacnViFabric => "ncacn_vi_fabric",
+            Self::NcacnViXdp => "ncacn_vi_xdp",
             Self::RawCopy => "raw_copy",
             Self::RawFutex => "raw_futex",
             Self::RawLine => "raw_line",
@@ -72,12 +80,14 @@ impl Path {
 
     /// Whether this is something to compare with.
     pub fn is_baseline(self) -> bool {
-        !matches!(self, Self::NcacnViShm | Self::NcacnViUdp | Self::ViShm | Self::ViUdp)
+        use Path::{NcacnViFabric, NcacnViShm, NcacnViUdp, NcacnViXdp, ViShm, ViUdp};
+        !matches!(self, NcacnViShm | NcacnViUdp | NcacnViFabric | NcacnViXdp | ViShm | ViUdp)
     }
 
     /// Whether it goes through the machine's network.
     pub fn is_network(self) -> bool {
-        matches!(self, Self::NcacnViUdp | Self::Tcp | Self::TcpStream | Self::Udp | Self::ViUdp)
+        use Path::{NcacnViFabric, NcacnViUdp, NcacnViXdp, Tcp, TcpStream, Udp, ViUdp};
+        matches!(self, NcacnViUdp | NcacnViFabric | NcacnViXdp | Tcp | TcpStream | Udp | ViUdp)
     }
 }
 

@@ -7,10 +7,12 @@
 //! - [`Case`]: one thing that is measured; [`Calls`] makes one of any [`Exchange`].
 //! - [`calls`] and [`vi`]: what is measured: calls, and below them the descriptors that virtual interfaces carry.
 //! - [`raw`]: the baselines: what two processes can do at best with bare memory, futexes and sockets.
+//! - [`cable`]: two hosts, for what goes over a network.
 //! - [`ServerProcess`]: the other process of a case. Only the one being measured runs, the others are stopped.
 //!
 //! It is no part of what a program that uses obvia links.
 
+pub mod cable;
 pub mod calls;
 mod case;
 mod error;

@@ -1,10 +1,10 @@
 //! The other process of a case, seen from both ends: started, stopped, continued, and never waited for in vain.
 
-use crate::{Error, machine};
+use crate::{Error, cable, machine};
 use rustix::process::{Pid, Signal, getppid, kill_process, set_parent_process_death_signal};
 use std::io::{BufRead, BufReader, Write};
 use std::os::fd::OwnedFd;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
@@ -63,8 +63,7 @@ impl ServerProcess {
         stdin: Option<OwnedFd>,
         meanwhile: impl FnOnce() -> Result<T, Error>,
     ) -> Result<(Self, T), Error> {
-        // The link leads to the very file that runs here, even if another has taken its name meanwhile.
-        let child = Command::new("/proc/self/exe")
+        let child = cable::program()
             .args(arguments)
             .args(["--parent", &std::process::id().to_string()])
             .stdin(stdin.map_or_else(Stdio::null, Stdio::from))

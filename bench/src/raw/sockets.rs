@@ -3,10 +3,10 @@
 //! A message is an array of words in native order (both ends are one machine): sequence, count, and that many words of array.
 
 use crate::payload::{HEADER_WORDS, count_call};
-use crate::{Error, Parent, Stalling, Watch};
+use crate::{Error, Parent, Stalling, Watch, cable};
 use std::convert::Infallible;
 use std::io::{self, ErrorKind, Read, Write};
-use std::net::{Ipv4Addr, TcpListener, TcpStream, UdpSocket};
+use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
@@ -61,7 +61,7 @@ impl Transport for Unix {
     }
 }
 
-/// UDP over the loopback device. Nothing repeats a lost datagram: with one on the way at a time none is dropped.
+/// UDP between both sides. Nothing repeats a lost datagram: with one on the way at a time none is dropped.
 #[derive(Debug)]
 pub(super) struct Udp(UdpSocket);
 
@@ -69,8 +69,9 @@ impl Udp {
     /// The client's end and the server's.
     pub(super) fn pair(spinning: bool) -> Result<(Wire<Self>, OwnedFd), Error> {
         let connected = || {
-            let here = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
-            let there = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
+            let [client, server] = cable::addresses();
+            let here = UdpSocket::bind((client, 0))?;
+            let there = cable::at_server(|| UdpSocket::bind((server, 0)))?;
             here.connect(there.local_addr()?)?;
             there.connect(here.local_addr()?)?;
             Ok((here, there))
@@ -100,7 +101,7 @@ impl Transport for Udp {
     }
 }
 
-/// TCP over the loopback device, every message sent at once.
+/// TCP between both sides, every message sent at once.
 #[derive(Debug)]
 pub(super) struct Tcp(TcpStream);
 
@@ -108,7 +109,8 @@ impl Tcp {
     /// The client's end and the server's.
     pub(super) fn pair(spinning: bool) -> Result<(Wire<Self>, OwnedFd), Error> {
         let connected = || {
-            let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+            let [_, server] = cable::addresses();
+            let listener = cable::at_server(|| TcpListener::bind((server, 0)))?;
             let here = TcpStream::connect(listener.local_addr()?)?;
             let own = here.local_addr()?;
             loop {

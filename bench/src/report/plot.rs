@@ -230,11 +230,13 @@ fn curve(svg: &mut String, axes: &Axes, one: &Series, index: usize, measurement:
     );
 }
 
-/// Colours that stay apart for the colour-blind.
+/// Colours that stay apart for the colour-blind. Those that never are in one plot may share one.
 fn color(path: Path) -> &'static str {
     match path {
         Path::NcacnViShm | Path::ViShm => "#d55e00",
         Path::NcacnViUdp | Path::ViUdp => "#e69f00",
+        Path::NcacnViXdp => "#009e73",
+        Path::NcacnViFabric => "#0072b2",
         Path::RawCopy | Path::Memcpy => "#000000",
         Path::RawFutex => "#0072b2",
         Path::RawLine => "#999999",

@@ -1,6 +1,6 @@
 //! The providers that carry what is measured.
 
-use crate::{Error, Path};
+use crate::{Error, Path, cable};
 use obvia_via::Nic;
 use obvia_via::provider::{shm, udp};
 use std::sync::atomic::AtomicU32;
@@ -59,7 +59,7 @@ impl Provider {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         match self {
             Self::Shm => format!("bench-vi-{}-{}", std::process::id(), NEXT.fetch_add(1, Relaxed)),
-            Self::Udp => "127.0.0.1:0".to_owned(),
+            Self::Udp => format!("{}:0", cable::addresses()[1]),
         }
     }
 }

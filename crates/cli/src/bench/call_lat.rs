@@ -11,14 +11,16 @@ use std::process::ExitCode;
 /// Measures round trips of calls between two processes, each pinned to a CPU, and of the best that any program
 /// could do with bare memory, futexes and sockets. All cases take turns in one run, and each is compared with its
 /// proper baseline: poll and adaptive with a cache line passed there and back (raw_line) or, with a payload, the same
-/// with the array copied (raw_copy); block with a futex (raw_futex); both sides on one CPU with a Unix socket; ncacn_vi_udp
-/// with a UDP socket.
+/// with the array copied (raw_copy); block with a futex (raw_futex); both sides on one CPU with a Unix socket; networks
+/// with a UDP socket on the same link.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   obvia bench call_lat                              everything, in a minute or two
   obvia bench call_lat --quick --sizes 8K           a first impression, in seconds
   obvia bench call_lat --cpus 0,0                   both sides on one CPU
+  obvia bench call_lat --cable --paths ncacn_vi_xdp,ncacn_vi_udp,udp
+                                                    between two hosts
   obvia bench call_lat --json out.json --plot out.svg
 
 Only ratios within one run mean anything: the absolute times change with the machine's mood.")]
@@ -38,7 +40,8 @@ pub(super) struct Arguments {
     /// Waiting policies of the calls
     #[arg(long, value_delimiter = ',', value_name = "POLICY", default_value = "poll,adaptive,block")]
     wait: Vec<Policy>,
-    /// Paths to measure: ncacn_vi_shm, ncacn_vi_udp, raw_line, raw_copy, raw_futex, unix, udp [default: all]
+    /// Paths to measure: ncacn_vi_shm, ncacn_vi_fabric, ncacn_vi_xdp, ncacn_vi_udp, raw_line, raw_copy, raw_futex, unix, udp
+    /// [default: all within one host]
     #[arg(long, value_delimiter = ',', value_name = "PATH", value_parser = path)]
     paths: Option<Vec<Path>>,
     /// CPUs of client and server [default: the first two]
@@ -78,8 +81,7 @@ impl Arguments {
     }
 
     fn cases(&self, placement: Placement) -> anyhow::Result<Vec<Box<dyn Case>>> {
-        let local = || PATHS.into_iter().filter(|path| *path != Path::NcacnViUdp).collect();
-        let paths = self.paths.clone().unwrap_or_else(local);
+        let paths = self.paths.clone().unwrap_or_else(usual);
         let sizes = self.sizes();
         let null = Load { case: "null", bytes: 0 };
         let arrays = sizes.iter().map(|bytes| Load { case: "MoveData", bytes: *bytes });
@@ -101,8 +103,22 @@ pub(super) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
 }
 
 /// The paths of calls and their baselines.
-const PATHS: [Path; 7] =
-    [Path::NcacnViShm, Path::NcacnViUdp, Path::RawLine, Path::RawCopy, Path::RawFutex, Path::Unix, Path::Udp];
+const PATHS: [Path; 9] = [
+    Path::NcacnViShm,
+    Path::NcacnViFabric,
+    Path::NcacnViXdp,
+    Path::NcacnViUdp,
+    Path::RawLine,
+    Path::RawCopy,
+    Path::RawFutex,
+    Path::Unix,
+    Path::Udp,
+];
+
+/// What is measured unless something else is asked for: what stays within the host, and what that is compared with.
+fn usual() -> Vec<Path> {
+    PATHS.into_iter().filter(|path| path.is_baseline() || *path == Path::NcacnViShm).collect()
+}
 
 fn path(text: &str) -> Result<Path, String> {
     let names = || PATHS.map(Path::name).join(", ");

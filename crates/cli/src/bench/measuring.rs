@@ -3,7 +3,7 @@
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use obvia_bench::report::{self, Measurement, Report};
-use obvia_bench::{Case, Machine, Placement, Plan, Progress, Wait, run};
+use obvia_bench::{Case, Machine, Placement, Plan, Progress, Wait, cable, run};
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -18,6 +18,9 @@ pub(super) struct Extent {
     /// Operations of a batch; slow cases make fewer [default: as many as take 25 ms, for calls and messages at most 1000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=BATCH_MAX as i64))]
     batch: Option<u32>,
+    /// Put both sides on hosts of their own: network namespaces with a pair of virtual Ethernet interfaces between them [needs root]
+    #[arg(long)]
+    cable: bool,
     /// Measure less of everything
     #[arg(long)]
     pub(super) quick: bool,
@@ -64,12 +67,14 @@ impl Extent {
         start: impl FnOnce() -> anyhow::Result<Vec<Box<dyn Case>>>,
     ) -> anyhow::Result<ExitCode> {
         let machine = Machine::look(placement);
+        let cable = if self.cable { Some(cable::lay()?) } else { None };
         let mut cases = start()?;
         let mut progress = ProgressLine::new();
         let measured = run(&mut cases, &self.plan(measurement, placement), |state| progress.show(state))?;
         progress.clear();
         // Before the report: nobody should wait for it with servers still around.
         drop(cases);
+        drop(cable);
         let report = Report::new(measurement, machine, placement, measured);
         print!("{}", report::table(&report));
         if let Some(file) = &self.json {
