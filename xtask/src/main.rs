@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod demo;
+mod failures;
 mod fuzz;
 mod icount;
 mod loom;
