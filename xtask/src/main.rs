@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+mod conformance;
 mod demo;
 mod failures;
 mod fuzz;
@@ -65,6 +66,12 @@ struct Command {
 }
 
 const COMMANDS: &[Command] = &[
+    Command {
+        name: "conformance",
+        usage: "[--full [BYTES]]",
+        about: "every provider and the fifty statements; in full: 10 GB verified through each",
+        run: conformance::main,
+    },
     Command {
         name: "demo",
         usage: "[DIRECTORY]",

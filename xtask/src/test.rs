@@ -4,7 +4,7 @@ pub(crate) mod examples;
 mod readme;
 
 use crate::program::{Program, is_ci};
-use crate::{Outcome, Problem, fuzz, icount, loom, miri, sim, soak, suite, tidy};
+use crate::{Outcome, Problem, conformance, fuzz, icount, loom, miri, sim, soak, suite, tidy};
 use std::time::{Duration, Instant};
 
 /// Seconds of fuzzing that each target gets in a test run.
@@ -40,7 +40,7 @@ const PARTS: &[Part] = &[
     Part {
         name: "conformance",
         about: "every provider keeps the fifty statements about virtual interfaces",
-        run: conformance,
+        run: conformance::run,
     },
     Part {
         name: "kill",
@@ -67,11 +67,6 @@ const PARTS: &[Part] = &[
     },
     Part { name: "icount", about: "a call takes no more instructions than its budget", run: || icount::main(&[]) },
 ];
-
-/// The statements, for each provider, optimised as what is published; those that take minutes are left to a run of their own.
-fn conformance() -> Outcome {
-    suite::run_tests(&Program::cargo(&["test", "--release", "--package", "obvia-conformance"]), &[])
-}
 
 /// How a part ended.
 #[derive(Debug, PartialEq, Eq)]

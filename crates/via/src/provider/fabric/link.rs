@@ -1,7 +1,8 @@
 //! Connections of endpoints that have them: `FI_EP_MSG`, an event queue, and what is told along with request and answer.
 
 use super::NicState;
-use super::objects::{Endpoint, EventQueue, Info, News, Passive, Place, error};
+use super::endpoint::{Endpoint, Passive, Place};
+use super::objects::{EventQueue, Info, News, error};
 use super::port::FabricPort;
 use super::registration::PAGE_KEY;
 use super::seat::Seat;
