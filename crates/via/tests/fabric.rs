@@ -201,6 +201,23 @@ fn nobody_there_is_not_found(wire: Wire) {
     assert!(matches!(error, Error::NotFound { .. }), "{error:?}");
 }
 
+/// The kernel takes connections for a listener that is about to close.
+#[test]
+fn a_listener_that_goes_before_it_answers_is_not_found() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let mut client = Side::new(Wire::Tcp, ViAttributes::default());
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let (socket, _) = listener.accept().unwrap();
+            // Closed with something unread it is reset.
+            assert_eq!(socket.peek(&mut [0]).unwrap(), 1);
+        });
+        let error = client.vi.request(&address, b"", SOON).unwrap_err();
+        assert!(matches!(error, Error::NotFound { .. }), "{error:?}");
+    });
+}
+
 fn ping_pong(wire: Wire, waiting: Waiting, rounds: u32) {
     let (mut server, mut client) = pair_with(wire, ViAttributes { waiting, ..ViAttributes::default() });
     server.vi.receive.post(Descriptor::receive().with_segment(&server.region, 0, 64)).unwrap();

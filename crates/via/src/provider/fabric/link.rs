@@ -125,6 +125,8 @@ fn failed(address: &str, number: u32, data: &[u8]) -> Error {
     }
     match Errno::from_raw_os_error(i32::try_from(number).unwrap_or(0)) {
         Errno::CONNREFUSED | Errno::HOSTUNREACH | Errno::NETUNREACH => Error::NotFound { name: address.to_owned() },
+        // Whoever listened closed before the request was read.
+        Errno::CONNRESET | Errno::CONNABORTED | Errno::PIPE => Error::NotFound { name: address.to_owned() },
         Errno::TIMEDOUT => Error::TimedOut,
         _ => error("asking for a connection", number),
     }
