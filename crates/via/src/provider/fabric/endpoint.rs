@@ -4,9 +4,14 @@ use super::ffi::{self, Handle, Iovec};
 use super::objects::{Completions, Domain, EventQueue, Fabric, Info, Owned, Retired, check};
 use crate::Error;
 use rustix::io::Errno;
-use std::ffi::c_void;
+use std::ffi::{c_int, c_void};
 use std::ptr::null_mut;
 use std::sync::Arc;
+
+/// shm calls its segments by process id and a count, and leaves those of killed processes behind. A later process with that id is told that
+/// such a name is busy; the next endpoint has the next name, and this is how many are tried.
+const NAMES: usize = 64;
+const BUSY: c_int = Errno::BUSY.raw_os_error();
 
 /// The address of whoever sends, where any may.
 const UNSPECIFIED: u64 = u64::MAX;
@@ -107,9 +112,14 @@ impl Endpoint {
         }
         let event_queue = events.as_ref().map_or(null_mut(), |events| events.object.0);
         let (cq, av) = (completions.object.0, peers.as_ref().map_or(null_mut(), |peers| peers.0));
-        let mut found = null_mut();
-        // SAFETY: live objects, and the result has its place.
-        let result = unsafe { ffi::ob_endpoint(domain.object.0, info.0, event_queue, cq, av, &mut found) };
+        let (mut found, mut result) = (null_mut(), -BUSY);
+        for _ in 0..NAMES {
+            // SAFETY: live objects, and the result has its place.
+            result = unsafe { ffi::ob_endpoint(domain.object.0, info.0, event_queue, cq, av, &mut found) };
+            if result != -BUSY {
+                break;
+            }
+        }
         check("opening an endpoint", result)?;
         let retired = domain.enter();
         Ok(Self { object: Owned(found), completions, events, peers, peer: UNSPECIFIED, _retired: retired })
