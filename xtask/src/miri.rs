@@ -31,5 +31,5 @@ fn test(which: &[&str], flags: &str) -> Outcome {
         .with(which)
         .variable("CARGO_TARGET_DIR", target().join("miri").display().to_string())
         .variable("MIRIFLAGS", format!("-Zmiri-disable-isolation -Zmiri-strict-provenance {flags}"))
-        .run()
+        .run_tests()
 }

@@ -31,7 +31,7 @@ pub(crate) fn run_tests(cargo: &Program, options: &[&str]) -> Outcome {
     if count == 0 {
         return Err(Problem::Failed(format!("{}: has no test", cargo.line())));
     }
-    cargo.with(&["--quiet", "--"]).with(options).run()
+    cargo.with(&["--quiet", "--"]).with(options).run_tests()
 }
 
 pub(crate) fn load() -> Outcome<Repo> {

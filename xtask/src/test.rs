@@ -4,7 +4,7 @@ pub(crate) mod examples;
 mod readme;
 
 use crate::program::{Program, is_ci};
-use crate::{Outcome, Problem, fuzz, icount, loom, miri, sim, soak, suite, tidy};
+use crate::{Outcome, Problem, conformance, fuzz, icount, loom, miri, sim, soak, suite, tidy};
 use std::time::{Duration, Instant};
 
 /// Seconds of fuzzing that each target gets in a test run.
@@ -24,7 +24,7 @@ const PARTS: &[Part] = &[
     Part {
         name: "unit",
         about: "cargo test of the whole workspace",
-        run: || Program::cargo(&["test", "--quiet", "--workspace"]).run(),
+        run: || Program::cargo(&["test", "--quiet", "--workspace"]).run_tests(),
     },
     Part { name: "readme", about: "the newcomer's program does what the README prints", run: readme::run },
     Part {
@@ -40,7 +40,7 @@ const PARTS: &[Part] = &[
     Part {
         name: "conformance",
         about: "every provider keeps the fifty statements about virtual interfaces",
-        run: conformance,
+        run: conformance::run,
     },
     Part {
         name: "kill",
@@ -67,11 +67,6 @@ const PARTS: &[Part] = &[
     },
     Part { name: "icount", about: "a call takes no more instructions than its budget", run: || icount::main(&[]) },
 ];
-
-/// The statements, for each provider, optimised as what is published; those that take minutes are left to a run of their own.
-fn conformance() -> Outcome {
-    suite::run_tests(&Program::cargo(&["test", "--release", "--package", "obvia-conformance"]), &[])
-}
 
 /// How a part ended.
 #[derive(Debug, PartialEq, Eq)]
@@ -141,19 +136,20 @@ fn choose(names: &[String]) -> Outcome<Vec<&'static Part>> {
     names.iter().map(find).collect()
 }
 
-/// A line for each part, what went wrong, and the counts.
+/// A line for each part, then what went wrong, as the end of a log is what is read first, and the counts.
 fn summary(verdicts: &[(&str, Verdict, Duration)], took: Duration) -> String {
-    let mut lines = Vec::new();
+    let (mut lines, mut reasons) = (Vec::new(), Vec::new());
     for (name, verdict, took) in verdicts {
         let seconds = took.as_secs_f64();
         lines.push(format!("{name:<11} {:<8} {seconds:>7.1} s", verdict.word()));
         if let Verdict::Failed(why) | Verdict::Skipped(why) = verdict {
-            lines.push(format!("            {}", why.replace('\n', "\n            ")));
+            reasons.push(format!("{name} {}: {}", verdict.word(), why.replace('\n', "\n    ")));
         }
     }
     let count = |word| verdicts.iter().filter(|(_, verdict, _)| verdict.word() == word).count();
     let (passed, failed, skipped) = (count("passed"), count("FAILED"), count("skipped"));
     lines.push(format!("{:<11} {:<8} {:>7.1} s", "together", "", took.as_secs_f64()));
+    lines.append(&mut reasons);
     lines.push(match skipped {
         0 => format!("{passed} passed, {failed} failed"),
         _ => format!("{passed} passed, {failed} failed, {skipped} skipped"),
@@ -194,7 +190,8 @@ mod tests {
         let second = Duration::from_secs(1);
         let verdicts = [("unit", Verdict::Passed, second), ("kill", Verdict::Failed("a\nb".to_owned()), second)];
         let text = summary(&verdicts, second * 2);
-        assert!(text.contains("kill        FAILED       1.0 s\n            a\n            b\n"), "{text}");
+        assert!(text.contains("kill        FAILED       1.0 s\ntogether "), "{text}");
+        assert!(text.contains(" s\nkill FAILED: a\n    b\n"), "{text}");
         assert!(text.ends_with("\n1 passed, 1 failed"), "{text}");
         let text = summary(&[("miri", Verdict::Skipped("z".to_owned()), second)], second);
         assert!(text.ends_with("\n0 passed, 0 failed, 1 skipped"), "{text}");

@@ -7,7 +7,7 @@ use crate::memory::InUse;
 use crate::nic::NicCore;
 use crate::notice::Notice;
 use crate::vi::{Queue, ViCore, ViId, poll_fds};
-use crate::wait::{SpinBudget, breathe};
+use crate::wait::SpinBudget;
 use crate::{Deadline, Error, Waiting};
 use rustix::buffer::spare_capacity;
 use rustix::event::epoll;
@@ -230,28 +230,19 @@ impl CompletionQueue {
     /// [`Error::TimedOut`], or as [`Self::done`].
     pub fn wait(&mut self, deadline: Deadline) -> Result<Completion, Error> {
         let deadline = deadline.start();
-        let mut polls = self.budget.polls();
+        let mut polls = self.budget.begin();
         loop {
             if let Some(entry) = self.done()? {
-                if polls != Some(0) {
-                    self.budget.polling_paid();
-                }
+                self.budget.came(polls);
                 return Ok(entry);
             }
             if deadline.is_over() {
                 return Err(Error::TimedOut);
             }
-            match &mut polls {
-                None => breathe(),
-                Some(left @ 1..) => {
-                    *left -= 1;
-                    breathe();
-                }
-                Some(0) => {
-                    let began = Instant::now();
-                    self.sleep(began, deadline)?;
-                    self.budget.slept(began.elapsed());
-                }
+            if !polls.go_on() {
+                let began = Instant::now();
+                self.sleep(began, deadline)?;
+                self.budget.slept(began.elapsed());
             }
         }
     }

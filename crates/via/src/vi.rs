@@ -18,7 +18,7 @@ use crate::error::Ended;
 use crate::memory::{InUse, Tag};
 use crate::nic::{NicCore, Reliability};
 use crate::spi::Offer;
-use crate::wait::{SpinBudget, breathe};
+use crate::wait::SpinBudget;
 use crate::{Deadline, Error, Waiting};
 use std::fmt;
 use std::sync::Arc;
@@ -255,15 +255,13 @@ impl WorkQueue {
             return Err(Error::BadState { what: "the queue's completions are announced by a completion queue" });
         }
         let deadline = deadline.start();
-        let mut polls = self.budget.polls();
+        let mut polls = self.budget.begin();
         loop {
             let now = Instant::now();
             match self.core.done(self.which, now) {
                 Ok(None) => {}
                 Ok(Some(descriptor)) => {
-                    if polls != Some(0) {
-                        self.budget.polling_paid();
-                    }
+                    self.budget.came(polls);
                     return Ok(descriptor);
                 }
                 Err(why) => return Err(Error::Disconnected { peer: self.core.peer(), why }),
@@ -271,16 +269,9 @@ impl WorkQueue {
             if deadline.is_over() {
                 return Err(Error::TimedOut);
             }
-            match &mut polls {
-                None => breathe(),
-                Some(left @ 1..) => {
-                    *left -= 1;
-                    breathe();
-                }
-                Some(0) => {
-                    self.core.sleep(self.which, deadline)?;
-                    self.budget.slept(now.elapsed());
-                }
+            if !polls.go_on() {
+                self.core.sleep(self.which, deadline)?;
+                self.budget.slept(now.elapsed());
             }
         }
     }

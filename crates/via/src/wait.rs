@@ -63,6 +63,18 @@ impl SpinBudget {
         self.polls > SPIN_MIN && self.policy != Waiting::Block
     }
 
+    /// The polls of a wait that begins.
+    pub(crate) fn begin(&self) -> Polls {
+        Polls { left: self.polls() }
+    }
+
+    /// What a wait was for came: polling paid, unless the wait has slept.
+    pub(crate) fn came(&mut self, polls: Polls) {
+        if polls.left != Some(0) {
+            self.polling_paid();
+        }
+    }
+
     /// A message came while polling.
     pub(crate) fn polling_paid(&mut self) {
         let (interval, _) = PROBE_INTERVAL;
@@ -82,6 +94,27 @@ impl SpinBudget {
             self.interval = (self.interval * 2).min(most);
             self.until_probe = self.interval;
         }
+    }
+}
+
+/// The polls that a wait has left.
+#[derive(Debug)]
+pub(crate) struct Polls {
+    // `None` is for ever.
+    left: Option<u32>,
+}
+
+impl Polls {
+    /// Nothing was there: takes a breath before the next look. `false`: all polls were made, and it is time to sleep.
+    #[inline]
+    pub(crate) fn go_on(&mut self) -> bool {
+        match &mut self.left {
+            Some(0) => return false,
+            Some(left) => *left -= 1,
+            None => {}
+        }
+        breathe();
+        true
     }
 }
 
@@ -139,6 +172,23 @@ mod tests {
             budget.slept(IDLE);
         }
         assert_eq!(budget.polls(), Some(SPIN_MAX));
+    }
+
+    #[test]
+    fn a_wait_learns_whether_it_ended_before_it_slept() {
+        let mut budget = adaptive();
+        let mut polls = budget.begin();
+        assert!((0..SPIN_MAX).all(|_| polls.go_on()) && !polls.go_on() && !polls.go_on());
+        budget.slept(SHORT);
+        budget.came(polls);
+        assert_eq!(budget.polls(), Some(SPIN_MAX / 4), "it came after a sleep");
+        let mut polls = budget.begin();
+        assert!(polls.go_on());
+        budget.came(polls);
+        assert_eq!(budget.polls(), Some(SPIN_MAX), "it came while polling");
+        assert!(!SpinBudget::new(Waiting::Block).begin().go_on());
+        let mut patient = SpinBudget::new(Waiting::Poll).begin();
+        assert!((0..SPIN_MAX * 2).all(|_| patient.go_on()));
     }
 
     #[test]

@@ -201,6 +201,47 @@ fn nobody_there_is_not_found(wire: Wire) {
     assert!(matches!(error, Error::NotFound { .. }), "{error:?}");
 }
 
+/// The kernel takes connections for a listener that is about to close.
+#[test]
+fn a_listener_that_goes_before_it_answers_is_not_found() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let mut client = Side::new(Wire::Tcp, ViAttributes::default());
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let (socket, _) = listener.accept().unwrap();
+            // Closed with something unread it is reset.
+            assert_eq!(socket.peek(&mut [0]).unwrap(), 1);
+        });
+        let error = client.vi.request(&address, b"", SOON).unwrap_err();
+        assert!(matches!(error, Error::NotFound { .. }), "{error:?}");
+    });
+}
+
+/// The segments of a killed process are called by its id, which this one may have got.
+#[test]
+fn segments_that_were_left_behind_are_no_obstacle() {
+    let own = format!("{}:", std::process::id());
+    let (server, client) = pair(Wire::Shm);
+    let mut copies = Vec::new();
+    for file in std::fs::read_dir("/dev/shm").unwrap().flatten() {
+        let name = file.file_name().into_string().unwrap();
+        let Some((domain, number)) = name.strip_prefix(&own).and_then(|rest| rest.split_once(':')) else { continue };
+        let Ok(number) = number.parse::<u32>() else { continue };
+        for later in number + 1..number + 20 {
+            let copy = format!("/dev/shm/{own}{domain}:{later}");
+            if !std::path::Path::new(&copy).exists() && std::fs::copy(file.path(), &copy).is_ok() {
+                copies.push(copy);
+            }
+        }
+    }
+    assert!(!copies.is_empty(), "libfabric names its segments otherwise by now");
+    drop((server, client));
+    let connected = std::panic::catch_unwind(|| drop(pair(Wire::Shm)));
+    copies.iter().for_each(|copy| drop(std::fs::remove_file(copy)));
+    assert!(connected.is_ok());
+}
+
 fn ping_pong(wire: Wire, waiting: Waiting, rounds: u32) {
     let (mut server, mut client) = pair_with(wire, ViAttributes { waiting, ..ViAttributes::default() });
     server.vi.receive.post(Descriptor::receive().with_segment(&server.region, 0, 64)).unwrap();

@@ -212,13 +212,23 @@ impl End {
     /// The next completion of the send queue, which must be a good one.
     #[track_caller]
     pub fn sent(&mut self) -> Box<Descriptor> {
-        well(next(&mut self.vi.send))
+        let descriptor = next(&mut self.vi.send);
+        self.well(descriptor)
     }
 
     /// The next completion of the receive queue, which must be a good one.
     #[track_caller]
     pub fn received(&mut self) -> Box<Descriptor> {
-        well(next(&mut self.vi.receive))
+        let descriptor = next(&mut self.vi.receive);
+        self.well(descriptor)
+    }
+
+    /// A descriptor of it that completed well; otherwise the VI's state says more than the descriptor does.
+    #[track_caller]
+    fn well(&self, descriptor: Box<Descriptor>) -> Box<Descriptor> {
+        let status = descriptor.status();
+        assert_eq!(status, Status::Done, "the VI is {:?}; {descriptor:?}", self.vi.state());
+        descriptor
     }
 
     /// Bytes of the area.

@@ -158,16 +158,27 @@ macro_rules! conformance {
                 $crate::process::main::<$fixture>();
             }
 
-            /// Statement 49 in full.
-            #[test]
-            #[ignore = "takes minutes"]
-            fn s49_ten_gigabytes() {
-                let long = std::time::Duration::from_secs(3600);
-                $crate::watchdog::run_within::<$fixture>(long, module_path!(), |run| {
-                    $crate::statements::load::volume(run, 10_000_000_000);
-                })
-                .unwrap();
-            }
+            $crate::in_full!($fixture);
+        }
+    };
+}
+
+/// Makes the test of statement 49 in full: `cargo xtask conformance --full` runs it.
+#[macro_export]
+macro_rules! in_full {
+    ($fixture:ty) => {
+        /// Statement 49 in full.
+        #[test]
+        #[ignore = "takes minutes"]
+        fn s49_ten_gigabytes() {
+            let long = std::time::Duration::from_secs(3600);
+            $crate::watchdog::run_within::<$fixture>(long, module_path!(), |run| {
+                let began = std::time::Instant::now();
+                $crate::statements::load::volume(run, $crate::statements::load::full_volume());
+                let took = began.elapsed();
+                println!("{}: {}", module_path!(), $crate::statements::load::rate(took));
+            })
+            .unwrap();
         }
     };
 }

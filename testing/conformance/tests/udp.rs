@@ -94,6 +94,40 @@ impl Drop for Relayed {
 
 conformance!(direct, Udp);
 
+/// On a network that is always bad, made so at both ends by the provider's own option.
+struct Faulty;
+
+impl Fixture for Faulty {
+    const LACKS: &'static [Lack] = &[];
+    const SILENCE: Duration = SILENCE;
+    const CROSSES_PROCESSES: bool = true;
+    const IS_STEADY: bool = false;
+
+    fn new() -> Self {
+        Self
+    }
+
+    fn nic(&self, _: Side) -> Nic {
+        let fault = "loss=1%,dup=1%,reorder=1%,corrupt=0.5%,seed=49".parse().expect("these are conditions");
+        let options = udp::Options { silence: SILENCE, fault: Some(fault), ..udp::Options::default() };
+        udp::open(&options).expect("UDP is there")
+    }
+
+    fn discriminator(&self) -> String {
+        "127.0.0.1:0".to_owned()
+    }
+}
+
+/// What much data or many connections may find out.
+mod faulty {
+    use super::*;
+
+    one_test!(s34_exactly_once_in_order_over_a_bad_wire, Faulty);
+    one_test!(s48_many_vis_get_their_turn, Faulty);
+    one_test!(s49_much_data_arrives_as_it_was, Faulty);
+    obvia_conformance::in_full!(Faulty);
+}
+
 /// What depends on the network.
 mod relayed {
     use super::*;

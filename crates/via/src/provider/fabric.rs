@@ -5,6 +5,7 @@
 //! each other by a socket, which stays open as the connection's pulse. A protection tag is a domain, so that a peer
 //! reaches no region of another tag. `docs/fabric.md` says what holds for which provider.
 
+mod endpoint;
 mod ffi;
 mod handle;
 mod introduction;
@@ -22,8 +23,9 @@ use crate::memory::{MemoryHandle, Region};
 use crate::nic::{Attributes, Nic, Reliability};
 use crate::spi::{Listening, Offer, Port, Provider};
 use crate::{Error, Memory};
+use endpoint::PIECES_MAX;
 use ffi::Capabilities;
-use objects::{Domain, Fabric, Info, PIECES_MAX, Query};
+use objects::{Domain, Fabric, Info, Query};
 use registration::TagDomain;
 use std::collections::HashMap;
 use std::path::PathBuf;

@@ -349,8 +349,19 @@ impl ViCore {
 
     /// Ends what a successful `prepare_sleep` began.
     pub(crate) fn end_sleep(&self, connection: u64) {
+        drop(self.wake(Some(connection)));
+    }
+
+    /// One who slept is awake. The connection's number, if its port was prepared.
+    fn wake(&self, connection: Option<u64>) -> MutexGuard<'_, Inner> {
         self.sleepers.fetch_sub(1, Ordering::Relaxed);
-        self.lock().end_sleep(connection);
+        let mut inner = self.lock();
+        if let Some(connection) = connection {
+            inner.end_sleep(connection);
+        }
+        // The attendant may have left the VI to this thread, which need not look after it: what it waited for can be there already.
+        self.relieve(&mut inner);
+        inner
     }
 
     /// Sleeps until something may have completed.
@@ -373,12 +384,7 @@ impl ViCore {
             }
             _ => Ok(()),
         };
-        self.sleepers.fetch_sub(1, Ordering::Relaxed);
-        let mut inner = self.lock();
-        if let Some(connection) = connection {
-            inner.end_sleep(connection);
-        }
-        inner.queues.line(which).notice.end();
+        self.wake(connection).queues.line(which).notice.end();
         outcome
     }
 }

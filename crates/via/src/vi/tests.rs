@@ -195,6 +195,21 @@ fn waiting_without_a_receive_ends_with_the_connection() {
 }
 
 #[test]
+fn who_slept_and_found_what_he_waited_for_leaves_the_vi_to_the_attendant() {
+    let strings = Strings::new(Reliability::ReliableDelivery);
+    let (_nic, vi) = connected(&strings, Waiting::Block);
+    // As the owner of a completion queue sleeps, while the attendant leaves the VI to him.
+    let (_, connection) = vi.core.prepare_sleep(Instant::now()).unwrap().unwrap();
+    lull(&strings);
+    strings.ring();
+    assert_eq!(strings.calls_in(Duration::from_millis(40)), 0, "he looks after what comes");
+    // He wakes, and computes.
+    vi.core.end_sleep(connection);
+    let before = strings.calls.load(Ordering::SeqCst);
+    until("somebody looks after what came", || strings.calls.load(Ordering::SeqCst) > before);
+}
+
+#[test]
 fn every_sleep_that_was_prepared_ends_once() {
     let strings = Strings::new(Reliability::ReliableDelivery);
     let (_nic, mut vi) = connected(&strings, Waiting::Block);

@@ -2,7 +2,8 @@
 
 use crate::scene::{End, LEVELS, Place, Random, SOON, attributes, connect, pair, pattern};
 use obvia_via::{
-    Access, Descriptor, Ended, Memory, MemoryHandle, Nic, Operation, Reliability, RemoteAddress, State, Status, Waiting,
+    Access, Deadline, Descriptor, Ended, Memory, MemoryHandle, Nic, Operation, Reliability, RemoteAddress, State,
+    Status, Waiting,
 };
 
 const LENGTH: usize = 4 << 20;
@@ -283,6 +284,54 @@ fn regions_that_come_and_go_are_told_apart() {
     while mapped_regions() > before + 300 {
         one.vi.state();
         assert!(!deadline.is_over(), "{} regions are mapped, {before} were", mapped_regions());
+    }
+}
+
+/// The region is on its way when the answer to the first RDMA is seen, which may be at any moment: the next one on the same region is
+/// posted already, and goes on then.
+#[test]
+fn the_second_rdma_on_a_fresh_region_may_be_posted_with_the_first() {
+    let place = Place::new();
+    for (nic, level) in [
+        (place.nic(), Reliability::ReliableDelivery),
+        (place.tiny_nic(), Reliability::ReliableDelivery),
+        (place.nic(), Reliability::ReliableReception),
+    ] {
+        let (mut one, other) = pair(&nic, &attributes(level, Waiting::Poll), 4096);
+        for round in 0..1000_u64 {
+            let region = other.nic.register(other.nic.memory(4096).unwrap(), &other.tag, Access::BOTH).unwrap();
+            let target = RemoteAddress { handle: region.handle(), offset: 8 };
+            one.fill(0, &round.to_le_bytes());
+            one.vi.send.post(Descriptor::rdma_write(target).with_segment(&one.region, 0, 8)).unwrap();
+            one.vi.send.post(Descriptor::rdma_read(target).with_segment(&one.region, 16, 8)).unwrap();
+            assert_eq!((one.sent(), one.sent()), ((Status::Done, 8), (Status::Done, 8)), "{level}: round {round}");
+            assert_eq!(one.bytes(16, 8), round.to_le_bytes());
+        }
+    }
+}
+
+/// Reliable reception begins an RDMA when all before it is complete, whoever finds that out.
+#[test]
+fn rdma_that_waits_for_others_goes_on_though_its_owner_does_not_call() {
+    const COUNT: usize = 30;
+    let place = Place::new();
+    let level = Reliability::ReliableReception;
+    let (mut one, mut other) = pair(&place.nic(), &attributes(level, Waiting::Block), 4096);
+    let target = other.place(0);
+    assert_eq!(write(&mut one, 0, 8, target), (Status::Done, 8));
+    other.post_receive(0, 8);
+    one.post_send(0, 8);
+    for _ in 0..COUNT {
+        one.vi.send.post(Descriptor::rdma_write(target).with_segment(&one.region, 0, 8)).unwrap();
+    }
+    // Once a second somebody looks in any case: half a minute.
+    let deadline = Deadline::after_secs(10).start();
+    while one.vi.send.posted() > 0 {
+        assert!(!deadline.is_over(), "{} are not complete", one.vi.send.posted());
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    for _ in 0..=COUNT {
+        assert_eq!(one.sent(), (Status::Done, 8));
     }
 }
 

@@ -4,7 +4,7 @@
 //! socket stays: what it says later is why the connection ends, and its own end that the peer's process has.
 
 use super::NicState;
-use super::objects::{Endpoint, NAME_MAX};
+use super::endpoint::{Endpoint, NAME_MAX};
 use super::port::FabricPort;
 use super::seat::Seat;
 use super::stream::{Arriving, Door, go, send};

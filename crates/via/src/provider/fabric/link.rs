@@ -1,7 +1,8 @@
 //! Connections of endpoints that have them: `FI_EP_MSG`, an event queue, and what is told along with request and answer.
 
 use super::NicState;
-use super::objects::{Endpoint, EventQueue, Info, News, Passive, Place, error};
+use super::endpoint::{Endpoint, Passive, Place};
+use super::objects::{EventQueue, Info, News, error};
 use super::port::FabricPort;
 use super::registration::PAGE_KEY;
 use super::seat::Seat;
@@ -124,6 +125,8 @@ fn failed(address: &str, number: u32, data: &[u8]) -> Error {
     }
     match Errno::from_raw_os_error(i32::try_from(number).unwrap_or(0)) {
         Errno::CONNREFUSED | Errno::HOSTUNREACH | Errno::NETUNREACH => Error::NotFound { name: address.to_owned() },
+        // Whoever listened closed before the request was read.
+        Errno::CONNRESET | Errno::CONNABORTED | Errno::PIPE => Error::NotFound { name: address.to_owned() },
         Errno::TIMEDOUT => Error::TimedOut,
         _ => error("asking for a connection", number),
     }

@@ -2,25 +2,19 @@
 //!
 //! libfabric is asked for `FI_THREAD_SAFE`, so its objects may be shared and sent between threads.
 
-use super::ffi::{self, Capabilities, Done, Event, Handle, Iovec};
+use super::ffi::{self, Capabilities, Done, Event, Handle};
 use crate::Error;
 use rustix::fd::{BorrowedFd, OwnedFd};
-use rustix::io::Errno;
 use std::ffi::{CStr, CString, c_int, c_void};
 use std::io;
 use std::ptr::{null, null_mut};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-/// The address of whoever sends, where any may.
-const UNSPECIFIED: u64 = u64::MAX;
-/// The longest name of an endpoint.
-pub(super) const NAME_MAX: usize = 256;
-
 /// An object of libfabric that is closed when its owner goes.
 #[derive(Debug)]
-struct Owned(
+pub(super) struct Owned(
     // Invariant: a live `struct fid` of libfabric that nobody else closes.
-    Handle,
+    pub(super) Handle,
 );
 
 // SAFETY: objects of libfabric opened with FI_THREAD_SAFE may be used by any thread.
@@ -37,7 +31,7 @@ impl Drop for Owned {
 }
 
 /// Whether a call of libfabric succeeded, and what it said if not.
-fn check(doing: &'static str, result: c_int) -> Result<u32, Error> {
+pub(super) fn check(doing: &'static str, result: c_int) -> Result<u32, Error> {
     u32::try_from(result).map_err(|_| error(doing, result.unsigned_abs()))
 }
 
@@ -67,7 +61,7 @@ fn pointer(text: &Option<CString>) -> *const std::ffi::c_char {
 #[derive(Debug)]
 pub(super) struct Info(
     // Invariant: a list from fi_getinfo or an event queue, which nobody else frees.
-    Handle,
+    pub(super) Handle,
 );
 
 // SAFETY: plain data, changed by nobody.
@@ -148,7 +142,7 @@ impl Drop for Info {
 
 /// A fabric.
 #[derive(Debug)]
-pub(super) struct Fabric(Owned);
+pub(super) struct Fabric(pub(super) Owned);
 
 impl Fabric {
     pub(super) fn open(info: &Info) -> Result<Arc<Self>, Error> {
@@ -163,14 +157,14 @@ impl Fabric {
 /// A protection domain of a NIC: regions and endpoints of one protection tag.
 #[derive(Debug)]
 pub(super) struct Domain {
-    object: Owned,
-    fabric: Arc<Fabric>,
+    pub(super) object: Owned,
+    pub(super) fabric: Arc<Fabric>,
     /// Endpoints that peers reach regions by.
     endpoints: Mutex<Vec<Weak<Retired>>>,
 }
 
 /// What must stay in memory until an endpoint is closed.
-type Retired = Mutex<Vec<Arc<crate::Region>>>;
+pub(super) type Retired = Mutex<Vec<Arc<crate::Region>>>;
 
 impl Domain {
     pub(super) fn open(fabric: &Arc<Fabric>, info: &Info) -> Result<Arc<Self>, Error> {
@@ -189,6 +183,15 @@ impl Domain {
         for endpoint in endpoints.iter().filter_map(Weak::upgrade) {
             endpoint.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(region));
         }
+    }
+
+    /// What a new endpoint keeps.
+    pub(super) fn enter(&self) -> Arc<Retired> {
+        let retired = Arc::new(Mutex::default());
+        let mut endpoints = self.endpoints.lock().unwrap_or_else(PoisonError::into_inner);
+        endpoints.retain(|endpoint| endpoint.strong_count() > 0);
+        endpoints.push(Arc::downgrade(&retired));
+        retired
     }
 }
 
@@ -239,7 +242,7 @@ impl Registration {
 /// An event queue.
 #[derive(Debug)]
 pub(super) struct EventQueue {
-    object: Owned,
+    pub(super) object: Owned,
     fabric: Arc<Fabric>,
     file: c_int,
 }
@@ -309,7 +312,7 @@ fn duplicate(file: c_int) -> Result<Option<OwnedFd>, Error> {
 /// A completion queue.
 #[derive(Debug)]
 pub(super) struct Completions {
-    object: Owned,
+    pub(super) object: Owned,
     domain: Arc<Domain>,
     file: c_int,
 }
@@ -349,204 +352,5 @@ impl Completions {
         let second = events.map_or(null_mut(), |events| events.object.0);
         // SAFETY: live objects.
         unsafe { ffi::ob_may_sleep(self.domain.fabric.0.0, self.object.0, second) == 0 }
-    }
-}
-
-/// An endpoint that waits for peers.
-#[derive(Debug)]
-pub(super) struct Passive {
-    object: Owned,
-    pub(super) events: EventQueue,
-}
-
-impl Passive {
-    pub(super) fn open(fabric: &Arc<Fabric>, info: &Info) -> Result<Self, Error> {
-        let events = EventQueue::open(fabric)?;
-        let mut found = null_mut();
-        // SAFETY: live objects, and the result has its place.
-        let result = unsafe { ffi::ob_passive(fabric.0.0, info.0, events.object.0, &mut found) };
-        check("listening", result)?;
-        Ok(Self { object: Owned(found), events })
-    }
-
-    pub(super) fn port(&self) -> Result<u16, Error> {
-        let name = name(&self.object)?;
-        // SAFETY: bytes and their number; the shim copies no more.
-        Ok(unsafe { ffi::ob_port(name.as_ptr().cast(), name.len()) })
-    }
-
-    pub(super) fn room(&self) -> usize {
-        // SAFETY: a live endpoint.
-        unsafe { ffi::ob_connection_data(self.object.0) }
-    }
-
-    pub(super) fn reject(&self, request: &Info, data: &[u8]) -> Result<(), Error> {
-        // SAFETY: live objects; the bytes live until the call returns.
-        let result = unsafe { ffi::ob_reject(self.object.0, request.0, data.as_ptr().cast(), data.len()) };
-        check("rejecting a connection", result).map(|_| ())
-    }
-}
-
-fn name(endpoint: &Owned) -> Result<Vec<u8>, Error> {
-    let (mut name, mut length) = (vec![0_u8; NAME_MAX], NAME_MAX);
-    // SAFETY: a live endpoint; libfabric writes no more than the length.
-    let result = unsafe { ffi::ob_name(endpoint.0, name.as_mut_ptr().cast(), &mut length) };
-    check("asking an endpoint's name", result)?;
-    name.truncate(length);
-    Ok(name)
-}
-
-/// One end of a connection. Dropping it ends every operation on memory that it was given.
-#[derive(Debug)]
-pub(super) struct Endpoint {
-    object: Owned,
-    pub(super) completions: Completions,
-    pub(super) events: Option<EventQueue>,
-    peers: Option<Owned>,
-    peer: u64,
-    // Dropped last: regions that peers may still be writing until the endpoint is closed.
-    _retired: Arc<Retired>,
-}
-
-/// A piece of memory with libfabric's own descriptor of it.
-pub(super) type Piece = (Iovec, Handle);
-
-/// What an operation points at in the peer's memory.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
-    pub(super) address: u64,
-    pub(super) length: u64,
-    pub(super) key: u64,
-}
-
-/// What is asked of an endpoint.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Work {
-    Receive,
-    Send { data: Option<u64> },
-    Write { to: Place, data: Option<u64> },
-    Read { from: Place },
-}
-
-/// The most pieces of an operation.
-pub(super) const PIECES_MAX: usize = 16;
-
-impl Endpoint {
-    pub(super) fn open(domain: &Arc<Domain>, info: &Info, depth: usize) -> Result<Self, Error> {
-        let is_msg = info.capabilities().is_msg != 0;
-        let completions = Completions::open(domain, depth)?;
-        let events = is_msg.then(|| EventQueue::open(&domain.fabric)).transpose()?;
-        let mut peers = None;
-        if !is_msg {
-            let mut found = null_mut();
-            // SAFETY: a live domain, and the result has its place.
-            let result = unsafe { ffi::ob_av(domain.object.0, &mut found) };
-            check("opening an address vector", result)?;
-            peers = Some(Owned(found));
-        }
-        let event_queue = events.as_ref().map_or(null_mut(), |events| events.object.0);
-        let (cq, av) = (completions.object.0, peers.as_ref().map_or(null_mut(), |peers| peers.0));
-        let mut found = null_mut();
-        // SAFETY: live objects, and the result has its place.
-        let result = unsafe { ffi::ob_endpoint(domain.object.0, info.0, event_queue, cq, av, &mut found) };
-        check("opening an endpoint", result)?;
-        let retired = Arc::new(Mutex::default());
-        let mut endpoints = domain.endpoints.lock().unwrap_or_else(PoisonError::into_inner);
-        endpoints.retain(|endpoint| endpoint.strong_count() > 0);
-        endpoints.push(Arc::downgrade(&retired));
-        Ok(Self { object: Owned(found), completions, events, peers, peer: UNSPECIFIED, _retired: retired })
-    }
-
-    pub(super) fn name(&self) -> Result<Vec<u8>, Error> {
-        name(&self.object)
-    }
-
-    /// Names the one peer of an endpoint without a connection.
-    pub(super) fn set_peer(&mut self, name: &[u8]) -> Result<(), Error> {
-        let Some(peers) = &self.peers else { return Err(Error::BadState { what: "the endpoint has connections" }) };
-        // Zeroes behind it end a text, and make up what an address of a fixed size lacks.
-        let mut padded = [0_u8; NAME_MAX + 1];
-        let Some(room) = padded.get_mut(..name.len()).filter(|room| room.len() <= NAME_MAX) else {
-            return Err(Error::Violation(crate::Violation::BadGreeting));
-        };
-        room.copy_from_slice(name);
-        // SAFETY: a live address vector; the name has the bytes that any format of address has, and ends with zeroes.
-        let result = unsafe { ffi::ob_av_insert(peers.0, padded.as_ptr().cast(), &mut self.peer) };
-        check("naming a peer", result).map(|_| ())
-    }
-
-    pub(super) fn room(&self) -> usize {
-        // SAFETY: a live endpoint.
-        unsafe { ffi::ob_connection_data(self.object.0) }
-    }
-
-    pub(super) fn connect(&self, info: &Info, data: &[u8]) -> Result<(), Error> {
-        // SAFETY: live objects; the bytes live until the call returns.
-        let result = unsafe { ffi::ob_connect(self.object.0, info.0, data.as_ptr().cast(), data.len()) };
-        check("asking for a connection", result).map(|_| ())
-    }
-
-    pub(super) fn accept(&self, data: &[u8]) -> Result<(), Error> {
-        // SAFETY: a live endpoint; the bytes live until the call returns.
-        let result = unsafe { ffi::ob_accept(self.object.0, data.as_ptr().cast(), data.len()) };
-        check("accepting a connection", result).map(|_| ())
-    }
-
-    pub(super) fn shutdown(&self) {
-        // SAFETY: a live endpoint. An error means that the connection is over already.
-        let _ = unsafe { ffi::ob_shutdown(self.object.0) };
-    }
-
-    /// Takes back a receive. Its completion says whether that came in time.
-    pub(super) fn cancel(&self, context: *mut c_void) {
-        // SAFETY: a live endpoint; libfabric only compares the context. An error means that the receive is taken.
-        let _ = unsafe { ffi::ob_cancel(self.object.0, context) };
-    }
-
-    /// Asks for an operation. `false`: there is no room now.
-    ///
-    /// # Safety
-    ///
-    /// The pieces must be readable and writable, and the context must have room for libfabric's notes, until the operation is
-    /// complete or the endpoint is dropped.
-    pub(super) unsafe fn ask(
-        &self,
-        work: Work,
-        pieces: &[Piece],
-        delivered: bool,
-        context: *mut c_void,
-    ) -> Result<bool, Error> {
-        let mut segments = [Iovec { start: null_mut(), length: 0 }; PIECES_MAX];
-        let mut descriptors = [null_mut(); PIECES_MAX];
-        let count = pieces.len().min(PIECES_MAX);
-        for (at, (segment, descriptor)) in pieces.iter().take(count).enumerate() {
-            (segments[at], descriptors[at]) = (*segment, *descriptor);
-        }
-        let (ep, iov, desc, delivered) =
-            (self.object.0, segments.as_ptr(), descriptors.as_mut_ptr(), u8::from(delivered));
-        let result = match work {
-            // SAFETY: a live endpoint, arrays of `count`, memory and context that the caller keeps.
-            Work::Receive => unsafe { ffi::ob_receive(ep, iov, desc, count, UNSPECIFIED, context) },
-            Work::Send { data } => {
-                let (value, has) = (data.unwrap_or_default(), u8::from(data.is_some()));
-                // SAFETY: as above.
-                unsafe { ffi::ob_send(ep, iov, desc, count, self.peer, value, has, delivered, context) }
-            }
-            Work::Write { to: Place { address, length, key }, data } => {
-                let (value, has) = (data.unwrap_or_default(), u8::from(data.is_some()));
-                // SAFETY: as above; what the peer's memory allows is checked there.
-                unsafe {
-                    ffi::ob_write(ep, iov, desc, count, self.peer, address, length, key, value, has, delivered, context)
-                }
-            }
-            Work::Read { from: Place { address, length, key } } => {
-                // SAFETY: as above.
-                unsafe { ffi::ob_read(ep, iov, desc, count, self.peer, address, length, key, context) }
-            }
-        };
-        if result.unsigned_abs() == ffi::ob_error_again || result == -Errno::NOBUFS.raw_os_error() {
-            return Ok(false);
-        }
-        check("posting to an endpoint", result).map(|_| true)
     }
 }

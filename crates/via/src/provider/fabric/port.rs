@@ -1,20 +1,24 @@
 //! One end of a connection: descriptors become operations of an endpoint, and its completions theirs.
 
+mod sending;
+mod standing;
+
 use super::NicState;
+use super::endpoint::{Endpoint, PIECES_MAX, Piece, Work};
 use super::ffi::{self, Done, Iovec};
-use super::handle;
 use super::notes::{Notes, Slot};
-use super::objects::{Endpoint, News, PIECES_MAX, Piece, Place, Work};
 use super::registration::{TagDomain, piece_descriptor};
 use super::seat::Seat;
-use super::voice::{Question, Voice};
+use super::voice::Voice;
+use crate::Error;
 use crate::descriptor::{Descriptor, Operation, Status};
 use crate::error::Ended;
-use crate::spi::{Intent, Port, Refusal, Sink, Sleep};
-use crate::{Error, RemoteAddress};
+use crate::spi::{Port, Sink, Sleep};
 use rustix::event::epoll;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
+use sending::{Sending, refusal};
+use standing::DOUBT;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -27,9 +31,6 @@ const LOOK: Duration = Duration::from_millis(1);
 const NAP_MIN: Duration = Duration::from_micros(50);
 const NAP_MAX: Duration = Duration::from_millis(2);
 
-/// How long an RDMA may take before the peer is asked whether it is allowed; twice as long each time.
-const DOUBT: Duration = Duration::from_millis(4);
-
 /// How a receive went.
 #[derive(Clone, Copy, Debug)]
 struct Received {
@@ -37,16 +38,6 @@ struct Received {
     data: Option<u64>,
     error: u32,
     is_written: bool,
-}
-
-/// A descriptor of the send queue that the endpoint has.
-#[derive(Clone, Copy, Debug)]
-struct Sending {
-    operation: Operation,
-    length: u32,
-    // Completions to come.
-    left: u8,
-    error: u32,
 }
 
 /// The receive for messages that find no other.
@@ -206,115 +197,6 @@ impl FabricPort {
         self.guard == Guard::Off
     }
 
-    /// Gives the endpoint what is to be sent, as far as it has room.
-    fn post_sends(&mut self, sink: &mut dyn Sink) {
-        while self.announce() && self.sends.len() < self.depth {
-            let number = self.sends_done + self.sends.len() as u64;
-            let Some(descriptor) = sink.sending(number) else { return };
-            if descriptor.operation() == Operation::Send && self.must_wait_for_writes() {
-                return;
-            }
-            if self.refused.is_some() || !self.post_send(number, descriptor) {
-                return;
-            }
-        }
-    }
-
-    /// Whether a message would overtake writes that came before it.
-    fn must_wait_for_writes(&self) -> bool {
-        self.writes > 0 && self.nic.capabilities.send_after_write == 0
-    }
-
-    fn post_send(&mut self, number: u64, descriptor: &Descriptor) -> bool {
-        let (pieces, count) = pieces(descriptor);
-        let length = descriptor.total();
-        let immediate = descriptor.immediate().map(u64::from);
-        let native = self.nic.capabilities.consumes != 0;
-        let operation = descriptor.operation();
-        if let Some(remote) = descriptor.remote()
-            && !self.may_be_allowed(remote, length, operation)
-        {
-            self.refused = Some(number);
-            return false;
-        }
-        let (work, notice) = match (operation, descriptor.remote()) {
-            (Operation::RdmaWrite, Some(to)) => {
-                let to = self.place(to, length);
-                let data = immediate.filter(|_| native);
-                let announced = if self.nic.capabilities.data_bytes >= 8 { (length + 1) << 32 } else { 0 };
-                let notice = immediate.filter(|_| !native).map(|immediate| immediate | announced);
-                (Work::Write { to, data }, notice)
-            }
-            (Operation::RdmaRead, Some(from)) => (Work::Read { from: self.place(from, length) }, None),
-            _ => (Work::Send { data: immediate }, None),
-        };
-        // No data need not be waited for; shm of libfabric 1.17 would wait for ever.
-        if length == 0 && operation == Operation::RdmaRead {
-            self.sends.push_back(Sending { operation, length: 0, left: 0, error: 0 });
-            return true;
-        }
-        let delivered = operation == Operation::RdmaWrite && length > 0 && self.nic.delivers;
-        let context = self.notes.place(Slot::Send(number));
-        // SAFETY: as in `post_receives`.
-        let ask = |endpoint: &mut Endpoint| unsafe { endpoint.ask(work, &pieces[..count], delivered, context) };
-        match self.seat.with(ask).unwrap_or_else(gone) {
-            Ok(true) => {
-                self.writes += usize::from(operation == Operation::RdmaWrite);
-                let left = 1 + u8::from(notice.is_some());
-                self.sends.push_back(Sending { operation, length: length as u32, left, error: 0 });
-                self.notice = notice;
-                true
-            }
-            Ok(false) => {
-                self.is_stalled = true;
-                false
-            }
-            Err(_) => {
-                self.is_lost = true;
-                false
-            }
-        }
-    }
-
-    /// Where an RDMA goes.
-    fn place(&self, remote: RemoteAddress, length: u64) -> Place {
-        let base = if self.nic.capabilities.virtual_address != 0 { handle::base(remote.handle) } else { 0 };
-        Place { address: base.wrapping_add(remote.offset), length, key: remote.handle.0[0] }
-    }
-
-    /// Whether the handle is one at all, and as far as it tells allows the RDMA. That decides nothing for the peer, who checks
-    /// himself; but not every provider says why it hangs up.
-    fn may_be_allowed(&self, remote: RemoteAddress, length: u64, operation: Operation) -> bool {
-        let is_addressed = self.nic.capabilities.virtual_address != 0;
-        handle::is_whole(remote.handle)
-            && (is_addressed || handle::allows(remote.handle, remote.offset, length, operation == Operation::RdmaRead))
-    }
-
-    /// Announces the newest RDMA write, if that is still to be done. `false`: it cannot be done now.
-    fn announce(&mut self) -> bool {
-        let Some(data) = self.notice else { return true };
-        // A connection does not survive a write that is refused. An endpoint without one does, and must not announce it.
-        if self.must_wait_for_writes() || (self.writes > 0 && !self.nic.is_msg()) {
-            return false;
-        }
-        let number = self.sends_done + self.sends.len() as u64 - 1;
-        let place = self.notes.place(Slot::Notice(number));
-        // SAFETY: no memory, and notes that live longer than the endpoint (invariant).
-        let ask = |endpoint: &mut Endpoint| unsafe { endpoint.ask(Work::Send { data: Some(data) }, &[], false, place) };
-        match self.seat.with(ask).unwrap_or_else(gone) {
-            Ok(true) => self.notice = None,
-            Ok(false) => {
-                self.is_stalled = true;
-                return false;
-            }
-            Err(_) => {
-                self.is_lost = true;
-                return false;
-            }
-        }
-        true
-    }
-
     /// Takes completions. Returns how many there were.
     fn take(&mut self, most: usize) -> usize {
         for taken in 0..most {
@@ -422,143 +304,11 @@ impl FabricPort {
         let operation = if received.is_written { Operation::RdmaWrite } else { Operation::Receive };
         Some((operation, u32::try_from(received.length).ok()?))
     }
-
-    /// Looks whether the connection still stands.
-    fn look(&mut self, now: Instant, sink: &mut dyn Sink) {
-        self.looked = now;
-        let is_over = |endpoint: &mut Endpoint| loop {
-            match endpoint.events.as_ref().map_or(Ok(None), |events| events.next()) {
-                Ok(Some(News::Shutdown | News::Failed(..))) | Err(_) => break true,
-                Ok(Some(_)) => {}
-                Ok(None) => break false,
-            }
-        };
-        self.is_lost |= self.seat.with(is_over).unwrap_or(true);
-        self.is_lost |= self.voice.listen();
-        self.is_lost |= self.voice.tidings().is_some();
-        self.voice.answer(|asked| sink.remote(asked.place, asked.length, asked.intent).is_ok());
-        self.ask_for_life(now);
-        if !self.is_lost && self.is_refused(now, sink) {
-            return self.end(sink, Status::RemoteProtection, Ended::Protection, true);
-        }
-        if !self.is_lost {
-            return;
-        }
-        // What came before the end still counts.
-        while self.is_open && self.take(TURN) > 0 {
-            self.deliver(sink);
-        }
-        if !self.is_open {
-            return;
-        }
-        match self.voice.tidings() {
-            Some(why) => self.end(sink, status_of(why), why, false),
-            None => self.end(sink, Status::ConnectionLost, Ended::Silent, false),
-        }
-    }
-
-    /// Whether the peer says that the oldest RDMA is not allowed. It is asked when the RDMA takes long: shm of libfabric 1.17 drops
-    /// what it refuses, and tells nobody.
-    fn is_refused(&mut self, now: Instant, sink: &dyn Sink) -> bool {
-        let number = self.sends_done;
-        if self.refused == Some(number) {
-            return true;
-        }
-        let (oldest, since, patience) = self.oldest;
-        let operation = self.sends.front().map(|send| send.operation);
-        let intent = match operation {
-            Some(Operation::RdmaWrite) => Intent::Write,
-            Some(Operation::RdmaRead) => Intent::Read,
-            _ => return false,
-        };
-        if oldest != number {
-            self.oldest = (number, now, DOUBT);
-        } else if now.saturating_duration_since(since) >= patience
-            && let Some(descriptor) = sink.sending(number)
-            && let Some(place) = descriptor.remote()
-        {
-            let length = descriptor.total();
-            self.voice.question(Question { number, place, length, intent });
-            self.oldest.2 = patience.saturating_mul(2);
-        }
-        self.voice.is_refused(number)
-    }
-
-    /// Asks the peer for a sign of life now and then, where the network would not tell.
-    fn ask_for_life(&mut self, now: Instant) {
-        let Some(page) = &self.tag.page else { return };
-        let patience = self.nic.options.silence;
-        if self.waiting {
-            self.is_lost |= now.duration_since(self.asked) >= patience / 2;
-            return;
-        }
-        if now.duration_since(self.asked) < patience / 2 {
-            return;
-        }
-        self.asked = now;
-        let place = self.notes.place(Slot::Control);
-        // SAFETY: the page stays registered as long as this port, whose endpoint goes first; so do the notes.
-        let ask = |endpoint: &mut Endpoint| unsafe { self.voice.ask(endpoint, page, None, place) };
-        self.waiting = self.seat.with(ask).unwrap_or_default();
-    }
-
-    /// The connection is over: first the endpoint, so that nothing touches the memory of descriptors any more, then they.
-    fn end(&mut self, sink: &mut dyn Sink, status: Status, why: Ended, tell: bool) {
-        self.close(tell.then_some(why));
-        sink.broken(status, why);
-    }
-
-    fn close(&mut self, why: Option<Ended>) {
-        if !std::mem::take(&mut self.is_open) {
-            return;
-        }
-        let place = self.notes.place(Slot::Control);
-        self.seat.close(|endpoint| {
-            if let Some(why) = why {
-                // SAFETY: as in `ask_for_life`; the endpoint is gone when this returns.
-                unsafe { self.voice.tell(endpoint, self.tag.page.as_ref(), why, place) };
-            }
-        });
-        self.voice = Voice::None;
-        (self.ears, self.has_bell) = (None, false);
-    }
 }
 
 /// The peer is of this process, and closed both endpoints.
 fn gone() -> Result<bool, Error> {
     Err(Error::BadState { what: "the endpoint is closed" })
-}
-
-/// What an error of the send queue's oldest descriptor says, if it is more than that the connection is over.
-fn refusal(send: Sending) -> Option<(Status, Ended)> {
-    const OVER: [Errno; 9] = [
-        Errno::CANCELED,
-        Errno::SHUTDOWN,
-        Errno::CONNRESET,
-        Errno::CONNABORTED,
-        Errno::NOTCONN,
-        Errno::PIPE,
-        Errno::TIMEDOUT,
-        Errno::HOSTUNREACH,
-        Errno::HOSTDOWN,
-    ];
-    if send.error == ffi::ob_error_truncated {
-        return Some((Status::TooLong, Ended::TooLong));
-    }
-    let is_over = OVER.iter().any(|errno| errno.raw_os_error().unsigned_abs() == send.error);
-    let is_rdma = matches!(send.operation, Operation::RdmaRead | Operation::RdmaWrite);
-    (is_rdma && !is_over).then_some((Refusal::Protection.status(), Ended::Protection))
-}
-
-/// What a reason that the peer told says of the oldest descriptor.
-fn status_of(why: Ended) -> Status {
-    match why {
-        Ended::Here | Ended::ByPeer => Status::Flushed,
-        Ended::ReceiverNotReady => Status::ReceiverNotReady,
-        Ended::TooLong => Status::TooLong,
-        Ended::Protection => Status::RemoteProtection,
-        _ => Status::ConnectionLost,
-    }
 }
 
 /// The memory of a descriptor, without empty segments.

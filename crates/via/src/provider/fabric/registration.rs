@@ -1,8 +1,9 @@
 //! Regions as libfabric knows them, and the page that providers write to each other.
 
+use super::endpoint::Piece;
 use super::ffi::{Handle, Iovec};
 use super::handle;
-use super::objects::{Domain, Piece, Registration};
+use super::objects::{Domain, Registration};
 use crate::{Access, Error, Memory, MemoryHandle, Region};
 use std::sync::{Arc, Mutex, PoisonError};
 

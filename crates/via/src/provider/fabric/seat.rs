@@ -4,8 +4,8 @@
 //! other must do nothing from then on. Such two sit at one table: whoever goes closes both, after taking the completions that the
 //! other has not seen. Endpoints whose peer is in another process sit alone.
 
+use super::endpoint::Endpoint;
 use super::ffi::Done;
-use super::objects::Endpoint;
 use crate::Error;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};

@@ -3,7 +3,7 @@
 //! Messages would consume receive descriptors of the peer. An endpoint without a connection has the socket that it was introduced
 //! by; that of a connection writes a word of the peer's memory, with remote completion data, which consumes nothing.
 
-use super::objects::{Endpoint, Place, Work};
+use super::endpoint::{Endpoint, Place, Work};
 use super::registration::Page;
 use crate::error::Ended;
 use crate::spi::Intent;
@@ -92,11 +92,14 @@ pub(super) struct Line {
     arriving: Vec<u8>,
     questions: VecDeque<Question>,
     verdict: Option<(u64, bool)>,
+    // A question was put that has no verdict yet.
+    is_asking: bool,
 }
 
 impl Line {
     pub(super) fn new(socket: OwnedFd) -> Self {
-        Self { socket, heard: None, arriving: Vec::new(), questions: VecDeque::new(), verdict: None }
+        let (arriving, questions) = (Vec::new(), VecDeque::new());
+        Self { socket, heard: None, arriving, questions, verdict: None, is_asking: false }
     }
 
     fn say(&self, bytes: &[u8]) {
@@ -127,6 +130,7 @@ impl Line {
             } else if let Ok(verdict) = <&[u8; VERDICT_LENGTH]>::try_from(&self.arriving[..]) {
                 let number = u64::from_le_bytes(std::array::from_fn(|byte| verdict[1 + byte]));
                 self.verdict = Some((number, verdict[9] != 0));
+                self.is_asking = false;
             }
             self.arriving.clear();
         }
@@ -183,9 +187,13 @@ impl Voice {
         if let Self::Socket(line) = self { line.listen() } else { false }
     }
 
-    /// Asks whether an RDMA is allowed. `false` where that cannot be asked.
+    /// Asks whether an RDMA is allowed. `false` where that cannot be asked, or something else has been and the peer, who may have much to
+    /// do, has not answered yet.
     pub(super) fn question(&mut self, question: Question) -> bool {
         let Self::Socket(line) = self else { return false };
+        if std::mem::replace(&mut line.is_asking, true) {
+            return false;
+        }
         line.verdict = None;
         line.say(&question.to_bytes());
         true
@@ -244,7 +252,7 @@ impl Voice {
 
 #[cfg(test)]
 mod tests {
-    use super::{Line, Question, VERDICT};
+    use super::{Line, Question, VERDICT, Voice};
     use crate::error::Ended;
     use crate::spi::Intent;
     use crate::{MemoryHandle, RemoteAddress};
@@ -265,6 +273,24 @@ mod tests {
             assert!(said.chunks(size).all(|bytes| line.take(bytes)));
             assert_eq!(line.questions.make_contiguous(), [question]);
             assert_eq!((line.verdict, line.heard), (Some(((1 << 56) + 5, false)), Some(Ended::TooLong)));
+        }
+    }
+
+    #[test]
+    fn a_peer_that_takes_long_to_answer_is_asked_once() {
+        let (here, there) = UnixStream::pair().unwrap();
+        there.set_nonblocking(true).unwrap();
+        let (mut asks, mut answers) = (Voice::Socket(Line::new(here.into())), Voice::Socket(Line::new(there.into())));
+        let place = RemoteAddress { handle: MemoryHandle([1, 2]), offset: 0 };
+        let question = |number| Question { number, place, length: 8, intent: Intent::Write };
+        for number in 0..3 {
+            assert!(asks.question(question(number)));
+            // Time goes by, and the next descriptor is in doubt as well.
+            assert!((0..10).all(|later| !asks.question(question(number + later % 2))));
+            assert!(!answers.listen(), "no more than it may ask");
+            answers.answer(|asked| asked != question(1));
+            assert!(!asks.listen());
+            assert_eq!(asks.is_refused(number), number == 1);
         }
     }
 

@@ -103,7 +103,10 @@ impl Initiator {
 
     /// Does as much as can be done now.
     pub(super) fn pump(&mut self, wire: &mut Wire, sink: &mut dyn Sink) {
-        while let Some(descriptor) = sink.sending(self.next) {
+        loop {
+            // What can be complete is so before the next one asks whether anything is under way: nobody may call again.
+            self.complete(wire, sink);
+            let Some(descriptor) = sink.sending(self.next) else { break };
             let has_moved = match (descriptor.operation(), descriptor.remote()) {
                 (Operation::Send, _) => self.send(wire, descriptor),
                 (Operation::RdmaWrite, Some(place)) => self.write(wire, descriptor, place),
@@ -115,7 +118,6 @@ impl Initiator {
                 break;
             }
         }
-        self.complete(wire, sink);
     }
 
     fn send(&mut self, wire: &mut Wire, descriptor: &Descriptor) -> bool {

@@ -107,6 +107,11 @@ impl ShmPort {
         let seen = self.wire.see();
         let is_last = self.has_hung_up || seen.standing != Standing::OPEN;
         self.take(now, sink)?;
+        if self.wire.opened() != self.opened {
+            // The region that an answer opened is counted before the answer: whoever goes on after the answer must have it. Without it
+            // the next RDMA would be put to the peer as well, and open a region that is opened already.
+            self.look(now)?;
+        }
         self.initiator.settle(seen, &mut self.wire, sink)?;
         if is_last {
             // A peer that is gone publishes nothing more, and what it did publish was taken.

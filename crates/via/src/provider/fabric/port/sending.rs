@@ -1,0 +1,154 @@
+//! The send queue of a port: which descriptors the endpoint has, and what is behind them.
+
+use super::super::endpoint::{Endpoint, Place, Work};
+use super::super::ffi;
+use super::super::handle;
+use super::super::notes::Slot;
+use super::{FabricPort, gone, pieces};
+use crate::RemoteAddress;
+use crate::descriptor::{Descriptor, Operation, Status};
+use crate::error::Ended;
+use crate::spi::{Refusal, Sink};
+use rustix::io::Errno;
+
+/// A descriptor of the send queue that the endpoint has.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sending {
+    pub(super) operation: Operation,
+    pub(super) length: u32,
+    // Completions to come.
+    pub(super) left: u8,
+    pub(super) error: u32,
+}
+
+impl FabricPort {
+    /// Gives the endpoint what is to be sent, as far as it has room.
+    pub(super) fn post_sends(&mut self, sink: &mut dyn Sink) {
+        while self.announce() && self.sends.len() < self.depth {
+            let number = self.sends_done + self.sends.len() as u64;
+            let Some(descriptor) = sink.sending(number) else { return };
+            if descriptor.operation() == Operation::Send && self.must_wait_for_writes() {
+                return;
+            }
+            if self.refused.is_some() || !self.post_send(number, descriptor) {
+                return;
+            }
+        }
+    }
+
+    /// Whether a message would overtake writes that came before it.
+    fn must_wait_for_writes(&self) -> bool {
+        self.writes > 0 && self.nic.capabilities.send_after_write == 0
+    }
+
+    fn post_send(&mut self, number: u64, descriptor: &Descriptor) -> bool {
+        let (pieces, count) = pieces(descriptor);
+        let length = descriptor.total();
+        let immediate = descriptor.immediate().map(u64::from);
+        let native = self.nic.capabilities.consumes != 0;
+        let operation = descriptor.operation();
+        if let Some(remote) = descriptor.remote()
+            && !self.may_be_allowed(remote, length, operation)
+        {
+            self.refused = Some(number);
+            return false;
+        }
+        let (work, notice) = match (operation, descriptor.remote()) {
+            (Operation::RdmaWrite, Some(to)) => {
+                let to = self.place(to, length);
+                let data = immediate.filter(|_| native);
+                let announced = if self.nic.capabilities.data_bytes >= 8 { (length + 1) << 32 } else { 0 };
+                let notice = immediate.filter(|_| !native).map(|immediate| immediate | announced);
+                (Work::Write { to, data }, notice)
+            }
+            (Operation::RdmaRead, Some(from)) => (Work::Read { from: self.place(from, length) }, None),
+            _ => (Work::Send { data: immediate }, None),
+        };
+        // No data need not be waited for; shm of libfabric 1.17 would wait for ever.
+        if length == 0 && operation == Operation::RdmaRead {
+            self.sends.push_back(Sending { operation, length: 0, left: 0, error: 0 });
+            return true;
+        }
+        let delivered = operation == Operation::RdmaWrite && length > 0 && self.nic.delivers;
+        let context = self.notes.place(Slot::Send(number));
+        // SAFETY: as in `post_receives`.
+        let ask = |endpoint: &mut Endpoint| unsafe { endpoint.ask(work, &pieces[..count], delivered, context) };
+        match self.seat.with(ask).unwrap_or_else(gone) {
+            Ok(true) => {
+                self.writes += usize::from(operation == Operation::RdmaWrite);
+                let left = 1 + u8::from(notice.is_some());
+                self.sends.push_back(Sending { operation, length: length as u32, left, error: 0 });
+                self.notice = notice;
+                true
+            }
+            Ok(false) => {
+                self.is_stalled = true;
+                false
+            }
+            Err(_) => {
+                self.is_lost = true;
+                false
+            }
+        }
+    }
+
+    /// Where an RDMA goes.
+    fn place(&self, remote: RemoteAddress, length: u64) -> Place {
+        let base = if self.nic.capabilities.virtual_address != 0 { handle::base(remote.handle) } else { 0 };
+        Place { address: base.wrapping_add(remote.offset), length, key: remote.handle.0[0] }
+    }
+
+    /// Whether the handle is one at all, and as far as it tells allows the RDMA. That decides nothing for the peer, who checks
+    /// himself; but not every provider says why it hangs up.
+    fn may_be_allowed(&self, remote: RemoteAddress, length: u64, operation: Operation) -> bool {
+        let is_addressed = self.nic.capabilities.virtual_address != 0;
+        handle::is_whole(remote.handle)
+            && (is_addressed || handle::allows(remote.handle, remote.offset, length, operation == Operation::RdmaRead))
+    }
+
+    /// Announces the newest RDMA write, if that is still to be done. `false`: it cannot be done now.
+    fn announce(&mut self) -> bool {
+        let Some(data) = self.notice else { return true };
+        // A connection does not survive a write that is refused. An endpoint without one does, and must not announce it.
+        if self.must_wait_for_writes() || (self.writes > 0 && !self.nic.is_msg()) {
+            return false;
+        }
+        let number = self.sends_done + self.sends.len() as u64 - 1;
+        let place = self.notes.place(Slot::Notice(number));
+        // SAFETY: no memory, and notes that live longer than the endpoint (invariant).
+        let ask = |endpoint: &mut Endpoint| unsafe { endpoint.ask(Work::Send { data: Some(data) }, &[], false, place) };
+        match self.seat.with(ask).unwrap_or_else(gone) {
+            Ok(true) => self.notice = None,
+            Ok(false) => {
+                self.is_stalled = true;
+                return false;
+            }
+            Err(_) => {
+                self.is_lost = true;
+                return false;
+            }
+        }
+        true
+    }
+}
+
+/// What an error of the send queue's oldest descriptor says, if it is more than that the connection is over.
+pub(super) fn refusal(send: Sending) -> Option<(Status, Ended)> {
+    const OVER: [Errno; 9] = [
+        Errno::CANCELED,
+        Errno::SHUTDOWN,
+        Errno::CONNRESET,
+        Errno::CONNABORTED,
+        Errno::NOTCONN,
+        Errno::PIPE,
+        Errno::TIMEDOUT,
+        Errno::HOSTUNREACH,
+        Errno::HOSTDOWN,
+    ];
+    if send.error == ffi::ob_error_truncated {
+        return Some((Status::TooLong, Ended::TooLong));
+    }
+    let is_over = OVER.iter().any(|errno| errno.raw_os_error().unsigned_abs() == send.error);
+    let is_rdma = matches!(send.operation, Operation::RdmaRead | Operation::RdmaWrite);
+    (is_rdma && !is_over).then_some((Refusal::Protection.status(), Ended::Protection))
+}

@@ -1,0 +1,128 @@
+//! Whether the connection of a port still stands, and how it ends.
+
+use super::super::endpoint::Endpoint;
+use super::super::notes::Slot;
+use super::super::objects::News;
+use super::super::voice::{Question, Voice};
+use super::{FabricPort, TURN};
+use crate::descriptor::{Operation, Status};
+use crate::error::Ended;
+use crate::spi::{Intent, Sink};
+use std::time::{Duration, Instant};
+
+/// How long an RDMA may take before the peer is asked whether it is allowed; twice as long each time.
+pub(super) const DOUBT: Duration = Duration::from_millis(4);
+
+impl FabricPort {
+    /// Looks whether the connection still stands.
+    pub(super) fn look(&mut self, now: Instant, sink: &mut dyn Sink) {
+        self.looked = now;
+        let is_over = |endpoint: &mut Endpoint| loop {
+            match endpoint.events.as_ref().map_or(Ok(None), |events| events.next()) {
+                Ok(Some(News::Shutdown | News::Failed(..))) | Err(_) => break true,
+                Ok(Some(_)) => {}
+                Ok(None) => break false,
+            }
+        };
+        self.is_lost |= self.seat.with(is_over).unwrap_or(true);
+        self.is_lost |= self.voice.listen();
+        self.is_lost |= self.voice.tidings().is_some();
+        self.voice.answer(|asked| sink.remote(asked.place, asked.length, asked.intent).is_ok());
+        self.ask_for_life(now);
+        if !self.is_lost && self.is_refused(now, sink) {
+            return self.end(sink, Status::RemoteProtection, Ended::Protection, true);
+        }
+        if !self.is_lost {
+            return;
+        }
+        // What came before the end still counts.
+        while self.is_open && self.take(TURN) > 0 {
+            self.deliver(sink);
+        }
+        if !self.is_open {
+            return;
+        }
+        match self.voice.tidings() {
+            Some(why) => self.end(sink, status_of(why), why, false),
+            None => self.end(sink, Status::ConnectionLost, Ended::Silent, false),
+        }
+    }
+
+    /// Whether the peer says that the oldest RDMA is not allowed. It is asked when the RDMA takes long: shm of libfabric 1.17 drops
+    /// what it refuses, and tells nobody.
+    fn is_refused(&mut self, now: Instant, sink: &dyn Sink) -> bool {
+        let number = self.sends_done;
+        if self.refused == Some(number) {
+            return true;
+        }
+        let (oldest, since, patience) = self.oldest;
+        let operation = self.sends.front().map(|send| send.operation);
+        let intent = match operation {
+            Some(Operation::RdmaWrite) => Intent::Write,
+            Some(Operation::RdmaRead) => Intent::Read,
+            _ => return false,
+        };
+        if oldest != number {
+            self.oldest = (number, now, DOUBT);
+        } else if now.saturating_duration_since(since) >= patience
+            && let Some(descriptor) = sink.sending(number)
+            && let Some(place) = descriptor.remote()
+        {
+            let length = descriptor.total();
+            if self.voice.question(Question { number, place, length, intent }) {
+                self.oldest.2 = patience.saturating_mul(2);
+            }
+        }
+        self.voice.is_refused(number)
+    }
+
+    /// Asks the peer for a sign of life now and then, where the network would not tell.
+    fn ask_for_life(&mut self, now: Instant) {
+        let Some(page) = &self.tag.page else { return };
+        let patience = self.nic.options.silence;
+        if self.waiting {
+            self.is_lost |= now.duration_since(self.asked) >= patience / 2;
+            return;
+        }
+        if now.duration_since(self.asked) < patience / 2 {
+            return;
+        }
+        self.asked = now;
+        let place = self.notes.place(Slot::Control);
+        // SAFETY: the page stays registered as long as this port, whose endpoint goes first; so do the notes.
+        let ask = |endpoint: &mut Endpoint| unsafe { self.voice.ask(endpoint, page, None, place) };
+        self.waiting = self.seat.with(ask).unwrap_or_default();
+    }
+
+    /// The connection is over: first the endpoint, so that nothing touches the memory of descriptors any more, then they.
+    pub(super) fn end(&mut self, sink: &mut dyn Sink, status: Status, why: Ended, tell: bool) {
+        self.close(tell.then_some(why));
+        sink.broken(status, why);
+    }
+
+    pub(super) fn close(&mut self, why: Option<Ended>) {
+        if !std::mem::take(&mut self.is_open) {
+            return;
+        }
+        let place = self.notes.place(Slot::Control);
+        self.seat.close(|endpoint| {
+            if let Some(why) = why {
+                // SAFETY: as in `ask_for_life`; the endpoint is gone when this returns.
+                unsafe { self.voice.tell(endpoint, self.tag.page.as_ref(), why, place) };
+            }
+        });
+        self.voice = Voice::None;
+        (self.ears, self.has_bell) = (None, false);
+    }
+}
+
+/// What a reason that the peer told says of the oldest descriptor.
+fn status_of(why: Ended) -> Status {
+    match why {
+        Ended::Here | Ended::ByPeer => Status::Flushed,
+        Ended::ReceiverNotReady => Status::ReceiverNotReady,
+        Ended::TooLong => Status::TooLong,
+        Ended::Protection => Status::RemoteProtection,
+        _ => Status::ConnectionLost,
+    }
+}
