@@ -461,6 +461,16 @@ impl Endpoint {
         name(&self.object)
     }
 
+    /// The address that a connected endpoint is at, where that is one of IP.
+    pub(super) fn local(&self) -> Option<String> {
+        let name = self.name().ok().filter(|_| self.events.is_some())?;
+        let mut room = [0_u8; 128];
+        // SAFETY: bytes and their number; the shim writes a C text no longer than the room.
+        unsafe { ffi::ob_address(name.as_ptr().cast(), name.len(), room.as_mut_ptr().cast(), room.len()) };
+        let text = CStr::from_bytes_until_nul(&room).ok()?.to_str().ok()?;
+        (!text.is_empty()).then(|| text.to_owned())
+    }
+
     /// Names the one peer of an endpoint without a connection.
     pub(super) fn set_peer(&mut self, name: &[u8]) -> Result<(), Error> {
         let Some(peers) = &self.peers else { return Err(Error::BadState { what: "the endpoint has connections" }) };
