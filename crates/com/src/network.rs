@@ -13,7 +13,7 @@ use crate::server::accept_from;
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 use obvia_via::window::{self, Options, Window};
 use obvia_via::{Deadline, Error as ViError, Nic};
-use sequence::{End, Wanted, sequence_of};
+use sequence::{End, Wanted};
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -69,14 +69,14 @@ impl Network {
 
     /// The NIC that is wanted for an end: one that is open, or a new one.
     fn nic(&self, mut wanted: Wanted, end: End) -> Result<Opened> {
-        let sequence = sequence_of(wanted.protocol)?;
+        let sequence = wanted.sequence;
         (sequence.settle)(&mut wanted, end)?;
         let mut nics = Self::lock(&self.nics);
         if let Some(known) = nics.iter().find(|opened| opened.wanted.serves(&wanted)) {
             return Ok(known.clone());
         }
         if let Some(what) = nics.iter().find_map(|opened| opened.wanted.collides(&wanted)) {
-            let text = format!("this process uses {what} by {} already, with other options", wanted.protocol);
+            let text = format!("this process uses {what} by {} already, with other options", sequence.protocol);
             return Err(Error::new(code::E_INVALIDARG, text));
         }
         let (nic, address) = (sequence.open)(&wanted)?;
@@ -155,7 +155,7 @@ impl Network {
         let any = if local.contains(':') { "::" } else { "0.0.0.0" };
         for opened in nics {
             let options = opened.wanted.shared().to_vec();
-            let binding = StringBinding { options, ..StringBinding::new(opened.wanted.protocol, any, "0") };
+            let binding = StringBinding { options, ..StringBinding::new(opened.wanted.sequence.protocol, any, "0") };
             // Without one the peer learns at its first call that this process cannot be reached.
             let _ = self.listen_with(runtime, &opened, binding);
         }

@@ -1,12 +1,11 @@
 //! `ncacn_vi_fabric`. Options: `provider`, libfabric's, which both ends must have the same of, `tcp` where nothing is said; and
 //! `domain`, libfabric's word for the adapter.
 
-use super::sequence::{Sequence, Wanted, any};
+use super::sequence::{Open, Sequence, Wanted, any};
 use crate::error::{Error, Result, code};
 use obvia_rpc::string_binding::ProtocolSequence;
+use obvia_via::Error as ViError;
 use obvia_via::provider::fabric;
-use obvia_via::{Error as ViError, Nic};
-use std::net::IpAddr;
 
 /// The provider that libfabric has on every host, and that gets to all others: both ends know it without asking.
 const PROVIDER: &str = "tcp";
@@ -20,7 +19,7 @@ pub(super) const SEQUENCE: Sequence = Sequence {
     open,
 };
 
-fn open(wanted: &Wanted) -> Result<(Nic, Option<IpAddr>)> {
+fn open(wanted: &Wanted) -> Result<Open> {
     let provider = wanted.value("provider");
     let domain = Some(wanted.value("domain").to_owned()).filter(|domain| !domain.is_empty());
     let options = fabric::Options { domain, ..fabric::Options::new(provider) };

@@ -1,7 +1,7 @@
 //! `ncacn_vi_xdp`. Options, all of them this process's own affair: `interface`, found by the peer's address or one's own where nothing
 //! is said; `mode`, `native` or `generic`, the better one that works where nothing is said; and `fault`.
 
-use super::sequence::{End, Sequence, Wanted};
+use super::sequence::{End, Open, Sequence, Wanted};
 use crate::error::{Error, Result, code};
 use obvia_rpc::string_binding::ProtocolSequence;
 use obvia_via::Nic;
@@ -71,7 +71,7 @@ fn way_to(peer: SocketAddr) -> Result<Ipv4Addr> {
     }
 }
 
-fn open(wanted: &Wanted) -> Result<(Nic, Option<IpAddr>)> {
+fn open(wanted: &Wanted) -> Result<Open> {
     let mode = match wanted.value("mode") {
         "" => None,
         "native" => Some(Mode::Native),
