@@ -15,7 +15,7 @@ use obvia_via::window::{Options, Peer, Window};
 use obvia_via::{Deadline, Waiting};
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// Channels that a pool keeps; further ones are closed when their thread ends.
@@ -36,8 +36,8 @@ pub(crate) struct Link {
     managers: Mutex<HashMap<u64, ManagerPointer>>,
     releases: Mutex<Vec<(TargetId, u32)>>,
     has_failed: AtomicBool,
-    /// Further ways to it, as it told itself.
-    others: OnceLock<Vec<StringBinding>>,
+    /// Further ways to it, as it told itself last.
+    others: Mutex<Vec<StringBinding>>,
     /// Interfaces that both sides are known to mean the same by, with their fingerprints.
     bound: Mutex<HashSet<(u128, u128)>>,
 }
@@ -121,7 +121,7 @@ impl Link {
             managers: Mutex::default(),
             releases: Mutex::default(),
             has_failed: AtomicBool::new(false),
-            others: OnceLock::new(),
+            others: Mutex::default(),
             bound: Mutex::default(),
         })
     }
@@ -143,16 +143,15 @@ impl Link {
     /// Every way to it that is known for certain: this process's own, and what it said itself.
     pub(crate) fn bindings(&self) -> Vec<StringBinding> {
         let own = self.binding();
-        let others = self.others.get().into_iter().flatten().filter(|other| **other != own);
-        let mut all: Vec<_> = others.cloned().collect();
+        let mut all = lock(&self.others).clone();
+        all.retain(|other| *other != own);
         all.insert(0, own);
         all
     }
 
     /// The process itself said how to get to it.
     pub(crate) fn learn(&self, bindings: &[StringBinding]) {
-        // What it said first holds: it does not say less later on.
-        let _ = self.others.set(bindings.iter().cloned().map(told).collect());
+        *lock(&self.others) = bindings.iter().cloned().map(told).collect();
     }
 
     /// The host that this process is, as the other one reaches it over a network.
