@@ -177,6 +177,11 @@ impl Network {
 /// Lets processes of other hosts connect to what this process exports: `ncacn_vi_udp:0.0.0.0[5555]`, or without an endpoint to have one
 /// chosen. Returns the binding with the endpoint that was taken.
 ///
+/// Besides `ncacn_vi_udp` there are `ncacn_vi_xdp` and `ncacn_vi_fabric`, where the program was built with the features `xdp` and `fabric`;
+/// docs/xdp.md and docs/fabric.md have their options. A process may listen on several, and what it hands out names all of
+/// them. Options that are the process's own affair, such as `interface=eth0` or `fault=loss=5%`, are not in the binding
+/// returned, and hold for every connection of the protocol sequence that says nothing else.
+///
 /// Whoever reaches the address can call every object that is exported; there is no authentication yet.
 ///
 /// # Errors

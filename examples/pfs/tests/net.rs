@@ -75,17 +75,17 @@ impl Started {
         let out = self.0.stdout.take().unwrap();
         let (sender, result) = channel();
         std::thread::spawn(move || {
-            let mut all = String::new();
-            for line in BufReader::new(out).lines().map_while(Result::ok) {
-                let found = wanted(&line);
-                all.push_str(&line);
-                all.push('\n');
-                if found.is_some() {
-                    let _ = sender.send((all, found));
-                    return;
-                }
+            let (mut all, mut found) = (String::new(), None);
+            let mut lines = BufReader::new(out).lines().map_while(Result::ok);
+            while found.is_none()
+                && let Some(line) = lines.next()
+            {
+                found = wanted(&line);
+                all = all + &line + "\n";
             }
-            let _ = sender.send((all, None));
+            let _ = sender.send((all, found));
+            // Whoever prints into a pipe that nobody reads fails.
+            lines.for_each(drop);
         });
         result.recv_timeout(limit).unwrap_or_else(|_| panic!("nothing within {limit:?}"))
     }

@@ -109,6 +109,18 @@ fn objects_go_both_ways() {
 }
 
 #[test]
+#[cfg(feature = "fabric")]
+#[ignore = "needs network namespaces: cargo xtask test net"]
+fn a_provider_of_libfabric_that_was_chosen_is_named_to_peers() {
+    let Some(mut pair) = Pair::connect(FABRIC, ",provider=shm") else { return };
+    pair.client.good("make 1");
+    // The server calls back by the same, which it has learned from a reference alone.
+    assert_eq!(pair.client.number("callback 5"), 16);
+    let why = pair.client.bad("list-at ncacn_vi_fabric:10.0.0.1[7,provider=none]");
+    assert!(why.contains("libfabric has no provider `none` here"), "{why}");
+}
+
+#[test]
 #[ignore = "needs network namespaces: cargo xtask test net"]
 fn a_bad_wire_loses_and_doubles_no_call() {
     let fault = r",fault=loss=5%\,reorder=5%\,dup=2%\,corrupt=1%\,seed=7";

@@ -90,6 +90,7 @@ impl Wanted {
         }
         shared.retain(|option| !sequence.is_idle(option));
         shared.sort();
+        shared.dedup();
         Ok(Self { sequence, shared, own })
     }
 
