@@ -79,7 +79,10 @@ impl Network {
             let text = format!("this process uses {what} by {} already, with other options", sequence.protocol);
             return Err(Error::new(code::E_INVALIDARG, text));
         }
-        let (nic, address) = (sequence.open)(&wanted)?;
+        let (nic, address) = (sequence.open)(&wanted).map_err(|error| {
+            let why = error.detail().unwrap_or_default();
+            Error::new(error.code(), format!("{}: {why}", sequence.protocol))
+        })?;
         let opened = Opened { wanted, nic, address };
         nics.push(opened.clone());
         Ok(opened)

@@ -1,7 +1,7 @@
 //! Calls between hosts: over a wire that is good, bad, cut, and that leads to a process which was restarted.
 
 use std::time::{Duration, Instant};
-use torture::hosts::Hosts;
+use torture::hosts::{Hosts, passed_over};
 use torture::process::{Directory, LATEST, Process, within};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_torture-process");
@@ -131,7 +131,7 @@ fn a_bad_wire_loses_and_doubles_no_call() {
             options.push_str(fault);
         } else if let Err(why) = hosts.spoil_wire() {
             // libfabric sends by itself, and only the kernel can lose what it sends.
-            println!("passed over, for want of netem in this kernel: a bad wire under {protocol};tcp: {why}");
+            passed_over(&format!("for want of netem in this kernel: a bad wire under {protocol}, provider tcp: {why}"));
             return;
         }
         let mut pair = Pair::on(hosts, protocol, &options);

@@ -3,6 +3,9 @@
 use crate::program::Program;
 use crate::{Outcome, suite, tools};
 
+/// Tests that run at a time. They wait for wires to be silent most of the time, not for processors.
+const AT_ONCE: &str = "--test-threads=4";
+
 /// The optional features of every package that has them: what needs nothing but Rust, and, where that is there, libfabric.
 pub(crate) fn features(is_fabric: bool) -> &'static [&'static str] {
     if is_fabric { &["xdp", "fabric"] } else { &["xdp"] }
@@ -23,11 +26,11 @@ pub(super) fn conformance() -> Outcome {
         for feature in features {
             program = program.with(&["--test", feature]);
         }
-        suite::run_tests(&program, &[])
+        suite::run_tests(&program, &[AT_ONCE])
     })
 }
 
 /// Calls between hosts, over every protocol sequence.
 pub(super) fn net() -> Outcome {
-    with_features(|features| suite::run_with("net", features))
+    with_features(|features| suite::run_with("net", features, &["--include-ignored", AT_ONCE]))
 }
