@@ -39,13 +39,19 @@ impl Pair {
     }
 
     fn on(hosts: Hosts, protocol: &str, options: &str) -> Self {
+        let mut pair = Self::apart(hosts, protocol, options);
+        pair.client.good(&format!("connect {}", pair.binding));
+        pair
+    }
+
+    /// Not connected yet.
+    fn apart(hosts: Hosts, protocol: &str, options: &str) -> Self {
         let directories = [Directory::new(), Directory::new()];
         let [server, client] = [0, 1].map(|host| directories[host].start_on(hosts.name(host), PROGRAM, &[]));
         let options = options.to_owned();
         let mut pair = Self { hosts, directories, server, client, options, binding: String::new() };
         pair.server.good("export there");
         pair.binding = pair.serve(&format!("{protocol}:{}[0]", pair.hosts.address(0)));
-        pair.client.good(&format!("connect {}", pair.binding));
         pair
     }
 
@@ -118,6 +124,26 @@ fn a_provider_of_libfabric_that_was_chosen_is_named_to_peers() {
     assert_eq!(pair.client.number("callback 5"), 16);
     let why = pair.client.bad("list-at ncacn_vi_fabric:10.0.0.1[7,provider=none]");
     assert!(why.contains("libfabric has no provider `none` here"), "{why}");
+}
+
+#[test]
+#[ignore = "needs network namespaces: cargo xtask test net"]
+fn conditions_are_those_of_the_process_that_says_them() {
+    over_each(|protocol, options| {
+        if protocol == FABRIC {
+            return;
+        }
+        let Some(hosts) = Hosts::new() else { return };
+        let mut pair = Pair::apart(hosts, protocol, options);
+        let place = pair.binding.replace(",name=there", "");
+        pair.client.good("timeout 2000");
+        let why = pair.client.bad(&format!("list-at {}", place.replace(']', ",fault=loss=100%]")));
+        assert!(why.contains("RPC_E_TIMEOUT"), "{protocol}: {why}");
+        let mut other = pair.directories[1].start_on(pair.hosts.name(1), PROGRAM, &[]);
+        // An interface takes one program.
+        pair.client.kill();
+        other.good(&format!("list-at {place}"));
+    });
 }
 
 #[test]
