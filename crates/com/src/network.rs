@@ -59,6 +59,9 @@ fn places(binding: &StringBinding) -> Result<Vec<SocketAddr>> {
     }
 }
 
+/// NICs that a process opens at most: the bindings of references ask for them, too.
+const NICS_MAX: usize = 16;
+
 /// Hosts that stand for every address of this one.
 const ANY: [&str; 3] = ["", "0.0.0.0", "::"];
 
@@ -78,6 +81,11 @@ impl Network {
         if let Some(what) = nics.iter().find_map(|opened| opened.wanted.collides(&wanted)) {
             let text = format!("this process uses {what} by {} already, with other options", sequence.protocol);
             return Err(Error::new(code::E_INVALIDARG, text));
+        }
+        if nics.len() >= NICS_MAX {
+            let text =
+                format!("{}: this process has {NICS_MAX} NICs open, with as many sets of options", sequence.protocol);
+            return Err(Error::new(code::E_OUTOFMEMORY, text));
         }
         let (nic, address) = (sequence.open)(&wanted).map_err(|error| {
             let why = error.detail().unwrap_or_default();

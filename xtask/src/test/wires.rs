@@ -30,7 +30,11 @@ pub(super) fn conformance() -> Outcome {
     })
 }
 
-/// Calls between hosts, over every protocol sequence.
+/// How each protocol sequence is had, and calls between hosts over all of them.
 pub(super) fn net() -> Outcome {
-    with_features(|features| suite::run_with("net", features, &["--include-ignored", AT_ONCE]))
+    with_features(|features| {
+        let unit = Program::cargo(&["test", "--package", "obvia", "--lib", "--features"]);
+        suite::run_tests(&unit.argument(features.join(",")), &[])?;
+        suite::run_with("net", features, &["--include-ignored", AT_ONCE])
+    })
 }
