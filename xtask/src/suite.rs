@@ -24,6 +24,17 @@ pub(crate) fn run(name: &str, variables: &[(&str, String)]) -> Outcome {
     Ok(())
 }
 
+/// Runs `tests/NAME.rs` wherever it is, with features that each of these packages has.
+/// Not optimised: what such tests wait for are wires, and what they build nobody else uses.
+pub(crate) fn run_with(name: &str, features: &[&str], options: &[&str]) -> Outcome {
+    let packages = packages_with(&load()?, name);
+    let all = |package: &String| features.iter().map(move |feature| format!("{package}/{feature}")).collect::<Vec<_>>();
+    let features: Vec<_> = packages.iter().flat_map(all).collect();
+    let packages: Vec<_> = packages.iter().flat_map(|package| ["--package", package]).collect();
+    let program = Program::cargo(&["test", "--test", name, "--features"]).argument(features.join(","));
+    run_tests(&program.with(&packages), options)
+}
+
 /// Runs the tests of a `cargo test` command, and takes it for a failure when there are none.
 pub(crate) fn run_tests(cargo: &Program, options: &[&str]) -> Outcome {
     let listed = cargo.with(&["--quiet", "--", "--list"]).with(options).read()?;

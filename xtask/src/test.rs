@@ -2,6 +2,7 @@
 
 pub(crate) mod examples;
 mod readme;
+pub(crate) mod wires;
 
 use crate::program::{Program, is_ci};
 use crate::{Outcome, Problem, conformance, fuzz, icount, loom, miri, sim, soak, suite, tidy};
@@ -42,6 +43,7 @@ const PARTS: &[Part] = &[
         about: "every provider keeps the fifty statements about virtual interfaces",
         run: conformance::run,
     },
+    Part { name: "wires", about: "VIs over AF_XDP and libfabric keep the statements, too", run: wires::conformance },
     Part {
         name: "kill",
         about: "processes that die in mid-call leave nothing behind",
@@ -49,8 +51,8 @@ const PARTS: &[Part] = &[
     },
     Part {
         name: "net",
-        about: "calls between hosts, over wires that are good, bad and cut",
-        run: || suite::run("net", &[]),
+        about: "calls between hosts by each protocol sequence, over wires that are good, bad and cut",
+        run: wires::net,
     },
     Part {
         name: "soak-short",

@@ -31,6 +31,19 @@ pub(crate) fn addr2line() -> Outcome {
     apt("binutils")
 }
 
+/// Whether a C compiler finds libfabric's headers.
+pub(crate) fn has_libfabric() -> bool {
+    Program::new("cc", &["-fsyntax-only", "-include", "rdma/fabric.h", "-x", "c", "/dev/null"]).succeeds()
+}
+
+/// Makes sure that libfabric is there, with what compiles against it.
+pub(crate) fn libfabric() -> Outcome {
+    if has_libfabric() {
+        return Ok(());
+    }
+    apt("libfabric-dev")
+}
+
 /// Makes sure that the nightly toolchain is there.
 pub(crate) fn nightly() -> Outcome {
     if nightly_cargo(&["--version"]).succeeds() {

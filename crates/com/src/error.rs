@@ -149,6 +149,9 @@ impl From<ViError> for Error {
             ViError::NameInUse { .. } => code::RPC_S_DUPLICATE_ENDPOINT,
             ViError::BadName { .. } => code::E_INVALIDARG,
             ViError::AccessDenied { .. } | ViError::UnsafeDirectory { .. } => code::E_ACCESSDENIED,
+            ViError::System { source, .. } if source.kind() == std::io::ErrorKind::PermissionDenied => {
+                code::E_ACCESSDENIED
+            }
             ViError::Refused { .. } => code::RPC_S_SERVER_UNAVAILABLE,
             ViError::BadAddress { .. } | ViError::Unsupported { .. } => code::E_INVALIDARG,
             ViError::PeerGone { .. } | ViError::Disconnected { .. } => code::RPC_E_DISCONNECTED,

@@ -4,6 +4,7 @@
 //! when the other ends; and a pool of channels, from which every thread that makes calls takes one.
 
 use crate::error::{Error, Result, code};
+use crate::network::told;
 use crate::proxy::ManagerPointer;
 use crate::registry::InterfaceInfo;
 use crate::runtime::{Runtime, janitor};
@@ -35,6 +36,8 @@ pub(crate) struct Link {
     managers: Mutex<HashMap<u64, ManagerPointer>>,
     releases: Mutex<Vec<(TargetId, u32)>>,
     has_failed: AtomicBool,
+    /// Further ways to it, as it told itself last.
+    others: Mutex<Vec<StringBinding>>,
     /// Interfaces that both sides are known to mean the same by, with their fingerprints.
     bound: Mutex<HashSet<(u128, u128)>>,
 }
@@ -118,6 +121,7 @@ impl Link {
             managers: Mutex::default(),
             releases: Mutex::default(),
             has_failed: AtomicBool::new(false),
+            others: Mutex::default(),
             bound: Mutex::default(),
         })
     }
@@ -128,12 +132,26 @@ impl Link {
         self.oxid
     }
 
-    /// How to get to it.
+    /// How this process gets to it, as others are told.
     pub(crate) fn binding(&self) -> StringBinding {
         match &self.address {
             Address::Name(endpoint) => local_binding(endpoint),
-            Address::Binding(binding) => binding.clone(),
+            Address::Binding(binding) => told(binding.clone()),
         }
+    }
+
+    /// Every way to it that is known for certain: this process's own, and what it said itself.
+    pub(crate) fn bindings(&self) -> Vec<StringBinding> {
+        let own = self.binding();
+        let mut all = lock(&self.others).clone();
+        all.retain(|other| *other != own);
+        all.insert(0, own);
+        all
+    }
+
+    /// The process itself said how to get to it.
+    pub(crate) fn learn(&self, bindings: &[StringBinding]) {
+        *lock(&self.others) = bindings.iter().cloned().map(told).collect();
     }
 
     /// The host that this process is, as the other one reaches it over a network.

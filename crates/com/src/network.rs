@@ -1,26 +1,38 @@
 //! Networks: what this process reaches others by, and is reached by, besides the shared memory of its host.
 
+#[cfg(feature = "fabric")]
+mod fabric;
+mod sequence;
+mod udp;
+#[cfg(feature = "xdp")]
+mod xdp;
+
 use crate::error::{Error, Result, code};
 use crate::runtime::Runtime;
 use crate::server::accept_from;
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
-use obvia_via::provider::udp;
 use obvia_via::window::{self, Options, Window};
-use obvia_via::{Deadline, Nic};
+use obvia_via::{Deadline, Error as ViError, Nic};
+use sequence::{End, Wanted};
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+
+pub(crate) use sequence::told;
 
 /// The NICs that are open, and the addresses that are listened on.
 #[derive(Default)]
 pub(crate) struct Network {
     nics: Mutex<Vec<Opened>>,
+    // As others are told.
     heard: Mutex<Vec<StringBinding>>,
 }
 
-/// A NIC, and what it was opened for.
+/// A NIC, what it was opened with, and its address where it has one only.
+#[derive(Clone)]
 struct Opened {
-    protocol: ProtocolSequence,
-    options: Vec<(String, String)>,
+    wanted: Wanted,
     nic: Nic,
+    address: Option<IpAddr>,
 }
 
 /// A string binding that a user wrote.
@@ -34,17 +46,21 @@ fn socket_text(binding: &StringBinding) -> String {
     if address.contains(':') { format!("[{address}]:{endpoint}") } else { format!("{address}:{endpoint}") }
 }
 
-/// The options of a UDP binding: `fault`, conditions that are put on its network on purpose, as in `fault=loss=5%`.
-fn udp_options(options: &[(String, String)]) -> Result<udp::Options> {
-    let mut found = udp::Options::default();
-    for (option, value) in options {
-        match option.as_str() {
-            "fault" => found.fault = Some(value.parse()?),
-            _ => return Err(Error::new(code::E_INVALIDARG, format!("ncacn_vi_udp has no option `{option}`"))),
-        }
+/// The places that a binding names; at least one.
+fn places(binding: &StringBinding) -> Result<Vec<SocketAddr>> {
+    let bad = |why: &str| Error::new(code::E_INVALIDARG, format!("`{}`: {why}", socket_text(binding)));
+    let Ok(port) = binding.endpoint.parse::<u16>() else {
+        return Err(bad("the endpoint is no port, a number up to 65535"));
+    };
+    match (binding.address.as_str(), port).to_socket_addrs().map(Vec::from_iter) {
+        Ok(found) if !found.is_empty() => Ok(found),
+        Ok(_) => Err(bad("the host's name has no address")),
+        Err(_) => Err(bad("the host's name is not known")),
     }
-    Ok(found)
 }
+
+/// NICs that a process opens at most: the bindings of references ask for them, too.
+const NICS_MAX: usize = 16;
 
 /// Hosts that stand for every address of this one.
 const ANY: [&str; 3] = ["", "0.0.0.0", "::"];
@@ -54,22 +70,30 @@ impl Network {
         mutex.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The NIC for a binding: the options say which one, where there are several.
-    fn nic(&self, binding: &StringBinding) -> Result<Nic> {
+    /// The NIC that is wanted for an end: one that is open, or a new one.
+    fn nic(&self, mut wanted: Wanted, end: End) -> Result<Opened> {
+        let sequence = wanted.sequence;
+        (sequence.settle)(&mut wanted, end)?;
         let mut nics = Self::lock(&self.nics);
-        let known = nics.iter().find(|nic| (nic.protocol, &nic.options) == (binding.protocol, &binding.options));
-        if let Some(known) = known {
-            return Ok(known.nic.clone());
+        if let Some(known) = nics.iter().find(|opened| opened.wanted.serves(&wanted)) {
+            return Ok(known.clone());
         }
-        let nic = match binding.protocol {
-            ProtocolSequence::ViUdp => udp::open(&udp_options(&binding.options)?)?,
-            protocol => {
-                let text = format!("this program was built without {protocol}");
-                return Err(Error::new(code::E_INVALIDARG, text));
-            }
-        };
-        nics.push(Opened { protocol: binding.protocol, options: binding.options.clone(), nic: nic.clone() });
-        Ok(nic)
+        if let Some(what) = nics.iter().find_map(|opened| opened.wanted.collides(&wanted)) {
+            let text = format!("this process uses {what} by {} already, with other options", sequence.protocol);
+            return Err(Error::new(code::E_INVALIDARG, text));
+        }
+        if nics.len() >= NICS_MAX {
+            let text =
+                format!("{}: this process has {NICS_MAX} NICs open, with as many sets of options", sequence.protocol);
+            return Err(Error::new(code::E_OUTOFMEMORY, text));
+        }
+        let (nic, address) = (sequence.open)(&wanted).map_err(|error| {
+            let why = error.detail().unwrap_or_default();
+            Error::new(error.code(), format!("{}: {why}", sequence.protocol))
+        })?;
+        let opened = Opened { wanted, nic, address };
+        nics.push(opened.clone());
+        Ok(opened)
     }
 
     /// Connects to a process.
@@ -77,25 +101,51 @@ impl Network {
         if binding.endpoint.is_empty() {
             return Err(Error::new(code::E_INVALIDARG, format!("the binding `{binding}` names no endpoint: [PORT]")));
         }
-        let nic = self.nic(binding)?;
-        Ok(window::connect(&nic, &socket_text(binding), options, deadline)?)
+        let (wanted, deadline) = (Wanted::of(binding)?, deadline.start());
+        let mut failed = Error::from(code::RPC_S_SERVER_UNAVAILABLE);
+        for place in places(binding)? {
+            let nic = self.nic(wanted.clone(), End::Peer(place))?.nic;
+            match window::connect(&nic, &place.to_string(), options, deadline) {
+                Ok(window) => return Ok(window),
+                // Another address of the same name may do.
+                Err(error @ (ViError::NotFound { .. } | ViError::System { .. })) => failed = error.into(),
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Err(failed)
     }
 
-    /// Listens. Returns the binding with the endpoint that was taken.
-    fn listen(&self, runtime: &'static Runtime, mut binding: StringBinding) -> Result<StringBinding> {
-        let nic = self.nic(&binding)?;
+    /// Listens. Returns the binding, as others are to be told, with the endpoint that was taken.
+    fn listen(&self, runtime: &'static Runtime, binding: StringBinding) -> Result<StringBinding> {
+        let here = if ANY.contains(&binding.address.as_str()) { None } else { binding.address.parse().ok() };
+        let opened = self.nic(Wanted::of(&binding)?, End::Here(here))?;
+        self.listen_with(runtime, &opened, binding)
+    }
+
+    fn listen_with(&self, runtime: &'static Runtime, opened: &Opened, binding: StringBinding) -> Result<StringBinding> {
+        let mut binding = told(binding);
         if binding.endpoint.is_empty() {
             "0".clone_into(&mut binding.endpoint);
         }
         if binding.address.is_empty() {
             "0.0.0.0".clone_into(&mut binding.address);
         }
-        let listener = nic.listen(&socket_text(&binding))?;
+        let listener = match opened.address.map(|address| address.to_string()) {
+            None => opened.nic.listen(&socket_text(&binding))?,
+            Some(own) if own == binding.address || ANY.contains(&binding.address.as_str()) => {
+                binding.address = own;
+                opened.nic.listen(&binding.endpoint)?
+            }
+            Some(own) => {
+                let text = format!("{} is used by its address {own} here, not {}", binding.protocol, binding.address);
+                return Err(Error::new(code::E_INVALIDARG, text));
+            }
+        };
         let address = listener.address();
         if let Some((_, port)) = address.rsplit_once(':') {
             port.clone_into(&mut binding.endpoint);
         }
-        accept_from(runtime, nic, listener)?;
+        accept_from(runtime, opened.nic.clone(), listener)?;
         Self::lock(&self.heard).push(binding.clone());
         Ok(binding)
     }
@@ -112,11 +162,13 @@ impl Network {
         if !known.is_empty() {
             return known;
         }
-        let protocols: Vec<_> = Self::lock(&self.nics).iter().map(|nic| (nic.protocol, nic.options.clone())).collect();
+        let nics = Self::lock(&self.nics).clone();
         let any = if local.contains(':') { "::" } else { "0.0.0.0" };
-        for (protocol, options) in protocols {
+        for opened in nics {
+            let options = opened.wanted.shared().to_vec();
+            let binding = StringBinding { options, ..StringBinding::new(opened.wanted.sequence.protocol, any, "0") };
             // Without one the peer learns at its first call that this process cannot be reached.
-            let _ = self.listen(runtime, StringBinding { options, ..StringBinding::new(protocol, any, "0") });
+            let _ = self.listen_with(runtime, &opened, binding);
         }
         heard(self)
     }
@@ -135,6 +187,11 @@ impl Network {
 
 /// Lets processes of other hosts connect to what this process exports: `ncacn_vi_udp:0.0.0.0[5555]`, or without an endpoint to have one
 /// chosen. Returns the binding with the endpoint that was taken.
+///
+/// Besides `ncacn_vi_udp` there are `ncacn_vi_xdp` and `ncacn_vi_fabric`, where the program was built with the features `xdp` and `fabric`;
+/// docs/xdp.md and docs/fabric.md have their options. A process may listen on several, and what it hands out names all of
+/// them. Options that are the process's own affair, such as `interface=eth0` or `fault=loss=5%`, are not in the binding
+/// returned, and hold for every connection of the protocol sequence that says nothing else.
 ///
 /// Whoever reaches the address can call every object that is exported; there is no authentication yet.
 ///

@@ -6,7 +6,7 @@ use crate::agile::Agile;
 use crate::error::{Error, Result, code};
 use crate::exports::{Client, Exports};
 use crate::link::{Address, Link, endpoint_of, local_binding};
-use crate::network::{self, Network};
+use crate::network::{self, Network, told};
 use crate::objref::ObjRef;
 use crate::proxy::{import, look_behind};
 use crate::registry::{self, InterfaceInfo, Remote};
@@ -20,6 +20,7 @@ use std::collections::HashMap;
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
 use windows_core::{IUnknown, Interface};
 
 /// References that travel with an interface pointer, as DCOM has it.
@@ -32,15 +33,18 @@ struct Name {
     _listener: Arc<Listener>,
 }
 
-/// Where the other end of a link is: at a host, or on this one.
-type Place = Option<String>;
+/// Where the other end of a link is: at a host, and how it is reached there, or on this host.
+type Place = Option<(ProtocolSequence, String)>;
 
-fn place_of(peer: &Peer) -> Place {
-    match peer {
-        Peer::Process(_) => None,
-        Peer::Host(host) => Some(host.clone()),
+fn place_of(address: &Address, peer: &Peer) -> Place {
+    match (address, peer) {
+        (Address::Binding(binding), Peer::Host(host)) => Some((binding.protocol, host.clone())),
+        _ => None,
     }
 }
+
+/// How long one of several ways to a process may take to come about: nobody waits for all of them where the first is barred.
+const ATTEMPT: Duration = Duration::from_secs(3);
 
 /// Where a name or a string binding leads, and which name is meant there, if it says so.
 fn address_of(text: &str) -> Result<(Address, Option<String>)> {
@@ -74,7 +78,7 @@ pub(crate) struct Runtime {
     directory: Directory,
     exports: Exports,
     clients: Clients,
-    // By process, and how it is reached: at a host, or on this one.
+    // By process, and how it is reached.
     links: Mutex<HashMap<(u64, Place), Arc<Link>>>,
     network: Network,
     names: Mutex<HashMap<String, Name>>,
@@ -159,7 +163,7 @@ impl Runtime {
     /// The link to the process behind a name or an address.
     pub(crate) fn link_by_address(&self, address: Address) -> Result<Arc<Link>> {
         let (oxid, home) = Link::reach(self, &address, thread::deadline())?;
-        let place = place_of(&home.peer());
+        let place = place_of(&address, &home.peer());
         if let Some(known) = self.known(oxid, &place) {
             return Ok(known);
         }
@@ -183,14 +187,17 @@ impl Runtime {
 
     /// The link to the process that a reference leads to: one that is there, or by the best binding that works.
     pub(crate) fn link_to(&self, oxid: u64, bindings: &[StringBinding]) -> Result<Arc<Link>> {
-        let over_network = bindings.iter().filter(|binding| binding.protocol != ProtocolSequence::ViShm);
+        let mut over_network = in_order(bindings).filter(|binding| binding.protocol != ProtocolSequence::ViShm);
+        let known = |binding: &StringBinding| self.known(oxid, &Some((binding.protocol, binding.address.clone())));
         // Whoever chose a network for this process stays with it.
-        if let Some(known) = over_network.clone().find_map(|binding| self.known(oxid, &Some(binding.address.clone()))) {
+        if let Some(known) = over_network.find_map(known) {
             return Ok(known);
         }
         let others = || Error::new(code::RPC_E_INVALID_OBJREF, "the reference's endpoint is another process's");
         let mut outcome = Err(Error::new(code::RPC_E_INVALID_OBJREF, "the reference has no binding"));
+        let mut left = bindings.len();
         for binding in in_order(bindings) {
+            left -= 1;
             let address = if binding.protocol == ProtocolSequence::ViShm {
                 if let Some(known) = self.known(oxid, &None) {
                     return Ok(known);
@@ -201,9 +208,12 @@ impl Runtime {
                 }
                 Address::Name(binding.address.clone())
             } else {
-                Address::Binding(binding.clone())
+                // Whoever sends a reference has no say in what is this process's own affair.
+                Address::Binding(told(binding.clone()))
             };
-            outcome = self.link_by_address(address);
+            let limit = if left == 0 { Duration::MAX } else { ATTEMPT };
+            let limit = thread::deadline().start().remaining().min(limit);
+            outcome = thread::with_timeout(limit, || self.link_by_address(address));
             match &outcome {
                 Ok(link) if link.oxid() == oxid => return outcome,
                 Ok(_) => return Err(others()),
@@ -341,7 +351,7 @@ impl Runtime {
             oxid: imported.link.oxid(),
             oid: imported.oid,
             target: imported.target,
-            bindings: vec![imported.link.binding()],
+            bindings: imported.link.bindings(),
         })
     }
 
@@ -427,6 +437,7 @@ pub fn connect<I: Remote>(name: &str) -> Result<I> {
     let reference = system::resolve(&link, &name, I::INFO)?;
     // Over the way that was asked for, even if there is a better one.
     let unknown = if reference.oxid == link.oxid() {
+        link.learn(&reference.bindings);
         runtime.import(&link, &reference, I::INFO)?
     } else {
         runtime.unmarshal(&reference, I::INFO)?

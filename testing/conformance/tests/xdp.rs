@@ -9,7 +9,8 @@ use obvia_via::provider::xdp::{Options, Xdp};
 use obvia_via::spi::{Incoming, Listening, Offer, Port, Provider};
 use obvia_via::{Attributes, Deadline, Error, Nic};
 use rig::{Cable, End, INTERFACE};
-use std::sync::{Arc, Mutex, Weak};
+use std::io::Write;
+use std::sync::{Arc, Mutex, Once, Weak};
 use std::time::Duration;
 
 /// A cable, with a program at either end from the first NIC on.
@@ -118,7 +119,12 @@ fn is_possible(statement: &str) -> bool {
     match Cable::lay() {
         Ok(_) => true,
         Err(why) if std::env::var_os("CI").is_none() => {
-            eprintln!("skipped {statement}: no network namespaces with a cable here: {why}");
+            static SAID: Once = Once::new();
+            // What a test prints is kept back when it passes; once is enough for all.
+            SAID.call_once(|| {
+                let _ =
+                    writeln!(std::io::stderr(), "skipped all, from {statement} on: no namespaces with a cable: {why}");
+            });
             false
         }
         Err(why) => panic!("{statement}: no network namespaces with a cable here: {why}"),

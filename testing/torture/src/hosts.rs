@@ -1,5 +1,6 @@
 //! Two hosts: network namespaces with a pair of virtual Ethernet interfaces between them.
 
+use std::io::Write;
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -9,13 +10,27 @@ pub struct Hosts {
     addresses: [String; 2],
 }
 
-fn ip(arguments: &[&str]) -> Result<(), String> {
-    let line = format!("ip {}", arguments.join(" "));
-    let output = Command::new("ip").args(arguments).output().map_err(|error| format!("{line}: {error}"))?;
+/// The interface of each host.
+pub const INTERFACE: &str = "wire";
+
+/// Says that something was passed over, and why, also where the test succeeds: what tests print is kept back then.
+pub fn passed_over(why: &str) {
+    // Where nobody hears it there is nothing to be done.
+    let _ = writeln!(std::io::stderr(), "passed over, {why}");
+}
+
+/// Runs a program to its end. Returns what it prints.
+fn run(program: &str, arguments: &[&str]) -> Result<String, String> {
+    let line = format!("{program} {}", arguments.join(" "));
+    let output = Command::new(program).args(arguments).output().map_err(|error| format!("{line}: {error}"))?;
     if output.status.success() {
-        return Ok(());
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
     Err(format!("{line}: {}", String::from_utf8_lossy(&output.stderr).trim()))
+}
+
+fn ip(arguments: &[&str]) -> Result<(), String> {
+    run("ip", arguments).map(drop)
 }
 
 impl Hosts {
@@ -33,7 +48,7 @@ impl Hosts {
             Ok(()) => Some(hosts),
             Err(why) if std::env::var_os("CI").is_some() => panic!("no network namespaces: {why}"),
             Err(why) => {
-                println!("passed over, for want of network namespaces (CAP_NET_ADMIN and CAP_SYS_ADMIN): {why}");
+                passed_over(&format!("for want of network namespaces (CAP_NET_ADMIN and CAP_SYS_ADMIN): {why}"));
                 None
             }
         }
@@ -43,11 +58,11 @@ impl Hosts {
         let [a, b] = &self.names;
         ip(&["netns", "add", a])?;
         ip(&["netns", "add", b])?;
-        ip(&["-n", a, "link", "add", "wire", "type", "veth", "peer", "name", "wire", "netns", b])?;
+        ip(&["-n", a, "link", "add", INTERFACE, "type", "veth", "peer", "name", INTERFACE, "netns", b])?;
         for (name, address) in self.names.iter().zip(&self.addresses) {
-            ip(&["-n", name, "address", "add", &format!("{address}/24"), "dev", "wire"])?;
+            ip(&["-n", name, "address", "add", &format!("{address}/24"), "dev", INTERFACE])?;
             ip(&["-n", name, "link", "set", "lo", "up"])?;
-            ip(&["-n", name, "link", "set", "wire", "up"])?;
+            ip(&["-n", name, "link", "set", INTERFACE, "up"])?;
         }
         Ok(())
     }
@@ -65,7 +80,35 @@ impl Hosts {
     /// Cuts the wire between them, or mends it.
     pub fn set_wire(&self, up: bool) {
         let state = if up { "up" } else { "down" };
-        ip(&["-n", &self.names[0], "link", "set", "wire", state]).unwrap();
+        ip(&["-n", &self.names[0], "link", "set", INTERFACE, state]).unwrap();
+    }
+
+    /// Has the wire lose and mix up packets in both directions.
+    ///
+    /// # Errors
+    ///
+    /// Where this kernel cannot do that, with what it says.
+    pub fn spoil_wire(&self) -> Result<(), String> {
+        let conditions = ["loss", "5%", "delay", "1ms", "reorder", "5%", "duplicate", "2%", "corrupt", "1%"];
+        self.names.iter().try_for_each(|name| {
+            let qdisc = ["-n", name, "qdisc", "add", "dev", INTERFACE, "root", "netem"];
+            run("tc", &[&qdisc[..], &conditions].concat()).map(drop)
+        })
+    }
+
+    /// Where a host's interface runs an XDP program, in the words of ip(8): `xdp` is its driver; empty where it runs none.
+    pub fn xdp(&self, host: usize) -> String {
+        let shown = run("ip", &["-n", &self.names[host], "link", "show", INTERFACE]).unwrap();
+        let word = shown.split_whitespace().find(|word| word.starts_with("xdp"));
+        word.unwrap_or_default().to_owned()
+    }
+
+    /// How many TCP connections a host has.
+    pub fn connections(&self, host: usize) -> usize {
+        /// `TCP_ESTABLISHED`, as proc(5) has it in the fourth column.
+        const ESTABLISHED: &str = "01";
+        let table = run("ip", &["netns", "exec", &self.names[host], "cat", "/proc/net/tcp"]).unwrap();
+        table.lines().filter(|line| line.split_whitespace().nth(3) == Some(ESTABLISHED)).count()
     }
 }
 

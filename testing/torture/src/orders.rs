@@ -35,6 +35,7 @@ const ORDERS: &[(&str, Order)] = &[
     ("listen", |_, words| obvia::listen(word(words, 0)?)),
     ("hide", |state, _| done(state.exports.clear())),
     ("list", |_, _| list()),
+    ("list-at", |_, words| list_at(word(words, 0)?)),
     ("live", |_, _| Ok(live().to_string())),
     ("sleeping", |_, _| Ok(sleeping().to_string())),
     ("noticed", |_, _| Ok(noticed().to_string())),
@@ -157,6 +158,12 @@ fn export(state: &mut State, words: &[&str]) -> Answer {
 fn list() -> Answer {
     let listed = obvia::list()?;
     Ok(listed.into_iter().map(|listed| listed.name).collect::<Vec<_>>().join(" "))
+}
+
+/// By which protocol sequence a process was asked, and which bindings it offers, the best first.
+fn list_at(binding: &str) -> Answer {
+    let first = obvia::list_at(binding)?.into_iter().next().ok_or(code::E_UNEXPECTED)?;
+    Ok(format!("{} {}", first.over.unwrap_or_default(), first.bindings.join(" ")))
 }
 
 /// Connects, also to a server that is only just starting.

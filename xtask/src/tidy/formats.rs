@@ -1,7 +1,8 @@
 //! What other tools check: formatting and lints.
 
-use crate::Outcome;
 use crate::program::Program;
+use crate::test::wires;
+use crate::{Outcome, tools};
 
 /// Formatting, as rustfmt has it, package by package: what lies in `testing/fuzz` is a workspace of its own.
 pub(super) fn rustfmt() -> Outcome {
@@ -13,8 +14,16 @@ pub(super) fn rustfmt() -> Outcome {
     Program::cargo(&["fmt", "--manifest-path", fuzz, "--check"]).run()
 }
 
-/// Lints of rustc and clippy, warnings included.
+/// Packages whose features bring source that is not looked at otherwise.
+const FEATURED: [&str; 5] = ["obvia-via", "obvia", "obvia-conformance", "torture", "pfs"];
+
+/// Lints of rustc and clippy, warnings included: of what everybody builds, and with the features that can be had.
 pub(super) fn clippy() -> Outcome {
-    let arguments = ["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"];
-    Program::cargo(&arguments).run()
+    let strict = ["--", "-D", "warnings"];
+    Program::cargo(&["clippy", "--quiet", "--workspace", "--all-targets"]).with(&strict).run()?;
+    let features = wires::features(tools::has_libfabric());
+    let all = FEATURED.iter().flat_map(|package| features.iter().map(move |feature| format!("{package}/{feature}")));
+    let packages: Vec<_> = FEATURED.iter().flat_map(|package| ["--package", package]).collect();
+    let clippy = Program::cargo(&["clippy", "--quiet", "--all-targets", "--features"]);
+    clippy.argument(all.collect::<Vec<_>>().join(",")).with(&packages).with(&strict).run()
 }

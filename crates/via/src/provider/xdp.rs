@@ -21,6 +21,7 @@ use crate::Error;
 use crate::nic::{Attributes, Nic, Reliability};
 use crate::reliable::Settings;
 use crate::reliable::network::{Network, NetworkProvider};
+use crate::wrap::Conditions;
 use queue::{Queue, set_number};
 use rustix::fd::BorrowedFd;
 use rustix::io::Errno;
@@ -50,6 +51,8 @@ pub struct Options {
     pub silence: Duration,
     /// Has the kernel poll the hardware while this process polls, instead of interrupts.
     pub busy_poll: Option<BusyPoll>,
+    /// How bad the network is made on purpose for VIs, at this end: see [`Conditions`].
+    pub fault: Option<Conditions>,
 }
 
 impl Options {
@@ -64,6 +67,7 @@ impl Options {
             mode: None,
             silence: Settings::default().silence,
             busy_poll: None,
+            fault: None,
         }
     }
 }
@@ -130,6 +134,7 @@ pub struct Xdp {
     queue: Arc<Queue>,
     neighbours: Arc<[(Ipv4Addr, Mac)]>,
     silence: Duration,
+    fault: Option<Conditions>,
 }
 
 impl Xdp {
@@ -143,7 +148,8 @@ impl Xdp {
         let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).map_err(Error::io("opening a socket"))?;
         let interface = interface::Interface::look_up(&socket, &options.interface, options.address)?;
         let queue = Queue::open(interface, options)?;
-        Ok(Self { queue, neighbours: options.neighbours.clone().into(), silence: options.silence })
+        let Options { neighbours, silence, fault, .. } = options;
+        Ok(Self { queue, neighbours: neighbours.clone().into(), silence: *silence, fault: fault.clone() })
     }
 
     /// Takes a UDP port; 0 for any that is free.
@@ -207,6 +213,18 @@ pub fn open(options: &Options) -> Result<Nic, Error> {
     Ok(Nic::open(Box::new(Xdp::open(options)?.provider())))
 }
 
+/// The names of the Ethernet interfaces of this network namespace that are up and have an IPv4 address, with their first ones.
+///
+/// # Errors
+///
+/// When the system does not say.
+pub fn interfaces() -> Result<Vec<(String, Ipv4Addr)>, Error> {
+    let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).map_err(Error::io("opening a socket"))?;
+    let known = interface::names().map_err(Error::io("asking for the names of interfaces"))?;
+    let usable = known.into_iter().filter_map(|name| interface::Interface::look_up(&socket, &name, None).ok());
+    Ok(usable.map(|found| (found.name, found.address)).collect())
+}
+
 /// An interface as a network of datagrams.
 #[derive(Debug)]
 pub struct Ethernet {
@@ -228,6 +246,10 @@ impl Network for Ethernet {
 
     fn settings(&self) -> &Settings {
         &self.settings
+    }
+
+    fn fault(&self) -> Option<&Conditions> {
+        self.xdp.fault.as_ref()
     }
 }
 

@@ -8,6 +8,7 @@ use super::{Answering, Link, Settings, accept, connect};
 use crate::nic::Attributes;
 use crate::spi::{Incoming, Listening, Offer, Port, Provider};
 use crate::vi::poll_fds;
+use crate::wrap::{Conditions, FaultLink};
 use crate::{Deadline, Error};
 use rustix::fd::OwnedFd;
 use rustix::rand::{GetRandomFlags, getrandom};
@@ -38,6 +39,11 @@ pub trait Network: Send + Sync + fmt::Debug + 'static {
 
     /// How engines behave over it.
     fn settings(&self) -> &Settings;
+
+    /// How bad it is made on purpose, at this end.
+    fn fault(&self) -> Option<&Conditions> {
+        None
+    }
 }
 
 /// A port of a network.
@@ -102,9 +108,16 @@ impl<N: Network> Provider for NetworkProvider<N> {
         let peer = address.parse().map_err(|_| bad_address(address, "it is not an IP address, a colon and a port"))?;
         let (socket, id) = (self.network.socket(0)?, random()?);
         let link = NetworkLink { socket, peer, asking: Some(id) };
-        let (port, offer) = connect(link, self.network.settings(), id, "", own, deadline)?;
-        Ok((Box::new(port), offer))
+        let settings = self.network.settings();
+        match self.network.fault() {
+            None => connect(link, settings, id, "", own, deadline).map(boxed),
+            Some(fault) => connect(FaultLink::new(link, fault, 0)?, settings, id, "", own, deadline).map(boxed),
+        }
     }
+}
+
+fn boxed<P: Port + 'static>((port, offer): (P, Offer)) -> (Box<dyn Port>, Offer) {
+    (Box::new(port), offer)
 }
 
 fn bad_address(text: &str, why: &'static str) -> Error {
@@ -159,6 +172,10 @@ impl<S: DatagramSocket> Link for NetworkLink<S> {
 
     fn peer(&self) -> String {
         self.peer.to_string()
+    }
+
+    fn local(&self) -> Option<String> {
+        Some(self.socket.address().to_string())
     }
 }
 
@@ -279,7 +296,12 @@ impl<N: Network> Incoming for Asked<N> {
         socket.set_peer(self.from);
         let link = NetworkLink { socket, peer: self.from, asking: None };
         self.is_answered = true;
-        Ok(Box::new(accept(link, self.network.settings(), id, &self.answering, own, deadline)?))
+        let (settings, answering) = (self.network.settings(), &self.answering);
+        Ok(match self.network.fault() {
+            None => Box::new(accept(link, settings, id, answering, own, deadline)?),
+            // Another number than the peer's: what it loses is another part.
+            Some(fault) => Box::new(accept(FaultLink::new(link, fault, 1)?, settings, id, answering, own, deadline)?),
+        })
     }
 
     fn reject(mut self: Box<Self>, why: &str) {

@@ -4,7 +4,7 @@ use super::ffi::{self, Handle, Iovec};
 use super::objects::{Completions, Domain, EventQueue, Fabric, Info, Owned, Retired, check};
 use crate::Error;
 use rustix::io::Errno;
-use std::ffi::{c_int, c_void};
+use std::ffi::{CStr, c_int, c_void};
 use std::ptr::null_mut;
 use std::sync::Arc;
 
@@ -127,6 +127,16 @@ impl Endpoint {
 
     pub(super) fn name(&self) -> Result<Vec<u8>, Error> {
         name(&self.object)
+    }
+
+    /// The address that a connected endpoint is at, where that is one of IP.
+    pub(super) fn local(&self) -> Option<String> {
+        let name = self.name().ok().filter(|_| self.events.is_some())?;
+        let mut room = [0_u8; 128];
+        // SAFETY: bytes and their number; the shim writes a C text no longer than the room.
+        unsafe { ffi::ob_address(name.as_ptr().cast(), name.len(), room.as_mut_ptr().cast(), room.len()) };
+        let text = CStr::from_bytes_until_nul(&room).ok()?.to_str().ok()?;
+        (!text.is_empty()).then(|| text.to_owned())
     }
 
     /// Names the one peer of an endpoint without a connection.

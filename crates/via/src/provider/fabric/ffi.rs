@@ -96,6 +96,7 @@ unsafe extern "C" {
     pub(super) fn ob_info_capabilities(info: Handle, out: *mut Capabilities);
     pub(super) fn ob_info_provider(info: Handle) -> *const c_char;
     pub(super) fn ob_info_peer(info: Handle, text: *mut c_char, room: usize);
+    pub(super) fn ob_address(name: *const c_void, length: usize, text: *mut c_char, room: usize);
     pub(super) fn ob_port(name: *const c_void, length: usize) -> u16;
     pub(super) fn ob_fabric(info: Handle, fabric: *mut Handle) -> c_int;
     pub(super) fn ob_domain(fabric: Handle, info: Handle, domain: *mut Handle) -> c_int;

@@ -386,6 +386,10 @@ impl Port for FabricPort {
     fn peer(&self) -> String {
         self.peer.clone()
     }
+
+    fn local(&self) -> Option<String> {
+        self.seat.with(|endpoint| endpoint.local()).flatten().or_else(|| self.voice.local())
+    }
 }
 
 impl Drop for FabricPort {

@@ -133,6 +133,23 @@ void ob_info_peer(const struct fi_info *info, char *text, size_t room)
 		snprintf(text, room, is_six ? "[%s]:%s" : "%s:%s", host, port);
 }
 
+/* A socket address that ob_name gave, as text; empty when it is not one of IP. */
+void ob_address(const void *name, size_t length, char *text, size_t room)
+{
+	struct sockaddr_storage found;
+	char host[NI_MAXHOST], port[NI_MAXSERV];
+
+	text[0] = 0;
+	memset(&found, 0, sizeof(found));
+	memcpy(&found, name, length < sizeof(found) ? length : sizeof(found));
+	if (found.ss_family != AF_INET && found.ss_family != AF_INET6)
+		return;
+	if (!getnameinfo((struct sockaddr *)&found,
+			 found.ss_family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6), host,
+			 sizeof(host), port, sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV))
+		snprintf(text, room, found.ss_family == AF_INET6 ? "[%s]:%s" : "%s:%s", host, port);
+}
+
 /* The port of a socket address that ob_name gave, or 0. */
 uint16_t ob_port(const void *name, size_t length)
 {

@@ -13,6 +13,7 @@ use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags};
 use std::collections::VecDeque;
 use std::ffi::c_void;
+use std::net::SocketAddr;
 
 /// How a provider speaks to the peer's.
 #[derive(Debug)]
@@ -164,6 +165,12 @@ impl Voice {
             Self::Socket(line) => Some(&line.socket),
             _ => None,
         }
+    }
+
+    /// The address of this end of its socket, where that is one of IP.
+    pub(super) fn local(&self) -> Option<String> {
+        let name = rustix::net::getsockname(self.file()?).ok()?;
+        Some(SocketAddr::try_from(name).ok()?.to_string())
     }
 
     /// Why the peer ended the connection, if it did.

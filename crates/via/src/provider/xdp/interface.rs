@@ -7,6 +7,7 @@ use crate::Error;
 use rustix::fd::{AsFd, BorrowedFd};
 use rustix::io::Errno;
 use rustix::ioctl::{Opcode, Updater};
+use std::io;
 use std::net::Ipv4Addr;
 
 // linux/sockios.h.
@@ -110,6 +111,14 @@ impl Interface {
         mac.copy_from_slice(&request.hardware_address[2..8]);
         (request.flags & IS_COMPLETE != 0 && mac != [0; 6]).then_some(mac)
     }
+}
+
+/// The names of all interfaces of the calling thread's network namespace: proc(5), `net/dev`.
+pub(super) fn names() -> io::Result<Vec<String>> {
+    let table = std::fs::read_to_string("/proc/thread-self/net/dev")?;
+    // Two lines are headings, which have no colon behind their first word.
+    let lines = table.lines().filter_map(|line| line.split_once(':'));
+    Ok(lines.map(|(name, _)| name.trim().to_owned()).collect())
 }
 
 fn name_bytes(name: &str) -> [u8; NAME_BYTES] {

@@ -1,0 +1,40 @@
+//! What takes features: virtual interfaces over AF_XDP and libfabric, and calls over them.
+
+use crate::program::Program;
+use crate::{Outcome, suite, tools};
+
+/// Tests that run at a time. They wait for wires to be silent most of the time, not for processors.
+const AT_ONCE: &str = "--test-threads=4";
+
+/// The optional features of every package that has them: what needs nothing but Rust, and, where that is there, libfabric.
+pub(crate) fn features(is_fabric: bool) -> &'static [&'static str] {
+    if is_fabric { &["xdp", "fabric"] } else { &["xdp"] }
+}
+
+/// Runs something with what is there, and says what was not.
+fn with_features(run: impl FnOnce(&[&str]) -> Outcome) -> Outcome {
+    let libfabric = tools::libfabric();
+    run(features(libfabric.is_ok()))?;
+    libfabric
+}
+
+/// The statements about virtual interfaces over AF_XDP and libfabric.
+pub(super) fn conformance() -> Outcome {
+    with_features(|features| {
+        let package = ["test", "--release", "--package", "obvia-conformance", "--features"];
+        let mut program = Program::cargo(&package).argument(features.join(","));
+        for feature in features {
+            program = program.with(&["--test", feature]);
+        }
+        suite::run_tests(&program, &[AT_ONCE])
+    })
+}
+
+/// How each protocol sequence is had, and calls between hosts over all of them.
+pub(super) fn net() -> Outcome {
+    with_features(|features| {
+        let unit = Program::cargo(&["test", "--package", "obvia", "--lib", "--features"]);
+        suite::run_tests(&unit.argument(features.join(",")), &[])?;
+        suite::run_with("net", features, &["--include-ignored", AT_ONCE])
+    })
+}
