@@ -41,8 +41,8 @@ pub struct XdpSocket {
     often: u32,
 }
 
-/// Whether `ready` watches the queue. As long as it does, the kernel tells it of each frame, which costs the sender's side of a
-/// virtual cable, or the interrupt's, a tenth of all that a frame takes.
+/// Whether `ready` watches the queue. As long as it does, the kernel calls it for each frame that comes and for each that was sent,
+/// before whoever sent it goes on.
 #[derive(Debug, Default)]
 struct Watch {
     is_on: AtomicBool,
