@@ -2,8 +2,8 @@
 //!
 //! Both ends spin. The cable is a pair of virtual Ethernet interfaces between two network namespaces that this program makes
 //! for itself, which takes root: `cargo run --release -p obvia-via --features xdp --example xdp_round_trip -- [BYTES]`.
-//! UDP is measured twice: on a cable of its own, and on the one whose interfaces run the XDP program. Only the ratios
-//! mean anything on another machine.
+//! The program runs in the driver and in the kernel's stack, and UDP is measured beside it as well. Only the ratios mean anything
+//! on another machine.
 
 #[path = "../tests/xdp/rig.rs"]
 #[expect(dead_code, reason = "the tests use more of it")]
@@ -14,10 +14,11 @@ use obvia_via::{Access, Deadline, Descriptor, MemoryRegion, Nic, ProtectionTag, 
 use rig::{Cable, End, INTERFACE, Meeting};
 use std::error::Error;
 use std::net::{SocketAddrV4, UdpSocket};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-const ROUNDS: usize = 15;
-const TRIPS: usize = 3000;
+const ROUNDS: usize = 41;
+const TRIPS: usize = 1000;
 const SOON: Deadline = Deadline::after_secs(20);
 const LOST: Duration = Duration::from_millis(200);
 
@@ -123,12 +124,16 @@ fn udp(end: &End, other: &End, port: u16) -> UdpSocket {
     })
 }
 
-fn xdp(end: &End, other: &End, port: u16) -> (Xdp, XdpSocket) {
+fn open(end: &End, mode: Mode) -> Xdp {
+    let options = Options { mode: Some(mode), ..Options::new(INTERFACE) };
+    end.on_thread(|| Xdp::open(&options).expect("an interface"))
+}
+
+fn socket(xdp: &Xdp, end: &End, other: &End) -> XdpSocket {
     end.on_thread(|| {
-        let xdp = Xdp::open(&Options::new(INTERFACE)).expect("an interface");
-        let mut socket = xdp.socket(port).expect("a port");
-        socket.connect(SocketAddrV4::new(other.address(), port));
-        (xdp, socket)
+        let mut socket = xdp.socket(4791).expect("a port");
+        socket.connect(SocketAddrV4::new(other.address(), 4791));
+        socket
     })
 }
 
@@ -176,63 +181,92 @@ fn answer(wire: &mut dyn Wire, stop: &dyn Fn() -> bool) {
     }
 }
 
+type Boxed = Box<dyn Wire + Send>;
+
+/// What is compared: a name, and two ends that are connected.
+struct Way {
+    name: &'static str,
+    left: Boxed,
+    right: Boxed,
+}
+
+/// Everything that is compared, UDP first, and what must live as long. Each is on a cable of its own, as sockets of one interface
+/// would disturb each other: frames go into a common ring.
+fn ways() -> Result<(Vec<Way>, Vec<(&'static str, Xdp)>, Vec<Cable>), Box<dyn Error>> {
+    let (mut ways, mut opened, mut cables) = (Vec::new(), Vec::new(), Vec::new());
+    let boxed_udp = |end: &End, other: &End| -> Boxed { Box::new(udp(end, other, 4792)) };
+    let cable = Cable::lay()?;
+    let (left, right) = (boxed_udp(&cable.left, &cable.right), boxed_udp(&cable.right, &cable.left));
+    ways.push(Way { name: "UDP", left, right });
+    cables.push(cable);
+    let modes = [
+        (Mode::Native, ["UDP beside a native program", "AF_XDP, native", "VI over AF_XDP, native"]),
+        (Mode::Generic, ["UDP beside a generic program", "AF_XDP, generic", "VI over AF_XDP, generic"]),
+    ];
+    for (mode, names) in modes {
+        for (at, name) in names.into_iter().enumerate() {
+            let cable = Cable::lay()?;
+            let (left_xdp, right_xdp) = (open(&cable.left, mode), open(&cable.right, mode));
+            let (left, right): (Boxed, Boxed) = match at {
+                0 => (boxed_udp(&cable.left, &cable.right), boxed_udp(&cable.right, &cable.left)),
+                1 => (
+                    Box::new(socket(&left_xdp, &cable.left, &cable.right)),
+                    Box::new(socket(&right_xdp, &cable.right, &cable.left)),
+                ),
+                _ => {
+                    let (left, right) = vis(&cable, &left_xdp, &right_xdp);
+                    (Box::new(left), Box::new(right))
+                }
+            };
+            ways.push(Way { name, left, right });
+            opened.extend([(name, left_xdp), (name, right_xdp)]);
+            cables.push(cable);
+        }
+    }
+    Ok((ways, opened, cables))
+}
+
+/// The first quartile, the median and the third.
+fn quartiles(mut values: Vec<f64>) -> [f64; 3] {
+    values.sort_by(f64::total_cmp);
+    [1, 2, 3].map(|quarter| values[values.len() * quarter / 4])
+}
+
 fn main() -> Result<(), Box<dyn Error>> {
     let bytes = std::env::args().nth(1).map_or(Ok(64), |text| text.parse())?;
-    let (plain, cable) = (Cable::lay()?, Cable::lay()?);
-    let (left_xdp, left_socket) = xdp(&cable.left, &cable.right, 4791);
-    let (right_xdp, right_socket) = xdp(&cable.right, &cable.left, 4791);
-    let mode = if left_xdp.mode() == Mode::Native { "native" } else { "generic" };
-    let copies = if left_xdp.is_zero_copy() { "without copies" } else { "copying" };
-    // On a cable of their own: their NICs' attendants would wake up for every datagram of the bare sockets.
-    let open = |end: &End| end.on_thread(|| Xdp::open(&Options::new(INTERFACE)).expect("an interface"));
-    let third = Cable::lay()?;
-    let (left_nic, right_nic) = (open(&third.left), open(&third.right));
-    let (left_vi, right_vi) = vis(&third, &left_nic, &right_nic);
-    let names = ["UDP", "UDP beside the XDP program", "AF_XDP", "VI over AF_XDP"];
-    let mut left: [Box<dyn Wire + Send>; 4] = [
-        Box::new(udp(&plain.left, &plain.right, 4792)),
-        Box::new(udp(&cable.left, &cable.right, 4792)),
-        Box::new(left_socket),
-        Box::new(left_vi),
-    ];
-    let mut right: [Box<dyn Wire + Send>; 4] = [
-        Box::new(udp(&plain.right, &plain.left, 4792)),
-        Box::new(udp(&cable.right, &cable.left, 4792)),
-        Box::new(right_socket),
-        Box::new(right_vi),
-    ];
-    let (turn, done) = (Meeting::default(), std::sync::atomic::AtomicUsize::new(0));
-    let load = || done.load(std::sync::atomic::Ordering::Acquire);
-    let mut medians = [const { Vec::new() }; 4];
+    let (mut ways, opened, _cables) = ways()?;
+    let (mut left, mut right) = (Vec::new(), Vec::new());
+    let names: Vec<_> = ways.iter().map(|way| way.name).collect();
+    for way in ways.drain(..) {
+        left.push(way.left);
+        right.push(way.right);
+    }
+    let count = names.len();
+    let (turn, done) = (Meeting::default(), AtomicUsize::new(0));
+    let mut medians = vec![Vec::new(); count];
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            for index in 0..ROUNDS * right.len() {
+            for index in 0..ROUNDS * count {
                 turn.wait();
-                answer(&mut *right[index % 4], &|| load() > index);
+                answer(&mut *right[index % count], &|| done.load(Ordering::Acquire) > index);
             }
         });
         let mut trips = Vec::with_capacity(TRIPS);
-        for index in 0..ROUNDS * left.len() {
+        for index in 0..ROUNDS * count {
             turn.wait();
-            medians[index % 4].push(ask(&mut *left[index % 4], bytes, &mut trips));
-            done.store(index + 1, std::sync::atomic::Ordering::Release);
+            medians[index % count].push(ask(&mut *left[index % count], bytes, &mut trips));
+            done.store(index + 1, Ordering::Release);
         }
     });
-    println!(
-        "{bytes} bytes, round trip, both ends spinning; median of {ROUNDS} turns' medians of {TRIPS}; {mode}, {copies}"
-    );
-    let ratio = |of: &[u64], to: &[u64]| {
-        let mut ratios: Vec<_> = of.iter().zip(to).map(|(of, to)| *of as f64 / *to as f64).collect();
-        ratios.sort_by(f64::total_cmp);
-        ratios[ratios.len() / 2]
-    };
+    println!("{bytes} bytes, round trip, both ends spinning; median of {ROUNDS} turns' medians of {TRIPS} trips");
+    println!("{:30} {:>8}   ratio to UDP of the same turn: median, quartiles", "", "us");
     for (name, times) in names.iter().zip(&medians) {
-        let mut sorted = times.clone();
-        sorted.sort_unstable();
-        let (median, ratio) = (sorted[ROUNDS / 2] as f64 / 1000.0, ratio(times, &medians[0]));
-        println!("{name:28} {median:8.2} us   {ratio:5.2} x UDP");
+        let [_, median, _] = quartiles(times.iter().map(|time| *time as f64 / 1000.0).collect());
+        let ratios = times.iter().zip(&medians[0]).map(|(time, udp)| *time as f64 / *udp as f64);
+        let [low, ratio, high] = quartiles(ratios.collect());
+        println!("{name:30} {median:8.2}   {ratio:5.2}   {low:.2} to {high:.2}");
     }
-    for (name, xdp) in [("left", &left_xdp), ("right", &right_xdp), ("left VI", &left_nic), ("right VI", &right_nic)] {
+    for (name, xdp) in &opened {
         println!("{name}: {:?}", xdp.statistics());
     }
     Ok(())

@@ -27,8 +27,17 @@ pub trait Link: Send + fmt::Debug {
     /// Whatever the network says.
     fn receive(&mut self, into: &mut [u8]) -> Result<Option<usize>, Error>;
 
-    /// A file that is readable when a datagram came.
+    /// A file that is readable when a datagram came, from now on.
     fn file(&self) -> Option<Arc<OwnedFd>>;
+
+    /// The same for one sleep, until [`Self::end_sleep`], which follows in any case. A link whose file costs something for each
+    /// datagram need not keep it up while nobody sleeps.
+    fn prepare_sleep(&mut self) -> Option<Arc<OwnedFd>> {
+        self.file()
+    }
+
+    /// A sleep is over, or did not happen.
+    fn end_sleep(&mut self) {}
 
     /// Who is at the other end, for people.
     fn peer(&self) -> String;
@@ -54,6 +63,14 @@ impl<L: Link + ?Sized> Link for Box<L> {
 
     fn file(&self) -> Option<Arc<OwnedFd>> {
         (**self).file()
+    }
+
+    fn prepare_sleep(&mut self) -> Option<Arc<OwnedFd>> {
+        (**self).prepare_sleep()
+    }
+
+    fn end_sleep(&mut self) {
+        (**self).end_sleep();
     }
 
     fn peer(&self) -> String {

@@ -71,8 +71,16 @@ pub trait DatagramSocket: Send + fmt::Debug {
     /// As [`Link::receive`].
     fn receive_from(&mut self, into: &mut [u8]) -> Result<Option<(usize, SocketAddr)>, Error>;
 
-    /// A file that is readable when a datagram came.
+    /// A file that is readable when a datagram came, from now on.
     fn file(&self) -> Option<Arc<OwnedFd>>;
+
+    /// As [`Link::prepare_sleep`].
+    fn prepare_sleep(&mut self) -> Option<Arc<OwnedFd>> {
+        self.file()
+    }
+
+    /// As [`Link::end_sleep`].
+    fn end_sleep(&mut self) {}
 }
 
 /// VIs over a network.
@@ -168,6 +176,14 @@ impl<S: DatagramSocket> Link for NetworkLink<S> {
 
     fn file(&self) -> Option<Arc<OwnedFd>> {
         self.socket.file()
+    }
+
+    fn prepare_sleep(&mut self) -> Option<Arc<OwnedFd>> {
+        self.socket.prepare_sleep()
+    }
+
+    fn end_sleep(&mut self) {
+        self.socket.end_sleep();
     }
 
     fn peer(&self) -> String {

@@ -66,7 +66,7 @@ pub fn connect<L: Link>(
         if deadline.is_over() {
             return Err(Error::TimedOut);
         }
-        wait(&link, start.checked_add(Duration::from_nanos(requesting.due())), deadline)?;
+        wait(&mut link, start.checked_add(Duration::from_nanos(requesting.due())), deadline)?;
     }
 }
 
@@ -92,19 +92,22 @@ pub fn accept<L: Link>(
             port.disconnect();
             return Err(Error::TimedOut);
         }
-        wait(port.link(), port.due(Instant::now()), deadline)?;
+        let due = port.due(Instant::now());
+        wait(port.link_mut(), due, deadline)?;
     }
     Ok(port)
 }
 
-fn wait(link: &impl Link, due: Option<Instant>, deadline: Deadline) -> Result<(), Error> {
-    match link.file() {
+fn wait(link: &mut impl Link, due: Option<Instant>, deadline: Deadline) -> Result<(), Error> {
+    let waited = match link.prepare_sleep() {
         Some(file) => poll_fds(&[&file], deadline, due),
         None => {
             std::thread::sleep(LOOK);
             Ok(())
         }
-    }
+    };
+    link.end_sleep();
+    waited
 }
 
 /// No VI yet: has nothing posted, and takes nothing.

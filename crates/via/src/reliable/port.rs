@@ -113,10 +113,6 @@ impl<L: Link> LinkPort<L> {
         }
         self.engine.due().and_then(|due| self.start.checked_add(Duration::from_nanos(due)))
     }
-
-    pub(super) fn link(&self) -> &L {
-        &self.link
-    }
 }
 
 impl<L: Link> Port for LinkPort<L> {
@@ -144,7 +140,11 @@ impl<L: Link> Port for LinkPort<L> {
         if until.is_some_and(|until| until <= now) {
             return None;
         }
-        Some(Sleep { fd: self.link.file(), until })
+        Some(Sleep { fd: self.link.prepare_sleep(), until })
+    }
+
+    fn end_sleep(&mut self) {
+        self.link.end_sleep();
     }
 
     fn readiness(&self) -> Option<Arc<OwnedFd>> {

@@ -176,20 +176,22 @@ impl ViCore {
 
     /// Takes over a connection.
     pub(crate) fn connected(self: &Arc<Self>, port: Box<dyn Port>, max_transfer: u32) {
-        let readiness = port.readiness();
         let mut inner = self.lock();
+        let queues = inner.queues.completion_queues();
+        // Nobody else asks for it, and whoever is asked may have to keep it up.
+        let readiness = if queues.is_empty() { None } else { port.readiness() };
         inner.port = Some(port);
         inner.connection += 1;
         inner.attendance = Attendance::default();
-        let queues = &mut inner.queues;
-        (queues.state, queues.max_transfer) = (State::Connected, max_transfer);
-        (queues.posted, queues.completed, queues.message) = (0, 0, None);
+        let lines = &mut inner.queues;
+        (lines.state, lines.max_transfer) = (State::Connected, max_transfer);
+        (lines.posted, lines.completed, lines.message) = (0, 0, None);
         // Receives that were posted before.
         if let Inner { port: Some(port), queues, .. } = &mut *inner {
             port.receive_posted(queues);
         }
         // Before anybody else looks at the port, and may find the connection broken.
-        for queue in inner.queues.completion_queues() {
+        for queue in queues {
             queue.watch(self, readiness.clone());
         }
         drop(inner);

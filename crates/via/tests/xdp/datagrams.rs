@@ -4,8 +4,10 @@ use crate::cable;
 use crate::rig::{Cable, INTERFACE, Meeting};
 use obvia_via::Error;
 use obvia_via::provider::xdp::{Mode, Options, Xdp, XdpSocket};
+use obvia_via::reliable::network::DatagramSocket;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::net::{SocketAddrV4, UdpSocket};
+use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
 const LIMIT: Duration = Duration::from_secs(10);
@@ -116,22 +118,28 @@ fn datagrams_go_both_ways_sleeping() {
 }
 
 #[test]
-fn datagrams_go_both_ways_in_generic_mode() {
-    let Some(cable) = cable("datagrams_go_both_ways_in_generic_mode") else { return };
-    let options = Options { mode: Some(Mode::Generic), ..Options::new(INTERFACE) };
-    cable.left.on_thread(|| {
-        let xdp = Xdp::open(&options).expect("opening in generic mode");
-        assert_eq!((xdp.mode(), xdp.is_zero_copy()), (Mode::Generic, false));
-    });
-    echo(&options, &cable, true);
+fn datagrams_go_both_ways_in_either_mode() {
+    let Some(cable) = cable("datagrams_go_both_ways_in_either_mode") else { return };
+    for (mode, sleeping) in [(Mode::Generic, true), (Mode::Native, true), (Mode::Generic, false), (Mode::Native, false)]
+    {
+        let options = Options { mode: Some(mode), ..Options::new(INTERFACE) };
+        cable.left.on_thread(|| {
+            let xdp = Xdp::open(&options).expect("opening in the mode that is asked for");
+            assert_eq!((xdp.mode(), xdp.is_zero_copy()), (mode, false));
+        });
+        echo(&options, &cable, sleeping);
+    }
 }
 
 #[test]
-fn a_cable_runs_the_program_natively_and_is_free_of_it_afterwards() {
-    let Some(cable) = cable("a_cable_runs_the_program_natively_and_is_free_of_it_afterwards") else { return };
+fn a_cable_runs_the_program_where_it_is_fastest_and_is_free_of_it_afterwards() {
+    let Some(cable) = cable("a_cable_runs_the_program_where_it_is_fastest_and_is_free_of_it_afterwards") else {
+        return;
+    };
     cable.left.on_thread(|| {
         let xdp = Xdp::open(&Options::new(INTERFACE)).expect("opening");
-        assert_eq!(xdp.mode(), Mode::Native);
+        assert_eq!(xdp.mode(), Mode::Generic, "{:?}", xdp.why_not_native());
+        assert!(xdp.why_not_native().is_some_and(|why| why.to_string().contains("virtual")));
         assert!(cable.left.has_program());
         let twice = Xdp::open(&Options::new(INTERFACE)).expect_err("one program for an interface").to_string();
         assert!(twice.contains("the interface has one already"), "{twice}");
@@ -141,6 +149,51 @@ fn a_cable_runs_the_program_natively_and_is_free_of_it_afterwards() {
         drop(socket);
     });
     assert!(!cable.left.has_program());
+}
+
+/// Whether a file is readable before long.
+fn is_readable(file: &OwnedFd) -> bool {
+    let soon = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+    poll(&mut [PollFd::new(file, PollFlags::IN)], Some(&soon)).expect("polling a file") == 1
+}
+
+#[test]
+fn who_polls_is_not_called_and_who_sleeps_is() {
+    let Some(cable) = cable("who_polls_is_not_called_and_who_sleeps_is") else { return };
+    let (left, right) = places(&cable);
+    let ready = Meeting::default();
+    cable.run(
+        || {
+            let (_xdp, mut socket) = connected(&Options::new(INTERFACE), right);
+            for round in 0..102 {
+                ready.wait();
+                send(&mut socket, &pattern(round, 100));
+                ready.wait();
+            }
+        },
+        || {
+            let (_xdp, mut socket) = connected(&Options::new(INTERFACE), left);
+            let mut buffer = [0; 2048];
+            let file = DatagramSocket::prepare_sleep(&mut socket).expect("a file");
+            DatagramSocket::end_sleep(&mut socket);
+            let mut turn = |socket: &mut XdpSocket, file: Option<(&OwnedFd, bool)>| {
+                ready.wait();
+                ready.wait();
+                if let Some((file, is_wanted)) = file {
+                    assert_eq!(is_readable(file), is_wanted);
+                }
+                next(socket, &mut buffer).expect("a datagram");
+            };
+            // The first ones may take the way through the kernel.
+            for _ in 0..100 {
+                turn(&mut socket, None);
+            }
+            turn(&mut socket, Some((&file, false)));
+            let again = DatagramSocket::prepare_sleep(&mut socket).expect("a file");
+            turn(&mut socket, Some((&again, true)));
+            DatagramSocket::end_sleep(&mut socket);
+        },
+    );
 }
 
 #[test]

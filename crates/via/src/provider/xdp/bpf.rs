@@ -3,13 +3,13 @@
 //! A map, a program and a link live as long as somebody has a file of theirs open. Nothing is pinned, so when the process
 //! ends in whatever way, the kernel takes the program off the interface.
 
+use super::interface::Interface;
 use super::program::{Instruction, assemble};
 use super::{Mode, Refused};
 use crate::Error;
 use rustix::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use rustix::io::Errno;
 use std::io;
-use std::net::Ipv4Addr;
 
 // Commands: `enum bpf_cmd` of linux/bpf.h.
 const MAP_CREATE: i64 = 0;
@@ -27,6 +27,8 @@ const ATTACH_XDP: u32 = 37;
 const IN_KERNEL_STACK: u32 = 1 << 1;
 const IN_INTERFACE: u32 = 1 << 2;
 
+/// The driver of pairs of virtual Ethernet interfaces: veth(4).
+const VIRTUAL_CABLE: &str = "veth";
 /// Names for tools that list programs and maps.
 const NAME: [u8; 16] = *b"obvia_xdp\0\0\0\0\0\0\0";
 /// The most ports at once: one for each VI and listener.
@@ -104,14 +106,22 @@ pub(super) struct Attached {
 
 impl Attached {
     /// Loads the program and puts it on the interface. `None` for the mode that is the best there is.
-    pub(super) fn new(interface: u32, address: Ipv4Addr, queue: u32, mode: Option<Mode>) -> Result<Self, Refused> {
+    pub(super) fn new(interface: &Interface, queue: u32, mode: Option<Mode>) -> Result<Self, Refused> {
+        let Interface { index, address, .. } = *interface;
         let ports = map(MAP_HASH, PORTS_MAX, 1)?;
         let sockets = map(MAP_SOCKETS, queue.saturating_add(1), 4)?;
         let program = load(&assemble(address, ports.as_raw_fd(), sockets.as_raw_fd()))?;
-        let attach = |flags| attach(program.as_fd(), interface, flags);
+        let attach = |flags| attach(program.as_fd(), index, flags);
         let (link, mode, not_native) = match mode {
             Some(Mode::Native) => (attach(IN_INTERFACE).map_err(native_refused)?, Mode::Native, None),
             Some(Mode::Generic) => (attach(IN_KERNEL_STACK).map_err(attach_refused)?, Mode::Generic, None),
+            // Each frame that comes through such a cable is a buffer of the stack's already, of which the driver would make another one for
+            // the program, on a detour through a queue of its own.
+            None if interface.module == VIRTUAL_CABLE => {
+                let why =
+                    io::Error::other("between virtual interfaces the kernel's stack takes less time than the driver");
+                (attach(IN_KERNEL_STACK).map_err(attach_refused)?, Mode::Generic, Some(why))
+            }
             None => match attach(IN_INTERFACE) {
                 Ok(link) => (link, Mode::Native, None),
                 // The next mode would be refused for the same reason.

@@ -16,6 +16,9 @@ const ADDRESS: Opcode = 0x8915;
 const MTU: Opcode = 0x8921;
 const HARDWARE_ADDRESS: Opcode = 0x8927;
 const NEIGHBOUR: Opcode = 0x8954;
+const ETHTOOL: Opcode = 0x8946;
+/// `ETHTOOL_GDRVINFO`: linux/ethtool.h.
+const MODULE: u32 = 3;
 /// `IFF_UP`.
 const IS_UP: i16 = 1;
 /// `ARPHRD_ETHER`: linux/if_arp.h.
@@ -44,7 +47,25 @@ struct NeighbourRequest {
     interface: [u8; NAME_BYTES],
 }
 
+/// `struct ethtool_drvinfo`: which command it is, the name of the kernel module, and what else is told of it.
+#[repr(C)]
+struct ModuleRequest {
+    command: u32,
+    module: [u8; 32],
+    rest: [u8; 160],
+}
+
+/// `struct ifreq` as ethtool's ioctl takes it: with the address of its own structure.
+#[repr(C)]
+struct EthtoolRequest {
+    name: [u8; NAME_BYTES],
+    data: u64,
+    rest: [u8; 16],
+}
+
 const _: () = assert!(size_of::<Request>() == 40);
+const _: () = assert!(size_of::<ModuleRequest>() == 196);
+const _: () = assert!(size_of::<EthtoolRequest>() == 40);
 const _: () = assert!(size_of::<NeighbourRequest>() == 68);
 
 /// An Ethernet interface.
@@ -55,6 +76,8 @@ pub(super) struct Interface {
     pub(super) mac: Mac,
     pub(super) mtu: usize,
     pub(super) address: Ipv4Addr,
+    /// The kernel module that drives it, where it says so.
+    pub(super) module: String,
 }
 
 impl Interface {
@@ -88,7 +111,8 @@ impl Interface {
                 Err(_) => return Err(bad("the interface has no IPv4 address")),
             },
         };
-        Ok(Self { name: name.to_owned(), index, mac, mtu: usize::try_from(mtu).unwrap_or(0), address })
+        let module = module(socket, name).unwrap_or_default();
+        Ok(Self { name: name.to_owned(), index, mac, mtu: usize::try_from(mtu).unwrap_or(0), address, module })
     }
 
     /// The Ethernet address of a host next to this interface, if the kernel knows it. It learns it when a datagram is sent
@@ -126,6 +150,20 @@ fn name_bytes(name: &str) -> [u8; NAME_BYTES] {
     let length = name.len().min(NAME_BYTES - 1);
     bytes[..length].copy_from_slice(&name.as_bytes()[..length]);
     bytes
+}
+
+/// The name of the kernel module that drives an interface: `ethtool -i`.
+fn module(socket: BorrowedFd<'_>, name: &str) -> Option<String> {
+    let mut answer = ModuleRequest { command: MODULE, module: [0; 32], rest: [0; 160] };
+    let data = std::ptr::from_mut(&mut answer).expose_provenance() as u64;
+    let mut request = EthtoolRequest { name: name_bytes(name), data, rest: [0; 16] };
+    // SAFETY: the call reads and writes one `struct ifreq`, and with this command one `struct ethtool_drvinfo` where it points
+    // to, which outlives the call and is read only afterwards.
+    let ioctl = unsafe { Updater::<ETHTOOL, EthtoolRequest>::new(&mut request) };
+    // SAFETY: as above.
+    unsafe { rustix::ioctl::ioctl(socket, ioctl) }.ok()?;
+    let name = answer.module.split(|byte| *byte == 0).next()?;
+    Some(String::from_utf8_lossy(name).into_owned())
 }
 
 fn ask<const WHAT: Opcode>(socket: BorrowedFd<'_>, name: &str) -> Result<[u8; 24], Errno> {

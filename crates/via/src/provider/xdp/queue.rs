@@ -101,7 +101,7 @@ pub(super) fn count(counter: &AtomicU64) {
 impl Queue {
     /// Opens a socket on a queue, and puts the program on the interface.
     pub(super) fn open(interface: Interface, options: &Options) -> Result<Arc<Self>, Error> {
-        let attached = Attached::new(interface.index, interface.address, options.queue, options.mode)?;
+        let attached = Attached::new(&interface, options.queue, options.mode)?;
         let socket = rustix::net::socket_with(AddressFamily::XDP, SocketType::RAW, SocketFlags::CLOEXEC, None)
             .map_err(|errno| match errno {
                 Errno::PERM => Refused::new("opening an AF_XDP socket, which needs CAP_NET_RAW", errno),
@@ -253,7 +253,9 @@ impl Queue {
             }
         }
         let mut rings = self.lock();
-        if let Some((arrived, place)) = rings.take(port) {
+        if door.waiting.load(Ordering::Relaxed) > 0
+            && let Some((arrived, place)) = rings.take(port)
+        {
             return Ok(self.deliver(&mut rings, &arrived, place, wanted, into));
         }
         while let Some(descriptor) = rings.receive.pop() {
@@ -327,8 +329,7 @@ impl Queue {
                 inbox.frames.push_back((arrived, place));
                 inbox.door.waiting.store(inbox.frames.len(), Ordering::Release);
                 if inbox.frames.len() == 1 {
-                    // Fails only when it is readable already.
-                    let _ = rustix::io::write(&inbox.door.bell, &1_u64.to_ne_bytes());
+                    inbox.door.ring();
                 }
                 rings.held += 1;
             }
@@ -388,6 +389,12 @@ impl Rings {
 impl Door {
     pub(super) fn new(bell: OwnedFd) -> Arc<Self> {
         Arc::new(Self { waiting: AtomicUsize::new(0), bell })
+    }
+
+    /// Makes the bell readable.
+    pub(super) fn ring(&self) {
+        // Fails only when it is readable already.
+        let _ = rustix::io::write(&self.bell, &1_u64.to_ne_bytes());
     }
 }
 

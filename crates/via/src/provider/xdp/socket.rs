@@ -15,11 +15,14 @@ use rustix::net::RecvFlags;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, UdpSocket};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// How many empty looks at the ring pass before the kernel's socket is asked, which costs a system call.
 const RARELY: u32 = 512;
 /// After something came that way, it is asked each time for so many looks.
 const OFTEN: u32 = 1024;
+/// So many datagrams are found by polling, one after the other, before the file is left alone that wakes sleepers.
+const WATCHED: u32 = 64;
 /// How many datagrams pass until the kernel is asked again where a peer is.
 const ROUTE_CHECK: u32 = 4096;
 
@@ -32,9 +35,22 @@ pub struct XdpSocket {
     local: SocketAddrV4,
     door: Arc<Door>,
     ready: Arc<OwnedFd>,
+    watch: Watch,
     peer: Option<Peer>,
     until_kernel: u32,
     often: u32,
+}
+
+/// Whether `ready` watches the queue. As long as it does, the kernel calls it for each frame that comes and for each that was sent,
+/// before whoever sent it goes on.
+#[derive(Debug, Default)]
+struct Watch {
+    is_on: AtomicBool,
+    // Somebody was given the file for good.
+    is_for_good: AtomicBool,
+    sleepers: u32,
+    // Datagrams that came by polling since somebody slept last.
+    polled: u32,
 }
 
 #[derive(Debug)]
@@ -64,12 +80,12 @@ impl XdpSocket {
         let ready = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(Error::system("making an epoll file"))?;
         let watched = Error::system("watching an AF_XDP socket");
         let (data, flags) = (epoll::EventData::new_u64(0), epoll::EventFlags::IN);
-        epoll::add(&ready, queue.file(), data, flags).map_err(&watched)?;
         epoll::add(&ready, &door.bell, data, flags).map_err(&watched)?;
         epoll::add(&ready, &kernel, data, flags).map_err(&watched)?;
         queue.move_in(local.port(), &door)?;
         let ready = Arc::new(ready);
-        Ok(Self { queue, xdp: xdp.clone(), kernel, local, door, ready, peer: None, until_kernel: RARELY, often: 0 })
+        let (watch, xdp) = (Watch::default(), xdp.clone());
+        Ok(Self { queue, xdp, kernel, local, door, ready, watch, peer: None, until_kernel: RARELY, often: 0 })
     }
 
     /// The address and port.
@@ -160,6 +176,7 @@ impl XdpSocket {
     pub fn receive(&mut self, into: &mut [u8]) -> Result<Option<(usize, SocketAddrV4)>, Error> {
         let wanted = self.peer();
         if let Some(datagram) = self.queue.receive(self.local.port(), &self.door, wanted, into)? {
+            self.polled();
             return Ok(Some(datagram));
         }
         self.until_kernel -= 1;
@@ -191,7 +208,35 @@ impl XdpSocket {
 
     /// A file that is readable when a datagram came. Looks that find nothing may be needed before the one that finds it.
     pub fn file(&self) -> Arc<OwnedFd> {
+        self.watch.is_for_good.store(true, Ordering::Relaxed);
+        self.watch();
         Arc::clone(&self.ready)
+    }
+
+    /// Has the file become readable when a frame comes, or is there one already.
+    fn watch(&self) {
+        if !self.watch.is_on.swap(true, Ordering::Relaxed) {
+            let (data, flags) = (epoll::EventData::new_u64(0), epoll::EventFlags::IN);
+            if epoll::add(&self.ready, self.queue.file(), data, flags).is_err() {
+                // There is no memory to watch it with: whoever sleeps wakes at once, and looks.
+                self.watch.is_on.store(false, Ordering::Relaxed);
+                self.door.ring();
+            }
+        }
+    }
+
+    /// A datagram was found by looking. When nobody slept for a while, nobody has to be told.
+    fn polled(&mut self) {
+        let watch = &mut self.watch;
+        if watch.sleepers > 0 || *watch.is_for_good.get_mut() || !*watch.is_on.get_mut() {
+            return;
+        }
+        watch.polled += 1;
+        if watch.polled >= WATCHED {
+            *watch.is_on.get_mut() = false;
+            // It is there.
+            let _ = epoll::delete(&self.ready, self.queue.file());
+        }
     }
 
     /// What happened on the queue so far, for all sockets.
@@ -228,6 +273,17 @@ impl DatagramSocket for XdpSocket {
 
     fn file(&self) -> Option<Arc<OwnedFd>> {
         Some(self.file())
+    }
+
+    fn prepare_sleep(&mut self) -> Option<Arc<OwnedFd>> {
+        self.watch.sleepers += 1;
+        self.watch.polled = 0;
+        self.watch();
+        Some(Arc::clone(&self.ready))
+    }
+
+    fn end_sleep(&mut self) {
+        self.watch.sleepers = self.watch.sleepers.saturating_sub(1);
     }
 }
 
