@@ -190,9 +190,12 @@ struct Way {
     right: Boxed,
 }
 
+/// What is compared; what was opened for it, by name; and the cables.
+type Ways = (Vec<Way>, Vec<(&'static str, Xdp)>, Vec<Cable>);
+
 /// Everything that is compared, UDP first, and what must live as long. Each is on a cable of its own, as sockets of one interface
 /// would disturb each other: frames go into a common ring.
-fn ways() -> Result<(Vec<Way>, Vec<(&'static str, Xdp)>, Vec<Cable>), Box<dyn Error>> {
+fn ways() -> Result<Ways, Box<dyn Error>> {
     let (mut ways, mut opened, mut cables) = (Vec::new(), Vec::new(), Vec::new());
     let boxed_udp = |end: &End, other: &End| -> Boxed { Box::new(udp(end, other, 4792)) };
     let cable = Cable::lay()?;

@@ -13,6 +13,7 @@ mod program;
 mod queue;
 mod rings;
 mod socket;
+mod watch;
 
 pub use frames::Mac;
 pub use socket::XdpSocket;

@@ -7,6 +7,7 @@ use super::bpf::Attached;
 use super::frames::{self, Arrived, HEADERS, Headers, SHORTEST};
 use super::interface::Interface;
 use super::rings::{Coming, FrameDescriptor, Outgoing, Peek};
+use super::watch::Watchers;
 use super::{Mode, Options, Refused, Statistics};
 use crate::{Error, Memory};
 use rustix::fd::{AsFd, AsRawFd, OwnedFd};
@@ -52,6 +53,7 @@ pub(super) struct Queue {
     // Frames lie in the send ring that the kernel had no room for.
     unsent: AtomicBool,
     pub(super) counts: Counts,
+    pub(super) watchers: Watchers,
     held_max: usize,
     frames: u32,
 }
@@ -138,6 +140,7 @@ impl Queue {
             busy_poll: options.busy_poll.is_some(),
             unsent: AtomicBool::new(false),
             counts: Counts::default(),
+            watchers: Watchers::default(),
             held_max: frames as usize * 3 / 4,
             frames,
         }))

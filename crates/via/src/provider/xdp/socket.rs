@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 const RARELY: u32 = 512;
 /// After something came that way, it is asked each time for so many looks.
 const OFTEN: u32 = 1024;
-/// So many datagrams are found by polling, one after the other, before the file is left alone that wakes sleepers.
+/// So many datagrams are found by polling, one after the other, before files that wake sleepers are left alone.
 const WATCHED: u32 = 64;
 /// How many datagrams pass until the kernel is asked again where a peer is.
 const ROUTE_CHECK: u32 = 4096;
@@ -41,16 +41,15 @@ pub struct XdpSocket {
     often: u32,
 }
 
-/// Whether `ready` watches the queue. As long as it does, the kernel calls it for each frame that comes and for each that was sent,
-/// before whoever sent it goes on.
+/// Who waits for the socket, and how: see [`super::watch`].
 #[derive(Debug, Default)]
 struct Watch {
-    is_on: AtomicBool,
     // Somebody was given the file for good.
     is_for_good: AtomicBool,
     sleepers: u32,
     // Datagrams that came by polling since somebody slept last.
     polled: u32,
+    is_steward: bool,
 }
 
 #[derive(Debug)]
@@ -84,6 +83,7 @@ impl XdpSocket {
         epoll::add(&ready, &kernel, data, flags).map_err(&watched)?;
         queue.move_in(local.port(), &door)?;
         let ready = Arc::new(ready);
+        queue.watchers.add(local.port(), &ready);
         let (watch, xdp) = (Watch::default(), xdp.clone());
         Ok(Self { queue, xdp, kernel, local, door, ready, watch, peer: None, until_kernel: RARELY, often: 0 })
     }
@@ -176,7 +176,6 @@ impl XdpSocket {
     pub fn receive(&mut self, into: &mut [u8]) -> Result<Option<(usize, SocketAddrV4)>, Error> {
         let wanted = self.peer();
         if let Some(datagram) = self.queue.receive(self.local.port(), &self.door, wanted, into)? {
-            self.polled();
             return Ok(Some(datagram));
         }
         self.until_kernel -= 1;
@@ -215,27 +214,21 @@ impl XdpSocket {
 
     /// Has the file become readable when a frame comes, or is there one already.
     fn watch(&self) {
-        if !self.watch.is_on.swap(true, Ordering::Relaxed) {
-            let (data, flags) = (epoll::EventData::new_u64(0), epoll::EventFlags::IN);
-            if epoll::add(&self.ready, self.queue.file(), data, flags).is_err() {
-                // There is no memory to watch it with: whoever sleeps wakes at once, and looks.
-                self.watch.is_on.store(false, Ordering::Relaxed);
-                self.door.ring();
-            }
+        if !self.queue.watchers.want(self.local.port(), self.queue.file()) {
+            // Whoever sleeps wakes at once, and looks.
+            self.door.ring();
         }
     }
 
-    /// A datagram was found by looking. When nobody slept for a while, nobody has to be told.
+    /// A datagram was found by looking. When nobody slept for a while, nobody has to be told, and this socket tells the others.
     fn polled(&mut self) {
         let watch = &mut self.watch;
-        if watch.sleepers > 0 || *watch.is_for_good.get_mut() || !*watch.is_on.get_mut() {
+        if watch.is_steward || watch.sleepers > 0 || *watch.is_for_good.get_mut() {
             return;
         }
         watch.polled += 1;
-        if watch.polled >= WATCHED {
-            *watch.is_on.get_mut() = false;
-            // It is there.
-            let _ = epoll::delete(&self.ready, self.queue.file());
+        if watch.polled.is_multiple_of(WATCHED) {
+            watch.is_steward = self.queue.watchers.take_over(self.local.port(), self.queue.file());
         }
     }
 
@@ -268,7 +261,12 @@ impl DatagramSocket for XdpSocket {
     }
 
     fn receive_from(&mut self, into: &mut [u8]) -> Result<Option<(usize, SocketAddr)>, Error> {
-        Ok(self.receive(into)?.map(|(length, from)| (length, from.into())))
+        let came = self.receive(into)?;
+        if came.is_some() {
+            // Only here: a socket that is used by itself has no attendant, who notices when nobody polls any more.
+            self.polled();
+        }
+        Ok(came.map(|(length, from)| (length, from.into())))
     }
 
     fn file(&self) -> Option<Arc<OwnedFd>> {
@@ -277,7 +275,7 @@ impl DatagramSocket for XdpSocket {
 
     fn prepare_sleep(&mut self) -> Option<Arc<OwnedFd>> {
         self.watch.sleepers += 1;
-        self.watch.polled = 0;
+        (self.watch.polled, self.watch.is_steward) = (0, false);
         self.watch();
         Some(Arc::clone(&self.ready))
     }
@@ -289,6 +287,7 @@ impl DatagramSocket for XdpSocket {
 
 impl Drop for XdpSocket {
     fn drop(&mut self) {
+        self.queue.watchers.remove(self.local.port(), self.queue.file());
         self.queue.move_out(self.local.port());
     }
 }
