@@ -203,6 +203,11 @@ impl Engine {
         self.max_transfer
     }
 
+    /// Descriptors that were completed so far.
+    pub(super) fn completions(&self) -> u64 {
+        self.statistics.completions
+    }
+
     /// What happened so far.
     pub fn statistics(&self) -> Statistics {
         Statistics {

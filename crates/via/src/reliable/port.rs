@@ -22,6 +22,19 @@ pub struct LinkPort<L> {
     outgoing: Box<[u8]>,
     // The length of the datagram in `outgoing` that the link had no room for.
     held: Option<usize>,
+    // Until when there is nothing to do, unless something comes, or more is posted than was then.
+    rest: Rest,
+}
+
+/// What a look at an idle connection may rely on, so that it costs next to nothing.
+#[derive(Clone, Copy, Debug)]
+struct Rest {
+    until: u64,
+    posted: u64,
+}
+
+impl Rest {
+    const NONE: Self = Self { until: 0, posted: 0 };
 }
 
 impl<L: Link> LinkPort<L> {
@@ -29,7 +42,7 @@ impl<L: Link> LinkPort<L> {
     pub fn new(engine: Box<Engine>, link: L, start: Instant) -> Self {
         let mtu = link.mtu();
         let buffer = || vec![0; mtu].into_boxed_slice();
-        Self { engine, link, start, incoming: buffer(), outgoing: buffer(), held: None }
+        Self { engine, link, start, incoming: buffer(), outgoing: buffer(), held: None, rest: Rest::NONE }
     }
 
     /// The engine.
@@ -48,18 +61,22 @@ impl<L: Link> LinkPort<L> {
 
     /// Takes datagrams until there is none, or one completes something: then its owner wants to know before the next is looked for.
     fn receive(&mut self, now: u64, sink: &mut dyn Sink) {
-        let before = self.engine.statistics().completions;
+        let before = self.engine.completions();
         for _ in 0..BATCH {
             match self.link.receive(&mut self.incoming) {
                 Ok(Some(length)) => {
+                    self.rest = Rest::NONE;
                     // What is dropped is counted.
                     let _ = self.engine.handle(now, &self.incoming[..length], sink);
-                    if self.engine.statistics().completions != before {
+                    if self.engine.completions() != before {
                         break;
                     }
                 }
                 Ok(None) => break,
-                Err(Error::NotFound { .. }) => self.engine.hint_gone(now),
+                Err(Error::NotFound { .. }) => {
+                    self.rest = Rest::NONE;
+                    self.engine.hint_gone(now);
+                }
                 // The engine finds out by itself what does not get through.
                 Err(_) => break,
             }
@@ -83,6 +100,7 @@ impl<L: Link> LinkPort<L> {
     }
 
     fn send(&mut self, now: u64, sink: &mut dyn Sink) {
+        self.rest = Rest::NONE;
         if let Some(length) = self.held
             && !self.offer(now, length)
         {
@@ -93,6 +111,7 @@ impl<L: Link> LinkPort<L> {
                 return;
             }
         }
+        self.rest = Rest { until: self.engine.due().unwrap_or(u64::MAX), posted: sink.posted() };
     }
 
     /// Does the part of a handshake's end that needs no VI. `false` until the peer has confirmed.
@@ -124,12 +143,16 @@ impl<L: Link> Port for LinkPort<L> {
     fn progress(&mut self, now: Instant, sink: &mut dyn Sink) {
         let now = self.time(now);
         self.receive(now, sink);
+        if now < self.rest.until && sink.posted() == self.rest.posted {
+            return;
+        }
         self.engine.tick(now, sink);
         self.send(now, sink);
     }
 
     fn prepare_sleep(&mut self, now: Instant) -> Option<Sleep> {
         let time = self.time(now);
+        self.rest = Rest::NONE;
         if self.held.is_none()
             && let Some(length) = self.engine.acknowledge_now(&mut self.outgoing)
         {
@@ -153,7 +176,7 @@ impl<L: Link> Port for LinkPort<L> {
 
     fn disconnect(&mut self) {
         self.engine.disconnect();
-        self.held = None;
+        (self.held, self.rest) = (None, Rest::NONE);
         while let Some(length) = self.engine.farewell(&mut self.outgoing) {
             let _ = self.link.send(&self.outgoing[..length]);
         }
