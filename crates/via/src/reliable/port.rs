@@ -60,12 +60,14 @@ impl<L: Link> LinkPort<L> {
     }
 
     /// Takes datagrams until there is none, or one completes something: then its owner wants to know before the next is looked for.
-    fn receive(&mut self, now: u64, sink: &mut dyn Sink) {
+    /// Whether anything was there.
+    fn receive(&mut self, now: u64, sink: &mut dyn Sink) -> bool {
         let before = self.engine.completions();
+        let mut came = false;
         for _ in 0..BATCH {
             match self.link.receive(&mut self.incoming) {
                 Ok(Some(length)) => {
-                    self.rest = Rest::NONE;
+                    came = true;
                     // What is dropped is counted.
                     let _ = self.engine.handle(now, &self.incoming[..length], sink);
                     if self.engine.completions() != before {
@@ -74,13 +76,14 @@ impl<L: Link> LinkPort<L> {
                 }
                 Ok(None) => break,
                 Err(Error::NotFound { .. }) => {
-                    self.rest = Rest::NONE;
+                    came = true;
                     self.engine.hint_gone(now);
                 }
                 // The engine finds out by itself what does not get through.
                 Err(_) => break,
             }
         }
+        came
     }
 
     /// Offers a datagram in `outgoing` to the link; whether it is gone.
@@ -111,7 +114,6 @@ impl<L: Link> LinkPort<L> {
                 return;
             }
         }
-        self.rest = Rest { until: self.engine.due().unwrap_or(u64::MAX), posted: sink.posted() };
     }
 
     /// Does the part of a handshake's end that needs no VI. `false` until the peer has confirmed.
@@ -142,12 +144,16 @@ impl<L: Link> Port for LinkPort<L> {
 
     fn progress(&mut self, now: Instant, sink: &mut dyn Sink) {
         let now = self.time(now);
-        self.receive(now, sink);
-        if now < self.rest.until && sink.posted() == self.rest.posted {
+        let came = self.receive(now, sink);
+        if !came && now < self.rest.until && sink.posted() == self.rest.posted {
             return;
         }
         self.engine.tick(now, sink);
         self.send(now, sink);
+        if !came && self.held.is_none() {
+            // Found out now, when there is time for it.
+            self.rest = Rest { until: self.engine.due().unwrap_or(u64::MAX), posted: sink.posted() };
+        }
     }
 
     fn prepare_sleep(&mut self, now: Instant) -> Option<Sleep> {
