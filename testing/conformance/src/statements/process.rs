@@ -3,7 +3,7 @@
 use crate::ends::{End, Pair, Plan, next, until, well, within_ms};
 use crate::process::{Other, Task};
 use crate::{Fixture, Run, Side, soon};
-use obvia_via::{Descriptor, Ended, Error, State, Status, Waiting};
+use obvia_via::{Deadline, Descriptor, Ended, Error, State, Status, Waiting};
 use std::time::{Duration, Instant};
 
 /// What a busy machine may add to a provider's own time.
@@ -149,6 +149,9 @@ pub fn cycles<F: Fixture>() {
     let (asking, listening) = (run.fixture.nic(Side::Asks), run.fixture.nic(Side::Listens));
     let plan = Plan { area: 8192, ..Plan::of(run.reliable_levels()[0]) };
     let mut queue = listening.completion_queue(64);
+    // What it sleeps with it makes when it first does, and keeps.
+    let nothing = queue.wait(Deadline::Within(Duration::from_millis(20)));
+    assert!(matches!(nothing, Err(Error::TimedOut)), "{nothing:?}");
     let mut cycle = |number: usize| {
         let b = run.end_of(&listening, &plan, None, Some(&queue));
         let mut pair = Pair { a: run.end_of(&asking, &plan, None, None), b };
