@@ -166,9 +166,10 @@ pub fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// A span after which whatever was going to happen has happened. Only for what must not happen.
+/// A span after which whatever was going to happen has happened: a NIC looks at a VI that nobody calls any more after 64 ms at most. Only
+/// for what must not happen.
 pub fn settle() {
-    std::thread::sleep(Duration::from_millis(60));
+    std::thread::sleep(Duration::from_millis(120));
 }
 
 /// The next completion of a queue, which must come soon.
