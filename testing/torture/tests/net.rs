@@ -304,7 +304,7 @@ fn a_way_that_cannot_be_had_gives_way_to_the_next() {
     pair.client.good(&format!("connect {}", pair.binding));
     pair.client.good("make 1");
     let _first = pair.hand_on("first");
-    assert_eq!(pair.hosts.xdp(1), "xdp");
+    assert!(pair.hosts.xdp(1).starts_with("xdp"), "the first one took the better way");
     // An interface takes one program.
     let mut second = pair.hand_on("second");
     let why = second.bad(&format!("listen {XDP}:0.0.0.0[0]"));
