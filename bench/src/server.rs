@@ -4,7 +4,7 @@ use crate::{Error, cable, machine};
 use rustix::process::{Pid, Signal, getppid, kill_process, set_parent_process_death_signal};
 use std::io::{BufRead, BufReader, Write};
 use std::os::fd::OwnedFd;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
@@ -63,13 +63,14 @@ impl ServerProcess {
         stdin: Option<OwnedFd>,
         meanwhile: impl FnOnce() -> Result<T, Error>,
     ) -> Result<(Self, T), Error> {
-        let child = cable::program()
+        // The link leads to the very file that runs here, even if another has taken its name meanwhile.
+        let mut program = Command::new("/proc/self/exe");
+        program
             .args(arguments)
             .args(["--parent", &std::process::id().to_string()])
             .stdin(stdin.map_or_else(Stdio::null, Stdio::from))
-            .stdout(Stdio::piped())
-            .spawn()
-            .map_err(Error::system("starting the server process"))?;
+            .stdout(Stdio::piped());
+        let child = cable::at_server(|| program.spawn()).map_err(Error::system("starting the server process"))?;
         let pid = Pid::from_child(&child);
         let mut server = Self { child, pid, address: String::new() };
         let done = meanwhile()?;

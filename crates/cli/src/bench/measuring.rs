@@ -67,14 +67,15 @@ impl Extent {
         start: impl FnOnce() -> anyhow::Result<Vec<Box<dyn Case>>>,
     ) -> anyhow::Result<ExitCode> {
         let machine = Machine::look(placement);
-        let cable = if self.cable { Some(cable::lay()?) } else { None };
+        if self.cable {
+            cable::lay()?;
+        }
         let mut cases = start()?;
         let mut progress = ProgressLine::new();
         let measured = run(&mut cases, &self.plan(measurement, placement), |state| progress.show(state))?;
         progress.clear();
         // Before the report: nobody should wait for it with servers still around.
         drop(cases);
-        drop(cable);
         let report = Report::new(measurement, machine, placement, measured);
         print!("{}", report::table(&report));
         if let Some(file) = &self.json {
