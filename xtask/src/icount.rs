@@ -136,7 +136,11 @@ impl Run {
             .copied()
             .collect();
         let lines = Lines::of(&self.binary, addresses.into_iter())?;
-        let floor_of = |object: &str, address| (object == binary).then(|| floor::of(lines.files(address))).flatten();
+        let floor_of = |name: &callgrind::Name, address| match name {
+            (object, _) if *object != binary => None,
+            (_, function) if floor::is_hand_over(function) => Some(Floor::Transport),
+            _ => floor::of(lines.files(address)),
+        };
         let mut floors = attribution::by_floor(&per_calls, floor_of);
         for instructions in floors.values_mut() {
             *instructions /= calls;

@@ -133,7 +133,7 @@ impl Object {
     ///
     /// When the server answers with a fault, the connection fails, or the deadline passes.
     pub fn call(&self, opnum: u16, request: &[u8]) -> Result<(HRESULT, Vec<u8>)> {
-        thread::with_channel(&self.link, |channel| {
+        thread::channels::with_channel(&self.link, |channel| {
             let length = put(channel, request)?;
             let reply = channel.call(self.target, opnum, length, thread::ThreadLimit)?;
             let mut results = vec![0; reply.frame.len()];
@@ -148,7 +148,7 @@ impl Object {
     ///
     /// When the connection fails, or the deadline passes.
     pub fn call_oneway(&self, opnum: u16, request: &[u8]) -> Result<()> {
-        thread::with_channel(&self.link, |channel| {
+        thread::channels::with_channel(&self.link, |channel| {
             let length = put(channel, request)?;
             channel.oneway(self.target, opnum, length);
             system::settle(channel)

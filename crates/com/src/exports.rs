@@ -5,7 +5,7 @@
 use crate::agile::Agile;
 use crate::error::{Result, code};
 use crate::registry::InterfaceInfo;
-use crate::stub::StubFn;
+use crate::stub::Stubs;
 use obvia_rpc::object_table::SharedTable;
 use obvia_rpc::vi_call::TargetId;
 use std::collections::HashMap;
@@ -16,17 +16,16 @@ use windows_core::{IUnknown, Interface};
 /// What a call is dispatched to: the interface pointer and the stubs for its interface.
 #[derive(Clone)]
 pub(crate) struct Target {
-    /// A pointer of the interface, counted; `None` for the runtime's own interface.
-    pub(crate) object: Option<Agile<IUnknown>>,
-    /// The stubs, by opnum from 3 on.
-    pub(crate) stubs: &'static [StubFn],
+    /// A pointer of the interface, counted.
+    pub(crate) object: Agile<IUnknown>,
+    /// The stubs of its interface.
+    pub(crate) stubs: Stubs,
 }
 
 impl Target {
     /// The interface pointer as the stubs take it.
-    #[inline]
     pub(crate) fn pointer(&self) -> *mut c_void {
-        self.object.as_ref().map_or(std::ptr::null_mut(), |object| object.get().as_raw())
+        self.object.get().as_raw()
     }
 }
 
@@ -48,6 +47,19 @@ struct Books {
     /// Object to OID, and how many entries it has.
     oids: HashMap<usize, (u64, usize)>,
     last_oid: u64,
+}
+
+impl Books {
+    fn forget(&mut self, target: TargetId) {
+        let Some(entry) = self.entries.remove(&target) else { return };
+        self.targets.remove(&(entry.identity, entry.info.iid.to_u128()));
+        if let Some(known) = self.oids.get_mut(&entry.identity) {
+            known.1 -= 1;
+            if known.1 == 0 {
+                self.oids.remove(&entry.identity);
+            }
+        }
+    }
 }
 
 /// The table of exported interface pointers, and who holds them.
@@ -88,7 +100,7 @@ impl Exports {
             }
             return Ok(Exported { oid, target });
         }
-        let entry = Target { object: Some(Agile::new(&interface)?), stubs: info.stubs };
+        let entry = Target { object: Agile::new(&interface)?, stubs: info.stubs };
         let (index, generation) = self.table.insert(entry);
         let target = TargetId { index, generation };
         let fresh = books.last_oid + 1;
@@ -118,7 +130,7 @@ impl Exports {
     /// Takes references back. Returns what nobody refers to any more.
     fn take_back(&self, holder: Client, batch: impl IntoIterator<Item = (TargetId, u64)>) -> Vec<Target> {
         let mut books = self.books();
-        let mut dropped = Vec::new();
+        let mut unheld = Vec::new();
         for (target, refs) in batch {
             let Some(entry) = books.entries.get_mut(&target) else {
                 continue;
@@ -130,10 +142,11 @@ impl Exports {
                 }
             }
             if entry.refs.is_empty() {
-                dropped.extend(self.remove(&mut books, target));
+                books.forget(target);
+                unheld.push((target.index, target.generation));
             }
         }
-        dropped
+        self.table.remove(unheld)
     }
 
     /// Takes back every reference of a client that is gone. Returns what nobody refers to any more, to be dropped without locks.
@@ -146,18 +159,6 @@ impl Exports {
             held.map(|(&target, _)| (target, u64::MAX)).collect()
         };
         self.take_back(holder, held)
-    }
-
-    fn remove(&self, books: &mut Books, target: TargetId) -> Option<Target> {
-        let entry = books.entries.remove(&target)?;
-        books.targets.remove(&(entry.identity, entry.info.iid.to_u128()));
-        if let Some(known) = books.oids.get_mut(&entry.identity) {
-            known.1 -= 1;
-            if known.1 == 0 {
-                books.oids.remove(&entry.identity);
-            }
-        }
-        self.table.remove(target.index, target.generation).ok()
     }
 
     /// The entry's interface pointer and interface, as long as it is there.

@@ -9,6 +9,7 @@
 
 mod agile;
 mod binding;
+mod dispatch;
 pub mod dynamic;
 mod error;
 mod exports;

@@ -7,6 +7,7 @@ use crate::proxy::ProxyCall;
 use crate::registry::{self, InterfaceInfo};
 use crate::runtime::Runtime;
 use crate::server::caller;
+use crate::stub::Stubs;
 use obvia_ndr::flat::{FRAME_MAX, OBJECT_HEADER};
 use obvia_rpc::status::Status;
 use obvia_via::RegionView;
@@ -43,7 +44,7 @@ pub(crate) static UNKNOWN_INFO: InterfaceInfo = InterfaceInfo {
     fingerprint: 0,
     base: None,
     proxy: crate::proxy::UNKNOWN_POINTER,
-    stubs: &[],
+    stubs: Stubs::NONE,
     idl: "",
     module: &[],
 };

@@ -4,12 +4,13 @@
 //! for. An interface proxy begins with a pointer to the vtable that the compiler made, so to its holder it is an interface
 //! pointer like any other.
 
-use crate::error::{Error, Result, code, leave};
+use crate::error::{Result, code, leave};
 use crate::frame::Measure;
 use crate::link::Link;
 use crate::registry::{self, InterfaceInfo, VtablePointer};
 use crate::reply::ReplyView;
-use crate::{system, thread};
+use crate::thread::channels::{Calls, with_channel};
+use crate::{marshal, system, thread};
 use obvia_rpc::vi_call::{Channel, TargetId};
 use obvia_via::layout::INLINE_MAX;
 use std::ffi::c_void;
@@ -34,6 +35,9 @@ pub(crate) const UNKNOWN_POINTER: VtablePointer = VtablePointer((&raw const UNKN
 pub struct Proxy {
     // Read by callers through the interface pointer.
     vtable: VtablePointer,
+    // What calls compare and send: the link's address, and the target's word. C code reads them here.
+    link_address: usize,
+    target_word: u64,
     target: TargetId,
     link: Arc<Link>,
     // Invariant: the manager owns this proxy, so it outlives it.
@@ -71,16 +75,39 @@ impl Proxy {
         unsafe { &*this.cast::<Self>() }
     }
 
-    /// Makes a call: `work` marshals, sends and unmarshals. Its error becomes the HRESULT, its words wait for the wrapper.
+    fn new(info: &InterfaceInfo, target: TargetId, link: &Arc<Link>, manager: NonNull<ProxyManager>) -> Box<Self> {
+        Box::new(Self {
+            vtable: info.proxy,
+            link_address: Arc::as_ptr(link).addr(),
+            target_word: target.word(),
+            target,
+            link: Arc::clone(link),
+            manager,
+            iid: info.iid,
+            public_refs: AtomicU32::new(0),
+        })
+    }
+
+    /// Makes a call: `work` marshals, sends and unmarshals, and runs nobody else's code meanwhile. Its error becomes the
+    /// HRESULT, its words wait for the wrapper.
+    #[inline(always)]
+    pub fn call(&self, work: impl FnOnce(&mut PlainCall<'_>) -> Result<HRESULT>) -> HRESULT {
+        Calls::with(|calls| {
+            if !calls.has(self.link_address)
+                && let Err(error) = calls.prepare(&self.link)
+            {
+                return leave(error);
+            }
+            work(&mut PlainCall { calls, target: self.target_word }).unwrap_or_else(leave)
+        })
+    }
+
+    /// Makes a call whose marshaling may run code of others, which may make calls on this thread itself.
     #[inline]
-    pub fn call(&self, work: impl FnOnce(&mut ProxyCall<'_>) -> Result<HRESULT>) -> HRESULT {
-        let outcome = thread::with_channel(&self.link, |channel| {
-            work(&mut ProxyCall { channel, target: self.target, oxid: self.link.oxid() })
-        });
-        match outcome {
-            Ok(result) => result,
-            Err(error) => fail(error),
-        }
+    pub fn call_with_objects(&self, work: impl FnOnce(&mut ProxyCall<'_>) -> Result<HRESULT>) -> HRESULT {
+        let call =
+            |channel: &mut Channel| work(&mut ProxyCall { channel, target: self.target, oxid: self.link.oxid() });
+        with_channel(&self.link, call).unwrap_or_else(leave)
     }
 
     fn manager(&self) -> &ProxyManager {
@@ -89,14 +116,63 @@ impl Proxy {
     }
 }
 
-#[cold]
-#[inline(never)]
-fn fail(error: Error) -> HRESULT {
-    thread::close_broken(&error);
-    leave(error)
+/// A call in its proxy, over the channel at hand.
+pub struct PlainCall<'a> {
+    // Invariant: a channel is at hand, with its slot free, until the call has been sent.
+    calls: &'a Calls,
+    target: u64,
 }
 
-/// A call in its proxy.
+impl PlainCall<'_> {
+    /// The place for a request's frame that fits a slot.
+    ///
+    /// # Errors
+    ///
+    /// None: what can go wrong has been seen to before.
+    #[inline(always)]
+    pub fn inline_request(&mut self) -> Result<&mut [u8; INLINE_MAX]> {
+        // SAFETY: by the invariant the slot is free; it is lent only through &mut self.
+        Ok(unsafe { &mut *self.calls.slot() })
+    }
+
+    /// The place for a request's frame.
+    ///
+    /// # Errors
+    ///
+    /// When the connection is gone or full, and when the frame is too long for the connection.
+    #[inline]
+    pub fn request(&mut self, measure: Measure) -> Result<&mut [u8]> {
+        if measure.length() <= INLINE_MAX {
+            return Ok(&mut self.inline_request()?[..measure.length()]);
+        }
+        // SAFETY: by the invariant.
+        let mut frame = unsafe { self.calls.request(measure.length(), measure.bulk()) }?;
+        // SAFETY: a frame of the channel at hand, lent only through &mut self.
+        Ok(unsafe { frame.as_mut() })
+    }
+
+    /// Publishes the request and waits for its reply. One that could not be got looks like one of a method that failed.
+    ///
+    /// # Errors
+    ///
+    /// None.
+    #[inline(always)]
+    pub fn send(&mut self, opnum: u16, length: usize) -> Result<ReplyView<'_>> {
+        // SAFETY: by the invariant; the next call on this thread needs another PlainCall.
+        let raw = unsafe { self.calls.exchange(opnum, length.next_multiple_of(8), self.target) };
+        // SAFETY: of an exchange, and not used beyond this call.
+        Ok(unsafe { ReplyView::from_raw(raw) })
+    }
+
+    /// Publishes a request that has no reply.
+    #[inline]
+    pub fn send_oneway(&mut self, opnum: u16, length: usize) {
+        // SAFETY: by the invariant.
+        unsafe { self.calls.send(opnum, length.next_multiple_of(8), self.target) };
+    }
+}
+
+/// A call in its proxy, over a channel that was taken out of its place.
 pub struct ProxyCall<'a> {
     channel: &'a mut Channel,
     target: TargetId,
@@ -138,7 +214,7 @@ impl ProxyCall<'_> {
     pub fn send(&mut self, opnum: u16, length: usize) -> Result<ReplyView<'_>> {
         let length = length.next_multiple_of(8);
         let reply = self.channel.call(self.target, opnum, length, thread::ThreadLimit)?;
-        Ok(ReplyView::new(reply, self.oxid))
+        Ok(ReplyView::of_object(reply, self.oxid))
     }
 
     /// Publishes a request that has no reply.
@@ -180,14 +256,8 @@ pub(crate) fn import(
         proxy.public_refs.fetch_add(public_refs, Ordering::AcqRel);
         return NonNull::from(&**proxy).cast();
     }
-    let proxy = Box::new(Proxy {
-        vtable: info.proxy,
-        target,
-        link: Arc::clone(link),
-        manager: manager.0,
-        iid: info.iid,
-        public_refs: AtomicU32::new(public_refs),
-    });
+    let proxy = Proxy::new(info, target, link, manager.0);
+    proxy.public_refs.store(public_refs, Ordering::Release);
     let pointer = NonNull::from(&*proxy).cast();
     proxies.push(proxy);
     pointer
@@ -235,14 +305,8 @@ impl ProxyManager {
         let manager = Box::new(Self { references: AtomicU32::new(1), oid, proxies: Mutex::new(Vec::with_capacity(2)) });
         let manager = NonNull::from(Box::leak(manager));
         // The identity: what a query for IUnknown returns, whichever interface is asked.
-        let identity = Box::new(Proxy {
-            vtable: UNKNOWN_POINTER,
-            target: TargetId { index: u32::MAX, generation: 0 },
-            link: Arc::clone(link),
-            manager,
-            iid: IUnknown::IID,
-            public_refs: AtomicU32::new(0),
-        });
+        let nothing = TargetId { index: u32::MAX, generation: 0 };
+        let identity = Proxy::new(&marshal::UNKNOWN_INFO, nothing, link, manager);
         // SAFETY: just made, and nobody else knows it.
         let proxies = unsafe { &(*manager.as_ptr()).proxies };
         proxies.lock().unwrap_or_else(PoisonError::into_inner).push(identity);

@@ -1,7 +1,7 @@
 //! What the compiler tells the runtime about each interface, and which interfaces this process knows.
 
 use crate::error::{Error, Result, code};
-use crate::stub::StubFn;
+use crate::stub::Stubs;
 use std::collections::HashMap;
 use std::ffi::c_void;
 use std::sync::{PoisonError, RwLock};
@@ -21,8 +21,8 @@ pub struct InterfaceInfo {
     pub base: Option<&'static Self>,
     /// The vtable of its proxies.
     pub proxy: VtablePointer,
-    /// Its stubs, in the order of the opnums from 3 on, inherited methods included.
-    pub stubs: &'static [StubFn],
+    /// Its stubs, inherited methods included.
+    pub stubs: Stubs,
     /// Its text in IDL, with the types that it uses.
     pub idl: &'static str,
     /// Every interface of the same IDL file and of the files it imports.

@@ -1,37 +1,49 @@
 //! A reply in its proxy: checked, and handed to the caller.
 
-use crate::error::{Error, Result, code};
+use crate::error::{Error, Result, code, recall};
 use crate::exports::Client;
 use crate::frame::{Arrays, Scalar, Value};
 use crate::marshal::{self, OwnedArray, OwnedObject, OwnedText, Wanted};
 use crate::runtime::Runtime;
 use crate::thread;
+use crate::thread::channels::RawReply;
 use obvia_rpc::vi_call::Reply;
 use obvia_via::RegionView;
 use windows_core::HRESULT;
 
 /// A reply in the peer's memory.
 pub struct ReplyView<'a> {
-    reply: Reply<'a>,
+    frame: RegionView<'a>,
+    status: u32,
+    // Where the results may be objects: whose.
     oxid: u64,
 }
 
 impl<'a> ReplyView<'a> {
+    pub(crate) fn of_object(reply: Reply<'a>, oxid: u64) -> Self {
+        Self { frame: reply.frame, status: reply.status, oxid }
+    }
+
+    /// # Safety
+    ///
+    /// `raw` must be what an exchange returned, and stay for `'a`.
     #[inline(always)]
-    pub(crate) fn new(reply: Reply<'a>, oxid: u64) -> Self {
-        Self { reply, oxid }
+    pub(crate) unsafe fn from_raw(raw: RawReply) -> Self {
+        // SAFETY: the caller's promise: a frame of that length, or nothing at an aligned address.
+        let frame = unsafe { RegionView::new(raw.frame, (raw.word >> 32) as usize) };
+        Self { frame, status: raw.word as u32, oxid: 0 }
     }
 
     /// What the method returned.
-    #[inline]
+    #[inline(always)]
     pub fn result(&self) -> HRESULT {
-        HRESULT(self.reply.status.cast_signed())
+        HRESULT(self.status.cast_signed())
     }
 
     /// Whether the method failed; then there are no results.
     #[inline]
     pub fn failed(&self) -> bool {
-        self.reply.status.cast_signed() < 0
+        self.status.cast_signed() < 0
     }
 
     /// The process that answered.
@@ -41,27 +53,35 @@ impl<'a> ReplyView<'a> {
 
     /// The frame, whatever is in it.
     pub(crate) fn whole(&self) -> RegionView<'a> {
-        self.reply.frame
+        self.frame
     }
 
     /// The frame of results that lie in a block of `length` bytes and nowhere else.
     ///
     /// # Errors
     ///
-    /// RPC_E_INVALID_DATA when it has another length.
-    #[inline]
+    /// What the method failed with; RPC_E_INVALID_DATA when the frame has another length.
+    #[inline(always)]
     pub fn block(&self, length: usize) -> Result<RegionView<'a>> {
-        if self.reply.frame.len() == length.next_multiple_of(8) { Ok(self.reply.frame) } else { Err(invalid_reply()) }
+        if self.frame.len() == length.next_multiple_of(8) {
+            Ok(self.frame)
+        } else {
+            Err(refusal(self.frame, self.status))
+        }
     }
 
     /// The frame of results with arrays behind a block of `length` bytes.
     ///
     /// # Errors
     ///
-    /// RPC_E_INVALID_DATA when it is shorter.
-    #[inline]
+    /// What the method failed with; RPC_E_INVALID_DATA when the frame is shorter.
+    #[inline(always)]
     pub fn frame(&self, length: usize) -> Result<RegionView<'a>> {
-        if self.reply.frame.len() >= length.next_multiple_of(8) { Ok(self.reply.frame) } else { Err(invalid_reply()) }
+        if self.frame.len() >= length.next_multiple_of(8) {
+            Ok(self.frame)
+        } else {
+            Err(refusal(self.frame, self.status))
+        }
     }
 
     /// Copies a returned array to where the caller wants it.
@@ -82,10 +102,10 @@ impl<'a> ReplyView<'a> {
         count: usize,
         into: *mut T,
     ) -> Result<()> {
-        let body = arrays.find(self.reply.frame, slot, kind, count, size_of::<T>()).ok_or_else(invalid_reply)?;
+        let body = arrays.find(self.frame, slot, kind, count, size_of::<T>()).ok_or_else(invalid_reply)?;
         // SAFETY: the caller's promise; bytes have no validity of their own, and any bytes make a valid scalar.
         let bytes = unsafe { std::slice::from_raw_parts_mut(into.cast::<u8>(), count * size_of::<T>()) };
-        self.reply.frame.copy_to(body, bytes).ok_or_else(invalid_reply)
+        self.frame.copy_to(body, bytes).ok_or_else(invalid_reply)
     }
 
     /// Loads a returned array of values that have to be checked one by one.
@@ -105,7 +125,7 @@ impl<'a> ReplyView<'a> {
         count: usize,
         into: *mut T,
     ) -> Result<()> {
-        let frame = self.reply.frame;
+        let frame = self.frame;
         let body = arrays.find(frame, slot, kind, count, T::SIZE).ok_or_else(invalid_reply)?;
         for at in 0..count {
             let value = T::load(frame, body + at * T::SIZE).ok_or_else(invalid_reply)?;
@@ -155,7 +175,7 @@ impl<'a> ReplyView<'a> {
     }
 
     fn take_counted<T: Value>(&self, arrays: &mut Arrays, slot: usize, kind: u32) -> Result<OwnedArray<T>> {
-        let frame = self.reply.frame;
+        let frame = self.frame;
         let found = arrays.find_counted(frame, slot, kind, T::SIZE).ok_or_else(invalid_reply)?;
         let Some((body, count)) = found else {
             return Ok(OwnedArray::null());
@@ -169,7 +189,7 @@ impl<'a> ReplyView<'a> {
     ///
     /// When the reference is none, or its object cannot be reached.
     pub fn take_object(&self, arrays: &mut Arrays, slot: usize, kind: u32, wanted: Wanted) -> Result<OwnedObject> {
-        let frame = self.reply.frame;
+        let frame = self.frame;
         let found = arrays.find_counted(frame, slot, kind, 1).ok_or_else(invalid_reply)?;
         let Some((body, count)) = found else {
             return Ok(OwnedObject(None));
@@ -186,7 +206,21 @@ impl<'a> ReplyView<'a> {
     /// RPC_E_INVALID_DATA when they do not.
     #[inline]
     pub fn end(&self, arrays: Arrays) -> Result<()> {
-        if arrays.end() == self.reply.frame.len() { Ok(()) } else { Err(invalid_reply()) }
+        if arrays.end() == self.frame.len() { Ok(()) } else { Err(invalid_reply()) }
+    }
+}
+
+/// Why a frame is not as long as the results. Takes no reference, so that replies stay in registers.
+#[cold]
+#[inline(never)]
+fn refusal(frame: RegionView<'_>, status: u32) -> Error {
+    let result = HRESULT(status.cast_signed());
+    if frame.as_ptr() == RawReply::NO_FRAME {
+        recall(result)
+    } else if result.0 < 0 && frame.is_empty() {
+        result.into()
+    } else {
+        invalid_reply()
     }
 }
 

@@ -10,12 +10,13 @@ pub use crate::marshal::{
     OwnedArray, OwnedObject, OwnedText, Wanted, put_array, put_optional, put_reference, put_text, put_values,
     reference_for_caller, reference_for_peer, text_count,
 };
-pub use crate::proxy::{Proxy, ProxyCall, UNKNOWN};
+pub use crate::proxy::{PlainCall, Proxy, ProxyCall, UNKNOWN};
 pub use crate::registry::{InterfaceInfo, Remote, VtablePointer};
 pub use crate::reply::ReplyView;
-pub use crate::stub::{Received, ReplyFrame, StubCall, StubFn, guard};
+pub use crate::stub::{Received, ReplyFrame, StubCall, StubFn, Stubs, guard, no_results, pad, results, serve};
 pub use obvia_ndr::flat::{self, shape};
 pub use obvia_rpc::status::Status;
+pub use obvia_rpc::vi_call::{Answer, ServerCall};
 pub use obvia_via::RegionView;
 pub use std::ffi::c_void;
 pub use windows_core::{self, GUID, HRESULT, IUnknown, IUnknown_Vtbl, IUnknownImpl, Interface};

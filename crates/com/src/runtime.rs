@@ -363,7 +363,7 @@ impl Runtime {
             if reference.public_refs > 0 {
                 thread::note_return(reference.target, reference.public_refs.into());
             }
-            let object = self.exports.get(reference.target)?.object.ok_or(code::RPC_E_INVALID_OBJREF)?;
+            let object = self.exports.get(reference.target)?.object;
             return crate::exports::query(object.get(), info);
         }
         let link = self.link_to(reference.oxid, &reference.bindings)?;

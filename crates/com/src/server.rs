@@ -1,21 +1,21 @@
 //! The serving side: connections are accepted, and each is served by a thread of its own.
 
 use crate::binding;
+use crate::dispatch::Dispatch;
 use crate::error::Result;
-use crate::exports::{self, Client, Target};
+use crate::exports::{self, Client};
 use crate::objref::ObjRef;
 use crate::proxy::{Imported, split_reference};
 use crate::registry::InterfaceInfo;
 use crate::runtime::{Runtime, janitor};
-use crate::stub::StubCall;
 use crate::system;
-use obvia_rpc::object_table::Cached;
+use obvia_rpc::object_table::Watch;
 use obvia_rpc::status::Status;
-use obvia_rpc::vi_call::{ServerCall, Service, TargetId, serve};
+use obvia_rpc::vi_call::{Answer, ServerCall, Service, TargetId, serve};
 use obvia_via::provider::shm::Listener;
 use obvia_via::window::{self, Alarm, Peer, Window};
 use obvia_via::{Deadline, Error as ViError, Nic};
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -149,7 +149,7 @@ fn start_service(runtime: &'static Runtime, complete: impl FnOnce() -> Option<Wi
             client: None,
             peer: window.peer(),
             local: window.local().map(str::to_owned),
-            cache: Cached::new(),
+            dispatch: Dispatch::new(&runtime.exports().table),
             alarm: window.alarm(),
         };
         serve(&mut window, &mut connection);
@@ -166,6 +166,8 @@ pub(crate) struct Caller {
     pub(crate) runtime: &'static Runtime,
     pub(crate) oxid: u64,
     alarm: Alarm,
+    // The next call takes the long way when this is invalid.
+    watch: Arc<Watch>,
 }
 
 thread_local! {
@@ -173,10 +175,10 @@ thread_local! {
     static CALLER: RefCell<Option<Caller>> = const { RefCell::new(None) };
     /// The references in the last response.
     static SENT: RefCell<Sent> = const { RefCell::new(Sent { own: Vec::new(), home: Vec::new() }) };
-    static HAS_SENT: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The references in a response: the caller does not have them if it gave up the call.
+/// The references in a response: the caller does not have them if it gave up the call. Whoever adds to them invalidates the
+/// connection's watch, so that the next call forgets them.
 #[derive(Default)]
 struct Sent {
     /// To objects of this process, counted for the caller.
@@ -197,7 +199,7 @@ impl Caller {
             if let Some(imported) = split_reference(&interface, self.runtime.oxid())? {
                 reference.public_refs = 1;
                 SENT.with_borrow_mut(|sent| sent.home.push(imported));
-                HAS_SENT.set(true);
+                self.watch.invalidate();
             }
         }
         Ok(reference)
@@ -206,20 +208,17 @@ impl Caller {
     /// References have been counted for the caller, and are in the response.
     pub(crate) fn note_sent(&self, target: TargetId, refs: u64) {
         SENT.with_borrow_mut(|sent| sent.own.push((target, refs)));
-        HAS_SENT.set(true);
+        self.watch.invalidate();
     }
-}
-
-#[cold]
-fn take_sent() -> Sent {
-    HAS_SENT.set(false);
-    SENT.take()
 }
 
 /// Takes back the references of a response that the caller did not get.
 #[cold]
-fn take_back_sent() {
-    let sent = take_sent();
+pub(crate) fn take_back_sent() {
+    let sent = SENT.take();
+    if sent.own.is_empty() && sent.home.is_empty() {
+        return;
+    }
     for imported in sent.home {
         imported.link.release_later(imported.target, 1);
     }
@@ -247,14 +246,14 @@ struct Connection {
     client: Option<u64>,
     peer: Peer,
     local: Option<String>,
-    cache: Cached<Target>,
+    dispatch: Dispatch,
     alarm: Alarm,
 }
 
 impl Connection {
     fn end(self) {
-        let Self { runtime, client, cache, .. } = self;
-        drop(cache);
+        let Self { runtime, client, dispatch, .. } = self;
+        drop(dispatch);
         if let Some(client) = client
             && let Some(dropped) = runtime.clients().leave(client, || runtime.exports().drop_client(client))
         {
@@ -266,36 +265,29 @@ impl Connection {
     }
 }
 
-impl Service for Connection {
-    type Target = Target;
-
-    #[inline]
-    fn look_up(&mut self, target: TargetId) -> std::result::Result<&Target, Status> {
-        if HAS_SENT.get() {
-            // Who calls again has taken the last response.
-            drop(take_sent());
+impl Connection {
+    /// A call of the runtime's own, the first one of a target, or the first one after something has happened.
+    #[cold]
+    #[inline(never)]
+    fn dispatch_slowly(&mut self, call: &mut ServerCall<'_>) -> Answer {
+        // Who calls again has taken the last response.
+        drop(SENT.take());
+        if call.target() != system::TARGET.word() {
+            self.dispatch.fetch_and_perform(&self.runtime.exports().table, call)
+        } else if self.client.is_some() {
+            system::perform(call)
+        } else {
+            Answer::fault(Status::PROTOCOL_ERROR)
         }
-        if target == system::TARGET {
-            return if self.client.is_some() { Ok(system::target()) } else { Err(Status::PROTOCOL_ERROR) };
-        }
-        self.cache
-            .lookup(&self.runtime.exports().table, target.index, target.generation)
-            .map_err(|_| Status::OBJECT_NOT_FOUND)
     }
+}
 
-    #[inline]
-    fn invoke(target: &Target, call: &mut ServerCall<'_>) {
-        let at = usize::from(call.opnum).wrapping_sub(3);
-        let Some(stub) = target.stubs.get(at) else {
-            return call.fault(Status::OP_RNG_ERROR);
-        };
-        let mut in_stub = StubCall::new(call);
-        // SAFETY: the table pairs each interface pointer with the stubs of its interface, and holds a reference.
-        if let Err(status) = unsafe { stub(target.pointer(), &mut in_stub) } {
-            call.fault(status);
-            if HAS_SENT.get() {
-                take_back_sent();
-            }
+impl Service for Connection {
+    #[inline(always)]
+    fn dispatch(&mut self, call: &mut ServerCall<'_>) -> Answer {
+        match self.dispatch.perform(call) {
+            Some(answer) => answer,
+            None => self.dispatch_slowly(call),
         }
     }
 
@@ -307,7 +299,8 @@ impl Service for Connection {
                     return None;
                 }
                 self.client = Some(client);
-                let caller = Caller { runtime: self.runtime, oxid: client, alarm: self.alarm.clone() };
+                let watch = Arc::clone(self.dispatch.watch());
+                let caller = Caller { runtime: self.runtime, oxid: client, alarm: self.alarm.clone(), watch };
                 CALLER.set(Some(caller));
             }
             // Who has said who it is does not become somebody else; who has not may not go on.
@@ -323,6 +316,6 @@ impl Service for Connection {
     }
 
     fn tidy(&mut self) {
-        self.cache.purge(&self.runtime.exports().table);
+        self.dispatch.purge(&self.runtime.exports().table);
     }
 }

@@ -7,22 +7,91 @@
 use crate::error::code;
 use crate::frame::{Arrays, Measure, Scalar, Value};
 use crate::marshal::{self, Wanted};
+use crate::server;
 use obvia_ndr::flat::OBJECT_ALIGN;
 use obvia_rpc::status::Status;
-use obvia_rpc::vi_call::ServerCall;
+use obvia_rpc::vi_call::{Answer, ServerCall};
 use obvia_via::RegionView;
+use obvia_via::layout::INLINE_MAX;
 use std::cell::RefCell;
 use std::ffi::c_void;
 use windows_core::{HRESULT, IUnknown, Interface};
 
-/// A stub of one method: unmarshals, calls the method of `object`, answers.
+/// A stub of one method: unmarshals, calls the method of `object`, and says what the caller gets.
 ///
-/// An error makes the call end with that fault; the method was not called then.
+/// Any language's: C's calling convention. A Rust stub's panic goes on to the connection's thread, which ends with it.
 ///
 /// # Safety
 ///
 /// `object` must be a live interface pointer of the interface whose stub this is.
-pub type StubFn = unsafe fn(object: *mut c_void, call: &mut StubCall<'_, '_>) -> Result<(), Status>;
+pub type StubFn = unsafe extern "C-unwind" fn(object: *mut c_void, call: &mut ServerCall<'_>) -> Answer;
+
+/// The stubs of an interface, by opnum. There are as many as a power of two, so that a mask keeps every opnum among them; those
+/// that are no method's refuse.
+#[derive(Clone, Copy, Debug)]
+pub struct Stubs(&'static [StubFn]);
+
+impl Stubs {
+    /// No methods but IUnknown's, which are not called across processes.
+    pub const NONE: Self = Self(&[refuse]);
+
+    /// The table that [`pad`] made.
+    ///
+    /// # Panics
+    ///
+    /// When the number of stubs is no power of two.
+    pub const fn new(padded: &'static [StubFn]) -> Self {
+        assert!(padded.len().is_power_of_two(), "a mask must keep opnums within the table");
+        Self(padded)
+    }
+
+    /// The table: its length is a power of two.
+    pub(crate) const fn padded(self) -> &'static [StubFn] {
+        self.0
+    }
+}
+
+/// Makes a table of `N` stubs: those of the methods from opnum 3 on, and refusing ones.
+///
+/// # Panics
+///
+/// When there are more methods than that.
+pub const fn pad<const N: usize>(methods: &[StubFn]) -> [StubFn; N] {
+    let mut all: [StubFn; N] = [refuse; N];
+    let mut at = 0;
+    while at < methods.len() {
+        all[at + FIRST_OPNUM] = methods[at];
+        at += 1;
+    }
+    all
+}
+
+/// The opnum of the first method that is not IUnknown's.
+const FIRST_OPNUM: usize = 3;
+
+/// What calls of an opnum get that is no method's.
+unsafe extern "C-unwind" fn refuse(_: *mut c_void, _: &mut ServerCall<'_>) -> Answer {
+    Answer::fault(Status::OP_RNG_ERROR)
+}
+
+/// Runs a stub's body: where it fails, the method was not called, or its results cannot be sent.
+#[inline(always)]
+pub fn serve<'b>(
+    call: &mut ServerCall<'b>,
+    body: impl FnOnce(&mut StubCall<'_, 'b>) -> Result<Answer, Status>,
+) -> Answer {
+    match body(&mut StubCall::new(call)) {
+        Ok(answer) => answer,
+        Err(status) => fault(status),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn fault(status: Status) -> Answer {
+    server::take_back_sent();
+    Answer::fault(status)
+}
 
 thread_local! {
     /// Private memory for arguments, kept from call to call so that calls do not allocate.
@@ -239,44 +308,30 @@ impl<'a, 'b> StubCall<'a, 'b> {
         Ok(ReplyFrame { start: frame.as_mut_ptr(), length: frame.len() })
     }
 
-    /// Answers with the method's HRESULT and the reply's frame; where the method failed, without the frame.
+    /// The place for a reply's frame that fits a slot.
     #[inline(always)]
-    pub fn respond(&mut self, result: HRESULT, length: usize) {
-        let length = if result.0 < 0 { 0 } else { length };
-        self.call.respond(result.0.cast_unsigned(), length);
-    }
-
-    /// Answers with the method's HRESULT alone.
-    ///
-    /// # Errors
-    ///
-    /// When the caller is gone.
-    #[inline(always)]
-    pub fn respond_empty(&mut self, result: HRESULT) -> Result<(), Status> {
-        self.respond_inline(result, 0, |_| ())
-    }
-
-    /// Answers with the method's HRESULT and results that fit a slot.
-    ///
-    /// # Errors
-    ///
-    /// When the caller is gone.
-    #[inline(always)]
-    pub fn respond_inline(
-        &mut self,
-        result: HRESULT,
-        length: usize,
-        write: impl FnOnce(&mut [u8; obvia_via::layout::INLINE_MAX]),
-    ) -> Result<(), Status> {
-        write(self.call.inline_reply().map_err(|_| Status::COMM_FAILURE)?);
-        self.respond(result, length.next_multiple_of(8));
-        Ok(())
+    pub fn inline_reply(&mut self) -> &mut [u8; INLINE_MAX] {
+        // SAFETY: the slot is this call's until it has been answered, and lent only through &mut self.
+        unsafe { self.call.reply_slot().as_mut() }
     }
 
     /// The call below: for what is not a plain method.
     pub(crate) fn inner(&mut self) -> &mut ServerCall<'b> {
         self.call
     }
+}
+
+/// The method's HRESULT and the results in the frame that was given out last, so many bytes; where the method failed, none.
+#[inline(always)]
+pub fn results(result: HRESULT, length: usize) -> Answer {
+    let length = if result.0 < 0 { 0 } else { length.next_multiple_of(8) };
+    Answer::results(result.0.cast_unsigned(), length)
+}
+
+/// The method's HRESULT alone.
+#[inline(always)]
+pub fn no_results(result: HRESULT) -> Answer {
+    Answer::results(result.0.cast_unsigned(), 0)
 }
 
 /// The reply's frame while the method runs: memory that only this process can write.

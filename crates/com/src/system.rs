@@ -3,17 +3,16 @@
 //! They go to a target that every process has. Their frames are blocks without objects, or plain bytes.
 
 use crate::error::{Result, code};
-use crate::exports::{Client, Target};
+use crate::exports::Client;
 use crate::link::Link;
 use crate::objref::{ObjRef, guid_from_wire, guid_to_wire};
 use crate::registry::{self, InterfaceInfo};
 use crate::server::{Caller, caller};
-use crate::stub::{StubCall, StubFn};
+use crate::stub::{StubCall, no_results, results, serve};
 use crate::thread;
 use obvia_rpc::status::Status;
-use obvia_rpc::vi_call::{Channel, TargetId};
+use obvia_rpc::vi_call::{Answer, Channel, ServerCall, TargetId};
 use obvia_via::RegionView;
-use std::ffi::c_void;
 use windows_core::{GUID, HRESULT};
 
 /// The target of the runtime's own calls. No entry of the object table has generation 0.
@@ -36,21 +35,20 @@ pub(crate) const RELEASES_MAX: usize = 1024;
 /// The most bytes that an answer of these calls may have.
 const ANSWER_MAX: usize = 1 << 20;
 
-static STUBS: [StubFn; 8] = [
-    serve_query,
-    serve_release,
-    serve_transfer,
-    serve_resolve,
-    serve_list,
-    serve_describe,
-    serve_interfaces,
-    serve_bindings,
-];
-static SELF: Target = Target { object: None, stubs: &STUBS };
-
-/// What calls to [`TARGET`] are dispatched to.
-pub(crate) fn target() -> &'static Target {
-    &SELF
+/// Performs a call to [`TARGET`].
+pub(crate) fn perform(call: &mut ServerCall<'_>) -> Answer {
+    let method = match call.opnum() {
+        OP_QUERY => serve_query,
+        OP_RELEASE => serve_release,
+        OP_TRANSFER => serve_transfer,
+        OP_RESOLVE => serve_resolve,
+        OP_LIST => serve_list,
+        OP_DESCRIBE => serve_describe,
+        OP_INTERFACES => serve_interfaces,
+        OP_BINDINGS => serve_bindings,
+        _ => return Answer::fault(Status::OP_RNG_ERROR),
+    };
+    serve(call, method)
 }
 
 fn call(channel: &mut Channel, opnum: u16, request: &[u8]) -> Result<Vec<u8>> {
@@ -92,20 +90,16 @@ fn who() -> std::result::Result<Caller, Status> {
     caller().ok_or(Status::PROTOCOL_ERROR)
 }
 
-fn answer(call: &mut StubCall<'_, '_>, outcome: Result<Vec<u8>>) -> std::result::Result<(), Status> {
+fn answer(call: &mut StubCall<'_, '_>, outcome: Result<Vec<u8>>) -> std::result::Result<Answer, Status> {
     let bytes = match outcome {
         Ok(bytes) => bytes,
-        Err(error) => {
-            call.respond(error.code(), 0);
-            return Ok(());
-        }
+        Err(error) => return Ok(no_results(error.code())),
     };
     let length = bytes.len().next_multiple_of(8);
     let frame = call.inner().reply(length, 0).map_err(|_| Status::REMOTE_NO_MEMORY)?;
     frame[..bytes.len()].copy_from_slice(&bytes);
     frame[bytes.len()..].fill(0);
-    call.respond(code::S_OK, length);
-    Ok(())
+    Ok(results(code::S_OK, length))
 }
 
 /// Asks the server for another interface of an object. The references returned belong to the caller.
@@ -120,13 +114,13 @@ pub(crate) fn query_interface(link: &Link, through: TargetId, info: &InterfaceIn
     Ok(TargetId { index: word as u32, generation: (word >> 32) as u32 })
 }
 
-fn serve_query(_: *mut c_void, call: &mut StubCall<'_, '_>) -> std::result::Result<(), Status> {
+fn serve_query(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Status> {
     let frame = call.block(24)?;
     let (through, iid) = (target_from(frame, 0)?, guid_from(frame, 8)?);
     let caller = who()?;
     let outcome = (|| {
         let exports = caller.runtime.exports();
-        let object = exports.get(through)?.object.ok_or(code::RPC_E_DISCONNECTED)?;
+        let object = exports.get(through)?.object;
         let info = registry::find(&iid).map_err(|_| code::E_NOINTERFACE)?;
         let found = exports.add(object.get(), info, Client(caller.oxid), REFS_PER_QUERY.into())?;
         caller.note_sent(found.target, REFS_PER_QUERY.into());
@@ -149,7 +143,7 @@ pub(crate) fn release(link: &Link, batch: &[(TargetId, u32)], is_sent: &mut bool
     Ok(())
 }
 
-fn serve_release(_: *mut c_void, call: &mut StubCall<'_, '_>) -> std::result::Result<(), Status> {
+fn serve_release(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Status> {
     let frame = call.frame(0)?;
     if frame.len() > RELEASES_MAX * 16 {
         return Err(Status::BAD_STUB_DATA);
@@ -175,7 +169,7 @@ pub(crate) fn transfer(link: &Link, target: TargetId, to: u64, refs: u32) -> Res
     Ok(())
 }
 
-fn serve_transfer(_: *mut c_void, call: &mut StubCall<'_, '_>) -> std::result::Result<(), Status> {
+fn serve_transfer(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Status> {
     let frame = call.block(24)?;
     let target = target_from(frame, 0)?;
     let to = frame.load_u64(8).ok_or(Status::BAD_STUB_DATA)?;
@@ -196,7 +190,7 @@ pub(crate) fn resolve(link: &Link, name: &str, info: &InterfaceInfo) -> Result<O
     ObjRef::from_wire(&answer)
 }
 
-fn serve_resolve(_: *mut c_void, call: &mut StubCall<'_, '_>) -> std::result::Result<(), Status> {
+fn serve_resolve(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Status> {
     let frame = call.frame(24)?;
     let iid = guid_from(frame, 0)?;
     let length = frame.load_u64(16).filter(|&length| length <= 255).ok_or(Status::BAD_STUB_DATA)?;
@@ -218,7 +212,7 @@ pub(crate) fn list(link: &Link) -> Result<String> {
     text(answer)
 }
 
-fn serve_list(_: *mut c_void, call: &mut StubCall<'_, '_>) -> std::result::Result<(), Status> {
+fn serve_list(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Status> {
     let caller = who()?;
     answer(call, Ok(caller.runtime.list_names().into_bytes()))
 }
@@ -229,7 +223,7 @@ pub(crate) fn describe(link: &Link, iid: &GUID) -> Result<String> {
     text(answer)
 }
 
-fn serve_describe(_: *mut c_void, call: &mut StubCall<'_, '_>) -> std::result::Result<(), Status> {
+fn serve_describe(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Status> {
     let iid = guid_from(call.block(16)?, 0)?;
     let found = registry::find(&iid).map(|info| info.idl.as_bytes().to_vec());
     answer(call, found.map_err(|_| code::E_NOINTERFACE.into()))
@@ -241,7 +235,7 @@ pub(crate) fn interfaces(link: &Link) -> Result<String> {
     text(answer)
 }
 
-fn serve_interfaces(_: *mut c_void, call: &mut StubCall<'_, '_>) -> std::result::Result<(), Status> {
+fn serve_interfaces(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Status> {
     let mut lines: Vec<String> =
         registry::known().iter().map(|info| format!("{}\t{:?}\n", info.name, info.iid)).collect();
     lines.sort();
@@ -254,7 +248,7 @@ pub(crate) fn bindings(link: &Link) -> Result<String> {
     text(answer)
 }
 
-fn serve_bindings(_: *mut c_void, call: &mut StubCall<'_, '_>) -> std::result::Result<(), Status> {
+fn serve_bindings(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Status> {
     let caller = who()?;
     answer(call, Ok(caller.runtime.list_bindings(caller.oxid).into_bytes()))
 }

@@ -134,6 +134,11 @@ impl MethodPlan<'_> {
 }
 
 impl Passing {
+    /// Whether references to objects may travel in it, so that marshaling runs their code.
+    pub const fn may_be_objects(&self) -> bool {
+        matches!(self, Self::Object(_) | Self::OutObject(_) | Self::Graph)
+    }
+
     /// Whether it lies in the block, whole.
     pub const fn in_block(&self) -> bool {
         matches!(self, Self::Value(_) | Self::Place(_))

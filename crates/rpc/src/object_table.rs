@@ -1,8 +1,8 @@
-//! Object tables: index and generation in, target out; and lock-free caches of them.
+//! Object tables: index and generation in, target out.
 
 use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{PoisonError, RwLock};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
 
 /// Why a look-up found nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,17 +96,41 @@ impl<T> ObjectTable<T> {
     }
 }
 
-/// A table that many threads look things up in, with the count of removals outside its lock.
+/// A table that many threads look things up in, and keep copies of what they found.
 #[derive(Debug)]
 pub struct SharedTable<T> {
     table: RwLock<ObjectTable<T>>,
-    // Counts removals, so that caches know when to look whether what they keep is still there.
-    removals: AtomicU64,
+    watches: Mutex<Vec<Weak<Watch>>>,
+}
+
+/// How a thread that keeps copies learns that one of them may be gone from the table.
+///
+/// It holds how many copies may be used without another look at the table. Whoever removes a target sets it to 0; nobody but its
+/// owner makes it more.
+#[derive(Debug, Default)]
+pub struct Watch(AtomicU32);
+
+impl Watch {
+    /// How many copies may be used.
+    #[inline(always)]
+    pub fn valid(&self) -> u32 {
+        self.0.load(Ordering::Acquire)
+    }
+
+    /// Has the owner look again.
+    pub fn invalidate(&self) {
+        self.0.store(0, Ordering::Release);
+    }
+
+    /// So many copies may be used. To be said before the table is looked at, so that what is removed meanwhile is not missed.
+    pub fn revalidate(&self, copies: u32) {
+        self.0.swap(copies, Ordering::AcqRel);
+    }
 }
 
 impl<T> Default for SharedTable<T> {
     fn default() -> Self {
-        Self { table: RwLock::default(), removals: AtomicU64::new(0) }
+        Self { table: RwLock::default(), watches: Mutex::default() }
     }
 }
 
@@ -126,97 +150,46 @@ impl<T: Clone> SharedTable<T> {
         table.get(index, generation).cloned()
     }
 
-    /// Takes a target out: see [`ObjectTable::remove`]. Caches drop their clones at their next look-up or purge.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::get`].
-    pub fn remove(&self, index: u32, generation: u32) -> Result<T, LookUpError> {
-        let removed = self.table.write().unwrap_or_else(PoisonError::into_inner).remove(index, generation);
-        self.removals.fetch_add(1, Ordering::Release);
-        removed
-    }
-}
-
-/// One thread's clones of the targets that it was asked for.
-///
-/// A hit is a load of the table's count of removals, two comparisons and a bounds check: no lock, and no store to memory that
-/// other threads use.
-#[derive(Debug)]
-pub struct Cached<T> {
-    places: Vec<Option<(u32, T)>>,
-    removals: u64,
-}
-
-impl<T> Default for Cached<T> {
-    fn default() -> Self {
-        Self { places: Vec::new(), removals: 0 }
-    }
-}
-
-impl<T: Clone> Cached<T> {
-    /// An empty cache.
-    pub fn new() -> Self {
-        Self::default()
+    /// Of some numbers, those that are no target's any more.
+    pub fn missing(&self, numbers: impl Iterator<Item = (u32, u32)>) -> Vec<u32> {
+        let table = self.table.read().unwrap_or_else(PoisonError::into_inner);
+        numbers.filter(|&(index, generation)| table.get(index, generation).is_err()).map(|(index, _)| index).collect()
     }
 
-    /// Finds a target, in the cache or else in the table.
-    ///
-    /// # Errors
-    ///
-    /// As [`SharedTable::get`].
-    #[inline]
-    pub fn lookup(&mut self, table: &SharedTable<T>, index: u32, generation: u32) -> Result<&T, LookUpError> {
-        let fresh = self.removals == table.removals.load(Ordering::Acquire);
-        let hit = matches!(self.places.get(index as usize), Some(Some((known, _))) if *known == generation);
-        if !(fresh && hit) {
-            return self.fetch(table, index, generation);
+    /// Takes targets out, those that are there: see [`ObjectTable::remove`]. Every watch is invalid then.
+    pub fn remove(&self, numbers: impl IntoIterator<Item = (u32, u32)>) -> Vec<T> {
+        let mut table = self.table.write().unwrap_or_else(PoisonError::into_inner);
+        let removed: Vec<T> =
+            numbers.into_iter().filter_map(|(index, generation)| table.remove(index, generation).ok()).collect();
+        drop(table);
+        if removed.is_empty() {
+            return removed;
         }
-        match self.places.get(index as usize) {
-            Some(Some((_, target))) => Ok(target),
-            _ => Err(LookUpError::Free),
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn fetch(&mut self, table: &SharedTable<T>, index: u32, generation: u32) -> Result<&T, LookUpError> {
-        self.purge(table);
-        let target = table.get(index, generation)?;
-        // The table has this index, so the cache need not be longer than the table is.
-        let at = index as usize;
-        if self.places.len() <= at {
-            self.places.resize_with(at + 1, || None);
-        }
-        let (_, target) = self.places[at].insert((generation, target));
-        Ok(target)
-    }
-
-    /// Drops every clone whose target has been taken out of the table.
-    pub fn purge(&mut self, table: &SharedTable<T>) {
-        let removals = table.removals.load(Ordering::Acquire);
-        if removals == self.removals {
-            return;
-        }
-        self.removals = removals;
-        let mut dropped = Vec::new();
-        let known = table.table.read().unwrap_or_else(PoisonError::into_inner);
-        for (index, place) in self.places.iter_mut().enumerate() {
-            let gone = place.as_ref().is_some_and(|(generation, _)| known.get(index as u32, *generation).is_err());
-            if gone {
-                dropped.push(place.take());
+        for watch in self.watches().iter() {
+            if let Some(watch) = watch.upgrade() {
+                watch.invalidate();
             }
         }
-        drop(known);
-        // Dropping a target may run its author's code: never under the lock.
-        drop(dropped);
+        removed
+    }
+
+    /// A watch for a thread that keeps copies.
+    pub fn watch(&self) -> Arc<Watch> {
+        let watch = Arc::<Watch>::default();
+        let mut watches = self.watches();
+        watches.retain(|other| other.strong_count() > 0);
+        watches.push(Arc::downgrade(&watch));
+        watch
+    }
+
+    fn watches(&self) -> MutexGuard<'_, Vec<Weak<Watch>>> {
+        self.watches.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::Arc;
 
     #[test]
     fn an_old_number_finds_nothing() {
@@ -241,63 +214,16 @@ mod tests {
     }
 
     #[test]
-    fn a_cache_drops_what_is_removed() {
+    fn what_is_removed_is_missing_and_watches_are_invalid() {
         let table = SharedTable::default();
-        let target = Arc::new(5);
-        let (index, generation) = table.insert(Arc::clone(&target));
-        let mut cache = Cached::new();
-        assert_eq!(cache.lookup(&table, index, generation).map(|found| **found), Ok(5));
-        assert_eq!(Arc::strong_count(&target), 3);
-        table.remove(index, generation).unwrap();
-        assert_eq!(cache.lookup(&table, index, generation), Err(LookUpError::Stale));
-        assert_eq!(Arc::strong_count(&target), 1);
-    }
-
-    #[test]
-    fn a_cache_never_returns_another_tenant() {
-        let table = SharedTable::default();
-        let mut cache = Cached::new();
-        for round in 0..100_u32 {
-            let (index, generation) = table.insert(round);
-            assert_eq!(cache.lookup(&table, index, generation), Ok(&round));
-            table.remove(index, generation).unwrap();
-            assert!(cache.lookup(&table, index, generation).is_err());
-        }
-    }
-
-    #[test]
-    fn threads_see_their_targets_or_an_error() {
-        let table = Arc::new(SharedTable::default());
-        let readers: Vec<_> = (0..4)
-            .map(|_| {
-                let table = Arc::clone(&table);
-                std::thread::spawn(move || {
-                    let mut cache = Cached::new();
-                    let turns = if cfg!(miri) { 400 } else { 20_000 };
-                    for turn in 0..turns {
-                        let (index, generation) = (turn % 8, turn / 8 % 50 + 1);
-                        if let Ok(found) = cache.lookup(&table, index, generation) {
-                            assert!(*found == (index, generation) || generation == 1);
-                        }
-                    }
-                })
-            })
-            .collect();
-        let mut filled = Vec::new();
-        for _ in 0..8 {
-            filled.push(table.insert((0, 0)));
-        }
-        for _ in 0..if cfg!(miri) { 5 } else { 49 } {
-            for place in &mut filled {
-                table.remove(place.0, place.1).unwrap();
-                // The tenant names its own place, so a reader can tell a wrong one.
-                let next = (place.0, place.1 + 1);
-                *place = table.insert(next);
-                assert_eq!(*place, next);
-            }
-        }
-        for reader in readers {
-            reader.join().unwrap();
-        }
+        let watch = table.watch();
+        let (index, generation) = table.insert(5);
+        let (other, _) = table.insert(6);
+        watch.revalidate(2);
+        assert_eq!(table.missing([(index, generation), (other, 1)].into_iter()), []);
+        assert_eq!(table.remove([(index, generation), (7, 1)]), [5]);
+        assert_eq!(watch.valid(), 0);
+        assert_eq!(table.missing([(index, generation), (other, 1)].into_iter()), [index]);
+        assert_eq!(table.get(index, generation), Err(LookUpError::Stale));
     }
 }

@@ -3,11 +3,16 @@
 //! This is the fast path: the frame is built where the peer reads it, and the header's sixteen bytes are all that is
 //! added. Nothing here allocates, locks or asks the kernel unless a thread has to sleep.
 
+mod serve;
+
+pub use serve::{Answer, ServerCall, Service, serve};
+
 use crate::status::Status;
 use obvia_via::layout::INLINE_MAX;
 use obvia_via::window::{Alarm, Message, Peer, Tx, Window};
-use obvia_via::{Deadline, Error as ViError, Header, Kind, Limit, RegionView, Seconds};
+use obvia_via::{Deadline, Error as ViError, Header, Kind, Limit, RegionView};
 use std::fmt;
+use std::ptr::NonNull;
 
 /// Why a call has no results.
 #[derive(Debug)]
@@ -53,6 +58,20 @@ pub struct TargetId {
     pub index: u32,
     /// Tells it from earlier tenants of that place.
     pub generation: u32,
+}
+
+impl TargetId {
+    /// Both numbers in one word, as they travel: the index below, the generation above.
+    #[inline(always)]
+    pub const fn word(self) -> u64 {
+        self.index as u64 | (self.generation as u64) << 32
+    }
+
+    /// What [`Self::word`] was made of.
+    #[inline(always)]
+    pub const fn from_word(word: u64) -> Self {
+        Self { index: word as u32, generation: (word >> 32) as u32 }
+    }
 }
 
 /// A connection on which one thread at a time makes calls.
@@ -120,6 +139,12 @@ impl Channel {
         Ok(self.window.tx.inline_frame(limit)?)
     }
 
+    /// Where [`Self::inline_request`] is, if it has not to wait: to be written until something is published.
+    #[inline(always)]
+    pub fn request_slot(&self) -> Option<NonNull<[u8; INLINE_MAX]>> {
+        self.window.tx.has_credit().then(|| self.window.tx.slot_frame())
+    }
+
     /// The place for a request's frame of any length; publish it with the same length. `bulk` is the offset of what there is
     /// most of, which a frame outside a slot gets into line.
     ///
@@ -151,7 +176,7 @@ impl Channel {
         let header = Header { kind: Kind::Request, opnum, first: target.index, second: target.generation };
         self.publish(header, length);
         // Until the response is there the channel counts as broken, whichever way this function is left.
-        self.broken = true;
+        let unanswered = Unanswered(&mut self.broken);
         let message = match self.window.rx.receive(limit) {
             Ok(message) => message,
             Err(error) => return Err(abandon(&mut self.window.tx, call_id, error)),
@@ -160,16 +185,14 @@ impl Channel {
         if answer.second != call_id {
             return Err(CallError::Protocol("the response is to another call"));
         }
-        self.broken = false;
         self.window.tx.taken_through(call_id);
-        match answer.kind {
+        let outcome = match answer.kind {
             Kind::Response => Ok(Reply { status: answer.first, frame: message.frame() }),
             Kind::Fault => Err(CallError::Fault(Status(answer.first))),
-            _ => {
-                self.broken = true;
-                Err(CallError::Protocol("the answer is neither a response nor a fault"))
-            }
-        }
+            _ => return Err(CallError::Protocol("the answer is neither a response nor a fault")),
+        };
+        std::mem::forget(unanswered);
+        outcome
     }
 
     /// Publishes the request whose frame was given out last as a call without response.
@@ -209,6 +232,15 @@ impl Channel {
     }
 }
 
+/// A call whose response is not there yet: leaving it so breaks the channel.
+struct Unanswered<'a>(&'a mut bool);
+
+impl Drop for Unanswered<'_> {
+    fn drop(&mut self) {
+        *self.0 = true;
+    }
+}
+
 /// Tells the peer that a response is no longer wanted. The connection ends soon after, which says it again.
 #[cold]
 fn abandon(tx: &mut Tx, call_id: u32, error: ViError) -> CallError {
@@ -226,182 +258,4 @@ fn private_copy(message: &Message<'_>) -> Vec<u8> {
     let copied = message.frame().copy_to(0, &mut bytes);
     debug_assert!(copied.is_some());
     bytes
-}
-
-/// A call as its server sees it: the request, and the way to answer.
-#[derive(Debug)]
-pub struct ServerCall<'a> {
-    /// The method's number.
-    pub opnum: u16,
-    /// The arguments' frame, in the caller's memory.
-    pub frame: RegionView<'a>,
-    call_id: u32,
-    oneway: bool,
-    // Whether the reply's frame was given out in an area: it stays there when it turns out shorter.
-    in_area: bool,
-    tx: &'a mut Tx,
-}
-
-impl ServerCall<'_> {
-    /// Whether the caller waits for no response.
-    #[inline]
-    pub fn is_oneway(&self) -> bool {
-        self.oneway
-    }
-
-    /// The longest frame that a response may have.
-    #[inline]
-    pub fn reply_max(&self) -> usize {
-        self.tx.frame_max()
-    }
-
-    /// The place for the response's frame; `bulk` as in [`Channel::request`].
-    ///
-    /// # Errors
-    ///
-    /// When the frame is over the connection's limit, or the caller is gone.
-    #[inline]
-    pub fn reply(&mut self, length: usize, bulk: usize) -> Result<&mut [u8], ViError> {
-        // A caller waits for its response before it calls again, so credit is never short.
-        if length <= INLINE_MAX {
-            return Ok(&mut self.tx.inline_frame(Seconds::<1>)?[..length]);
-        }
-        self.in_area = true;
-        self.tx.area_frame(length, bulk, Seconds::<1>)
-    }
-
-    /// The place for a response's frame that fits a slot.
-    ///
-    /// # Errors
-    ///
-    /// When the caller is gone.
-    #[inline(always)]
-    pub fn inline_reply(&mut self) -> Result<&mut [u8; INLINE_MAX], ViError> {
-        self.tx.inline_frame(Seconds::<1>)
-    }
-
-    /// Publishes the response whose frame was given out last. A one-way call has none.
-    #[inline(always)]
-    pub fn respond(&mut self, status: u32, length: usize) {
-        self.answer(Kind::Response, status, length);
-    }
-
-    /// Answers with a fault instead of results.
-    #[cold]
-    pub fn fault(&mut self, status: Status) {
-        self.answer(Kind::Fault, status.0, 0);
-    }
-
-    #[inline(always)]
-    fn answer(&mut self, kind: Kind, status: u32, length: usize) {
-        if self.oneway {
-            return;
-        }
-        let header = Header { kind, opnum: self.opnum, first: status, second: self.call_id };
-        if !self.in_area || length == 0 {
-            self.tx.send_inline(header, length);
-        } else {
-            self.tx.send_area(header, length);
-        }
-    }
-}
-
-/// What a server's connection serves.
-pub trait Service {
-    /// An interface pointer that calls can be for.
-    type Target;
-
-    /// Finds the target of a call: index and generation, as the caller wrote them.
-    ///
-    /// # Errors
-    ///
-    /// The status that the caller gets instead of results.
-    fn look_up(&mut self, target: TargetId) -> Result<&Self::Target, Status>;
-
-    /// Performs a call and answers it exactly once.
-    fn invoke(target: &Self::Target, call: &mut ServerCall<'_>);
-
-    /// Answers a protocol data unit; `None` ends the connection.
-    fn answer_pdu(&mut self, pdu: &[u8]) -> Option<Vec<u8>>;
-
-    /// The caller gave up the call that was answered last: it has not taken the response.
-    fn abandoned(&mut self);
-
-    /// Does what is due when no call is there.
-    fn tidy(&mut self);
-}
-
-/// Serves a connection until the peer ends it or breaks its rules, and says why it ended.
-pub fn serve<S: Service>(window: &mut Window, service: &mut S) -> ViError {
-    loop {
-        let message = match window.rx.receive(Seconds::<60>) {
-            Ok(message) => message,
-            Err(ViError::TimedOut | ViError::Cancelled) => {
-                service.tidy();
-                continue;
-            }
-            Err(error) => return error,
-        };
-        if message.header().kind == Kind::Request {
-            // A caller has taken every earlier response before it calls again.
-            window.tx.taken_all();
-            perform(service, &message, &mut window.tx, false);
-            continue;
-        }
-        match answer_other(service, &message, &mut window.tx) {
-            // Nothing that the caller will see says that these messages were taken.
-            Ok(Answered::Silently) => window.rx.release(),
-            Ok(Answered::Aloud) => {}
-            Err(why) => return why,
-        }
-    }
-}
-
-/// Whether the peer learns from an answer that its message was taken.
-enum Answered {
-    Aloud,
-    Silently,
-}
-
-/// What to do about a message that is no request for an answer. An error ends the connection.
-#[inline(never)]
-fn answer_other<S: Service>(service: &mut S, message: &Message<'_>, tx: &mut Tx) -> Result<Answered, ViError> {
-    let kind = message.header().kind;
-    match kind {
-        Kind::Request | Kind::Oneway => perform(service, message, tx, kind == Kind::Oneway),
-        // The call it names has been answered, or this thread would not be here.
-        Kind::Cancel => service.abandoned(),
-        Kind::Pdu => {
-            tx.taken_all();
-            let answer = service.answer_pdu(&private_copy(message)).ok_or(ViError::Cancelled)?;
-            send_pdu(tx, &answer)?;
-            return Ok(Answered::Aloud);
-        }
-        Kind::Response | Kind::Fault => return Err(obvia_via::Violation::BadKind(kind as u8).into()),
-    }
-    Ok(Answered::Silently)
-}
-
-/// Calls the method that a message names, and answers.
-#[inline(always)]
-fn perform<S: Service>(service: &mut S, message: &Message<'_>, tx: &mut Tx, oneway: bool) {
-    let header = message.header();
-    let frame = message.frame();
-    let mut call = ServerCall { opnum: header.opnum, frame, call_id: message.sequence(), oneway, in_area: false, tx };
-    match service.look_up(TargetId { index: header.first, generation: header.second }) {
-        Ok(target) => S::invoke(target, &mut call),
-        Err(status) => call.fault(status),
-    }
-}
-
-fn send_pdu(tx: &mut Tx, pdu: &[u8]) -> Result<(), ViError> {
-    let header = Header { kind: Kind::Pdu, opnum: 0, first: 0, second: 0 };
-    if pdu.len() <= INLINE_MAX {
-        tx.inline_frame(Deadline::after_secs(1))?[..pdu.len()].copy_from_slice(pdu);
-        tx.send_inline(header, pdu.len());
-    } else {
-        tx.area_frame(pdu.len(), 0, Deadline::after_secs(1))?.copy_from_slice(pdu);
-        tx.send_area(header, pdu.len());
-    }
-    Ok(())
 }

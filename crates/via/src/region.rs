@@ -8,7 +8,10 @@ use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 /// No reference to the bytes is ever handed out, since another process may change them under it. Each load is
 /// bounds-checked and happens once: a value that was loaded, checked and used is one value. What is loaded twice may
 /// differ.
+///
+/// In memory it is an address and a length, as C sees it in a call.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub struct RegionView<'a> {
     // Invariant 1: `start..start + length` lies inside a mapping that outlives 'a.
     // Invariant 2: `start` is aligned to 8 bytes.
@@ -53,6 +56,12 @@ impl<'a> RegionView<'a> {
     pub unsafe fn new(start: *const u8, length: usize) -> Self {
         debug_assert!(start.addr().is_multiple_of(8));
         Self { start, length, mapping: PhantomData }
+    }
+
+    /// Where the view begins.
+    #[inline]
+    pub const fn as_ptr(self) -> *const u8 {
+        self.start
     }
 
     /// Bytes in the view.

@@ -7,8 +7,8 @@ use super::callgrind::{Name, Profile};
 use super::floor::Floor;
 use std::collections::{BTreeMap, HashMap};
 
-/// Instructions by floor. `floor_of` tells whose an instruction is, by object file and address.
-pub(super) fn by_floor(profile: &Profile, floor_of: impl Fn(&str, u64) -> Option<Floor>) -> BTreeMap<Floor, f64> {
+/// Instructions by floor. `floor_of` tells whose an instruction is, by function and address.
+pub(super) fn by_floor(profile: &Profile, floor_of: impl Fn(&Name, u64) -> Option<Floor>) -> BTreeMap<Floor, f64> {
     let mut called: HashMap<&Name, i64> = HashMap::new();
     for function in profile.functions.values() {
         for ((_, callee), count) in &function.calls {
@@ -17,14 +17,14 @@ pub(super) fn by_floor(profile: &Profile, floor_of: impl Fn(&str, u64) -> Option
     }
     let mut attribution = Attribution { profile, floor_of, called, averages: HashMap::new() };
     let mut floors = BTreeMap::new();
-    for ((object, _), function) in &profile.functions {
+    for (name, function) in &profile.functions {
         for (&address, &cost) in &function.own {
-            if let Some(floor) = (attribution.floor_of)(object, address) {
+            if let Some(floor) = (attribution.floor_of)(name, address) {
                 *floors.entry(floor).or_default() += cost as f64;
             }
         }
         for ((address, callee), &count) in &function.calls {
-            if let Some(floor) = (attribution.floor_of)(object, *address) {
+            if let Some(floor) = (attribution.floor_of)(name, *address) {
                 *floors.entry(floor).or_default() += count as f64 * attribution.average(callee);
             }
         }
@@ -40,7 +40,7 @@ struct Attribution<'a, F> {
     averages: HashMap<Name, f64>,
 }
 
-impl<F: Fn(&str, u64) -> Option<Floor>> Attribution<'_, F> {
+impl<F: Fn(&Name, u64) -> Option<Floor>> Attribution<'_, F> {
     /// What a call of the function costs beside the instructions that are some floor's.
     fn average(&mut self, name: &Name) -> f64 {
         if let Some(&known) = self.averages.get(name) {
@@ -52,7 +52,7 @@ impl<F: Fn(&str, u64) -> Option<Floor>> Attribution<'_, F> {
         let Some(function) = profile.functions.get(name).filter(|_| called > 0) else {
             return 0.0;
         };
-        let is_nobodys = |attribution: &Self, address| (attribution.floor_of)(&name.0, address).is_none();
+        let is_nobodys = |attribution: &Self, address| (attribution.floor_of)(name, address).is_none();
         let own = function.own.iter().filter(|&(&address, _)| is_nobodys(self, address));
         let mut total = own.map(|(_, &cost)| cost as f64).sum::<f64>();
         for ((address, callee), &count) in &function.calls {
@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn what_is_nobodys_belongs_to_the_caller() {
         let profile = Profile::parse(PROFILE).unwrap();
-        let floors = by_floor(&profile, |object, address| match (object, address) {
+        let floors = by_floor(&profile, |name, address| match (name.0.as_str(), address) {
             ("p", 0x10) => Some(Floor::Com),
             ("p", 0x20) => Some(Floor::Transport),
             ("p", 0x40) => Some(Floor::Ndr),

@@ -49,6 +49,14 @@ const FLOORS: &[(&str, Floor)] = &[
     ("/bench/src/", Floor::User),
 ];
 
+/// Where a call is handed over to the transport: what these functions do is the transport's, whatever it was made from.
+const HAND_OVER: &[&str] = &["channels::Calls::exchange", "serve::receive", "serve::ServerCall::publish"];
+
+/// Whether a function is where a call is handed over to the transport.
+pub(super) fn is_hand_over(function: &str) -> bool {
+    HAND_OVER.iter().any(|name| function.ends_with(name))
+}
+
 /// The floor of an instruction that was inlined from these files, the innermost first.
 ///
 /// The innermost that belongs to a floor has it: a load of the standard library in a check of `ndr` is `ndr`'s.

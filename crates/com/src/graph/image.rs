@@ -10,8 +10,9 @@ use crate::marshal::{self, Wanted, release};
 use crate::proxy::ProxyCall;
 use crate::reply::ReplyView;
 use crate::server::caller;
-use crate::stub::StubCall;
+use crate::stub::{StubCall, no_results, results};
 use obvia_rpc::status::Status;
+use obvia_rpc::vi_call::Answer;
 use std::mem::MaybeUninit;
 use windows_core::{GUID, HRESULT, IUnknown, Interface};
 
@@ -275,7 +276,7 @@ impl StubCall<'_, '_> {
         made.map_err(|error: Error| refused(&error))
     }
 
-    /// Writes the reply's frame, answers, and frees what the method returned.
+    /// Writes the reply's frame, and frees what the method returned.
     ///
     /// # Safety
     ///
@@ -291,18 +292,16 @@ impl StubCall<'_, '_> {
         image: &Image,
         layout: Layout,
         outer: &[i64],
-    ) -> std::result::Result<(), Status> {
+    ) -> std::result::Result<Answer, Status> {
         let (root, block) = (image.root(layout), layout.block.size as usize);
         // SAFETY: the caller's promise.
         let surveyed = unsafe { Survey::of(root, layout.types, block, outer) };
         if result.0 < 0 {
-            self.respond(result, 0);
-            // SAFETY: the caller's promise. A method that failed has left its results null.
-            return surveyed.map_or(Ok(()), |survey| {
-                // SAFETY: the caller's promise.
+            if let Ok(survey) = surveyed {
+                // SAFETY: the caller's promise. A method that failed has left its results null.
                 unsafe { survey.free() };
-                Ok(())
-            });
+            }
+            return Ok(no_results(result));
         }
         let survey = surveyed.map_err(|error| refused(&error))?;
         // SAFETY: just surveyed.
@@ -310,8 +309,7 @@ impl StubCall<'_, '_> {
         // SAFETY: the caller's promise.
         unsafe { survey.free() };
         let length = sent.map_err(|error| refused(&error))?;
-        self.respond(result, length);
-        Ok(())
+        Ok(results(result, length))
     }
 
     /// # Safety

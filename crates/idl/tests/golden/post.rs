@@ -156,7 +156,7 @@ static IReader_INFO: obvia::rt::InterfaceInfo = obvia::rt::InterfaceInfo {
     fingerprint: 0x80c1bcea2e8f944c500621c9b9aa1852,
     base: None,
     proxy: obvia::rt::VtablePointer((&raw const IReader_PROXY).cast()),
-    stubs: &[IReader_Arrived_stub],
+    stubs: obvia::rt::Stubs::new(&obvia::rt::pad::<4>(&[IReader_Arrived_stub])),
     idl: "[object, uuid(8b1c5a10-2f6e-4c55-9a51-6a0d3f7e2001), pointer_default(unique)]\ninterface IReader : IUnknown {\n    [oneway] HRESULT Arrived([in] long letter);\n}\n",
     module: INTERFACES,
 };
@@ -176,13 +176,14 @@ unsafe extern "system" fn IReader_Arrived_proxy(this: *mut obvia::rt::c_void, le
     })
 }
 
-unsafe fn IReader_Arrived_stub(object: *mut obvia::rt::c_void, call: &mut obvia::rt::StubCall<'_, '_>) -> Result<(), obvia::rt::Status> {
-    let frame = call.block(4)?;
-    let letter: i32 = obvia::rt::argument(frame, 0)?;
-    // SAFETY: the object has this interface; pointers are to what was checked above.
-    let result = unsafe { (obvia::rt::vtable::<IReader_Vtbl>(object).Arrived)(object, letter) };
-    let _ = result;
-    Ok(())
+unsafe extern "C-unwind" fn IReader_Arrived_stub(object: *mut obvia::rt::c_void, call: &mut obvia::rt::ServerCall<'_>) -> obvia::rt::Answer {
+    obvia::rt::serve(call, |call| {
+        let frame = call.block(4)?;
+        let letter: i32 = obvia::rt::argument(frame, 0)?;
+        // SAFETY: the object has this interface; pointers are to what was checked above.
+        let result = unsafe { (obvia::rt::vtable::<IReader_Vtbl>(object).Arrived)(object, letter) };
+        Ok(obvia::rt::no_results(result))
+    })
 }
 
 /// The office.
@@ -458,7 +459,7 @@ static IOffice_INFO: obvia::rt::InterfaceInfo = obvia::rt::InterfaceInfo {
     fingerprint: 0x631c32be1cf5a922f7f70ed27432941e,
     base: None,
     proxy: obvia::rt::VtablePointer((&raw const IOffice_PROXY).cast()),
-    stubs: &[IOffice_Cost_stub, IOffice_Print_stub, IOffice_Frank_stub, IOffice_Fetch_stub, IOffice_List_stub, IOffice_Send_stub, IOffice_Wait_stub, IOffice_Find_stub],
+    stubs: obvia::rt::Stubs::new(&obvia::rt::pad::<16>(&[IOffice_Cost_stub, IOffice_Print_stub, IOffice_Frank_stub, IOffice_Fetch_stub, IOffice_List_stub, IOffice_Send_stub, IOffice_Wait_stub, IOffice_Find_stub])),
     idl: "interface IReader;\ntypedef [v1_enum] enum {\n    LETTER = 0,\n    PARCEL = 4,\n    FREIGHT = 5\n} Class;\nstruct Stamp;\nstruct Stamp {\n    Class class;\n    boolean used;\n    hyper number;\n    double cost[2];\n};\n[object, uuid(8b1c5a10-2f6e-4c55-9a51-6a0d3f7e2002), version(1.1), pointer_default(unique)]\ninterface IOffice : IUnknown {\n    HRESULT Cost([in] Class class, [in, range(1, 20000)] long weight, [out, retval] double *cost);\n    HRESULT Print([in] struct Stamp *stamp, [in, out] hyper *number, [out] struct Stamp *printed);\n    HRESULT Frank([in] unsigned long count, [in, size_is(count)] struct Stamp *stamps, [in] byte seal[16]);\n    HRESULT Fetch([in] unsigned long room, [out, size_is(room), length_is(*got)] short *letters, [out] unsigned long *got);\n    HRESULT List([out] unsigned long *count, [out, size_is(, *count)] struct Stamp **stamps);\n    HRESULT Send([in, string] wchar_t *to, [in, unique, string] char *from, [out, retval, string] wchar_t **receipt);\n    HRESULT Wait([in] IReader *reader, [out] IReader **before);\n    HRESULT Find([in] GUID *iid, [out, retval, iid_is(iid)] IUnknown **found);\n}\n",
     module: INTERFACES,
 };
@@ -475,9 +476,6 @@ unsafe extern "system" fn IOffice_Cost_proxy(this: *mut obvia::rt::c_void, class
         obvia::rt::Value::store(&class, frame, 0);
         obvia::rt::Value::store(&weight, frame, 4);
         let reply = call.send(3, 8)?;
-        if reply.failed() {
-            return Ok(reply.result());
-        }
         let frame = reply.block(8)?;
         let cost_value: f64 = obvia::rt::value(frame, 0)?;
         // SAFETY: by COM's rules the caller's pointer is writable.
@@ -486,16 +484,18 @@ unsafe extern "system" fn IOffice_Cost_proxy(this: *mut obvia::rt::c_void, class
     })
 }
 
-unsafe fn IOffice_Cost_stub(object: *mut obvia::rt::c_void, call: &mut obvia::rt::StubCall<'_, '_>) -> Result<(), obvia::rt::Status> {
-    let frame = call.block(8)?;
-    let class: Class = obvia::rt::argument(frame, 0)?;
-    let weight: i32 = obvia::rt::argument(frame, 4)?;
-    obvia::rt::argument_in_range(weight as i64, 1, 20000)?;
-    let mut cost: f64 = obvia::rt::zero();
-    // SAFETY: the object has this interface; pointers are to what was checked above.
-    let result = unsafe { (obvia::rt::vtable::<IOffice_Vtbl>(object).Cost)(object, class, weight, &mut cost) };
-    call.respond_inline(result, 8, |frame| {
+unsafe extern "C-unwind" fn IOffice_Cost_stub(object: *mut obvia::rt::c_void, call: &mut obvia::rt::ServerCall<'_>) -> obvia::rt::Answer {
+    obvia::rt::serve(call, |call| {
+        let frame = call.block(8)?;
+        let class: Class = obvia::rt::argument(frame, 0)?;
+        let weight: i32 = obvia::rt::argument(frame, 4)?;
+        obvia::rt::argument_in_range(weight as i64, 1, 20000)?;
+        let mut cost: f64 = obvia::rt::zero();
+        // SAFETY: the object has this interface; pointers are to what was checked above.
+        let result = unsafe { (obvia::rt::vtable::<IOffice_Vtbl>(object).Cost)(object, class, weight, &mut cost) };
+        let frame = call.inline_reply();
         obvia::rt::Value::store(&cost, frame, 0);
+        Ok(obvia::rt::results(result, 8))
     })
 }
 
@@ -512,9 +512,6 @@ unsafe extern "system" fn IOffice_Print_proxy(this: *mut obvia::rt::c_void, stam
         // SAFETY: by COM's rules the caller's pointer is readable.
         obvia::rt::Value::store(unsafe { &*number }, frame, 32);
         let reply = call.send(4, 40)?;
-        if reply.failed() {
-            return Ok(reply.result());
-        }
         let frame = reply.block(40)?;
         let number_value: i64 = obvia::rt::value(frame, 0)?;
         let printed_value: Stamp = obvia::rt::value(frame, 8)?;
@@ -526,16 +523,18 @@ unsafe extern "system" fn IOffice_Print_proxy(this: *mut obvia::rt::c_void, stam
     })
 }
 
-unsafe fn IOffice_Print_stub(object: *mut obvia::rt::c_void, call: &mut obvia::rt::StubCall<'_, '_>) -> Result<(), obvia::rt::Status> {
-    let frame = call.block(40)?;
-    let stamp: Stamp = obvia::rt::argument(frame, 0)?;
-    let mut number: i64 = obvia::rt::argument(frame, 32)?;
-    let mut printed: Stamp = obvia::rt::zero();
-    // SAFETY: the object has this interface; pointers are to what was checked above.
-    let result = unsafe { (obvia::rt::vtable::<IOffice_Vtbl>(object).Print)(object, &stamp, &mut number, &mut printed) };
-    call.respond_inline(result, 40, |frame| {
+unsafe extern "C-unwind" fn IOffice_Print_stub(object: *mut obvia::rt::c_void, call: &mut obvia::rt::ServerCall<'_>) -> obvia::rt::Answer {
+    obvia::rt::serve(call, |call| {
+        let frame = call.block(40)?;
+        let stamp: Stamp = obvia::rt::argument(frame, 0)?;
+        let mut number: i64 = obvia::rt::argument(frame, 32)?;
+        let mut printed: Stamp = obvia::rt::zero();
+        // SAFETY: the object has this interface; pointers are to what was checked above.
+        let result = unsafe { (obvia::rt::vtable::<IOffice_Vtbl>(object).Print)(object, &stamp, &mut number, &mut printed) };
+        let frame = call.inline_reply();
         obvia::rt::Value::store(&number, frame, 0);
         obvia::rt::Value::store(&printed, frame, 8);
+        Ok(obvia::rt::results(result, 40))
     })
 }
 
@@ -559,25 +558,24 @@ unsafe extern "system" fn IOffice_Frank_proxy(this: *mut obvia::rt::c_void, coun
         // SAFETY: by COM's rules the caller's array has as many elements as it says.
         unsafe { obvia::rt::put_values(frame, &mut arrays, 8, 16, stamps_count, stamps) };
         let reply = call.send(5, length)?;
-        if reply.failed() {
-            return Ok(reply.result());
-        }
         reply.block(0)?;
         Ok(reply.result())
     })
 }
 
-unsafe fn IOffice_Frank_stub(object: *mut obvia::rt::c_void, call: &mut obvia::rt::StubCall<'_, '_>) -> Result<(), obvia::rt::Status> {
-    let frame = call.frame(32)?;
-    let count: u32 = obvia::rt::argument(frame, 0)?;
-    let seal: [u8; 16] = obvia::rt::argument(frame, 16)?;
-    let mut request = obvia::rt::Arrays::behind(32);
-    let stamps_count = obvia::rt::elements(count).ok_or(obvia::rt::Status::BAD_STUB_DATA)?;
-    let stamps_data: Vec<Stamp> = call.values_in(&mut request, 8, 16, stamps_count)?;
-    call.end(request)?;
-    // SAFETY: the object has this interface; pointers are to what was checked above.
-    let result = unsafe { (obvia::rt::vtable::<IOffice_Vtbl>(object).Frank)(object, count, stamps_data.as_ptr(), &seal) };
-    call.respond_empty(result)
+unsafe extern "C-unwind" fn IOffice_Frank_stub(object: *mut obvia::rt::c_void, call: &mut obvia::rt::ServerCall<'_>) -> obvia::rt::Answer {
+    obvia::rt::serve(call, |call| {
+        let frame = call.frame(32)?;
+        let count: u32 = obvia::rt::argument(frame, 0)?;
+        let seal: [u8; 16] = obvia::rt::argument(frame, 16)?;
+        let mut request = obvia::rt::Arrays::behind(32);
+        let stamps_count = obvia::rt::elements(count).ok_or(obvia::rt::Status::BAD_STUB_DATA)?;
+        let stamps_data: Vec<Stamp> = call.values_in(&mut request, 8, 16, stamps_count)?;
+        call.end(request)?;
+        // SAFETY: the object has this interface; pointers are to what was checked above.
+        let result = unsafe { (obvia::rt::vtable::<IOffice_Vtbl>(object).Frank)(object, count, stamps_data.as_ptr(), &seal) };
+        Ok(obvia::rt::no_results(result))
+    })
 }
 
 // Fetch: opnum 6
@@ -590,9 +588,6 @@ unsafe extern "system" fn IOffice_Fetch_proxy(this: *mut obvia::rt::c_void, room
         let frame = call.inline_request()?;
         obvia::rt::Value::store(&room, frame, 0);
         let reply = call.send(6, 4)?;
-        if reply.failed() {
-            return Ok(reply.result());
-        }
         let frame = reply.frame(12)?;
         let got_value: u32 = obvia::rt::value(frame, 8)?;
         let mut arrays = obvia::rt::Arrays::behind(12);
@@ -606,30 +601,31 @@ unsafe extern "system" fn IOffice_Fetch_proxy(this: *mut obvia::rt::c_void, room
     })
 }
 
-unsafe fn IOffice_Fetch_stub(object: *mut obvia::rt::c_void, call: &mut obvia::rt::StubCall<'_, '_>) -> Result<(), obvia::rt::Status> {
-    let frame = call.block(4)?;
-    let room: u32 = obvia::rt::argument(frame, 0)?;
-    let letters_count = obvia::rt::elements(room).ok_or(obvia::rt::Status::BAD_STUB_DATA)?;
-    let measure = obvia::rt::Measure::block(12)
-    .array(letters_count, 2).map_err(|_| obvia::rt::Status::REMOTE_NO_MEMORY)?
-    ;
-    let length = measure.length();
-    let mut reply = call.reply(measure)?;
-    let mut arrays = obvia::rt::Arrays::behind(12);
-    let letters_data = reply.array::<i16>(&mut arrays, 0, 17, letters_count);
-    let mut got: u32 = obvia::rt::zero();
-    // SAFETY: the object has this interface; pointers are to what was checked above.
-    let result = unsafe { (obvia::rt::vtable::<IOffice_Vtbl>(object).Fetch)(object, room, letters_data, &mut got) };
-    let frame = reply.bytes();
-    obvia::rt::Value::store(&got, frame, 8);
-    let used = obvia::rt::at_most(obvia::rt::elements(got), letters_count).map_err(|_| obvia::rt::Status::BAD_STUB_DATA);
-    let length = if result.0 < 0 {
-        0
-    } else {
-        reply.shorten(letters_data.cast(), used?, 2)
-    };
-    call.respond(result, length);
-    Ok(())
+unsafe extern "C-unwind" fn IOffice_Fetch_stub(object: *mut obvia::rt::c_void, call: &mut obvia::rt::ServerCall<'_>) -> obvia::rt::Answer {
+    obvia::rt::serve(call, |call| {
+        let frame = call.block(4)?;
+        let room: u32 = obvia::rt::argument(frame, 0)?;
+        let letters_count = obvia::rt::elements(room).ok_or(obvia::rt::Status::BAD_STUB_DATA)?;
+        let measure = obvia::rt::Measure::block(12)
+        .array(letters_count, 2).map_err(|_| obvia::rt::Status::REMOTE_NO_MEMORY)?
+        ;
+        let length = measure.length();
+        let mut reply = call.reply(measure)?;
+        let mut arrays = obvia::rt::Arrays::behind(12);
+        let letters_data = reply.array::<i16>(&mut arrays, 0, 17, letters_count);
+        let mut got: u32 = obvia::rt::zero();
+        // SAFETY: the object has this interface; pointers are to what was checked above.
+        let result = unsafe { (obvia::rt::vtable::<IOffice_Vtbl>(object).Fetch)(object, room, letters_data, &mut got) };
+        let frame = reply.bytes();
+        obvia::rt::Value::store(&got, frame, 8);
+        let used = obvia::rt::at_most(obvia::rt::elements(got), letters_count).map_err(|_| obvia::rt::Status::BAD_STUB_DATA);
+        let length = if result.0 < 0 {
+            0
+        } else {
+            reply.shorten(letters_data.cast(), used?, 2)
+        };
+        Ok(obvia::rt::results(result, length))
+    })
 }
 
 // List: opnum 7
@@ -641,9 +637,6 @@ unsafe extern "system" fn IOffice_List_proxy(this: *mut obvia::rt::c_void, count
     proxy.call(|call| {
         let _frame = call.inline_request()?;
         let reply = call.send(7, 0)?;
-        if reply.failed() {
-            return Ok(reply.result());
-        }
         let frame = reply.frame(16)?;
         let count_value: u32 = obvia::rt::value(frame, 0)?;
         let mut arrays = obvia::rt::Arrays::behind(16);
@@ -657,29 +650,29 @@ unsafe extern "system" fn IOffice_List_proxy(this: *mut obvia::rt::c_void, count
     })
 }
 
-unsafe fn IOffice_List_stub(object: *mut obvia::rt::c_void, call: &mut obvia::rt::StubCall<'_, '_>) -> Result<(), obvia::rt::Status> {
-    call.block(0)?;
-    let mut count: u32 = obvia::rt::zero();
-    let mut stamps = std::ptr::null_mut();
-    // SAFETY: the object has this interface; pointers are to what was checked above.
-    let result = unsafe { (obvia::rt::vtable::<IOffice_Vtbl>(object).List)(object, &mut count, &mut stamps) };
-    // SAFETY: by COM's rules the method gave an array that it allocated, with as many elements as it says.
-    let stamps_data = unsafe { obvia::rt::OwnedArray::<Stamp>::adopt(stamps, obvia::rt::elements(count).unwrap_or(0)) };
-    if result.0 < 0 {
-        call.respond(result, 0);
-        return Ok(());
-    }
-    let measure = obvia::rt::Measure::block(16)
-    .optional(!stamps_data.is_null(), stamps_data.count() * 32).map_err(|_| obvia::rt::Status::REMOTE_NO_MEMORY)?
-    ;
-    let length = measure.length();
-    let mut reply = call.reply(measure)?;
-    let frame = reply.bytes();
-    obvia::rt::Value::store(&count, frame, 0);
-    let mut arrays = obvia::rt::Arrays::behind(16);
-    stamps_data.place(frame, &mut arrays, 8, 16);
-    call.respond(result, length);
-    Ok(())
+unsafe extern "C-unwind" fn IOffice_List_stub(object: *mut obvia::rt::c_void, call: &mut obvia::rt::ServerCall<'_>) -> obvia::rt::Answer {
+    obvia::rt::serve(call, |call| {
+        call.block(0)?;
+        let mut count: u32 = obvia::rt::zero();
+        let mut stamps = std::ptr::null_mut();
+        // SAFETY: the object has this interface; pointers are to what was checked above.
+        let result = unsafe { (obvia::rt::vtable::<IOffice_Vtbl>(object).List)(object, &mut count, &mut stamps) };
+        // SAFETY: by COM's rules the method gave an array that it allocated, with as many elements as it says.
+        let stamps_data = unsafe { obvia::rt::OwnedArray::<Stamp>::adopt(stamps, obvia::rt::elements(count).unwrap_or(0)) };
+        if result.0 < 0 {
+            return Ok(obvia::rt::no_results(result));
+        }
+        let measure = obvia::rt::Measure::block(16)
+        .optional(!stamps_data.is_null(), stamps_data.count() * 32).map_err(|_| obvia::rt::Status::REMOTE_NO_MEMORY)?
+        ;
+        let length = measure.length();
+        let mut reply = call.reply(measure)?;
+        let frame = reply.bytes();
+        obvia::rt::Value::store(&count, frame, 0);
+        let mut arrays = obvia::rt::Arrays::behind(16);
+        stamps_data.place(frame, &mut arrays, 8, 16);
+        Ok(obvia::rt::results(result, length))
+    })
 }
 
 // Send: opnum 8
@@ -705,9 +698,6 @@ unsafe extern "system" fn IOffice_Send_proxy(this: *mut obvia::rt::c_void, to: *
         // SAFETY: by COM's rules the caller's array has as many elements as it says.
         unsafe { obvia::rt::put_text(frame, &mut arrays, 8, 2, from_count, from) };
         let reply = call.send(8, length)?;
-        if reply.failed() {
-            return Ok(reply.result());
-        }
         let frame = reply.frame(8)?;
         let mut arrays = obvia::rt::Arrays::behind(8);
         let receipt_value = reply.take_text::<u16>(&mut arrays, 0, 3)?;
@@ -718,34 +708,34 @@ unsafe extern "system" fn IOffice_Send_proxy(this: *mut obvia::rt::c_void, to: *
     })
 }
 
-unsafe fn IOffice_Send_stub(object: *mut obvia::rt::c_void, call: &mut obvia::rt::StubCall<'_, '_>) -> Result<(), obvia::rt::Status> {
-    let frame = call.frame(16)?;
-    let mut request = obvia::rt::Arrays::behind(16);
-    let to_data = call.text_in::<u16>(&mut request, 0, 3)?;
-    if to_data.is_null() {
-        return Err(obvia::rt::Status::BAD_STUB_DATA);
-    }
-    let from_data = call.text_in::<u8>(&mut request, 8, 2)?;
-    call.end(request)?;
-    let mut receipt = std::ptr::null_mut();
-    // SAFETY: the object has this interface; pointers are to what was checked above.
-    let result = unsafe { (obvia::rt::vtable::<IOffice_Vtbl>(object).Send)(object, to_data, from_data, &mut receipt) };
-    // SAFETY: by COM's rules the method gave a string that it allocated, or null.
-    let receipt_data = unsafe { obvia::rt::OwnedText::<u16>::adopt(receipt) };
-    if result.0 < 0 {
-        call.respond(result, 0);
-        return Ok(());
-    }
-    let measure = obvia::rt::Measure::block(8)
-    .optional(!receipt_data.is_null(), receipt_data.count() * 2).map_err(|_| obvia::rt::Status::REMOTE_NO_MEMORY)?
-    ;
-    let length = measure.length();
-    let mut reply = call.reply(measure)?;
-    let frame = reply.bytes();
-    let mut arrays = obvia::rt::Arrays::behind(8);
-    receipt_data.place(frame, &mut arrays, 0, 3);
-    call.respond(result, length);
-    Ok(())
+unsafe extern "C-unwind" fn IOffice_Send_stub(object: *mut obvia::rt::c_void, call: &mut obvia::rt::ServerCall<'_>) -> obvia::rt::Answer {
+    obvia::rt::serve(call, |call| {
+        let frame = call.frame(16)?;
+        let mut request = obvia::rt::Arrays::behind(16);
+        let to_data = call.text_in::<u16>(&mut request, 0, 3)?;
+        if to_data.is_null() {
+            return Err(obvia::rt::Status::BAD_STUB_DATA);
+        }
+        let from_data = call.text_in::<u8>(&mut request, 8, 2)?;
+        call.end(request)?;
+        let mut receipt = std::ptr::null_mut();
+        // SAFETY: the object has this interface; pointers are to what was checked above.
+        let result = unsafe { (obvia::rt::vtable::<IOffice_Vtbl>(object).Send)(object, to_data, from_data, &mut receipt) };
+        // SAFETY: by COM's rules the method gave a string that it allocated, or null.
+        let receipt_data = unsafe { obvia::rt::OwnedText::<u16>::adopt(receipt) };
+        if result.0 < 0 {
+            return Ok(obvia::rt::no_results(result));
+        }
+        let measure = obvia::rt::Measure::block(8)
+        .optional(!receipt_data.is_null(), receipt_data.count() * 2).map_err(|_| obvia::rt::Status::REMOTE_NO_MEMORY)?
+        ;
+        let length = measure.length();
+        let mut reply = call.reply(measure)?;
+        let frame = reply.bytes();
+        let mut arrays = obvia::rt::Arrays::behind(8);
+        receipt_data.place(frame, &mut arrays, 0, 3);
+        Ok(obvia::rt::results(result, length))
+    })
 }
 
 // Wait: opnum 9
@@ -754,7 +744,7 @@ unsafe fn IOffice_Send_stub(object: *mut obvia::rt::c_void, call: &mut obvia::rt
 unsafe extern "system" fn IOffice_Wait_proxy(this: *mut obvia::rt::c_void, reader: *mut obvia::rt::c_void, before: *mut *mut obvia::rt::c_void) -> obvia::HRESULT {
     // SAFETY: in the vtable of proxies only, so `this` is one, and its holder calls.
     let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };
-    proxy.call(|call| {
+    proxy.call_with_objects(|call| {
         // SAFETY: by COM's rules an interface pointer is null or alive.
         let reader_reference = unsafe { obvia::rt::reference_for_peer(reader, obvia::rt::Wanted::Known(<IReader as obvia::Remote>::INFO), call) }?;
         let measure = obvia::rt::Measure::block(8)
@@ -765,9 +755,6 @@ unsafe extern "system" fn IOffice_Wait_proxy(this: *mut obvia::rt::c_void, reade
         let mut arrays = obvia::rt::Arrays::behind(8);
         obvia::rt::put_reference(frame, &mut arrays, 0, 1, &reader_reference);
         let reply = call.send(9, length)?;
-        if reply.failed() {
-            return Ok(reply.result());
-        }
         let frame = reply.frame(8)?;
         let mut arrays = obvia::rt::Arrays::behind(8);
         let before_value = reply.take_object(&mut arrays, 0, 1, obvia::rt::Wanted::Known(<IReader as obvia::Remote>::INFO))?;
@@ -778,30 +765,30 @@ unsafe extern "system" fn IOffice_Wait_proxy(this: *mut obvia::rt::c_void, reade
     })
 }
 
-unsafe fn IOffice_Wait_stub(object: *mut obvia::rt::c_void, call: &mut obvia::rt::StubCall<'_, '_>) -> Result<(), obvia::rt::Status> {
-    let frame = call.frame(8)?;
-    let mut request = obvia::rt::Arrays::behind(8);
-    let reader_data = call.object_in(&mut request, 0, 1, obvia::rt::Wanted::Known(<IReader as obvia::Remote>::INFO))?;
-    call.end(request)?;
-    let mut before = std::ptr::null_mut();
-    // SAFETY: the object has this interface; pointers are to what was checked above.
-    let result = unsafe { (obvia::rt::vtable::<IOffice_Vtbl>(object).Wait)(object, reader_data.as_raw(), &mut before) };
-    // SAFETY: by COM's rules the method gave an interface pointer of the caller's, or null.
-    let before_reference = unsafe { obvia::rt::reference_for_caller(before, obvia::rt::Wanted::Known(<IReader as obvia::Remote>::INFO), result) }?;
-    if result.0 < 0 {
-        call.respond(result, 0);
-        return Ok(());
-    }
-    let measure = obvia::rt::Measure::block(8)
-    .optional(!before_reference.is_empty(), before_reference.len()).map_err(|_| obvia::rt::Status::REMOTE_NO_MEMORY)?
-    ;
-    let length = measure.length();
-    let mut reply = call.reply(measure)?;
-    let frame = reply.bytes();
-    let mut arrays = obvia::rt::Arrays::behind(8);
-    obvia::rt::put_reference(frame, &mut arrays, 0, 1, &before_reference);
-    call.respond(result, length);
-    Ok(())
+unsafe extern "C-unwind" fn IOffice_Wait_stub(object: *mut obvia::rt::c_void, call: &mut obvia::rt::ServerCall<'_>) -> obvia::rt::Answer {
+    obvia::rt::serve(call, |call| {
+        let frame = call.frame(8)?;
+        let mut request = obvia::rt::Arrays::behind(8);
+        let reader_data = call.object_in(&mut request, 0, 1, obvia::rt::Wanted::Known(<IReader as obvia::Remote>::INFO))?;
+        call.end(request)?;
+        let mut before = std::ptr::null_mut();
+        // SAFETY: the object has this interface; pointers are to what was checked above.
+        let result = unsafe { (obvia::rt::vtable::<IOffice_Vtbl>(object).Wait)(object, reader_data.as_raw(), &mut before) };
+        // SAFETY: by COM's rules the method gave an interface pointer of the caller's, or null.
+        let before_reference = unsafe { obvia::rt::reference_for_caller(before, obvia::rt::Wanted::Known(<IReader as obvia::Remote>::INFO), result) }?;
+        if result.0 < 0 {
+            return Ok(obvia::rt::no_results(result));
+        }
+        let measure = obvia::rt::Measure::block(8)
+        .optional(!before_reference.is_empty(), before_reference.len()).map_err(|_| obvia::rt::Status::REMOTE_NO_MEMORY)?
+        ;
+        let length = measure.length();
+        let mut reply = call.reply(measure)?;
+        let frame = reply.bytes();
+        let mut arrays = obvia::rt::Arrays::behind(8);
+        obvia::rt::put_reference(frame, &mut arrays, 0, 1, &before_reference);
+        Ok(obvia::rt::results(result, length))
+    })
 }
 
 // Find: opnum 10
@@ -810,14 +797,11 @@ unsafe fn IOffice_Wait_stub(object: *mut obvia::rt::c_void, call: &mut obvia::rt
 unsafe extern "system" fn IOffice_Find_proxy(this: *mut obvia::rt::c_void, iid: *const obvia::GUID, found: *mut *mut obvia::rt::c_void) -> obvia::HRESULT {
     // SAFETY: in the vtable of proxies only, so `this` is one, and its holder calls.
     let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };
-    proxy.call(|call| {
+    proxy.call_with_objects(|call| {
         let frame = call.inline_request()?;
         // SAFETY: by COM's rules the caller's pointer is readable.
         obvia::rt::Value::store(unsafe { &*iid }, frame, 0);
         let reply = call.send(10, 16)?;
-        if reply.failed() {
-            return Ok(reply.result());
-        }
         let frame = reply.frame(8)?;
         let mut arrays = obvia::rt::Arrays::behind(8);
         let found_value = reply.take_object(&mut arrays, 0, 1, obvia::rt::Wanted::Iid(unsafe { *iid }))?;
@@ -828,28 +812,28 @@ unsafe extern "system" fn IOffice_Find_proxy(this: *mut obvia::rt::c_void, iid: 
     })
 }
 
-unsafe fn IOffice_Find_stub(object: *mut obvia::rt::c_void, call: &mut obvia::rt::StubCall<'_, '_>) -> Result<(), obvia::rt::Status> {
-    let frame = call.block(16)?;
-    let iid: obvia::GUID = obvia::rt::argument(frame, 0)?;
-    let mut found = std::ptr::null_mut();
-    // SAFETY: the object has this interface; pointers are to what was checked above.
-    let result = unsafe { (obvia::rt::vtable::<IOffice_Vtbl>(object).Find)(object, &iid, &mut found) };
-    // SAFETY: by COM's rules the method gave an interface pointer of the caller's, or null.
-    let found_reference = unsafe { obvia::rt::reference_for_caller(found, obvia::rt::Wanted::Iid(iid), result) }?;
-    if result.0 < 0 {
-        call.respond(result, 0);
-        return Ok(());
-    }
-    let measure = obvia::rt::Measure::block(8)
-    .optional(!found_reference.is_empty(), found_reference.len()).map_err(|_| obvia::rt::Status::REMOTE_NO_MEMORY)?
-    ;
-    let length = measure.length();
-    let mut reply = call.reply(measure)?;
-    let frame = reply.bytes();
-    let mut arrays = obvia::rt::Arrays::behind(8);
-    obvia::rt::put_reference(frame, &mut arrays, 0, 1, &found_reference);
-    call.respond(result, length);
-    Ok(())
+unsafe extern "C-unwind" fn IOffice_Find_stub(object: *mut obvia::rt::c_void, call: &mut obvia::rt::ServerCall<'_>) -> obvia::rt::Answer {
+    obvia::rt::serve(call, |call| {
+        let frame = call.block(16)?;
+        let iid: obvia::GUID = obvia::rt::argument(frame, 0)?;
+        let mut found = std::ptr::null_mut();
+        // SAFETY: the object has this interface; pointers are to what was checked above.
+        let result = unsafe { (obvia::rt::vtable::<IOffice_Vtbl>(object).Find)(object, &iid, &mut found) };
+        // SAFETY: by COM's rules the method gave an interface pointer of the caller's, or null.
+        let found_reference = unsafe { obvia::rt::reference_for_caller(found, obvia::rt::Wanted::Iid(iid), result) }?;
+        if result.0 < 0 {
+            return Ok(obvia::rt::no_results(result));
+        }
+        let measure = obvia::rt::Measure::block(8)
+        .optional(!found_reference.is_empty(), found_reference.len()).map_err(|_| obvia::rt::Status::REMOTE_NO_MEMORY)?
+        ;
+        let length = measure.length();
+        let mut reply = call.reply(measure)?;
+        let frame = reply.bytes();
+        let mut arrays = obvia::rt::Arrays::behind(8);
+        obvia::rt::put_reference(frame, &mut arrays, 0, 1, &found_reference);
+        Ok(obvia::rt::results(result, length))
+    })
 }
 
 /// Every interface of this file and of those that it imports.

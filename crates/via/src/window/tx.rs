@@ -78,14 +78,26 @@ impl Tx {
     /// or when the peer is gone.
     #[inline(always)]
     pub fn inline_frame(&mut self, limit: impl Limit) -> Result<&mut [u8; INLINE_MAX], Error> {
-        if self.next.wrapping_sub(self.taken) > SLOT_COUNT {
-            self.await_credit(limit.deadline(), |tx| tx.next.wrapping_sub(tx.taken) <= SLOT_COUNT)?;
+        if !self.has_credit() {
+            self.await_credit(limit.deadline(), |tx| tx.has_credit())?;
         }
-        // SAFETY: slots lie inside every segment.
-        let frame = unsafe { self.start.add(slot_offset(self.next) + SLOT_FRAME) };
         // SAFETY: own memory by the invariant, initialised since shared memory starts as zeros, exclusive by &mut self; no
         // other process can map it writable.
-        Ok(unsafe { frame.cast().as_mut() })
+        Ok(unsafe { self.slot_frame().as_mut() })
+    }
+
+    /// Where [`Self::inline_frame`] is: writable, and nobody else's, from when the connection has credit until the next message
+    /// is published.
+    #[inline(always)]
+    pub fn slot_frame(&self) -> NonNull<[u8; INLINE_MAX]> {
+        // SAFETY: slots lie inside every segment.
+        unsafe { self.start.add(slot_offset(self.next) + SLOT_FRAME) }.cast()
+    }
+
+    /// Whether [`Self::inline_frame`] has not to wait.
+    #[inline(always)]
+    pub fn has_credit(&self) -> bool {
+        self.next.wrapping_sub(self.taken) <= SLOT_COUNT
     }
 
     /// Publishes the frame that [`Self::inline_frame`] gave out.

@@ -157,15 +157,13 @@ fn graph_stub(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, ou
     let given: String = plan.params.iter().map(|param| format!(", {}", given(model, param))).collect();
     stub::invoke(out, context, plan, &given);
     if plan.method.oneway {
-        out.line("let _ = result;");
-        out.line("Ok(())");
+        out.line("Ok(obvia::rt::no_results(result))");
     } else {
         let outer = outer_text(plan, outer, Side::Local);
         out.line("// SAFETY: by COM's rules results are what the interface says, and the caller's.");
         out.line(format!("unsafe {{ call.respond_graph(result, &image, {reply}, {outer}) }}"));
     }
-    out.line("}");
-    out.line("");
+    stub::end(out);
 }
 
 /// Makes ready what the method gets for a parameter.

@@ -447,7 +447,13 @@ fn information(out: &mut Writer, context: &Context<'_>, id: InterfaceId, plans: 
     out.line(format!("base: {base},"));
     out.line(format!("proxy: obvia::rt::VtablePointer((&raw const {name}_PROXY).cast()),"));
     let stubs: Vec<String> = plans.iter().map(|plan| stub_name(context, plan.method)).collect();
-    out.line(format!("stubs: &[{}],", stubs.join(", ")));
+    if stubs.is_empty() {
+        out.line("stubs: obvia::rt::Stubs::NONE,");
+    } else {
+        // IUnknown's methods have the first opnums.
+        let padded = (stubs.len() + 3).next_power_of_two();
+        out.line(format!("stubs: obvia::rt::Stubs::new(&obvia::rt::pad::<{padded}>(&[{}])),", stubs.join(", ")));
+    }
     out.line(format!("idl: {:?},", canonical::text(model, id)));
     out.line("module: INTERFACES,");
     out.line("};");

@@ -59,7 +59,8 @@ pub(super) fn begin(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'
     ));
     out.line("// SAFETY: in the vtable of proxies only, so `this` is one, and its holder calls.");
     out.line("let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };");
-    out.line("proxy.call(|call| {");
+    let objects = plan.params.iter().any(|param| param.passing.may_be_objects());
+    out.line(format!("proxy.{}(|call| {{", if objects { "call_with_objects" } else { "call" }));
 }
 
 pub(super) fn proxy(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
@@ -72,9 +73,6 @@ pub(super) fn proxy(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'
         out.line("Ok(obvia::rt::code::S_OK)");
     } else {
         out.line(format!("let reply = call.send({}, {length})?;", plan.method.opnum));
-        out.line("if reply.failed() {");
-        out.line("return Ok(reply.result());");
-        out.line("}");
         reply(out, context, plan);
         out.line("Ok(reply.result())");
     }

@@ -22,8 +22,7 @@ pub(super) fn stub(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_
     let given: String = plan.params.iter().map(|param| format!(", {}", given(plan, param))).collect();
     invoke(out, context, plan, &given);
     if plan.method.oneway {
-        out.line("let _ = result;");
-        out.line("Ok(())");
+        out.line("Ok(obvia::rt::no_results(result))");
     } else if plan.reply_is_block() {
         block_reply(out, plan);
     } else if plan.early_reply {
@@ -31,16 +30,23 @@ pub(super) fn stub(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_
     } else {
         late_reply(out, context, plan);
     }
-    out.line("}");
-    out.line("");
+    end(out);
 }
 
 /// The beginning of a stub.
 pub(super) fn begin(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     out.line(format!(
-        "unsafe fn {}(object: *mut obvia::rt::c_void, call: &mut obvia::rt::StubCall<'_, '_>) -> Result<(), obvia::rt::Status> {{",
+        "unsafe extern \"C-unwind\" fn {}(object: *mut obvia::rt::c_void, call: &mut obvia::rt::ServerCall<'_>) -> obvia::rt::Answer {{",
         stub_name(context, plan.method)
     ));
+    out.line("obvia::rt::serve(call, |call| {");
+}
+
+/// The end of what [`begin`] began.
+pub(super) fn end(out: &mut Writer) {
+    out.line("})");
+    out.line("}");
+    out.line("");
 }
 
 /// Calls the method with what it is given: expressions, each behind a comma.
@@ -258,19 +264,17 @@ fn stores(out: &mut Writer, plan: &MethodPlan<'_>, frame: &str) {
 /// A reply that is nothing but its block.
 fn block_reply(out: &mut Writer, plan: &MethodPlan<'_>) {
     if plan.reply_block == 0 {
-        out.line("call.respond_empty(result)");
-    } else if plan.reply_block <= INLINE_MAX {
-        out.line(format!("call.respond_inline(result, {}, |frame| {{", plan.reply_block));
-        stores(out, plan, "frame");
-        out.line("})");
-    } else {
-        let length = plan.reply_block.next_multiple_of(8);
-        out.line(format!("let mut reply = call.reply(obvia::rt::Measure::block({length}))?;"));
-        out.line("let frame = reply.bytes();");
-        stores(out, plan, "frame");
-        out.line(format!("call.respond(result, {length});"));
-        out.line("Ok(())");
+        out.line("Ok(obvia::rt::no_results(result))");
+        return;
     }
+    if plan.reply_block <= INLINE_MAX {
+        out.line("let frame = call.inline_reply();");
+    } else {
+        out.line(format!("let mut reply = call.reply(obvia::rt::Measure::block({}))?;", plan.reply_block));
+        out.line("let frame = reply.bytes();");
+    }
+    stores(out, plan, "frame");
+    out.line(format!("Ok(obvia::rt::results(result, {}))", plan.reply_block));
 }
 
 fn finish_early(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
@@ -292,8 +296,7 @@ fn finish_early(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) 
         out.line(format!("reply.shorten({raw}_data.cast(), used?, {size})"));
         out.line("};");
     }
-    out.line("call.respond(result, length);");
-    out.line("Ok(())");
+    out.line("Ok(obvia::rt::results(result, length))");
 }
 
 /// A reply whose length depends on what the method returned.
@@ -304,8 +307,7 @@ fn late_reply(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
         own(out, context, plan, param);
     }
     out.line("if result.0 < 0 {");
-    out.line("call.respond(result, 0);");
-    out.line("return Ok(());");
+    out.line("return Ok(obvia::rt::no_results(result));");
     out.line("}");
     out.line(format!("let measure = obvia::rt::Measure::block({})", plan.reply_block));
     for param in &behind {
@@ -320,8 +322,7 @@ fn late_reply(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     for param in &behind {
         place(out, context, param);
     }
-    out.line("call.respond(result, length);");
-    out.line("Ok(())");
+    out.line("Ok(obvia::rt::results(result, length))");
 }
 
 fn own(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) {

@@ -1,0 +1,216 @@
+//! From a call to the object and the stub that serve it, without a lock.
+//!
+//! Each connection keeps copies of the targets that it was asked for, in an array with the places of the object table. A hit is
+//! a bound, which is 0 whenever a target may have gone, and one comparison of index and generation.
+
+use crate::exports::Target;
+use crate::stub::StubFn;
+use obvia_rpc::object_table::{SharedTable, Watch};
+use obvia_rpc::status::Status;
+use obvia_rpc::vi_call::{Answer, ServerCall, TargetId};
+use std::ffi::c_void;
+use std::sync::Arc;
+
+/// What is kept of one target. C sees it, too.
+#[repr(C)]
+struct Place {
+    // A number that no call with this place's index has, where the place is vacant.
+    target: u64,
+    object: *mut c_void,
+    stubs: *const StubFn,
+    // What an opnum is masked with: the table has one entry more.
+    mask: usize,
+}
+
+impl Place {
+    fn new(id: TargetId, target: &Target) -> Self {
+        let stubs = target.stubs.padded();
+        Self { target: id.word(), object: target.pointer(), stubs: stubs.as_ptr(), mask: stubs.len() - 1 }
+    }
+
+    fn vacant(index: u32) -> Self {
+        let nobodys = TargetId { index: !index, generation: 0 };
+        Self { target: nobodys.word(), object: std::ptr::null_mut(), stubs: std::ptr::null(), mask: 0 }
+    }
+}
+
+/// The targets that one connection has been asked for.
+pub(crate) struct Dispatch {
+    // Invariant: never more than there are places; only this value makes it more than 0.
+    watch: Arc<Watch>,
+    // Invariant: a place that is not vacant is of the copy with its index.
+    places: Vec<Place>,
+    copies: Vec<Option<Target>>,
+}
+
+impl Dispatch {
+    pub(crate) fn new(table: &SharedTable<Target>) -> Self {
+        Self { watch: table.watch(), places: Vec::new(), copies: Vec::new() }
+    }
+
+    /// What makes the next call take the long way.
+    pub(crate) fn watch(&self) -> &Arc<Watch> {
+        &self.watch
+    }
+
+    /// Performs a call if its target is at hand.
+    #[inline(always)]
+    pub(crate) fn perform(&self, call: &mut ServerCall<'_>) -> Option<Answer> {
+        let place = self.find(call.target())?;
+        // SAFETY: by the invariant of the places, object and stubs are those of a target that is held.
+        Some(unsafe { place.invoke(call) })
+    }
+
+    #[inline(always)]
+    fn find(&self, target: u64) -> Option<&Place> {
+        let index = TargetId::from_word(target).index;
+        if index >= self.watch.valid() {
+            return None;
+        }
+        // SAFETY: by the invariant of the watch there are more places than that.
+        let place = unsafe { self.places.get_unchecked(index as usize) };
+        (place.target == target).then_some(place)
+    }
+
+    /// Performs a call of a target that may be in the table.
+    pub(crate) fn fetch_and_perform(&mut self, table: &SharedTable<Target>, call: &mut ServerCall<'_>) -> Answer {
+        let target = TargetId::from_word(call.target());
+        match self.fetch(table, target) {
+            // SAFETY: the place is of the target just fetched, and held.
+            Ok(place) => unsafe { place.invoke(call) },
+            Err(status) => Answer::fault(status),
+        }
+    }
+
+    /// Makes a copy of a target.
+    fn fetch(&mut self, table: &SharedTable<Target>, id: TargetId) -> Result<&Place, Status> {
+        let look_up = || table.get(id.index, id.generation).map_err(|_| Status::OBJECT_NOT_FOUND);
+        // Where the table has this index, there are no more places than it has.
+        look_up()?;
+        let at = id.index as usize;
+        while self.places.len() <= at {
+            self.places.push(Place::vacant(self.places.len() as u32));
+            self.copies.push(None);
+        }
+        // Whatever is removed from here on invalidates the watch again; what was removed before, the looks below miss.
+        self.watch.revalidate(self.places.len() as u32);
+        self.purge(table);
+        let found = look_up()?;
+        self.places[at] = Place::new(id, &found);
+        // Dropping an earlier copy may run its author's code.
+        drop(self.copies[at].replace(found));
+        Ok(&self.places[at])
+    }
+
+    /// Drops every copy of a target that has been taken out of the table, and with it maybe the object.
+    pub(crate) fn purge(&mut self, table: &SharedTable<Target>) {
+        let held = self.copies.iter().zip(&self.places).filter(|(copy, _)| copy.is_some());
+        let numbers = held.map(|(_, place)| TargetId::from_word(place.target)).map(|id| (id.index, id.generation));
+        let mut dropped = Vec::new();
+        for index in table.missing(numbers) {
+            self.places[index as usize] = Place::vacant(index);
+            dropped.extend(self.copies[index as usize].take());
+        }
+        drop(dropped);
+    }
+}
+
+impl Place {
+    /// # Safety
+    ///
+    /// The place must not be vacant, and its target be held.
+    #[inline(always)]
+    unsafe fn invoke(&self, call: &mut ServerCall<'_>) -> Answer {
+        let at = usize::from(call.opnum()) & self.mask;
+        // SAFETY: the mask keeps it within the table.
+        let stub = unsafe { self.stubs.add(at) };
+        // SAFETY: as above; tables are never written.
+        let stub = unsafe { stub.read() };
+        // SAFETY: the target pairs each interface pointer with the stubs of its interface, and is held.
+        unsafe { stub(self.object, call) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agile::Agile;
+    use crate::stub::Stubs;
+    use windows_core::IUnknown;
+
+    #[windows_core::implement()]
+    struct Thing;
+
+    fn target() -> Target {
+        Target { object: Agile::new(&Thing.into()).expect("such objects are agile"), stubs: Stubs::NONE }
+    }
+
+    fn insert(table: &SharedTable<Target>) -> TargetId {
+        let (index, generation) = table.insert(target());
+        TargetId { index, generation }
+    }
+
+    fn references(target: &Target) -> usize {
+        let object: IUnknown = target.object.get().clone();
+        let vtable = windows_core::Interface::vtable(&object);
+        // SAFETY: an object of its own count; the reference taken is given back below.
+        let count = unsafe { (vtable.AddRef)(windows_core::Interface::as_raw(&object)) };
+        // SAFETY: the reference just taken.
+        unsafe { (vtable.Release)(windows_core::Interface::as_raw(&object)) };
+        // Without the two of this function.
+        count as usize - 2
+    }
+
+    #[test]
+    fn what_is_fetched_is_found_until_it_is_removed() {
+        let table = SharedTable::default();
+        let mut dispatch = Dispatch::new(&table);
+        let (first, second) = (insert(&table), insert(&table));
+        assert!(dispatch.find(first.word()).is_none());
+        assert!(dispatch.fetch(&table, second).is_ok());
+        assert!(dispatch.find(second.word()).is_some());
+        assert!(dispatch.find(first.word()).is_none());
+        assert_eq!(table.remove([(second.index, second.generation)]).len(), 1);
+        assert!(dispatch.find(second.word()).is_none());
+        assert_eq!(dispatch.fetch(&table, second).err(), Some(Status::OBJECT_NOT_FOUND));
+        assert!(dispatch.fetch(&table, first).is_ok());
+        assert!(dispatch.find(first.word()).is_some());
+        assert!(dispatch.find(second.word()).is_none());
+    }
+
+    #[test]
+    fn no_other_word_finds_a_target() {
+        let table = SharedTable::default();
+        let mut dispatch = Dispatch::new(&table);
+        insert(&table);
+        let known = insert(&table);
+        assert!(dispatch.fetch(&table, known).is_ok());
+        for bit in 0..64 {
+            assert!(dispatch.find(known.word() ^ 1 << bit).is_none(), "bit {bit}");
+        }
+        for index in [0, 1, 2, u32::MAX] {
+            for generation in [0, 2, u32::MAX] {
+                assert!(dispatch.find(TargetId { index, generation }.word()).is_none(), "{index} {generation}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_removed_target_is_let_go() {
+        let table = SharedTable::default();
+        let mut dispatch = Dispatch::new(&table);
+        let kept = target();
+        let (index, generation) = table.insert(kept.clone());
+        let id = TargetId { index, generation };
+        assert!(dispatch.fetch(&table, id).is_ok());
+        assert_eq!(references(&kept), 3);
+        drop(table.remove([(index, generation)]));
+        dispatch.purge(&table);
+        assert_eq!(references(&kept), 1);
+        // Whoever has the place next is found by its own number only.
+        let next = insert(&table);
+        assert_eq!(next.index, index);
+        assert!(dispatch.fetch(&table, next).is_ok());
+        assert!(dispatch.find(id.word()).is_none());
+    }
+}

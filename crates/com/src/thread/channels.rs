@@ -1,0 +1,324 @@
+//! The channels of a thread: taken from the pools of links, kept from call to call.
+//!
+//! The one used last lies at hand, with the place for the next request: a call over it begins with one comparison, and no
+//! count is taken, as no code but the transport's runs before its reply is there. Calls whose arguments or results are objects
+//! run code of others in between, which may make calls itself; they take the channel out for themselves.
+
+use super::{ThreadLimit, deadline, is_cancellable, register};
+use crate::error::{Error, Result, leave};
+use crate::link::Link;
+use obvia_rpc::vi_call::{CallError, Channel, TargetId};
+use obvia_via::layout::INLINE_MAX;
+use std::cell::{Cell, RefCell};
+use std::ptr::{self, NonNull};
+use std::sync::{Arc, Weak};
+use windows_core::HRESULT;
+
+/// The channel at hand. One for each thread; C code sees its first fields.
+#[repr(C)]
+pub(crate) struct Calls {
+    /// The link whose channel it is, by its address; 0 where a call has to prepare first.
+    link: Cell<usize>,
+    // Invariant: while `link` is not 0, the slot of the next request, nobody else's until that is published.
+    slot: Cell<*mut [u8; INLINE_MAX]>,
+    // Invariant: null, or a leaked box that belongs to this place. Never null while `link` is not 0.
+    owned: Cell<*mut Owned>,
+}
+
+thread_local! {
+    static CALLS: Calls =
+        const { Calls { link: Cell::new(0), slot: Cell::new(ptr::null_mut()), owned: Cell::new(ptr::null_mut()) } };
+    static OTHERS: Others = const { Others(RefCell::new(Vec::new())) };
+}
+
+/// A channel that this thread has taken from a link's pool. It goes back when the thread ends.
+struct Owned {
+    // Keeps the link's address from being another's.
+    link: Weak<Link>,
+    channel: Channel,
+    /// Whether a canceller may have interrupted it by mistake, after its call.
+    alarmed: bool,
+}
+
+impl Owned {
+    fn is_of(&self, link: &Link) -> bool {
+        ptr::eq(self.link.as_ptr(), link)
+    }
+
+    /// The thread does not need it any more.
+    fn give_back(self) {
+        if let Some(link) = self.link.upgrade() {
+            link.give_back(self.channel);
+        }
+    }
+}
+
+/// The thread's channels but for the one at hand.
+#[expect(clippy::vec_box, reason = "the boxes move between here and CALLS")]
+struct Others(RefCell<Vec<Box<Owned>>>);
+
+impl Drop for Others {
+    fn drop(&mut self) {
+        let at_hand = take_from_hand();
+        self.0.take().into_iter().chain(at_hand).for_each(|owned| owned.give_back());
+    }
+}
+
+/// A call that has been published: when the transport panics, its channel is no longer at hand.
+struct Unanswered<'a>(&'a Calls);
+
+impl Drop for Unanswered<'_> {
+    fn drop(&mut self) {
+        self.0.link.set(0);
+    }
+}
+
+/// What a reply is, before anybody has looked at it. C sees it, too.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(crate) struct RawReply {
+    /// The results' frame; [`RawReply::NO_FRAME`] where the call failed on its way.
+    pub(crate) frame: *const u8,
+    /// The method's or the failed call's HRESULT below, the length of the frame above.
+    pub(crate) word: u64,
+}
+
+impl RawReply {
+    /// No memory, but aligned like a frame.
+    pub(crate) const NO_FRAME: *const u8 = ptr::without_provenance(8);
+
+    fn failed(result: HRESULT) -> Self {
+        Self { frame: Self::NO_FRAME, word: u64::from(result.0.cast_unsigned()) }
+    }
+}
+
+impl Calls {
+    /// Runs `work` with the thread's own.
+    #[inline(always)]
+    pub(crate) fn with<R>(work: impl FnOnce(&Self) -> R) -> R {
+        CALLS.with(work)
+    }
+
+    /// Whether the channel at hand is of this link.
+    #[inline(always)]
+    pub(crate) fn has(&self, link: usize) -> bool {
+        self.link.get() == link
+    }
+
+    /// The place for the next request's frame, if it fits a slot.
+    #[inline(always)]
+    pub(crate) fn slot(&self) -> *mut [u8; INLINE_MAX] {
+        self.slot.get()
+    }
+
+    /// Puts a channel of `link` at hand, for one call at least, and makes its slot free.
+    ///
+    /// # Errors
+    ///
+    /// When the peer cannot be reached or takes no further call, or the thread's canceller was used.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn prepare(&self, link: &Arc<Link>) -> Result<()> {
+        let mut owned = obtain(link)?;
+        let slot = match owned.channel.inline_request(ThreadLimit) {
+            Ok(slot) => ptr::from_mut(slot),
+            Err(error) => {
+                put_at_hand(owned);
+                return Err(error.into());
+            }
+        };
+        put_at_hand(owned);
+        self.slot.set(slot);
+        Ok(())
+    }
+
+    /// The place for a request's frame of any length, on the channel at hand.
+    ///
+    /// # Safety
+    ///
+    /// A channel must be at hand.
+    ///
+    /// # Errors
+    ///
+    /// As [`Channel::request`].
+    pub(crate) unsafe fn request(&self, length: usize, bulk: usize) -> Result<NonNull<[u8]>> {
+        // SAFETY: the caller's promise; not kept beyond this function.
+        let channel = unsafe { self.channel() };
+        Ok(NonNull::from(channel.request(length, bulk, ThreadLimit)?))
+    }
+
+    /// Publishes the request, and waits for its reply: the transport's part of a call.
+    ///
+    /// # Safety
+    ///
+    /// A channel must be at hand. The reply's frame is there until the thread's next call.
+    #[inline(never)]
+    pub(crate) unsafe fn exchange(&self, opnum: u16, length: usize, target: u64) -> RawReply {
+        // SAFETY: the caller's promise; not kept beyond this function.
+        let channel = unsafe { self.channel() };
+        let unanswered = Unanswered(self);
+        let outcome = channel.call(TargetId::from_word(target), opnum, length, ThreadLimit);
+        std::mem::forget(unanswered);
+        let raw = match outcome {
+            Ok(reply) => {
+                let length = reply.frame.len() as u64;
+                RawReply { frame: reply.frame.as_ptr(), word: u64::from(reply.status) | length << 32 }
+            }
+            Err(error) => return self.fail(error),
+        };
+        // After a response there is credit.
+        self.slot.set(channel.request_slot().map_or(ptr::null_mut(), NonNull::as_ptr));
+        raw
+    }
+
+    /// Publishes a request that has no reply.
+    ///
+    /// # Safety
+    ///
+    /// A channel must be at hand.
+    pub(crate) unsafe fn send(&self, opnum: u16, length: usize, target: u64) {
+        // SAFETY: the caller's promise; not kept beyond this function.
+        let channel = unsafe { self.channel() };
+        channel.oneway(TargetId::from_word(target), opnum, length);
+        match channel.request_slot() {
+            Some(slot) => self.slot.set(slot.as_ptr()),
+            // The next call waits until there is room.
+            None => self.link.set(0),
+        }
+    }
+
+    /// The channel at hand.
+    ///
+    /// # Safety
+    ///
+    /// There must be one, and nobody else use it for `'a`.
+    #[inline(always)]
+    unsafe fn channel<'a>(&self) -> &'a mut Channel {
+        // SAFETY: by the invariant of `owned`, and the caller's promise.
+        let owned = unsafe { &mut *self.owned.get() };
+        &mut owned.channel
+    }
+
+    /// A call has no reply: its channel goes, unless it was the server who said so.
+    #[cold]
+    #[inline(never)]
+    fn fail(&self, error: CallError) -> RawReply {
+        let is_fault = matches!(error, CallError::Fault(_));
+        let error = Error::from(error);
+        if is_fault {
+            self.link.set(0);
+        } else if let Some(owned) = take_from_hand()
+            && let Some(link) = owned.link.upgrade()
+        {
+            link.note_failure(&error);
+        }
+        RawReply::failed(leave(error))
+    }
+}
+
+fn take_from_hand() -> Option<Box<Owned>> {
+    CALLS.with(|calls| {
+        calls.link.set(0);
+        let owned = calls.owned.replace(ptr::null_mut());
+        // SAFETY: by the invariant a leaked box, and it is no longer in its place.
+        (!owned.is_null()).then(|| unsafe { Box::from_raw(owned) })
+    })
+}
+
+/// Puts a channel at hand, and what was there among the others.
+fn put_at_hand(owned: Box<Owned>) {
+    let before = take_from_hand();
+    let slot = owned.channel.request_slot();
+    CALLS.with(|calls| {
+        // Calls that can be cancelled are registered one by one.
+        if !is_cancellable()
+            && let Some(slot) = slot
+        {
+            calls.slot.set(slot.as_ptr());
+            calls.link.set(owned.link.as_ptr().addr());
+        }
+        calls.owned.set(Box::into_raw(owned));
+    });
+    OTHERS.with(|others| others.0.borrow_mut().extend(before));
+}
+
+/// A channel of the link: one of this thread's, one of the link's pool, or a new one; out of its place.
+fn obtain(link: &Arc<Link>) -> Result<Box<Owned>> {
+    let at_hand = take_from_hand();
+    let found = match at_hand {
+        Some(owned) if owned.is_of(link) => Some(owned),
+        other => OTHERS.with(|others| {
+            let mut others = others.0.borrow_mut();
+            others.extend(other);
+            others.retain(|owned| owned.link.strong_count() > 0);
+            let at = others.iter().position(|owned| owned.is_of(link))?;
+            Some(others.swap_remove(at))
+        }),
+    };
+    let mut owned = match found.filter(|owned| !owned.channel.is_closed()) {
+        Some(owned) => owned,
+        None => {
+            let channel = link.take_channel(deadline())?;
+            Box::new(Owned { link: Arc::downgrade(link), channel, alarmed: false })
+        }
+    };
+    if is_cancellable() {
+        owned.alarmed = true;
+        if let Err(error) = register(owned.channel.alarm()) {
+            OTHERS.with(|others| others.0.borrow_mut().push(owned));
+            return Err(error);
+        }
+    }
+    Ok(owned)
+}
+
+/// From now on the thread's calls can be cancelled.
+pub(super) fn enter_cancellable() {
+    CALLS.with(|calls| calls.link.set(0));
+}
+
+/// The scope of a canceller ends. If it was used, channels that it may have interrupted too late must not be used: another call
+/// would be taken for the cancelled one.
+pub(super) fn leave_cancellable(was_cancelled: bool) {
+    let at_hand = take_from_hand();
+    OTHERS.with(|others| {
+        let mut others = others.0.borrow_mut();
+        others.extend(at_hand);
+        if was_cancelled {
+            others.retain(|owned| !owned.alarmed);
+        } else if !is_cancellable() {
+            others.iter_mut().for_each(|owned| owned.alarmed = false);
+        }
+    });
+}
+
+/// Lends this thread's channel of a link to `work`, taking one from the link's pool where there is none yet.
+///
+/// # Errors
+///
+/// When the peer cannot be reached, or the thread's canceller was used.
+pub(crate) fn with_channel<R>(link: &Arc<Link>, work: impl FnOnce(&mut Channel) -> Result<R>) -> Result<R> {
+    let mut lent = Lent(Some(obtain(link)?));
+    let channel = &mut lent.0.as_mut().ok_or(crate::code::E_UNEXPECTED)?.channel;
+    let outcome = work(channel);
+    if let Err(error) = &outcome
+        && channel.is_broken()
+    {
+        link.note_failure(error);
+    }
+    outcome
+}
+
+/// A channel taken out of its place for a call; dropping this puts it back, also when the call panics.
+struct Lent(Option<Box<Owned>>);
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        // A broken one goes: the server learns from its end that nobody waits any more.
+        if let Some(owned) = self.0.take()
+            && !owned.channel.is_broken()
+        {
+            put_at_hand(owned);
+        }
+    }
+}

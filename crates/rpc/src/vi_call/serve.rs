@@ -1,0 +1,236 @@
+//! The server's half: a loop that takes requests and publishes what is answered.
+
+use super::{TargetId, private_copy};
+use crate::status::Status;
+use obvia_via::layout::INLINE_MAX;
+use obvia_via::window::{Message, Tx, Window};
+use obvia_via::{Deadline, Error as ViError, Header, Kind, RegionView, Seconds};
+use std::ptr::NonNull;
+
+/// A call as its server sees it: the request, and the place for the reply.
+///
+/// C sees its first fields: the layout is part of the binary interface.
+#[derive(Debug)]
+#[repr(C)]
+pub struct ServerCall<'a> {
+    /// The arguments' frame, in the caller's memory.
+    pub frame: RegionView<'a>,
+    slot: NonNull<[u8; INLINE_MAX]>,
+    target: u64,
+    opnum: u16,
+    oneway: bool,
+    // Whether the reply's frame was given out in an area: it stays there when it turns out shorter.
+    in_area: bool,
+    call_id: u32,
+    tx: &'a mut Tx,
+}
+
+/// What the caller gets: made by a stub, published by the loop.
+///
+/// A word: what the method returned below, above it the length of the results' frame; or the topmost bit and a fault's status.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(transparent)]
+#[must_use]
+pub struct Answer(u64);
+
+impl Answer {
+    const FAULT: u64 = 1 << 63;
+
+    /// A response: what the method returned, and the length of the frame that was given out for the results, in bytes.
+    #[inline(always)]
+    pub const fn results(status: u32, length: usize) -> Self {
+        Self(status as u64 | (length as u64) << 32)
+    }
+
+    /// A fault instead of results.
+    #[inline(always)]
+    pub const fn fault(status: Status) -> Self {
+        Self(status.0 as u64 | Self::FAULT)
+    }
+}
+
+impl ServerCall<'_> {
+    /// Whom the call is for: see [`TargetId::word`].
+    #[inline(always)]
+    pub fn target(&self) -> u64 {
+        self.target
+    }
+
+    /// The method's number.
+    #[inline(always)]
+    pub fn opnum(&self) -> u16 {
+        self.opnum
+    }
+
+    /// Whether the caller waits for no response.
+    #[inline]
+    pub fn is_oneway(&self) -> bool {
+        self.oneway
+    }
+
+    /// The longest frame that a response may have.
+    #[inline]
+    pub fn reply_max(&self) -> usize {
+        self.tx.frame_max()
+    }
+
+    /// The place for the response's frame; `bulk` as in [`super::Channel::request`].
+    ///
+    /// # Errors
+    ///
+    /// When the frame is over the connection's limit, or the caller is gone.
+    #[inline]
+    pub fn reply(&mut self, length: usize, bulk: usize) -> Result<&mut [u8], ViError> {
+        // A caller waits for its response before it calls again, so credit is never short.
+        if length <= INLINE_MAX {
+            return Ok(&mut self.tx.inline_frame(Seconds::<1>)?[..length]);
+        }
+        self.in_area = true;
+        self.tx.area_frame(length, bulk, Seconds::<1>)
+    }
+
+    /// The place for a response's frame that fits a slot: nobody else's until the call has been answered.
+    #[inline(always)]
+    pub fn reply_slot(&mut self) -> NonNull<[u8; INLINE_MAX]> {
+        self.slot
+    }
+
+    /// Publishes the answer.
+    #[inline(never)]
+    fn publish(&mut self, answer: Answer) {
+        let (status, length) = (answer.0 as u32, (answer.0 >> 32) as usize);
+        let fault = answer.0 & Answer::FAULT != 0;
+        let kind = if fault { Kind::Fault } else { Kind::Response };
+        let header = Header { kind, opnum: self.opnum, first: status, second: self.call_id };
+        if fault || length == 0 {
+            self.tx.send_inline(header, 0);
+        } else if self.in_area {
+            self.tx.send_area(header, length);
+        } else {
+            self.tx.send_inline(header, length);
+        }
+    }
+}
+
+/// What a server's connection serves.
+pub trait Service {
+    /// Finds the target of a call, and performs it. The answer's frame is the one that the call gave out last.
+    fn dispatch(&mut self, call: &mut ServerCall<'_>) -> Answer;
+
+    /// Answers a protocol data unit; `None` ends the connection.
+    fn answer_pdu(&mut self, pdu: &[u8]) -> Option<Vec<u8>>;
+
+    /// The caller gave up the call that was answered last: it has not taken the response.
+    fn abandoned(&mut self);
+
+    /// Does what is due when no call is there.
+    fn tidy(&mut self);
+}
+
+/// Serves a connection until the peer ends it or breaks its rules, and says why it ended.
+pub fn serve<S: Service>(window: &mut Window, service: &mut S) -> ViError {
+    loop {
+        let mut arrived = receive(window);
+        // Where it is: calls are not moved.
+        if let Ok(Arrived::Call(call)) = &mut arrived {
+            let answer = service.dispatch(call);
+            call.publish(answer);
+            continue;
+        }
+        let answered = match arrived {
+            Ok(Arrived::Call(_)) => Ok(Answered::Aloud),
+            Ok(Arrived::Other(message, tx)) => serve_other(service, &message, tx),
+            Err(ViError::TimedOut | ViError::Cancelled) => {
+                service.tidy();
+                Ok(Answered::Aloud)
+            }
+            Err(error) => Err(error),
+        };
+        match answered {
+            // Nothing that the caller will see says that these messages were taken.
+            Ok(Answered::Silently) => window.rx.release(),
+            Ok(Answered::Aloud) => {}
+            Err(why) => return why,
+        }
+    }
+}
+
+/// What came.
+enum Arrived<'a> {
+    /// A call whose caller waits.
+    Call(ServerCall<'a>),
+    /// Anything else.
+    Other(Message<'a>, &'a mut Tx),
+}
+
+/// Waits for the next message.
+#[inline(never)]
+fn receive(window: &mut Window) -> Result<Arrived<'_>, ViError> {
+    let message = window.rx.receive(Seconds::<60>)?;
+    let tx = &mut window.tx;
+    if message.header().kind == Kind::Request {
+        // A caller has taken every earlier response before it calls again.
+        tx.taken_all();
+        return Ok(Arrived::Call(ServerCall::new(&message, tx)));
+    }
+    Ok(Arrived::Other(message, tx))
+}
+
+impl<'a> ServerCall<'a> {
+    #[inline(always)]
+    fn new(message: &Message<'a>, tx: &'a mut Tx) -> Self {
+        let header = message.header();
+        Self {
+            frame: message.frame(),
+            slot: tx.slot_frame(),
+            target: TargetId { index: header.first, generation: header.second }.word(),
+            opnum: header.opnum,
+            oneway: header.kind == Kind::Oneway,
+            in_area: false,
+            call_id: message.sequence(),
+            tx,
+        }
+    }
+}
+
+/// Whether the peer learns from an answer that its message was taken.
+enum Answered {
+    Aloud,
+    Silently,
+}
+
+/// What to do about a message whose sender waits for no response. An error ends the connection.
+#[inline(never)]
+fn serve_other<S: Service>(service: &mut S, message: &Message<'_>, tx: &mut Tx) -> Result<Answered, ViError> {
+    let kind = message.header().kind;
+    match kind {
+        Kind::Oneway => {
+            // Nobody reads the answer.
+            let _ = service.dispatch(&mut ServerCall::new(message, tx));
+        }
+        // The call it names has been answered, or this thread would not be here.
+        Kind::Cancel => service.abandoned(),
+        Kind::Pdu => {
+            tx.taken_all();
+            let answer = service.answer_pdu(&private_copy(message)).ok_or(ViError::Cancelled)?;
+            send_pdu(tx, &answer)?;
+            return Ok(Answered::Aloud);
+        }
+        Kind::Request | Kind::Response | Kind::Fault => {
+            return Err(obvia_via::Violation::BadKind(kind as u8).into());
+        }
+    }
+    Ok(Answered::Silently)
+}
+
+fn send_pdu(tx: &mut Tx, pdu: &[u8]) -> Result<(), ViError> {
+    let header = Header { kind: Kind::Pdu, opnum: 0, first: 0, second: 0 };
+    if pdu.len() <= INLINE_MAX {
+        tx.inline_frame(Deadline::after_secs(1))?[..pdu.len()].copy_from_slice(pdu);
+        tx.send_inline(header, pdu.len());
+    } else {
+        tx.area_frame(pdu.len(), 0, Deadline::after_secs(1))?.copy_from_slice(pdu);
+        tx.send_area(header, pdu.len());
+    }
+    Ok(())
+}
