@@ -1,0 +1,173 @@
+/* obvia: COM objects called in process, across processes and across hosts. The C interface.
+ *
+ * An interface is written in IDL; `obvia idl --language c NAME.idl` makes NAME.h, with its declaration for C and for C++, and
+ * NAME_stubs.c, with its proxies and stubs. Link both with libobvia.
+ *
+ * Objects follow COM's binary standard: an interface pointer points to a pointer to a table of functions, the first three of
+ * which are QueryInterface, AddRef and Release. Functions return an HRESULT: negative values are failures, and
+ * obvia_error_text() says in words what led to the last one of this thread.
+ *
+ * Every function may be called by any thread. Strings are UTF-8 and end in NUL. What libobvia returns as a string or an array
+ * is freed with obvia_free(), which is the C library's free().
+ */
+#ifndef OBVIA_H
+#define OBVIA_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The version of this interface. libobvia serves every program that was compiled with the same major version, and a minor one
+ * that is not above its own. */
+#define OBVIA_ABI_MAJOR 0
+#define OBVIA_ABI_MINOR 1
+
+/* The version of the library that is linked: major in the upper 16 bits, minor in the lower ones. */
+uint32_t obvia_abi_version(void);
+
+/* ---- COM's basic types ---- */
+
+typedef int32_t HRESULT;
+
+#ifndef GUID_DEFINED
+#define GUID_DEFINED
+typedef struct GUID {
+    uint32_t Data1;
+    uint16_t Data2;
+    uint16_t Data3;
+    uint8_t Data4[8];
+} GUID;
+#endif
+typedef GUID IID;
+typedef GUID CLSID;
+#ifdef __cplusplus
+typedef const GUID &REFGUID;
+typedef const IID &REFIID;
+#else
+typedef const GUID *REFGUID;
+typedef const IID *REFIID;
+#endif
+
+#define SUCCEEDED(result) (((HRESULT)(result)) >= 0)
+#define FAILED(result) (((HRESULT)(result)) < 0)
+
+#define S_OK ((HRESULT)0)
+#define S_FALSE ((HRESULT)1)
+#define E_NOTIMPL ((HRESULT)0x80004001)
+#define E_NOINTERFACE ((HRESULT)0x80004002)
+#define E_POINTER ((HRESULT)0x80004003)
+#define E_ABORT ((HRESULT)0x80004004)
+#define E_FAIL ((HRESULT)0x80004005)
+#define E_UNEXPECTED ((HRESULT)0x8000ffff)
+#define E_ACCESSDENIED ((HRESULT)0x80070005)
+#define E_OUTOFMEMORY ((HRESULT)0x8007000e)
+#define E_INVALIDARG ((HRESULT)0x80070057)
+#define RPC_E_CALL_CANCELED ((HRESULT)0x80010002)
+#define RPC_E_INVALID_DATA ((HRESULT)0x8001000f)
+#define RPC_E_SERVERFAULT ((HRESULT)0x80010105)
+#define RPC_E_DISCONNECTED ((HRESULT)0x80010108)
+#define RPC_E_VERSION_MISMATCH ((HRESULT)0x80010110)
+#define RPC_E_INVALID_OBJREF ((HRESULT)0x8001011d)
+#define RPC_E_TIMEOUT ((HRESULT)0x8001011f)
+#define REGDB_E_IIDNOTREG ((HRESULT)0x80040155)
+
+/* IUnknown, for C and for C++. C++ code that wants C's view defines CINTERFACE. */
+#if defined(__cplusplus) && !defined(CINTERFACE)
+struct IUnknown {
+    virtual HRESULT QueryInterface(REFIID iid, void **object) = 0;
+    virtual uint32_t AddRef() = 0;
+    virtual uint32_t Release() = 0;
+};
+#else
+typedef struct IUnknown IUnknown;
+typedef struct IUnknownVtbl {
+    HRESULT (*QueryInterface)(IUnknown *self, const IID *iid, void **object);
+    uint32_t (*AddRef)(IUnknown *self);
+    uint32_t (*Release)(IUnknown *self);
+} IUnknownVtbl;
+struct IUnknown {
+    const IUnknownVtbl *lpVtbl;
+};
+#endif
+extern const IID IID_IUnknown;
+
+/* Whether two GUIDs are the same. */
+static inline int obvia_is_equal(const GUID *a, const GUID *b)
+{
+    const unsigned char *left = (const unsigned char *)a, *right = (const unsigned char *)b;
+    size_t at;
+    for (at = 0; at < sizeof *a; at++) {
+        if (left[at] != right[at]) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* What the compiler knows about an interface: NAME_stubs.c defines one for each, by the name of the interface and _INFO. */
+typedef struct obvia_interface obvia_interface;
+
+/* ---- Exporting and connecting ---- */
+
+/* An exported name. */
+typedef struct obvia_export_entry obvia_export_entry;
+
+/* Makes an object reachable by a name, on this host. The runtime's threads serve the calls, one for each connection, so the
+ * object must bear calls from several at once: it says so by answering for IAgileObject, or it is refused with E_INVALIDARG.
+ * The export ends, and gives up its reference, with obvia_unexport(). */
+HRESULT obvia_export(const char *name, const obvia_interface *interface, void *object, obvia_export_entry **entry);
+
+/* Ends an export. Clients that hold references keep them. NULL is ignored. */
+void obvia_unexport(obvia_export_entry *entry);
+
+/* Has this process be reached over a network as well: `ncacn_vi_udp:[5555]`. `bound`, if it is not NULL, gets the binding as
+ * others use it, to be freed. */
+HRESULT obvia_listen(const char *binding, char **bound);
+
+/* Sleeps as long as the process exists: the end of main() in a server. */
+void obvia_wait(void);
+
+/* An interface pointer to the object that a process exports by a name, or at a string binding:
+ * `ncacn_vi_udp:host[5555,name=NAME]`. The caller releases it. */
+HRESULT obvia_connect(const char *name, const obvia_interface *interface, void **object);
+
+/* IAgileObject: an object that answers QueryInterface for it may be used by any thread. It has no methods of its own. */
+extern const IID IID_IAgileObject;
+
+/* ---- Time, waiting, cancelling ---- */
+
+typedef enum obvia_waiting {
+    OBVIA_POLL,     /* look at memory again and again: the shortest latency, and a whole processor */
+    OBVIA_BLOCK,    /* sleep in the kernel at once */
+    OBVIA_ADAPTIVE  /* poll for some tens of microseconds, then sleep: the default */
+} obvia_waiting;
+
+/* How this process waits on connections that are made from now on. */
+void obvia_set_waiting(obvia_waiting waiting);
+
+/* How long each call of this thread may take from now on, in milliseconds. Returns what it was; 30,000 at first. */
+uint32_t obvia_set_timeout(uint32_t milliseconds);
+
+/* Whether the caller of the method that runs on this thread no longer waits for it: it gave up, or ended. */
+int obvia_is_cancelled(void);
+
+/* ---- Errors and memory ---- */
+
+/* What led to a failed HRESULT on this thread, in words; valid until the thread's next call. Never NULL. */
+const char *obvia_error_text(HRESULT result);
+
+/* Has the caller of the method that runs now get words with its failed HRESULT, where it is in this process. Returns `result`. */
+HRESULT obvia_fail(HRESULT result, const char *text);
+
+/* Memory for what a method returns and its caller frees: the C library's malloc() and free(). */
+void *obvia_alloc(size_t bytes);
+void obvia_free(void *memory);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,161 @@
+/* What the stubs that obvia's compiler writes are made with. Not for other code: it changes with the compiler.
+ *
+ * A proxy writes its arguments where the peer reads them: into the slot of the next message, or an area. A stub reads each
+ * word of a request once, since the caller may change it at any time, and checks it before use.
+ */
+#ifndef OBVIA_STUB_H
+#define OBVIA_STUB_H
+
+#include "obvia.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define OBVIA_LIKELY(condition) __builtin_expect(!!(condition), 1)
+#define OBVIA_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+#define OBVIA_COLD __attribute__((cold, noinline))
+
+/* Bytes of frame that a slot holds. */
+#define OBVIA_INLINE_MAX 112
+/* The longest frame. */
+#define OBVIA_FRAME_MAX 0x7fffffffu
+/* Rounds up to where an object may begin. */
+#define OBVIA_ALIGN(length) (((length) + 7u) & ~(size_t)7)
+/* Loads a value from a peer's memory, once. */
+#define OBVIA_LOAD(type, address) (*(const volatile type *)(address))
+
+/* ---- The client's side ---- */
+
+/* What every proxy begins with. */
+typedef struct obvia_proxy {
+    const void *vtable;
+    uintptr_t link;
+    uint64_t target;
+} obvia_proxy;
+
+/* What is at hand for the calls of a thread: the link that they go over, and the slot of the next request. */
+typedef struct obvia_calls {
+    uintptr_t link;
+    void *slot;
+} obvia_calls;
+
+/* A reply. */
+typedef struct obvia_reply {
+    /* The results, in the peer's memory, until the next call of the thread. */
+    const void *frame;
+    /* The HRESULT below, the length of the frame above. A call that failed on its way has a frame of length 0. */
+    uint64_t word;
+} obvia_reply;
+
+/* The thread's own; one that no link has, until the first call. */
+static const obvia_calls obvia_no_calls = {0, 0};
+static __thread const obvia_calls *obvia_calls_at_hand = &obvia_no_calls;
+
+/* Puts a channel of the proxy's link at hand. */
+HRESULT obvia_prepare(const obvia_proxy *proxy, const obvia_calls **calls);
+/* The place for a request's frame that does not fit a slot; NULL where there is none, and obvia_refusal() says why. `bulk` is
+ * the offset of what there is most of. */
+void *obvia_request(const obvia_calls *calls, size_t length, size_t bulk);
+/* Publishes a request of `length` bytes, a multiple of 8, and waits for its reply. This is the hand-over to the transport. */
+obvia_reply obvia_exchange(const obvia_calls *calls, uint32_t opnum, size_t length, uint64_t target);
+/* Publishes a request that has no reply. */
+void obvia_send(const obvia_calls *calls, uint32_t opnum, size_t length, uint64_t target);
+/* The HRESULT of a reply whose frame is not as long as the results are. */
+HRESULT obvia_refusal(obvia_reply reply);
+
+/* The first three methods of every proxy. */
+HRESULT obvia_proxy_query_interface(void *self, const IID *iid, void **object);
+uint32_t obvia_proxy_add_ref(void *self);
+uint32_t obvia_proxy_release(void *self);
+
+/* The calls at hand, if they go over the proxy's link. */
+#define OBVIA_BEGIN(proxy, calls)                                                   \
+    const obvia_calls *calls = obvia_calls_at_hand;                                 \
+    if (OBVIA_UNLIKELY(calls->link != (proxy)->link)) {                             \
+        HRESULT prepared = obvia_prepare((proxy), &obvia_calls_at_hand);            \
+        if (prepared < 0) {                                                         \
+            return prepared;                                                        \
+        }                                                                           \
+        calls = obvia_calls_at_hand;                                                \
+    }
+
+static inline HRESULT obvia_result(obvia_reply reply)
+{
+    return (HRESULT)(uint32_t)reply.word;
+}
+
+static inline uint64_t obvia_length(obvia_reply reply)
+{
+    return reply.word >> 32;
+}
+
+/* ---- The server's side ---- */
+
+/* A call. */
+typedef struct obvia_call {
+    /* The arguments, in the caller's memory. */
+    const void *frame;
+    uint64_t length;
+    /* The place for results that fit a slot. */
+    void *slot;
+    /* Whom it is for, and which method. */
+    uint64_t target;
+    uint16_t opnum;
+} obvia_call;
+
+/* What the caller gets: the HRESULT below, the length of the results' frame above. */
+typedef uint64_t obvia_answer;
+
+/* A stub: reads and checks the request, calls the method, writes the results. */
+typedef obvia_answer obvia_stub(void *object, obvia_call *call);
+
+/* The answer to a request that is not as the interface says; the method was not called. */
+#define OBVIA_FAULT(status) ((obvia_answer)(status) | (obvia_answer)1 << 63)
+#define OBVIA_BAD_STUB_DATA OBVIA_FAULT(1783)
+#define OBVIA_OP_RANGE_ERROR OBVIA_FAULT(0x1c010002)
+#define OBVIA_NO_MEMORY OBVIA_FAULT(0x1c00001b)
+
+/* The place for a reply's frame that may not fit a slot; NULL where the caller is gone or bears no frame of that length. */
+void *obvia_reply_frame(obvia_call *call, size_t length, size_t bulk);
+/* What opnums get that are no method's. */
+obvia_answer obvia_refuse(void *object, obvia_call *call);
+
+/* The method's HRESULT, and results of `length` bytes; where it failed, none. */
+static inline obvia_answer obvia_results(HRESULT result, size_t length)
+{
+    uint64_t answer = (uint32_t)result;
+    if (OBVIA_LIKELY(result >= 0)) {
+        answer |= (uint64_t)OBVIA_ALIGN(length) << 32;
+    }
+    return answer;
+}
+
+/* ---- Interfaces ---- */
+
+struct obvia_interface {
+    /* sizeof(obvia_interface) where the stubs were compiled. */
+    size_t size;
+    const char *name;
+    IID iid;
+    uint16_t major, minor;
+    /* The first 16 bytes of SHA-256 over the canonical text, the last one first. */
+    uint8_t fingerprint[16];
+    /* The interface that it extends; NULL for IUnknown. */
+    const obvia_interface *base;
+    /* The methods of its proxies: functions, the first three of which are the ones above. */
+    const void *proxy;
+    /* Its stubs by opnum: `stub_count` of them, a power of two; those that are no method's refuse. */
+    obvia_stub *const *stubs;
+    size_t stub_count;
+    /* Its text in IDL. */
+    const char *idl;
+    /* Every interface of the same file and of those that it imports; ends in NULL. */
+    const obvia_interface *const *module;
+};
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
