@@ -74,7 +74,7 @@ impl TargetId {
     }
 }
 
-/// A connection on which one thread at a time makes calls.
+/// A connection on which one thread at a time makes calls. Where a call panics it is to be dropped.
 #[derive(Debug)]
 pub struct Channel {
     window: Window,
@@ -145,6 +145,12 @@ impl Channel {
         self.window.tx.has_credit().then(|| self.window.tx.slot_frame())
     }
 
+    /// The same after a response, which leaves nothing to wait for. The next call is likely to come soon.
+    #[inline(always)]
+    pub fn next_request_slot(&mut self) -> NonNull<[u8; INLINE_MAX]> {
+        self.window.tx.claim_slot()
+    }
+
     /// The place for a request's frame of any length; publish it with the same length. `bulk` is the offset of what there is
     /// most of, which a frame outside a slot gets into line.
     ///
@@ -164,7 +170,6 @@ impl Channel {
     /// # Errors
     ///
     /// [`CallError::Fault`] leaves the channel usable, every other error breaks it.
-    #[inline(always)]
     pub fn call(
         &mut self,
         target: TargetId,
@@ -172,34 +177,41 @@ impl Channel {
         length: usize,
         limit: impl Limit,
     ) -> Result<Reply<'_>, CallError> {
-        let call_id = self.window.tx.next_sequence();
-        let header = Header { kind: Kind::Request, opnum, first: target.index, second: target.generation };
-        self.publish(header, length);
-        // Until the response is there the channel counts as broken, whichever way this function is left.
-        let unanswered = Unanswered(&mut self.broken);
-        let message = match self.window.rx.receive(limit) {
+        self.exchange(target.word(), opnum, length, limit).map_err(|error| *error)
+    }
+
+    /// The same with a target's word, and an error that fits a register.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::call`].
+    #[inline(always)]
+    pub fn exchange(
+        &mut self,
+        target: u64,
+        opnum: u16,
+        length: usize,
+        limit: impl Limit,
+    ) -> Result<Reply<'_>, Box<CallError>> {
+        let Self { window: Window { tx, rx, .. }, broken } = self;
+        let call_id = tx.next_sequence();
+        publish(tx, Kind::Request, opnum, target, length);
+        let message = match rx.receive_or_why(limit) {
             Ok(message) => message,
-            Err(error) => return Err(abandon(&mut self.window.tx, call_id, error)),
+            Err(error) => return Err(abandon(tx, broken, call_id, error)),
         };
-        let answer = message.header();
-        if answer.second != call_id {
-            return Err(CallError::Protocol("the response is to another call"));
+        let word = message.target_word();
+        if !message.is(Kind::Response) || (word >> 32) as u32 != call_id {
+            return Err(no_response(tx, broken, call_id, &message));
         }
-        self.window.tx.taken_through(call_id);
-        let outcome = match answer.kind {
-            Kind::Response => Ok(Reply { status: answer.first, frame: message.frame() }),
-            Kind::Fault => Err(CallError::Fault(Status(answer.first))),
-            _ => return Err(CallError::Protocol("the answer is neither a response nor a fault")),
-        };
-        std::mem::forget(unanswered);
-        outcome
+        tx.taken_through(call_id);
+        Ok(Reply { status: word as u32, frame: message.frame() })
     }
 
     /// Publishes the request whose frame was given out last as a call without response.
     #[inline]
     pub fn oneway(&mut self, target: TargetId, opnum: u16, length: usize) {
-        let header = Header { kind: Kind::Oneway, opnum, first: target.index, second: target.generation };
-        self.publish(header, length);
+        publish(&mut self.window.tx, Kind::Oneway, opnum, target.word(), length);
     }
 
     /// Sends one protocol data unit and waits for the peer's.
@@ -211,9 +223,9 @@ impl Channel {
         self.broken = true;
         self.request(pdu.len(), 0, limit)?.copy_from_slice(pdu);
         let call_id = self.window.tx.next_sequence();
-        self.publish(Header { kind: Kind::Pdu, opnum: 0, first: 0, second: 0 }, pdu.len());
+        publish(&mut self.window.tx, Kind::Pdu, 0, 0, pdu.len());
         let message = self.window.rx.receive(limit)?;
-        if message.header().kind != Kind::Pdu {
+        if !message.is(Kind::Pdu) {
             return Err(CallError::Protocol("the answer to a bind is not a protocol data unit"));
         }
         let answer = private_copy(&message);
@@ -221,35 +233,51 @@ impl Channel {
         self.broken = false;
         Ok(answer)
     }
-
-    #[inline(always)]
-    fn publish(&mut self, header: Header, length: usize) {
-        if length <= INLINE_MAX {
-            self.window.tx.send_inline(header, length);
-        } else {
-            self.window.tx.send_area(header, length);
-        }
-    }
 }
 
-/// A call whose response is not there yet: leaving it so breaks the channel.
-struct Unanswered<'a>(&'a mut bool);
-
-impl Drop for Unanswered<'_> {
-    fn drop(&mut self) {
-        *self.0 = true;
+#[inline(always)]
+fn publish(tx: &mut Tx, kind: Kind, opnum: u16, target: u64, length: usize) {
+    let TargetId { index, generation } = TargetId::from_word(target);
+    let header = Header { kind, opnum, first: index, second: generation };
+    if length <= INLINE_MAX {
+        tx.send_inline(header, length);
+    } else {
+        tx.send_area(header, length);
     }
 }
 
 /// Tells the peer that a response is no longer wanted. The connection ends soon after, which says it again.
 #[cold]
-fn abandon(tx: &mut Tx, call_id: u32, error: ViError) -> CallError {
-    if matches!(error, ViError::TimedOut | ViError::Cancelled)
+#[inline(never)]
+#[expect(clippy::boxed_local, reason = "it comes in a register")]
+fn abandon(tx: &mut Tx, broken: &mut bool, call_id: u32, error: Box<ViError>) -> Box<CallError> {
+    *broken = true;
+    if matches!(*error, ViError::TimedOut | ViError::Cancelled)
         && tx.inline_frame(Deadline::Within(std::time::Duration::ZERO)).is_ok()
     {
         tx.send_inline(Header { kind: Kind::Cancel, opnum: 0, first: 0, second: call_id }, 0);
     }
-    CallError::Connection(error)
+    Box::new(CallError::Connection(*error))
+}
+
+/// What an answer means that is not the response.
+#[cold]
+#[inline(never)]
+fn no_response(tx: &mut Tx, broken: &mut bool, call_id: u32, answer: &Message<'_>) -> Box<CallError> {
+    *broken = true;
+    let answer = match answer.header() {
+        Ok(answer) => answer,
+        Err(violation) => return Box::new(CallError::Connection(violation.into())),
+    };
+    Box::new(match answer.kind {
+        Kind::Fault if answer.second == call_id => {
+            *broken = false;
+            tx.taken_through(call_id);
+            CallError::Fault(Status(answer.first))
+        }
+        Kind::Response | Kind::Fault => CallError::Protocol("the response is to another call"),
+        _ => CallError::Protocol("the answer is neither a response nor a fault"),
+    })
 }
 
 fn private_copy(message: &Message<'_>) -> Vec<u8> {

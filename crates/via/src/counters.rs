@@ -38,7 +38,7 @@ mod tests {
         let server = std::thread::spawn(move || {
             let incoming = listener.accept(Deadline::after_secs(20)).unwrap();
             let mut vi = incoming.complete(&for_server).unwrap();
-            let request = vi.rx.receive(Deadline::after_secs(20)).unwrap().header();
+            let request = vi.rx.receive(Deadline::after_secs(20)).unwrap().header().unwrap();
             vi.tx.inline_frame(Deadline::after_secs(20)).unwrap();
             vi.tx.send_inline(Header { kind: Kind::Response, ..request }, 0);
             vi.counters()

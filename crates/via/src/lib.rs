@@ -43,7 +43,7 @@
 //!     let message = vi.rx.receive(Deadline::after_secs(5))?;
 //!     assert_eq!(message.frame().load_u32(0), Some(7));
 //!     vi.tx.inline_frame(Deadline::after_secs(5))?[..4].copy_from_slice(&8_u32.to_le_bytes());
-//!     vi.tx.send_inline(Header { kind: Kind::Response, ..message.header() }, 4);
+//!     vi.tx.send_inline(Header { kind: Kind::Response, ..message.header()? }, 4);
 //!     vi.rx.receive(Deadline::after_secs(5)).err().map_or(Ok(()), |_| Ok(()))
 //! });
 //! let mut vi = directory.connect("ping", &Options::default(), Deadline::after_secs(5))?;

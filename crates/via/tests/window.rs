@@ -74,7 +74,7 @@ fn echo(mut window: Window) {
             Ok(message) => {
                 let mut bytes = vec![0; message.frame().len()];
                 message.frame().copy_to(0, &mut bytes).unwrap();
-                (message.header(), bytes)
+                (message.header().unwrap(), bytes)
             }
             Err(Error::Disconnected { .. }) => return,
             Err(error) => panic!("{error}"),
@@ -94,7 +94,7 @@ fn frames_of_all_lengths_go_and_come(pair: &Pair, waiting: Waiting) {
             let sequence = window.tx.next_sequence();
             send(&mut window, REQUEST, length, byte);
             let message = window.rx.receive(PATIENCE).unwrap();
-            assert_eq!(message.header(), Header { kind: Kind::Response, ..REQUEST });
+            assert_eq!(message.header().unwrap(), Header { kind: Kind::Response, ..REQUEST });
             let mut bytes = vec![0; message.frame().len()];
             message.frame().copy_to(0, &mut bytes).unwrap();
             assert!(bytes.len() == length && bytes.iter().all(|&found| found == byte.wrapping_add(1)), "turn {turn}");
@@ -110,7 +110,7 @@ fn messages_without_answers_wait_for_credit(pair: &Pair) {
     let serve = |mut window: Window| {
         for number in 1..=MESSAGES {
             let message = window.rx.receive(PATIENCE).unwrap();
-            assert_eq!((message.sequence(), message.header().kind), (number, Kind::Oneway));
+            assert_eq!((message.sequence(), message.kind().unwrap()), (number, Kind::Oneway));
             let expected = if number % 10 == 0 { 3000 } else { 16 };
             assert_eq!((message.frame().len(), message.frame().load_u8(0)), (expected, Some(number as u8)));
             window.rx.release();

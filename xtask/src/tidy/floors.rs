@@ -39,6 +39,7 @@ const FLOORS: &[Floor] = &[
         may_know: &["obvia-ndr", "obvia-rpc", "obvia-via"],
         stranger_to: &["obvia-cli"],
     },
+    Floor { folder: "crates/capi", package: "obvia-capi", may_know: &["obvia"], stranger_to: &["obvia-cli"] },
     Floor {
         folder: "crates/idl",
         package: "obvia-idl",

@@ -157,7 +157,7 @@ impl Calls {
         // SAFETY: the caller's promise; not kept beyond this function.
         let channel = unsafe { self.channel() };
         let unanswered = Unanswered(self);
-        let outcome = channel.call(TargetId::from_word(target), opnum, length, ThreadLimit);
+        let outcome = channel.exchange(target, opnum, length, ThreadLimit);
         std::mem::forget(unanswered);
         let raw = match outcome {
             Ok(reply) => {
@@ -166,8 +166,7 @@ impl Calls {
             }
             Err(error) => return self.fail(error),
         };
-        // After a response there is credit.
-        self.slot.set(channel.request_slot().map_or(ptr::null_mut(), NonNull::as_ptr));
+        self.slot.set(channel.next_request_slot().as_ptr());
         raw
     }
 
@@ -202,9 +201,10 @@ impl Calls {
     /// A call has no reply: its channel goes, unless it was the server who said so.
     #[cold]
     #[inline(never)]
-    fn fail(&self, error: CallError) -> RawReply {
-        let is_fault = matches!(error, CallError::Fault(_));
-        let error = Error::from(error);
+    #[expect(clippy::boxed_local, reason = "it comes in a register")]
+    fn fail(&self, error: Box<CallError>) -> RawReply {
+        let is_fault = matches!(*error, CallError::Fault(_));
+        let error = Error::from(*error);
         if is_fault {
             self.link.set(0);
         } else if let Some(owned) = take_from_hand()
@@ -314,9 +314,10 @@ struct Lent(Option<Box<Owned>>);
 
 impl Drop for Lent {
     fn drop(&mut self) {
-        // A broken one goes: the server learns from its end that nobody waits any more.
+        // A broken one goes, and one that may have a response to come: the server learns from its end that nobody waits any more.
         if let Some(owned) = self.0.take()
             && !owned.channel.is_broken()
+            && !std::thread::panicking()
         {
             put_at_hand(owned);
         }

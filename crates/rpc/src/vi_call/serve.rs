@@ -1,6 +1,6 @@
 //! The server's half: a loop that takes requests and publishes what is answered.
 
-use super::{TargetId, private_copy};
+use super::private_copy;
 use crate::status::Status;
 use obvia_via::layout::INLINE_MAX;
 use obvia_via::window::{Message, Tx, Window};
@@ -50,7 +50,7 @@ impl Answer {
 }
 
 impl ServerCall<'_> {
-    /// Whom the call is for: see [`TargetId::word`].
+    /// Whom the call is for: see [`super::TargetId::word`].
     #[inline(always)]
     pub fn target(&self) -> u64 {
         self.target
@@ -140,11 +140,11 @@ pub fn serve<S: Service>(window: &mut Window, service: &mut S) -> ViError {
         let answered = match arrived {
             Ok(Arrived::Call(_)) => Ok(Answered::Aloud),
             Ok(Arrived::Other(message, tx)) => serve_other(service, &message, tx),
-            Err(ViError::TimedOut | ViError::Cancelled) => {
+            Err(error) if matches!(*error, ViError::TimedOut | ViError::Cancelled) => {
                 service.tidy();
                 Ok(Answered::Aloud)
             }
-            Err(error) => Err(error),
+            Err(error) => Err(*error),
         };
         match answered {
             // Nothing that the caller will see says that these messages were taken.
@@ -165,27 +165,27 @@ enum Arrived<'a> {
 
 /// Waits for the next message.
 #[inline(never)]
-fn receive(window: &mut Window) -> Result<Arrived<'_>, ViError> {
-    let message = window.rx.receive(Seconds::<60>)?;
+fn receive(window: &mut Window) -> Result<Arrived<'_>, Box<ViError>> {
+    let message = window.rx.receive_or_why(Seconds::<60>)?;
     let tx = &mut window.tx;
-    if message.header().kind == Kind::Request {
+    if message.is(Kind::Request) {
         // A caller has taken every earlier response before it calls again.
         tx.taken_all();
-        return Ok(Arrived::Call(ServerCall::new(&message, tx)));
+        let slot = tx.claim_slot();
+        return Ok(Arrived::Call(ServerCall::new(&message, slot, tx)));
     }
     Ok(Arrived::Other(message, tx))
 }
 
 impl<'a> ServerCall<'a> {
     #[inline(always)]
-    fn new(message: &Message<'a>, tx: &'a mut Tx) -> Self {
-        let header = message.header();
+    fn new(message: &Message<'a>, slot: NonNull<[u8; INLINE_MAX]>, tx: &'a mut Tx) -> Self {
         Self {
             frame: message.frame(),
-            slot: tx.slot_frame(),
-            target: TargetId { index: header.first, generation: header.second }.word(),
-            opnum: header.opnum,
-            oneway: header.kind == Kind::Oneway,
+            slot,
+            target: message.target_word(),
+            opnum: message.opnum(),
+            oneway: message.is(Kind::Oneway),
             in_area: false,
             call_id: message.sequence(),
             tx,
@@ -202,11 +202,11 @@ enum Answered {
 /// What to do about a message whose sender waits for no response. An error ends the connection.
 #[inline(never)]
 fn serve_other<S: Service>(service: &mut S, message: &Message<'_>, tx: &mut Tx) -> Result<Answered, ViError> {
-    let kind = message.header().kind;
+    let kind = message.kind()?;
     match kind {
         Kind::Oneway => {
             // Nobody reads the answer.
-            let _ = service.dispatch(&mut ServerCall::new(message, tx));
+            let _ = service.dispatch(&mut ServerCall::new(message, tx.slot_frame(), tx));
         }
         // The call it names has been answered, or this thread would not be here.
         Kind::Cancel => service.abandoned(),

@@ -39,26 +39,60 @@ unsafe impl Send for Rx {}
 /// A message as it lies in the peer's segment, until the peer has a cause to reuse the place.
 #[derive(Clone, Copy, Debug)]
 pub struct Message<'a> {
-    header: Header,
-    sequence: u32,
+    // The slot's first two words, loaded once.
+    first: u64,
+    second: u64,
     frame: RegionView<'a>,
 }
 
 impl<'a> Message<'a> {
-    /// The header's words, loaded once.
+    /// The header's words.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::kind`].
+    pub fn header(&self) -> Result<Header, Violation> {
+        let (first, second) = (self.second as u32, (self.second >> 32) as u32);
+        Ok(Header { kind: self.kind()?, opnum: self.opnum(), first, second })
+    }
+
+    /// What it is.
+    ///
+    /// # Errors
+    ///
+    /// When it is nothing that there is.
     #[inline]
-    pub fn header(&self) -> Header {
-        self.header
+    pub fn kind(&self) -> Result<Kind, Violation> {
+        let kind = (self.first >> 48) as u8;
+        Kind::from_wire(kind).ok_or(Violation::BadKind(kind))
+    }
+
+    /// Whether it is that.
+    #[inline(always)]
+    pub fn is(&self, kind: Kind) -> bool {
+        (self.first >> 48) as u8 == kind as u8
+    }
+
+    /// The header's opnum.
+    #[inline(always)]
+    pub fn opnum(&self) -> u16 {
+        (self.first >> 32) as u16
+    }
+
+    /// The header's two words above the opnum, in one: the first below, the second above.
+    #[inline(always)]
+    pub fn target_word(&self) -> u64 {
+        self.second
     }
 
     /// The message's number: the call id of a request.
-    #[inline]
+    #[inline(always)]
     pub fn sequence(&self) -> u32 {
-        self.sequence
+        self.first as u32
     }
 
     /// The frame.
-    #[inline]
+    #[inline(always)]
     pub fn frame(&self) -> RegionView<'a> {
         self.frame
     }
@@ -86,18 +120,26 @@ impl Rx {
     ///
     /// [`Error::TimedOut`] after the deadline, [`Error::PeerGone`] when the peer ended, [`Error::Cancelled`] when an
     /// [`super::Alarm`] was rung, [`Error::Violation`] when the message breaks the rules.
-    #[inline(always)]
     pub fn receive(&mut self, limit: impl Limit) -> Result<Message<'_>, Error> {
+        self.receive_or_why(limit).map_err(|error| *error)
+    }
+
+    /// The same, with an error that fits a register: for who passes it on.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::receive`].
+    #[inline(always)]
+    pub fn receive_or_why(&mut self, limit: impl Limit) -> Result<Message<'_>, Box<Error>> {
         // A look at the slot takes its line away from the peer, who then waits for it when it writes. No answer is
         // there as soon as the question is out, so the first look comes a little later.
         if self.budget.is_patient() {
             breathe();
             breathe();
         }
-        let slot = self.slot();
-        let mut first = slot.load(Ordering::Acquire);
+        let mut first = self.slot().load(Ordering::Acquire);
         if first as u32 != self.next {
-            first = self.await_slot(limit).map_err(|error| *error)?;
+            first = self.await_slot(limit)?;
         }
         self.accept(first)
     }
@@ -112,7 +154,7 @@ impl Rx {
         if first as u32 != self.next {
             return Ok(None);
         }
-        self.accept(first).map(Some)
+        self.accept(first).map(Some).map_err(|error| *error)
     }
 
     /// Tells the peer that every message received so far has been taken: its places may be used again.
@@ -132,32 +174,35 @@ impl Rx {
     }
 
     #[inline(always)]
-    fn accept(&mut self, first: u64) -> Result<Message<'_>, Error> {
-        let sequence = self.next;
-        let slot = self.slot();
+    fn accept(&mut self, first: u64) -> Result<Message<'_>, Box<Error>> {
+        let slot = NonNull::from(self.slot());
         // SAFETY: the slot's second eight bytes.
-        let second = unsafe { NonNull::from(slot).add(1) };
+        let second = unsafe { slot.add(1) };
         // SAFETY: as for the first word, see `slot`.
         let second = unsafe { second.as_ref() }.load(Ordering::Relaxed);
-        let (kind, length) = ((first >> 48) as u8, (first >> 56) as u8);
-        let kind = Kind::from_wire(kind).ok_or(Violation::BadKind(kind))?;
-        let header = Header { kind, opnum: (first >> 32) as u16, first: second as u32, second: (second >> 32) as u32 };
-        // SAFETY: slots lie inside every segment.
-        let frame = unsafe { self.start.add(slot_offset(sequence) + SLOT_FRAME) };
-        self.next = sequence.wrapping_add(1);
-        if usize::from(length) > INLINE_MAX {
-            if length != layout::IN_AREA {
-                return Err(Violation::BadInlineLength(length).into());
-            }
-            // SAFETY: the slot's frame: 112 bytes, mapped as long as `wire` lives, aligned to 16.
-            let note = unsafe { RegionView::new(frame.as_ptr(), INLINE_MAX) };
-            let [number, offset, length] = [0, 4, 8].map(|at| note.load_u32(at).unwrap_or(0));
-            let frame = self.area.frame(Place { number, offset }, length, &self.wire)?;
-            return Ok(Message { header, sequence, frame });
+        let length = first >> 56;
+        self.next = self.next.wrapping_add(1);
+        // SAFETY: the slot's frame lies in the slot.
+        let frame = unsafe { slot.cast::<u8>().add(SLOT_FRAME) };
+        let frame = if length <= INLINE_MAX as u64 {
+            // SAFETY: inside the slot by the check, mapped as long as `wire` lives, aligned to 16.
+            unsafe { RegionView::new(frame.as_ptr(), length as usize) }
+        } else {
+            self.frame_in_area(frame, length as u8)?
+        };
+        Ok(Message { first, second, frame })
+    }
+
+    /// The frame that a note in a slot's frame leads to.
+    #[inline(never)]
+    fn frame_in_area(&mut self, note: NonNull<u8>, length: u8) -> Result<RegionView<'_>, Box<Error>> {
+        if length != layout::IN_AREA {
+            return Err(broken(Violation::BadInlineLength(length)));
         }
-        // SAFETY: as above, and the length was checked.
-        let frame = unsafe { RegionView::new(frame.as_ptr(), usize::from(length)) };
-        Ok(Message { header, sequence, frame })
+        // SAFETY: the slot's frame: 112 bytes, mapped as long as `wire` lives, aligned to 16.
+        let note = unsafe { RegionView::new(note.as_ptr(), INLINE_MAX) };
+        let [number, offset, length] = [0, 4, 8].map(|at| note.load_u32(at).unwrap_or(0));
+        self.area.frame(Place { number, offset }, length, &self.wire).map_err(Box::new)
     }
 
     /// Polls, then sleeps, until the next message is there.
@@ -260,4 +305,11 @@ impl Rx {
         wire.carrier.end_sleep(wire);
         outcome
     }
+}
+
+/// The peer broke the rules.
+#[cold]
+#[inline(never)]
+fn broken(violation: Violation) -> Box<Error> {
+    Box::new(violation.into())
 }

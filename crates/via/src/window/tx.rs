@@ -94,6 +94,17 @@ impl Tx {
         unsafe { self.start.add(slot_offset(self.next) + SLOT_FRAME) }.cast()
     }
 
+    /// As [`Self::slot_frame`], and writes to it: the line is on its way here while the message is made.
+    ///
+    /// To be used when the slot is free and the message comes soon: the peer may be looking at the line.
+    #[inline(always)]
+    pub fn claim_slot(&mut self) -> NonNull<[u8; INLINE_MAX]> {
+        let frame = self.slot_frame();
+        // SAFETY: own memory by the invariant; nobody reads a frame before it is published. Volatile, so that it is not put off.
+        unsafe { frame.cast::<u64>().write_volatile(0) };
+        frame
+    }
+
     /// Whether [`Self::inline_frame`] has not to wait.
     #[inline(always)]
     pub fn has_credit(&self) -> bool {
