@@ -1,1 +1,18 @@
 //! libobvia: the C interface, as `include/obvia.h` and `include/obvia_stub.h` declare it.
+//!
+//! Those headers are the documentation. Nothing of Rust crosses this border: no panic, no allocation but the C library's, no
+//! type whose layout is not C's.
+
+pub mod calls;
+pub mod errors;
+pub mod interface;
+pub mod runtime;
+
+/// The version of the interface: see `OBVIA_ABI_MAJOR` and `OBVIA_ABI_MINOR`.
+const ABI: (u32, u32) = (0, 1);
+
+/// `obvia_abi_version` in obvia.h.
+#[unsafe(no_mangle)]
+pub extern "C" fn obvia_abi_version() -> u32 {
+    ABI.0 << 16 | ABI.1
+}

@@ -194,6 +194,11 @@ pub(crate) fn leave(error: Error) -> HRESULT {
     code
 }
 
+/// The words that were left for a failed HRESULT; they stay.
+pub(crate) fn words(code: HRESULT) -> Error {
+    LAST.with_borrow(|last| last.clone().filter(|left| left.code == code).unwrap_or_else(|| code.into()))
+}
+
 /// Makes an error of a failed HRESULT, with the words that the proxy left for it.
 #[cold]
 pub(crate) fn recall(code: HRESULT) -> Error {

@@ -7,6 +7,8 @@
 //! In one process a call is a plain call through the object's vtable. Across processes it goes through shared memory, without
 //! the kernel: see the crates below, `obvia-rpc` (calls), `obvia-ndr` (layout) and `obvia-via` (memory).
 
+#[doc(hidden)]
+pub mod abi;
 mod agile;
 mod binding;
 mod dispatch;

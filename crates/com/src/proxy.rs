@@ -110,6 +110,10 @@ impl Proxy {
         with_channel(&self.link, call).unwrap_or_else(leave)
     }
 
+    pub(crate) fn link(&self) -> &Arc<Link> {
+        &self.link
+    }
+
     fn manager(&self) -> &ProxyManager {
         // SAFETY: by the invariant of the field.
         unsafe { self.manager.as_ref() }

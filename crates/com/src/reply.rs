@@ -213,7 +213,7 @@ impl<'a> ReplyView<'a> {
 /// Why a frame is not as long as the results. Takes no reference, so that replies stay in registers.
 #[cold]
 #[inline(never)]
-fn refusal(frame: RegionView<'_>, status: u32) -> Error {
+pub(crate) fn refusal(frame: RegionView<'_>, status: u32) -> Error {
     let result = HRESULT(status.cast_signed());
     if frame.as_ptr() == RawReply::NO_FRAME {
         recall(result)

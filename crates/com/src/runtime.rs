@@ -407,12 +407,17 @@ impl Drop for Export {
 ///
 /// RPC_S_DUPLICATE_ENDPOINT when a live process serves the name; E_INVALIDARG when it cannot be a name.
 pub fn export<I: Remote>(name: &str, object: I) -> Result<Export> {
+    export_object(name, &object.cast()?, I::INFO)
+}
+
+/// As [`export`], for an interface that is known by its description only.
+pub(crate) fn export_object(name: &str, object: &IUnknown, info: &'static InterfaceInfo) -> Result<Export> {
     let runtime = Runtime::of_process()?;
-    registry::register_module(I::INFO);
+    registry::register_module(info);
     runtime.serve()?;
+    let object = Agile::new(object)?;
     let listener = Arc::new(runtime.directory.bind(name)?);
-    let object: IUnknown = object.cast()?;
-    let entry = Name { object: Agile::new(&object)?, info: I::INFO, _listener: Arc::clone(&listener) };
+    let entry = Name { object, info, _listener: Arc::clone(&listener) };
     lock(&runtime.names).insert(name.to_owned(), entry);
     accept_on(runtime, Arc::clone(&listener))?;
     Ok(Export { runtime, name: name.to_owned(), listener })
@@ -428,21 +433,25 @@ pub fn export<I: Remote>(name: &str, object: I) -> Result<Export> {
 /// RPC_S_SERVER_UNAVAILABLE when nobody serves the name; E_NOINTERFACE when the object has no such interface;
 /// RPC_E_VERSION_MISMATCH when the interface is described differently on the two sides.
 pub fn connect<I: Remote>(name: &str) -> Result<I> {
+    Ok(connect_object(name, I::INFO)?.cast()?)
+}
+
+/// As [`connect`], for an interface that is known by its description only.
+pub(crate) fn connect_object(name: &str, info: &'static InterfaceInfo) -> Result<IUnknown> {
     let runtime = Runtime::of_process()?;
-    registry::register_module(I::INFO);
+    registry::register_module(info);
     if let Ok(own) = runtime.named(name) {
-        return Ok(own.get().cast()?);
+        return Ok(own.get().clone());
     }
     let (link, name) = runtime.find(name)?;
-    let reference = system::resolve(&link, &name, I::INFO)?;
+    let reference = system::resolve(&link, &name, info)?;
     // Over the way that was asked for, even if there is a better one.
-    let unknown = if reference.oxid == link.oxid() {
+    if reference.oxid == link.oxid() {
         link.learn(&reference.bindings);
-        runtime.import(&link, &reference, I::INFO)?
+        runtime.import(&link, &reference, info)
     } else {
-        runtime.unmarshal(&reference, I::INFO)?
-    };
-    Ok(unknown.cast()?)
+        runtime.unmarshal(&reference, info)
+    }
 }
 
 /// Serves until the process is told to end. A server's main function calls it last.

@@ -38,6 +38,14 @@ pub fn with_deadline<R>(deadline: std::time::Instant, calls: impl FnOnce() -> R)
     with(Deadline::At(deadline), calls)
 }
 
+/// Sets how long calls of this thread may take from now on. Returns what it was, if it was a length of time.
+pub(crate) fn set_timeout(timeout: Duration) -> Option<Duration> {
+    match DEADLINE.replace(Deadline::Within(timeout)) {
+        Deadline::Within(before) => Some(before),
+        Deadline::At(_) => None,
+    }
+}
+
 fn with<R>(deadline: Deadline, calls: impl FnOnce() -> R) -> R {
     struct Restore(Deadline);
     impl Drop for Restore {

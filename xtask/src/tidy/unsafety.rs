@@ -12,6 +12,8 @@ const ALLOWED: &[(&str, &str)] = &[
     ("crates/via/src/reliable/crc.rs", "calls an instruction that not every processor has"),
     ("crates/via/src/memory.rs", "maps memory that peers may reach"),
     ("crates/via/src/window", "builds and reads messages in mapped memory"),
+    ("crates/capi/src/", "is called by C, with C's pointers"),
+    ("crates/com/src/abi.rs", "is what bindings of other languages call, with their pointers"),
     ("crates/com/src/agile.rs", "says of interface pointers that threads may share them"),
     ("crates/com/src/exports.rs", "keeps objects alive for peers through COM's binary interface"),
     ("crates/com/src/frame.rs", "turns checked frames into C arguments"),
@@ -114,15 +116,25 @@ fn places(tokens: &[Token<'_>]) -> Vec<Place> {
     let keywords = tokens.iter().enumerate().filter(|(_, token)| token.is("unsafe"));
     let places = keywords.filter_map(|(at, token)| {
         let next = tokens.get(at + 1)?;
-        // `unsafe(no_mangle)` and `unsafe extern "C" { }` promise something too; a type `unsafe extern "C" fn()` does not.
+        // `unsafe(no_mangle)` and `unsafe extern "C" { }` promise something too; a type `unsafe extern "C" fn()` does not. That
+        // nobody else has a name shows in its beginning.
         let is_type = next.is("fn")
             || tokens
                 .get(at + 1..at + 4)
                 .is_some_and(|next| next[0].is("extern") && next.iter().any(|token| token.is("fn")));
-        let wants_proof = !is_type && !next.is("trait");
+        let wants_proof = !is_type && !next.is("trait") && !names_our_own(&tokens[at + 1..]);
         Some(Place { line: token.line, wants_proof, has_proof: is_proved(&tokens[..at]) })
     });
     places.collect()
+}
+
+/// Whether this is `(no_mangle)` before a function or static whose name begins as libobvia's do.
+fn names_our_own(tokens: &[Token<'_>]) -> bool {
+    let [open, what, ..] = tokens else { return false };
+    let name = tokens.iter().skip_while(|token| !token.is("fn") && !token.is("static")).nth(1);
+    open.is("(")
+        && what.is("no_mangle")
+        && name.is_some_and(|name| ["obvia_", "IID_"].iter().any(|prefix| name.text.starts_with(prefix)))
 }
 
 /// Whether the last comment before the statement that ends here, or within it, is a proof.

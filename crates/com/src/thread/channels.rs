@@ -16,7 +16,7 @@ use windows_core::HRESULT;
 
 /// The channel at hand. One for each thread; C code sees its first fields.
 #[repr(C)]
-pub(crate) struct Calls {
+pub struct Calls {
     /// The link whose channel it is, by its address; 0 where a call has to prepare first.
     link: Cell<usize>,
     // Invariant: while `link` is not 0, the slot of the next request, nobody else's until that is published.
@@ -76,16 +76,16 @@ impl Drop for Unanswered<'_> {
 /// What a reply is, before anybody has looked at it. C sees it, too.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
-pub(crate) struct RawReply {
+pub struct RawReply {
     /// The results' frame; [`RawReply::NO_FRAME`] where the call failed on its way.
-    pub(crate) frame: *const u8,
+    pub frame: *const u8,
     /// The method's or the failed call's HRESULT below, the length of the frame above.
-    pub(crate) word: u64,
+    pub word: u64,
 }
 
 impl RawReply {
     /// No memory, but aligned like a frame.
-    pub(crate) const NO_FRAME: *const u8 = ptr::without_provenance(8);
+    pub const NO_FRAME: *const u8 = ptr::without_provenance(8);
 
     fn failed(result: HRESULT) -> Self {
         Self { frame: Self::NO_FRAME, word: u64::from(result.0.cast_unsigned()) }
@@ -141,7 +141,7 @@ impl Calls {
     /// # Errors
     ///
     /// As [`Channel::request`].
-    pub(crate) unsafe fn request(&self, length: usize, bulk: usize) -> Result<NonNull<[u8]>> {
+    pub unsafe fn request(&self, length: usize, bulk: usize) -> Result<NonNull<[u8]>> {
         // SAFETY: the caller's promise; not kept beyond this function.
         let channel = unsafe { self.channel() };
         Ok(NonNull::from(channel.request(length, bulk, ThreadLimit)?))
@@ -153,7 +153,7 @@ impl Calls {
     ///
     /// A channel must be at hand. The reply's frame is there until the thread's next call.
     #[inline(never)]
-    pub(crate) unsafe fn exchange(&self, opnum: u16, length: usize, target: u64) -> RawReply {
+    pub unsafe fn exchange(&self, opnum: u16, length: usize, target: u64) -> RawReply {
         // SAFETY: the caller's promise; not kept beyond this function.
         let channel = unsafe { self.channel() };
         let unanswered = Unanswered(self);
@@ -175,7 +175,7 @@ impl Calls {
     /// # Safety
     ///
     /// A channel must be at hand.
-    pub(crate) unsafe fn send(&self, opnum: u16, length: usize, target: u64) {
+    pub unsafe fn send(&self, opnum: u16, length: usize, target: u64) {
         // SAFETY: the caller's promise; not kept beyond this function.
         let channel = unsafe { self.channel() };
         channel.oneway(TargetId::from_word(target), opnum, length);

@@ -1,0 +1,125 @@
+//! Interfaces as C stubs describe them, made known to the runtime.
+
+use com::abi::{InterfaceInfo, StubFn, Stubs, VtablePointer};
+use com::{Error, GUID, Result, code};
+use std::collections::HashMap;
+use std::ffi::{CStr, c_char, c_void};
+use std::sync::{Mutex, PoisonError};
+
+/// `obvia_interface` in obvia_stub.h.
+#[repr(C)]
+pub struct Interface {
+    size: usize,
+    name: *const c_char,
+    iid: GUID,
+    major: u16,
+    minor: u16,
+    fingerprint: [u8; 16],
+    base: *const Self,
+    proxy: *const c_void,
+    stubs: *const StubFn,
+    stub_count: usize,
+    idl: *const c_char,
+    module: *const *const Self,
+}
+
+/// Descriptions that were made, by the address of what they were made from.
+static KNOWN: Mutex<Option<HashMap<usize, &'static InterfaceInfo>>> = Mutex::new(None);
+
+/// The runtime's description of an interface, and those of its module made known. Made once, and kept, as C's is a constant.
+///
+/// # Safety
+///
+/// `interface` must be null, or a constant that the compiler wrote, as must be what it leads to.
+pub(crate) unsafe fn describe(interface: *const Interface) -> Result<&'static InterfaceInfo> {
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let known = known.get_or_insert_default();
+    let is_new = !known.contains_key(&interface.addr());
+    // SAFETY: the caller's promise.
+    let info = unsafe { made(known, interface) }?;
+    if is_new {
+        // SAFETY: the caller's promise; not null, since it was made.
+        let first = unsafe { (*interface).module };
+        // SAFETY: the caller's promise.
+        com::register(&unsafe { module(known, first) }?);
+    }
+    Ok(info)
+}
+
+/// # Safety
+///
+/// As for [`describe`].
+unsafe fn made(
+    known: &mut HashMap<usize, &'static InterfaceInfo>,
+    interface: *const Interface,
+) -> Result<&'static InterfaceInfo> {
+    if let Some(info) = known.get(&interface.addr()) {
+        return Ok(info);
+    }
+    // SAFETY: the caller's promise.
+    let Some(given) = (unsafe { interface.as_ref() }) else { return Err(code::E_POINTER.into()) };
+    if given.size != size_of::<Interface>() || !given.stub_count.is_power_of_two() {
+        return Err(Error::new(code::E_INVALIDARG, "the stubs were compiled for another version of libobvia"));
+    }
+    let base = if given.base.is_null() {
+        None
+    } else {
+        // SAFETY: the caller's promise.
+        Some(unsafe { made(known, given.base) }?)
+    };
+    // SAFETY: the caller's promise: a table of so many stubs.
+    let stubs: &'static [StubFn] = unsafe { std::slice::from_raw_parts(given.stubs, given.stub_count) };
+    // SAFETY: the caller's promise.
+    let name = unsafe { constant(given.name) }?;
+    // SAFETY: the caller's promise.
+    let idl = unsafe { constant(given.idl) }?;
+    let info: &'static InterfaceInfo = Box::leak(Box::new(InterfaceInfo {
+        name,
+        iid: given.iid,
+        version: (given.major, given.minor),
+        fingerprint: u128::from_le_bytes(given.fingerprint),
+        base,
+        proxy: VtablePointer(given.proxy),
+        stubs: Stubs::new(stubs),
+        idl,
+        // Registered instead, as they lead to one another.
+        module: &[],
+    }));
+    known.insert(interface.addr(), info);
+    Ok(info)
+}
+
+/// # Safety
+///
+/// `module` must be null, or lead to pointers to constants, the last of which is null.
+unsafe fn module(
+    known: &mut HashMap<usize, &'static InterfaceInfo>,
+    module: *const *const Interface,
+) -> Result<Vec<&'static InterfaceInfo>> {
+    let mut all = Vec::new();
+    let mut at = module;
+    while !at.is_null() {
+        // SAFETY: the caller's promise.
+        let next = unsafe { at.read() };
+        if next.is_null() {
+            break;
+        }
+        // SAFETY: the caller's promise.
+        all.push(unsafe { made(known, next) }?);
+        // SAFETY: this one was not the last.
+        at = unsafe { at.add(1) };
+    }
+    Ok(all)
+}
+
+/// # Safety
+///
+/// `text` must be null, or a constant that ends in NUL.
+unsafe fn constant(text: *const c_char) -> Result<&'static str> {
+    if text.is_null() {
+        return Ok("");
+    }
+    // SAFETY: the caller's promise.
+    let text = unsafe { CStr::from_ptr(text) };
+    text.to_str().map_err(|_| code::E_INVALIDARG.into())
+}

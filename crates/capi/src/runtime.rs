@@ -1,0 +1,137 @@
+//! Exporting, connecting, and how a process waits: obvia.h.
+
+use crate::errors::{give, guarded, text};
+use crate::interface::{Interface, describe};
+use com::{GUID, HRESULT, IUnknown, Interface as _, Result, Waiting, abi, code};
+use std::ffi::{c_char, c_void};
+use std::time::Duration;
+
+/// `IID_IUnknown` in obvia.h.
+#[unsafe(no_mangle)]
+pub static IID_IUnknown: GUID = GUID::from_u128(0x0000_0000_0000_0000_c000_0000_0000_0046);
+
+/// `IID_IAgileObject` in obvia.h.
+#[unsafe(no_mangle)]
+pub static IID_IAgileObject: GUID = GUID::from_u128(0x94ea_2b94_e9cc_49e0_c0ff_ee64_ca8f_5b90);
+
+/// `obvia_export_entry` in obvia.h.
+pub struct Entry(#[expect(dead_code, reason = "dropping it ends the export")] abi::Export);
+
+fn not_null<T>(pointer: *mut T) -> Result<()> {
+    if pointer.is_null() { Err(code::E_POINTER.into()) } else { Ok(()) }
+}
+
+/// `obvia_export` in obvia.h.
+///
+/// # Safety
+///
+/// `name` must be null or end in NUL, `interface` be one that the compiler described, `object` be null or an interface
+/// pointer, and `entry` be null or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn obvia_export(
+    name: *const c_char,
+    interface: *const Interface,
+    object: *mut c_void,
+    entry: *mut *mut Entry,
+) -> HRESULT {
+    guarded(|| {
+        not_null(entry)?;
+        // SAFETY: the caller's promise.
+        unsafe { entry.write(std::ptr::null_mut()) };
+        // SAFETY: the caller's promise.
+        let name = unsafe { text(name) }?;
+        // SAFETY: the caller's promise.
+        let info = unsafe { describe(interface) }?;
+        // SAFETY: the caller's promise.
+        let object = unsafe { IUnknown::from_raw_borrowed(&object) }.ok_or(code::E_POINTER)?;
+        let made = Box::new(Entry(abi::export(name, object, info)?));
+        // SAFETY: the caller's promise.
+        unsafe { entry.write(Box::into_raw(made)) };
+        Ok(())
+    })
+}
+
+/// `obvia_unexport` in obvia.h.
+///
+/// # Safety
+///
+/// `entry` must be null, or come from [`obvia_export`] and not be used again.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn obvia_unexport(entry: *mut Entry) {
+    if !entry.is_null() {
+        // There is nobody to tell.
+        let _ = guarded(|| {
+            // SAFETY: the caller's promise.
+            drop(unsafe { Box::from_raw(entry) });
+            Ok(())
+        });
+    }
+}
+
+/// `obvia_connect` in obvia.h.
+///
+/// # Safety
+///
+/// `name` must be null or end in NUL, `interface` be one that the compiler described, and `object` be null or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn obvia_connect(
+    name: *const c_char,
+    interface: *const Interface,
+    object: *mut *mut c_void,
+) -> HRESULT {
+    guarded(|| {
+        not_null(object)?;
+        // SAFETY: the caller's promise.
+        unsafe { object.write(std::ptr::null_mut()) };
+        // SAFETY: the caller's promise.
+        let name = unsafe { text(name) }?;
+        // SAFETY: the caller's promise.
+        let info = unsafe { describe(interface) }?;
+        let found = abi::connect(name, info)?;
+        // SAFETY: the caller's promise.
+        unsafe { object.write(com::Interface::into_raw(found)) };
+        Ok(())
+    })
+}
+
+/// `obvia_listen` in obvia.h.
+///
+/// # Safety
+///
+/// `binding` must be null or end in NUL, and `bound` be null or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn obvia_listen(binding: *const c_char, bound: *mut *mut c_char) -> HRESULT {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        let heard = com::listen(unsafe { text(binding) }?)?;
+        if !bound.is_null() {
+            let heard = give(&heard)?;
+            // SAFETY: the caller's promise.
+            unsafe { bound.write(heard) };
+        }
+        Ok(())
+    })
+}
+
+/// `obvia_wait` in obvia.h.
+#[unsafe(no_mangle)]
+pub extern "C" fn obvia_wait() {
+    com::wait()
+}
+
+/// `obvia_set_waiting` in obvia.h.
+#[unsafe(no_mangle)]
+pub extern "C" fn obvia_set_waiting(waiting: i32) {
+    com::set_waiting(match waiting {
+        0 => Waiting::Poll,
+        1 => Waiting::Block,
+        _ => Waiting::Adaptive,
+    });
+}
+
+/// `obvia_set_timeout` in obvia.h.
+#[unsafe(no_mangle)]
+pub extern "C" fn obvia_set_timeout(milliseconds: u32) -> u32 {
+    let before = abi::set_timeout(Duration::from_millis(milliseconds.into()));
+    u32::try_from(before.as_millis()).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,71 @@
+//! What bindings of other languages are made of: the runtime by raw pointers. Not for programs.
+
+pub use crate::proxy::{Proxy, UNKNOWN};
+pub use crate::registry::{InterfaceInfo, VtablePointer};
+pub use crate::stub::{StubFn, Stubs};
+pub use crate::thread::channels::{Calls, RawReply};
+pub use obvia_rpc::vi_call::{Answer, ServerCall};
+
+use crate::error::{Error, Result, leave, words};
+pub use crate::runtime::Export;
+
+use crate::runtime::{connect_object, export_object};
+use obvia_via::RegionView;
+use std::time::Duration;
+use windows_core::{HRESULT, IUnknown};
+
+/// Puts a channel of a proxy's link at hand for this thread. See [`Calls::exchange`].
+///
+/// # Errors
+///
+/// When the peer cannot be reached or takes no further call, or the thread's canceller was used.
+pub fn prepare(proxy: &Proxy) -> Result<*const Calls> {
+    Calls::with(|calls| {
+        calls.prepare(proxy.link())?;
+        Ok(std::ptr::from_ref(calls))
+    })
+}
+
+/// The HRESULT of a reply whose frame is not as long as the results are; its words wait for [`text`].
+///
+/// # Safety
+///
+/// The reply must be the thread's last.
+pub unsafe fn refusal(raw: RawReply) -> HRESULT {
+    // SAFETY: the caller's promise.
+    let frame = unsafe { RegionView::new(raw.frame, (raw.word >> 32) as usize) };
+    leave(crate::reply::refusal(frame, raw.word as u32))
+}
+
+/// As [`crate::export`].
+///
+/// # Errors
+///
+/// As [`crate::export`].
+pub fn export(name: &str, object: &IUnknown, info: &'static InterfaceInfo) -> Result<Export> {
+    export_object(name, object, info)
+}
+
+/// As [`crate::connect`]. The result is an interface pointer of the interface described.
+///
+/// # Errors
+///
+/// As [`crate::connect`].
+pub fn connect(name: &str, info: &'static InterfaceInfo) -> Result<IUnknown> {
+    crate::exports::query(&connect_object(name, info)?, info)
+}
+
+/// Leaves an error's words for [`text`], and returns its HRESULT.
+pub fn fail(error: Error) -> HRESULT {
+    leave(error)
+}
+
+/// What led to a failed HRESULT on this thread, in words.
+pub fn text(result: HRESULT) -> String {
+    words(result).to_string()
+}
+
+/// Sets how long calls of this thread may take from now on, and returns what it was.
+pub fn set_timeout(timeout: Duration) -> Duration {
+    crate::thread::set_timeout(timeout).unwrap_or(crate::DEFAULT_TIMEOUT)
+}
