@@ -175,6 +175,17 @@ impl Descriptor {
         &mut self.segments
     }
 
+    /// Makes this stretch of a region its only segment, for the next time it is posted.
+    pub(crate) fn point_to(&mut self, region: &Arc<Region>, offset: u64, length: u32) {
+        match self.segments.as_mut_slice() {
+            [segment] if Arc::ptr_eq(&segment.region, region) => (segment.offset, segment.length) = (offset, length),
+            _ => {
+                self.segments.clear();
+                self.segments.push(Segment { region: Arc::clone(region), offset, length });
+            }
+        }
+    }
+
     /// The peer's place, of an RDMA.
     pub fn remote(&self) -> Option<RemoteAddress> {
         self.remote

@@ -96,6 +96,11 @@ impl Sending {
         self.packets.is_empty()
     }
 
+    /// Whether packets are to be sent again.
+    pub(super) fn has_lost(&self) -> bool {
+        self.lost > 0
+    }
+
     pub(super) fn expires(&self) -> Option<u64> {
         self.expires
     }

@@ -37,6 +37,8 @@ pub(super) struct Queues {
     pub(super) completed: u64,
     // The length of the message that is being received, into the oldest receive descriptor.
     pub(super) message: Option<u32>,
+    // The completed receive that was looked at last and is to be posted again: see `ViCore::next_receive`.
+    pub(super) looked_at: Option<Box<Descriptor>>,
 }
 
 impl Queues {

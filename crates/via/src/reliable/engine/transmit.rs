@@ -28,6 +28,9 @@ impl Engine {
     /// Makes the next datagram that is to be sent now; its length. `None` when there is none: until something is posted, something
     /// comes, or [`Engine::due`]. `into` is as long as the link's largest datagram. What was made counts as sent.
     pub fn transmit(&mut self, now: u64, sink: &mut dyn Sink, into: &mut [u8]) -> Option<usize> {
+        if self.owes_nothing(now, sink.posted()) {
+            return None;
+        }
         match &mut self.phase {
             Phase::Opening(accept, repeat) => {
                 return repeat.is_due(now).then(|| {
@@ -44,6 +47,20 @@ impl Engine {
             }
         }
         self.control_packet(now, into)
+    }
+
+    /// Whether it is plain to see that there is no datagram to make: most of the times that one is asked for.
+    fn owes_nothing(&self, now: u64, posted: u64) -> bool {
+        let is_later = |due: Option<u64>| due.is_none_or(|due| now < due);
+        self.is_open()
+            && self.own.next >= posted
+            && !self.sending.has_lost()
+            && self.target.is_served()
+            && self.target.refused.is_none()
+            && self.probed.is_none()
+            && is_later(self.receiving.ack_due())
+            && is_later(self.path.due())
+            && now < self.alive.ping
     }
 
     /// The packets that tell the peer that the connection is over.
