@@ -112,6 +112,7 @@ impl ViCore {
             completed: 0,
             message: None,
             looked_at: None,
+            reached: None,
         };
         let core = Arc::new(Self {
             id,

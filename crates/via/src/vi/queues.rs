@@ -39,7 +39,13 @@ pub(super) struct Queues {
     pub(super) message: Option<u32>,
     // The completed receive that was looked at last and is to be posted again: see `ViCore::next_receive`.
     pub(super) looked_at: Option<Box<Descriptor>>,
+    // The region that the peer wrote to last, if it is small: most write to the same one again and again.
+    // Invariant: peers may write it, and it has the VI's tag.
+    pub(super) reached: Option<Arc<Region>>,
 }
+
+/// Bytes of the largest region that is kept beyond its registration, until another is written to.
+const REACHED_MAX: usize = 1 << 20;
 
 impl Queues {
     pub(super) fn line(&mut self, which: Queue) -> &mut Line {
@@ -97,7 +103,7 @@ impl Queues {
     }
 
     fn finish(&mut self, which: Queue, mut descriptor: Box<Descriptor>, status: Status, transferred: u32) {
-        descriptor.release();
+        descriptor.release_completed();
         descriptor.status = status;
         descriptor.transferred = transferred;
         let id = self.id;
@@ -147,6 +153,7 @@ impl Queues {
             self.finish(Queue::Send, descriptor, std::mem::replace(&mut status, Status::Flushed), 0);
         }
         self.message = None;
+        self.reached = None;
         while !self.receive.posted.is_empty() {
             self.complete_oldest_receive(Status::Flushed, 0, None);
         }
@@ -244,6 +251,20 @@ impl Sink for Queues {
         }
         let region = self.nic.remote(&self.tag, place, length, intent)?;
         if region.is_registered() { Ok(region) } else { Err(Refusal::Protection) }
+    }
+
+    fn write_remote(&mut self, place: RemoteAddress, bytes: &[u8]) -> Result<(), Refusal> {
+        let again = self.reached.as_ref().filter(|region| region.handle.get() == Some(&place.handle));
+        if let Some(region) = again
+            && region.is_registered()
+            && self.is_connected()
+        {
+            return region.memory.write(place.offset, bytes).ok_or(Refusal::Protection);
+        }
+        let region = self.remote(place, bytes.len() as u64, Intent::Write)?;
+        let written = region.memory.write(place.offset, bytes).ok_or(Refusal::Protection);
+        self.reached = Some(region).filter(|region| region.memory.len() <= REACHED_MAX);
+        written
     }
 
     fn broken(&mut self, status: Status, why: Ended) {

@@ -129,6 +129,7 @@ impl Mirror {
         self.post(|used| {
             let used = used.filter(|used| used.operation() == Operation::RdmaWrite);
             let mut descriptor = used.unwrap_or_else(|| Descriptor::rdma_write(remote));
+            descriptor.keep_claim();
             descriptor.set_remote(remote);
             descriptor.set_immediate(immediate);
             descriptor.point_to(&region.core, offset, length);

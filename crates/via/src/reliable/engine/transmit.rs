@@ -49,8 +49,9 @@ impl Engine {
         self.control_packet(now, into)
     }
 
-    /// Whether it is plain to see that there is no datagram to make: most of the times that one is asked for.
-    fn owes_nothing(&self, now: u64, posted: u64) -> bool {
+    /// Whether it is plain to see that there is no datagram to make and time demands nothing: most of the times that it is asked.
+    #[inline]
+    pub(in crate::reliable) fn owes_nothing(&self, now: u64, posted: u64) -> bool {
         let is_later = |due: Option<u64>| due.is_none_or(|due| now < due);
         self.is_open()
             && self.own.next >= posted
@@ -59,6 +60,7 @@ impl Engine {
             && self.target.refused.is_none()
             && self.probed.is_none()
             && is_later(self.receiving.ack_due())
+            && is_later(self.sending.expires())
             && is_later(self.path.due())
             && now < self.alive.ping
     }

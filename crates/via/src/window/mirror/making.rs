@@ -101,7 +101,8 @@ impl Half {
         let notes = nic.register(nic.memory((RECEIVES as usize + 2) * NOTE)?, &tag, Access::LOCAL)?;
         for number in 0..RECEIVES {
             let place = u64::from(number) * NOTE as u64;
-            let receive = Descriptor::receive().with_segment(&notes, place, NOTE as u32).with_context(place);
+            let mut receive = Descriptor::receive().with_segment(&notes, place, NOTE as u32).with_context(place);
+            receive.keep_claim();
             vi.receive.post(receive).map_err(|refused| unposted(refused.fault))?;
         }
         Ok(Self { nic: nic.clone(), vi, tag, image, notes })
