@@ -86,7 +86,9 @@ impl Queues {
         if descriptor.segments.len() > can.max_segments {
             return Err(PostFault::TooManySegments);
         }
+        let mut total = 0;
         for segment in &descriptor.segments {
+            total += u64::from(segment.length);
             if !Arc::ptr_eq(&segment.region.tag, &self.tag) || !segment.region.is_registered() {
                 return Err(PostFault::Protection);
             }
@@ -95,7 +97,7 @@ impl Queues {
             }
         }
         let most = if which == Queue::Send { u64::from(self.max_transfer) } else { u64::from(u32::MAX) };
-        if descriptor.total() > most {
+        if total > most {
             return Err(PostFault::TooLong);
         }
         let line = if which == Queue::Send { &self.send } else { &self.receive };
