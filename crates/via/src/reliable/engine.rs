@@ -318,17 +318,13 @@ impl Engine {
         // An old one, which others have overtaken.
         let Ok(ahead) = u64::try_from(ahead) else { return Some(()) };
         let ack = self.sending.first() + ahead;
-        self.sending.acknowledged(now, ack, header.sack)?;
-        while let Some(piece) = self.sending.pop_below(ack) {
-            match piece {
-                Piece::Own { index, is_last: true, .. } => {
-                    self.own.acknowledged = index + 1;
-                    self.settle(sink);
-                }
-                Piece::Answer { is_last: true, .. } => self.target.answered(),
-                _ => {}
-            }
-        }
+        let (own, target) = (&mut self.own, &mut self.target);
+        self.sending.acknowledged(now, ack, header.sack, |piece| match piece {
+            Piece::Own { index, is_last: true, .. } => own.acknowledged = index + 1,
+            Piece::Answer { is_last: true, .. } => target.answered(),
+            _ => {}
+        })?;
+        self.settle(sink);
         Some(())
     }
 
@@ -337,14 +333,15 @@ impl Engine {
         if !self.is_open() {
             return;
         }
-        while let index = sink.completed()
-            && index < self.own.acknowledged
+        let mut index = sink.completed();
+        while index < self.own.acknowledged
             && let Some(descriptor) = sink.sending(index)
             && (descriptor.operation() != Operation::RdmaRead || index < self.own.reads_done)
         {
             let total = descriptor.total() as u32;
             sink.complete(Status::Done, total);
             self.statistics.completions += 1;
+            index += 1;
         }
     }
 
