@@ -102,6 +102,7 @@ impl ViCore {
         let queues = Queues {
             id,
             nic: Arc::clone(&nic),
+            can: can.clone(),
             tag,
             reliability: attributes.reliability,
             state: State::Idle,

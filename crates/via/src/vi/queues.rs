@@ -6,7 +6,7 @@ use crate::completion::CqCore;
 use crate::descriptor::{Descriptor, Operation, RemoteAddress, Status};
 use crate::error::Ended;
 use crate::memory::{Region, Tag};
-use crate::nic::{NicCore, Reliability};
+use crate::nic::{Attributes, NicCore, Reliability};
 use crate::notice::Notice;
 use crate::spi::{Intent, Refusal, Sink};
 use std::collections::VecDeque;
@@ -26,6 +26,8 @@ pub(super) struct Line {
 pub(super) struct Queues {
     pub(super) id: ViId,
     pub(super) nic: Arc<NicCore>,
+    // What the provider can do, here since it is asked for each descriptor.
+    pub(super) can: Attributes,
     pub(super) tag: Arc<Tag>,
     pub(super) reliability: Reliability,
     pub(super) state: State,
@@ -65,7 +67,7 @@ impl Queues {
 
     /// Whether a descriptor may be posted.
     pub(super) fn check(&self, which: Queue, descriptor: &Descriptor) -> Result<(), PostFault> {
-        let can = self.nic.provider.attributes();
+        let can = &self.can;
         let operation = descriptor.operation;
         let fits = match which {
             Queue::Receive => operation == Operation::Receive,
