@@ -103,6 +103,7 @@ pub struct Descriptor {
     /// Whatever its owner wants to find it by.
     pub context: u64,
     claimed: bool,
+    keeps_claim: bool,
 }
 
 impl Descriptor {
@@ -116,6 +117,7 @@ impl Descriptor {
             transferred: 0,
             context: 0,
             claimed: false,
+            keeps_claim: false,
         })
     }
 
@@ -173,6 +175,18 @@ impl Descriptor {
     /// The data segments, for the next time it is posted.
     pub fn segments_mut(&mut self) -> &mut Vec<Segment> {
         &mut self.segments
+    }
+
+    /// Makes this stretch of a region its only segment, for the next time it is posted.
+    pub(crate) fn point_to(&mut self, region: &Arc<Region>, offset: u64, length: u32) {
+        match self.segments.as_mut_slice() {
+            [segment] if Arc::ptr_eq(&segment.region, region) => (segment.offset, segment.length) = (offset, length),
+            _ => {
+                self.release();
+                self.segments.clear();
+                self.segments.push(Segment { region: Arc::clone(region), offset, length });
+            }
+        }
     }
 
     /// The peer's place, of an RDMA.
@@ -273,10 +287,19 @@ impl Descriptor {
         (done == length).then_some(())
     }
 
+    /// From now on the regions are noted as pointed to for as long as the descriptor lives and does so, posted or not: for
+    /// descriptors that go round and regions that nobody takes the registration of back meanwhile.
+    pub(crate) fn keep_claim(&mut self) {
+        self.keeps_claim = true;
+    }
+
     /// Notes in the regions that a posted descriptor points to them. `false`, and nothing is noted, when the registration of one
     /// has ended.
     pub(crate) fn claim(&mut self) -> bool {
-        debug_assert!(!self.claimed);
+        debug_assert!(self.keeps_claim || !self.claimed);
+        if self.claimed {
+            return true;
+        }
         for (at, segment) in self.segments.iter().enumerate() {
             if !segment.region.hold.claim() {
                 self.segments[..at].iter().for_each(|segment| segment.region.hold.release());
@@ -287,8 +310,14 @@ impl Descriptor {
         true
     }
 
-    /// Ends what `claim` began.
-    pub(crate) fn release(&mut self) {
+    /// Ends what `claim` began, now that it is completed.
+    pub(crate) fn release_completed(&mut self) {
+        if !self.keeps_claim {
+            self.release();
+        }
+    }
+
+    fn release(&mut self) {
         if std::mem::take(&mut self.claimed) {
             self.segments.iter().for_each(|segment| segment.region.hold.release());
         }

@@ -312,6 +312,16 @@ pub trait Sink {
     /// [`Refusal::Protection`].
     fn remote(&self, place: RemoteAddress, length: u64, intent: Intent) -> Result<Arc<Region>, Refusal>;
 
+    /// Performs an RDMA write of the peer whose bytes have all come.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::Protection`]: nothing was written.
+    fn write_remote(&mut self, place: RemoteAddress, bytes: &[u8]) -> Result<(), Refusal> {
+        let region = self.remote(place, bytes.len() as u64, Intent::Write)?;
+        region.memory().write(place.offset, bytes).ok_or(Refusal::Protection)
+    }
+
     /// The connection is over. Descriptors that are left are flushed: the oldest of the send queue gets `status`. The port is still
     /// called, so that it can tell the peer once more; whatever it reports then is ignored.
     fn broken(&mut self, status: Status, why: Ended);

@@ -239,11 +239,6 @@ impl WorkQueue {
         self.core.done(self.which, Instant::now()).ok().flatten()
     }
 
-    /// The oldest completed descriptor, if there is one, without looking for news.
-    pub(crate) fn done_already(&mut self) -> Option<Box<Descriptor>> {
-        self.core.done_already(self.which)
-    }
-
     /// Waits for the next completed descriptor.
     ///
     /// # Errors

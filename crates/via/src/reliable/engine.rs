@@ -224,26 +224,10 @@ impl Engine {
     ///
     /// When it was dropped.
     pub fn handle(&mut self, now: u64, datagram: &[u8], sink: &mut dyn Sink) -> Result<(), Dropped> {
-        let taken = packet::parse(datagram).map_err(Dropped::Bad).and_then(|(header, body)| match body {
-            Body::Request { from, .. } if from == self.peer_id => {
-                if let Phase::Opening(_, repeat) = &mut self.phase {
-                    repeat.due = now;
-                }
-                Ok(())
-            }
-            _ if header.to != self.own_id => Err(Dropped::Stray),
-            Body::Request { .. } | Body::Reject { .. } => Err(Dropped::Stray),
-            // The confirmation got lost.
-            Body::Accept { from, .. } if from == self.peer_id => {
-                self.receiving.hurry(now);
-                Ok(())
-            }
-            Body::Accept { .. } => Err(Dropped::Stray),
-            body => {
-                self.of_peer(now, &header, body, datagram, sink);
-                Ok(())
-            }
-        });
+        let taken = match packet::parse(datagram) {
+            Ok((header, body)) => self.take(now, &header, &body, datagram, sink),
+            Err(bad) => Err(Dropped::Bad(bad)),
+        };
         match taken {
             Ok(()) => self.statistics.received += 1,
             Err(_) => self.statistics.dropped += 1,
@@ -251,8 +235,32 @@ impl Engine {
         taken
     }
 
+    fn take(
+        &mut self,
+        now: u64,
+        header: &Header,
+        body: &Body<'_>,
+        datagram: &[u8],
+        sink: &mut dyn Sink,
+    ) -> Result<(), Dropped> {
+        match body {
+            Body::Request { from, .. } if *from == self.peer_id => {
+                if let Phase::Opening(_, repeat) = &mut self.phase {
+                    repeat.due = now;
+                }
+            }
+            _ if header.to != self.own_id => return Err(Dropped::Stray),
+            Body::Request { .. } | Body::Reject { .. } => return Err(Dropped::Stray),
+            // The confirmation got lost.
+            Body::Accept { from, .. } if *from == self.peer_id => self.receiving.hurry(now),
+            Body::Accept { .. } => return Err(Dropped::Stray),
+            body => self.of_peer(now, header, body, datagram, sink),
+        }
+        Ok(())
+    }
+
     /// Something that only the peer can have sent.
-    fn of_peer(&mut self, now: u64, header: &Header, body: Body<'_>, datagram: &[u8], sink: &mut dyn Sink) {
+    fn of_peer(&mut self, now: u64, header: &Header, body: &Body<'_>, datagram: &[u8], sink: &mut dyn Sink) {
         self.alive.heard = now;
         self.alive.hinted = None;
         self.alive.ping = now + self.silence / 4;
@@ -282,18 +290,18 @@ impl Engine {
         self.alive.waiting = expects_more.then_some(now);
         match body {
             Body::Data(data, payload) if self.is_reliable => {
-                self.data(now, header.number, (&data, payload), datagram, sink);
+                self.data(now, header.number, (data, payload), datagram, sink);
             }
-            Body::Data(data, payload) => self.unreliable_data(header.number, &data, payload, sink),
+            Body::Data(data, payload) => self.unreliable_data(header.number, data, payload, sink),
             Body::Ping => self.receiving.hurry(now),
             Body::Probe => self.probed = u32::try_from(datagram.len()).ok(),
             Body::Probed { length } => {
-                if self.path.confirmed(now, length as usize) {
+                if self.path.confirmed(now, *length as usize) {
                     self.sending.packet_is(self.path.current());
                 }
             }
             Body::Close { reason } => {
-                let (status, why) = match reason {
+                let (status, why) = match *reason {
                     CLOSED_SILENT => (Status::ConnectionLost, Ended::Silent),
                     CLOSED_VIOLATION => (Status::ConnectionLost, Ended::Violation),
                     _ => (Status::Flushed, Ended::ByPeer),
@@ -310,17 +318,13 @@ impl Engine {
         // An old one, which others have overtaken.
         let Ok(ahead) = u64::try_from(ahead) else { return Some(()) };
         let ack = self.sending.first() + ahead;
-        self.sending.acknowledged(now, ack, header.sack)?;
-        while let Some(piece) = self.sending.pop_below(ack) {
-            match piece {
-                Piece::Own { index, is_last: true, .. } => {
-                    self.own.acknowledged = index + 1;
-                    self.settle(sink);
-                }
-                Piece::Answer { is_last: true, .. } => self.target.answered(),
-                _ => {}
-            }
-        }
+        let (own, target) = (&mut self.own, &mut self.target);
+        self.sending.acknowledged(now, ack, header.sack, |piece| match piece {
+            Piece::Own { index, is_last: true, .. } => own.acknowledged = index + 1,
+            Piece::Answer { is_last: true, .. } => target.answered(),
+            _ => {}
+        })?;
+        self.settle(sink);
         Some(())
     }
 
@@ -329,14 +333,15 @@ impl Engine {
         if !self.is_open() {
             return;
         }
-        while let index = sink.completed()
-            && index < self.own.acknowledged
+        let mut index = sink.completed();
+        while index < self.own.acknowledged
             && let Some(descriptor) = sink.sending(index)
             && (descriptor.operation() != Operation::RdmaRead || index < self.own.reads_done)
         {
             let total = descriptor.total() as u32;
             sink.complete(Status::Done, total);
             self.statistics.completions += 1;
+            index += 1;
         }
     }
 

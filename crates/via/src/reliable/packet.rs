@@ -327,6 +327,8 @@ fn put(into: &mut [u8], at: usize, bytes: &[u8]) {
 }
 
 fn put_header(into: &mut [u8], header: &Header, kind: u8, operation: u8, flags: u8) {
+    // Asked once whether it is long enough, instead of for each field.
+    let into = &mut into[..HEADER];
     put(into, 0, &[0, 0, 0, 0, VERSION, kind, operation, flags]);
     put(into, 8, &header.to.to_le_bytes());
     put(into, 16, &header.number.to_le_bytes());
@@ -347,14 +349,16 @@ pub(super) fn put_data(into: &mut [u8], header: &Header, data: &DataHeader) -> u
     let flag = |is_set, flag| if is_set { flag } else { 0 };
     let flags =
         flag(data.is_last, LAST) | flag(data.immediate.is_some(), IMMEDIATE) | flag(data.place.is_some(), PLACED);
-    put_header(into, header, DATA, data.action as u8, flags);
-    put(into, 36, &data.operation.to_le_bytes());
-    put(into, 40, &data.offset.to_le_bytes());
-    put(into, 44, &data.total.to_le_bytes());
-    put(into, 48, &data.immediate.unwrap_or(0).to_le_bytes());
+    let (fixed, rest) = into.split_at_mut(DATA_HEADER);
+    put_header(fixed, header, DATA, data.action as u8, flags);
+    put(fixed, 36, &data.operation.to_le_bytes());
+    put(fixed, 40, &data.offset.to_le_bytes());
+    put(fixed, 44, &data.total.to_le_bytes());
+    put(fixed, 48, &data.immediate.unwrap_or(0).to_le_bytes());
     if let Some(place) = &data.place {
-        put(into, DATA_HEADER, &place.handle.to_bytes());
-        put(into, DATA_HEADER + 16, &place.offset.to_le_bytes());
+        let room = &mut rest[..PLACE];
+        put(room, 0, &place.handle.to_bytes());
+        put(room, 16, &place.offset.to_le_bytes());
     }
     data.header_length()
 }

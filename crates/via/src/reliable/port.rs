@@ -148,6 +148,10 @@ impl<L: Link> Port for LinkPort<L> {
         if !came && now < self.rest.until && sink.posted() == self.rest.posted {
             return;
         }
+        if came && self.held.is_none() && self.engine.owes_nothing(now, sink.posted()) {
+            self.rest = Rest::NONE;
+            return;
+        }
         self.engine.tick(now, sink);
         self.send(now, sink);
         if !came && self.held.is_none() {

@@ -40,6 +40,34 @@ struct Packet {
     sent: u64,
 }
 
+/// What an acknowledgement brought: packets that nobody knew to have come.
+#[derive(Default)]
+struct News {
+    bytes: u64,
+    // Of the bytes, those that were in flight; of the packets, those that were taken for lost.
+    flew: u64,
+    lost: usize,
+    // The newest transmission, and when that was, of packets that were sent once; 0 where there is none.
+    transmission: u64,
+    sent: u64,
+}
+
+impl News {
+    fn come(&mut self, packet: &mut Packet) {
+        let length = u64::from(packet.length);
+        match packet.state {
+            State::Flying => self.flew += length,
+            State::Lost => self.lost += 1,
+            State::Come => return,
+        }
+        packet.state = State::Come;
+        self.bytes += length;
+        if !packet.is_again && self.transmission < packet.transmission {
+            (self.transmission, self.sent) = (packet.transmission, packet.sent);
+        }
+    }
+}
+
 /// The packets of one direction that are not acknowledged.
 #[derive(Debug)]
 pub(super) struct Sending {
@@ -94,6 +122,11 @@ impl Sending {
 
     pub(super) fn is_idle(&self) -> bool {
         self.packets.is_empty()
+    }
+
+    /// Whether packets are to be sent again.
+    pub(super) fn has_lost(&self) -> bool {
+        self.lost > 0
     }
 
     pub(super) fn expires(&self) -> Option<u64> {
@@ -163,8 +196,9 @@ impl Sending {
         self.expires.get_or_insert_with(|| now + self.trip.timeout());
     }
 
-    /// The peer has all packets before `ack`, and those that `sack` tells. `None` when it claims what was never sent.
-    pub(super) fn acknowledged(&mut self, now: u64, ack: u64, sack: u64) -> Option<()> {
+    /// The peer has all packets before `ack`, which are forgotten and told to `each`, and those that `sack` tells. `None` when it claims
+    /// what was never sent.
+    pub(super) fn acknowledged(&mut self, now: u64, ack: u64, sack: u64, mut each: impl FnMut(Piece)) -> Option<()> {
         let beyond = 64 - u64::from(sack.leading_zeros());
         if ack > self.next() || (beyond > 0 && ack + beyond >= self.next()) {
             return None;
@@ -173,38 +207,39 @@ impl Sending {
             return Some(());
         }
         let was_full = 2 * self.flying >= self.congestion.window();
-        let (mut bytes, mut newest) = (0, None::<(u64, u64)>);
-        let touched = ((ack + 1 + beyond).min(self.next()) - self.first) as usize;
-        for (number, packet) in (self.first..).zip(self.packets.iter_mut().take(touched)) {
-            let has_come = number < ack || (number > ack && (sack >> (number - ack - 1)) & 1 == 1);
-            if !has_come || packet.state == State::Come {
-                continue;
-            }
-            match packet.state {
-                State::Flying => self.flying -= u64::from(packet.length),
-                _ => self.lost -= 1,
-            }
-            packet.state = State::Come;
-            bytes += u64::from(packet.length);
-            if !packet.is_again && newest.is_none_or(|(transmission, _)| transmission < packet.transmission) {
-                newest = Some((packet.transmission, packet.sent));
+        let mut news = News::default();
+        while self.first < ack
+            && let Some(mut packet) = self.packets.pop_front()
+        {
+            self.first += 1;
+            self.occupied -= u64::from(packet.length) + OVERHEAD;
+            news.come(&mut packet);
+            each(packet.piece);
+        }
+        if sack != 0 {
+            for (at, packet) in self.packets.iter_mut().skip(1).take(64).enumerate() {
+                if (sack >> at) & 1 == 1 {
+                    news.come(packet);
+                }
             }
         }
-        if let Some((transmission, sent)) = newest {
-            self.newest_come = self.newest_come.max(transmission);
-            self.trip.sample(now.saturating_sub(sent));
+        self.flying -= news.flew;
+        self.lost -= news.lost;
+        if news.transmission > 0 {
+            self.newest_come = self.newest_come.max(news.transmission);
+            self.trip.sample(now.saturating_sub(news.sent));
         }
-        if bytes > 0 {
+        if news.bytes > 0 {
             self.trip.answered();
             if was_full && self.lost == 0 {
-                self.congestion.acknowledged(bytes);
+                self.congestion.acknowledged(news.bytes);
             }
         }
         if sack != 0 {
             self.find_losses();
         }
         // Only news put it off (RFC 6298, 5.3): two ends that repeat themselves to each other would never find out what got lost.
-        if bytes > 0 || self.flying == 0 {
+        if news.bytes > 0 || self.flying == 0 {
             self.expires = (self.flying > 0).then(|| now + self.trip.timeout());
         }
         Some(())
@@ -225,18 +260,6 @@ impl Sending {
             self.congestion.lost();
             self.reduced_at = self.transmissions;
         }
-    }
-
-    /// Forgets the oldest packet if its number is below `ack`, and says what it was.
-    pub(super) fn pop_below(&mut self, ack: u64) -> Option<Piece> {
-        if self.first >= ack {
-            return None;
-        }
-        let packet = self.packets.pop_front()?;
-        debug_assert_eq!(packet.state, State::Come);
-        self.first += 1;
-        self.occupied -= u64::from(packet.length) + OVERHEAD;
-        Some(packet.piece)
     }
 
     /// Takes everything in flight for lost, if it is time to.

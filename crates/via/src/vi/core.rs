@@ -102,6 +102,7 @@ impl ViCore {
         let queues = Queues {
             id,
             nic: Arc::clone(&nic),
+            can: can.clone(),
             tag,
             reliability: attributes.reliability,
             state: State::Idle,
@@ -111,6 +112,8 @@ impl ViCore {
             posted: 0,
             completed: 0,
             message: None,
+            looked_at: None,
+            reached: None,
         };
         let core = Arc::new(Self {
             id,
@@ -210,10 +213,6 @@ impl ViCore {
         self.lock().queues.line(which).notice.ring();
     }
 
-    pub(super) fn done_already(&self, which: Queue) -> Option<Box<Descriptor>> {
-        self.lock().queues.line(which).done.pop_front()
-    }
-
     pub(crate) fn disconnect(&self) {
         let mut inner = self.lock();
         for queue in inner.queues.completion_queues() {
@@ -234,8 +233,20 @@ impl ViCore {
     }
 
     pub(super) fn post(&self, which: Queue, descriptor: Box<Descriptor>) -> Result<(), PostError> {
+        self.post_locked(&mut self.lock(), which, descriptor)
+    }
+
+    /// Posts to the send queue what `prepare` makes, of the oldest completed descriptor of that queue where there is one.
+    pub(crate) fn post_again(
+        &self,
+        prepare: impl FnOnce(Option<Box<Descriptor>>) -> Box<Descriptor>,
+    ) -> Result<(), PostError> {
         let mut inner = self.lock();
-        let inner = &mut *inner;
+        let descriptor = prepare(inner.queues.send.done.pop_front());
+        self.post_locked(&mut inner, Queue::Send, descriptor)
+    }
+
+    fn post_locked(&self, inner: &mut Inner, which: Queue, descriptor: Box<Descriptor>) -> Result<(), PostError> {
         if let Err(fault) = inner.queues.check(which, &descriptor) {
             return Err(PostError { descriptor, fault });
         }
@@ -254,6 +265,26 @@ impl ViCore {
             }
         }
         Ok(())
+    }
+
+    /// Has `look` look at the next completed receive, if there is one, with the VI locked. The descriptor is posted again by the next
+    /// such call: what `look` found is dealt with first.
+    pub(crate) fn next_receive<R>(
+        &self,
+        now: Instant,
+        look: impl FnOnce(&Descriptor) -> R,
+    ) -> Result<Option<R>, PostFault> {
+        let mut inner = self.lock();
+        if let Some(used) = inner.queues.looked_at.take() {
+            self.post_locked(&mut inner, Queue::Receive, used).map_err(|refused| refused.fault)?;
+        }
+        if inner.queues.receive.done.is_empty() {
+            self.relieve(&mut inner);
+            inner.progress(now);
+        }
+        let queues = &mut inner.queues;
+        queues.looked_at = queues.receive.done.pop_front();
+        Ok(queues.looked_at.as_deref().map(look))
     }
 
     /// The oldest completed descriptor of a queue. An error: there is none, and there will be none, since the connection is over.

@@ -6,7 +6,7 @@ use crate::completion::CqCore;
 use crate::descriptor::{Descriptor, Operation, RemoteAddress, Status};
 use crate::error::Ended;
 use crate::memory::{Region, Tag};
-use crate::nic::{NicCore, Reliability};
+use crate::nic::{Attributes, NicCore, Reliability};
 use crate::notice::Notice;
 use crate::spi::{Intent, Refusal, Sink};
 use std::collections::VecDeque;
@@ -26,6 +26,8 @@ pub(super) struct Line {
 pub(super) struct Queues {
     pub(super) id: ViId,
     pub(super) nic: Arc<NicCore>,
+    // What the provider can do, here since it is asked for each descriptor.
+    pub(super) can: Attributes,
     pub(super) tag: Arc<Tag>,
     pub(super) reliability: Reliability,
     pub(super) state: State,
@@ -37,7 +39,15 @@ pub(super) struct Queues {
     pub(super) completed: u64,
     // The length of the message that is being received, into the oldest receive descriptor.
     pub(super) message: Option<u32>,
+    // The completed receive that was looked at last and is to be posted again: see `ViCore::next_receive`.
+    pub(super) looked_at: Option<Box<Descriptor>>,
+    // The region that the peer wrote to last, if it is small: most write to the same one again and again.
+    // Invariant: peers may write it, and it has the VI's tag.
+    pub(super) reached: Option<Arc<Region>>,
 }
+
+/// Bytes of the largest region that is kept beyond its registration, until another is written to.
+const REACHED_MAX: usize = 1 << 20;
 
 impl Queues {
     pub(super) fn line(&mut self, which: Queue) -> &mut Line {
@@ -57,7 +67,7 @@ impl Queues {
 
     /// Whether a descriptor may be posted.
     pub(super) fn check(&self, which: Queue, descriptor: &Descriptor) -> Result<(), PostFault> {
-        let can = self.nic.provider.attributes();
+        let can = &self.can;
         let operation = descriptor.operation;
         let fits = match which {
             Queue::Receive => operation == Operation::Receive,
@@ -78,7 +88,9 @@ impl Queues {
         if descriptor.segments.len() > can.max_segments {
             return Err(PostFault::TooManySegments);
         }
+        let mut total = 0;
         for segment in &descriptor.segments {
+            total += u64::from(segment.length);
             if !Arc::ptr_eq(&segment.region.tag, &self.tag) || !segment.region.is_registered() {
                 return Err(PostFault::Protection);
             }
@@ -87,7 +99,7 @@ impl Queues {
             }
         }
         let most = if which == Queue::Send { u64::from(self.max_transfer) } else { u64::from(u32::MAX) };
-        if descriptor.total() > most {
+        if total > most {
             return Err(PostFault::TooLong);
         }
         let line = if which == Queue::Send { &self.send } else { &self.receive };
@@ -95,7 +107,7 @@ impl Queues {
     }
 
     fn finish(&mut self, which: Queue, mut descriptor: Box<Descriptor>, status: Status, transferred: u32) {
-        descriptor.release();
+        descriptor.release_completed();
         descriptor.status = status;
         descriptor.transferred = transferred;
         let id = self.id;
@@ -145,6 +157,7 @@ impl Queues {
             self.finish(Queue::Send, descriptor, std::mem::replace(&mut status, Status::Flushed), 0);
         }
         self.message = None;
+        self.reached = None;
         while !self.receive.posted.is_empty() {
             self.complete_oldest_receive(Status::Flushed, 0, None);
         }
@@ -242,6 +255,20 @@ impl Sink for Queues {
         }
         let region = self.nic.remote(&self.tag, place, length, intent)?;
         if region.is_registered() { Ok(region) } else { Err(Refusal::Protection) }
+    }
+
+    fn write_remote(&mut self, place: RemoteAddress, bytes: &[u8]) -> Result<(), Refusal> {
+        let again = self.reached.as_ref().filter(|region| region.handle.get() == Some(&place.handle));
+        if let Some(region) = again
+            && region.is_registered()
+            && self.is_connected()
+        {
+            return region.memory.write(place.offset, bytes).ok_or(Refusal::Protection);
+        }
+        let region = self.remote(place, bytes.len() as u64, Intent::Write)?;
+        let written = region.memory.write(place.offset, bytes).ok_or(Refusal::Protection);
+        self.reached = Some(region).filter(|region| region.memory.len() <= REACHED_MAX);
+        written
     }
 
     fn broken(&mut self, status: Status, why: Ended) {

@@ -12,16 +12,15 @@ mod making;
 pub use making::{accept, connect};
 
 use super::{Carrier, Mapping, Peer, Wire};
-use crate::descriptor::{Descriptor, RemoteAddress, Segment};
+use crate::descriptor::{Descriptor, RemoteAddress};
 use crate::layout::{self, AREA, CONSUMED, SLOT_COUNT, SLOT_FRAME, SLOT_SIZE, slot_offset};
 use crate::vi::{Ending, Queue, State, ViCore};
 use crate::{
-    Access, Deadline, Ended, Error, MemoryHandle, MemoryRegion, Nic, Operation, PostFault, ProtectionTag, Region,
-    Violation, WorkQueue,
+    Access, Deadline, Ended, Error, MemoryHandle, MemoryRegion, Nic, Operation, PostFault, ProtectionTag, Violation,
 };
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Bytes of a message about areas.
 const NOTE: usize = 32;
@@ -49,8 +48,16 @@ struct Mirror {
     max_transfer: u32,
     // How often the waiting thread was woken for something else than a message.
     rings: AtomicU32,
-    sender: Mutex<Sender>,
-    receiver: Mutex<Receiver>,
+    // The own segment, and what the peer calls its image of it.
+    segment: MemoryRegion,
+    their_image: MemoryHandle,
+    // What the peer writes, and the number of the message that it is to write next: stored with the VI locked.
+    image: MemoryRegion,
+    next: AtomicU32,
+    // The places behind those of the receives are for messages that are sent.
+    notes: MemoryRegion,
+    send_place: Mutex<SendPlace>,
+    areas: Mutex<Areas>,
     core: Arc<ViCore>,
     _ending: Ending,
 }
@@ -64,134 +71,28 @@ struct SendPlace {
     handle: MemoryHandle,
 }
 
-#[derive(Debug)]
-struct Sender {
-    queue: WorkQueue,
-    // Descriptors that have been used, all of them RDMA writes.
-    #[expect(clippy::vec_box, reason = "descriptors are posted by their boxes")]
-    spare: Vec<Box<Descriptor>>,
-    // How many of them there are, those that are posted or completed included.
-    made: u32,
-    segment: MemoryRegion,
-    image: MemoryHandle,
-    area: SendPlace,
-    // The place behind those of the receives is for messages that are sent.
-    notes: Arc<Region>,
-}
-
-#[derive(Debug)]
-struct Receiver {
-    queue: WorkQueue,
-    // The receive that was taken last. It is posted again when the next message is waited for: the answer goes out first.
-    used: Option<Box<Descriptor>>,
-    next: u32,
-    image: MemoryRegion,
-    notes: MemoryRegion,
+/// What was agreed on about areas.
+#[derive(Debug, Default)]
+struct Areas {
     // The peer's current area, where that is not area 0, and the one that it asked for last.
-    area: Option<MemoryRegion>,
+    current: Option<MemoryRegion>,
     pending: Option<(u32, MemoryRegion)>,
     // What the peer gave last.
     given: Option<(u32, MemoryHandle)>,
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+/// What a receive descriptor brought.
+enum Came {
+    /// A message, which is in its slot now.
+    Slot,
+    /// A message about areas.
+    Note([u8; NOTE]),
+    /// The descriptor itself, as the connection is over.
+    Nothing,
 }
 
-impl Sender {
-    /// Keeps a used descriptor for the next RDMA write.
-    fn keep(&mut self, used: Box<Descriptor>) {
-        if used.operation() == Operation::RdmaWrite {
-            self.spare.push(used);
-        }
-    }
-
-    /// Posts an RDMA write of a stretch of a region to the same stretch of the peer's.
-    fn write(
-        &mut self,
-        region: &Arc<Region>,
-        (offset, length): (u64, u32),
-        handle: MemoryHandle,
-        immediate: Option<u32>,
-    ) -> Result<(), Error> {
-        let remote = RemoteAddress { handle, offset };
-        let mut descriptor = self.spare.pop().unwrap_or_else(|| {
-            self.made += 1;
-            Descriptor::rdma_write(remote)
-        });
-        descriptor.set_remote(remote);
-        descriptor.set_immediate(immediate);
-        descriptor.segments_mut().clear();
-        descriptor.segments_mut().push(Segment { region: Arc::clone(region), offset, length });
-        self.post(descriptor)?;
-        if self.spare.is_empty() && self.made >= SLOT_COUNT {
-            // Now that the message is on its way.
-            while let Some(used) = self.queue.done_already() {
-                self.keep(used);
-            }
-        }
-        Ok(())
-    }
-
-    /// Posts, and waits while the queue is full.
-    fn post(&mut self, mut descriptor: Box<Descriptor>) -> Result<(), Error> {
-        let deadline = Deadline::Within(PATIENCE).start();
-        loop {
-            match self.queue.post(descriptor) {
-                Ok(()) => return Ok(()),
-                Err(refused) if refused.fault == PostFault::QueueFull => {
-                    if deadline.is_over() {
-                        return Err(Error::TimedOut);
-                    }
-                    descriptor = refused.descriptor;
-                    if let Some(used) = self.queue.done() {
-                        self.keep(used);
-                    }
-                }
-                Err(refused) => return Err(unposted(refused.fault)),
-            }
-        }
-    }
-
-    /// Sends the message in a slot of the own segment.
-    fn carry(&mut self, wire: &Wire, slot: usize, max_transfer: u32) -> Result<(), Error> {
-        let word = |at: usize| wire.own.word(slot + at).load(Ordering::Relaxed);
-        let (sequence, mut length) = (word(0), word(4) >> 24);
-        if length == u32::from(layout::IN_AREA) {
-            let [number, offset, bytes] = [0, 4, 8].map(|at| word(SLOT_FRAME + at));
-            debug_assert_eq!(number, self.area.number);
-            let (region, base) = match &self.area.region {
-                Some(region) => (Arc::clone(&region.core), 0),
-                None => (Arc::clone(&self.segment.core), AREA as u64),
-            };
-            let handle = self.area.handle;
-            let mut at = 0;
-            while at < bytes {
-                let part = (bytes - at).min(max_transfer);
-                self.write(&region, (base + u64::from(offset) + u64::from(at), part), handle, None)?;
-                at += part;
-            }
-            length = 12;
-        }
-        let (region, image) = (Arc::clone(&self.segment.core), self.image);
-        self.write(&region, (slot as u64, SLOT_FRAME as u32 + length), image, Some(sequence))
-    }
-
-    /// Sends a message about areas.
-    fn tell(&mut self, what: u32, number: u32, bytes: u64, handle: MemoryHandle) -> Result<(), Error> {
-        let mut note = [0; NOTE];
-        note[0..4].copy_from_slice(&what.to_le_bytes());
-        note[4..8].copy_from_slice(&number.to_le_bytes());
-        note[8..16].copy_from_slice(&bytes.to_le_bytes());
-        note[16..].copy_from_slice(&handle.to_bytes());
-        // The last one was answered, or was an answer to what the peer has asked since: it is sent by now.
-        let place = u64::from(RECEIVES) * NOTE as u64;
-        let written = self.notes.memory.write(place, &note);
-        debug_assert!(written.is_some());
-        let mut descriptor = Descriptor::send();
-        descriptor.segments_mut().push(Segment { region: Arc::clone(&self.notes), offset: place, length: NOTE as u32 });
-        self.post(descriptor)
-    }
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Mirror {
@@ -199,75 +100,144 @@ impl Mirror {
         Error::Disconnected { peer: self.peer.clone(), why }
     }
 
-    /// Takes what a receive descriptor says.
-    fn take(&self, receiver: &mut Receiver, wire: &Wire, descriptor: &Descriptor) -> Result<(), Error> {
-        if !descriptor.status().is_done() {
-            return Err(match self.core.state() {
-                State::Broken(why) => self.ended(why),
-                _ => self.ended(Ended::ByPeer),
-            });
-        }
-        match descriptor.immediate() {
-            Some(sequence) => receiver.take_slot(wire, sequence),
-            None => self.take_note(receiver, descriptor),
-        }
-    }
-
-    fn take_note(&self, receiver: &mut Receiver, descriptor: &Descriptor) -> Result<(), Error> {
-        let mut note = [0; NOTE];
-        let read = receiver.notes.memory().read(descriptor.context, &mut note);
-        let word = |at: usize| u32::from_le_bytes([note[at], note[at + 1], note[at + 2], note[at + 3]]);
-        let (what, number) = (word(0), word(4));
-        let bytes = usize::try_from(u64::from(word(8)) | u64::from(word(12)) << 32).unwrap_or(usize::MAX);
-        let is_whole = read.is_some() && descriptor.length() == NOTE as u32;
-        match what {
-            WANTED if is_whole => {
-                if bytes == 0 || bytes > self.area_max {
-                    return Err(Error::TooLong { length: bytes as u64, limit: self.area_max as u64 });
+    /// Posts what `prepare` makes, of a used descriptor where there is one, and waits while the queue is full.
+    fn post(&self, prepare: impl Fn(Option<Box<Descriptor>>) -> Box<Descriptor>) -> Result<(), Error> {
+        let mut deadline = None;
+        loop {
+            match self.core.post_again(&prepare) {
+                Ok(()) => return Ok(()),
+                Err(refused) if refused.fault == PostFault::QueueFull => {
+                    if deadline.get_or_insert_with(|| Deadline::Within(PATIENCE).start()).is_over() {
+                        return Err(Error::TimedOut);
+                    }
+                    self.core.progress(Instant::now());
                 }
-                let region = self.nic.register(self.nic.memory(bytes)?, &self.tag, Access::WRITE)?;
-                let handle = region.handle();
-                receiver.pending = Some((number, region));
-                lock(&self.sender).tell(GIVEN, number, bytes as u64, handle)
+                Err(refused) => return Err(unposted(refused.fault)),
             }
-            GIVEN if is_whole => {
-                let mut handle = [0; 16];
-                handle.copy_from_slice(&note[16..]);
-                receiver.given = Some((number, MemoryHandle::from_bytes(handle)));
-                Ok(())
-            }
-            _ => Err(Violation::BadKind(what as u8).into()),
         }
     }
-}
 
-impl Receiver {
-    /// Posts the receive that was taken last.
-    fn post_again(&mut self) -> Result<(), Error> {
-        match self.used.take() {
-            Some(used) => self.queue.post(used).map_err(|refused| unposted(refused.fault)),
-            None => Ok(()),
+    /// Posts an RDMA write of a stretch of a region to the same stretch of the peer's.
+    fn write(
+        &self,
+        region: &MemoryRegion,
+        (offset, length): (u64, u32),
+        handle: MemoryHandle,
+        immediate: Option<u32>,
+    ) -> Result<(), Error> {
+        let remote = RemoteAddress { handle, offset };
+        self.post(|used| {
+            let used = used.filter(|used| used.operation() == Operation::RdmaWrite);
+            let mut descriptor = used.unwrap_or_else(|| Descriptor::rdma_write(remote));
+            descriptor.keep_claim();
+            descriptor.set_remote(remote);
+            descriptor.set_immediate(immediate);
+            descriptor.point_to(&region.core, offset, length);
+            descriptor
+        })
+    }
+
+    /// Sends the frame that lies in an area, as the slot says.
+    fn write_frame(&self, [number, offset, bytes]: [u32; 3]) -> Result<(), Error> {
+        let place = lock(&self.send_place);
+        debug_assert_eq!(number, place.number);
+        let (region, base) = match &place.region {
+            Some(region) => (region, 0),
+            None => (&self.segment, AREA as u64),
+        };
+        let mut at = 0;
+        while at < bytes {
+            let part = (bytes - at).min(self.max_transfer);
+            self.write(region, (base + u64::from(offset) + u64::from(at), part), place.handle, None)?;
+            at += part;
         }
+        Ok(())
+    }
+
+    /// Sends the message in a slot of the own segment.
+    fn write_slot(&self, wire: &Wire, slot: usize) -> Result<(), Error> {
+        let word = |at: usize| wire.own.word(slot + at).load(Ordering::Relaxed);
+        let (sequence, mut length) = (word(0), word(4) >> 24);
+        if length == u32::from(layout::IN_AREA) {
+            self.write_frame([0, 4, 8].map(|at| word(SLOT_FRAME + at)))?;
+            length = 12;
+        }
+        self.write(&self.segment, (slot as u64, SLOT_FRAME as u32 + length), self.their_image, Some(sequence))
+    }
+
+    /// Sends a message about areas.
+    fn tell(&self, what: u32, number: u32, bytes: u64, handle: MemoryHandle) -> Result<(), Error> {
+        let mut note = [0; NOTE];
+        note[0..4].copy_from_slice(&what.to_le_bytes());
+        note[4..8].copy_from_slice(&number.to_le_bytes());
+        note[8..16].copy_from_slice(&bytes.to_le_bytes());
+        note[16..].copy_from_slice(&handle.to_bytes());
+        // The last one of its kind was answered, or was an answer to what the peer has asked since: it has come by now.
+        let place = u64::from(RECEIVES + what - WANTED) * NOTE as u64;
+        let written = self.notes.memory().write(place, &note);
+        debug_assert!(written.is_some());
+        self.post(|_| Descriptor::send().with_segment(&self.notes, place, NOTE as u32))
+    }
+
+    /// Takes what a receive descriptor says, with the VI locked.
+    fn take(&self, wire: &Wire, receive: &Descriptor) -> Result<Came, Error> {
+        if !receive.status().is_done() {
+            return Ok(Came::Nothing);
+        }
+        if let Some(sequence) = receive.immediate() {
+            return self.take_slot(wire, sequence);
+        }
+        let mut note = [0; NOTE];
+        let read = self.notes.memory().read(receive.context, &mut note);
+        if read.is_none() || receive.length() != NOTE as u32 {
+            return Err(Violation::BadKind(note[0]).into());
+        }
+        Ok(Came::Note(note))
     }
 
     /// Copies a slot from where the peer writes to where only this side does.
-    fn take_slot(&mut self, wire: &Wire, sequence: u32) -> Result<(), Error> {
+    fn take_slot(&self, wire: &Wire, sequence: u32) -> Result<Came, Error> {
         let mut slot = [0; SLOT_SIZE];
         let offset = slot_offset(sequence);
         let read = self.image.memory().read(offset as u64, &mut slot);
         let (words, _) = slot.as_chunks::<8>();
         let first = u64::from_le_bytes(words[0]);
-        if sequence != self.next || first as u32 != sequence || read.is_none() {
+        if sequence != self.next.load(Ordering::Relaxed) || first as u32 != sequence || read.is_none() {
             return Err(Violation::BadSequence(sequence).into());
         }
-        self.next = self.next.wrapping_add(1);
+        self.next.store(sequence.wrapping_add(1), Ordering::Relaxed);
         // As many as the frame has; what the length says that is no length is found out behind.
         let used = (SLOT_FRAME + (first >> 56) as usize).min(SLOT_SIZE).div_ceil(8);
         // The first word last: with it the message is there.
         for (at, bytes) in words[..used].iter().enumerate().rev() {
             wire.peer.word64(offset + at * 8).store(u64::from_le_bytes(*bytes), Ordering::Release);
         }
-        Ok(())
+        Ok(Came::Slot)
+    }
+
+    /// Does what a message about areas asks for.
+    fn take_note(&self, note: &[u8; NOTE]) -> Result<(), Error> {
+        let word = |at: usize| u32::from_le_bytes([note[at], note[at + 1], note[at + 2], note[at + 3]]);
+        let (what, number) = (word(0), word(4));
+        let bytes = usize::try_from(u64::from(word(8)) | u64::from(word(12)) << 32).unwrap_or(usize::MAX);
+        match what {
+            WANTED => {
+                if bytes == 0 || bytes > self.area_max {
+                    return Err(Error::TooLong { length: bytes as u64, limit: self.area_max as u64 });
+                }
+                let region = self.nic.register(self.nic.memory(bytes)?, &self.tag, Access::WRITE)?;
+                let handle = region.handle();
+                lock(&self.areas).pending = Some((number, region));
+                self.tell(GIVEN, number, bytes as u64, handle)
+            }
+            GIVEN => {
+                let mut handle = [0; 16];
+                handle.copy_from_slice(&note[16..]);
+                lock(&self.areas).given = Some((number, MemoryHandle::from_bytes(handle)));
+                Ok(())
+            }
+            _ => Err(Violation::BadKind(what as u8).into()),
+        }
     }
 }
 
@@ -277,34 +247,34 @@ impl Carrier for Mirror {
     }
 
     fn carry(&self, wire: &Wire, slot: usize) {
-        if lock(&self.sender).carry(wire, slot, self.max_transfer).is_err() {
+        if self.write_slot(wire, slot).is_err() {
             wire.close();
         }
     }
 
     fn carry_credit(&self, wire: &Wire) {
-        let mut sender = lock(&self.sender);
-        let (segment, image) = (Arc::clone(&sender.segment.core), sender.image);
-        if sender.write(&segment, (CONSUMED as u64, 4), image, None).is_err() {
+        if self.write(&self.segment, (CONSUMED as u64, 4), self.their_image, None).is_err() {
             wire.close();
         }
     }
 
     fn fetch(&self, wire: &Wire) -> Result<(), Error> {
-        let mut receiver = lock(&self.receiver);
-        receiver.post_again()?;
         // One at a time: whoever has no use for it fetches again.
-        if let Some(descriptor) = receiver.queue.done() {
-            self.take(&mut receiver, wire, &descriptor)?;
-            receiver.used = Some(descriptor);
+        let came = self.core.next_receive(Instant::now(), |receive| self.take(wire, receive));
+        match came.map_err(unposted)?.transpose()? {
+            None | Some(Came::Slot) => Ok(()),
+            Some(Came::Note(note)) => self.take_note(&note),
+            Some(Came::Nothing) => {
+                self.check()?;
+                Err(self.ended(Ended::ByPeer))
+            }
         }
-        Ok(())
     }
 
     fn fetch_credit(&self, wire: &Wire) -> Result<(), Error> {
         self.fetch(wire)?;
         let mut credit = [0; 4];
-        if lock(&self.receiver).image.memory().read(CONSUMED as u64, &mut credit).is_some() {
+        if self.image.memory().read(CONSUMED as u64, &mut credit).is_some() {
             wire.peer.word(CONSUMED).store(u32::from_le_bytes(credit), Ordering::Release);
         }
         Ok(())
@@ -330,11 +300,11 @@ impl Carrier for Mirror {
 
     fn make_area(&self, wire: &Wire, number: u32, length: usize) -> Result<Mapping, Error> {
         let region = self.nic.register(self.nic.memory(length)?, &self.tag, Access::LOCAL)?;
-        lock(&self.sender).tell(WANTED, number, length as u64, MemoryHandle([0; 2]))?;
+        self.tell(WANTED, number, length as u64, MemoryHandle([0; 2]))?;
         let deadline = Deadline::Within(PATIENCE).start();
         let handle = loop {
             self.fetch(wire)?;
-            match lock(&self.receiver).given.take() {
+            match lock(&self.areas).given.take() {
                 Some((given, handle)) if given == number => break handle,
                 Some((given, _)) => return Err(Violation::UnknownArea(given).into()),
                 None => {}
@@ -347,17 +317,17 @@ impl Carrier for Mirror {
         };
         // SAFETY: the sender keeps the region until the next one takes its place, and the mapping goes with it.
         let mapping = unsafe { Mapping::of(region.memory()) };
-        lock(&self.sender).area = SendPlace { number, region: Some(region), handle };
+        *lock(&self.send_place) = SendPlace { number, region: Some(region), handle };
         Ok(mapping)
     }
 
     fn take_area(&self, number: u32, _: usize) -> Result<Mapping, Error> {
-        let mut receiver = lock(&self.receiver);
-        let pending = receiver.pending.take().filter(|(pending, _)| *pending == number);
+        let mut areas = lock(&self.areas);
+        let pending = areas.pending.take().filter(|(pending, _)| *pending == number);
         let (_, region) = pending.ok_or(Violation::UnknownArea(number))?;
         // SAFETY: the receiver keeps the region until the next one takes its place, and the mapping goes with it.
         let mapping = unsafe { Mapping::of(region.memory()) };
-        receiver.area = Some(region);
+        areas.current = Some(region);
         Ok(mapping)
     }
 

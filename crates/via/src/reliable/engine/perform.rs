@@ -115,6 +115,29 @@ impl Engine {
     }
 
     fn part(&mut self, data: &DataHeader, payload: &[u8], sink: &mut dyn Sink) -> Result<(), Fault> {
+        match data.place {
+            Some(place) if data.is_last => {
+                self.begin(data)?;
+                sink.write_remote(place, payload)?;
+            }
+            _ => self.one_of_parts(data, payload, sink)?,
+        }
+        if !data.is_last {
+            return Ok(());
+        }
+        if data.action == Action::Send {
+            sink.end_message(data.immediate);
+        } else if data.immediate.is_some() {
+            sink.complete_receive(Operation::RdmaWrite, data.total, data.immediate)?;
+        } else {
+            return Ok(());
+        }
+        self.statistics.completions += 1;
+        Ok(())
+    }
+
+    /// A part of a message, or of an RDMA write of several parts.
+    fn one_of_parts(&mut self, data: &DataHeader, payload: &[u8], sink: &mut dyn Sink) -> Result<(), Fault> {
         if data.offset == 0 {
             self.begin(data)?;
             let write = match data.place {
@@ -146,18 +169,9 @@ impl Engine {
         }
         // Both are lengths of the same message.
         part.came += payload.len() as u32;
-        if !data.is_last {
-            return Ok(());
+        if data.is_last {
+            self.target.current = None;
         }
-        self.target.current = None;
-        if !is_write {
-            sink.end_message(data.immediate);
-        } else if data.immediate.is_some() {
-            sink.complete_receive(Operation::RdmaWrite, data.total, data.immediate)?;
-        } else {
-            return Ok(());
-        }
-        self.statistics.completions += 1;
         Ok(())
     }
 

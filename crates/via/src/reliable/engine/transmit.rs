@@ -1,7 +1,7 @@
 //! Making the packets that are to be sent now.
 
 use super::{Engine, Phase, READS_MAX};
-use crate::descriptor::{Operation, Status};
+use crate::descriptor::{Descriptor, Operation, Status};
 use crate::reliable::packet::{self, Action, Body, DATA_HEADER, DataHeader, HEADER, Header, PLACE};
 use crate::reliable::sending::Piece;
 use crate::spi::{Refusal, Sink};
@@ -28,6 +28,9 @@ impl Engine {
     /// Makes the next datagram that is to be sent now; its length. `None` when there is none: until something is posted, something
     /// comes, or [`Engine::due`]. `into` is as long as the link's largest datagram. What was made counts as sent.
     pub fn transmit(&mut self, now: u64, sink: &mut dyn Sink, into: &mut [u8]) -> Option<usize> {
+        if self.owes_nothing(now, sink.posted()) {
+            return None;
+        }
         match &mut self.phase {
             Phase::Opening(accept, repeat) => {
                 return repeat.is_due(now).then(|| {
@@ -44,6 +47,22 @@ impl Engine {
             }
         }
         self.control_packet(now, into)
+    }
+
+    /// Whether it is plain to see that there is no datagram to make and time demands nothing: most of the times that it is asked.
+    #[inline]
+    pub(in crate::reliable) fn owes_nothing(&self, now: u64, posted: u64) -> bool {
+        let is_later = |due: Option<u64>| due.is_none_or(|due| now < due);
+        self.is_open()
+            && self.own.next >= posted
+            && !self.sending.has_lost()
+            && self.target.is_served()
+            && self.target.refused.is_none()
+            && self.probed.is_none()
+            && is_later(self.receiving.ack_due())
+            && is_later(self.sending.expires())
+            && is_later(self.path.due())
+            && now < self.alive.ping
     }
 
     /// The packets that tell the peer that the connection is over.
@@ -174,11 +193,16 @@ impl Engine {
         if !self.sending.has_room(on_wire) {
             return None;
         }
+        let header = self.header(self.sending.next());
+        let made = make_own(&header, descriptor, (index, offset, length, is_last), into);
+        let on_wire = finish(&header, made, into);
+        self.sending.sent(now, piece, on_wire);
+        self.made(now);
         self.advance(length, is_last);
         if is_read {
             self.own.reads.push_back(index);
         }
-        Some(self.make_new(now, piece, sink, into))
+        Some(on_wire)
     }
 
     fn advance(&mut self, length: u32, is_last: bool) {
@@ -235,7 +259,8 @@ impl Engine {
         let header = self.header(number);
         let made = match piece {
             Piece::Own { index, offset, length, is_last } => {
-                self.make_own(&header, (index, offset, length, is_last), sink, into)
+                let descriptor = sink.sending(index).filter(|_| self.is_open());
+                descriptor.and_then(|descriptor| make_own(&header, descriptor, (index, offset, length, is_last), into))
             }
             Piece::Answer { serial, offset, length, is_last } => {
                 self.make_answer(&header, (serial, offset, length, is_last), into)
@@ -245,39 +270,7 @@ impl Engine {
                 packet::put_data(into, &header, &DataHeader { operation, immediate, ..plain(Action::Refuse) })
             }),
         };
-        let length = made.unwrap_or_else(|| packet::put_data(into, &header, &plain(Action::Void)));
-        packet::seal(&mut into[..length])
-    }
-
-    fn make_own(
-        &self,
-        header: &Header,
-        (index, offset, length, is_last): (u64, u32, u32, bool),
-        sink: &dyn Sink,
-        into: &mut [u8],
-    ) -> Option<usize> {
-        let descriptor = sink.sending(index).filter(|_| self.is_open())?;
-        let action = match descriptor.operation() {
-            Operation::Send => Action::Send,
-            Operation::RdmaWrite => Action::Write,
-            Operation::RdmaRead => Action::Read,
-            Operation::Receive => return None,
-        };
-        let place = descriptor.remote().filter(|_| offset == 0);
-        let immediate = descriptor.immediate().filter(|_| is_last);
-        let data = DataHeader {
-            action,
-            operation: index as u32,
-            offset,
-            total: descriptor.total() as u32,
-            is_last,
-            immediate,
-            place,
-        };
-        let begin = packet::put_data(into, header, &data);
-        let length = if action == Action::Read { 0 } else { length as usize };
-        descriptor.gather(u64::from(offset), &mut into[begin..begin + length])?;
-        Some(begin + length)
+        finish(&header, made, into)
     }
 
     fn make_answer(
@@ -300,4 +293,39 @@ impl Engine {
 /// A data packet that carries nothing.
 fn plain(action: Action) -> DataHeader {
     DataHeader { action, operation: 0, offset: 0, total: 0, is_last: true, immediate: None, place: None }
+}
+
+/// Makes a part of the descriptor numbered `index`; its length. `None` when there is no such part.
+#[inline]
+fn make_own(
+    header: &Header,
+    descriptor: &Descriptor,
+    (index, offset, length, is_last): (u64, u32, u32, bool),
+    into: &mut [u8],
+) -> Option<usize> {
+    let action = match descriptor.operation() {
+        Operation::Send => Action::Send,
+        Operation::RdmaWrite => Action::Write,
+        Operation::RdmaRead => Action::Read,
+        Operation::Receive => return None,
+    };
+    let data = DataHeader {
+        action,
+        operation: index as u32,
+        offset,
+        total: descriptor.total() as u32,
+        is_last,
+        immediate: descriptor.immediate().filter(|_| is_last),
+        place: descriptor.remote().filter(|_| offset == 0),
+    };
+    let begin = packet::put_data(into, header, &data);
+    let length = if action == Action::Read { 0 } else { length as usize };
+    descriptor.gather(u64::from(offset), &mut into[begin..begin + length])?;
+    Some(begin + length)
+}
+
+/// Seals what was made, or makes a packet of it that does nothing where that could not be made; its length.
+fn finish(header: &Header, made: Option<usize>, into: &mut [u8]) -> usize {
+    let length = made.unwrap_or_else(|| packet::put_data(into, header, &plain(Action::Void)));
+    packet::seal(&mut into[..length])
 }

@@ -11,7 +11,7 @@
 //!     24  16 bytes  memory handle of the image: its first AREA bytes for slots and words, then area 0
 //! ```
 
-use super::{Mirror, NOTE, RECEIVES, Receiver, SendPlace, Sender, unposted};
+use super::{Mirror, NOTE, RECEIVES, SendPlace, unposted};
 use crate::connection::Request;
 use crate::descriptor::Descriptor;
 use crate::layout::{self, AREA, SLOT_COUNT};
@@ -98,10 +98,11 @@ impl Half {
         let attributes = ViAttributes { reliability, waiting: options.waiting, ..ViAttributes::default() };
         let mut vi = nic.vi(attributes, &tag, None, None)?;
         let image = nic.register(nic.memory(AREA + options.area)?, &tag, Access::WRITE)?;
-        let notes = nic.register(nic.memory((RECEIVES as usize + 1) * NOTE)?, &tag, Access::LOCAL)?;
+        let notes = nic.register(nic.memory((RECEIVES as usize + 2) * NOTE)?, &tag, Access::LOCAL)?;
         for number in 0..RECEIVES {
             let place = u64::from(number) * NOTE as u64;
-            let receive = Descriptor::receive().with_segment(&notes, place, NOTE as u32).with_context(place);
+            let mut receive = Descriptor::receive().with_segment(&notes, place, NOTE as u32).with_context(place);
+            receive.keep_claim();
             vi.receive.post(receive).map_err(|refused| unposted(refused.fault))?;
         }
         Ok(Self { nic: nic.clone(), vi, tag, image, notes })
@@ -124,7 +125,7 @@ impl Half {
         let Self { nic, vi, tag, image, notes } = self;
         let own_area = options.area.min(theirs.area);
         let segment = nic.register(nic.memory(AREA + own_area)?, &tag, Access::LOCAL)?;
-        let Vi { send, receive, core, ending } = vi;
+        let Vi { core, ending, .. } = vi;
         // SAFETY: the carrier keeps the region, and is dropped after the mapping.
         let own = unsafe { Mapping::of(segment.memory()) };
         let peer = Mapping::zeroed(AREA)?;
@@ -134,17 +135,6 @@ impl Half {
         let all = unsafe { Mapping::of(image.memory()) };
         // SAFETY: as above; the image is longer than AREA.
         let area = unsafe { all.behind(AREA) };
-        let sender = Sender {
-            queue: send,
-            spare: Vec::new(),
-            made: 0,
-            segment,
-            image: theirs.image,
-            area: SendPlace { number: 0, region: None, handle: theirs.image },
-            notes: notes.core.clone(),
-        };
-        let receiver =
-            Receiver { queue: receive, used: None, next: 1, image, notes, area: None, pending: None, given: None };
         let (peer_address, local) = (core.peer(), core.local());
         let carrier = Mirror {
             nic,
@@ -154,8 +144,13 @@ impl Half {
             area_max: area_max(options.max_frame.min(i32::MAX as usize)),
             max_transfer: core.max_transfer(),
             rings: AtomicU32::new(0),
-            sender: Mutex::new(sender),
-            receiver: Mutex::new(receiver),
+            segment,
+            their_image: theirs.image,
+            image,
+            next: AtomicU32::new(1),
+            notes,
+            send_place: Mutex::new(SendPlace { number: 0, region: None, handle: theirs.image }),
+            areas: Mutex::default(),
             core,
             _ending: ending,
         };
