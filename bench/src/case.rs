@@ -33,20 +33,26 @@ pub enum Path {
     Udp,
     /// A Unix stream socket.
     Unix,
+    /// Descriptors of a virtual interface over libfabric and TCP.
+    ViFabric,
     /// Descriptors of a virtual interface over shared memory.
     ViShm,
     /// Descriptors of a virtual interface over UDP.
     ViUdp,
+    /// Descriptors of a virtual interface over AF_XDP sockets.
+    ViXdp,
 }
 
 impl Path {
     /// All of them, baselines last.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 16] = [
         Self::NcacnViShm,
         Self::NcacnViFabric,
         Self::NcacnViXdp,
         Self::NcacnViUdp,
         Self::ViShm,
+        Self::ViFabric,
+        Self::ViXdp,
         Self::ViUdp,
         Self::RawLine,
         Self::RawCopy,
@@ -73,21 +79,23 @@ impl Path {
             Self::TcpStream => "tcp_stream",
             Self::Udp => "udp",
             Self::Unix => "unix",
+            Self::ViFabric => "vi_fabric",
             Self::ViShm => "vi_shm",
             Self::ViUdp => "vi_udp",
+            Self::ViXdp => "vi_xdp",
         }
     }
 
     /// Whether this is something to compare with.
     pub fn is_baseline(self) -> bool {
-        use Path::{NcacnViFabric, NcacnViShm, NcacnViUdp, NcacnViXdp, ViShm, ViUdp};
-        !matches!(self, NcacnViShm | NcacnViUdp | NcacnViFabric | NcacnViXdp | ViShm | ViUdp)
+        use Path::{Memcpy, RawCopy, RawFutex, RawLine, Tcp, TcpStream, Udp, Unix};
+        matches!(self, Memcpy | RawCopy | RawFutex | RawLine | Tcp | TcpStream | Udp | Unix)
     }
 
     /// Whether it goes through the machine's network.
     pub fn is_network(self) -> bool {
-        use Path::{NcacnViFabric, NcacnViUdp, NcacnViXdp, Tcp, TcpStream, Udp, ViUdp};
-        matches!(self, NcacnViUdp | NcacnViFabric | NcacnViXdp | Tcp | TcpStream | Udp | ViUdp)
+        use Path::{Memcpy, NcacnViShm, RawCopy, RawFutex, RawLine, Unix, ViShm};
+        !matches!(self, Memcpy | NcacnViShm | RawCopy | RawFutex | RawLine | Unix | ViShm)
     }
 }
 

@@ -69,7 +69,7 @@ impl Udp {
     /// The client's end and the server's.
     pub(super) fn pair(spinning: bool) -> Result<(Wire<Self>, OwnedFd), Error> {
         let connected = || {
-            let [client, server] = cable::addresses();
+            let [client, server] = cable::link().addresses();
             let here = UdpSocket::bind((client, 0))?;
             let there = cable::at_server(|| UdpSocket::bind((server, 0)))?;
             here.connect(there.local_addr()?)?;
@@ -109,7 +109,7 @@ impl Tcp {
     /// The client's end and the server's.
     pub(super) fn pair(spinning: bool) -> Result<(Wire<Self>, OwnedFd), Error> {
         let connected = || {
-            let [_, server] = cable::addresses();
+            let [_, server] = cable::link().addresses();
             let listener = cable::at_server(|| TcpListener::bind((server, 0)))?;
             let here = TcpStream::connect(listener.local_addr()?)?;
             let own = here.local_addr()?;

@@ -235,8 +235,8 @@ fn color(path: Path) -> &'static str {
     match path {
         Path::NcacnViShm | Path::ViShm => "#d55e00",
         Path::NcacnViUdp | Path::ViUdp => "#e69f00",
-        Path::NcacnViXdp => "#009e73",
-        Path::NcacnViFabric => "#0072b2",
+        Path::NcacnViXdp | Path::ViXdp => "#009e73",
+        Path::NcacnViFabric | Path::ViFabric => "#0072b2",
         Path::RawCopy | Path::Memcpy => "#000000",
         Path::RawFutex => "#0072b2",
         Path::RawLine => "#999999",
