@@ -2,13 +2,15 @@
 
 use crate::{Error, Histogram, ServerProcess};
 use serde::Serialize;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The way that what is measured takes.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Path {
+    /// Messages of libfabric over TCP, without obvia: its program `fi_pingpong`.
+    FiPingpong,
     /// Copying within the client.
     Memcpy,
     /// A call of obvia over shared memory.
@@ -45,7 +47,7 @@ pub enum Path {
 
 impl Path {
     /// All of them, baselines last.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::NcacnViShm,
         Self::NcacnViFabric,
         Self::NcacnViXdp,
@@ -60,6 +62,7 @@ impl Path {
         Self::Unix,
         Self::Udp,
         Self::Tcp,
+        Self::FiPingpong,
         Self::TcpStream,
         Self::Memcpy,
     ];
@@ -67,6 +70,7 @@ impl Path {
     /// The name in reports.
     pub fn name(self) -> &'static str {
         match self {
+            Self::FiPingpong => "fi_pingpong",
             Self::Memcpy => "memcpy",
             Self::NcacnViShm => "ncacn_vi_shm",
             Self::NcacnViUdp => "ncacn_vi_udp",
@@ -88,8 +92,8 @@ impl Path {
 
     /// Whether this is something to compare with.
     pub fn is_baseline(self) -> bool {
-        use Path::{Memcpy, RawCopy, RawFutex, RawLine, Tcp, TcpStream, Udp, Unix};
-        matches!(self, Memcpy | RawCopy | RawFutex | RawLine | Tcp | TcpStream | Udp | Unix)
+        use Path::{FiPingpong, Memcpy, RawCopy, RawFutex, RawLine, Tcp, TcpStream, Udp, Unix};
+        matches!(self, FiPingpong | Memcpy | RawCopy | RawFutex | RawLine | Tcp | TcpStream | Udp | Unix)
     }
 
     /// Whether it goes through the machine's network.
@@ -159,10 +163,20 @@ pub trait Case {
         CALLS_MIN
     }
 
-    /// Makes calls one after the other, with nothing else in between. The caller reads the clock before and after.
-    fn batch(&mut self, calls: u32) -> Result<(), Error>;
+    /// Whether it is measured in a round; the first is 0.
+    fn is_due(&self, _round: u32) -> bool {
+        true
+    }
 
-    /// Makes calls and records the time of each.
+    /// Makes calls that are not counted.
+    fn warm_up(&mut self, calls: u32) -> Result<(), Error> {
+        self.batch(calls).map(drop)
+    }
+
+    /// Makes calls one after the other, with nothing else in between. Returns how long they took.
+    fn batch(&mut self, calls: u32) -> Result<Duration, Error>;
+
+    /// Makes calls and records the time of each, where that can be had.
     fn stamped(&mut self, calls: u32, into: &mut Histogram) -> Result<(), Error>;
 
     /// Checks the results of all calls since the last time. Not timed.
@@ -218,12 +232,14 @@ impl<E: Exchange> Case for Calls<E> {
         CALLS_MIN.max(2 * self.label.at_once)
     }
 
-    fn batch(&mut self, calls: u32) -> Result<(), Error> {
+    fn batch(&mut self, calls: u32) -> Result<Duration, Error> {
         self.unverified += calls;
+        let before = Instant::now();
         for _ in 0..calls {
             self.exchange.call()?;
         }
-        self.exchange.settle()
+        self.exchange.settle()?;
+        Ok(before.elapsed())
     }
 
     fn stamped(&mut self, calls: u32, into: &mut Histogram) -> Result<(), Error> {
