@@ -101,7 +101,8 @@ impl Transport for Udp {
     }
 }
 
-/// TCP between both sides, every message sent at once.
+/// TCP between both sides, every message sent at once. How large its buffers are the system finds by itself: sizes from 256 KiB to 4 MiB
+/// that were set made streams no faster.
 #[derive(Debug)]
 pub(super) struct Tcp(TcpStream);
 
