@@ -84,7 +84,11 @@ impl Provider {
             #[cfg(feature = "xdp")]
             Self::Xdp => xdp::open(&xdp::Options { silence: SILENCE, ..xdp::Options::new(&link.interface()) }),
             #[cfg(not(all(feature = "fabric", feature = "xdp")))]
-            _ => return Err(self.missing()),
+            _ => {
+                // Only AF_XDP has to know.
+                let _ = link;
+                return Err(self.missing());
+            }
         }
         .map_err(super::failed)
     }
