@@ -1,8 +1,8 @@
 //! Where the network between both sides is: the loopback device, or a cable.
 //!
 //! The cable is a pair of virtual Ethernet interfaces between two network namespaces, which stand for two hosts. A process is
-//! in one network, so there is one cable for a process: it is laid before anything else is done. When this process and its
-//! servers have ended, in whatever way, the kernel takes namespaces and cable away.
+//! in one network, so it is laid before anything else is done. Whoever needs an interface for itself lays a further one between the
+//! same two hosts. When this process and its servers have ended, in whatever way, the kernel takes namespaces and cables away.
 
 use crate::Error;
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
@@ -10,13 +10,48 @@ use std::fs::File;
 use std::io;
 use std::net::Ipv4Addr;
 use std::os::fd::AsFd;
+use std::os::fd::AsRawFd;
 use std::process::Command;
 use std::sync::OnceLock;
+use std::sync::atomic::AtomicU8;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// The namespace of the server's side.
 static SERVER: OnceLock<File> = OnceLock::new();
-const CLIENT_ADDRESS: Ipv4Addr = Ipv4Addr::new(10, 77, 1, 1);
-const SERVER_ADDRESS: Ipv4Addr = Ipv4Addr::new(10, 77, 1, 2);
+/// Cables that were laid.
+static LAID: AtomicU8 = AtomicU8::new(0);
+
+/// What connects both sides.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Link {
+    /// The loopback device.
+    Loopback,
+    /// A cable, by its number, from 1 on.
+    Cable(u8),
+}
+
+impl Link {
+    /// The addresses of the client's side and the server's.
+    pub(crate) fn addresses(self) -> [Ipv4Addr; 2] {
+        match self {
+            Self::Loopback => [Ipv4Addr::LOCALHOST; 2],
+            Self::Cable(number) => [1, 2].map(|side| Ipv4Addr::new(10, 77, number, side)),
+        }
+    }
+
+    /// The link that an address of either side belongs to.
+    pub(crate) fn of(address: Ipv4Addr) -> Self {
+        if address.is_loopback() { Self::Loopback } else { Self::Cable(address.octets()[2]) }
+    }
+
+    /// The name of its interface, the same at both sides.
+    pub(crate) fn interface(self) -> String {
+        match self {
+            Self::Loopback => "lo".to_owned(),
+            Self::Cable(number) => format!("wire{number}"),
+        }
+    }
+}
 
 /// The names of two namespaces while the cable is laid: `ip` knows them by nothing else. A namespace outlives its name for as long as
 /// somebody is in it, or has its file.
@@ -41,18 +76,46 @@ pub fn lay() -> Result<(), Error> {
     let [client, server] = &names.0;
     ip(&["netns", "add", client])?;
     ip(&["netns", "add", server])?;
-    ip(&["-n", client, "link", "add", "wire", "type", "veth", "peer", "name", "wire", "netns", server])?;
-    for (name, address) in [(client, CLIENT_ADDRESS), (server, SERVER_ADDRESS)] {
-        ip(&["-n", name, "address", "add", &format!("{address}/24"), "dev", "wire"])?;
-        ip(&["-n", name, "link", "set", "lo", "up"])?;
-        ip(&["-n", name, "link", "set", "wire", "up"])?;
-    }
     let open = |name: &String| {
         File::open(format!("/run/netns/{name}")).map_err(Error::system::<io::Error>("opening a network namespace"))
     };
     let (client, server) = (open(client)?, open(server)?);
     enter(&client).map_err(Error::system::<io::Error>("entering a network namespace"))?;
-    SERVER.set(server).map_err(|_| Error::Usage { message: "there is a cable already".to_owned() })
+    SERVER.set(server).map_err(|_| Error::Usage { message: "there is a cable already".to_owned() })?;
+    ip(&["link", "set", "lo", "up"])?;
+    ip_at_server(&["link", "set", "lo", "up"])?;
+    further().map(|_| ())
+}
+
+/// Lays a further cable, beside the first.
+///
+/// # Errors
+///
+/// Where there is no first, or there are [`CABLES_MAX`].
+pub(crate) fn further() -> Result<Link, Error> {
+    let Some(server) = SERVER.get() else {
+        return Err(Error::Usage { message: "that takes two hosts, or --cable, which stands for them".to_owned() });
+    };
+    let count = |laid: u8| (laid < CABLES_MAX).then_some(laid + 1);
+    let Ok(before) = LAID.fetch_update(Relaxed, Relaxed, count) else {
+        return Err(Error::Usage { message: format!("more than {CABLES_MAX} cables: measure fewer cases at once") });
+    };
+    let link = Link::Cable(before + 1);
+    let (name, [here, there]) = (&link.interface(), link.addresses());
+    let space = format!("/proc/{}/fd/{}", std::process::id(), server.as_raw_fd());
+    ip(&["link", "add", name, "type", "veth", "peer", "name", name, "netns", &space])?;
+    ip(&["address", "add", &format!("{here}/24"), "dev", name])?;
+    ip_at_server(&["address", "add", &format!("{there}/24"), "dev", name])?;
+    ip(&["link", "set", name, "up"])?;
+    ip_at_server(&["link", "set", name, "up"])?;
+    Ok(link)
+}
+
+/// One octet of an address tells cables apart.
+const CABLES_MAX: u8 = 254;
+
+fn ip_at_server(arguments: &[&str]) -> Result<(), Error> {
+    at_server(|| Ok(ip(arguments))).map_err(Error::system("entering a network namespace"))?
 }
 
 fn ip(arguments: &[&str]) -> Result<(), Error> {
@@ -69,9 +132,9 @@ fn enter(space: &File) -> io::Result<()> {
     Ok(move_into_link_name_space(space.as_fd(), Some(LinkNameSpaceType::Network))?)
 }
 
-/// The addresses of the client's side and the server's.
-pub(crate) fn addresses() -> [Ipv4Addr; 2] {
-    if SERVER.get().is_some() { [CLIENT_ADDRESS, SERVER_ADDRESS] } else { [Ipv4Addr::LOCALHOST; 2] }
+/// What connects both sides for all who share it: the first cable, where one was laid.
+pub(crate) fn link() -> Link {
+    if SERVER.get().is_some() { Link::Cable(1) } else { Link::Loopback }
 }
 
 /// Does something on the server's side, such as making a socket or starting a process. The calling thread goes there and comes

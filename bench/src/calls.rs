@@ -94,7 +94,9 @@ fn start(path: Path, wait: Wait, placement: Option<Placement>) -> Result<(Server
     if let Some(cpu) = &cpu {
         arguments.extend(["--cpu", cpu]);
     }
-    let [_, host] = cable::addresses();
+    // An interface takes the program of one process.
+    let link = if path == Path::NcacnViXdp { cable::further()? } else { cable::link() };
+    let [_, host] = link.addresses();
     let options = if path == Path::NcacnViFabric { "[0,provider=tcp]" } else { "" };
     let binding = format!("{}:{host}{options}", path.name());
     if path != Path::NcacnViShm {

@@ -2,13 +2,15 @@
 
 use crate::{Error, Histogram, ServerProcess};
 use serde::Serialize;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The way that what is measured takes.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Path {
+    /// Messages of libfabric over TCP, without obvia: its program `fi_pingpong`.
+    FiPingpong,
     /// Copying within the client.
     Memcpy,
     /// A call of obvia over shared memory.
@@ -33,20 +35,26 @@ pub enum Path {
     Udp,
     /// A Unix stream socket.
     Unix,
+    /// Descriptors of a virtual interface over libfabric and TCP.
+    ViFabric,
     /// Descriptors of a virtual interface over shared memory.
     ViShm,
     /// Descriptors of a virtual interface over UDP.
     ViUdp,
+    /// Descriptors of a virtual interface over AF_XDP sockets.
+    ViXdp,
 }
 
 impl Path {
     /// All of them, baselines last.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 17] = [
         Self::NcacnViShm,
         Self::NcacnViFabric,
         Self::NcacnViXdp,
         Self::NcacnViUdp,
         Self::ViShm,
+        Self::ViFabric,
+        Self::ViXdp,
         Self::ViUdp,
         Self::RawLine,
         Self::RawCopy,
@@ -54,6 +62,7 @@ impl Path {
         Self::Unix,
         Self::Udp,
         Self::Tcp,
+        Self::FiPingpong,
         Self::TcpStream,
         Self::Memcpy,
     ];
@@ -61,6 +70,7 @@ impl Path {
     /// The name in reports.
     pub fn name(self) -> &'static str {
         match self {
+            Self::FiPingpong => "fi_pingpong",
             Self::Memcpy => "memcpy",
             Self::NcacnViShm => "ncacn_vi_shm",
             Self::NcacnViUdp => "ncacn_vi_udp",
@@ -73,21 +83,23 @@ impl Path {
             Self::TcpStream => "tcp_stream",
             Self::Udp => "udp",
             Self::Unix => "unix",
+            Self::ViFabric => "vi_fabric",
             Self::ViShm => "vi_shm",
             Self::ViUdp => "vi_udp",
+            Self::ViXdp => "vi_xdp",
         }
     }
 
     /// Whether this is something to compare with.
     pub fn is_baseline(self) -> bool {
-        use Path::{NcacnViFabric, NcacnViShm, NcacnViUdp, NcacnViXdp, ViShm, ViUdp};
-        !matches!(self, NcacnViShm | NcacnViUdp | NcacnViFabric | NcacnViXdp | ViShm | ViUdp)
+        use Path::{FiPingpong, Memcpy, RawCopy, RawFutex, RawLine, Tcp, TcpStream, Udp, Unix};
+        matches!(self, FiPingpong | Memcpy | RawCopy | RawFutex | RawLine | Tcp | TcpStream | Udp | Unix)
     }
 
     /// Whether it goes through the machine's network.
     pub fn is_network(self) -> bool {
-        use Path::{NcacnViFabric, NcacnViUdp, NcacnViXdp, Tcp, TcpStream, Udp, ViUdp};
-        matches!(self, NcacnViUdp | NcacnViFabric | NcacnViXdp | Tcp | TcpStream | Udp | ViUdp)
+        use Path::{Memcpy, NcacnViShm, RawCopy, RawFutex, RawLine, Unix, ViShm};
+        !matches!(self, Memcpy | NcacnViShm | RawCopy | RawFutex | RawLine | Unix | ViShm)
     }
 }
 
@@ -151,10 +163,20 @@ pub trait Case {
         CALLS_MIN
     }
 
-    /// Makes calls one after the other, with nothing else in between. The caller reads the clock before and after.
-    fn batch(&mut self, calls: u32) -> Result<(), Error>;
+    /// Whether it is measured in a round; the first is 0.
+    fn is_due(&self, _round: u32) -> bool {
+        true
+    }
 
-    /// Makes calls and records the time of each.
+    /// Makes calls that are not counted.
+    fn warm_up(&mut self, calls: u32) -> Result<(), Error> {
+        self.batch(calls).map(drop)
+    }
+
+    /// Makes calls one after the other, with nothing else in between. Returns how long they took.
+    fn batch(&mut self, calls: u32) -> Result<Duration, Error>;
+
+    /// Makes calls and records the time of each, where that can be had.
     fn stamped(&mut self, calls: u32, into: &mut Histogram) -> Result<(), Error>;
 
     /// Checks the results of all calls since the last time. Not timed.
@@ -210,12 +232,14 @@ impl<E: Exchange> Case for Calls<E> {
         CALLS_MIN.max(2 * self.label.at_once)
     }
 
-    fn batch(&mut self, calls: u32) -> Result<(), Error> {
+    fn batch(&mut self, calls: u32) -> Result<Duration, Error> {
         self.unverified += calls;
+        let before = Instant::now();
         for _ in 0..calls {
             self.exchange.call()?;
         }
-        self.exchange.settle()
+        self.exchange.settle()?;
+        Ok(before.elapsed())
     }
 
     fn stamped(&mut self, calls: u32, into: &mut Histogram) -> Result<(), Error> {

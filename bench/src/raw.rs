@@ -5,9 +5,12 @@
 
 mod memcpy;
 mod memory;
+mod pingpong;
 mod sockets;
 mod stream;
 mod waiting;
+
+pub use pingpong::pingpongs;
 
 use crate::{Calls, Case, Error, Exchange, Label, Parent, Path, Payload, Placement, ServerProcess, Wait};
 use memory::{ClientEnd, ServerEnd};

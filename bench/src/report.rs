@@ -48,8 +48,8 @@ pub struct Row {
     pub label: Label,
     /// Nanoseconds per operation: the median over the batches.
     pub p50_ns: f64,
-    /// Percentiles of the stamped calls, each with the clock read around it: 50, 90, 99, 99.9.
-    pub stamped_ns: [f64; 4],
+    /// Percentiles of the stamped calls, each with the clock read around it: 50, 90, 99, 99.9. Nothing where calls cannot be stamped.
+    pub stamped_ns: Option<[f64; 4]>,
     /// `p50_ns` of the baseline, if that was measured.
     pub raw_p50_ns: Option<f64>,
     /// `p50_ns / raw_p50_ns`.
@@ -79,7 +79,8 @@ impl Report {
             rows.push(Row {
                 label,
                 p50_ns,
-                stamped_ns: [500, 900, 990, 999].map(|quantile| stamped.quantile(quantile).unwrap_or(0.0)),
+                stamped_ns: (stamped.total() > 0)
+                    .then(|| [500, 900, 990, 999].map(|quantile| stamped.quantile(quantile).unwrap_or(0.0))),
                 raw_p50_ns: None,
                 ratio_p50: None,
             });

@@ -2,7 +2,7 @@
 
 use crate::case::CALLS_MIN;
 use crate::{Case, Error, Histogram, Label, Placement, machine};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How much is measured.
 #[derive(Clone, Copy, Debug)]
@@ -71,7 +71,7 @@ pub fn run(
         turn.attempt(|turn| turn.case.rest());
     }
     for round in 0..plan.rounds {
-        for turn in &mut turns {
+        for turn in turns.iter_mut().filter(|turn| turn.case.is_due(round)) {
             progress(Progress { round, rounds: plan.rounds, next: &turn.measured.label });
             turn.attempt(|turn| turn.take(plan));
         }
@@ -89,9 +89,7 @@ impl Turn<'_> {
     fn take(&mut self, plan: &Plan) -> Result<(), Error> {
         self.case.resume()?;
         self.warm_up(plan)?;
-        let before = Instant::now();
-        self.case.batch(self.calls)?;
-        let took = before.elapsed();
+        let took = self.case.batch(self.calls)?;
         self.measured.batches.push(took.as_nanos() as f64 / f64::from(self.calls));
         self.case.stamped((self.calls / 4).max(CALLS_MIN), &mut self.measured.stamped)?;
         self.case.verify()?;
@@ -102,15 +100,13 @@ impl Turn<'_> {
     /// long a call takes, and hence how many make a batch.
     fn warm_up(&mut self, plan: &Plan) -> Result<(), Error> {
         if self.calls > 0 {
-            return self.case.batch((self.calls / 10).max(2));
+            return self.case.warm_up((self.calls / 10).max(2));
         }
         let fewest = self.case.calls_min();
-        self.case.batch(fewest)?;
+        self.case.warm_up(fewest)?;
         let mut calls = fewest;
         loop {
-            let before = Instant::now();
-            self.case.batch(calls)?;
-            let took = before.elapsed();
+            let took = self.case.batch(calls)?;
             if took >= plan.batch_time / 4 || calls >= plan.batch {
                 let fitting = plan.batch_time.as_nanos() * u128::from(calls) / took.as_nanos().max(1);
                 let fitting = u32::try_from(fitting).unwrap_or(u32::MAX);
@@ -149,9 +145,10 @@ mod tests {
             &self.label
         }
 
-        fn batch(&mut self, calls: u32) -> Result<(), Error> {
+        fn batch(&mut self, calls: u32) -> Result<Duration, Error> {
+            let before = std::time::Instant::now();
             std::thread::sleep(self.sleep * calls);
-            Ok(())
+            Ok(before.elapsed())
         }
 
         fn stamped(&mut self, calls: u32, into: &mut Histogram) -> Result<(), Error> {

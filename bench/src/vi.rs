@@ -12,6 +12,7 @@ pub use provider::Provider;
 pub use rdma::Direction;
 pub use serve::{Task, serve};
 
+use crate::cable::Link;
 use crate::{Calls, Case, Error, Exchange, Label, Placement, ServerProcess, Stalling, Wait, Watch, calls};
 use obvia_via::{
     Access, Deadline, Descriptor, Memory, MemoryRegion, Nic, ProtectionTag, Reliability, Request, Status, Vi,
@@ -97,9 +98,9 @@ struct End {
 }
 
 impl End {
-    /// An idle VI of a NIC of its own.
-    fn open(ask: &Ask) -> Result<Self, Error> {
-        let nic = ask.provider.open()?;
+    /// An idle VI of a NIC of its own, at either end of a link.
+    fn open(ask: &Ask, link: Link) -> Result<Self, Error> {
+        let nic = ask.provider.open(link)?;
         let can = nic.attributes();
         let too_much = |what: &str, limit: u64| Error::Usage {
             message: format!("the provider {} has {limit} {what} at most", can.provider),
@@ -139,9 +140,10 @@ fn start<T>(
     placement: Placement,
     prepare: impl FnOnce(&mut End) -> Result<T, Error>,
 ) -> Result<(End, T, Vec<u8>, ServerProcess), Error> {
-    let mut end = End::open(&ask)?;
+    let link = ask.provider.link()?;
+    let mut end = End::open(&ask, link)?;
     let prepared = prepare(&mut end)?;
-    let mut listener = end.nic.listen(&ask.provider.discriminator()).map_err(failed)?;
+    let mut listener = end.nic.listen(&ask.provider.discriminator(link)).map_err(failed)?;
     let [bench, serve] = SERVE;
     let (bytes, depth, cpu) = (ask.bytes.to_string(), ask.depth.to_string(), placement.server.to_string());
     let address = listener.address();

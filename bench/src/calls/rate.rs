@@ -79,8 +79,10 @@ impl Case for Rate {
         16 * self.label.at_once
     }
 
-    fn batch(&mut self, calls: u32) -> Result<(), Error> {
-        self.share(calls, Order::Batch).map(drop)
+    fn batch(&mut self, calls: u32) -> Result<Duration, Error> {
+        let before = Instant::now();
+        self.share(calls, Order::Batch)?;
+        Ok(before.elapsed())
     }
 
     fn stamped(&mut self, calls: u32, into: &mut Histogram) -> Result<(), Error> {

@@ -10,6 +10,7 @@ use std::convert::Infallible;
 /// In place of a length.
 const END: u32 = u32::MAX;
 const HEADER: usize = 8;
+const PAGE: usize = 4096;
 /// The least that the receiver takes in one go: some small pieces at once.
 const TAKE_MIN: usize = 64 << 10;
 /// The longest piece, and the most places: nobody but this program's own process connects, but a mistake should not take all memory.
@@ -21,8 +22,9 @@ const PLACES_MAX: usize = 1 << 16;
 pub(super) struct Streamed {
     wire: Wire<Tcp>,
     server: ServerProcess,
-    // Each piece with its header before it.
+    // From the start on: each piece with its header before it.
     source: Vec<u32>,
+    start: usize,
     words: usize,
     next: usize,
     unsettled: u32,
@@ -31,16 +33,28 @@ pub(super) struct Streamed {
 impl Streamed {
     pub(super) fn new(wire: Wire<Tcp>, server: ServerProcess, bytes: usize, depth: u32) -> Result<Self, Error> {
         let count = places::count(bytes, depth);
-        Ok(Self { wire, server, source: source(bytes, count)?, words: (bytes + HEADER) / 4, next: 0, unsettled: 0 })
+        let source = source(bytes, count)?;
+        let start = first_page(&source);
+        Ok(Self { wire, server, source, start, words: (bytes + HEADER) / 4, next: start, unsettled: 0 })
     }
 }
 
+/// Where the first page of memory begins. Registered regions begin with one, too: how memory is aligned is a good part of what copying
+/// takes.
+fn first_page<T>(memory: &[T]) -> usize {
+    memory.as_ptr().align_offset(PAGE).min(PAGE / size_of::<T>())
+}
+
+/// So many pieces with their headers, from the first page on.
 fn source(bytes: usize, count: usize) -> Result<Vec<u32>, Error> {
     if bytes == 0 || bytes > PIECE_MAX || !bytes.is_multiple_of(4) || count > PLACES_MAX {
         return Err(Error::Usage { message: format!("{bytes} bytes: pieces are multiples of 4, up to 1 GiB") });
     }
-    let mut source = vec![0x5555_5555; (bytes + HEADER) / 4 * count];
-    for piece in source.chunks_mut((bytes + HEADER) / 4) {
+    let words = (bytes + HEADER) / 4 * count;
+    let mut source = vec![0x5555_5555; PAGE / 4 + words];
+    let start = first_page(&source);
+    source.truncate(start + words);
+    for piece in source[start..].chunks_mut((bytes + HEADER) / 4) {
         piece[..2].copy_from_slice(&[bytes as u32, count as u32]);
     }
     Ok(source)
@@ -53,7 +67,7 @@ impl Exchange for Streamed {
         self.unsettled += 1;
         self.next += self.words;
         if self.next == self.source.len() {
-            self.next = 0;
+            self.next = self.start;
         }
         Ok(())
     }
@@ -117,7 +131,7 @@ impl Sink {
             self.room.resize(TAKE_MIN, 0);
         }
         if self.at == self.room.len() {
-            self.at = 0;
+            self.at = first_page(&self.room);
         }
         let came = wire.receive_some(&mut self.room[self.at..], watch)?;
         let end = self.at + came;
@@ -155,7 +169,7 @@ impl Sink {
         }
         self.pieces = self.pieces.wrapping_add(1);
         self.left = bytes;
-        let length = bytes.saturating_mul(count);
+        let length = bytes.saturating_mul(count).saturating_add(PAGE);
         if length > self.room.len() {
             self.room.resize(length, 0);
         }
@@ -189,7 +203,7 @@ mod tests {
             while sink.take(&mut wire, &mut Patient).is_ok() {}
         });
         let source = source(bytes, 3)?;
-        for piece in source.chunks((bytes + HEADER) / 4).cycle().take(sent as usize) {
+        for piece in source[first_page(&source)..].chunks((bytes + HEADER) / 4).cycle().take(sent as usize) {
             here.send(piece, &mut Patient).unwrap();
         }
         let outcome = settle(&mut here, counted, &mut Patient);

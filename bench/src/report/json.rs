@@ -17,7 +17,7 @@ struct Line {
     path: Path,
     wait: Wait,
     p50_ns: f64,
-    p99_ns: f64,
+    p99_ns: Option<f64>,
     raw_p50_ns: Option<f64>,
     ratio_p50: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -31,7 +31,8 @@ struct Line {
 }
 
 /// The report as JSON: `{"machine": {...}, "rows": [{"case", "bytes", "path", "wait", "p50_ns", "p99_ns", "raw_p50_ns",
-/// "ratio_p50"}]}`. A row whose baseline was not measured has null for the last two.
+/// "ratio_p50"}]}`. A row whose baseline was not measured has null for the last two, one whose calls
+/// could not be stamped for `p99_ns`.
 ///
 /// Rows of a bandwidth have `bytes_per_s` and, unless they are baselines, `depth` besides, rows of a call rate `calls_per_s` and `threads`.
 pub fn json(report: &Report) -> String {
@@ -53,7 +54,7 @@ fn line(measurement: Measurement, row: &Row) -> Line {
         path: row.label.path,
         wait: row.label.wait,
         p50_ns: rounded(row.p50_ns, 10.0),
-        p99_ns: rounded(row.stamped_ns[2], 10.0),
+        p99_ns: row.stamped_ns.map(|[_, _, p99, _]| rounded(p99, 10.0)),
         raw_p50_ns: row.raw_p50_ns.map(|raw| rounded(raw, 10.0)),
         ratio_p50: row.ratio_p50.map(|ratio| rounded(ratio, 1e4)),
         bytes_per_s: rate(Measurement::Bandwidth),

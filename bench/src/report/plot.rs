@@ -24,7 +24,7 @@ struct Series {
 impl Measurement {
     fn title(self) -> &'static str {
         match self {
-            Self::CallLatency => "MoveData: round trip against size of the array",
+            Self::CallLatency => "MoveData, and messages of its size: round trip against size of the array",
             Self::SendLatency => "Send: round trip against size of the message",
             Self::Bandwidth => "RDMA: bytes per second against size of the operation",
             Self::CallRate => "Calls per second against threads that call",
@@ -43,7 +43,7 @@ impl Measurement {
     fn point(self, row: &Row) -> Option<(f64, f64)> {
         let bytes = row.label.bytes as f64;
         match self {
-            Self::CallLatency => (row.label.case == "MoveData").then_some((bytes, row.p50_ns)),
+            Self::CallLatency => ["MoveData", "send"].contains(&row.label.case).then_some((bytes, row.p50_ns)),
             Self::SendLatency => Some((bytes, row.p50_ns)),
             Self::Bandwidth => Some((bytes, row.rate(self)?)),
             Self::CallRate => Some((f64::from(row.label.at_once), row.rate(self)?)),
@@ -204,8 +204,9 @@ fn curve(svg: &mut String, axes: &Axes, one: &Series, index: usize, measurement:
         Wait::Adaptive => "8 3",
         Wait::Block => "4 4",
     };
-    // Obvia's own lines stand out from what they are compared with.
-    let thickness = if one.path.is_baseline() { 1.5 } else { 3.0 };
+    let Mark { thickness, radius, is_hollow } = mark(one.path);
+    let fill = if is_hollow { "#fff" } else { color };
+    let dot = format!(r#"r="{radius}" fill="{fill}" stroke="{color}" stroke-width="1.5""#);
     let at = |(across, up): &(f64, f64)| format!("{:.1},{:.1}", axes.x(*across), axes.y(*up));
     let line: Vec<String> = one.points.iter().map(at).collect();
     let name = format!("{} {}", one.path.name(), one.wait.name());
@@ -214,7 +215,7 @@ fn curve(svg: &mut String, axes: &Axes, one: &Series, index: usize, measurement:
     for (across, up) in &one.points {
         let _ = writeln!(
             svg,
-            r#"<circle cx="{:.1}" cy="{:.1}" r="3" fill="{color}"><title>{name}, {across} {}: {}</title></circle>"#,
+            r#"<circle cx="{:.1}" cy="{:.1}" {dot}><title>{name}, {across} {}: {}</title></circle>"#,
             axes.x(*across),
             axes.y(*up),
             measurement.across().trim_end_matches(", each way"),
@@ -224,25 +225,44 @@ fn curve(svg: &mut String, axes: &Axes, one: &Series, index: usize, measurement:
     let (x, y) = (WIDTH - RIGHT + 16.0, TOP + 10.0 + 20.0 * index as f64);
     let _ = writeln!(
         svg,
-        r#"<path d="M{x} {y}h28" {style}/><text x="{text}" y="{below}">{name}</text></g>"#,
+        r#"<path d="M{x} {y}h28" {style}/><circle cx="{middle}" cy="{y}" {dot}/><text x="{text}" y="{below}">{name}</text></g>"#,
+        middle = x + 14.0,
         text = x + 34.0,
         below = y + 4.0,
     );
 }
 
-/// Colours that stay apart for the colour-blind. Those that never are in one plot may share one.
+/// Colours that stay apart for the colour-blind. Those that never are in one plot may share one, and calls and messages over the same wire
+/// do, which [`Mark`] tells apart.
 fn color(path: Path) -> &'static str {
     match path {
         Path::NcacnViShm | Path::ViShm => "#d55e00",
         Path::NcacnViUdp | Path::ViUdp => "#e69f00",
-        Path::NcacnViXdp => "#009e73",
-        Path::NcacnViFabric => "#0072b2",
+        Path::NcacnViXdp | Path::ViXdp => "#009e73",
+        Path::NcacnViFabric | Path::ViFabric => "#0072b2",
         Path::RawCopy | Path::Memcpy => "#000000",
         Path::RawFutex => "#0072b2",
-        Path::RawLine => "#999999",
+        Path::RawLine | Path::FiPingpong => "#999999",
         Path::Tcp | Path::TcpStream => "#56b4e9",
         Path::Udp => "#cc79a7",
         Path::Unix => "#009e73",
+    }
+}
+
+/// What a line looks like beside its colour: obvia's own stand out from what they are compared with.
+struct Mark {
+    thickness: f64,
+    radius: f64,
+    is_hollow: bool,
+}
+
+fn mark(path: Path) -> Mark {
+    match path {
+        Path::ViShm | Path::ViUdp | Path::ViXdp | Path::ViFabric => {
+            Mark { thickness: 2.0, radius: 4.0, is_hollow: true }
+        }
+        path if path.is_baseline() => Mark { thickness: 1.5, radius: 2.5, is_hollow: false },
+        _ => Mark { thickness: 3.0, radius: 4.0, is_hollow: false },
     }
 }
 

@@ -14,10 +14,10 @@ const FIRST: [Column; 4] = [
     ("wait", true, |_, row| row.label.wait.name().to_owned()),
 ];
 const LAST: [Column; 6] = [
-    ("p50", false, |_, row| time(row.stamped_ns[0])),
-    ("p90", false, |_, row| time(row.stamped_ns[1])),
-    ("p99", false, |_, row| time(row.stamped_ns[2])),
-    ("p99.9", false, |_, row| time(row.stamped_ns[3])),
+    ("p50", false, |_, row| stamped(row, 0)),
+    ("p90", false, |_, row| stamped(row, 1)),
+    ("p99", false, |_, row| stamped(row, 2)),
+    ("p99.9", false, |_, row| stamped(row, 3)),
     ("baseline", false, |_, row| row.raw_p50_ns.map_or_else(|| "-".to_owned(), time)),
     ("ratio", false, |_, row| row.ratio_p50.map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.2}"))),
 ];
@@ -41,6 +41,10 @@ fn columns(measurement: Measurement) -> Vec<Column> {
         ],
     };
     [&FIRST, of_its_own, &LAST].concat()
+}
+
+fn stamped(row: &Row, which: usize) -> String {
+    row.stamped_ns.map_or_else(|| "-".to_owned(), |stamped| time(stamped[which]))
 }
 
 fn rate(rate: Option<f64>, unit: f64) -> String {

@@ -1,8 +1,14 @@
 //! The providers that carry what is measured.
 
-use crate::{Error, Path, cable};
+use crate::cable::{self, Link};
+use crate::{Error, Path};
 use obvia_via::Nic;
+#[cfg(feature = "fabric")]
+use obvia_via::provider::fabric;
+#[cfg(feature = "xdp")]
+use obvia_via::provider::xdp;
 use obvia_via::provider::{shm, udp};
+use std::net::SocketAddrV4;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
@@ -13,25 +19,31 @@ const SILENCE: Duration = Duration::from_secs(24 * 3600);
 /// A provider, as this machine alone can try it: both ends are processes of one host.
 ///
 /// A further one takes a variant with its name, a [`Path`], how it is opened and what is listened on; if it needs a native
-/// library or rights, behind a feature of this crate that has its name.
+/// library or rights, it is opened by a feature of this crate that has its name.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Provider {
     /// Shared memory.
     Shm,
-    /// UDP over the loopback device.
+    /// UDP.
     Udp,
+    /// libfabric, with its provider `tcp`.
+    Fabric,
+    /// AF_XDP. It takes a cable.
+    Xdp,
 }
 
 impl Provider {
-    /// All that this program was built with.
-    pub const ALL: &'static [Self] = &[Self::Shm, Self::Udp];
+    /// All of them, whether this program was built with them or not.
+    pub const ALL: [Self; 4] = [Self::Shm, Self::Udp, Self::Fabric, Self::Xdp];
 
     /// The name by which it is asked for.
     pub fn name(self) -> &'static str {
         match self {
             Self::Shm => "shm",
             Self::Udp => "udp",
+            Self::Fabric => "fabric",
+            Self::Xdp => "xdp",
         }
     }
 
@@ -40,27 +52,66 @@ impl Provider {
         match self {
             Self::Shm => Path::ViShm,
             Self::Udp => Path::ViUdp,
+            Self::Fabric => Path::ViFabric,
+            Self::Xdp => Path::ViXdp,
         }
     }
 
-    /// Opens it.
-    pub(super) fn open(self) -> Result<Nic, Error> {
+    /// Whether this program was built with it.
+    fn is_built(self) -> bool {
+        match self {
+            Self::Shm | Self::Udp => true,
+            Self::Fabric => cfg!(feature = "fabric"),
+            Self::Xdp => cfg!(feature = "xdp"),
+        }
+    }
+
+    /// What connects the two sides of a new case.
+    pub(super) fn link(self) -> Result<Link, Error> {
+        // An interface takes the program of one process.
+        if self == Self::Xdp { cable::further() } else { Ok(cable::link()) }
+    }
+
+    /// Opens it, at either end of a link.
+    pub(super) fn open(self, link: Link) -> Result<Nic, Error> {
         match self {
             Self::Shm => shm::open(&shm::NicOptions::default()),
             // Servers are stopped while others have their turn: that must not count as silence. One that ends is noticed by its
-            // process.
+            // process. So with the others.
             Self::Udp => udp::open(&udp::Options { silence: SILENCE, keep_alive: false, ..udp::Options::default() }),
+            #[cfg(feature = "fabric")]
+            Self::Fabric => fabric::open(&fabric::Options { silence: SILENCE, ..fabric::Options::new("tcp") }),
+            #[cfg(feature = "xdp")]
+            Self::Xdp => xdp::open(&xdp::Options { silence: SILENCE, ..xdp::Options::new(&link.interface()) }),
+            #[cfg(not(all(feature = "fabric", feature = "xdp")))]
+            _ => {
+                // Only AF_XDP has to know.
+                let _ = link;
+                return Err(self.missing());
+            }
         }
         .map_err(super::failed)
     }
 
-    /// A discriminator that nobody else has.
-    pub(super) fn discriminator(self) -> String {
+    fn missing(self) -> Error {
+        let name = self.name();
+        Error::Usage { message: format!("the provider {name} takes an obvia that was built with --features {name}") }
+    }
+
+    /// A discriminator that nobody else has, at the client's end of a link.
+    pub(super) fn discriminator(self, link: Link) -> String {
         static NEXT: AtomicU32 = AtomicU32::new(0);
+        let [client, _] = link.addresses();
         match self {
             Self::Shm => format!("bench-vi-{}-{}", std::process::id(), NEXT.fetch_add(1, Relaxed)),
-            Self::Udp => format!("{}:0", cable::addresses()[1]),
+            Self::Udp | Self::Fabric => format!("{client}:0"),
+            Self::Xdp => "0".to_owned(),
         }
+    }
+
+    /// The link by which a server was told to come.
+    pub(super) fn link_to(address: &str) -> Link {
+        address.parse().map_or(Link::Loopback, |address: SocketAddrV4| Link::of(*address.ip()))
     }
 }
 
@@ -69,10 +120,10 @@ impl std::str::FromStr for Provider {
 
     fn from_str(text: &str) -> Result<Self, Error> {
         let names = || Self::ALL.iter().map(|provider| provider.name()).collect::<Vec<_>>().join(", ");
-        let found = Self::ALL.iter().copied().find(|provider| provider.name() == text);
-        found.ok_or_else(|| Error::Usage {
-            message: format!("there is no provider `{text}` here: there is {}", names()),
-        })
+        let found = Self::ALL.into_iter().find(|provider| provider.name() == text);
+        let provider = found
+            .ok_or_else(|| Error::Usage { message: format!("there is no provider `{text}`: there is {}", names()) })?;
+        if provider.is_built() { Ok(provider) } else { Err(provider.missing()) }
     }
 }
 
@@ -83,10 +134,13 @@ mod tests {
     #[test]
     fn providers_are_found_by_name() {
         for provider in Provider::ALL {
-            assert_eq!(provider.name().parse::<Provider>().unwrap(), *provider);
             assert!(!provider.path().is_baseline());
+            match provider.name().parse::<Provider>() {
+                Ok(found) => assert!(found == provider && provider.is_built()),
+                Err(error) => assert!(error.to_string().ends_with(&format!("--features {}", provider.name()))),
+            }
         }
         let error = "pigeon".parse::<Provider>().unwrap_err().to_string();
-        assert!(error.ends_with("there is shm, udp"), "{error}");
+        assert!(error.ends_with("there is shm, udp, fabric, xdp"), "{error}");
     }
 }

@@ -239,11 +239,12 @@ mod tests {
     use super::super::{Provider, Task};
     use super::*;
     use crate::Wait;
+    use crate::cable::Link;
 
     #[test]
     fn every_byte_of_a_region_is_looked_at() {
         let ask = Ask { provider: Provider::Udp, wait: Wait::Block, task: Task::Target, bytes: 100, depth: 3 };
-        let end = End::open(&ask).unwrap();
+        let end = End::open(&ask, Link::Loopback).unwrap();
         let region = end.region(300, Access::BOTH).unwrap();
         fill(&region, 5).unwrap();
         check(&region, 5).unwrap();
@@ -255,7 +256,7 @@ mod tests {
     #[test]
     fn orders_and_answers_have_places_of_their_own() {
         let ask = Ask { provider: Provider::Udp, wait: Wait::Block, task: Task::Target, bytes: 4, depth: 1 };
-        let control = Control::new(&End::open(&ask).unwrap()).unwrap();
+        let control = Control::new(&End::open(&ask, Link::Loopback).unwrap()).unwrap();
         control.set_sent([FILL, 7]);
         assert_eq!(control.received(), [0, 0]);
         control.region.memory().write(8, &[1, 0, 0, 0, 2, 0, 0, 0]).unwrap();
@@ -266,7 +267,7 @@ mod tests {
     fn more_than_a_provider_has_is_refused() {
         let ask = Ask { provider: Provider::Udp, wait: Wait::Block, task: Task::Target, bytes: 64, depth: 1 };
         for ask in [Ask { bytes: 5 << 30, ..ask }, Ask { depth: 1 << 20, ..ask }] {
-            assert!(matches!(End::open(&ask), Err(Error::Usage { .. })), "{ask:?}");
+            assert!(matches!(End::open(&ask, Link::Loopback), Err(Error::Usage { .. })), "{ask:?}");
         }
     }
 }

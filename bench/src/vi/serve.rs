@@ -1,6 +1,6 @@
 //! The server process of a case.
 
-use super::{Ask, End, ping, rdma};
+use super::{Ask, End, Provider, ping, rdma};
 use crate::{Error, Parent};
 use std::convert::Infallible;
 
@@ -36,7 +36,7 @@ impl std::str::FromStr for Task {
 /// The server process: connects to the client's `address` and does what is asked until the client is gone.
 pub fn serve(ask: Ask, address: &str, cpu: usize, parent: u32) -> Result<Infallible, Error> {
     let parent = Parent::bind(parent, Some(cpu))?;
-    let end = End::open(&ask)?;
+    let end = End::open(&ask, Provider::link_to(address))?;
     match ask.task {
         Task::Echo => ping::serve(ask, end, address, parent),
         Task::Target => rdma::serve(ask, end, address, parent),

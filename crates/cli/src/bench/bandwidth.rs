@@ -9,18 +9,19 @@ use std::process::ExitCode;
 
 /// Measures RDMA between registered memory of two processes, each pinned to a CPU, with a window of operations under way, and
 /// beside it the best that any program could do, in turns in one run. shm is compared with memcpy of the same size between two
-/// buffers of one process; providers for networks with a TCP stream over the loopback device, written in pieces of the
+/// buffers of one process; providers for networks with a TCP stream over the same link, written in pieces of the
 /// same size. Source and target have a place for each operation of the window, in the baseline too.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   obvia bench write_bw                              RDMA writes through shared memory, all sizes
   obvia bench read_bw --sizes 64K,1M --depth 4      RDMA reads, four at once
+  obvia bench write_bw --provider fabric --cable    libfabric over TCP, between two hosts
   obvia bench write_bw --provider udp --quick --json out.json --plot out.svg
 
 Only ratios within one run mean anything: the absolute times change with the machine's mood.")]
 pub(super) struct Arguments {
-    /// What carries the virtual interfaces: shm, udp
+    /// What carries the virtual interfaces: shm, udp, fabric (libfabric's tcp), xdp (takes --cable) [fabric and xdp: features of the build]
     #[arg(long, value_name = "NAME", default_value = "shm")]
     provider: Provider,
     /// Sizes of the operations, in bytes; K and M are understood [default: 64 to 1M]

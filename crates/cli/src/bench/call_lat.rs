@@ -5,7 +5,7 @@ use clap::{Args, ValueEnum};
 use obvia_bench::calls::{self, Method as Called};
 use obvia_bench::raw::{self, Load};
 use obvia_bench::report::Measurement;
-use obvia_bench::{Case, Path, Placement};
+use obvia_bench::{Case, Path, Placement, vi};
 use std::process::ExitCode;
 
 /// Measures round trips of calls between two processes, each pinned to a CPU, and of the best that any program
@@ -21,6 +21,8 @@ Examples:
   obvia bench call_lat --cpus 0,0                   both sides on one CPU
   obvia bench call_lat --cable --paths ncacn_vi_xdp,ncacn_vi_udp,udp
                                                     between two hosts
+  obvia bench call_lat --cable --cases MoveData --paths ncacn_vi_udp,vi_udp,udp,tcp
+                                                    calls, messages of virtual interfaces, and sockets
   obvia bench call_lat --json out.json --plot out.svg
 
 Only ratios within one run mean anything: the absolute times change with the machine's mood.")]
@@ -40,8 +42,8 @@ pub(super) struct Arguments {
     /// Waiting policies of the calls
     #[arg(long, value_delimiter = ',', value_name = "POLICY", default_value = "poll,adaptive,block")]
     wait: Vec<Policy>,
-    /// Paths to measure: ncacn_vi_shm, ncacn_vi_fabric, ncacn_vi_xdp, ncacn_vi_udp, raw_line, raw_copy, raw_futex, unix, udp
-    /// [default: all within one host]
+    /// Paths to measure: ncacn_vi_shm, ncacn_vi_fabric, ncacn_vi_xdp, ncacn_vi_udp; messages of the same sizes without calls: vi_shm,
+    /// vi_fabric, vi_xdp, vi_udp; raw_line, raw_copy, raw_futex, unix, udp, tcp [default: calls and all baselines within one host]
     #[arg(long, value_delimiter = ',', value_name = "PATH", value_parser = path)]
     paths: Option<Vec<Path>>,
     /// CPUs of client and server [default: the first two]
@@ -90,7 +92,10 @@ impl Arguments {
         let methods: Vec<_> = self.cases.iter().map(|method| method.called()).collect();
         let waits: Vec<_> = self.wait.iter().map(|policy| policy.wait()).collect();
         for path in paths.into_iter().filter(|path| !path.is_baseline()) {
-            cases.extend(calls::cases(path, &methods, &sizes, &waits, placement)?);
+            cases.extend(match path.name().strip_prefix("vi_") {
+                Some(provider) => vi::pings(provider.parse()?, &sizes, &waits, placement)?,
+                None => calls::cases(path, &methods, &sizes, &waits, placement)?,
+            });
         }
         Ok(cases)
     }
@@ -102,22 +107,27 @@ pub(super) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     arguments.extent.measure(Measurement::CallLatency, Some(placement), || arguments.cases(placement))
 }
 
-/// The paths of calls and their baselines.
-const PATHS: [Path; 9] = [
+/// The paths of calls, of messages, and their baselines.
+const PATHS: [Path; 14] = [
     Path::NcacnViShm,
     Path::NcacnViFabric,
     Path::NcacnViXdp,
     Path::NcacnViUdp,
+    Path::ViShm,
+    Path::ViFabric,
+    Path::ViXdp,
+    Path::ViUdp,
     Path::RawLine,
     Path::RawCopy,
     Path::RawFutex,
     Path::Unix,
     Path::Udp,
+    Path::Tcp,
 ];
 
 /// What is measured unless something else is asked for: what stays within the host, and what that is compared with.
 fn usual() -> Vec<Path> {
-    PATHS.into_iter().filter(|path| path.is_baseline() || *path == Path::NcacnViShm).collect()
+    PATHS.into_iter().filter(|path| (path.is_baseline() && *path != Path::Tcp) || *path == Path::NcacnViShm).collect()
 }
 
 fn path(text: &str) -> Result<Path, String> {

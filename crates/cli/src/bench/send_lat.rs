@@ -12,17 +12,19 @@ use std::process::ExitCode;
 /// registered memory, between two processes, each pinned to a CPU; and beside them the best that any program could do. All
 /// cases take turns in one run, and each is compared with its proper baseline. shm: poll and adaptive with the same bytes
 /// copied through shared memory (raw_copy), block with a futex (raw_futex), both sides on one CPU with a Unix socket. Providers
-/// for networks, over the loopback device: with a datagram of the same size, or TCP where it is too long for one.
+/// for networks: with a datagram of the same size on the same link, or TCP where it is too long for one. Beside fabric stands
+/// libfabric's own fi_pingpong where that is installed (Debian: libfabric-bin).
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   obvia bench send_lat                              shared memory, all sizes
   obvia bench send_lat --provider udp --quick       datagrams, in seconds
+  obvia bench send_lat --provider xdp --cable       AF_XDP sockets, between two hosts
   obvia bench send_lat --sizes 64,8K --wait poll --json out.json --plot out.svg
 
 Only ratios within one run mean anything: the absolute times change with the machine's mood.")]
 pub(super) struct Arguments {
-    /// What carries the virtual interfaces: shm, udp
+    /// What carries the virtual interfaces: shm, udp, fabric (libfabric's tcp), xdp (takes --cable) [fabric and xdp: features of the build]
     #[arg(long, value_name = "NAME", default_value = "shm")]
     provider: Provider,
     /// Sizes of the messages, in bytes; K and M are understood [default: 64 to 1M]
@@ -53,6 +55,12 @@ impl Arguments {
         let loads = sizes.iter().map(|bytes| Load { case: "send", bytes: *bytes });
         let in_line = sizes.iter().any(|bytes| *bytes < 64).then_some(IN_LINE);
         let mut cases = raw::cases(paths, &in_line.into_iter().chain(loads).collect::<Vec<_>>(), placement)?;
+        if self.provider == Provider::Fabric {
+            match raw::pingpongs(&sizes, placement)? {
+                Some(pingpongs) => cases.extend(pingpongs),
+                None => eprintln!("fi_pingpong is left out: it is not installed (Debian: apt install libfabric-bin)"),
+            }
+        }
         let waits: Vec<_> = self.wait.iter().map(|policy| policy.wait()).collect();
         cases.extend(vi::pings(self.provider, &sizes, &waits, placement)?);
         Ok(cases)

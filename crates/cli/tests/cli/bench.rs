@@ -256,7 +256,11 @@ fn calls_of_several_threads_are_measured_beside_those_of_one() {
 #[test]
 fn what_cannot_be_measured_is_said() {
     for (name, arguments, complaint) in [
-        ("send_lat", ["--provider", "pigeon"], "there is no provider `pigeon` here"),
+        ("send_lat", ["--provider", "pigeon"], "there is no provider `pigeon`: there is shm, udp, fabric, xdp"),
+        #[cfg(not(feature = "fabric"))]
+        ("send_lat", ["--provider", "fabric"], "built with --features fabric"),
+        #[cfg(not(feature = "xdp"))]
+        ("write_bw", ["--provider", "xdp"], "built with --features xdp"),
         ("call_rate", ["--path", "unix"], "protocol sequences are ncacn_vi_shm, ncacn_vi_udp"),
         ("write_bw", ["--depth", "0"], "0 is not in 1..=4096"),
     ] {

@@ -1,0 +1,73 @@
+//! `obvia bench` over networks, between two hosts made of network namespaces, which takes root: with every provider that was built.
+
+use std::process::{Command, Output};
+
+/// Providers of virtual interfaces, and the protocol sequences over them.
+const PROVIDERS: &[(&str, &str)] = &[
+    ("udp", "ncacn_vi_udp"),
+    #[cfg(feature = "fabric")]
+    ("fabric", "ncacn_vi_fabric"),
+    #[cfg(feature = "xdp")]
+    ("xdp", "ncacn_vi_xdp"),
+];
+
+fn bench(arguments: &str) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_obvia"));
+    command.arg("bench").args(arguments.split(' ')).output().unwrap()
+}
+
+/// What a measurement between two hosts prints; nothing where there can be none, unless everything is to be tested.
+fn measured(arguments: &str) -> Option<String> {
+    let output = bench(&format!("{arguments} --cable --rounds 2 --batch 20 --wait block"));
+    let [out, error] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+    if error.contains("laying a cable takes") && std::env::var("CI").is_err() {
+        eprintln!("skipped {arguments}: {error}");
+        return None;
+    }
+    assert!(output.status.success(), "{arguments}: {out}{error}");
+    Some(out)
+}
+
+/// How many rows of a table are of a path, and have a ratio.
+fn rows(table: &str, path: &str) -> usize {
+    let is_of = |line: &&str| line.contains(&format!(" {path} ")) && !line.ends_with('-');
+    table.lines().filter(is_of).count()
+}
+
+#[test]
+fn messages_go_between_hosts_over_every_provider() {
+    for (provider, _) in PROVIDERS {
+        let Some(table) = measured(&format!("send_lat --provider {provider} --sizes 64,8K,128K")) else { return };
+        assert_eq!(rows(&table, &format!("vi_{provider}")), 3, "{table}");
+        let is_beside = *provider == "fabric" && Command::new("fi_pingpong").arg("-h").output().is_ok();
+        assert_eq!(rows(&table, "fi_pingpong"), if is_beside { 3 } else { 0 }, "{table}");
+    }
+}
+
+#[test]
+fn rdma_goes_between_hosts_either_way_over_every_provider() {
+    for (provider, _) in PROVIDERS {
+        for name in ["write_bw", "read_bw"] {
+            let Some(table) = measured(&format!("{name} --provider {provider} --sizes 4K,1M")) else { return };
+            assert_eq!(rows(&table, &format!("vi_{provider}")), 2, "{table}");
+            assert_eq!(rows(&table, "tcp_stream"), 4, "polling and blocking: {table}");
+        }
+    }
+}
+
+#[test]
+fn calls_go_between_hosts_over_every_provider_several_servers_at_once() {
+    for (_, sequence) in PROVIDERS {
+        let arguments = format!("call_lat --paths {sequence},udp --cases null,MoveData --sizes 4K");
+        let Some(table) = measured(&arguments) else { return };
+        assert_eq!(rows(&table, sequence), 2, "{table}");
+    }
+}
+
+#[cfg(feature = "xdp")]
+#[test]
+fn a_provider_that_takes_a_cable_says_so() {
+    let output = bench("send_lat --provider xdp --sizes 64");
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.status.success() && error.contains("--cable"), "{error}");
+}
