@@ -2,6 +2,7 @@
 
 pub use crate::proxy::{Proxy, UNKNOWN};
 pub use crate::registry::{InterfaceInfo, VtablePointer};
+pub use crate::server::{Loop, Served, set_loop};
 pub use crate::stub::{StubFn, Stubs};
 pub use crate::thread::channels::{Calls, RawReply};
 pub use obvia_rpc::vi_call::{Answer, ServerCall};

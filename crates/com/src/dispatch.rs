@@ -34,18 +34,34 @@ impl Place {
     }
 }
 
-/// The targets that one connection has been asked for.
+/// The targets that one connection has been asked for. C finds the first two fields.
+#[repr(C)]
 pub(crate) struct Dispatch {
-    // Invariant: never more than there are places; only this value makes it more than 0.
+    // Invariant: that of `watch`, which is never more than there are places; only this value makes it more than 0.
+    valid: *const Watch,
+    // Invariant: the first of `places`.
+    first: *const Place,
     watch: Arc<Watch>,
     // Invariant: a place that is not vacant is of the copy with its index.
     places: Vec<Place>,
     copies: Vec<Option<Target>>,
 }
 
+// SAFETY: the pointers are to what the value itself owns; targets may be used and dropped by any thread.
+unsafe impl Send for Dispatch {}
+
 impl Dispatch {
     pub(crate) fn new(table: &SharedTable<Target>) -> Self {
-        Self { watch: table.watch(), places: Vec::new(), copies: Vec::new() }
+        let watch = table.watch();
+        Self { valid: Arc::as_ptr(&watch), first: std::ptr::null(), watch, places: Vec::new(), copies: Vec::new() }
+    }
+
+    /// Lets everything go, and with it maybe objects.
+    pub(crate) fn clear(&mut self) {
+        self.watch.invalidate();
+        self.first = std::ptr::null();
+        self.places.clear();
+        self.copies.clear();
     }
 
     /// What makes the next call take the long way.
@@ -64,11 +80,15 @@ impl Dispatch {
     #[inline(always)]
     fn find(&self, target: u64) -> Option<&Place> {
         let index = TargetId::from_word(target).index;
-        if index >= self.watch.valid() {
+        // SAFETY: kept alive by `watch`.
+        let valid = unsafe { &*self.valid }.valid();
+        if index >= valid {
             return None;
         }
         // SAFETY: by the invariant of the watch there are more places than that.
-        let place = unsafe { self.places.get_unchecked(index as usize) };
+        let place = unsafe { self.first.add(index as usize) };
+        // SAFETY: as above.
+        let place = unsafe { &*place };
         (place.target == target).then_some(place)
     }
 
@@ -92,6 +112,7 @@ impl Dispatch {
             self.places.push(Place::vacant(self.places.len() as u32));
             self.copies.push(None);
         }
+        self.first = self.places.as_ptr();
         // Whatever is removed from here on invalidates the watch again; what was removed before, the looks below miss.
         self.watch.revalidate(self.places.len() as u32);
         self.purge(table);

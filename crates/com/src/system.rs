@@ -13,6 +13,7 @@ use crate::thread;
 use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::{Answer, Channel, ServerCall, TargetId};
 use obvia_via::RegionView;
+use std::sync::Arc;
 use windows_core::{GUID, HRESULT};
 
 /// The target of the runtime's own calls. No entry of the object table has generation 0.
@@ -86,7 +87,7 @@ fn guid_from(frame: RegionView<'_>, at: usize) -> std::result::Result<GUID, Stat
     Ok(guid_from_wire(bytes))
 }
 
-fn who() -> std::result::Result<Caller, Status> {
+fn who() -> std::result::Result<Arc<Caller>, Status> {
     caller().ok_or(Status::PROTOCOL_ERROR)
 }
 

@@ -108,6 +108,7 @@ pub struct SharedTable<T> {
 /// It holds how many copies may be used without another look at the table. Whoever removes a target sets it to 0; nobody but its
 /// owner makes it more.
 #[derive(Debug, Default)]
+#[repr(transparent)]
 pub struct Watch(AtomicU32);
 
 impl Watch {

@@ -95,9 +95,9 @@ impl ServerCall<'_> {
         self.slot
     }
 
-    /// Publishes the answer.
+    /// Publishes the answer, to a caller that waits for one.
     #[inline(never)]
-    fn publish(&mut self, answer: Answer) {
+    pub fn publish(&mut self, answer: Answer) {
         let (status, length) = (answer.0 as u32, (answer.0 >> 32) as usize);
         let fault = answer.0 & Answer::FAULT != 0;
         let kind = if fault { Kind::Fault } else { Kind::Response };
@@ -137,35 +137,42 @@ pub fn serve<S: Service>(window: &mut Window, service: &mut S) -> ViError {
             call.publish(answer);
             continue;
         }
-        let answered = match arrived {
-            Ok(Arrived::Call(_)) => Ok(Answered::Aloud),
+        let attended = match arrived {
+            Ok(Arrived::Call(_)) => Attended::Aloud,
+            Ok(Arrived::Other(message, tx)) if is_oneway(&message) => {
+                // Nobody reads the answer.
+                let _ = service.dispatch(&mut ServerCall::oneway(&message, tx));
+                Attended::Silently
+            }
             Ok(Arrived::Other(message, tx)) => serve_other(service, &message, tx),
             Err(error) if matches!(*error, ViError::TimedOut | ViError::Cancelled) => {
                 service.tidy();
-                Ok(Answered::Aloud)
+                Attended::Aloud
             }
-            Err(error) => Err(*error),
+            Err(error) => return *error,
         };
-        match answered {
-            // Nothing that the caller will see says that these messages were taken.
-            Ok(Answered::Silently) => window.rx.release(),
-            Ok(Answered::Aloud) => {}
-            Err(why) => return why,
+        if let Err(why) = attended.settle(window) {
+            return why;
         }
     }
 }
 
 /// What came.
-enum Arrived<'a> {
+#[derive(Debug)]
+pub enum Arrived<'a> {
     /// A call whose caller waits.
     Call(ServerCall<'a>),
-    /// Anything else.
+    /// Anything else: a call whose caller does not wait, or for [`serve_other`].
     Other(Message<'a>, &'a mut Tx),
 }
 
-/// Waits for the next message.
+/// Waits for the next message, for a minute at most.
+///
+/// # Errors
+///
+/// When none came, an alarm was rung, or the connection has ended.
 #[inline(never)]
-fn receive(window: &mut Window) -> Result<Arrived<'_>, Box<ViError>> {
+pub fn receive(window: &mut Window) -> Result<Arrived<'_>, Box<ViError>> {
     let message = window.rx.receive_or_why(Seconds::<60>)?;
     let tx = &mut window.tx;
     if message.is(Kind::Request) {
@@ -175,6 +182,12 @@ fn receive(window: &mut Window) -> Result<Arrived<'_>, Box<ViError>> {
         return Ok(Arrived::Call(ServerCall::new(&message, slot, tx)));
     }
     Ok(Arrived::Other(message, tx))
+}
+
+/// Whether a message is a call whose caller does not wait: see [`ServerCall::oneway`].
+#[inline]
+pub fn is_oneway(message: &Message<'_>) -> bool {
+    message.is(Kind::Oneway)
 }
 
 impl<'a> ServerCall<'a> {
@@ -191,36 +204,65 @@ impl<'a> ServerCall<'a> {
             tx,
         }
     }
+
+    /// A call whose caller does not wait. Its answer is not published, but that the message was taken has to be said:
+    /// [`Attended::Silently`].
+    pub fn oneway(message: &Message<'a>, tx: &'a mut Tx) -> Self {
+        let slot = tx.slot_frame();
+        Self::new(message, slot, tx)
+    }
 }
 
-/// Whether the peer learns from an answer that its message was taken.
-enum Answered {
+/// What was done about a message.
+#[derive(Debug)]
+#[must_use]
+pub enum Attended {
+    /// The peer learns from an answer that its message was taken.
     Aloud,
+    /// Nothing that the peer will see says so.
     Silently,
+    /// The peer broke the rules.
+    Refused(ViError),
 }
 
-/// What to do about a message whose sender waits for no response. An error ends the connection.
-#[inline(never)]
-fn serve_other<S: Service>(service: &mut S, message: &Message<'_>, tx: &mut Tx) -> Result<Answered, ViError> {
-    let kind = message.kind()?;
-    match kind {
-        Kind::Oneway => {
-            // Nobody reads the answer.
-            let _ = service.dispatch(&mut ServerCall::new(message, tx.slot_frame(), tx));
-        }
-        // The call it names has been answered, or this thread would not be here.
-        Kind::Cancel => service.abandoned(),
-        Kind::Pdu => {
-            tx.taken_all();
-            let answer = service.answer_pdu(&private_copy(message)).ok_or(ViError::Cancelled)?;
-            send_pdu(tx, &answer)?;
-            return Ok(Answered::Aloud);
-        }
-        Kind::Request | Kind::Response | Kind::Fault => {
-            return Err(obvia_via::Violation::BadKind(kind as u8).into());
+impl Attended {
+    /// Has the peer learn that its message was taken.
+    ///
+    /// # Errors
+    ///
+    /// Where the peer broke the rules: the connection is to be ended.
+    pub fn settle(self, window: &mut Window) -> Result<(), ViError> {
+        match self {
+            Self::Aloud => Ok(()),
+            Self::Silently => {
+                window.rx.release();
+                Ok(())
+            }
+            Self::Refused(why) => Err(why),
         }
     }
-    Ok(Answered::Silently)
+}
+
+/// Attends to a message that is no call.
+#[inline(never)]
+pub fn serve_other<S: Service>(service: &mut S, message: &Message<'_>, tx: &mut Tx) -> Attended {
+    match message.kind() {
+        // The call it names has been answered, or this thread would not be here.
+        Ok(Kind::Cancel) => {
+            service.abandoned();
+            Attended::Silently
+        }
+        Ok(Kind::Pdu) => {
+            tx.taken_all();
+            let answer = service.answer_pdu(&private_copy(message)).ok_or(ViError::Cancelled);
+            match answer.and_then(|answer| send_pdu(tx, &answer)) {
+                Ok(()) => Attended::Aloud,
+                Err(why) => Attended::Refused(why),
+            }
+        }
+        Ok(other) => Attended::Refused(obvia_via::Violation::BadKind(other as u8).into()),
+        Err(violation) => Attended::Refused(violation.into()),
+    }
 }
 
 fn send_pdu(tx: &mut Tx, pdu: &[u8]) -> Result<(), ViError> {

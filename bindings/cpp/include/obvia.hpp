@@ -1,0 +1,372 @@
+// obvia for C++17: interface pointers that count, objects that implement interfaces, connecting and serving.
+//
+// Header only, over the C interface (obvia.h, libobvia). The IDL compiler's NAME.h declares the interfaces as abstract
+// structs; what is here knows them by obvia_interface_of<>, which NAME.h specialises.
+//
+//     obvia::com_ptr<ICalc> calc = obvia::connect<ICalc>("calc");
+//     int32_t sum = 0;
+//     obvia::check(calc->Add(2, 3, &sum));
+//
+// Failures are HRESULTs in methods, and exceptions (obvia::error) where functions of this header return something else. Who
+// wants no exceptions uses the functions whose names begin with try_, which return an HRESULT; compiled with -fno-exceptions
+// there are only those, and whatever would throw ends the program.
+#ifndef OBVIA_HPP
+#define OBVIA_HPP
+
+#include "obvia.h"
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <exception>
+#include <memory>
+#include <new>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#if defined(__cpp_exceptions) || defined(__EXCEPTIONS)
+#define OBVIA_THROWS 1
+#else
+#define OBVIA_THROWS 0
+#endif
+
+namespace obvia {
+
+// A failed HRESULT, and in words what led to it.
+class error : public std::exception {
+public:
+    explicit error(HRESULT code) : code_(code), text_(obvia_error_text(code)) {}
+    error(HRESULT code, std::string text) : code_(code), text_(std::move(text)) {}
+
+    HRESULT code() const noexcept { return code_; }
+    const char *what() const noexcept override { return text_.c_str(); }
+
+private:
+    HRESULT code_;
+    std::string text_;
+};
+
+// Throws obvia::error for a failure; S_FALSE and its like are none.
+inline void check(HRESULT result)
+{
+    if (result < 0) {
+#if OBVIA_THROWS
+        throw error(result);
+#else
+        std::terminate();
+#endif
+    }
+}
+
+// What knows an interface: its IID, its description, and the interface that it extends.
+template <class I> const IID &iid_of() noexcept { return obvia_interface_of<I>::iid(); }
+template <class I> const obvia_interface *info_of() noexcept { return obvia_interface_of<I>::info(); }
+
+// An interface pointer that holds a reference, or null.
+template <class I> class com_ptr {
+public:
+    com_ptr() noexcept = default;
+    com_ptr(std::nullptr_t) noexcept {}
+    // Takes a reference of its own.
+    explicit com_ptr(I *pointer) noexcept : pointer_(pointer) { retain(); }
+    com_ptr(const com_ptr &other) noexcept : pointer_(other.pointer_) { retain(); }
+    com_ptr(com_ptr &&other) noexcept : pointer_(std::exchange(other.pointer_, nullptr)) {}
+    // An interface is one of those that it extends, too.
+    template <class J, class = std::enable_if_t<std::is_convertible<J *, I *>::value>>
+    com_ptr(const com_ptr<J> &other) noexcept : pointer_(other.get()) { retain(); }
+    ~com_ptr() { reset(); }
+
+    com_ptr &operator=(com_ptr other) noexcept
+    {
+        std::swap(pointer_, other.pointer_);
+        return *this;
+    }
+
+    // Takes over a reference that somebody else counted.
+    static com_ptr attach(I *pointer) noexcept
+    {
+        com_ptr made;
+        made.pointer_ = pointer;
+        return made;
+    }
+
+    // Gives the reference to somebody else.
+    I *detach() noexcept { return std::exchange(pointer_, nullptr); }
+
+    void reset() noexcept
+    {
+        if (I *pointer = detach()) {
+            pointer->Release();
+        }
+    }
+
+    I *get() const noexcept { return pointer_; }
+    I *operator->() const noexcept { return pointer_; }
+    I &operator*() const noexcept { return *pointer_; }
+    explicit operator bool() const noexcept { return pointer_ != nullptr; }
+
+    // The place for an interface pointer that a method returns. What was there is released.
+    I **put() noexcept
+    {
+        reset();
+        return &pointer_;
+    }
+    void **put_void() noexcept { return reinterpret_cast<void **>(put()); }
+
+    // A pointer to another interface of the object; fails with E_NOINTERFACE where it has none.
+    template <class J> HRESULT try_as(com_ptr<J> &other) const noexcept
+    {
+        return pointer_ ? pointer_->QueryInterface(iid_of<J>(), other.put_void()) : E_POINTER;
+    }
+    template <class J> com_ptr<J> as() const
+    {
+        com_ptr<J> other;
+        check(try_as(other));
+        return other;
+    }
+    // The same, null where it has none.
+    template <class J> com_ptr<J> as_or_null() const noexcept
+    {
+        com_ptr<J> other;
+        return try_as(other) < 0 ? com_ptr<J>() : other;
+    }
+
+    // Hands out a counted copy: for [out] parameters.
+    HRESULT copy_to(I **place) const noexcept
+    {
+        if (!place) {
+            return E_POINTER;
+        }
+        retain();
+        *place = pointer_;
+        return S_OK;
+    }
+
+private:
+    void retain() const noexcept
+    {
+        if (pointer_) {
+            pointer_->AddRef();
+        }
+    }
+
+    I *pointer_ = nullptr;
+};
+
+// Whether two pointers are to one interface pointer. Whether they are to one object, as<IUnknown>() tells.
+template <class I, class J> bool operator==(const com_ptr<I> &one, const com_ptr<J> &other) noexcept
+{
+    return one.get() == other.get();
+}
+template <class I, class J> bool operator!=(const com_ptr<I> &one, const com_ptr<J> &other) noexcept
+{
+    return !(one == other);
+}
+
+// Runs what a method does, and turns exceptions into an HRESULT: none may leave a method, as its caller may be in another
+// language or process.
+template <class Work> HRESULT guard(Work &&work) noexcept
+{
+#if OBVIA_THROWS
+    try {
+        if constexpr (std::is_same<decltype(work()), HRESULT>::value) {
+            return work();
+        } else {
+            work();
+            return S_OK;
+        }
+    } catch (const error &failure) {
+        return obvia_fail(failure.code(), failure.what());
+    } catch (const std::bad_alloc &) {
+        return E_OUTOFMEMORY;
+    } catch (const std::exception &failure) {
+        return obvia_fail(E_FAIL, failure.what());
+    } catch (...) {
+        return E_UNEXPECTED;
+    }
+#else
+    if constexpr (std::is_same<decltype(work()), HRESULT>::value) {
+        return work();
+    } else {
+        work();
+        return S_OK;
+    }
+#endif
+}
+
+// The base of an object that has these interfaces, and IUnknown of the first of them as its identity:
+//
+//     class Calc : public obvia::implements<Calc, ICalc> {
+//     public:
+//         HRESULT Add(int32_t a, int32_t b, int32_t *sum) override { *sum = a + b; return S_OK; }
+//     };
+//     obvia::com_ptr<ICalc> calc = obvia::make<Calc>();
+//
+// The object may be used by several threads at once (it answers for IAgileObject): its methods see to that. It is deleted
+// when its last reference goes.
+template <class Object, class First, class... Others> class implements : public First, public Others... {
+public:
+    using default_interface = First;
+
+    HRESULT QueryInterface(REFIID iid, void **object) override
+    {
+        if (!object) {
+            return E_POINTER;
+        }
+        *object = find(iid);
+        if (!*object) {
+            return E_NOINTERFACE;
+        }
+        AddRef();
+        return S_OK;
+    }
+    uint32_t AddRef() override { return references_.fetch_add(1, std::memory_order_relaxed) + 1; }
+    uint32_t Release() override
+    {
+        const uint32_t left = references_.fetch_sub(1, std::memory_order_acq_rel) - 1;
+        if (left == 0) {
+            delete static_cast<Object *>(this);
+        }
+        return left;
+    }
+
+    implements(const implements &) = delete;
+    implements &operator=(const implements &) = delete;
+
+protected:
+    implements() noexcept = default;
+    // Not virtual: an interface has no destructor among its methods. Release() knows the object.
+    ~implements() = default;
+
+private:
+    void *find(REFIID iid) noexcept
+    {
+        if (obvia_is_equal(&iid, &IID_IUnknown) || obvia_is_equal(&iid, &IID_IAgileObject)) {
+            return static_cast<First *>(this);
+        }
+        void *found = lineage<First, First>(iid);
+        (void)std::initializer_list<int>{(found = found ? found : lineage<Others, Others>(iid), 0)...};
+        return found;
+    }
+
+    // The pointer to `Interface`, if the IID is that of `Known` or of one that it extends.
+    template <class Interface, class Known> void *lineage(REFIID iid) noexcept
+    {
+        if constexpr (std::is_same<Known, IUnknown>::value) {
+            return nullptr;
+        } else {
+            if (obvia_is_equal(&iid, &iid_of<Known>())) {
+                return static_cast<Interface *>(this);
+            }
+            return lineage<Interface, typename obvia_interface_of<Known>::base>(iid);
+        }
+    }
+
+    std::atomic<uint32_t> references_{1};
+};
+
+// Makes an object, and returns its first interface.
+template <class Object, class... Arguments> com_ptr<typename Object::default_interface> make(Arguments &&...arguments)
+{
+    return com_ptr<typename Object::default_interface>::attach(new Object(std::forward<Arguments>(arguments)...));
+}
+
+// An exported name: other processes can connect to the object as long as this lives.
+class served {
+public:
+    served() noexcept = default;
+    explicit served(obvia_export_entry *entry) noexcept : entry_(entry) {}
+
+    void reset() noexcept { entry_.reset(); }
+    explicit operator bool() const noexcept { return entry_ != nullptr; }
+
+private:
+    struct unexport {
+        void operator()(obvia_export_entry *entry) const noexcept { obvia_unexport(entry); }
+    };
+    std::unique_ptr<obvia_export_entry, unexport> entry_;
+};
+
+// Exports an object by a name.
+template <class I> HRESULT try_serve(const std::string &name, const com_ptr<I> &object, served &entry) noexcept
+{
+    obvia_export_entry *made = nullptr;
+    const HRESULT result = obvia_export(name.c_str(), info_of<I>(), object.get(), &made);
+    entry = served(made);
+    return result;
+}
+template <class I> [[nodiscard]] served serve(const std::string &name, const com_ptr<I> &object)
+{
+    served entry;
+    check(try_serve(name, object, entry));
+    return entry;
+}
+
+// Sleeps as long as the process exists: the end of a server's main().
+[[noreturn]] inline void wait()
+{
+    obvia_wait();
+    std::terminate();
+}
+
+// Connects to the object that a process exports by a name, or at a string binding.
+template <class I> HRESULT try_connect(const std::string &name, com_ptr<I> &object) noexcept
+{
+    return obvia_connect(name.c_str(), info_of<I>(), object.put_void());
+}
+template <class I> com_ptr<I> connect(const std::string &name)
+{
+    com_ptr<I> object;
+    check(try_connect(name, object));
+    return object;
+}
+
+// Has this process be reached over a network as well, and returns the binding as others use it.
+inline std::string listen(const std::string &binding)
+{
+    char *bound = nullptr;
+    check(obvia_listen(binding.c_str(), &bound));
+    std::unique_ptr<char, void (*)(char *)> text(bound, [](char *memory) { obvia_free(memory); });
+    return text.get();
+}
+
+// Another limit on how long each call of this thread may take, as long as this lives.
+class timeout {
+public:
+    explicit timeout(std::chrono::milliseconds limit) noexcept
+        : before_(obvia_set_timeout(static_cast<uint32_t>(limit.count()))) {}
+    ~timeout() { obvia_set_timeout(before_); }
+
+    timeout(const timeout &) = delete;
+    timeout &operator=(const timeout &) = delete;
+
+private:
+    uint32_t before_;
+};
+
+// Elements that somebody else owns: what arrays of methods are handed on as.
+template <class T> class span {
+public:
+    span() noexcept = default;
+    span(T *first, std::size_t count) noexcept : first_(first), count_(count) {}
+    template <std::size_t N> span(T (&array)[N]) noexcept : first_(array), count_(N) {}
+    template <class Container, class = std::enable_if_t<std::is_convertible<decltype(std::declval<Container &>().data()), T *>::value>>
+    span(Container &container) noexcept : first_(container.data()), count_(container.size()) {}
+
+    T *data() const noexcept { return first_; }
+    std::size_t size() const noexcept { return count_; }
+    bool empty() const noexcept { return count_ == 0; }
+    T *begin() const noexcept { return first_; }
+    T *end() const noexcept { return first_ + count_; }
+    T &operator[](std::size_t at) const noexcept { return first_[at]; }
+    span first(std::size_t count) const noexcept { return span(first_, count < count_ ? count : count_); }
+
+private:
+    T *first_ = nullptr;
+    std::size_t count_ = 0;
+};
+
+} // namespace obvia
+
+#endif

@@ -1,0 +1,59 @@
+//! Server loops that the program owns: obvia_server.h.
+
+use com::abi::{Answer, Loop, Served, ServerCall, set_loop};
+use std::ffi::c_void;
+
+/// `obvia_server_loop` in obvia_server.h.
+pub type ServerLoop = unsafe extern "C-unwind" fn(connection: *mut Served, context: *mut c_void);
+
+/// `obvia_set_server_loop` in obvia_server.h.
+///
+/// # Safety
+///
+/// `function` must be null, or take connections on any thread, with `context`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn obvia_set_server_loop(function: Option<ServerLoop>, context: *mut c_void) {
+    let own = function.map(|function| Loop { function, context });
+    // SAFETY: the caller's promise.
+    unsafe { set_loop(own) };
+}
+
+/// `obvia_reply_and_wait` in obvia_server.h.
+///
+/// # Safety
+///
+/// `connection` must be one that the loop was given, used by one thread at a time.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn obvia_reply_and_wait(
+    connection: *mut Served,
+    answer: Answer,
+) -> Option<&'static mut ServerCall<'static>> {
+    // SAFETY: the caller's promise. What is returned is used until the next call of this function only.
+    let connection: &'static mut Served = unsafe { &mut *connection };
+    connection.reply_and_wait(answer)
+}
+
+/// `obvia_dispatch_slowly` in obvia_server.h.
+///
+/// # Safety
+///
+/// As for [`obvia_reply_and_wait`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn obvia_dispatch_slowly(connection: *mut Served) -> Answer {
+    // SAFETY: the caller's promise.
+    unsafe { &mut *connection }.dispatch_slowly()
+}
+
+/// `obvia_close` in obvia_server.h.
+///
+/// # Safety
+///
+/// `connection` must be one that the loop was given, and not be used again.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn obvia_close(connection: *mut Served) {
+    if !connection.is_null() {
+        // SAFETY: the caller's promise: a box that was handed out.
+        let connection = unsafe { Box::from_raw(connection) };
+        connection.close();
+    }
+}

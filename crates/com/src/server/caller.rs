@@ -1,0 +1,122 @@
+//! The caller of a method: who it is, and which references are on their way to it.
+
+use crate::error::Result;
+use crate::exports::{self, Client};
+use crate::objref::ObjRef;
+use crate::proxy::{Imported, split_reference};
+use crate::registry::InterfaceInfo;
+use crate::runtime::Runtime;
+use obvia_rpc::object_table::Watch;
+use obvia_rpc::vi_call::TargetId;
+use obvia_via::window::Alarm;
+use std::cell::RefCell;
+use std::sync::{Arc, Mutex, PoisonError};
+use windows_core::IUnknown;
+
+thread_local! {
+    /// The caller of the method that runs, or ran last, on this thread.
+    static CALLER: RefCell<Option<Arc<Caller>>> = const { RefCell::new(None) };
+}
+
+/// What a method can ask about its caller. One for each connection.
+pub(crate) struct Caller {
+    pub(crate) runtime: &'static Runtime,
+    pub(crate) oxid: u64,
+    alarm: Alarm,
+    // The next call takes the long way when this is invalid.
+    watch: Arc<Watch>,
+    /// The references in the last response.
+    sent: Mutex<Sent>,
+}
+
+/// The references in a response: the caller does not have them if it gave up the call. Whoever adds to them invalidates the
+/// connection's watch, so that the next call forgets them.
+#[derive(Default)]
+struct Sent {
+    /// To objects of this process, counted for the caller.
+    own: Vec<(TargetId, u64)>,
+    /// To objects of the caller's, which travel home with references of this process.
+    home: Vec<Imported>,
+}
+
+impl Caller {
+    pub(crate) fn new(runtime: &'static Runtime, oxid: u64, alarm: Alarm, watch: Arc<Watch>) -> Self {
+        Self { runtime, oxid, alarm, watch, sent: Mutex::default() }
+    }
+
+    /// From now on calls on this thread are this caller's.
+    pub(crate) fn enter(self: &Arc<Self>) {
+        CALLER.with_borrow_mut(|current| {
+            if !current.as_ref().is_some_and(|current| Arc::ptr_eq(current, self)) {
+                *current = Some(Arc::clone(self));
+            }
+        });
+    }
+
+    /// A reference to an object, in the response to the caller.
+    pub(crate) fn marshal(&self, object: &IUnknown, info: &'static InterfaceInfo) -> Result<ObjRef> {
+        let mut reference = self.runtime.marshal(object, info, self.oxid)?;
+        if reference.oxid == self.runtime.oxid() {
+            self.note_sent(reference.target, reference.public_refs.into());
+        } else if reference.oxid == self.oxid {
+            // The method's pointer is dropped when the response is out, which must not be the last of it.
+            let interface = exports::query(object, info)?;
+            if let Some(imported) = split_reference(&interface, self.runtime.oxid())? {
+                reference.public_refs = 1;
+                self.note(|sent| sent.home.push(imported));
+            }
+        }
+        Ok(reference)
+    }
+
+    /// References have been counted for the caller, and are in the response.
+    pub(crate) fn note_sent(&self, target: TargetId, refs: u64) {
+        self.note(|sent| sent.own.push((target, refs)));
+    }
+
+    fn note(&self, work: impl FnOnce(&mut Sent)) {
+        work(&mut self.sent.lock().unwrap_or_else(PoisonError::into_inner));
+        self.watch.invalidate();
+    }
+
+    fn take_sent(&self) -> Sent {
+        std::mem::take(&mut self.sent.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The caller calls again, so it has taken the last response.
+    pub(crate) fn has_taken(&self) {
+        drop(self.take_sent());
+    }
+
+    /// Takes back the references of a response that the caller did not get.
+    pub(crate) fn take_back(&self) {
+        let sent = self.take_sent();
+        if sent.own.is_empty() && sent.home.is_empty() {
+            return;
+        }
+        for imported in sent.home {
+            imported.link.release_later(imported.target, 1);
+        }
+        self.runtime.exports().release(Client(self.oxid), sent.own);
+        self.runtime.clients().wake_all();
+    }
+}
+
+/// Takes back the references of a response that ends as a fault.
+pub(crate) fn take_back_sent() {
+    if let Some(caller) = caller() {
+        caller.take_back();
+    }
+}
+
+/// The caller of the method that runs on this thread, if it was called from another process.
+pub(crate) fn caller() -> Option<Arc<Caller>> {
+    CALLER.with_borrow(Clone::clone)
+}
+
+/// Whether the caller of the method that runs on this thread no longer waits for it: it gave up, or ended.
+///
+/// Long methods look now and then. In a method that was called in its own process this is always false.
+pub fn is_cancelled() -> bool {
+    CALLER.with_borrow(|caller| caller.as_ref().is_some_and(|caller| caller.alarm.is_closed()))
+}

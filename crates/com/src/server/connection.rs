@@ -1,0 +1,215 @@
+//! One connection, and who takes its calls: the runtime's loop, or one that the program owns.
+
+use super::caller::Caller;
+use crate::binding;
+use crate::dispatch::Dispatch;
+use crate::runtime::{Runtime, janitor};
+use crate::system;
+use obvia_rpc::status::Status;
+use obvia_rpc::vi_call::{self, Answer, Arrived, ServerCall, Service, serve};
+use obvia_via::Error as ViError;
+use obvia_via::window::{Alarm, Peer, Window};
+use std::ffi::c_void;
+use std::ptr::NonNull;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// One connection and what it is served with.
+#[repr(C)]
+struct Connection {
+    // Where C code finds it.
+    dispatch: Dispatch,
+    runtime: &'static Runtime,
+    caller: Option<Arc<Caller>>,
+    peer: Peer,
+    local: Option<String>,
+    alarm: Alarm,
+}
+
+impl Connection {
+    fn new(runtime: &'static Runtime, window: &Window) -> Self {
+        Self {
+            dispatch: Dispatch::new(&runtime.exports().table),
+            runtime,
+            caller: None,
+            peer: window.peer(),
+            local: window.local().map(str::to_owned),
+            alarm: window.alarm(),
+        }
+    }
+
+    /// A call of the runtime's own, the first one of a target, or the first one after something has happened.
+    #[cold]
+    #[inline(never)]
+    fn dispatch_slowly(&mut self, call: &mut ServerCall<'_>) -> Answer {
+        if let Some(caller) = &self.caller {
+            caller.has_taken();
+        }
+        if call.target() != system::TARGET.word() {
+            self.dispatch.fetch_and_perform(&self.runtime.exports().table, call)
+        } else if self.caller.is_some() {
+            system::perform(call)
+        } else {
+            Answer::fault(Status::PROTOCOL_ERROR)
+        }
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.dispatch.clear();
+        let runtime = self.runtime;
+        if let Some(client) = self.caller.as_ref().map(|caller| caller.oxid)
+            && let Some(dropped) = runtime.clients().leave(client, || runtime.exports().drop_client(client))
+        {
+            drop(dropped);
+            runtime.clients().wake_all();
+            // This process may have been its client, too.
+            janitor::wake();
+        }
+    }
+}
+
+impl Service for Connection {
+    #[inline(always)]
+    fn dispatch(&mut self, call: &mut ServerCall<'_>) -> Answer {
+        match self.dispatch.perform(call) {
+            Some(answer) => answer,
+            None => self.dispatch_slowly(call),
+        }
+    }
+
+    fn answer_pdu(&mut self, pdu: &[u8]) -> Option<Vec<u8>> {
+        let (answer, client) = binding::answer(pdu, self.runtime.oxid())?;
+        match (&self.caller, client) {
+            (None, Some(client)) => {
+                if !self.runtime.clients().enter(client, &self.peer, self.local.as_deref()) {
+                    return None;
+                }
+                let watch = Arc::clone(self.dispatch.watch());
+                let caller = Arc::new(Caller::new(self.runtime, client, self.alarm.clone(), watch));
+                caller.enter();
+                self.caller = Some(caller);
+            }
+            // Who has said who it is does not become somebody else; who has not may not go on.
+            (Some(known), Some(client)) if known.oxid != client => return None,
+            (None, None) => return None,
+            _ => {}
+        }
+        Some(answer)
+    }
+
+    fn abandoned(&mut self) {
+        if let Some(caller) = &self.caller {
+            caller.take_back();
+        }
+    }
+
+    fn tidy(&mut self) {
+        self.dispatch.purge(&self.runtime.exports().table);
+    }
+}
+
+/// A loop of the program's, which takes the calls of the connection that it is given, and closes it.
+#[derive(Clone, Copy, Debug)]
+pub struct Loop {
+    /// Is called on a thread of each connection's own. The connection may go on to another thread.
+    pub function: unsafe extern "C-unwind" fn(connection: *mut Served, context: *mut c_void),
+    /// What the function gets.
+    pub context: *mut c_void,
+}
+
+// SAFETY: whoever sets a loop promises that any thread may call it with its context.
+unsafe impl Send for Loop {}
+
+static LOOP: Mutex<Option<Loop>> = Mutex::new(None);
+
+/// Has connections that are accepted from now on served by a loop of the program's; by the runtime's again with `None`.
+///
+/// # Safety
+///
+/// The function must take what it is given by any thread, as long as the process lives.
+pub unsafe fn set_loop(function: Option<Loop>) {
+    *LOOP.lock().unwrap_or_else(PoisonError::into_inner) = function;
+}
+
+/// Serves a connection until it ends.
+pub(super) fn serve_connection(runtime: &'static Runtime, mut window: Window) {
+    let mut connection = Connection::new(runtime, &window);
+    let own = *LOOP.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(own) = own else {
+        serve(&mut window, &mut connection);
+        drop(window);
+        return;
+    };
+    let window = NonNull::from(Box::leak(Box::new(window)));
+    let served = Box::new(Served { connection, call: None, window });
+    // SAFETY: whoever set the loop promised that it takes connections.
+    unsafe { (own.function)(Box::into_raw(served), own.context) };
+}
+
+/// A connection that a loop of the program's serves. It ends with [`Served::close`].
+#[repr(C)]
+pub struct Served {
+    connection: Connection,
+    // Invariant: refers to `window`, and is gone before anything is received by that.
+    call: Option<ServerCall<'static>>,
+    // Invariant: a leaked box of this value's own. Not a box, since `call` refers to it.
+    window: NonNull<Window>,
+}
+
+// SAFETY: what the pointer leads to is owned, and may be sent; the parts of a call that are pointers are to its memory.
+unsafe impl Send for Served {}
+
+impl Served {
+    /// Ends the connection.
+    pub fn close(self) {
+        let Self { connection, call: _, window } = self;
+        // SAFETY: by the invariant; nothing refers to it any more.
+        drop(unsafe { Box::from_raw(window.as_ptr()) });
+        drop(connection);
+    }
+
+    /// Answers the call that was taken last, if there is one, and waits for the next one. `None` when the connection has ended.
+    ///
+    /// This is the hand-over to the transport.
+    pub fn reply_and_wait(&mut self, answer: Answer) -> Option<&mut ServerCall<'static>> {
+        if let Some(mut call) = self.call.take() {
+            if call.is_oneway() {
+                // SAFETY: by the invariant; nothing refers to it.
+                unsafe { self.window.as_mut() }.rx.release();
+            } else {
+                call.publish(answer);
+            }
+        }
+        loop {
+            // SAFETY: by the invariant; what is received is gone before the next turn, by that of `call`.
+            let call = match vi_call::receive(unsafe { self.window.as_mut() }) {
+                Ok(Arrived::Call(call)) => call,
+                Ok(Arrived::Other(message, tx)) if vi_call::is_oneway(&message) => ServerCall::oneway(&message, tx),
+                Ok(Arrived::Other(message, tx)) => {
+                    let attended = vi_call::serve_other(&mut self.connection, &message, tx);
+                    // SAFETY: by the invariant; nothing refers to it.
+                    if attended.settle(unsafe { self.window.as_mut() }).is_err() {
+                        return None;
+                    }
+                    continue;
+                }
+                Err(error) if matches!(*error, ViError::TimedOut | ViError::Cancelled) => {
+                    self.connection.tidy();
+                    continue;
+                }
+                Err(_) => return None,
+            };
+            if let Some(caller) = &self.connection.caller {
+                caller.enter();
+            }
+            return Some(self.call.insert(call));
+        }
+    }
+
+    /// Performs the call that was taken last, whose target is not at hand.
+    pub fn dispatch_slowly(&mut self) -> Answer {
+        let Self { connection, call, .. } = self;
+        call.as_mut().map_or(Answer::fault(Status::PROTOCOL_ERROR), |call| connection.dispatch_slowly(call))
+    }
+}
