@@ -27,10 +27,15 @@ extern "C" {
 #define OBVIA_ALIGN(length) (((length) + 7u) & ~(size_t)7)
 /* Loads a value from a peer's memory, once. */
 #define OBVIA_LOAD(type, address) (*(const volatile type *)(address))
+/* Stores a value where a peer reads it; one by one, which takes fewer instructions than gathering them in wide registers. */
+#define OBVIA_STORE(type, address, value) ((void)(*(volatile type *)(address) = (value)))
 /* A pointer to what lies at an offset of a frame. */
 #define OBVIA_AT(pointer, frame, at) ((pointer)((const unsigned char *)(frame) + (at)))
 
 /* ---- Frames ---- */
+
+/* Eight bytes of a frame, whatever else they are part of. */
+typedef uint64_t __attribute__((may_alias)) obvia_word;
 
 /* Copies to or from a peer's memory. What is copied is not looked at there again: the compiler cannot know that the peer did
  * not change it. */
@@ -52,8 +57,8 @@ static inline int obvia_is_array(const void *frame, const uint64_t *slot, uint64
 static inline void obvia_put_array(void *frame, uint64_t *slot, uint64_t at, uint32_t kind, uint64_t count, uint64_t bytes)
 {
     /* Where there are no elements this is the header. */
-    *OBVIA_AT(uint64_t *, frame, at + OBVIA_ALIGN(bytes) - 8) = 0;
-    *OBVIA_AT(uint64_t *, frame, at - 8) = kind | count << 32;
+    *OBVIA_AT(obvia_word *, frame, at + OBVIA_ALIGN(bytes) - 8) = 0;
+    *OBVIA_AT(obvia_word *, frame, at - 8) = kind | count << 32;
     *slot = at;
 }
 
@@ -61,12 +66,13 @@ static inline void obvia_put_array(void *frame, uint64_t *slot, uint64_t at, uin
 static inline void obvia_move_array(void *frame, uint64_t *slot, uint64_t from, uint64_t at, uint32_t kind, uint64_t count,
                                     uint64_t bytes)
 {
-    unsigned char *body = OBVIA_AT(unsigned char *, frame, at);
     if (at != from) {
-        memmove(body, OBVIA_AT(const unsigned char *, frame, from), (size_t)bytes);
+        memmove(OBVIA_AT(void *, frame, at), OBVIA_AT(const void *, frame, from), (size_t)bytes);
     }
-    memset(body + bytes, 0, (size_t)(OBVIA_ALIGN(bytes) - bytes));
-    *OBVIA_AT(uint64_t *, frame, at - 8) = kind | count << 32;
+    if (bytes % 8 != 0) {
+        *OBVIA_AT(obvia_word *, frame, at + bytes / 8 * 8) &= ((uint64_t)1 << bytes % 8 * 8) - 1;
+    }
+    *OBVIA_AT(obvia_word *, frame, at - 8) = kind | count << 32;
     *slot = at;
 }
 
@@ -160,9 +166,9 @@ typedef struct obvia_reply {
 
 /* The thread's own; one that no link has, until the first call. */
 static const obvia_calls obvia_no_calls = {0, 0};
-static __thread const obvia_calls *obvia_calls_at_hand = &obvia_no_calls;
+static __thread const obvia_calls *obvia_calls_at_hand __attribute__((unused)) = &obvia_no_calls;
 
-/* Puts a channel of the proxy's link at hand. */
+/* Puts a channel of the proxy's link at hand: where it succeeds, that link is the calls'. */
 HRESULT obvia_prepare(const obvia_proxy *proxy, const obvia_calls **calls);
 /* The place for a request's frame that does not fit a slot; NULL where there is none, and obvia_refusal() says why. `bulk` is
  * the offset of what there is most of. */
@@ -197,15 +203,12 @@ HRESULT obvia_proxy_query_interface(void *self, const IID *iid, void **object);
 uint32_t obvia_proxy_add_ref(void *self);
 uint32_t obvia_proxy_release(void *self);
 
-/* The calls at hand, if they go over the proxy's link. */
-#define OBVIA_BEGIN(proxy, calls)                                                   \
-    const obvia_calls *calls = obvia_calls_at_hand;                                 \
-    if (OBVIA_UNLIKELY(calls->link != (proxy)->link)) {                             \
-        HRESULT prepared = obvia_prepare((proxy), &obvia_calls_at_hand);            \
-        if (prepared < 0) {                                                         \
-            return prepared;                                                        \
-        }                                                                           \
-        calls = obvia_calls_at_hand;                                                \
+/* The calls at hand, if they go over the proxy's link; otherwise the proxy returns what `prepared` is: a call of a function
+ * that puts the link's calls at hand, and begins anew. So what is common needs no register to survive what is rare. */
+#define OBVIA_BEGIN(proxy, calls, prepared)                     \
+    const obvia_calls *calls = obvia_calls_at_hand;             \
+    if (OBVIA_UNLIKELY(calls->link != (proxy)->link)) {         \
+        return prepared;                                        \
     }
 
 static inline HRESULT obvia_result(obvia_reply reply)

@@ -9,11 +9,15 @@ use crate::model::{Base, Type};
 use crate::plan::{MethodPlan, ParamPlan, Passing};
 
 pub(super) fn proxy(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
-    let params = parameters(context.model, plan);
-    out.line(format!("static HRESULT {}({} *self{params})", context.proxy(plan), context.name));
+    let params = format!("{} *self{}", context.name, parameters(context.model, plan));
+    let given: String = plan.params.iter().map(|param| format!(", {}", binding(&param.param.name))).collect();
+    let (name, prepare) = (context.proxy(plan), format!("{}_{}_prepare", context.name, plan.method.name));
+    out.line(format!("static OBVIA_COLD HRESULT {prepare}({params});"));
+    out.line("");
+    out.line(format!("static HRESULT {name}({params})"));
     out.line("{");
     out.line("const obvia_proxy *proxy = (const obvia_proxy *)self;");
-    out.line("OBVIA_BEGIN(proxy, calls)");
+    out.line(format!("OBVIA_BEGIN(proxy, calls, {prepare}(self{given}))"));
     let length = request(out, context, plan);
     let opnum = plan.method.opnum;
     if plan.method.oneway {
@@ -24,6 +28,12 @@ pub(super) fn proxy(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'
         results(out, context, plan);
         out.line("return obvia_result(reply);");
     }
+    out.line("}");
+    out.line("");
+    out.line(format!("static HRESULT {prepare}({params})"));
+    out.line("{");
+    out.line("const HRESULT prepared = obvia_prepare((const obvia_proxy *)self, &obvia_calls_at_hand);");
+    out.line(format!("return prepared < 0 ? prepared : {name}(self{given});"));
     out.line("}");
     out.line("");
 }
@@ -76,7 +86,11 @@ fn request(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) -> St
             let name = binding(&param.param.name);
             let by_pointer = matches!(param.passing, Passing::Place(_)) && !matches!(ty, Type::Fixed(..));
             let from = if by_pointer { format!("*{name}") } else { name.clone() };
-            store(out, context.model, ty, &format!("request->{name}"), &from);
+            if is_loaded(ty) {
+                out.line(format!("OBVIA_STORE({}, &request->{name}, {from});", type_name(context.model, ty)));
+            } else {
+                store(out, context.model, ty, &format!("request->{name}"), &from);
+            }
         }
     }
     for array in &behind {

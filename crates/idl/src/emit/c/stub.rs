@@ -167,8 +167,12 @@ impl Stub<'_> {
         for param in plan.ordered(false) {
             self.begin_result(out, param);
         }
-        for array in behind.iter().filter(|array| !self.is_private(array)) {
-            self.begin_array(out, array);
+        let mut may_move = false;
+        for array in &behind {
+            may_move |= array.length.is_some();
+            if !self.is_private(array) {
+                self.begin_array(out, array, may_move);
+            }
         }
     }
 
@@ -203,14 +207,17 @@ impl Stub<'_> {
         }
     }
 
-    /// Places an array in the reply; one that came is copied there, where only this process can write.
-    fn begin_array(&self, out: &mut Writer, array: &Array<'_, '_>) {
+    /// Places an array in the reply, unless it may move when the method has run; one that came is copied there, where only
+    /// this process can write.
+    fn begin_array(&self, out: &mut Writer, array: &Array<'_, '_>, may_move: bool) {
         let (to, count, element) = self.named(array, "to", "count");
         let model = self.context.model;
         let name = binding(&array.param.param.name);
         let kind = self.context.kind(element);
         let bytes = format!("{count} * sizeof({})", type_name(model, element));
-        out.line(format!("obvia_put_array(results, &results->{name}, {to}, {kind}, {count}, {bytes});"));
+        if !may_move {
+            out.line(format!("obvia_put_array(results, &results->{name}, {to}, {kind}, {count}, {bytes});"));
+        }
         if array.param.param.direction.is_in() {
             let at = local(self.plan, array.param, "at");
             let here = place(self.context, element, false, "results", &to);

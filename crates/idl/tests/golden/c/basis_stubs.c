@@ -32,10 +32,12 @@ struct IBasis_Sum_reply {
 OBVIA_HAS_SIZE(struct IBasis_Sum_reply, 8);
 OBVIA_LIES_AT(struct IBasis_Sum_reply, sum, 0);
 
+static OBVIA_COLD HRESULT IBasis_Sum_prepare(IBasis *self, const Pair *pair, int64_t *sum);
+
 static HRESULT IBasis_Sum_proxy(IBasis *self, const Pair *pair, int64_t *sum)
 {
     const obvia_proxy *proxy = (const obvia_proxy *)self;
-    OBVIA_BEGIN(proxy, calls)
+    OBVIA_BEGIN(proxy, calls, IBasis_Sum_prepare(self, pair, sum))
     struct IBasis_Sum_request *request = (struct IBasis_Sum_request *)calls->slot;
     request->pair = *pair;
     const obvia_reply reply = obvia_exchange(calls, 3, OBVIA_ALIGN(sizeof(struct IBasis_Sum_request)), proxy->target);
@@ -46,6 +48,12 @@ static HRESULT IBasis_Sum_proxy(IBasis *self, const Pair *pair, int64_t *sum)
     const int64_t sum_value = OBVIA_LOAD(int64_t, &results->sum);
     *sum = sum_value;
     return obvia_result(reply);
+}
+
+static HRESULT IBasis_Sum_prepare(IBasis *self, const Pair *pair, int64_t *sum)
+{
+    const HRESULT prepared = obvia_prepare((const obvia_proxy *)self, &obvia_calls_at_hand);
+    return prepared < 0 ? prepared : IBasis_Sum_proxy(self, pair, sum);
 }
 
 static obvia_answer IBasis_Sum_stub(void *object, obvia_call *call)

@@ -20,15 +20,23 @@ static const obvia_interface *const obvia_module[] = {
  *   request   0 bytes: nothing
  *   reply     0 bytes: nothing
  */
+static OBVIA_COLD HRESULT IStubs_null_prepare(IStubs *self);
+
 static HRESULT IStubs_null_proxy(IStubs *self)
 {
     const obvia_proxy *proxy = (const obvia_proxy *)self;
-    OBVIA_BEGIN(proxy, calls)
+    OBVIA_BEGIN(proxy, calls, IStubs_null_prepare(self))
     const obvia_reply reply = obvia_exchange(calls, 3, 0, proxy->target);
     if (OBVIA_UNLIKELY(obvia_length(reply) != 0)) {
         return obvia_refusal(reply);
     }
     return obvia_result(reply);
+}
+
+static HRESULT IStubs_null_prepare(IStubs *self)
+{
+    const HRESULT prepared = obvia_prepare((const obvia_proxy *)self, &obvia_calls_at_hand);
+    return prepared < 0 ? prepared : IStubs_null_proxy(self);
 }
 
 static obvia_answer IStubs_null_stub(void *object, obvia_call *call)
@@ -63,15 +71,17 @@ struct IStubs_pfs_open_reply {
 OBVIA_HAS_SIZE(struct IStubs_pfs_open_reply, 4);
 OBVIA_LIES_AT(struct IStubs_pfs_open_reply, handle, 0);
 
+static OBVIA_COLD HRESULT IStubs_pfs_open_prepare(IStubs *self, int32_t client, int32_t fobj, int32_t flags, int32_t mode, int32_t *handle);
+
 static HRESULT IStubs_pfs_open_proxy(IStubs *self, int32_t client, int32_t fobj, int32_t flags, int32_t mode, int32_t *handle)
 {
     const obvia_proxy *proxy = (const obvia_proxy *)self;
-    OBVIA_BEGIN(proxy, calls)
+    OBVIA_BEGIN(proxy, calls, IStubs_pfs_open_prepare(self, client, fobj, flags, mode, handle))
     struct IStubs_pfs_open_request *request = (struct IStubs_pfs_open_request *)calls->slot;
-    request->client = client;
-    request->fobj = fobj;
-    request->flags = flags;
-    request->mode = mode;
+    OBVIA_STORE(int32_t, &request->client, client);
+    OBVIA_STORE(int32_t, &request->fobj, fobj);
+    OBVIA_STORE(int32_t, &request->flags, flags);
+    OBVIA_STORE(int32_t, &request->mode, mode);
     const obvia_reply reply = obvia_exchange(calls, 4, OBVIA_ALIGN(sizeof(struct IStubs_pfs_open_request)), proxy->target);
     const struct IStubs_pfs_open_reply *results = (const struct IStubs_pfs_open_reply *)reply.frame;
     if (OBVIA_UNLIKELY(obvia_length(reply) != OBVIA_ALIGN(sizeof *results))) {
@@ -80,6 +90,12 @@ static HRESULT IStubs_pfs_open_proxy(IStubs *self, int32_t client, int32_t fobj,
     const int32_t handle_value = OBVIA_LOAD(int32_t, &results->handle);
     *handle = handle_value;
     return obvia_result(reply);
+}
+
+static HRESULT IStubs_pfs_open_prepare(IStubs *self, int32_t client, int32_t fobj, int32_t flags, int32_t mode, int32_t *handle)
+{
+    const HRESULT prepared = obvia_prepare((const obvia_proxy *)self, &obvia_calls_at_hand);
+    return prepared < 0 ? prepared : IStubs_pfs_open_proxy(self, client, fobj, flags, mode, handle);
 }
 
 static obvia_answer IStubs_pfs_open_stub(void *object, obvia_call *call)
@@ -123,10 +139,12 @@ struct IStubs_pfs_write_reply {
 OBVIA_HAS_SIZE(struct IStubs_pfs_write_reply, 4);
 OBVIA_LIES_AT(struct IStubs_pfs_write_reply, pos, 0);
 
+static OBVIA_COLD HRESULT IStubs_pfs_write_prepare(IStubs *self, int32_t handle, int32_t *pos, int32_t len, int32_t data_size, const int32_t *data);
+
 static HRESULT IStubs_pfs_write_proxy(IStubs *self, int32_t handle, int32_t *pos, int32_t len, int32_t data_size, const int32_t *data)
 {
     const obvia_proxy *proxy = (const obvia_proxy *)self;
-    OBVIA_BEGIN(proxy, calls)
+    OBVIA_BEGIN(proxy, calls, IStubs_pfs_write_prepare(self, handle, pos, len, data_size, data))
     const uint64_t data_count = (uint64_t)data_size;
     if (OBVIA_UNLIKELY(data_count > OBVIA_FRAME_MAX / sizeof(int32_t))) {
         return obvia_too_many(data_count);
@@ -140,10 +158,10 @@ static HRESULT IStubs_pfs_write_proxy(IStubs *self, int32_t handle, int32_t *pos
     if (OBVIA_UNLIKELY(request == NULL)) {
         return obvia_no_request();
     }
-    request->handle = handle;
-    request->len = len;
-    request->data_size = data_size;
-    request->pos = *pos;
+    OBVIA_STORE(int32_t, &request->handle, handle);
+    OBVIA_STORE(int32_t, &request->len, len);
+    OBVIA_STORE(int32_t, &request->data_size, data_size);
+    OBVIA_STORE(int32_t, &request->pos, *pos);
     obvia_put_array(request, &request->data, data_at, 16, data_count, data_count * sizeof(int32_t));
     obvia_copy(OBVIA_AT(int32_t *, request, data_at), data, data_count * sizeof(int32_t));
     const obvia_reply reply = obvia_exchange(calls, 5, length, proxy->target);
@@ -154,6 +172,12 @@ static HRESULT IStubs_pfs_write_proxy(IStubs *self, int32_t handle, int32_t *pos
     const int32_t pos_value = OBVIA_LOAD(int32_t, &results->pos);
     *pos = pos_value;
     return obvia_result(reply);
+}
+
+static HRESULT IStubs_pfs_write_prepare(IStubs *self, int32_t handle, int32_t *pos, int32_t len, int32_t data_size, const int32_t *data)
+{
+    const HRESULT prepared = obvia_prepare((const obvia_proxy *)self, &obvia_calls_at_hand);
+    return prepared < 0 ? prepared : IStubs_pfs_write_proxy(self, handle, pos, len, data_size, data);
 }
 
 static obvia_answer IStubs_pfs_write_stub(void *object, obvia_call *call)
@@ -211,19 +235,21 @@ OBVIA_LIES_AT(struct IStubs_pfs_get_direntries_reply, pos, 0);
 OBVIA_LIES_AT(struct IStubs_pfs_get_direntries_reply, data_size, 4);
 OBVIA_LIES_AT(struct IStubs_pfs_get_direntries_reply, data, 8);
 
+static OBVIA_COLD HRESULT IStubs_pfs_get_direntries_prepare(IStubs *self, int32_t handle, int32_t *pos, int32_t count, int32_t room, int32_t *data_size, int32_t *data);
+
 static HRESULT IStubs_pfs_get_direntries_proxy(IStubs *self, int32_t handle, int32_t *pos, int32_t count, int32_t room, int32_t *data_size, int32_t *data)
 {
     const obvia_proxy *proxy = (const obvia_proxy *)self;
-    OBVIA_BEGIN(proxy, calls)
+    OBVIA_BEGIN(proxy, calls, IStubs_pfs_get_direntries_prepare(self, handle, pos, count, room, data_size, data))
     const uint64_t data_count = (uint64_t)room;
     if (OBVIA_UNLIKELY(data_count > OBVIA_FRAME_MAX / sizeof(int32_t))) {
         return obvia_too_many(data_count);
     }
     struct IStubs_pfs_get_direntries_request *request = (struct IStubs_pfs_get_direntries_request *)calls->slot;
-    request->handle = handle;
-    request->count = count;
-    request->room = room;
-    request->pos = *pos;
+    OBVIA_STORE(int32_t, &request->handle, handle);
+    OBVIA_STORE(int32_t, &request->count, count);
+    OBVIA_STORE(int32_t, &request->room, room);
+    OBVIA_STORE(int32_t, &request->pos, *pos);
     const obvia_reply reply = obvia_exchange(calls, 6, OBVIA_ALIGN(sizeof(struct IStubs_pfs_get_direntries_request)), proxy->target);
     const struct IStubs_pfs_get_direntries_reply *results = (const struct IStubs_pfs_get_direntries_reply *)reply.frame;
     if (OBVIA_UNLIKELY(obvia_length(reply) < OBVIA_ALIGN(sizeof *results))) {
@@ -246,6 +272,12 @@ static HRESULT IStubs_pfs_get_direntries_proxy(IStubs *self, int32_t handle, int
     *pos = pos_value;
     *data_size = data_size_value;
     return obvia_result(reply);
+}
+
+static HRESULT IStubs_pfs_get_direntries_prepare(IStubs *self, int32_t handle, int32_t *pos, int32_t count, int32_t room, int32_t *data_size, int32_t *data)
+{
+    const HRESULT prepared = obvia_prepare((const obvia_proxy *)self, &obvia_calls_at_hand);
+    return prepared < 0 ? prepared : IStubs_pfs_get_direntries_proxy(self, handle, pos, count, room, data_size, data);
 }
 
 static obvia_answer IStubs_pfs_get_direntries_stub(void *object, obvia_call *call)
@@ -271,7 +303,6 @@ static obvia_answer IStubs_pfs_get_direntries_stub(void *object, obvia_call *cal
     }
     memset(results, 0, OBVIA_ALIGN(sizeof *results));
     results->pos = pos;
-    obvia_put_array(results, &results->data, data_to, 16, data_count, data_count * sizeof(int32_t));
     const HRESULT result = self->lpVtbl->pfs_get_direntries(self, handle, &results->pos, count, room, &results->data_size, OBVIA_AT(int32_t *, results, data_to));
     if (OBVIA_UNLIKELY(result < 0)) {
         return obvia_results(result, 0);
@@ -303,10 +334,12 @@ struct IStubs_MoveData_reply {
 OBVIA_HAS_SIZE(struct IStubs_MoveData_reply, 8);
 OBVIA_LIES_AT(struct IStubs_MoveData_reply, pArray, 0);
 
+static OBVIA_COLD HRESULT IStubs_MoveData_prepare(IStubs *self, uint32_t ArraySize, uint32_t *pArray);
+
 static HRESULT IStubs_MoveData_proxy(IStubs *self, uint32_t ArraySize, uint32_t *pArray)
 {
     const obvia_proxy *proxy = (const obvia_proxy *)self;
-    OBVIA_BEGIN(proxy, calls)
+    OBVIA_BEGIN(proxy, calls, IStubs_MoveData_prepare(self, ArraySize, pArray))
     const uint64_t pArray_count = (uint64_t)ArraySize;
     if (OBVIA_UNLIKELY(pArray_count > OBVIA_FRAME_MAX / sizeof(uint32_t))) {
         return obvia_too_many(pArray_count);
@@ -320,7 +353,7 @@ static HRESULT IStubs_MoveData_proxy(IStubs *self, uint32_t ArraySize, uint32_t 
     if (OBVIA_UNLIKELY(request == NULL)) {
         return obvia_no_request();
     }
-    request->ArraySize = ArraySize;
+    OBVIA_STORE(uint32_t, &request->ArraySize, ArraySize);
     obvia_put_array(request, &request->pArray, pArray_at, 17, pArray_count, pArray_count * sizeof(uint32_t));
     obvia_copy(OBVIA_AT(uint32_t *, request, pArray_at), pArray, pArray_count * sizeof(uint32_t));
     const obvia_reply reply = obvia_exchange(calls, 7, length, proxy->target);
@@ -337,6 +370,12 @@ static HRESULT IStubs_MoveData_proxy(IStubs *self, uint32_t ArraySize, uint32_t 
     }
     obvia_copy(pArray, OBVIA_AT(const uint32_t *, results, pArray_from), pArray_count * sizeof(uint32_t));
     return obvia_result(reply);
+}
+
+static HRESULT IStubs_MoveData_prepare(IStubs *self, uint32_t ArraySize, uint32_t *pArray)
+{
+    const HRESULT prepared = obvia_prepare((const obvia_proxy *)self, &obvia_calls_at_hand);
+    return prepared < 0 ? prepared : IStubs_MoveData_proxy(self, ArraySize, pArray);
 }
 
 static obvia_answer IStubs_MoveData_stub(void *object, obvia_call *call)

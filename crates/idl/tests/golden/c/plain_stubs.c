@@ -101,10 +101,12 @@ struct IPlain_Sum_reply {
 OBVIA_HAS_SIZE(struct IPlain_Sum_reply, 8);
 OBVIA_LIES_AT(struct IPlain_Sum_reply, sum, 0);
 
+static OBVIA_COLD HRESULT IPlain_Sum_prepare(IPlain *self, const Pair *pair, int64_t *sum);
+
 static HRESULT IPlain_Sum_proxy(IPlain *self, const Pair *pair, int64_t *sum)
 {
     const obvia_proxy *proxy = (const obvia_proxy *)self;
-    OBVIA_BEGIN(proxy, calls)
+    OBVIA_BEGIN(proxy, calls, IPlain_Sum_prepare(self, pair, sum))
     struct IPlain_Sum_request *request = (struct IPlain_Sum_request *)calls->slot;
     request->pair = *pair;
     const obvia_reply reply = obvia_exchange(calls, 3, OBVIA_ALIGN(sizeof(struct IPlain_Sum_request)), proxy->target);
@@ -115,6 +117,12 @@ static HRESULT IPlain_Sum_proxy(IPlain *self, const Pair *pair, int64_t *sum)
     const int64_t sum_value = OBVIA_LOAD(int64_t, &results->sum);
     *sum = sum_value;
     return obvia_result(reply);
+}
+
+static HRESULT IPlain_Sum_prepare(IPlain *self, const Pair *pair, int64_t *sum)
+{
+    const HRESULT prepared = obvia_prepare((const obvia_proxy *)self, &obvia_calls_at_hand);
+    return prepared < 0 ? prepared : IPlain_Sum_proxy(self, pair, sum);
 }
 
 static obvia_answer IPlain_Sum_stub(void *object, obvia_call *call)
@@ -136,15 +144,23 @@ static obvia_answer IPlain_Sum_stub(void *object, obvia_call *call)
  *   request   0 bytes: nothing
  *   reply     0 bytes: nothing
  */
+static OBVIA_COLD HRESULT IPlain_Nothing_prepare(IPlain *self);
+
 static HRESULT IPlain_Nothing_proxy(IPlain *self)
 {
     const obvia_proxy *proxy = (const obvia_proxy *)self;
-    OBVIA_BEGIN(proxy, calls)
+    OBVIA_BEGIN(proxy, calls, IPlain_Nothing_prepare(self))
     const obvia_reply reply = obvia_exchange(calls, 4, 0, proxy->target);
     if (OBVIA_UNLIKELY(obvia_length(reply) != 0)) {
         return obvia_refusal(reply);
     }
     return obvia_result(reply);
+}
+
+static HRESULT IPlain_Nothing_prepare(IPlain *self)
+{
+    const HRESULT prepared = obvia_prepare((const obvia_proxy *)self, &obvia_calls_at_hand);
+    return prepared < 0 ? prepared : IPlain_Nothing_proxy(self);
 }
 
 static obvia_answer IPlain_Nothing_stub(void *object, obvia_call *call)
@@ -169,15 +185,23 @@ OBVIA_HAS_SIZE(struct IPlain_Tell_request, 8);
 OBVIA_LIES_AT(struct IPlain_Tell_request, what, 0);
 OBVIA_LIES_AT(struct IPlain_Tell_request, level, 4);
 
+static OBVIA_COLD HRESULT IPlain_Tell_prepare(IPlain *self, int16_t what, int32_t level);
+
 static HRESULT IPlain_Tell_proxy(IPlain *self, int16_t what, int32_t level)
 {
     const obvia_proxy *proxy = (const obvia_proxy *)self;
-    OBVIA_BEGIN(proxy, calls)
+    OBVIA_BEGIN(proxy, calls, IPlain_Tell_prepare(self, what, level))
     struct IPlain_Tell_request *request = (struct IPlain_Tell_request *)calls->slot;
-    request->what = what;
-    request->level = level;
+    OBVIA_STORE(int16_t, &request->what, what);
+    OBVIA_STORE(int32_t, &request->level, level);
     obvia_send(calls, 5, OBVIA_ALIGN(sizeof(struct IPlain_Tell_request)), proxy->target);
     return S_OK;
+}
+
+static HRESULT IPlain_Tell_prepare(IPlain *self, int16_t what, int32_t level)
+{
+    const HRESULT prepared = obvia_prepare((const obvia_proxy *)self, &obvia_calls_at_hand);
+    return prepared < 0 ? prepared : IPlain_Tell_proxy(self, what, level);
 }
 
 static obvia_answer IPlain_Tell_stub(void *object, obvia_call *call)
@@ -230,19 +254,21 @@ OBVIA_LIES_AT(struct IPlain_Numbers_reply, i, 0);
 OBVIA_LIES_AT(struct IPlain_Numbers_reply, j, 2);
 OBVIA_LIES_AT(struct IPlain_Numbers_reply, k, 8);
 
+static OBVIA_COLD HRESULT IPlain_Numbers_prepare(IPlain *self, uint8_t a, char b, int8_t c, uint16_t d, obvia_wchar e, float f, uint64_t g, HRESULT h, uint8_t *i, obvia_wchar *j, double *k);
+
 static HRESULT IPlain_Numbers_proxy(IPlain *self, uint8_t a, char b, int8_t c, uint16_t d, obvia_wchar e, float f, uint64_t g, HRESULT h, uint8_t *i, obvia_wchar *j, double *k)
 {
     const obvia_proxy *proxy = (const obvia_proxy *)self;
-    OBVIA_BEGIN(proxy, calls)
+    OBVIA_BEGIN(proxy, calls, IPlain_Numbers_prepare(self, a, b, c, d, e, f, g, h, i, j, k))
     struct IPlain_Numbers_request *request = (struct IPlain_Numbers_request *)calls->slot;
-    request->a = a;
-    request->b = b;
-    request->c = c;
-    request->d = d;
-    request->e = e;
-    request->f = f;
-    request->g = g;
-    request->h = h;
+    OBVIA_STORE(uint8_t, &request->a, a);
+    OBVIA_STORE(char, &request->b, b);
+    OBVIA_STORE(int8_t, &request->c, c);
+    OBVIA_STORE(uint16_t, &request->d, d);
+    OBVIA_STORE(obvia_wchar, &request->e, e);
+    OBVIA_STORE(float, &request->f, f);
+    OBVIA_STORE(uint64_t, &request->g, g);
+    OBVIA_STORE(HRESULT, &request->h, h);
     const obvia_reply reply = obvia_exchange(calls, 6, OBVIA_ALIGN(sizeof(struct IPlain_Numbers_request)), proxy->target);
     const struct IPlain_Numbers_reply *results = (const struct IPlain_Numbers_reply *)reply.frame;
     if (OBVIA_UNLIKELY(obvia_length(reply) != OBVIA_ALIGN(sizeof *results))) {
@@ -255,6 +281,12 @@ static HRESULT IPlain_Numbers_proxy(IPlain *self, uint8_t a, char b, int8_t c, u
     *j = j_value;
     *k = k_value;
     return obvia_result(reply);
+}
+
+static HRESULT IPlain_Numbers_prepare(IPlain *self, uint8_t a, char b, int8_t c, uint16_t d, obvia_wchar e, float f, uint64_t g, HRESULT h, uint8_t *i, obvia_wchar *j, double *k)
+{
+    const HRESULT prepared = obvia_prepare((const obvia_proxy *)self, &obvia_calls_at_hand);
+    return prepared < 0 ? prepared : IPlain_Numbers_proxy(self, a, b, c, d, e, f, g, h, i, j, k);
 }
 
 static obvia_answer IPlain_Numbers_stub(void *object, obvia_call *call)
@@ -304,15 +336,17 @@ OBVIA_LIES_AT(struct IPlain_Checked_reply, off, 0);
 OBVIA_LIES_AT(struct IPlain_Checked_reply, other, 4);
 OBVIA_LIES_AT(struct IPlain_Checked_reply, digit, 8);
 
+static OBVIA_COLD HRESULT IPlain_Checked_prepare(IPlain *self, uint8_t on, Kind kind, Level level, uint32_t weight, uint8_t *off, Kind *other, int32_t *digit);
+
 static HRESULT IPlain_Checked_proxy(IPlain *self, uint8_t on, Kind kind, Level level, uint32_t weight, uint8_t *off, Kind *other, int32_t *digit)
 {
     const obvia_proxy *proxy = (const obvia_proxy *)self;
-    OBVIA_BEGIN(proxy, calls)
+    OBVIA_BEGIN(proxy, calls, IPlain_Checked_prepare(self, on, kind, level, weight, off, other, digit))
     struct IPlain_Checked_request *request = (struct IPlain_Checked_request *)calls->slot;
-    request->on = on;
-    request->kind = kind;
-    request->level = level;
-    request->weight = weight;
+    OBVIA_STORE(uint8_t, &request->on, on);
+    OBVIA_STORE(Kind, &request->kind, kind);
+    OBVIA_STORE(Level, &request->level, level);
+    OBVIA_STORE(uint32_t, &request->weight, weight);
     const obvia_reply reply = obvia_exchange(calls, 7, OBVIA_ALIGN(sizeof(struct IPlain_Checked_request)), proxy->target);
     const struct IPlain_Checked_reply *results = (const struct IPlain_Checked_reply *)reply.frame;
     if (OBVIA_UNLIKELY(obvia_length(reply) != OBVIA_ALIGN(sizeof *results))) {
@@ -334,6 +368,12 @@ static HRESULT IPlain_Checked_proxy(IPlain *self, uint8_t on, Kind kind, Level l
     *other = other_value;
     *digit = digit_value;
     return obvia_result(reply);
+}
+
+static HRESULT IPlain_Checked_prepare(IPlain *self, uint8_t on, Kind kind, Level level, uint32_t weight, uint8_t *off, Kind *other, int32_t *digit)
+{
+    const HRESULT prepared = obvia_prepare((const obvia_proxy *)self, &obvia_calls_at_hand);
+    return prepared < 0 ? prepared : IPlain_Checked_proxy(self, on, kind, level, weight, off, other, digit);
 }
 
 static obvia_answer IPlain_Checked_stub(void *object, obvia_call *call)
@@ -393,13 +433,15 @@ OBVIA_LIES_AT(struct IPlain_Changed_reply, flag, 4);
 OBVIA_LIES_AT(struct IPlain_Changed_reply, stamp, 8);
 OBVIA_LIES_AT(struct IPlain_Changed_reply, id, 56);
 
+static OBVIA_COLD HRESULT IPlain_Changed_prepare(IPlain *self, int32_t *number, uint8_t *flag, Stamp *stamp, GUID *id);
+
 static HRESULT IPlain_Changed_proxy(IPlain *self, int32_t *number, uint8_t *flag, Stamp *stamp, GUID *id)
 {
     const obvia_proxy *proxy = (const obvia_proxy *)self;
-    OBVIA_BEGIN(proxy, calls)
+    OBVIA_BEGIN(proxy, calls, IPlain_Changed_prepare(self, number, flag, stamp, id))
     struct IPlain_Changed_request *request = (struct IPlain_Changed_request *)calls->slot;
-    request->number = *number;
-    request->flag = *flag;
+    OBVIA_STORE(int32_t, &request->number, *number);
+    OBVIA_STORE(uint8_t, &request->flag, *flag);
     Stamp_store(&request->stamp, stamp);
     request->id = *id;
     const obvia_reply reply = obvia_exchange(calls, 8, OBVIA_ALIGN(sizeof(struct IPlain_Changed_request)), proxy->target);
@@ -422,6 +464,12 @@ static HRESULT IPlain_Changed_proxy(IPlain *self, int32_t *number, uint8_t *flag
     *stamp = stamp_value;
     obvia_copy(id, &results->id, sizeof results->id);
     return obvia_result(reply);
+}
+
+static HRESULT IPlain_Changed_prepare(IPlain *self, int32_t *number, uint8_t *flag, Stamp *stamp, GUID *id)
+{
+    const HRESULT prepared = obvia_prepare((const obvia_proxy *)self, &obvia_calls_at_hand);
+    return prepared < 0 ? prepared : IPlain_Changed_proxy(self, number, flag, stamp, id);
 }
 
 static obvia_answer IPlain_Changed_stub(void *object, obvia_call *call)
@@ -473,10 +521,12 @@ OBVIA_HAS_SIZE(struct IPlain_Stamps_reply, 56);
 OBVIA_LIES_AT(struct IPlain_Stamps_reply, printed, 0);
 OBVIA_LIES_AT(struct IPlain_Stamps_reply, pair, 48);
 
+static OBVIA_COLD HRESULT IPlain_Stamps_prepare(IPlain *self, Pair by_value, const Stamp *stamp, const GUID *id, Stamp *printed, Pair *pair);
+
 static HRESULT IPlain_Stamps_proxy(IPlain *self, Pair by_value, const Stamp *stamp, const GUID *id, Stamp *printed, Pair *pair)
 {
     const obvia_proxy *proxy = (const obvia_proxy *)self;
-    OBVIA_BEGIN(proxy, calls)
+    OBVIA_BEGIN(proxy, calls, IPlain_Stamps_prepare(self, by_value, stamp, id, printed, pair))
     struct IPlain_Stamps_request *request = (struct IPlain_Stamps_request *)calls->slot;
     request->by_value = by_value;
     Stamp_store(&request->stamp, stamp);
@@ -494,6 +544,12 @@ static HRESULT IPlain_Stamps_proxy(IPlain *self, Pair by_value, const Stamp *sta
     *printed = printed_value;
     obvia_copy(pair, &results->pair, sizeof results->pair);
     return obvia_result(reply);
+}
+
+static HRESULT IPlain_Stamps_prepare(IPlain *self, Pair by_value, const Stamp *stamp, const GUID *id, Stamp *printed, Pair *pair)
+{
+    const HRESULT prepared = obvia_prepare((const obvia_proxy *)self, &obvia_calls_at_hand);
+    return prepared < 0 ? prepared : IPlain_Stamps_proxy(self, by_value, stamp, id, printed, pair);
 }
 
 static obvia_answer IPlain_Stamps_stub(void *object, obvia_call *call)
@@ -545,10 +601,12 @@ OBVIA_LIES_AT(struct IPlain_Fixed_reply, grid, 0);
 OBVIA_LIES_AT(struct IPlain_Fixed_reply, kinds, 24);
 OBVIA_LIES_AT(struct IPlain_Fixed_reply, pairs, 32);
 
+static OBVIA_COLD HRESULT IPlain_Fixed_prepare(IPlain *self, const uint8_t seal[16], const uint8_t flags[3], int32_t grid[2][3], Kind kinds[2], Pair pairs[2]);
+
 static HRESULT IPlain_Fixed_proxy(IPlain *self, const uint8_t seal[16], const uint8_t flags[3], int32_t grid[2][3], Kind kinds[2], Pair pairs[2])
 {
     const obvia_proxy *proxy = (const obvia_proxy *)self;
-    OBVIA_BEGIN(proxy, calls)
+    OBVIA_BEGIN(proxy, calls, IPlain_Fixed_prepare(self, seal, flags, grid, kinds, pairs))
     struct IPlain_Fixed_request *request = (struct IPlain_Fixed_request *)calls->slot;
     memcpy(request->seal, seal, sizeof request->seal);
     memcpy(request->flags, flags, sizeof request->flags);
@@ -569,6 +627,12 @@ static HRESULT IPlain_Fixed_proxy(IPlain *self, const uint8_t seal[16], const ui
     memcpy(kinds, kinds_value, sizeof kinds_value);
     obvia_copy(pairs, results->pairs, sizeof results->pairs);
     return obvia_result(reply);
+}
+
+static HRESULT IPlain_Fixed_prepare(IPlain *self, const uint8_t seal[16], const uint8_t flags[3], int32_t grid[2][3], Kind kinds[2], Pair pairs[2])
+{
+    const HRESULT prepared = obvia_prepare((const obvia_proxy *)self, &obvia_calls_at_hand);
+    return prepared < 0 ? prepared : IPlain_Fixed_proxy(self, seal, flags, grid, kinds, pairs);
 }
 
 static obvia_answer IPlain_Fixed_stub(void *object, obvia_call *call)
@@ -610,15 +674,17 @@ struct IPlain_Large_reply {
 OBVIA_HAS_SIZE(struct IPlain_Large_reply, 160);
 OBVIA_LIES_AT(struct IPlain_Large_reply, back, 0);
 
+static OBVIA_COLD HRESULT IPlain_Large_prepare(IPlain *self, int32_t first, const int64_t many[20], int64_t back[20]);
+
 static HRESULT IPlain_Large_proxy(IPlain *self, int32_t first, const int64_t many[20], int64_t back[20])
 {
     const obvia_proxy *proxy = (const obvia_proxy *)self;
-    OBVIA_BEGIN(proxy, calls)
+    OBVIA_BEGIN(proxy, calls, IPlain_Large_prepare(self, first, many, back))
     struct IPlain_Large_request *request = (struct IPlain_Large_request *)obvia_request(calls, OBVIA_ALIGN(sizeof(struct IPlain_Large_request)), OBVIA_ALIGN(sizeof(struct IPlain_Large_request)) + 8);
     if (OBVIA_UNLIKELY(request == NULL)) {
         return obvia_no_request();
     }
-    request->first = first;
+    OBVIA_STORE(int32_t, &request->first, first);
     memcpy(request->many, many, sizeof request->many);
     const obvia_reply reply = obvia_exchange(calls, 11, OBVIA_ALIGN(sizeof(struct IPlain_Large_request)), proxy->target);
     const struct IPlain_Large_reply *results = (const struct IPlain_Large_reply *)reply.frame;
@@ -627,6 +693,12 @@ static HRESULT IPlain_Large_proxy(IPlain *self, int32_t first, const int64_t man
     }
     obvia_copy(back, results->back, sizeof results->back);
     return obvia_result(reply);
+}
+
+static HRESULT IPlain_Large_prepare(IPlain *self, int32_t first, const int64_t many[20], int64_t back[20])
+{
+    const HRESULT prepared = obvia_prepare((const obvia_proxy *)self, &obvia_calls_at_hand);
+    return prepared < 0 ? prepared : IPlain_Large_proxy(self, first, many, back);
 }
 
 static obvia_answer IPlain_Large_stub(void *object, obvia_call *call)
@@ -663,10 +735,12 @@ struct IPlain_Sheets_reply {
 OBVIA_HAS_SIZE(struct IPlain_Sheets_reply, 112);
 OBVIA_LIES_AT(struct IPlain_Sheets_reply, copy, 0);
 
+static OBVIA_COLD HRESULT IPlain_Sheets_prepare(IPlain *self, const Sheet *sheet, Sheet *copy);
+
 static HRESULT IPlain_Sheets_proxy(IPlain *self, const Sheet *sheet, Sheet *copy)
 {
     const obvia_proxy *proxy = (const obvia_proxy *)self;
-    OBVIA_BEGIN(proxy, calls)
+    OBVIA_BEGIN(proxy, calls, IPlain_Sheets_prepare(self, sheet, copy))
     struct IPlain_Sheets_request *request = (struct IPlain_Sheets_request *)calls->slot;
     Sheet_store(&request->sheet, sheet);
     const obvia_reply reply = obvia_exchange(calls, 12, OBVIA_ALIGN(sizeof(struct IPlain_Sheets_request)), proxy->target);
@@ -681,6 +755,12 @@ static HRESULT IPlain_Sheets_proxy(IPlain *self, const Sheet *sheet, Sheet *copy
     }
     *copy = copy_value;
     return obvia_result(reply);
+}
+
+static HRESULT IPlain_Sheets_prepare(IPlain *self, const Sheet *sheet, Sheet *copy)
+{
+    const HRESULT prepared = obvia_prepare((const obvia_proxy *)self, &obvia_calls_at_hand);
+    return prepared < 0 ? prepared : IPlain_Sheets_proxy(self, sheet, copy);
 }
 
 static obvia_answer IPlain_Sheets_stub(void *object, obvia_call *call)
@@ -722,10 +802,12 @@ struct IPlain_Total_reply {
 OBVIA_HAS_SIZE(struct IPlain_Total_reply, 8);
 OBVIA_LIES_AT(struct IPlain_Total_reply, sum, 0);
 
+static OBVIA_COLD HRESULT IPlain_Total_prepare(IPlain *self, uint32_t count, const int32_t *values, int64_t *sum);
+
 static HRESULT IPlain_Total_proxy(IPlain *self, uint32_t count, const int32_t *values, int64_t *sum)
 {
     const obvia_proxy *proxy = (const obvia_proxy *)self;
-    OBVIA_BEGIN(proxy, calls)
+    OBVIA_BEGIN(proxy, calls, IPlain_Total_prepare(self, count, values, sum))
     const uint64_t values_count = (uint64_t)count;
     if (OBVIA_UNLIKELY(values_count > OBVIA_FRAME_MAX / sizeof(int32_t))) {
         return obvia_too_many(values_count);
@@ -739,7 +821,7 @@ static HRESULT IPlain_Total_proxy(IPlain *self, uint32_t count, const int32_t *v
     if (OBVIA_UNLIKELY(request == NULL)) {
         return obvia_no_request();
     }
-    request->count = count;
+    OBVIA_STORE(uint32_t, &request->count, count);
     obvia_put_array(request, &request->values, values_at, 16, values_count, values_count * sizeof(int32_t));
     obvia_copy(OBVIA_AT(int32_t *, request, values_at), values, values_count * sizeof(int32_t));
     const obvia_reply reply = obvia_exchange(calls, 13, length, proxy->target);
@@ -750,6 +832,12 @@ static HRESULT IPlain_Total_proxy(IPlain *self, uint32_t count, const int32_t *v
     const int64_t sum_value = OBVIA_LOAD(int64_t, &results->sum);
     *sum = sum_value;
     return obvia_result(reply);
+}
+
+static HRESULT IPlain_Total_prepare(IPlain *self, uint32_t count, const int32_t *values, int64_t *sum)
+{
+    const HRESULT prepared = obvia_prepare((const obvia_proxy *)self, &obvia_calls_at_hand);
+    return prepared < 0 ? prepared : IPlain_Total_proxy(self, count, values, sum);
 }
 
 static obvia_answer IPlain_Total_stub(void *object, obvia_call *call)
@@ -797,10 +885,12 @@ struct IPlain_Two_reply {
 OBVIA_HAS_SIZE(struct IPlain_Two_reply, 4);
 OBVIA_LIES_AT(struct IPlain_Two_reply, sum, 0);
 
+static OBVIA_COLD HRESULT IPlain_Two_prepare(IPlain *self, int32_t n, const int16_t *a, const uint8_t *b, int32_t *sum);
+
 static HRESULT IPlain_Two_proxy(IPlain *self, int32_t n, const int16_t *a, const uint8_t *b, int32_t *sum)
 {
     const obvia_proxy *proxy = (const obvia_proxy *)self;
-    OBVIA_BEGIN(proxy, calls)
+    OBVIA_BEGIN(proxy, calls, IPlain_Two_prepare(self, n, a, b, sum))
     const uint64_t a_count = (uint64_t)n;
     if (OBVIA_UNLIKELY(a_count > OBVIA_FRAME_MAX / sizeof(int16_t))) {
         return obvia_too_many(a_count);
@@ -820,7 +910,7 @@ static HRESULT IPlain_Two_proxy(IPlain *self, int32_t n, const int16_t *a, const
     if (OBVIA_UNLIKELY(request == NULL)) {
         return obvia_no_request();
     }
-    request->n = n;
+    OBVIA_STORE(int32_t, &request->n, n);
     obvia_put_array(request, &request->a, a_at, 17, a_count, a_count * sizeof(int16_t));
     obvia_copy(OBVIA_AT(int16_t *, request, a_at), a, a_count * sizeof(int16_t));
     obvia_put_array(request, &request->b, b_at, 18, b_count, b_count * sizeof(uint8_t));
@@ -833,6 +923,12 @@ static HRESULT IPlain_Two_proxy(IPlain *self, int32_t n, const int16_t *a, const
     const int32_t sum_value = OBVIA_LOAD(int32_t, &results->sum);
     *sum = sum_value;
     return obvia_result(reply);
+}
+
+static HRESULT IPlain_Two_prepare(IPlain *self, int32_t n, const int16_t *a, const uint8_t *b, int32_t *sum)
+{
+    const HRESULT prepared = obvia_prepare((const obvia_proxy *)self, &obvia_calls_at_hand);
+    return prepared < 0 ? prepared : IPlain_Two_proxy(self, n, a, b, sum);
 }
 
 static obvia_answer IPlain_Two_stub(void *object, obvia_call *call)
@@ -889,10 +985,12 @@ struct IPlain_Flags_reply {
 OBVIA_HAS_SIZE(struct IPlain_Flags_reply, 4);
 OBVIA_LIES_AT(struct IPlain_Flags_reply, number, 0);
 
+static OBVIA_COLD HRESULT IPlain_Flags_prepare(IPlain *self, uint16_t count, const uint8_t *flags, const Stamp *stamps, int32_t *number);
+
 static HRESULT IPlain_Flags_proxy(IPlain *self, uint16_t count, const uint8_t *flags, const Stamp *stamps, int32_t *number)
 {
     const obvia_proxy *proxy = (const obvia_proxy *)self;
-    OBVIA_BEGIN(proxy, calls)
+    OBVIA_BEGIN(proxy, calls, IPlain_Flags_prepare(self, count, flags, stamps, number))
     const uint64_t flags_count = (uint64_t)count;
     if (OBVIA_UNLIKELY(flags_count > OBVIA_FRAME_MAX / sizeof(uint8_t))) {
         return obvia_too_many(flags_count);
@@ -911,7 +1009,7 @@ static HRESULT IPlain_Flags_proxy(IPlain *self, uint16_t count, const uint8_t *f
     if (OBVIA_UNLIKELY(request == NULL)) {
         return obvia_no_request();
     }
-    request->count = count;
+    OBVIA_STORE(uint16_t, &request->count, count);
     obvia_put_array(request, &request->flags, flags_at, 19, flags_count, flags_count * sizeof(uint8_t));
     obvia_copy(OBVIA_AT(uint8_t *, request, flags_at), flags, flags_count * sizeof(uint8_t));
     obvia_put_array(request, &request->stamps, stamps_at, 20, stamps_count, stamps_count * sizeof(Stamp));
@@ -926,6 +1024,12 @@ static HRESULT IPlain_Flags_proxy(IPlain *self, uint16_t count, const uint8_t *f
     const int32_t number_value = OBVIA_LOAD(int32_t, &results->number);
     *number = number_value;
     return obvia_result(reply);
+}
+
+static HRESULT IPlain_Flags_prepare(IPlain *self, uint16_t count, const uint8_t *flags, const Stamp *stamps, int32_t *number)
+{
+    const HRESULT prepared = obvia_prepare((const obvia_proxy *)self, &obvia_calls_at_hand);
+    return prepared < 0 ? prepared : IPlain_Flags_proxy(self, count, flags, stamps, number);
 }
 
 static obvia_answer IPlain_Flags_stub(void *object, obvia_call *call)
@@ -1005,17 +1109,19 @@ struct IPlain_Fill_reply {
 OBVIA_HAS_SIZE(struct IPlain_Fill_reply, 8);
 OBVIA_LIES_AT(struct IPlain_Fill_reply, values, 0);
 
+static OBVIA_COLD HRESULT IPlain_Fill_prepare(IPlain *self, int32_t room, int32_t *values, int32_t start);
+
 static HRESULT IPlain_Fill_proxy(IPlain *self, int32_t room, int32_t *values, int32_t start)
 {
     const obvia_proxy *proxy = (const obvia_proxy *)self;
-    OBVIA_BEGIN(proxy, calls)
+    OBVIA_BEGIN(proxy, calls, IPlain_Fill_prepare(self, room, values, start))
     const uint64_t values_count = (uint64_t)room;
     if (OBVIA_UNLIKELY(values_count > OBVIA_FRAME_MAX / sizeof(int32_t))) {
         return obvia_too_many(values_count);
     }
     struct IPlain_Fill_request *request = (struct IPlain_Fill_request *)calls->slot;
-    request->room = room;
-    request->start = start;
+    OBVIA_STORE(int32_t, &request->room, room);
+    OBVIA_STORE(int32_t, &request->start, start);
     const obvia_reply reply = obvia_exchange(calls, 16, OBVIA_ALIGN(sizeof(struct IPlain_Fill_request)), proxy->target);
     const struct IPlain_Fill_reply *results = (const struct IPlain_Fill_reply *)reply.frame;
     if (OBVIA_UNLIKELY(obvia_length(reply) < OBVIA_ALIGN(sizeof *results))) {
@@ -1030,6 +1136,12 @@ static HRESULT IPlain_Fill_proxy(IPlain *self, int32_t room, int32_t *values, in
     }
     obvia_copy(values, OBVIA_AT(const int32_t *, results, values_from), values_count * sizeof(int32_t));
     return obvia_result(reply);
+}
+
+static HRESULT IPlain_Fill_prepare(IPlain *self, int32_t room, int32_t *values, int32_t start)
+{
+    const HRESULT prepared = obvia_prepare((const obvia_proxy *)self, &obvia_calls_at_hand);
+    return prepared < 0 ? prepared : IPlain_Fill_proxy(self, room, values, start);
 }
 
 static obvia_answer IPlain_Fill_stub(void *object, obvia_call *call)
@@ -1076,10 +1188,12 @@ OBVIA_LIES_AT(struct IPlain_Fetch_reply, letters, 0);
 OBVIA_LIES_AT(struct IPlain_Fetch_reply, got, 8);
 OBVIA_LIES_AT(struct IPlain_Fetch_reply, rest, 16);
 
+static OBVIA_COLD HRESULT IPlain_Fetch_prepare(IPlain *self, uint32_t room, int16_t *letters, uint32_t *got, int32_t *rest);
+
 static HRESULT IPlain_Fetch_proxy(IPlain *self, uint32_t room, int16_t *letters, uint32_t *got, int32_t *rest)
 {
     const obvia_proxy *proxy = (const obvia_proxy *)self;
-    OBVIA_BEGIN(proxy, calls)
+    OBVIA_BEGIN(proxy, calls, IPlain_Fetch_prepare(self, room, letters, got, rest))
     const uint64_t letters_count = (uint64_t)room;
     if (OBVIA_UNLIKELY(letters_count > OBVIA_FRAME_MAX / sizeof(int16_t))) {
         return obvia_too_many(letters_count);
@@ -1089,7 +1203,7 @@ static HRESULT IPlain_Fetch_proxy(IPlain *self, uint32_t room, int16_t *letters,
         return obvia_too_many(rest_count);
     }
     struct IPlain_Fetch_request *request = (struct IPlain_Fetch_request *)calls->slot;
-    request->room = room;
+    OBVIA_STORE(uint32_t, &request->room, room);
     const obvia_reply reply = obvia_exchange(calls, 17, OBVIA_ALIGN(sizeof(struct IPlain_Fetch_request)), proxy->target);
     const struct IPlain_Fetch_reply *results = (const struct IPlain_Fetch_reply *)reply.frame;
     if (OBVIA_UNLIKELY(obvia_length(reply) < OBVIA_ALIGN(sizeof *results))) {
@@ -1117,6 +1231,12 @@ static HRESULT IPlain_Fetch_proxy(IPlain *self, uint32_t room, int16_t *letters,
     return obvia_result(reply);
 }
 
+static HRESULT IPlain_Fetch_prepare(IPlain *self, uint32_t room, int16_t *letters, uint32_t *got, int32_t *rest)
+{
+    const HRESULT prepared = obvia_prepare((const obvia_proxy *)self, &obvia_calls_at_hand);
+    return prepared < 0 ? prepared : IPlain_Fetch_proxy(self, room, letters, got, rest);
+}
+
 static obvia_answer IPlain_Fetch_stub(void *object, obvia_call *call)
 {
     IPlain *self = (IPlain *)object;
@@ -1141,8 +1261,6 @@ static obvia_answer IPlain_Fetch_stub(void *object, obvia_call *call)
         return OBVIA_NO_MEMORY;
     }
     memset(results, 0, OBVIA_ALIGN(sizeof *results));
-    obvia_put_array(results, &results->letters, letters_to, 17, letters_count, letters_count * sizeof(int16_t));
-    obvia_put_array(results, &results->rest, rest_to, 16, rest_count, rest_count * sizeof(int32_t));
     const HRESULT result = self->lpVtbl->Fetch(self, room, OBVIA_AT(int16_t *, results, letters_to), &results->got, OBVIA_AT(int32_t *, results, rest_to));
     if (OBVIA_UNLIKELY(result < 0)) {
         return obvia_results(result, 0);
@@ -1180,10 +1298,12 @@ OBVIA_HAS_SIZE(struct IPlain_Double_reply, 16);
 OBVIA_LIES_AT(struct IPlain_Double_reply, values, 0);
 OBVIA_LIES_AT(struct IPlain_Double_reply, kinds, 8);
 
+static OBVIA_COLD HRESULT IPlain_Double_prepare(IPlain *self, int64_t count, double *values, Kind *kinds);
+
 static HRESULT IPlain_Double_proxy(IPlain *self, int64_t count, double *values, Kind *kinds)
 {
     const obvia_proxy *proxy = (const obvia_proxy *)self;
-    OBVIA_BEGIN(proxy, calls)
+    OBVIA_BEGIN(proxy, calls, IPlain_Double_prepare(self, count, values, kinds))
     const uint64_t values_count = (uint64_t)count;
     if (OBVIA_UNLIKELY(values_count > OBVIA_FRAME_MAX / sizeof(double))) {
         return obvia_too_many(values_count);
@@ -1202,7 +1322,7 @@ static HRESULT IPlain_Double_proxy(IPlain *self, int64_t count, double *values, 
     if (OBVIA_UNLIKELY(request == NULL)) {
         return obvia_no_request();
     }
-    request->count = count;
+    OBVIA_STORE(int64_t, &request->count, count);
     obvia_put_array(request, &request->values, values_at, 21, values_count, values_count * sizeof(double));
     obvia_copy(OBVIA_AT(double *, request, values_at), values, values_count * sizeof(double));
     obvia_put_array(request, &request->kinds, kinds_at, 22, kinds_count, kinds_count * sizeof(Kind));
@@ -1231,6 +1351,12 @@ static HRESULT IPlain_Double_proxy(IPlain *self, int64_t count, double *values, 
         }
     }
     return obvia_result(reply);
+}
+
+static HRESULT IPlain_Double_prepare(IPlain *self, int64_t count, double *values, Kind *kinds)
+{
+    const HRESULT prepared = obvia_prepare((const obvia_proxy *)self, &obvia_calls_at_hand);
+    return prepared < 0 ? prepared : IPlain_Double_proxy(self, count, values, kinds);
 }
 
 static obvia_answer IPlain_Double_stub(void *object, obvia_call *call)
@@ -1304,10 +1430,12 @@ OBVIA_LIES_AT(struct IPlain_Print_reply, stamps, 8);
 OBVIA_LIES_AT(struct IPlain_Print_reply, more, 16);
 OBVIA_LIES_AT(struct IPlain_Print_reply, flags, 24);
 
+static OBVIA_COLD HRESULT IPlain_Print_prepare(IPlain *self, int32_t *count, Stamp *stamps, Stamp *more, uint8_t *flags);
+
 static HRESULT IPlain_Print_proxy(IPlain *self, int32_t *count, Stamp *stamps, Stamp *more, uint8_t *flags)
 {
     const obvia_proxy *proxy = (const obvia_proxy *)self;
-    OBVIA_BEGIN(proxy, calls)
+    OBVIA_BEGIN(proxy, calls, IPlain_Print_prepare(self, count, stamps, more, flags))
     const uint64_t stamps_count = (uint64_t)*count;
     if (OBVIA_UNLIKELY(stamps_count > OBVIA_FRAME_MAX / sizeof(Stamp))) {
         return obvia_too_many(stamps_count);
@@ -1329,7 +1457,7 @@ static HRESULT IPlain_Print_proxy(IPlain *self, int32_t *count, Stamp *stamps, S
     if (OBVIA_UNLIKELY(request == NULL)) {
         return obvia_no_request();
     }
-    request->count = *count;
+    OBVIA_STORE(int32_t, &request->count, *count);
     obvia_put_array(request, &request->stamps, stamps_at, 20, stamps_count, stamps_count * sizeof(Stamp));
     for (uint64_t at = 0; at < stamps_count; at++) {
         Stamp_store(&((Stamp *)OBVIA_AT(Stamp *, request, stamps_at))[at], &((const Stamp *)stamps)[at]);
@@ -1375,6 +1503,12 @@ static HRESULT IPlain_Print_proxy(IPlain *self, int32_t *count, Stamp *stamps, S
     }
     *count = count_value;
     return obvia_result(reply);
+}
+
+static HRESULT IPlain_Print_prepare(IPlain *self, int32_t *count, Stamp *stamps, Stamp *more, uint8_t *flags)
+{
+    const HRESULT prepared = obvia_prepare((const obvia_proxy *)self, &obvia_calls_at_hand);
+    return prepared < 0 ? prepared : IPlain_Print_proxy(self, count, stamps, more, flags);
 }
 
 static obvia_answer IPlain_Print_stub(void *object, obvia_call *call)
@@ -1477,10 +1611,12 @@ struct IPlain_Odd_reply {
 OBVIA_HAS_SIZE(struct IPlain_Odd_reply, 4);
 OBVIA_LIES_AT(struct IPlain_Odd_reply, Odd, 0);
 
+static OBVIA_COLD HRESULT IPlain_Odd_prepare(IPlain *self, int32_t self_, int32_t new_, int32_t request_, int32_t values_count, const int32_t *values, int32_t *Odd);
+
 static HRESULT IPlain_Odd_proxy(IPlain *self, int32_t self_, int32_t new_, int32_t request_, int32_t values_count, const int32_t *values, int32_t *Odd)
 {
     const obvia_proxy *proxy = (const obvia_proxy *)self;
-    OBVIA_BEGIN(proxy, calls)
+    OBVIA_BEGIN(proxy, calls, IPlain_Odd_prepare(self, self_, new_, request_, values_count, values, Odd))
     const uint64_t values_count_ = (uint64_t)values_count;
     if (OBVIA_UNLIKELY(values_count_ > OBVIA_FRAME_MAX / sizeof(int32_t))) {
         return obvia_too_many(values_count_);
@@ -1494,10 +1630,10 @@ static HRESULT IPlain_Odd_proxy(IPlain *self, int32_t self_, int32_t new_, int32
     if (OBVIA_UNLIKELY(request == NULL)) {
         return obvia_no_request();
     }
-    request->self_ = self_;
-    request->new_ = new_;
-    request->request_ = request_;
-    request->values_count = values_count;
+    OBVIA_STORE(int32_t, &request->self_, self_);
+    OBVIA_STORE(int32_t, &request->new_, new_);
+    OBVIA_STORE(int32_t, &request->request_, request_);
+    OBVIA_STORE(int32_t, &request->values_count, values_count);
     obvia_put_array(request, &request->values, values_at, 16, values_count_, values_count_ * sizeof(int32_t));
     obvia_copy(OBVIA_AT(int32_t *, request, values_at), values, values_count_ * sizeof(int32_t));
     const obvia_reply reply = obvia_exchange(calls, 20, length, proxy->target);
@@ -1508,6 +1644,12 @@ static HRESULT IPlain_Odd_proxy(IPlain *self, int32_t self_, int32_t new_, int32
     const int32_t Odd_value = OBVIA_LOAD(int32_t, &results->Odd);
     *Odd = Odd_value;
     return obvia_result(reply);
+}
+
+static HRESULT IPlain_Odd_prepare(IPlain *self, int32_t self_, int32_t new_, int32_t request_, int32_t values_count, const int32_t *values, int32_t *Odd)
+{
+    const HRESULT prepared = obvia_prepare((const obvia_proxy *)self, &obvia_calls_at_hand);
+    return prepared < 0 ? prepared : IPlain_Odd_proxy(self, self_, new_, request_, values_count, values, Odd);
 }
 
 static obvia_answer IPlain_Odd_stub(void *object, obvia_call *call)
