@@ -27,6 +27,8 @@ struct seen {
 
 /* What is done to the next call. */
 static struct tampering tampering = {NEITHER, KEEP, 0, 0};
+/* The longest frame that each side has an area for. */
+static size_t client_room = 1024, server_room = 1024;
 /* How many messages were sent, and the last request and reply. */
 static int sent;
 static struct seen last_request, last_reply;
@@ -59,8 +61,8 @@ HRESULT obvia_prepare(const obvia_proxy *proxy, const obvia_calls **calls)
 void *obvia_request(const obvia_calls *calls, size_t length, size_t bulk)
 {
     (void)calls;
-    CHECK(length > OBVIA_INLINE_MAX && length % 8 == 0 && bulk % 8 == 0);
-    if (length > sizeof last_request.bytes) {
+    CHECK(length > OBVIA_INLINE_MAX && length <= OBVIA_FRAME_MAX && length % 8 == 0 && bulk % 8 == 0);
+    if (length > client_room) {
         return NULL;
     }
     free(client_area);
@@ -72,8 +74,8 @@ void *obvia_request(const obvia_calls *calls, size_t length, size_t bulk)
 void *obvia_reply_frame(obvia_call *call, size_t length, size_t bulk)
 {
     (void)call;
-    CHECK(length % 8 == 0 && bulk % 8 == 0);
-    if (length > sizeof last_reply.bytes) {
+    CHECK(length <= OBVIA_FRAME_MAX && length % 8 == 0 && bulk % 8 == 0);
+    if (length > server_room) {
         return NULL;
     }
     free(server_area);

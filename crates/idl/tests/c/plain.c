@@ -625,6 +625,59 @@ static void counts_have_limits(IPlain *plain)
     CHECK(called == 0);
 }
 
+/* A frame that says the same everywhere, and that fits a count that is none. */
+static void negative_counts_are_refused(void)
+{
+    struct {
+        int32_t numbers[4];
+        uint64_t slot, header;
+    } frame = {{1, 2, 3, -1}, 32, 16 | (uint64_t)UINT32_MAX << 32};
+    unsigned char slot[OBVIA_INLINE_MAX];
+    obvia_call call = {&frame, sizeof frame, slot, 7, 20};
+    called = 0;
+    /* Which element type it is depends on the methods before. */
+    for (uint64_t kind = 16; kind < 24; kind++) {
+        frame.header = kind | (uint64_t)UINT32_MAX << 32;
+        CHECK(IPlain_INFO.stubs[20](&object, &call) == OBVIA_BAD_STUB_DATA);
+    }
+    frame.numbers[3] = 0;
+    frame.slot = 32;
+    frame.header = 16;
+    CHECK(IPlain_INFO.stubs[20](&object, &call) == ((uint64_t)8 << 32) && called == 1);
+}
+
+/* What fits no area is not sent, or not answered. */
+static void frames_need_room(IPlain *plain)
+{
+    static const int32_t values[100] = {0};
+    const struct test calls[] = {
+        {call_large, 0, 0, {{NEITHER, 0, 0}}},
+        {call_flags, 0, 0, {{NEITHER, 0, 0}}},
+        {call_print, 0, 0, {{NEITHER, 0, 0}}},
+    };
+    int64_t sum = 0;
+    int32_t numbers[100];
+    int16_t letters[100];
+    uint32_t got = 0;
+    const struct tampering dishonest = {REQUEST, KEEP, KEEP, 0};
+    tampering = dishonest;
+    client_room = 112;
+    sent = called = 0;
+    for (size_t at = 0; at < sizeof calls / sizeof calls[0]; at++) {
+        CHECK(calls[at].call(plain) == E_OUTOFMEMORY);
+    }
+    CHECK(IPlain_Total(plain, 100, values, &sum) == E_OUTOFMEMORY && sent == 0);
+    CHECK(IPlain_Fill(plain, 100, numbers, 0) == S_OK && sent == 1 && called == 1);
+    client_room = 1024;
+    server_room = 112;
+    called = 0;
+    CHECK(call_large(plain) == RPC_E_SERVERFAULT && call_print(plain) == RPC_E_SERVERFAULT);
+    CHECK(IPlain_Fill(plain, 100, numbers, 0) == RPC_E_SERVERFAULT);
+    CHECK(IPlain_Fetch(plain, 100, letters, &got, numbers) == RPC_E_SERVERFAULT && called == 0);
+    server_room = 1024;
+    tampering.side = NEITHER;
+}
+
 int main(void)
 {
     const struct obvia_proxy proxy = {IPlain_INFO.proxy, 1, 7};
@@ -641,6 +694,8 @@ int main(void)
     bytes_are_as_documented(plain);
     padding_is_not_sent(plain);
     counts_have_limits(plain);
+    negative_counts_are_refused();
+    frames_need_room(plain);
     /* Opnums that are no method's. */
     CHECK(IPlain_INFO.stubs[0](&object, NULL) == OBVIA_OP_RANGE_ERROR && IPlain_INFO.stubs[31](&object, NULL) == OBVIA_OP_RANGE_ERROR);
     free(client_slot);

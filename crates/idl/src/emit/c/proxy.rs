@@ -132,17 +132,18 @@ fn results(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     let block = context.block(plan, false);
     let behind = arrays(plan, false);
     out.line(format!("const {block} *results = (const {block} *)reply.frame;"));
-    if behind.is_empty() {
-        refuse(out, "obvia_length(reply) != OBVIA_ALIGN(sizeof *results)", &refusal);
-    } else {
-        refuse(out, "obvia_length(reply) < OBVIA_ALIGN(sizeof *results)", &refusal);
+    // How long the reply has to be is known at once, or when the results have been read that say so.
+    let is_known = behind.iter().all(|array| array.length.is_none());
+    let comparison = if behind.is_empty() { "!=" } else { "<" };
+    if behind.is_empty() || !is_known {
+        refuse(out, &format!("obvia_length(reply) {comparison} OBVIA_ALIGN(sizeof *results)"), &refusal);
     }
+    let known = is_known.then(|| find_arrays(out, context, plan, &behind));
     for param in &params {
         load(out, context, plan, param);
     }
-    if !behind.is_empty() {
-        fetch_arrays(out, context, plan, &behind);
-    }
+    let found = known.unwrap_or_else(|| find_arrays(out, context, plan, &behind));
+    copy_arrays(out, context, &behind, &found);
     for param in &params {
         let Some(ty) = placed(param) else { continue };
         let name = binding(&param.param.name);
@@ -198,11 +199,18 @@ pub(super) fn range(out: &mut Writer, param: &ParamPlan<'_>, ty: &Type, value: &
     }
 }
 
-/// Checks the arrays of the reply and copies them to the caller's.
-fn fetch_arrays(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, behind: &[Array<'_, '_>]) {
-    let model = context.model;
+/// An array's position, its count, and what its elements are.
+type Found<'p> = (String, String, &'p Type);
+
+/// Checks that the arrays of the reply are where they have to be, and nothing behind them.
+fn find_arrays<'p>(
+    out: &mut Writer,
+    context: &Context<'_>,
+    plan: &MethodPlan<'_>,
+    behind: &[Array<'p, '_>],
+) -> Vec<Found<'p>> {
     let invalid = leave("RPC_E_INVALID_DATA");
-    let mut named = Vec::new();
+    let mut found = Vec::new();
     for array in behind {
         let room = local(plan, array.param, "count");
         let mut came = room.clone();
@@ -211,20 +219,28 @@ fn fetch_arrays(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, 
             count(out, plan, &came, length, Side::Came);
             refuse(out, &format!("{came} > {room}"), &invalid);
         }
-        named.push((local(plan, array.param, "from"), came, array.element));
+        found.push((local(plan, array.param, "from"), came, array.element));
     }
-    let end = positions(out, context, &context.block(plan, false), &named);
+    if behind.is_empty() {
+        return found;
+    }
+    let end = positions(out, context, &context.block(plan, false), &found);
     refuse(out, &format!("obvia_length(reply) != {end}"), &leave("obvia_refusal(reply)"));
-    for (array, (from, count, element)) in behind.iter().zip(&named) {
+    for (array, (from, count, element)) in behind.iter().zip(&found) {
         let name = binding(&array.param.param.name);
         let kind = context.kind(element);
-        let found = format!("!obvia_is_array(results, &results->{name}, {from}, {kind}, {count})");
-        refuse(out, &found, &invalid);
+        refuse(out, &format!("!obvia_is_array(results, &results->{name}, {from}, {kind}, {count})"), &invalid);
     }
-    for (array, (from, count, element)) in behind.iter().zip(&named) {
+    found
+}
+
+/// Copies the arrays of the reply to the caller's, and checks them there.
+fn copy_arrays(out: &mut Writer, context: &Context<'_>, behind: &[Array<'_, '_>], found: &[Found<'_>]) {
+    let model = context.model;
+    for (array, (from, count, element)) in behind.iter().zip(found) {
         let name = binding(&array.param.param.name);
         let place = place(context, element, true, "results", from);
         out.line(format!("obvia_copy({name}, {place}, {count} * sizeof({}));", type_name(model, element)));
-        check_elements(out, model, element, &name, count, &invalid);
+        check_elements(out, model, element, &name, count, &leave("RPC_E_INVALID_DATA"));
     }
 }

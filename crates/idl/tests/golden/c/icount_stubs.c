@@ -358,9 +358,6 @@ static HRESULT IStubs_MoveData_proxy(IStubs *self, uint32_t ArraySize, uint32_t 
     obvia_copy(OBVIA_AT(uint32_t *, request, pArray_at), pArray, pArray_count * sizeof(uint32_t));
     const obvia_reply reply = obvia_exchange(calls, 7, length, proxy->target);
     const struct IStubs_MoveData_reply *results = (const struct IStubs_MoveData_reply *)reply.frame;
-    if (OBVIA_UNLIKELY(obvia_length(reply) < OBVIA_ALIGN(sizeof *results))) {
-        return obvia_refusal(reply);
-    }
     const uint64_t pArray_from = OBVIA_ALIGN(sizeof(struct IStubs_MoveData_reply)) + 8;
     if (OBVIA_UNLIKELY(obvia_length(reply) != pArray_from + OBVIA_ALIGN(pArray_count * sizeof(uint32_t)))) {
         return obvia_refusal(reply);

@@ -1124,9 +1124,6 @@ static HRESULT IPlain_Fill_proxy(IPlain *self, int32_t room, int32_t *values, in
     OBVIA_STORE(int32_t, &request->start, start);
     const obvia_reply reply = obvia_exchange(calls, 16, OBVIA_ALIGN(sizeof(struct IPlain_Fill_request)), proxy->target);
     const struct IPlain_Fill_reply *results = (const struct IPlain_Fill_reply *)reply.frame;
-    if (OBVIA_UNLIKELY(obvia_length(reply) < OBVIA_ALIGN(sizeof *results))) {
-        return obvia_refusal(reply);
-    }
     const uint64_t values_from = OBVIA_ALIGN(sizeof(struct IPlain_Fill_reply)) + 8;
     if (OBVIA_UNLIKELY(obvia_length(reply) != values_from + OBVIA_ALIGN(values_count * sizeof(int32_t)))) {
         return obvia_refusal(reply);
@@ -1329,9 +1326,6 @@ static HRESULT IPlain_Double_proxy(IPlain *self, int64_t count, double *values, 
     obvia_copy(OBVIA_AT(Kind *, request, kinds_at), kinds, kinds_count * sizeof(Kind));
     const obvia_reply reply = obvia_exchange(calls, 18, length, proxy->target);
     const struct IPlain_Double_reply *results = (const struct IPlain_Double_reply *)reply.frame;
-    if (OBVIA_UNLIKELY(obvia_length(reply) < OBVIA_ALIGN(sizeof *results))) {
-        return obvia_refusal(reply);
-    }
     const uint64_t values_from = OBVIA_ALIGN(sizeof(struct IPlain_Double_reply)) + 8;
     const uint64_t kinds_from = values_from + OBVIA_ALIGN(values_count * sizeof(double)) + 8;
     if (OBVIA_UNLIKELY(obvia_length(reply) != kinds_from + OBVIA_ALIGN(kinds_count * sizeof(Kind)))) {
@@ -1464,10 +1458,6 @@ static HRESULT IPlain_Print_proxy(IPlain *self, int32_t *count, Stamp *stamps, S
     }
     const obvia_reply reply = obvia_exchange(calls, 19, length, proxy->target);
     const struct IPlain_Print_reply *results = (const struct IPlain_Print_reply *)reply.frame;
-    if (OBVIA_UNLIKELY(obvia_length(reply) < OBVIA_ALIGN(sizeof *results))) {
-        return obvia_refusal(reply);
-    }
-    const int32_t count_value = OBVIA_LOAD(int32_t, &results->count);
     const uint64_t stamps_from = OBVIA_ALIGN(sizeof(struct IPlain_Print_reply)) + 8;
     const uint64_t more_from = stamps_from + OBVIA_ALIGN(stamps_count * sizeof(Stamp)) + 8;
     const uint64_t flags_from = more_from + OBVIA_ALIGN(more_count * sizeof(Stamp)) + 8;
@@ -1483,6 +1473,7 @@ static HRESULT IPlain_Print_proxy(IPlain *self, int32_t *count, Stamp *stamps, S
     if (OBVIA_UNLIKELY(!obvia_is_array(results, &results->flags, flags_from, 19, flags_count))) {
         return RPC_E_INVALID_DATA;
     }
+    const int32_t count_value = OBVIA_LOAD(int32_t, &results->count);
     obvia_copy(stamps, OBVIA_AT(const Stamp *, results, stamps_from), stamps_count * sizeof(Stamp));
     for (uint64_t at = 0; at < stamps_count; at++) {
         if (OBVIA_UNLIKELY(!Stamp_is_valid(&stamps[at]))) {
