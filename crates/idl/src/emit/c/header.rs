@@ -1,6 +1,6 @@
 //! `NAME.h`: what a file declares, for programs in C and in C++.
 
-use super::names::{binding, ident, parameters};
+use super::names::{declared, ident, parameters};
 use super::types;
 use crate::compile::{BUILT_IN, Compilation};
 use crate::emit::writer::Writer;
@@ -79,7 +79,7 @@ fn abstract_struct(out: &mut Writer, model: &Model, found: &Interface) {
     out.line(format!("struct {} : {base} {{", ident(&found.name)));
     for method in &found.methods {
         out.block_comment(&method.doc);
-        let params = parameters(model, &plan(model, method));
+        let params = parameters(model, &plan(model, method), declared);
         out.line(format!("virtual HRESULT {}({}) = 0;", ident(&method.name), params.trim_start_matches(", ")));
     }
     out.line("};");
@@ -96,7 +96,7 @@ fn vtable(out: &mut Writer, model: &Model, id: InterfaceId) {
     out.line(format!("uint32_t (*Release)({name} *self);"));
     for method in model.all_methods(id) {
         out.block_comment(&method.doc);
-        let params = parameters(model, &plan(model, method));
+        let params = parameters(model, &plan(model, method), declared);
         out.line(format!("HRESULT (*{})({name} *self{params});", ident(&method.name)));
     }
     out.line(format!("}} {name}Vtbl;"));
@@ -125,5 +125,5 @@ fn macros(out: &mut Writer, model: &Model, id: InterfaceId) {
 fn macro_parameters(method: &Method) -> Vec<String> {
     let name = ident(&method.name);
     let own = |param: String| if param == name || param == "lpVtbl" { format!("{param}_") } else { param };
-    method.params.iter().map(|param| own(binding(&param.name))).collect()
+    method.params.iter().map(|param| own(declared(&param.name))).collect()
 }

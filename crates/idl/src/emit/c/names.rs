@@ -4,102 +4,14 @@ use crate::model::{Base, InterfaceId, Model, Object, Param, Type};
 use crate::plan::{MethodPlan, ParamPlan, Passing};
 
 /// The keywords of C11 and C++17, which a name must not be.
-const KEYWORDS: [&str; 94] = [
-    "alignas",
-    "alignof",
-    "and",
-    "and_eq",
-    "asm",
-    "auto",
-    "bitand",
-    "bitor",
-    "bool",
-    "break",
-    "case",
-    "catch",
-    "char",
-    "char16_t",
-    "char32_t",
-    "class",
-    "compl",
-    "const",
-    "const_cast",
-    "constexpr",
-    "continue",
-    "decltype",
-    "default",
-    "delete",
-    "do",
-    "double",
-    "dynamic_cast",
-    "else",
-    "enum",
-    "explicit",
-    "export",
-    "extern",
-    "false",
-    "float",
-    "for",
-    "friend",
-    "goto",
-    "if",
-    "inline",
-    "int",
-    "long",
-    "mutable",
-    "namespace",
-    "new",
-    "noexcept",
-    "not",
-    "not_eq",
-    "nullptr",
-    "operator",
-    "or",
-    "or_eq",
-    "private",
-    "protected",
-    "public",
-    "register",
-    "reinterpret_cast",
-    "restrict",
-    "return",
-    "short",
-    "signed",
-    "sizeof",
-    "static",
-    "static_assert",
-    "static_cast",
-    "struct",
-    "switch",
-    "template",
-    "this",
-    "thread_local",
-    "throw",
-    "true",
-    "try",
-    "typedef",
-    "typeid",
-    "typename",
-    "typeof",
-    "union",
-    "unsigned",
-    "using",
-    "virtual",
-    "void",
-    "volatile",
-    "wchar_t",
-    "while",
-    "xor",
-    "xor_eq",
-    "_Alignas",
-    "_Alignof",
-    "_Atomic",
-    "_Bool",
-    "_Complex",
-    "_Generic",
-    "_Noreturn",
-    "_Static_assert",
-];
+const KEYWORDS: &str = "\
+    alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t class compl const \
+    const_cast constexpr continue decltype default delete do double dynamic_cast else enum explicit export extern \
+    false float for friend goto if inline int long mutable namespace new noexcept not not_eq nullptr operator or \
+    or_eq private protected public register reinterpret_cast restrict return short signed sizeof static \
+    static_assert static_cast struct switch template this thread_local throw true try typedef typeid typename typeof \
+    union unsigned using virtual void volatile wchar_t while xor xor_eq _Alignas _Alignof _Atomic _Bool _Complex \
+    _Generic _Noreturn _Static_assert";
 
 /// Names that the generated functions use themselves.
 const TAKEN: [&str; 13] = [
@@ -109,7 +21,12 @@ const TAKEN: [&str; 13] = [
 
 /// A name that may be used in C and in C++.
 pub(super) fn ident(name: &str) -> String {
-    if KEYWORDS.contains(&name) { format!("{name}_") } else { name.to_owned() }
+    if KEYWORDS.split(' ').any(|word| word == name) { format!("{name}_") } else { name.to_owned() }
+}
+
+/// A parameter's name in a declaration, beside the object's.
+pub(super) fn declared(name: &str) -> String {
+    if name == "self" { "self_".to_owned() } else { ident(name) }
 }
 
 /// A parameter's name, beside the names that generated functions use themselves.
@@ -197,29 +114,28 @@ pub(super) fn flat(ty: &Type) -> (&Type, u64) {
     }
 }
 
-/// A parameter's declaration. What is only read is behind a pointer to const, but for arrays of arrays, where C has no such
+/// A parameter's declaration by a name. What is only read is behind a pointer to const, but for arrays of arrays, where C has no such
 /// conversion.
-pub(super) fn parameter(model: &Model, plan: &ParamPlan<'_>) -> String {
-    let name = binding(&plan.param.name);
+fn parameter(model: &Model, plan: &ParamPlan<'_>, name: &str) -> String {
     let constant = if plan.param.direction.is_out() { "" } else { "const " };
     match &plan.passing {
-        Passing::Value(ty) => declare(model, ty, &name),
+        Passing::Value(ty) => declare(model, ty, name),
         Passing::Place(Type::Fixed(element, _)) if matches!(**element, Type::Fixed(..)) => {
-            declare(model, &place_type(plan.param), &name)
+            declare(model, &place_type(plan.param), name)
         }
-        Passing::Place(ty @ Type::Fixed(..)) => format!("{constant}{}", declare(model, ty, &name)),
-        Passing::Array { element: ty @ Type::Fixed(..), .. } => pointer_to(model, ty, &name),
+        Passing::Place(ty @ Type::Fixed(..)) => format!("{constant}{}", declare(model, ty, name)),
+        Passing::Array { element: ty @ Type::Fixed(..), .. } => pointer_to(model, ty, name),
         Passing::Place(ty) | Passing::Array { element: ty, .. } | Passing::Optional(ty) => {
-            format!("{constant}{}", pointer_to(model, ty, &name))
+            format!("{constant}{}", pointer_to(model, ty, name))
         }
         Passing::Text { base: one, .. } => format!("const {} *{name}", base(*one)),
         Passing::Graph => {
             let single =
                 matches!(&plan.param.ty, Type::Pointer(to) if !matches!(to.to, Type::Pointer(_) | Type::Interface(_)));
-            format!("{}{}", if single { constant } else { "" }, declare(model, &plan.param.ty, &name))
+            format!("{}{}", if single { constant } else { "" }, declare(model, &plan.param.ty, name))
         }
         Passing::OutText(_) | Passing::OutArray { .. } | Passing::Object(_) | Passing::OutObject(_) => {
-            declare(model, &plan.param.ty, &name)
+            declare(model, &plan.param.ty, name)
         }
     }
 }
@@ -232,9 +148,9 @@ fn place_type(param: &Param) -> Type {
     }
 }
 
-/// The parameters behind the object, each behind a comma.
-pub(super) fn parameters(model: &Model, plan: &MethodPlan<'_>) -> String {
-    plan.params.iter().map(|param| format!(", {}", parameter(model, param))).collect()
+/// The parameters behind the object, each behind a comma, named by [`declared`] or by [`binding`].
+pub(super) fn parameters(model: &Model, plan: &MethodPlan<'_>, named: fn(&str) -> String) -> String {
+    plan.params.iter().map(|param| format!(", {}", parameter(model, param, &named(&param.param.name)))).collect()
 }
 
 /// An integer of 64 bits as C writes it.

@@ -3,13 +3,13 @@
 use super::expression::{Side, count};
 use super::interface::{Array, Context, arrays, placed, positions};
 use super::names::{binding, local, parameters, pointer_to, type_name};
-use super::values::{check, check_elements, is_checked, is_padded, refuse, store, store_elements};
+use super::values::{check, check_count, check_elements, is_checked, is_padded, refuse, store, store_elements};
 use crate::emit::writer::Writer;
 use crate::model::{Base, Type};
 use crate::plan::{MethodPlan, ParamPlan, Passing};
 
 pub(super) fn proxy(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
-    let params = format!("{} *self{}", context.name, parameters(context.model, plan));
+    let params = format!("{} *self{}", context.name, parameters(context.model, plan, binding));
     let given: String = plan.params.iter().map(|param| format!(", {}", binding(&param.param.name))).collect();
     let (name, prepare) = (context.proxy(plan), format!("{}_{}_prepare", context.name, plan.method.name));
     out.line(format!("static OBVIA_COLD HRESULT {prepare}({params});"));
@@ -54,9 +54,8 @@ fn request(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) -> St
     for array in behind.iter().chain(arrays(plan, false).iter().filter(|array| !array.param.param.direction.is_in())) {
         let name = local(plan, array.param, "count");
         count(out, plan, &name, array.size, Side::Proxy);
-        let size = type_name(context.model, array.element);
         let too_many = leave(&format!("obvia_too_many({name})"));
-        refuse(out, &format!("{name} > OBVIA_FRAME_MAX / sizeof({size})"), &too_many);
+        check_count(out, context.model, array.element, array.size, &name, &too_many);
     }
     if plan.ordered(true).is_empty() {
         return "0".to_owned();

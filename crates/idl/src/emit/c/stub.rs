@@ -4,7 +4,7 @@ use super::expression::{Side, count};
 use super::interface::{Array, Context, INLINE_MAX, arrays, placed, positions};
 use super::names::{binding, declare, ident, local, pointer_to, type_name};
 use super::proxy::{place, range};
-use super::values::{check, check_elements, is_checked, is_padded, refuse, store, store_elements};
+use super::values::{check, check_count, check_elements, is_checked, is_padded, refuse, store, store_elements};
 use crate::emit::writer::Writer;
 use crate::model::{Base, Direction, Type, round};
 use crate::plan::{MethodPlan, ParamPlan, Passing};
@@ -101,8 +101,7 @@ impl Stub<'_> {
         for array in &behind {
             let (_, name, element) = self.named(array, "at", "count");
             count(out, plan, &name, array.size, Side::Stub);
-            let size = type_name(self.context.model, element);
-            refuse(out, &format!("{name} > OBVIA_FRAME_MAX / sizeof({size})"), &self.bad());
+            check_count(out, self.context.model, element, array.size, &name, &self.bad());
         }
         let named: Vec<_> = behind.iter().map(|array| self.named(array, "at", "count")).collect();
         let end = positions(out, self.context, &block, &named);
@@ -150,9 +149,8 @@ impl Stub<'_> {
             for array in behind.iter().filter(|array| !array.param.param.direction.is_in()) {
                 let (_, name, element) = self.named(array, "to", "count");
                 count(out, plan, &name, array.size, Side::Stub);
-                let size = type_name(self.context.model, element);
                 let too_many = self.leave(&format!("obvia_too_large({name})"));
-                refuse(out, &format!("{name} > OBVIA_FRAME_MAX / sizeof({size})"), &too_many);
+                check_count(out, self.context.model, element, array.size, &name, &too_many);
             }
             let named: Vec<_> = behind.iter().map(|array| self.named(array, "to", "count")).collect();
             let end = positions(out, self.context, &block, &named);

@@ -2,8 +2,11 @@
 
 use super::names::{flat, ident, type_name};
 use crate::emit::writer::Writer;
-use crate::model::{Base, EnumId, Model, StructId, Type};
+use crate::model::{Arith, Base, EnumId, Model, StructId, Type};
 use std::collections::BTreeSet;
+
+/// The longest frame: OBVIA_FRAME_MAX.
+const FRAME_MAX: u32 = 0x7fff_ffff;
 
 /// Whether there are bytes of its size that are no value of a type.
 pub(super) fn is_checked(model: &Model, ty: &Type) -> bool {
@@ -69,6 +72,21 @@ pub(super) fn check_elements(
     };
     refuse(out, &invalid(model, inner, &format!("{elements}[at]")), leave);
     out.line("}");
+}
+
+/// Leaves where a count is one of no array that fits a frame: so sums of their lengths cannot overflow.
+pub(super) fn check_count(
+    out: &mut Writer,
+    model: &Model,
+    element: &Type,
+    size: &Arith,
+    count: &str,
+    leave: &[String],
+) {
+    let fits = i64::from(FRAME_MAX) / i64::from(model.layout(element).0.max(1));
+    if !matches!(size, Arith::Const(number) if (0..=fits).contains(number)) {
+        refuse(out, &format!("{count} > OBVIA_FRAME_MAX / sizeof({})", type_name(model, element)), leave);
+    }
 }
 
 /// Leaves where a condition is true.

@@ -131,7 +131,7 @@ struct IPlain : IBasis {
     virtual HRESULT Fetch(uint32_t room, int16_t *letters, uint32_t *got, int32_t *rest) = 0;
     virtual HRESULT Double(int64_t count, double *values, Kind *kinds) = 0;
     virtual HRESULT Print(int32_t *count, Stamp *stamps, Stamp *more, uint8_t *flags) = 0;
-    virtual HRESULT Odd(int32_t self_, int32_t new_, int32_t request_, int32_t values_count, const int32_t *values, int32_t *Odd) = 0;
+    virtual HRESULT Odd(int32_t self_, int32_t new_, int32_t request, int32_t values_count, const int32_t *values, int32_t *Odd) = 0;
 };
 #else
 /* One method for each way
@@ -160,7 +160,7 @@ typedef struct IPlainVtbl {
     HRESULT (*Fetch)(IPlain *self, uint32_t room, int16_t *letters, uint32_t *got, int32_t *rest);
     HRESULT (*Double)(IPlain *self, int64_t count, double *values, Kind *kinds);
     HRESULT (*Print)(IPlain *self, int32_t *count, Stamp *stamps, Stamp *more, uint8_t *flags);
-    HRESULT (*Odd)(IPlain *self, int32_t self_, int32_t new_, int32_t request_, int32_t values_count, const int32_t *values, int32_t *Odd);
+    HRESULT (*Odd)(IPlain *self, int32_t self_, int32_t new_, int32_t request, int32_t values_count, const int32_t *values, int32_t *Odd);
 } IPlainVtbl;
 struct IPlain {
     const IPlainVtbl *lpVtbl;
@@ -185,7 +185,7 @@ struct IPlain {
 #define IPlain_Fetch(self, room, letters, got, rest) ((self)->lpVtbl->Fetch((self), (room), (letters), (got), (rest)))
 #define IPlain_Double(self, count, values, kinds) ((self)->lpVtbl->Double((self), (count), (values), (kinds)))
 #define IPlain_Print(self, count, stamps, more, flags) ((self)->lpVtbl->Print((self), (count), (stamps), (more), (flags)))
-#define IPlain_Odd(self, self_, new_, request_, values_count, values, Odd_) ((self)->lpVtbl->Odd((self), (self_), (new_), (request_), (values_count), (values), (Odd_)))
+#define IPlain_Odd(self, self_, new_, request, values_count, values, Odd_) ((self)->lpVtbl->Odd((self), (self_), (new_), (request), (values_count), (values), (Odd_)))
 #endif
 extern const IID IID_IPlain;
 extern const obvia_interface IPlain_INFO;

@@ -1435,13 +1435,7 @@ static HRESULT IPlain_Print_proxy(IPlain *self, int32_t *count, Stamp *stamps, S
         return obvia_too_many(stamps_count);
     }
     const uint64_t more_count = (uint64_t)INT64_C(4);
-    if (OBVIA_UNLIKELY(more_count > OBVIA_FRAME_MAX / sizeof(Stamp))) {
-        return obvia_too_many(more_count);
-    }
     const uint64_t flags_count = (uint64_t)INT64_C(3);
-    if (OBVIA_UNLIKELY(flags_count > OBVIA_FRAME_MAX / sizeof(uint8_t))) {
-        return obvia_too_many(flags_count);
-    }
     const uint64_t stamps_at = OBVIA_ALIGN(sizeof(struct IPlain_Print_request)) + 8;
     const uint64_t length = stamps_at + OBVIA_ALIGN(stamps_count * sizeof(Stamp));
     if (OBVIA_UNLIKELY(length > OBVIA_FRAME_MAX)) {
@@ -1522,13 +1516,7 @@ static obvia_answer IPlain_Print_stub(void *object, obvia_call *call)
         return OBVIA_BAD_STUB_DATA;
     }
     const uint64_t more_count = (uint64_t)INT64_C(4);
-    if (OBVIA_UNLIKELY(more_count > OBVIA_FRAME_MAX / sizeof(Stamp))) {
-        return obvia_too_large(more_count);
-    }
     const uint64_t flags_count = (uint64_t)INT64_C(3);
-    if (OBVIA_UNLIKELY(flags_count > OBVIA_FRAME_MAX / sizeof(uint8_t))) {
-        return obvia_too_large(flags_count);
-    }
     const uint64_t stamps_to = OBVIA_ALIGN(sizeof(struct IPlain_Print_reply)) + 8;
     const uint64_t more_to = stamps_to + OBVIA_ALIGN(stamps_count * sizeof(Stamp)) + 8;
     const uint64_t flags_to = more_to + OBVIA_ALIGN(more_count * sizeof(Stamp)) + 8;
