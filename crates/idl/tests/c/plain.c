@@ -6,6 +6,9 @@
 
 /* How often a method ran. */
 static int called;
+/* What Fetch says that it found, if not half of what there is room for; and what it and Print return. */
+static uint32_t found;
+static HRESULT outcome = S_OK;
 /* Whether nobody changes anything, so that every value is known. */
 #define HONEST (tampering.side == NEITHER)
 
@@ -224,8 +227,8 @@ static HRESULT Fetch(IPlain *self, uint32_t room, int16_t *letters, uint32_t *go
         letters[at] = (int16_t)at;
         rest[at] = -(int32_t)at;
     }
-    *got = room / 2;
-    return S_OK;
+    *got = found != 0 ? found : room / 2;
+    return outcome;
 }
 
 static HRESULT Double(IPlain *self, int64_t count, double *values, Kind *kinds)
@@ -254,7 +257,7 @@ static HRESULT Print(IPlain *self, int32_t *count, Stamp *stamps, Stamp *more, u
     flags[0] = flags[2] = 1;
     flags[1] = 0;
     *count = -1;
-    return S_OK;
+    return outcome;
 }
 
 static HRESULT Odd(IPlain *self, int32_t self_, int32_t new_, int32_t request, int32_t values_count, const int32_t *values,
@@ -477,7 +480,7 @@ struct change {
 struct test {
     HRESULT (*call)(IPlain *plain);
     size_t request, reply;
-    struct change changes[24];
+    struct change changes[48];
 };
 /* Both ways off by one, at a word's first byte and at its upper half. */
 #define SLOT(side, at) {side, at, 1}, {side, at, -1}, {side, (at) + 4, 1}
@@ -507,9 +510,11 @@ static const struct test tests[] = {
     {call_fetch, 8, 72, {{REQUEST, 3, 0x80}, SLOT(REPLY, 0), COUNT(REPLY, 8), SLOT(REPLY, 16), HEADER(REPLY, 24),
                          HEADER(REPLY, 40)}},
     {call_double, 80, 72, {COUNT(REQUEST, 0), SLOT(REQUEST, 8), SLOT(REQUEST, 16), HEADER(REQUEST, 24), HEADER(REQUEST, 56),
-                           {REQUEST, 64, 1}, {REQUEST, 68, 2}}},
+                           {REQUEST, 64, 1}, {REQUEST, 68, 2}, SLOT(REPLY, 0), SLOT(REPLY, 8), HEADER(REPLY, 16),
+                           HEADER(REPLY, 48), {REPLY, 56, 1}}},
     {call_print, 120, 352, {COUNT(REQUEST, 0), SLOT(REQUEST, 8), HEADER(REQUEST, 16), {REQUEST, 24, -1}, {REQUEST, 28, 1},
-                            SLOT(REPLY, 8), HEADER(REPLY, 32)}},
+                            SLOT(REPLY, 8), SLOT(REPLY, 16), SLOT(REPLY, 24), HEADER(REPLY, 32), HEADER(REPLY, 136),
+                            HEADER(REPLY, 336), {REPLY, 40, 2}, {REPLY, 148, 1}, {REPLY, 345, 2}}},
     {call_odd, 40, 8, {COUNT(REQUEST, 12), SLOT(REQUEST, 16), HEADER(REQUEST, 24)}},
 };
 #define TESTS (sizeof tests / sizeof tests[0])
@@ -556,7 +561,7 @@ static void run(const struct test *test, IPlain *plain)
             refused(test, plain, REPLY, length, KEEP, 0);
         }
     }
-    for (const struct change *change = test->changes; change < test->changes + 24 && change->side != NEITHER; change++) {
+    for (const struct change *change = test->changes; change < test->changes + 48 && change->side != NEITHER; change++) {
         refused(test, plain, change->side, KEEP, change->at, change->delta);
     }
     /* Whatever else is changed, nobody reads or writes where there is nothing: the sanitizers look. */
@@ -646,6 +651,46 @@ static void negative_counts_are_refused(void)
     CHECK(IPlain_INFO.stubs[20](&object, &call) == ((uint64_t)8 << 32) && called == 1);
 }
 
+/* A reply with more elements than there is room for, and nothing else wrong with it. */
+static size_t too_many_letters(unsigned char *frame)
+{
+    const uint64_t words[10] = {32, 7, 56, 17 | (uint64_t)7 << 32, 0, 0, 16 | (uint64_t)6 << 32, 0, 0, 0};
+    memcpy(frame, words, sizeof words);
+    return sizeof words;
+}
+
+/* The same with as many as there may be. */
+static size_t all_letters(unsigned char *frame)
+{
+    const uint64_t words[10] = {32, 6, 56, 17 | (uint64_t)6 << 32, 0, 0, 16 | (uint64_t)6 << 32, 0, 0, 0};
+    memcpy(frame, words, sizeof words);
+    return sizeof words;
+}
+
+/* Whoever says that there is more than fits, method or peer. */
+static void results_have_limits(IPlain *plain)
+{
+    const struct tampering dishonest = {REPLY, KEEP, KEEP, 0};
+    tampering = dishonest;
+    forge = all_letters;
+    CHECK(call_fetch(plain) == S_OK);
+    forge = too_many_letters;
+    CHECK(call_fetch(plain) == RPC_E_INVALID_DATA);
+    forge = NULL;
+    found = 6;
+    CHECK(call_fetch(plain) == S_OK);
+    found = 7;
+    CHECK(call_fetch(plain) == RPC_E_SERVERFAULT);
+    found = UINT32_MAX;
+    CHECK(call_fetch(plain) == RPC_E_SERVERFAULT);
+    /* What a method that failed left behind is not looked at. */
+    outcome = E_ACCESSDENIED;
+    CHECK(call_fetch(plain) == E_ACCESSDENIED && call_print(plain) == E_ACCESSDENIED);
+    outcome = S_OK;
+    found = 0;
+    tampering.side = NEITHER;
+}
+
 /* What fits no area is not sent, or not answered. */
 static void frames_need_room(IPlain *plain)
 {
@@ -695,6 +740,7 @@ int main(void)
     padding_is_not_sent(plain);
     counts_have_limits(plain);
     negative_counts_are_refused();
+    results_have_limits(plain);
     frames_need_room(plain);
     /* Opnums that are no method's. */
     CHECK(IPlain_INFO.stubs[0](&object, NULL) == OBVIA_OP_RANGE_ERROR && IPlain_INFO.stubs[31](&object, NULL) == OBVIA_OP_RANGE_ERROR);
