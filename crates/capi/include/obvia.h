@@ -51,6 +51,29 @@ typedef const GUID *REFGUID;
 typedef const IID *REFIID;
 #endif
 
+/* wchar_t of IDL: a unit of UTF-16. */
+#ifdef __cplusplus
+typedef char16_t obvia_wchar;
+#else
+typedef uint16_t obvia_wchar;
+#endif
+
+/* What an enumeration is in memory: 32 bits, in which C++ takes any value for one of its. */
+#ifdef __cplusplus
+#define OBVIA_ENUM : int32_t
+#else
+#define OBVIA_ENUM
+#endif
+
+/* Fail to compile where a type is not laid out as the IDL means it: as a 64-bit machine does by nature. */
+#ifdef __cplusplus
+#define OBVIA_ASSERT(condition, text) static_assert(condition, text)
+#else
+#define OBVIA_ASSERT(condition, text) _Static_assert(condition, text)
+#endif
+#define OBVIA_HAS_SIZE(type, bytes) OBVIA_ASSERT(sizeof(type) == (bytes), "the size of " #type)
+#define OBVIA_LIES_AT(type, member, at) OBVIA_ASSERT(offsetof(type, member) == (at), "the place of " #member " in " #type)
+
 #define SUCCEEDED(result) (((HRESULT)(result)) >= 0)
 #define FAILED(result) (((HRESULT)(result)) < 0)
 

@@ -8,6 +8,9 @@
 
 #include "obvia.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -24,6 +27,119 @@ extern "C" {
 #define OBVIA_ALIGN(length) (((length) + 7u) & ~(size_t)7)
 /* Loads a value from a peer's memory, once. */
 #define OBVIA_LOAD(type, address) (*(const volatile type *)(address))
+/* Stores a value where a peer reads it; one by one, which takes fewer instructions than gathering them in wide registers. */
+#define OBVIA_STORE(type, address, value) ((void)(*(volatile type *)(address) = (value)))
+/* A pointer to what lies at an offset of a frame. */
+#define OBVIA_AT(pointer, frame, at) ((pointer)((const unsigned char *)(frame) + (at)))
+
+/* ---- Frames ---- */
+
+/* Eight bytes of a frame, whatever else they are part of. */
+typedef uint64_t __attribute__((may_alias)) obvia_word;
+
+/* Copies to or from a peer's memory. What is copied is not looked at there again: the compiler cannot know that the peer did
+ * not change it. */
+static inline void obvia_copy(void *to, const void *from, uint64_t bytes)
+{
+    if (bytes != 0) {
+        memcpy(to, from, (size_t)bytes);
+    }
+    __asm__ __volatile__("" : : "r"(to) : "memory");
+}
+
+/* Whether an array lies where it has to, and is what it has to be: its slot, and the header before its elements. */
+static inline int obvia_is_array(const void *frame, const uint64_t *slot, uint64_t at, uint32_t kind, uint64_t count)
+{
+    return OBVIA_LOAD(uint64_t, slot) == at && OBVIA_LOAD(uint64_t, OBVIA_AT(const uint64_t *, frame, at - 8)) == (kind | count << 32);
+}
+
+/* Writes the slot and the header of an array, and zeros where its elements leave a rest; they are to be written then. */
+static inline void obvia_put_array(void *frame, uint64_t *slot, uint64_t at, uint32_t kind, uint64_t count, uint64_t bytes)
+{
+    /* Where there are no elements this is the header. */
+    *OBVIA_AT(obvia_word *, frame, at + OBVIA_ALIGN(bytes) - 8) = 0;
+    *OBVIA_AT(obvia_word *, frame, at - 8) = kind | count << 32;
+    *slot = at;
+}
+
+/* Moves the elements of an array to where it belongs, and writes what obvia_put_array() writes. */
+static inline void obvia_move_array(void *frame, uint64_t *slot, uint64_t from, uint64_t at, uint32_t kind, uint64_t count,
+                                    uint64_t bytes)
+{
+    if (at != from) {
+        memmove(OBVIA_AT(void *, frame, at), OBVIA_AT(const void *, frame, from), (size_t)bytes);
+    }
+    if (bytes % 8 != 0) {
+        *OBVIA_AT(obvia_word *, frame, at + bytes / 8 * 8) &= ((uint64_t)1 << bytes % 8 * 8) - 1;
+    }
+    *OBVIA_AT(obvia_word *, frame, at - 8) = kind | count << 32;
+    *slot = at;
+}
+
+/* ---- Counts: checked arithmetic in 64 bits. `wrong` is set where there is no result. ---- */
+
+static inline int64_t obvia_add(int64_t left, int64_t right, int *wrong)
+{
+    int64_t sum;
+    *wrong |= __builtin_add_overflow(left, right, &sum);
+    return sum;
+}
+
+static inline int64_t obvia_subtract(int64_t left, int64_t right, int *wrong)
+{
+    int64_t difference;
+    *wrong |= __builtin_sub_overflow(left, right, &difference);
+    return difference;
+}
+
+static inline int64_t obvia_multiply(int64_t left, int64_t right, int *wrong)
+{
+    int64_t product;
+    *wrong |= __builtin_mul_overflow(left, right, &product);
+    return product;
+}
+
+static inline int64_t obvia_divide(int64_t left, int64_t right, int *wrong)
+{
+    if (right == 0 || (right == -1 && left == INT64_MIN)) {
+        *wrong = 1;
+        return 0;
+    }
+    return left / right;
+}
+
+static inline int64_t obvia_remainder(int64_t left, int64_t right, int *wrong)
+{
+    if (right == 0 || (right == -1 && left == INT64_MIN)) {
+        *wrong = 1;
+        return 0;
+    }
+    return left % right;
+}
+
+static inline int64_t obvia_shift_left(int64_t left, int64_t right, int *wrong)
+{
+    *wrong |= right < 0 || right > 63;
+    return (int64_t)((uint64_t)left << (right & 63));
+}
+
+static inline int64_t obvia_shift_right(int64_t left, int64_t right, int *wrong)
+{
+    *wrong |= right < 0 || right > 63;
+    return left >> (right & 63);
+}
+
+static inline int64_t obvia_signed(uint64_t value, int *wrong)
+{
+    *wrong |= value > INT64_MAX;
+    return (int64_t)value;
+}
+
+/* A number of elements. What is none is more than any frame holds. */
+static inline uint64_t obvia_count(int64_t value, const int *wrong)
+{
+    return *wrong ? UINT64_MAX : (uint64_t)value;
+}
 
 /* ---- The client's side ---- */
 
@@ -50,13 +166,18 @@ typedef struct obvia_reply {
 
 /* The thread's own; one that no link has, until the first call. */
 static const obvia_calls obvia_no_calls = {0, 0};
-static __thread const obvia_calls *obvia_calls_at_hand = &obvia_no_calls;
+static __thread const obvia_calls *obvia_calls_at_hand __attribute__((unused)) = &obvia_no_calls;
 
-/* Puts a channel of the proxy's link at hand. */
+/* Puts a channel of the proxy's link at hand: where it succeeds, that link is the calls'. */
 HRESULT obvia_prepare(const obvia_proxy *proxy, const obvia_calls **calls);
 /* The place for a request's frame that does not fit a slot; NULL where there is none, and obvia_refusal() says why. `bulk` is
  * the offset of what there is most of. */
 void *obvia_request(const obvia_calls *calls, size_t length, size_t bulk);
+/* The same for a frame that may fit a slot. */
+static inline void *obvia_request_place(const obvia_calls *calls, uint64_t length, uint64_t bulk)
+{
+    return OBVIA_LIKELY(length <= OBVIA_INLINE_MAX) ? calls->slot : obvia_request(calls, (size_t)length, (size_t)bulk);
+}
 /* Publishes a request of `length` bytes, a multiple of 8, and waits for its reply. This is the hand-over to the transport. */
 obvia_reply obvia_exchange(const obvia_calls *calls, uint32_t opnum, size_t length, uint64_t target);
 /* Publishes a request that has no reply. */
@@ -64,20 +185,30 @@ void obvia_send(const obvia_calls *calls, uint32_t opnum, size_t length, uint64_
 /* The HRESULT of a reply whose frame is not as long as the results are. */
 HRESULT obvia_refusal(obvia_reply reply);
 
+/* Why there is no place for a request. */
+static inline HRESULT obvia_no_request(void)
+{
+    const obvia_reply none = {NULL, 0};
+    return obvia_refusal(none);
+}
+
+/* What a caller gets that asks for more elements than any frame holds, or fewer than none. */
+static inline HRESULT obvia_too_many(uint64_t count)
+{
+    return count > INT64_MAX ? E_INVALIDARG : E_OUTOFMEMORY;
+}
+
 /* The first three methods of every proxy. */
 HRESULT obvia_proxy_query_interface(void *self, const IID *iid, void **object);
 uint32_t obvia_proxy_add_ref(void *self);
 uint32_t obvia_proxy_release(void *self);
 
-/* The calls at hand, if they go over the proxy's link. */
-#define OBVIA_BEGIN(proxy, calls)                                                   \
-    const obvia_calls *calls = obvia_calls_at_hand;                                 \
-    if (OBVIA_UNLIKELY(calls->link != (proxy)->link)) {                             \
-        HRESULT prepared = obvia_prepare((proxy), &obvia_calls_at_hand);            \
-        if (prepared < 0) {                                                         \
-            return prepared;                                                        \
-        }                                                                           \
-        calls = obvia_calls_at_hand;                                                \
+/* The calls at hand, if they go over the proxy's link; otherwise the proxy returns what `prepared` is: a call of a function
+ * that puts the link's calls at hand, and begins anew. So what is common needs no register to survive what is rare. */
+#define OBVIA_BEGIN(proxy, calls, prepared)                     \
+    const obvia_calls *calls = obvia_calls_at_hand;             \
+    if (OBVIA_UNLIKELY(calls->link != (proxy)->link)) {         \
+        return prepared;                                        \
     }
 
 static inline HRESULT obvia_result(obvia_reply reply)
@@ -118,8 +249,28 @@ typedef obvia_answer obvia_stub(void *object, obvia_call *call);
 
 /* The place for a reply's frame that may not fit a slot; NULL where the caller is gone or bears no frame of that length. */
 void *obvia_reply_frame(obvia_call *call, size_t length, size_t bulk);
+/* The same, and NULL where no frame has that length. */
+static inline void *obvia_reply_place(obvia_call *call, uint64_t length, uint64_t bulk)
+{
+    if (OBVIA_LIKELY(length <= OBVIA_INLINE_MAX)) {
+        return call->slot;
+    }
+    return length <= OBVIA_FRAME_MAX ? obvia_reply_frame(call, (size_t)length, (size_t)bulk) : NULL;
+}
 /* What opnums get that are no method's. */
 obvia_answer obvia_refuse(void *object, obvia_call *call);
+
+/* The answer to who wants room for more elements than any frame holds, or for fewer than none. */
+static inline obvia_answer obvia_too_large(uint64_t count)
+{
+    return count > INT64_MAX ? OBVIA_BAD_STUB_DATA : OBVIA_NO_MEMORY;
+}
+
+/* Private memory for arguments and results, zeroed; to be freed. */
+static inline void *obvia_room(uint64_t bytes)
+{
+    return calloc(1, bytes != 0 ? (size_t)bytes : 1);
+}
 
 /* The method's HRESULT, and results of `length` bytes; where it failed, none. */
 static inline obvia_answer obvia_results(HRESULT result, size_t length)

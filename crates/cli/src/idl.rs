@@ -1,12 +1,12 @@
 //! `obvia idl`: compiles an interface, or shows what the compiler makes of it.
 
 use crate::json;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use obvia_idl::model::InterfaceId;
 use obvia_idl::source::Sources;
-use obvia_idl::{Compilation, Compiler, Diagnostic, Failure, Severity, canonical, compile_into};
+use obvia_idl::{Compilation, Compiled, Compiler, Diagnostic, Failure, Severity, canonical, compile_into};
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// The arguments of `obvia idl`.
@@ -17,7 +17,10 @@ pub(crate) struct Arguments {
     /// Look for imports in this directory too
     #[arg(short = 'I', long = "include", value_name = "DIR")]
     include: Vec<PathBuf>,
-    /// Write the Rust file to this directory
+    /// What to write: NAME.rs, or NAME.h and NAME_stubs.c
+    #[arg(short, long, value_enum, default_value = "rust")]
+    language: Language,
+    /// Write the files to this directory
     #[arg(short, long, value_name = "DIR", default_value = ".")]
     out: PathBuf,
     /// Write nothing, only say what is wrong
@@ -32,6 +35,15 @@ pub(crate) struct Arguments {
     /// Print JSON
     #[arg(long)]
     json: bool,
+}
+
+/// What the compiler writes.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Language {
+    /// Rust, for the crate obvia
+    Rust,
+    /// C and C++, for libobvia
+    C,
 }
 
 pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
@@ -51,24 +63,19 @@ pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     }
 }
 
-/// A file that compiled, and what was written.
-struct Done {
-    compilation: Compilation,
-    written: Option<PathBuf>,
-}
-
-fn compile(arguments: &Arguments) -> Result<Done, Failure> {
+fn compile(arguments: &Arguments) -> Result<Compiled, Failure> {
     let compiler = Compiler::new().permissive(arguments.permissive);
     let compiler = arguments.include.iter().fold(compiler, Compiler::include);
     if arguments.check || arguments.text {
-        return Ok(Done { compilation: compiler.check(&arguments.file)?, written: None });
+        return Ok(Compiled { compilation: compiler.check(&arguments.file)?, files: Vec::new() });
     }
     // Where it cannot be made, writing the file says so.
     let _ = std::fs::create_dir_all(&arguments.out);
-    let compilation = compile_into(&compiler, &arguments.file, &arguments.out)?;
-    let name = arguments.file.file_stem().unwrap_or_default();
-    let written = arguments.out.join(Path::new(name).with_extension("rs"));
-    Ok(Done { compilation, written: Some(written) })
+    let language = match arguments.language {
+        Language::Rust => obvia_idl::Language::Rust,
+        Language::C => obvia_idl::Language::C,
+    };
+    compile_into(&compiler, language, &arguments.file, &arguments.out)
 }
 
 /// The file's own interfaces.
@@ -77,8 +84,8 @@ fn own(compilation: &Compilation) -> impl Iterator<Item = InterfaceId> {
     all.filter(|(_, interface)| !interface.imported).map(|(at, _)| InterfaceId(at))
 }
 
-fn report(arguments: &Arguments, done: &Done) -> anyhow::Result<()> {
-    let Done { compilation, written } = done;
+fn report(arguments: &Arguments, done: &Compiled) -> anyhow::Result<()> {
+    let Compiled { compilation, files } = done;
     let model = &compilation.model;
     if arguments.json {
         let interfaces: Value = own(compilation)
@@ -93,7 +100,7 @@ fn report(arguments: &Arguments, done: &Done) -> anyhow::Result<()> {
             })
             .collect();
         let diagnostics = findings(&compilation.warnings, &compilation.sources);
-        return json::document(&json!({ "diagnostics": diagnostics, "written": written, "interfaces": interfaces }));
+        return json::document(&json!({ "diagnostics": diagnostics, "written": files, "interfaces": interfaces }));
     }
     for warning in &compilation.warnings {
         eprintln!("{}\n", warning.render(&compilation.sources));
@@ -104,7 +111,7 @@ fn report(arguments: &Arguments, done: &Done) -> anyhow::Result<()> {
             json::line(&canonical::text(model, id))?;
         }
     }
-    written.as_ref().map_or(Ok(()), |path| json::line(&format!("wrote {}", path.display())))
+    files.iter().try_for_each(|path| json::line(&format!("wrote {}", path.display())))
 }
 
 fn findings(diagnostics: &[Diagnostic], sources: &Sources) -> Value {

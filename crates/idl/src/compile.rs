@@ -16,7 +16,7 @@ const FILES_MAX: usize = 1000;
 const IMPORT_DEPTH_MAX: usize = 64;
 
 /// Files that everybody imports and that declare what the compiler knows already.
-const BUILT_IN: [&str; 8] = [
+pub(crate) const BUILT_IN: [&str; 8] = [
     "unknwn.idl",
     "wtypes.idl",
     "oaidl.idl",

@@ -41,8 +41,8 @@ pub use diagnostic::{Diagnostic, Failure, Severity, most_like};
 pub fn build(file: impl AsRef<Path>) {
     let file = file.as_ref();
     let out = PathBuf::from(std::env::var_os("OUT_DIR").unwrap_or_default());
-    match compile_into(&Compiler::new(), file, &out) {
-        Ok(compilation) => {
+    match compile_into(&Compiler::new(), Language::Rust, file, &out) {
+        Ok(Compiled { compilation, .. }) => {
             for source in compilation.sources.files() {
                 println!("cargo::rerun-if-changed={}", source.path.display());
             }
@@ -58,23 +58,56 @@ pub fn build(file: impl AsRef<Path>) {
     }
 }
 
-/// Compiles an IDL file to a Rust file of the same name in a directory.
+/// A language that the compiler writes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Language {
+    /// `NAME.rs`, for the crate `obvia`.
+    #[default]
+    Rust,
+    /// `NAME.h` and `NAME_stubs.c`, for libobvia: for C and C++.
+    C,
+}
+
+/// What was compiled, and the files that it was written to.
+#[derive(Debug)]
+pub struct Compiled {
+    /// What the file declares.
+    pub compilation: Compilation,
+    /// The files, in the order they were written.
+    pub files: Vec<PathBuf>,
+}
+
+/// Compiles an IDL file to source of the same name in a directory.
 ///
 /// # Errors
 ///
-/// What is wrong with the file.
-pub fn compile_into(compiler: &Compiler, file: &Path, directory: &Path) -> Result<Compilation, Failure> {
+/// What is wrong with the file, and what the language's back end cannot do.
+pub fn compile_into(
+    compiler: &Compiler,
+    language: Language,
+    file: &Path,
+    directory: &Path,
+) -> Result<Compiled, Failure> {
     let compilation = compiler.check(file)?;
-    let text = match emit::rust::emit(&compilation) {
-        Ok(text) => text,
-        Err(diagnostics) => {
-            return Err(Failure { diagnostics, sources: compilation.sources });
-        }
+    let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+    let texts = match language {
+        Language::Rust => emit::rust::emit(&compilation).map(|text| vec![(format!("{stem}.rs"), text)]),
+        Language::C => emit::c::emit(&compilation, &stem)
+            .map(|made| vec![(format!("{stem}.h"), made.header), (format!("{stem}_stubs.c"), made.stubs)]),
     };
-    let target = directory.join(file.file_stem().unwrap_or_default()).with_extension("rs");
-    if let Err(error) = std::fs::write(&target, text) {
-        let diagnostic = Diagnostic::nowhere("unwritable", format!("{} cannot be written: {error}", target.display()));
-        return Err(Failure { diagnostics: vec![diagnostic], sources: compilation.sources });
+    let texts = match texts {
+        Ok(texts) => texts,
+        Err(diagnostics) => return Err(Failure { diagnostics, sources: compilation.sources }),
+    };
+    let mut files = Vec::new();
+    for (name, text) in texts {
+        let target = directory.join(name);
+        if let Err(error) = std::fs::write(&target, text) {
+            let diagnostic =
+                Diagnostic::nowhere("unwritable", format!("{} cannot be written: {error}", target.display()));
+            return Err(Failure { diagnostics: vec![diagnostic], sources: compilation.sources });
+        }
+        files.push(target);
     }
-    Ok(compilation)
+    Ok(Compiled { compilation, files })
 }

@@ -176,7 +176,7 @@ pub enum Value {
 pub struct Const {
     /// Its name.
     pub name: String,
-    /// Its type; strings are pointers.
+    /// Its type; a text's characters.
     pub base: Option<Base>,
     /// Its value.
     pub value: Value,

@@ -84,7 +84,14 @@ pub struct MethodPlan<'a> {
     pub early_reply: bool,
 }
 
-impl MethodPlan<'_> {
+impl<'a> MethodPlan<'a> {
+    /// The parameters that have a place in the request's block, or in the reply's, in the order of their places.
+    pub fn ordered(&self, request: bool) -> Vec<&ParamPlan<'a>> {
+        let order = if request { [Direction::In, Direction::InOut] } else { [Direction::InOut, Direction::Out] };
+        let of = |direction| self.params.iter().filter(move |param| param.param.direction == direction);
+        order.into_iter().flat_map(of).collect()
+    }
+
     /// Whether the request is nothing but its block.
     pub fn request_is_block(&self) -> bool {
         self.params.iter().all(|param| param.request.is_none() || param.passing.in_block())

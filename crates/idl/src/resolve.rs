@@ -238,8 +238,8 @@ impl<'a> Resolver<'a> {
         let Some(found) = self.evaluate(value) else {
             return;
         };
-        let base = match ty {
-            Some(Type::Base(base)) => Some(base),
+        let base = match &ty {
+            Some(Type::Base(base)) => Some(*base),
             Some(Type::Enum(_)) => Some(crate::model::Base::I32),
             Some(Type::Pointer(_)) => None,
             Some(_) => {
@@ -267,6 +267,13 @@ impl<'a> Resolver<'a> {
         }
         self.declare_value(&declarator.name, found.clone());
         let imported = self.imported;
+        let base = match ty {
+            Some(Type::Pointer(pointer)) => match pointer.to {
+                Type::Base(character) => Some(character),
+                _ => None,
+            },
+            _ => base,
+        };
         self.model.consts.push(Const { name: declarator.name.name.clone(), base, value: found, imported });
     }
 }

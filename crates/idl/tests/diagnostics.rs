@@ -134,3 +134,31 @@ fn one_mistake_does_not_hide_the_next() {
     let codes: Vec<_> = failure.diagnostics.iter().map(|one| one.code).collect();
     assert_eq!(codes, ["unknown-type", "out-not-pointer"]);
 }
+
+/// What the C back end does not do is said by name, and where it is.
+#[test]
+fn what_c_cannot_do_yet() {
+    for (parameter, words) in [
+        ("[in, string] const wchar_t *to", "a string"),
+        ("[out, string] char **text", "a string that the method allocates"),
+        ("[in, unique] const long *value", "a value that may be left out"),
+        ("[in] IUnknown *object", "an interface pointer"),
+        ("[out] long *n, [out, size_is(, *n)] long **values", "an array that the method allocates"),
+        ("[out] long *n, [out, size_is(*n)] long *values", "an array whose room only the results tell"),
+        ("[in] long n, [in, size_is(9), length_is(n)] const long *values", "an array that its caller fills in part"),
+    ] {
+        let text = with_methods(&format!("HRESULT Good([in] long a);\nHRESULT Bad({parameter});"));
+        let compilation =
+            Compiler::new().check_text(Path::new("x.idl"), &text).unwrap_or_else(|found| panic!("{found}"));
+        let refused = obvia_idl::emit::c::emit(&compilation, "x").expect_err(parameter);
+        assert_eq!(refused.len(), 1, "{parameter}");
+        let rendered = refused[0].render(&compilation.sources);
+        assert!(refused[0].code == "not-yet" && rendered.contains(words) && rendered.contains("`Bad`"), "{rendered}");
+        assert_eq!(compilation.sources.line(refused[0].span.expect("it has a place")), 5, "{rendered}");
+        // What is called in one process only is declared, whatever it is.
+        let local = text.replace("[object", "[object, local");
+        let compilation =
+            Compiler::new().check_text(Path::new("x.idl"), &local).unwrap_or_else(|found| panic!("{found}"));
+        assert!(obvia_idl::emit::c::emit(&compilation, "x").is_ok(), "{parameter}");
+    }
+}

@@ -199,7 +199,10 @@ fn no_text_makes_the_compiler_panic() {
         }
         let text: String = text.into_iter().collect();
         match Compiler::new().check_text(Path::new("x.idl"), &text) {
-            Ok(compilation) => drop(emit::rust::emit(&compilation)),
+            Ok(compilation) => {
+                drop(emit::rust::emit(&compilation));
+                drop(emit::c::emit(&compilation, "x"));
+            }
             // Rendering must hold for every place that a finding can have.
             Err(failure) => drop(failure.to_string()),
         }

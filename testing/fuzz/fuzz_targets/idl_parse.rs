@@ -18,6 +18,7 @@ fuzz_target!(|text: &str| {
         Ok(compilation) => {
             // What was found good can still be refused by a language.
             let _ = obvia_idl::emit::rust::emit(&compilation);
+            let _ = obvia_idl::emit::c::emit(&compilation, "fuzz");
         }
         Err(failure) => {
             assert!(!failure.diagnostics.is_empty(), "failed without saying why");

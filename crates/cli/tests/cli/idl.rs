@@ -25,6 +25,21 @@ fn a_file_is_compiled_to_a_directory() {
 }
 
 #[test]
+fn c_is_a_header_and_stubs() {
+    let directory = Directory::new();
+    let source = file(&directory, "one.idl", GOOD);
+    let out = directory.path().join("out");
+    let arguments = ["idl", "--language", "c", &source, "-o", out.to_str().unwrap()];
+    let [header, stubs] = ["one.h", "one_stubs.c"].map(|name| out.join(name));
+    let said = directory.obvia(&arguments).good();
+    assert_eq!(said, format!("wrote {}\nwrote {}\n", header.display(), stubs.display()));
+    assert!(std::fs::read_to_string(&header).unwrap().contains("struct IOne : IUnknown {"));
+    assert!(std::fs::read_to_string(&stubs).unwrap().contains("#include \"one.h\""));
+    let json = directory.obvia(&[&arguments[..], &["--json"]].concat()).json();
+    assert_eq!(json["written"], serde_json::json!([header, stubs]));
+}
+
+#[test]
 fn a_check_writes_nothing() {
     let directory = Directory::new();
     let source = file(&directory, "one.idl", GOOD);

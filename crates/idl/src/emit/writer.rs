@@ -34,6 +34,30 @@ impl Writer {
         }
     }
 
+    /// Adds a line of a preprocessor's, or another that the lines around it do not belong to.
+    pub(crate) fn unindented(&mut self, line: &str) {
+        self.text.push_str(line);
+        self.text.push('\n');
+    }
+
+    /// Adds a comment of C's.
+    pub(crate) fn block_comment(&mut self, text: &str) {
+        // Neither the comment's end nor another's beginning may come from the text.
+        let text = text.replace("*/", "* /").replace("/*", "/ *");
+        let lines: Vec<&str> = text.lines().collect();
+        match lines.as_slice() {
+            [] => {}
+            [line] => self.line(format!("/* {line} */")),
+            [first, others @ ..] => {
+                self.line(format!("/* {first}"));
+                for line in others {
+                    self.line(format!(" * {line}").trim_end());
+                }
+                self.line(" */");
+            }
+        }
+    }
+
     /// What has been written.
     pub(crate) fn finish(self) -> String {
         self.text

@@ -4,7 +4,7 @@ use super::expression::{Side, operand_text, size_text};
 use super::form;
 use super::interface::Context;
 use super::names::{binding, value};
-use super::proxy::{self, layout_table, ordered};
+use super::proxy::{self, layout_table};
 use super::stub;
 use super::tables;
 use crate::emit::writer::Writer;
@@ -85,7 +85,7 @@ fn graph_proxy(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, o
     proxy::begin(out, context, plan);
     let request = layout(context, plan, "REQUEST");
     out.line(format!("let mut image = obvia::rt::Image::new({request});"));
-    for param in ordered(plan, true) {
+    for param in plan.ordered(true) {
         let (name, at) = (binding(&param.param.name), param.request.unwrap_or(0));
         if is_place(model, param.param) || matches!(param.param.ty, Type::Fixed(..)) {
             let size = model.layout(in_place(model, param.param)).0;
@@ -122,7 +122,7 @@ fn results(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, outer
         out.line("// SAFETY: by COM's rules what is passed [in, out] is the method's to free.");
         out.line(format!("unsafe {{ image.free({}, &[]) }};", layout(context, plan, "GIVEN")));
     }
-    for param in ordered(plan, false) {
+    for param in plan.ordered(false) {
         let (name, at) = (binding(&param.param.name), param.reply.unwrap_or(0));
         out.line("// SAFETY: by COM's rules the caller's pointer is writable.");
         if is_place(model, param.param) || matches!(param.param.ty, Type::Fixed(..)) {

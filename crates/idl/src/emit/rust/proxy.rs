@@ -4,7 +4,7 @@ use super::expression::{Side, size_text};
 use super::interface::Context;
 use super::names::{abi, base as base_name, binding, ident, value};
 use crate::emit::writer::Writer;
-use crate::model::{Base, Direction, Object};
+use crate::model::{Base, Object};
 use crate::plan::{KIND_INTERFACE, KIND_TEXT8, KIND_TEXT16, MethodPlan, ParamPlan, Passing, is_scalar};
 
 /// Bytes of frame that fit a slot.
@@ -22,7 +22,8 @@ pub(super) fn layout_table(out: &mut Writer, context: &Context<'_>, plan: &Metho
         ("request", plan.request_block, (|param: &ParamPlan<'_>| param.request) as fn(&ParamPlan<'_>) -> Option<u32>),
         ("reply", plan.reply_block, |param| param.reply),
     ] {
-        let places: Vec<String> = ordered(plan, what == "request")
+        let places: Vec<String> = plan
+            .ordered(what == "request")
             .iter()
             .filter_map(|param| Some(format!("{} {}", at(param)?, describe(context, param))))
             .collect();
@@ -37,15 +38,6 @@ fn describe(context: &Context<'_>, param: &ParamPlan<'_>) -> String {
         Passing::Value(ty) | Passing::Place(ty) => format!("{name} {}", value(context.model, ty)),
         _ => format!("{name} ->"),
     }
-}
-
-/// Parameters in the order of their places in a block.
-pub(super) fn ordered<'p, 'a>(plan: &'p MethodPlan<'a>, request: bool) -> Vec<&'p ParamPlan<'a>> {
-    let order = if request { [Direction::In, Direction::InOut] } else { [Direction::InOut, Direction::Out] };
-    order
-        .into_iter()
-        .flat_map(|direction| plan.params.iter().filter(move |param| param.param.direction == direction))
-        .collect()
 }
 
 /// The beginning of a proxy's function, up to where it has the call.
@@ -83,7 +75,7 @@ pub(super) fn proxy(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'
 
 fn request(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     let behind: Vec<&ParamPlan<'_>> =
-        ordered(plan, true).into_iter().filter(|param| !param.passing.in_block()).collect();
+        plan.ordered(true).into_iter().filter(|param| !param.passing.in_block()).collect();
     if behind.is_empty() && plan.request_block <= INLINE_MAX {
         let name = if plan.request_block == 0 { "_frame" } else { "frame" };
         out.line(format!("let {name} = call.inline_request()?;"));
@@ -99,7 +91,7 @@ fn request(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
         out.line("let length = measure.length();");
         out.line("let frame = call.request(measure)?;");
     }
-    for param in ordered(plan, true).into_iter().filter(|param| param.passing.in_block()) {
+    for param in plan.ordered(true).into_iter().filter(|param| param.passing.in_block()) {
         let name = binding(&param.param.name);
         let at = param.request.unwrap_or(0);
         match &param.passing {
@@ -216,7 +208,7 @@ fn place(out: &mut Writer, context: &Context<'_>, param: &ParamPlan<'_>) {
 }
 
 fn reply(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
-    let all = ordered(plan, false);
+    let all = plan.ordered(false);
     let block = plan.reply_is_block();
     if all.is_empty() {
         out.line("reply.block(0)?;");

@@ -3,7 +3,7 @@
 use super::expression::{Side, size_text};
 use super::interface::{Context, stub_name};
 use super::names::{base as base_name, binding, ident, value};
-use super::proxy::{ordered, text_kind, wanted};
+use super::proxy::{text_kind, wanted};
 use crate::emit::writer::Writer;
 use crate::model::Arith;
 use crate::plan::{KIND_INTERFACE, MethodPlan, ParamPlan, Passing, is_scalar};
@@ -70,7 +70,7 @@ fn declared_in(context: &Context<'_>, plan: &MethodPlan<'_>) -> String {
 }
 
 fn request(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
-    let all = ordered(plan, true);
+    let all = plan.ordered(true);
     let block = plan.request_is_block();
     let read = all.iter().any(|param| param.request.is_some());
     let function = if block { "block" } else { "frame" };
@@ -160,7 +160,7 @@ fn check_end(out: &mut Writer, plan: &MethodPlan<'_>) {
 
 /// Lays the reply out before the method runs.
 fn early_reply(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
-    let behind: Vec<_> = ordered(plan, false).into_iter().filter(|param| !param.passing.in_block()).collect();
+    let behind: Vec<_> = plan.ordered(false).into_iter().filter(|param| !param.passing.in_block()).collect();
     for param in &behind {
         if let Passing::Array { size, .. } = &param.passing
             && !param.param.direction.is_in()
@@ -201,7 +201,7 @@ fn early_reply(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
 
 /// Places for results that do not lie in the reply already.
 fn results(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
-    for param in ordered(plan, false) {
+    for param in plan.ordered(false) {
         if param.param.direction.is_in() {
             continue;
         }
@@ -255,7 +255,7 @@ fn given(plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> String {
 }
 
 fn stores(out: &mut Writer, plan: &MethodPlan<'_>, frame: &str) {
-    for param in ordered(plan, false).iter().filter(|param| param.passing.in_block()) {
+    for param in plan.ordered(false).iter().filter(|param| param.passing.in_block()) {
         let (name, at) = (binding(&param.param.name), param.reply.unwrap_or(0));
         out.line(format!("obvia::rt::Value::store(&{name}, {frame}, {at});"));
     }
@@ -280,7 +280,7 @@ fn block_reply(out: &mut Writer, plan: &MethodPlan<'_>) {
 fn finish_early(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     out.line("let frame = reply.bytes();");
     stores(out, plan, "frame");
-    let last = ordered(plan, false).into_iter().rfind(|param| !param.passing.in_block());
+    let last = plan.ordered(false).into_iter().rfind(|param| !param.passing.in_block());
     if let Some(param) = last
         && let Passing::Array { element, length: Some(length), .. } = &param.passing
     {
@@ -301,7 +301,7 @@ fn finish_early(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) 
 
 /// A reply whose length depends on what the method returned.
 fn late_reply(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
-    let behind: Vec<_> = ordered(plan, false).into_iter().filter(|param| !param.passing.in_block()).collect();
+    let behind: Vec<_> = plan.ordered(false).into_iter().filter(|param| !param.passing.in_block()).collect();
     // Owned from here on, so that they are freed whichever way the stub ends.
     for param in &behind {
         own(out, context, plan, param);

@@ -1,0 +1,121 @@
+//! The C back end: a header for C and C++ in the manner of MIDL's, and proxies and stubs for libobvia.
+
+mod expression;
+mod header;
+mod interface;
+mod names;
+mod proxy;
+mod stub;
+mod types;
+mod values;
+
+use super::writer::Writer;
+use crate::Diagnostic;
+use crate::compile::Compilation;
+use crate::model::{InterfaceId, Model};
+use crate::plan::{MethodPlan, ParamPlan, Passing, plan};
+
+/// The C source for what a file declares.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// `NAME.h`: what programs include.
+    pub header: String,
+    /// `NAME_stubs.c`: what programs link.
+    pub stubs: String,
+}
+
+/// The C source for what a file declares; `stem` is the file's name without its ending.
+///
+/// # Errors
+///
+/// Names the methods that this back end cannot do yet, and why.
+pub fn emit(compilation: &Compilation, stem: &str) -> Result<Source, Vec<Diagnostic>> {
+    let model = &compilation.model;
+    let own: Vec<InterfaceId> = (0..model.interfaces.len()).map(InterfaceId).collect();
+    let own: Vec<InterfaceId> = own.into_iter().filter(|id| !model.interfaces[id.0].imported).collect();
+    let refused: Vec<Diagnostic> = own.iter().flat_map(|id| refuse(model, *id)).collect();
+    if !refused.is_empty() {
+        return Err(refused);
+    }
+    Ok(Source { header: header::header(compilation, stem), stubs: stubs(compilation, stem, &own) })
+}
+
+/// Says whose text it is made from.
+fn made_from(out: &mut Writer, compilation: &Compilation) {
+    let version = env!("CARGO_PKG_VERSION");
+    out.line(format!("/* Made by obvia-idl {version} from {}. Change the IDL, not this. */", compilation.name));
+}
+
+/// What of an interface cannot be done.
+fn refuse(model: &Model, id: InterfaceId) -> Vec<Diagnostic> {
+    if model.interfaces[id.0].local {
+        return Vec::new();
+    }
+    let plans = model.all_methods(id).into_iter().map(|method| plan(model, method));
+    plans
+        .flat_map(|plan| plan.params.iter().filter_map(|param| refuse_parameter(&plan, param)).collect::<Vec<_>>())
+        .collect()
+}
+
+fn refuse_parameter(plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Option<Diagnostic> {
+    let what = match &param.passing {
+        Passing::Value(_) | Passing::Place(_) => return None,
+        Passing::Array { size, .. } => {
+            let mut is_result = false;
+            size.operands(&mut |operand| is_result |= !plan.params[operand.index].param.direction.is_in());
+            if !is_result {
+                return None;
+            }
+            "an array whose room only the results tell"
+        }
+        Passing::Optional(_) => "a value that may be left out",
+        Passing::Text { .. } => "a string",
+        Passing::OutText(_) => "a string that the method allocates",
+        Passing::OutArray { .. } => "an array that the method allocates",
+        Passing::Object(_) | Passing::OutObject(_) => "an interface pointer",
+        Passing::Graph => "a structure with pointers, or an array that its caller fills in part",
+    };
+    let text = format!(
+        "method `{}` has a parameter `{}` that is {what}: the C back end does not do that yet",
+        plan.method.name, param.param.name
+    );
+    let help = "what it does is in docs/idl.md; [local] interfaces are declared with everything";
+    Some(Diagnostic::error("not-yet", param.param.span, text).help(help))
+}
+
+fn stubs(compilation: &Compilation, stem: &str, own: &[InterfaceId]) -> String {
+    let model = &compilation.model;
+    let mut out = Writer::default();
+    made_from(&mut out, compilation);
+    out.line("/* The vtables of objects are called as C has them, also where this is compiled as C++. */");
+    out.unindented("#ifndef CINTERFACE");
+    out.unindented("#define CINTERFACE");
+    out.unindented("#endif");
+    out.line(format!("#include \"{stem}.h\""));
+    out.line("");
+    out.line("#include \"obvia_stub.h\"");
+    out.line("");
+    out.line("#include <string.h>");
+    out.line("");
+    let remote: Vec<InterfaceId> = own.iter().copied().filter(|id| !model.interfaces[id.0].local).collect();
+    for id in own {
+        let found = &model.interfaces[id.0];
+        out.line(format!("const IID IID_{} = {};", names::ident(&found.name), names::guid(found.uuid)));
+    }
+    out.line("");
+    let mut functions = values::Functions::default();
+    for method in remote.iter().flat_map(|id| model.all_methods(*id)) {
+        for param in plan(model, method).params {
+            if let Passing::Value(ty) | Passing::Place(ty) | Passing::Array { element: ty, .. } = &param.passing {
+                functions.of(&mut out, model, ty);
+            }
+        }
+    }
+    if !remote.is_empty() {
+        interface::module(&mut out, model);
+    }
+    for id in remote {
+        interface::interface(&mut out, model, id);
+    }
+    out.finish()
+}

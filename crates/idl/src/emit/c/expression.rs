@@ -1,0 +1,84 @@
+//! Expressions over parameters, in checked 64-bit arithmetic.
+
+use super::names::{binding, integer, local};
+use crate::emit::writer::Writer;
+use crate::model::{Arith, Base, Operand, Type};
+use crate::plan::{MethodPlan, Passing};
+
+/// Where an expression is evaluated.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Side {
+    /// In the proxy, before the call.
+    Proxy,
+    /// In the proxy, when the results have come.
+    Came,
+    /// In the stub: arguments are local values.
+    Stub,
+}
+
+/// Declares a count. One that is negative or has no value is too large for any array.
+pub(super) fn count(out: &mut Writer, plan: &MethodPlan<'_>, name: &str, size: &Arith, side: Side) {
+    match size {
+        Arith::Const(_) | Arith::Operand(_) => {
+            let text = match size {
+                Arith::Operand(one) => value(plan, one, side),
+                other => arith(plan, other, side, ""),
+            };
+            out.line(format!("const uint64_t {name} = (uint64_t){text};"));
+        }
+        expression => {
+            let wrong = format!("{name}_wrong");
+            out.line(format!("int {wrong} = 0;"));
+            let text = arith(plan, expression, side, &wrong);
+            out.line(format!("const uint64_t {name} = obvia_count({text}, &{wrong});"));
+        }
+    }
+}
+
+/// An operand as an integer of its own type.
+fn value(plan: &MethodPlan<'_>, operand: &Operand, side: Side) -> String {
+    let param = &plan.params[operand.index];
+    let name = binding(&param.param.name);
+    let is_place = matches!(param.passing, Passing::Place(_));
+    let text = match side {
+        Side::Proxy if is_place => format!("*{name}"),
+        Side::Came if is_place && param.param.direction.is_out() => local(plan, param, "value"),
+        Side::Came if is_place => format!("*{name}"),
+        Side::Stub if !param.param.direction.is_in() => format!("results->{name}"),
+        _ => name,
+    };
+    match &param.passing {
+        // IDL's characters have no sign.
+        Passing::Value(Type::Base(Base::Char)) | Passing::Place(Type::Base(Base::Char)) => format!("(uint8_t){text}"),
+        // What C makes of an enumeration may have none.
+        Passing::Value(Type::Enum(_)) | Passing::Place(Type::Enum(_)) => format!("(int32_t){text}"),
+        _ => text,
+    }
+}
+
+fn arith(plan: &MethodPlan<'_>, value_of: &Arith, side: Side, wrong: &str) -> String {
+    let of = |value: &Arith| arith(plan, value, side, wrong);
+    match value_of {
+        Arith::Const(value) => format!("INT64_C({})", integer(*value).replace("INT64_C(", "").replace(')', "")),
+        Arith::Operand(one) if one.base == Base::U64 => format!("obvia_signed({}, &{wrong})", value(plan, one, side)),
+        Arith::Operand(one) => format!("(int64_t){}", value(plan, one, side)),
+        Arith::Unary("-", inner) => format!("obvia_subtract(0, {}, &{wrong})", of(inner)),
+        Arith::Unary(operator, inner) => format!("(int64_t){operator}({})", of(inner)),
+        Arith::Ternary(condition, yes, no) => format!("({} != 0 ? {} : {})", of(condition), of(yes), of(no)),
+        Arith::Binary(operator, left, right) => {
+            let (left, right) = (of(left), of(right));
+            let function = match operator.as_str() {
+                "+" => "obvia_add",
+                "-" => "obvia_subtract",
+                "*" => "obvia_multiply",
+                "/" => "obvia_divide",
+                "%" => "obvia_remainder",
+                "<<" => "obvia_shift_left",
+                ">>" => "obvia_shift_right",
+                // C's own have a value always.
+                operator => return format!("(int64_t)({left} {operator} {right})"),
+            };
+            format!("{function}({left}, {right}, &{wrong})")
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! `NAME.h`: what a file declares, for programs in C and in C++.
+
+use super::names::{declared, ident, parameters};
+use super::types;
+use crate::compile::{BUILT_IN, Compilation};
+use crate::emit::writer::Writer;
+use crate::model::{Interface, InterfaceId, Method, Model};
+use crate::plan::plan;
+
+/// The text of the header.
+pub(super) fn header(compilation: &Compilation, stem: &str) -> String {
+    let model = &compilation.model;
+    let mut out = Writer::default();
+    let guard: String = stem.chars().map(|one| if one.is_ascii_alphanumeric() { one } else { '_' }).collect();
+    let guard = format!("OBVIA_IDL_{}_H", guard.to_ascii_uppercase());
+    super::made_from(&mut out, compilation);
+    out.line(format!("#ifndef {guard}"));
+    out.line(format!("#define {guard}"));
+    out.line("");
+    out.line("#include \"obvia.h\"");
+    for name in includes(compilation) {
+        out.line(format!("#include \"{name}\""));
+    }
+    out.line("");
+    out.unindented("#ifdef __cplusplus");
+    out.unindented("extern \"C\" {");
+    out.unindented("#endif");
+    out.line("");
+    types::constants(&mut out, model);
+    let own: Vec<InterfaceId> =
+        (0..model.interfaces.len()).map(InterfaceId).filter(|id| !model.interfaces[id.0].imported).collect();
+    for id in &own {
+        out.line(format!("typedef struct {0} {0};", ident(&model.interfaces[id.0].name)));
+    }
+    if !own.is_empty() {
+        out.line("");
+    }
+    types::enumerations(&mut out, model);
+    types::aggregates(&mut out, model);
+    for id in own {
+        interface(&mut out, model, id);
+    }
+    out.unindented("#ifdef __cplusplus");
+    out.unindented("}");
+    out.unindented("#endif");
+    out.line("");
+    out.line("#endif");
+    out.finish()
+}
+
+/// The headers of what the file imports.
+fn includes(compilation: &Compilation) -> Vec<String> {
+    let imported = compilation.sources.files().iter().skip(1).filter(|file| !file.built_in);
+    let names = imported.filter_map(|file| Some(file.path.file_name()?.to_string_lossy().into_owned()));
+    let names = names.filter(|name| !BUILT_IN.contains(&name.as_str()));
+    names.map(|name| name.strip_suffix(".idl").map_or_else(|| name.clone(), |stem| format!("{stem}.h"))).collect()
+}
+
+fn interface(out: &mut Writer, model: &Model, id: InterfaceId) {
+    let found = &model.interfaces[id.0];
+    let name = ident(&found.name);
+    out.unindented("#if defined(__cplusplus) && !defined(CINTERFACE)");
+    abstract_struct(out, model, found);
+    out.unindented("#else");
+    vtable(out, model, id);
+    macros(out, model, id);
+    out.unindented("#endif");
+    out.line(format!("extern const IID IID_{name};"));
+    if !found.local {
+        out.line(format!("extern const obvia_interface {name}_INFO;"));
+    }
+    out.line("");
+}
+
+/// The interface as C++ has it.
+fn abstract_struct(out: &mut Writer, model: &Model, found: &Interface) {
+    let base = found.base.map_or_else(|| "IUnknown".to_owned(), |base| ident(&model.interfaces[base.0].name));
+    out.block_comment(&found.doc);
+    out.line(format!("struct {} : {base} {{", ident(&found.name)));
+    for method in &found.methods {
+        out.block_comment(&method.doc);
+        let params = parameters(model, &plan(model, method), declared);
+        out.line(format!("virtual HRESULT {}({}) = 0;", ident(&method.name), params.trim_start_matches(", ")));
+    }
+    out.line("};");
+}
+
+/// The interface as C has it: an object points to its table of functions.
+fn vtable(out: &mut Writer, model: &Model, id: InterfaceId) {
+    let found = &model.interfaces[id.0];
+    let name = ident(&found.name);
+    out.block_comment(&found.doc);
+    out.line(format!("typedef struct {name}Vtbl {{"));
+    out.line(format!("HRESULT (*QueryInterface)({name} *self, const IID *iid, void **object);"));
+    out.line(format!("uint32_t (*AddRef)({name} *self);"));
+    out.line(format!("uint32_t (*Release)({name} *self);"));
+    for method in model.all_methods(id) {
+        out.block_comment(&method.doc);
+        let params = parameters(model, &plan(model, method), declared);
+        out.line(format!("HRESULT (*{})({name} *self{params});", ident(&method.name)));
+    }
+    out.line(format!("}} {name}Vtbl;"));
+    out.line(format!("struct {name} {{"));
+    out.line(format!("const {name}Vtbl *lpVtbl;"));
+    out.line("};");
+}
+
+/// Calls, for C.
+fn macros(out: &mut Writer, model: &Model, id: InterfaceId) {
+    let name = ident(&model.interfaces[id.0].name);
+    let mut call = |method: &str, params: &[String]| {
+        let given: String = params.iter().map(|param| format!(", {param}")).collect();
+        let passed: String = params.iter().map(|param| format!(", ({param})")).collect();
+        out.line(format!("#define {name}_{method}(self{given}) ((self)->lpVtbl->{method}((self){passed}))"));
+    };
+    call("QueryInterface", &["iid".to_owned(), "object".to_owned()]);
+    call("AddRef", &[]);
+    call("Release", &[]);
+    for method in model.all_methods(id) {
+        call(&ident(&method.name), &macro_parameters(method));
+    }
+}
+
+/// Names that a macro's text has only where its parameters are meant.
+fn macro_parameters(method: &Method) -> Vec<String> {
+    let name = ident(&method.name);
+    let own = |param: String| if param == name || param == "lpVtbl" { format!("{param}_") } else { param };
+    method.params.iter().map(|param| own(declared(&param.name))).collect()
+}

@@ -1,0 +1,212 @@
+//! An interface's stubs: the blocks of its methods' frames, its proxies and stubs, and its description.
+
+use super::names::{binding, declare, guid, ident, interface as name_of, quoted, type_name};
+use super::{proxy, stub};
+use crate::canonical;
+use crate::emit::writer::Writer;
+use crate::model::{InterfaceId, Model, Type, round};
+use crate::plan::{KIND_FIRST, MethodPlan, ParamPlan, Passing, in_place, kinds, plan};
+
+/// The longest text that C promises to take as one literal.
+const LITERAL_MAX: usize = 4095;
+
+/// Bytes of frame that fit a slot.
+pub(super) const INLINE_MAX: u32 = 112;
+
+/// What the parts of an interface's code share.
+pub(super) struct Context<'a> {
+    pub(super) model: &'a Model,
+    /// The interface's name.
+    pub(super) name: String,
+    /// The element types of its arrays, by type number from [`KIND_FIRST`] on.
+    kinds: Vec<Type>,
+}
+
+impl Context<'_> {
+    /// The type number of an array of these elements.
+    pub(super) fn kind(&self, element: &Type) -> u32 {
+        let at = self.kinds.iter().position(|kind| kind == element).unwrap_or(self.kinds.len());
+        KIND_FIRST + at as u32
+    }
+
+    /// The structure that a method's request or reply begins with.
+    pub(super) fn block(&self, plan: &MethodPlan<'_>, request: bool) -> String {
+        let what = if request { "request" } else { "reply" };
+        format!("struct {}_{}_{what}", self.name, plan.method.name)
+    }
+
+    pub(super) fn proxy(&self, plan: &MethodPlan<'_>) -> String {
+        format!("{}_{}_proxy", self.name, plan.method.name)
+    }
+
+    pub(super) fn stub(&self, plan: &MethodPlan<'_>) -> String {
+        format!("{}_{}_stub", self.name, plan.method.name)
+    }
+}
+
+/// An array that lies behind a block.
+pub(super) struct Array<'p, 'a> {
+    pub(super) param: &'p ParamPlan<'a>,
+    pub(super) element: &'p Type,
+    pub(super) size: &'p crate::model::Arith,
+    pub(super) length: Option<&'p crate::model::Arith>,
+}
+
+/// The arrays behind a request's or a reply's block, in their order.
+pub(super) fn arrays<'p, 'a>(plan: &'p MethodPlan<'a>, request: bool) -> Vec<Array<'p, 'a>> {
+    let of = |param: &'p ParamPlan<'a>| match &param.passing {
+        Passing::Array { element, size, length } => Some(Array { param, element, size, length: length.as_ref() }),
+        _ => None,
+    };
+    plan.ordered(request).into_iter().filter_map(of).collect()
+}
+
+/// What lies in a block for a parameter.
+pub(super) fn placed<'p>(param: &'p ParamPlan<'_>) -> Option<&'p Type> {
+    match &param.passing {
+        Passing::Value(ty) | Passing::Place(ty) => Some(ty),
+        _ => None,
+    }
+}
+
+/// Declares the positions of arrays behind a block, and returns where the last one ends. `counts` are the arrays' counts.
+pub(super) fn positions(
+    out: &mut Writer,
+    context: &Context<'_>,
+    block: &str,
+    arrays: &[(String, String, &Type)],
+) -> String {
+    let mut end = format!("OBVIA_ALIGN(sizeof({block}))");
+    for (at, count, element) in arrays {
+        out.line(format!("const uint64_t {at} = {end} + 8;"));
+        end = format!("{at} + OBVIA_ALIGN({count} * sizeof({}))", type_name(context.model, element));
+    }
+    end
+}
+
+/// Every interface that is described in this file or in those that it imports.
+pub(super) fn module(out: &mut Writer, model: &Model) {
+    let remote = model.interfaces.iter().filter(|interface| !interface.local);
+    out.line("static const obvia_interface *const obvia_module[] = {");
+    for found in remote {
+        out.line(format!("&{}_INFO,", ident(&found.name)));
+    }
+    out.line("NULL");
+    out.line("};");
+    out.line("");
+}
+
+pub(super) fn interface(out: &mut Writer, model: &Model, id: InterfaceId) {
+    let plans: Vec<MethodPlan<'_>> = model.all_methods(id).into_iter().map(|method| plan(model, method)).collect();
+    let context = Context { model, name: name_of(model, id), kinds: kinds(model, &model.all_methods(id)) };
+    for plan in &plans {
+        layout_table(out, &context, plan);
+        block(out, &context, plan, true);
+        block(out, &context, plan, false);
+        proxy::proxy(out, &context, plan);
+        stub::stub(out, &context, plan);
+    }
+    tables(out, &context, &plans);
+    information(out, &context, id, plans.len());
+}
+
+/// The layout of the frames, as a comment.
+fn layout_table(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
+    out.line(format!("/* {}: opnum {}", plan.method.name, plan.method.opnum));
+    for (what, length) in [("request", plan.request_block), ("reply", plan.reply_block)] {
+        let request = what == "request";
+        let place = |param: &ParamPlan<'_>| {
+            let at = if request { param.request } else { param.reply }?;
+            let ty = placed(param).map_or_else(|| "->".to_owned(), |ty| type_name(context.model, ty));
+            Some(format!("{at} {} {ty}", param.param.name))
+        };
+        let places: Vec<String> = plan.ordered(request).into_iter().filter_map(place).collect();
+        let places = if places.is_empty() { "nothing".to_owned() } else { places.join(", ") };
+        out.line(format!(" *   {what:7} {length:3} bytes: {places}"));
+    }
+    out.line(" */");
+}
+
+/// The structure of a block, where there is one.
+fn block(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, request: bool) {
+    let model = context.model;
+    let params = plan.ordered(request);
+    if params.is_empty() {
+        return;
+    }
+    let name = context.block(plan, request);
+    out.line(format!("{name} {{"));
+    let mut align = 1;
+    for param in &params {
+        let field = binding(&param.param.name);
+        align = align.max(model.layout(in_place(model, param.param)).1);
+        let text = placed(param).map_or_else(|| format!("uint64_t {field}"), |ty| declare(model, ty, &field));
+        out.line(format!("{text};"));
+    }
+    out.line("};");
+    let length = if request { plan.request_block } else { plan.reply_block };
+    out.line(format!("OBVIA_HAS_SIZE({name}, {});", round(length, align)));
+    for param in params {
+        let at = if request { param.request } else { param.reply };
+        out.line(format!("OBVIA_LIES_AT({name}, {}, {});", binding(&param.param.name), at.unwrap_or(0)));
+    }
+    out.line("");
+}
+
+/// The vtable of proxies, and the table of stubs.
+fn tables(out: &mut Writer, context: &Context<'_>, plans: &[MethodPlan<'_>]) {
+    let name = &context.name;
+    out.line(format!("static const {name}Vtbl {name}_proxies = {{"));
+    out.line(format!("(HRESULT (*)({name} *, const IID *, void **))obvia_proxy_query_interface,"));
+    out.line(format!("(uint32_t (*)({name} *))obvia_proxy_add_ref,"));
+    out.line(format!("(uint32_t (*)({name} *))obvia_proxy_release{}", if plans.is_empty() { "" } else { "," }));
+    for (at, plan) in plans.iter().enumerate() {
+        out.line(format!("{}{}", context.proxy(plan), if at + 1 == plans.len() { "" } else { "," }));
+    }
+    out.line("};");
+    out.line("");
+    out.line(format!("static obvia_stub *const {name}_stubs[{}] = {{", padded(plans.len())));
+    let mut stubs = if plans.is_empty() { Vec::new() } else { vec!["obvia_refuse".to_owned(); 3] };
+    stubs.extend(plans.iter().map(|plan| context.stub(plan)));
+    stubs.resize(padded(plans.len()), "obvia_refuse".to_owned());
+    for (at, stub) in stubs.iter().enumerate() {
+        out.line(format!("{stub}{}", if at + 1 == stubs.len() { "" } else { "," }));
+    }
+    out.line("};");
+    out.line("");
+}
+
+/// How many stubs a table has: IUnknown's methods have the first opnums, and a mask keeps every opnum within the table.
+fn padded(methods: usize) -> usize {
+    if methods == 0 { 1 } else { (methods + 3).next_power_of_two() }
+}
+
+fn information(out: &mut Writer, context: &Context<'_>, id: InterfaceId, methods: usize) {
+    let Context { model, name, .. } = context;
+    let found = &model.interfaces[id.0];
+    let fingerprint: Vec<String> =
+        canonical::fingerprint(model, id).to_le_bytes().iter().map(|byte| format!("{byte:#04x}")).collect();
+    let base = found.base.map_or_else(|| "NULL".to_owned(), |base| format!("&{}_INFO", name_of(model, base)));
+    out.line(format!("const obvia_interface {name}_INFO = {{"));
+    out.line("sizeof(obvia_interface),");
+    out.line(format!("{},", quoted(&found.name)));
+    out.line(format!("{},", guid(found.uuid)));
+    out.line(format!("{},", found.version.0));
+    out.line(format!("{},", found.version.1));
+    out.line(format!("{{{}}},", fingerprint.join(", ")));
+    out.line(format!("{base},"));
+    out.line(format!("&{name}_proxies,"));
+    out.line(format!("{name}_stubs,"));
+    out.line(format!("{},", padded(methods)));
+    let text = canonical::text(model, id);
+    if text.len() > LITERAL_MAX {
+        out.line("__extension__");
+    }
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    for (at, line) in lines.iter().enumerate() {
+        out.line(format!("{}{}", quoted(line), if at + 1 == lines.len() { "," } else { "" }));
+    }
+    out.line("obvia_module");
+    out.line("};");
+    out.line("");
+}

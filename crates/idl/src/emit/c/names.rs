@@ -1,0 +1,194 @@
+//! How IDL's names and types are written in C.
+
+use crate::model::{Base, InterfaceId, Model, Object, Param, Type};
+use crate::plan::{MethodPlan, ParamPlan, Passing};
+
+/// The keywords of C11 and C++17, which a name must not be.
+const KEYWORDS: &str = "\
+    alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t class compl const \
+    const_cast constexpr continue decltype default delete do double dynamic_cast else enum explicit export extern \
+    false float for friend goto if inline int long mutable namespace new noexcept not not_eq nullptr operator or \
+    or_eq private protected public register reinterpret_cast restrict return short signed sizeof static \
+    static_assert static_cast struct switch template this thread_local throw true try typedef typeid typename typeof \
+    union unsigned using virtual void volatile wchar_t while xor xor_eq _Alignas _Alignof _Atomic _Bool _Complex \
+    _Generic _Noreturn _Static_assert";
+
+/// Names that the generated functions use themselves.
+const TAKEN: [&str; 13] = [
+    "self", "proxy", "calls", "request", "reply", "results", "result", "call", "object", "length", "wrong", "at",
+    "prepared",
+];
+
+/// A name that may be used in C and in C++.
+pub(super) fn ident(name: &str) -> String {
+    if KEYWORDS.split(' ').any(|word| word == name) { format!("{name}_") } else { name.to_owned() }
+}
+
+/// A parameter's name in a declaration, beside the object's.
+pub(super) fn declared(name: &str) -> String {
+    if name == "self" { "self_".to_owned() } else { ident(name) }
+}
+
+/// A parameter's name, beside the names that generated functions use themselves.
+pub(super) fn binding(name: &str) -> String {
+    if TAKEN.contains(&name) { format!("{name}_") } else { ident(name) }
+}
+
+/// A name for what belongs to a parameter, which no parameter has.
+pub(super) fn local(plan: &MethodPlan<'_>, param: &ParamPlan<'_>, what: &str) -> String {
+    let mut name = format!("{}_{what}", param.param.name);
+    while plan.params.iter().any(|other| binding(&other.param.name) == name) {
+        name.push('_');
+    }
+    name
+}
+
+/// The C type of a base type.
+pub(super) fn base(base: Base) -> &'static str {
+    match base {
+        Base::Boolean | Base::Byte | Base::U8 => "uint8_t",
+        Base::Char => "char",
+        Base::WChar => "obvia_wchar",
+        Base::U16 => "uint16_t",
+        Base::I8 => "int8_t",
+        Base::I16 => "int16_t",
+        Base::I32 => "int32_t",
+        Base::U32 => "uint32_t",
+        Base::I64 => "int64_t",
+        Base::U64 => "uint64_t",
+        Base::F32 => "float",
+        Base::F64 => "double",
+        Base::Hresult => "HRESULT",
+        Base::Guid => "GUID",
+    }
+}
+
+/// The name of an interface's type.
+pub(super) fn interface(model: &Model, id: InterfaceId) -> String {
+    ident(&model.interfaces[id.0].name)
+}
+
+fn object(model: &Model, object: &Object) -> String {
+    match object {
+        Object::Known(id) => interface(model, *id),
+        Object::Unknown | Object::IidIs(_) => "IUnknown".to_owned(),
+    }
+}
+
+/// The declaration of something of a type; of nothing, the type's own name.
+pub(super) fn declare(model: &Model, ty: &Type, name: &str) -> String {
+    let plain = |text: &str| if name.is_empty() { text.to_owned() } else { format!("{text} {name}") };
+    match ty {
+        Type::Base(one) => plain(base(*one)),
+        Type::Enum(id) => plain(&ident(&model.enums[id.0].name)),
+        Type::Struct(id) => plain(&ident(&model.structs[id.0].name)),
+        Type::Union(id) => plain(&ident(&model.unions[id.0].name)),
+        Type::Void => plain("void"),
+        Type::Fixed(element, count) => declare(model, element, &format!("{name}[{count}]")),
+        Type::Pointer(pointer) => pointer_to(model, &pointer.to, name),
+        Type::Interface(what) => format!("{} *{name}", object(model, what)),
+    }
+}
+
+/// The declaration of a pointer to something of a type.
+pub(super) fn pointer_to(model: &Model, ty: &Type, name: &str) -> String {
+    match ty {
+        Type::Fixed(..) => declare(model, ty, &format!("(*{name})")),
+        _ => declare(model, ty, &format!("*{name}")),
+    }
+}
+
+/// The type's name.
+pub(super) fn type_name(model: &Model, ty: &Type) -> String {
+    declare(model, ty, "")
+}
+
+/// A type that is no array, and how many of it a type is made of.
+pub(super) fn flat(ty: &Type) -> (&Type, u64) {
+    match ty {
+        Type::Fixed(element, count) => {
+            let (inner, inner_count) = flat(element);
+            (inner, inner_count * u64::from(*count))
+        }
+        _ => (ty, 1),
+    }
+}
+
+/// A parameter's declaration by a name. What is only read is behind a pointer to const, but for arrays of arrays, where C has no such
+/// conversion.
+fn parameter(model: &Model, plan: &ParamPlan<'_>, name: &str) -> String {
+    let constant = if plan.param.direction.is_out() { "" } else { "const " };
+    match &plan.passing {
+        Passing::Value(ty) => declare(model, ty, name),
+        Passing::Place(Type::Fixed(element, _)) if matches!(**element, Type::Fixed(..)) => {
+            declare(model, &place_type(plan.param), name)
+        }
+        Passing::Place(ty @ Type::Fixed(..)) => format!("{constant}{}", declare(model, ty, name)),
+        Passing::Array { element: ty @ Type::Fixed(..), .. } => pointer_to(model, ty, name),
+        Passing::Place(ty) | Passing::Array { element: ty, .. } | Passing::Optional(ty) => {
+            format!("{constant}{}", pointer_to(model, ty, name))
+        }
+        Passing::Text { base: one, .. } => format!("const {} *{name}", base(*one)),
+        Passing::Graph => {
+            let single =
+                matches!(&plan.param.ty, Type::Pointer(to) if !matches!(to.to, Type::Pointer(_) | Type::Interface(_)));
+            format!("{}{}", if single { constant } else { "" }, declare(model, &plan.param.ty, name))
+        }
+        Passing::OutText(_) | Passing::OutArray { .. } | Passing::Object(_) | Passing::OutObject(_) => {
+            declare(model, &plan.param.ty, name)
+        }
+    }
+}
+
+/// What a parameter that lies in the block is: a pointer's target.
+fn place_type(param: &Param) -> Type {
+    match &param.ty {
+        Type::Pointer(pointer) => pointer.to.clone(),
+        ty => ty.clone(),
+    }
+}
+
+/// The parameters behind the object, each behind a comma, named by [`declared`] or by [`binding`].
+pub(super) fn parameters(model: &Model, plan: &MethodPlan<'_>, named: fn(&str) -> String) -> String {
+    plan.params.iter().map(|param| format!(", {}", parameter(model, param, &named(&param.param.name)))).collect()
+}
+
+/// An integer of 64 bits as C writes it.
+pub(super) fn integer(value: i64) -> String {
+    match value {
+        i64::MIN => "INT64_MIN".to_owned(),
+        value if i32::try_from(value).is_ok_and(|value| value != i32::MIN) => value.to_string(),
+        value => format!("INT64_C({value})"),
+    }
+}
+
+/// A GUID's initializer.
+pub(super) fn guid(value: u128) -> String {
+    let bytes = value.to_be_bytes();
+    let last: Vec<String> = bytes[8..].iter().map(|byte| format!("{byte:#04x}")).collect();
+    format!(
+        "{{{:#010x}, {:#06x}, {:#06x}, {{{}}}}}",
+        (value >> 96) as u32,
+        (value >> 80) as u16,
+        (value >> 64) as u16,
+        last.join(", ")
+    )
+}
+
+/// A text as a string literal.
+pub(super) fn quoted(text: &str) -> String {
+    let mut out = String::from("\"");
+    for byte in text.bytes() {
+        match byte {
+            b'\n' => out.push_str("\\n"),
+            b'"' | b'\\' => out.extend(['\\', char::from(byte)]),
+            // A question mark may begin a trigraph.
+            b'?' => out.push_str("\\?"),
+            b' '..=b'~' => out.push(char::from(byte)),
+            // Three octal digits end by themselves.
+            _ => out.push_str(&format!("\\{byte:03o}")),
+        }
+    }
+    out.push('"');
+    out
+}

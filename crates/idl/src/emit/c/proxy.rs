@@ -1,0 +1,245 @@
+//! Proxies: a method's function in the vtable of interface proxies.
+
+use super::expression::{Side, count};
+use super::interface::{Array, Context, arrays, placed, positions};
+use super::names::{binding, local, parameters, pointer_to, type_name};
+use super::values::{check, check_count, check_elements, is_checked, is_padded, refuse, store, store_elements};
+use crate::emit::writer::Writer;
+use crate::model::{Base, Type};
+use crate::plan::{MethodPlan, ParamPlan, Passing};
+
+pub(super) fn proxy(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
+    let params = format!("{} *self{}", context.name, parameters(context.model, plan, binding));
+    let given: String = plan.params.iter().map(|param| format!(", {}", binding(&param.param.name))).collect();
+    let (name, prepare) = (context.proxy(plan), format!("{}_{}_prepare", context.name, plan.method.name));
+    out.line(format!("static OBVIA_COLD HRESULT {prepare}({params});"));
+    out.line("");
+    out.line(format!("static HRESULT {name}({params})"));
+    out.line("{");
+    out.line("const obvia_proxy *proxy = (const obvia_proxy *)self;");
+    out.line(format!("OBVIA_BEGIN(proxy, calls, {prepare}(self{given}))"));
+    let length = request(out, context, plan);
+    let opnum = plan.method.opnum;
+    if plan.method.oneway {
+        out.line(format!("obvia_send(calls, {opnum}, {length}, proxy->target);"));
+        out.line("return S_OK;");
+    } else {
+        out.line(format!("const obvia_reply reply = obvia_exchange(calls, {opnum}, {length}, proxy->target);"));
+        results(out, context, plan);
+        out.line("return obvia_result(reply);");
+    }
+    out.line("}");
+    out.line("");
+    out.line(format!("static HRESULT {prepare}({params})"));
+    out.line("{");
+    out.line("const HRESULT prepared = obvia_prepare((const obvia_proxy *)self, &obvia_calls_at_hand);");
+    out.line(format!("return prepared < 0 ? prepared : {name}(self{given});"));
+    out.line("}");
+    out.line("");
+}
+
+fn leave(value: &str) -> Vec<String> {
+    vec![format!("return {value};")]
+}
+
+/// The place of something in a frame.
+pub(super) fn place(context: &Context<'_>, element: &Type, constant: bool, frame: &str, at: &str) -> String {
+    let pointer = pointer_to(context.model, element, "");
+    format!("OBVIA_AT({}{pointer}, {frame}, {at})", if constant { "const " } else { "" })
+}
+
+/// Writes the request, and returns its length.
+fn request(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) -> String {
+    let behind = arrays(plan, true);
+    for array in behind.iter().chain(arrays(plan, false).iter().filter(|array| !array.param.param.direction.is_in())) {
+        let name = local(plan, array.param, "count");
+        count(out, plan, &name, array.size, Side::Proxy);
+        let too_many = leave(&format!("obvia_too_many({name})"));
+        check_count(out, context.model, array.element, array.size, &name, &too_many);
+    }
+    if plan.ordered(true).is_empty() {
+        return "0".to_owned();
+    }
+    let block = context.block(plan, true);
+    let length = if behind.is_empty() {
+        let length = format!("OBVIA_ALIGN(sizeof({block}))");
+        if plan.request_block <= super::interface::INLINE_MAX {
+            out.line(format!("{block} *request = ({block} *)calls->slot;"));
+        } else {
+            out.line(format!("{block} *request = ({block} *)obvia_request(calls, {length}, {length} + 8);"));
+            refuse(out, "request == NULL", &leave("obvia_no_request()"));
+        }
+        length
+    } else {
+        let named: Vec<_> = behind.iter().map(|array| at_and_count(plan, array, "at", "count")).collect();
+        let end = positions(out, context, &block, &named);
+        out.line(format!("const uint64_t length = {end};"));
+        refuse(out, "length > OBVIA_FRAME_MAX", &leave("E_OUTOFMEMORY"));
+        let bulk = &named[0].0;
+        out.line(format!("{block} *request = ({block} *)obvia_request_place(calls, length, {bulk});"));
+        refuse(out, "request == NULL", &leave("obvia_no_request()"));
+        "length".to_owned()
+    };
+    for param in plan.ordered(true) {
+        if let Some(ty) = placed(param) {
+            let name = binding(&param.param.name);
+            let by_pointer = matches!(param.passing, Passing::Place(_)) && !matches!(ty, Type::Fixed(..));
+            let from = if by_pointer { format!("*{name}") } else { name.clone() };
+            if is_loaded(ty) {
+                out.line(format!("OBVIA_STORE({}, &request->{name}, {from});", type_name(context.model, ty)));
+            } else {
+                store(out, context.model, ty, &format!("request->{name}"), &from);
+            }
+        }
+    }
+    for array in &behind {
+        put_array(out, context, plan, array);
+    }
+    length
+}
+
+fn at_and_count<'p>(plan: &MethodPlan<'_>, array: &Array<'p, '_>, at: &str, count: &str) -> (String, String, &'p Type) {
+    (local(plan, array.param, at), local(plan, array.param, count), array.element)
+}
+
+fn put_array(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, array: &Array<'_, '_>) {
+    let (at, count, element) = at_and_count(plan, array, "at", "count");
+    let name = binding(&array.param.param.name);
+    let bytes = format!("{count} * sizeof({})", type_name(context.model, element));
+    let kind = context.kind(element);
+    out.line(format!("obvia_put_array(request, &request->{name}, {at}, {kind}, {count}, {bytes});"));
+    if is_padded(context.model, element) {
+        let to = place(context, element, false, "request", &at);
+        store_elements(out, context.model, element, &to, &name, &count);
+    } else {
+        out.line(format!("obvia_copy({}, {name}, {bytes});", place(context, element, false, "request", &at)));
+    }
+}
+
+/// Whether a result is loaded at once, and not copied from where it lies.
+fn is_loaded(ty: &Type) -> bool {
+    !matches!(ty, Type::Fixed(..) | Type::Struct(_) | Type::Base(Base::Guid))
+}
+
+/// Checks the results, and then stores them where the caller wants them.
+fn results(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
+    let params = plan.ordered(false);
+    let refusal = leave("obvia_refusal(reply)");
+    if params.is_empty() {
+        return refuse(out, "obvia_length(reply) != 0", &refusal);
+    }
+    let block = context.block(plan, false);
+    let behind = arrays(plan, false);
+    out.line(format!("const {block} *results = (const {block} *)reply.frame;"));
+    // How long the reply has to be is known at once, or when the results have been read that say so.
+    let is_known = behind.iter().all(|array| array.length.is_none());
+    let comparison = if behind.is_empty() { "!=" } else { "<" };
+    if behind.is_empty() || !is_known {
+        refuse(out, &format!("obvia_length(reply) {comparison} OBVIA_ALIGN(sizeof *results)"), &refusal);
+    }
+    let known = is_known.then(|| find_arrays(out, context, plan, &behind));
+    for param in &params {
+        load(out, context, plan, param);
+    }
+    let found = known.unwrap_or_else(|| find_arrays(out, context, plan, &behind));
+    copy_arrays(out, context, &behind, &found);
+    for param in &params {
+        let Some(ty) = placed(param) else { continue };
+        let name = binding(&param.param.name);
+        let value = local(plan, param, "value");
+        let is_array = matches!(ty, Type::Fixed(..));
+        if is_array && is_checked(context.model, ty) {
+            out.line(format!("memcpy({name}, {value}, sizeof {value});"));
+        } else if is_loaded(ty) || is_checked(context.model, ty) {
+            out.line(format!("*{name} = {value};"));
+        } else {
+            let address = if is_array { "" } else { "&" };
+            out.line(format!("obvia_copy({name}, {address}results->{name}, sizeof results->{name});"));
+        }
+    }
+}
+
+/// Takes a result that has to be looked at, and looks.
+fn load(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) {
+    let Some(ty) = placed(param) else { return };
+    let model = context.model;
+    let name = binding(&param.param.name);
+    let value = local(plan, param, "value");
+    let invalid = leave("RPC_E_INVALID_DATA");
+    if is_loaded(ty) {
+        let text = type_name(model, ty);
+        out.line(format!("const {text} {value} = OBVIA_LOAD({text}, &results->{name});"));
+    } else if is_checked(model, ty) {
+        let address = if matches!(ty, Type::Fixed(..)) { "" } else { "&" };
+        out.line(format!("{};", super::names::declare(model, ty, &value)));
+        out.line(format!("obvia_copy({address}{value}, {address}results->{name}, sizeof {value});"));
+    } else {
+        return;
+    }
+    check(out, model, ty, &value, &invalid);
+    range(out, param, ty, &value, &invalid);
+}
+
+/// Leaves where a value is outside its [range].
+pub(super) fn range(out: &mut Writer, param: &ParamPlan<'_>, ty: &Type, value: &str, leave: &[String]) {
+    let (Some((least, most)), Type::Base(base)) = (param.param.range, ty) else { return };
+    let Some((lowest, highest)) = base.range() else { return };
+    let value = if *base == Base::Char { format!("(uint8_t){value}") } else { value.to_owned() };
+    // What its type cannot be need not be asked; compilers warn of it.
+    let mut conditions = Vec::new();
+    if i128::from(least) > lowest {
+        conditions.push(format!("(int64_t){value} < {}", super::names::integer(least)));
+    }
+    if i128::from(most) < highest {
+        conditions.push(format!("(int64_t){value} > {}", super::names::integer(most)));
+    }
+    if !conditions.is_empty() {
+        refuse(out, &conditions.join(" || "), leave);
+    }
+}
+
+/// An array's position, its count, and what its elements are.
+type Found<'p> = (String, String, &'p Type);
+
+/// Checks that the arrays of the reply are where they have to be, and nothing behind them.
+fn find_arrays<'p>(
+    out: &mut Writer,
+    context: &Context<'_>,
+    plan: &MethodPlan<'_>,
+    behind: &[Array<'p, '_>],
+) -> Vec<Found<'p>> {
+    let invalid = leave("RPC_E_INVALID_DATA");
+    let mut found = Vec::new();
+    for array in behind {
+        let room = local(plan, array.param, "count");
+        let mut came = room.clone();
+        if let Some(length) = array.length {
+            came = local(plan, array.param, "used");
+            count(out, plan, &came, length, Side::Came);
+            refuse(out, &format!("{came} > {room}"), &invalid);
+        }
+        found.push((local(plan, array.param, "from"), came, array.element));
+    }
+    if behind.is_empty() {
+        return found;
+    }
+    let end = positions(out, context, &context.block(plan, false), &found);
+    refuse(out, &format!("obvia_length(reply) != {end}"), &leave("obvia_refusal(reply)"));
+    for (array, (from, count, element)) in behind.iter().zip(&found) {
+        let name = binding(&array.param.param.name);
+        let kind = context.kind(element);
+        refuse(out, &format!("!obvia_is_array(results, &results->{name}, {from}, {kind}, {count})"), &invalid);
+    }
+    found
+}
+
+/// Copies the arrays of the reply to the caller's, and checks them there.
+fn copy_arrays(out: &mut Writer, context: &Context<'_>, behind: &[Array<'_, '_>], found: &[Found<'_>]) {
+    let model = context.model;
+    for (array, (from, count, element)) in behind.iter().zip(found) {
+        let name = binding(&array.param.param.name);
+        let place = place(context, element, true, "results", from);
+        out.line(format!("obvia_copy({name}, {place}, {count} * sizeof({}));", type_name(model, element)));
+        check_elements(out, model, element, &name, count, &leave("RPC_E_INVALID_DATA"));
+    }
+}

@@ -1,0 +1,336 @@
+//! Stubs: check the request, call the method, answer.
+
+use super::expression::{Side, count};
+use super::interface::{Array, Context, INLINE_MAX, arrays, placed, positions};
+use super::names::{binding, declare, ident, local, pointer_to, type_name};
+use super::proxy::{place, range};
+use super::values::{check, check_count, check_elements, is_checked, is_padded, refuse, store, store_elements};
+use crate::emit::writer::Writer;
+use crate::model::{Base, Direction, Type, round};
+use crate::plan::{MethodPlan, ParamPlan, Passing};
+
+/// A stub that is being written.
+struct Stub<'a> {
+    context: &'a Context<'a>,
+    plan: &'a MethodPlan<'a>,
+    /// Private memory that has to be freed whichever way the stub ends.
+    allocated: Vec<String>,
+}
+
+/// Where the method works on a value of the block.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Home {
+    /// In a local variable.
+    Local,
+    /// In the caller's frame, which may change meanwhile.
+    Request,
+    /// In the reply's block.
+    Reply,
+}
+
+pub(super) fn stub(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
+    let mut stub = Stub { context, plan, allocated: Vec::new() };
+    let name = &context.name;
+    out.line(format!("static obvia_answer {}(void *object, obvia_call *call)", context.stub(plan)));
+    out.line("{");
+    out.line(format!("{name} *self = ({name} *)object;"));
+    stub.request(out);
+    stub.reply(out);
+    stub.private_arrays(out);
+    let given: String = plan.params.iter().map(|param| format!(", {}", stub.given(param))).collect();
+    out.line(format!("const HRESULT result = self->lpVtbl->{}(self{given});", ident(&plan.method.name)));
+    stub.answer(out);
+    out.line("}");
+    out.line("");
+}
+
+impl Stub<'_> {
+    /// Frees what is allocated, and returns a value.
+    fn leave(&self, value: &str) -> Vec<String> {
+        let free = self.allocated.iter().map(|name| format!("free({name});"));
+        free.chain([format!("return {value};")]).collect()
+    }
+
+    fn bad(&self) -> Vec<String> {
+        self.leave("OBVIA_BAD_STUB_DATA")
+    }
+
+    /// Whether the method works on private memory: what is checked must not change any more, and what is padded must
+    /// not be sent as it lies.
+    fn is_private(&self, array: &Array<'_, '_>) -> bool {
+        let model = self.context.model;
+        match array.param.param.direction {
+            Direction::In => is_checked(model, array.element),
+            Direction::InOut | Direction::Out => is_padded(model, array.element),
+        }
+    }
+
+    fn home(&self, param: &ParamPlan<'_>, ty: &Type) -> Home {
+        let model = self.context.model;
+        let is_array = matches!(ty, Type::Fixed(..));
+        match param.param.direction {
+            Direction::In if is_array && !is_checked(model, ty) => Home::Request,
+            Direction::In => Home::Local,
+            _ if is_padded(model, ty) => Home::Local,
+            _ => Home::Reply,
+        }
+    }
+
+    /// The position, the count and the element type of an array.
+    fn named<'p>(&self, array: &Array<'p, '_>, at: &str, count: &str) -> (String, String, &'p Type) {
+        (local(self.plan, array.param, at), local(self.plan, array.param, count), array.element)
+    }
+
+    /// Checks the request and loads the arguments.
+    fn request(&self, out: &mut Writer) {
+        let plan = self.plan;
+        if plan.ordered(true).is_empty() {
+            return refuse(out, "call->length != 0", &self.bad());
+        }
+        let block = self.context.block(plan, true);
+        let behind = arrays(plan, true);
+        out.line(format!("const {block} *request = (const {block} *)call->frame;"));
+        let comparison = if behind.is_empty() { "!=" } else { "<" };
+        refuse(out, &format!("call->length {comparison} OBVIA_ALIGN(sizeof *request)"), &self.bad());
+        for param in plan.ordered(true) {
+            self.load(out, param);
+        }
+        if behind.is_empty() {
+            return;
+        }
+        for array in &behind {
+            let (_, name, element) = self.named(array, "at", "count");
+            count(out, plan, &name, array.size, Side::Stub);
+            check_count(out, self.context.model, element, array.size, &name, &self.bad());
+        }
+        let named: Vec<_> = behind.iter().map(|array| self.named(array, "at", "count")).collect();
+        let end = positions(out, self.context, &block, &named);
+        refuse(out, &format!("call->length != {end}"), &self.bad());
+        for (array, (at, count, element)) in behind.iter().zip(&named) {
+            let name = binding(&array.param.param.name);
+            let kind = self.context.kind(element);
+            refuse(out, &format!("!obvia_is_array(request, &request->{name}, {at}, {kind}, {count})"), &self.bad());
+        }
+    }
+
+    /// Loads an argument once, and checks it.
+    fn load(&self, out: &mut Writer, param: &ParamPlan<'_>) {
+        let Some(ty) = placed(param) else { return };
+        let model = self.context.model;
+        let name = binding(&param.param.name);
+        let is_array = matches!(ty, Type::Fixed(..));
+        let is_scalar = !matches!(ty, Type::Fixed(..) | Type::Struct(_) | Type::Base(Base::Guid));
+        if is_scalar {
+            let text = type_name(model, ty);
+            out.line(format!("const {text} {name} = OBVIA_LOAD({text}, &request->{name});"));
+        } else if self.home(param, ty) == Home::Local {
+            let address = if is_array { "" } else { "&" };
+            out.line(format!("{};", declare(model, ty, &name)));
+            out.line(format!("obvia_copy({address}{name}, {address}request->{name}, sizeof {name});"));
+        } else {
+            // Copied into the reply when there is one, and checked there; or not copied at all.
+            return;
+        }
+        check(out, model, ty, &name, &self.bad());
+        range(out, param, ty, &name, &self.bad());
+    }
+
+    /// Finds a place for the reply, and puts there what the method changes in place.
+    fn reply(&self, out: &mut Writer) {
+        let plan = self.plan;
+        if plan.ordered(false).is_empty() {
+            return;
+        }
+        let block = self.context.block(plan, false);
+        let behind = arrays(plan, false);
+        if behind.is_empty() && plan.reply_block <= INLINE_MAX {
+            out.line(format!("{block} *results = ({block} *)call->slot;"));
+        } else {
+            for array in behind.iter().filter(|array| !array.param.param.direction.is_in()) {
+                let (_, name, element) = self.named(array, "to", "count");
+                count(out, plan, &name, array.size, Side::Stub);
+                let too_many = self.leave(&format!("obvia_too_large({name})"));
+                check_count(out, self.context.model, element, array.size, &name, &too_many);
+            }
+            let named: Vec<_> = behind.iter().map(|array| self.named(array, "to", "count")).collect();
+            let end = positions(out, self.context, &block, &named);
+            out.line(format!("const uint64_t length = {end};"));
+            let bulk = named.first().map_or_else(|| "length + 8".to_owned(), |first| first.0.clone());
+            out.line(format!("{block} *results = ({block} *)obvia_reply_place(call, length, {bulk});"));
+            refuse(out, "results == NULL", &self.leave("OBVIA_NO_MEMORY"));
+        }
+        if self.is_zeroed() {
+            out.line("memset(results, 0, OBVIA_ALIGN(sizeof *results));");
+        }
+        for param in plan.ordered(false) {
+            self.begin_result(out, param);
+        }
+        let mut may_move = false;
+        for array in &behind {
+            may_move |= array.length.is_some();
+            if !self.is_private(array) {
+                self.begin_array(out, array, may_move);
+            }
+        }
+    }
+
+    /// Whether some byte of the reply's block may be left as it is.
+    fn is_zeroed(&self) -> bool {
+        let model = self.context.model;
+        let params = self.plan.ordered(false);
+        let size = |param: &ParamPlan<'_>| placed(param).map_or(8, |ty| model.layout(ty).0);
+        params.iter().map(|param| size(param)).sum::<u32>() != round(self.plan.reply_block, 8)
+            || params.iter().any(|param| !param.param.direction.is_in() && param.passing.in_block())
+    }
+
+    fn begin_result(&self, out: &mut Writer, param: &ParamPlan<'_>) {
+        let Some(ty) = placed(param) else { return };
+        let model = self.context.model;
+        let name = binding(&param.param.name);
+        let address = if matches!(ty, Type::Fixed(..)) { "" } else { "&" };
+        let is_scalar = !matches!(ty, Type::Fixed(..) | Type::Struct(_) | Type::Base(Base::Guid));
+        match (self.home(param, ty), param.param.direction.is_in()) {
+            (Home::Reply, true) if is_scalar => out.line(format!("results->{name} = {name};")),
+            (Home::Reply, true) => {
+                out.line(format!(
+                    "obvia_copy({address}results->{name}, {address}request->{name}, sizeof results->{name});"
+                ));
+                check(out, model, ty, &format!("results->{name}"), &self.bad());
+            }
+            (Home::Local, false) => {
+                out.line(format!("{};", declare(model, ty, &name)));
+                out.line(format!("memset({address}{name}, 0, sizeof {name});"));
+            }
+            _ => {}
+        }
+    }
+
+    /// Places an array in the reply, unless it may move when the method has run; one that came is copied there, where only
+    /// this process can write.
+    fn begin_array(&self, out: &mut Writer, array: &Array<'_, '_>, may_move: bool) {
+        let (to, count, element) = self.named(array, "to", "count");
+        let model = self.context.model;
+        let name = binding(&array.param.param.name);
+        let kind = self.context.kind(element);
+        let bytes = format!("{count} * sizeof({})", type_name(model, element));
+        if !may_move {
+            out.line(format!("obvia_put_array(results, &results->{name}, {to}, {kind}, {count}, {bytes});"));
+        }
+        if array.param.param.direction.is_in() {
+            let at = local(self.plan, array.param, "at");
+            let here = place(self.context, element, false, "results", &to);
+            let there = place(self.context, element, true, "request", &at);
+            out.line(format!("obvia_copy({here}, {there}, {bytes});"));
+            check_elements(out, model, element, &here, &count, &self.bad());
+        }
+    }
+
+    /// Takes arrays to private memory, or makes room for them there.
+    fn private_arrays(&mut self, out: &mut Writer) {
+        let plan = self.plan;
+        let model = self.context.model;
+        for array in arrays(plan, true).iter().chain(&arrays(plan, false)) {
+            let (at, count, element) = self.named(array, "at", "count");
+            let own = local(plan, array.param, "own");
+            if !self.is_private(array) || self.allocated.contains(&own) {
+                continue;
+            }
+            let bytes = format!("{count} * sizeof({})", type_name(model, element));
+            let pointer = pointer_to(model, element, "");
+            out.line(format!("{} = ({pointer})obvia_room({bytes});", pointer_to(model, element, &own)));
+            refuse(out, &format!("{own} == NULL"), &self.leave("OBVIA_NO_MEMORY"));
+            self.allocated.push(own.clone());
+            if array.param.param.direction.is_in() {
+                let there = place(self.context, element, true, "request", &at);
+                out.line(format!("obvia_copy({own}, {there}, {bytes});"));
+                check_elements(out, model, element, &own, &count, &self.bad());
+            }
+        }
+    }
+
+    /// What the method gets for a parameter.
+    fn given(&self, param: &ParamPlan<'_>) -> String {
+        let name = binding(&param.param.name);
+        if let Some(array) = arrays(self.plan, true)
+            .into_iter()
+            .chain(arrays(self.plan, false))
+            .find(|array| std::ptr::eq(array.param, param))
+        {
+            return match array.param.param.direction {
+                _ if self.is_private(&array) => local(self.plan, param, "own"),
+                Direction::In => place(self.context, array.element, true, "request", &local(self.plan, param, "at")),
+                _ => place(self.context, array.element, false, "results", &local(self.plan, param, "to")),
+            };
+        }
+        let Some(ty) = placed(param) else { return name };
+        let is_array = matches!(ty, Type::Fixed(..));
+        let place = match self.home(param, ty) {
+            Home::Local => name,
+            Home::Request => format!("request->{name}"),
+            Home::Reply => format!("results->{name}"),
+        };
+        if is_array || matches!(param.passing, Passing::Value(_)) { place } else { format!("&{place}") }
+    }
+
+    /// Writes the results that do not lie in the reply yet, and answers.
+    fn answer(&self, out: &mut Writer) {
+        let behind = arrays(self.plan, false);
+        if behind.iter().any(|array| array.length.is_some() || self.is_private(array)) {
+            return self.late_answer(out, &behind);
+        }
+        self.store_results(out);
+        let length = if self.plan.ordered(false).is_empty() {
+            "0"
+        } else if behind.is_empty() {
+            "sizeof *results"
+        } else {
+            "length"
+        };
+        self.leave(&format!("obvia_results(result, {length})")).iter().for_each(|line| out.line(line));
+    }
+
+    fn store_results(&self, out: &mut Writer) {
+        for param in self.plan.ordered(false) {
+            let name = binding(&param.param.name);
+            if let Some(ty) = placed(param).filter(|ty| self.home(param, ty) == Home::Local) {
+                store(out, self.context.model, ty, &format!("results->{name}"), &name);
+            }
+        }
+    }
+
+    /// Arrays that are shorter than their room move together, and those in private memory are stored.
+    fn late_answer(&self, out: &mut Writer, behind: &[Array<'_, '_>]) {
+        refuse(out, "result < 0", &self.leave("obvia_results(result, 0)"));
+        self.store_results(out);
+        let mut named = Vec::new();
+        for array in behind {
+            let (_, mut name, element) = self.named(array, "to", "count");
+            if let Some(length) = array.length {
+                let room = std::mem::replace(&mut name, local(self.plan, array.param, "used"));
+                count(out, self.plan, &name, length, Side::Stub);
+                refuse(out, &format!("{name} > {room}"), &self.bad());
+            }
+            named.push((local(self.plan, array.param, "final"), name, element));
+        }
+        let end = positions(out, self.context, &self.context.block(self.plan, false), &named);
+        let mut may_move = false;
+        for (array, (at, count, element)) in behind.iter().zip(&named) {
+            let name = binding(&array.param.param.name);
+            let kind = self.context.kind(element);
+            let bytes = format!("{count} * sizeof({})", type_name(self.context.model, element));
+            may_move |= array.length.is_some();
+            if self.is_private(array) {
+                let own = local(self.plan, array.param, "own");
+                out.line(format!("obvia_put_array(results, &results->{name}, {at}, {kind}, {count}, {bytes});"));
+                let here = place(self.context, element, false, "results", at);
+                store_elements(out, self.context.model, element, &here, &own, count);
+            } else if may_move {
+                let from = local(self.plan, array.param, "to");
+                out.line(format!(
+                    "obvia_move_array(results, &results->{name}, {from}, {at}, {kind}, {count}, {bytes});"
+                ));
+            }
+        }
+        self.leave(&format!("obvia_results(result, {end})")).iter().for_each(|line| out.line(line));
+    }
+}

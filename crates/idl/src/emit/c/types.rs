@@ -1,0 +1,172 @@
+//! Constants, enumerations, structures and unions.
+
+use super::names::{declare, ident, integer, quoted};
+use crate::emit::writer::Writer;
+use crate::model::{Base, Const, Field, Model, StructId, Type, UnionId, Value};
+use std::collections::BTreeSet;
+
+pub(super) fn constants(out: &mut Writer, model: &Model) {
+    let own: Vec<&Const> = model.consts.iter().filter(|constant| !constant.imported).collect();
+    for constant in &own {
+        let text = match (&constant.value, constant.base) {
+            (Value::Text(text), Some(Base::WChar | Base::U16)) => format!("u{}", quoted_wide(text)),
+            (Value::Text(text), _) => quoted(text),
+            (Value::Float(value), _) => format!("{value:?}"),
+            (Value::Int(value), Some(Base::F32 | Base::F64)) => format!("{value}.0"),
+            (Value::Int(value), Some(Base::Hresult)) => format!("((HRESULT){value})"),
+            (Value::Int(value), Some(Base::U64)) => format!("UINT64_C({})", value.cast_unsigned()),
+            (Value::Int(value), Some(Base::I64)) if *value > i64::MIN => format!("INT64_C({value})"),
+            (Value::Int(value), Some(Base::U32)) => format!("{value}u"),
+            (Value::Int(value), _) => int(*value),
+        };
+        let text = if text.starts_with('-') { format!("({text})") } else { text };
+        out.line(format!("#define {} {text}", ident(&constant.name)));
+    }
+    if !own.is_empty() {
+        out.line("");
+    }
+}
+
+/// A text of 16-bit characters: what is not ASCII stays as it is written.
+fn quoted_wide(text: &str) -> String {
+    let escaped = |one: char| {
+        let quoted = quoted(&one.to_string());
+        if one.is_ascii() { quoted[1..quoted.len() - 1].to_owned() } else { one.to_string() }
+    };
+    format!("\"{}\"", text.chars().map(escaped).collect::<String>())
+}
+
+/// An integer of an `int` or more.
+fn int(value: i64) -> String {
+    if value == i64::from(i32::MIN) { "(-2147483647 - 1)".to_owned() } else { integer(value) }
+}
+
+pub(super) fn enumerations(out: &mut Writer, model: &Model) {
+    for found in model.enums.iter().filter(|found| !found.imported) {
+        let name = ident(&found.name);
+        out.line(format!("enum {name} OBVIA_ENUM {{"));
+        for (at, (value, number)) in found.values.iter().enumerate() {
+            let comma = if at + 1 == found.values.len() { "" } else { "," };
+            out.line(format!("{} = {}{comma}", ident(value), int(i64::from(*number))));
+        }
+        out.line("};");
+        out.line(format!("typedef enum {name} {name};"));
+        out.line(format!("OBVIA_HAS_SIZE({name}, 4);"));
+        out.line("");
+    }
+}
+
+/// Structures and unions, each behind those that it holds by value.
+pub(super) fn aggregates(out: &mut Writer, model: &Model) {
+    let structs = (0..model.structs.len()).map(StructId).filter(|id| !model.structs[id.0].imported);
+    let unions = (0..model.unions.len()).map(UnionId).filter(|id| !model.unions[id.0].imported);
+    let all: Vec<Type> = structs.map(Type::Struct).chain(unions.map(Type::Union)).collect();
+    for ty in &all {
+        let (keyword, name) = match ty {
+            Type::Union(id) if model.unions[id.0].encapsulated.is_none() => ("union", &model.unions[id.0].name),
+            Type::Union(id) => ("struct", &model.unions[id.0].name),
+            Type::Struct(id) => ("struct", &model.structs[id.0].name),
+            _ => continue,
+        };
+        out.line(format!("typedef {keyword} {0} {0};", ident(name)));
+    }
+    if !all.is_empty() {
+        out.line("");
+    }
+    let mut done = Done::default();
+    for ty in &all {
+        aggregate(out, model, ty, &mut done);
+    }
+}
+
+/// What has been declared.
+#[derive(Default)]
+struct Done {
+    structs: BTreeSet<StructId>,
+    unions: BTreeSet<UnionId>,
+}
+
+fn aggregate(out: &mut Writer, model: &Model, ty: &Type, done: &mut Done) {
+    match ty {
+        Type::Fixed(element, _) => aggregate(out, model, element, done),
+        Type::Struct(id) if !model.structs[id.0].imported && done.structs.insert(*id) => {
+            let found = &model.structs[id.0];
+            for field in &found.fields {
+                aggregate(out, model, &field.ty, done);
+            }
+            if let Some((element, ..)) = &found.conformant {
+                aggregate(out, model, element, done);
+            }
+            structure(out, model, *id);
+        }
+        Type::Union(id) if !model.unions[id.0].imported && done.unions.insert(*id) => {
+            let found = &model.unions[id.0];
+            let arms = found.arms.iter().filter_map(|arm| arm.field.as_ref());
+            for field in arms.chain(found.default.iter().flatten()) {
+                aggregate(out, model, &field.ty, done);
+            }
+            union(out, model, *id);
+        }
+        _ => {}
+    }
+}
+
+fn structure(out: &mut Writer, model: &Model, id: StructId) {
+    let found = &model.structs[id.0];
+    let name = ident(&found.name);
+    let (offsets, size, _) = model.offsets(found);
+    out.line(format!("struct {name} {{"));
+    for field in &found.fields {
+        match (&field.ty, &found.conformant) {
+            // As many as another member says: C++ has no arrays without a size.
+            (Type::Void, Some((element, ..))) => {
+                out.line(format!("{};", declare(model, element, &format!("{}[1]", ident(&field.name)))));
+            }
+            (ty, _) => out.line(format!("{};", declare(model, ty, &ident(&field.name)))),
+        }
+    }
+    out.line("};");
+    if found.conformant.is_none() {
+        out.line(format!("OBVIA_HAS_SIZE({name}, {size});"));
+        for (field, at) in found.fields.iter().zip(&offsets) {
+            out.line(format!("OBVIA_LIES_AT({name}, {}, {at});", ident(&field.name)));
+        }
+    }
+    out.line("");
+}
+
+fn union(out: &mut Writer, model: &Model, id: UnionId) {
+    let found = &model.unions[id.0];
+    let name = ident(&found.name);
+    let arms = found.arms.iter().filter_map(|arm| arm.field.as_ref());
+    let arms: Vec<&Field> = arms.chain(found.default.iter().flatten()).collect();
+    let members = |out: &mut Writer| {
+        for field in &arms {
+            out.line(format!("{};", declare(model, &field.ty, &ident(&field.name))));
+        }
+    };
+    match &found.encapsulated {
+        Some((tag, inner)) => {
+            out.line(format!("struct {name} {{"));
+            out.line(format!("{};", declare(model, &found.tag, &ident(tag))));
+            if !arms.is_empty() {
+                out.line("union {");
+                members(out);
+                out.line(format!("}} {};", ident(inner)));
+            }
+            out.line("};");
+        }
+        None => {
+            out.line(format!("union {name} {{"));
+            members(out);
+            if arms.is_empty() {
+                out.line("char nothing;");
+            }
+            out.line("};");
+        }
+    }
+    if !arms.is_empty() {
+        out.line(format!("OBVIA_HAS_SIZE({name}, {});", model.layout(&Type::Union(id)).0));
+    }
+    out.line("");
+}

@@ -1,0 +1,219 @@
+//! Values without pointers: whether bytes that came are one, and how one is stored so that nothing else goes along.
+
+use super::names::{flat, ident, type_name};
+use crate::emit::writer::Writer;
+use crate::model::{Arith, Base, EnumId, Model, StructId, Type};
+use std::collections::BTreeSet;
+
+/// The longest frame: OBVIA_FRAME_MAX.
+const FRAME_MAX: u32 = 0x7fff_ffff;
+
+/// Whether there are bytes of its size that are no value of a type.
+pub(super) fn is_checked(model: &Model, ty: &Type) -> bool {
+    match flat(ty).0 {
+        Type::Base(base) => *base == Base::Boolean,
+        Type::Enum(_) => true,
+        Type::Struct(id) => model.structs[id.0].fields.iter().any(|field| is_checked(model, &field.ty)),
+        _ => false,
+    }
+}
+
+/// Whether there is padding in a type.
+pub(super) fn is_padded(model: &Model, ty: &Type) -> bool {
+    let Type::Struct(id) = flat(ty).0 else { return false };
+    let found = &model.structs[id.0];
+    let filled: u32 = found.fields.iter().map(|field| model.layout(&field.ty).0).sum();
+    filled != model.offsets(found).1 || found.fields.iter().any(|field| is_padded(model, &field.ty))
+}
+
+/// What is true of a value that is none of its type.
+fn invalid(model: &Model, ty: &Type, value: &str) -> String {
+    match ty {
+        Type::Enum(id) => format!("!{}((int32_t){value})", check_name(&model.enums[id.0].name)),
+        Type::Struct(id) => format!("!{}(&{value})", check_name(&model.structs[id.0].name)),
+        _ => format!("{value} > 1"),
+    }
+}
+
+/// Leaves where a value in private memory is none of its type.
+pub(super) fn check(out: &mut Writer, model: &Model, ty: &Type, value: &str, leave: &[String]) {
+    let (inner, count) = flat(ty);
+    match ty {
+        Type::Fixed(element, _) => {
+            let is_deep = matches!(**element, Type::Fixed(..));
+            let cast = || format!("((const {} *){value})", type_name(model, inner));
+            let elements = if is_deep { cast() } else { value.to_owned() };
+            check_elements(out, model, inner, &elements, &count.to_string(), leave);
+        }
+        _ if is_checked(model, ty) => refuse(out, &invalid(model, ty, value), leave),
+        _ => {}
+    }
+}
+
+/// Leaves where one of the elements in private memory is no value of its type.
+pub(super) fn check_elements(
+    out: &mut Writer,
+    model: &Model,
+    element: &Type,
+    elements: &str,
+    count: &str,
+    leave: &[String],
+) {
+    let (inner, each) = flat(element);
+    if !is_checked(model, inner) {
+        return;
+    }
+    let count = if each == 1 { count.to_owned() } else { format!("{count} * {each}") };
+    out.line(format!("for (uint64_t at = 0; at < {count}; at++) {{"));
+    let elements = if matches!(element, Type::Fixed(..)) {
+        format!("((const {} *){elements})", type_name(model, inner))
+    } else {
+        elements.to_owned()
+    };
+    refuse(out, &invalid(model, inner, &format!("{elements}[at]")), leave);
+    out.line("}");
+}
+
+/// Leaves where a count is one of no array that fits a frame: so sums of their lengths cannot overflow.
+pub(super) fn check_count(
+    out: &mut Writer,
+    model: &Model,
+    element: &Type,
+    size: &Arith,
+    count: &str,
+    leave: &[String],
+) {
+    let fits = i64::from(FRAME_MAX) / i64::from(model.layout(element).0.max(1));
+    if !matches!(size, Arith::Const(number) if (0..=fits).contains(number)) {
+        refuse(out, &format!("{count} > OBVIA_FRAME_MAX / sizeof({})", type_name(model, element)), leave);
+    }
+}
+
+/// Leaves where a condition is true.
+pub(super) fn refuse(out: &mut Writer, condition: &str, leave: &[String]) {
+    out.line(format!("if (OBVIA_UNLIKELY({condition})) {{"));
+    for line in leave {
+        out.line(line);
+    }
+    out.line("}");
+}
+
+/// Stores a value, with zeros for padding.
+pub(super) fn store(out: &mut Writer, model: &Model, ty: &Type, to: &str, from: &str) {
+    match ty {
+        Type::Fixed(..) if is_padded(model, ty) => {
+            let (inner, count) = flat(ty);
+            store_elements(out, model, inner, to, from, &count.to_string());
+        }
+        Type::Fixed(..) => out.line(format!("memcpy({to}, {from}, sizeof {to});")),
+        Type::Struct(id) if is_padded(model, ty) => {
+            out.line(format!("{}(&{to}, &{from});", store_name(&model.structs[id.0].name)).replace("&*", ""));
+        }
+        _ => out.line(format!("{to} = {from};")),
+    }
+}
+
+/// Stores elements that have padding.
+pub(super) fn store_elements(out: &mut Writer, model: &Model, element: &Type, to: &str, from: &str, count: &str) {
+    let (inner, each) = flat(element);
+    let Type::Struct(id) = inner else { return };
+    let count = if each == 1 { count.to_owned() } else { format!("{count} * {each}") };
+    let name = ident(&model.structs[id.0].name);
+    out.line(format!("for (uint64_t at = 0; at < {count}; at++) {{"));
+    out.line(format!(
+        "{}(&(({name} *){to})[at], &((const {name} *){from})[at]);",
+        store_name(&model.structs[id.0].name)
+    ));
+    out.line("}");
+}
+
+fn check_name(name: &str) -> String {
+    format!("{name}_is_valid")
+}
+
+fn store_name(name: &str) -> String {
+    format!("{name}_store")
+}
+
+/// The functions above that the values of some types need, each behind those that it calls.
+#[derive(Default)]
+pub(super) struct Functions {
+    enums: BTreeSet<EnumId>,
+    structs: BTreeSet<StructId>,
+}
+
+impl Functions {
+    /// Writes what a type needs and has not got yet.
+    pub(super) fn of(&mut self, out: &mut Writer, model: &Model, ty: &Type) {
+        match flat(ty).0 {
+            Type::Enum(id) if self.enums.insert(*id) => enumeration(out, model, *id),
+            Type::Struct(id) if self.structs.insert(*id) => {
+                for field in &model.structs[id.0].fields {
+                    self.of(out, model, &field.ty);
+                }
+                if is_checked(model, ty) {
+                    structure_check(out, model, *id);
+                }
+                if is_padded(model, ty) {
+                    structure_store(out, model, *id);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn enumeration(out: &mut Writer, model: &Model, id: EnumId) {
+    let found = &model.enums[id.0];
+    let mut numbers: Vec<i32> = found.values.iter().map(|(_, number)| *number).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    out.line(format!("static inline int {}(int32_t value)", check_name(&found.name)));
+    out.line("{");
+    if numbers.len() as i64 == i64::from(numbers[numbers.len() - 1]) - i64::from(numbers[0]) + 1 {
+        let (first, last) = (i64::from(numbers[0]), i64::from(numbers[numbers.len() - 1]));
+        out.line(format!("return value >= {} && value <= {};", limit(first), limit(last)));
+    } else {
+        out.line("switch (value) {");
+        for number in numbers {
+            out.line(format!("case {}:", limit(i64::from(number))));
+        }
+        out.line("    return 1;");
+        out.line("default:");
+        out.line("    return 0;");
+        out.line("}");
+    }
+    out.line("}");
+    out.line("");
+}
+
+fn limit(value: i64) -> String {
+    if value == i64::from(i32::MIN) { "INT32_MIN".to_owned() } else { value.to_string() }
+}
+
+fn structure_check(out: &mut Writer, model: &Model, id: StructId) {
+    let found = &model.structs[id.0];
+    out.line(format!("static inline int {}(const {} *value)", check_name(&found.name), ident(&found.name)));
+    out.line("{");
+    for field in &found.fields {
+        check(out, model, &field.ty, &format!("value->{}", ident(&field.name)), &["return 0;".to_owned()]);
+    }
+    out.line("return 1;");
+    out.line("}");
+    out.line("");
+}
+
+fn structure_store(out: &mut Writer, model: &Model, id: StructId) {
+    let found = &model.structs[id.0];
+    let name = ident(&found.name);
+    out.line("/* Stores the members, and zeros between them. */");
+    out.line(format!("static inline void {}({name} *to, const {name} *from)", store_name(&found.name)));
+    out.line("{");
+    out.line("memset(to, 0, sizeof *to);");
+    for field in &found.fields {
+        let field_name = ident(&field.name);
+        store(out, model, &field.ty, &format!("to->{field_name}"), &format!("from->{field_name}"));
+    }
+    out.line("}");
+    out.line("");
+}

@@ -1,0 +1,89 @@
+//! What the C back end writes compiles as C and as C++ without a warning, and does what it says: see `c/plain.c`.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A language that the code is compiled as: what says so, and the compiler.
+#[derive(Clone, Copy, Debug)]
+struct Language {
+    standard: &'static [&'static str],
+    variable: &'static str,
+    compiler: &'static str,
+}
+
+const C: Language = Language { standard: &["-x", "c", "-std=c11"], variable: "CC", compiler: "cc" };
+const CPP: Language = Language { standard: &["-x", "c++", "-std=c++17"], variable: "CXX", compiler: "c++" };
+/// Faults that would pass unnoticed end the program. Objects of other languages have vtables and no C++ type.
+const SANITIZED: [&str; 4] = ["-O1", "-fsanitize=address,undefined", "-fno-sanitize=vptr", "-fno-sanitize-recover=all"];
+
+fn tests() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests")
+}
+
+/// Runs a compiler, and says so where there is none.
+fn compile(language: Language, arguments: &[&str], files: &[PathBuf]) {
+    let compiler = std::env::var_os(language.variable).unwrap_or_else(|| OsString::from(language.compiler));
+    let mut command = Command::new(&compiler);
+    command.args(language.standard).args(["-Wall", "-Wextra", "-Wpedantic", "-Werror"]).args(arguments);
+    for folder in ["c", "golden/c", "../../capi/include"] {
+        command.arg("-I").arg(tests().join(folder));
+    }
+    let output = command.args(files).output();
+    let output = output.unwrap_or_else(|error| {
+        panic!("the compiler `{}` cannot be run: {error}; install one or set {}", compiler.display(), language.variable)
+    });
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && said.is_empty(), "{language:?}, {files:?}:\n{said}");
+}
+
+fn golden(name: &str) -> PathBuf {
+    tests().join("golden/c").join(name)
+}
+
+/// Compiles a program, each file in its language, and runs it.
+fn run(name: &str, language: Language, program: &str, stubs: &[&str], stubs_language: Language) {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::create_dir_all(&folder).expect("the folder for builds can be written to");
+    let mut objects = Vec::new();
+    let sources = stubs.iter().map(|stub| (stubs_language, golden(stub)));
+    for (language, source) in sources.chain([(language, tests().join("c").join(program))]) {
+        let object = folder.join(source.file_name().expect("it has a name")).with_extension("o");
+        let mut arguments = SANITIZED.to_vec();
+        arguments.extend(["-g", "-c", "-o", object.to_str().expect("the path is text")]);
+        compile(language, &arguments, &[source]);
+        objects.push(object);
+    }
+    let linked = folder.join("program");
+    let mut arguments = SANITIZED.to_vec();
+    arguments.extend(["-o", linked.to_str().expect("the path is text")]);
+    compile(Language { standard: &[], ..CPP }, &arguments, &objects);
+    let output = Command::new(&linked).output().expect("it was just made");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && output.stdout == b"ok\n", "{name}:\n{said}");
+}
+
+#[test]
+fn headers_and_stubs_compile_without_a_warning() {
+    for name in ["basis", "icount", "plain"] {
+        for language in [C, CPP] {
+            compile(language, &["-fsyntax-only"], &[golden(&format!("{name}_stubs.c"))]);
+            compile(language, &["-fsyntax-only"], &[golden(&format!("{name}.h"))]);
+        }
+    }
+}
+
+#[test]
+fn values_arrive_and_hostile_frames_do_not_in_c() {
+    run("plain_in_c", C, "plain.c", &["basis_stubs.c", "plain_stubs.c"], C);
+}
+
+#[test]
+fn values_arrive_and_hostile_frames_do_not_in_cpp() {
+    run("plain_in_cpp", CPP, "plain.c", &["basis_stubs.c", "plain_stubs.c"], CPP);
+}
+
+#[test]
+fn objects_in_cpp_have_the_vtables_that_stubs_in_c_know() {
+    run("basis_in_cpp", CPP, "basis.cc", &["basis_stubs.c"], C);
+}

@@ -1,0 +1,190 @@
+/* A stand-in for libobvia: a proxy's request goes to the stub in the same process, each frame in memory of just its length,
+ * and on the way it may be changed as a hostile peer would. */
+#ifndef IN_PROCESS_H
+#define IN_PROCESS_H
+
+#include "obvia_stub.h"
+
+#include <stdio.h>
+
+/* Which frame is changed, and how. */
+enum side { NEITHER, REQUEST, REPLY };
+struct tampering {
+    enum side side;
+    /* The length that is told, or KEEP. */
+    size_t length;
+    /* What is added to the byte at this place. */
+    size_t at;
+    int delta;
+};
+#define KEEP ((size_t)-1)
+
+/* A frame as it was before it was changed. */
+struct seen {
+    size_t length;
+    unsigned char bytes[1024];
+};
+
+/* Makes up a reply instead: writes it, and returns its length. */
+static size_t (*forge)(unsigned char *frame);
+/* What is done to the next call. */
+static struct tampering tampering = {NEITHER, KEEP, 0, 0};
+/* The longest frame that each side has an area for. */
+static size_t client_room = 1024, server_room = 1024;
+/* How many messages were sent, and the last request and reply. */
+static int sent;
+static struct seen last_request, last_reply;
+/* Whom the calls are for. */
+static void *served_object;
+static const obvia_interface *served_interface;
+
+static unsigned char *client_slot, *client_area, *server_slot, *server_area, *reply_memory;
+static obvia_calls the_calls;
+
+static inline void fail(const char *what, int line)
+{
+    fprintf(stderr, "line %d: %s\n", line, what);
+    exit(1);
+}
+#define CHECK(condition) ((condition) ? (void)0 : fail(#condition, __LINE__))
+
+HRESULT obvia_prepare(const obvia_proxy *proxy, const obvia_calls **calls)
+{
+    if (client_slot == NULL) {
+        client_slot = (unsigned char *)malloc(OBVIA_INLINE_MAX);
+        server_slot = (unsigned char *)malloc(OBVIA_INLINE_MAX);
+    }
+    the_calls.link = proxy->link;
+    the_calls.slot = client_slot;
+    *calls = &the_calls;
+    return S_OK;
+}
+
+void *obvia_request(const obvia_calls *calls, size_t length, size_t bulk)
+{
+    (void)calls;
+    CHECK(length > OBVIA_INLINE_MAX && length <= OBVIA_FRAME_MAX && length % 8 == 0 && bulk % 8 == 0);
+    if (length > client_room) {
+        return NULL;
+    }
+    free(client_area);
+    client_area = (unsigned char *)malloc(length);
+    memset(client_area, 0xee, length);
+    return client_area;
+}
+
+void *obvia_reply_frame(obvia_call *call, size_t length, size_t bulk)
+{
+    (void)call;
+    CHECK(length <= OBVIA_FRAME_MAX && length % 8 == 0 && bulk % 8 == 0);
+    if (length > server_room) {
+        return NULL;
+    }
+    free(server_area);
+    server_area = (unsigned char *)malloc(length);
+    memset(server_area, 0xee, length);
+    return server_area;
+}
+
+/* A copy of a frame in memory of its own, changed if this is the one to change. */
+static inline unsigned char *arrive(const unsigned char *frame, size_t *length, enum side side, struct seen *seen)
+{
+    CHECK(*length % 8 == 0 && *length <= sizeof seen->bytes);
+    seen->length = *length;
+    if (*length != 0) {
+        memcpy(seen->bytes, frame, *length);
+    }
+    size_t told = tampering.side == side && tampering.length != KEEP ? tampering.length : *length;
+    unsigned char *copy = (unsigned char *)calloc(1, told != 0 ? told : 1);
+    memcpy(copy, seen->bytes, told < *length ? told : *length);
+    if (tampering.side == side && tampering.at < told) {
+        copy[tampering.at] = (unsigned char)(copy[tampering.at] + tampering.delta);
+    }
+    *length = told;
+    return copy;
+}
+
+static inline obvia_answer serve(const obvia_calls *calls, uint32_t opnum, size_t length)
+{
+    sent++;
+    CHECK(calls->slot == client_slot);
+    free(server_area);
+    server_area = NULL;
+    unsigned char *frame = arrive(length <= OBVIA_INLINE_MAX ? client_slot : client_area, &length, REQUEST, &last_request);
+    memset(client_slot, 0xee, OBVIA_INLINE_MAX);
+    memset(server_slot, 0xee, OBVIA_INLINE_MAX);
+    obvia_call call = {frame, length, server_slot, 7, (uint16_t)opnum};
+    CHECK((served_interface->stub_count & (served_interface->stub_count - 1)) == 0);
+    obvia_answer answer = served_interface->stubs[opnum & (served_interface->stub_count - 1)](served_object, &call);
+    free(frame);
+    return answer;
+}
+
+obvia_reply obvia_exchange(const obvia_calls *calls, uint32_t opnum, size_t length, uint64_t target)
+{
+    CHECK(target == 7);
+    obvia_answer answer = serve(calls, opnum, length);
+    free(reply_memory);
+    reply_memory = NULL;
+    obvia_reply reply = {NULL, (uint32_t)answer};
+    if (answer >> 63) {
+        reply.word = (uint32_t)RPC_E_SERVERFAULT;
+        return reply;
+    }
+    size_t results = (size_t)(answer >> 32);
+    if ((int32_t)answer < 0) {
+        CHECK(results == 0);
+    }
+    unsigned char forged[sizeof last_reply.bytes];
+    if (forge != NULL) {
+        free(server_area);
+        results = forge(forged);
+        server_area = (unsigned char *)malloc(results);
+        memcpy(server_area, forged, results);
+    }
+    reply_memory = arrive(server_area != NULL ? server_area : server_slot, &results, REPLY, &last_reply);
+    reply.frame = reply_memory;
+    reply.word |= (uint64_t)results << 32;
+    return reply;
+}
+
+void obvia_send(const obvia_calls *calls, uint32_t opnum, size_t length, uint64_t target)
+{
+    CHECK(target == 7);
+    CHECK((serve(calls, opnum, length) & ~(obvia_answer)0xffffffff) == 0 || tampering.side == REQUEST);
+}
+
+HRESULT obvia_refusal(obvia_reply reply)
+{
+    HRESULT result = obvia_result(reply);
+    return result < 0 ? result : reply.frame == NULL ? E_OUTOFMEMORY : RPC_E_INVALID_DATA;
+}
+
+obvia_answer obvia_refuse(void *object, obvia_call *call)
+{
+    (void)object;
+    (void)call;
+    return OBVIA_OP_RANGE_ERROR;
+}
+
+HRESULT obvia_proxy_query_interface(void *self, const IID *iid, void **object)
+{
+    (void)self;
+    (void)iid;
+    *object = NULL;
+    return E_NOINTERFACE;
+}
+
+uint32_t obvia_proxy_add_ref(void *self)
+{
+    (void)self;
+    return 1;
+}
+
+uint32_t obvia_proxy_release(void *self)
+{
+    (void)self;
+    return 1;
+}
+
+#endif
