@@ -133,6 +133,13 @@ static inline int obvia_is_equal(const GUID *a, const GUID *b)
 /* What the compiler knows about an interface: NAME_stubs.c defines one for each, by the name of the interface and _INFO. */
 typedef struct obvia_interface obvia_interface;
 
+/* What C++ code finds an interface's IID, description and base by: NAME.h specialises it for each interface. */
+#ifdef __cplusplus
+extern "C++" {
+template <class Interface> struct obvia_interface_of;
+}
+#endif
+
 /* ---- Exporting and connecting ---- */
 
 /* An exported name. */

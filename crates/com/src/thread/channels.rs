@@ -23,11 +23,20 @@ pub struct Calls {
     slot: Cell<*mut [u8; INLINE_MAX]>,
     // Invariant: null, or a leaked box that belongs to this place. Never null while `link` is not 0.
     owned: Cell<*mut Owned>,
+    /// Whether it is at hand for one call only: those that can be cancelled are registered one by one.
+    once: Cell<bool>,
 }
 
 thread_local! {
     static CALLS: Calls =
-        const { Calls { link: Cell::new(0), slot: Cell::new(ptr::null_mut()), owned: Cell::new(ptr::null_mut()) } };
+        const {
+            Calls {
+                link: Cell::new(0),
+                slot: Cell::new(ptr::null_mut()),
+                owned: Cell::new(ptr::null_mut()),
+                once: Cell::new(false),
+            }
+        };
     static OTHERS: Others = const { Others(RefCell::new(Vec::new())) };
 }
 
@@ -129,6 +138,8 @@ impl Calls {
         };
         put_at_hand(owned);
         self.slot.set(slot);
+        self.link.set(Arc::as_ptr(link).addr());
+        self.once.set(is_cancellable());
         Ok(())
     }
 
@@ -167,6 +178,9 @@ impl Calls {
             Err(error) => return self.fail(error),
         };
         self.slot.set(channel.next_request_slot().as_ptr());
+        if self.once.get() {
+            self.link.set(0);
+        }
         raw
     }
 
@@ -180,9 +194,9 @@ impl Calls {
         let channel = unsafe { self.channel() };
         channel.oneway(TargetId::from_word(target), opnum, length);
         match channel.request_slot() {
-            Some(slot) => self.slot.set(slot.as_ptr()),
-            // The next call waits until there is room.
-            None => self.link.set(0),
+            Some(slot) if !self.once.get() => self.slot.set(slot.as_ptr()),
+            // The next call has to be registered, or waits until there is room.
+            _ => self.link.set(0),
         }
     }
 
@@ -230,7 +244,7 @@ fn put_at_hand(owned: Box<Owned>) {
     let before = take_from_hand();
     let slot = owned.channel.request_slot();
     CALLS.with(|calls| {
-        // Calls that can be cancelled are registered one by one.
+        // What can be cancelled has to prepare.
         if !is_cancellable()
             && let Some(slot) = slot
         {

@@ -68,8 +68,24 @@ fn interface(out: &mut Writer, model: &Model, id: InterfaceId) {
     out.line(format!("extern const IID IID_{name};"));
     if !found.local {
         out.line(format!("extern const obvia_interface {name}_INFO;"));
+        interface_of(out, model, found);
     }
     out.line("");
+}
+
+/// What C++ code finds the interface's IID, description and base by.
+fn interface_of(out: &mut Writer, model: &Model, found: &Interface) {
+    let name = ident(&found.name);
+    let base = found.base.map_or_else(|| "IUnknown".to_owned(), |base| ident(&model.interfaces[base.0].name));
+    out.unindented("#if defined(__cplusplus) && !defined(CINTERFACE)");
+    out.line("extern \"C++\" {");
+    out.line(format!("template <> struct obvia_interface_of<{name}> {{"));
+    out.line(format!("using base = {base};"));
+    out.line(format!("static const IID &iid() noexcept {{ return IID_{name}; }}"));
+    out.line(format!("static const obvia_interface *info() noexcept {{ return &{name}_INFO; }}"));
+    out.line("};");
+    out.line("}");
+    out.unindented("#endif");
 }
 
 /// The interface as C++ has it.

@@ -1,0 +1,76 @@
+// Makes a number of calls, for counting the instructions that they take in C++'s stubs.
+//
+// `icount serve NAME` exports the object and ends when its standard input does; `icount call NAME METHOD CALLS WORDS` calls it
+// and checks every result. Both sides sleep while they wait, so that the count does not depend on time.
+#include "object.h"
+
+#include <obvia_server.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+// The server loop, as obvia_server.h has it.
+extern "C" void serve_connection(obvia_connection *connection, void *)
+{
+    obvia_call *call = obvia_reply_and_wait(connection, OBVIA_NO_ANSWER);
+    while (call) {
+        call = obvia_reply_and_wait(connection, obvia_dispatch(connection, call));
+    }
+    obvia_close(connection);
+}
+
+static int serve(const char *name)
+{
+    obvia_set_server_loop(serve_connection, nullptr);
+    const obvia::served entry = obvia::serve(name, make_object());
+    std::puts("ready");
+    std::fflush(stdout);
+    std::getchar();
+    return 0;
+}
+
+// Whether a method did what it has to.
+static bool call(IStubs *object, const char *method, int32_t turn, std::vector<int32_t> &words)
+{
+    const int32_t count = static_cast<int32_t>(words.size());
+    int32_t pos = turn, got = 0;
+    if (!std::strcmp(method, "null")) {
+        return object->null() == S_OK;
+    }
+    if (!std::strcmp(method, "pfs_open")) {
+        return object->pfs_open(1, 2, 4, turn, &got) == S_OK && got == (7 ^ turn);
+    }
+    if (!std::strcmp(method, "pfs_write")) {
+        return object->pfs_write(1, &pos, 3, count, words.data()) == S_OK && pos == turn + 3;
+    }
+    if (!std::strcmp(method, "pfs_get_direntries")) {
+        return object->pfs_get_direntries(turn, &pos, 3, count, &got, words.data()) == S_OK && pos == turn + 3
+            && got == count && words[0] == turn;
+    }
+    const uint32_t before = static_cast<uint32_t>(words[words.size() - 1]);
+    uint32_t *array = reinterpret_cast<uint32_t *>(words.data());
+    return object->MoveData(static_cast<uint32_t>(count), array) == S_OK && array[count - 1] == before + 1;
+}
+
+int main(int argc, char **argv)
+{
+    obvia_set_waiting(OBVIA_BLOCK);
+    if (argc == 3 && !std::strcmp(argv[1], "serve")) {
+        return serve(argv[2]);
+    }
+    if (argc != 6 || std::strcmp(argv[1], "call")) {
+        std::fprintf(stderr, "usage: icount serve NAME | call NAME METHOD CALLS WORDS\n");
+        return 2;
+    }
+    const obvia::com_ptr<IStubs> object = obvia::connect<IStubs>(argv[2]);
+    std::vector<int32_t> words(static_cast<std::size_t>(std::atoi(argv[5])), 1);
+    for (int32_t turn = 0; turn < std::atoi(argv[4]); turn++) {
+        if (!call(object.get(), argv[3], turn, words)) {
+            std::fprintf(stderr, "%s: a wrong result in turn %d\n", argv[3], turn);
+            return 1;
+        }
+    }
+    return 0;
+}

@@ -1,0 +1,52 @@
+// The object behind the stubs that are counted. In a file of its own, so that the call through its vtable stays one.
+#include "object.h"
+
+namespace {
+
+class Stubs final : public obvia::implements<Stubs, IStubs> {
+public:
+    HRESULT null() override { return S_OK; }
+
+    HRESULT pfs_open(int32_t client, int32_t fobj, int32_t flags, int32_t mode, int32_t *handle) override
+    {
+        *handle = client ^ fobj ^ flags ^ mode;
+        return S_OK;
+    }
+
+    HRESULT pfs_write(int32_t handle, int32_t *pos, int32_t len, int32_t data_size, const int32_t *data) override
+    {
+        *pos += len;
+        seen = handle + (data_size > 0 ? data[data_size - 1] : 0);
+        return S_OK;
+    }
+
+    HRESULT pfs_get_direntries(int32_t handle, int32_t *pos, int32_t count, int32_t room, int32_t *data_size,
+                               int32_t *data) override
+    {
+        *pos += count;
+        *data_size = room;
+        if (room > 0) {
+            data[0] = handle;
+        }
+        return S_OK;
+    }
+
+    HRESULT MoveData(uint32_t size, uint32_t *array) override
+    {
+        if (size > 0) {
+            array[size - 1] += 1;
+        }
+        return S_OK;
+    }
+
+private:
+    // So that nothing is left out for being without effect.
+    volatile int32_t seen = 0;
+};
+
+} // namespace
+
+obvia::com_ptr<IStubs> make_object()
+{
+    return obvia::make<Stubs>();
+}

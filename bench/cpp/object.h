@@ -1,0 +1,7 @@
+// The object behind the stubs that are counted.
+#pragma once
+
+#include "icount.h"
+#include <obvia.hpp>
+
+obvia::com_ptr<IStubs> make_object();
