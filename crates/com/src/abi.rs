@@ -35,7 +35,7 @@ pub fn prepare(proxy: &Proxy) -> Result<*const Calls> {
 pub unsafe fn refusal(raw: RawReply) -> HRESULT {
     // SAFETY: the caller's promise.
     let frame = unsafe { RegionView::new(raw.frame, (raw.word >> 32) as usize) };
-    leave(crate::reply::refusal(frame, raw.word as u32))
+    crate::reply::refusal(frame, raw.word as u32).code()
 }
 
 /// As [`crate::export`].

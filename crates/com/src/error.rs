@@ -194,6 +194,39 @@ pub(crate) fn leave(error: Error) -> HRESULT {
     code
 }
 
+/// A failed HRESULT whose words wait for [`recall`]: an error that fits a register, for the way of a call.
+#[derive(Debug)]
+pub struct Failed(HRESULT);
+
+impl Failed {
+    /// The HRESULT.
+    #[inline(always)]
+    pub fn code(self) -> HRESULT {
+        self.0
+    }
+}
+
+impl From<Error> for Failed {
+    #[cold]
+    fn from(error: Error) -> Self {
+        Self(leave(error))
+    }
+}
+
+impl From<HRESULT> for Failed {
+    #[cold]
+    fn from(code: HRESULT) -> Self {
+        Self(leave(code.into()))
+    }
+}
+
+impl From<Failed> for Error {
+    #[cold]
+    fn from(failed: Failed) -> Self {
+        recall(failed.0)
+    }
+}
+
 /// The words that were left for a failed HRESULT; they stay.
 pub(crate) fn words(code: HRESULT) -> Error {
     LAST.with_borrow(|last| last.clone().filter(|left| left.code == code).unwrap_or_else(|| code.into()))

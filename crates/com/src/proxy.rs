@@ -4,7 +4,7 @@
 //! for. An interface proxy begins with a pointer to the vtable that the compiler made, so to its holder it is an interface
 //! pointer like any other.
 
-use crate::error::{Result, code, leave};
+use crate::error::{Failed, Result, code, leave};
 use crate::frame::Measure;
 use crate::link::Link;
 use crate::registry::{self, InterfaceInfo, VtablePointer};
@@ -88,18 +88,23 @@ impl Proxy {
         })
     }
 
-    /// Makes a call: `work` marshals, sends and unmarshals, and runs nobody else's code meanwhile. Its error becomes the
-    /// HRESULT, its words wait for the wrapper.
+    /// A call, if it can begin at once; else [`Self::prepare`] comes first.
+    ///
+    /// # Safety
+    ///
+    /// The thread must begin no other call before this one is made.
     #[inline(always)]
-    pub fn call(&self, work: impl FnOnce(&mut PlainCall<'_>) -> Result<HRESULT>) -> HRESULT {
+    pub unsafe fn begin(&self) -> Option<PlainCall> {
         Calls::with(|calls| {
-            if !calls.has(self.link_address)
-                && let Err(error) = calls.prepare(&self.link)
-            {
-                return leave(error);
-            }
-            work(&mut PlainCall { calls, target: self.target_word }).unwrap_or_else(leave)
+            calls.has(self.link_address).then(|| PlainCall { calls: NonNull::from(calls), target: self.target_word })
         })
+    }
+
+    /// Makes ready for a call. Where that fails, the HRESULT; its words wait for the wrapper.
+    #[cold]
+    #[inline(never)]
+    pub fn prepare(&self) -> Option<HRESULT> {
+        Calls::with(|calls| calls.prepare(&self.link)).err().map(leave)
     }
 
     /// Makes a call whose marshaling may run code of others, which may make calls on this thread itself.
@@ -121,13 +126,26 @@ impl Proxy {
 }
 
 /// A call in its proxy, over the channel at hand.
-pub struct PlainCall<'a> {
-    // Invariant: a channel is at hand, with its slot free, until the call has been sent.
-    calls: &'a Calls,
+pub struct PlainCall {
+    // Invariant: the thread's own; a channel is at hand, with its slot free, until the call has been sent.
+    calls: NonNull<Calls>,
     target: u64,
 }
 
-impl PlainCall<'_> {
+impl PlainCall {
+    /// Makes the call: `work` marshals, sends and unmarshals, and runs nobody else's code meanwhile. Its error becomes the
+    /// HRESULT, its words wait for the wrapper.
+    #[inline(always)]
+    pub fn make(mut self, work: impl FnOnce(&mut Self) -> std::result::Result<HRESULT, Failed>) -> HRESULT {
+        work(&mut self).unwrap_or_else(Failed::code)
+    }
+
+    #[inline(always)]
+    fn calls(&self) -> &Calls {
+        // SAFETY: by the invariant; it lives as long as the thread, which this value does not leave.
+        unsafe { self.calls.as_ref() }
+    }
+
     /// The place for a request's frame that fits a slot.
     ///
     /// # Errors
@@ -136,7 +154,7 @@ impl PlainCall<'_> {
     #[inline(always)]
     pub fn inline_request(&mut self) -> Result<&mut [u8; INLINE_MAX]> {
         // SAFETY: by the invariant the slot is free; it is lent only through &mut self.
-        Ok(unsafe { &mut *self.calls.slot() })
+        Ok(unsafe { &mut *self.calls().slot() })
     }
 
     /// The place for a request's frame.
@@ -150,7 +168,7 @@ impl PlainCall<'_> {
             return Ok(&mut self.inline_request()?[..measure.length()]);
         }
         // SAFETY: by the invariant.
-        let mut frame = unsafe { self.calls.request(measure.length(), measure.bulk()) }?;
+        let mut frame = unsafe { self.calls().request(measure.length(), measure.bulk()) }?;
         // SAFETY: a frame of the channel at hand, lent only through &mut self.
         Ok(unsafe { frame.as_mut() })
     }
@@ -163,7 +181,7 @@ impl PlainCall<'_> {
     #[inline(always)]
     pub fn send(&mut self, opnum: u16, length: usize) -> Result<ReplyView<'_>> {
         // SAFETY: by the invariant; the next call on this thread needs another PlainCall.
-        let raw = unsafe { self.calls.exchange(opnum, length.next_multiple_of(8), self.target) };
+        let raw = unsafe { self.calls().exchange(opnum, length.next_multiple_of(8), self.target) };
         // SAFETY: of an exchange, and not used beyond this call.
         Ok(unsafe { ReplyView::from_raw(raw) })
     }
@@ -172,7 +190,7 @@ impl PlainCall<'_> {
     #[inline]
     pub fn send_oneway(&mut self, opnum: u16, length: usize) {
         // SAFETY: by the invariant.
-        unsafe { self.calls.send(opnum, length.next_multiple_of(8), self.target) };
+        unsafe { self.calls().send(opnum, length.next_multiple_of(8), self.target) };
     }
 }
 

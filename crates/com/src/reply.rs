@@ -1,6 +1,6 @@
 //! A reply in its proxy: checked, and handed to the caller.
 
-use crate::error::{Error, Result, code, recall};
+use crate::error::{Error, Failed, Result, code, recall};
 use crate::exports::Client;
 use crate::frame::{Arrays, Scalar, Value};
 use crate::marshal::{self, OwnedArray, OwnedObject, OwnedText, Wanted};
@@ -62,7 +62,7 @@ impl<'a> ReplyView<'a> {
     ///
     /// What the method failed with; RPC_E_INVALID_DATA when the frame has another length.
     #[inline(always)]
-    pub fn block(&self, length: usize) -> Result<RegionView<'a>> {
+    pub fn block(&self, length: usize) -> std::result::Result<RegionView<'a>, Failed> {
         if self.frame.len() == length.next_multiple_of(8) {
             Ok(self.frame)
         } else {
@@ -76,7 +76,7 @@ impl<'a> ReplyView<'a> {
     ///
     /// What the method failed with; RPC_E_INVALID_DATA when the frame is shorter.
     #[inline(always)]
-    pub fn frame(&self, length: usize) -> Result<RegionView<'a>> {
+    pub fn frame(&self, length: usize) -> std::result::Result<RegionView<'a>, Failed> {
         if self.frame.len() >= length.next_multiple_of(8) {
             Ok(self.frame)
         } else {
@@ -213,14 +213,14 @@ impl<'a> ReplyView<'a> {
 /// Why a frame is not as long as the results. Takes no reference, so that replies stay in registers.
 #[cold]
 #[inline(never)]
-pub(crate) fn refusal(frame: RegionView<'_>, status: u32) -> Error {
+pub(crate) fn refusal(frame: RegionView<'_>, status: u32) -> Failed {
     let result = HRESULT(status.cast_signed());
     if frame.as_ptr() == RawReply::NO_FRAME {
-        recall(result)
+        recall(result).into()
     } else if result.0 < 0 && frame.is_empty() {
         result.into()
     } else {
-        invalid_reply()
+        invalid_reply().into()
     }
 }
 

@@ -1,6 +1,6 @@
 //! What generated code uses. Not for hand-written code: it changes with the compiler.
 
-pub use crate::error::code;
+pub use crate::error::{Failed, code};
 pub use crate::frame::{Arrays, Measure, Scalar, Value};
 pub use crate::graph::{
     Arguments, Array, Graph, Image, Layout, Owned, OwnedSlice, Results, Text, Wide, lift, lower, lower_slice,

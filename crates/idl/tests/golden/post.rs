@@ -168,12 +168,28 @@ static IReader_PROXY: IReader_Vtbl = IReader_Vtbl { base__: obvia::rt::UNKNOWN, 
 unsafe extern "system" fn IReader_Arrived_proxy(this: *mut obvia::rt::c_void, letter: i32) -> obvia::HRESULT {
     // SAFETY: in the vtable of proxies only, so `this` is one, and its holder calls.
     let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };
-    proxy.call(|call| {
+    // SAFETY: the call is made at once.
+    let Some(call) = (unsafe { proxy.begin() }) else {
+        // SAFETY: what this function was called with.
+        return unsafe { IReader_Arrived_prepare(this, letter) };
+    };
+    call.make(|call| {
         let frame = call.inline_request()?;
         obvia::rt::Value::store(&letter, frame, 0);
         call.send_oneway(3, 4);
         Ok(obvia::rt::code::S_OK)
     })
+}
+
+#[cold]
+unsafe extern "system" fn IReader_Arrived_prepare(this: *mut obvia::rt::c_void, letter: i32) -> obvia::HRESULT {
+    // SAFETY: as for the proxy.
+    let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };
+    if let Some(failed) = proxy.prepare() {
+        return failed;
+    }
+    // SAFETY: what this function was called with.
+    unsafe { IReader_Arrived_proxy(this, letter) }
 }
 
 unsafe extern "C-unwind" fn IReader_Arrived_stub(object: *mut obvia::rt::c_void, call: &mut obvia::rt::ServerCall<'_>) -> obvia::rt::Answer {
@@ -471,7 +487,12 @@ static IOffice_PROXY: IOffice_Vtbl = IOffice_Vtbl { base__: obvia::rt::UNKNOWN, 
 unsafe extern "system" fn IOffice_Cost_proxy(this: *mut obvia::rt::c_void, class: Class, weight: i32, cost: *mut f64) -> obvia::HRESULT {
     // SAFETY: in the vtable of proxies only, so `this` is one, and its holder calls.
     let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };
-    proxy.call(|call| {
+    // SAFETY: the call is made at once.
+    let Some(call) = (unsafe { proxy.begin() }) else {
+        // SAFETY: what this function was called with.
+        return unsafe { IOffice_Cost_prepare(this, class, weight, cost) };
+    };
+    call.make(|call| {
         let frame = call.inline_request()?;
         obvia::rt::Value::store(&class, frame, 0);
         obvia::rt::Value::store(&weight, frame, 4);
@@ -482,6 +503,17 @@ unsafe extern "system" fn IOffice_Cost_proxy(this: *mut obvia::rt::c_void, class
         unsafe { cost.write(cost_value) };
         Ok(reply.result())
     })
+}
+
+#[cold]
+unsafe extern "system" fn IOffice_Cost_prepare(this: *mut obvia::rt::c_void, class: Class, weight: i32, cost: *mut f64) -> obvia::HRESULT {
+    // SAFETY: as for the proxy.
+    let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };
+    if let Some(failed) = proxy.prepare() {
+        return failed;
+    }
+    // SAFETY: what this function was called with.
+    unsafe { IOffice_Cost_proxy(this, class, weight, cost) }
 }
 
 unsafe extern "C-unwind" fn IOffice_Cost_stub(object: *mut obvia::rt::c_void, call: &mut obvia::rt::ServerCall<'_>) -> obvia::rt::Answer {
@@ -505,7 +537,12 @@ unsafe extern "C-unwind" fn IOffice_Cost_stub(object: *mut obvia::rt::c_void, ca
 unsafe extern "system" fn IOffice_Print_proxy(this: *mut obvia::rt::c_void, stamp: *const Stamp, number: *mut i64, printed: *mut Stamp) -> obvia::HRESULT {
     // SAFETY: in the vtable of proxies only, so `this` is one, and its holder calls.
     let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };
-    proxy.call(|call| {
+    // SAFETY: the call is made at once.
+    let Some(call) = (unsafe { proxy.begin() }) else {
+        // SAFETY: what this function was called with.
+        return unsafe { IOffice_Print_prepare(this, stamp, number, printed) };
+    };
+    call.make(|call| {
         let frame = call.inline_request()?;
         // SAFETY: by COM's rules the caller's pointer is readable.
         obvia::rt::Value::store(unsafe { &*stamp }, frame, 0);
@@ -521,6 +558,17 @@ unsafe extern "system" fn IOffice_Print_proxy(this: *mut obvia::rt::c_void, stam
         unsafe { printed.write(printed_value) };
         Ok(reply.result())
     })
+}
+
+#[cold]
+unsafe extern "system" fn IOffice_Print_prepare(this: *mut obvia::rt::c_void, stamp: *const Stamp, number: *mut i64, printed: *mut Stamp) -> obvia::HRESULT {
+    // SAFETY: as for the proxy.
+    let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };
+    if let Some(failed) = proxy.prepare() {
+        return failed;
+    }
+    // SAFETY: what this function was called with.
+    unsafe { IOffice_Print_proxy(this, stamp, number, printed) }
 }
 
 unsafe extern "C-unwind" fn IOffice_Print_stub(object: *mut obvia::rt::c_void, call: &mut obvia::rt::ServerCall<'_>) -> obvia::rt::Answer {
@@ -544,7 +592,12 @@ unsafe extern "C-unwind" fn IOffice_Print_stub(object: *mut obvia::rt::c_void, c
 unsafe extern "system" fn IOffice_Frank_proxy(this: *mut obvia::rt::c_void, count: u32, stamps: *const Stamp, seal: *const [u8; 16]) -> obvia::HRESULT {
     // SAFETY: in the vtable of proxies only, so `this` is one, and its holder calls.
     let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };
-    proxy.call(|call| {
+    // SAFETY: the call is made at once.
+    let Some(call) = (unsafe { proxy.begin() }) else {
+        // SAFETY: what this function was called with.
+        return unsafe { IOffice_Frank_prepare(this, count, stamps, seal) };
+    };
+    call.make(|call| {
         let stamps_count = obvia::rt::elements(count).ok_or(obvia::rt::code::E_INVALIDARG)?;
         let measure = obvia::rt::Measure::block(32)
         .array(stamps_count, 32)?
@@ -561,6 +614,17 @@ unsafe extern "system" fn IOffice_Frank_proxy(this: *mut obvia::rt::c_void, coun
         reply.block(0)?;
         Ok(reply.result())
     })
+}
+
+#[cold]
+unsafe extern "system" fn IOffice_Frank_prepare(this: *mut obvia::rt::c_void, count: u32, stamps: *const Stamp, seal: *const [u8; 16]) -> obvia::HRESULT {
+    // SAFETY: as for the proxy.
+    let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };
+    if let Some(failed) = proxy.prepare() {
+        return failed;
+    }
+    // SAFETY: what this function was called with.
+    unsafe { IOffice_Frank_proxy(this, count, stamps, seal) }
 }
 
 unsafe extern "C-unwind" fn IOffice_Frank_stub(object: *mut obvia::rt::c_void, call: &mut obvia::rt::ServerCall<'_>) -> obvia::rt::Answer {
@@ -584,7 +648,12 @@ unsafe extern "C-unwind" fn IOffice_Frank_stub(object: *mut obvia::rt::c_void, c
 unsafe extern "system" fn IOffice_Fetch_proxy(this: *mut obvia::rt::c_void, room: u32, letters: *mut i16, got: *mut u32) -> obvia::HRESULT {
     // SAFETY: in the vtable of proxies only, so `this` is one, and its holder calls.
     let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };
-    proxy.call(|call| {
+    // SAFETY: the call is made at once.
+    let Some(call) = (unsafe { proxy.begin() }) else {
+        // SAFETY: what this function was called with.
+        return unsafe { IOffice_Fetch_prepare(this, room, letters, got) };
+    };
+    call.make(|call| {
         let frame = call.inline_request()?;
         obvia::rt::Value::store(&room, frame, 0);
         let reply = call.send(6, 4)?;
@@ -599,6 +668,17 @@ unsafe extern "system" fn IOffice_Fetch_proxy(this: *mut obvia::rt::c_void, room
         unsafe { got.write(got_value) };
         Ok(reply.result())
     })
+}
+
+#[cold]
+unsafe extern "system" fn IOffice_Fetch_prepare(this: *mut obvia::rt::c_void, room: u32, letters: *mut i16, got: *mut u32) -> obvia::HRESULT {
+    // SAFETY: as for the proxy.
+    let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };
+    if let Some(failed) = proxy.prepare() {
+        return failed;
+    }
+    // SAFETY: what this function was called with.
+    unsafe { IOffice_Fetch_proxy(this, room, letters, got) }
 }
 
 unsafe extern "C-unwind" fn IOffice_Fetch_stub(object: *mut obvia::rt::c_void, call: &mut obvia::rt::ServerCall<'_>) -> obvia::rt::Answer {
@@ -634,7 +714,12 @@ unsafe extern "C-unwind" fn IOffice_Fetch_stub(object: *mut obvia::rt::c_void, c
 unsafe extern "system" fn IOffice_List_proxy(this: *mut obvia::rt::c_void, count: *mut u32, stamps: *mut *mut Stamp) -> obvia::HRESULT {
     // SAFETY: in the vtable of proxies only, so `this` is one, and its holder calls.
     let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };
-    proxy.call(|call| {
+    // SAFETY: the call is made at once.
+    let Some(call) = (unsafe { proxy.begin() }) else {
+        // SAFETY: what this function was called with.
+        return unsafe { IOffice_List_prepare(this, count, stamps) };
+    };
+    call.make(|call| {
         let _frame = call.inline_request()?;
         let reply = call.send(7, 0)?;
         let frame = reply.frame(16)?;
@@ -648,6 +733,17 @@ unsafe extern "system" fn IOffice_List_proxy(this: *mut obvia::rt::c_void, count
         unsafe { stamps.write(stamps_value.into_raw()) };
         Ok(reply.result())
     })
+}
+
+#[cold]
+unsafe extern "system" fn IOffice_List_prepare(this: *mut obvia::rt::c_void, count: *mut u32, stamps: *mut *mut Stamp) -> obvia::HRESULT {
+    // SAFETY: as for the proxy.
+    let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };
+    if let Some(failed) = proxy.prepare() {
+        return failed;
+    }
+    // SAFETY: what this function was called with.
+    unsafe { IOffice_List_proxy(this, count, stamps) }
 }
 
 unsafe extern "C-unwind" fn IOffice_List_stub(object: *mut obvia::rt::c_void, call: &mut obvia::rt::ServerCall<'_>) -> obvia::rt::Answer {
@@ -681,7 +777,12 @@ unsafe extern "C-unwind" fn IOffice_List_stub(object: *mut obvia::rt::c_void, ca
 unsafe extern "system" fn IOffice_Send_proxy(this: *mut obvia::rt::c_void, to: *const u16, from: *const u8, receipt: *mut *mut u16) -> obvia::HRESULT {
     // SAFETY: in the vtable of proxies only, so `this` is one, and its holder calls.
     let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };
-    proxy.call(|call| {
+    // SAFETY: the call is made at once.
+    let Some(call) = (unsafe { proxy.begin() }) else {
+        // SAFETY: what this function was called with.
+        return unsafe { IOffice_Send_prepare(this, to, from, receipt) };
+    };
+    call.make(|call| {
         // SAFETY: by COM's rules a string is null or ends in a zero.
         let to_count = unsafe { obvia::rt::text_count(to, false) }?;
         // SAFETY: by COM's rules a string is null or ends in a zero.
@@ -706,6 +807,17 @@ unsafe extern "system" fn IOffice_Send_proxy(this: *mut obvia::rt::c_void, to: *
         unsafe { receipt.write(receipt_value.into_raw()) };
         Ok(reply.result())
     })
+}
+
+#[cold]
+unsafe extern "system" fn IOffice_Send_prepare(this: *mut obvia::rt::c_void, to: *const u16, from: *const u8, receipt: *mut *mut u16) -> obvia::HRESULT {
+    // SAFETY: as for the proxy.
+    let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };
+    if let Some(failed) = proxy.prepare() {
+        return failed;
+    }
+    // SAFETY: what this function was called with.
+    unsafe { IOffice_Send_proxy(this, to, from, receipt) }
 }
 
 unsafe extern "C-unwind" fn IOffice_Send_stub(object: *mut obvia::rt::c_void, call: &mut obvia::rt::ServerCall<'_>) -> obvia::rt::Answer {

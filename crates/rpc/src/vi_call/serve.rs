@@ -130,26 +130,24 @@ pub trait Service {
 /// Serves a connection until the peer ends it or breaks its rules, and says why it ended.
 pub fn serve<S: Service>(window: &mut Window, service: &mut S) -> ViError {
     loop {
-        let mut arrived = receive(window);
-        // Where it is: calls are not moved.
-        if let Ok(Arrived::Call(call)) = &mut arrived {
-            let answer = service.dispatch(call);
-            call.publish(answer);
-            continue;
-        }
-        let attended = match arrived {
-            Ok(Arrived::Call(_)) => Attended::Aloud,
-            Ok(Arrived::Other(message, tx)) if is_oneway(&message) => {
+        // Nothing is moved out of what came: a call is performed where it lies, and takes no flags that say what to drop.
+        let attended = match &mut receive(window) {
+            Ok(Arrived::Call(call)) => {
+                let answer = service.dispatch(call);
+                call.publish(answer);
+                continue;
+            }
+            Ok(Arrived::Other(message, tx)) if is_oneway(message) => {
                 // Nobody reads the answer.
-                let _ = service.dispatch(&mut ServerCall::oneway(&message, tx));
+                let _ = service.dispatch(&mut ServerCall::oneway(message, tx));
                 Attended::Silently
             }
-            Ok(Arrived::Other(message, tx)) => serve_other(service, &message, tx),
-            Err(error) if matches!(*error, ViError::TimedOut | ViError::Cancelled) => {
+            Ok(Arrived::Other(message, tx)) => serve_other(service, message, tx),
+            Err(error) if matches!(**error, ViError::TimedOut | ViError::Cancelled) => {
                 service.tidy();
-                Attended::Aloud
+                continue;
             }
-            Err(error) => return *error,
+            Err(error) => return std::mem::replace(error, ViError::Cancelled),
         };
         if let Err(why) = attended.settle(window) {
             return why;

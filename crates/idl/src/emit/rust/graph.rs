@@ -108,9 +108,7 @@ fn graph_proxy(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, o
         results(out, context, plan, outer);
         out.line("Ok(reply.result())");
     }
-    out.line("})");
-    out.line("}");
-    out.line("");
+    proxy::end(out, context, plan);
 }
 
 /// Hands the reply's results to the caller.

@@ -42,17 +42,62 @@ fn describe(context: &Context<'_>, param: &ParamPlan<'_>) -> String {
 
 /// The beginning of a proxy's function, up to where it has the call.
 pub(super) fn begin(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
-    let model = context.model;
-    let params: String =
-        plan.params.iter().map(|param| format!(", {}: {}", binding(&param.param.name), abi(model, param))).collect();
-    out.line(format!(
-        "unsafe extern \"system\" fn {}_{}_proxy(this: *mut obvia::rt::c_void{params}) -> obvia::HRESULT {{",
-        context.name, plan.method.name
-    ));
+    out.line(head(context, plan, "proxy"));
     out.line("// SAFETY: in the vtable of proxies only, so `this` is one, and its holder calls.");
     out.line("let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };");
-    let objects = plan.params.iter().any(|param| param.passing.may_be_objects());
-    out.line(format!("proxy.{}(|call| {{", if objects { "call_with_objects" } else { "call" }));
+    if has_objects(plan) {
+        out.line("proxy.call_with_objects(|call| {");
+        return;
+    }
+    out.line("// SAFETY: the call is made at once.");
+    out.line("let Some(call) = (unsafe { proxy.begin() }) else {");
+    out.line("// SAFETY: what this function was called with.");
+    out.line(format!("return unsafe {{ {}_{}_prepare(this{}) }};", context.name, plan.method.name, given(plan)));
+    out.line("};");
+    out.line("call.make(|call| {");
+}
+
+/// Whether code of others may run while the call is made.
+fn has_objects(plan: &MethodPlan<'_>) -> bool {
+    plan.params.iter().any(|param| param.passing.may_be_objects())
+}
+
+/// A method's parameters, each behind a comma.
+fn given(plan: &MethodPlan<'_>) -> String {
+    plan.params.iter().map(|param| format!(", {}", binding(&param.param.name))).collect()
+}
+
+/// The end of what [`begin`] began; and the way of a call that has to be made ready for, apart, so that others keep nothing for it.
+pub(super) fn end(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
+    out.line("})");
+    if !has_objects(plan) {
+        out.line("}");
+        out.line("");
+        out.line("#[cold]");
+        out.line(head(context, plan, "prepare"));
+        out.line("// SAFETY: as for the proxy.");
+        out.line("let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };");
+        out.line("if let Some(failed) = proxy.prepare() {");
+        out.line("return failed;");
+        out.line("}");
+        out.line("// SAFETY: what this function was called with.");
+        out.line(format!("unsafe {{ {}_{}_proxy(this{}) }}", context.name, plan.method.name, given(plan)));
+    }
+    out.line("}");
+    out.line("");
+}
+
+/// The head of a function that takes what the method takes.
+fn head(context: &Context<'_>, plan: &MethodPlan<'_>, what: &str) -> String {
+    let params: String = plan
+        .params
+        .iter()
+        .map(|param| format!(", {}: {}", binding(&param.param.name), abi(context.model, param)))
+        .collect();
+    format!(
+        "unsafe extern \"system\" fn {}_{}_{what}(this: *mut obvia::rt::c_void{params}) -> obvia::HRESULT {{",
+        context.name, plan.method.name
+    )
 }
 
 pub(super) fn proxy(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
@@ -68,9 +113,7 @@ pub(super) fn proxy(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'
         reply(out, context, plan);
         out.line("Ok(reply.result())");
     }
-    out.line("})");
-    out.line("}");
-    out.line("");
+    end(out, context, plan);
 }
 
 fn request(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
