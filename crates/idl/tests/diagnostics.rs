@@ -139,7 +139,6 @@ fn one_mistake_does_not_hide_the_next() {
 #[test]
 fn what_c_cannot_do_yet() {
     for (parameter, words) in [
-        ("[in, string] const wchar_t *to", "a string"),
         ("[out, string] char **text", "a string that the method allocates"),
         ("[in, unique] const long *value", "a value that may be left out"),
         ("[in] IUnknown *object", "an interface pointer"),

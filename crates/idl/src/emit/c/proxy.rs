@@ -1,7 +1,7 @@
 //! Proxies: a method's function in the vtable of interface proxies.
 
 use super::expression::{Side, count};
-use super::interface::{Array, Context, arrays, placed, positions};
+use super::interface::{Array, Context, Named, arrays, block_end, placed, position, positions};
 use super::names::{binding, local, parameters, pointer_to, type_name};
 use super::values::{check, check_count, check_elements, is_checked, is_padded, refuse, store, store_elements};
 use crate::emit::writer::Writer;
@@ -53,9 +53,13 @@ fn request(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) -> St
     let behind = arrays(plan, true);
     for array in behind.iter().chain(arrays(plan, false).iter().filter(|array| !array.param.param.direction.is_in())) {
         let name = local(plan, array.param, "count");
-        count(out, plan, &name, array.size, Side::Proxy);
         let too_many = leave(&format!("obvia_too_many({name})"));
-        check_count(out, context.model, array.element, array.size, &name, &too_many);
+        if let Some(size) = array.size {
+            count(out, plan, &name, size, Side::Proxy);
+            check_count(out, context.model, array.element, size, &name, &too_many);
+        } else {
+            text_count(out, context, array, &name, &too_many);
+        }
     }
     if plan.ordered(true).is_empty() {
         return "0".to_owned();
@@ -72,7 +76,10 @@ fn request(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) -> St
         length
     } else {
         let named: Vec<_> = behind.iter().map(|array| at_and_count(plan, array, "at", "count")).collect();
-        let end = positions(out, context, &block, &named);
+        let mut end = block_end(&block);
+        for (array, one) in behind.iter().zip(&named) {
+            end = position(out, context, &end, one, array.size.is_none());
+        }
         out.line(format!("const uint64_t length = {end};"));
         refuse(out, "length > OBVIA_FRAME_MAX", &leave("E_OUTOFMEMORY"));
         let bulk = &named[0].0;
@@ -98,6 +105,18 @@ fn request(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) -> St
     length
 }
 
+/// Counts a string's characters, the zero among them; none is no string.
+fn text_count(out: &mut Writer, context: &Context<'_>, array: &Array<'_, '_>, name: &str, too_many: &[String]) {
+    let text = binding(&array.param.param.name);
+    let bits = 8 * context.model.layout(array.element).0;
+    out.line(format!("const uint64_t {name} = obvia_text{bits}({text});"));
+    if !array.is_optional {
+        refuse(out, &format!("{name} == 0"), &leave("E_POINTER"));
+    }
+    let size = type_name(context.model, array.element);
+    refuse(out, &format!("{name} > OBVIA_FRAME_MAX / sizeof({size})"), too_many);
+}
+
 fn at_and_count<'p>(plan: &MethodPlan<'_>, array: &Array<'p, '_>, at: &str, count: &str) -> (String, String, &'p Type) {
     (local(plan, array.param, at), local(plan, array.param, count), array.element)
 }
@@ -106,6 +125,9 @@ fn put_array(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, arr
     let (at, count, element) = at_and_count(plan, array, "at", "count");
     let name = binding(&array.param.param.name);
     let bytes = format!("{count} * sizeof({})", type_name(context.model, element));
+    if let Some(kind) = array.text_kind() {
+        return out.line(format!("obvia_put_text(request, &request->{name}, {at}, {kind}, {name}, {count}, {bytes});"));
+    }
     let kind = context.kind(element);
     out.line(format!("obvia_put_array(request, &request->{name}, {at}, {kind}, {count}, {bytes});"));
     if is_padded(context.model, element) {
@@ -198,16 +220,13 @@ pub(super) fn range(out: &mut Writer, param: &ParamPlan<'_>, ty: &Type, value: &
     }
 }
 
-/// An array's position, its count, and what its elements are.
-type Found<'p> = (String, String, &'p Type);
-
 /// Checks that the arrays of the reply are where they have to be, and nothing behind them.
 fn find_arrays<'p>(
     out: &mut Writer,
     context: &Context<'_>,
     plan: &MethodPlan<'_>,
     behind: &[Array<'p, '_>],
-) -> Vec<Found<'p>> {
+) -> Vec<Named<'p>> {
     let invalid = leave("RPC_E_INVALID_DATA");
     let mut found = Vec::new();
     for array in behind {
@@ -234,7 +253,7 @@ fn find_arrays<'p>(
 }
 
 /// Copies the arrays of the reply to the caller's, and checks them there.
-fn copy_arrays(out: &mut Writer, context: &Context<'_>, behind: &[Array<'_, '_>], found: &[Found<'_>]) {
+fn copy_arrays(out: &mut Writer, context: &Context<'_>, behind: &[Array<'_, '_>], found: &[Named<'_>]) {
     let model = context.model;
     for (array, (from, count, element)) in behind.iter().zip(found) {
         let name = binding(&array.param.param.name);

@@ -1,7 +1,7 @@
 //! Stubs: check the request, call the method, answer.
 
 use super::expression::{Side, count};
-use super::interface::{Array, Context, INLINE_MAX, arrays, placed, positions};
+use super::interface::{Array, Context, INLINE_MAX, Named, arrays, block_end, placed, position, positions};
 use super::names::{binding, declare, ident, local, pointer_to, type_name};
 use super::proxy::{place, range};
 use super::values::{check, check_count, check_elements, is_checked, is_padded, refuse, store, store_elements};
@@ -13,8 +13,8 @@ use crate::plan::{MethodPlan, ParamPlan, Passing};
 struct Stub<'a> {
     context: &'a Context<'a>,
     plan: &'a MethodPlan<'a>,
-    /// Private memory that has to be freed whichever way the stub ends.
-    allocated: Vec<String>,
+    /// Private memory that has to be freed whichever way the stub ends, and how.
+    allocated: Vec<(String, String)>,
 }
 
 /// Where the method works on a value of the block.
@@ -47,7 +47,7 @@ pub(super) fn stub(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_
 impl Stub<'_> {
     /// Frees what is allocated, and returns a value.
     fn leave(&self, value: &str) -> Vec<String> {
-        let free = self.allocated.iter().map(|name| format!("free({name});"));
+        let free = self.allocated.iter().map(|(_, free)| free.clone());
         free.chain([format!("return {value};")]).collect()
     }
 
@@ -60,7 +60,7 @@ impl Stub<'_> {
     fn is_private(&self, array: &Array<'_, '_>) -> bool {
         let model = self.context.model;
         match array.param.param.direction {
-            Direction::In => is_checked(model, array.element),
+            Direction::In => array.size.is_none() || is_checked(model, array.element),
             Direction::InOut | Direction::Out => is_padded(model, array.element),
         }
     }
@@ -100,17 +100,35 @@ impl Stub<'_> {
         }
         for array in &behind {
             let (_, name, element) = self.named(array, "at", "count");
-            count(out, plan, &name, array.size, Side::Stub);
-            check_count(out, self.context.model, element, array.size, &name, &self.bad());
+            if let Some(size) = array.size {
+                count(out, plan, &name, size, Side::Stub);
+                check_count(out, self.context.model, element, size, &name, &self.bad());
+            }
         }
         let named: Vec<_> = behind.iter().map(|array| self.named(array, "at", "count")).collect();
-        let end = positions(out, self.context, &block, &named);
+        let mut end = block_end(&block);
+        for (array, one) in behind.iter().zip(&named) {
+            end = position(out, self.context, &end, one, array.size.is_none());
+            self.count_text(out, array, one);
+        }
         refuse(out, &format!("call->length != {end}"), &self.bad());
-        for (array, (at, count, element)) in behind.iter().zip(&named) {
+        for (array, (at, count, element)) in behind.iter().zip(&named).filter(|(array, _)| array.size.is_some()) {
             let name = binding(&array.param.param.name);
             let kind = self.context.kind(element);
             refuse(out, &format!("!obvia_is_array(request, &request->{name}, {at}, {kind}, {count})"), &self.bad());
         }
+    }
+
+    /// Reads how long a string is: only it knows.
+    fn count_text(&self, out: &mut Writer, array: &Array<'_, '_>, (at, count, element): &Named<'_>) {
+        let Some(kind) = array.text_kind() else { return };
+        let name = binding(&array.param.param.name);
+        let size = type_name(self.context.model, element);
+        out.line(format!(
+            "const uint64_t {count} = obvia_text_count(request, call->length, &request->{name}, {at}, {kind}, sizeof({size}));"
+        ));
+        let none = if array.is_optional { String::new() } else { format!("{count} == 0 || ") };
+        refuse(out, &format!("{none}{count} == UINT64_MAX"), &self.bad());
     }
 
     /// Loads an argument once, and checks it.
@@ -148,9 +166,10 @@ impl Stub<'_> {
         } else {
             for array in behind.iter().filter(|array| !array.param.param.direction.is_in()) {
                 let (_, name, element) = self.named(array, "to", "count");
-                count(out, plan, &name, array.size, Side::Stub);
+                let Some(size) = array.size else { continue };
+                count(out, plan, &name, size, Side::Stub);
                 let too_many = self.leave(&format!("obvia_too_large({name})"));
-                check_count(out, self.context.model, element, array.size, &name, &too_many);
+                check_count(out, self.context.model, element, size, &name, &too_many);
             }
             let named: Vec<_> = behind.iter().map(|array| self.named(array, "to", "count")).collect();
             let end = positions(out, self.context, &block, &named);
@@ -232,20 +251,38 @@ impl Stub<'_> {
         for array in arrays(plan, true).iter().chain(&arrays(plan, false)) {
             let (at, count, element) = self.named(array, "at", "count");
             let own = local(plan, array.param, "own");
-            if !self.is_private(array) || self.allocated.contains(&own) {
+            if !self.is_private(array) || self.allocated.iter().any(|(name, _)| *name == own) {
+                continue;
+            }
+            if array.size.is_none() {
+                self.take_text(out, array, (at, count, element), own);
                 continue;
             }
             let bytes = format!("{count} * sizeof({})", type_name(model, element));
             let pointer = pointer_to(model, element, "");
             out.line(format!("{} = ({pointer})obvia_room({bytes});", pointer_to(model, element, &own)));
             refuse(out, &format!("{own} == NULL"), &self.leave("OBVIA_NO_MEMORY"));
-            self.allocated.push(own.clone());
+            self.allocated.push((own.clone(), format!("free({own});")));
             if array.param.param.direction.is_in() {
                 let there = place(self.context, element, true, "request", &at);
                 out.line(format!("obvia_copy({own}, {there}, {bytes});"));
                 check_elements(out, model, element, &own, &count, &self.bad());
             }
         }
+    }
+
+    /// Takes a string to private memory, where its end stays where it is: a short one to the stack.
+    fn take_text(&mut self, out: &mut Writer, array: &Array<'_, '_>, (at, count, element): Named<'_>, own: String) {
+        let model = self.context.model;
+        let small = local(self.plan, array.param, "small");
+        let (constant, size) = (pointer_to(model, element, &own), type_name(model, element));
+        out.line(format!("uint64_t {small}[OBVIA_INLINE_MAX / 8];"));
+        out.line(format!(
+            "const {constant} = (const {size} *)obvia_take_text({small}, request, {at}, {count} * sizeof({size}));"
+        ));
+        refuse(out, &format!("{count} != 0 && {own} == NULL"), &self.leave("OBVIA_NO_MEMORY"));
+        self.allocated.push((own.clone(), format!("obvia_drop_text({own}, {small});")));
+        refuse(out, &format!("{count} != 0 && {own}[{count} - 1] != 0"), &self.bad());
     }
 
     /// What the method gets for a parameter.

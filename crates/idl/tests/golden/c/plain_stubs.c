@@ -1659,6 +1659,138 @@ static obvia_answer IPlain_Odd_stub(void *object, obvia_call *call)
     return obvia_results(result, sizeof *results);
 }
 
+/* Send: opnum 21
+ *   request  32 bytes: 0 to ->, 8 n int32_t, 16 seal ->, 24 from ->
+ *   reply     4 bytes: 0 length int32_t
+ */
+struct IPlain_Send_request {
+    uint64_t to;
+    int32_t n;
+    uint64_t seal;
+    uint64_t from;
+};
+OBVIA_HAS_SIZE(struct IPlain_Send_request, 32);
+OBVIA_LIES_AT(struct IPlain_Send_request, to, 0);
+OBVIA_LIES_AT(struct IPlain_Send_request, n, 8);
+OBVIA_LIES_AT(struct IPlain_Send_request, seal, 16);
+OBVIA_LIES_AT(struct IPlain_Send_request, from, 24);
+
+struct IPlain_Send_reply {
+    int32_t length_;
+};
+OBVIA_HAS_SIZE(struct IPlain_Send_reply, 4);
+OBVIA_LIES_AT(struct IPlain_Send_reply, length_, 0);
+
+static OBVIA_COLD HRESULT IPlain_Send_prepare(IPlain *self, const obvia_wchar *to, int32_t n, const uint8_t *seal, const char *from, int32_t *length_);
+
+static HRESULT IPlain_Send_proxy(IPlain *self, const obvia_wchar *to, int32_t n, const uint8_t *seal, const char *from, int32_t *length_)
+{
+    const obvia_proxy *proxy = (const obvia_proxy *)self;
+    OBVIA_BEGIN(proxy, calls, IPlain_Send_prepare(self, to, n, seal, from, length_))
+    const uint64_t to_count = obvia_text16(to);
+    if (OBVIA_UNLIKELY(to_count == 0)) {
+        return E_POINTER;
+    }
+    if (OBVIA_UNLIKELY(to_count > OBVIA_FRAME_MAX / sizeof(obvia_wchar))) {
+        return obvia_too_many(to_count);
+    }
+    const uint64_t seal_count = (uint64_t)n;
+    if (OBVIA_UNLIKELY(seal_count > OBVIA_FRAME_MAX / sizeof(uint8_t))) {
+        return obvia_too_many(seal_count);
+    }
+    const uint64_t from_count = obvia_text8(from);
+    if (OBVIA_UNLIKELY(from_count > OBVIA_FRAME_MAX / sizeof(char))) {
+        return obvia_too_many(from_count);
+    }
+    const uint64_t to_at = OBVIA_ALIGN(sizeof(struct IPlain_Send_request)) + 8;
+    const uint64_t seal_at = obvia_text_end(to_at, to_count * sizeof(obvia_wchar)) + 8;
+    const uint64_t from_at = seal_at + OBVIA_ALIGN(seal_count * sizeof(uint8_t)) + 8;
+    const uint64_t length = obvia_text_end(from_at, from_count * sizeof(char));
+    if (OBVIA_UNLIKELY(length > OBVIA_FRAME_MAX)) {
+        return E_OUTOFMEMORY;
+    }
+    struct IPlain_Send_request *request = (struct IPlain_Send_request *)obvia_request_place(calls, length, to_at);
+    if (OBVIA_UNLIKELY(request == NULL)) {
+        return obvia_no_request();
+    }
+    OBVIA_STORE(int32_t, &request->n, n);
+    obvia_put_text(request, &request->to, to_at, 3, to, to_count, to_count * sizeof(obvia_wchar));
+    obvia_put_array(request, &request->seal, seal_at, 18, seal_count, seal_count * sizeof(uint8_t));
+    obvia_copy(OBVIA_AT(uint8_t *, request, seal_at), seal, seal_count * sizeof(uint8_t));
+    obvia_put_text(request, &request->from, from_at, 2, from, from_count, from_count * sizeof(char));
+    const obvia_reply reply = obvia_exchange(calls, 21, length, proxy->target);
+    const struct IPlain_Send_reply *results = (const struct IPlain_Send_reply *)reply.frame;
+    if (OBVIA_UNLIKELY(obvia_length(reply) != OBVIA_ALIGN(sizeof *results))) {
+        return obvia_refusal(reply);
+    }
+    const int32_t length_value = OBVIA_LOAD(int32_t, &results->length_);
+    *length_ = length_value;
+    return obvia_result(reply);
+}
+
+static HRESULT IPlain_Send_prepare(IPlain *self, const obvia_wchar *to, int32_t n, const uint8_t *seal, const char *from, int32_t *length_)
+{
+    const HRESULT prepared = obvia_prepare((const obvia_proxy *)self, &obvia_calls_at_hand);
+    return prepared < 0 ? prepared : IPlain_Send_proxy(self, to, n, seal, from, length_);
+}
+
+static obvia_answer IPlain_Send_stub(void *object, obvia_call *call)
+{
+    IPlain *self = (IPlain *)object;
+    const struct IPlain_Send_request *request = (const struct IPlain_Send_request *)call->frame;
+    if (OBVIA_UNLIKELY(call->length < OBVIA_ALIGN(sizeof *request))) {
+        return OBVIA_BAD_STUB_DATA;
+    }
+    const int32_t n = OBVIA_LOAD(int32_t, &request->n);
+    const uint64_t seal_count = (uint64_t)n;
+    if (OBVIA_UNLIKELY(seal_count > OBVIA_FRAME_MAX / sizeof(uint8_t))) {
+        return OBVIA_BAD_STUB_DATA;
+    }
+    const uint64_t to_at = OBVIA_ALIGN(sizeof(struct IPlain_Send_request)) + 8;
+    const uint64_t to_count = obvia_text_count(request, call->length, &request->to, to_at, 3, sizeof(obvia_wchar));
+    if (OBVIA_UNLIKELY(to_count == 0 || to_count == UINT64_MAX)) {
+        return OBVIA_BAD_STUB_DATA;
+    }
+    const uint64_t seal_at = obvia_text_end(to_at, to_count * sizeof(obvia_wchar)) + 8;
+    const uint64_t from_at = seal_at + OBVIA_ALIGN(seal_count * sizeof(uint8_t)) + 8;
+    const uint64_t from_count = obvia_text_count(request, call->length, &request->from, from_at, 2, sizeof(char));
+    if (OBVIA_UNLIKELY(from_count == UINT64_MAX)) {
+        return OBVIA_BAD_STUB_DATA;
+    }
+    if (OBVIA_UNLIKELY(call->length != obvia_text_end(from_at, from_count * sizeof(char)))) {
+        return OBVIA_BAD_STUB_DATA;
+    }
+    if (OBVIA_UNLIKELY(!obvia_is_array(request, &request->seal, seal_at, 18, seal_count))) {
+        return OBVIA_BAD_STUB_DATA;
+    }
+    struct IPlain_Send_reply *results = (struct IPlain_Send_reply *)call->slot;
+    memset(results, 0, OBVIA_ALIGN(sizeof *results));
+    uint64_t to_small[OBVIA_INLINE_MAX / 8];
+    const obvia_wchar *to_own = (const obvia_wchar *)obvia_take_text(to_small, request, to_at, to_count * sizeof(obvia_wchar));
+    if (OBVIA_UNLIKELY(to_count != 0 && to_own == NULL)) {
+        return OBVIA_NO_MEMORY;
+    }
+    if (OBVIA_UNLIKELY(to_count != 0 && to_own[to_count - 1] != 0)) {
+        obvia_drop_text(to_own, to_small);
+        return OBVIA_BAD_STUB_DATA;
+    }
+    uint64_t from_small[OBVIA_INLINE_MAX / 8];
+    const char *from_own = (const char *)obvia_take_text(from_small, request, from_at, from_count * sizeof(char));
+    if (OBVIA_UNLIKELY(from_count != 0 && from_own == NULL)) {
+        obvia_drop_text(to_own, to_small);
+        return OBVIA_NO_MEMORY;
+    }
+    if (OBVIA_UNLIKELY(from_count != 0 && from_own[from_count - 1] != 0)) {
+        obvia_drop_text(to_own, to_small);
+        obvia_drop_text(from_own, from_small);
+        return OBVIA_BAD_STUB_DATA;
+    }
+    const HRESULT result = self->lpVtbl->Send(self, to_own, n, OBVIA_AT(const uint8_t *, request, seal_at), from_own, &results->length_);
+    obvia_drop_text(to_own, to_small);
+    obvia_drop_text(from_own, from_small);
+    return obvia_results(result, sizeof *results);
+}
+
 static const IPlainVtbl IPlain_proxies = {
     (HRESULT (*)(IPlain *, const IID *, void **))obvia_proxy_query_interface,
     (uint32_t (*)(IPlain *))obvia_proxy_add_ref,
@@ -1680,7 +1812,8 @@ static const IPlainVtbl IPlain_proxies = {
     IPlain_Fetch_proxy,
     IPlain_Double_proxy,
     IPlain_Print_proxy,
-    IPlain_Odd_proxy
+    IPlain_Odd_proxy,
+    IPlain_Send_proxy
 };
 
 static obvia_stub *const IPlain_stubs[32] = {
@@ -1705,7 +1838,7 @@ static obvia_stub *const IPlain_stubs[32] = {
     IPlain_Double_stub,
     IPlain_Print_stub,
     IPlain_Odd_stub,
-    obvia_refuse,
+    IPlain_Send_stub,
     obvia_refuse,
     obvia_refuse,
     obvia_refuse,
@@ -1724,7 +1857,7 @@ const obvia_interface IPlain_INFO = {
     {0x8b1c5a10, 0x2f6e, 0x4c55, {0x9a, 0x51, 0x6a, 0x0d, 0x3f, 0x7e, 0x30, 0x03}},
     1,
     2,
-    {0x82, 0xc8, 0x2d, 0x62, 0xe6, 0x37, 0x53, 0x11, 0xd0, 0x59, 0x1f, 0x32, 0xdb, 0x9b, 0x36, 0x66},
+    {0x3b, 0x92, 0x40, 0xa3, 0xb4, 0xa7, 0xb6, 0x74, 0x68, 0x67, 0xf3, 0xb6, 0xf6, 0x90, 0x6e, 0x0c},
     &IBasis_INFO,
     &IPlain_proxies,
     IPlain_stubs,
@@ -1781,6 +1914,7 @@ const obvia_interface IPlain_INFO = {
     "    HRESULT Double([in] hyper count, [in, out, size_is(count)] double *values, [in, out, size_is(count)] Kind *kinds);\n"
     "    HRESULT Print([in, out] long *count, [in, out, size_is(*count)] struct Stamp *stamps, [out, size_is(4)] struct Stamp *more, [out, size_is(3)] boolean *flags);\n"
     "    HRESULT Odd([in] long self, [in] long new, [in] long request, [in] long values_count, [in, size_is(values_count)] long *values, [out] long *Odd);\n"
+    "    HRESULT Send([in, string] wchar_t *to, [in] long n, [in, size_is(n)] byte *seal, [in, unique, string] char *from, [out, retval] long *length);\n"
     "}\n",
     obvia_module
 };
