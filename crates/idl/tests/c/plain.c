@@ -673,6 +673,16 @@ static void strings_are_what_they_are(IPlain *plain)
     CHECK(IPlain_Send(plain, wide, 0, NULL, NULL, &length) == S_OK && length == 199);
     sent = 0;
     CHECK(IPlain_Send(plain, NULL, 0, NULL, NULL, &length) == E_POINTER && sent == 0);
+    /* Frames that fit a string that is not there, or is none. */
+    const uint64_t without[5] = {0, 0, 40, 0, 18};
+    const uint64_t strange[6] = {41, 0, 48, 0, 0, 18};
+    unsigned char slot[OBVIA_INLINE_MAX];
+    obvia_call call = {without, sizeof without, slot, 7, 21};
+    called = 0;
+    CHECK(IPlain_INFO.stubs[21](&object, &call) == OBVIA_BAD_STUB_DATA);
+    call.frame = strange;
+    call.length = sizeof strange;
+    CHECK(IPlain_INFO.stubs[21](&object, &call) == OBVIA_BAD_STUB_DATA && called == 0);
 }
 
 /* A frame that says the same everywhere, and that fits a count that is none. */
