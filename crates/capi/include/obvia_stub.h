@@ -145,6 +145,16 @@ static inline const void *obvia_take_text(void *small, const void *frame, uint64
     return own;
 }
 
+/* A string in memory that the caller frees. NULL where there is none, or no memory. */
+static inline void *obvia_receive_text(const void *frame, uint64_t at, uint64_t bytes)
+{
+    void *own = bytes != 0 ? malloc((size_t)bytes) : NULL;
+    if (own != NULL) {
+        obvia_copy(own, OBVIA_AT(const void *, frame, at), bytes);
+    }
+    return own;
+}
+
 static inline void obvia_drop_text(const void *own, const void *small)
 {
     if (own != small) {

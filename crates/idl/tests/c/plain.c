@@ -288,9 +288,33 @@ static HRESULT Send(IPlain *self, const obvia_wchar *to, int32_t n, const uint8_
     return S_OK;
 }
 
+/* Which strings Receipt gives. */
+static int gives_first = 1, gives_second = 1;
+
+static HRESULT Receipt(IPlain *self, const char *what, int32_t *number, Stamp *stamp, obvia_wchar **first, uint8_t *done,
+                       char **second)
+{
+    (void)self;
+    called++;
+    CHECK(is_stamp(stamp) && *first == NULL && *second == NULL && *done == 0);
+    if (gives_first) {
+        *first = (obvia_wchar *)malloc(sizeof u"abcdefg");
+        memcpy(*first, u"abcdefg", sizeof u"abcdefg");
+    }
+    if (gives_second) {
+        size_t length = strlen(what);
+        *second = (char *)malloc(length + 1);
+        memcpy(*second, what, length + 1);
+    }
+    *number = 7;
+    fill(stamp, 8);
+    *done = 1;
+    return outcome;
+}
+
 static const IPlainVtbl functions = {
     query_interface, count_references, count_references, Sum, Nothing, Tell, Numbers, Checked, Changed, Stamps, Fixed, Large,
-    Sheets, Total, Two, Flags, Fill, Fetch, Double, Print, Odd, Send,
+    Sheets, Total, Two, Flags, Fill, Fetch, Double, Print, Odd, Send, Receipt,
 };
 static IPlain object = {&functions};
 
@@ -492,6 +516,25 @@ static HRESULT call_send(IPlain *plain)
     return result;
 }
 
+static HRESULT call_receipt(IPlain *plain)
+{
+    int32_t number = 6;
+    Stamp stamp;
+    obvia_wchar none = 1, *first = &none;
+    uint8_t done = 9;
+    char *second = NULL;
+    fill(&stamp, 9);
+    HRESULT result = IPlain_Receipt(plain, "tuvwxyz", &number, &stamp, &first, &done, &second);
+    CHECK(!HONEST || outcome != S_OK || (number == 7 && is_filled(&stamp, 8) && done == 1));
+    CHECK(!HONEST || outcome != S_OK || (gives_first ? memcmp(first, u"abcdefg", 16) == 0 : first == NULL));
+    CHECK(!HONEST || outcome != S_OK || (gives_second ? strcmp(second, "tuvwxyz") == 0 : second == NULL));
+    /* Nothing to free where the call failed. */
+    CHECK(SUCCEEDED(result) || (first == NULL && second == NULL && number == 6 && done == 9));
+    free(first);
+    free(second);
+    return result;
+}
+
 /* ---- What a hostile peer changes ---- */
 
 /* A byte of a frame and what is added to it, after which the frame is not as the interface says. */
@@ -543,6 +586,10 @@ static const struct test tests[] = {
     {call_send, 80, 8, {SLOT(REQUEST, 0), {REQUEST, 0, -40}, COUNT(REQUEST, 8), SLOT(REQUEST, 16), SLOT(REQUEST, 24),
                         {REQUEST, 24, -72}, HEADER(REQUEST, 32), {REQUEST, 39, 0x80}, {REQUEST, 46, 1}, HEADER(REQUEST, 48),
                         HEADER(REQUEST, 64), {REQUEST, 71, 0x80}, {REQUEST, 79, 1}}},
+    {call_receipt, 80, 120, {SLOT(REQUEST, 0), {REQUEST, 0, -72}, {REQUEST, 16, -1}, {REQUEST, 20, 1}, HEADER(REQUEST, 64),
+                             {REQUEST, 79, 1}, {REPLY, 8, -1}, SLOT(REPLY, 56), {REPLY, 56, -88}, {REPLY, 64, 1},
+                             SLOT(REPLY, 72), {REPLY, 72, -112}, HEADER(REPLY, 80), {REPLY, 102, 1}, HEADER(REPLY, 104),
+                             {REPLY, 119, 1}}},
 };
 #define TESTS (sizeof tests / sizeof tests[0])
 
@@ -673,6 +720,21 @@ static void strings_are_what_they_are(IPlain *plain)
     CHECK(IPlain_Send(plain, wide, 0, NULL, NULL, &length) == S_OK && length == 199);
     sent = 0;
     CHECK(IPlain_Send(plain, NULL, 0, NULL, NULL, &length) == E_POINTER && sent == 0);
+    /* Results, too. */
+    gives_first = 0;
+    CHECK(call_receipt(plain) == S_OK && last_reply.length == 96);
+    gives_second = 0;
+    CHECK(call_receipt(plain) == S_OK && last_reply.length == 80);
+    gives_first = gives_second = 1;
+    outcome = E_FAIL;
+    CHECK(call_receipt(plain) == E_FAIL);
+    outcome = S_OK;
+    server_room = 112;
+    tampering.side = REQUEST;
+    tampering.at = KEEP;
+    CHECK(call_receipt(plain) == RPC_E_SERVERFAULT);
+    tampering.side = NEITHER;
+    server_room = 1024;
     /* Frames that fit a string that is not there, or is none. */
     const uint64_t without[5] = {0, 0, 40, 0, 18};
     const uint64_t strange[6] = {41, 0, 48, 0, 0, 18};

@@ -72,6 +72,12 @@ pub(super) fn arrays<'p, 'a>(plan: &'p MethodPlan<'a>, request: bool) -> Vec<Arr
         (Passing::Text { optional, .. }, Type::Pointer(pointer)) => {
             Some(Array { param, element: &pointer.to, size: None, length: None, is_optional: *optional })
         }
+        (Passing::OutText(_), Type::Pointer(outer)) => match &outer.to {
+            Type::Pointer(inner) => {
+                Some(Array { param, element: &inner.to, size: None, length: None, is_optional: true })
+            }
+            _ => None,
+        },
         _ => None,
     };
     plan.ordered(request).into_iter().filter_map(of).collect()
