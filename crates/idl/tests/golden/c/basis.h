@@ -45,6 +45,15 @@ struct IBasis {
 #endif
 extern const IID IID_IBasis;
 extern const obvia_interface IBasis_INFO;
+#if defined(__cplusplus) && !defined(CINTERFACE)
+extern "C++" {
+    template <> struct obvia_interface_of<IBasis> {
+        using base = IUnknown;
+        static const IID &iid() noexcept { return IID_IBasis; }
+        static const obvia_interface *info() noexcept { return &IBasis_INFO; }
+    };
+}
+#endif
 
 #ifdef __cplusplus
 }

@@ -45,6 +45,15 @@ struct IStubs {
 #endif
 extern const IID IID_IStubs;
 extern const obvia_interface IStubs_INFO;
+#if defined(__cplusplus) && !defined(CINTERFACE)
+extern "C++" {
+    template <> struct obvia_interface_of<IStubs> {
+        using base = IUnknown;
+        static const IID &iid() noexcept { return IID_IStubs; }
+        static const obvia_interface *info() noexcept { return &IStubs_INFO; }
+    };
+}
+#endif
 
 #ifdef __cplusplus
 }

@@ -195,6 +195,15 @@ struct IPlain {
 #endif
 extern const IID IID_IPlain;
 extern const obvia_interface IPlain_INFO;
+#if defined(__cplusplus) && !defined(CINTERFACE)
+extern "C++" {
+    template <> struct obvia_interface_of<IPlain> {
+        using base = IBasis;
+        static const IID &iid() noexcept { return IID_IPlain; }
+        static const obvia_interface *info() noexcept { return &IPlain_INFO; }
+    };
+}
+#endif
 
 #if defined(__cplusplus) && !defined(CINTERFACE)
 struct IEmpty : IUnknown {
@@ -214,6 +223,15 @@ struct IEmpty {
 #endif
 extern const IID IID_IEmpty;
 extern const obvia_interface IEmpty_INFO;
+#if defined(__cplusplus) && !defined(CINTERFACE)
+extern "C++" {
+    template <> struct obvia_interface_of<IEmpty> {
+        using base = IUnknown;
+        static const IID &iid() noexcept { return IID_IEmpty; }
+        static const obvia_interface *info() noexcept { return &IEmpty_INFO; }
+    };
+}
+#endif
 
 #ifdef __cplusplus
 }
