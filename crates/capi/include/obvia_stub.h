@@ -76,6 +76,92 @@ static inline void obvia_move_array(void *frame, uint64_t *slot, uint64_t from, 
     *slot = at;
 }
 
+/* ---- Strings. Without one there are no characters; with one there is its zero at least. ---- */
+
+static inline uint64_t obvia_text8(const void *text)
+{
+    return text != NULL ? strlen((const char *)text) + 1 : 0;
+}
+
+static inline uint64_t obvia_text16(const obvia_wchar *text)
+{
+    uint64_t count = 0;
+    if (text != NULL) {
+        while (text[count++] != 0) {
+        }
+    }
+    return count;
+}
+
+/* Where a string's object ends, if there is one. */
+static inline uint64_t obvia_text_end(uint64_t at, uint64_t bytes)
+{
+    return bytes != 0 ? at + OBVIA_ALIGN(bytes) : at - 8;
+}
+
+/* Writes a string, and its slot. */
+static inline void obvia_put_text(void *frame, uint64_t *slot, uint64_t at, uint32_t kind, const void *text, uint64_t count,
+                                  uint64_t bytes)
+{
+    if (count == 0) {
+        *slot = 0;
+        return;
+    }
+    obvia_put_array(frame, slot, at, kind, count, bytes);
+    memcpy(OBVIA_AT(void *, frame, at), text, (size_t)bytes);
+}
+
+/* How many characters of `size` bytes a string has that came in a frame of `length` bytes; UINT64_MAX where it is none. */
+static inline uint64_t obvia_text_count(const void *frame, uint64_t length, const uint64_t *slot, uint64_t at, uint32_t kind,
+                                        size_t size)
+{
+    const uint64_t place = OBVIA_LOAD(uint64_t, slot);
+    if (place == 0) {
+        return 0;
+    }
+    if (place != at || at > length) {
+        return UINT64_MAX;
+    }
+    const uint64_t header = OBVIA_LOAD(uint64_t, OBVIA_AT(const uint64_t *, frame, at - 8));
+    const uint64_t count = header >> 32;
+    return (uint32_t)header == kind && count != 0 && count * size <= length - at ? count : UINT64_MAX;
+}
+
+/* A string in memory of its own: in `small`, which has OBVIA_INLINE_MAX bytes, or allocated. NULL where there is none, or no
+ * memory. */
+static inline const void *obvia_take_text(void *small, const void *frame, uint64_t at, uint64_t bytes)
+{
+    void *own = small;
+    if (bytes == 0) {
+        return NULL;
+    }
+    if (bytes > OBVIA_INLINE_MAX) {
+        own = malloc((size_t)bytes);
+        if (own == NULL) {
+            return NULL;
+        }
+    }
+    obvia_copy(own, OBVIA_AT(const void *, frame, at), bytes);
+    return own;
+}
+
+/* A string in memory that the caller frees. NULL where there is none, or no memory. */
+static inline void *obvia_receive_text(const void *frame, uint64_t at, uint64_t bytes)
+{
+    void *own = bytes != 0 ? malloc((size_t)bytes) : NULL;
+    if (own != NULL) {
+        obvia_copy(own, OBVIA_AT(const void *, frame, at), bytes);
+    }
+    return own;
+}
+
+static inline void obvia_drop_text(const void *own, const void *small)
+{
+    if (own != small) {
+        free((void *)own);
+    }
+}
+
 /* ---- Counts: checked arithmetic in 64 bits. `wrong` is set where there is no result. ---- */
 
 static inline int64_t obvia_add(int64_t left, int64_t right, int *wrong)

@@ -58,8 +58,12 @@ fn refuse(model: &Model, id: InterfaceId) -> Vec<Diagnostic> {
 }
 
 fn refuse_parameter(plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Option<Diagnostic> {
+    let allocates = plan.params.iter().any(|param| matches!(param.passing, Passing::OutText(_)));
     let what = match &param.passing {
-        Passing::Value(_) | Passing::Place(_) => return None,
+        Passing::Value(_) | Passing::Place(_) | Passing::Text { .. } | Passing::OutText(_) => return None,
+        Passing::Array { .. } if param.param.direction.is_out() && allocates => {
+            "an array beside a string that the method allocates"
+        }
         Passing::Array { size, .. } => {
             let mut is_result = false;
             size.operands(&mut |operand| is_result |= !plan.params[operand.index].param.direction.is_in());
@@ -69,8 +73,6 @@ fn refuse_parameter(plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Option<Diag
             "an array whose room only the results tell"
         }
         Passing::Optional(_) => "a value that may be left out",
-        Passing::Text { .. } => "a string",
-        Passing::OutText(_) => "a string that the method allocates",
         Passing::OutArray { .. } => "an array that the method allocates",
         Passing::Object(_) | Passing::OutObject(_) => "an interface pointer",
         Passing::Graph => "a structure with pointers, or an array that its caller fills in part",

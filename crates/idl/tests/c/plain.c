@@ -273,9 +273,48 @@ static HRESULT Odd(IPlain *self, int32_t self_, int32_t new_, int32_t request, i
     return S_OK;
 }
 
+static HRESULT Send(IPlain *self, const obvia_wchar *to, int32_t n, const uint8_t *seal, const char *from, int32_t *length)
+{
+    (void)self;
+    called++;
+    while (*to != 0) {
+        to++;
+        *length += 1;
+    }
+    *length += from != NULL ? (int32_t)strlen(from) * 1000 : -1;
+    for (int32_t at = 0; at < n; at++) {
+        *length += seal[at] * 1000000;
+    }
+    return S_OK;
+}
+
+/* Which strings Receipt gives. */
+static int gives_first = 1, gives_second = 1;
+
+static HRESULT Receipt(IPlain *self, const char *what, int32_t *number, Stamp *stamp, obvia_wchar **first, uint8_t *done,
+                       char **second)
+{
+    (void)self;
+    called++;
+    CHECK(is_stamp(stamp) && *first == NULL && *second == NULL && *done == 0);
+    if (gives_first) {
+        *first = (obvia_wchar *)malloc(sizeof u"abcdefg");
+        memcpy(*first, u"abcdefg", sizeof u"abcdefg");
+    }
+    if (gives_second) {
+        size_t length = strlen(what);
+        *second = (char *)malloc(length + 1);
+        memcpy(*second, what, length + 1);
+    }
+    *number = 7;
+    fill(stamp, 8);
+    *done = 1;
+    return outcome;
+}
+
 static const IPlainVtbl functions = {
     query_interface, count_references, count_references, Sum, Nothing, Tell, Numbers, Checked, Changed, Stamps, Fixed, Large,
-    Sheets, Total, Two, Flags, Fill, Fetch, Double, Print, Odd,
+    Sheets, Total, Two, Flags, Fill, Fetch, Double, Print, Odd, Send, Receipt,
 };
 static IPlain object = {&functions};
 
@@ -468,6 +507,34 @@ static HRESULT call_odd(IPlain *plain)
     return result;
 }
 
+static HRESULT call_send(IPlain *plain)
+{
+    const uint8_t seal[3] = {1, 0, 1};
+    int32_t length = 0;
+    HRESULT result = IPlain_Send(plain, u"abc", 3, seal, "tuvwxyz", &length);
+    CHECK(!HONEST || length == 2007003);
+    return result;
+}
+
+static HRESULT call_receipt(IPlain *plain)
+{
+    int32_t number = 6;
+    Stamp stamp;
+    obvia_wchar none = 1, *first = &none;
+    uint8_t done = 9;
+    char *second = NULL;
+    fill(&stamp, 9);
+    HRESULT result = IPlain_Receipt(plain, "tuvwxyz", &number, &stamp, &first, &done, &second);
+    CHECK(!HONEST || outcome != S_OK || (number == 7 && is_filled(&stamp, 8) && done == 1));
+    CHECK(!HONEST || outcome != S_OK || (gives_first ? memcmp(first, u"abcdefg", 16) == 0 : first == NULL));
+    CHECK(!HONEST || outcome != S_OK || (gives_second ? strcmp(second, "tuvwxyz") == 0 : second == NULL));
+    /* Nothing to free where the call failed. */
+    CHECK(SUCCEEDED(result) || (first == NULL && second == NULL && number == 6 && done == 9));
+    free(first);
+    free(second);
+    return result;
+}
+
 /* ---- What a hostile peer changes ---- */
 
 /* A byte of a frame and what is added to it, after which the frame is not as the interface says. */
@@ -516,6 +583,13 @@ static const struct test tests[] = {
                             SLOT(REPLY, 8), SLOT(REPLY, 16), SLOT(REPLY, 24), HEADER(REPLY, 32), HEADER(REPLY, 136),
                             HEADER(REPLY, 336), {REPLY, 40, 2}, {REPLY, 148, 1}, {REPLY, 345, 2}}},
     {call_odd, 40, 8, {COUNT(REQUEST, 12), SLOT(REQUEST, 16), HEADER(REQUEST, 24)}},
+    {call_send, 80, 8, {SLOT(REQUEST, 0), {REQUEST, 0, -40}, COUNT(REQUEST, 8), SLOT(REQUEST, 16), SLOT(REQUEST, 24),
+                        {REQUEST, 24, -72}, HEADER(REQUEST, 32), {REQUEST, 39, 0x80}, {REQUEST, 46, 1}, HEADER(REQUEST, 48),
+                        HEADER(REQUEST, 64), {REQUEST, 71, 0x80}, {REQUEST, 79, 1}}},
+    {call_receipt, 80, 120, {SLOT(REQUEST, 0), {REQUEST, 0, -72}, {REQUEST, 16, -1}, {REQUEST, 20, 1}, HEADER(REQUEST, 64),
+                             {REQUEST, 79, 1}, {REPLY, 8, -1}, SLOT(REPLY, 56), {REPLY, 56, -88}, {REPLY, 64, 1},
+                             SLOT(REPLY, 72), {REPLY, 72, -112}, HEADER(REPLY, 80), {REPLY, 102, 1}, HEADER(REPLY, 104),
+                             {REPLY, 119, 1}}},
 };
 #define TESTS (sizeof tests / sizeof tests[0])
 
@@ -630,6 +704,49 @@ static void counts_have_limits(IPlain *plain)
     CHECK(called == 0);
 }
 
+/* Strings may be long, empty, or not there at all where the interface says so. */
+static void strings_are_what_they_are(IPlain *plain)
+{
+    obvia_wchar wide[201] = {0};
+    char narrow[301] = {0};
+    int32_t length;
+    for (int at = 0; at < 200; at++) {
+        wide[at] = 0xfeff;
+    }
+    memset(narrow, 'x', 300);
+    CHECK(IPlain_Send(plain, wide, 0, NULL, narrow, &length) == S_OK && length == 300200);
+    CHECK(IPlain_Send(plain, u"", 0, NULL, "", &length) == S_OK && length == 0);
+    CHECK(last_request.length == 72);
+    CHECK(IPlain_Send(plain, wide, 0, NULL, NULL, &length) == S_OK && length == 199);
+    sent = 0;
+    CHECK(IPlain_Send(plain, NULL, 0, NULL, NULL, &length) == E_POINTER && sent == 0);
+    /* Results, too. */
+    gives_first = 0;
+    CHECK(call_receipt(plain) == S_OK && last_reply.length == 96);
+    gives_second = 0;
+    CHECK(call_receipt(plain) == S_OK && last_reply.length == 80);
+    gives_first = gives_second = 1;
+    outcome = E_FAIL;
+    CHECK(call_receipt(plain) == E_FAIL);
+    outcome = S_OK;
+    server_room = 112;
+    tampering.side = REQUEST;
+    tampering.at = KEEP;
+    CHECK(call_receipt(plain) == RPC_E_SERVERFAULT);
+    tampering.side = NEITHER;
+    server_room = 1024;
+    /* Frames that fit a string that is not there, or is none. */
+    const uint64_t without[5] = {0, 0, 40, 0, 18};
+    const uint64_t strange[6] = {41, 0, 48, 0, 0, 18};
+    unsigned char slot[OBVIA_INLINE_MAX];
+    obvia_call call = {without, sizeof without, slot, 7, 21};
+    called = 0;
+    CHECK(IPlain_INFO.stubs[21](&object, &call) == OBVIA_BAD_STUB_DATA);
+    call.frame = strange;
+    call.length = sizeof strange;
+    CHECK(IPlain_INFO.stubs[21](&object, &call) == OBVIA_BAD_STUB_DATA && called == 0);
+}
+
 /* A frame that says the same everywhere, and that fits a count that is none. */
 static void negative_counts_are_refused(void)
 {
@@ -739,6 +856,7 @@ int main(void)
     bytes_are_as_documented(plain);
     padding_is_not_sent(plain);
     counts_have_limits(plain);
+    strings_are_what_they_are(plain);
     negative_counts_are_refused();
     results_have_limits(plain);
     frames_need_room(plain);

@@ -4,8 +4,8 @@ use super::names::{binding, declare, guid, ident, interface as name_of, quoted, 
 use super::{proxy, stub};
 use crate::canonical;
 use crate::emit::writer::Writer;
-use crate::model::{InterfaceId, Model, Type, round};
-use crate::plan::{KIND_FIRST, MethodPlan, ParamPlan, Passing, in_place, kinds, plan};
+use crate::model::{Arith, InterfaceId, Model, Type, round};
+use crate::plan::{KIND_FIRST, KIND_TEXT8, KIND_TEXT16, MethodPlan, ParamPlan, Passing, in_place, kinds, plan};
 
 /// The longest text that C promises to take as one literal.
 const LITERAL_MAX: usize = 4095;
@@ -44,18 +44,40 @@ impl Context<'_> {
     }
 }
 
-/// An array that lies behind a block.
+/// An array, or a string, that lies behind a block.
 pub(super) struct Array<'p, 'a> {
     pub(super) param: &'p ParamPlan<'a>,
     pub(super) element: &'p Type,
-    pub(super) size: &'p crate::model::Arith,
-    pub(super) length: Option<&'p crate::model::Arith>,
+    /// How many elements there is room for; strings end where they end.
+    pub(super) size: Option<&'p Arith>,
+    pub(super) length: Option<&'p Arith>,
+    /// Whether there may be none.
+    pub(super) is_optional: bool,
+}
+
+impl Array<'_, '_> {
+    /// The type number of a string.
+    pub(super) fn text_kind(&self) -> Option<u32> {
+        let is_wide = matches!(self.element, Type::Base(base) if base.size() == 2);
+        self.size.is_none().then_some(if is_wide { KIND_TEXT16 } else { KIND_TEXT8 })
+    }
 }
 
 /// The arrays behind a request's or a reply's block, in their order.
 pub(super) fn arrays<'p, 'a>(plan: &'p MethodPlan<'a>, request: bool) -> Vec<Array<'p, 'a>> {
-    let of = |param: &'p ParamPlan<'a>| match &param.passing {
-        Passing::Array { element, size, length } => Some(Array { param, element, size, length: length.as_ref() }),
+    let of = |param: &'p ParamPlan<'a>| match (&param.passing, &param.param.ty) {
+        (Passing::Array { element, size, length }, _) => {
+            Some(Array { param, element, size: Some(size), length: length.as_ref(), is_optional: false })
+        }
+        (Passing::Text { optional, .. }, Type::Pointer(pointer)) => {
+            Some(Array { param, element: &pointer.to, size: None, length: None, is_optional: *optional })
+        }
+        (Passing::OutText(_), Type::Pointer(outer)) => match &outer.to {
+            Type::Pointer(inner) => {
+                Some(Array { param, element: &inner.to, size: None, length: None, is_optional: true })
+            }
+            _ => None,
+        },
         _ => None,
     };
     plan.ordered(request).into_iter().filter_map(of).collect()
@@ -69,19 +91,30 @@ pub(super) fn placed<'p>(param: &'p ParamPlan<'_>) -> Option<&'p Type> {
     }
 }
 
-/// Declares the positions of arrays behind a block, and returns where the last one ends. `counts` are the arrays' counts.
-pub(super) fn positions(
+/// An array's position, its count, and what its elements are.
+pub(super) type Named<'p> = (String, String, &'p Type);
+
+/// Declares the positions of arrays behind a block, and returns where the last one ends.
+pub(super) fn positions(out: &mut Writer, context: &Context<'_>, block: &str, arrays: &[Named<'_>]) -> String {
+    arrays.iter().fold(block_end(block), |end, one| position(out, context, &end, one, false))
+}
+
+/// Where the first array's header lies.
+pub(super) fn block_end(block: &str) -> String {
+    format!("OBVIA_ALIGN(sizeof({block}))")
+}
+
+/// Declares the position of what comes behind `end`, and returns where it ends itself.
+pub(super) fn position(
     out: &mut Writer,
     context: &Context<'_>,
-    block: &str,
-    arrays: &[(String, String, &Type)],
+    end: &str,
+    (at, count, element): &Named<'_>,
+    is_text: bool,
 ) -> String {
-    let mut end = format!("OBVIA_ALIGN(sizeof({block}))");
-    for (at, count, element) in arrays {
-        out.line(format!("const uint64_t {at} = {end} + 8;"));
-        end = format!("{at} + OBVIA_ALIGN({count} * sizeof({}))", type_name(context.model, element));
-    }
-    end
+    out.line(format!("const uint64_t {at} = {end} + 8;"));
+    let bytes = format!("{count} * sizeof({})", type_name(context.model, element));
+    if is_text { format!("obvia_text_end({at}, {bytes})") } else { format!("{at} + OBVIA_ALIGN({bytes})") }
 }
 
 /// Every interface that is described in this file or in those that it imports.

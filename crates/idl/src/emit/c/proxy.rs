@@ -1,7 +1,7 @@
 //! Proxies: a method's function in the vtable of interface proxies.
 
 use super::expression::{Side, count};
-use super::interface::{Array, Context, arrays, placed, positions};
+use super::interface::{Array, Context, Named, arrays, block_end, placed, position};
 use super::names::{binding, local, parameters, pointer_to, type_name};
 use super::values::{check, check_count, check_elements, is_checked, is_padded, refuse, store, store_elements};
 use crate::emit::writer::Writer;
@@ -17,6 +17,10 @@ pub(super) fn proxy(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'
     out.line(format!("static HRESULT {name}({params})"));
     out.line("{");
     out.line("const obvia_proxy *proxy = (const obvia_proxy *)self;");
+    // By COM's rules, whatever happens.
+    for array in arrays(plan, false).iter().filter(|array| array.text_kind().is_some()) {
+        out.line(format!("*{} = NULL;", binding(&array.param.param.name)));
+    }
     out.line(format!("OBVIA_BEGIN(proxy, calls, {prepare}(self{given}))"));
     let length = request(out, context, plan);
     let opnum = plan.method.opnum;
@@ -51,11 +55,16 @@ pub(super) fn place(context: &Context<'_>, element: &Type, constant: bool, frame
 /// Writes the request, and returns its length.
 fn request(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) -> String {
     let behind = arrays(plan, true);
-    for array in behind.iter().chain(arrays(plan, false).iter().filter(|array| !array.param.param.direction.is_in())) {
+    let is_only_out = |array: &&Array<'_, '_>| !array.param.param.direction.is_in() && array.size.is_some();
+    for array in behind.iter().chain(arrays(plan, false).iter().filter(is_only_out)) {
         let name = local(plan, array.param, "count");
-        count(out, plan, &name, array.size, Side::Proxy);
         let too_many = leave(&format!("obvia_too_many({name})"));
-        check_count(out, context.model, array.element, array.size, &name, &too_many);
+        if let Some(size) = array.size {
+            count(out, plan, &name, size, Side::Proxy);
+            check_count(out, context.model, array.element, size, &name, &too_many);
+        } else {
+            text_count(out, context, array, &name, &too_many);
+        }
     }
     if plan.ordered(true).is_empty() {
         return "0".to_owned();
@@ -72,7 +81,10 @@ fn request(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) -> St
         length
     } else {
         let named: Vec<_> = behind.iter().map(|array| at_and_count(plan, array, "at", "count")).collect();
-        let end = positions(out, context, &block, &named);
+        let mut end = block_end(&block);
+        for (array, one) in behind.iter().zip(&named) {
+            end = position(out, context, &end, one, array.size.is_none());
+        }
         out.line(format!("const uint64_t length = {end};"));
         refuse(out, "length > OBVIA_FRAME_MAX", &leave("E_OUTOFMEMORY"));
         let bulk = &named[0].0;
@@ -98,6 +110,18 @@ fn request(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) -> St
     length
 }
 
+/// Counts a string's characters, the zero among them; none is no string.
+fn text_count(out: &mut Writer, context: &Context<'_>, array: &Array<'_, '_>, name: &str, too_many: &[String]) {
+    let text = binding(&array.param.param.name);
+    let bits = 8 * context.model.layout(array.element).0;
+    out.line(format!("const uint64_t {name} = obvia_text{bits}({text});"));
+    if !array.is_optional {
+        refuse(out, &format!("{name} == 0"), &leave("E_POINTER"));
+    }
+    let size = type_name(context.model, array.element);
+    refuse(out, &format!("{name} > OBVIA_FRAME_MAX / sizeof({size})"), too_many);
+}
+
 fn at_and_count<'p>(plan: &MethodPlan<'_>, array: &Array<'p, '_>, at: &str, count: &str) -> (String, String, &'p Type) {
     (local(plan, array.param, at), local(plan, array.param, count), array.element)
 }
@@ -106,6 +130,9 @@ fn put_array(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, arr
     let (at, count, element) = at_and_count(plan, array, "at", "count");
     let name = binding(&array.param.param.name);
     let bytes = format!("{count} * sizeof({})", type_name(context.model, element));
+    if let Some(kind) = array.text_kind() {
+        return out.line(format!("obvia_put_text(request, &request->{name}, {at}, {kind}, {name}, {count}, {bytes});"));
+    }
     let kind = context.kind(element);
     out.line(format!("obvia_put_array(request, &request->{name}, {at}, {kind}, {count}, {bytes});"));
     if is_padded(context.model, element) {
@@ -132,7 +159,7 @@ fn results(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     let behind = arrays(plan, false);
     out.line(format!("const {block} *results = (const {block} *)reply.frame;"));
     // How long the reply has to be is known at once, or when the results have been read that say so.
-    let is_known = behind.iter().all(|array| array.length.is_none());
+    let is_known = behind.iter().all(|array| array.length.is_none() && array.size.is_some());
     let comparison = if behind.is_empty() { "!=" } else { "<" };
     if behind.is_empty() || !is_known {
         refuse(out, &format!("obvia_length(reply) {comparison} OBVIA_ALIGN(sizeof *results)"), &refusal);
@@ -142,11 +169,14 @@ fn results(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
         load(out, context, plan, param);
     }
     let found = known.unwrap_or_else(|| find_arrays(out, context, plan, &behind));
-    copy_arrays(out, context, &behind, &found);
+    copy_arrays(out, context, plan, &behind, &found);
     for param in &params {
-        let Some(ty) = placed(param) else { continue };
         let name = binding(&param.param.name);
         let value = local(plan, param, "value");
+        if matches!(param.passing, Passing::OutText(_)) {
+            out.line(format!("*{name} = {value};"));
+        }
+        let Some(ty) = placed(param) else { continue };
         let is_array = matches!(ty, Type::Fixed(..));
         if is_array && is_checked(context.model, ty) {
             out.line(format!("memcpy({name}, {value}, sizeof {value});"));
@@ -198,16 +228,13 @@ pub(super) fn range(out: &mut Writer, param: &ParamPlan<'_>, ty: &Type, value: &
     }
 }
 
-/// An array's position, its count, and what its elements are.
-type Found<'p> = (String, String, &'p Type);
-
 /// Checks that the arrays of the reply are where they have to be, and nothing behind them.
 fn find_arrays<'p>(
     out: &mut Writer,
     context: &Context<'_>,
     plan: &MethodPlan<'_>,
     behind: &[Array<'p, '_>],
-) -> Vec<Found<'p>> {
+) -> Vec<Named<'p>> {
     let invalid = leave("RPC_E_INVALID_DATA");
     let mut found = Vec::new();
     for array in behind {
@@ -223,9 +250,20 @@ fn find_arrays<'p>(
     if behind.is_empty() {
         return found;
     }
-    let end = positions(out, context, &context.block(plan, false), &found);
+    let mut end = block_end(&context.block(plan, false));
+    for (array, one) in behind.iter().zip(&found) {
+        end = position(out, context, &end, one, array.size.is_none());
+        if let Some(kind) = array.text_kind() {
+            let ((at, count, element), name) = (one, binding(&array.param.param.name));
+            let size = type_name(context.model, element);
+            out.line(format!(
+                "const uint64_t {count} = obvia_text_count(results, obvia_length(reply), &results->{name}, {at}, {kind}, sizeof({size}));"
+            ));
+            refuse(out, &format!("{count} == UINT64_MAX"), &invalid);
+        }
+    }
     refuse(out, &format!("obvia_length(reply) != {end}"), &leave("obvia_refusal(reply)"));
-    for (array, (from, count, element)) in behind.iter().zip(&found) {
+    for (array, (from, count, element)) in behind.iter().zip(&found).filter(|(array, _)| array.size.is_some()) {
         let name = binding(&array.param.param.name);
         let kind = context.kind(element);
         refuse(out, &format!("!obvia_is_array(results, &results->{name}, {from}, {kind}, {count})"), &invalid);
@@ -233,13 +271,37 @@ fn find_arrays<'p>(
     found
 }
 
-/// Copies the arrays of the reply to the caller's, and checks them there.
-fn copy_arrays(out: &mut Writer, context: &Context<'_>, behind: &[Array<'_, '_>], found: &[Found<'_>]) {
+/// Copies the arrays of the reply to the caller's, and checks them there; and strings to memory that the caller frees.
+fn copy_arrays(
+    out: &mut Writer,
+    context: &Context<'_>,
+    plan: &MethodPlan<'_>,
+    behind: &[Array<'_, '_>],
+    found: &[Named<'_>],
+) {
     let model = context.model;
+    let mut allocated: Vec<String> = Vec::new();
     for (array, (from, count, element)) in behind.iter().zip(found) {
-        let name = binding(&array.param.param.name);
-        let place = place(context, element, true, "results", from);
-        out.line(format!("obvia_copy({name}, {place}, {count} * sizeof({}));", type_name(model, element)));
-        check_elements(out, model, element, &name, count, &leave("RPC_E_INVALID_DATA"));
+        let (name, size) = (binding(&array.param.param.name), type_name(model, element));
+        let leaving = |allocated: &[String], value: &str| -> Vec<String> {
+            let free = allocated.iter().map(|name| format!("free({name});"));
+            free.chain(leave(value)).collect()
+        };
+        if array.size.is_some() {
+            let place = place(context, element, true, "results", from);
+            out.line(format!("obvia_copy({name}, {place}, {count} * sizeof({size}));"));
+            check_elements(out, model, element, &name, count, &leaving(&allocated, "RPC_E_INVALID_DATA"));
+            continue;
+        }
+        let value = local(plan, array.param, "value");
+        out.line(format!(
+            "{} = ({size} *)obvia_receive_text(results, {from}, {count} * sizeof({size}));",
+            pointer_to(model, element, &value)
+        ));
+        let no_memory = leaving(&allocated, "E_OUTOFMEMORY");
+        refuse(out, &format!("{count} != 0 && {value} == NULL"), &no_memory);
+        allocated.push(value.clone());
+        let invalid = leaving(&allocated, "RPC_E_INVALID_DATA");
+        refuse(out, &format!("{count} != 0 && {value}[{count} - 1] != 0"), &invalid);
     }
 }

@@ -1,7 +1,7 @@
 //! Stubs: check the request, call the method, answer.
 
 use super::expression::{Side, count};
-use super::interface::{Array, Context, INLINE_MAX, arrays, placed, positions};
+use super::interface::{Array, Context, INLINE_MAX, Named, arrays, block_end, placed, position, positions};
 use super::names::{binding, declare, ident, local, pointer_to, type_name};
 use super::proxy::{place, range};
 use super::values::{check, check_count, check_elements, is_checked, is_padded, refuse, store, store_elements};
@@ -13,8 +13,8 @@ use crate::plan::{MethodPlan, ParamPlan, Passing};
 struct Stub<'a> {
     context: &'a Context<'a>,
     plan: &'a MethodPlan<'a>,
-    /// Private memory that has to be freed whichever way the stub ends.
-    allocated: Vec<String>,
+    /// Private memory that has to be freed whichever way the stub ends, and how.
+    allocated: Vec<(String, String)>,
 }
 
 /// Where the method works on a value of the block.
@@ -35,7 +35,11 @@ pub(super) fn stub(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_
     out.line("{");
     out.line(format!("{name} *self = ({name} *)object;"));
     stub.request(out);
-    stub.reply(out);
+    if stub.is_late() {
+        stub.begin_late(out);
+    } else {
+        stub.reply(out);
+    }
     stub.private_arrays(out);
     let given: String = plan.params.iter().map(|param| format!(", {}", stub.given(param))).collect();
     out.line(format!("const HRESULT result = self->lpVtbl->{}(self{given});", ident(&plan.method.name)));
@@ -47,7 +51,7 @@ pub(super) fn stub(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_
 impl Stub<'_> {
     /// Frees what is allocated, and returns a value.
     fn leave(&self, value: &str) -> Vec<String> {
-        let free = self.allocated.iter().map(|name| format!("free({name});"));
+        let free = self.allocated.iter().map(|(_, free)| free.clone());
         free.chain([format!("return {value};")]).collect()
     }
 
@@ -55,12 +59,28 @@ impl Stub<'_> {
         self.leave("OBVIA_BAD_STUB_DATA")
     }
 
+    /// Whether the method allocates what only tells then how long the reply is. All its results are local until then.
+    fn is_late(&self) -> bool {
+        self.plan.params.iter().any(|param| matches!(param.passing, Passing::OutText(_)))
+    }
+
+    /// Places for the results of a method that allocates some.
+    fn begin_late(&self, out: &mut Writer) {
+        for param in self.plan.ordered(false) {
+            self.begin_result(out, param);
+        }
+        for array in arrays(self.plan, false) {
+            let own = local(self.plan, array.param, "own");
+            out.line(format!("{} = NULL;", pointer_to(self.context.model, array.element, &own)));
+        }
+    }
+
     /// Whether the method works on private memory: what is checked must not change any more, and what is padded must
     /// not be sent as it lies.
     fn is_private(&self, array: &Array<'_, '_>) -> bool {
         let model = self.context.model;
         match array.param.param.direction {
-            Direction::In => is_checked(model, array.element),
+            Direction::In => array.size.is_none() || is_checked(model, array.element),
             Direction::InOut | Direction::Out => is_padded(model, array.element),
         }
     }
@@ -71,7 +91,7 @@ impl Stub<'_> {
         match param.param.direction {
             Direction::In if is_array && !is_checked(model, ty) => Home::Request,
             Direction::In => Home::Local,
-            _ if is_padded(model, ty) => Home::Local,
+            _ if is_padded(model, ty) || self.is_late() => Home::Local,
             _ => Home::Reply,
         }
     }
@@ -100,17 +120,35 @@ impl Stub<'_> {
         }
         for array in &behind {
             let (_, name, element) = self.named(array, "at", "count");
-            count(out, plan, &name, array.size, Side::Stub);
-            check_count(out, self.context.model, element, array.size, &name, &self.bad());
+            if let Some(size) = array.size {
+                count(out, plan, &name, size, Side::Stub);
+                check_count(out, self.context.model, element, size, &name, &self.bad());
+            }
         }
         let named: Vec<_> = behind.iter().map(|array| self.named(array, "at", "count")).collect();
-        let end = positions(out, self.context, &block, &named);
+        let mut end = block_end(&block);
+        for (array, one) in behind.iter().zip(&named) {
+            end = position(out, self.context, &end, one, array.size.is_none());
+            self.count_text(out, array, one);
+        }
         refuse(out, &format!("call->length != {end}"), &self.bad());
-        for (array, (at, count, element)) in behind.iter().zip(&named) {
+        for (array, (at, count, element)) in behind.iter().zip(&named).filter(|(array, _)| array.size.is_some()) {
             let name = binding(&array.param.param.name);
             let kind = self.context.kind(element);
             refuse(out, &format!("!obvia_is_array(request, &request->{name}, {at}, {kind}, {count})"), &self.bad());
         }
+    }
+
+    /// Reads how long a string is: only it knows.
+    fn count_text(&self, out: &mut Writer, array: &Array<'_, '_>, (at, count, element): &Named<'_>) {
+        let Some(kind) = array.text_kind() else { return };
+        let name = binding(&array.param.param.name);
+        let size = type_name(self.context.model, element);
+        out.line(format!(
+            "const uint64_t {count} = obvia_text_count(request, call->length, &request->{name}, {at}, {kind}, sizeof({size}));"
+        ));
+        let none = if array.is_optional { String::new() } else { format!("{count} == 0 || ") };
+        refuse(out, &format!("{none}{count} == UINT64_MAX"), &self.bad());
     }
 
     /// Loads an argument once, and checks it.
@@ -122,7 +160,8 @@ impl Stub<'_> {
         let is_scalar = !matches!(ty, Type::Fixed(..) | Type::Struct(_) | Type::Base(Base::Guid));
         if is_scalar {
             let text = type_name(model, ty);
-            out.line(format!("const {text} {name} = OBVIA_LOAD({text}, &request->{name});"));
+            let constant = if self.is_late() && param.param.direction.is_out() { "" } else { "const " };
+            out.line(format!("{constant}{text} {name} = OBVIA_LOAD({text}, &request->{name});"));
         } else if self.home(param, ty) == Home::Local {
             let address = if is_array { "" } else { "&" };
             out.line(format!("{};", declare(model, ty, &name)));
@@ -148,9 +187,10 @@ impl Stub<'_> {
         } else {
             for array in behind.iter().filter(|array| !array.param.param.direction.is_in()) {
                 let (_, name, element) = self.named(array, "to", "count");
-                count(out, plan, &name, array.size, Side::Stub);
+                let Some(size) = array.size else { continue };
+                count(out, plan, &name, size, Side::Stub);
                 let too_many = self.leave(&format!("obvia_too_large({name})"));
-                check_count(out, self.context.model, element, array.size, &name, &too_many);
+                check_count(out, self.context.model, element, size, &name, &too_many);
             }
             let named: Vec<_> = behind.iter().map(|array| self.named(array, "to", "count")).collect();
             let end = positions(out, self.context, &block, &named);
@@ -229,23 +269,42 @@ impl Stub<'_> {
     fn private_arrays(&mut self, out: &mut Writer) {
         let plan = self.plan;
         let model = self.context.model;
-        for array in arrays(plan, true).iter().chain(&arrays(plan, false)) {
+        let given = |array: &&Array<'_, '_>| array.size.is_some() || array.param.param.direction.is_in();
+        for array in arrays(plan, true).iter().chain(&arrays(plan, false)).filter(given) {
             let (at, count, element) = self.named(array, "at", "count");
             let own = local(plan, array.param, "own");
-            if !self.is_private(array) || self.allocated.contains(&own) {
+            if !self.is_private(array) || self.allocated.iter().any(|(name, _)| *name == own) {
+                continue;
+            }
+            if array.size.is_none() {
+                self.take_text(out, array, (at, count, element), own);
                 continue;
             }
             let bytes = format!("{count} * sizeof({})", type_name(model, element));
             let pointer = pointer_to(model, element, "");
             out.line(format!("{} = ({pointer})obvia_room({bytes});", pointer_to(model, element, &own)));
             refuse(out, &format!("{own} == NULL"), &self.leave("OBVIA_NO_MEMORY"));
-            self.allocated.push(own.clone());
+            self.allocated.push((own.clone(), format!("free({own});")));
             if array.param.param.direction.is_in() {
                 let there = place(self.context, element, true, "request", &at);
                 out.line(format!("obvia_copy({own}, {there}, {bytes});"));
                 check_elements(out, model, element, &own, &count, &self.bad());
             }
         }
+    }
+
+    /// Takes a string to private memory, where its end stays where it is: a short one to the stack.
+    fn take_text(&mut self, out: &mut Writer, array: &Array<'_, '_>, (at, count, element): Named<'_>, own: String) {
+        let model = self.context.model;
+        let small = local(self.plan, array.param, "small");
+        let (constant, size) = (pointer_to(model, element, &own), type_name(model, element));
+        out.line(format!("uint64_t {small}[OBVIA_INLINE_MAX / 8];"));
+        out.line(format!(
+            "const {constant} = (const {size} *)obvia_take_text({small}, request, {at}, {count} * sizeof({size}));"
+        ));
+        refuse(out, &format!("{count} != 0 && {own} == NULL"), &self.leave("OBVIA_NO_MEMORY"));
+        self.allocated.push((own.clone(), format!("obvia_drop_text({own}, {small});")));
+        refuse(out, &format!("{count} != 0 && {own}[{count} - 1] != 0"), &self.bad());
     }
 
     /// What the method gets for a parameter.
@@ -257,6 +316,7 @@ impl Stub<'_> {
             .find(|array| std::ptr::eq(array.param, param))
         {
             return match array.param.param.direction {
+                Direction::Out if array.size.is_none() => format!("&{}", local(self.plan, param, "own")),
                 _ if self.is_private(&array) => local(self.plan, param, "own"),
                 Direction::In => place(self.context, array.element, true, "request", &local(self.plan, param, "at")),
                 _ => place(self.context, array.element, false, "results", &local(self.plan, param, "to")),
@@ -275,6 +335,9 @@ impl Stub<'_> {
     /// Writes the results that do not lie in the reply yet, and answers.
     fn answer(&self, out: &mut Writer) {
         let behind = arrays(self.plan, false);
+        if self.is_late() {
+            return self.allocated_answer(out, &behind);
+        }
         if behind.iter().any(|array| array.length.is_some() || self.is_private(array)) {
             return self.late_answer(out, &behind);
         }
@@ -296,6 +359,37 @@ impl Stub<'_> {
                 store(out, self.context.model, ty, &format!("results->{name}"), &name);
             }
         }
+    }
+
+    /// Finds a place for the reply now that its length is known, and moves what was allocated there.
+    fn allocated_answer(&self, out: &mut Writer, behind: &[Array<'_, '_>]) {
+        let model = self.context.model;
+        let free = behind.iter().map(|array| format!("free({});", local(self.plan, array.param, "own")));
+        let free: Vec<String> = free.collect();
+        let leave = |value: &str| [free.clone(), self.leave(value)].concat();
+        refuse(out, "result < 0", &leave("obvia_results(result, 0)"));
+        let block = self.context.block(self.plan, false);
+        let named: Vec<_> = behind.iter().map(|array| self.named(array, "to", "count")).collect();
+        for (array, (_, count, element)) in behind.iter().zip(&named) {
+            let bits = 8 * model.layout(element).0;
+            out.line(format!("const uint64_t {count} = obvia_text{bits}({});", local(self.plan, array.param, "own")));
+            let too_many = format!("{count} > OBVIA_FRAME_MAX / sizeof({})", type_name(model, element));
+            refuse(out, &too_many, &leave("OBVIA_NO_MEMORY"));
+        }
+        let end = named.iter().fold(block_end(&block), |end, one| position(out, self.context, &end, one, true));
+        out.line(format!("const uint64_t length = {end};"));
+        let bulk = &named[0].0;
+        out.line(format!("{block} *results = ({block} *)obvia_reply_place(call, length, {bulk});"));
+        refuse(out, "results == NULL", &leave("OBVIA_NO_MEMORY"));
+        out.line("memset(results, 0, OBVIA_ALIGN(sizeof *results));");
+        self.store_results(out);
+        for (array, (to, count, element)) in behind.iter().zip(&named) {
+            let (name, own) = (binding(&array.param.param.name), local(self.plan, array.param, "own"));
+            let kind = array.text_kind().unwrap_or_default();
+            let bytes = format!("{count} * sizeof({})", type_name(model, element));
+            out.line(format!("obvia_put_text(results, &results->{name}, {to}, {kind}, {own}, {count}, {bytes});"));
+        }
+        leave("obvia_results(result, length)").iter().for_each(|line| out.line(line));
     }
 
     /// Arrays that are shorter than their room move together, and those in private memory are stored.

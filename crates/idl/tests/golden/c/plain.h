@@ -132,6 +132,8 @@ struct IPlain : IBasis {
     virtual HRESULT Double(int64_t count, double *values, Kind *kinds) = 0;
     virtual HRESULT Print(int32_t *count, Stamp *stamps, Stamp *more, uint8_t *flags) = 0;
     virtual HRESULT Odd(int32_t self_, int32_t new_, int32_t request, int32_t values_count, const int32_t *values, int32_t *Odd) = 0;
+    virtual HRESULT Send(const obvia_wchar *to, int32_t n, const uint8_t *seal, const char *from, int32_t *length) = 0;
+    virtual HRESULT Receipt(const char *what, int32_t *number, Stamp *stamp, obvia_wchar **first, uint8_t *done, char **second) = 0;
 };
 #else
 /* One method for each way
@@ -161,6 +163,8 @@ typedef struct IPlainVtbl {
     HRESULT (*Double)(IPlain *self, int64_t count, double *values, Kind *kinds);
     HRESULT (*Print)(IPlain *self, int32_t *count, Stamp *stamps, Stamp *more, uint8_t *flags);
     HRESULT (*Odd)(IPlain *self, int32_t self_, int32_t new_, int32_t request, int32_t values_count, const int32_t *values, int32_t *Odd);
+    HRESULT (*Send)(IPlain *self, const obvia_wchar *to, int32_t n, const uint8_t *seal, const char *from, int32_t *length);
+    HRESULT (*Receipt)(IPlain *self, const char *what, int32_t *number, Stamp *stamp, obvia_wchar **first, uint8_t *done, char **second);
 } IPlainVtbl;
 struct IPlain {
     const IPlainVtbl *lpVtbl;
@@ -186,6 +190,8 @@ struct IPlain {
 #define IPlain_Double(self, count, values, kinds) ((self)->lpVtbl->Double((self), (count), (values), (kinds)))
 #define IPlain_Print(self, count, stamps, more, flags) ((self)->lpVtbl->Print((self), (count), (stamps), (more), (flags)))
 #define IPlain_Odd(self, self_, new_, request, values_count, values, Odd_) ((self)->lpVtbl->Odd((self), (self_), (new_), (request), (values_count), (values), (Odd_)))
+#define IPlain_Send(self, to, n, seal, from, length) ((self)->lpVtbl->Send((self), (to), (n), (seal), (from), (length)))
+#define IPlain_Receipt(self, what, number, stamp, first, done, second) ((self)->lpVtbl->Receipt((self), (what), (number), (stamp), (first), (done), (second)))
 #endif
 extern const IID IID_IPlain;
 extern const obvia_interface IPlain_INFO;

@@ -1659,6 +1659,330 @@ static obvia_answer IPlain_Odd_stub(void *object, obvia_call *call)
     return obvia_results(result, sizeof *results);
 }
 
+/* Send: opnum 21
+ *   request  32 bytes: 0 to ->, 8 n int32_t, 16 seal ->, 24 from ->
+ *   reply     4 bytes: 0 length int32_t
+ */
+struct IPlain_Send_request {
+    uint64_t to;
+    int32_t n;
+    uint64_t seal;
+    uint64_t from;
+};
+OBVIA_HAS_SIZE(struct IPlain_Send_request, 32);
+OBVIA_LIES_AT(struct IPlain_Send_request, to, 0);
+OBVIA_LIES_AT(struct IPlain_Send_request, n, 8);
+OBVIA_LIES_AT(struct IPlain_Send_request, seal, 16);
+OBVIA_LIES_AT(struct IPlain_Send_request, from, 24);
+
+struct IPlain_Send_reply {
+    int32_t length_;
+};
+OBVIA_HAS_SIZE(struct IPlain_Send_reply, 4);
+OBVIA_LIES_AT(struct IPlain_Send_reply, length_, 0);
+
+static OBVIA_COLD HRESULT IPlain_Send_prepare(IPlain *self, const obvia_wchar *to, int32_t n, const uint8_t *seal, const char *from, int32_t *length_);
+
+static HRESULT IPlain_Send_proxy(IPlain *self, const obvia_wchar *to, int32_t n, const uint8_t *seal, const char *from, int32_t *length_)
+{
+    const obvia_proxy *proxy = (const obvia_proxy *)self;
+    OBVIA_BEGIN(proxy, calls, IPlain_Send_prepare(self, to, n, seal, from, length_))
+    const uint64_t to_count = obvia_text16(to);
+    if (OBVIA_UNLIKELY(to_count == 0)) {
+        return E_POINTER;
+    }
+    if (OBVIA_UNLIKELY(to_count > OBVIA_FRAME_MAX / sizeof(obvia_wchar))) {
+        return obvia_too_many(to_count);
+    }
+    const uint64_t seal_count = (uint64_t)n;
+    if (OBVIA_UNLIKELY(seal_count > OBVIA_FRAME_MAX / sizeof(uint8_t))) {
+        return obvia_too_many(seal_count);
+    }
+    const uint64_t from_count = obvia_text8(from);
+    if (OBVIA_UNLIKELY(from_count > OBVIA_FRAME_MAX / sizeof(char))) {
+        return obvia_too_many(from_count);
+    }
+    const uint64_t to_at = OBVIA_ALIGN(sizeof(struct IPlain_Send_request)) + 8;
+    const uint64_t seal_at = obvia_text_end(to_at, to_count * sizeof(obvia_wchar)) + 8;
+    const uint64_t from_at = seal_at + OBVIA_ALIGN(seal_count * sizeof(uint8_t)) + 8;
+    const uint64_t length = obvia_text_end(from_at, from_count * sizeof(char));
+    if (OBVIA_UNLIKELY(length > OBVIA_FRAME_MAX)) {
+        return E_OUTOFMEMORY;
+    }
+    struct IPlain_Send_request *request = (struct IPlain_Send_request *)obvia_request_place(calls, length, to_at);
+    if (OBVIA_UNLIKELY(request == NULL)) {
+        return obvia_no_request();
+    }
+    OBVIA_STORE(int32_t, &request->n, n);
+    obvia_put_text(request, &request->to, to_at, 3, to, to_count, to_count * sizeof(obvia_wchar));
+    obvia_put_array(request, &request->seal, seal_at, 18, seal_count, seal_count * sizeof(uint8_t));
+    obvia_copy(OBVIA_AT(uint8_t *, request, seal_at), seal, seal_count * sizeof(uint8_t));
+    obvia_put_text(request, &request->from, from_at, 2, from, from_count, from_count * sizeof(char));
+    const obvia_reply reply = obvia_exchange(calls, 21, length, proxy->target);
+    const struct IPlain_Send_reply *results = (const struct IPlain_Send_reply *)reply.frame;
+    if (OBVIA_UNLIKELY(obvia_length(reply) != OBVIA_ALIGN(sizeof *results))) {
+        return obvia_refusal(reply);
+    }
+    const int32_t length_value = OBVIA_LOAD(int32_t, &results->length_);
+    *length_ = length_value;
+    return obvia_result(reply);
+}
+
+static HRESULT IPlain_Send_prepare(IPlain *self, const obvia_wchar *to, int32_t n, const uint8_t *seal, const char *from, int32_t *length_)
+{
+    const HRESULT prepared = obvia_prepare((const obvia_proxy *)self, &obvia_calls_at_hand);
+    return prepared < 0 ? prepared : IPlain_Send_proxy(self, to, n, seal, from, length_);
+}
+
+static obvia_answer IPlain_Send_stub(void *object, obvia_call *call)
+{
+    IPlain *self = (IPlain *)object;
+    const struct IPlain_Send_request *request = (const struct IPlain_Send_request *)call->frame;
+    if (OBVIA_UNLIKELY(call->length < OBVIA_ALIGN(sizeof *request))) {
+        return OBVIA_BAD_STUB_DATA;
+    }
+    const int32_t n = OBVIA_LOAD(int32_t, &request->n);
+    const uint64_t seal_count = (uint64_t)n;
+    if (OBVIA_UNLIKELY(seal_count > OBVIA_FRAME_MAX / sizeof(uint8_t))) {
+        return OBVIA_BAD_STUB_DATA;
+    }
+    const uint64_t to_at = OBVIA_ALIGN(sizeof(struct IPlain_Send_request)) + 8;
+    const uint64_t to_count = obvia_text_count(request, call->length, &request->to, to_at, 3, sizeof(obvia_wchar));
+    if (OBVIA_UNLIKELY(to_count == 0 || to_count == UINT64_MAX)) {
+        return OBVIA_BAD_STUB_DATA;
+    }
+    const uint64_t seal_at = obvia_text_end(to_at, to_count * sizeof(obvia_wchar)) + 8;
+    const uint64_t from_at = seal_at + OBVIA_ALIGN(seal_count * sizeof(uint8_t)) + 8;
+    const uint64_t from_count = obvia_text_count(request, call->length, &request->from, from_at, 2, sizeof(char));
+    if (OBVIA_UNLIKELY(from_count == UINT64_MAX)) {
+        return OBVIA_BAD_STUB_DATA;
+    }
+    if (OBVIA_UNLIKELY(call->length != obvia_text_end(from_at, from_count * sizeof(char)))) {
+        return OBVIA_BAD_STUB_DATA;
+    }
+    if (OBVIA_UNLIKELY(!obvia_is_array(request, &request->seal, seal_at, 18, seal_count))) {
+        return OBVIA_BAD_STUB_DATA;
+    }
+    struct IPlain_Send_reply *results = (struct IPlain_Send_reply *)call->slot;
+    memset(results, 0, OBVIA_ALIGN(sizeof *results));
+    uint64_t to_small[OBVIA_INLINE_MAX / 8];
+    const obvia_wchar *to_own = (const obvia_wchar *)obvia_take_text(to_small, request, to_at, to_count * sizeof(obvia_wchar));
+    if (OBVIA_UNLIKELY(to_count != 0 && to_own == NULL)) {
+        return OBVIA_NO_MEMORY;
+    }
+    if (OBVIA_UNLIKELY(to_count != 0 && to_own[to_count - 1] != 0)) {
+        obvia_drop_text(to_own, to_small);
+        return OBVIA_BAD_STUB_DATA;
+    }
+    uint64_t from_small[OBVIA_INLINE_MAX / 8];
+    const char *from_own = (const char *)obvia_take_text(from_small, request, from_at, from_count * sizeof(char));
+    if (OBVIA_UNLIKELY(from_count != 0 && from_own == NULL)) {
+        obvia_drop_text(to_own, to_small);
+        return OBVIA_NO_MEMORY;
+    }
+    if (OBVIA_UNLIKELY(from_count != 0 && from_own[from_count - 1] != 0)) {
+        obvia_drop_text(to_own, to_small);
+        obvia_drop_text(from_own, from_small);
+        return OBVIA_BAD_STUB_DATA;
+    }
+    const HRESULT result = self->lpVtbl->Send(self, to_own, n, OBVIA_AT(const uint8_t *, request, seal_at), from_own, &results->length_);
+    obvia_drop_text(to_own, to_small);
+    obvia_drop_text(from_own, from_small);
+    return obvia_results(result, sizeof *results);
+}
+
+/* Receipt: opnum 22
+ *   request  64 bytes: 0 what ->, 8 number int32_t, 16 stamp Stamp
+ *   reply    80 bytes: 0 number int32_t, 8 stamp Stamp, 56 first ->, 64 done uint8_t, 72 second ->
+ */
+struct IPlain_Receipt_request {
+    uint64_t what;
+    int32_t number;
+    Stamp stamp;
+};
+OBVIA_HAS_SIZE(struct IPlain_Receipt_request, 64);
+OBVIA_LIES_AT(struct IPlain_Receipt_request, what, 0);
+OBVIA_LIES_AT(struct IPlain_Receipt_request, number, 8);
+OBVIA_LIES_AT(struct IPlain_Receipt_request, stamp, 16);
+
+struct IPlain_Receipt_reply {
+    int32_t number;
+    Stamp stamp;
+    uint64_t first;
+    uint8_t done;
+    uint64_t second;
+};
+OBVIA_HAS_SIZE(struct IPlain_Receipt_reply, 80);
+OBVIA_LIES_AT(struct IPlain_Receipt_reply, number, 0);
+OBVIA_LIES_AT(struct IPlain_Receipt_reply, stamp, 8);
+OBVIA_LIES_AT(struct IPlain_Receipt_reply, first, 56);
+OBVIA_LIES_AT(struct IPlain_Receipt_reply, done, 64);
+OBVIA_LIES_AT(struct IPlain_Receipt_reply, second, 72);
+
+static OBVIA_COLD HRESULT IPlain_Receipt_prepare(IPlain *self, const char *what, int32_t *number, Stamp *stamp, obvia_wchar **first, uint8_t *done, char **second);
+
+static HRESULT IPlain_Receipt_proxy(IPlain *self, const char *what, int32_t *number, Stamp *stamp, obvia_wchar **first, uint8_t *done, char **second)
+{
+    const obvia_proxy *proxy = (const obvia_proxy *)self;
+    *first = NULL;
+    *second = NULL;
+    OBVIA_BEGIN(proxy, calls, IPlain_Receipt_prepare(self, what, number, stamp, first, done, second))
+    const uint64_t what_count = obvia_text8(what);
+    if (OBVIA_UNLIKELY(what_count == 0)) {
+        return E_POINTER;
+    }
+    if (OBVIA_UNLIKELY(what_count > OBVIA_FRAME_MAX / sizeof(char))) {
+        return obvia_too_many(what_count);
+    }
+    const uint64_t what_at = OBVIA_ALIGN(sizeof(struct IPlain_Receipt_request)) + 8;
+    const uint64_t length = obvia_text_end(what_at, what_count * sizeof(char));
+    if (OBVIA_UNLIKELY(length > OBVIA_FRAME_MAX)) {
+        return E_OUTOFMEMORY;
+    }
+    struct IPlain_Receipt_request *request = (struct IPlain_Receipt_request *)obvia_request_place(calls, length, what_at);
+    if (OBVIA_UNLIKELY(request == NULL)) {
+        return obvia_no_request();
+    }
+    OBVIA_STORE(int32_t, &request->number, *number);
+    Stamp_store(&request->stamp, stamp);
+    obvia_put_text(request, &request->what, what_at, 2, what, what_count, what_count * sizeof(char));
+    const obvia_reply reply = obvia_exchange(calls, 22, length, proxy->target);
+    const struct IPlain_Receipt_reply *results = (const struct IPlain_Receipt_reply *)reply.frame;
+    if (OBVIA_UNLIKELY(obvia_length(reply) < OBVIA_ALIGN(sizeof *results))) {
+        return obvia_refusal(reply);
+    }
+    const int32_t number_value = OBVIA_LOAD(int32_t, &results->number);
+    Stamp stamp_value;
+    obvia_copy(&stamp_value, &results->stamp, sizeof stamp_value);
+    if (OBVIA_UNLIKELY(!Stamp_is_valid(&stamp_value))) {
+        return RPC_E_INVALID_DATA;
+    }
+    const uint8_t done_value = OBVIA_LOAD(uint8_t, &results->done);
+    if (OBVIA_UNLIKELY(done_value > 1)) {
+        return RPC_E_INVALID_DATA;
+    }
+    const uint64_t first_from = OBVIA_ALIGN(sizeof(struct IPlain_Receipt_reply)) + 8;
+    const uint64_t first_count = obvia_text_count(results, obvia_length(reply), &results->first, first_from, 3, sizeof(obvia_wchar));
+    if (OBVIA_UNLIKELY(first_count == UINT64_MAX)) {
+        return RPC_E_INVALID_DATA;
+    }
+    const uint64_t second_from = obvia_text_end(first_from, first_count * sizeof(obvia_wchar)) + 8;
+    const uint64_t second_count = obvia_text_count(results, obvia_length(reply), &results->second, second_from, 2, sizeof(char));
+    if (OBVIA_UNLIKELY(second_count == UINT64_MAX)) {
+        return RPC_E_INVALID_DATA;
+    }
+    if (OBVIA_UNLIKELY(obvia_length(reply) != obvia_text_end(second_from, second_count * sizeof(char)))) {
+        return obvia_refusal(reply);
+    }
+    obvia_wchar *first_value = (obvia_wchar *)obvia_receive_text(results, first_from, first_count * sizeof(obvia_wchar));
+    if (OBVIA_UNLIKELY(first_count != 0 && first_value == NULL)) {
+        return E_OUTOFMEMORY;
+    }
+    if (OBVIA_UNLIKELY(first_count != 0 && first_value[first_count - 1] != 0)) {
+        free(first_value);
+        return RPC_E_INVALID_DATA;
+    }
+    char *second_value = (char *)obvia_receive_text(results, second_from, second_count * sizeof(char));
+    if (OBVIA_UNLIKELY(second_count != 0 && second_value == NULL)) {
+        free(first_value);
+        return E_OUTOFMEMORY;
+    }
+    if (OBVIA_UNLIKELY(second_count != 0 && second_value[second_count - 1] != 0)) {
+        free(first_value);
+        free(second_value);
+        return RPC_E_INVALID_DATA;
+    }
+    *number = number_value;
+    *stamp = stamp_value;
+    *first = first_value;
+    *done = done_value;
+    *second = second_value;
+    return obvia_result(reply);
+}
+
+static HRESULT IPlain_Receipt_prepare(IPlain *self, const char *what, int32_t *number, Stamp *stamp, obvia_wchar **first, uint8_t *done, char **second)
+{
+    const HRESULT prepared = obvia_prepare((const obvia_proxy *)self, &obvia_calls_at_hand);
+    return prepared < 0 ? prepared : IPlain_Receipt_proxy(self, what, number, stamp, first, done, second);
+}
+
+static obvia_answer IPlain_Receipt_stub(void *object, obvia_call *call)
+{
+    IPlain *self = (IPlain *)object;
+    const struct IPlain_Receipt_request *request = (const struct IPlain_Receipt_request *)call->frame;
+    if (OBVIA_UNLIKELY(call->length < OBVIA_ALIGN(sizeof *request))) {
+        return OBVIA_BAD_STUB_DATA;
+    }
+    int32_t number = OBVIA_LOAD(int32_t, &request->number);
+    Stamp stamp;
+    obvia_copy(&stamp, &request->stamp, sizeof stamp);
+    if (OBVIA_UNLIKELY(!Stamp_is_valid(&stamp))) {
+        return OBVIA_BAD_STUB_DATA;
+    }
+    const uint64_t what_at = OBVIA_ALIGN(sizeof(struct IPlain_Receipt_request)) + 8;
+    const uint64_t what_count = obvia_text_count(request, call->length, &request->what, what_at, 2, sizeof(char));
+    if (OBVIA_UNLIKELY(what_count == 0 || what_count == UINT64_MAX)) {
+        return OBVIA_BAD_STUB_DATA;
+    }
+    if (OBVIA_UNLIKELY(call->length != obvia_text_end(what_at, what_count * sizeof(char)))) {
+        return OBVIA_BAD_STUB_DATA;
+    }
+    uint8_t done;
+    memset(&done, 0, sizeof done);
+    obvia_wchar *first_own = NULL;
+    char *second_own = NULL;
+    uint64_t what_small[OBVIA_INLINE_MAX / 8];
+    const char *what_own = (const char *)obvia_take_text(what_small, request, what_at, what_count * sizeof(char));
+    if (OBVIA_UNLIKELY(what_count != 0 && what_own == NULL)) {
+        return OBVIA_NO_MEMORY;
+    }
+    if (OBVIA_UNLIKELY(what_count != 0 && what_own[what_count - 1] != 0)) {
+        obvia_drop_text(what_own, what_small);
+        return OBVIA_BAD_STUB_DATA;
+    }
+    const HRESULT result = self->lpVtbl->Receipt(self, what_own, &number, &stamp, &first_own, &done, &second_own);
+    if (OBVIA_UNLIKELY(result < 0)) {
+        free(first_own);
+        free(second_own);
+        obvia_drop_text(what_own, what_small);
+        return obvia_results(result, 0);
+    }
+    const uint64_t first_count = obvia_text16(first_own);
+    if (OBVIA_UNLIKELY(first_count > OBVIA_FRAME_MAX / sizeof(obvia_wchar))) {
+        free(first_own);
+        free(second_own);
+        obvia_drop_text(what_own, what_small);
+        return OBVIA_NO_MEMORY;
+    }
+    const uint64_t second_count = obvia_text8(second_own);
+    if (OBVIA_UNLIKELY(second_count > OBVIA_FRAME_MAX / sizeof(char))) {
+        free(first_own);
+        free(second_own);
+        obvia_drop_text(what_own, what_small);
+        return OBVIA_NO_MEMORY;
+    }
+    const uint64_t first_to = OBVIA_ALIGN(sizeof(struct IPlain_Receipt_reply)) + 8;
+    const uint64_t second_to = obvia_text_end(first_to, first_count * sizeof(obvia_wchar)) + 8;
+    const uint64_t length = obvia_text_end(second_to, second_count * sizeof(char));
+    struct IPlain_Receipt_reply *results = (struct IPlain_Receipt_reply *)obvia_reply_place(call, length, first_to);
+    if (OBVIA_UNLIKELY(results == NULL)) {
+        free(first_own);
+        free(second_own);
+        obvia_drop_text(what_own, what_small);
+        return OBVIA_NO_MEMORY;
+    }
+    memset(results, 0, OBVIA_ALIGN(sizeof *results));
+    results->number = number;
+    Stamp_store(&results->stamp, &stamp);
+    results->done = done;
+    obvia_put_text(results, &results->first, first_to, 3, first_own, first_count, first_count * sizeof(obvia_wchar));
+    obvia_put_text(results, &results->second, second_to, 2, second_own, second_count, second_count * sizeof(char));
+    free(first_own);
+    free(second_own);
+    obvia_drop_text(what_own, what_small);
+    return obvia_results(result, length);
+}
+
 static const IPlainVtbl IPlain_proxies = {
     (HRESULT (*)(IPlain *, const IID *, void **))obvia_proxy_query_interface,
     (uint32_t (*)(IPlain *))obvia_proxy_add_ref,
@@ -1680,7 +2004,9 @@ static const IPlainVtbl IPlain_proxies = {
     IPlain_Fetch_proxy,
     IPlain_Double_proxy,
     IPlain_Print_proxy,
-    IPlain_Odd_proxy
+    IPlain_Odd_proxy,
+    IPlain_Send_proxy,
+    IPlain_Receipt_proxy
 };
 
 static obvia_stub *const IPlain_stubs[32] = {
@@ -1705,8 +2031,8 @@ static obvia_stub *const IPlain_stubs[32] = {
     IPlain_Double_stub,
     IPlain_Print_stub,
     IPlain_Odd_stub,
-    obvia_refuse,
-    obvia_refuse,
+    IPlain_Send_stub,
+    IPlain_Receipt_stub,
     obvia_refuse,
     obvia_refuse,
     obvia_refuse,
@@ -1724,7 +2050,7 @@ const obvia_interface IPlain_INFO = {
     {0x8b1c5a10, 0x2f6e, 0x4c55, {0x9a, 0x51, 0x6a, 0x0d, 0x3f, 0x7e, 0x30, 0x03}},
     1,
     2,
-    {0x82, 0xc8, 0x2d, 0x62, 0xe6, 0x37, 0x53, 0x11, 0xd0, 0x59, 0x1f, 0x32, 0xdb, 0x9b, 0x36, 0x66},
+    {0x79, 0xbb, 0xf6, 0x10, 0x9d, 0x34, 0xfe, 0x9f, 0xf2, 0xb8, 0x21, 0x3a, 0x27, 0xa7, 0x2f, 0xac},
     &IBasis_INFO,
     &IPlain_proxies,
     IPlain_stubs,
@@ -1781,6 +2107,8 @@ const obvia_interface IPlain_INFO = {
     "    HRESULT Double([in] hyper count, [in, out, size_is(count)] double *values, [in, out, size_is(count)] Kind *kinds);\n"
     "    HRESULT Print([in, out] long *count, [in, out, size_is(*count)] struct Stamp *stamps, [out, size_is(4)] struct Stamp *more, [out, size_is(3)] boolean *flags);\n"
     "    HRESULT Odd([in] long self, [in] long new, [in] long request, [in] long values_count, [in, size_is(values_count)] long *values, [out] long *Odd);\n"
+    "    HRESULT Send([in, string] wchar_t *to, [in] long n, [in, size_is(n)] byte *seal, [in, unique, string] char *from, [out, retval] long *length);\n"
+    "    HRESULT Receipt([in, string] char *what, [in, out] long *number, [in, out] struct Stamp *stamp, [out, string] wchar_t **first, [out] boolean *done, [out, retval, string] char **second);\n"
     "}\n",
     obvia_module
 };
