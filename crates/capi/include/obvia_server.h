@@ -53,7 +53,7 @@ void obvia_set_server_loop(obvia_server_loop *loop, void *context);
 
 /* Answers the call that was taken last, and waits for the next one, which is the caller's until then. NULL when the connection
  * has ended. This is the hand-over to the transport. */
-obvia_call *obvia_reply_and_wait(obvia_connection *connection, obvia_answer answer);
+OBVIA_HOT obvia_call *obvia_reply_and_wait(obvia_connection *connection, obvia_answer answer);
 
 /* Performs the call that was taken last, whose target is not at hand: one of the runtime's own, or the first of a target. */
 obvia_answer obvia_dispatch_slowly(obvia_connection *connection);

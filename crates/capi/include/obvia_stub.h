@@ -18,6 +18,15 @@ extern "C" {
 #define OBVIA_LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define OBVIA_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 #define OBVIA_COLD __attribute__((cold, noinline))
+/* A function of the library that is called without a detour through the linker's table. */
+#if defined(__has_attribute)
+#if __has_attribute(noplt)
+#define OBVIA_HOT __attribute__((noplt))
+#endif
+#endif
+#ifndef OBVIA_HOT
+#define OBVIA_HOT
+#endif
 
 /* Bytes of frame that a slot holds. */
 #define OBVIA_INLINE_MAX 112
@@ -264,10 +273,12 @@ static inline void *obvia_request_place(const obvia_calls *calls, uint64_t lengt
 {
     return OBVIA_LIKELY(length <= OBVIA_INLINE_MAX) ? calls->slot : obvia_request(calls, (size_t)length, (size_t)bulk);
 }
-/* Publishes a request of `length` bytes, a multiple of 8, and waits for its reply. This is the hand-over to the transport. */
-obvia_reply obvia_exchange(const obvia_calls *calls, uint32_t opnum, size_t length, uint64_t target);
+/* A request: the opnum below, the length of its frame above, a multiple of 8. */
+#define OBVIA_REQUEST(opnum, length) ((uint64_t)(opnum) | (uint64_t)(length) << 32)
+/* Publishes a request and waits for its reply. This is the hand-over to the transport. */
+OBVIA_HOT obvia_reply obvia_exchange(const obvia_calls *calls, uint64_t request, uint64_t target);
 /* Publishes a request that has no reply. */
-void obvia_send(const obvia_calls *calls, uint32_t opnum, size_t length, uint64_t target);
+void obvia_send(const obvia_calls *calls, uint64_t request, uint64_t target);
 /* The HRESULT of a reply whose frame is not as long as the results are. */
 HRESULT obvia_refusal(obvia_reply reply);
 

@@ -50,11 +50,11 @@ pub unsafe extern "C" fn obvia_request(calls: *const Calls, length: usize, bulk:
 ///
 /// A channel must be at hand for this thread, and the request's frame be written.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn obvia_exchange(calls: *const Calls, opnum: u32, length: usize, target: u64) -> RawReply {
+pub unsafe extern "C" fn obvia_exchange(calls: *const Calls, request: u64, target: u64) -> RawReply {
     // SAFETY: the caller's promise: the thread's own.
     let calls = unsafe { &*calls };
     // SAFETY: as above.
-    unsafe { calls.exchange(opnum as u16, length, target) }
+    unsafe { calls.exchange(request as u16, (request >> 32) as usize, target) }
 }
 
 /// `obvia_send` in obvia_stub.h.
@@ -63,11 +63,11 @@ pub unsafe extern "C" fn obvia_exchange(calls: *const Calls, opnum: u32, length:
 ///
 /// As for [`obvia_exchange`].
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn obvia_send(calls: *const Calls, opnum: u32, length: usize, target: u64) {
+pub unsafe extern "C" fn obvia_send(calls: *const Calls, request: u64, target: u64) {
     // SAFETY: the caller's promise: the thread's own.
     let calls = unsafe { &*calls };
     // SAFETY: as above.
-    unsafe { calls.send(opnum as u16, length, target) }
+    unsafe { calls.send(request as u16, (request >> 32) as usize, target) }
 }
 
 /// `obvia_refusal` in obvia_stub.h.

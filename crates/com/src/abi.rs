@@ -33,9 +33,16 @@ pub fn prepare(proxy: &Proxy) -> Result<*const Calls> {
 ///
 /// The reply must be the thread's last.
 pub unsafe fn refusal(raw: RawReply) -> HRESULT {
+    // A request that never got a frame left its words, too.
+    let raw = if raw.frame.is_null() { RawReply { frame: RawReply::NO_FRAME, word: left() } } else { raw };
     // SAFETY: the caller's promise.
     let frame = unsafe { RegionView::new(raw.frame, (raw.word >> 32) as usize) };
     crate::reply::refusal(frame, raw.word as u32).code()
+}
+
+/// The HRESULT of the last error that this thread left words for.
+fn left() -> u64 {
+    u64::from(crate::error::last_code().0.cast_unsigned())
 }
 
 /// As [`crate::export`].

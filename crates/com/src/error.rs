@@ -227,6 +227,11 @@ impl From<Failed> for Error {
     }
 }
 
+/// The HRESULT that words were left for last.
+pub(crate) fn last_code() -> HRESULT {
+    LAST.with_borrow(|last| last.as_ref().map_or(code::E_UNEXPECTED, Error::code))
+}
+
 /// The words that were left for a failed HRESULT; they stay.
 pub(crate) fn words(code: HRESULT) -> Error {
     LAST.with_borrow(|last| last.clone().filter(|left| left.code == code).unwrap_or_else(|| code.into()))

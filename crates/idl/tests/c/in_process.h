@@ -120,8 +120,10 @@ static inline obvia_answer serve(const obvia_calls *calls, uint32_t opnum, size_
     return answer;
 }
 
-obvia_reply obvia_exchange(const obvia_calls *calls, uint32_t opnum, size_t length, uint64_t target)
+obvia_reply obvia_exchange(const obvia_calls *calls, uint64_t request, uint64_t target)
 {
+    const uint32_t opnum = (uint32_t)request;
+    const size_t length = (size_t)(request >> 32);
     CHECK(target == 7);
     obvia_answer answer = serve(calls, opnum, length);
     free(reply_memory);
@@ -148,8 +150,10 @@ obvia_reply obvia_exchange(const obvia_calls *calls, uint32_t opnum, size_t leng
     return reply;
 }
 
-void obvia_send(const obvia_calls *calls, uint32_t opnum, size_t length, uint64_t target)
+void obvia_send(const obvia_calls *calls, uint64_t request, uint64_t target)
 {
+    const uint32_t opnum = (uint32_t)request;
+    const size_t length = (size_t)(request >> 32);
     CHECK(target == 7);
     CHECK((serve(calls, opnum, length) & ~(obvia_answer)0xffffffff) == 0 || tampering.side == REQUEST);
 }

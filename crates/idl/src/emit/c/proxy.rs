@@ -25,10 +25,12 @@ pub(super) fn proxy(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'
     let length = request(out, context, plan);
     let opnum = plan.method.opnum;
     if plan.method.oneway {
-        out.line(format!("obvia_send(calls, {opnum}, {length}, proxy->target);"));
+        out.line(format!("obvia_send(calls, OBVIA_REQUEST({opnum}, {length}), proxy->target);"));
         out.line("return S_OK;");
     } else {
-        out.line(format!("const obvia_reply reply = obvia_exchange(calls, {opnum}, {length}, proxy->target);"));
+        out.line(format!(
+            "const obvia_reply reply = obvia_exchange(calls, OBVIA_REQUEST({opnum}, {length}), proxy->target);"
+        ));
         results(out, context, plan);
         out.line("return obvia_result(reply);");
     }

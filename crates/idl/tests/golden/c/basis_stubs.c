@@ -40,7 +40,7 @@ static HRESULT IBasis_Sum_proxy(IBasis *self, const Pair *pair, int64_t *sum)
     OBVIA_BEGIN(proxy, calls, IBasis_Sum_prepare(self, pair, sum))
     struct IBasis_Sum_request *request = (struct IBasis_Sum_request *)calls->slot;
     request->pair = *pair;
-    const obvia_reply reply = obvia_exchange(calls, 3, OBVIA_ALIGN(sizeof(struct IBasis_Sum_request)), proxy->target);
+    const obvia_reply reply = obvia_exchange(calls, OBVIA_REQUEST(3, OBVIA_ALIGN(sizeof(struct IBasis_Sum_request))), proxy->target);
     const struct IBasis_Sum_reply *results = (const struct IBasis_Sum_reply *)reply.frame;
     if (OBVIA_UNLIKELY(obvia_length(reply) != OBVIA_ALIGN(sizeof *results))) {
         return obvia_refusal(reply);

@@ -26,7 +26,7 @@ static HRESULT IStubs_null_proxy(IStubs *self)
 {
     const obvia_proxy *proxy = (const obvia_proxy *)self;
     OBVIA_BEGIN(proxy, calls, IStubs_null_prepare(self))
-    const obvia_reply reply = obvia_exchange(calls, 3, 0, proxy->target);
+    const obvia_reply reply = obvia_exchange(calls, OBVIA_REQUEST(3, 0), proxy->target);
     if (OBVIA_UNLIKELY(obvia_length(reply) != 0)) {
         return obvia_refusal(reply);
     }
@@ -82,7 +82,7 @@ static HRESULT IStubs_pfs_open_proxy(IStubs *self, int32_t client, int32_t fobj,
     OBVIA_STORE(int32_t, &request->fobj, fobj);
     OBVIA_STORE(int32_t, &request->flags, flags);
     OBVIA_STORE(int32_t, &request->mode, mode);
-    const obvia_reply reply = obvia_exchange(calls, 4, OBVIA_ALIGN(sizeof(struct IStubs_pfs_open_request)), proxy->target);
+    const obvia_reply reply = obvia_exchange(calls, OBVIA_REQUEST(4, OBVIA_ALIGN(sizeof(struct IStubs_pfs_open_request))), proxy->target);
     const struct IStubs_pfs_open_reply *results = (const struct IStubs_pfs_open_reply *)reply.frame;
     if (OBVIA_UNLIKELY(obvia_length(reply) != OBVIA_ALIGN(sizeof *results))) {
         return obvia_refusal(reply);
@@ -164,7 +164,7 @@ static HRESULT IStubs_pfs_write_proxy(IStubs *self, int32_t handle, int32_t *pos
     OBVIA_STORE(int32_t, &request->pos, *pos);
     obvia_put_array(request, &request->data, data_at, 16, data_count, data_count * sizeof(int32_t));
     obvia_copy(OBVIA_AT(int32_t *, request, data_at), data, data_count * sizeof(int32_t));
-    const obvia_reply reply = obvia_exchange(calls, 5, length, proxy->target);
+    const obvia_reply reply = obvia_exchange(calls, OBVIA_REQUEST(5, length), proxy->target);
     const struct IStubs_pfs_write_reply *results = (const struct IStubs_pfs_write_reply *)reply.frame;
     if (OBVIA_UNLIKELY(obvia_length(reply) != OBVIA_ALIGN(sizeof *results))) {
         return obvia_refusal(reply);
@@ -250,7 +250,7 @@ static HRESULT IStubs_pfs_get_direntries_proxy(IStubs *self, int32_t handle, int
     OBVIA_STORE(int32_t, &request->count, count);
     OBVIA_STORE(int32_t, &request->room, room);
     OBVIA_STORE(int32_t, &request->pos, *pos);
-    const obvia_reply reply = obvia_exchange(calls, 6, OBVIA_ALIGN(sizeof(struct IStubs_pfs_get_direntries_request)), proxy->target);
+    const obvia_reply reply = obvia_exchange(calls, OBVIA_REQUEST(6, OBVIA_ALIGN(sizeof(struct IStubs_pfs_get_direntries_request))), proxy->target);
     const struct IStubs_pfs_get_direntries_reply *results = (const struct IStubs_pfs_get_direntries_reply *)reply.frame;
     if (OBVIA_UNLIKELY(obvia_length(reply) < OBVIA_ALIGN(sizeof *results))) {
         return obvia_refusal(reply);
@@ -356,7 +356,7 @@ static HRESULT IStubs_MoveData_proxy(IStubs *self, uint32_t ArraySize, uint32_t 
     OBVIA_STORE(uint32_t, &request->ArraySize, ArraySize);
     obvia_put_array(request, &request->pArray, pArray_at, 17, pArray_count, pArray_count * sizeof(uint32_t));
     obvia_copy(OBVIA_AT(uint32_t *, request, pArray_at), pArray, pArray_count * sizeof(uint32_t));
-    const obvia_reply reply = obvia_exchange(calls, 7, length, proxy->target);
+    const obvia_reply reply = obvia_exchange(calls, OBVIA_REQUEST(7, length), proxy->target);
     const struct IStubs_MoveData_reply *results = (const struct IStubs_MoveData_reply *)reply.frame;
     const uint64_t pArray_from = OBVIA_ALIGN(sizeof(struct IStubs_MoveData_reply)) + 8;
     if (OBVIA_UNLIKELY(obvia_length(reply) != pArray_from + OBVIA_ALIGN(pArray_count * sizeof(uint32_t)))) {

@@ -109,7 +109,7 @@ static HRESULT IPlain_Sum_proxy(IPlain *self, const Pair *pair, int64_t *sum)
     OBVIA_BEGIN(proxy, calls, IPlain_Sum_prepare(self, pair, sum))
     struct IPlain_Sum_request *request = (struct IPlain_Sum_request *)calls->slot;
     request->pair = *pair;
-    const obvia_reply reply = obvia_exchange(calls, 3, OBVIA_ALIGN(sizeof(struct IPlain_Sum_request)), proxy->target);
+    const obvia_reply reply = obvia_exchange(calls, OBVIA_REQUEST(3, OBVIA_ALIGN(sizeof(struct IPlain_Sum_request))), proxy->target);
     const struct IPlain_Sum_reply *results = (const struct IPlain_Sum_reply *)reply.frame;
     if (OBVIA_UNLIKELY(obvia_length(reply) != OBVIA_ALIGN(sizeof *results))) {
         return obvia_refusal(reply);
@@ -150,7 +150,7 @@ static HRESULT IPlain_Nothing_proxy(IPlain *self)
 {
     const obvia_proxy *proxy = (const obvia_proxy *)self;
     OBVIA_BEGIN(proxy, calls, IPlain_Nothing_prepare(self))
-    const obvia_reply reply = obvia_exchange(calls, 4, 0, proxy->target);
+    const obvia_reply reply = obvia_exchange(calls, OBVIA_REQUEST(4, 0), proxy->target);
     if (OBVIA_UNLIKELY(obvia_length(reply) != 0)) {
         return obvia_refusal(reply);
     }
@@ -194,7 +194,7 @@ static HRESULT IPlain_Tell_proxy(IPlain *self, int16_t what, int32_t level)
     struct IPlain_Tell_request *request = (struct IPlain_Tell_request *)calls->slot;
     OBVIA_STORE(int16_t, &request->what, what);
     OBVIA_STORE(int32_t, &request->level, level);
-    obvia_send(calls, 5, OBVIA_ALIGN(sizeof(struct IPlain_Tell_request)), proxy->target);
+    obvia_send(calls, OBVIA_REQUEST(5, OBVIA_ALIGN(sizeof(struct IPlain_Tell_request))), proxy->target);
     return S_OK;
 }
 
@@ -269,7 +269,7 @@ static HRESULT IPlain_Numbers_proxy(IPlain *self, uint8_t a, char b, int8_t c, u
     OBVIA_STORE(float, &request->f, f);
     OBVIA_STORE(uint64_t, &request->g, g);
     OBVIA_STORE(HRESULT, &request->h, h);
-    const obvia_reply reply = obvia_exchange(calls, 6, OBVIA_ALIGN(sizeof(struct IPlain_Numbers_request)), proxy->target);
+    const obvia_reply reply = obvia_exchange(calls, OBVIA_REQUEST(6, OBVIA_ALIGN(sizeof(struct IPlain_Numbers_request))), proxy->target);
     const struct IPlain_Numbers_reply *results = (const struct IPlain_Numbers_reply *)reply.frame;
     if (OBVIA_UNLIKELY(obvia_length(reply) != OBVIA_ALIGN(sizeof *results))) {
         return obvia_refusal(reply);
@@ -347,7 +347,7 @@ static HRESULT IPlain_Checked_proxy(IPlain *self, uint8_t on, Kind kind, Level l
     OBVIA_STORE(Kind, &request->kind, kind);
     OBVIA_STORE(Level, &request->level, level);
     OBVIA_STORE(uint32_t, &request->weight, weight);
-    const obvia_reply reply = obvia_exchange(calls, 7, OBVIA_ALIGN(sizeof(struct IPlain_Checked_request)), proxy->target);
+    const obvia_reply reply = obvia_exchange(calls, OBVIA_REQUEST(7, OBVIA_ALIGN(sizeof(struct IPlain_Checked_request))), proxy->target);
     const struct IPlain_Checked_reply *results = (const struct IPlain_Checked_reply *)reply.frame;
     if (OBVIA_UNLIKELY(obvia_length(reply) != OBVIA_ALIGN(sizeof *results))) {
         return obvia_refusal(reply);
@@ -444,7 +444,7 @@ static HRESULT IPlain_Changed_proxy(IPlain *self, int32_t *number, uint8_t *flag
     OBVIA_STORE(uint8_t, &request->flag, *flag);
     Stamp_store(&request->stamp, stamp);
     request->id = *id;
-    const obvia_reply reply = obvia_exchange(calls, 8, OBVIA_ALIGN(sizeof(struct IPlain_Changed_request)), proxy->target);
+    const obvia_reply reply = obvia_exchange(calls, OBVIA_REQUEST(8, OBVIA_ALIGN(sizeof(struct IPlain_Changed_request))), proxy->target);
     const struct IPlain_Changed_reply *results = (const struct IPlain_Changed_reply *)reply.frame;
     if (OBVIA_UNLIKELY(obvia_length(reply) != OBVIA_ALIGN(sizeof *results))) {
         return obvia_refusal(reply);
@@ -531,7 +531,7 @@ static HRESULT IPlain_Stamps_proxy(IPlain *self, Pair by_value, const Stamp *sta
     request->by_value = by_value;
     Stamp_store(&request->stamp, stamp);
     request->id = *id;
-    const obvia_reply reply = obvia_exchange(calls, 9, OBVIA_ALIGN(sizeof(struct IPlain_Stamps_request)), proxy->target);
+    const obvia_reply reply = obvia_exchange(calls, OBVIA_REQUEST(9, OBVIA_ALIGN(sizeof(struct IPlain_Stamps_request))), proxy->target);
     const struct IPlain_Stamps_reply *results = (const struct IPlain_Stamps_reply *)reply.frame;
     if (OBVIA_UNLIKELY(obvia_length(reply) != OBVIA_ALIGN(sizeof *results))) {
         return obvia_refusal(reply);
@@ -611,7 +611,7 @@ static HRESULT IPlain_Fixed_proxy(IPlain *self, const uint8_t seal[16], const ui
     memcpy(request->seal, seal, sizeof request->seal);
     memcpy(request->flags, flags, sizeof request->flags);
     memcpy(request->grid, grid, sizeof request->grid);
-    const obvia_reply reply = obvia_exchange(calls, 10, OBVIA_ALIGN(sizeof(struct IPlain_Fixed_request)), proxy->target);
+    const obvia_reply reply = obvia_exchange(calls, OBVIA_REQUEST(10, OBVIA_ALIGN(sizeof(struct IPlain_Fixed_request))), proxy->target);
     const struct IPlain_Fixed_reply *results = (const struct IPlain_Fixed_reply *)reply.frame;
     if (OBVIA_UNLIKELY(obvia_length(reply) != OBVIA_ALIGN(sizeof *results))) {
         return obvia_refusal(reply);
@@ -686,7 +686,7 @@ static HRESULT IPlain_Large_proxy(IPlain *self, int32_t first, const int64_t man
     }
     OBVIA_STORE(int32_t, &request->first, first);
     memcpy(request->many, many, sizeof request->many);
-    const obvia_reply reply = obvia_exchange(calls, 11, OBVIA_ALIGN(sizeof(struct IPlain_Large_request)), proxy->target);
+    const obvia_reply reply = obvia_exchange(calls, OBVIA_REQUEST(11, OBVIA_ALIGN(sizeof(struct IPlain_Large_request))), proxy->target);
     const struct IPlain_Large_reply *results = (const struct IPlain_Large_reply *)reply.frame;
     if (OBVIA_UNLIKELY(obvia_length(reply) != OBVIA_ALIGN(sizeof *results))) {
         return obvia_refusal(reply);
@@ -743,7 +743,7 @@ static HRESULT IPlain_Sheets_proxy(IPlain *self, const Sheet *sheet, Sheet *copy
     OBVIA_BEGIN(proxy, calls, IPlain_Sheets_prepare(self, sheet, copy))
     struct IPlain_Sheets_request *request = (struct IPlain_Sheets_request *)calls->slot;
     Sheet_store(&request->sheet, sheet);
-    const obvia_reply reply = obvia_exchange(calls, 12, OBVIA_ALIGN(sizeof(struct IPlain_Sheets_request)), proxy->target);
+    const obvia_reply reply = obvia_exchange(calls, OBVIA_REQUEST(12, OBVIA_ALIGN(sizeof(struct IPlain_Sheets_request))), proxy->target);
     const struct IPlain_Sheets_reply *results = (const struct IPlain_Sheets_reply *)reply.frame;
     if (OBVIA_UNLIKELY(obvia_length(reply) != OBVIA_ALIGN(sizeof *results))) {
         return obvia_refusal(reply);
@@ -824,7 +824,7 @@ static HRESULT IPlain_Total_proxy(IPlain *self, uint32_t count, const int32_t *v
     OBVIA_STORE(uint32_t, &request->count, count);
     obvia_put_array(request, &request->values, values_at, 16, values_count, values_count * sizeof(int32_t));
     obvia_copy(OBVIA_AT(int32_t *, request, values_at), values, values_count * sizeof(int32_t));
-    const obvia_reply reply = obvia_exchange(calls, 13, length, proxy->target);
+    const obvia_reply reply = obvia_exchange(calls, OBVIA_REQUEST(13, length), proxy->target);
     const struct IPlain_Total_reply *results = (const struct IPlain_Total_reply *)reply.frame;
     if (OBVIA_UNLIKELY(obvia_length(reply) != OBVIA_ALIGN(sizeof *results))) {
         return obvia_refusal(reply);
@@ -915,7 +915,7 @@ static HRESULT IPlain_Two_proxy(IPlain *self, int32_t n, const int16_t *a, const
     obvia_copy(OBVIA_AT(int16_t *, request, a_at), a, a_count * sizeof(int16_t));
     obvia_put_array(request, &request->b, b_at, 18, b_count, b_count * sizeof(uint8_t));
     obvia_copy(OBVIA_AT(uint8_t *, request, b_at), b, b_count * sizeof(uint8_t));
-    const obvia_reply reply = obvia_exchange(calls, 14, length, proxy->target);
+    const obvia_reply reply = obvia_exchange(calls, OBVIA_REQUEST(14, length), proxy->target);
     const struct IPlain_Two_reply *results = (const struct IPlain_Two_reply *)reply.frame;
     if (OBVIA_UNLIKELY(obvia_length(reply) != OBVIA_ALIGN(sizeof *results))) {
         return obvia_refusal(reply);
@@ -1016,7 +1016,7 @@ static HRESULT IPlain_Flags_proxy(IPlain *self, uint16_t count, const uint8_t *f
     for (uint64_t at = 0; at < stamps_count; at++) {
         Stamp_store(&((Stamp *)OBVIA_AT(Stamp *, request, stamps_at))[at], &((const Stamp *)stamps)[at]);
     }
-    const obvia_reply reply = obvia_exchange(calls, 15, length, proxy->target);
+    const obvia_reply reply = obvia_exchange(calls, OBVIA_REQUEST(15, length), proxy->target);
     const struct IPlain_Flags_reply *results = (const struct IPlain_Flags_reply *)reply.frame;
     if (OBVIA_UNLIKELY(obvia_length(reply) != OBVIA_ALIGN(sizeof *results))) {
         return obvia_refusal(reply);
@@ -1122,7 +1122,7 @@ static HRESULT IPlain_Fill_proxy(IPlain *self, int32_t room, int32_t *values, in
     struct IPlain_Fill_request *request = (struct IPlain_Fill_request *)calls->slot;
     OBVIA_STORE(int32_t, &request->room, room);
     OBVIA_STORE(int32_t, &request->start, start);
-    const obvia_reply reply = obvia_exchange(calls, 16, OBVIA_ALIGN(sizeof(struct IPlain_Fill_request)), proxy->target);
+    const obvia_reply reply = obvia_exchange(calls, OBVIA_REQUEST(16, OBVIA_ALIGN(sizeof(struct IPlain_Fill_request))), proxy->target);
     const struct IPlain_Fill_reply *results = (const struct IPlain_Fill_reply *)reply.frame;
     const uint64_t values_from = OBVIA_ALIGN(sizeof(struct IPlain_Fill_reply)) + 8;
     if (OBVIA_UNLIKELY(obvia_length(reply) != values_from + OBVIA_ALIGN(values_count * sizeof(int32_t)))) {
@@ -1201,7 +1201,7 @@ static HRESULT IPlain_Fetch_proxy(IPlain *self, uint32_t room, int16_t *letters,
     }
     struct IPlain_Fetch_request *request = (struct IPlain_Fetch_request *)calls->slot;
     OBVIA_STORE(uint32_t, &request->room, room);
-    const obvia_reply reply = obvia_exchange(calls, 17, OBVIA_ALIGN(sizeof(struct IPlain_Fetch_request)), proxy->target);
+    const obvia_reply reply = obvia_exchange(calls, OBVIA_REQUEST(17, OBVIA_ALIGN(sizeof(struct IPlain_Fetch_request))), proxy->target);
     const struct IPlain_Fetch_reply *results = (const struct IPlain_Fetch_reply *)reply.frame;
     if (OBVIA_UNLIKELY(obvia_length(reply) < OBVIA_ALIGN(sizeof *results))) {
         return obvia_refusal(reply);
@@ -1324,7 +1324,7 @@ static HRESULT IPlain_Double_proxy(IPlain *self, int64_t count, double *values, 
     obvia_copy(OBVIA_AT(double *, request, values_at), values, values_count * sizeof(double));
     obvia_put_array(request, &request->kinds, kinds_at, 22, kinds_count, kinds_count * sizeof(Kind));
     obvia_copy(OBVIA_AT(Kind *, request, kinds_at), kinds, kinds_count * sizeof(Kind));
-    const obvia_reply reply = obvia_exchange(calls, 18, length, proxy->target);
+    const obvia_reply reply = obvia_exchange(calls, OBVIA_REQUEST(18, length), proxy->target);
     const struct IPlain_Double_reply *results = (const struct IPlain_Double_reply *)reply.frame;
     const uint64_t values_from = OBVIA_ALIGN(sizeof(struct IPlain_Double_reply)) + 8;
     const uint64_t kinds_from = values_from + OBVIA_ALIGN(values_count * sizeof(double)) + 8;
@@ -1450,7 +1450,7 @@ static HRESULT IPlain_Print_proxy(IPlain *self, int32_t *count, Stamp *stamps, S
     for (uint64_t at = 0; at < stamps_count; at++) {
         Stamp_store(&((Stamp *)OBVIA_AT(Stamp *, request, stamps_at))[at], &((const Stamp *)stamps)[at]);
     }
-    const obvia_reply reply = obvia_exchange(calls, 19, length, proxy->target);
+    const obvia_reply reply = obvia_exchange(calls, OBVIA_REQUEST(19, length), proxy->target);
     const struct IPlain_Print_reply *results = (const struct IPlain_Print_reply *)reply.frame;
     const uint64_t stamps_from = OBVIA_ALIGN(sizeof(struct IPlain_Print_reply)) + 8;
     const uint64_t more_from = stamps_from + OBVIA_ALIGN(stamps_count * sizeof(Stamp)) + 8;
@@ -1615,7 +1615,7 @@ static HRESULT IPlain_Odd_proxy(IPlain *self, int32_t self_, int32_t new_, int32
     OBVIA_STORE(int32_t, &request->values_count, values_count);
     obvia_put_array(request, &request->values, values_at, 16, values_count_, values_count_ * sizeof(int32_t));
     obvia_copy(OBVIA_AT(int32_t *, request, values_at), values, values_count_ * sizeof(int32_t));
-    const obvia_reply reply = obvia_exchange(calls, 20, length, proxy->target);
+    const obvia_reply reply = obvia_exchange(calls, OBVIA_REQUEST(20, length), proxy->target);
     const struct IPlain_Odd_reply *results = (const struct IPlain_Odd_reply *)reply.frame;
     if (OBVIA_UNLIKELY(obvia_length(reply) != OBVIA_ALIGN(sizeof *results))) {
         return obvia_refusal(reply);
@@ -1718,7 +1718,7 @@ static HRESULT IPlain_Send_proxy(IPlain *self, const obvia_wchar *to, int32_t n,
     obvia_put_array(request, &request->seal, seal_at, 18, seal_count, seal_count * sizeof(uint8_t));
     obvia_copy(OBVIA_AT(uint8_t *, request, seal_at), seal, seal_count * sizeof(uint8_t));
     obvia_put_text(request, &request->from, from_at, 2, from, from_count, from_count * sizeof(char));
-    const obvia_reply reply = obvia_exchange(calls, 21, length, proxy->target);
+    const obvia_reply reply = obvia_exchange(calls, OBVIA_REQUEST(21, length), proxy->target);
     const struct IPlain_Send_reply *results = (const struct IPlain_Send_reply *)reply.frame;
     if (OBVIA_UNLIKELY(obvia_length(reply) != OBVIA_ALIGN(sizeof *results))) {
         return obvia_refusal(reply);
@@ -1846,7 +1846,7 @@ static HRESULT IPlain_Receipt_proxy(IPlain *self, const char *what, int32_t *num
     OBVIA_STORE(int32_t, &request->number, *number);
     Stamp_store(&request->stamp, stamp);
     obvia_put_text(request, &request->what, what_at, 2, what, what_count, what_count * sizeof(char));
-    const obvia_reply reply = obvia_exchange(calls, 22, length, proxy->target);
+    const obvia_reply reply = obvia_exchange(calls, OBVIA_REQUEST(22, length), proxy->target);
     const struct IPlain_Receipt_reply *results = (const struct IPlain_Receipt_reply *)reply.frame;
     if (OBVIA_UNLIKELY(obvia_length(reply) < OBVIA_ALIGN(sizeof *results))) {
         return obvia_refusal(reply);
