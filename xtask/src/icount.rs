@@ -8,6 +8,7 @@ mod attribution;
 mod callgrind;
 mod floor;
 mod lines;
+mod native;
 mod report;
 
 use crate::program::{Program, target};
@@ -49,7 +50,7 @@ pub(crate) fn main(arguments: &[String]) -> Outcome {
     let report = measure()?;
     println!("\n{}", report.table());
     if let Some(path) = json {
-        write(Path::new(path), &report.json())?;
+        write(Path::new(path), &report.json(WORDS))?;
     }
     if bless {
         write(&root().join(BUDGET), &report.csv())?;
@@ -79,26 +80,33 @@ fn failed(path: &Path, error: &std::io::Error) -> Problem {
 
 fn measure() -> Outcome<Report> {
     Program::cargo(&["build", "--quiet", "--release", "--package", "obvia-bench", "--bin", "obvia-icount"]).run()?;
-    let binary = target().join("release/obvia-icount");
     let folder = target().join("icount");
     fs::create_dir_all(&folder).map_err(|error| failed(&folder, &error))?;
-    let run = Run { names: Names::new()?, binary, folder };
     let mut report = Report::default();
+    let rust = Run { language: "rust", binary: target().join("release/obvia-icount"), names: Names::new()?, folder };
+    measure_with(&rust, &mut report)?;
+    let cpp = Run { language: "cpp", binary: native::build(&rust.folder)?, ..rust };
+    measure_with(&cpp, &mut report)?;
+    Ok(report)
+}
+
+fn measure_with(run: &Run, report: &mut Report) -> Outcome {
     for method in METHODS {
-        println!("    counting {method}");
+        println!("    counting {method} of {}", run.language);
         let few = run.profiles(method, CALLS[0])?;
         let many = run.profiles(method, CALLS[1])?;
         let calls = f64::from(CALLS[1] - CALLS[0]);
         for (side, few, many) in [("client", few.0, many.0), ("server", few.1, many.1)] {
             let instructions = run.per_call(&few, many, calls)?;
-            report.counts.push(Count { method, side, instructions });
+            report.counts.push(Count { language: run.language, method, side, instructions });
         }
     }
-    Ok(report)
+    Ok(())
 }
 
 /// One measurement's place.
 struct Run {
+    language: &'static str,
     names: Names,
     binary: PathBuf,
     folder: PathBuf,
@@ -129,6 +137,19 @@ impl Run {
     /// Instructions per call by floor.
     fn per_call(&self, few: &Profile, many: Profile, calls: f64) -> Outcome<BTreeMap<Floor, f64>> {
         let per_calls = many.minus(few);
+        let mut floors = if self.language == "rust" {
+            self.rust_floors(&per_calls)?
+        } else {
+            let binary = self.binary.display().to_string();
+            attribution::by_floor(&per_calls, |name, _| native::floor_of(name, &binary))
+        };
+        for instructions in floors.values_mut() {
+            *instructions /= calls;
+        }
+        Ok(floors)
+    }
+
+    fn rust_floors(&self, per_calls: &Profile) -> Outcome<BTreeMap<Floor, f64>> {
         let binary = self.binary.display().to_string();
         let own = per_calls.functions.iter().filter(|(name, _)| name.0 == binary);
         let addresses: BTreeSet<u64> = own
@@ -141,11 +162,7 @@ impl Run {
             (_, function) if floor::is_hand_over(function) => Some(Floor::Transport),
             _ => floor::of(lines.files(address)),
         };
-        let mut floors = attribution::by_floor(&per_calls, floor_of);
-        for instructions in floors.values_mut() {
-            *instructions /= calls;
-        }
-        Ok(floors)
+        Ok(attribution::by_floor(per_calls, floor_of))
     }
 }
 

@@ -31,6 +31,14 @@ pub(crate) fn addr2line() -> Outcome {
     apt("binutils")
 }
 
+/// Makes sure that g++ is there.
+pub(crate) fn cxx() -> Outcome {
+    if Program::new("g++", &["--version"]).succeeds() {
+        return Ok(());
+    }
+    apt("g++")
+}
+
 /// Whether a C compiler finds libfabric's headers.
 pub(crate) fn has_libfabric() -> bool {
     Program::new("cc", &["-fsyntax-only", "-include", "rdma/fabric.h", "-x", "c", "/dev/null"]).succeeds()

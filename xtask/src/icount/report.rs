@@ -16,6 +16,7 @@ const FLOORS: [Floor; 5] = [Floor::Generated, Floor::Com, Floor::Rpc, Floor::Ndr
 /// Instructions per call of one method on one side.
 #[derive(Debug)]
 pub(super) struct Count {
+    pub(super) language: &'static str,
     pub(super) method: &'static str,
     pub(super) side: &'static str,
     pub(super) instructions: BTreeMap<Floor, f64>,
@@ -42,20 +43,25 @@ pub(super) struct Report {
 impl Report {
     /// For people; Markdown too: the sums, and where they come from.
     pub(super) fn table(&self) -> String {
-        let mut text = String::from("| instructions per call | client | server |   both |\n|---|--:|--:|--:|\n");
+        let mut text =
+            String::from("| instructions per call | stubs | client | server |   both |\n|---|---|--:|--:|--:|\n");
         for [client, server] in self.counts.as_chunks().0 {
             let (here, there) = (client.counted(), server.counted());
             let both = format!("**{}**", here + there);
             // Writing to a String cannot fail, here and below.
-            let _ = writeln!(text, "| {:<21} | {here:>6} | {there:>6} | {both:>6} |", client.method);
+            let _ = writeln!(
+                text,
+                "| {:<21} | {:<5} | {here:>6} | {there:>6} | {both:>6} |",
+                client.method, client.language
+            );
         }
-        let _ = write!(text, "\n| {:<21} | side   |", "by floor");
+        let _ = write!(text, "\n| {:<21} | stubs | side   |", "by floor");
         for floor in FLOORS {
             let _ = write!(text, " {:>9} |", floor.to_string());
         }
-        let _ = write!(text, "\n|---|---|{}", "--:|".repeat(FLOORS.len()));
+        let _ = write!(text, "\n|---|---|---|{}", "--:|".repeat(FLOORS.len()));
         for count in &self.counts {
-            let _ = write!(text, "\n| {:<21} | {} |", count.method, count.side);
+            let _ = write!(text, "\n| {:<21} | {:<5} | {} |", count.method, count.language, count.side);
             for floor in FLOORS {
                 let _ = write!(text, " {:>9.1} |", count.of(floor));
             }
@@ -65,23 +71,24 @@ impl Report {
     }
 
     /// For programs.
-    pub(super) fn json(&self) -> String {
-        let rows = self.counts.iter().map(|count| {
-            let floors = FLOORS.iter().map(|&floor| format!("\"{floor}\":{:.1}", count.of(floor)));
-            let floors = floors.collect::<Vec<_>>().join(",");
-            let (method, side, counted) = (count.method, count.side, count.counted());
+    pub(super) fn json(&self, words: u32) -> String {
+        let rows = self.counts.as_chunks().0.iter().map(|[client, server]| {
+            let (here, there) = (client.counted(), server.counted());
             format!(
-                "{{\"method\":\"{method}\",\"side\":\"{side}\",\"instructions\":{counted},\"floors\":{{{floors}}}}}"
+                "{{\"lang\":\"{}\",\"case\":\"{}\",\"words\":{words},\"client\":{here},\"server\":{there},\"total\":{}}}",
+                client.language,
+                client.method,
+                here + there
             )
         });
-        format!("{{\"rows\":[\n{}\n]}}\n", rows.collect::<Vec<_>>().join(",\n"))
+        format!("[\n{}\n]\n", rows.collect::<Vec<_>>().join(",\n"))
     }
 
     /// As a budget to be kept.
     pub(super) fn csv(&self) -> String {
-        let mut text = String::from("method,side,instructions\n");
+        let mut text = String::from("stubs,method,side,instructions\n");
         for count in &self.counts {
-            let _ = writeln!(text, "{},{},{}", count.method, count.side, count.counted());
+            let _ = writeln!(text, "{},{},{},{}", count.language, count.method, count.side, count.counted());
         }
         text
     }
@@ -91,9 +98,10 @@ impl Report {
         let mut notes = Vec::new();
         let mut worse = Vec::new();
         for count in &self.counts {
-            let row = format!("{},{},", count.method, count.side);
+            let row = format!("{},{},{},", count.language, count.method, count.side);
             let allowed = budget.lines().find_map(|line| line.strip_prefix(&row)?.trim().parse::<i64>().ok());
-            let (name, counted) = (format!("{} {}", count.method, count.side), count.counted());
+            let name = format!("{} {} {}", count.language, count.method, count.side);
+            let counted = count.counted();
             let Some(allowed) = allowed else {
                 worse.push(format!("{name} is not in the budget"));
                 continue;
@@ -125,6 +133,7 @@ mod tests {
         let client = [(Floor::Generated, 20.4), (Floor::Com, com), (Floor::Transport, 300.0), (Floor::User, 9.0)];
         let server = [(Floor::Rpc, 50.0)];
         let count = |side, floors: &[(Floor, f64)]| Count {
+            language: "rust",
             method: "null",
             side,
             instructions: floors.iter().copied().collect(),
@@ -134,7 +143,7 @@ mod tests {
 
     #[test]
     fn transport_and_method_are_not_counted() {
-        assert_eq!(report(79.6).csv(), "method,side,instructions\nnull,client,100\nnull,server,50\n");
+        assert_eq!(report(79.6).csv(), "stubs,method,side,instructions\nrust,null,client,100\nrust,null,server,50\n");
     }
 
     #[test]
@@ -142,12 +151,12 @@ mod tests {
         let budget = report(79.6).csv();
         assert_eq!(report(84.6).compare(&budget), Ok(vec![]));
         let worse = report(85.6).compare(&budget).unwrap_err();
-        assert_eq!(worse, "null client takes 106 instructions, 100 is the budget");
+        assert_eq!(worse, "rust null client takes 106 instructions, 100 is the budget");
         let better = report(70.0).compare(&budget).unwrap();
-        assert!(better[0].starts_with("null client takes 90"), "{better:?}");
+        assert!(better[0].starts_with("rust null client takes 90"), "{better:?}");
         assert_eq!(
             report(1.0).compare("").unwrap_err(),
-            "null client is not in the budget; null server is not in the budget"
+            "rust null client is not in the budget; rust null server is not in the budget"
         );
     }
 
@@ -156,15 +165,15 @@ mod tests {
         let document = "# x\n<!-- begin: cargo xtask icount --bless -->\nold\n<!-- end -->\ny\n";
         let text = report(79.6).put_into(document).unwrap();
         assert!(text.starts_with("# x\n<!-- begin") && text.ends_with("<!-- end -->\ny\n") && !text.contains("old"));
-        assert!(text.contains("| null                  |    100 |     50 | **150** |\n"), "{text}");
-        assert!(text.contains("| null                  | client |      20.4 |      79.6 |"), "{text}");
+        assert!(text.contains("| null                  | rust  |    100 |     50 | **150** |\n"), "{text}");
+        assert!(text.contains("| null                  | rust  | client |      20.4 |      79.6 |"), "{text}");
         assert!(report(1.0).put_into("# x\n").is_err());
     }
 
     #[test]
-    fn json_has_a_row_for_each_side() {
-        let json = report(79.6).json();
-        assert_eq!(json.matches("\"method\":\"null\"").count(), 2);
-        assert!(json.contains("\"instructions\":100,\"floors\":{\"generated\":20.4,"), "{json}");
+    fn json_has_a_row_for_each_case() {
+        let json = report(79.6).json(16);
+        let row = "{\"lang\":\"rust\",\"case\":\"null\",\"words\":16,\"client\":100,\"server\":50,\"total\":150}";
+        assert_eq!(json, format!("[\n{row}\n]\n"));
     }
 }
