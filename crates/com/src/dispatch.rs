@@ -156,14 +156,57 @@ impl Place {
 mod tests {
     use super::*;
     use crate::agile::Agile;
+    use crate::error::code;
     use crate::stub::Stubs;
-    use windows_core::IUnknown;
+    use std::sync::atomic::{AtomicU32, Ordering};
+    use windows_core::{GUID, HRESULT, IUnknown, IUnknown_Vtbl, Interface};
 
-    #[windows_core::implement()]
-    struct Thing;
+    /// An object by hand: those that `#[implement]` makes are not what Miri holds for proper.
+    #[repr(C)]
+    struct Thing {
+        vtable: &'static IUnknown_Vtbl,
+        references: AtomicU32,
+    }
+
+    static VTABLE: IUnknown_Vtbl = IUnknown_Vtbl { QueryInterface: query, AddRef: add_ref, Release: release };
+
+    const IID_AGILE_OBJECT: GUID = GUID::from_u128(0x94ea_2b94_e9cc_49e0_c0ff_ee64_ca8f_5b90);
+
+    unsafe extern "system" fn query(this: *mut c_void, iid: *const GUID, out: *mut *mut c_void) -> HRESULT {
+        // SAFETY: by the contract of QueryInterface.
+        let iid = unsafe { *iid };
+        if iid != IUnknown::IID && iid != IID_AGILE_OBJECT {
+            return code::E_NOINTERFACE;
+        }
+        // SAFETY: in the vtable of things only.
+        unsafe { add_ref(this) };
+        // SAFETY: by the contract of QueryInterface.
+        unsafe { out.write(this) };
+        code::S_OK
+    }
+
+    unsafe extern "system" fn add_ref(this: *mut c_void) -> u32 {
+        // SAFETY: in the vtable of things only.
+        let thing = unsafe { &*this.cast::<Thing>() };
+        thing.references.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    unsafe extern "system" fn release(this: *mut c_void) -> u32 {
+        // SAFETY: in the vtable of things only.
+        let thing = unsafe { &*this.cast::<Thing>() };
+        let left = thing.references.fetch_sub(1, Ordering::AcqRel) - 1;
+        if left == 0 {
+            // SAFETY: made by Box::into_raw, and this was the last reference.
+            drop(unsafe { Box::from_raw(this.cast::<Thing>()) });
+        }
+        left
+    }
 
     fn target() -> Target {
-        Target { object: Agile::new(&Thing.into()).expect("such objects are agile"), stubs: Stubs::NONE }
+        let thing = Box::into_raw(Box::new(Thing { vtable: &VTABLE, references: AtomicU32::new(1) }));
+        // SAFETY: a counted interface pointer.
+        let object = unsafe { IUnknown::from_raw(thing.cast()) };
+        Target { object: Agile::new(&object).expect("it answers for IAgileObject"), stubs: Stubs::NONE }
     }
 
     fn insert(table: &SharedTable<Target>) -> TargetId {
@@ -171,15 +214,11 @@ mod tests {
         TargetId { index, generation }
     }
 
-    fn references(target: &Target) -> usize {
-        let object: IUnknown = target.object.get().clone();
-        let vtable = windows_core::Interface::vtable(&object);
-        // SAFETY: an object of its own count; the reference taken is given back below.
-        let count = unsafe { (vtable.AddRef)(windows_core::Interface::as_raw(&object)) };
-        // SAFETY: the reference just taken.
-        unsafe { (vtable.Release)(windows_core::Interface::as_raw(&object)) };
-        // Without the two of this function.
-        count as usize - 2
+    fn references(target: &Target) -> u32 {
+        // SAFETY: a thing, and held.
+        let thing = unsafe { &*target.pointer().cast::<Thing>() };
+        assert!(std::ptr::eq(thing.vtable, &raw const VTABLE));
+        thing.references.load(Ordering::Relaxed)
     }
 
     #[test]
