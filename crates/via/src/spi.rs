@@ -168,6 +168,13 @@ pub trait Port: Send + fmt::Debug {
         self.progress(now, sink);
     }
 
+    /// The same, before the time is known: whether the descriptor is on its way, as nothing else was to be done. `false`, and nothing was
+    /// changed: [`Self::submit`] follows.
+    fn submit_at_once(&mut self, sink: &mut dyn Sink) -> bool {
+        let _ = sink;
+        false
+    }
+
     /// A receive descriptor was posted.
     fn receive_posted(&mut self, sink: &mut dyn Sink) {
         let _ = sink;
@@ -175,6 +182,12 @@ pub trait Port: Send + fmt::Debug {
 
     /// Takes what came, sends what is to be sent, and does what time demands. Must not block.
     fn progress(&mut self, now: Instant, sink: &mut dyn Sink);
+
+    /// As [`Self::progress`], for whoever answers what comes: what else it brought may wait until the answer is on its way, or
+    /// for the next call.
+    fn progress_to_answer(&mut self, now: Instant, sink: &mut dyn Sink) {
+        self.progress(now, sink);
+    }
 
     /// Prepares for a sleep: what to sleep on, and when to call again at the latest. `None` when there is something to do now.
     ///
@@ -320,6 +333,20 @@ pub trait Sink {
     fn write_remote(&mut self, place: RemoteAddress, bytes: &[u8]) -> Result<(), Refusal> {
         let region = self.remote(place, bytes.len() as u64, Intent::Write)?;
         region.memory().write(place.offset, bytes).ok_or(Refusal::Protection)
+    }
+
+    /// Performs an RDMA write of the peer with immediate data, whose bytes have all come.
+    ///
+    /// # Errors
+    ///
+    /// No descriptor, or [`Refusal::Protection`]: nothing was written.
+    fn take_write(&mut self, place: RemoteAddress, bytes: &[u8], immediate: u32) -> Result<(), Refusal> {
+        if self.receives() == 0 {
+            return Err(Refusal::ReceiverNotReady);
+        }
+        self.write_remote(place, bytes)?;
+        // What was written is as long as a packet at most.
+        self.complete_receive(crate::descriptor::Operation::RdmaWrite, bytes.len() as u32, Some(immediate))
     }
 
     /// The connection is over. Descriptors that are left are flushed: the oldest of the send queue gets `status`. The port is still

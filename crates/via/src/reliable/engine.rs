@@ -6,6 +6,7 @@
 //! sent, so nothing is copied but into the packet itself.
 
 mod perform;
+mod predict;
 mod time;
 mod transmit;
 
@@ -20,6 +21,7 @@ use crate::descriptor::{Operation, Status};
 use crate::error::Ended;
 use crate::spi::{Offer, Refusal, Sink};
 use perform::{Fault, Target};
+use predict::Late;
 use std::collections::VecDeque;
 
 /// RDMA reads that may be unanswered at once.
@@ -60,6 +62,8 @@ pub struct Engine {
     budget: u64,
     budget_until: u64,
     is_held_up: bool,
+    // What is left to be done about the packet that came last.
+    late: Option<Late>,
     statistics: Statistics,
 }
 
@@ -166,6 +170,7 @@ impl Engine {
             budget: 0,
             budget_until: 0,
             is_held_up: false,
+            late: None,
             statistics: Statistics::default(),
         }
     }
@@ -224,6 +229,7 @@ impl Engine {
     ///
     /// When it was dropped.
     pub fn handle(&mut self, now: u64, datagram: &[u8], sink: &mut dyn Sink) -> Result<(), Dropped> {
+        self.catch_up(now, sink);
         let taken = match packet::parse(datagram) {
             Ok((header, body)) => self.take(now, &header, &body, datagram, sink),
             Err(bad) => Err(Dropped::Bad(bad)),
@@ -261,9 +267,7 @@ impl Engine {
 
     /// Something that only the peer can have sent.
     fn of_peer(&mut self, now: u64, header: &Header, body: &Body<'_>, datagram: &[u8], sink: &mut dyn Sink) {
-        self.alive.heard = now;
-        self.alive.hinted = None;
-        self.alive.ping = now + self.silence / 4;
+        self.heard(now);
         match &self.phase {
             Phase::Opening(..) => {
                 self.phase = Phase::Open;
@@ -283,11 +287,10 @@ impl Engine {
             _ => {}
         }
         self.sending.window_is(header.window);
-        if self.is_reliable && self.acknowledged(now, header, sink).is_none() {
+        if self.is_reliable && self.acknowledged(now, (header.ack, header.sack), sink).is_none() {
             return self.violated(sink);
         }
-        let expects_more = !self.sending.is_idle() || !self.own.reads.is_empty();
-        self.alive.waiting = expects_more.then_some(now);
+        self.expect_more(now);
         match body {
             Body::Data(data, payload) if self.is_reliable => {
                 self.data(now, header.number, (data, payload), datagram, sink);
@@ -312,14 +315,25 @@ impl Engine {
         }
     }
 
+    fn heard(&mut self, now: u64) {
+        self.alive.heard = now;
+        self.alive.hinted = None;
+        self.alive.ping = now + self.silence / 4;
+    }
+
+    fn expect_more(&mut self, now: u64) {
+        let expects_more = !self.sending.is_idle() || !self.own.reads.is_empty();
+        self.alive.waiting = expects_more.then_some(now);
+    }
+
     /// What the peer has. `None` when it claims what it cannot have.
-    fn acknowledged(&mut self, now: u64, header: &Header, sink: &mut dyn Sink) -> Option<()> {
-        let ahead = header.ack.wrapping_sub(self.sending.first() as u32).cast_signed();
+    fn acknowledged(&mut self, now: u64, (ack, sack): (u32, u64), sink: &mut dyn Sink) -> Option<()> {
+        let ahead = ack.wrapping_sub(self.sending.first() as u32).cast_signed();
         // An old one, which others have overtaken.
         let Ok(ahead) = u64::try_from(ahead) else { return Some(()) };
         let ack = self.sending.first() + ahead;
         let (own, target) = (&mut self.own, &mut self.target);
-        self.sending.acknowledged(now, ack, header.sack, |piece| match piece {
+        self.sending.acknowledged(now, ack, sack, |piece| match piece {
             Piece::Own { index, is_last: true, .. } => own.acknowledged = index + 1,
             Piece::Answer { is_last: true, .. } => target.answered(),
             _ => {}
@@ -462,7 +476,7 @@ impl Engine {
             self.phase = Phase::Over(Some(CLOSED_BY_USER));
             self.closes = CLOSES;
         }
-        self.target = Target::default();
+        (self.target, self.late) = (Target::default(), None);
     }
 }
 

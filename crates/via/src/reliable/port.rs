@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 
 /// Datagrams that are taken in one go, so that sending gets its turn.
 const BATCH: usize = 32;
+/// Packets as expected after which everything else is looked at, in case that nothing else does.
+const EXPECTED: u32 = 64;
 /// How soon a datagram is offered again that the link had no room for.
 const FULL: Duration = Duration::from_micros(200);
 
@@ -24,6 +26,8 @@ pub struct LinkPort<L> {
     held: Option<usize>,
     // Until when there is nothing to do, unless something comes, or more is posted than was then.
     rest: Rest,
+    // Packets that came as expected since everything else was looked at.
+    expected: u32,
 }
 
 /// What a look at an idle connection may rely on, so that it costs next to nothing.
@@ -42,7 +46,7 @@ impl<L: Link> LinkPort<L> {
     pub fn new(engine: Box<Engine>, link: L, start: Instant) -> Self {
         let mtu = link.mtu();
         let buffer = || vec![0; mtu].into_boxed_slice();
-        Self { engine, link, start, incoming: buffer(), outgoing: buffer(), held: None, rest: Rest::NONE }
+        Self { engine, link, start, incoming: buffer(), outgoing: buffer(), held: None, rest: Rest::NONE, expected: 0 }
     }
 
     /// The engine.
@@ -59,13 +63,13 @@ impl<L: Link> LinkPort<L> {
         now.saturating_duration_since(self.start).as_nanos() as u64
     }
 
-    /// Takes datagrams until there is none, or one completes something: then its owner wants to know before the next is looked for.
-    /// Whether anything was there.
-    fn receive(&mut self, now: u64, sink: &mut dyn Sink) -> bool {
+    /// Takes datagrams, the first of which was looked for already, until there is none, or one completes something: then its owner
+    /// wants to know before the next is looked for. Whether anything was there.
+    fn receive(&mut self, now: u64, first: Result<Option<usize>, Error>, sink: &mut dyn Sink) -> bool {
         let before = self.engine.completions();
-        let mut came = false;
-        for _ in 0..BATCH {
-            match self.link.receive(&mut self.incoming) {
+        let (mut next, mut came) = (first, false);
+        for left in (0..BATCH).rev() {
+            match next {
                 Ok(Some(length)) => {
                     came = true;
                     // What is dropped is counted.
@@ -82,13 +86,39 @@ impl<L: Link> LinkPort<L> {
                 // The engine finds out by itself what does not get through.
                 Err(_) => break,
             }
+            if left == 0 {
+                break;
+            }
+            next = self.link.receive(&mut self.incoming);
         }
         came
     }
 
+    /// Does what is to be done now that something has come, or nothing.
+    fn received(&mut self, now: u64, came: bool, sink: &mut dyn Sink) {
+        if !came && now < self.rest.until && sink.posted() == self.rest.posted {
+            return;
+        }
+        if came && self.held.is_none() && self.engine.owes_nothing(now, sink.posted()) {
+            self.rest = Rest::NONE;
+            return;
+        }
+        self.engine.tick(now, sink);
+        self.send(now, sink);
+        if !came && self.held.is_none() {
+            // Found out now, when there is time for it.
+            self.rest = Rest { until: self.engine.due().unwrap_or(u64::MAX), posted: sink.posted() };
+        }
+    }
+
     /// Offers a datagram in `outgoing` to the link; whether it is gone.
     fn offer(&mut self, now: u64, length: usize) -> bool {
-        match self.link.send(&self.outgoing[..length]) {
+        let sent = self.link.send(&self.outgoing[..length]);
+        self.offered(now, length, sent)
+    }
+
+    fn offered(&mut self, now: u64, length: usize, sent: Result<bool, Error>) -> bool {
+        match sent {
             Ok(true) => {}
             Ok(false) => {
                 self.held = Some(length);
@@ -103,7 +133,7 @@ impl<L: Link> LinkPort<L> {
     }
 
     fn send(&mut self, now: u64, sink: &mut dyn Sink) {
-        self.rest = Rest::NONE;
+        (self.rest, self.expected) = (Rest::NONE, 0);
         if let Some(length) = self.held
             && !self.offer(now, length)
         {
@@ -142,22 +172,43 @@ impl<L: Link> Port for LinkPort<L> {
         self.send(now, sink);
     }
 
+    fn submit_at_once(&mut self, sink: &mut dyn Sink) -> bool {
+        if self.held.is_some() {
+            return false;
+        }
+        let Some(made) = self.engine.make_expected(sink, &mut self.outgoing) else { return false };
+        let sent = self.link.send(&self.outgoing[..made.length]);
+        // From here on nobody waits for this side.
+        let now = self.time(Instant::now());
+        self.engine.sent_expected(now, made);
+        self.engine.catch_up(now, sink);
+        self.rest = Rest::NONE;
+        self.offered(now, made.length, sent);
+        true
+    }
+
     fn progress(&mut self, now: Instant, sink: &mut dyn Sink) {
         let now = self.time(now);
-        let came = self.receive(now, sink);
-        if !came && now < self.rest.until && sink.posted() == self.rest.posted {
-            return;
-        }
-        if came && self.held.is_none() && self.engine.owes_nothing(now, sink.posted()) {
+        let first = self.link.receive(&mut self.incoming);
+        let came = self.receive(now, first, sink);
+        self.received(now, came, sink);
+    }
+
+    fn progress_to_answer(&mut self, now: Instant, sink: &mut dyn Sink) {
+        self.engine.catch_up(self.time(now), sink);
+        let first = self.link.receive(&mut self.incoming);
+        if let Ok(Some(length)) = first
+            && self.expected < EXPECTED
+            && self.held.is_none()
+            && self.engine.take_expected(&self.incoming[..length], sink)
+        {
+            self.expected += 1;
             self.rest = Rest::NONE;
             return;
         }
-        self.engine.tick(now, sink);
-        self.send(now, sink);
-        if !came && self.held.is_none() {
-            // Found out now, when there is time for it.
-            self.rest = Rest { until: self.engine.due().unwrap_or(u64::MAX), posted: sink.posted() };
-        }
+        let now = self.time(now);
+        let came = self.receive(now, first, sink);
+        self.received(now, came, sink);
     }
 
     fn prepare_sleep(&mut self, now: Instant) -> Option<Sleep> {

@@ -83,6 +83,31 @@ impl Receiving {
         self.ack_due = Some(self.ack_due.map_or(due, |earlier| earlier.min(due)));
     }
 
+    /// Whether all that came is processed.
+    #[inline]
+    pub(super) fn has_no_gaps(&self) -> bool {
+        self.early.is_empty()
+    }
+
+    /// Whether, beyond that, all of it is acknowledged.
+    #[inline]
+    pub(super) fn is_plain(&self) -> bool {
+        self.has_no_gaps() && self.unanswered == 0 && self.ack_due.is_none()
+    }
+
+    /// The next packet was processed while [`Self::is_plain`]; when it is to be acknowledged follows by [`Self::answer_by`].
+    pub(super) fn took_expected(&mut self, length: usize) {
+        self.expected += 1;
+        (self.unanswered, self.unanswered_bytes) = (1, length as u64);
+    }
+
+    /// What was processed is acknowledged then at the latest, unless it was.
+    pub(super) fn answer_by(&mut self, due: u64) {
+        if self.unanswered > 0 {
+            self.ack_due.get_or_insert(due);
+        }
+    }
+
     /// The next packet was skipped: unreliable delivery does not wait for it.
     pub(super) fn skip_to(&mut self, number: u64) {
         self.expected = number;

@@ -260,6 +260,7 @@ impl ViCore {
         self.relieve(inner);
         if let Some(port) = &mut inner.port {
             match which {
+                Queue::Send if port.submit_at_once(&mut inner.queues) => {}
                 Queue::Send => port.submit(Instant::now(), &mut inner.queues),
                 Queue::Receive => port.receive_posted(&mut inner.queues),
             }
@@ -280,7 +281,7 @@ impl ViCore {
         }
         if inner.queues.receive.done.is_empty() {
             self.relieve(&mut inner);
-            inner.progress(now);
+            inner.progress_to_answer(now);
         }
         let queues = &mut inner.queues;
         queues.looked_at = queues.receive.done.pop_front();
@@ -426,6 +427,12 @@ impl Inner {
     fn progress(&mut self, now: Instant) {
         if let Some(port) = &mut self.port {
             port.progress(now, &mut self.queues);
+        }
+    }
+
+    fn progress_to_answer(&mut self, now: Instant) {
+        if let Some(port) = &mut self.port {
+            port.progress_to_answer(now, &mut self.queues);
         }
     }
 

@@ -197,21 +197,22 @@ impl Mirror {
 
     /// Copies a slot from where the peer writes to where only this side does.
     fn take_slot(&self, wire: &Wire, sequence: u32) -> Result<Came, Error> {
-        let mut slot = [0; SLOT_SIZE];
         let offset = slot_offset(sequence);
-        let read = self.image.memory().read(offset as u64, &mut slot);
-        let (words, _) = slot.as_chunks::<8>();
-        let first = u64::from_le_bytes(words[0]);
-        if sequence != self.next.load(Ordering::Relaxed) || first as u32 != sequence || read.is_none() {
+        // Each word is loaded once: what was checked is what is stored.
+        let slot = self.image.memory().view().part(offset, SLOT_SIZE).ok_or(Violation::BadSequence(sequence))?;
+        let first = slot.load_u64(0).unwrap_or(0);
+        if sequence != self.next.load(Ordering::Relaxed) || first as u32 != sequence {
             return Err(Violation::BadSequence(sequence).into());
         }
         self.next.store(sequence.wrapping_add(1), Ordering::Relaxed);
         // As many as the frame has; what the length says that is no length is found out behind.
         let used = (SLOT_FRAME + (first >> 56) as usize).min(SLOT_SIZE).div_ceil(8);
         // The first word last: with it the message is there.
-        for (at, bytes) in words[..used].iter().enumerate().rev() {
-            wire.peer.word64(offset + at * 8).store(u64::from_le_bytes(*bytes), Ordering::Release);
+        for at in 1..used {
+            let word = slot.load_u64(at * 8).unwrap_or(0);
+            wire.peer.word64(offset + at * 8).store(word, Ordering::Relaxed);
         }
+        wire.peer.word64(offset).store(first, Ordering::Release);
         Ok(Came::Slot)
     }
 

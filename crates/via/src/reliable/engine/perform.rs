@@ -77,6 +77,22 @@ impl Target {
         self.read >= self.reads.len()
     }
 
+    /// Whether nothing is under way but whole operations: none in part, no reads, and nothing was refused.
+    #[inline]
+    pub(super) fn is_plain(&self) -> bool {
+        self.current.is_none() && !self.is_void && self.reads.is_empty() && self.refused.is_none()
+    }
+
+    /// The number of the peer's next operation.
+    pub(super) fn begun(&self) -> u32 {
+        self.begun
+    }
+
+    /// The peer's next operation came as a whole.
+    pub(super) fn begin_next(&mut self) {
+        self.begun = self.begun.wrapping_add(1);
+    }
+
     /// Gives up what has come in part.
     pub(super) fn abandon(&mut self, sink: &mut dyn Sink) {
         if self.current.take().is_some_and(|part| part.write.is_none()) {

@@ -17,6 +17,7 @@ impl Engine {
 
     /// Does what time demands, except sending.
     pub fn tick(&mut self, now: u64, sink: &mut dyn Sink) {
+        self.catch_up(now, sink);
         self.sending.tick(now);
         if self.dead_at().is_some_and(|dead| dead <= now) {
             self.over(Some(CLOSED_SILENT), Status::ConnectionLost, Ended::Silent, sink);
@@ -37,6 +38,9 @@ impl Engine {
 
     /// When `tick` and `transmit` are to be called at the latest.
     pub fn due(&self) -> Option<u64> {
+        if self.late.is_some() {
+            return Some(0);
+        }
         match &self.phase {
             Phase::Opening(_, repeat) => return [Some(repeat.due), self.dead_at()].into_iter().flatten().min(),
             Phase::Over(Some(_)) => return (self.closes > 0).then_some(0),

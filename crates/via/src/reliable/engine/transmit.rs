@@ -28,6 +28,7 @@ impl Engine {
     /// Makes the next datagram that is to be sent now; its length. `None` when there is none: until something is posted, something
     /// comes, or [`Engine::due`]. `into` is as long as the link's largest datagram. What was made counts as sent.
     pub fn transmit(&mut self, now: u64, sink: &mut dyn Sink, into: &mut [u8]) -> Option<usize> {
+        self.catch_up(now, sink);
         if self.owes_nothing(now, sink.posted()) {
             return None;
         }
@@ -54,6 +55,7 @@ impl Engine {
     pub(in crate::reliable) fn owes_nothing(&self, now: u64, posted: u64) -> bool {
         let is_later = |due: Option<u64>| due.is_none_or(|due| now < due);
         self.is_open()
+            && self.late.is_none()
             && self.own.next >= posted
             && !self.sending.has_lost()
             && self.target.is_served()
@@ -126,7 +128,7 @@ impl Engine {
     }
 
     /// A data packet was made: it acknowledges, and wants to be.
-    fn made(&mut self, now: u64) {
+    pub(super) fn made(&mut self, now: u64) {
         self.statistics.sent += 1;
         if self.is_reliable {
             self.receiving.acknowledged();
@@ -205,7 +207,7 @@ impl Engine {
         Some(on_wire)
     }
 
-    fn advance(&mut self, length: u32, is_last: bool) {
+    pub(super) fn advance(&mut self, length: u32, is_last: bool) {
         if is_last {
             (self.own.next, self.own.offset) = (self.own.next + 1, 0);
         } else {

@@ -1,0 +1,122 @@
+//! The packet that comes next, in the manner of TCP's header prediction: a call's question and its answer.
+//!
+//! Where each side waits for the other, nearly every packet is the next one, brings a short RDMA write with immediate data, and
+//! acknowledges all that is under way. Such a packet is told by comparing words. Only what its receiver waits for is done at once; the
+//! rest is done by [`Engine::catch_up`] when the answer is on its way, where it delays nobody. Everything else goes the long way.
+
+use super::{Engine, Phase};
+use crate::descriptor::Operation;
+use crate::reliable::packet::{Expected, WRITE_HEADER};
+use crate::reliable::sending::Piece;
+use crate::spi::Sink;
+
+/// The longest packet that is expected.
+const EXPECTED_MAX: usize = 256;
+
+/// What is left to be done about a packet that was expected.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Late {
+    // All packets before were acknowledged, and the peer has room for so many bytes.
+    ack: u32,
+    window: u32,
+}
+
+/// A packet that was made, and is to be noted as sent.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::reliable) struct Made {
+    /// Bytes of the datagram.
+    pub(in crate::reliable) length: usize,
+    total: u32,
+}
+
+impl Engine {
+    /// Whether the connection does nothing but wait for the next packet, or send it. All packets under way are acknowledged or are about
+    /// to be.
+    #[inline]
+    fn is_plain(&self) -> bool {
+        matches!(self.phase, Phase::Open) && self.is_reliable && !self.sending.has_lost() && self.target.is_plain()
+    }
+
+    /// Takes a datagram that is exactly what a call brings. `false` for any other: nothing was changed.
+    #[inline]
+    pub(in crate::reliable) fn take_expected(&mut self, datagram: &[u8], sink: &mut dyn Sink) -> bool {
+        if datagram.len() > EXPECTED_MAX
+            || !self.is_plain()
+            || !self.receiving.is_plain()
+            || self.alive.hinted.is_some()
+            || self.late.is_some()
+        {
+            return false;
+        }
+        let expected = Expected {
+            to: self.own_id,
+            number: self.receiving.expected() as u32,
+            ack: self.sending.next() as u32,
+            operation: self.target.begun(),
+        };
+        let Some((write, payload)) = expected.parse(datagram) else { return false };
+        if payload.len() > self.max_transfer as usize || sink.take_write(write.place, payload, write.immediate).is_err()
+        {
+            return false;
+        }
+        self.target.begin_next();
+        self.receiving.took_expected(datagram.len());
+        self.statistics.received += 1;
+        self.statistics.completions += 1;
+        self.late = Some(Late { ack: expected.ack, window: write.window });
+        true
+    }
+
+    /// Makes the only packet that there is to make, if it is what a call sends. It is not noted as sent: see [`Self::sent_expected`].
+    #[inline]
+    pub(in crate::reliable) fn make_expected(&self, sink: &dyn Sink, into: &mut [u8]) -> Option<Made> {
+        let is_acknowledged = self.late.is_some() || self.sending.is_idle();
+        let index = self.own.next;
+        if !is_acknowledged
+            || !self.is_plain()
+            || !self.receiving.has_no_gaps()
+            || self.own.offset != 0
+            || self.probed.is_some()
+            || index + 1 != sink.posted()
+        {
+            return None;
+        }
+        let descriptor = sink.sending(index).filter(|descriptor| descriptor.operation() == Operation::RdmaWrite)?;
+        let [segment] = descriptor.segments() else { return None };
+        let length = WRITE_HEADER + segment.length as usize;
+        let into = into.get_mut(..length).filter(|_| length <= EXPECTED_MAX && length <= self.path.current())?;
+        let next = Expected {
+            to: self.peer_id,
+            number: self.sending.next() as u32,
+            ack: self.receiving.expected() as u32,
+            operation: index as u32,
+        };
+        next.put(into, self.receiving.window, descriptor)?;
+        Some(Made { length, total: segment.length })
+    }
+
+    /// Notes that the packet that was made is sent.
+    pub(in crate::reliable) fn sent_expected(&mut self, now: u64, made: Made) {
+        let piece = Piece::Own { index: self.own.next, offset: 0, length: made.total, is_last: true };
+        self.sending.sent(now, piece, made.length);
+        self.made(now);
+        self.advance(made.total, true);
+    }
+
+    /// Does what was left to be done about a packet that was expected.
+    #[inline]
+    pub(in crate::reliable) fn catch_up(&mut self, now: u64, sink: &mut dyn Sink) {
+        if let Some(late) = self.late.take() {
+            self.caught_up(now, late, sink);
+        }
+    }
+
+    fn caught_up(&mut self, now: u64, late: Late, sink: &mut dyn Sink) {
+        self.heard(now);
+        self.sending.window_is(late.window);
+        let known = self.acknowledged(now, (late.ack, 0), sink);
+        debug_assert!(known.is_some(), "what was acknowledged had been sent");
+        self.expect_more(now);
+        self.receiving.answer_by(now + self.ack_delay);
+    }
+}
