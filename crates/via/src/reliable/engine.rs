@@ -77,8 +77,12 @@ pub struct Statistics {
     pub dropped: u64,
     /// Data packets that came a second time.
     pub duplicates: u64,
+    /// Of the data packets that came, those that took the short way: each was just what was expected.
+    pub expected: u64,
     /// Data packets that were made, for the first time or again.
     pub sent: u64,
+    /// Of these, those that took the short way: there was nothing else to send.
+    pub sent_at_once: u64,
     /// Data packets that were sent again.
     pub retransmitted: u64,
     /// Descriptors of either queue that were completed.

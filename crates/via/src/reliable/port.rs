@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 /// Datagrams that are taken in one go, so that sending gets its turn.
 const BATCH: usize = 32;
-/// Packets as expected after which everything else is looked at, in case that nothing else does.
+/// Packets as expected after which everything else is looked at.
 const EXPECTED: u32 = 64;
 /// How soon a datagram is offered again that the link had no room for.
 const FULL: Duration = Duration::from_micros(200);
@@ -26,7 +26,7 @@ pub struct LinkPort<L> {
     held: Option<usize>,
     // Until when there is nothing to do, unless something comes, or more is posted than was then.
     rest: Rest,
-    // Packets that came as expected since everything else was looked at.
+    // Packets as expected that may come until everything else is looked at.
     expected: u32,
 }
 
@@ -46,7 +46,16 @@ impl<L: Link> LinkPort<L> {
     pub fn new(engine: Box<Engine>, link: L, start: Instant) -> Self {
         let mtu = link.mtu();
         let buffer = || vec![0; mtu].into_boxed_slice();
-        Self { engine, link, start, incoming: buffer(), outgoing: buffer(), held: None, rest: Rest::NONE, expected: 0 }
+        Self {
+            engine,
+            link,
+            start,
+            incoming: buffer(),
+            outgoing: buffer(),
+            held: None,
+            rest: Rest::NONE,
+            expected: EXPECTED,
+        }
     }
 
     /// The engine.
@@ -133,7 +142,7 @@ impl<L: Link> LinkPort<L> {
     }
 
     fn send(&mut self, now: u64, sink: &mut dyn Sink) {
-        (self.rest, self.expected) = (Rest::NONE, 0);
+        self.rest = Rest::NONE;
         if let Some(length) = self.held
             && !self.offer(now, length)
         {
@@ -195,18 +204,19 @@ impl<L: Link> Port for LinkPort<L> {
     }
 
     fn progress_to_answer(&mut self, now: Instant, sink: &mut dyn Sink) {
-        self.engine.catch_up(self.time(now), sink);
+        let now = self.time(now);
+        self.engine.catch_up(now, sink);
         let first = self.link.receive(&mut self.incoming);
         if let Ok(Some(length)) = first
-            && self.expected < EXPECTED
+            && self.expected > 0
             && self.held.is_none()
             && self.engine.take_expected(&self.incoming[..length], sink)
         {
-            self.expected += 1;
+            self.expected -= 1;
             self.rest = Rest::NONE;
             return;
         }
-        let now = self.time(now);
+        self.expected = EXPECTED;
         let came = self.receive(now, first, sink);
         self.received(now, came, sink);
     }

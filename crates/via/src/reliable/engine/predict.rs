@@ -61,7 +61,6 @@ impl Engine {
         }
         self.target.begin_next();
         self.receiving.took_expected(datagram.len());
-        self.statistics.received += 1;
         self.statistics.completions += 1;
         self.late = Some(Late { ack: expected.ack, window: write.window });
         true
@@ -99,6 +98,7 @@ impl Engine {
     pub(in crate::reliable) fn sent_expected(&mut self, now: u64, made: Made) {
         let piece = Piece::Own { index: self.own.next, offset: 0, length: made.total, is_last: true };
         self.sending.sent(now, piece, made.length);
+        self.statistics.sent_at_once += 1;
         self.made(now);
         self.advance(made.total, true);
     }
@@ -112,6 +112,8 @@ impl Engine {
     }
 
     fn caught_up(&mut self, now: u64, late: Late, sink: &mut dyn Sink) {
+        self.statistics.received += 1;
+        self.statistics.expected += 1;
         self.heard(now);
         self.sending.window_is(late.window);
         let known = self.acknowledged(now, (late.ack, 0), sink);

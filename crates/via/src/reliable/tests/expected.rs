@@ -1,0 +1,217 @@
+//! The short way of a packet that is expected: what takes it, and that nothing else does.
+
+use super::{End, Net, Weather, carrying, got, pattern, place, region};
+use crate::Error;
+use crate::descriptor::{Descriptor, Operation};
+use crate::memory::Access;
+use crate::nic::Reliability::{ReliableDelivery, Unreliable};
+use crate::reliable::packet::{WRITE_HEADER, seal};
+use crate::reliable::{Link, LinkPort};
+use crate::spi::{Port, Sink};
+use rustix::fd::OwnedFd;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::{Duration, Instant};
+
+const SPAN: u64 = 200_000_000;
+
+fn write(number: u64, length: u32) -> Box<Descriptor> {
+    carrying(Descriptor::rdma_write(place(number * 256)).with_immediate(number as u32), &pattern(number, length))
+}
+
+/// So many questions and answers, checked to the last byte.
+fn calls(weather: Weather, seed: u64, predicts: bool) -> Net {
+    let mut net = Net::new(ReliableDelivery);
+    net.predicts = predicts;
+    net.pass(SPAN);
+    (net.weather, net.chance.0) = (weather, seed);
+    for number in 0..100 {
+        for (from, to) in [(0, 1), (1, 0)] {
+            net.post_receive(to, 0);
+            let length = (number as u32 * 7) % 180;
+            net.post(from, write(number, length));
+            net.until(|ends| ends[to].queues.received.len() as u64 > number);
+            let received = &net.ends[to].queues.received[number as usize];
+            assert_eq!((received.immediate(), received.length()), (Some(number as u32), length));
+            let mut bytes = vec![0; length as usize];
+            net.ends[to].queues.exposed.memory.read(number * 256, &mut bytes).unwrap();
+            assert!(bytes == pattern(number, length), "call {number} with seed {seed}");
+        }
+    }
+    net.until(|ends| ends.iter().all(|end| end.queues.send.is_empty()));
+    net
+}
+
+#[test]
+fn calls_take_the_short_way_both_ways() {
+    let net = calls(Weather::default(), 1, true);
+    for end in &net.ends {
+        let statistics = end.engine.statistics();
+        assert_eq!((statistics.expected, statistics.sent_at_once), (100, 100));
+        assert_eq!(end.queues.sent.len(), 100);
+    }
+}
+
+#[test]
+fn calls_come_through_any_weather_whichever_way_they_go() {
+    let storm = Weather { loses: 7, doubles: 5, damages: 11, jitter: 300_000, ..Weather::default() };
+    for seed in 1..=20 {
+        let [short, long] = [true, false].map(|predicts| calls(storm, seed, predicts));
+        assert!(short.ends[0].engine.statistics().expected > 10, "seed {seed}");
+        assert!(short.ends[0].engine.statistics().retransmitted > 0, "seed {seed}");
+        assert_eq!(long.ends[0].engine.statistics().expected, 0);
+    }
+}
+
+/// A packet that the second end expects, and that end.
+fn expected() -> (Vec<u8>, End) {
+    let mut net = calls(Weather::default(), 1, true);
+    net.pass(1_000_000);
+    net.post(0, write(3, 16));
+    net.post_receive(1, 0);
+    let mut bytes = vec![0; 1000];
+    let [one, other] = net.ends;
+    let made = one.engine.make_expected(&one.queues, &mut bytes).unwrap();
+    bytes.truncate(made.length);
+    (bytes, other)
+}
+
+/// Whether it takes the short way; if not, nothing was changed.
+fn is_taken(end: &mut End, packet: &[u8]) -> bool {
+    let before = format!("{end:?}");
+    let is_taken = end.engine.take_expected(packet, &mut end.queues);
+    assert_eq!(is_taken, format!("{end:?}") != before, "changed, or not, in {packet:x?}");
+    is_taken
+}
+
+#[test]
+fn a_packet_that_differs_in_any_field_goes_the_long_way() {
+    let (packet, mut end) = expected();
+    for bit in 0..packet.len() * 8 {
+        let (byte, mut other) = (bit / 8, packet.clone());
+        other[byte] ^= 1 << (bit % 8);
+        assert!(!is_taken(&mut end, &other), "damaged in byte {byte}");
+        seal(&mut other);
+        // The window, immediate data, and offsets that lie in the region are the peer's choice.
+        let is_free = matches!(byte, 0..4 | 32..36 | 48..52 | 68..70 | WRITE_HEADER..) || (byte == 70 && bit % 8 < 4);
+        assert!(is_free || !is_taken(&mut end, &other), "another byte {byte}");
+    }
+    for length in 0..packet.len() + 300 {
+        let mut other = packet.clone();
+        other.resize(length, 0);
+        if length >= 4 {
+            seal(&mut other);
+        }
+        assert!(length == packet.len() || !is_taken(&mut end, &other), "{length} bytes");
+    }
+    assert!(is_taken(&mut end, &packet));
+    assert!(!is_taken(&mut end, &packet), "it has come");
+}
+
+#[test]
+fn no_packet_is_expected_while_anything_else_is_going_on() {
+    let changes: [fn(&mut End); 6] = [
+        |end| end.queues.receive.clear(),
+        |end| end.queues.exposed = region(1 << 20, Access::READ),
+        |end| end.queues.exposed = region(3 * 256 + 15, Access::BOTH),
+        |end| end.engine.hint_gone(SPAN),
+        |end| end.engine.disconnect(),
+        |end| {
+            // Something that is not acknowledged.
+            end.queues.send.push_back(write(4, 0));
+            end.queues.posted += 1;
+            end.engine.transmit(2 * SPAN, &mut end.queues, &mut [0; 1000]).unwrap();
+        },
+    ];
+    for (at, change) in changes.into_iter().enumerate() {
+        let (packet, mut end) = expected();
+        change(&mut end);
+        assert!(!is_taken(&mut end, &packet), "change {at}");
+    }
+}
+
+#[test]
+fn only_a_short_write_that_is_alone_is_sent_at_once() {
+    let with = |post: fn(&mut Net)| {
+        let mut net = calls(Weather::default(), 1, true);
+        net.pass(1_000_000);
+        post(&mut net);
+        let End { engine, queues } = &net.ends[0];
+        engine.make_expected(queues, &mut [0; 1000]).is_some()
+    };
+    assert!(with(|net| net.post(0, write(3, 180))));
+    assert!(!with(|_| ()));
+    assert!(!with(|net| net.post(0, write(3, 181))));
+    assert!(!with(|net| net.post(0, carrying(Descriptor::rdma_write(place(0)), b"no immediate data"))));
+    assert!(!with(|net| net.post(0, carrying(Descriptor::send(), b"a message").with_immediate(1))));
+    assert!(!with(|net| (0..2).for_each(|number| net.post(0, write(number, 8)))));
+    let mut net = Net::new(Unreliable);
+    net.pass(SPAN);
+    net.post(0, write(0, 8));
+    assert!(net.ends[0].engine.make_expected(&net.ends[0].queues, &mut [0; 1000]).is_none());
+}
+
+/// One end of a wire that loses nothing.
+#[derive(Debug)]
+struct Wire(Sender<Vec<u8>>, Receiver<Vec<u8>>);
+
+impl Link for Wire {
+    fn mtu(&self) -> usize {
+        super::MTU
+    }
+
+    fn send(&mut self, datagram: &[u8]) -> Result<bool, Error> {
+        Ok(self.0.send(datagram.to_vec()).is_ok())
+    }
+
+    fn receive(&mut self, into: &mut [u8]) -> Result<Option<usize>, Error> {
+        let Ok(datagram) = self.1.try_recv() else { return Ok(None) };
+        into[..datagram.len()].copy_from_slice(&datagram);
+        Ok(Some(datagram.len()))
+    }
+
+    fn file(&self) -> Option<Arc<OwnedFd>> {
+        None
+    }
+
+    fn peer(&self) -> String {
+        "the other end".to_owned()
+    }
+}
+
+#[test]
+fn ports_take_the_short_way_and_still_look_at_everything_now_and_then() {
+    const CALLS: u64 = 1000;
+    let mut net = Net::new(ReliableDelivery);
+    net.pass(SPAN);
+    let start = Instant::now().checked_sub(Duration::from_nanos(net.now)).unwrap();
+    let ((to_one, one), (to_other, other)) = (channel(), channel());
+    let mut wires = [Wire(to_other, one), Wire(to_one, other)].into_iter();
+    let mut ends = net.ends.map(|End { engine, queues }| (LinkPort::new(engine, wires.next().unwrap(), start), queues));
+    for number in 0..CALLS {
+        for (from, to) in [(0, 1), (1, 0)] {
+            let (port, queues) = &mut ends[from];
+            queues.send.push_back(write(number, 16));
+            queues.posted += 1;
+            if !port.submit_at_once(queues) {
+                port.submit(Instant::now(), queues);
+            }
+            let (port, queues) = &mut ends[to];
+            queues.receive.push_back(Descriptor::receive());
+            while queues.received.len() as u64 == number {
+                port.progress_to_answer(Instant::now(), queues);
+            }
+            assert_eq!(queues.received[number as usize].operation(), Operation::Receive);
+        }
+    }
+    for (port, queues) in &mut ends {
+        port.progress(Instant::now(), queues);
+        let statistics = port.engine().statistics();
+        assert!((900..990).contains(&statistics.expected), "{statistics:?}");
+        assert!(statistics.sent_at_once > 900, "{statistics:?}");
+        assert!(queues.completed() + 1 >= CALLS, "{} of {CALLS} completed", queues.completed());
+        assert!(port.prepare_sleep(Instant::now()).is_none_or(|sleep| sleep.until.is_some()));
+        let bytes = got(&queues.sent[0]);
+        assert_eq!(bytes, pattern(0, 16));
+    }
+}
