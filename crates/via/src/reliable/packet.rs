@@ -1,9 +1,13 @@
 //! The packets of the software wire, byte by byte: docs/vi-wire.md.
 
+mod expected;
+
+pub(super) use expected::{Expected, WRITE_HEADER};
+
 use super::crc::crc32c;
 use crate::memory::MemoryHandle;
 use crate::spi::{Offer, Refusal};
-use crate::{Descriptor, Error, RemoteAddress};
+use crate::{Error, RemoteAddress};
 
 /// The version of the format.
 pub const VERSION: u8 = 1;
@@ -361,96 +365,6 @@ pub(super) fn put_data(into: &mut [u8], header: &Header, data: &DataHeader) -> u
         put(room, 16, &place.offset.to_le_bytes());
     }
     data.header_length()
-}
-
-/// Bytes before the payload of an RDMA write's first part.
-pub(super) const WRITE_HEADER: usize = DATA_HEADER + PLACE;
-/// The words of the header behind the checksum: all fields together are so many, which the compiler is told by this.
-const WRITE_WORDS: usize = (WRITE_HEADER - 4) / 8;
-const _: () = assert!(4 + WRITE_WORDS * 8 == WRITE_HEADER);
-
-/// The packet that is expected next: an RDMA write of one part with immediate data, whose sender misses nothing.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Expected {
-    /// The receiver's connection id.
-    pub(super) to: u64,
-    /// The packet's number.
-    pub(super) number: u32,
-    /// What it acknowledges.
-    pub(super) ack: u32,
-    /// The operation's number.
-    pub(super) operation: u32,
-}
-
-/// What is not known beforehand of a packet that is expected.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct ExpectedWrite {
-    pub(super) window: u32,
-    pub(super) immediate: u32,
-    pub(super) place: RemoteAddress,
-}
-
-impl Expected {
-    /// The first words behind the checksum, up to the acknowledgement; there the selective one begins, which is zero.
-    #[inline]
-    fn words(self) -> [u64; 3] {
-        let kind = u32::from_le_bytes([VERSION, DATA, Action::Write as u8, LAST | IMMEDIATE | PLACED]);
-        [u64::from(kind) | self.to << 32, self.to >> 32 | u64::from(self.number) << 32, u64::from(self.ack)]
-    }
-
-    /// Reads a packet, if it is this one: all that [`parse`] checks holds. `None` says nothing about what else it may be.
-    #[inline]
-    pub(super) fn parse(self, bytes: &[u8]) -> Option<(ExpectedWrite, &[u8])> {
-        let (header, payload) = bytes.split_first_chunk::<WRITE_HEADER>()?;
-        let (sum, words) = header.split_first_chunk::<4>()?;
-        let (words, _) = words.as_chunks::<8>();
-        let words: &[[u8; 8]; WRITE_WORDS] = words.try_into().ok()?;
-        let [first, second, third, window, operation, total, handle @ .., offset] = words.map(u64::from_le_bytes);
-        let is_it = [first, second, third] == self.words()
-            && window as u32 == 0
-            && operation == u64::from(self.operation)
-            && u64::from(total as u32) == payload.len() as u64;
-        if !is_it || u32::from_le_bytes(*sum) != crc32c(&bytes[4..]) {
-            return None;
-        }
-        let place = RemoteAddress { handle: MemoryHandle(handle), offset };
-        Some((ExpectedWrite { window: (window >> 32) as u32, immediate: (total >> 32) as u32, place }, payload))
-    }
-
-    /// Makes this packet of a descriptor, which has one segment, as long as `into` takes. `None` when it is another kind of packet, or
-    /// the segment does not lie at a multiple of 8.
-    #[inline]
-    pub(super) fn put(self, into: &mut [u8], window: u32, descriptor: &Descriptor) -> Option<()> {
-        let (place, immediate) = (descriptor.remote()?, descriptor.immediate()?);
-        let [segment] = descriptor.segments() else { return None };
-        let length = segment.length;
-        let [first, second, third] = self.words();
-        let words: [u64; WRITE_WORDS] = [
-            first,
-            second,
-            third,
-            u64::from(window) << 32,
-            u64::from(self.operation),
-            u64::from(length) | u64::from(immediate) << 32,
-            place.handle.0[0],
-            place.handle.0[1],
-            place.offset,
-        ];
-        let (header, payload) = into.split_first_chunk_mut::<WRITE_HEADER>()?;
-        for (bytes, word) in header[4..].as_chunks_mut().0.iter_mut().zip(words) {
-            *bytes = word.to_le_bytes();
-        }
-        // Word by word, as it was written just now and is about to be read: a longer load would wait for all of them.
-        let from = usize::try_from(segment.offset).ok()?;
-        let view = segment.region().memory().view().part(from, length as usize)?;
-        let (words, rest) = payload.as_chunks_mut::<8>();
-        for (at, bytes) in words.iter_mut().enumerate() {
-            *bytes = view.load_u64(at * 8)?.to_le_bytes();
-        }
-        view.copy_to(words.len() * 8, rest)?;
-        seal(into);
-        Some(())
-    }
 }
 
 /// Writes a packet that has no payload of a descriptor. Returns its length.

@@ -81,8 +81,8 @@ impl Engine {
             return None;
         }
         let descriptor = sink.sending(index).filter(|descriptor| descriptor.operation() == Operation::RdmaWrite)?;
-        let [segment] = descriptor.segments() else { return None };
-        let length = WRITE_HEADER + segment.length as usize;
+        let total = descriptor.total() as u32;
+        let length = WRITE_HEADER + total as usize;
         let into = into.get_mut(..length).filter(|_| length <= EXPECTED_MAX && length <= self.path.current())?;
         let next = Expected {
             to: self.peer_id,
@@ -91,7 +91,7 @@ impl Engine {
             operation: index as u32,
         };
         next.put(into, self.receiving.window, descriptor)?;
-        Some(Made { length, total: segment.length })
+        Some(Made { length, total })
     }
 
     /// Notes that the packet that was made is sent.
