@@ -40,7 +40,7 @@ impl Expected {
         [u64::from(kind) | self.to << 32, self.to >> 32 | u64::from(self.number) << 32, u64::from(self.ack)]
     }
 
-    /// Reads a packet, if it is this one: all that [`parse`] checks holds. `None` says nothing about what else it may be.
+    /// Reads a packet, if it is this one: all that [`super::parse`] checks holds. `None` says nothing about what else it may be.
     #[inline]
     pub(in crate::reliable) fn parse(self, bytes: &[u8]) -> Option<(ExpectedWrite, &[u8])> {
         let (header, payload) = bytes.split_first_chunk::<WRITE_HEADER>()?;
