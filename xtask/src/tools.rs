@@ -31,6 +31,14 @@ pub(crate) fn addr2line() -> Outcome {
     apt("binutils")
 }
 
+/// Makes sure that nft is there, which has kernels lose packets.
+pub(crate) fn nft() -> Outcome {
+    if Program::new("nft", &["--version"]).succeeds() {
+        return Ok(());
+    }
+    apt("nftables")
+}
+
 /// Makes sure that g++ is there.
 pub(crate) fn cxx() -> Outcome {
     if Program::new("g++", &["--version"]).succeeds() {

@@ -83,17 +83,28 @@ impl Hosts {
         ip(&["-n", &self.names[0], "link", "set", INTERFACE, state]).unwrap();
     }
 
-    /// Has the wire lose and mix up packets in both directions.
+    /// Has the wire lose packets in both directions, one in twenty; and mix them up, where the kernel has netem for that.
     ///
     /// # Errors
     ///
-    /// Where this kernel cannot do that, with what it says.
+    /// Where this kernel can do neither, with what it says.
     pub fn spoil_wire(&self) -> Result<(), String> {
         let conditions = ["loss", "5%", "delay", "1ms", "reorder", "5%", "duplicate", "2%", "corrupt", "1%"];
         self.names.iter().try_for_each(|name| {
             let qdisc = ["-n", name, "qdisc", "add", "dev", INTERFACE, "root", "netem"];
-            run("tc", &[&qdisc[..], &conditions].concat()).map(drop)
+            let netem = run("tc", &[&qdisc[..], &conditions].concat()).map(drop);
+            netem.or_else(|why| lose_packets(name).map_err(|further| format!("{why}; {further}")))
         })
+    }
+
+    /// How many packets a spoilt wire has lost; `None` where that is netem's, which does not say.
+    pub fn lost(&self) -> Option<u64> {
+        let count = |name: &String| {
+            let rules = run("ip", &["netns", "exec", name, "nft", "list", "table", "ip", WIRE]).ok()?;
+            let counted = rules.split("counter packets ").nth(1)?;
+            counted.split_whitespace().next()?.parse::<u64>().ok()
+        };
+        self.names.iter().map(count).sum()
     }
 
     /// Where a host's interface runs an XDP program, in the words of ip(8): `xdp` is its driver; empty where it runs none.
@@ -110,6 +121,18 @@ impl Hosts {
         let table = run("ip", &["netns", "exec", &self.names[host], "cat", "/proc/net/tcp"]).unwrap();
         table.lines().filter(|line| line.split_whitespace().nth(3) == Some(ESTABLISHED)).count()
     }
+}
+
+/// The table of rules that lose packets.
+const WIRE: &str = "wire";
+
+/// Has a host lose one packet in twenty of those that come.
+fn lose_packets(name: &str) -> Result<(), String> {
+    let nft = |arguments: &[&str]| run("ip", &[&["netns", "exec", name, "nft", "add"], arguments].concat()).map(drop);
+    nft(&["table", "ip", WIRE])?;
+    nft(&["chain", "ip", WIRE, "arriving", "{ type filter hook input priority 0 ; }"])?;
+    let one_in_twenty = ["numgen", "random", "mod", "100", "<", "5", "counter", "drop"];
+    nft(&[&["rule", "ip", WIRE, "arriving"], &one_in_twenty[..]].concat())
 }
 
 impl Drop for Hosts {

@@ -166,13 +166,16 @@ fn a_bad_wire_loses_and_doubles_no_call() {
             options.push_str(fault);
         } else if let Err(why) = hosts.spoil_wire() {
             // libfabric sends by itself, and only the kernel can lose what it sends.
-            passed_over(&format!("for want of netem in this kernel: a bad wire under {protocol}, provider tcp: {why}"));
+            passed_over(&format!("for want of netem and nft: a bad wire under {protocol}, provider tcp: {why}"));
             return;
         }
         let mut pair = Pair::on(hosts, protocol, &options);
         pair.adds_are_exact(|_| {});
         pair.client.good("echo 300000");
         assert_eq!(pair.client.number("callback 5"), 16);
+        if protocol == FABRIC {
+            assert_ne!(pair.hosts.lost(), Some(0), "no packet was lost");
+        }
     });
 }
 
