@@ -42,6 +42,8 @@ pub(crate) struct Dispatch {
     // Invariant: the first of `places`.
     first: *const Place,
     watch: Arc<Watch>,
+    // The table's removals that the copies have been compared with.
+    removals: u64,
     // Invariant: a place that is not vacant is of the copy with its index.
     places: Vec<Place>,
     copies: Vec<Option<Target>>,
@@ -53,7 +55,14 @@ unsafe impl Send for Dispatch {}
 impl Dispatch {
     pub(crate) fn new(table: &SharedTable<Target>) -> Self {
         let watch = table.watch();
-        Self { valid: Arc::as_ptr(&watch), first: std::ptr::null(), watch, places: Vec::new(), copies: Vec::new() }
+        Self {
+            valid: Arc::as_ptr(&watch),
+            first: std::ptr::null(),
+            watch,
+            removals: 0,
+            places: Vec::new(),
+            copies: Vec::new(),
+        }
     }
 
     /// Lets everything go, and with it maybe objects.
@@ -104,10 +113,16 @@ impl Dispatch {
 
     /// Makes a copy of a target.
     fn fetch(&mut self, table: &SharedTable<Target>, id: TargetId) -> Result<&Place, Status> {
+        // Something else than a removal may have made the call come this way.
+        self.watch.revalidate(self.places.len() as u32);
+        self.purge(table);
+        let at = id.index as usize;
+        if self.places.get(at).is_some_and(|place| place.target == id.word()) {
+            return Ok(&self.places[at]);
+        }
         let look_up = || table.get(id.index, id.generation).map_err(|_| Status::OBJECT_NOT_FOUND);
         // Where the table has this index, there are no more places than it has.
         look_up()?;
-        let at = id.index as usize;
         while self.places.len() <= at {
             self.places.push(Place::vacant(self.places.len() as u32));
             self.copies.push(None);
@@ -125,6 +140,10 @@ impl Dispatch {
 
     /// Drops every copy of a target that has been taken out of the table, and with it maybe the object.
     pub(crate) fn purge(&mut self, table: &SharedTable<Target>) {
+        let removals = table.removals();
+        if std::mem::replace(&mut self.removals, removals) == removals {
+            return;
+        }
         let held = self.copies.iter().zip(&self.places).filter(|(copy, _)| copy.is_some());
         let numbers = held.map(|(_, place)| TargetId::from_word(place.target)).map(|id| (id.index, id.generation));
         let mut dropped = Vec::new();

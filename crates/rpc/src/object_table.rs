@@ -1,7 +1,7 @@
 //! Object tables: index and generation in, target out.
 
 use std::fmt;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
 
 /// Why a look-up found nothing.
@@ -100,6 +100,7 @@ impl<T> ObjectTable<T> {
 #[derive(Debug)]
 pub struct SharedTable<T> {
     table: RwLock<ObjectTable<T>>,
+    removals: AtomicU64,
     watches: Mutex<Vec<Weak<Watch>>>,
 }
 
@@ -131,7 +132,7 @@ impl Watch {
 
 impl<T> Default for SharedTable<T> {
     fn default() -> Self {
-        Self { table: RwLock::default(), watches: Mutex::default() }
+        Self { table: RwLock::default(), removals: AtomicU64::new(0), watches: Mutex::default() }
     }
 }
 
@@ -166,12 +167,18 @@ impl<T: Clone> SharedTable<T> {
         if removed.is_empty() {
             return removed;
         }
+        self.removals.fetch_add(1, Ordering::Release);
         for watch in self.watches().iter() {
             if let Some(watch) = watch.upgrade() {
                 watch.invalidate();
             }
         }
         removed
+    }
+
+    /// How often targets have been removed: whoever knows it has nothing to look for as long as it stays.
+    pub fn removals(&self) -> u64 {
+        self.removals.load(Ordering::Acquire)
     }
 
     /// A watch for a thread that keeps copies.
