@@ -12,6 +12,26 @@ use crate::model::{
 use crate::shapes::{About, Expr, Shape, Shapes};
 use std::cell::RefCell;
 
+/// Bytes of frame that fit a slot of the transport.
+pub const INLINE_MAX: u32 = 112;
+
+/// The type number of a string of these characters.
+pub const fn text_kind(base: Base) -> u32 {
+    if base.size() == 2 { KIND_TEXT16 } else { KIND_TEXT8 }
+}
+
+/// The type number of an array of these elements; `kinds` are those of its interface.
+pub fn kind_of(kinds: &[Type], element: &Type) -> u32 {
+    let at = kinds.iter().position(|kind| kind == element).unwrap_or(kinds.len());
+    KIND_FIRST + at as u32
+}
+
+/// How many entries the table of an interface's stubs has: IUnknown's methods have the first opnums, and a mask keeps every opnum
+/// within the table.
+pub const fn stub_table_length(methods: usize) -> usize {
+    if methods == 0 { 1 } else { (methods + 3).next_power_of_two() }
+}
+
 /// How a parameter travels.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Passing {

@@ -31,13 +31,13 @@ pub struct Source {
 /// Names the methods that this back end cannot do yet, and why.
 pub fn emit(compilation: &Compilation, stem: &str) -> Result<Source, Vec<Diagnostic>> {
     let model = &compilation.model;
-    let own: Vec<InterfaceId> = (0..model.interfaces.len()).map(InterfaceId).collect();
-    let own: Vec<InterfaceId> = own.into_iter().filter(|id| !model.interfaces[id.0].imported).collect();
+    let all = (0..model.interfaces.len()).map(InterfaceId);
+    let own: Vec<InterfaceId> = all.filter(|id| !model.interfaces[id.0].imported).collect();
     let refused: Vec<Diagnostic> = own.iter().flat_map(|id| refuse(model, *id)).collect();
     if !refused.is_empty() {
         return Err(refused);
     }
-    Ok(Source { header: header::header(compilation, stem), stubs: stubs(compilation, stem, &own) })
+    Ok(Source { header: header::header(compilation, stem, &own), stubs: stubs(compilation, stem, &own) })
 }
 
 /// Says whose text it is made from.

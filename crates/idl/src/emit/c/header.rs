@@ -1,14 +1,14 @@
 //! `NAME.h`: what a file declares, for programs in C and in C++.
 
-use super::names::{declared, ident, parameters};
+use super::names::{declared, ident, interface as name_of, parameters};
 use super::types;
 use crate::compile::{BUILT_IN, Compilation};
 use crate::emit::writer::Writer;
 use crate::model::{Interface, InterfaceId, Method, Model};
 use crate::plan::plan;
 
-/// The text of the header.
-pub(super) fn header(compilation: &Compilation, stem: &str) -> String {
+/// The text of the header; `own` are the file's own interfaces.
+pub(super) fn header(compilation: &Compilation, stem: &str, own: &[InterfaceId]) -> String {
     let model = &compilation.model;
     let mut out = Writer::default();
     let guard: String = stem.chars().map(|one| if one.is_ascii_alphanumeric() { one } else { '_' }).collect();
@@ -27,9 +27,7 @@ pub(super) fn header(compilation: &Compilation, stem: &str) -> String {
     out.unindented("#endif");
     out.line("");
     types::constants(&mut out, model);
-    let own: Vec<InterfaceId> =
-        (0..model.interfaces.len()).map(InterfaceId).filter(|id| !model.interfaces[id.0].imported).collect();
-    for id in &own {
+    for id in own {
         out.line(format!("typedef struct {0} {0};", ident(&model.interfaces[id.0].name)));
     }
     if !own.is_empty() {
@@ -38,7 +36,7 @@ pub(super) fn header(compilation: &Compilation, stem: &str) -> String {
     types::enumerations(&mut out, model);
     types::aggregates(&mut out, model);
     for id in own {
-        interface(&mut out, model, id);
+        interface(&mut out, model, *id);
     }
     out.unindented("#ifdef __cplusplus");
     out.unindented("}");
@@ -73,10 +71,15 @@ fn interface(out: &mut Writer, model: &Model, id: InterfaceId) {
     out.line("");
 }
 
+/// The interface that an interface extends.
+fn base(model: &Model, found: &Interface) -> String {
+    found.base.map_or_else(|| "IUnknown".to_owned(), |base| name_of(model, base))
+}
+
 /// What C++ code finds the interface's IID, description and base by.
 fn interface_of(out: &mut Writer, model: &Model, found: &Interface) {
     let name = ident(&found.name);
-    let base = found.base.map_or_else(|| "IUnknown".to_owned(), |base| ident(&model.interfaces[base.0].name));
+    let base = base(model, found);
     out.unindented("#if defined(__cplusplus) && !defined(CINTERFACE)");
     out.line("extern \"C++\" {");
     out.line(format!("template <> struct obvia_interface_of<{name}> {{"));
@@ -90,7 +93,7 @@ fn interface_of(out: &mut Writer, model: &Model, found: &Interface) {
 
 /// The interface as C++ has it.
 fn abstract_struct(out: &mut Writer, model: &Model, found: &Interface) {
-    let base = found.base.map_or_else(|| "IUnknown".to_owned(), |base| ident(&model.interfaces[base.0].name));
+    let base = base(model, found);
     out.block_comment(&found.doc);
     out.line(format!("struct {} : {base} {{", ident(&found.name)));
     for method in &found.methods {

@@ -5,28 +5,24 @@ use super::{proxy, stub};
 use crate::canonical;
 use crate::emit::writer::Writer;
 use crate::model::{Arith, InterfaceId, Model, Type, round};
-use crate::plan::{KIND_FIRST, KIND_TEXT8, KIND_TEXT16, MethodPlan, ParamPlan, Passing, in_place, kinds, plan};
+use crate::plan::{MethodPlan, ParamPlan, Passing, in_place, kind_of, kinds, plan, stub_table_length, text_kind};
 
 /// The longest text that C promises to take as one literal.
 const LITERAL_MAX: usize = 4095;
-
-/// Bytes of frame that fit a slot.
-pub(super) const INLINE_MAX: u32 = 112;
 
 /// What the parts of an interface's code share.
 pub(super) struct Context<'a> {
     pub(super) model: &'a Model,
     /// The interface's name.
     pub(super) name: String,
-    /// The element types of its arrays, by type number from [`KIND_FIRST`] on.
+    /// The element types of its arrays, by type number: see [`kind_of`].
     kinds: Vec<Type>,
 }
 
 impl Context<'_> {
     /// The type number of an array of these elements.
     pub(super) fn kind(&self, element: &Type) -> u32 {
-        let at = self.kinds.iter().position(|kind| kind == element).unwrap_or(self.kinds.len());
-        KIND_FIRST + at as u32
+        kind_of(&self.kinds, element)
     }
 
     /// The structure that a method's request or reply begins with.
@@ -58,8 +54,10 @@ pub(super) struct Array<'p, 'a> {
 impl Array<'_, '_> {
     /// The type number of a string.
     pub(super) fn text_kind(&self) -> Option<u32> {
-        let is_wide = matches!(self.element, Type::Base(base) if base.size() == 2);
-        self.size.is_none().then_some(if is_wide { KIND_TEXT16 } else { KIND_TEXT8 })
+        match self.element {
+            Type::Base(base) if self.size.is_none() => Some(text_kind(*base)),
+            _ => None,
+        }
     }
 }
 
@@ -198,20 +196,15 @@ fn tables(out: &mut Writer, context: &Context<'_>, plans: &[MethodPlan<'_>]) {
     }
     out.line("};");
     out.line("");
-    out.line(format!("static obvia_stub *const {name}_stubs[{}] = {{", padded(plans.len())));
+    out.line(format!("static obvia_stub *const {name}_stubs[{}] = {{", stub_table_length(plans.len())));
     let mut stubs = if plans.is_empty() { Vec::new() } else { vec!["obvia_refuse".to_owned(); 3] };
     stubs.extend(plans.iter().map(|plan| context.stub(plan)));
-    stubs.resize(padded(plans.len()), "obvia_refuse".to_owned());
+    stubs.resize(stub_table_length(plans.len()), "obvia_refuse".to_owned());
     for (at, stub) in stubs.iter().enumerate() {
         out.line(format!("{stub}{}", if at + 1 == stubs.len() { "" } else { "," }));
     }
     out.line("};");
     out.line("");
-}
-
-/// How many stubs a table has: IUnknown's methods have the first opnums, and a mask keeps every opnum within the table.
-fn padded(methods: usize) -> usize {
-    if methods == 0 { 1 } else { (methods + 3).next_power_of_two() }
 }
 
 fn information(out: &mut Writer, context: &Context<'_>, id: InterfaceId, methods: usize) {
@@ -230,7 +223,7 @@ fn information(out: &mut Writer, context: &Context<'_>, id: InterfaceId, methods
     out.line(format!("{base},"));
     out.line(format!("&{name}_proxies,"));
     out.line(format!("{name}_stubs,"));
-    out.line(format!("{},", padded(methods)));
+    out.line(format!("{},", stub_table_length(methods)));
     let text = canonical::text(model, id);
     if text.len() > LITERAL_MAX {
         out.line("__extension__");

@@ -3,10 +3,12 @@
 use super::expression::{Side, count};
 use super::interface::{Array, Context, Named, arrays, block_end, placed, position};
 use super::names::{binding, local, parameters, pointer_to, type_name};
-use super::values::{check, check_count, check_elements, is_checked, is_padded, refuse, store, store_elements};
+use super::values::{
+    check, check_count, check_elements, is_checked, is_loaded, is_padded, refuse, store, store_elements,
+};
 use crate::emit::writer::Writer;
 use crate::model::{Base, Type};
-use crate::plan::{MethodPlan, ParamPlan, Passing};
+use crate::plan::{INLINE_MAX, MethodPlan, ParamPlan, Passing};
 
 pub(super) fn proxy(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     let params = format!("{} *self{}", context.name, parameters(context.model, plan, binding));
@@ -74,7 +76,7 @@ fn request(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) -> St
     let block = context.block(plan, true);
     let length = if behind.is_empty() {
         let length = format!("OBVIA_ALIGN(sizeof({block}))");
-        if plan.request_block <= super::interface::INLINE_MAX {
+        if plan.request_block <= INLINE_MAX {
             out.line(format!("{block} *request = ({block} *)calls->slot;"));
         } else {
             out.line(format!("{block} *request = ({block} *)obvia_request(calls, {length}, {length} + 8);"));
@@ -143,11 +145,6 @@ fn put_array(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, arr
     } else {
         out.line(format!("obvia_copy({}, {name}, {bytes});", place(context, element, false, "request", &at)));
     }
-}
-
-/// Whether a result is loaded at once, and not copied from where it lies.
-fn is_loaded(ty: &Type) -> bool {
-    !matches!(ty, Type::Fixed(..) | Type::Struct(_) | Type::Base(Base::Guid))
 }
 
 /// Checks the results, and then stores them where the caller wants them.

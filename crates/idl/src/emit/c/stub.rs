@@ -1,13 +1,15 @@
 //! Stubs: check the request, call the method, answer.
 
 use super::expression::{Side, count};
-use super::interface::{Array, Context, INLINE_MAX, Named, arrays, block_end, placed, position, positions};
+use super::interface::{Array, Context, Named, arrays, block_end, placed, position, positions};
 use super::names::{binding, declare, ident, local, pointer_to, type_name};
 use super::proxy::{place, range};
-use super::values::{check, check_count, check_elements, is_checked, is_padded, refuse, store, store_elements};
+use super::values::{
+    check, check_count, check_elements, is_checked, is_loaded, is_padded, refuse, store, store_elements,
+};
 use crate::emit::writer::Writer;
-use crate::model::{Base, Direction, Type, round};
-use crate::plan::{MethodPlan, ParamPlan, Passing};
+use crate::model::{Direction, Type, round};
+use crate::plan::{INLINE_MAX, MethodPlan, ParamPlan, Passing};
 
 /// A stub that is being written.
 struct Stub<'a> {
@@ -157,8 +159,7 @@ impl Stub<'_> {
         let model = self.context.model;
         let name = binding(&param.param.name);
         let is_array = matches!(ty, Type::Fixed(..));
-        let is_scalar = !matches!(ty, Type::Fixed(..) | Type::Struct(_) | Type::Base(Base::Guid));
-        if is_scalar {
+        if is_loaded(ty) {
             let text = type_name(model, ty);
             let constant = if self.is_late() && param.param.direction.is_out() { "" } else { "const " };
             out.line(format!("{constant}{text} {name} = OBVIA_LOAD({text}, &request->{name});"));
@@ -228,9 +229,8 @@ impl Stub<'_> {
         let model = self.context.model;
         let name = binding(&param.param.name);
         let address = if matches!(ty, Type::Fixed(..)) { "" } else { "&" };
-        let is_scalar = !matches!(ty, Type::Fixed(..) | Type::Struct(_) | Type::Base(Base::Guid));
         match (self.home(param, ty), param.param.direction.is_in()) {
-            (Home::Reply, true) if is_scalar => out.line(format!("results->{name} = {name};")),
+            (Home::Reply, true) if is_loaded(ty) => out.line(format!("results->{name} = {name};")),
             (Home::Reply, true) => {
                 out.line(format!(
                     "obvia_copy({address}results->{name}, {address}request->{name}, sizeof results->{name});"

@@ -3,10 +3,8 @@
 use super::names::{flat, ident, type_name};
 use crate::emit::writer::Writer;
 use crate::model::{Arith, Base, EnumId, Model, StructId, Type};
+use obvia_ndr::flat::FRAME_MAX;
 use std::collections::BTreeSet;
-
-/// The longest frame: OBVIA_FRAME_MAX.
-const FRAME_MAX: u32 = 0x7fff_ffff;
 
 /// Whether there are bytes of its size that are no value of a type.
 pub(super) fn is_checked(model: &Model, ty: &Type) -> bool {
@@ -16,6 +14,11 @@ pub(super) fn is_checked(model: &Model, ty: &Type) -> bool {
         Type::Struct(id) => model.structs[id.0].fields.iter().any(|field| is_checked(model, &field.ty)),
         _ => false,
     }
+}
+
+/// Whether a value is loaded at once, and not copied from where it lies.
+pub(super) fn is_loaded(ty: &Type) -> bool {
+    !matches!(ty, Type::Fixed(..) | Type::Struct(_) | Type::Base(Base::Guid))
 }
 
 /// Whether there is padding in a type.
@@ -83,7 +86,7 @@ pub(super) fn check_count(
     count: &str,
     leave: &[String],
 ) {
-    let fits = i64::from(FRAME_MAX) / i64::from(model.layout(element).0.max(1));
+    let fits = FRAME_MAX as i64 / i64::from(model.layout(element).0.max(1));
     if !matches!(size, Arith::Const(number) if (0..=fits).contains(number)) {
         refuse(out, &format!("{count} > OBVIA_FRAME_MAX / sizeof({})", type_name(model, element)), leave);
     }

@@ -7,22 +7,21 @@ use crate::canonical;
 use crate::diagnostic::Diagnostic;
 use crate::emit::writer::Writer;
 use crate::model::{Arith, Direction, InterfaceId, Method, Model, Type};
-use crate::plan::{KIND_FIRST, MethodPlan, ParamPlan, Passing, kinds, plan};
+use crate::plan::{MethodPlan, ParamPlan, Passing, kind_of, kinds, plan, stub_table_length};
 
 /// What the parts of an interface's code share.
 pub(super) struct Context<'a> {
     pub(super) model: &'a Model,
     /// The interface's name.
     pub(super) name: String,
-    /// The element types of its arrays, by type number from [`KIND_FIRST`] on.
+    /// The element types of its arrays, by type number: see [`kind_of`].
     pub(super) kinds: Vec<Type>,
 }
 
 impl Context<'_> {
     /// The type number of an array of these elements.
     pub(super) fn kind(&self, element: &Type) -> u32 {
-        let at = self.kinds.iter().position(|kind| kind == element).unwrap_or(self.kinds.len());
-        KIND_FIRST + at as u32
+        kind_of(&self.kinds, element)
     }
 }
 
@@ -450,8 +449,7 @@ fn information(out: &mut Writer, context: &Context<'_>, id: InterfaceId, plans: 
     if stubs.is_empty() {
         out.line("stubs: obvia::rt::Stubs::NONE,");
     } else {
-        // IUnknown's methods have the first opnums.
-        let padded = (stubs.len() + 3).next_power_of_two();
+        let padded = stub_table_length(stubs.len());
         out.line(format!("stubs: obvia::rt::Stubs::new(&obvia::rt::pad::<{padded}>(&[{}])),", stubs.join(", ")));
     }
     out.line(format!("idl: {:?},", canonical::text(model, id)));

@@ -4,16 +4,8 @@ use super::expression::{Side, size_text};
 use super::interface::Context;
 use super::names::{abi, base as base_name, binding, ident, value};
 use crate::emit::writer::Writer;
-use crate::model::{Base, Object};
-use crate::plan::{KIND_INTERFACE, KIND_TEXT8, KIND_TEXT16, MethodPlan, ParamPlan, Passing, is_scalar};
-
-/// Bytes of frame that fit a slot.
-const INLINE_MAX: u32 = 112;
-
-/// The type number of a string.
-pub(super) fn text_kind(base: Base) -> u32 {
-    if base.size() == 2 { KIND_TEXT16 } else { KIND_TEXT8 }
-}
+use crate::model::Object;
+use crate::plan::{INLINE_MAX, KIND_INTERFACE, MethodPlan, ParamPlan, Passing, is_scalar, text_kind};
 
 /// The layout of the frames, as a comment.
 pub(super) fn layout_table(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {

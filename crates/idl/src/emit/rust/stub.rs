@@ -3,13 +3,10 @@
 use super::expression::{Side, size_text};
 use super::interface::{Context, stub_name};
 use super::names::{base as base_name, binding, ident, value};
-use super::proxy::{text_kind, wanted};
+use super::proxy::wanted;
 use crate::emit::writer::Writer;
 use crate::model::Arith;
-use crate::plan::{KIND_INTERFACE, MethodPlan, ParamPlan, Passing, is_scalar};
-
-/// Bytes of frame that fit a slot.
-const INLINE_MAX: u32 = 112;
+use crate::plan::{INLINE_MAX, KIND_INTERFACE, MethodPlan, ParamPlan, Passing, is_scalar, text_kind};
 
 pub(super) fn stub(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     begin(out, context, plan);
