@@ -174,7 +174,7 @@ impl Place {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agile::Agile;
+    use crate::agile::{Agile, IID_AGILE_OBJECT};
     use crate::error::code;
     use crate::stub::Stubs;
     use std::sync::atomic::{AtomicU32, Ordering};
@@ -188,8 +188,6 @@ mod tests {
     }
 
     static VTABLE: IUnknown_Vtbl = IUnknown_Vtbl { QueryInterface: query, AddRef: add_ref, Release: release };
-
-    const IID_AGILE_OBJECT: GUID = GUID::from_u128(0x94ea_2b94_e9cc_49e0_c0ff_ee64_ca8f_5b90);
 
     unsafe extern "system" fn query(this: *mut c_void, iid: *const GUID, out: *mut *mut c_void) -> HRESULT {
         // SAFETY: by the contract of QueryInterface.
