@@ -69,7 +69,9 @@ struct Others(RefCell<Vec<Box<Owned>>>);
 impl Drop for Others {
     fn drop(&mut self) {
         let at_hand = Calls::with(Calls::take_from_hand);
-        self.0.take().into_iter().chain(at_hand).for_each(|owned| owned.give_back());
+        let all = self.0.take().into_iter().chain(at_hand);
+        // Where the thread ends with a canceller set, that may yet interrupt what the thread has used.
+        all.filter(|owned| !owned.alarmed).for_each(|owned| owned.give_back());
     }
 }
 
@@ -271,14 +273,9 @@ fn obtain(link: &Arc<Link>) -> Result<Box<Owned>> {
     Ok(owned)
 }
 
-/// From now on the thread's calls can be cancelled.
-pub(super) fn enter_cancellable() {
-    CALLS.with(|calls| calls.link.set(0));
-}
-
-/// The scope of a canceller ends. If it was used, channels that it may have interrupted too late must not be used: another call
-/// would be taken for the cancelled one.
-pub(super) fn leave_cancellable(was_cancelled: bool) {
+/// The thread's canceller has changed: the next call finds its channel the slow way, where it is registered. If the one before was
+/// used, channels that it may have interrupted too late must not be used: another call would be taken for the cancelled one.
+pub(super) fn change_canceller(was_cancelled: bool) {
     let at_hand = Calls::with(Calls::take_from_hand);
     OTHERS.with(|others| {
         let mut others = others.0.borrow_mut();
