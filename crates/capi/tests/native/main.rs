@@ -1,0 +1,4 @@
+//! libobvia as programs in C and C++ find it.
+
+mod cancel;
+mod program;
