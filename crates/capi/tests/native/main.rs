@@ -2,3 +2,4 @@
 
 mod cancel;
 mod program;
+mod symbols;

@@ -68,6 +68,12 @@ impl Language {
     }
 }
 
+/// A header as C has it when the preprocessor has been through it.
+pub(crate) fn preprocessed(header: &Path) -> String {
+    let text = run(C.compiler().args(["-E", "-x", "c"]).arg(header));
+    String::from_utf8(text).expect("it is text")
+}
+
 /// Builds a program of interfaces and sources in `programs`, with the shared library.
 pub(crate) fn build(name: &str, interfaces: &[&str], sources: &[&str]) -> PathBuf {
     let (out, programs) = (Path::new(env!("CARGO_TARGET_TMPDIR")).join(name), folder("tests/native/programs"));
