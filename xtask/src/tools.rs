@@ -17,34 +17,36 @@ pub(crate) fn nightly_cargo(arguments: &[&str]) -> Program {
 
 /// Makes sure that valgrind is there.
 pub(crate) fn valgrind() -> Outcome {
-    if Program::new("valgrind", &["--version"]).succeeds() {
-        return Ok(());
-    }
-    apt("valgrind")
+    program("valgrind", "valgrind")
 }
 
 /// Makes sure that addr2line is there, which comes with the linker.
 pub(crate) fn addr2line() -> Outcome {
-    if Program::new("addr2line", &["--version"]).succeeds() {
-        return Ok(());
-    }
-    apt("binutils")
+    program("addr2line", "binutils")
 }
 
 /// Makes sure that nft is there, which has kernels lose packets.
 pub(crate) fn nft() -> Outcome {
-    if Program::new("nft", &["--version"]).succeeds() {
-        return Ok(());
-    }
-    apt("nftables")
+    program("nft", "nftables")
 }
 
 /// Makes sure that g++ is there.
 pub(crate) fn cxx() -> Outcome {
-    if Program::new("g++", &["--version"]).succeeds() {
+    program("g++", "g++")
+}
+
+/// Makes sure that CMake and pkg-config are there, what CMake has build, and both compilers of C and C++.
+pub(crate) fn cmake() -> Outcome {
+    let programs = ["cmake", "pkg-config", "make", "ninja", "gcc", "g++", "clang"];
+    programs.iter().try_for_each(|name| program(name, if *name == "ninja" { "ninja-build" } else { name }))
+}
+
+/// Makes sure that a program is there, which a package of Debian's has.
+fn program(name: &str, package: &str) -> Outcome {
+    if Program::new(name, &["--version"]).succeeds() {
         return Ok(());
     }
-    apt("g++")
+    apt(package)
 }
 
 /// Whether a C compiler finds libfabric's headers.

@@ -4,7 +4,8 @@ use super::callgrind::Name;
 use super::floor::Floor;
 use crate::program::{Program, target};
 use crate::repo::root;
-use crate::{Outcome, tools};
+use crate::{Outcome, Problem, tools};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The sources, and the stubs that the compiler writes.
@@ -36,17 +37,16 @@ pub(super) fn build(folder: &Path) -> Outcome<PathBuf> {
     for source in SOURCES {
         objects.push(compile(source, "c++")?);
     }
-    let library = target().join("release").display().to_string();
+    let library = target().join("release/libobvia.so");
+    // The loader looks for the name that the library has in itself.
+    let loaded = folder.join("libobvia.so.0");
+    let _ = fs::remove_file(&loaded);
+    std::os::unix::fs::symlink(&library, &loaded)
+        .map_err(|error| Problem::Failed(format!("{}: {error}", loaded.display())))?;
     let binary = folder.join("icount-cpp");
     let objects: Vec<&str> = objects.iter().map(String::as_str).collect();
     Program::new("g++", &objects)
-        .with(&[
-            "-o",
-            &binary.display().to_string(),
-            "-lobvia",
-            &format!("-L{library}"),
-            &format!("-Wl,-rpath,{library}"),
-        ])
+        .with(&["-o", &binary.display().to_string(), &library.display().to_string(), &format!("-Wl,-rpath,{out}")])
         .run()?;
     Ok(binary)
 }
