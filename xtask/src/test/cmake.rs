@@ -135,18 +135,13 @@ impl Outside {
         copy(&root().join("examples/first"), &source)?;
         let project = source.join(variant.folder);
         if let Some([from, to]) = variant.change {
-            let path = project.join("CMakeLists.txt");
-            let text = fs::read_to_string(&path).map_err(|error| failed(&path, &error))?;
-            let to = if to.starts_with('`') {
-                page.block(to)?.replace("../obvia", &root().display().to_string())
-            } else {
-                to.to_owned()
-            };
-            let changed = text.replace(from, &to);
-            if changed == text {
-                return Err(Problem::Failed(format!("{} does not have {from:?}", path.display())));
+            let to = if to.starts_with('`') { page.block(to)? } else { to.to_owned() };
+            replace(&project.join("CMakeLists.txt"), from, &to)?;
+            // As the page has it, where the project builds obvia itself.
+            let beside = project.with_file_name("obvia");
+            if !beside.exists() {
+                std::os::unix::fs::symlink(root(), &beside).map_err(|error| failed(&beside, &error))?;
             }
-            fs::write(&path, changed).map_err(|error| failed(&path, &error))?;
         }
         let [c, cxx] = variant.compilers;
         let build = source.join("build").display().to_string();
@@ -188,6 +183,15 @@ const STRICT: &str = "-Wall -Wextra -Wpedantic -Werror";
 
 fn failed(path: &Path, error: &std::io::Error) -> Problem {
     Problem::Failed(format!("{}: {error}", path.display()))
+}
+
+/// Replaces something in a file, which has it.
+fn replace(path: &Path, from: &str, to: &str) -> Outcome {
+    let text = fs::read_to_string(path).map_err(|error| failed(path, &error))?;
+    if !text.contains(from) {
+        return Err(Problem::Failed(format!("{} does not have {from:?}", path.display())));
+    }
+    fs::write(path, text.replace(from, to)).map_err(|error| failed(path, &error))
 }
 
 /// Copies a folder with all that is in it.
