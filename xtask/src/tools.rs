@@ -17,36 +17,28 @@ pub(crate) fn nightly_cargo(arguments: &[&str]) -> Program {
 
 /// Makes sure that valgrind is there.
 pub(crate) fn valgrind() -> Outcome {
-    program("valgrind", "valgrind")
+    with_version("valgrind", "valgrind")
 }
 
 /// Makes sure that addr2line is there, which comes with the linker.
 pub(crate) fn addr2line() -> Outcome {
-    program("addr2line", "binutils")
+    with_version("addr2line", "binutils")
 }
 
 /// Makes sure that nft is there, which has kernels lose packets.
 pub(crate) fn nft() -> Outcome {
-    program("nft", "nftables")
+    with_version("nft", "nftables")
 }
 
 /// Makes sure that g++ is there.
 pub(crate) fn cxx() -> Outcome {
-    program("g++", "g++")
+    with_version("g++", "g++")
 }
 
 /// Makes sure that CMake and pkg-config are there, what CMake has build, and both compilers of C and C++.
 pub(crate) fn cmake() -> Outcome {
     let programs = ["cmake", "pkg-config", "make", "ninja", "gcc", "g++", "clang"];
-    programs.iter().try_for_each(|name| program(name, if *name == "ninja" { "ninja-build" } else { name }))
-}
-
-/// Makes sure that a program is there, which a package of Debian's has.
-fn program(name: &str, package: &str) -> Outcome {
-    if Program::new(name, &["--version"]).succeeds() {
-        return Ok(());
-    }
-    apt(package)
+    programs.iter().try_for_each(|name| with_version(name, if *name == "ninja" { "ninja-build" } else { name }))
 }
 
 /// Whether a C compiler finds libfabric's headers.
@@ -97,6 +89,11 @@ pub(crate) fn cargo_fuzz() -> Outcome {
         .argument(tools.display().to_string())
         .variable("CARGO_TARGET_DIR", target().join("tools-build").display().to_string());
     required("cargo-fuzz", &install)
+}
+
+/// Makes sure that a program is there which says its version when asked.
+fn with_version(program: &str, package: &str) -> Outcome {
+    if Program::new(program, &["--version"]).succeeds() { Ok(()) } else { apt(package) }
 }
 
 fn apt(package: &str) -> Outcome {

@@ -168,14 +168,17 @@ template <class I, class J> bool operator!=(const com_ptr<I> &one, const com_ptr
 // language or process.
 template <class Work> HRESULT guard(Work &&work) noexcept
 {
-#if OBVIA_THROWS
-    try {
+    const auto run = [&]() -> HRESULT {
         if constexpr (std::is_same<decltype(work()), HRESULT>::value) {
             return work();
         } else {
             work();
             return S_OK;
         }
+    };
+#if OBVIA_THROWS
+    try {
+        return run();
     } catch (const error &failure) {
         return obvia_fail(failure.code(), failure.what());
     } catch (const std::bad_alloc &) {
@@ -186,12 +189,7 @@ template <class Work> HRESULT guard(Work &&work) noexcept
         return E_UNEXPECTED;
     }
 #else
-    if constexpr (std::is_same<decltype(work()), HRESULT>::value) {
-        return work();
-    } else {
-        work();
-        return S_OK;
-    }
+    return run();
 #endif
 }
 

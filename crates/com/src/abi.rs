@@ -1,7 +1,10 @@
 //! What bindings of other languages are made of: the runtime by raw pointers. Not for programs.
 
+pub use crate::agile::IID_AGILE_OBJECT;
+pub use crate::marshal::{allocate, release};
 pub use crate::proxy::{Proxy, UNKNOWN};
 pub use crate::registry::{InterfaceInfo, VtablePointer};
+pub use crate::rt::give_text;
 pub use crate::server::{Loop, Served, set_loop};
 pub use crate::stub::{StubFn, Stubs};
 pub use crate::thread::channels::{Calls, RawReply};
