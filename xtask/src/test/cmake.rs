@@ -3,6 +3,7 @@
 
 mod idl;
 mod page;
+mod pfs;
 
 use super::examples::{Names, Server};
 use super::readme;
@@ -30,6 +31,7 @@ pub(super) fn run() -> Outcome {
     for pair in &pairs {
         check(&pair.server, &pairs, &rust.newcomer.printed)?;
     }
+    pfs::check(&outside)?;
     idl::check(&outside)
 }
 
@@ -143,9 +145,14 @@ impl Outside {
                 std::os::unix::fs::symlink(root(), &beside).map_err(|error| failed(&beside, &error))?;
             }
         }
-        let [c, cxx] = variant.compilers;
-        let build = source.join("build").display().to_string();
-        self.program("cmake", &["-G", variant.generator, "-B", &build, "-S", "."])
+        let build = self.cmake(&project, variant.generator, variant.compilers)?;
+        Ok(Pair { server: format!("{build}/server"), client: format!("{build}/client") })
+    }
+
+    /// Builds a project in a folder inside, whose path is returned.
+    fn cmake(&self, project: &Path, generator: &str, [c, cxx]: [&str; 2]) -> Outcome<String> {
+        let build = project.join("build").display().to_string();
+        self.program("cmake", &["-G", generator, "-B", &build, "-S", "."])
             .folder(project)
             .variable("CC", c)
             .variable("CXX", cxx)
@@ -155,7 +162,7 @@ impl Outside {
             .argument(format!("-DOBVIA_TARGET_DIR={}", target().display()))
             .read()?;
         self.program("cmake", &["--build", &build]).run()?;
-        Ok(Pair { server: format!("{build}/server"), client: format!("{build}/client") })
+        Ok(build)
     }
 
     /// Builds the programs of a folder with the commands of the page.
