@@ -343,6 +343,35 @@ private:
     uint32_t before_;
 };
 
+// Cancels calls of other threads: those that they make while they have a `cancellable` of it. Copies are one canceller.
+class canceller {
+public:
+    canceller() : canceller_(obvia_new_canceller(), obvia_free_canceller) {}
+
+    // May be called by any thread, any number of times.
+    void cancel() const noexcept { obvia_cancel(canceller_.get()); }
+
+private:
+    friend class cancellable;
+    std::shared_ptr<obvia_canceller> canceller_;
+};
+
+// As long as this lives its canceller ends the calls of this thread with RPC_E_CALL_CANCELED: the one that waits then, and later
+// ones. Methods are not interrupted: those in other processes look at obvia_is_cancelled() if they care.
+class cancellable {
+public:
+    explicit cancellable(const canceller &by) noexcept
+        : canceller_(by.canceller_), before_(obvia_set_canceller(canceller_.get())) {}
+    ~cancellable() { obvia_set_canceller(before_); }
+
+    cancellable(const cancellable &) = delete;
+    cancellable &operator=(const cancellable &) = delete;
+
+private:
+    std::shared_ptr<obvia_canceller> canceller_;
+    obvia_canceller *before_;
+};
+
 // Elements that somebody else owns: what arrays of methods are handed on as.
 template <class T> class span {
 public:

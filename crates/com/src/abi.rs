@@ -14,6 +14,7 @@ use crate::error::{Error, Result, leave, words};
 pub use crate::runtime::Export;
 
 use crate::runtime::{connect_object, export_object};
+use crate::thread::Canceller;
 use obvia_via::RegionView;
 use std::time::Duration;
 use windows_core::{HRESULT, IUnknown};
@@ -79,4 +80,9 @@ pub fn text(result: HRESULT) -> String {
 /// Sets how long calls of this thread may take from now on, and returns what it was.
 pub fn set_timeout(timeout: Duration) -> Duration {
     crate::thread::set_timeout(timeout).unwrap_or(crate::DEFAULT_TIMEOUT)
+}
+
+/// Sets who can cancel calls of this thread from now on: see [`Canceller::run`], which does it for a while.
+pub fn set_canceller(canceller: Option<Canceller>) {
+    crate::thread::set_canceller(canceller);
 }

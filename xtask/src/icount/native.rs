@@ -37,16 +37,23 @@ pub(super) fn build(folder: &Path) -> Outcome<PathBuf> {
     for source in SOURCES {
         objects.push(compile(source, "c++")?);
     }
-    let library = target().join("release/libobvia.so");
+    let library = target().join("release");
     // The loader looks for the name that the library has in itself.
-    let loaded = folder.join("libobvia.so.0");
+    let loaded = library.join("libobvia.so.0");
     let _ = fs::remove_file(&loaded);
-    std::os::unix::fs::symlink(&library, &loaded)
+    std::os::unix::fs::symlink("libobvia.so", &loaded)
         .map_err(|error| Problem::Failed(format!("{}: {error}", loaded.display())))?;
+    let library = library.display();
     let binary = folder.join("icount-cpp");
     let objects: Vec<&str> = objects.iter().map(String::as_str).collect();
     Program::new("g++", &objects)
-        .with(&["-o", &binary.display().to_string(), &library.display().to_string(), &format!("-Wl,-rpath,{out}")])
+        .with(&[
+            "-o",
+            &binary.display().to_string(),
+            "-lobvia",
+            &format!("-L{library}"),
+            &format!("-Wl,-rpath,{library}"),
+        ])
         .run()?;
     Ok(binary)
 }
