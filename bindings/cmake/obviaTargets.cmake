@@ -1,10 +1,11 @@
 # The targets that programs use, of an obvia that is installed or part of their own project.
 cmake_policy(VERSION 3.16...3.25)
 
-# obvia_import_targets(libobvia.so libobvia.a obvia include-folder...)
+# obvia_import_targets(libobvia.so libobvia.a needed obvia include-folder...)
 #
-# Makes the targets `obvia::obvia` and `obvia::obvia_static`, the library, and `obvia::command`, of these files.
-function(obvia_import_targets shared static command)
+# Makes the targets `obvia::obvia` and `obvia::obvia_static`, the library, and `obvia::command`, of these files. `needed` are the
+# libraries that the static one does not do without.
+function(obvia_import_targets shared static needed command)
     if(TARGET obvia::obvia)
         return()
     endif()
@@ -16,7 +17,7 @@ function(obvia_import_targets shared static command)
     set_target_properties(obvia::obvia_static PROPERTIES
         IMPORTED_LOCATION "${static}"
         INTERFACE_INCLUDE_DIRECTORIES "${ARGN}"
-        INTERFACE_LINK_LIBRARIES "rt;pthread;m;dl")
+        INTERFACE_LINK_LIBRARIES "${needed}")
     add_executable(obvia::command IMPORTED GLOBAL)
     set_target_properties(obvia::command PROPERTIES IMPORTED_LOCATION "${command}")
 endfunction()
