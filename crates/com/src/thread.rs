@@ -102,7 +102,8 @@ impl Canceller {
 
     /// Runs `calls` on this thread so that [`Self::cancel`] ends them, now and later ones, with RPC_E_CALL_CANCELED.
     ///
-    /// Where one runs within another, the calls are the inner one's. Methods are not interrupted: those in other processes look at [`crate::is_cancelled`] if they care.
+    /// Where one runs within another, the calls are the inner one's. Methods are not interrupted: those in other processes look
+    /// at [`crate::is_cancelled`] if they care.
     pub fn run<R>(&self, calls: impl FnOnce() -> R) -> R {
         struct Restore(Option<Canceller>);
         impl Drop for Restore {
