@@ -19,14 +19,14 @@ pub(super) fn run() -> Outcome {
     tools::cmake()?;
     let page = Page::read()?;
     let rust = readme::build()?;
-    let outside = Outside::new()?;
     page.check_quotes(&rust.newcomer)?;
+    let outside = Outside::new()?;
     let mut pairs = vec![Pair { server: rust.program("server"), client: rust.program("client") }];
     for variant in &VARIANTS {
         pairs.push(outside.build(variant, &page)?);
     }
-    for folder in ["calc", "calc/c"] {
-        pairs.push(outside.build_by_hand(folder, &page)?);
+    for (folder, commands) in [("calc", "`g++`"), ("calc/c", "`gcc`")] {
+        pairs.push(outside.build_by_hand(folder, &page.block(commands)?)?);
     }
     for pair in &pairs {
         check(&pair.server, &pairs, &rust.newcomer.printed)?;
@@ -63,48 +63,32 @@ struct Variant {
     folder: &'static str,
     generator: &'static str,
     compilers: [&'static str; 2],
-    /// What of CMakeLists.txt is replaced by what. A name in backticks is the page's text of this title.
-    change: Option<[&'static str; 2]>,
+    library: Library,
 }
+
+/// What programs are linked with.
+#[derive(Clone, Copy)]
+enum Library {
+    Shared,
+    Static,
+    /// The shared one, built as a part of the project, which the page shows after a line that begins so.
+    Part(&'static str),
+}
+use Library::{Part, Shared, Static};
 
 const GCC: [&str; 2] = ["gcc", "g++"];
 const CLANG: [&str; 2] = ["clang", "clang++"];
 const MAKE: &str = "Unix Makefiles";
 const NINJA: &str = "Ninja";
-const FIND: &str = "find_package(obvia REQUIRED)\n";
 
 const VARIANTS: [Variant; 7] = [
-    Variant { name: "cpp", folder: "", generator: MAKE, compilers: GCC, change: None },
-    Variant { name: "cpp-clang", folder: "", generator: NINJA, compilers: CLANG, change: None },
-    Variant {
-        name: "cpp-static",
-        folder: "",
-        generator: NINJA,
-        compilers: GCC,
-        change: Some(["obvia::obvia)", "obvia::obvia_static)"]),
-    },
-    Variant {
-        name: "cpp-fetched",
-        folder: "",
-        generator: MAKE,
-        compilers: GCC,
-        change: Some([FIND, "`FetchContent`"]),
-    },
-    Variant { name: "c", folder: "c", generator: MAKE, compilers: GCC, change: None },
-    Variant {
-        name: "c-clang-static",
-        folder: "c",
-        generator: MAKE,
-        compilers: CLANG,
-        change: Some(["obvia::obvia)", "obvia::obvia_static)"]),
-    },
-    Variant {
-        name: "c-part",
-        folder: "c",
-        generator: NINJA,
-        compilers: CLANG,
-        change: Some([FIND, "`add_subdirectory`"]),
-    },
+    Variant { name: "cpp", folder: "", generator: MAKE, compilers: GCC, library: Shared },
+    Variant { name: "cpp-clang", folder: "", generator: NINJA, compilers: CLANG, library: Shared },
+    Variant { name: "cpp-static", folder: "", generator: NINJA, compilers: GCC, library: Static },
+    Variant { name: "cpp-fetched", folder: "", generator: MAKE, compilers: GCC, library: Part("`FetchContent`") },
+    Variant { name: "c", folder: "c", generator: MAKE, compilers: GCC, library: Shared },
+    Variant { name: "c-clang-static", folder: "c", generator: MAKE, compilers: CLANG, library: Static },
+    Variant { name: "c-part", folder: "c", generator: NINJA, compilers: CLANG, library: Part("`add_subdirectory`") },
 ];
 
 /// A folder outside the project, with an installed obvia and the programs' sources.
@@ -119,8 +103,7 @@ impl Outside {
         let prefix = folder.path().join("prefix");
         let build = target().join("cmake");
         let cmake = |arguments: &[&str]| Program::new("cmake", arguments).argument(build.display().to_string());
-        let cargo = format!("-DOBVIA_TARGET_DIR={}", target().display());
-        cmake(&["-S", ".", &cargo, "-B"]).run()?;
+        cmake(&["-S", ".", &cargo_target(), "-B"]).run()?;
         cmake(&["--build"]).run()?;
         // Where it was installed, and where it is in the end, are not the same: what is installed can be moved.
         let elsewhere = folder.path().join("elsewhere");
@@ -133,25 +116,37 @@ impl Outside {
 
     /// Builds the programs as a variant has it.
     fn build(&self, variant: &Variant, page: &Page) -> Outcome<Pair> {
-        let source = self.folder.path().join(variant.name);
+        let Variant { name, generator, compilers, .. } = *variant;
+        let source = self.folder.path().join(name);
         copy(&root().join("examples/first"), &source)?;
         let project = source.join(variant.folder);
-        if let Some([from, to]) = variant.change {
-            let to = if to.starts_with('`') { page.block(to)? } else { to.to_owned() };
-            replace(&project.join("CMakeLists.txt"), from, &to)?;
-            // As the page has it, where the project builds obvia itself.
-            let beside = project.with_file_name("obvia");
-            if !beside.exists() {
+        let lists = project.join("CMakeLists.txt");
+        let mut options = Vec::new();
+        match variant.library {
+            Shared => {}
+            Static => replace(&lists, "obvia::obvia)", "obvia::obvia_static)")?,
+            Part(title) => {
+                replace(&lists, "find_package(obvia REQUIRED)\n", &page.block(title)?)?;
+                let beside = project.with_file_name("obvia");
                 std::os::unix::fs::symlink(root(), &beside).map_err(|error| failed(&beside, &error))?;
+                options.push(cargo_target());
             }
         }
-        let build = self.cmake(&project, variant.generator, variant.compilers)?;
+        let build = self.cmake(name, &project, generator, compilers, &options)?;
         Ok(Pair { server: format!("{build}/server"), client: format!("{build}/client") })
     }
 
-    /// Builds a project in a folder inside, whose path is returned.
-    fn cmake(&self, project: &Path, generator: &str, [c, cxx]: [&str; 2]) -> Outcome<String> {
-        let build = project.join("build").display().to_string();
+    /// Builds a project in a folder of its own, whose path is returned.
+    fn cmake(
+        &self,
+        name: &str,
+        project: &Path,
+        generator: &str,
+        [c, cxx]: [&str; 2],
+        options: &[String],
+    ) -> Outcome<String> {
+        let build = self.folder.path().join("build").join(name).display().to_string();
+        let options: Vec<&str> = options.iter().map(String::as_str).collect();
         self.program("cmake", &["-G", generator, "-B", &build, "-S", "."])
             .folder(project)
             .variable("CC", c)
@@ -159,17 +154,16 @@ impl Outside {
             // Generated code is to have no warnings.
             .variable("CFLAGS", STRICT)
             .variable("CXXFLAGS", STRICT)
-            .argument(format!("-DOBVIA_TARGET_DIR={}", target().display()))
+            .with(&options)
             .read()?;
         self.program("cmake", &["--build", &build]).run()?;
         Ok(build)
     }
 
-    /// Builds the programs of a folder with the commands of the page.
-    fn build_by_hand(&self, folder: &str, page: &Page) -> Outcome<Pair> {
+    /// Builds the programs of a folder with commands for a shell.
+    fn build_by_hand(&self, folder: &str, commands: &str) -> Outcome<Pair> {
         let source = self.folder.path().join(folder);
-        let title = if folder == "calc" { "`g++`" } else { "`gcc`" };
-        self.program("sh", &["-e", "-c", &page.block(title)?]).folder(&source).run()?;
+        self.program("sh", &["-e", "-c", commands]).folder(&source).run()?;
         let path = |name: &str| source.join(name).display().to_string();
         Ok(Pair { server: path("server"), client: path("client") })
     }
@@ -187,6 +181,11 @@ impl Outside {
 }
 
 const STRICT: &str = "-Wall -Wextra -Wpedantic -Werror";
+
+/// Has CMake's cargo build where everything is built.
+fn cargo_target() -> String {
+    format!("-DOBVIA_TARGET_DIR={}", target().display())
+}
 
 fn failed(path: &Path, error: &std::io::Error) -> Problem {
     Problem::Failed(format!("{}: {error}", path.display()))

@@ -59,7 +59,7 @@ pub(super) fn check(outside: &Outside) -> Outcome {
     Program::cargo(&["build", "--quiet", "--package", "pfs", "--bins"]).run()?;
     let project = outside.folder.path().join("pfs");
     copy(&root().join("examples/pfs"), &project)?;
-    let built = PathBuf::from(outside.cmake(&project, MAKE, GCC)?);
+    let built = PathBuf::from(outside.cmake("pfs", &project, MAKE, GCC, &[])?);
     Program::new(&built.join("turns-test").display().to_string(), &[]).run()?;
     let rust = target().join("debug");
     let clients = [rust.join("pfs-shell"), built.join("pfs-client")];
