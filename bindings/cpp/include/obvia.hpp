@@ -13,6 +13,10 @@
 #ifndef OBVIA_HPP
 #define OBVIA_HPP
 
+#if __cplusplus < 201703L
+#error "obvia.hpp is for C++17 and later: compile with -std=c++17, or in CMake set(CMAKE_CXX_STANDARD 17)"
+#endif
+
 #include "obvia.h"
 
 #include <atomic>

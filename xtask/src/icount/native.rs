@@ -4,7 +4,8 @@ use super::callgrind::Name;
 use super::floor::Floor;
 use crate::program::{Program, target};
 use crate::repo::root;
-use crate::{Outcome, tools};
+use crate::{Outcome, Problem, tools};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The sources, and the stubs that the compiler writes.
@@ -36,7 +37,13 @@ pub(super) fn build(folder: &Path) -> Outcome<PathBuf> {
     for source in SOURCES {
         objects.push(compile(source, "c++")?);
     }
-    let library = target().join("release").display().to_string();
+    let library = target().join("release");
+    // The loader looks for the name that the library has in itself.
+    let loaded = library.join("libobvia.so.0");
+    let _ = fs::remove_file(&loaded);
+    std::os::unix::fs::symlink("libobvia.so", &loaded)
+        .map_err(|error| Problem::Failed(format!("{}: {error}", loaded.display())))?;
+    let library = library.display();
     let binary = folder.join("icount-cpp");
     let objects: Vec<&str> = objects.iter().map(String::as_str).collect();
     Program::new("g++", &objects)
