@@ -1,10 +1,13 @@
 //! What bindings of other languages are made of: the runtime by raw pointers. Not for programs.
 
+pub use crate::graph::{Invoke, Method, clear_elements, copy_elements, free_elements};
 pub use crate::proxy::{Proxy, UNKNOWN};
 pub use crate::registry::{InterfaceInfo, VtablePointer};
 pub use crate::server::{Loop, Served, set_loop};
 pub use crate::stub::{StubFn, Stubs};
 pub use crate::thread::channels::{Calls, RawReply};
+pub use obvia_ndr::flat::shape::{Element, ElementType};
+pub use obvia_ndr::flat::words;
 pub use obvia_rpc::vi_call::{Answer, ServerCall};
 
 use crate::error::{Error, Result, leave, words};

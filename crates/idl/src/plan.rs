@@ -123,7 +123,7 @@ impl<'a> MethodPlan<'a> {
     }
 
     /// What the request's or the reply's block is made of, with those parameters that are wanted; and the parameters that its
-    /// expressions read and that are not in it, by the numbers of [`Expr::Outer`].
+    /// expressions read and that are not in it, by the numbers of [`Expr::Outer`]. A GUID has two, one for each half.
     pub fn block(
         &self,
         model: &Model,
@@ -140,8 +140,9 @@ impl<'a> MethodPlan<'a> {
             let mut outer = outer.borrow_mut();
             let known = outer.iter().position(|index| *index == operand.index);
             Expr::Outer(known.unwrap_or_else(|| {
-                outer.push(operand.index);
-                outer.len() - 1
+                let halves = if operand.base == Base::Guid { 2 } else { 1 };
+                outer.extend(std::iter::repeat_n(operand.index, halves));
+                outer.len() - halves
             }))
         };
         let mut fields: Vec<(u32, &Type, About<'_>)> = Vec::new();
@@ -152,6 +153,21 @@ impl<'a> MethodPlan<'a> {
         fields.sort_by_key(|(at, ..)| *at);
         let shape = Shapes { model, kinds }.block(&fields, &operand);
         (shape, outer.into_inner())
+    }
+
+    /// Whether what expressions about a parameter read lies in a block, so that it is there whatever else is.
+    pub fn reads_blocks_alone(&self, model: &Model, param: &ParamPlan<'_>) -> bool {
+        let mut fine = true;
+        let mut note = |operand: &Operand| fine &= self.params[operand.index].passing.in_block();
+        if let Some((size, length)) = element_counts(param.param) {
+            size.operands(&mut note);
+            length.into_iter().for_each(|length| length.operands(&mut note));
+        }
+        param.param.switch.iter().for_each(|switch| switch.operands(&mut note));
+        if let Type::Interface(Object::IidIs(operand)) = in_place(model, param.param) {
+            note(operand);
+        }
+        fine
     }
 
     /// Whether a parameter has structures with pointers in it.

@@ -28,11 +28,11 @@ impl Image {
         Self { words: vec![MaybeUninit::new(0); count].into() }
     }
 
-    fn base(&self) -> *const u8 {
+    pub(super) fn base(&self) -> *const u8 {
         self.words.as_ptr().cast()
     }
 
-    fn root(&self, layout: Layout) -> Root {
+    pub(super) fn root(&self, layout: Layout) -> Root {
         Root { base: self.base(), shape: &layout.block.shape }
     }
 
@@ -94,12 +94,11 @@ impl Image {
     /// # Safety
     ///
     /// All of it must be owned by the caller, and not be used again.
-    pub unsafe fn free(&mut self, layout: Layout, outer: &[i64]) {
-        // SAFETY: the caller's promise. What cannot be surveyed cannot be freed.
-        if let Ok(survey) = unsafe { Survey::of(self.root(layout), layout.types, 0, outer) } {
-            // SAFETY: the caller's promise.
-            unsafe { survey.free() };
-        }
+    pub unsafe fn free(&self, layout: Layout, outer: &[i64]) {
+        // SAFETY: the caller's promise.
+        let survey = unsafe { Survey::to_free(self.root(layout), layout.types, outer) };
+        // SAFETY: the caller's promise.
+        unsafe { survey.free() };
     }
 }
 
@@ -151,11 +150,11 @@ impl<'c> ProxyCall<'c> {
             unsafe { marshal::reference_for_peer(reference.object, wanted(reference.iid), self) }
         };
         let references = survey.references.iter().map(marshal).collect::<Result<Vec<_>>>()?;
-        let (length, bodies) = survey.with_references(&references)?;
-        let frame = self.request(Measure::with_objects(block, length))?;
+        let laid = survey.lay_out(&references)?;
+        let frame = self.request(Measure::with_objects(block, laid.length))?;
         // SAFETY: just surveyed.
-        unsafe { survey.write(root, &references, &bodies, &mut frame[..length], &[]) };
-        Ok(length)
+        unsafe { survey.write(root, &references, &laid, &mut frame[..laid.length], &[]) };
+        Ok(laid.length)
     }
 }
 
@@ -181,6 +180,18 @@ impl ReplyView<'_> {
 }
 
 impl Results {
+    /// Where the results are.
+    pub(super) fn base(&mut self) -> *const u8 {
+        self.private.base()
+    }
+
+    /// Whether the slot at `at` leads somewhere.
+    pub(super) fn has(&mut self, at: usize) -> bool {
+        assert!(at + 8 <= self.private.length, "the check has seen the block");
+        // SAFETY: within the frame; the slot holds a pointer by now.
+        !unsafe { self.private.base().wrapping_add(at).cast::<*mut u8>().read() }.is_null()
+    }
+
     /// Hands a result to the caller.
     ///
     /// # Safety
@@ -211,10 +222,14 @@ impl Results {
         assert!(at + 8 <= self.private.length, "the check has seen the block");
         // SAFETY: within the frame; the slot holds a pointer by now.
         let from = unsafe { self.private.base().wrapping_add(at).cast::<*mut u8>().read() };
-        if !from.is_null() && !to.is_null() {
+        if from.is_null() {
+            return;
+        }
+        self.spent.push(from);
+        // There may be none where an array has no elements.
+        if !to.is_null() {
             // SAFETY: the caller's promise.
             unsafe { to.cast::<u8>().copy_from_nonoverlapping(from, count * size_of::<T>()) };
-            self.spent.push(from);
         }
     }
 
@@ -294,16 +309,20 @@ impl StubCall<'_, '_> {
         outer: &[i64],
     ) -> std::result::Result<Answer, Status> {
         let (root, block) = (image.root(layout), layout.block.size as usize);
-        // SAFETY: the caller's promise.
-        let surveyed = unsafe { Survey::of(root, layout.types, block, outer) };
         if result.0 < 0 {
-            if let Ok(survey) = surveyed {
-                // SAFETY: the caller's promise. A method that failed has left its results null.
-                unsafe { survey.free() };
-            }
+            // SAFETY: the caller's promise. A method that failed has left its results null.
+            unsafe { image.free(layout, outer) };
             return Ok(no_results(result));
         }
-        let survey = surveyed.map_err(|error| refused(&error))?;
+        // SAFETY: the caller's promise.
+        let survey = match unsafe { Survey::of(root, layout.types, block, outer) } {
+            Ok(survey) => survey,
+            Err(error) => {
+                // SAFETY: as above.
+                unsafe { image.free(layout, outer) };
+                return Err(refused(&error));
+            }
+        };
         // SAFETY: just surveyed.
         let sent = unsafe { self.write_graph(&survey, root, block, outer) };
         // SAFETY: the caller's promise.
@@ -323,13 +342,13 @@ impl StubCall<'_, '_> {
             Ok(caller.marshal(object, wanted(reference.iid).info()?)?.to_wire())
         };
         let references = survey.references.iter().map(marshal).collect::<Result<Vec<_>>>()?;
-        let (length, bodies) = survey.with_references(&references)?;
+        let laid = survey.lay_out(&references)?;
         let too_long = |_| Error::from(code::E_OUTOFMEMORY);
-        let measure = Measure::with_objects(block, length);
+        let measure = Measure::with_objects(block, laid.length);
         let frame = self.inner().reply(measure.length(), measure.bulk()).map_err(too_long)?;
         // SAFETY: the caller's promise.
-        unsafe { survey.write(root, &references, &bodies, &mut frame[..length], outer) };
-        Ok(length)
+        unsafe { survey.write(root, &references, &laid, &mut frame[..laid.length], outer) };
+        Ok(laid.length)
     }
 }
 
@@ -376,9 +395,8 @@ impl Drop for Arguments {
         let Some(layout) = self.owned else { return };
         let root = Root { base: self.private.base(), shape: &layout.block.shape };
         // SAFETY: made of a frame that was checked, by the same layout.
-        if let Ok(survey) = unsafe { Survey::of(root, layout.types, 0, &[]) } {
-            // SAFETY: every object is an allocation of its own; the method only read what is kept.
-            unsafe { survey.free() };
-        }
+        let survey = unsafe { Survey::to_free(root, layout.types, &[]) };
+        // SAFETY: every object is an allocation of its own; the method only read what is kept.
+        unsafe { survey.free() };
     }
 }

@@ -1,7 +1,7 @@
 //! An interface's stubs: the blocks of its methods' frames, its proxies and stubs, and its description.
 
 use super::names::{binding, declare, guid, ident, interface as name_of, quoted, type_name};
-use super::{proxy, stub};
+use super::{proxy, stub, table};
 use crate::canonical;
 use crate::emit::writer::Writer;
 use crate::model::{Arith, InterfaceId, Model, Type, round};
@@ -16,7 +16,7 @@ pub(super) struct Context<'a> {
     /// The interface's name.
     pub(super) name: String,
     /// The element types of its arrays, by type number: see [`kind_of`].
-    kinds: Vec<Type>,
+    pub(super) kinds: Vec<Type>,
 }
 
 impl Context<'_> {
@@ -130,7 +130,14 @@ pub(super) fn module(out: &mut Writer, model: &Model) {
 pub(super) fn interface(out: &mut Writer, model: &Model, id: InterfaceId) {
     let plans: Vec<MethodPlan<'_>> = model.all_methods(id).into_iter().map(|method| plan(model, method)).collect();
     let context = Context { model, name: name_of(model, id), kinds: kinds(model, &model.all_methods(id)) };
+    if plans.iter().any(table::is_by_table) {
+        table::types(out, &context);
+    }
     for plan in &plans {
+        if table::is_by_table(plan) {
+            table::method(out, &context, plan);
+            continue;
+        }
         layout_table(out, &context, plan);
         block(out, &context, plan, true);
         block(out, &context, plan, false);
@@ -142,7 +149,7 @@ pub(super) fn interface(out: &mut Writer, model: &Model, id: InterfaceId) {
 }
 
 /// The layout of the frames, as a comment.
-fn layout_table(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
+pub(super) fn layout_table(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     out.line(format!("/* {}: opnum {}", plan.method.name, plan.method.opnum));
     for (what, length) in [("request", plan.request_block), ("reply", plan.reply_block)] {
         let request = what == "request";

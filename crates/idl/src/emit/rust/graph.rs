@@ -8,7 +8,7 @@ use super::proxy::{self, layout_table};
 use super::stub;
 use super::tables;
 use crate::emit::writer::Writer;
-use crate::model::{Arith, Direction, Model, Operand, Param, Type};
+use crate::model::{Direction, Model, Operand, Param, Type};
 use crate::plan::{MethodPlan, ParamPlan, element_counts, in_place, is_plain};
 use crate::shapes::Shapes;
 
@@ -219,15 +219,7 @@ fn given(model: &Model, param: &ParamPlan<'_>) -> String {
 
 /// Why a method's parameters cannot be laid out, though each of them can.
 pub(super) fn refuse(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Option<form::Refusal> {
-    let readable = |operand: &Operand| plan.params[operand.index].passing.in_block();
-    let mut fine = true;
-    let mut note = |value: &Arith| value.operands(&mut |operand| fine &= readable(operand));
-    if let Some((size, length)) = element_counts(param.param) {
-        note(size);
-        length.into_iter().for_each(&mut note);
-    }
-    param.param.switch.iter().for_each(note);
-    if !fine {
+    if !plan.reads_blocks_alone(model, param) {
         return Some("an array or union whose size or discriminant is behind a pointer that may be null");
     }
     let object = match in_place(model, param.param) {
