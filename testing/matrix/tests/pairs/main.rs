@@ -1,5 +1,6 @@
-//! Every construct, in one process and across two.
+//! Every construct, in one process and across two, in Rust and in C++.
 
+mod cpp;
 mod server;
 mod shapes;
 mod values;
