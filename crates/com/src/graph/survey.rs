@@ -336,8 +336,10 @@ impl Survey {
             return Ok(*known);
         }
         let (count, room) = match extent {
-            // SAFETY: the caller's promise.
-            Extent::Counted { size, length } => unsafe { counts(base, size, length.as_ref(), outer) }?,
+            Extent::Counted { size, length } => {
+                // SAFETY: the caller's promise.
+                unsafe { counts(base, size, length.as_ref(), outer) }?
+            }
             Extent::Text => {
                 // SAFETY: the caller's promise: a string ends in a zero.
                 let count = unsafe { text_count(pointer, to) };
