@@ -252,6 +252,21 @@ void arrays_of_structures_and_of_strings(IShapes *shapes, bool elsewhere)
     }
 }
 
+void an_array_has_the_room_that_was_asked_for(IShapes *shapes)
+{
+    Item items[5] = {};
+    uint32_t count = 2;
+    check(shapes->Take(&count, items));
+    CHECK(count == 3 && items[1].value == 2 && narrow(items[1].name) == "item 2" && items[2].value == 0);
+    Item_clear(items, 2);
+    count = 5;
+    check(shapes->Take(&count, items));
+    CHECK(count == 3 && items[2].value == 3 && items[3].value == 0);
+    Item_clear(items, 5);
+    count = 0;
+    CHECK(shapes->Take(&count, items) == E_INVALIDARG);
+}
+
 void objects_in_structures_are_called(IShapes *shapes)
 {
     const obvia::com_ptr<IPeer> left = obvia::make<Peer>(2), right = obvia::make<Peer>(3);
@@ -298,6 +313,7 @@ void check_shapes(IShapes *shapes, bool elsewhere)
     unions_have_the_arm_that_is_said(shapes);
     structures_lie_in_one_another(shapes, elsewhere);
     arrays_of_structures_and_of_strings(shapes, elsewhere);
+    an_array_has_the_room_that_was_asked_for(shapes);
     objects_in_structures_are_called(shapes);
     nobody_waits_for_oneway_methods(shapes);
 }

@@ -44,7 +44,6 @@ public:
         if (by > 0) {
             Item_clear(items + left, static_cast<size_t>(by));
         }
-        // With fewer than none there are more than there is room for.
         *count = left;
         return S_OK;
     }

@@ -302,6 +302,25 @@ public:
         return S_OK;
     }
 
+    HRESULT Take(uint32_t *count, Item *items) override
+    {
+        return obvia::guard([&] {
+            if (*count == 0) {
+                return E_INVALIDARG;
+            }
+            for (uint32_t at = 0; at < *count && at < 3; at++) {
+                items[at] = {static_cast<int32_t>(at) + 1, 0, nullptr, nullptr};
+                const HRESULT result = give("item " + std::to_string(at + 1), &items[at].name);
+                if (result < 0) {
+                    Item_clear(items, at);
+                    return result;
+                }
+            }
+            *count = 3;
+            return S_OK;
+        });
+    }
+
 private:
     static HRESULT give(const std::string &text, obvia_wchar **place)
     {

@@ -180,11 +180,6 @@ impl ReplyView<'_> {
 }
 
 impl Results {
-    /// Where the results are.
-    pub(super) fn base(&mut self) -> *const u8 {
-        self.private.base()
-    }
-
     /// Whether the slot at `at` leads somewhere.
     pub(super) fn has(&mut self, at: usize) -> bool {
         assert!(at + 8 <= self.private.length, "the check has seen the block");

@@ -5,8 +5,7 @@
 //! the address of the parameter.
 
 use super::Layout;
-use super::image::{Image, Results};
-use super::owned::free_elements;
+use super::image::Image;
 use super::survey::{Root, Survey, bytes, evaluate};
 use crate::error::{Error, Result, code, leave};
 use crate::proxy::{Proxy, ProxyCall};
@@ -82,22 +81,17 @@ impl Method {
         }
     }
 
-    /// Bytes of the array that a slot of the reply's block leads to, as the parameters at `base` say.
-    ///
-    /// # Safety
-    ///
-    /// The parameters must be what the reply's block says.
+    /// Bytes of the array in the caller's room that a slot of the reply's block leads to. How many elements it has was said before the
+    /// call: what the method makes of the number does not count.
     ///
     /// # Errors
     ///
     /// E_INVALIDARG when there is no such number; E_OUTOFMEMORY when no frame has as many.
-    unsafe fn room(&self, base: *const u8, at: u32, outer: &[i64]) -> Result<usize> {
+    fn room(&self, at: u32, outer: &[i64]) -> Result<usize> {
         let none = || Error::new(code::E_INVALIDARG, "an array has no possible size");
         let (size, element) = self.array(at).ok_or_else(none)?;
-        // SAFETY: the caller's promise.
-        let count = unsafe { evaluate(base, &size, outer) };
-        let count = count.and_then(|count| usize::try_from(count).ok()).ok_or_else(none)?;
-        bytes(element, count, self.types)
+        let count = size.evaluate(&|_, _| None, outer).and_then(|count| usize::try_from(count).ok());
+        bytes(element, count.ok_or_else(none)?, self.types)
             .ok_or_else(|| Error::new(code::E_OUTOFMEMORY, "no frame has so many elements"))
     }
 
@@ -209,13 +203,8 @@ impl Method {
         }
         let mut results = answer.graph(reply, &outer)?;
         let result = answer.result();
-        for room in &rooms {
-            // SAFETY: the results were checked by the same tables.
-            let came = unsafe { self.room(results.base(), room.at, &outer) }?;
-            // Whoever answers may say that there are more than were asked for.
-            if came > room.bytes || came > 0 && room.to.is_null() && results.has(room.at as usize) {
-                return Err(invalid_reply());
-            }
+        if rooms.iter().any(|room| room.bytes > 0 && room.to.is_null() && results.has(room.at as usize)) {
+            return Err(invalid_reply());
         }
         // SAFETY: by COM's rules what is passed [in, out] is the method's to free.
         unsafe { self.free_given(&image) };
@@ -226,8 +215,8 @@ impl Method {
             }
         }
         for room in &rooms {
-            // SAFETY: the caller's promise; as many bytes as were asked for, or fewer.
-            unsafe { self.fill(&mut results, room, &outer) };
+            // SAFETY: the caller's promise; the results were checked to be as many.
+            unsafe { results.fill::<u8>(room.at as usize, room.to, room.bytes) };
         }
         results.keep();
         Ok(result)
@@ -239,18 +228,10 @@ impl Method {
     ///
     /// As for [`Self::call`].
     unsafe fn rooms(&'static self, arguments: &[*mut c_void], outer: &[i64]) -> Result<Vec<Room>> {
-        let mut asked = Image::new(self.layout(&self.words.reply));
-        for (param, from) in self.words.params.iter().zip(arguments) {
-            if let (Some(_), Some(at)) = (param.request, param.reply) {
-                // SAFETY: the caller's promise: an argument of that size.
-                unsafe { asked.put_from(at as usize, from.cast::<u8>(), param.size as usize) }?;
-            }
-        }
         let mut rooms = Vec::new();
         for (param, from) in self.words.params.iter().zip(arguments).filter(|(param, _)| !param.is_place) {
             let Some(at) = param.reply else { continue };
-            // SAFETY: made of the arguments, with zeros for results.
-            let bytes = unsafe { self.room(asked.base(), at, outer) }?;
+            let bytes = self.room(at, outer)?;
             // SAFETY: the caller's promise: the parameter is a pointer.
             let to = unsafe { from.cast::<*mut u8>().read() };
             if to.is_null() && bytes > 0 && param.request.is_none() {
@@ -259,18 +240,6 @@ impl Method {
             rooms.push(Room { at, to, bytes });
         }
         Ok(rooms)
-    }
-
-    /// Copies an array to where the caller has room for it.
-    ///
-    /// # Safety
-    ///
-    /// The room must be there.
-    unsafe fn fill(&self, results: &mut Results, room: &Room, outer: &[i64]) {
-        // SAFETY: the results were checked by the same tables.
-        let bytes = unsafe { self.room(results.base(), room.at, outer) }.unwrap_or(0);
-        // SAFETY: the caller's promise.
-        unsafe { results.fill::<u8>(room.at as usize, room.to, bytes) };
     }
 
     /// Frees what the caller gave to be changed; arrays that it has room for are freed as far as they lead elsewhere.
@@ -335,87 +304,34 @@ impl Method {
         }
         // SAFETY: the addresses of arguments that were checked.
         let outer = unsafe { self.outer(&addresses) };
-        // SAFETY: as above.
-        let rooms = match unsafe { self.make_rooms(&mut image, &outer, call.reply_max()) } {
-            Ok(rooms) => rooms,
-            Err(status) => {
-                // SAFETY: nobody else has seen what the method was to change.
-                unsafe { image.free(reply, &outer) };
-                return Err(status);
-            }
-        };
+        if let Err(status) = self.make_rooms(&mut image, &outer, call.reply_max()) {
+            // SAFETY: nobody else has seen what the method was to change.
+            unsafe { image.free(reply, &outer) };
+            return Err(status);
+        }
         // SAFETY: the caller's promise; arguments that were checked.
         let result = unsafe { invoke(object, addresses.as_mut_ptr()) };
         if self.words.oneway {
             return Ok(no_results(result));
         }
-        // SAFETY: the rooms that were made.
-        if !unsafe { self.keeps_within(&mut image, &rooms, &outer) } {
-            // SAFETY: by COM's rules results are the caller's.
-            unsafe { image.free(reply, &outer) };
-            return if result.0 < 0 { Ok(no_results(result)) } else { Err(Status::BAD_STUB_DATA) };
-        }
         // SAFETY: by COM's rules results are what the interface says, and the caller's.
         unsafe { call.respond_graph(result, &image, reply, &outer) }
     }
 
-    /// Makes room for the arrays that the method fills, and says how many bytes each array has that it gets.
-    ///
-    /// # Safety
-    ///
-    /// The image must be one of the reply's.
-    unsafe fn make_rooms(
-        &'static self,
-        image: &mut Image,
-        outer: &[i64],
-        most: usize,
-    ) -> std::result::Result<Vec<(u32, usize)>, Status> {
-        let mut rooms = Vec::new();
-        for param in self.words.params.iter().filter(|param| !param.is_place) {
+    /// Makes room for the arrays that the method fills.
+    fn make_rooms(&self, image: &mut Image, outer: &[i64], most: usize) -> std::result::Result<(), Status> {
+        for param in self.words.params.iter().filter(|param| !param.is_place && param.request.is_none()) {
             let Some(at) = param.reply else { continue };
-            // SAFETY: the caller's promise.
-            let bytes = unsafe { self.room(image.base(), at, outer) };
-            let bytes = bytes.map_err(|error| match error.code() {
+            let bytes = self.room(at, outer).map_err(|error| match error.code() {
                 code::E_OUTOFMEMORY => Status::REMOTE_NO_MEMORY,
                 _ => Status::BAD_STUB_DATA,
             })?;
-            rooms.push((at, bytes));
-            if param.request.is_some() {
-                continue;
-            }
             // A few bytes of a caller's do not make this process fill gigabytes.
             if bytes > most {
                 return Err(Status::REMOTE_NO_MEMORY);
             }
             image.room::<u8>(at as usize, bytes)?;
         }
-        Ok(rooms)
-    }
-
-    /// Whether arrays have no more elements than there was room for. One that a method says has more is freed.
-    ///
-    /// # Safety
-    ///
-    /// The image must be one of the reply's, with these rooms.
-    unsafe fn keeps_within(&'static self, image: &mut Image, rooms: &[(u32, usize)], outer: &[i64]) -> bool {
-        let mut fine = true;
-        for &(at, bytes_before) in rooms {
-            // SAFETY: the caller's promise.
-            let now = unsafe { self.room(image.base(), at, outer) };
-            if now.is_ok_and(|now| now <= bytes_before) {
-                continue;
-            }
-            fine = false;
-            if let Some((_, element)) = self.array(at) {
-                let each = bytes(element, 1, self.types).unwrap_or(1).max(1);
-                // SAFETY: the array of that room.
-                let first = unsafe { image.place::<*mut u8>(at as usize).replace(std::ptr::null_mut()) };
-                if !first.is_null() {
-                    // SAFETY: as above; it is the method's no more.
-                    unsafe { free_elements(first, element, bytes_before / each, self.types) };
-                }
-            }
-        }
-        fine
+        Ok(())
     }
 }

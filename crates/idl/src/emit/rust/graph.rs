@@ -120,17 +120,25 @@ fn results(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, outer
         out.line("// SAFETY: by COM's rules what is passed [in, out] is the method's to free.");
         out.line(format!("unsafe {{ image.free({}, &[]) }};", layout(context, plan, "GIVEN")));
     }
+    let array = |param: &ParamPlan<'_>| match (&param.param.ty, element_counts(param.param)) {
+        (Type::Pointer(pointer), Some((size, _))) if !is_place(model, param.param) => {
+            Some((model.layout(&pointer.to).0, size_text(plan, size, Side::Abi)))
+        }
+        _ => None,
+    };
+    // First, since the room is what was asked for, whatever the method makes of the number.
     for param in plan.ordered(false) {
-        let (name, at) = (binding(&param.param.name), param.reply.unwrap_or(0));
-        out.line("// SAFETY: by COM's rules the caller's pointer is writable.");
-        if is_place(model, param.param) || matches!(param.param.ty, Type::Fixed(..)) {
-            let size = model.layout(in_place(model, param.param)).0;
-            out.line(format!("unsafe {{ results.give({at}, {name}, {size}) }}?;"));
-        } else if let (Type::Pointer(pointer), Some((size, _))) = (&param.param.ty, element_counts(param.param)) {
-            let bytes = model.layout(&pointer.to).0;
-            let count = size_text(plan, size, Side::Abi);
+        if let Some((bytes, count)) = array(param) {
+            let (name, at) = (binding(&param.param.name), param.reply.unwrap_or(0));
+            out.line("// SAFETY: by COM's rules the caller's pointer is writable.");
             out.line(format!("unsafe {{ results.fill::<[u8; {bytes}]>({at}, {name}.cast(), {count}.unwrap_or(0)) }};"));
         }
+    }
+    for param in plan.ordered(false).into_iter().filter(|param| array(param).is_none()) {
+        let (name, at) = (binding(&param.param.name), param.reply.unwrap_or(0));
+        let size = model.layout(in_place(model, param.param)).0;
+        out.line("// SAFETY: by COM's rules the caller's pointer is writable.");
+        out.line(format!("unsafe {{ results.give({at}, {name}, {size}) }}?;"));
     }
     out.line("results.keep();");
 }
