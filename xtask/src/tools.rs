@@ -17,34 +17,22 @@ pub(crate) fn nightly_cargo(arguments: &[&str]) -> Program {
 
 /// Makes sure that valgrind is there.
 pub(crate) fn valgrind() -> Outcome {
-    if Program::new("valgrind", &["--version"]).succeeds() {
-        return Ok(());
-    }
-    apt("valgrind")
+    with_version("valgrind", "valgrind")
 }
 
 /// Makes sure that addr2line is there, which comes with the linker.
 pub(crate) fn addr2line() -> Outcome {
-    if Program::new("addr2line", &["--version"]).succeeds() {
-        return Ok(());
-    }
-    apt("binutils")
+    with_version("addr2line", "binutils")
 }
 
 /// Makes sure that nft is there, which has kernels lose packets.
 pub(crate) fn nft() -> Outcome {
-    if Program::new("nft", &["--version"]).succeeds() {
-        return Ok(());
-    }
-    apt("nftables")
+    with_version("nft", "nftables")
 }
 
 /// Makes sure that g++ is there.
 pub(crate) fn cxx() -> Outcome {
-    if Program::new("g++", &["--version"]).succeeds() {
-        return Ok(());
-    }
-    apt("g++")
+    with_version("g++", "g++")
 }
 
 /// Whether a C compiler finds libfabric's headers.
@@ -95,6 +83,11 @@ pub(crate) fn cargo_fuzz() -> Outcome {
         .argument(tools.display().to_string())
         .variable("CARGO_TARGET_DIR", target().join("tools-build").display().to_string());
     required("cargo-fuzz", &install)
+}
+
+/// Makes sure that a program is there which says its version when asked.
+fn with_version(program: &str, package: &str) -> Outcome {
+    if Program::new(program, &["--version"]).succeeds() { Ok(()) } else { apt(package) }
 }
 
 fn apt(package: &str) -> Outcome {

@@ -169,14 +169,17 @@ template <class I, class J> bool operator!=(const com_ptr<I> &one, const com_ptr
 // language or process.
 template <class Work> HRESULT guard(Work &&work) noexcept
 {
-#if OBVIA_THROWS
-    try {
+    const auto run = [&]() -> HRESULT {
         if constexpr (std::is_same<decltype(work()), HRESULT>::value) {
             return work();
         } else {
             work();
             return S_OK;
         }
+    };
+#if OBVIA_THROWS
+    try {
+        return run();
     } catch (const error &failure) {
         return obvia_fail(failure.code(), failure.what());
     } catch (const std::bad_alloc &) {
@@ -187,12 +190,7 @@ template <class Work> HRESULT guard(Work &&work) noexcept
         return E_UNEXPECTED;
     }
 #else
-    if constexpr (std::is_same<decltype(work()), HRESULT>::value) {
-        return work();
-    } else {
-        work();
-        return S_OK;
-    }
+    return run();
 #endif
 }
 
@@ -344,6 +342,35 @@ public:
 
 private:
     uint32_t before_;
+};
+
+// Cancels calls of other threads: those that they make while they have a `cancellable` of it. Copies are one canceller.
+class canceller {
+public:
+    canceller() : canceller_(obvia_new_canceller(), obvia_free_canceller) {}
+
+    // May be called by any thread, any number of times.
+    void cancel() const noexcept { obvia_cancel(canceller_.get()); }
+
+private:
+    friend class cancellable;
+    std::shared_ptr<obvia_canceller> canceller_;
+};
+
+// As long as this lives its canceller ends the calls of this thread with RPC_E_CALL_CANCELED: the one that waits then, and later
+// ones. Methods are not interrupted: those in other processes look at obvia_is_cancelled() if they care.
+class cancellable {
+public:
+    explicit cancellable(const canceller &by) noexcept
+        : canceller_(by.canceller_), before_(obvia_set_canceller(canceller_.get())) {}
+    ~cancellable() { obvia_set_canceller(before_); }
+
+    cancellable(const cancellable &) = delete;
+    cancellable &operator=(const cancellable &) = delete;
+
+private:
+    std::shared_ptr<obvia_canceller> canceller_;
+    obvia_canceller *before_;
 };
 
 // Elements that somebody else owns: what arrays of methods are handed on as.

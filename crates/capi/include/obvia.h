@@ -183,6 +183,23 @@ void obvia_set_waiting(obvia_waiting waiting);
 /* How long each call of this thread may take from now on, in milliseconds. Returns what it was; 30,000 at first. */
 uint32_t obvia_set_timeout(uint32_t milliseconds);
 
+/* Cancels calls of other threads. */
+typedef struct obvia_canceller obvia_canceller;
+
+/* A canceller that nobody has used yet, to be freed when nobody needs it any more. */
+obvia_canceller *obvia_new_canceller(void);
+/* NULL is ignored. */
+void obvia_free_canceller(obvia_canceller *canceller);
+
+/* From now on obvia_cancel() ends the calls of this thread with RPC_E_CALL_CANCELED: the one that waits then, and later ones. With
+ * NULL nobody cancels them. Returns what was set before, to be set again when that is over; NULL at first.
+ *
+ * Methods are not interrupted: those in other processes look at obvia_is_cancelled() if they care. */
+obvia_canceller *obvia_set_canceller(obvia_canceller *canceller);
+
+/* Cancels. May be called by any thread, any number of times. */
+void obvia_cancel(obvia_canceller *canceller);
+
 /* Whether the caller of the method that runs on this thread no longer waits for it: it gave up, or ended. */
 int obvia_is_cancelled(void);
 

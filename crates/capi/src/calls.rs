@@ -136,9 +136,3 @@ pub unsafe extern "C" fn obvia_proxy_release(this: *mut c_void) -> u32 {
     // SAFETY: the caller's promise.
     unsafe { (UNKNOWN.Release)(this) }
 }
-
-/// `obvia_is_cancelled` in obvia.h.
-#[unsafe(no_mangle)]
-pub extern "C" fn obvia_is_cancelled() -> i32 {
-    i32::from(com::is_cancelled())
-}

@@ -57,17 +57,10 @@ pub unsafe extern "C" fn obvia_fail(result: HRESULT, words: *const c_char) -> HR
     }
 }
 
-// SAFETY: as the C standard declares them.
-unsafe extern "C" {
-    fn malloc(bytes: usize) -> *mut c_void;
-    fn free(memory: *mut c_void);
-}
-
 /// `obvia_alloc` in obvia.h.
 #[unsafe(no_mangle)]
 pub extern "C" fn obvia_alloc(bytes: usize) -> *mut c_void {
-    // SAFETY: the C library's malloc takes any size.
-    unsafe { malloc(bytes) }
+    abi::allocate(bytes).unwrap_or(std::ptr::null_mut())
 }
 
 /// `obvia_free` in obvia.h.
@@ -78,21 +71,5 @@ pub extern "C" fn obvia_alloc(bytes: usize) -> *mut c_void {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_free(memory: *mut c_void) {
     // SAFETY: the caller's promise.
-    unsafe { free(memory) };
-}
-
-/// A string for the program, which frees it.
-pub(crate) fn give(text: &str) -> Result<*mut c_char> {
-    let bytes = text.as_bytes();
-    let memory = obvia_alloc(bytes.len() + 1).cast::<u8>();
-    if memory.is_null() {
-        return Err(code::E_OUTOFMEMORY.into());
-    }
-    // SAFETY: as many bytes were allocated, and one more.
-    unsafe { memory.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
-    // SAFETY: the last of them.
-    let end = unsafe { memory.add(bytes.len()) };
-    // SAFETY: as above.
-    unsafe { end.write(0) };
-    Ok(memory.cast())
+    unsafe { abi::release(memory) };
 }

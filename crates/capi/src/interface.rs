@@ -1,9 +1,10 @@
 //! Interfaces as C stubs describe them, made known to the runtime.
 
+use crate::errors::text;
 use com::abi::{InterfaceInfo, StubFn, Stubs, VtablePointer};
 use com::{Error, GUID, Result, code};
 use std::collections::HashMap;
-use std::ffi::{CStr, c_char, c_void};
+use std::ffi::{c_char, c_void};
 use std::sync::{Mutex, PoisonError};
 
 /// `obvia_interface` in obvia_stub.h.
@@ -70,9 +71,9 @@ unsafe fn made(
     // SAFETY: the caller's promise: a table of so many stubs.
     let stubs: &'static [StubFn] = unsafe { std::slice::from_raw_parts(given.stubs, given.stub_count) };
     // SAFETY: the caller's promise.
-    let name = unsafe { constant(given.name) }?;
+    let name = unsafe { text(given.name) }?;
     // SAFETY: the caller's promise.
-    let idl = unsafe { constant(given.idl) }?;
+    let idl = unsafe { text(given.idl) }?;
     let info: &'static InterfaceInfo = Box::leak(Box::new(InterfaceInfo {
         name,
         iid: given.iid,
@@ -110,16 +111,4 @@ unsafe fn module(
         at = unsafe { at.add(1) };
     }
     Ok(all)
-}
-
-/// # Safety
-///
-/// `text` must be null, or a constant that ends in NUL.
-unsafe fn constant(text: *const c_char) -> Result<&'static str> {
-    if text.is_null() {
-        return Ok("");
-    }
-    // SAFETY: the caller's promise.
-    let text = unsafe { CStr::from_ptr(text) };
-    text.to_str().map_err(|_| code::E_INVALIDARG.into())
 }

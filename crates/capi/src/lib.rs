@@ -4,6 +4,7 @@
 //! type whose layout is not C's.
 
 pub mod calls;
+pub mod cancelling;
 pub mod errors;
 pub mod interface;
 pub mod runtime;

@@ -1,18 +1,18 @@
 //! Exporting, connecting, and how a process waits: obvia.h.
 
-use crate::errors::{give, guarded, text};
+use crate::errors::{guarded, text};
 use crate::interface::{Interface, describe};
 use com::{GUID, HRESULT, IUnknown, Interface as _, Result, Waiting, abi, code};
-use std::ffi::{c_char, c_void};
+use std::ffi::{CString, c_char, c_void};
 use std::time::Duration;
 
 /// `IID_IUnknown` in obvia.h.
 #[unsafe(no_mangle)]
-pub static IID_IUnknown: GUID = GUID::from_u128(0x0000_0000_0000_0000_c000_0000_0000_0046);
+pub static IID_IUnknown: GUID = IUnknown::IID;
 
 /// `IID_IAgileObject` in obvia.h.
 #[unsafe(no_mangle)]
-pub static IID_IAgileObject: GUID = GUID::from_u128(0x94ea_2b94_e9cc_49e0_c0ff_ee64_ca8f_5b90);
+pub static IID_IAgileObject: GUID = abi::IID_AGILE_OBJECT;
 
 /// `obvia_export_entry` in obvia.h.
 pub struct Entry(#[expect(dead_code, reason = "dropping it ends the export")] abi::Export);
@@ -105,9 +105,12 @@ pub unsafe extern "C" fn obvia_listen(binding: *const c_char, bound: *mut *mut c
         // SAFETY: the caller's promise.
         let heard = com::listen(unsafe { text(binding) }?)?;
         if !bound.is_null() {
-            let heard = give(&heard)?;
+            let heard = abi::give_text(CString::new(heard)?);
+            if heard.is_null() {
+                return Err(code::E_OUTOFMEMORY.into());
+            }
             // SAFETY: the caller's promise.
-            unsafe { bound.write(heard) };
+            unsafe { bound.write(heard.cast()) };
         }
         Ok(())
     })

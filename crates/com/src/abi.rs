@@ -1,8 +1,11 @@
 //! What bindings of other languages are made of: the runtime by raw pointers. Not for programs.
 
+pub use crate::agile::IID_AGILE_OBJECT;
 pub use crate::graph::{Invoke, Method, clear_elements, copy_elements, free_elements};
+pub use crate::marshal::{allocate, release};
 pub use crate::proxy::{Proxy, UNKNOWN};
 pub use crate::registry::{InterfaceInfo, VtablePointer};
+pub use crate::rt::give_text;
 pub use crate::server::{Loop, Served, set_loop};
 pub use crate::stub::{StubFn, Stubs};
 pub use crate::thread::channels::{Calls, RawReply};
@@ -14,6 +17,7 @@ use crate::error::{Error, Result, leave, words};
 pub use crate::runtime::Export;
 
 use crate::runtime::{connect_object, export_object};
+use crate::thread::Canceller;
 use obvia_via::RegionView;
 use std::time::Duration;
 use windows_core::{HRESULT, IUnknown};
@@ -79,4 +83,9 @@ pub fn text(result: HRESULT) -> String {
 /// Sets how long calls of this thread may take from now on, and returns what it was.
 pub fn set_timeout(timeout: Duration) -> Duration {
     crate::thread::set_timeout(timeout).unwrap_or(crate::DEFAULT_TIMEOUT)
+}
+
+/// Sets who can cancel calls of this thread from now on: see [`Canceller::run`], which does it for a while.
+pub fn set_canceller(canceller: Option<Canceller>) {
+    crate::thread::set_canceller(canceller);
 }

@@ -5,7 +5,7 @@ use crate::proxy::look_behind;
 use windows_core::{GUID, IUnknown, Interface};
 
 /// IAgileObject: an object that answers for it may be used by any thread.
-const IID_AGILE_OBJECT: GUID = GUID::from_u128(0x94ea_2b94_e9cc_49e0_c0ff_ee64_ca8f_5b90);
+pub const IID_AGILE_OBJECT: GUID = GUID::from_u128(0x94ea_2b94_e9cc_49e0_c0ff_ee64_ca8f_5b90);
 
 /// An interface pointer that any thread may use: to be kept in an object, or given to another thread.
 ///

@@ -111,31 +111,28 @@ impl Dispatch {
         }
     }
 
-    /// Makes a copy of a target.
+    /// Makes a copy of a target, if there is none.
     fn fetch(&mut self, table: &SharedTable<Target>, id: TargetId) -> Result<&Place, Status> {
-        // Something else than a removal may have made the call come this way.
-        self.watch.revalidate(self.places.len() as u32);
-        self.purge(table);
         let at = id.index as usize;
-        if self.places.get(at).is_some_and(|place| place.target == id.word()) {
-            return Ok(&self.places[at]);
-        }
         let look_up = || table.get(id.index, id.generation).map_err(|_| Status::OBJECT_NOT_FOUND);
         // Where the table has this index, there are no more places than it has.
-        look_up()?;
-        while self.places.len() <= at {
-            self.places.push(Place::vacant(self.places.len() as u32));
-            self.copies.push(None);
+        if at >= self.places.len() && look_up().is_ok() {
+            self.places.extend((self.places.len()..=at).map(|index| Place::vacant(index as u32)));
+            self.copies.resize_with(self.places.len(), || None);
+            self.first = self.places.as_ptr();
         }
-        self.first = self.places.as_ptr();
         // Whatever is removed from here on invalidates the watch again; what was removed before, the looks below miss.
         self.watch.revalidate(self.places.len() as u32);
         self.purge(table);
-        let found = look_up()?;
-        self.places[at] = Place::new(id, &found);
-        // Dropping an earlier copy may run its author's code.
-        drop(self.copies[at].replace(found));
-        Ok(&self.places[at])
+        let place = self.places.get_mut(at).ok_or(Status::OBJECT_NOT_FOUND)?;
+        // Something else than a removal may have made the call come this way.
+        if place.target != id.word() {
+            let found = look_up()?;
+            *place = Place::new(id, &found);
+            // Dropping an earlier copy may run its author's code.
+            drop(self.copies[at].replace(found));
+        }
+        Ok(place)
     }
 
     /// Drops every copy of a target that has been taken out of the table, and with it maybe the object.
@@ -174,7 +171,7 @@ impl Place {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agile::Agile;
+    use crate::agile::{Agile, IID_AGILE_OBJECT};
     use crate::error::code;
     use crate::stub::Stubs;
     use std::sync::atomic::{AtomicU32, Ordering};
@@ -188,8 +185,6 @@ mod tests {
     }
 
     static VTABLE: IUnknown_Vtbl = IUnknown_Vtbl { QueryInterface: query, AddRef: add_ref, Release: release };
-
-    const IID_AGILE_OBJECT: GUID = GUID::from_u128(0x94ea_2b94_e9cc_49e0_c0ff_ee64_ca8f_5b90);
 
     unsafe extern "system" fn query(this: *mut c_void, iid: *const GUID, out: *mut *mut c_void) -> HRESULT {
         // SAFETY: by the contract of QueryInterface.
@@ -291,5 +286,18 @@ mod tests {
         assert_eq!(next.index, index);
         assert!(dispatch.fetch(&table, next).is_ok());
         assert!(dispatch.find(id.word()).is_none());
+    }
+
+    #[test]
+    fn a_call_that_no_place_is_for_has_removed_targets_let_go() {
+        let table = SharedTable::default();
+        let mut dispatch = Dispatch::new(&table);
+        let kept = target();
+        let (index, generation) = table.insert(kept.clone());
+        assert!(dispatch.fetch(&table, TargetId { index, generation }).is_ok());
+        drop(table.remove([(index, generation)]));
+        let beyond = TargetId { index: index + 1, generation: 1 };
+        assert_eq!(dispatch.fetch(&table, beyond).err(), Some(Status::OBJECT_NOT_FOUND));
+        assert_eq!(references(&kept), 1);
     }
 }

@@ -238,7 +238,7 @@ const LEAST: usize = 16;
 /// # Errors
 ///
 /// E_OUTOFMEMORY.
-pub(crate) fn allocate(bytes: usize) -> Result<*mut c_void> {
+pub fn allocate(bytes: usize) -> Result<*mut c_void> {
     // SAFETY: malloc may be called with any size.
     let memory = unsafe { malloc(bytes.max(LEAST)) };
     if memory.is_null() { Err(code::E_OUTOFMEMORY.into()) } else { Ok(memory) }
@@ -259,8 +259,8 @@ pub(crate) fn allocate_zeroed(bytes: usize) -> Result<*mut c_void> {
 ///
 /// # Safety
 ///
-/// `memory` must be null, or come from [`allocate`] and not be used again.
-pub(crate) unsafe fn release(memory: *mut c_void) {
+/// `memory` must be null, or come from the C library's allocator and not be used again.
+pub unsafe fn release(memory: *mut c_void) {
     // SAFETY: the caller's promise.
     unsafe { free(memory) };
 }

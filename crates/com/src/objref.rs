@@ -37,8 +37,7 @@ pub(crate) struct ObjRef {
 /// IPID: index, generation and OXID, so that it is unique beyond one process.
 fn ipid(target: TargetId, oxid: u64) -> [u8; 16] {
     let mut bytes = [0; 16];
-    bytes[0..4].copy_from_slice(&target.index.to_le_bytes());
-    bytes[4..8].copy_from_slice(&target.generation.to_le_bytes());
+    bytes[0..8].copy_from_slice(&target.word().to_le_bytes());
     bytes[8..16].copy_from_slice(&oxid.to_le_bytes());
     bytes
 }
@@ -127,7 +126,7 @@ impl ObjRef {
             public_refs: u32_at(28).ok_or_else(short)?,
             oxid,
             oid: u64_at(40).ok_or_else(short)?,
-            target: TargetId { index: u32_at(48).ok_or_else(short)?, generation: u32_at(52).ok_or_else(short)? },
+            target: TargetId::from_word(u64_at(48).ok_or_else(short)?),
             bindings,
         })
     }

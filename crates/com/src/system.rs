@@ -71,14 +71,8 @@ fn call(channel: &mut Channel, opnum: u16, request: &[u8]) -> Result<Vec<u8>> {
     Ok(answer)
 }
 
-fn target_to_wire(target: TargetId) -> [u8; 8] {
-    (u64::from(target.index) | u64::from(target.generation) << 32).to_le_bytes()
-}
-
 fn target_from(frame: RegionView<'_>, at: usize) -> std::result::Result<TargetId, Status> {
-    let index = frame.load_u32(at).ok_or(Status::BAD_STUB_DATA)?;
-    let generation = frame.load_u32(at + 4).ok_or(Status::BAD_STUB_DATA)?;
-    Ok(TargetId { index, generation })
+    frame.load_u64(at).map(TargetId::from_word).ok_or(Status::BAD_STUB_DATA)
 }
 
 fn guid_from(frame: RegionView<'_>, at: usize) -> std::result::Result<GUID, Status> {
@@ -107,12 +101,11 @@ fn answer(call: &mut StubCall<'_, '_>, outcome: Result<Vec<u8>>) -> std::result:
 pub(crate) fn query_interface(link: &Link, through: TargetId, info: &InterfaceInfo) -> Result<TargetId> {
     link.bind(info)?;
     let mut request = Vec::with_capacity(24);
-    request.extend(target_to_wire(through));
+    request.extend(through.word().to_le_bytes());
     request.extend(guid_to_wire(&info.iid));
     let answer = link.with_home(|home| call(home, OP_QUERY, &request))?;
-    let word: [u8; 8] = answer.first_chunk().copied().ok_or(code::RPC_E_INVALID_DATA)?;
-    let word = u64::from_le_bytes(word);
-    Ok(TargetId { index: word as u32, generation: (word >> 32) as u32 })
+    let word = *answer.first_chunk().ok_or(code::RPC_E_INVALID_DATA)?;
+    Ok(TargetId::from_word(u64::from_le_bytes(word)))
 }
 
 fn serve_query(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Status> {
@@ -125,7 +118,7 @@ fn serve_query(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Statu
         let info = registry::find(&iid).map_err(|_| code::E_NOINTERFACE)?;
         let found = exports.add(object.get(), info, Client(caller.oxid), REFS_PER_QUERY.into())?;
         caller.note_sent(found.target, REFS_PER_QUERY.into());
-        Ok(target_to_wire(found.target).to_vec())
+        Ok(found.target.word().to_le_bytes().to_vec())
     })();
     answer(call, outcome)
 }
@@ -134,7 +127,7 @@ fn serve_query(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Statu
 pub(crate) fn release(link: &Link, batch: &[(TargetId, u32)], is_sent: &mut bool) -> Result<()> {
     let mut request = Vec::with_capacity(batch.len() * 16);
     for (target, refs) in batch {
-        request.extend(target_to_wire(*target));
+        request.extend(target.word().to_le_bytes());
         request.extend(u64::from(*refs).to_le_bytes());
     }
     link.with_home(|home| {
@@ -163,7 +156,7 @@ fn serve_release(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Sta
 /// Has the server count references for a third process, which this one is about to hand the pointer to.
 pub(crate) fn transfer(link: &Link, target: TargetId, to: u64, refs: u32) -> Result<()> {
     let mut request = Vec::with_capacity(24);
-    request.extend(target_to_wire(target));
+    request.extend(target.word().to_le_bytes());
     request.extend(to.to_le_bytes());
     request.extend(u64::from(refs).to_le_bytes());
     link.with_home(|home| call(home, OP_TRANSFER, &request))?;

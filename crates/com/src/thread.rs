@@ -16,7 +16,7 @@ pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 
 thread_local! {
     static DEADLINE: Cell<Deadline> = const { Cell::new(Deadline::Within(DEFAULT_TIMEOUT)) };
-    static CANCELLER: RefCell<Option<Arc<CancelState>>> = const { RefCell::new(None) };
+    static CANCELLER: RefCell<Option<Canceller>> = const { RefCell::new(None) };
     /// An object of this process that came home, and the references that came with it.
     static RETURNED: Cell<Option<(TargetId, u64)>> = const { Cell::new(None) };
 }
@@ -102,21 +102,16 @@ impl Canceller {
 
     /// Runs `calls` on this thread so that [`Self::cancel`] ends them, now and later ones, with RPC_E_CALL_CANCELED.
     ///
-    /// Methods in this process are not interrupted: they look at [`crate::is_cancelled`] if they care.
+    /// Where one runs within another, the calls are the inner one's. Methods are not interrupted: those in other processes look
+    /// at [`crate::is_cancelled`] if they care.
     pub fn run<R>(&self, calls: impl FnOnce() -> R) -> R {
-        struct Restore(Option<Arc<CancelState>>);
+        struct Restore(Option<Canceller>);
         impl Drop for Restore {
             fn drop(&mut self) {
-                let ended = CANCELLER.replace(self.0.take());
-                if let Some(state) = &ended {
-                    state.set_waiting(None);
-                }
-                channels::leave_cancellable(check(ended.as_ref()).is_err());
+                set_canceller(self.0.take());
             }
         }
-        let _restore = Restore(CANCELLER.replace(Some(Arc::clone(&self.0))));
-        // Calls find their channel the slow way now, where they are registered.
-        channels::enter_cancellable();
+        let _restore = Restore(set_canceller(Some(self.clone())));
         calls()
     }
 
@@ -128,12 +123,24 @@ impl Canceller {
             alarm.ring();
         }
     }
+
+    fn is_used(&self) -> bool {
+        self.0.cancelled.load(Ordering::SeqCst)
+    }
+
+    fn set_waiting(&self, alarm: Option<Alarm>) {
+        *self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner) = alarm;
+    }
 }
 
-/// Whether a call may begin.
-fn check(canceller: Option<&Arc<CancelState>>) -> Result<()> {
-    let is_cancelled = canceller.is_some_and(|state| state.cancelled.load(Ordering::SeqCst));
-    if is_cancelled { Err(obvia_via::Error::Cancelled.into()) } else { Ok(()) }
+/// Sets who can cancel calls of this thread from now on, and returns who could.
+pub(crate) fn set_canceller(canceller: Option<Canceller>) -> Option<Canceller> {
+    let before = CANCELLER.replace(canceller);
+    if let Some(before) = &before {
+        before.set_waiting(None);
+    }
+    channels::change_canceller(before.as_ref().is_some_and(Canceller::is_used));
+    before
 }
 
 /// A call of this thread begins that `alarm` interrupts: it is registered with the thread's canceller.
@@ -142,21 +149,13 @@ fn check(canceller: Option<&Arc<CancelState>>) -> Result<()> {
 ///
 /// When the canceller was used.
 fn register(alarm: Alarm) -> Result<()> {
-    let canceller = CANCELLER.with_borrow(Clone::clone);
-    if let Some(state) = &canceller {
-        state.set_waiting(Some(alarm));
-    }
+    let Some(canceller) = CANCELLER.with_borrow(Clone::clone) else { return Ok(()) };
+    canceller.set_waiting(Some(alarm));
     // Looked at after the alarm is in place, so that a cancel between the two rings it.
-    check(canceller.as_ref())
+    if canceller.is_used() { Err(obvia_via::Error::Cancelled.into()) } else { Ok(()) }
 }
 
 /// Whether the thread's calls can be cancelled now.
 fn is_cancellable() -> bool {
     CANCELLER.with_borrow(Option::is_some)
-}
-
-impl CancelState {
-    fn set_waiting(&self, alarm: Option<Alarm>) {
-        *self.waiting.lock().unwrap_or_else(PoisonError::into_inner) = alarm;
-    }
 }

@@ -142,7 +142,7 @@ pub(super) fn serve_connection(runtime: &'static Runtime, mut window: Window) {
         return;
     };
     let window = NonNull::from(Box::leak(Box::new(window)));
-    let served = Box::new(Served { connection, call: None, window });
+    let served = Box::new(Served { connection, call: None, is_oneway: false, window });
     // SAFETY: whoever set the loop promised that it takes connections.
     unsafe { (own.function)(Box::into_raw(served), own.context) };
 }
@@ -153,6 +153,8 @@ pub struct Served {
     connection: Connection,
     // Invariant: refers to `window`, and is gone before anything is received by that.
     call: Option<ServerCall<'static>>,
+    /// Whether the caller of `call` waits for no answer.
+    is_oneway: bool,
     // Invariant: a leaked box of this value's own. Not a box, since `call` refers to it.
     window: NonNull<Window>,
 }
@@ -163,7 +165,7 @@ unsafe impl Send for Served {}
 impl Served {
     /// Ends the connection.
     pub fn close(self) {
-        let Self { connection, call: _, window } = self;
+        let Self { connection, window, .. } = self;
         // SAFETY: by the invariant; nothing refers to it any more.
         drop(unsafe { Box::from_raw(window.as_ptr()) });
         drop(connection);
@@ -174,7 +176,7 @@ impl Served {
     /// This is the hand-over to the transport.
     pub fn reply_and_wait(&mut self, answer: Answer) -> Option<&mut ServerCall<'static>> {
         if let Some(mut call) = self.call.take() {
-            if call.is_oneway() {
+            if self.is_oneway {
                 // SAFETY: by the invariant; nothing refers to it.
                 unsafe { self.window.as_mut() }.rx.release();
             } else {
@@ -183,9 +185,9 @@ impl Served {
         }
         loop {
             // SAFETY: by the invariant; what is received is gone before the next turn, by that of `call`.
-            let call = match vi_call::receive(unsafe { self.window.as_mut() }) {
-                Ok(Arrived::Call(call)) => call,
-                Ok(Arrived::Other(message, tx)) if vi_call::is_oneway(&message) => ServerCall::oneway(&message, tx),
+            let (call, is_oneway) = match vi_call::receive(unsafe { self.window.as_mut() }) {
+                Ok(Arrived::Call(call)) => (call, false),
+                Ok(Arrived::Oneway(call)) => (call, true),
                 Ok(Arrived::Other(message, tx)) => {
                     let attended = vi_call::serve_other(&mut self.connection, &message, tx);
                     // SAFETY: by the invariant; nothing refers to it.
@@ -203,6 +205,7 @@ impl Served {
             if let Some(caller) = &self.connection.caller {
                 caller.enter();
             }
+            self.is_oneway = is_oneway;
             return Some(self.call.insert(call));
         }
     }

@@ -68,8 +68,10 @@ struct Others(RefCell<Vec<Box<Owned>>>);
 
 impl Drop for Others {
     fn drop(&mut self) {
-        let at_hand = take_from_hand();
-        self.0.take().into_iter().chain(at_hand).for_each(|owned| owned.give_back());
+        let at_hand = Calls::with(Calls::take_from_hand);
+        let all = self.0.take().into_iter().chain(at_hand);
+        // Where the thread ends with a canceller set, that may yet interrupt what the thread has used.
+        all.filter(|owned| !owned.alarmed).for_each(|owned| owned.give_back());
     }
 }
 
@@ -129,17 +131,9 @@ impl Calls {
     #[inline(never)]
     pub(crate) fn prepare(&self, link: &Arc<Link>) -> Result<()> {
         let mut owned = obtain(link)?;
-        let slot = match owned.channel.inline_request(ThreadLimit) {
-            Ok(slot) => ptr::from_mut(slot),
-            Err(error) => {
-                put_at_hand(owned);
-                return Err(error.into());
-            }
-        };
-        put_at_hand(owned);
-        self.slot.set(slot);
-        self.link.set(Arc::as_ptr(link).addr());
-        self.once.set(is_cancellable());
+        let slot = owned.channel.inline_request(ThreadLimit).map(NonNull::from);
+        self.put_at_hand(owned, slot.as_ref().ok().copied());
+        slot?;
         Ok(())
     }
 
@@ -221,44 +215,37 @@ impl Calls {
         let error = Error::from(*error);
         if is_fault {
             self.link.set(0);
-        } else if let Some(owned) = take_from_hand()
+        } else if let Some(owned) = self.take_from_hand()
             && let Some(link) = owned.link.upgrade()
         {
             link.note_failure(&error);
         }
         RawReply::failed(leave(error))
     }
-}
 
-fn take_from_hand() -> Option<Box<Owned>> {
-    CALLS.with(|calls| {
-        calls.link.set(0);
-        let owned = calls.owned.replace(ptr::null_mut());
+    fn take_from_hand(&self) -> Option<Box<Owned>> {
+        self.link.set(0);
+        let owned = self.owned.replace(ptr::null_mut());
         // SAFETY: by the invariant a leaked box, and it is no longer in its place.
         (!owned.is_null()).then(|| unsafe { Box::from_raw(owned) })
-    })
-}
+    }
 
-/// Puts a channel at hand, and what was there among the others.
-fn put_at_hand(owned: Box<Owned>) {
-    let before = take_from_hand();
-    let slot = owned.channel.request_slot();
-    CALLS.with(|calls| {
-        // What can be cancelled has to prepare.
-        if !is_cancellable()
-            && let Some(slot) = slot
-        {
-            calls.slot.set(slot.as_ptr());
-            calls.link.set(owned.link.as_ptr().addr());
+    /// Puts a channel at hand, and what was there among the others. Without the slot of its next request a call has to prepare.
+    fn put_at_hand(&self, owned: Box<Owned>, slot: Option<NonNull<[u8; INLINE_MAX]>>) {
+        let before = self.take_from_hand();
+        if let Some(slot) = slot {
+            self.slot.set(slot.as_ptr());
+            self.link.set(owned.link.as_ptr().addr());
+            self.once.set(is_cancellable());
         }
-        calls.owned.set(Box::into_raw(owned));
-    });
-    OTHERS.with(|others| others.0.borrow_mut().extend(before));
+        self.owned.set(Box::into_raw(owned));
+        OTHERS.with(|others| others.0.borrow_mut().extend(before));
+    }
 }
 
 /// A channel of the link: one of this thread's, one of the link's pool, or a new one; out of its place.
 fn obtain(link: &Arc<Link>) -> Result<Box<Owned>> {
-    let at_hand = take_from_hand();
+    let at_hand = Calls::with(Calls::take_from_hand);
     let found = match at_hand {
         Some(owned) if owned.is_of(link) => Some(owned),
         other => OTHERS.with(|others| {
@@ -286,15 +273,10 @@ fn obtain(link: &Arc<Link>) -> Result<Box<Owned>> {
     Ok(owned)
 }
 
-/// From now on the thread's calls can be cancelled.
-pub(super) fn enter_cancellable() {
-    CALLS.with(|calls| calls.link.set(0));
-}
-
-/// The scope of a canceller ends. If it was used, channels that it may have interrupted too late must not be used: another call
-/// would be taken for the cancelled one.
-pub(super) fn leave_cancellable(was_cancelled: bool) {
-    let at_hand = take_from_hand();
+/// The thread's canceller has changed: the next call finds its channel the slow way, where it is registered. If the one before was
+/// used, channels that it may have interrupted too late must not be used: another call would be taken for the cancelled one.
+pub(super) fn change_canceller(was_cancelled: bool) {
+    let at_hand = Calls::with(Calls::take_from_hand);
     OTHERS.with(|others| {
         let mut others = others.0.borrow_mut();
         others.extend(at_hand);
@@ -333,7 +315,9 @@ impl Drop for Lent {
             && !owned.channel.is_broken()
             && !std::thread::panicking()
         {
-            put_at_hand(owned);
+            // What can be cancelled has to prepare.
+            let slot = owned.channel.request_slot().filter(|_| !is_cancellable());
+            Calls::with(|calls| calls.put_at_hand(owned, slot));
         }
     }
 }

@@ -18,7 +18,6 @@ pub struct ServerCall<'a> {
     slot: NonNull<[u8; INLINE_MAX]>,
     target: u64,
     opnum: u16,
-    oneway: bool,
     // Whether the reply's frame was given out in an area: it stays there when it turns out shorter.
     in_area: bool,
     call_id: u32,
@@ -60,12 +59,6 @@ impl ServerCall<'_> {
     #[inline(always)]
     pub fn opnum(&self) -> u16 {
         self.opnum
-    }
-
-    /// Whether the caller waits for no response.
-    #[inline]
-    pub fn is_oneway(&self) -> bool {
-        self.oneway
     }
 
     /// The longest frame that a response may have.
@@ -137,9 +130,9 @@ pub fn serve<S: Service>(window: &mut Window, service: &mut S) -> ViError {
                 call.publish(answer);
                 continue;
             }
-            Ok(Arrived::Other(message, tx)) if is_oneway(message) => {
+            Ok(Arrived::Oneway(call)) => {
                 // Nobody reads the answer.
-                let _ = service.dispatch(&mut ServerCall::oneway(message, tx));
+                let _ = service.dispatch(call);
                 Attended::Silently
             }
             Ok(Arrived::Other(message, tx)) => serve_other(service, message, tx),
@@ -160,7 +153,10 @@ pub fn serve<S: Service>(window: &mut Window, service: &mut S) -> ViError {
 pub enum Arrived<'a> {
     /// A call whose caller waits.
     Call(ServerCall<'a>),
-    /// Anything else: a call whose caller does not wait, or for [`serve_other`].
+    /// A call whose caller does not. Its answer is not published, but that it was taken has to be said:
+    /// [`Attended::Silently`].
+    Oneway(ServerCall<'a>),
+    /// No call: for [`serve_other`].
     Other(Message<'a>, &'a mut Tx),
 }
 
@@ -179,13 +175,11 @@ pub fn receive(window: &mut Window) -> Result<Arrived<'_>, Box<ViError>> {
         let slot = tx.claim_slot();
         return Ok(Arrived::Call(ServerCall::new(&message, slot, tx)));
     }
+    if message.is(Kind::Oneway) {
+        let slot = tx.slot_frame();
+        return Ok(Arrived::Oneway(ServerCall::new(&message, slot, tx)));
+    }
     Ok(Arrived::Other(message, tx))
-}
-
-/// Whether a message is a call whose caller does not wait: see [`ServerCall::oneway`].
-#[inline]
-pub fn is_oneway(message: &Message<'_>) -> bool {
-    message.is(Kind::Oneway)
 }
 
 impl<'a> ServerCall<'a> {
@@ -196,18 +190,10 @@ impl<'a> ServerCall<'a> {
             slot,
             target: message.target_word(),
             opnum: message.opnum(),
-            oneway: message.is(Kind::Oneway),
             in_area: false,
             call_id: message.sequence(),
             tx,
         }
-    }
-
-    /// A call whose caller does not wait. Its answer is not published, but that the message was taken has to be said:
-    /// [`Attended::Silently`].
-    pub fn oneway(message: &Message<'a>, tx: &'a mut Tx) -> Self {
-        let slot = tx.slot_frame();
-        Self::new(message, slot, tx)
     }
 }
 

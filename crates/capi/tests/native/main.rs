@@ -1,0 +1,5 @@
+//! libobvia as programs in C and C++ find it.
+
+mod cancel;
+mod program;
+mod symbols;

@@ -1,0 +1,154 @@
+// Threads cancel the calls of others. `cancel serve WAY` exports an object and ends when its standard input does; `cancel call WAY`
+// calls it, and prints "ok".
+#include "sleeper.h"
+
+#include <obvia.hpp>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+#define CHECK(condition) ((condition) ? (void)0 : fail(#condition, __LINE__))
+
+static void fail(const char *what, int line)
+{
+    std::fprintf(stderr, "cancel.cc:%d: %s\n", line, what);
+    std::exit(1);
+}
+
+namespace {
+
+class Sleeper final : public obvia::implements<Sleeper, ISleeper> {
+public:
+    HRESULT Sleep(uint32_t duration) override
+    {
+        const auto end = steady_clock::now() + milliseconds(duration);
+        sleeping++;
+        while (steady_clock::now() < end && !obvia_is_cancelled()) {
+            std::this_thread::sleep_for(milliseconds(1));
+        }
+        sleeping--;
+        noticed += obvia_is_cancelled();
+        return S_OK;
+    }
+
+    HRESULT Sleeping(int32_t *count) override
+    {
+        *count = sleeping;
+        return S_OK;
+    }
+
+    HRESULT Noticed(int32_t *count) override
+    {
+        *count = noticed;
+        return S_OK;
+    }
+
+private:
+    std::atomic<int32_t> sleeping{0}, noticed{0};
+};
+
+using Count = HRESULT (ISleeper::*)(int32_t *count);
+
+// Asks until the answer is the one that is wanted.
+void becomes(ISleeper *object, Count count, int32_t wanted)
+{
+    const auto latest = steady_clock::now() + std::chrono::minutes(1);
+    int32_t found = -1;
+    while (found != wanted) {
+        CHECK(steady_clock::now() < latest);
+        CHECK((object->*count)(&found) == S_OK);
+    }
+}
+
+HRESULT call(ISleeper *object)
+{
+    int32_t count = 0;
+    return object->Noticed(&count);
+}
+
+void a_call_that_hangs_is_cancelled(ISleeper *object)
+{
+    const obvia::canceller canceller;
+    std::thread other([=] {
+        {
+            const obvia::cancellable scope(canceller);
+            CHECK(object->Sleep(600000) == RPC_E_CALL_CANCELED);
+            CHECK(std::strstr(obvia_error_text(RPC_E_CALL_CANCELED), "cancelled"));
+            CHECK(call(object) == RPC_E_CALL_CANCELED);
+        }
+        CHECK(call(object) == S_OK);
+    });
+    becomes(object, &ISleeper::Sleeping, 1);
+    canceller.cancel();
+    canceller.cancel();
+    other.join();
+    becomes(object, &ISleeper::Noticed, 1);
+    becomes(object, &ISleeper::Sleeping, 0);
+}
+
+void the_innermost_canceller_counts(ISleeper *object)
+{
+    const obvia::canceller outer, used, unused;
+    {
+        const obvia::cancellable outer_scope(outer);
+        {
+            const obvia::cancellable scope(used);
+            CHECK(call(object) == S_OK);
+            used.cancel();
+            CHECK(call(object) == RPC_E_CALL_CANCELED);
+        }
+        CHECK(call(object) == S_OK);
+        {
+            const obvia::cancellable scope(unused);
+            outer.cancel();
+            CHECK(call(object) == S_OK);
+        }
+        CHECK(call(object) == RPC_E_CALL_CANCELED);
+    }
+    CHECK(call(object) == S_OK);
+}
+
+void a_thread_that_has_ended_is_not_cancelled(ISleeper *object)
+{
+    obvia_canceller *canceller = obvia_new_canceller();
+    std::thread first([=] {
+        CHECK(obvia_set_canceller(canceller) == nullptr);
+        CHECK(obvia_set_canceller(canceller) == canceller);
+        CHECK(call(object) == S_OK);
+    });
+    first.join();
+    // It may have the connection of the first.
+    std::thread second([=] { CHECK(object->Sleep(200) == S_OK); });
+    becomes(object, &ISleeper::Sleeping, 1);
+    obvia_cancel(canceller);
+    second.join();
+    obvia_free_canceller(canceller);
+    obvia_free_canceller(nullptr);
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    CHECK(argc == 3);
+    const bool polls = !std::strcmp(argv[2], "poll"), blocks = !std::strcmp(argv[2], "block");
+    obvia_set_waiting(polls ? OBVIA_POLL : blocks ? OBVIA_BLOCK : OBVIA_ADAPTIVE);
+    if (!std::strcmp(argv[1], "serve")) {
+        const obvia::served entry = obvia::serve("sleeper", obvia::make<Sleeper>());
+        std::puts("ready");
+        std::fflush(stdout);
+        std::getchar();
+        return 0;
+    }
+    const obvia::com_ptr<ISleeper> object = obvia::connect<ISleeper>("sleeper");
+    a_call_that_hangs_is_cancelled(object.get());
+    the_innermost_canceller_counts(object.get());
+    a_thread_that_has_ended_is_not_cancelled(object.get());
+    std::puts("ok");
+    return 0;
+}

@@ -1,0 +1,124 @@
+//! The symbols of libobvia: those that `symbols.txt` lists, which its headers declare, and no others.
+
+use crate::program::{folder, library, preprocessed, run};
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::Command;
+
+/// What programs, stubs and server loops include.
+const HEADERS: [&str; 4] = ["obvia.h", "obvia_stub.h", "obvia_table.h", "obvia_server.h"];
+
+/// What each is, and its name.
+type Symbols = BTreeSet<String>;
+
+fn listed() -> Symbols {
+    include_str!("../../symbols.txt").lines().map(str::to_owned).collect()
+}
+
+fn assert_listed(found: &Symbols, whose: &str) {
+    let listed = listed();
+    let missing: Vec<_> = listed.difference(found).collect();
+    let more: Vec<_> = found.difference(&listed).collect();
+    assert!(missing.is_empty() && more.is_empty(), "{whose}: not there: {missing:?}; not in symbols.txt: {more:?}");
+}
+
+/// The symbols that a library has for others.
+fn defined(library: &Path, options: &[&str]) -> Symbols {
+    let mut nm = Command::new("nm");
+    let text =
+        run(nm.args(["--quiet", "--format=posix", "--extern-only", "--defined-only"]).args(options).arg(library));
+    let symbol = |line: &str| {
+        let (name, rest) = line.split_once(' ')?;
+        let kind = match rest.get(..1)? {
+            "T" => "function",
+            "B" | "D" | "R" => "variable",
+            other => other,
+        };
+        Some(format!("{kind} {name}"))
+    };
+    String::from_utf8_lossy(&text).lines().filter_map(symbol).collect()
+}
+
+#[test]
+fn the_shared_library_has_what_is_listed_and_nothing_of_rust() {
+    assert_listed(&defined(&library().join("libobvia.so"), &["--dynamic"]), "libobvia.so");
+}
+
+#[test]
+fn the_static_library_has_what_is_listed() {
+    // Beside the Rust that it consists of, whose names are mangled or begin otherwise.
+    let mut found = defined(&library().join("libobvia.a"), &[]);
+    found.retain(|symbol| symbol.contains(" obvia_") || symbol.contains(" IID_"));
+    assert_listed(&found, "libobvia.a");
+}
+
+#[test]
+fn the_headers_declare_what_is_listed() {
+    let include = folder("include");
+    let declared = HEADERS.iter().flat_map(|header| {
+        let text = preprocessed(&include.join(header));
+        statements(&of_folder(&text, &include)).iter().filter_map(|words| declared(words)).collect::<Vec<_>>()
+    });
+    assert_listed(&declared.collect(), "the headers");
+}
+
+/// What the files of a folder have brought to a text, by the preprocessor's notes.
+fn of_folder(text: &str, folder: &Path) -> String {
+    let (mut is_theirs, mut theirs) = (false, String::new());
+    for line in text.lines() {
+        if let Some(note) = line.strip_prefix("# ") {
+            is_theirs = note.split('"').nth(1).is_some_and(|file| Path::new(file).starts_with(folder));
+        } else if is_theirs {
+            theirs += line;
+            theirs.push('\n');
+        }
+    }
+    theirs
+}
+
+/// The words of each statement and definition at the top of a file, without what is in braces.
+fn statements(text: &str) -> Vec<Vec<String>> {
+    let (mut found, mut words, mut depth) = (Vec::new(), Vec::<String>::new(), 0);
+    let mut is_in_word = false;
+    for character in text.chars() {
+        let continues = std::mem::replace(&mut is_in_word, character.is_alphanumeric() || character == '_');
+        match character {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            _ => {}
+        }
+        if depth > 0 || character.is_whitespace() {
+            continue;
+        }
+        match words.last_mut() {
+            _ if character == ';' || character == '}' => found.push(std::mem::take(&mut words)),
+            Some(word) if continues && is_in_word => word.push(character),
+            _ => words.push(character.to_string()),
+        }
+    }
+    found
+}
+
+/// What a statement declares that is another file's to define.
+fn declared(words: &[String]) -> Option<String> {
+    let first = words.first()?;
+    if first == "static" || first == "typedef" {
+        return None;
+    }
+    let mut pairs = words.windows(2);
+    let is_called = |pair: &&[String]| pair[1] == "(" && pair[0] != "(" && pair[0] != "__attribute__";
+    if let Some(pair) = pairs.find(is_called) {
+        return Some(format!("function {}", pair[0]));
+    }
+    (first == "extern").then(|| format!("variable {}", words[words.len() - 1]))
+}
+
+#[test]
+fn declarations_are_told_from_the_rest() {
+    let text = "# 1 \"/there/x.h\" 1\nint other(void);\n# 2 \"/here/y.h\" 2\ntypedef int call(int);\nextern const int one;\n\
+                struct s { int (*f)(void); };\nstatic inline int two(int a)\n{ if (a) { a(); } return 1; }\nstatic int x = {0};\n\
+                __attribute__((cold)) s *three(int a,\n int b);\nvoid four(void);\n";
+    let statements = statements(&of_folder(text, Path::new("/here")));
+    let found: Vec<_> = statements.iter().filter_map(|words| declared(words)).collect();
+    assert_eq!(found, ["variable one", "function three", "function four"]);
+}
