@@ -1,6 +1,7 @@
-//! Every construct, in one process and across two, in Rust and in C++.
+//! Every construct, in one process and across two, in Rust, C++ and C.
 
-mod cpp;
+mod native;
 mod server;
 mod shapes;
 mod values;
+mod vectors;

@@ -22,9 +22,9 @@ impl Server {
         Self::run(rust(), None, None)
     }
 
-    /// The same in C++.
-    pub(crate) fn start_cpp() -> Self {
-        Self::run(cpp(), None, None)
+    /// The same in C++ and C.
+    pub(crate) fn start_native() -> Self {
+        Self::run(native(), None, None)
     }
 
     /// A process that is reached over a network only, and that reaches this one over it only.
@@ -32,9 +32,9 @@ impl Server {
         Self::run_elsewhere(rust(), binding)
     }
 
-    /// The same in C++.
-    pub(crate) fn start_cpp_elsewhere(binding: &str) -> Self {
-        Self::run_elsewhere(cpp(), binding)
+    /// The same in C++ and C.
+    pub(crate) fn start_native_elsewhere(binding: &str) -> Self {
+        Self::run_elsewhere(native(), binding)
     }
 
     fn run_elsewhere(command: Command, binding: &str) -> Self {
@@ -70,8 +70,8 @@ fn rust() -> Command {
     Command::new(env!("CARGO_BIN_EXE_matrix"))
 }
 
-fn cpp() -> Command {
-    let mut command = Command::new(crate::cpp::program());
+fn native() -> Command {
+    let mut command = Command::new(crate::native::program());
     command.arg("serve");
     command
 }
@@ -94,10 +94,11 @@ impl Drop for Server {
     }
 }
 
-/// Where the objects are that a check runs against: in a process of this host, and over each network; in Rust, and in C++.
+/// Where the objects are that a check runs against: in a process of this host, and over each network; in Rust, and in C++ and C.
 pub(crate) fn everywhere() -> impl Iterator<Item = Server> {
     let networks = ["ncacn_vi_udp:127.0.0.1"];
     let in_rust = std::iter::once_with(Server::start).chain(networks.into_iter().map(Server::start_elsewhere));
-    let in_cpp = std::iter::once_with(Server::start_cpp).chain(networks.into_iter().map(Server::start_cpp_elsewhere));
-    in_rust.chain(in_cpp)
+    let in_native =
+        std::iter::once_with(Server::start_native).chain(networks.into_iter().map(Server::start_native_elsewhere));
+    in_rust.chain(in_native)
 }

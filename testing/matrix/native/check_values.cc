@@ -1,5 +1,5 @@
 // Values: the same calls in one process, where they are plain, and elsewhere.
-#include "check.hpp"
+#include "check.h"
 #include "shapes.hpp"
 #include "values.hpp"
 

@@ -1,5 +1,5 @@
 // What leads elsewhere, given, changed and returned: the same calls in one process and elsewhere.
-#include "check.hpp"
+#include "check.h"
 #include "deep.hpp"
 
 namespace {
