@@ -23,6 +23,8 @@
 void check_shapes(IShapes *shapes, bool elsewhere);
 void check_values(IValues *values, bool elsewhere);
 void check_deep(IDeep *deep, bool elsewhere);
+/* Calls where this process, or the object's, has memory for 8 MiB in one piece at most. */
+void check_short_memory(IShapes *shapes);
 
 extern "C" {
 #endif

@@ -317,3 +317,21 @@ void check_shapes(IShapes *shapes, bool elsewhere)
     objects_in_structures_are_called(shapes);
     nobody_waits_for_oneway_methods(shapes);
 }
+
+void check_short_memory(IShapes *shapes)
+{
+    int64_t sum = 0;
+    obvia::memory<obvia_wchar> names;
+    std::u16string long_name(3000000, u'x'), short_name = u"short";
+    Item last = {2, 0, &long_name[0], nullptr};
+    Item first = {1, 0, &long_name[0], &last};
+    for (int turn = 0; turn < 3; turn++) {
+        // Each way there is more to copy than the process that is short of memory has.
+        CHECK(shapes->Sum(&first, &sum, names.put()) == E_OUTOFMEMORY && !names);
+        last.name = &short_name[0];
+        first.name = nullptr;
+        check(shapes->Sum(&first, &sum, names.put()));
+        CHECK(sum == 3 && narrow(names.get()) == "short; 0 marked");
+        last.name = first.name = &long_name[0];
+    }
+}

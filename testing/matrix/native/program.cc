@@ -4,6 +4,7 @@
 //                                    ends: on this host, and at the string binding that is given
 //     program check SHAPES VALUES DEEP...   calls every method of the objects behind these names
 //     program check                  the same in one process
+//     program short SHAPES           calls where one of both processes is short of memory
 #include "check.h"
 #include "deep.hpp"
 #include "shapes.hpp"
@@ -49,8 +50,10 @@ try {
         for (int at = 4; at < count; at++) {
             check_deep(obvia::connect<IDeep>(words[at]).get(), true);
         }
+    } else if (count == 3 && std::strcmp(words[1], "short") == 0) {
+        check_short_memory(obvia::connect<IShapes>(words[2]).get());
     } else {
-        std::cerr << "usage: serve NAME [BINDING] | check [SHAPES VALUES DEEP...]" << std::endl;
+        std::cerr << "usage: serve NAME [BINDING] | check [SHAPES VALUES DEEP...] | short SHAPES" << std::endl;
         return 2;
     }
     std::cout << "ok" << std::endl;

@@ -1,5 +1,6 @@
 //! The objects and the checks in C++ and C: built once, with gcc's sanitizers, against libobvia.
 
+use crate::server::Server;
 use obvia_idl::{Compiler, Language, compile_into};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -76,9 +77,13 @@ fn build() -> PathBuf {
 
 /// Has the program check objects: by their names, or its own.
 fn check(names: &[String]) {
-    let output = Command::new(program()).arg("check").args(names).output().unwrap();
+    comes_to_a_good_end(Command::new(program()).arg("check").args(names));
+}
+
+fn comes_to_a_good_end(command: &mut Command) {
+    let output = command.output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && output.stdout == b"ok\n", "{names:?}: {}\n{said}", output.status);
+    assert!(output.status.success() && output.stdout == b"ok\n", "{command:?}: {}\n{said}", output.status);
 }
 
 #[test]
@@ -90,8 +95,8 @@ fn objects_in_cpp_and_c_do_what_is_expected_in_one_process() {
 #[test]
 #[cfg_attr(miri, ignore = "starts processes")]
 fn cpp_and_c_call_rust() {
-    let networks = ["ncacn_vi_udp:127.0.0.1"].map(crate::server::Server::start_elsewhere);
-    for server in std::iter::once(crate::server::Server::start()).chain(networks) {
+    let networks = ["ncacn_vi_udp:127.0.0.1"].map(Server::start_elsewhere);
+    for server in std::iter::once(Server::start()).chain(networks) {
         check(&["shapes", "values"].map(|object| server.address(object)));
     }
 }
@@ -99,8 +104,19 @@ fn cpp_and_c_call_rust() {
 #[test]
 #[cfg_attr(miri, ignore = "starts processes")]
 fn cpp_and_c_call_cpp_and_c() {
-    let networks = ["ncacn_vi_udp:127.0.0.1"].map(crate::server::Server::start_native_elsewhere);
-    for server in std::iter::once(crate::server::Server::start_native()).chain(networks) {
+    let networks = ["ncacn_vi_udp:127.0.0.1"].map(Server::start_native_elsewhere);
+    for server in std::iter::once(Server::start_native()).chain(networks) {
         check(&["shapes", "values", "deep", "deep-in-c"].map(|object| server.address(object)));
+    }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "starts processes")]
+fn who_is_short_of_memory_fails_that_call_and_leaves_nothing_behind() {
+    let short = [("ASAN_OPTIONS", "allocator_may_return_null=1:max_allocation_size_mb=8")];
+    for (servers, clients) in [(&short[..], &[][..]), (&[], &short)] {
+        let server = Server::start_native_with(servers);
+        let mut client = Command::new(program());
+        comes_to_a_good_end(client.envs(clients.iter().copied()).arg("short").arg(server.address("shapes")));
     }
 }

@@ -27,6 +27,13 @@ impl Server {
         Self::run(native(), None, None)
     }
 
+    /// One in C++ and C with such variables of the environment.
+    pub(crate) fn start_native_with(variables: &[(&str, &str)]) -> Self {
+        let mut command = native();
+        command.envs(variables.iter().copied());
+        Self::run(command, None, None)
+    }
+
     /// A process that is reached over a network only, and that reaches this one over it only.
     pub(crate) fn start_elsewhere(binding: &str) -> Self {
         Self::run_elsewhere(rust(), binding)
