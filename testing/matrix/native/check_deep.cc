@@ -95,6 +95,14 @@ void structures_lead_to_objects_and_strings(IDeep *deep, bool elsewhere)
         CHECK(deep->Find(&IID_IDeep, &names, found.put(), rest.put()) == E_NOINTERFACE && !found && !rest->names);
         const Names negative = {-1, nullptr, peers};
         CHECK(deep->Find(&IID_IPeer, &negative, found.put(), rest.put()) == E_INVALIDARG);
+        // Who gets nothing, since one of the objects is none of these, holds nothing.
+        const obvia::com_ptr<IPeer> five = obvia::make<Peer>(5);
+        const obvia::com_ptr<IDeep> other = obvia::make<Deep>();
+        IPeer *mixed[] = {five.get(), reinterpret_cast<IPeer *>(other.get())};
+        const Names wrong = {2, nullptr, mixed};
+        CHECK(deep->Find(&IID_IPeer, &wrong, found.put(), rest.put()) == E_NOINTERFACE);
+        five->AddRef();
+        CHECK(five->Release() == 1);
     }
     const Names none = {0, nullptr, nullptr};
     check(deep->Find(&IID_IPeer, &none, found.put(), rest.put()));

@@ -3,16 +3,18 @@
 use super::Layout;
 use super::memory::Allocations;
 use super::private::{Private, Wide};
-use super::survey::{Root, Survey};
+use super::survey::{Reference, Root, Survey};
 use crate::error::{Error, Result, code};
+use crate::exports::Client;
 use crate::frame::Measure;
-use crate::marshal::{self, Wanted, release};
+use crate::marshal::{Wanted, release};
 use crate::proxy::ProxyCall;
 use crate::reply::ReplyView;
+use crate::runtime::Runtime;
 use crate::server::caller;
 use crate::stub::{StubCall, no_results, results};
 use obvia_rpc::status::Status;
-use obvia_rpc::vi_call::Answer;
+use obvia_rpc::vi_call::{Answer, TargetId};
 use std::mem::MaybeUninit;
 use windows_core::{GUID, HRESULT, IUnknown, Interface};
 
@@ -145,16 +147,48 @@ impl<'c> ProxyCall<'c> {
         let (root, block) = (image.root(layout), layout.block.size as usize);
         // SAFETY: the caller's promise.
         let survey = unsafe { Survey::of(root, layout.types, block, &[]) }?;
-        let marshal = |reference: &super::survey::Reference| {
-            // SAFETY: the caller's promise: interface pointers are alive.
-            unsafe { marshal::reference_for_peer(reference.object, wanted(reference.iid), self) }
-        };
+        let mut unsent = Unsent { peer: self.peer(), own: Vec::new() };
+        // SAFETY: the caller's promise: interface pointers are alive.
+        let marshal = |reference: &Reference| unsafe { unsent.marshal(reference) };
         let references = survey.references.iter().map(marshal).collect::<Result<Vec<_>>>()?;
         let laid = survey.lay_out(&references)?;
         let frame = self.request(Measure::with_objects(block, laid.length))?;
         // SAFETY: just surveyed.
         unsafe { survey.write(root, &references, &laid, &mut frame[..laid.length], &[]) };
+        unsent.own.clear();
         Ok(laid.length)
+    }
+}
+
+/// References to objects of this process that were counted for a peer, and are taken back if they are not sent.
+struct Unsent {
+    peer: u64,
+    own: Vec<(TargetId, u64)>,
+}
+
+impl Unsent {
+    /// # Safety
+    ///
+    /// The interface pointer must be alive.
+    unsafe fn marshal(&mut self, reference: &Reference) -> Result<Vec<u8>> {
+        // SAFETY: the caller's promise.
+        let object = unsafe { IUnknown::from_raw_borrowed(&reference.object) }.ok_or(code::E_POINTER)?;
+        let runtime = Runtime::of_process()?;
+        let made = runtime.marshal(object, wanted(reference.iid).info()?, self.peer)?;
+        if made.oxid == runtime.oxid() {
+            self.own.push((made.target, made.public_refs.into()));
+        }
+        Ok(made.to_wire())
+    }
+}
+
+impl Drop for Unsent {
+    fn drop(&mut self) {
+        if !self.own.is_empty()
+            && let Ok(runtime) = Runtime::of_process()
+        {
+            runtime.exports().release(Client(self.peer), std::mem::take(&mut self.own));
+        }
     }
 }
 
@@ -331,7 +365,7 @@ impl StubCall<'_, '_> {
     /// `survey` must be a survey of `root`.
     unsafe fn write_graph(&mut self, survey: &Survey, root: Root, block: usize, outer: &[i64]) -> Result<usize> {
         let caller = caller().ok_or(code::E_UNEXPECTED)?;
-        let marshal = |reference: &super::survey::Reference| {
+        let marshal = |reference: &Reference| {
             // SAFETY: by the promise to the survey, interface pointers are alive, and not null.
             let object = unsafe { IUnknown::from_raw_borrowed(&reference.object) }.ok_or(code::E_POINTER)?;
             Ok(caller.marshal(object, wanted(reference.iid).info()?)?.to_wire())

@@ -85,7 +85,8 @@ impl Private {
             }
             made
         };
-        slots.map(make).collect()
+        // All of them, so that the sender gets back what comes after one that fails.
+        slots.map(make).collect::<Vec<_>>().into_iter().collect()
     }
 
     /// Copies the objects that need more room than they have in the frame.
