@@ -11,6 +11,8 @@ use crate::model::{Const, EnumId, InterfaceId, Model, PointerClass, StructId, Ty
 use crate::source::Span;
 use std::collections::HashMap;
 
+pub(crate) use interface::method_name;
+
 /// What a name of a type stands for.
 #[derive(Clone, Debug)]
 enum Named {
@@ -42,7 +44,7 @@ pub(crate) struct Resolver<'a> {
 }
 
 /// Attributes that are understood, or kept without a meaning here.
-const KNOWN: [&str; 44] = [
+pub(crate) const KNOWN: [&str; 45] = [
     "uuid",
     "version",
     "object",
@@ -87,6 +89,7 @@ const KNOWN: [&str; 44] = [
     "async_uuid",
     "ms_union",
     "idempotent",
+    "max_value",
 ];
 
 /// Attributes of dialects that are not this one, and what to do instead.

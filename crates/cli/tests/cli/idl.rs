@@ -81,3 +81,22 @@ fn imports_are_looked_for_and_unknown_attributes_may_be_let_pass() {
     assert_eq!(passed.code, 0, "{passed:?}");
     assert!(passed.err.contains("warning") && passed.err.contains("strangeness"), "{passed:?}");
 }
+
+#[test]
+fn a_side_file_stands_beside_the_file_or_is_named() {
+    let directory = Directory::new();
+    let source = file(&directory, "one.idl", &GOOD.replace(", [out, retval] long *b", ""));
+    let text = |arguments: &[&str]| directory.obvia(&[&["idl", "--text", &source], arguments].concat()).good();
+    assert!(!text(&[]).contains("oneway"));
+    let other = file(&directory, "other.acf", "interface IOne { [oneway] One(); }");
+    assert!(text(&["--acf", &other]).contains("[oneway]"));
+    file(&directory, "one.acf", "interface IOne { [oneway] One(); }");
+    assert!(text(&[]).contains("[oneway]"));
+    let empty = file(&directory, "empty.acf", "");
+    assert!(!text(&["--acf", &empty]).contains("oneway"), "the named file is taken instead");
+    file(&directory, "one.acf", "interface IOne {\n    One([out] a);\n}");
+    let error = directory.obvia(&["idl", "--check", &source]).bad();
+    assert!(error.contains("one.acf:2:") && error.contains("[out] stands in the IDL only"), "{error}");
+    let finding = &directory.obvia(&["idl", "--check", "--json", &source]).json()["diagnostics"][0];
+    assert!(finding["file"].as_str().unwrap().ends_with("one.acf") && finding["line"] == 2, "{finding}");
+}
