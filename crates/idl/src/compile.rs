@@ -47,6 +47,7 @@ pub struct Compiler {
     include: Vec<PathBuf>,
     permissive: bool,
     side: SideFile,
+    test: bool,
 }
 
 /// Where the side file of the file that is compiled is.
@@ -102,6 +103,17 @@ impl Compiler {
     pub fn acf_text(mut self, path: impl Into<PathBuf>, text: impl Into<String>) -> Self {
         self.side = SideFile::Text(path.into(), text.into());
         self
+    }
+
+    /// Writes a test program beside the code: `NAME_test.rs` or `NAME_test.cc`, which calls every method with random values.
+    #[must_use]
+    pub fn test(mut self, test: bool) -> Self {
+        self.test = test;
+        self
+    }
+
+    pub(crate) fn writes_test(&self) -> bool {
+        self.test
     }
 
     /// Checks a file.

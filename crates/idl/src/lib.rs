@@ -45,9 +45,14 @@ pub use diagnostic::{Diagnostic, Failure, Severity, most_like};
 ///
 /// When the file is wrong, what is wrong goes to the build's output, and the build ends there.
 pub fn build(file: impl AsRef<Path>) {
+    build_with(&Compiler::new(), file);
+}
+
+/// Compiles an IDL file in a build script, as [`build`] does, with a compiler that was told more.
+pub fn build_with(compiler: &Compiler, file: impl AsRef<Path>) {
     let file = file.as_ref();
     let out = PathBuf::from(std::env::var_os("OUT_DIR").unwrap_or_default());
-    match compile_into(&Compiler::new(), Language::Rust, file, &out) {
+    match compile_into(compiler, Language::Rust, file, &out) {
         Ok(Compiled { compilation, .. }) => {
             for path in watched(&compilation, &out) {
                 println!("cargo::rerun-if-changed={}", path.display());
@@ -119,10 +124,16 @@ pub fn compile_into(
         Language::C => emit::c::emit(&compilation, &stem)
             .map(|made| vec![(format!("{stem}.h"), made.header), (format!("{stem}_stubs.c"), made.stubs)]),
     };
-    let texts = match texts {
+    let mut texts = match texts {
         Ok(texts) => texts,
         Err(diagnostics) => return Err(Failure { diagnostics, sources: compilation.sources }),
     };
+    if compiler.writes_test() {
+        texts.push(match language {
+            Language::Rust => (format!("{stem}_test.rs"), emit::rust::random_calls(&compilation, &stem)),
+            Language::C => (format!("{stem}_test.cc"), emit::c::random_calls(&compilation, &stem)),
+        });
+    }
     let mut files = Vec::new();
     for (name, text) in texts {
         let target = directory.join(name);

@@ -5,9 +5,12 @@ mod header;
 mod interface;
 mod names;
 mod proxy;
+mod random_calls;
 mod stub;
 mod types;
 mod values;
+
+pub use random_calls::random_calls;
 
 use super::writer::Writer;
 use crate::Diagnostic;
