@@ -20,6 +20,8 @@ fuzz_target!(|text: &str| {
             // What was found good can still be refused by a language.
             let _ = obvia_idl::emit::rust::emit(&compilation);
             let _ = obvia_idl::emit::c::emit(&compilation, "fuzz");
+            let _ = obvia_idl::emit::rust::random_calls(&compilation, "fuzz");
+            let _ = obvia_idl::emit::c::random_calls(&compilation, "fuzz");
         }
         Err(failure) => {
             assert!(!failure.diagnostics.is_empty(), "failed without saying why");

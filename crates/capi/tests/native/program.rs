@@ -108,18 +108,19 @@ pub(crate) fn build(name: &str, interfaces: &[&str], sources: &[&str]) -> PathBu
     let interfaces = interfaces.iter().flat_map(|name| compile(&Compiler::new(), &programs.join(name), &out));
     let sources = sources.iter().map(|source| programs.join(source));
     let files: Vec<PathBuf> = sources.chain(interfaces).collect();
-    link(&out, &files)
+    link(&out, &files, &[])
 }
 
-/// Builds a program of sources, with the shared library.
-pub(crate) fn link(out: &Path, files: &[PathBuf]) -> PathBuf {
+/// Builds a program of sources, with the shared library; `options` are the compilers'.
+pub(crate) fn link(out: &Path, files: &[PathBuf], options: &[&str]) -> PathBuf {
     let program = out.join("program");
     let mut link = CPP.command();
     link.args(SANITIZED).arg("-o").arg(&program);
     for file in files {
         let object = out.join(file.file_name().expect("it has a name")).with_extension("o");
         let mut compile = Language::of(file).compiler();
-        run(compile.args(SANITIZED).args(["-g", "-pthread", "-c", "-o"]).arg(&object).arg("-I").arg(out).arg(file));
+        compile.args(SANITIZED).args(options);
+        run(compile.args(["-g", "-pthread", "-c", "-o"]).arg(&object).arg("-I").arg(out).arg(file));
         link.arg(object);
     }
     let library = library().display();

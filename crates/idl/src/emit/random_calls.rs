@@ -6,12 +6,14 @@
 //! have the generator.
 
 use crate::model::{Arith, Base, Direction, InterfaceId, Model, Type};
-use crate::plan::{INLINE_MAX, MethodPlan, ParamPlan, Passing, plan};
+use crate::plan::{INLINE_MAX, MethodPlan, ParamPlan, Passing, in_place, plan};
 use crate::preprocess::apply;
 use obvia_ndr::flat::OBJECT_HEADER;
 
 /// Bytes of array that a call has at most for each parameter that counts elements.
 const ARRAY_BYTES: i64 = 8192;
+/// Bytes of a value that is no array with a size of its own: several of them lie on a stack.
+const VALUE_BYTES: u32 = 0x1_0000;
 
 /// A method as test programs call it.
 pub(super) struct Trial<'a> {
@@ -91,7 +93,7 @@ pub(super) fn limits(base: Base, range: Option<(i64, i64)>) -> [i64; 2] {
 
 fn trial<'a>(model: &Model, plan: MethodPlan<'a>) -> Trial<'a> {
     let left_out = plan.params.iter().find_map(|param| {
-        let why = why_not(&plan, param)?;
+        let why = why_not(model, &plan, param)?;
         Some(format!("`{}` is {why}", param.param.name))
     });
     let fields = if left_out.is_some() { Vec::new() } else { fields(model, &plan) };
@@ -99,7 +101,10 @@ fn trial<'a>(model: &Model, plan: MethodPlan<'a>) -> Trial<'a> {
 }
 
 /// What test programs cannot do with a parameter.
-fn why_not(plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Option<&'static str> {
+fn why_not(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Option<&'static str> {
+    if model.layout(in_place(model, param.param)).0 > VALUE_BYTES {
+        return Some("too large for a stack");
+    }
     match &param.passing {
         Passing::Value(_) | Passing::Place(_) | Passing::Optional(_) | Passing::Text { .. } | Passing::OutText(_) => {
             None
@@ -187,13 +192,11 @@ fn what(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>, is_result: 
         Passing::Array { element, size, length } => {
             What::Array { element: element.clone(), count: length.as_ref().unwrap_or(size).clone() }
         }
-        Passing::Text { base, optional } => What::Text {
-            wide: base.size() == 2,
-            optional: *optional,
-            fit: fit(plan.request_block) / i64::from(base.size()),
-        },
+        Passing::Text { base, optional } => {
+            What::Text { wide: base.size() == 2, optional: *optional, fit: text_fit(plan.request_block, *base) }
+        }
         Passing::OutText(base) => {
-            What::Text { wide: base.size() == 2, optional: false, fit: fit(plan.reply_block) / i64::from(base.size()) }
+            What::Text { wide: base.size() == 2, optional: false, fit: text_fit(plan.reply_block, *base) }
         }
         Passing::OutArray { .. } | Passing::Object(_) | Passing::OutObject(_) | Passing::Graph => return None,
     })
@@ -241,11 +244,14 @@ fn edges(
     arrays: &[&ParamPlan<'_>],
 ) -> [i64; 3] {
     let index = plan.params.iter().position(|other| other.param.name == param.param.name).unwrap_or(0);
-    let (mut unit, mut block) = (0, 0);
+    // Bytes for a hundred elements counted, those that are there without any, and the block before them.
+    let (mut unit, mut fixed, mut block) = (0, 0, 0);
     for array in arrays {
         if let Passing::Array { element, size, .. } = &array.passing {
-            let per_hundred = with(size, index, 100) - with(size, index, 0);
-            unit += i64::from(model.layout(element).0) * per_hundred;
+            let (bytes, none) = (i64::from(model.layout(element).0), with(size, index, 0));
+            let more = with(size, index, 100).saturating_sub(none);
+            unit = bytes.saturating_mul(more).saturating_add(unit);
+            fixed = bytes.saturating_mul(none).saturating_add(fixed).saturating_add(OBJECT_HEADER as i64);
             block = block.max(if array.param.direction.is_in() { plan.request_block } else { plan.reply_block });
         }
     }
@@ -254,10 +260,15 @@ fn edges(
     let (low, high) = param.param.range.unwrap_or((0, i64::MAX));
     let least = low.max(0);
     let most = (100 * ARRAY_BYTES / unit).min(own).min(high).max(least);
-    [least, (100 * fit(block) / unit).clamp(least, most), most]
+    [least, (100 * fit(block, fixed) / unit).clamp(least, most), most]
 }
 
-/// Bytes of one array that fit a slot behind a block.
-fn fit(block: u32) -> i64 {
-    (i64::from(INLINE_MAX) - i64::from(block.next_multiple_of(8)) - OBJECT_HEADER as i64).max(0)
+/// Bytes that fit a slot behind a block and others.
+fn fit(block: u32, others: i64) -> i64 {
+    (i64::from(INLINE_MAX) - i64::from(block)).saturating_sub(others).max(0) / 8 * 8
+}
+
+/// Characters of one string that fit a slot behind a block, with their zero.
+fn text_fit(block: u32, base: Base) -> i64 {
+    (fit(block, OBJECT_HEADER as i64) / i64::from(base.size()) - 1).max(0)
 }

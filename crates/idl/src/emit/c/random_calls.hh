@@ -1,5 +1,6 @@
 #include <obvia.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>

@@ -15,11 +15,11 @@ pub fn random_calls(compilation: &Compilation, stem: &str) -> String {
     let model = &compilation.model;
     let mut out = Writer::default();
     super::made_from(&mut out, compilation);
-    out.line("//");
     out.line(format!("// `{stem}_test serve NAME SEED` exports an object for each interface, as NAME-INTERFACE, until its input ends;"));
     out.line(format!(
-        "// `{stem}_test call NAME SEED CALLS` calls each of their methods so often. Either ends with what differs."
+        "// `{stem}_test call NAME SEED CALLS` calls each of their methods so often. Either ends with what differs. An"
     ));
+    out.line("// object counts its calls: it has one caller.");
     out.line(format!("#include \"{stem}.h\""));
     out.line("");
     // What the templates below compare is declared before them.

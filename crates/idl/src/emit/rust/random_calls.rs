@@ -21,7 +21,7 @@ pub fn random_calls(compilation: &Compilation, stem: &str) -> String {
     out.line(format!("// Made by obvia-idl {version} from {}. Change the IDL, not this.", compilation.name));
     out.line("//");
     out.line("// `serve NAME SEED` exports an object for each interface, as NAME-INTERFACE, until its input ends; `call NAME SEED CALLS`");
-    out.line("// calls each of their methods so often. Either ends with what differs.");
+    out.line("// calls each of their methods so often. Either ends with what differs. An object counts its calls: it has one caller.");
     out.line(ALLOWED);
     out.line("mod idl {");
     out.line(format!("include!(\"{stem}.rs\");"));
@@ -202,7 +202,7 @@ fn try_call(out: &mut Writer, model: &Model, interface: &str, trial: &Trial<'_>)
             Passing::Array { element, size, .. } if param.param.direction == Direction::Out => {
                 let room = elements(trial, size, "want.");
                 let element = value_type(model, element);
-                out.line(format!("let mut {name}: Vec<{element}> = vec![obvia::rt::zero(); ({room}) as usize];"));
+                out.line(format!("let mut {name}: Vec<{element}> = vec![obvia::rt::zero(); {room} as usize];"));
             }
             Passing::Place(_) | Passing::Array { .. } if changes => {
                 out.line(format!("let mut {name} = {want}.clone();"))
