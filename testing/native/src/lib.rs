@@ -1,0 +1,145 @@
+//! Programs in C and C++ with libobvia, built for tests.
+
+use obvia_idl::{Compiler, compile_into};
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+
+/// A language that a file is compiled as: how its files' names end, what says so, and the compiler.
+#[derive(Clone, Copy)]
+struct Language {
+    extension: &'static str,
+    standard: &'static str,
+    variable: &'static str,
+    compiler: &'static str,
+}
+
+const C: Language = Language { extension: "c", standard: "-std=c11", variable: "CC", compiler: "cc" };
+const CPP: Language = Language { extension: "cc", standard: "-std=c++17", variable: "CXX", compiler: "c++" };
+
+/// Faults that would pass unnoticed end the program. Objects of other languages have vtables and no C++ type.
+pub const CHECKED: &[&str] =
+    &["-O1", "-fsanitize=address,undefined", "-fno-sanitize=vptr", "-fno-sanitize-recover=all"];
+
+/// A folder of the project.
+pub fn folder(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name)
+}
+
+/// What a program printed, which must come to a good end.
+///
+/// # Panics
+///
+/// Where it does not: this is for tests.
+#[track_caller]
+pub fn run(command: &mut Command) -> Vec<u8> {
+    let output = command.output().unwrap_or_else(|error| panic!("{command:?} cannot be run: {error}"));
+    let Output { status, stdout, stderr } = output;
+    assert!(status.success(), "{command:?}: {status}\n{}", String::from_utf8_lossy(&stderr));
+    stdout
+}
+
+/// Where the tests of a crate build programs.
+#[derive(Debug)]
+pub struct Workshop {
+    /// The folder that cargo has for what they make.
+    tests: &'static str,
+    library: OnceLock<PathBuf>,
+}
+
+impl Workshop {
+    /// One in `CARGO_TARGET_TMPDIR`, which only the tests themselves know.
+    pub const fn new(tests: &'static str) -> Self {
+        Self { tests, library: OnceLock::new() }
+    }
+
+    /// The folder with libobvia.so and libobvia.a, which are built once.
+    ///
+    /// # Panics
+    ///
+    /// Where they cannot be built.
+    pub fn library(&self) -> &Path {
+        self.library.get_or_init(|| {
+            let target = Path::new(self.tests).parent().expect("it is in cargo's folder");
+            let mut cargo = Command::new(env!("CARGO"));
+            run(cargo.args(["build", "--quiet", "--package", "obvia-capi", "--target-dir"]).arg(target));
+            let folder = target.join("debug");
+            // The loader looks for the name that the library has in itself.
+            let loaded = folder.join("libobvia.so.0");
+            let _ = std::fs::remove_file(&loaded);
+            std::os::unix::fs::symlink("libobvia.so", &loaded).expect("cargo's folder can be written to");
+            folder
+        })
+    }
+
+    /// A folder for what is built under a name.
+    ///
+    /// # Panics
+    ///
+    /// Where it cannot be made.
+    pub fn place(&self, name: &str) -> PathBuf {
+        let place = Path::new(self.tests).join(name);
+        std::fs::create_dir_all(&place).expect("the folder for builds can be written to");
+        place
+    }
+
+    /// Builds a program of interfaces and sources, with the shared library and what the compilers are to put in ([`CHECKED`]).
+    ///
+    /// # Panics
+    ///
+    /// Where that fails.
+    pub fn build(&self, name: &str, watch: &[&str], interfaces: &[PathBuf], sources: &[PathBuf]) -> PathBuf {
+        let place = self.place(name);
+        let mut files = sources.to_vec();
+        for interface in interfaces {
+            let compiled = compile_into(&Compiler::new(), obvia_idl::Language::C, interface, &place);
+            let written = compiled.unwrap_or_else(|failure| panic!("{failure}")).files;
+            files.extend(written.into_iter().filter(|file| file.extension() == Some(OsStr::new(C.extension))));
+        }
+        let program = place.join("program");
+        let mut link = CPP.command();
+        link.args(watch).arg("-o").arg(&program);
+        for file in files {
+            let object = place.join(file.file_name().expect("it has a name")).with_extension("o");
+            let mut compile = Language::of(&file).compiler();
+            run(compile.args(watch).args(["-g", "-pthread", "-c", "-o"]).arg(&object).arg("-I").arg(&place).arg(&file));
+            link.arg(object);
+        }
+        let library = self.library().display();
+        run(link.args(["-pthread", "-lobvia", &format!("-L{library}"), &format!("-Wl,-rpath,{library}")]));
+        program
+    }
+}
+
+impl Language {
+    fn of(file: &Path) -> Self {
+        let is_its = |language: &Self| file.extension() == Some(OsStr::new(language.extension));
+        [C, CPP].into_iter().find(is_its).unwrap_or_else(|| panic!("{}: neither C nor C++", file.display()))
+    }
+
+    /// Its compiler, or the one that is named instead.
+    fn command(self) -> Command {
+        Command::new(std::env::var_os(self.variable).unwrap_or_else(|| OsString::from(self.compiler)))
+    }
+
+    /// Its compiler, which is told where the headers are and minds everything.
+    fn compiler(self) -> Command {
+        let mut command = self.command();
+        command.args([self.standard, "-Wall", "-Wextra", "-Wpedantic", "-Werror"]);
+        for name in ["crates/capi/include", "bindings/cpp/include"] {
+            command.arg("-I").arg(folder(name));
+        }
+        command
+    }
+}
+
+/// A header as C has it when the preprocessor has been through it.
+///
+/// # Panics
+///
+/// Where it does not get through.
+pub fn preprocessed(header: &Path) -> String {
+    let text = run(C.compiler().args(["-E", "-x", "c"]).arg(header));
+    String::from_utf8(text).expect("it is text")
+}
