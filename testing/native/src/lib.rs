@@ -67,8 +67,9 @@ impl Workshop {
             let folder = target.join("debug");
             // The loader looks for the name that the library has in itself.
             let loaded = folder.join("libobvia.so.0");
-            let _ = std::fs::remove_file(&loaded);
-            std::os::unix::fs::symlink("libobvia.so", &loaded).expect("cargo's folder can be written to");
+            if !loaded.is_symlink() {
+                std::os::unix::fs::symlink("libobvia.so", &loaded).expect("cargo's folder can be written to");
+            }
             folder
         })
     }
@@ -101,7 +102,9 @@ impl Workshop {
         let mut link = CPP.command();
         link.args(watch).arg("-o").arg(&program);
         for file in files {
-            let object = place.join(file.file_name().expect("it has a name")).with_extension("o");
+            // There may be one of the same name in the other language.
+            let mut object = place.join(file.file_name().expect("it has a name"));
+            object.as_mut_os_string().push(".o");
             let mut compile = Language::of(&file).compiler();
             run(compile.args(watch).args(["-g", "-pthread", "-c", "-o"]).arg(&object).arg("-I").arg(&place).arg(&file));
             link.arg(object);

@@ -1,0 +1,70 @@
+//! The objects and the checks in C++ and C: built once, with gcc's sanitizers, against libobvia.
+
+use crate::server::Server;
+use native::{CHECKED, Workshop};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::LazyLock;
+
+/// What is compiled: interfaces, and sources.
+const INTERFACES: [&str; 3] = ["shapes.idl", "values.idl", "deep.idl"];
+const SOURCES: [&str; 6] =
+    ["program.cc", "check_shapes.cc", "check_values.cc", "check_deep.cc", "check_shapes.c", "deep.c"];
+
+/// The program.
+pub(crate) fn program() -> &'static Path {
+    static WORKSHOP: Workshop = Workshop::new(env!("CARGO_TARGET_TMPDIR"));
+    static BUILT: LazyLock<PathBuf> = LazyLock::new(|| {
+        let here = native::folder("testing/matrix");
+        let interfaces = INTERFACES.map(|name| here.join("idl").join(name));
+        let sources = SOURCES.map(|name| here.join("native").join(name));
+        WORKSHOP.build("matrix-native", CHECKED, &interfaces, &sources)
+    });
+    &BUILT
+}
+
+/// Has the program check objects: by their names, or its own.
+fn check(names: &[String]) {
+    comes_to_a_good_end(Command::new(program()).arg("check").args(names));
+}
+
+fn comes_to_a_good_end(command: &mut Command) {
+    let output = command.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && output.stdout == b"ok\n", "{command:?}: {}\n{said}", output.status);
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "starts a compiler")]
+fn objects_in_cpp_and_c_do_what_is_expected_in_one_process() {
+    check(&[]);
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "starts processes")]
+fn cpp_and_c_call_rust() {
+    let networks = ["ncacn_vi_udp:127.0.0.1"].map(Server::start_elsewhere);
+    for server in std::iter::once(Server::start()).chain(networks) {
+        check(&["shapes", "values"].map(|object| server.address(object)));
+    }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "starts processes")]
+fn cpp_and_c_call_cpp_and_c() {
+    let networks = ["ncacn_vi_udp:127.0.0.1"].map(Server::start_native_elsewhere);
+    for server in std::iter::once(Server::start_native()).chain(networks) {
+        check(&["shapes", "values", "deep", "deep-in-c"].map(|object| server.address(object)));
+    }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "starts processes")]
+fn who_is_short_of_memory_fails_that_call_and_leaves_nothing_behind() {
+    let short = [("ASAN_OPTIONS", "allocator_may_return_null=1:max_allocation_size_mb=8")];
+    for (servers, clients) in [(&short[..], &[][..]), (&[], &short)] {
+        let server = Server::start_native_with(servers);
+        let mut client = Command::new(program());
+        comes_to_a_good_end(client.envs(clients.iter().copied()).arg("short").arg(server.address("shapes")));
+    }
+}
