@@ -22,6 +22,9 @@ const CPP: Language = Language { extension: "cc", standard: "-std=c++17", variab
 pub const CHECKED: &[&str] =
     &["-O1", "-fsanitize=address,undefined", "-fno-sanitize=vptr", "-fno-sanitize-recover=all"];
 
+/// Accesses of several threads that nothing orders are told.
+pub const RACES_TOLD: &[&str] = &["-O1", "-fsanitize=thread"];
+
 /// A folder of the project.
 pub fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name)

@@ -2,5 +2,6 @@
 
 mod cancel;
 mod program;
+mod races;
 mod regions;
 mod symbols;
