@@ -32,8 +32,15 @@ impl Place {
 
     fn vacant(index: u32) -> Self {
         let nobodys = TargetId { index: !index, generation: 0 };
-        Self { target: nobodys.word(), object: std::ptr::null_mut(), stubs: std::ptr::null(), mask: 0 }
+        Self { target: nobodys.word(), object: std::ptr::null_mut(), stubs: VACANT.as_ptr(), mask: 0 }
     }
+}
+
+/// What a vacant place has for every opnum.
+static VACANT: [StubFn; 1] = [not_found];
+
+unsafe extern "C-unwind" fn not_found(_: *mut c_void, _: &mut ServerCall<'_>) -> Answer {
+    Answer::fault(Status::OBJECT_NOT_FOUND)
 }
 
 /// The targets that one connection has been asked for. C finds the first three fields.
@@ -44,7 +51,8 @@ pub(crate) struct Dispatch {
     known: *const Watch,
     // Invariant: the first of `places`.
     first: *const Place,
-    // The place of the target that was fetched last.
+    // The place of the target that was fetched last. Invariant: it is vacant, or its target is held: whoever asks for the number by
+    // which the watch says that there is none gets there.
     last: Place,
     watch: Arc<Watch>,
     // The table's removals that the copies have been compared with.
@@ -73,10 +81,16 @@ impl Dispatch {
 
     /// Lets everything go, and with it maybe objects.
     pub(crate) fn clear(&mut self) {
-        self.watch.invalidate();
+        self.forget_last();
         self.first = std::ptr::null();
         self.places.clear();
         self.copies.clear();
+    }
+
+    /// Before it may be dropped.
+    fn forget_last(&mut self) {
+        self.last = Place::vacant(0);
+        self.watch.invalidate();
     }
 
     /// What makes the next call take the long way.
@@ -133,7 +147,7 @@ impl Dispatch {
         // Whatever is removed from here on invalidates the watch again; what was removed before, the looks below miss.
         self.last = Place::vacant(id.index);
         self.watch.revalidate(id.word(), self.places.len() as u32);
-        self.purge(table);
+        self.drop_removed(table);
         let outcome = self.place(at, id, look_up);
         match outcome {
             Ok(place) => self.last = place,
@@ -161,6 +175,12 @@ impl Dispatch {
 
     /// Drops every copy of a target that has been taken out of the table, and with it maybe the object.
     pub(crate) fn purge(&mut self, table: &SharedTable<Target>) {
+        self.forget_last();
+        self.drop_removed(table);
+    }
+
+    /// The last place must be vacant.
+    fn drop_removed(&mut self, table: &SharedTable<Target>) {
         let removals = table.removals();
         if std::mem::replace(&mut self.removals, removals) == removals {
             return;
@@ -179,7 +199,7 @@ impl Dispatch {
 impl Place {
     /// # Safety
     ///
-    /// The place must not be vacant, and its target be held.
+    /// The place must be vacant, or its target be held.
     #[inline(always)]
     unsafe fn invoke(&self, call: &mut ServerCall<'_>) -> Answer {
         let at = usize::from(call.opnum()) & self.mask;
@@ -291,6 +311,32 @@ mod tests {
                 assert!(dispatch.find(TargetId { index, generation }.word()).is_none(), "{index} {generation}");
             }
         }
+    }
+
+    /// The number by which the watch says that there is none can be asked for, too.
+    #[test]
+    fn the_number_of_nobody_leads_to_no_target_that_is_gone() {
+        let table = SharedTable::default();
+        let mut dispatch = Dispatch::new(&table);
+        let nobody = TargetId { index: u32::MAX, generation: u32::MAX };
+        let refuses = |dispatch: &Dispatch| {
+            dispatch
+                .find(nobody.word())
+                .is_none_or(|place| std::ptr::eq(place.stubs, VACANT.as_ptr()) && place.mask == 0)
+        };
+        assert!(refuses(&dispatch));
+        let known = insert(&table);
+        assert!(dispatch.fetch(&table, known).is_ok());
+        assert!(refuses(&dispatch));
+        drop(table.remove([(known.index, known.generation)]));
+        dispatch.purge(&table);
+        assert!(refuses(&dispatch));
+        assert_eq!(dispatch.fetch(&table, nobody).err(), Some(Status::OBJECT_NOT_FOUND));
+        assert!(refuses(&dispatch));
+        let other = insert(&table);
+        assert!(dispatch.fetch(&table, other).is_ok());
+        dispatch.clear();
+        assert!(refuses(&dispatch));
     }
 
     #[test]

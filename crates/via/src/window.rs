@@ -15,6 +15,7 @@ mod tx;
 
 pub(crate) use mapping::Mapping;
 pub use mirror::{accept, connect};
+pub(crate) use regions::PeerRegion;
 pub use regions::{HANDS, Hand, OwnRegion, PeerHand, PeerRegions, REGION_MAX, REGIONS_MAX};
 pub use rx::{Message, Rx};
 pub use tx::Tx;
@@ -96,8 +97,8 @@ pub(crate) trait Carrier: Send + Sync + fmt::Debug {
     fn give_region(&self, _number: u32, _region: &OwnRegion) -> Result<(), Error> {
         Err(Error::Unsupported { provider: "of this connection", what: "regions that both sides map" })
     }
-    /// Takes over the region that the peer has just handed over, and whether this side may write it.
-    fn take_region(&self, _number: u32) -> Result<(Mapping, bool), Error> {
+    /// Takes over the region that the peer has just handed over by this number.
+    fn take_region(&self, _number: u16) -> Result<PeerRegion, Error> {
         Err(Error::Unsupported { provider: "of this connection", what: "regions that both sides map" })
     }
     /// What the carrier knows of the connection's end.

@@ -1,7 +1,8 @@
 //! What the server exports. Everything that a method is given it reads to the end, so that bad memory is noticed.
 
-use obvia::{U16CStr, code};
+use obvia::{Elements, ElementsMut, U16CStr, code};
 use obvia_hostile::{Color, IPair, IPair_Impl, IThing, IThing_Impl, IVictim, IVictim_Impl, Mark};
+use std::collections::BTreeSet;
 use std::ffi::{CStr, CString};
 use windows_core::implement;
 
@@ -116,6 +117,42 @@ impl IVictim_Impl for Victim_Impl {
     }
 
     fn Hint(&self, _code: i32) -> obvia::Result<()> {
+        Ok(())
+    }
+
+    fn Total(&self, values: Elements<'_, i32>) -> obvia::Result<i64> {
+        Ok(values.iter().map(i64::from).sum())
+    }
+
+    fn Double(&self, mut values: ElementsMut<'_, i32>) -> obvia::Result<()> {
+        for at in 0..values.len() {
+            let value = values.get(at).ok_or(code::E_UNEXPECTED)?;
+            values.set(at, value.wrapping_mul(2)).ok_or(code::E_UNEXPECTED)?;
+        }
+        Ok(())
+    }
+
+    fn Squares(&self, mut values: ElementsMut<'_, i64>) -> obvia::Result<u32> {
+        let count = values.len().min(100);
+        for at in 0..count {
+            values.set(at, (at * at) as i64).ok_or(code::E_UNEXPECTED)?;
+        }
+        Ok(count as u32)
+    }
+
+    fn Copy(&self, from: Elements<'_, i16>, mut to: ElementsMut<'_, i16>) -> obvia::Result<()> {
+        to.copy_from(0, &from.to_vec());
+        Ok(())
+    }
+
+    fn Look(&self, bytes: Elements<'_, u8>) -> obvia::Result<u32> {
+        Ok(bytes.iter().collect::<BTreeSet<_>>().len() as u32)
+    }
+
+    fn Stain(&self, mut bytes: ElementsMut<'_, u8>) -> obvia::Result<()> {
+        for at in 0..bytes.len() {
+            bytes.set(at, 0xee).ok_or(code::E_UNEXPECTED)?;
+        }
         Ok(())
     }
 }

@@ -18,6 +18,8 @@ mod objects;
 mod peer;
 #[path = "hostile/races.rs"]
 mod races;
+#[path = "hostile/regions.rs"]
+mod regions;
 #[path = "hostile/scene.rs"]
 mod scene;
 #[path = "hostile/segment.rs"]

@@ -2,6 +2,7 @@
 
 mod cancel;
 mod program;
+mod races;
 mod random_calls;
 mod regions;
 mod symbols;

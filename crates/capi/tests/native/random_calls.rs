@@ -1,6 +1,7 @@
 //! What the compiler makes to test an interface by random calls, in C++ and in Rust, and one against the other.
 
-use crate::program::{compile, folder, in_rust, link, out};
+use crate::program::WORKSHOP;
+use native::{CHECKED, compile, folder};
 use obvia_idl::Compiler;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -12,11 +13,12 @@ const CALLS: &str = "250";
 
 /// The same program in C++ and in Rust.
 static PROGRAMS: LazyLock<[PathBuf; 2]> = LazyLock::new(|| {
-    let (out, interfaces) = (out("random_calls"), folder("../idl/tests/golden/c"));
-    let mut files = compile(&Compiler::new(), &interfaces.join("basis.idl"), &out);
-    files.extend(compile(&Compiler::new().test(true), &interfaces.join("plain.idl"), &out));
+    let (place, interfaces) = (WORKSHOP.place("random_calls"), folder("crates/idl/tests/golden/c"));
+    let mut files = compile(&Compiler::new(), &interfaces.join("basis.idl"), &place);
+    files.extend(compile(&Compiler::new().test(true), &interfaces.join("plain.idl"), &place));
     // The program is long, and optimizing it takes longer than running it.
-    [link(&out, &files, &["-O0"]), in_rust("matrix", "random-plain")]
+    let watch = [CHECKED, &["-O0"]].concat();
+    [WORKSHOP.link(&place, &watch, &files), WORKSHOP.in_rust("matrix", "random-plain")]
 });
 
 #[test]

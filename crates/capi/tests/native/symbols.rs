@@ -1,6 +1,7 @@
 //! The symbols of libobvia: those that `symbols.txt` lists, which its headers declare, and no others.
 
-use crate::program::{folder, library, preprocessed, run};
+use crate::program::WORKSHOP;
+use native::{folder, preprocessed, run};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
@@ -41,20 +42,20 @@ fn defined(library: &Path, options: &[&str]) -> Symbols {
 
 #[test]
 fn the_shared_library_has_what_is_listed_and_nothing_of_rust() {
-    assert_listed(&defined(&library().join("libobvia.so"), &["--dynamic"]), "libobvia.so");
+    assert_listed(&defined(&WORKSHOP.library().join("libobvia.so"), &["--dynamic"]), "libobvia.so");
 }
 
 #[test]
 fn the_static_library_has_what_is_listed() {
     // Beside the Rust that it consists of, whose names are mangled or begin otherwise.
-    let mut found = defined(&library().join("libobvia.a"), &[]);
+    let mut found = defined(&WORKSHOP.library().join("libobvia.a"), &[]);
     found.retain(|symbol| symbol.contains(" obvia_") || symbol.contains(" IID_"));
     assert_listed(&found, "libobvia.a");
 }
 
 #[test]
 fn the_headers_declare_what_is_listed() {
-    let include = folder("include");
+    let include = folder("crates/capi/include");
     let declared = HEADERS.iter().flat_map(|header| {
         let text = preprocessed(&include.join(header));
         statements(&of_folder(&text, &include)).iter().filter_map(|words| declared(words)).collect::<Vec<_>>()

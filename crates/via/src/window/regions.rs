@@ -14,6 +14,8 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 pub const REGIONS_MAX: usize = 64;
 /// The longest region, in bytes: its offsets have 48 bits, and counts of elements are added to them.
 pub const REGION_MAX: u64 = 1 << 46;
+/// Bytes of peers' regions that a process keeps mapped: half of its addresses, whatever is in them. The rest is for everything else.
+const MAPPED_MAX: u64 = 1 << 46;
 /// Hands for regions that are read; there are as many for those that are written.
 pub const HANDS: usize = 4;
 /// Where a reference has its region's number.
@@ -144,10 +146,47 @@ impl PeerHand {
 
 /// A region that the peer gave to this side.
 #[derive(Debug)]
-struct PeerRegion {
+pub(crate) struct PeerRegion {
     number: u16,
     is_writable: bool,
     mapping: Mapping,
+    _addresses: Addresses,
+}
+
+impl PeerRegion {
+    /// Has it mapped, if there are addresses for so many bytes.
+    pub(crate) fn new(
+        number: u16,
+        length: usize,
+        is_writable: bool,
+        map: impl FnOnce() -> Result<Mapping, Error>,
+    ) -> Result<Self, Error> {
+        let addresses = Addresses::take(length as u64)?;
+        Ok(Self { number, is_writable, mapping: map()?, _addresses: addresses })
+    }
+}
+
+/// Addresses that regions of peers take, as long as the value is there.
+#[derive(Debug)]
+struct Addresses(u64);
+
+/// How many all of them take.
+static TAKEN: AtomicU64 = AtomicU64::new(0);
+
+impl Addresses {
+    fn take(length: u64) -> Result<Self, Error> {
+        // A mapping takes whole pages; no processor's are larger than this.
+        let length = length.next_multiple_of(64 << 10);
+        let more = |taken: u64| taken.checked_add(length).filter(|&taken| taken <= MAPPED_MAX);
+        let took = TAKEN.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more);
+        took.map(|_| Self(length)).map_err(|taken| Error::TooLong { length, limit: MAPPED_MAX - taken })
+    }
+}
+
+impl Drop for Addresses {
+    fn drop(&mut self) {
+        TAKEN.fetch_sub(self.0, Ordering::Relaxed);
+    }
 }
 
 /// The peer's regions that this side has mapped.
@@ -187,11 +226,11 @@ impl PeerRegions {
 
     /// Maps a region that the peer has just handed over.
     pub(crate) fn admit(&mut self, wire: &Wire, number: u16) -> Result<(), Error> {
-        let (mapping, is_writable) = wire.carrier.take_region(u32::from(number))?;
+        let region = wire.carrier.take_region(number)?;
         if number == 0 || self.mapped.len() >= REGIONS_MAX || self.mapped.iter().any(|known| known.number == number) {
             return Err(Violation::UnknownArea(u32::from(number)).into());
         }
-        self.mapped.push(PeerRegion { number, is_writable, mapping });
+        self.mapped.push(region);
         Ok(())
     }
 
@@ -224,6 +263,18 @@ mod tests {
         assert_eq!(peers.address(reference, 0, 4, 32), None);
         assert_eq!(own.reference(0xfff), None);
         assert_eq!(own.reference(0x1040), None);
+    }
+
+    #[test]
+    fn peers_get_half_of_the_addresses_at_most() {
+        let half = Addresses::take(MAPPED_MAX / 2).expect("nothing is taken");
+        let rest = Addresses::take(MAPPED_MAX / 2).expect("nor more than half");
+        assert!(matches!(Addresses::take(1), Err(Error::TooLong { limit: 0, .. })));
+        drop(rest);
+        assert!(Addresses::take(MAPPED_MAX).is_err());
+        assert!(Addresses::take(1).is_ok());
+        drop(half);
+        assert!(Addresses::take(MAPPED_MAX).is_ok());
     }
 
     #[test]

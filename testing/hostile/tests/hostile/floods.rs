@@ -1,14 +1,22 @@
 //! Many of everything: connections, greetings, introductions and calls.
 
 use crate::peer::{AREA, AREA_LENGTH, Peer, connect, send};
-use crate::scene::Scene;
+use crate::scene::{Scene, Server, against_every_server};
 use crate::segment::Segment;
 use crate::wire::{self, Frame};
 use rustix::fd::AsFd;
 
-#[test]
-fn thousands_of_connections_that_say_nothing_and_go() {
-    let scene = Scene::new();
+against_every_server! {
+    thousands_of_connections_that_say_nothing_and_go,
+    hundreds_of_connections_that_say_nothing_and_stay,
+    thousands_of_greetings_without_a_word_after_them,
+    hundreds_of_clients_that_leave_what_they_held,
+    one_way_calls_without_end_keep_only_their_own_connection_busy,
+    a_full_queue_empties_again,
+}
+
+fn thousands_of_connections_that_say_nothing_and_go(server: Server) {
+    let scene = Scene::of(server);
     let path = scene.directory.socket("victim");
     for _ in 0..3000 {
         drop(connect(&path));
@@ -16,9 +24,8 @@ fn thousands_of_connections_that_say_nothing_and_go() {
     scene.assert_unharmed();
 }
 
-#[test]
-fn hundreds_of_connections_that_say_nothing_and_stay() {
-    let scene = Scene::new();
+fn hundreds_of_connections_that_say_nothing_and_stay(server: Server) {
+    let scene = Scene::of(server);
     let path = scene.directory.socket("victim");
     let silent: Vec<_> = (0..300).map(|_| connect(&path)).collect();
     // Newcomers are served meanwhile.
@@ -28,9 +35,8 @@ fn hundreds_of_connections_that_say_nothing_and_stay() {
     scene.assert_unharmed();
 }
 
-#[test]
-fn thousands_of_greetings_without_a_word_after_them() {
-    let scene = Scene::new();
+fn thousands_of_greetings_without_a_word_after_them(server: Server) {
+    let scene = Scene::of(server);
     let path = scene.directory.socket("victim");
     let (_, fd) = Segment::create(AREA + AREA_LENGTH);
     for _ in 0..2000 {
@@ -40,9 +46,8 @@ fn thousands_of_greetings_without_a_word_after_them() {
     scene.assert_unharmed();
 }
 
-#[test]
-fn hundreds_of_clients_that_leave_what_they_held() {
-    let scene = Scene::new();
+fn hundreds_of_clients_that_leave_what_they_held(server: Server) {
+    let scene = Scene::of(server);
     for number in 0..200 {
         let (mut peer, object) = scene.bound();
         peer.good(object, 15, &Frame::block(4).u32(0, number).bytes);
@@ -52,9 +57,8 @@ fn hundreds_of_clients_that_leave_what_they_held() {
     scene.assert_unharmed();
 }
 
-#[test]
-fn one_way_calls_without_end_keep_only_their_own_connection_busy() {
-    let scene = Scene::new();
+fn one_way_calls_without_end_keep_only_their_own_connection_busy(server: Server) {
+    let scene = Scene::of(server);
     let (mut peer, object) = scene.bound();
     for code in 0..20_000 {
         peer.post(wire::ONEWAY, 19, object, &Frame::block(4).u32(0, code).bytes);
@@ -64,9 +68,8 @@ fn one_way_calls_without_end_keep_only_their_own_connection_busy() {
 }
 
 /// Connections that open one after another do not use up the directory's queue for good.
-#[test]
-fn a_full_queue_empties_again() {
-    let scene = Scene::new();
+fn a_full_queue_empties_again(server: Server) {
+    let scene = Scene::of(server);
     let path = scene.directory.socket("victim");
     let threads: Vec<_> = (0..8)
         .map(|_| {

@@ -1,12 +1,27 @@
 //! Greetings that are none, and segments that are not what they are said to be.
 
 use crate::peer::{AREA, AREA_LENGTH, Peer, await_end, connect, receive, send};
-use crate::scene::Scene;
+use crate::scene::{Scene, Server, against_every_server};
 use crate::segment::{SEALS, Segment, memory_file};
 use crate::wire;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{MemfdFlags, SealFlags};
 use rustix::io::Errno;
+
+against_every_server! {
+    greetings_of_a_wrong_length_are_turned_away,
+    bytes_behind_a_greeting_are_no_area,
+    greetings_with_wrong_words_are_turned_away,
+    greetings_want_exactly_one_descriptor,
+    what_is_no_memory_file_is_turned_away,
+    segments_without_their_seals_are_turned_away,
+    segments_shorter_than_they_claim_are_turned_away,
+    segments_of_huge_pages_are_turned_away,
+    a_segment_that_was_accepted_cannot_be_cut_short,
+    the_servers_segment_cannot_be_changed,
+    half_a_greeting_and_then_silence_is_turned_away,
+    a_client_that_says_nothing_is_turned_away_in_the_end,
+}
 
 /// Sends a greeting; the server must hang up without one of its own.
 #[track_caller]
@@ -33,9 +48,8 @@ fn good_greeting() -> Vec<u8> {
     wire::greeting(AREA_LENGTH as u64)
 }
 
-#[test]
-fn greetings_of_a_wrong_length_are_turned_away() {
-    let scene = Scene::new();
+fn greetings_of_a_wrong_length_are_turned_away(server: Server) {
+    let scene = Scene::of(server);
     let fd = good_segment();
     for length in [1, 8, 12, 23] {
         is_turned_away(&scene, &good_greeting()[..length], &[fd.as_fd()]);
@@ -43,9 +57,8 @@ fn greetings_of_a_wrong_length_are_turned_away() {
     scene.assert_unharmed();
 }
 
-#[test]
-fn bytes_behind_a_greeting_are_no_area() {
-    let scene = Scene::new();
+fn bytes_behind_a_greeting_are_no_area(server: Server) {
+    let scene = Scene::of(server);
     let socket = connect(&scene.directory.socket("victim"));
     let (own, fd) = Segment::create(AREA + AREA_LENGTH);
     send(&socket, &[good_greeting(), vec![0xee; 4000]].concat(), &[fd.as_fd()]).unwrap();
@@ -59,9 +72,8 @@ fn bytes_behind_a_greeting_are_no_area() {
     scene.assert_unharmed();
 }
 
-#[test]
-fn greetings_with_wrong_words_are_turned_away() {
-    let scene = Scene::new();
+fn greetings_with_wrong_words_are_turned_away(server: Server) {
+    let scene = Scene::of(server);
     let fd = good_segment();
     let wrong: [(usize, u32); 12] = [
         (0, 0),
@@ -85,9 +97,8 @@ fn greetings_with_wrong_words_are_turned_away() {
     scene.assert_unharmed();
 }
 
-#[test]
-fn greetings_want_exactly_one_descriptor() {
-    let scene = Scene::new();
+fn greetings_want_exactly_one_descriptor(server: Server) {
+    let scene = Scene::of(server);
     let fds: Vec<_> = (0..253).map(|_| good_segment()).collect();
     let fds: Vec<_> = fds.iter().map(AsFd::as_fd).collect();
     for count in [0, 2, 3, 253] {
@@ -96,9 +107,8 @@ fn greetings_want_exactly_one_descriptor() {
     scene.assert_unharmed();
 }
 
-#[test]
-fn what_is_no_memory_file_is_turned_away() {
-    let scene = Scene::new();
+fn what_is_no_memory_file_is_turned_away(server: Server) {
+    let scene = Scene::of(server);
     let (reader, writer) = std::io::pipe().unwrap();
     let null = std::fs::File::open("/dev/null").unwrap();
     let zero = std::fs::File::open("/dev/zero").unwrap();
@@ -117,9 +127,8 @@ fn what_is_no_memory_file_is_turned_away() {
     scene.assert_unharmed();
 }
 
-#[test]
-fn segments_without_their_seals_are_turned_away() {
-    let scene = Scene::new();
+fn segments_without_their_seals_are_turned_away(server: Server) {
+    let scene = Scene::of(server);
     let length = (AREA + AREA_LENGTH) as u64;
     let lacking = [
         SealFlags::empty(),
@@ -135,9 +144,8 @@ fn segments_without_their_seals_are_turned_away() {
     scene.assert_unharmed();
 }
 
-#[test]
-fn segments_shorter_than_they_claim_are_turned_away() {
-    let scene = Scene::new();
+fn segments_shorter_than_they_claim_are_turned_away(server: Server) {
+    let scene = Scene::of(server);
     for length in [0, 1, AREA as u64, (AREA + AREA_LENGTH - 1) as u64] {
         is_turned_away(&scene, &good_greeting(), &[sealed(length, SEALS).as_fd()]);
     }
@@ -147,9 +155,8 @@ fn segments_shorter_than_they_claim_are_turned_away() {
 }
 
 /// Pages that the kernel may not find when they are touched would be a bus error.
-#[test]
-fn segments_of_huge_pages_are_turned_away() {
-    let scene = Scene::new();
+fn segments_of_huge_pages_are_turned_away(server: Server) {
+    let scene = Scene::of(server);
     let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING | MemfdFlags::HUGETLB;
     match rustix::fs::memfd_create("hostile", flags) {
         Ok(fd) => {
@@ -162,9 +169,8 @@ fn segments_of_huge_pages_are_turned_away() {
     scene.assert_unharmed();
 }
 
-#[test]
-fn a_segment_that_was_accepted_cannot_be_cut_short() {
-    let scene = Scene::new();
+fn a_segment_that_was_accepted_cannot_be_cut_short(server: Server) {
+    let scene = Scene::of(server);
     let (mut peer, object) = scene.bound();
     assert_eq!(rustix::fs::ftruncate(&peer.own_fd, 0), Err(Errno::PERM));
     assert_eq!(rustix::fs::ftruncate(&peer.own_fd, 1 << 30), Err(Errno::PERM));
@@ -177,9 +183,8 @@ fn a_segment_that_was_accepted_cannot_be_cut_short() {
 }
 
 /// What the server hands out cannot be written by who gets it.
-#[test]
-fn the_servers_segment_cannot_be_changed() {
-    let scene = Scene::new();
+fn the_servers_segment_cannot_be_changed(server: Server) {
+    let scene = Scene::of(server);
     let socket = connect(&scene.directory.socket("victim"));
     send(&socket, &good_greeting(), &[good_segment().as_fd()]).unwrap();
     let mut greeting = [0; 24];
@@ -197,9 +202,8 @@ fn the_servers_segment_cannot_be_changed() {
     scene.assert_unharmed();
 }
 
-#[test]
-fn half_a_greeting_and_then_silence_is_turned_away() {
-    let scene = Scene::new();
+fn half_a_greeting_and_then_silence_is_turned_away(server: Server) {
+    let scene = Scene::of(server);
     let fd = good_segment();
     let socket = connect(&scene.directory.socket("victim"));
     send(&socket, &good_greeting()[..10], &[fd.as_fd()]).unwrap();
@@ -210,9 +214,8 @@ fn half_a_greeting_and_then_silence_is_turned_away() {
     scene.assert_unharmed();
 }
 
-#[test]
-fn a_client_that_says_nothing_is_turned_away_in_the_end() {
-    let scene = Scene::new();
+fn a_client_that_says_nothing_is_turned_away_in_the_end(server: Server) {
+    let scene = Scene::of(server);
     let silent: Vec<_> = (0..20).map(|_| connect(&scene.directory.socket("victim"))).collect();
     silent.iter().for_each(await_end);
     scene.assert_unharmed();

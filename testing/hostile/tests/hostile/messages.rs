@@ -1,10 +1,30 @@
 //! Slots, lengths, places and shared words that are wrong.
 
 use crate::peer::{AREA_LENGTH, BELL, CONSUMED, Peer, SLEEP, first_word, slot};
-use crate::scene::{Meanwhile, Scene};
+use crate::scene::{Meanwhile, Scene, Server, against_every_server};
 use crate::wire::{self, Frame, Target};
 use rustix::fd::AsFd;
 use std::sync::atomic::Ordering;
+
+against_every_server! {
+    sequence_numbers_out_of_turn_are_no_messages,
+    a_message_that_is_repeated_is_answered_once,
+    requests_that_do_not_wait_for_answers_harm_only_their_sender,
+    wrong_kinds_cost_the_connection,
+    cancelling_what_was_never_asked_does_nothing,
+    lengths_that_no_slot_has_cost_the_connection,
+    frames_outside_the_area_cost_the_connection,
+    frames_at_the_edge_of_the_area_and_over_each_other_are_read_as_they_lie,
+    areas_that_were_never_given_cost_the_connection,
+    areas_that_are_not_what_their_note_says_cost_the_connection,
+    an_area_is_good_for_what_it_holds,
+    an_area_that_has_been_replaced_is_gone,
+    consumed_counts_that_run_ahead_or_back_harm_nobody_else,
+    doorbells_rung_for_nothing_disturb_nobody,
+    a_bell_that_never_rings_is_no_reason_to_hang,
+    a_socket_full_of_rubbish_disturbs_nobody,
+    a_peer_that_half_closes_its_socket_is_gone,
+}
 
 fn add() -> Vec<u8> {
     Frame::block(8).u32(0, 5).u32(4, 6).bytes
@@ -19,9 +39,8 @@ fn misnumbered(peer: &Peer, object: Target, place: u32, sequence: u32) {
     peer.raw(place, first_word(sequence, 3, wire::REQUEST, 8), words(object), &add());
 }
 
-#[test]
-fn sequence_numbers_out_of_turn_are_no_messages() {
-    let scene = Scene::new();
+fn sequence_numbers_out_of_turn_are_no_messages(server: Server) {
+    let scene = Scene::of(server);
     let (mut peer, object) = scene.bound();
     let due = peer.next;
     // In the place of the message that is due, and in the one that it names.
@@ -38,9 +57,8 @@ fn sequence_numbers_out_of_turn_are_no_messages() {
     scene.assert_unharmed();
 }
 
-#[test]
-fn a_message_that_is_repeated_is_answered_once() {
-    let scene = Scene::new();
+fn a_message_that_is_repeated_is_answered_once(server: Server) {
+    let scene = Scene::of(server);
     let (mut peer, object) = scene.bound();
     let sequence = peer.post(wire::REQUEST, 3, object, &add());
     assert_eq!(peer.message().second, sequence);
@@ -53,9 +71,8 @@ fn a_message_that_is_repeated_is_answered_once() {
     scene.assert_unharmed();
 }
 
-#[test]
-fn requests_that_do_not_wait_for_answers_harm_only_their_sender() {
-    let scene = Scene::new();
+fn requests_that_do_not_wait_for_answers_harm_only_their_sender(server: Server) {
+    let scene = Scene::of(server);
     let (mut peer, object) = scene.bound();
     for _ in 0..2000 {
         peer.post(wire::REQUEST, 3, object, &add());
@@ -73,9 +90,8 @@ fn is_cut_off(scene: &Scene, act: impl FnOnce(&mut Peer, Target)) {
     peer.assert_cut_off();
 }
 
-#[test]
-fn wrong_kinds_cost_the_connection() {
-    let scene = Scene::new();
+fn wrong_kinds_cost_the_connection(server: Server) {
+    let scene = Scene::of(server);
     for kind in [0, wire::RESPONSE, wire::FAULT, 7, 8, 0x80, 0xff] {
         is_cut_off(&scene, |peer, object| {
             peer.post(kind, 3, object, &add());
@@ -84,9 +100,8 @@ fn wrong_kinds_cost_the_connection() {
     scene.assert_unharmed();
 }
 
-#[test]
-fn cancelling_what_was_never_asked_does_nothing() {
-    let scene = Scene::new();
+fn cancelling_what_was_never_asked_does_nothing(server: Server) {
+    let scene = Scene::of(server);
     let (mut peer, object) = scene.bound();
     for call in [0, 1, 99, u32::MAX] {
         peer.post(wire::CANCEL, 3, (call, call), &add());
@@ -96,9 +111,8 @@ fn cancelling_what_was_never_asked_does_nothing() {
     scene.assert_unharmed();
 }
 
-#[test]
-fn lengths_that_no_slot_has_cost_the_connection() {
-    let scene = Scene::new();
+fn lengths_that_no_slot_has_cost_the_connection(server: Server) {
+    let scene = Scene::of(server);
     for length in [113, 128, 200, 254] {
         is_cut_off(&scene, |peer, object| {
             let first = first_word(peer.next, 3, wire::REQUEST, length);
@@ -108,9 +122,8 @@ fn lengths_that_no_slot_has_cost_the_connection() {
     scene.assert_unharmed();
 }
 
-#[test]
-fn frames_outside_the_area_cost_the_connection() {
-    let scene = Scene::new();
+fn frames_outside_the_area_cost_the_connection(server: Server) {
+    let scene = Scene::of(server);
     let end = AREA_LENGTH as u32;
     let places = [
         [0, end, 8],
@@ -131,9 +144,8 @@ fn frames_outside_the_area_cost_the_connection() {
     scene.assert_unharmed();
 }
 
-#[test]
-fn frames_at_the_edge_of_the_area_and_over_each_other_are_read_as_they_lie() {
-    let scene = Scene::new();
+fn frames_at_the_edge_of_the_area_and_over_each_other_are_read_as_they_lie(server: Server) {
+    let scene = Scene::of(server);
     let (mut peer, object) = scene.bound();
     let end = AREA_LENGTH as u32;
     peer.own.write(crate::peer::AREA + AREA_LENGTH - 8, &add());
@@ -153,18 +165,16 @@ fn frames_at_the_edge_of_the_area_and_over_each_other_are_read_as_they_lie() {
     scene.assert_unharmed();
 }
 
-#[test]
-fn areas_that_were_never_given_cost_the_connection() {
-    let scene = Scene::new();
+fn areas_that_were_never_given_cost_the_connection(server: Server) {
+    let scene = Scene::of(server);
     for number in [1, 2, 7, u32::MAX] {
         is_cut_off(&scene, |peer, object| peer.request_at(object, 3, [number, 0, 8]));
     }
     scene.assert_unharmed();
 }
 
-#[test]
-fn areas_that_are_not_what_their_note_says_cost_the_connection() {
-    let scene = Scene::new();
+fn areas_that_are_not_what_their_note_says_cost_the_connection(server: Server) {
+    let scene = Scene::of(server);
     let fd = || crate::segment::memory_file(1 << 20);
     // Another number, no length, a length beyond the limit, one that the file does not have, no seals, no file.
     let notes: [&dyn Fn(&mut Peer); 8] = [
@@ -188,9 +198,8 @@ fn areas_that_are_not_what_their_note_says_cost_the_connection() {
     scene.assert_unharmed();
 }
 
-#[test]
-fn an_area_is_good_for_what_it_holds() {
-    let scene = Scene::new();
+fn an_area_is_good_for_what_it_holds(server: Server) {
+    let scene = Scene::of(server);
     let (mut peer, object) = scene.bound();
     let area = peer.hand_over(1, 5000);
     area.write(4992, &add());
@@ -203,9 +212,8 @@ fn an_area_is_good_for_what_it_holds() {
     scene.assert_unharmed();
 }
 
-#[test]
-fn an_area_that_has_been_replaced_is_gone() {
-    let scene = Scene::new();
+fn an_area_that_has_been_replaced_is_gone(server: Server) {
+    let scene = Scene::of(server);
     is_cut_off(&scene, |peer, object| {
         let area = peer.hand_over(1, 8192);
         area.write(0, &add());
@@ -216,9 +224,8 @@ fn an_area_that_has_been_replaced_is_gone() {
     scene.assert_unharmed();
 }
 
-#[test]
-fn consumed_counts_that_run_ahead_or_back_harm_nobody_else() {
-    let scene = Scene::new();
+fn consumed_counts_that_run_ahead_or_back_harm_nobody_else(server: Server) {
+    let scene = Scene::of(server);
     let (mut peer, object) = scene.bound();
     for consumed in [0, 1, 1000, 0x7fff_ffff, 0x8000_0000, u32::MAX] {
         peer.own.u32(CONSUMED).store(consumed, Ordering::SeqCst);
@@ -236,9 +243,8 @@ fn consumed_counts_that_run_ahead_or_back_harm_nobody_else() {
     scene.assert_unharmed();
 }
 
-#[test]
-fn doorbells_rung_for_nothing_disturb_nobody() {
-    let scene = Scene::new();
+fn doorbells_rung_for_nothing_disturb_nobody(server: Server) {
+    let scene = Scene::of(server);
     let (mut peer, object) = scene.bound();
     let own = peer.own;
     let mut value = 1_u32;
@@ -256,9 +262,8 @@ fn doorbells_rung_for_nothing_disturb_nobody() {
     scene.assert_unharmed();
 }
 
-#[test]
-fn a_bell_that_never_rings_is_no_reason_to_hang() {
-    let scene = Scene::new();
+fn a_bell_that_never_rings_is_no_reason_to_hang(server: Server) {
+    let scene = Scene::of(server);
     let (mut peer, object) = scene.bound();
     for _ in 0..5 {
         let sequence = peer.next;
@@ -272,9 +277,8 @@ fn a_bell_that_never_rings_is_no_reason_to_hang() {
     scene.assert_unharmed();
 }
 
-#[test]
-fn a_socket_full_of_rubbish_disturbs_nobody() {
-    let scene = Scene::new();
+fn a_socket_full_of_rubbish_disturbs_nobody(server: Server) {
+    let scene = Scene::of(server);
     let (mut peer, object) = scene.bound();
     peer.socket.set_nonblocking(true).unwrap();
     let fd = crate::segment::memory_file(4096);
@@ -286,9 +290,8 @@ fn a_socket_full_of_rubbish_disturbs_nobody() {
     scene.assert_unharmed();
 }
 
-#[test]
-fn a_peer_that_half_closes_its_socket_is_gone() {
-    let scene = Scene::new();
+fn a_peer_that_half_closes_its_socket_is_gone(server: Server) {
+    let scene = Scene::of(server);
     let (mut peer, object) = scene.bound();
     peer.assert_good(object);
     peer.socket.shutdown(std::net::Shutdown::Write).unwrap();

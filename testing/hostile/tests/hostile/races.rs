@@ -2,17 +2,26 @@
 
 use crate::evil::{EVIL, Evil, respond};
 use crate::peer::{AREA, Message, Peer, SLEEP, first_word, slot};
-use crate::scene::{Meanwhile, Process, Scene};
+use crate::scene::{Meanwhile, Process, Scene, Server, against_every_server};
 use crate::segment::Segment;
 use crate::wire::{self, Frame, Target, mark};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+against_every_server! {
+    counts_and_offsets_that_change_do_not_lead_outside,
+    counts_that_agree_and_change_do_not_lead_outside,
+    values_that_change_are_checked_where_they_are_used,
+    strings_that_lose_their_end_do_not_run_on,
+    references_that_change_are_none_or_as_they_were_read,
+    a_slots_words_that_change_cost_at_most_the_connection,
+}
+
 /// How long each of these goes on. Some thousands of calls fit.
 const WHILE: Duration = Duration::from_millis(1500);
 
 /// Keeps writing values into 32-bit words of a segment, in turn the right one and others.
-fn flip(segment: Segment, words: Vec<(usize, Vec<u32>)>) -> Meanwhile {
+pub(crate) fn flip(segment: Segment, words: Vec<(usize, Vec<u32>)>) -> Meanwhile {
     let mut turn = 0_usize;
     Meanwhile::start(move || {
         for _ in 0..1000 {
@@ -27,8 +36,8 @@ fn flip(segment: Segment, words: Vec<(usize, Vec<u32>)>) -> Meanwhile {
 }
 
 /// Makes a call again and again with a frame in the area of which some words change; counts the outcomes.
-fn calls_on_moving_ground(opnum: u16, frame: &Frame, words: &[(usize, &[u32])]) {
-    let scene = Scene::new();
+fn calls_on_moving_ground(server: Server, opnum: u16, frame: &Frame, words: &[(usize, &[u32])]) {
+    let scene = Scene::of(server);
     let (mut peer, object) = scene.bound();
     peer.own.write(AREA, &frame.bytes);
     let words = words.iter().map(|(at, values)| (AREA + at, values.to_vec())).collect();
@@ -41,7 +50,8 @@ fn calls_on_moving_ground(opnum: u16, frame: &Frame, words: &[(usize, &[u32])]) 
     scene.assert_unharmed();
 }
 
-fn hammer(peer: &mut Peer, object: Target, opnum: u16, length: usize) -> (usize, usize) {
+/// Makes calls with the frame in the area for a while, and counts those that went well and those that were refused.
+pub(crate) fn hammer(peer: &mut Peer, object: Target, opnum: u16, length: usize) -> (usize, usize) {
     let (mut good, mut refused) = (0, 0);
     let started = Instant::now();
     while started.elapsed() < WHILE || (good == 0 || refused == 0) && started.elapsed() < 4 * WHILE {
@@ -61,44 +71,39 @@ fn array(count: u32) -> Frame {
     Frame::block(16).u32(0, count).object(8, 16, count as usize, &values)
 }
 
-#[test]
-fn counts_and_offsets_that_change_do_not_lead_outside() {
+fn counts_and_offsets_that_change_do_not_lead_outside(server: Server) {
     let counts: &[u32] = &[40, 0, 39, 41, 4000, 0x3fff_ffff, 0x8000_0000, u32::MAX];
     let slots: &[u32] = &[24, 0, 16, 32, 4096, 0x8000_0000, u32::MAX - 7];
-    calls_on_moving_ground(4, &array(40), &[(0, counts), (8, slots), (12, &[0, 0, 1, u32::MAX]), (20, counts)]);
+    calls_on_moving_ground(server, 4, &array(40), &[(0, counts), (8, slots), (12, &[0, 0, 1, u32::MAX]), (20, counts)]);
 }
 
-#[test]
-fn counts_that_agree_and_change_do_not_lead_outside() {
+fn counts_that_agree_and_change_do_not_lead_outside(server: Server) {
     let counts: &[u32] = &[4000, 3000, 5000, 60_000, 0x2000_0000];
-    calls_on_moving_ground(5, &array(4000), &[(0, counts), (20, counts)]);
+    calls_on_moving_ground(server, 5, &array(4000), &[(0, counts), (20, counts)]);
 }
 
-#[test]
-fn values_that_change_are_checked_where_they_are_used() {
+fn values_that_change_are_checked_where_they_are_used(server: Server) {
     let marks = [mark(1, 4, 1), mark(0, 2, 2), mark(1, 1, 3)].concat();
     let frame = Frame::block(16).u32(0, 3).object(8, 17, 3, &marks);
     let colors: &[u32] = &[4, 0, 3, 255, u32::MAX];
     let flags: &[u32] = &[1, 2, 255, 0x0101, u32::MAX];
-    calls_on_moving_ground(12, &frame, &[(24, flags), (28, colors), (44, colors), (56, flags)]);
+    calls_on_moving_ground(server, 12, &frame, &[(24, flags), (28, colors), (44, colors), (56, flags)]);
 }
 
-#[test]
-fn strings_that_lose_their_end_do_not_run_on() {
+fn strings_that_lose_their_end_do_not_run_on(server: Server) {
     let text = [vec![b'x'; 127], vec![0]].concat();
     let last = u32::from_le_bytes(*b"xxx\0");
     let counts: &[u32] = &[128, 127, 0, 1, 4000, u32::MAX];
     let frame = Frame::block(8).object(0, 2, 128, &text);
-    calls_on_moving_ground(9, &frame, &[(12, counts), (16 + 124, &[last, u32::MAX, 0x7878_7878])]);
+    calls_on_moving_ground(server, 9, &frame, &[(12, counts), (16 + 124, &[last, u32::MAX, 0x7878_7878])]);
 }
 
-#[test]
-fn references_that_change_are_none_or_as_they_were_read() {
+fn references_that_change_are_none_or_as_they_were_read(server: Server) {
     let endpoint = "oxid-0000000000000001".to_owned();
     let reference = wire::Reference { iid: wire::ITHING, refs: 5, oxid: 1, oid: 1, target: (0, 1), endpoint };
     let bytes = reference.to_wire();
     let frame = Frame::block(8).object(0, 1, bytes.len(), &bytes);
-    let scene = Scene::new();
+    let scene = Scene::of(server);
     let (mut peer, object) = scene.bound();
     peer.own.write(AREA, &frame.bytes);
     let length = bytes.len() as u32;
@@ -123,9 +128,8 @@ fn references_that_change_are_none_or_as_they_were_read() {
     scene.assert_unharmed();
 }
 
-#[test]
-fn a_slots_words_that_change_cost_at_most_the_connection() {
-    let scene = Scene::new();
+fn a_slots_words_that_change_cost_at_most_the_connection(server: Server) {
+    let scene = Scene::of(server);
     let started = Instant::now();
     let mut turn = 0_u32;
     while started.elapsed() < WHILE {

@@ -2,11 +2,12 @@
 
 use crate::peer::Peer;
 use crate::wire::{self, Frame};
+use native::{CHECKED, Workshop};
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, LazyLock, mpsc};
 use std::thread::{JoinHandle, sleep};
 use std::time::{Duration, Instant};
 
@@ -89,7 +90,11 @@ pub(crate) struct Process {
 
 impl Process {
     pub(crate) fn start(directory: &Directory, arguments: &[&str]) -> Self {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_obvia-hostile"));
+        Self::run(directory, Path::new(env!("CARGO_BIN_EXE_obvia-hostile")), arguments)
+    }
+
+    fn run(directory: &Directory, program: &Path, arguments: &[&str]) -> Self {
+        let mut command = Command::new(program);
         command.args(arguments).env("OBVIA_RUNTIME_DIR", directory.path());
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let out = BufReader::new(child.stdout.take().unwrap());
@@ -152,10 +157,13 @@ impl Process {
         assert!(status.is_none(), "the process has ended: {status:?}");
     }
 
-    /// How many file descriptors and threads it has.
-    pub(crate) fn census(&self) -> (usize, usize) {
-        let count = |what| std::fs::read_dir(format!("/proc/{}/{what}", self.child.id())).map_or(0, Iterator::count);
-        (count("fd"), count("task"))
+    /// What it has of what peers can make it have.
+    pub(crate) fn census(&self) -> Census {
+        let place = format!("/proc/{}", self.child.id());
+        let count = |what| std::fs::read_dir(format!("{place}/{what}")).map_or(0, Iterator::count);
+        let maps = std::fs::read_to_string(format!("{place}/maps")).unwrap_or_default();
+        let mappings = maps.lines().filter(|line| line.contains("/memfd:")).count();
+        Census { files: count("fd"), threads: count("task"), mappings }
     }
 }
 
@@ -166,30 +174,82 @@ impl Drop for Process {
     }
 }
 
+/// How many file descriptors, threads, and mappings of memory files a process has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Census {
+    files: usize,
+    threads: usize,
+    mappings: usize,
+}
+
+/// What the server is written in, and who serves its connections.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Server {
+    Rust,
+    /// In C++, under sanitizers.
+    Cpp,
+    /// The same with a loop of its own.
+    OwnLoop,
+}
+
+/// The server in C++.
+static CPP: LazyLock<PathBuf> = LazyLock::new(|| {
+    static WORKSHOP: Workshop = Workshop::new(env!("CARGO_TARGET_TMPDIR"));
+    let here = native::folder("testing/hostile");
+    WORKSHOP.build("hostile-native", CHECKED, &[here.join("victim.idl")], &[here.join("native/victim.cc")])
+});
+
+/// Makes tests of functions that take a server: one for each.
+macro_rules! against_every_server {
+    ($($test:ident),* $(,)?) => {
+        $crate::scene::against_every_server!(@ rust Rust $($test)*);
+        $crate::scene::against_every_server!(@ cpp Cpp $($test)*);
+        $crate::scene::against_every_server!(@ own_loop OwnLoop $($test)*);
+    };
+    (@ $module:ident $server:ident $($test:ident)*) => {
+        mod $module {
+            $(#[test]
+            fn $test() {
+                super::$test($crate::scene::Server::$server);
+            })*
+        }
+    };
+}
+pub(crate) use against_every_server;
+
 /// A server and a witness.
 pub(crate) struct Scene {
     pub(crate) server: Process,
     witness: Process,
-    before: (usize, usize),
+    before: Census,
     pub(crate) directory: Directory,
 }
 
 impl Scene {
+    /// With a server in Rust.
     pub(crate) fn new() -> Self {
+        Self::of(Server::Rust)
+    }
+
+    pub(crate) fn of(server: Server) -> Self {
         let directory = Directory::new();
-        let server = Process::start(&directory, &["server"]);
+        let server = match server {
+            Server::Rust => Process::start(&directory, &["server"]),
+            Server::Cpp => Process::run(&directory, &CPP, &["server"]),
+            Server::OwnLoop => Process::run(&directory, &CPP, &["loop"]),
+        };
         server.await_ready();
         let witness = Process::start(&directory, &["witness"]);
         witness.await_ready();
         // What the server has once a stranger has come and gone.
-        let mut scene = Self { server, witness, before: (0, 0), directory };
+        let mut scene = Self { server, witness, before: Census::default(), directory };
         scene.assert_serving();
-        let mut last = (0, 0);
+        let mut last = Census::default();
         await_that("the server comes to rest", || {
             let now = scene.server.census();
             let is_same = now == std::mem::replace(&mut last, now);
             sleep(Duration::from_millis(10));
-            is_same && now.0 > 0
+            is_same && now.files > 0
         });
         scene.before = last;
         scene
@@ -240,10 +300,10 @@ impl Scene {
         let started = Instant::now();
         loop {
             let now = self.server.census();
-            if now.0 <= before.0 && now.1 <= before.1 {
+            if now.files <= before.files && now.threads <= before.threads && now.mappings <= before.mappings {
                 break;
             }
-            assert!(started.elapsed() < PATIENCE, "the server had {before:?} descriptors and threads, and has {now:?}");
+            assert!(started.elapsed() < PATIENCE, "the server had {before:?}, and has {now:?}");
             sleep(Duration::from_millis(20));
         }
         self.witness.end();

@@ -3,7 +3,7 @@
 use super::greeting::{peer_pid, receive_with_fd, send_with_fd};
 use super::{futex, mapping, pulse};
 use crate::doorbell::{end_sleep, prepare_sleep};
-use crate::window::{Carrier, Mapping, OwnRegion, Peer, REGION_MAX, Wire};
+use crate::window::{Carrier, Mapping, OwnRegion, Peer, PeerRegion, REGION_MAX, Wire};
 use crate::{Deadline, Error, Violation, layout};
 use rustix::fd::OwnedFd;
 use rustix::net::Shutdown;
@@ -158,10 +158,11 @@ impl Carrier for Socket {
         self.hand_over(number, what, region.length(), &region.file)
     }
 
-    fn take_region(&self, number: u32) -> Result<(Mapping, bool), Error> {
-        let note = self.take(number, false, REGION_MAX)?;
+    fn take_region(&self, number: u16) -> Result<PeerRegion, Error> {
+        let note = self.take(number.into(), false, REGION_MAX)?;
         let is_writable = note.what == What::Region { is_writable: true };
-        Ok((mapping::open_region(&note.file, note.length, is_writable)?, is_writable))
+        let map = || mapping::open_region(&note.file, note.length, is_writable);
+        PeerRegion::new(number, note.length, is_writable, map)
     }
 
     fn check(&self) -> Result<(), Error> {

@@ -1,0 +1,179 @@
+//! Programs in C and C++ with libobvia, built for tests.
+
+use obvia_idl::{Compiler, compile_into};
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+
+/// A language that a file is compiled as: how its files' names end, what says so, and the compiler.
+#[derive(Clone, Copy)]
+struct Language {
+    extension: &'static str,
+    standard: &'static str,
+    variable: &'static str,
+    compiler: &'static str,
+}
+
+const C: Language = Language { extension: "c", standard: "-std=c11", variable: "CC", compiler: "cc" };
+const CPP: Language = Language { extension: "cc", standard: "-std=c++17", variable: "CXX", compiler: "c++" };
+
+/// Faults that would pass unnoticed end the program. Objects of other languages have vtables and no C++ type.
+pub const CHECKED: &[&str] =
+    &["-O1", "-fsanitize=address,undefined", "-fno-sanitize=vptr", "-fno-sanitize-recover=all"];
+
+/// Accesses of several threads that nothing orders are told.
+pub const RACES_TOLD: &[&str] = &["-O1", "-fsanitize=thread"];
+
+/// A folder of the project.
+pub fn folder(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name)
+}
+
+/// What a program printed, which must come to a good end.
+///
+/// # Panics
+///
+/// Where it does not: this is for tests.
+#[track_caller]
+pub fn run(command: &mut Command) -> Vec<u8> {
+    let output = command.output().unwrap_or_else(|error| panic!("{command:?} cannot be run: {error}"));
+    let Output { status, stdout, stderr } = output;
+    assert!(status.success(), "{command:?}: {status}\n{}", String::from_utf8_lossy(&stderr));
+    stdout
+}
+
+/// Where the tests of a crate build programs.
+#[derive(Debug)]
+pub struct Workshop {
+    /// The folder that cargo has for what they make.
+    tests: &'static str,
+    library: OnceLock<PathBuf>,
+}
+
+impl Workshop {
+    /// One in `CARGO_TARGET_TMPDIR`, which only the tests themselves know.
+    pub const fn new(tests: &'static str) -> Self {
+        Self { tests, library: OnceLock::new() }
+    }
+
+    /// The folder with libobvia.so and libobvia.a, which are built once.
+    ///
+    /// # Panics
+    ///
+    /// Where they cannot be built.
+    pub fn library(&self) -> &Path {
+        self.library.get_or_init(|| {
+            let folder = self.cargo_build(&["--package", "obvia-capi"]);
+            // The loader looks for the name that the library has in itself.
+            let loaded = folder.join("libobvia.so.0");
+            if !loaded.is_symlink() {
+                std::os::unix::fs::symlink("libobvia.so", &loaded).expect("cargo's folder can be written to");
+            }
+            folder
+        })
+    }
+
+    /// A folder for what is built under a name.
+    ///
+    /// # Panics
+    ///
+    /// Where it cannot be made.
+    pub fn place(&self, name: &str) -> PathBuf {
+        let place = Path::new(self.tests).join(name);
+        std::fs::create_dir_all(&place).expect("the folder for builds can be written to");
+        place
+    }
+
+    /// A program in Rust, of a package of the project.
+    ///
+    /// # Panics
+    ///
+    /// Where it cannot be built.
+    pub fn in_rust(&self, package: &str, name: &str) -> PathBuf {
+        self.cargo_build(&["--package", package, "--bin", name]).join(name)
+    }
+
+    fn cargo_build(&self, arguments: &[&str]) -> PathBuf {
+        let target = Path::new(self.tests).parent().expect("it is in cargo's folder");
+        run(Command::new(env!("CARGO")).args(["build", "--quiet", "--target-dir"]).arg(target).args(arguments));
+        target.join("debug")
+    }
+
+    /// Builds a program of interfaces and sources, with the shared library and what the compilers are to put in ([`CHECKED`]).
+    ///
+    /// # Panics
+    ///
+    /// Where that fails.
+    pub fn build(&self, name: &str, watch: &[&str], interfaces: &[PathBuf], sources: &[PathBuf]) -> PathBuf {
+        let place = self.place(name);
+        let stubs = interfaces.iter().flat_map(|interface| compile(&Compiler::new(), interface, &place));
+        let files: Vec<PathBuf> = stubs.chain(sources.iter().cloned()).collect();
+        self.link(&place, watch, &files)
+    }
+
+    /// The same of sources in C and C++ alone.
+    ///
+    /// # Panics
+    ///
+    /// Where that fails.
+    pub fn link(&self, place: &Path, watch: &[&str], files: &[PathBuf]) -> PathBuf {
+        let program = place.join("program");
+        let mut link = CPP.command();
+        link.args(watch).arg("-o").arg(&program);
+        for file in files {
+            // There may be one of the same name in the other language.
+            let mut object = place.join(file.file_name().expect("it has a name"));
+            object.as_mut_os_string().push(".o");
+            let mut compile = Language::of(file).compiler();
+            run(compile.args(watch).args(["-g", "-pthread", "-c", "-o"]).arg(&object).arg("-I").arg(place).arg(file));
+            link.arg(object);
+        }
+        let library = self.library().display();
+        run(link.args(["-pthread", "-lobvia", &format!("-L{library}"), &format!("-Wl,-rpath,{library}")]));
+        program
+    }
+}
+
+/// Compiles an interface, and returns the sources that it becomes.
+///
+/// # Panics
+///
+/// Where it is none.
+pub fn compile(compiler: &Compiler, interface: &Path, place: &Path) -> Vec<PathBuf> {
+    let compiled = compile_into(compiler, obvia_idl::Language::C, interface, place);
+    let written = compiled.unwrap_or_else(|failure| panic!("{failure}")).files;
+    written.into_iter().filter(|file| file.extension() != Some(OsStr::new("h"))).collect()
+}
+
+impl Language {
+    fn of(file: &Path) -> Self {
+        let is_its = |language: &Self| file.extension() == Some(OsStr::new(language.extension));
+        [C, CPP].into_iter().find(is_its).unwrap_or_else(|| panic!("{}: neither C nor C++", file.display()))
+    }
+
+    /// Its compiler, or the one that is named instead.
+    fn command(self) -> Command {
+        Command::new(std::env::var_os(self.variable).unwrap_or_else(|| OsString::from(self.compiler)))
+    }
+
+    /// Its compiler, which is told where the headers are and minds everything.
+    fn compiler(self) -> Command {
+        let mut command = self.command();
+        command.args([self.standard, "-Wall", "-Wextra", "-Wpedantic", "-Werror"]);
+        for name in ["crates/capi/include", "bindings/cpp/include"] {
+            command.arg("-I").arg(folder(name));
+        }
+        command
+    }
+}
+
+/// A header as C has it when the preprocessor has been through it.
+///
+/// # Panics
+///
+/// Where it does not get through.
+pub fn preprocessed(header: &Path) -> String {
+    let text = run(C.compiler().args(["-E", "-x", "c"]).arg(header));
+    String::from_utf8(text).expect("it is text")
+}
