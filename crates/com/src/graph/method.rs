@@ -65,7 +65,9 @@ impl Method {
         let changes = given.shape.parts.iter().any(leads);
         let made = Self { words, types, kept, given, changes };
         let mut rooms = made.words.params.iter().filter(|param| !param.is_place).filter_map(|param| param.reply);
-        rooms.all(|at| made.array(at).is_some()).then_some(made)
+        let fits = rooms.all(|at| made.array(at).is_some())
+            && made.words.outer.iter().all(|outer| outer.param < made.words.params.len());
+        fits.then_some(made)
     }
 
     const fn layout(&'static self, block: &'static Block) -> Layout {
@@ -102,7 +104,7 @@ impl Method {
     /// The addresses must be those of arguments.
     unsafe fn outer(&self, arguments: &[*mut c_void]) -> Vec<i64> {
         let number = |outer: &Outer| {
-            let from = arguments.get(outer.param).map_or(std::ptr::null(), |from| from.cast_const());
+            let from = arguments[outer.param].cast_const();
             match outer.half {
                 Half::Whole(int) => {
                     // SAFETY: the caller's promise.

@@ -8,7 +8,7 @@ use crate::ast::{
     UnionDecl,
 };
 use crate::diagnostic::Diagnostic;
-use crate::model::{Arith, Arm, Base, Enum, Extent, Field, Pointer, PointerClass, Struct, Type, Union, Value};
+use crate::model::{Arith, Arm, Base, Enum, Extent, Field, Pointer, PointerClass, Struct, Type, Typedef, Union, Value};
 use crate::source::Span;
 
 /// Attributes of members.
@@ -420,6 +420,12 @@ impl Resolver<'_> {
             let plain = declarator.pointers == 0 && declarator.dimensions.is_empty();
             let full = if plain { Some(ty.clone()) } else { self.stars_on(&ty, declarator, attributes) };
             let Some(full) = full else { continue };
+            self.model.typedefs.push(Typedef {
+                name: declarator.name.name.clone(),
+                ty: full.clone(),
+                is_interface: plain && matches!(full, Type::Interface(_)),
+                imported: self.imported,
+            });
             let open = matches!(full, Type::Struct(_)) && !self.defined.contains(&full);
             self.declare_type(&declarator.name, if open { Named::Opened(full) } else { Named::Type(full) });
         }

@@ -54,8 +54,7 @@ fn build() -> PathBuf {
         let written = compiled.unwrap_or_else(|failure| panic!("{failure}")).files;
         sources.extend(written.into_iter().filter(|file| file.extension() == Some("c".as_ref())));
     }
-    let mut objects = Vec::new();
-    for source in sources {
+    let compile = |source: &Path| {
         let is_c = source.extension() == Some("c".as_ref());
         let mut object = source.file_name().unwrap().to_owned();
         object.push(".o");
@@ -65,9 +64,13 @@ fn build() -> PathBuf {
         for include in ["../../crates/capi/include", "../../bindings/cpp/include", "native"] {
             command.arg("-I").arg(here().join(include));
         }
-        run(command.args(SANITIZED).arg("-I").arg(&folder).arg("-c").arg(&source).arg("-o").arg(&object));
-        objects.push(object);
-    }
+        run(command.args(SANITIZED).arg("-I").arg(&folder).arg("-c").arg(source).arg("-o").arg(&object));
+        object
+    };
+    let objects: Vec<PathBuf> = std::thread::scope(|scope| {
+        let all: Vec<_> = sources.iter().map(|source| scope.spawn(|| compile(source))).collect();
+        all.into_iter().map(|one| one.join().unwrap()).collect()
+    });
     let (library, program) = (library(), folder.join("program"));
     let mut command = compiler("CXX", "c++");
     command.args(SANITIZED).args(&objects).arg("-L").arg(&library).arg("-lobvia").arg("-o").arg(&program);
