@@ -2,6 +2,7 @@
 
 mod aggregates;
 mod interface;
+mod transfer;
 mod types;
 mod values;
 
@@ -42,7 +43,7 @@ pub(crate) struct Resolver<'a> {
 }
 
 /// Attributes that are understood, or kept without a meaning here.
-const KNOWN: [&str; 44] = [
+const KNOWN: [&str; 48] = [
     "uuid",
     "version",
     "object",
@@ -87,6 +88,10 @@ const KNOWN: [&str; 44] = [
     "async_uuid",
     "ms_union",
     "idempotent",
+    "zero_copy",
+    "map",
+    "lend",
+    "prealloc",
 ];
 
 /// Attributes of dialects that are not this one, and what to do instead.

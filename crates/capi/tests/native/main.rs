@@ -2,4 +2,5 @@
 
 mod cancel;
 mod program;
+mod regions;
 mod symbols;

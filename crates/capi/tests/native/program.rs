@@ -40,7 +40,13 @@ pub(crate) fn library() -> &'static Path {
         let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("it is in cargo's folder");
         let mut cargo = Command::new(env!("CARGO"));
         run(cargo.args(["build", "--quiet", "--package", "obvia-capi", "--target-dir"]).arg(target));
-        target.join("debug")
+        let folder = target.join("debug");
+        // The loader looks for the name that the library has in itself.
+        let loaded = folder.join("libobvia.so.0");
+        if !loaded.is_symlink() {
+            std::os::unix::fs::symlink("libobvia.so", &loaded).expect("cargo's folder can be written to");
+        }
+        folder
     });
     &FOLDER
 }

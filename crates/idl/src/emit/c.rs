@@ -1,8 +1,10 @@
 //! The C back end: a header for C and C++ in the manner of MIDL's, and proxies and stubs for libobvia.
 
+mod by_reference;
 mod expression;
 mod header;
 mod interface;
+mod lent;
 mod limits;
 mod names;
 mod proxy;

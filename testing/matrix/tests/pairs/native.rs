@@ -36,7 +36,13 @@ fn run(command: &mut Command) {
 fn library() -> PathBuf {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
     run(Command::new(env!("CARGO")).args(["build", "--quiet", "--package", "obvia-capi", "--target-dir"]).arg(target));
-    target.join("debug")
+    let folder = target.join("debug");
+    // The loader looks for the name that the library has in itself.
+    let loaded = folder.join("libobvia.so.0");
+    if !loaded.is_symlink() {
+        std::os::unix::fs::symlink("libobvia.so", &loaded).expect("cargo's folder can be written to");
+    }
+    folder
 }
 
 /// A compiler, or the one that is named instead.

@@ -13,7 +13,12 @@ use crate::plan::{MethodPlan, ParamPlan, Passing};
 pub(super) fn is_by_table(plan: &MethodPlan<'_>) -> bool {
     let allocates = plan.params.iter().any(|param| matches!(param.passing, Passing::OutText(_)));
     plan.params.iter().any(|param| match &param.passing {
-        Passing::Value(_) | Passing::Place(_) | Passing::Text { .. } | Passing::OutText(_) => false,
+        Passing::Value(_)
+        | Passing::Place(_)
+        | Passing::Text { .. }
+        | Passing::OutText(_)
+        | Passing::Lent { .. }
+        | Passing::Reference { .. } => false,
         Passing::Array { .. } => param.param.direction.is_out() && allocates,
         _ => true,
     })

@@ -261,7 +261,6 @@ static obvia_answer IGraphs_Plain_stub(void *object, obvia_call *call)
     }
     const int32_t a = OBVIA_LOAD(int32_t, &request->a);
     struct IGraphs_Plain_reply *results = (struct IGraphs_Plain_reply *)call->slot;
-    memset(results, 0, OBVIA_ALIGN(sizeof *results));
     const HRESULT result = self->lpVtbl->Plain(self, a, &results->b);
     return obvia_results(result, sizeof *results);
 }
