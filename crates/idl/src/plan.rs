@@ -376,7 +376,7 @@ fn only_counts(params: &[ParamPlan<'_>], at: usize) -> bool {
     let inwards = matches!(candidate.passing, Passing::Value(Type::Base(base)) if base.is_integer());
     let outwards =
         candidate.param.direction == Direction::Out && matches!(candidate.passing, Passing::Place(Type::Base(_)));
-    if !(inwards || outwards) || candidate.param.range.is_some() {
+    if !(inwards || outwards) {
         return false;
     }
     let mut counted = false;

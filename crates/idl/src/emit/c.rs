@@ -8,12 +8,15 @@ mod lent;
 mod limits;
 mod names;
 mod proxy;
+mod random_calls;
 mod structures;
 mod stub;
 mod table;
 mod types;
 mod values;
 mod words;
+
+pub use random_calls::random_calls;
 
 use super::writer::Writer;
 use crate::Diagnostic;

@@ -83,6 +83,7 @@ fn layout(context: &Context<'_>, plan: &MethodPlan<'_>, what: &str) -> String {
 fn graph_proxy(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, outer: &[usize]) {
     let model = context.model;
     proxy::begin(out, context, plan);
+    proxy::limits(out, plan);
     let request = layout(context, plan, "REQUEST");
     out.line(format!("let mut image = obvia::rt::Image::new({request});"));
     for param in plan.ordered(true) {

@@ -215,6 +215,9 @@ static HRESULT IPlain_Tell_proxy(IPlain *self, int16_t what, int32_t level)
 {
     const obvia_proxy *proxy = (const obvia_proxy *)self;
     OBVIA_BEGIN(proxy, calls, IPlain_Tell_prepare(self, what, level))
+    if (OBVIA_UNLIKELY((int64_t)level < -1 || (int64_t)level > 9)) {
+        return E_INVALIDARG;
+    }
     struct IPlain_Tell_request *request = (struct IPlain_Tell_request *)calls->slot;
     OBVIA_STORE(int16_t, &request->what, what);
     OBVIA_STORE(int32_t, &request->level, level);
@@ -366,6 +369,9 @@ static HRESULT IPlain_Checked_proxy(IPlain *self, uint8_t on, Kind kind, Level l
 {
     const obvia_proxy *proxy = (const obvia_proxy *)self;
     OBVIA_BEGIN(proxy, calls, IPlain_Checked_prepare(self, on, kind, level, weight, off, other, digit))
+    if (OBVIA_UNLIKELY((int64_t)weight < 1 || (int64_t)weight > 20000)) {
+        return E_INVALIDARG;
+    }
     struct IPlain_Checked_request *request = (struct IPlain_Checked_request *)calls->slot;
     OBVIA_STORE(uint8_t, &request->on, on);
     OBVIA_STORE(Kind, &request->kind, kind);
