@@ -10,6 +10,7 @@ use super::survey::{Root, Survey, bytes, evaluate};
 use crate::error::{Error, Result, code, leave};
 use crate::proxy::{Proxy, ProxyCall};
 use crate::reply::invalid_reply;
+use crate::rt::given_in_range;
 use crate::stub::{self, StubCall, no_results};
 use obvia_ndr::flat::shape::{Block, Element, ElementType, Expr, Extent, Part, Shape, What};
 use obvia_ndr::flat::words::{self, Half, Outer, Param};
@@ -189,6 +190,7 @@ impl Method {
                 unsafe { image.put_from(at as usize, from.cast::<u8>(), param.size as usize) }?;
             }
         }
+        self.check_ranges(&image)?;
         if self.words.oneway {
             // SAFETY: the caller's promise.
             unsafe { call.send_graph_oneway(self.words.opnum, &image, request) }?;
@@ -222,6 +224,18 @@ impl Method {
         }
         results.keep();
         Ok(result)
+    }
+
+    /// Refuses parameters that the server would refuse.
+    fn check_ranges(&self, image: &Image) -> Result<()> {
+        for part in self.words.request.shape.parts {
+            if let What::Range(int, least, most) = part.what {
+                // SAFETY: an integer of the block.
+                let value = unsafe { evaluate(image.base(), &Expr::Member(part.at, int), &[]) };
+                given_in_range(value.unwrap_or(i64::MAX), least, most)?;
+            }
+        }
+        Ok(())
     }
 
     /// The arrays that the caller has room for.
