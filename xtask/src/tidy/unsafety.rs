@@ -33,6 +33,7 @@ const ALLOWED: &[(&str, &str)] = &[
     ("crates/com/tests/", "tests of the binary interface"),
     ("crates/via/tests/", "tests of shared memory"),
     ("testing/hostile/tests/", "hostile peers write shared memory as they like"),
+    ("testing/matrix/tests/pairs/liar.rs", "is a stub that answers what no stub of the compiler's would"),
     ("bench/src/raw.rs", "baselines share memory without the checks that obvia makes"),
     ("testing/torture/src/allocations.rs", "is a global allocator"),
     ("testing/torture/src/lockdown.rs", "has the kernel filter the system calls of a thread"),
