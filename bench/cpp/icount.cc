@@ -9,7 +9,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <vector>
 
 // The server loop, as obvia_server.h has it.
 extern "C" void serve_connection(obvia_connection *connection, void *)
@@ -31,27 +30,57 @@ static int serve(const char *name)
     return 0;
 }
 
+// Elements that the other process can use where they are.
+class shared_words {
+public:
+    explicit shared_words(int32_t count) : count_(count)
+    {
+        void *memory = nullptr;
+        obvia::check(obvia_share(static_cast<std::size_t>(count) * sizeof(int32_t), OBVIA_WRITE, &memory));
+        first_ = static_cast<int32_t *>(memory);
+    }
+    ~shared_words() { obvia_unshare(first_); }
+
+    int32_t *data() const { return first_; }
+    int32_t size() const { return count_; }
+
+private:
+    int32_t *first_ = nullptr;
+    int32_t count_;
+};
+
 // Whether a method did what it has to.
-static bool call(IStubs *object, const char *method, int32_t turn, std::vector<int32_t> &words)
+static bool call(IStubs *object, const char *method, int32_t turn, const shared_words &words)
 {
-    const int32_t count = static_cast<int32_t>(words.size());
+    const int32_t count = words.size();
     int32_t pos = turn, got = 0;
-    if (!std::strcmp(method, "null")) {
+    const auto is = [method](const char *name) { return !std::strcmp(method, name); };
+    if (is("null")) {
         return object->null() == S_OK;
     }
-    if (!std::strcmp(method, "pfs_open")) {
+    if (is("pfs_open")) {
         return object->pfs_open(1, 2, 4, turn, &got) == S_OK && got == (7 ^ turn);
     }
-    if (!std::strcmp(method, "pfs_write")) {
+    if (is("pfs_write")) {
         return object->pfs_write(1, &pos, 3, count, words.data()) == S_OK && pos == turn + 3;
     }
-    if (!std::strcmp(method, "pfs_get_direntries")) {
-        return object->pfs_get_direntries(turn, &pos, 3, count, &got, words.data()) == S_OK && pos == turn + 3
-            && got == count && words[0] == turn;
+    if (is("copy_in")) {
+        return object->copy_in(1, &pos, 3, count, words.data()) == S_OK && pos == turn + 3;
     }
-    const uint32_t before = static_cast<uint32_t>(words[words.size() - 1]);
+    if (is("pfs_get_direntries")) {
+        int32_t *data = nullptr;
+        return object->pfs_get_direntries(turn, &pos, count, &got, &data) == S_OK && pos == turn + count && got == count
+            && data[0] == turn;
+    }
+    if (is("copy_out")) {
+        return object->copy_out(turn, &pos, 3, count, &got, words.data()) == S_OK && pos == turn + 3 && got == count
+            && words.data()[0] == turn;
+    }
+    const uint32_t size = static_cast<uint32_t>(count);
     uint32_t *array = reinterpret_cast<uint32_t *>(words.data());
-    return object->MoveData(static_cast<uint32_t>(count), array) == S_OK && array[count - 1] == before + 1;
+    const uint32_t before = array[size - 1];
+    const HRESULT result = is("MoveData") ? object->MoveData(size, array) : object->copy_both(size, array);
+    return result == S_OK && array[size - 1] == before + 1;
 }
 
 int main(int argc, char **argv)
@@ -65,7 +94,7 @@ int main(int argc, char **argv)
         return 2;
     }
     const obvia::com_ptr<IStubs> object = obvia::connect<IStubs>(argv[2]);
-    std::vector<int32_t> words(static_cast<std::size_t>(std::atoi(argv[5])), 1);
+    const shared_words words(std::atoi(argv[5]));
     for (int32_t turn = 0; turn < std::atoi(argv[4]); turn++) {
         if (!call(object.get(), argv[3], turn, words)) {
             std::fprintf(stderr, "%s: a wrong result in turn %d\n", argv[3], turn);

@@ -15,13 +15,25 @@ public:
 
     HRESULT pfs_write(int32_t handle, int32_t *pos, int32_t len, int32_t data_size, const int32_t *data) override
     {
-        *pos += len;
-        seen = handle + (data_size > 0 ? data[data_size - 1] : 0);
+        return write(handle, pos, len, data_size, data);
+    }
+
+    HRESULT pfs_get_direntries(int32_t handle, int32_t *pos, int32_t count, int32_t *data_size, int32_t **data) override
+    {
+        *pos += count;
+        *data_size = count;
+        (*data)[0] = handle;
         return S_OK;
     }
 
-    HRESULT pfs_get_direntries(int32_t handle, int32_t *pos, int32_t count, int32_t room, int32_t *data_size,
-                               int32_t *data) override
+    HRESULT MoveData(uint32_t size, uint32_t *array) override { return move(size, array); }
+
+    HRESULT copy_in(int32_t handle, int32_t *pos, int32_t len, int32_t data_size, const int32_t *data) override
+    {
+        return write(handle, pos, len, data_size, data);
+    }
+
+    HRESULT copy_out(int32_t handle, int32_t *pos, int32_t count, int32_t room, int32_t *data_size, int32_t *data) override
     {
         *pos += count;
         *data_size = room;
@@ -31,7 +43,17 @@ public:
         return S_OK;
     }
 
-    HRESULT MoveData(uint32_t size, uint32_t *array) override
+    HRESULT copy_both(uint32_t size, uint32_t *array) override { return move(size, array); }
+
+private:
+    HRESULT write(int32_t handle, int32_t *pos, int32_t len, int32_t data_size, const int32_t *data)
+    {
+        *pos += len;
+        seen = handle + (data_size > 0 ? data[data_size - 1] : 0);
+        return S_OK;
+    }
+
+    HRESULT move(uint32_t size, uint32_t *array)
     {
         if (size > 0) {
             array[size - 1] += 1;
@@ -39,7 +61,6 @@ public:
         return S_OK;
     }
 
-private:
     // So that nothing is left out for being without effect.
     volatile int32_t seen = 0;
 };

@@ -25,12 +25,22 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 
-/// The methods of `bench/icount.idl`.
-const METHODS: [&str; 5] = ["null", "pfs_open", "pfs_write", "pfs_get_direntries", "MoveData"];
-/// Elements of their arrays.
-const WORDS: u32 = 16;
+/// The methods of `bench/icount.idl`, and how many elements their arrays have.
+const CASES: [(&str, u32); 11] = [
+    ("null", 16),
+    ("pfs_open", 16),
+    ("pfs_write", 16),
+    ("pfs_write", 1024),
+    ("pfs_get_direntries", 16),
+    ("pfs_get_direntries", 1024),
+    ("MoveData", 16),
+    ("MoveData", 1024),
+    ("copy_in", 16),
+    ("copy_out", 16),
+    ("copy_both", 16),
+];
 /// Calls of the shorter and of the longer run.
-const CALLS: [u32; 2] = [500, 2_500];
+const CALLS: [u32; 2] = [500, 8_500];
 const BUDGET: &str = "bench/icounts.csv";
 const DOCUMENT: &str = "docs/icount.md";
 
@@ -50,7 +60,7 @@ pub(crate) fn main(arguments: &[String]) -> Outcome {
     let report = measure()?;
     println!("\n{}", report.table());
     if let Some(path) = json {
-        write(Path::new(path), &report.json(WORDS))?;
+        write(Path::new(path), &report.json())?;
     }
     if bless {
         write(&root().join(BUDGET), &report.csv())?;
@@ -91,14 +101,14 @@ fn measure() -> Outcome<Report> {
 }
 
 fn measure_with(run: &Run, report: &mut Report) -> Outcome {
-    for method in METHODS {
-        println!("    counting {method} of {}", run.language);
-        let few = run.profiles(method, CALLS[0])?;
-        let many = run.profiles(method, CALLS[1])?;
+    for (method, words) in CASES {
+        println!("    counting {method} with {words} words in {}", run.language);
+        let few = run.profiles(method, words, CALLS[0])?;
+        let many = run.profiles(method, words, CALLS[1])?;
         let calls = f64::from(CALLS[1] - CALLS[0]);
         for (side, few, many) in [("client", few.0, many.0), ("server", few.1, many.1)] {
             let instructions = run.per_call(&few, many, calls)?;
-            report.counts.push(Count { language: run.language, method, side, instructions });
+            report.counts.push(Count { language: run.language, method, words, side, instructions });
         }
     }
     Ok(())
@@ -114,14 +124,14 @@ struct Run {
 
 impl Run {
     /// Makes so many calls, and gives the profiles of client and server.
-    fn profiles(&self, method: &str, calls: u32) -> Outcome<(Profile, Profile)> {
+    fn profiles(&self, method: &str, words: u32, calls: u32) -> Outcome<(Profile, Profile)> {
         let (client, server) = (self.folder.join("client.out"), self.folder.join("server.out"));
         for path in [&client, &server] {
             // It may not be there; a stale one must not be read.
             let _ = fs::remove_file(path);
         }
         let mut serving = Serving::start(&self.under_callgrind(&server).with(&["serve", method]))?;
-        let (calls, words) = (calls.to_string(), WORDS.to_string());
+        let (calls, words) = (calls.to_string(), words.to_string());
         self.under_callgrind(&client).with(&["call", method, method, &calls, &words]).read()?;
         serving.end()?;
         Ok((profile(&client)?, profile(&server)?))

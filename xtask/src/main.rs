@@ -15,6 +15,7 @@ mod rust;
 mod sim;
 mod soak;
 mod suite;
+mod temporary;
 mod test;
 mod tidy;
 mod tools;

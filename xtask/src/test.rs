@@ -1,5 +1,6 @@
 //! `test`: runs every kind of check that the project has, or the parts named, and sums up.
 
+mod cmake;
 pub(crate) mod examples;
 mod readme;
 pub(crate) mod wires;
@@ -32,6 +33,11 @@ const PARTS: &[Part] = &[
         name: "examples",
         about: "every client of the examples comes to a good end with its server",
         run: examples::run,
+    },
+    Part {
+        name: "cmake",
+        about: "programs in C++ and C, outside, with nothing but an installed obvia, speak with those in Rust",
+        run: cmake::run,
     },
     Part {
         name: "hostile",

@@ -35,6 +35,12 @@ pub(crate) fn cxx() -> Outcome {
     with_version("g++", "g++")
 }
 
+/// Makes sure that CMake and pkg-config are there, what CMake has build, and both compilers of C and C++.
+pub(crate) fn cmake() -> Outcome {
+    let programs = ["cmake", "pkg-config", "make", "ninja", "gcc", "g++", "clang"];
+    programs.iter().try_for_each(|name| with_version(name, if *name == "ninja" { "ninja-build" } else { name }))
+}
+
 /// Whether a C compiler finds libfabric's headers.
 pub(crate) fn has_libfabric() -> bool {
     Program::new("cc", &["-fsyntax-only", "-include", "rdma/fabric.h", "-x", "c", "/dev/null"]).succeeds()

@@ -13,6 +13,10 @@
 #ifndef OBVIA_HPP
 #define OBVIA_HPP
 
+#if __cplusplus < 201703L
+#error "obvia.hpp is for C++17 and later: compile with -std=c++17, or in CMake set(CMAKE_CXX_STANDARD 17)"
+#endif
+
 #include "obvia.h"
 
 #include <atomic>
@@ -392,6 +396,39 @@ public:
 private:
     T *first_ = nullptr;
     std::size_t count_ = 0;
+};
+
+// Memory that methods get by reference, not as a copy, where an array of a zero_copy or map parameter lies in it: see obvia_share().
+class shared_memory {
+public:
+    shared_memory() noexcept = default;
+    explicit shared_memory(std::size_t bytes, obvia_access access = OBVIA_READ)
+    {
+        void *memory = nullptr;
+        check(obvia_share(bytes, access, &memory));
+        memory_.reset(memory);
+        bytes_ = bytes;
+    }
+
+    void *data() const noexcept { return memory_.get(); }
+    std::size_t size() const noexcept { return bytes_; }
+    // All that there is room for, or `count` elements from the byte at `offset` on: none where they do not all lie in it.
+    template <class T> span<T> elements() const noexcept
+    {
+        return span<T>(static_cast<T *>(data()), bytes_ / sizeof(T));
+    }
+    template <class T> span<T> elements(std::size_t offset, std::size_t count) const noexcept
+    {
+        const bool is_in = offset <= bytes_ && count <= (bytes_ - offset) / sizeof(T) && offset % alignof(T) == 0;
+        return is_in ? span<T>(reinterpret_cast<T *>(static_cast<char *>(data()) + offset), count) : span<T>();
+    }
+
+private:
+    struct unshare {
+        void operator()(void *memory) const noexcept { obvia_unshare(memory); }
+    };
+    std::unique_ptr<void, unshare> memory_;
+    std::size_t bytes_ = 0;
 };
 
 } // namespace obvia

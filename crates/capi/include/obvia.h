@@ -167,6 +167,22 @@ HRESULT obvia_connect(const char *name, const obvia_interface *interface, void *
 /* IAgileObject: an object that answers QueryInterface for it may be used by any thread. It has no methods of its own. */
 extern const IID IID_IAgileObject;
 
+/* ---- Memory that calls pass by reference ---- */
+
+/* What the processes may do with memory that it is passed to. */
+typedef enum obvia_access {
+    OBVIA_READ, /* read it: the kernel lets them do nothing else */
+    OBVIA_WRITE /* read and write it, at any time from when it was first passed to them until it ends here */
+} obvia_access;
+
+/* Makes memory that methods get by reference, not as a copy, where an array of a zero_copy or map parameter lies in it: zeroed,
+ * beginning at a page. Pages are used as they are touched. A process that it is passed to maps all of it, and keeps it until
+ * some call after it was unshared; so what lies in one piece of it is for the same eyes. */
+HRESULT obvia_share(size_t bytes, obvia_access access, void **memory);
+
+/* Ends such memory, which no call may be using. NULL is ignored. */
+void obvia_unshare(void *memory);
+
 /* ---- Time, waiting, cancelling ---- */
 
 typedef enum obvia_waiting {

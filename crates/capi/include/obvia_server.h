@@ -35,11 +35,19 @@ typedef struct obvia_place {
     size_t mask;
 } obvia_place;
 
+/* What may be used without another look at the table of objects: the target that was asked for last, and so many of the places.
+ * Other threads set them to none. */
+typedef struct obvia_known {
+    uint64_t target;
+    uint32_t valid;
+} obvia_known;
+
 /* A connection. Used by one thread at a time. */
 typedef struct obvia_connection {
-    /* How many of the places may be used without another look at the table of objects; other threads set it to 0. */
-    const uint32_t *valid;
+    const obvia_known *known;
     const obvia_place *places;
+    /* The place of the target that was asked for last. */
+    obvia_place last;
 } obvia_connection;
 
 /* Serves a connection that was accepted, on a thread of its own, and closes it, here or later on another thread. */
@@ -66,7 +74,11 @@ static inline obvia_answer obvia_dispatch(obvia_connection *connection, obvia_ca
 {
     const uint64_t target = call->target;
     const uint32_t index = (uint32_t)target;
-    if (OBVIA_LIKELY(index < __atomic_load_n(connection->valid, __ATOMIC_ACQUIRE))) {
+    if (OBVIA_LIKELY(target == __atomic_load_n(&connection->known->target, __ATOMIC_ACQUIRE))) {
+        const obvia_place *place = &connection->last;
+        return place->stubs[call->opnum & place->mask](place->object, call);
+    }
+    if (index < __atomic_load_n(&connection->known->valid, __ATOMIC_ACQUIRE)) {
         const obvia_place *place = &connection->places[index];
         if (OBVIA_LIKELY(place->target == target)) {
             return place->stubs[call->opnum & place->mask](place->object, call);

@@ -236,6 +236,50 @@ static inline uint64_t obvia_count(int64_t value, const int *wrong)
     return *wrong ? UINT64_MAX : (uint64_t)value;
 }
 
+/* ---- Regions: memory that is passed by reference ---- */
+
+/* The region that was used last for one of a method's arrays. While its length is 0 nothing lies in it. */
+typedef struct obvia_region {
+    uintptr_t base;
+    uint64_t length;
+    /* What an offset becomes a reference by: the region's number in the upper 16 bits, never 0. */
+    uint64_t tag;
+} obvia_region;
+
+/* The same of a peer's. While its length is 0 nothing lies in it but what has no bytes. */
+typedef struct obvia_peer_region {
+    /* What is added to a reference. */
+    uint64_t bias;
+    uint64_t length;
+    /* The reference to its end. */
+    uint64_t end;
+} obvia_peer_region;
+
+/* How many there are for arrays that methods read; behind them are as many for arrays that methods write. */
+#define OBVIA_HANDS 4
+
+/* Makes a reference of an address, if that lies in the region. */
+static inline int obvia_refer(const obvia_region *region, const void *address, uint64_t *reference)
+{
+    const uint64_t offset = (uintptr_t)address - region->base;
+    *reference = offset + region->tag;
+    return offset < region->length;
+}
+
+/* Whether an array that came as a reference lies in this region, whole and aligned. */
+static inline int obvia_is_in(const obvia_peer_region *region, uint64_t reference, uint64_t count, size_t size, size_t align)
+{
+    /* What the region has from there on; more than it has where the reference is to another one. */
+    const uint64_t left = region->end - reference;
+    return left <= region->length && count <= left / size && reference % align == 0;
+}
+
+/* Its address. */
+static inline void *obvia_resolve(const obvia_peer_region *region, uint64_t reference)
+{
+    return (void *)(uintptr_t)(region->bias + reference);
+}
+
 /* ---- The client's side ---- */
 
 /* What every proxy begins with. */
@@ -249,6 +293,7 @@ typedef struct obvia_proxy {
 typedef struct obvia_calls {
     uintptr_t link;
     void *slot;
+    obvia_region regions[2 * OBVIA_HANDS];
 } obvia_calls;
 
 /* A reply. */
@@ -260,7 +305,7 @@ typedef struct obvia_reply {
 } obvia_reply;
 
 /* The thread's own; one that no link has, until the first call. */
-static const obvia_calls obvia_no_calls = {0, 0};
+static const obvia_calls obvia_no_calls = {0, NULL, {{0, 0, 0}}};
 static __thread const obvia_calls *obvia_calls_at_hand __attribute__((unused)) = &obvia_no_calls;
 
 /* Puts a channel of the proxy's link at hand: where it succeeds, that link is the calls'. */
@@ -279,6 +324,13 @@ static inline void *obvia_request_place(const obvia_calls *calls, uint64_t lengt
 OBVIA_HOT obvia_reply obvia_exchange(const obvia_calls *calls, uint64_t request, uint64_t target);
 /* Publishes a request that has no reply. */
 void obvia_send(const obvia_calls *calls, uint64_t request, uint64_t target);
+/* Takes the region that an address lies in in hand for an array, and lets the peer have it. 0 where the array has to be copied,
+ * or the region is in hand already. */
+int obvia_turn(const obvia_calls *calls, unsigned region, const void *address);
+/* Whether arrays could be passed by reference over this link at all. */
+int obvia_shares_memory(const obvia_calls *calls);
+/* What a caller gets whose array does not lie in memory of obvia_share(), though it has to. */
+HRESULT obvia_not_shared(void);
 /* The HRESULT of a reply whose frame is not as long as the results are. */
 HRESULT obvia_refusal(obvia_reply reply);
 
@@ -325,12 +377,23 @@ typedef struct obvia_call {
     /* The arguments, in the caller's memory. */
     const void *frame;
     uint64_t length;
-    /* The place for results that fit a slot. */
+    /* The place for results that fit a slot. Its first eight bytes are zeros. */
     void *slot;
     /* Whom it is for, and which method. */
     uint64_t target;
     uint16_t opnum;
+    /* Whether the results' frame lies in the area, although it may fit the slot. */
+    uint8_t in_area;
+    uint32_t id;
+    const struct obvia_area *area;
+    const obvia_peer_region *regions;
 } obvia_call;
+
+/* Where frames that do not fit a slot go. */
+struct obvia_area {
+    /* The place for the next one, and the end of what is free behind it. */
+    unsigned char *next, *end;
+};
 
 /* What the caller gets: the HRESULT below, the length of the results' frame above. */
 typedef uint64_t obvia_answer;
@@ -354,6 +417,15 @@ static inline void *obvia_reply_place(obvia_call *call, uint64_t length, uint64_
     }
     return length <= OBVIA_FRAME_MAX ? obvia_reply_frame(call, (size_t)length, (size_t)bulk) : NULL;
 }
+/* Takes the region that a reference is to in hand for an array. 0 where there is no such region, or it is in hand already. */
+int obvia_turn_call(obvia_call *call, unsigned region, uint64_t reference);
+/* Makes room for so many bytes where call->area->next is. 0 where the caller is gone or bears no frame of that length. */
+int obvia_make_room(obvia_call *call, size_t length);
+/* Whether there is room for so many bytes. */
+static inline int obvia_has_room(const obvia_call *call, size_t length)
+{
+    return (uintptr_t)call->area->next + length <= (uintptr_t)call->area->end;
+}
 /* What opnums get that are no method's. */
 obvia_answer obvia_refuse(void *object, obvia_call *call);
 
@@ -369,14 +441,19 @@ static inline void *obvia_room(uint64_t bytes)
     return calloc(1, bytes != 0 ? (size_t)bytes : 1);
 }
 
-/* The method's HRESULT, and results of `length` bytes; where it failed, none. */
+/* The method's HRESULT, and results of `length` bytes; where it failed, nobody gets them. */
 static inline obvia_answer obvia_results(HRESULT result, size_t length)
 {
-    uint64_t answer = (uint32_t)result;
-    if (OBVIA_LIKELY(result >= 0)) {
-        answer |= (uint64_t)OBVIA_ALIGN(length) << 32;
-    }
-    return answer;
+    return (uint32_t)result | (uint64_t)OBVIA_ALIGN(length) << 32;
+}
+
+/* The answer with an array that a method lends from memory of its own: it is copied to where it belongs, at `end`. */
+obvia_answer obvia_lend(obvia_call *call, HRESULT result, const void *results, uint64_t end, const void *array, uint64_t count,
+                        size_t size);
+/* The answer with an array that lies where the results end. */
+static inline obvia_answer obvia_lent(HRESULT result, uint64_t length)
+{
+    return (uint32_t)result | length << 32;
 }
 
 /* ---- Interfaces ---- */

@@ -1,9 +1,9 @@
 //! What proxies and stubs call: obvia_stub.h.
 
 use crate::errors::guarded;
-use com::abi::{self, Answer, Calls, Proxy, RawReply, ServerCall, UNKNOWN};
+use com::abi::{self, Answer, Calls, FRAME_MAX, HANDS, Proxy, RawReply, ServerCall, UNKNOWN};
 use com::rt::Status;
-use com::{GUID, HRESULT, code};
+use com::{Error, GUID, HRESULT, code};
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -91,6 +91,120 @@ pub unsafe extern "C" fn obvia_reply_frame(call: *mut ServerCall<'_>, length: us
     // SAFETY: the caller's promise.
     let call = unsafe { &mut *call };
     call.reply(length, bulk).map_or(std::ptr::null_mut(), |frame| frame.as_mut_ptr().cast())
+}
+
+/// `obvia_make_room` in obvia_stub.h.
+///
+/// # Safety
+///
+/// `call` must be the call that the stub was called with.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn obvia_make_room(call: *mut ServerCall<'_>, length: usize) -> i32 {
+    // SAFETY: the caller's promise.
+    let call = unsafe { &mut *call };
+    i32::from(call.reply_in_area(length).is_ok())
+}
+
+/// `obvia_lend` in obvia_stub.h.
+///
+/// # Safety
+///
+/// `call` must be the call that the stub was called with, `results` have `end` bytes, and `array` be null or have `count` elements of
+/// `size` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn obvia_lend(
+    call: *mut ServerCall<'_>,
+    result: HRESULT,
+    results: *const u8,
+    end: u64,
+    array: *const u8,
+    count: u64,
+    size: usize,
+) -> Answer {
+    if result.is_err() {
+        return Answer::results(result.0.cast_unsigned(), 0);
+    }
+    let bytes = count.checked_mul(size as u64).filter(|bytes| bytes.saturating_add(end) <= FRAME_MAX as u64);
+    let Some(bytes) = bytes else { return Answer::fault(Status::REMOTE_NO_MEMORY) };
+    let (end, bytes) = (end as usize, bytes as usize);
+    if array.is_null() && bytes != 0 {
+        return Answer::results(code::E_POINTER.0.cast_unsigned(), 0);
+    }
+    if array.addr() == results.addr() + end {
+        // More than there was room for.
+        return Answer::results(code::E_UNEXPECTED.0.cast_unsigned(), 0);
+    }
+    let mut frame = vec![0_u8; end + bytes];
+    // A larger area takes the place of the one that both may lie in, so they are copied first.
+    // SAFETY: the caller's promise, and there is as much room.
+    unsafe { frame.as_mut_ptr().copy_from_nonoverlapping(results, end) };
+    if bytes != 0 {
+        // SAFETY: as above.
+        unsafe { frame[end..].as_mut_ptr().copy_from_nonoverlapping(array, bytes) };
+    }
+    // SAFETY: the caller's promise.
+    let call = unsafe { &mut *call };
+    match call.reply_in_area(frame.len()) {
+        Ok(place) => {
+            place.copy_from_slice(&frame);
+            Answer::results(result.0.cast_unsigned(), frame.len())
+        }
+        Err(_) => Answer::fault(Status::REMOTE_NO_MEMORY),
+    }
+}
+
+/// `obvia_turn` in obvia_stub.h.
+///
+/// # Safety
+///
+/// A channel must be at hand for this thread, and its slot free.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn obvia_turn(calls: *const Calls, region: u32, address: *const c_void) -> i32 {
+    // SAFETY: the caller's promise: the thread's own.
+    let calls = unsafe { &*calls };
+    let (at, is_written) = hand(region);
+    // SAFETY: as above.
+    let turn = || unsafe { calls.turn_region(at, is_written, address.addr()) };
+    i32::from(catch_unwind(AssertUnwindSafe(turn)).unwrap_or(false))
+}
+
+/// `obvia_turn_call` in obvia_stub.h.
+///
+/// # Safety
+///
+/// `call` must be the call that the stub was called with.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn obvia_turn_call(call: *mut ServerCall<'_>, region: u32, reference: u64) -> i32 {
+    // SAFETY: the caller's promise.
+    let call = unsafe { &mut *call };
+    let (at, is_written) = hand(region);
+    i32::from(call.turn_region(at, is_written, reference))
+}
+
+/// Which array of a method a region is for, and whether that is written.
+fn hand(region: u32) -> (usize, bool) {
+    let region = region as usize;
+    (region % HANDS, region >= HANDS)
+}
+
+/// `obvia_shares_memory` in obvia_stub.h.
+///
+/// # Safety
+///
+/// A channel must be at hand for this thread.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn obvia_shares_memory(calls: *const Calls) -> i32 {
+    // SAFETY: the caller's promise: the thread's own.
+    let calls = unsafe { &*calls };
+    // SAFETY: as above.
+    i32::from(unsafe { calls.shares_memory() })
+}
+
+/// `obvia_not_shared` in obvia_stub.h.
+#[unsafe(no_mangle)]
+pub extern "C" fn obvia_not_shared() -> HRESULT {
+    let words = "the array of a [map] parameter does not lie in memory of obvia_share() that its method may use";
+    abi::fail(Error::new(code::E_INVALIDARG, words))
 }
 
 /// `obvia_refuse` in obvia_stub.h.

@@ -138,3 +138,36 @@ pub extern "C" fn obvia_set_timeout(milliseconds: u32) -> u32 {
     let before = abi::set_timeout(Duration::from_millis(milliseconds.into()));
     u32::try_from(before.as_millis()).unwrap_or(u32::MAX)
 }
+
+/// `obvia_share` in obvia.h.
+///
+/// # Safety
+///
+/// `memory` must be null or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn obvia_share(bytes: usize, access: i32, memory: *mut *mut c_void) -> HRESULT {
+    guarded(|| {
+        not_null(memory)?;
+        // SAFETY: the caller's promise.
+        unsafe { memory.write(std::ptr::null_mut()) };
+        let access = match access {
+            0 => abi::Access::Read,
+            1 => abi::Access::Write,
+            _ => return Err(code::E_INVALIDARG.into()),
+        };
+        let made = abi::share(bytes, access)?;
+        // SAFETY: the caller's promise.
+        unsafe { memory.write(made.cast()) };
+        Ok(())
+    })
+}
+
+/// `obvia_unshare` in obvia.h.
+#[unsafe(no_mangle)]
+pub extern "C" fn obvia_unshare(memory: *mut c_void) {
+    // There is nobody to tell.
+    let _ = guarded(|| {
+        abi::unshare(memory.cast());
+        Ok(())
+    });
+}

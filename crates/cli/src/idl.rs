@@ -1,12 +1,13 @@
 //! `obvia idl`: compiles an interface, or shows what the compiler makes of it.
 
 use crate::json;
+use anyhow::Context;
 use clap::{Args, ValueEnum};
 use obvia_idl::model::InterfaceId;
 use obvia_idl::source::Sources;
 use obvia_idl::{Compilation, Compiled, Compiler, Diagnostic, Failure, Severity, canonical, compile_into};
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// The arguments of `obvia idl`.
@@ -29,6 +30,9 @@ pub(crate) struct Arguments {
     /// Write the files to this directory
     #[arg(short, long, value_name = "DIR", default_value = ".")]
     out: PathBuf,
+    /// Write a rule for make or ninja, of what was written and the files that were read, and do not print it
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["check", "text"])]
+    depfile: Option<PathBuf>,
     /// Write nothing, only say what is wrong
     #[arg(long)]
     check: bool,
@@ -55,6 +59,9 @@ enum Language {
 pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     match compile(arguments) {
         Ok(done) => {
+            if let Some(path) = &arguments.depfile {
+                std::fs::write(path, rule(&done)).with_context(|| format!("{} cannot be written", path.display()))?;
+            }
             report(arguments, &done)?;
             Ok(ExitCode::SUCCESS)
         }
@@ -83,6 +90,21 @@ fn compile(arguments: &Arguments) -> Result<Compiled, Failure> {
         Language::C => obvia_idl::Language::C,
     };
     compile_into(&compiler, language, &arguments.file, &arguments.out)
+}
+
+/// The files that were written, and those that they were made from, as make and ninja read it.
+fn rule(done: &Compiled) -> String {
+    let names = |paths: &[&Path]| {
+        let escaped = paths.iter().map(|path| {
+            let text = path.to_string_lossy().replace('$', "$$");
+            text.replace('#', "\\#").replace(' ', "\\ ")
+        });
+        escaped.collect::<Vec<_>>().join(" ")
+    };
+    let written: Vec<&Path> = done.files.iter().map(PathBuf::as_path).collect();
+    let sources = done.compilation.sources.files();
+    let read: Vec<&Path> = sources.iter().filter(|file| !file.built_in).map(|file| file.path.as_path()).collect();
+    format!("{}: {}\n", names(&written), names(&read))
 }
 
 /// The file's own interfaces.
@@ -117,6 +139,9 @@ fn report(arguments: &Arguments, done: &Compiled) -> anyhow::Result<()> {
             json::line(&format!("// {:032x}", canonical::fingerprint(model, id)))?;
             json::line(&canonical::text(model, id))?;
         }
+    }
+    if arguments.depfile.is_some() {
+        return Ok(());
     }
     files.iter().try_for_each(|path| json::line(&format!("wrote {}", path.display())))
 }

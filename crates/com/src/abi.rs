@@ -8,10 +8,13 @@ pub use crate::rt::give_text;
 pub use crate::server::{Loop, Served, set_loop};
 pub use crate::stub::{StubFn, Stubs};
 pub use crate::thread::channels::{Calls, RawReply};
+pub use obvia_ndr::flat::FRAME_MAX;
 pub use obvia_rpc::vi_call::{Answer, ServerCall};
+pub use obvia_via::window::HANDS;
 
 use crate::error::{Error, Result, leave, words};
 pub use crate::runtime::Export;
+pub use crate::shared::Access;
 
 use crate::runtime::{connect_object, export_object};
 use crate::thread::Canceller;
@@ -75,6 +78,20 @@ pub fn fail(error: Error) -> HRESULT {
 /// What led to a failed HRESULT on this thread, in words.
 pub fn text(result: HRESULT) -> String {
     words(result).to_string()
+}
+
+/// As [`crate::SharedMemory::new`]: memory that [`unshare`] ends.
+///
+/// # Errors
+///
+/// As [`crate::SharedMemory::new`].
+pub fn share(bytes: usize, access: Access) -> Result<*mut u8> {
+    Ok(crate::shared::make(bytes, access)?.start().as_ptr())
+}
+
+/// Ends memory of [`share`]; what is none is left alone.
+pub fn unshare(memory: *mut u8) {
+    crate::shared::end(memory);
 }
 
 /// Sets how long calls of this thread may take from now on, and returns what it was.

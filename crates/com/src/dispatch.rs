@@ -1,7 +1,8 @@
 //! From a call to the object and the stub that serve it, without a lock.
 //!
 //! Each connection keeps copies of the targets that it was asked for, in an array with the places of the object table. A hit is
-//! a bound, which is 0 whenever a target may have gone, and one comparison of index and generation.
+//! a bound, which is 0 whenever a target may have gone, and one comparison of index and generation. For the target that was
+//! fetched last it is the comparison alone.
 
 use crate::exports::Target;
 use crate::stub::StubFn;
@@ -12,6 +13,7 @@ use std::ffi::c_void;
 use std::sync::Arc;
 
 /// What is kept of one target. C sees it, too.
+#[derive(Clone, Copy)]
 #[repr(C)]
 struct Place {
     // A number that no call with this place's index has, where the place is vacant.
@@ -34,13 +36,16 @@ impl Place {
     }
 }
 
-/// The targets that one connection has been asked for. C finds the first two fields.
+/// The targets that one connection has been asked for. C finds the first three fields.
 #[repr(C)]
 pub(crate) struct Dispatch {
-    // Invariant: that of `watch`, which is never more than there are places; only this value makes it more than 0.
-    valid: *const Watch,
+    // Invariant: that of `watch`, which never says that there are more places than `places`, nor another target than `last` is of;
+    // only this value makes it say anything but that there is none.
+    known: *const Watch,
     // Invariant: the first of `places`.
     first: *const Place,
+    // The place of the target that was fetched last.
+    last: Place,
     watch: Arc<Watch>,
     // The table's removals that the copies have been compared with.
     removals: u64,
@@ -56,8 +61,9 @@ impl Dispatch {
     pub(crate) fn new(table: &SharedTable<Target>) -> Self {
         let watch = table.watch();
         Self {
-            valid: Arc::as_ptr(&watch),
+            known: Arc::as_ptr(&watch),
             first: std::ptr::null(),
+            last: Place::vacant(0),
             watch,
             removals: 0,
             places: Vec::new(),
@@ -88,10 +94,13 @@ impl Dispatch {
 
     #[inline(always)]
     fn find(&self, target: u64) -> Option<&Place> {
-        let index = TargetId::from_word(target).index;
         // SAFETY: kept alive by `watch`.
-        let valid = unsafe { &*self.valid }.valid();
-        if index >= valid {
+        let known = unsafe { &*self.known };
+        if known.target() == target {
+            return Some(&self.last);
+        }
+        let index = TargetId::from_word(target).index;
+        if index >= known.valid() {
             return None;
         }
         // SAFETY: by the invariant of the watch there are more places than that.
@@ -122,17 +131,32 @@ impl Dispatch {
             self.first = self.places.as_ptr();
         }
         // Whatever is removed from here on invalidates the watch again; what was removed before, the looks below miss.
-        self.watch.revalidate(self.places.len() as u32);
+        self.last = Place::vacant(id.index);
+        self.watch.revalidate(id.word(), self.places.len() as u32);
         self.purge(table);
+        let outcome = self.place(at, id, look_up);
+        match outcome {
+            Ok(place) => self.last = place,
+            Err(_) => self.watch.invalidate(),
+        }
+        outcome.map(|_| &self.last)
+    }
+
+    /// The place of a target, fetched unless it is there: something else than a removal may have made the call come this way.
+    fn place(
+        &mut self,
+        at: usize,
+        id: TargetId,
+        look_up: impl Fn() -> Result<Target, Status>,
+    ) -> Result<Place, Status> {
         let place = self.places.get_mut(at).ok_or(Status::OBJECT_NOT_FOUND)?;
-        // Something else than a removal may have made the call come this way.
         if place.target != id.word() {
             let found = look_up()?;
             *place = Place::new(id, &found);
             // Dropping an earlier copy may run its author's code.
             drop(self.copies[at].replace(found));
         }
-        Ok(place)
+        Ok(self.places[at])
     }
 
     /// Drops every copy of a target that has been taken out of the table, and with it maybe the object.

@@ -115,6 +115,29 @@ impl Proxy {
         with_channel(&self.link, call).unwrap_or_else(leave)
     }
 
+    /// Takes the region that an array lies in in hand: see [`Calls::turn_region`].
+    ///
+    /// # Safety
+    ///
+    /// [`Self::begin`] must have returned a call, and that not be made.
+    #[cold]
+    #[inline(never)]
+    pub unsafe fn turn_region(&self, at: usize, is_written: bool, address: usize) -> bool {
+        // SAFETY: the caller's promise.
+        Calls::with(|calls| unsafe { calls.turn_region(at, is_written, address) })
+    }
+
+    /// Whether arrays could be passed by reference at all.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Self::turn_region`].
+    #[cold]
+    pub unsafe fn shares_memory(&self) -> bool {
+        // SAFETY: the caller's promise. Where the channel is gone by now, the next one is of the same kind.
+        Calls::with(|calls| calls.has(self.link_address) && unsafe { calls.shares_memory() })
+    }
+
     pub(crate) fn link(&self) -> &Arc<Link> {
         &self.link
     }
@@ -144,6 +167,12 @@ impl PlainCall {
     fn calls(&self) -> &Calls {
         // SAFETY: by the invariant; it lives as long as the thread, which this value does not leave.
         unsafe { self.calls.as_ref() }
+    }
+
+    /// The reference to an array, if it lies in the region in hand.
+    #[inline(always)]
+    pub fn refer(&self, at: usize, is_written: bool, address: usize) -> Option<u64> {
+        self.calls().region(at, is_written).reference(address)
     }
 
     /// The place for a request's frame that fits a slot.

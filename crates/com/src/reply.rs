@@ -84,6 +84,22 @@ impl<'a> ReplyView<'a> {
         }
     }
 
+    /// An array that the method lends, behind a block of `length` bytes.
+    ///
+    /// # Errors
+    ///
+    /// RPC_E_INVALID_DATA when there are not just so many elements.
+    #[inline(always)]
+    pub fn lent<T: Scalar>(&self, length: usize, count: Option<usize>) -> Result<*mut T> {
+        let block = length.next_multiple_of(8);
+        let bytes = count.and_then(|count| count.checked_mul(size_of::<T>())).ok_or_else(invalid_reply)?;
+        if bytes != self.frame.len().wrapping_sub(block) {
+            return Err(invalid_reply());
+        }
+        // SAFETY: the frame ends there, or behind it.
+        Ok(unsafe { self.frame.as_ptr().add(block) }.cast::<T>().cast_mut())
+    }
+
     /// Copies a returned array to where the caller wants it.
     ///
     /// # Safety

@@ -1,5 +1,6 @@
 //! What generated code uses. Not for hand-written code: it changes with the compiler.
 
+pub use crate::elements::Borrowing;
 pub use crate::error::{Failed, code};
 pub use crate::frame::{Arrays, Measure, Scalar, Value};
 pub use crate::graph::{
@@ -13,7 +14,9 @@ pub use crate::marshal::{
 pub use crate::proxy::{PlainCall, Proxy, ProxyCall, UNKNOWN};
 pub use crate::registry::{InterfaceInfo, Remote, VtablePointer};
 pub use crate::reply::ReplyView;
-pub use crate::stub::{Received, ReplyFrame, StubCall, StubFn, Stubs, guard, no_results, pad, results, serve};
+pub use crate::stub::{
+    Received, ReplyFrame, StubCall, StubFn, Stubs, guard, no_results, pad, results, results_unpadded, serve,
+};
 pub use obvia_ndr::flat::{self, shape};
 pub use obvia_rpc::status::Status;
 pub use obvia_rpc::vi_call::{Answer, ServerCall};
@@ -41,6 +44,60 @@ pub fn check(result: HRESULT) -> Result<()> {
 #[cold]
 pub fn fail(error: crate::Error) -> HRESULT {
     crate::error::leave(error)
+}
+
+/// What a caller gets whose array does not lie in shared memory, though it has to.
+#[cold]
+pub fn not_shared() -> HRESULT {
+    let words = "the array of a [map] parameter does not lie in shared memory that its method may use";
+    crate::error::leave(Error::new(code::E_INVALIDARG, words))
+}
+
+/// What a caller has for what a method lends: nothing where the method is a proxy's.
+#[inline(always)]
+pub fn borrowing<T: Scalar>(is_proxy: bool, room: usize) -> (Borrowing<T>, *mut T) {
+    let mut borrowing = Borrowing::new(is_proxy, room);
+    let first = borrowing.first();
+    (borrowing, first)
+}
+
+/// What a method lent.
+///
+/// # Safety
+///
+/// The method must have succeeded, on this thread, just now, and returned these elements.
+///
+/// # Errors
+///
+/// RPC_E_INVALID_DATA for what cannot be a number of elements.
+#[inline(always)]
+pub unsafe fn lent<T: Scalar>(
+    borrowing: Borrowing<T>,
+    first: *const T,
+    count: Option<usize>,
+) -> Result<crate::Lent<T>> {
+    let count = count.ok_or_else(invalid_reply)?;
+    // SAFETY: the caller's promise.
+    Ok(unsafe { borrowing.lent(first, count) })
+}
+
+/// What a method writes into that lends.
+///
+/// # Safety
+///
+/// `first` must lead to null, or to room for so many elements that nobody else writes for the lifetime of the result.
+#[inline(always)]
+pub unsafe fn lending<'a, T: Scalar + 'static>(first: *mut *mut T, room: usize) -> crate::Lending<'a, T> {
+    // SAFETY: the caller's promise.
+    let first = unsafe { first.read() };
+    // SAFETY: as above.
+    unsafe { crate::Lending::new(first, room) }
+}
+
+/// Where a method's lent elements lie, when it is over.
+#[inline(always)]
+pub fn finish_lending<T: Scalar + 'static>(lending: crate::Lending<'_, T>) -> *mut T {
+    lending.finish()
 }
 
 /// Turns a method's outcome without results into what a vtable's method returns.

@@ -169,6 +169,80 @@ impl<'a, 'b> StubCall<'a, 'b> {
         Ok(bytes.as_ptr().cast())
     }
 
+    /// An array that lies in memory which the caller shares, by the reference at `slot`.
+    ///
+    /// # Errors
+    ///
+    /// Bad stub data when the caller has no such memory there, or not so much.
+    #[inline(always)]
+    pub fn by_reference<T: Scalar>(
+        &mut self,
+        hand: usize,
+        is_written: bool,
+        slot: usize,
+        count: Option<usize>,
+    ) -> Result<*mut T, Status> {
+        let reference = self.call.frame.load_u64(slot).ok_or(Status::BAD_STUB_DATA)?;
+        let count = count.ok_or(Status::BAD_STUB_DATA)? as u64;
+        let (size, align) = (size_of::<T>() as u64, align_of::<T>() as u64);
+        let find = |call: &ServerCall<'_>| call.regions().hand(hand, is_written).address(reference, count, size, align);
+        let found = match find(self.call) {
+            Some(address) => Some(address),
+            None if self.call.turn_region(hand, is_written, reference) => find(self.call),
+            None => None,
+        };
+        found.map(std::ptr::with_exposed_provenance_mut).ok_or(Status::BAD_STUB_DATA)
+    }
+
+    /// Room behind a reply's block of `length` bytes for so many elements that the method lends.
+    ///
+    /// # Errors
+    ///
+    /// Out of memory when the caller is gone, or bears no such frame.
+    #[inline]
+    pub fn lend<T: Scalar>(&mut self, length: usize, room: usize) -> Result<*mut T, Status> {
+        let block = length.next_multiple_of(8);
+        let bytes = room.checked_mul(size_of::<T>()).and_then(|bytes| bytes.checked_add(block));
+        let frame = self.call.reply_in_area(bytes.ok_or(Status::REMOTE_NO_MEMORY)?);
+        let frame = frame.map_err(|_| Status::REMOTE_NO_MEMORY)?;
+        Ok(frame[block..].as_mut_ptr().cast())
+    }
+
+    /// The bytes of a reply's block of `length` bytes, and how long the reply is: the method has lent so many elements, which lie in
+    /// the `room` that [`Self::lend`] gave, or elsewhere.
+    ///
+    /// # Safety
+    ///
+    /// `first` must be `given`, or readable for `count` elements, and no part of the reply.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::lend`]; and bad stub data for what cannot be a number of elements.
+    #[inline]
+    pub unsafe fn lent<T: Scalar>(
+        &mut self,
+        length: usize,
+        (given, room): (*mut T, usize),
+        first: *const T,
+        count: Option<usize>,
+    ) -> Result<(&mut [u8], usize), Status> {
+        let block = length.next_multiple_of(8);
+        let count = count.ok_or(Status::BAD_STUB_DATA)?;
+        let bytes = count.checked_mul(size_of::<T>()).and_then(|bytes| bytes.checked_add(block));
+        let bytes = bytes.ok_or(Status::REMOTE_NO_MEMORY)?;
+        let is_there = std::ptr::eq(first, given);
+        if is_there && count > room {
+            return Err(Status::BAD_STUB_DATA);
+        }
+        let frame = self.call.reply_in_area(bytes).map_err(|_| Status::REMOTE_NO_MEMORY)?;
+        if !is_there && count > 0 {
+            // SAFETY: the caller's promise; the frame has as many bytes.
+            unsafe { first.copy_to_nonoverlapping(frame[block..].as_mut_ptr().cast(), count) };
+        }
+        frame[..block].fill(0);
+        Ok((&mut frame[..block], bytes))
+    }
+
     /// Copies an [in, out] array out of the caller's memory, for the method to change.
     ///
     /// # Errors
@@ -321,10 +395,15 @@ impl<'a, 'b> StubCall<'a, 'b> {
     }
 }
 
-/// The method's HRESULT and the results in the frame that was given out last, so many bytes; where the method failed, none.
+/// The method's HRESULT and the results in the frame that was given out last, so many bytes; where the method failed, nobody gets them.
 #[inline(always)]
 pub fn results(result: HRESULT, length: usize) -> Answer {
-    let length = if result.0 < 0 { 0 } else { length.next_multiple_of(8) };
+    results_unpadded(result, length.next_multiple_of(8))
+}
+
+/// The same where the frame ends with what a method lends.
+#[inline(always)]
+pub fn results_unpadded(result: HRESULT, length: usize) -> Answer {
     Answer::results(result.0.cast_unsigned(), length)
 }
 

@@ -2,7 +2,7 @@
 //!
 //! They go to a target that every process has. Their frames are blocks without objects, or plain bytes.
 
-use crate::error::{Result, code};
+use crate::error::{Error, Result, code};
 use crate::exports::Client;
 use crate::link::Link;
 use crate::objref::{ObjRef, guid_from_wire, guid_to_wire};
@@ -13,6 +13,7 @@ use crate::thread;
 use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::{Answer, Channel, ServerCall, TargetId};
 use obvia_via::RegionView;
+use obvia_via::window::REGIONS_MAX;
 use std::sync::Arc;
 use windows_core::{GUID, HRESULT};
 
@@ -29,6 +30,7 @@ const OP_LIST: u16 = 7;
 const OP_DESCRIBE: u16 = 8;
 const OP_INTERFACES: u16 = 9;
 const OP_BINDINGS: u16 = 10;
+const OP_REGIONS: u16 = 11;
 
 /// The most entries that one call gives back. The books are locked meanwhile, so others wait.
 pub(crate) const RELEASES_MAX: usize = 1024;
@@ -47,6 +49,7 @@ pub(crate) fn perform(call: &mut ServerCall<'_>) -> Answer {
         OP_DESCRIBE => serve_describe,
         OP_INTERFACES => serve_interfaces,
         OP_BINDINGS => serve_bindings,
+        OP_REGIONS => serve_regions,
         _ => return Answer::fault(Status::OP_RNG_ERROR),
     };
     serve(call, method)
@@ -245,6 +248,32 @@ pub(crate) fn bindings(link: &Link) -> Result<String> {
 fn serve_bindings(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Status> {
     let caller = who()?;
     answer(call, Ok(caller.runtime.list_bindings(caller.oxid).into_bytes()))
+}
+
+/// Has the server map the region that was handed over by this number, if there is one, and let go of others first.
+pub(crate) fn regions(channel: &mut Channel, new: Option<u16>, ended: &[u16]) -> Result<()> {
+    let words = [new.unwrap_or(0)].into_iter().chain(ended.iter().copied());
+    let request: Vec<u8> = words.flat_map(|number| u64::from(number).to_le_bytes()).collect();
+    call(channel, OP_REGIONS, &request).map(drop)
+}
+
+fn serve_regions(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Status> {
+    let frame = call.frame(8)?;
+    if frame.len() > (REGIONS_MAX + 1) * 8 {
+        return Err(Status::BAD_STUB_DATA);
+    }
+    let number = |at: usize| {
+        let word = frame.load_u64(at).ok_or(Status::BAD_STUB_DATA)?;
+        u16::try_from(word).map_err(|_| Status::BAD_STUB_DATA)
+    };
+    for at in (8..frame.len()).step_by(8) {
+        call.inner().forget_region(number(at)?);
+    }
+    let outcome = match number(0)? {
+        0 => Ok(()),
+        new => call.inner().admit_region(new).map_err(Error::from),
+    };
+    answer(call, outcome.map(|()| Vec::new()))
 }
 
 /// Waits until the server has taken up what was sent over a channel before.

@@ -5,7 +5,7 @@
 
 use crate::model::{
     Arith, Direction, EnumId, Extent, Field, InterfaceId, Method, Model, Object, Operand, Pointer, PointerClass,
-    StructId, Type, UnionId,
+    StructId, Transfer, Type, UnionId,
 };
 use sha2::{Digest, Sha256};
 use std::cell::RefCell;
@@ -240,6 +240,13 @@ impl Printer<'_> {
                 if let Some(switch) = &param.switch {
                     attributes.push(format!("switch_is({})", arith(switch, &names)));
                 }
+                attributes.extend(match param.transfer {
+                    Transfer::Frame => None,
+                    Transfer::ZeroCopy => Some("zero_copy".to_owned()),
+                    Transfer::Map => Some("map".to_owned()),
+                    // For how many there is room is the server's own affair.
+                    Transfer::Lend(_) => Some("lend".to_owned()),
+                });
                 self.declaration(&param.ty, &param.name, param.range, attributes, &names, true)
             })
             .collect();

@@ -295,8 +295,24 @@ pub struct Param {
     pub range: Option<(i64, i64)>,
     /// For a union without a discriminant of its own: what chooses the arm.
     pub switch: Option<Arith>,
+    /// How its elements get to the other side.
+    pub transfer: Transfer,
     /// Where it is declared.
     pub span: Span,
+}
+
+/// How the elements of an array get to the other side, where the interface says so.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Transfer {
+    /// In the frame.
+    #[default]
+    Frame,
+    /// As a reference, where they lie in shared memory; in the frame otherwise.
+    ZeroCopy,
+    /// As a reference, and not at all where a reference could be made but they do not lie in shared memory.
+    Map,
+    /// In the frame, where the caller reads them until its next call; the method has room for so many there.
+    Lend(u32),
 }
 
 /// A method.

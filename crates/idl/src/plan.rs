@@ -6,11 +6,18 @@
 
 pub use obvia_ndr::flat::{KIND_FIRST, KIND_INTERFACE, KIND_TEXT8, KIND_TEXT16};
 
+mod types;
+
+pub use types::{is_any_bits, is_in_block, is_plain, is_scalar, may_be_objects};
+
 use crate::model::{
-    Arith, Base, Direction, Extent, Field, Method, Model, Object, Operand, Param, PointerClass, Type, round,
+    Arith, Base, Direction, Extent, Field, Method, Model, Object, Operand, Param, PointerClass, Transfer, Type, round,
 };
 use crate::shapes::{About, Expr, Shape, Shapes};
 use std::cell::RefCell;
+
+/// The number of an interface's first method that is not IUnknown's.
+pub const FIRST_OPNUM: usize = 3;
 
 /// Bytes of frame that fit a slot of the transport.
 pub const INLINE_MAX: u32 = 112;
@@ -29,7 +36,7 @@ pub fn kind_of(kinds: &[Type], element: &Type) -> u32 {
 /// How many entries the table of an interface's stubs has: IUnknown's methods have the first opnums, and a mask keeps every opnum
 /// within the table.
 pub const fn stub_table_length(methods: usize) -> usize {
-    if methods == 0 { 1 } else { (methods + 3).next_power_of_two() }
+    if methods == 0 { 1 } else { (methods + FIRST_OPNUM).next_power_of_two() }
 }
 
 /// How a parameter travels.
@@ -70,6 +77,29 @@ pub enum Passing {
     Object(Object),
     /// Behind the block: a reference to an object that the method returns.
     OutObject(Object),
+    /// Behind the block, and nothing behind it: elements that the caller reads where they lie until its next call. They have neither a
+    /// slot nor a header.
+    Lent {
+        /// What the elements are.
+        element: Type,
+        /// How many.
+        size: Arith,
+        /// How many the method has room for in the reply; what it has elsewhere is copied there.
+        room: u32,
+    },
+    /// In the block: a reference to elements in memory that both sides share.
+    Reference {
+        /// What the elements are.
+        element: Type,
+        /// How many there is room for.
+        size: Arith,
+        /// How many of them hold something afterwards, if not all.
+        length: Option<Arith>,
+        /// Whether the method writes them.
+        is_written: bool,
+        /// Which of the method's arrays that are read it is, or which of those that are written.
+        hand: usize,
+    },
     /// Structures with pointers: checked and made real as a whole.
     Graph,
 }
@@ -81,6 +111,8 @@ pub struct ParamPlan<'a> {
     pub param: &'a Param,
     /// How it travels.
     pub passing: Passing,
+    /// Which way.
+    pub travels: Direction,
     /// Its offset in the request's block.
     pub request: Option<u32>,
     /// Its offset in the reply's block.
@@ -94,6 +126,8 @@ pub struct ParamPlan<'a> {
 pub struct MethodPlan<'a> {
     /// The method.
     pub method: &'a Method,
+    /// Its number on the wire.
+    pub opnum: u16,
     /// Its parameters, in the order of the source.
     pub params: Vec<ParamPlan<'a>>,
     /// Bytes of the request's block.
@@ -108,8 +142,19 @@ impl<'a> MethodPlan<'a> {
     /// The parameters that have a place in the request's block, or in the reply's, in the order of their places.
     pub fn ordered(&self, request: bool) -> Vec<&ParamPlan<'a>> {
         let order = if request { [Direction::In, Direction::InOut] } else { [Direction::InOut, Direction::Out] };
-        let of = |direction| self.params.iter().filter(move |param| param.param.direction == direction);
+        let has_place = move |param: &&ParamPlan<'a>| !matches!(param.passing, Passing::Lent { .. });
+        let of = |direction| self.params.iter().filter(move |param| param.travels == direction).filter(has_place);
         order.into_iter().flat_map(of).collect()
+    }
+
+    /// The array that the method lends.
+    pub fn lent(&self) -> Option<&ParamPlan<'a>> {
+        self.params.iter().find(|param| matches!(param.passing, Passing::Lent { .. }))
+    }
+
+    /// Whether arrays are passed by reference.
+    pub fn refers(&self) -> bool {
+        self.params.iter().any(|param| matches!(param.passing, Passing::Reference { .. }))
     }
 
     /// Whether the request is nothing but its block.
@@ -168,30 +213,8 @@ impl Passing {
 
     /// Whether it lies in the block, whole.
     pub const fn in_block(&self) -> bool {
-        matches!(self, Self::Value(_) | Self::Place(_))
+        matches!(self, Self::Value(_) | Self::Place(_) | Self::Reference { .. })
     }
-}
-
-/// Whether a type has no pointers in it, so that its bytes are its value.
-pub fn is_plain(model: &Model, ty: &Type) -> bool {
-    match ty {
-        Type::Base(_) | Type::Enum(_) => true,
-        Type::Fixed(element, _) => is_plain(model, element),
-        Type::Struct(id) => {
-            let found = &model.structs[id.0];
-            found.conformant.is_none()
-                && found
-                    .fields
-                    .iter()
-                    .all(|field| field.range.is_none() && field.switch.is_none() && is_plain(model, &field.ty))
-        }
-        Type::Union(_) | Type::Pointer(_) | Type::Interface(_) | Type::Void => false,
-    }
-}
-
-/// Whether a type is a number whose every bit pattern is a value.
-pub fn is_scalar(ty: &Type) -> bool {
-    matches!(ty, Type::Base(base) if !matches!(base, Base::Boolean | Base::Guid | Base::Hresult))
 }
 
 /// What lies in the block for a parameter: a pointer that is never null is left out there, and what it points to takes its place.
@@ -270,6 +293,9 @@ fn passing(model: &Model, param: &Param) -> Passing {
         (Extent::One, Type::Pointer(inner), Direction::Out) if pointer.class == Ref => {
             match (&inner.extent, &inner.to) {
                 (Extent::Text, Type::Base(base)) => Passing::OutText(*base),
+                (Extent::Counted { size, length: None }, element) if let Transfer::Lend(room) = param.transfer => {
+                    Passing::Lent { element: element.clone(), size: size.clone(), room }
+                }
                 (Extent::Counted { size, length: None }, element)
                     if is_plain(model, element) && size.plain().is_some_and(|size| size.deref) =>
                 {
@@ -291,11 +317,46 @@ fn passing(model: &Model, param: &Param) -> Passing {
 
 /// Makes the plan of a method.
 pub fn plan<'a>(model: &Model, method: &'a Method) -> MethodPlan<'a> {
-    let mut params: Vec<ParamPlan<'a>> = method
-        .params
-        .iter()
-        .map(|param| ParamPlan { param, passing: passing(model, param), request: None, reply: None, counts: false })
-        .collect();
+    let passings = method.params.iter().map(|param| (passing(model, param), param.direction)).collect();
+    with_passings(model, method, method.opnum, passings)
+}
+
+/// Makes the plan of a method whose arrays are passed by reference, where it has such; it has this number then.
+pub fn plan_by_reference<'a>(model: &Model, method: &'a Method, opnum: u16) -> Option<MethodPlan<'a>> {
+    let mut hands = [0, 0];
+    let mut by_reference = |param: &Param| match (passing(model, param), param.transfer) {
+        (Passing::Array { element, size, length }, Transfer::ZeroCopy | Transfer::Map) => {
+            let is_written = param.direction.is_out();
+            let hand = hands[usize::from(is_written)];
+            hands[usize::from(is_written)] += 1;
+            (Passing::Reference { element, size, length, is_written, hand }, Direction::In)
+        }
+        (other, _) => (other, param.direction),
+    };
+    let passings = method.params.iter().map(&mut by_reference).collect();
+    (hands != [0, 0]).then(|| with_passings(model, method, opnum, passings))
+}
+
+/// The plans of an interface's methods: by their own numbers, and then, by the numbers that follow, those with arrays by reference.
+pub fn plans<'a>(model: &Model, methods: &[&'a Method]) -> (Vec<MethodPlan<'a>>, Vec<MethodPlan<'a>>) {
+    let usual: Vec<MethodPlan<'a>> = methods.iter().map(|method| plan(model, method)).collect();
+    let mut referring = Vec::new();
+    for method in methods {
+        let opnum = usual.len() + referring.len() + FIRST_OPNUM;
+        referring.extend(plan_by_reference(model, method, opnum as u16));
+    }
+    (usual, referring)
+}
+
+fn with_passings<'a>(
+    model: &Model,
+    method: &'a Method,
+    opnum: u16,
+    passings: Vec<(Passing, Direction)>,
+) -> MethodPlan<'a> {
+    let of =
+        |(param, (passing, travels))| ParamPlan { param, passing, travels, request: None, reply: None, counts: false };
+    let mut params: Vec<ParamPlan<'a>> = method.params.iter().zip(passings).map(of).collect();
     let request_block =
         lay_out(model, &mut params, [Direction::In, Direction::InOut], |plan, at| plan.request = Some(at));
     let reply_block = lay_out(model, &mut params, [Direction::InOut, Direction::Out], |plan, at| plan.reply = Some(at));
@@ -303,7 +364,7 @@ pub fn plan<'a>(model: &Model, method: &'a Method) -> MethodPlan<'a> {
         params[at].counts = only_counts(&params, at);
     }
     let early_reply = early_reply(&params);
-    MethodPlan { method, params, request_block, reply_block, early_reply }
+    MethodPlan { method, opnum, params, request_block, reply_block, early_reply }
 }
 
 fn lay_out<'a>(
@@ -314,7 +375,9 @@ fn lay_out<'a>(
 ) -> u32 {
     let (mut at, mut most) = (0, 1);
     for direction in order {
-        for plan in params.iter_mut().filter(|plan| plan.param.direction == direction) {
+        let has_place =
+            |plan: &&mut ParamPlan<'a>| plan.travels == direction && !matches!(plan.passing, Passing::Lent { .. });
+        for plan in params.iter_mut().filter(has_place) {
             let (size, align) = model.layout(in_place(model, plan.param));
             at = round(at, align);
             set(plan, at);
@@ -346,13 +409,13 @@ fn only_counts(params: &[ParamPlan<'_>], at: usize) -> bool {
             });
         };
         match &plan.passing {
-            Passing::Array { size, length, .. } => {
+            Passing::Array { size, length, .. } | Passing::Reference { size, length, .. } => {
                 note(size, inwards && size.plain().is_some());
                 if let Some(length) = length {
                     note(length, false);
                 }
             }
-            Passing::OutArray { size, .. } => note(size, outwards),
+            Passing::OutArray { size, .. } | Passing::Lent { size, .. } => note(size, outwards),
             Passing::Graph => match element_counts(plan.param) {
                 Some((size, length)) => {
                     let outward = plan.param.direction == Direction::Out;
@@ -393,7 +456,7 @@ pub fn element_counts(param: &Param) -> Option<(&Arith, Option<&Arith>)> {
 fn early_reply(params: &[ParamPlan<'_>]) -> bool {
     let behind: Vec<&ParamPlan<'_>> = [Direction::InOut, Direction::Out]
         .into_iter()
-        .flat_map(|direction| params.iter().filter(move |plan| plan.param.direction == direction))
+        .flat_map(|direction| params.iter().filter(move |plan| plan.travels == direction))
         .filter(|plan| !plan.passing.in_block())
         .collect();
     behind.iter().enumerate().all(|(at, plan)| match &plan.passing {

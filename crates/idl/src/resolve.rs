@@ -2,6 +2,7 @@
 
 mod aggregates;
 mod interface;
+mod transfer;
 mod types;
 mod values;
 
@@ -44,7 +45,7 @@ pub(crate) struct Resolver<'a> {
 }
 
 /// Attributes that are understood, or kept without a meaning here.
-pub(crate) const KNOWN: [&str; 45] = [
+pub(crate) const KNOWN: [&str; 49] = [
     "uuid",
     "version",
     "object",
@@ -90,6 +91,10 @@ pub(crate) const KNOWN: [&str; 45] = [
     "ms_union",
     "idempotent",
     "max_value",
+    "zero_copy",
+    "map",
+    "lend",
+    "prealloc",
 ];
 
 /// Attributes of dialects that are not this one, and what to do instead.

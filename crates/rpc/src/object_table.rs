@@ -106,27 +106,48 @@ pub struct SharedTable<T> {
 
 /// How a thread that keeps copies learns that one of them may be gone from the table.
 ///
-/// It holds how many copies may be used without another look at the table. Whoever removes a target sets it to 0; nobody but its
-/// owner makes it more.
-#[derive(Debug, Default)]
-#[repr(transparent)]
-pub struct Watch(AtomicU32);
+/// It holds which copy may be used without another look at the table, as it was the last one fetched, and how many others may.
+/// Whoever removes a target sets them to nobody and 0; nobody but its owner makes them anything else. C code sees it.
+#[derive(Debug)]
+#[repr(C)]
+pub struct Watch {
+    target: AtomicU64,
+    valid: AtomicU32,
+}
+
+impl Default for Watch {
+    fn default() -> Self {
+        Self { target: AtomicU64::new(Self::NOBODY), valid: AtomicU32::new(0) }
+    }
+}
 
 impl Watch {
+    /// No table has so many places that this were a target's number.
+    const NOBODY: u64 = u64::MAX;
+
+    /// The number of the target that was fetched last, if its copy may be used.
+    #[inline(always)]
+    pub fn target(&self) -> u64 {
+        self.target.load(Ordering::Acquire)
+    }
+
     /// How many copies may be used.
     #[inline(always)]
     pub fn valid(&self) -> u32 {
-        self.0.load(Ordering::Acquire)
+        self.valid.load(Ordering::Acquire)
     }
 
     /// Has the owner look again.
     pub fn invalidate(&self) {
-        self.0.store(0, Ordering::Release);
+        self.target.store(Self::NOBODY, Ordering::Release);
+        self.valid.store(0, Ordering::Release);
     }
 
-    /// So many copies may be used. To be said before the table is looked at, so that what is removed meanwhile is not missed.
-    pub fn revalidate(&self, copies: u32) {
-        self.0.swap(copies, Ordering::AcqRel);
+    /// This copy may be used, and so many of all. To be said before the table is looked at, so that what is removed meanwhile is not
+    /// missed.
+    pub fn revalidate(&self, target: u64, copies: u32) {
+        self.target.swap(target, Ordering::AcqRel);
+        self.valid.swap(copies, Ordering::AcqRel);
     }
 }
 
@@ -227,10 +248,10 @@ mod tests {
         let watch = table.watch();
         let (index, generation) = table.insert(5);
         let (other, _) = table.insert(6);
-        watch.revalidate(2);
+        watch.revalidate(5, 2);
         assert_eq!(table.missing([(index, generation), (other, 1)].into_iter()), []);
         assert_eq!(table.remove([(index, generation), (7, 1)]), [5]);
-        assert_eq!(watch.valid(), 0);
+        assert_eq!((watch.target(), watch.valid()), (u64::MAX, 0));
         assert_eq!(table.missing([(index, generation), (other, 1)].into_iter()), [index]);
         assert_eq!(table.get(index, generation), Err(LookUpError::Stale));
     }

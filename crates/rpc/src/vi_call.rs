@@ -9,7 +9,7 @@ pub use serve::{Answer, Arrived, Attended, ServerCall, Service, receive, serve, 
 
 use crate::status::Status;
 use obvia_via::layout::INLINE_MAX;
-use obvia_via::window::{Alarm, Message, Peer, Tx, Window};
+use obvia_via::window::{Alarm, Message, OwnRegion, Peer, Tx, Window};
 use obvia_via::{Deadline, Error as ViError, Header, Kind, Limit, RegionView};
 use std::fmt;
 use std::ptr::NonNull;
@@ -81,6 +81,16 @@ pub struct Channel {
     // Invariant: once a call ended without its response, no further call is made: a late response would be taken for
     // the next call's.
     broken: bool,
+    given: Vec<Option<GivenRegion>>,
+}
+
+/// A region of this side in the books of a channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GivenRegion {
+    /// Which one it is, in this process.
+    pub id: u64,
+    /// Whether the peer has mapped it; otherwise it could not, and need not be asked again.
+    pub is_mapped: bool,
 }
 
 /// The results of a call, in the peer's memory until the next call on the channel.
@@ -95,7 +105,7 @@ pub struct Reply<'a> {
 impl Channel {
     /// A channel over a fresh connection.
     pub fn new(window: Window) -> Self {
-        Self { window, broken: false }
+        Self { window, broken: false, given: Vec::new() }
     }
 
     /// Whether a call on it failed half-way, or the peer is gone: then it is to be dropped.
@@ -122,6 +132,26 @@ impl Channel {
     /// Who is at the other end.
     pub fn peer(&self) -> Peer {
         self.window.peer()
+    }
+
+    /// Whether regions can be handed to the peer.
+    pub fn shares_memory(&self) -> bool {
+        self.window.shares_memory()
+    }
+
+    /// Hands a region to the peer, who has it when it has performed a call that names the number: see
+    /// [`ServerCall::admit_region`].
+    ///
+    /// # Errors
+    ///
+    /// Where the two sides share no memory, and when the peer is gone.
+    pub fn give_region(&self, number: u16, region: &OwnRegion) -> Result<(), ViError> {
+        self.window.give_region(number, region)
+    }
+
+    /// What the peer was given, by number from 1 on: the caller's own books.
+    pub fn given_regions(&mut self) -> &mut Vec<Option<GivenRegion>> {
+        &mut self.given
     }
 
     /// A handle that interrupts a call from another thread.
@@ -193,7 +223,7 @@ impl Channel {
         length: usize,
         limit: impl Limit,
     ) -> Result<Reply<'_>, Box<CallError>> {
-        let Self { window: Window { tx, rx, .. }, broken } = self;
+        let Self { window: Window { tx, rx, .. }, broken, .. } = self;
         let call_id = tx.next_sequence();
         publish(tx, Kind::Request, opnum, target, length);
         let message = match rx.receive_or_why(limit) {

@@ -9,11 +9,13 @@
 mod area;
 mod mapping;
 mod mirror;
+mod regions;
 mod rx;
 mod tx;
 
 pub(crate) use mapping::Mapping;
 pub use mirror::{accept, connect};
+pub use regions::{HANDS, Hand, OwnRegion, PeerHand, PeerRegions, REGION_MAX, REGIONS_MAX};
 pub use rx::{Message, Rx};
 pub use tx::Tx;
 
@@ -86,6 +88,18 @@ pub(crate) trait Carrier: Send + Sync + fmt::Debug {
     fn make_area(&self, wire: &Wire, number: u32, length: usize) -> Result<Mapping, Error>;
     /// Takes over the peer's next area, which has at most `most` bytes.
     fn take_area(&self, number: u32, most: usize) -> Result<Mapping, Error>;
+    /// Whether both sides can map the same memory.
+    fn shares_memory(&self) -> bool {
+        false
+    }
+    /// Hands a region of this process to the peer.
+    fn give_region(&self, _number: u32, _region: &OwnRegion) -> Result<(), Error> {
+        Err(Error::Unsupported { provider: "of this connection", what: "regions that both sides map" })
+    }
+    /// Takes over the region that the peer has just handed over, and whether this side may write it.
+    fn take_region(&self, _number: u32) -> Result<(Mapping, bool), Error> {
+        Err(Error::Unsupported { provider: "of this connection", what: "regions that both sides map" })
+    }
     /// What the carrier knows of the connection's end.
     fn check(&self) -> Result<(), Error>;
     /// Who is at the other end.
@@ -164,6 +178,8 @@ pub struct Window {
     pub tx: Tx,
     /// The half that receives.
     pub rx: Rx,
+    /// The peer's regions.
+    pub regions: PeerRegions,
     wire: Arc<Wire>,
 }
 
@@ -176,7 +192,7 @@ impl Window {
         let wire = Arc::new(Wire { own, peer, carrier, state: AtomicU32::new(0) });
         let tx = Tx::new(Arc::clone(&wire), peer_may_sleep, limit);
         let rx = Rx::new(Arc::clone(&wire), area, SpinBudget::new(options.waiting), limit);
-        Self { tx, rx, wire }
+        Self { tx, rx, regions: PeerRegions::new(), wire }
     }
 
     /// What its halves share.
@@ -197,6 +213,21 @@ impl Window {
     /// Whether the peer ended, or closed its side.
     pub fn is_closed(&self) -> bool {
         self.wire.is_closed()
+    }
+
+    /// Whether regions can be handed to the peer.
+    pub fn shares_memory(&self) -> bool {
+        self.wire.carrier.shares_memory()
+    }
+
+    /// Hands a region to the peer under a number that is not 0. The peer has it when it has taken it: see
+    /// [`Tx::admit_region`].
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`] where the two sides share no memory; and when the peer is gone.
+    pub fn give_region(&self, number: u16, region: &OwnRegion) -> Result<(), Error> {
+        self.wire.carrier.give_region(u32::from(number), region)
     }
 
     /// What happened so far.

@@ -5,6 +5,9 @@ use crate::{IPfs, PFS_CREATE, PFS_ENTRY, PFS_KIND, PFS_READ, PFS_STAT, PFS_TRANS
 use std::fmt;
 use std::time::Instant;
 
+/// Entries of a directory that are asked for at once.
+const ENTRIES_AT_ONCE: usize = 256;
+
 /// What went wrong, and with what.
 #[derive(Debug)]
 pub struct Error {
@@ -89,10 +92,11 @@ impl Client {
     pub fn list(&mut self, directory: i32) -> Result<Vec<PFS_ENTRY>> {
         let handle = self.call("open", |pfs, client| pfs.pfs_open(client, directory, PFS_READ, 0))?;
         let (mut entries, mut pos) = (Vec::new(), 0);
+        let mut part = vec![PFS_ENTRY::default(); ENTRIES_AT_ONCE];
         let outcome = loop {
-            match self.call("list", |pfs, _| pfs.pfs_get_direntries(handle, &mut pos, 256)) {
-                Ok(part) if part.is_empty() => break Ok(entries),
-                Ok(part) => entries.extend(part),
+            match self.call("list", |pfs, _| pfs.pfs_get_direntries(handle, &mut pos, &mut part)) {
+                Ok(0) => break Ok(entries),
+                Ok(got) => entries.extend(&part[..got as usize]),
                 Err(error) => break Err(error),
             }
         };

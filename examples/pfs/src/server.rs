@@ -11,6 +11,9 @@ use windows_core::implement;
 /// The facility of HRESULTs that carry an error number of the operating system.
 const FACILITY_ERRNO: u32 = 0x0a5;
 
+/// Entries of a directory that one call returns.
+const ENTRIES_MAX: usize = 4096;
+
 /// An error number as an HRESULT.
 pub fn hresult(errno: Errno) -> HRESULT {
     HRESULT((0xa000_0000 | FACILITY_ERRNO << 16 | errno.raw_os_error().cast_unsigned() & 0xffff).cast_signed())
@@ -78,17 +81,17 @@ impl IPfs_Impl for Pfs_Impl {
         Ok(())
     }
 
-    fn pfs_get_direntries(&self, handle: i32, pos: &mut i64, count: u32) -> obvia::Result<Vec<PFS_ENTRY>> {
+    fn pfs_get_direntries(&self, handle: i32, pos: &mut i64, data: &mut [PFS_ENTRY]) -> obvia::Result<u32> {
         let from = u64::try_from(*pos).map_err(|_| failed(Errno::INVAL))?;
-        let entries = self.0.entries(handle, from, count.min(4096) as usize).map_err(failed)?;
-        *pos += entries.len() as i64;
-        let made = entries.into_iter().map(|(found, name)| {
+        let entries = self.0.entries(handle, from, data.len().min(ENTRIES_MAX)).map_err(failed)?;
+        for (entry, (found, name)) in data.iter_mut().zip(&entries) {
             let mut bytes = [0; PFS_NAME_MAX as usize];
             let length = name.as_bytes().len().min(bytes.len());
             bytes[..length].copy_from_slice(&name.as_bytes()[..length]);
-            PFS_ENTRY { kind: kind(found), length: length as u32, name: bytes }
-        });
-        Ok(made.collect())
+            *entry = PFS_ENTRY { kind: kind(*found), length: length as u32, name: bytes };
+        }
+        *pos += entries.len() as i64;
+        Ok(entries.len() as u32)
     }
 
     fn pfs_stat(&self, client: i32, fobj: i32) -> obvia::Result<PFS_STAT> {

@@ -4,7 +4,8 @@ use super::callgrind::Name;
 use super::floor::Floor;
 use crate::program::{Program, target};
 use crate::repo::root;
-use crate::{Outcome, tools};
+use crate::{Outcome, Problem, tools};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The sources, and the stubs that the compiler writes.
@@ -36,7 +37,13 @@ pub(super) fn build(folder: &Path) -> Outcome<PathBuf> {
     for source in SOURCES {
         objects.push(compile(source, "c++")?);
     }
-    let library = target().join("release").display().to_string();
+    let library = target().join("release");
+    // The loader looks for the name that the library has in itself.
+    let loaded = library.join("libobvia.so.0");
+    let _ = fs::remove_file(&loaded);
+    std::os::unix::fs::symlink("libobvia.so", &loaded)
+        .map_err(|error| Problem::Failed(format!("{}: {error}", loaded.display())))?;
+    let library = library.display();
     let binary = folder.join("icount-cpp");
     let objects: Vec<&str> = objects.iter().map(String::as_str).collect();
     Program::new("g++", &objects)
@@ -51,15 +58,20 @@ pub(super) fn build(folder: &Path) -> Outcome<PathBuf> {
     Ok(binary)
 }
 
-/// Whose an instruction is, by the function that it is in: stubs have names, and the library is the transport.
+/// Where a call is handed over to the transport, with all that these call.
+const HAND_OVER: [&str; 2] = ["obvia_exchange", "obvia_reply_and_wait"];
+
+/// Whose an instruction is, by the function that it is in: stubs have names, and what they call belongs to them, but for the
+/// hand-over to the transport.
 pub(super) fn floor_of((object, function): &Name, binary: &str) -> Option<Floor> {
     if object == binary {
-        let is_stub = ["_proxy(", "_prepare(", "_stub("].iter().any(|part| function.contains(part));
+        let is_stub = ["_proxy(", "_prepare(", "_elsewhere(", "_stub(", "_turn(", "_refill("]
+            .iter()
+            .any(|part| function.contains(part));
         let is_loop = function.starts_with("serve_connection");
         return Some(if is_stub || is_loop { Floor::Generated } else { Floor::User });
     }
-    // What stubs call of the C library belongs to them.
-    object.contains("libobvia").then_some(Floor::Transport)
+    HAND_OVER.contains(&function.as_str()).then_some(Floor::Transport)
 }
 
 #[cfg(test)]
@@ -75,6 +87,7 @@ mod tests {
         assert_eq!(of("/x/icount-cpp", "(anonymous namespace)::Stubs::null()"), Some(Floor::User));
         assert_eq!(of("/x/icount-cpp", "main"), Some(Floor::User));
         assert_eq!(of("/y/libobvia.so", "obvia_exchange"), Some(Floor::Transport));
+        assert_eq!(of("/y/libobvia.so", "obvia_reply_frame"), None);
         assert_eq!(of("/lib/libc.so.6", "memcpy"), None);
     }
 }

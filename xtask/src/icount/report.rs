@@ -18,6 +18,8 @@ const FLOORS: [Floor; 5] = [Floor::Generated, Floor::Com, Floor::Rpc, Floor::Ndr
 pub(super) struct Count {
     pub(super) language: &'static str,
     pub(super) method: &'static str,
+    /// Elements of its arrays.
+    pub(super) words: u32,
     pub(super) side: &'static str,
     pub(super) instructions: BTreeMap<Floor, f64>,
 }
@@ -43,25 +45,30 @@ pub(super) struct Report {
 impl Report {
     /// For people; Markdown too: the sums, and where they come from.
     pub(super) fn table(&self) -> String {
-        let mut text =
-            String::from("| instructions per call | stubs | client | server |   both |\n|---|---|--:|--:|--:|\n");
+        let mut text = String::from(
+            "| instructions per call | words | stubs | client | server |   both |\n|---|--:|---|--:|--:|--:|\n",
+        );
         for [client, server] in self.counts.as_chunks().0 {
             let (here, there) = (client.counted(), server.counted());
             let both = format!("**{}**", here + there);
             // Writing to a String cannot fail, here and below.
             let _ = writeln!(
                 text,
-                "| {:<21} | {:<5} | {here:>6} | {there:>6} | {both:>6} |",
-                client.method, client.language
+                "| {:<21} | {:>5} | {:<5} | {here:>6} | {there:>6} | {both:>6} |",
+                client.method, client.words, client.language
             );
         }
-        let _ = write!(text, "\n| {:<21} | stubs | side   |", "by floor");
+        let _ = write!(text, "\n| {:<21} | words | stubs | side   |", "by floor");
         for floor in FLOORS {
             let _ = write!(text, " {:>9} |", floor.to_string());
         }
-        let _ = write!(text, "\n|---|---|---|{}", "--:|".repeat(FLOORS.len()));
+        let _ = write!(text, "\n|---|--:|---|---|{}", "--:|".repeat(FLOORS.len()));
         for count in &self.counts {
-            let _ = write!(text, "\n| {:<21} | {:<5} | {} |", count.method, count.language, count.side);
+            let _ = write!(
+                text,
+                "\n| {:<21} | {:>5} | {:<5} | {} |",
+                count.method, count.words, count.language, count.side
+            );
             for floor in FLOORS {
                 let _ = write!(text, " {:>9.1} |", count.of(floor));
             }
@@ -71,13 +78,14 @@ impl Report {
     }
 
     /// For programs.
-    pub(super) fn json(&self, words: u32) -> String {
+    pub(super) fn json(&self) -> String {
         let rows = self.counts.as_chunks().0.iter().map(|[client, server]| {
             let (here, there) = (client.counted(), server.counted());
             format!(
-                "{{\"lang\":\"{}\",\"case\":\"{}\",\"words\":{words},\"client\":{here},\"server\":{there},\"total\":{}}}",
+                "{{\"lang\":\"{}\",\"case\":\"{}\",\"words\":{},\"client\":{here},\"server\":{there},\"total\":{}}}",
                 client.language,
                 client.method,
+                client.words,
                 here + there
             )
         });
@@ -86,9 +94,17 @@ impl Report {
 
     /// As a budget to be kept.
     pub(super) fn csv(&self) -> String {
-        let mut text = String::from("stubs,method,side,instructions\n");
+        let mut text = String::from("stubs,method,words,side,instructions\n");
         for count in &self.counts {
-            let _ = writeln!(text, "{},{},{},{}", count.language, count.method, count.side, count.counted());
+            let _ = writeln!(
+                text,
+                "{},{},{},{},{}",
+                count.language,
+                count.method,
+                count.words,
+                count.side,
+                count.counted()
+            );
         }
         text
     }
@@ -98,9 +114,9 @@ impl Report {
         let mut notes = Vec::new();
         let mut worse = Vec::new();
         for count in &self.counts {
-            let row = format!("{},{},{},", count.language, count.method, count.side);
+            let row = format!("{},{},{},{},", count.language, count.method, count.words, count.side);
             let allowed = budget.lines().find_map(|line| line.strip_prefix(&row)?.trim().parse::<i64>().ok());
-            let name = format!("{} {} {}", count.language, count.method, count.side);
+            let name = format!("{} {} {} {}", count.language, count.method, count.words, count.side);
             let counted = count.counted();
             let Some(allowed) = allowed else {
                 worse.push(format!("{name} is not in the budget"));
@@ -135,6 +151,7 @@ mod tests {
         let count = |side, floors: &[(Floor, f64)]| Count {
             language: "rust",
             method: "null",
+            words: 16,
             side,
             instructions: floors.iter().copied().collect(),
         };
@@ -151,12 +168,12 @@ mod tests {
         let budget = report(79.6).csv();
         assert_eq!(report(84.6).compare(&budget), Ok(vec![]));
         let worse = report(85.6).compare(&budget).unwrap_err();
-        assert_eq!(worse, "rust null client takes 106 instructions, 100 is the budget");
+        assert_eq!(worse, "rust null 16 client takes 106 instructions, 100 is the budget");
         let better = report(70.0).compare(&budget).unwrap();
-        assert!(better[0].starts_with("rust null client takes 90"), "{better:?}");
+        assert!(better[0].starts_with("rust null 16 client takes 90"), "{better:?}");
         assert_eq!(
             report(1.0).compare("").unwrap_err(),
-            "rust null client is not in the budget; rust null server is not in the budget"
+            "rust null 16 client is not in the budget; rust null server is not in the budget"
         );
     }
 
@@ -165,14 +182,14 @@ mod tests {
         let document = "# x\n<!-- begin: cargo xtask icount --bless -->\nold\n<!-- end -->\ny\n";
         let text = report(79.6).put_into(document).unwrap();
         assert!(text.starts_with("# x\n<!-- begin") && text.ends_with("<!-- end -->\ny\n") && !text.contains("old"));
-        assert!(text.contains("| null                  | rust  |    100 |     50 | **150** |\n"), "{text}");
-        assert!(text.contains("| null                  | rust  | client |      20.4 |      79.6 |"), "{text}");
+        assert!(text.contains("| null                  |    16 | rust  |    100 |     50 | **150** |\n"), "{text}");
+        assert!(text.contains("| null                  |    16 | rust  | client |      20.4 |      79.6 |"), "{text}");
         assert!(report(1.0).put_into("# x\n").is_err());
     }
 
     #[test]
     fn json_has_a_row_for_each_case() {
-        let json = report(79.6).json(16);
+        let json = report(79.6).json();
         let row = "{\"lang\":\"rust\",\"case\":\"null\",\"words\":16,\"client\":100,\"server\":50,\"total\":150}";
         assert_eq!(json, format!("[\n{row}\n]\n"));
     }

@@ -2,13 +2,10 @@
 
 use crate::program::{Program, target};
 use crate::suite::load;
+use crate::temporary::Folder;
 use crate::{Outcome, Problem};
-use std::fs::DirBuilder;
 use std::io::{BufRead, BufReader};
-use std::os::unix::fs::DirBuilderExt;
-use std::path::PathBuf;
 use std::process::{Child, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Runs each `NAME-client` of the examples while its `NAME-server` serves.
 pub(super) fn run() -> Outcome {
@@ -40,29 +37,17 @@ fn run_client(example: &str) -> Outcome {
     names.see(Program::new(&path("client"), &[])).run()
 }
 
-/// A directory of exported names that nobody else uses, removed when the value is dropped.
-pub(crate) struct Names(PathBuf);
+/// A directory of exported names that nobody else uses.
+pub(crate) struct Names(Folder);
 
 impl Names {
     pub(crate) fn new() -> Outcome<Self> {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let folder = std::env::temp_dir().join(format!("obvia-xtask-{}-{count}", std::process::id()));
-        let made = DirBuilder::new().mode(0o700).create(&folder);
-        made.map_err(|error| Problem::Failed(format!("{}: {error}", folder.display())))?;
-        Ok(Self(folder))
+        Ok(Self(Folder::new()?))
     }
 
     /// Has a program find its names here.
     pub(crate) fn see(&self, program: Program) -> Program {
-        program.variable("OBVIA_RUNTIME_DIR", self.0.display().to_string())
-    }
-}
-
-impl Drop for Names {
-    fn drop(&mut self) {
-        // Whatever is left lies in a folder for temporary files.
-        let _ = std::fs::remove_dir_all(&self.0);
+        program.variable("OBVIA_RUNTIME_DIR", self.0.path().display().to_string())
     }
 }
 

@@ -8,12 +8,38 @@ use crate::program::{Program, target};
 use crate::repo::root;
 use crate::{Outcome, Problem};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub(super) fn run() -> Outcome {
+    let built = build()?;
+    // Names of its own: the user may well have exported a calculator.
+    let names = Names::new()?;
+    let _server = Server::start(&names.see(Program::new(&built.program("server"), &[])))?;
+    let printed = names.see(Program::new(&built.program("client"), &[])).read()?;
+    let promised = &built.newcomer.printed;
+    if printed.trim_end() == promised.trim_end() {
+        return Ok(());
+    }
+    Err(Problem::Failed(format!("the README promises\n{promised}and the client prints\n{printed}")))
+}
+
+/// The newcomer's program, built.
+pub(super) struct Built {
+    pub(super) newcomer: Newcomer,
+    folder: PathBuf,
+}
+
+impl Built {
+    /// The path of one of its programs.
+    pub(super) fn program(&self, name: &str) -> String {
+        self.folder.join("debug").join(name).display().to_string()
+    }
+}
+
+/// Builds the newcomer's program beside a checkout of the project, as the README has it.
+pub(super) fn build() -> Outcome<Built> {
     let text = fs::read_to_string(root().join("README.md")).map_err(|error| wrong(&error))?;
-    let program = Newcomer::read(&text)?;
-    // Beside a checkout of the project, as the README has it.
+    let newcomer = Newcomer::read(&text)?;
     let folder = target().join("readme");
     let crate_folder = folder.join("calc");
     if crate_folder.exists() {
@@ -23,22 +49,11 @@ pub(super) fn run() -> Outcome {
     let link = folder.join("obvia");
     let _ = fs::remove_file(&link);
     std::os::unix::fs::symlink(root(), &link).map_err(|error| wrong(&error))?;
-    program.write(&crate_folder)?;
+    newcomer.write(&crate_folder)?;
     let built = target().join("readme-target");
-    let cargo = |arguments: &[&str]| {
-        Program::cargo(arguments).folder(&crate_folder).variable("CARGO_TARGET_DIR", built.display().to_string())
-    };
-    cargo(&["build", "--quiet"]).run()?;
-    // Names of its own: the user may well have exported a calculator.
-    let names = Names::new()?;
-    let server = built.join("debug/server").display().to_string();
-    let _server = Server::start(&names.see(Program::new(&server, &[])))?;
-    let printed = names.see(cargo(&["run", "--quiet", "--bin", "client"])).read()?;
-    if printed.trim_end() == program.printed.trim_end() {
-        return Ok(());
-    }
-    let promised = &program.printed;
-    Err(Problem::Failed(format!("the README promises\n{promised}and the client prints\n{printed}")))
+    let cargo = Program::cargo(&["build", "--quiet"]).folder(&crate_folder);
+    cargo.variable("CARGO_TARGET_DIR", built.display().to_string()).run()?;
+    Ok(Built { newcomer, folder: built })
 }
 
 fn wrong(error: &std::io::Error) -> Problem {
@@ -47,9 +62,9 @@ fn wrong(error: &std::io::Error) -> Problem {
 
 /// What the README has the newcomer write.
 #[derive(Debug, PartialEq, Eq)]
-struct Newcomer {
-    files: Vec<(String, String)>,
-    printed: String,
+pub(super) struct Newcomer {
+    pub(super) files: Vec<(String, String)>,
+    pub(super) printed: String,
 }
 
 /// Files that the program consists of.
@@ -87,7 +102,7 @@ impl Newcomer {
 }
 
 /// The code blocks, each with the last line before it that is not empty.
-fn blocks(text: &str) -> Vec<(&str, String)> {
+pub(super) fn blocks(text: &str) -> Vec<(&str, String)> {
     let mut blocks = Vec::new();
     let mut title = "";
     let mut block: Option<String> = None;

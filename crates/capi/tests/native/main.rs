@@ -3,4 +3,5 @@
 mod cancel;
 mod program;
 mod random_calls;
+mod regions;
 mod symbols;

@@ -49,7 +49,12 @@ fn cargo_build(arguments: &[&str]) {
 pub(crate) fn library() -> &'static Path {
     static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
         cargo_build(&["--package", "obvia-capi"]);
-        built()
+        let folder = built();
+        // The loader looks for the name that the library has in itself.
+        let loaded = folder.join("libobvia.so.0");
+        let _ = std::fs::remove_file(&loaded);
+        std::os::unix::fs::symlink("libobvia.so", &loaded).expect("cargo's folder can be written to");
+        folder
     });
     &FOLDER
 }

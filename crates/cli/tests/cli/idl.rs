@@ -40,6 +40,22 @@ fn c_is_a_header_and_stubs() {
 }
 
 #[test]
+fn what_was_read_is_told_to_make() {
+    let directory = Directory::new();
+    let part = file(&directory, "a part.idl", "import \"unknwn.idl\"; struct Part { long x; };");
+    let source = file(&directory, "one.idl", &format!("import \"a part.idl\";\n{GOOD}"));
+    let [out, rule] = ["$out", "one.d"].map(|name| directory.path().join(name).to_str().unwrap().to_owned());
+    let arguments = ["idl", "--language", "c", &source, "--out", &out, "--depfile", &rule];
+    assert_eq!(directory.obvia(&arguments).good(), "");
+    let (out, part) = (out.replace('$', "$$"), part.replace(' ', "\\ "));
+    let said = std::fs::read_to_string(&rule).unwrap();
+    assert_eq!(said, format!("{out}/one.h {out}/one_stubs.c: {source} {part}\n"));
+    let unwritable = [&arguments[..arguments.len() - 1], &["/nowhere/one.d"]].concat();
+    let error = directory.obvia(&unwritable).bad();
+    assert!(error.contains("/nowhere/one.d cannot be written"), "{error}");
+}
+
+#[test]
 fn a_check_writes_nothing() {
     let directory = Directory::new();
     let source = file(&directory, "one.idl", GOOD);

@@ -7,8 +7,10 @@
 use super::{ThreadLimit, deadline, is_cancellable, register};
 use crate::error::{Error, Result, leave};
 use crate::link::Link;
+use crate::shared::{self, Hands};
 use obvia_rpc::vi_call::{CallError, Channel, TargetId};
 use obvia_via::layout::INLINE_MAX;
+use obvia_via::window::{HANDS, Hand};
 use std::cell::{Cell, RefCell};
 use std::ptr::{self, NonNull};
 use std::sync::{Arc, Weak};
@@ -21,6 +23,9 @@ pub struct Calls {
     link: Cell<usize>,
     // Invariant: while `link` is not 0, the slot of the next request, nobody else's until that is published.
     slot: Cell<*mut [u8; INLINE_MAX]>,
+    // Invariant: each is empty, or of a region that the peer of the channel at hand has mapped; those of the second half of one
+    // that it may write.
+    regions: Hands,
     // Invariant: null, or a leaked box that belongs to this place. Never null while `link` is not 0.
     owned: Cell<*mut Owned>,
     /// Whether it is at hand for one call only: those that can be cancelled are registered one by one.
@@ -33,6 +38,7 @@ thread_local! {
             Calls {
                 link: Cell::new(0),
                 slot: Cell::new(ptr::null_mut()),
+                regions: shared::NO_HANDS,
                 owned: Cell::new(ptr::null_mut()),
                 once: Cell::new(false),
             }
@@ -69,6 +75,7 @@ struct Others(RefCell<Vec<Box<Owned>>>);
 impl Drop for Others {
     fn drop(&mut self) {
         let at_hand = Calls::with(Calls::take_from_hand);
+        Calls::with(|calls| shared::leave(&calls.regions));
         let all = self.0.take().into_iter().chain(at_hand);
         // Where the thread ends with a canceller set, that may yet interrupt what the thread has used.
         all.filter(|owned| !owned.alarmed).for_each(|owned| owned.give_back());
@@ -178,6 +185,54 @@ impl Calls {
         raw
     }
 
+    /// The regions in hand: that for the array `at` of a method, among those that are read or those that are written.
+    #[inline(always)]
+    pub(crate) fn region(&self, at: usize, is_written: bool) -> &Hand {
+        &self.regions[(at % HANDS) + if is_written { HANDS } else { 0 }]
+    }
+
+    /// Takes the region that an address lies in in hand, and lets the peer have it. False where it cannot be passed by
+    /// reference, or is in hand already.
+    ///
+    /// # Safety
+    ///
+    /// A channel must be at hand, and its slot free.
+    #[cold]
+    #[inline(never)]
+    pub unsafe fn turn_region(&self, at: usize, is_written: bool, address: usize) -> bool {
+        let Some(region) = shared::find(address).filter(|region| region.is_writable() || !is_written) else {
+            return false;
+        };
+        let hand = self.region(at, is_written);
+        if hand.begins_at(region.start().as_ptr().addr()) {
+            return false;
+        }
+        // So that it leaves the list of threads when it ends.
+        OTHERS.with(|_| ());
+        // SAFETY: the caller's promise; not kept beyond this function.
+        let channel = unsafe { self.channel() };
+        let number = shared::number_for(channel, &region, || self.regions.iter().for_each(Hand::empty));
+        if channel.is_broken() {
+            drop(self.take_from_hand());
+            return false;
+        }
+        match channel.request_slot() {
+            Some(slot) => self.slot.set(slot.as_ptr()),
+            None => self.link.set(0),
+        }
+        number.is_some_and(|number| region.take_in_hand(hand, number, &self.regions))
+    }
+
+    /// Whether the peer can be given regions at all.
+    ///
+    /// # Safety
+    ///
+    /// A channel must be at hand.
+    pub unsafe fn shares_memory(&self) -> bool {
+        // SAFETY: the caller's promise; not kept beyond this function.
+        unsafe { self.channel() }.shares_memory()
+    }
+
     /// Publishes a request that has no reply.
     ///
     /// # Safety
@@ -225,6 +280,7 @@ impl Calls {
 
     fn take_from_hand(&self) -> Option<Box<Owned>> {
         self.link.set(0);
+        self.regions.iter().for_each(Hand::empty);
         let owned = self.owned.replace(ptr::null_mut());
         // SAFETY: by the invariant a leaked box, and it is no longer in its place.
         (!owned.is_null()).then(|| unsafe { Box::from_raw(owned) })
@@ -294,8 +350,8 @@ pub(super) fn change_canceller(was_cancelled: bool) {
 ///
 /// When the peer cannot be reached, or the thread's canceller was used.
 pub(crate) fn with_channel<R>(link: &Arc<Link>, work: impl FnOnce(&mut Channel) -> Result<R>) -> Result<R> {
-    let mut lent = Lent(Some(obtain(link)?));
-    let channel = &mut lent.0.as_mut().ok_or(crate::code::E_UNEXPECTED)?.channel;
+    let mut taken = Taken(Some(obtain(link)?));
+    let channel = &mut taken.0.as_mut().ok_or(crate::code::E_UNEXPECTED)?.channel;
     let outcome = work(channel);
     if let Err(error) = &outcome
         && channel.is_broken()
@@ -305,10 +361,17 @@ pub(crate) fn with_channel<R>(link: &Arc<Link>, work: impl FnOnce(&mut Channel) 
     outcome
 }
 
-/// A channel taken out of its place for a call; dropping this puts it back, also when the call panics.
-struct Lent(Option<Box<Owned>>);
+/// A channel taken out of its place; dropping this puts it back, also when a call panics.
+pub(crate) struct Taken(Option<Box<Owned>>);
 
-impl Drop for Lent {
+impl Taken {
+    /// The channel at hand, with the reply to its last call, which stays as it is.
+    pub(crate) fn at_hand() -> Option<Self> {
+        Calls::with(Calls::take_from_hand).map(|owned| Self(Some(owned)))
+    }
+}
+
+impl Drop for Taken {
     fn drop(&mut self) {
         // A broken one goes, and one that may have a response to come: the server learns from its end that nobody waits any more.
         if let Some(owned) = self.0.take()

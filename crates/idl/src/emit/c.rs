@@ -1,8 +1,10 @@
 //! The C back end: a header for C and C++ in the manner of MIDL's, and proxies and stubs for libobvia.
 
+mod by_reference;
 mod expression;
 mod header;
 mod interface;
+mod lent;
 mod names;
 mod proxy;
 mod random_calls;
@@ -63,7 +65,12 @@ fn refuse(model: &Model, id: InterfaceId) -> Vec<Diagnostic> {
 fn refuse_parameter(plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Option<Diagnostic> {
     let allocates = plan.params.iter().any(|param| matches!(param.passing, Passing::OutText(_)));
     let what = match &param.passing {
-        Passing::Value(_) | Passing::Place(_) | Passing::Text { .. } | Passing::OutText(_) => return None,
+        Passing::Value(_)
+        | Passing::Place(_)
+        | Passing::Text { .. }
+        | Passing::OutText(_)
+        | Passing::Lent { .. }
+        | Passing::Reference { .. } => return None,
         Passing::Array { .. } if param.param.direction.is_out() && allocates => {
             "an array beside a string that the method allocates"
         }

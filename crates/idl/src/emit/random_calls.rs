@@ -121,6 +121,8 @@ fn why_not(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Optio
         }
         Passing::Array { .. } => None,
         Passing::OutArray { .. } => Some("an array that the method allocates"),
+        Passing::Lent { .. } => Some("an array that the method lends"),
+        Passing::Reference { .. } => Some("an array in memory that both sides share"),
         Passing::Object(_) | Passing::OutObject(_) => Some("an interface pointer"),
         Passing::Graph => Some("a structure with pointers, or a pointer to pointers"),
     }
@@ -198,7 +200,12 @@ fn what(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>, is_result: 
         Passing::OutText(base) => {
             What::Text { wide: base.size() == 2, optional: false, fit: text_fit(plan.reply_block, *base) }
         }
-        Passing::OutArray { .. } | Passing::Object(_) | Passing::OutObject(_) | Passing::Graph => return None,
+        Passing::OutArray { .. }
+        | Passing::Lent { .. }
+        | Passing::Reference { .. }
+        | Passing::Object(_)
+        | Passing::OutObject(_)
+        | Passing::Graph => return None,
     })
 }
 

@@ -4,6 +4,7 @@ mod conversions;
 mod expression;
 mod form;
 mod graph;
+mod implementers;
 mod interface;
 mod names;
 mod proxy;

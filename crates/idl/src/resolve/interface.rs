@@ -255,6 +255,10 @@ impl Resolver<'_> {
             "optional",
             "defaultvalue",
             "annotation",
+            "zero_copy",
+            "map",
+            "lend",
+            "prealloc",
         ];
         let variables: Vec<Variable> = params
             .iter()
@@ -286,8 +290,11 @@ impl Resolver<'_> {
             let range = self.limits(&param.attributes, direction, &ty);
             let switch = self.switch(&param.attributes, &ty, &param.declarator, &variables, "the method");
             let retval = has(&param.attributes, "retval");
-            made.push(Param { name: name.name.clone(), direction, retval, ty, range, switch, span: name.span });
+            let transfer = self.transfer(param, direction, &ty);
+            let name = name.name.clone();
+            made.push(Param { name, direction, retval, ty, range, switch, transfer, span: param.declarator.name.span });
         }
+        self.check_transfers(&made);
         made
     }
 

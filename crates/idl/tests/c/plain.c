@@ -739,7 +739,7 @@ static void strings_are_what_they_are(IPlain *plain)
     const uint64_t without[5] = {0, 0, 40, 0, 18};
     const uint64_t strange[6] = {41, 0, 48, 0, 0, 18};
     unsigned char slot[OBVIA_INLINE_MAX];
-    obvia_call call = {without, sizeof without, slot, 7, 21};
+    obvia_call call = call_of(without, sizeof without, slot, 21);
     called = 0;
     CHECK(IPlain_INFO.stubs[21](&object, &call) == OBVIA_BAD_STUB_DATA);
     call.frame = strange;
@@ -755,7 +755,7 @@ static void negative_counts_are_refused(void)
         uint64_t slot, header;
     } frame = {{1, 2, 3, -1}, 32, 16 | (uint64_t)UINT32_MAX << 32};
     unsigned char slot[OBVIA_INLINE_MAX];
-    obvia_call call = {&frame, sizeof frame, slot, 7, 20};
+    obvia_call call = call_of(&frame, sizeof frame, slot, 20);
     called = 0;
     /* Which element type it is depends on the methods before. */
     for (uint64_t kind = 16; kind < 24; kind++) {

@@ -3,7 +3,7 @@
 use super::private_copy;
 use crate::status::Status;
 use obvia_via::layout::INLINE_MAX;
-use obvia_via::window::{Message, Tx, Window};
+use obvia_via::window::{Message, PeerRegions, Tx, Window};
 use obvia_via::{Deadline, Error as ViError, Header, Kind, RegionView, Seconds};
 use std::ptr::NonNull;
 
@@ -22,7 +22,14 @@ pub struct ServerCall<'a> {
     in_area: bool,
     call_id: u32,
     tx: &'a mut Tx,
+    regions: &'a mut PeerRegions,
+    // How often a region was looked for.
+    turns: u8,
 }
+
+/// Looks for regions that one call may cause: its arrays, each as often as there are. A caller that changes its references all the
+/// while must not keep its server looking.
+const TURNS_MAX: u8 = 64;
 
 /// What the caller gets: made by a stub, published by the loop.
 ///
@@ -35,7 +42,8 @@ pub struct Answer(u64);
 impl Answer {
     const FAULT: u64 = 1 << 63;
 
-    /// A response: what the method returned, and the length of the frame that was given out for the results, in bytes.
+    /// A response: what the method returned, and the length of the frame that was given out for the results, in bytes; it is not sent
+    /// where the method failed.
     #[inline(always)]
     pub const fn results(status: u32, length: usize) -> Self {
         Self(status as u64 | (length as u64) << 32)
@@ -82,6 +90,44 @@ impl ServerCall<'_> {
         self.tx.area_frame(length, bulk, Seconds::<1>)
     }
 
+    /// The caller's regions, which arguments may lie in.
+    #[inline(always)]
+    pub fn regions(&self) -> &PeerRegions {
+        self.regions
+    }
+
+    /// Takes the region of a reference in hand: see [`PeerRegions::turn`].
+    #[cold]
+    #[inline(never)]
+    pub fn turn_region(&mut self, at: usize, is_written: bool, reference: u64) -> bool {
+        self.turns = self.turns.saturating_add(1);
+        self.turns <= TURNS_MAX && self.regions.turn(at, is_written, reference)
+    }
+
+    /// Maps a region that the caller handed over before this call.
+    ///
+    /// # Errors
+    ///
+    /// When it handed over something else, or too many.
+    pub fn admit_region(&mut self, number: u16) -> Result<(), ViError> {
+        self.tx.admit_region(self.regions, number)
+    }
+
+    /// Lets go of a region that the caller has ended.
+    pub fn forget_region(&mut self, number: u16) {
+        self.tx.forget_region(self.regions, number);
+    }
+
+    /// The place for a response's frame that does not lie in a slot, however short it turns out.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::reply`].
+    pub fn reply_in_area(&mut self, length: usize) -> Result<&mut [u8], ViError> {
+        self.in_area = true;
+        self.tx.area_frame(length, 0, Seconds::<1>)
+    }
+
     /// The place for a response's frame that fits a slot: nobody else's until the call has been answered.
     #[inline(always)]
     pub fn reply_slot(&mut self) -> NonNull<[u8; INLINE_MAX]> {
@@ -95,7 +141,8 @@ impl ServerCall<'_> {
         let fault = answer.0 & Answer::FAULT != 0;
         let kind = if fault { Kind::Fault } else { Kind::Response };
         let header = Header { kind, opnum: self.opnum, first: status, second: self.call_id };
-        if fault || length == 0 {
+        // A method that failed has no results, whatever lies in its frame.
+        if fault || length == 0 || status.cast_signed() < 0 {
             self.tx.send_inline(header, 0);
         } else if self.in_area {
             self.tx.send_area(header, length);
@@ -167,24 +214,29 @@ pub enum Arrived<'a> {
 /// When none came, an alarm was rung, or the connection has ended.
 #[inline(never)]
 pub fn receive(window: &mut Window) -> Result<Arrived<'_>, Box<ViError>> {
-    let message = window.rx.receive_or_why(Seconds::<60>)?;
-    let tx = &mut window.tx;
+    let Window { tx, rx, regions, .. } = window;
+    let message = rx.receive_or_why(Seconds::<60>)?;
     if message.is(Kind::Request) {
         // A caller has taken every earlier response before it calls again.
         tx.taken_all();
         let slot = tx.claim_slot();
-        return Ok(Arrived::Call(ServerCall::new(&message, slot, tx)));
+        return Ok(Arrived::Call(ServerCall::new(&message, slot, tx, regions)));
     }
     if message.is(Kind::Oneway) {
         let slot = tx.slot_frame();
-        return Ok(Arrived::Oneway(ServerCall::new(&message, slot, tx)));
+        return Ok(Arrived::Oneway(ServerCall::new(&message, slot, tx, regions)));
     }
     Ok(Arrived::Other(message, tx))
 }
 
 impl<'a> ServerCall<'a> {
     #[inline(always)]
-    fn new(message: &Message<'a>, slot: NonNull<[u8; INLINE_MAX]>, tx: &'a mut Tx) -> Self {
+    fn new(
+        message: &Message<'a>,
+        slot: NonNull<[u8; INLINE_MAX]>,
+        tx: &'a mut Tx,
+        regions: &'a mut PeerRegions,
+    ) -> Self {
         Self {
             frame: message.frame(),
             slot,
@@ -193,6 +245,8 @@ impl<'a> ServerCall<'a> {
             in_area: false,
             call_id: message.sequence(),
             tx,
+            regions,
+            turns: 0,
         }
     }
 }

@@ -10,14 +10,18 @@ use std::ptr::NonNull;
 /// Frames follow one another to the area's end, and then start again from its beginning when the peer has taken all of
 /// them. They do so even when the first places are free already, since writing what the peer has just read is slow: see
 /// "Costs" in docs/decisions/0002-one-segment-each-way.md.
+///
+/// C sees its first fields.
 #[derive(Debug)]
+#[repr(C)]
 pub(super) struct SendArea {
-    number: u32,
-    // Invariant: `start..start + length` is this side's own writable memory: either the tail of its segment, which
-    // outlives this value, or `grown`.
+    // Invariant: `start <= next <= end`, where the next frame goes if there is room.
+    next: NonNull<u8>,
+    end: NonNull<u8>,
+    // Invariant: from here to `end` is this side's own writable memory: either the tail of its segment, which outlives this value,
+    // or `grown`.
     start: NonNull<u8>,
-    length: usize,
-    cursor: usize,
+    number: u32,
     last: u32,
     grown: Option<Mapping>,
     limit: usize,
@@ -38,7 +42,24 @@ impl SendArea {
     ///
     /// `start..start + length` must be writable by nobody else and outlive the value.
     pub(super) unsafe fn new(start: NonNull<u8>, length: usize, limit: usize) -> Self {
-        Self { number: 0, start, length, cursor: 0, last: 0, grown: None, limit }
+        // SAFETY: the caller's promise.
+        let end = unsafe { start.add(length) };
+        Self { next: start, end, start, number: 0, last: 0, grown: None, limit }
+    }
+
+    fn length(&self) -> usize {
+        self.end.as_ptr().addr() - self.start.as_ptr().addr()
+    }
+
+    /// The offset of the next frame.
+    fn cursor(&self) -> usize {
+        self.next.as_ptr().addr() - self.start.as_ptr().addr()
+    }
+
+    fn set_cursor(&mut self, cursor: usize) {
+        assert!(cursor <= self.length(), "the cursor stays inside");
+        // SAFETY: inside by the assertion.
+        self.next = unsafe { self.start.add(cursor) };
     }
 
     /// How many larger areas have been made.
@@ -59,10 +80,12 @@ impl SendArea {
         debug_assert!(bulk.is_multiple_of(AREA_ALIGN), "bulk begins where an object may");
         let place_from = |cursor: usize| {
             let place = (cursor + bulk).next_multiple_of(LINE) - bulk;
-            (place <= self.length && length <= self.length - place).then_some(place)
+            (place <= self.length() && length <= self.length() - place).then_some(place)
         };
-        let place = place_from(self.cursor).or_else(|| place_from(0).filter(|_| self.is_free(taken)));
-        self.cursor = place.unwrap_or(self.cursor);
+        let place = place_from(self.cursor()).or_else(|| place_from(0).filter(|_| self.is_free(taken)));
+        if let Some(place) = place {
+            self.set_cursor(place);
+        }
         place.is_some()
     }
 
@@ -73,24 +96,23 @@ impl SendArea {
 
     /// Whether frames of this length need a larger area, wherever in its line they begin.
     pub(super) fn is_too_small(&self, length: usize) -> bool {
-        length + LINE > self.length
+        length + LINE > self.length()
     }
 
     /// The bytes for a frame; they lie at the returned place once [`Self::commit`] has been called.
     pub(super) fn frame(&mut self, length: usize) -> &mut [u8] {
-        assert!(length <= self.length - self.cursor, "has_room was asked first");
-        // SAFETY: in bounds by the assertion.
-        let start = unsafe { self.start.add(self.cursor) };
-        // SAFETY: own memory by the invariant; initialised, since fresh shared memory is zero; borrowed from &mut
+        assert!(length <= self.length() - self.cursor(), "has_room was asked first");
+        // SAFETY: in bounds by the assertion; own memory by the invariant; initialised, since fresh shared memory is zero; borrowed from &mut
         // self, so exclusive in this process, and no other process can write it.
-        unsafe { std::slice::from_raw_parts_mut(start.as_ptr(), length) }
+        unsafe { std::slice::from_raw_parts_mut(self.next.as_ptr(), length) }
     }
 
     /// Takes the bytes last given out for the message numbered `sequence`.
     pub(super) fn commit(&mut self, length: usize, sequence: u32) -> Place {
         // Frames are limited to i32::MAX bytes (see Options), so the offset fits.
-        let place = Place { number: self.number, offset: self.cursor as u32 };
-        self.cursor = (self.cursor + length).next_multiple_of(LINE).min(self.length);
+        let cursor = self.cursor();
+        let place = Place { number: self.number, offset: cursor as u32 };
+        self.set_cursor((cursor + length).next_multiple_of(LINE).min(self.length()));
         self.last = sequence;
         place
     }
@@ -100,12 +122,13 @@ impl SendArea {
         if length > self.limit {
             return Err(Error::TooLong { length: length as u64, limit: self.limit as u64 });
         }
-        let size = (length + LINE).next_power_of_two().max(self.length * 2).min(area_max(self.limit));
+        let size = (length + LINE).next_power_of_two().max(self.length() * 2).min(area_max(self.limit));
         let mapping = wire.carrier.make_area(wire, self.number + 1, size)?;
         self.number += 1;
         self.start = mapping.start();
-        self.length = size;
-        self.cursor = 0;
+        self.next = self.start;
+        // SAFETY: as long as the mapping is.
+        self.end = unsafe { self.start.add(size) };
         self.grown = Some(mapping);
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! The sending half of a connection: builds frames in place and publishes them.
 
-use super::Wire;
 use super::area::SendArea;
+use super::{PeerRegions, Wire};
 use crate::doorbell::must_ring;
 use crate::layout::{self, AREA, INLINE_MAX, SLOT_COUNT, SLOT_FRAME, slot_offset};
 use crate::{Counters, Deadline, Error, Header, Limit, Violation};
@@ -10,15 +10,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// The sending half: one thread's, without locks.
+/// The sending half: one thread's, without locks. C sees the first fields of its area.
 #[derive(Debug)]
+#[repr(C)]
 pub struct Tx {
+    area: SendArea,
     // Invariant: the start of `wire.own`, a writable mapping that nobody else in this process writes frames to.
     start: NonNull<u8>,
     next: u32,
     taken: u32,
     peer_may_sleep: bool,
-    area: SendArea,
     wakes: u64,
     credit_waits: u64,
     wire: Arc<Wire>,
@@ -48,6 +49,20 @@ impl Tx {
     #[inline(always)]
     pub fn next_sequence(&self) -> u32 {
         self.next
+    }
+
+    /// Maps a region that the peer handed over before its last message.
+    ///
+    /// # Errors
+    ///
+    /// When the peer handed over something else, or too many.
+    pub fn admit_region(&self, regions: &mut PeerRegions, number: u16) -> Result<(), Error> {
+        regions.admit(&self.wire, number)
+    }
+
+    /// Lets go of a region that the peer has ended.
+    pub fn forget_region(&self, regions: &mut PeerRegions, number: u16) {
+        regions.forget(number);
     }
 
     /// The longest frame that may be sent, in bytes.

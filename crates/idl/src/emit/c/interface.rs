@@ -5,7 +5,9 @@ use super::{proxy, stub};
 use crate::canonical;
 use crate::emit::writer::Writer;
 use crate::model::{Arith, InterfaceId, Model, Type, round};
-use crate::plan::{MethodPlan, ParamPlan, Passing, in_place, kind_of, kinds, plan, stub_table_length, text_kind};
+use crate::plan::{
+    FIRST_OPNUM, MethodPlan, ParamPlan, Passing, in_place, kind_of, kinds, plans, stub_table_length, text_kind,
+};
 
 /// The longest text that C promises to take as one literal.
 const LITERAL_MAX: usize = 4095;
@@ -25,18 +27,23 @@ impl Context<'_> {
         kind_of(&self.kinds, element)
     }
 
+    /// What the names of a method's functions and structures begin with, in one of its forms.
+    pub(super) fn stem(&self, plan: &MethodPlan<'_>) -> String {
+        format!("{}_{}{}", self.name, plan.method.name, if plan.refers() { "_by_reference" } else { "" })
+    }
+
     /// The structure that a method's request or reply begins with.
     pub(super) fn block(&self, plan: &MethodPlan<'_>, request: bool) -> String {
         let what = if request { "request" } else { "reply" };
-        format!("struct {}_{}_{what}", self.name, plan.method.name)
+        format!("struct {}_{what}", self.stem(plan))
     }
 
     pub(super) fn proxy(&self, plan: &MethodPlan<'_>) -> String {
-        format!("{}_{}_proxy", self.name, plan.method.name)
+        format!("{}_proxy", self.stem(plan))
     }
 
     pub(super) fn stub(&self, plan: &MethodPlan<'_>) -> String {
-        format!("{}_{}_stub", self.name, plan.method.name)
+        format!("{}_stub", self.stem(plan))
     }
 }
 
@@ -81,7 +88,7 @@ pub(super) fn arrays<'p, 'a>(plan: &'p MethodPlan<'a>, request: bool) -> Vec<Arr
     plan.ordered(request).into_iter().filter_map(of).collect()
 }
 
-/// What lies in a block for a parameter.
+/// What lies in a block for a parameter, as a value of the method's.
 pub(super) fn placed<'p>(param: &'p ParamPlan<'_>) -> Option<&'p Type> {
     match &param.passing {
         Passing::Value(ty) | Passing::Place(ty) => Some(ty),
@@ -128,22 +135,28 @@ pub(super) fn module(out: &mut Writer, model: &Model) {
 }
 
 pub(super) fn interface(out: &mut Writer, model: &Model, id: InterfaceId) {
-    let plans: Vec<MethodPlan<'_>> = model.all_methods(id).into_iter().map(|method| plan(model, method)).collect();
+    let (usual, referring) = plans(model, &model.all_methods(id));
     let context = Context { model, name: name_of(model, id), kinds: kinds(model, &model.all_methods(id)) };
-    for plan in &plans {
+    for plan in usual.iter().flat_map(|plan| [plan].into_iter().chain(by_reference(&referring, plan))) {
         layout_table(out, &context, plan);
         block(out, &context, plan, true);
         block(out, &context, plan, false);
         proxy::proxy(out, &context, plan);
         stub::stub(out, &context, plan);
     }
-    tables(out, &context, &plans);
-    information(out, &context, id, plans.len());
+    tables(out, &context, &usual, &referring);
+    information(out, &context, id, usual.len() + referring.len());
+}
+
+/// The plan of the same method with arrays by reference, where there is one.
+fn by_reference<'p, 'a>(referring: &'p [MethodPlan<'a>], usual: &MethodPlan<'a>) -> Option<&'p MethodPlan<'a>> {
+    referring.iter().find(|plan| std::ptr::eq(plan.method, usual.method))
 }
 
 /// The layout of the frames, as a comment.
 fn layout_table(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
-    out.line(format!("/* {}: opnum {}", plan.method.name, plan.method.opnum));
+    let how = if plan.refers() { ", arrays by reference" } else { "" };
+    out.line(format!("/* {}{how}: opnum {}", plan.method.name, plan.opnum));
     for (what, length) in [("request", plan.request_block), ("reply", plan.reply_block)] {
         let request = what == "request";
         let place = |param: &ParamPlan<'_>| {
@@ -185,21 +198,23 @@ fn block(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, request
 }
 
 /// The vtable of proxies, and the table of stubs.
-fn tables(out: &mut Writer, context: &Context<'_>, plans: &[MethodPlan<'_>]) {
+fn tables(out: &mut Writer, context: &Context<'_>, plans: &[MethodPlan<'_>], referring: &[MethodPlan<'_>]) {
     let name = &context.name;
+    let all = plans.len() + referring.len();
     out.line(format!("static const {name}Vtbl {name}_proxies = {{"));
     out.line(format!("(HRESULT (*)({name} *, const IID *, void **))obvia_proxy_query_interface,"));
     out.line(format!("(uint32_t (*)({name} *))obvia_proxy_add_ref,"));
     out.line(format!("(uint32_t (*)({name} *))obvia_proxy_release{}", if plans.is_empty() { "" } else { "," }));
     for (at, plan) in plans.iter().enumerate() {
-        out.line(format!("{}{}", context.proxy(plan), if at + 1 == plans.len() { "" } else { "," }));
+        let proxy = context.proxy(by_reference(referring, plan).unwrap_or(plan));
+        out.line(format!("{proxy}{}", if at + 1 == plans.len() { "" } else { "," }));
     }
     out.line("};");
     out.line("");
-    out.line(format!("static obvia_stub *const {name}_stubs[{}] = {{", stub_table_length(plans.len())));
-    let mut stubs = if plans.is_empty() { Vec::new() } else { vec!["obvia_refuse".to_owned(); 3] };
-    stubs.extend(plans.iter().map(|plan| context.stub(plan)));
-    stubs.resize(stub_table_length(plans.len()), "obvia_refuse".to_owned());
+    out.line(format!("static obvia_stub *const {name}_stubs[{}] = {{", stub_table_length(all)));
+    let mut stubs = if plans.is_empty() { Vec::new() } else { vec!["obvia_refuse".to_owned(); FIRST_OPNUM] };
+    stubs.extend(plans.iter().chain(referring).map(|plan| context.stub(plan)));
+    stubs.resize(stub_table_length(all), "obvia_refuse".to_owned());
     for (at, stub) in stubs.iter().enumerate() {
         out.line(format!("{stub}{}", if at + 1 == stubs.len() { "" } else { "," }));
     }

@@ -124,8 +124,12 @@ fn parameter(model: &Model, plan: &ParamPlan<'_>, name: &str) -> String {
             declare(model, &place_type(plan.param), name)
         }
         Passing::Place(ty @ Type::Fixed(..)) => format!("{constant}{}", declare(model, ty, name)),
-        Passing::Array { element: ty @ Type::Fixed(..), .. } => pointer_to(model, ty, name),
-        Passing::Place(ty) | Passing::Array { element: ty, .. } | Passing::Optional(ty) => {
+        Passing::Array { element: ty @ Type::Fixed(..), .. }
+        | Passing::Reference { element: ty @ Type::Fixed(..), .. } => pointer_to(model, ty, name),
+        Passing::Place(ty)
+        | Passing::Array { element: ty, .. }
+        | Passing::Reference { element: ty, .. }
+        | Passing::Optional(ty) => {
             format!("{constant}{}", pointer_to(model, ty, name))
         }
         Passing::Text { base: one, .. } => format!("const {} *{name}", base(*one)),
@@ -134,9 +138,11 @@ fn parameter(model: &Model, plan: &ParamPlan<'_>, name: &str) -> String {
                 matches!(&plan.param.ty, Type::Pointer(to) if !matches!(to.to, Type::Pointer(_) | Type::Interface(_)));
             format!("{}{}", if single { constant } else { "" }, declare(model, &plan.param.ty, name))
         }
-        Passing::OutText(_) | Passing::OutArray { .. } | Passing::Object(_) | Passing::OutObject(_) => {
-            declare(model, &plan.param.ty, name)
-        }
+        Passing::OutText(_)
+        | Passing::OutArray { .. }
+        | Passing::Lent { .. }
+        | Passing::Object(_)
+        | Passing::OutObject(_) => declare(model, &plan.param.ty, name),
     }
 }
 

@@ -6,6 +6,7 @@ use super::names::{binding, local, parameters, pointer_to, type_name};
 use super::values::{
     check, check_count, check_elements, is_checked, is_loaded, is_padded, refuse, store, store_elements,
 };
+use super::{by_reference, lent};
 use crate::emit::writer::Writer;
 use crate::model::{Base, Type};
 use crate::plan::{INLINE_MAX, MethodPlan, ParamPlan, Passing};
@@ -13,8 +14,11 @@ use crate::plan::{INLINE_MAX, MethodPlan, ParamPlan, Passing};
 pub(super) fn proxy(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     let params = format!("{} *self{}", context.name, parameters(context.model, plan, binding));
     let given: String = plan.params.iter().map(|param| format!(", {}", binding(&param.param.name))).collect();
-    let (name, prepare) = (context.proxy(plan), format!("{}_{}_prepare", context.name, plan.method.name));
+    let (name, prepare) = (context.proxy(plan), format!("{}_prepare", context.stem(plan)));
     out.line(format!("static OBVIA_COLD HRESULT {prepare}({params});"));
+    if plan.refers() {
+        out.line(format!("static OBVIA_COLD HRESULT {}_elsewhere({params});", context.stem(plan)));
+    }
     out.line("");
     out.line(format!("static HRESULT {name}({params})"));
     out.line("{");
@@ -24,8 +28,9 @@ pub(super) fn proxy(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'
         out.line(format!("*{} = NULL;", binding(&array.param.param.name)));
     }
     out.line(format!("OBVIA_BEGIN(proxy, calls, {prepare}(self{given}))"));
+    by_reference::refer(out, context, plan, &given);
     let length = request(out, context, plan);
-    let opnum = plan.method.opnum;
+    let opnum = plan.opnum;
     if plan.method.oneway {
         out.line(format!("obvia_send(calls, OBVIA_REQUEST({opnum}, {length}), proxy->target);"));
         out.line("return S_OK;");
@@ -44,9 +49,12 @@ pub(super) fn proxy(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'
     out.line(format!("return prepared < 0 ? prepared : {name}(self{given});"));
     out.line("}");
     out.line("");
+    if plan.refers() {
+        by_reference::elsewhere(out, context, plan, &params, &given);
+    }
 }
 
-fn leave(value: &str) -> Vec<String> {
+pub(super) fn leave(value: &str) -> Vec<String> {
     vec![format!("return {value};")]
 }
 
@@ -108,6 +116,10 @@ fn request(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) -> St
                 store(out, context.model, ty, &format!("request->{name}"), &from);
             }
         }
+    }
+    for (param, _) in by_reference::references(plan) {
+        let (name, reference) = (binding(&param.param.name), local(plan, param, "reference"));
+        out.line(format!("OBVIA_STORE(uint64_t, &request->{name}, {reference});"));
     }
     for array in &behind {
         put_array(out, context, plan, array);
@@ -172,7 +184,7 @@ fn results(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     out.line(format!("const {block} *results = (const {block} *)reply.frame;"));
     // How long the reply has to be is known at once, or when the results have been read that say so.
     let is_known = behind.iter().all(|array| array.length.is_none() && array.size.is_some());
-    let comparison = if behind.is_empty() { "!=" } else { "<" };
+    let comparison = if behind.is_empty() && plan.lent().is_none() { "!=" } else { "<" };
     if behind.is_empty() || !is_known {
         refuse(out, &format!("obvia_length(reply) {comparison} OBVIA_ALIGN(sizeof *results)"), &refusal);
     }
@@ -181,7 +193,12 @@ fn results(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
         load(out, context, plan, param);
     }
     let found = known.unwrap_or_else(|| find_arrays(out, context, plan, &behind));
+    by_reference::check_used(out, plan);
+    lent::check(out, context, plan);
     copy_arrays(out, context, plan, &behind, &found);
+    if let Some(lent) = plan.lent() {
+        lent::take(out, context, plan, lent);
+    }
     for param in &params {
         let name = binding(&param.param.name);
         let value = local(plan, param, "value");

@@ -7,14 +7,15 @@ use super::proxy::{place, range};
 use super::values::{
     check, check_count, check_elements, is_checked, is_loaded, is_padded, refuse, store, store_elements,
 };
+use super::{by_reference, lent};
 use crate::emit::writer::Writer;
 use crate::model::{Direction, Type, round};
 use crate::plan::{INLINE_MAX, MethodPlan, ParamPlan, Passing};
 
 /// A stub that is being written.
-struct Stub<'a> {
-    context: &'a Context<'a>,
-    plan: &'a MethodPlan<'a>,
+pub(super) struct Stub<'a> {
+    pub(super) context: &'a Context<'a>,
+    pub(super) plan: &'a MethodPlan<'a>,
     /// Private memory that has to be freed whichever way the stub ends, and how.
     allocated: Vec<(String, String)>,
 }
@@ -33,6 +34,13 @@ enum Home {
 pub(super) fn stub(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     let mut stub = Stub { context, plan, allocated: Vec::new() };
     let name = &context.name;
+    for (is_there, what) in [(plan.refers(), "turn"), (plan.lent().is_some(), "refill")] {
+        if is_there {
+            let stem = context.stem(plan);
+            out.line(format!("static OBVIA_COLD obvia_answer {stem}_{what}(void *object, obvia_call *call);"));
+            out.line("");
+        }
+    }
     out.line(format!("static obvia_answer {}(void *object, obvia_call *call)", context.stub(plan)));
     out.line("{");
     out.line(format!("{name} *self = ({name} *)object;"));
@@ -48,16 +56,22 @@ pub(super) fn stub(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_
     stub.answer(out);
     out.line("}");
     out.line("");
+    if plan.refers() {
+        by_reference::turn(out, context, plan);
+    }
+    if let Some(lent) = plan.lent() {
+        lent::refill(out, &stub, lent);
+    }
 }
 
 impl Stub<'_> {
     /// Frees what is allocated, and returns a value.
-    fn leave(&self, value: &str) -> Vec<String> {
+    pub(super) fn leave(&self, value: &str) -> Vec<String> {
         let free = self.allocated.iter().map(|(_, free)| free.clone());
         free.chain([format!("return {value};")]).collect()
     }
 
-    fn bad(&self) -> Vec<String> {
+    pub(super) fn bad(&self) -> Vec<String> {
         self.leave("OBVIA_BAD_STUB_DATA")
     }
 
@@ -114,7 +128,18 @@ impl Stub<'_> {
         out.line(format!("const {block} *request = (const {block} *)call->frame;"));
         let comparison = if behind.is_empty() { "!=" } else { "<" };
         refuse(out, &format!("call->length {comparison} OBVIA_ALIGN(sizeof *request)"), &self.bad());
-        for param in plan.ordered(true) {
+        // What decides whether the call can be performed at all comes first, and then registers are free for the rest.
+        let counts = |param: &&ParamPlan<'_>| plan.refers() && by_reference::counts_references(plan, param);
+        for param in plan.ordered(true).into_iter().filter(counts) {
+            self.load(out, param);
+        }
+        for (param, region) in by_reference::references(plan) {
+            self.resolve(out, param, &region);
+        }
+        if let Some(lent) = plan.lent() {
+            self.room(out, lent);
+        }
+        for param in plan.ordered(true).into_iter().filter(|param| !counts(param)) {
             self.load(out, param);
         }
         if behind.is_empty() {
@@ -183,7 +208,9 @@ impl Stub<'_> {
         }
         let block = self.context.block(plan, false);
         let behind = arrays(plan, false);
-        if behind.is_empty() && plan.reply_block <= INLINE_MAX {
+        if plan.lent().is_some() {
+            out.line(format!("{block} *results = ({block} *)call->area->next;"));
+        } else if behind.is_empty() && plan.reply_block <= INLINE_MAX {
             out.line(format!("{block} *results = ({block} *)call->slot;"));
         } else {
             for array in behind.iter().filter(|array| !array.param.param.direction.is_in()) {
@@ -203,6 +230,9 @@ impl Stub<'_> {
         if self.is_zeroed() {
             out.line("memset(results, 0, OBVIA_ALIGN(sizeof *results));");
         }
+        if let Some(lent) = plan.lent() {
+            self.show_room(out, lent);
+        }
         for param in plan.ordered(false) {
             self.begin_result(out, param);
         }
@@ -219,6 +249,10 @@ impl Stub<'_> {
     fn is_zeroed(&self) -> bool {
         let model = self.context.model;
         let params = self.plan.ordered(false);
+        if arrays(self.plan, false).is_empty() && self.plan.lent().is_none() && self.plan.reply_block <= 8 {
+            // The slot begins with as many zeros.
+            return false;
+        }
         let size = |param: &ParamPlan<'_>| placed(param).map_or(8, |ty| model.layout(ty).0);
         params.iter().map(|param| size(param)).sum::<u32>() != round(self.plan.reply_block, 8)
             || params.iter().any(|param| !param.param.direction.is_in() && param.passing.in_block())
@@ -322,6 +356,9 @@ impl Stub<'_> {
                 _ => place(self.context, array.element, false, "results", &local(self.plan, param, "to")),
             };
         }
+        if matches!(param.passing, Passing::Lent { .. }) {
+            return format!("&{name}.array");
+        }
         let Some(ty) = placed(param) else { return name };
         let is_array = matches!(ty, Type::Fixed(..));
         let place = match self.home(param, ty) {
@@ -335,9 +372,13 @@ impl Stub<'_> {
     /// Writes the results that do not lie in the reply yet, and answers.
     fn answer(&self, out: &mut Writer) {
         let behind = arrays(self.plan, false);
+        if let Some(lent) = self.plan.lent() {
+            return self.lent_answer(out, lent);
+        }
         if self.is_late() {
             return self.allocated_answer(out, &behind);
         }
+        self.check_used(out);
         if behind.iter().any(|array| array.length.is_some() || self.is_private(array)) {
             return self.late_answer(out, &behind);
         }
@@ -352,7 +393,7 @@ impl Stub<'_> {
         self.leave(&format!("obvia_results(result, {length})")).iter().for_each(|line| out.line(line));
     }
 
-    fn store_results(&self, out: &mut Writer) {
+    pub(super) fn store_results(&self, out: &mut Writer) {
         for param in self.plan.ordered(false) {
             let name = binding(&param.param.name);
             if let Some(ty) = placed(param).filter(|ty| self.home(param, ty) == Home::Local) {

@@ -2,12 +2,12 @@
 
 use super::expression::{Side, size_text};
 use super::names::{abi, argument, binding, ident, result, tuple};
-use super::{conversions, form, graph, proxy, stub};
+use super::{conversions, form, graph, implementers, proxy, stub};
 use crate::canonical;
 use crate::diagnostic::Diagnostic;
 use crate::emit::writer::Writer;
-use crate::model::{Arith, Direction, InterfaceId, Method, Model, Type};
-use crate::plan::{MethodPlan, ParamPlan, Passing, kind_of, kinds, plan, stub_table_length};
+use crate::model::{Arith, InterfaceId, Model, Type};
+use crate::plan::{MethodPlan, ParamPlan, Passing, kind_of, kinds, plans, stub_table_length};
 
 /// What the parts of an interface's code share.
 pub(super) struct Context<'a> {
@@ -16,9 +16,16 @@ pub(super) struct Context<'a> {
     pub(super) name: String,
     /// The element types of its arrays, by type number: see [`kind_of`].
     pub(super) kinds: Vec<Type>,
+    /// Whether it has no proxies.
+    pub(super) is_local: bool,
 }
 
 impl Context<'_> {
+    /// What the names of a method's functions begin with, in one of its forms.
+    pub(super) fn stem(&self, plan: &MethodPlan<'_>) -> String {
+        format!("{}_{}{}", self.name, plan.method.name, if plan.refers() { "_by_reference" } else { "" })
+    }
+
     /// The type number of an array of these elements.
     pub(super) fn kind(&self, element: &Type) -> u32 {
         kind_of(&self.kinds, element)
@@ -28,23 +35,24 @@ impl Context<'_> {
 /// Writes an interface, and returns what of it cannot be done.
 pub(super) fn interface(out: &mut Writer, model: &Model, id: InterfaceId) -> Vec<Diagnostic> {
     let found = &model.interfaces[id.0];
-    let plans: Vec<MethodPlan<'_>> = model.all_methods(id).into_iter().map(|method| plan(model, method)).collect();
+    let (plans, referring) = plans(model, &model.all_methods(id));
     let refused: Vec<Diagnostic> = plans.iter().flat_map(|plan| refuse(model, plan)).collect();
     if !refused.is_empty() {
         return if found.imported { Vec::new() } else { refused };
     }
-    let context = Context { model, name: ident(&found.name), kinds: kinds(model, &model.all_methods(id)) };
+    let kinds = kinds(model, &model.all_methods(id));
+    let context = Context { model, name: ident(&found.name), kinds, is_local: found.local };
     let first_own = plans.len() - found.methods.len();
     definition(out, &context, id);
     vtable(out, &context, id, &plans[first_own..]);
     callers(out, &context, &plans[first_own..]);
-    implementers(out, &context, id, &plans[first_own..]);
+    implementers::implementers(out, &context, id, &plans[first_own..]);
     if !found.local {
-        information(out, &context, id, &plans);
+        information(out, &context, id, &plans, &referring);
         if plans.iter().any(MethodPlan::has_graph) {
             graph::types(out, &context);
         }
-        for plan in &plans {
+        for plan in plans.iter().chain(&referring) {
             if plan.has_graph() {
                 graph::method(out, &context, plan);
             } else {
@@ -164,6 +172,17 @@ fn caller_body(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
                 Passing::OutText(_) | Passing::OutArray { .. } | Passing::OutObject(_) => {
                     out.line(format!("let mut {name} = std::ptr::null_mut();"));
                 }
+                Passing::Lent { room, .. } => {
+                    let is_proxy = if context.is_local {
+                        "false".to_owned()
+                    } else {
+                        format!("std::ptr::eq(obvia::Interface::vtable(self), &raw const {}_PROXY)", context.name)
+                    };
+                    out.line(format!(
+                        "let ({}_borrowing, mut {name}) = obvia::rt::borrowing({is_proxy}, {room});",
+                        param.param.name
+                    ));
+                }
                 _ => {}
             }
         }
@@ -238,11 +257,15 @@ fn to_abi(model: &Model, param: &ParamPlan<'_>) -> String {
     match &param.passing {
         Passing::Value(_) => name,
         Passing::Place(_) if inwards => name,
-        Passing::Place(_) | Passing::OutText(_) | Passing::OutArray { .. } | Passing::OutObject(_) => {
-            format!("&mut {name}")
+        Passing::Place(_)
+        | Passing::OutText(_)
+        | Passing::OutArray { .. }
+        | Passing::Lent { .. }
+        | Passing::OutObject(_) => format!("&mut {name}"),
+        Passing::Array { .. } | Passing::Reference { .. } if param.param.direction.is_out() => {
+            format!("{name}.as_mut_ptr()")
         }
-        Passing::Array { .. } if param.param.direction.is_out() => format!("{name}.as_mut_ptr()"),
-        Passing::Array { .. } => format!("{name}.as_ptr()"),
+        Passing::Array { .. } | Passing::Reference { .. } => format!("{name}.as_ptr()"),
         Passing::Optional(_) => format!("{name}.map_or(std::ptr::null(), std::ptr::from_ref)"),
         Passing::Text { optional: false, .. } => format!("{name}.as_ptr().cast()"),
         Passing::Text { .. } => {
@@ -269,166 +292,22 @@ fn owned(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> String 
             format!("unsafe {{ obvia::rt::take_array({name}, {count}) }}?")
         }
         Passing::OutObject(_) => format!("unsafe {{ obvia::rt::take_object({name}) }}?"),
+        Passing::Lent { size, .. } => {
+            let count = size_text(plan, size, Side::Caller);
+            format!("unsafe {{ obvia::rt::lent({}_borrowing, {name}, {count}) }}?", param.param.name)
+        }
         Passing::Graph => conversions::owned(model, plan, param.param),
         _ => name,
     }
 }
 
-fn implementers(out: &mut Writer, context: &Context<'_>, id: InterfaceId, own: &[MethodPlan<'_>]) {
-    let Context { model, name, .. } = context;
-    let base = model.interfaces[id.0].base.map(|base| ident(&model.interfaces[base.0].name));
-    let bound = base.as_ref().map_or_else(|| "obvia::rt::IUnknownImpl".to_owned(), |base| format!("{base}_Impl"));
-    out.line(format!("/// What an object that has [`{name}`] implements."));
-    out.line(format!("pub trait {name}_Impl: {bound} {{"));
-    for plan in own {
-        out.doc(&plan.method.doc);
-        let method = ident(&plan.method.name);
-        out.line(format!("fn {method}(&self{}) -> obvia::Result<{}>;", arguments(model, plan), results(model, plan)));
-    }
-    out.line("}");
-    out.line("");
-    out.line(format!("impl {name}_Vtbl {{"));
-    out.line("/// The vtable of an implementation.");
-    out.line(format!("pub const fn new<Identity: {name}_Impl, const OFFSET: isize>() -> Self {{"));
-    for plan in own {
-        shim(out, context, plan);
-    }
-    let base_new = base.map_or_else(|| "obvia::rt::IUnknown_Vtbl".to_owned(), |base| format!("{base}_Vtbl"));
-    out.line("Self {");
-    out.line(format!("base__: {base_new}::new::<Identity, OFFSET>(),"));
-    for plan in own {
-        let method = ident(&plan.method.name);
-        out.line(format!("{method}: {method}::<Identity, OFFSET>,"));
-    }
-    out.line("}");
-    out.line("}");
-    out.line("/// Whether a query for this IID is for this vtable.");
-    out.line("pub fn matches(iid: &obvia::GUID) -> bool {");
-    let lineage: Vec<String> = model
-        .lineage(id)
-        .iter()
-        .map(|id| format!("<{} as obvia::Interface>::IID", ident(&model.interfaces[id.0].name)))
-        .collect();
-    out.line(lineage.iter().map(|iid| format!("*iid == {iid}")).collect::<Vec<_>>().join(" || "));
-    out.line("}");
-    out.line("}");
-    out.line(format!("impl obvia::rt::windows_core::RuntimeName for {name} {{}}"));
-    out.line("");
-}
-
-/// The function in the vtable of an implementation: from pointers to what the trait takes.
-fn shim(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
-    let Context { model, name, .. } = context;
-    let method = ident(&plan.method.name);
-    let params: String =
-        plan.params.iter().map(|param| format!(", {}: {}", binding(&param.param.name), abi(model, param))).collect();
-    out.line(format!(
-        "unsafe extern \"system\" fn {method}<Identity: {name}_Impl, const OFFSET: isize>(this: *mut obvia::rt::c_void{params}) -> obvia::HRESULT {{"
-    ));
-    out.line("// SAFETY: the vtable is an Identity's, OFFSET pointers from its start, and its holder calls.");
-    out.line("let this = unsafe { obvia::rt::identity::<Identity, OFFSET>(this) };");
-    out.line("obvia::rt::guard(|| {");
-    for param in &plan.params {
-        if let Some(text) = from_abi(model, plan, param) {
-            out.line("// SAFETY: by COM's rules pointer parameters are as the interface says.");
-            let mutable = if is_changed(param) { "mut " } else { "" };
-            out.line(format!("let {mutable}{} = unsafe {{ {text} }};", local(param)));
-        }
-    }
-    let given = plan.params.iter().filter(|param| argument(model, param).is_some());
-    let given: Vec<String> =
-        given.map(|param| if is_changed(param) { format!("&mut {}", local(param)) } else { local(param) }).collect();
-    let values: Vec<&ParamPlan<'_>> = plan.params.iter().filter(|param| result(model, param).is_some()).collect();
-    let changed: Vec<&ParamPlan<'_>> = plan.params.iter().filter(|param| is_changed(param)).collect();
-    let keep = if changed.is_empty() { "" } else { "let result = " };
-    out.line(format!("{keep}match this.{method}({}) {{", given.join(", ")));
-    let pattern: Vec<String> = values.iter().map(|param| format!("{}_value", param.param.name)).collect();
-    out.line(format!("Ok({}) => {{", tuple(&pattern)));
-    for (param, value) in values.iter().zip(&pattern) {
-        if param.passing == Passing::Graph {
-            conversions::give(out, model, plan, param.param, value);
-        } else {
-            give(out, plan, param, value);
-        }
-    }
-
-    out.line("obvia::rt::code::S_OK");
-    out.line("}");
-    out.line("Err(error) => obvia::rt::fail(error),");
-    if changed.is_empty() {
-        out.line("}");
-    } else {
-        out.line("};");
-        for param in changed {
-            conversions::give_back(out, model, param.param);
-        }
-        out.line("result");
-    }
-    out.line("})");
-    out.line("}");
-}
-
-/// Whether the method may put something else in a structure's place.
-fn is_changed(param: &ParamPlan<'_>) -> bool {
-    param.passing == Passing::Graph && param.param.direction == Direction::InOut
-}
-
-fn local(param: &ParamPlan<'_>) -> String {
-    match &param.passing {
-        Passing::Value(_) => binding(&param.param.name),
-        _ => format!("{}_given", param.param.name),
-    }
-}
-
-/// A vtable's argument as the trait's method takes it.
-fn from_abi(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Option<String> {
-    let name = binding(&param.param.name);
-    let (inwards, outwards) = (param.param.direction.is_in(), param.param.direction.is_out());
-    Some(match &param.passing {
-        Passing::Place(_) if inwards && outwards => format!("&mut *{name}"),
-        Passing::Place(_) if inwards => format!("&*{name}"),
-        Passing::Array { size, .. } => {
-            let count = format!("{}.unwrap_or(0)", size_text(plan, size, Side::Abi));
-            let function = if outwards { "slice_mut" } else { "slice" };
-            format!("obvia::rt::{function}({name}, {count})")
-        }
-        Passing::Optional(_) => format!("{name}.as_ref()"),
-        Passing::Text { base, optional } => {
-            let wide = super::names::text(*base).contains("U16");
-            let function = if wide { "wide" } else { "text" };
-            let text = format!("obvia::rt::{function}({name})");
-            if *optional { text } else { format!("{text}.unwrap_or_default()") }
-        }
-        Passing::Object(_) => format!("obvia::Interface::from_raw_borrowed(&{name})"),
-        Passing::Graph => return conversions::from_abi(model, plan, param.param),
-        _ => return None,
-    })
-}
-
-/// Hands a result to the caller.
-fn give(out: &mut Writer, plan: &MethodPlan<'_>, param: &ParamPlan<'_>, value: &str) {
-    let name = binding(&param.param.name);
-    let text = match &param.passing {
-        Passing::OutText(base) => {
-            let wide = super::names::text(*base).contains("U16");
-            format!("obvia::rt::{}({value})", if wide { "give_wide" } else { "give_text" })
-        }
-        Passing::OutArray { size, .. } => {
-            if let Some(operand) = size.plain() {
-                let count = binding(&plan.params[operand.index].param.name);
-                out.line("// SAFETY: by COM's rules the caller's pointer is writable.");
-                out.line(format!("unsafe {{ {count}.write({value}.len() as _) }};"));
-            }
-            format!("obvia::rt::give_array(&{value})")
-        }
-        Passing::OutObject(_) => format!("obvia::Interface::into_raw({value})"),
-        _ => value.to_owned(),
-    };
-    out.line("// SAFETY: by COM's rules the caller's pointer is writable.");
-    out.line(format!("unsafe {{ {name}.write({text}) }};"));
-}
-
-fn information(out: &mut Writer, context: &Context<'_>, id: InterfaceId, plans: &[MethodPlan<'_>]) {
+fn information(
+    out: &mut Writer,
+    context: &Context<'_>,
+    id: InterfaceId,
+    plans: &[MethodPlan<'_>],
+    referring: &[MethodPlan<'_>],
+) {
     let Context { model, name, .. } = context;
     let found = &model.interfaces[id.0];
     out.line("// SAFETY: vtable and stubs below were made for this interface.");
@@ -445,7 +324,7 @@ fn information(out: &mut Writer, context: &Context<'_>, id: InterfaceId, plans: 
         .map_or_else(|| "None".to_owned(), |base| format!("Some(&{}_INFO)", ident(&model.interfaces[base.0].name)));
     out.line(format!("base: {base},"));
     out.line(format!("proxy: obvia::rt::VtablePointer((&raw const {name}_PROXY).cast()),"));
-    let stubs: Vec<String> = plans.iter().map(|plan| stub_name(context, plan.method)).collect();
+    let stubs: Vec<String> = plans.iter().chain(referring).map(|plan| format!("{}_stub", context.stem(plan))).collect();
     if stubs.is_empty() {
         out.line("stubs: obvia::rt::Stubs::NONE,");
     } else {
@@ -455,11 +334,11 @@ fn information(out: &mut Writer, context: &Context<'_>, id: InterfaceId, plans: 
     out.line(format!("idl: {:?},", canonical::text(model, id)));
     out.line("module: INTERFACES,");
     out.line("};");
-    out.line(format!("static {name}_PROXY: {name}_Vtbl = {};", proxy_vtable(context, id)));
+    out.line(format!("static {name}_PROXY: {name}_Vtbl = {};", proxy_vtable(context, id, referring)));
     out.line("");
 }
 
-fn proxy_vtable(context: &Context<'_>, id: InterfaceId) -> String {
+fn proxy_vtable(context: &Context<'_>, id: InterfaceId, referring: &[MethodPlan<'_>]) -> String {
     let Context { model, name, .. } = context;
     let mut text = "obvia::rt::UNKNOWN".to_owned();
     for id in model.lineage(id) {
@@ -467,13 +346,13 @@ fn proxy_vtable(context: &Context<'_>, id: InterfaceId) -> String {
         let methods: String = found
             .methods
             .iter()
-            .map(|method| format!(", {}: {name}_{}_proxy", ident(&method.name), method.name))
+            .map(|method| {
+                let by_reference = referring.iter().find(|plan| std::ptr::eq(plan.method, method));
+                let stem = by_reference.map_or_else(|| format!("{name}_{}", method.name), |plan| context.stem(plan));
+                format!(", {}: {stem}_proxy", ident(&method.name))
+            })
             .collect();
         text = format!("{}_Vtbl {{ base__: {text}{methods} }}", ident(&found.name));
     }
     text
-}
-
-pub(super) fn stub_name(context: &Context<'_>, method: &Method) -> String {
-    format!("{}_{}_stub", context.name, method.name)
 }

@@ -1,6 +1,6 @@
 //! How IDL's names and types are written in Rust.
 
-use crate::model::{Base, Model, Object, Type};
+use crate::model::{Base, Model, Object, Transfer, Type};
 use crate::plan::{ParamPlan, Passing};
 
 /// Rust's keywords, which a name must not be.
@@ -79,12 +79,17 @@ pub(super) fn abi(model: &Model, plan: &ParamPlan<'_>) -> String {
     let constant = if plan.param.direction.is_out() { "*mut" } else { "*const" };
     match &plan.passing {
         Passing::Value(ty) => value(model, ty),
-        Passing::Place(ty) | Passing::Array { element: ty, .. } | Passing::Optional(ty) => {
+        Passing::Place(ty)
+        | Passing::Array { element: ty, .. }
+        | Passing::Reference { element: ty, .. }
+        | Passing::Optional(ty) => {
             format!("{constant} {}", value(model, ty))
         }
         Passing::Text { base: one, .. } => format!("*const {}", base(*one)),
         Passing::OutText(one) => format!("*mut *mut {}", base(*one)),
-        Passing::OutArray { element, .. } => format!("*mut *mut {}", value(model, element)),
+        Passing::OutArray { element, .. } | Passing::Lent { element, .. } => {
+            format!("*mut *mut {}", value(model, element))
+        }
         Passing::Object(_) => "*mut obvia::rt::c_void".to_owned(),
         Passing::OutObject(_) => "*mut *mut obvia::rt::c_void".to_owned(),
         Passing::Graph => super::form::abi(model, plan.param),
@@ -103,15 +108,20 @@ pub(super) fn argument(model: &Model, plan: &ParamPlan<'_>) -> Option<String> {
         Passing::Place(_) if !inwards => return None,
         Passing::Place(ty) if outwards => format!("&mut {}", value(model, ty)),
         Passing::Place(ty) => format!("&{}", value(model, ty)),
-        Passing::Array { element, .. } if outwards => format!("&mut [{}]", value(model, element)),
-        Passing::Array { element, .. } => format!("&[{}]", value(model, element)),
+        Passing::Array { element, .. } if plan.param.transfer != Transfer::Frame => {
+            format!("obvia::{}<'_, {}>", if outwards { "ElementsMut" } else { "Elements" }, value(model, element))
+        }
+        Passing::Array { element, .. } | Passing::Reference { element, .. } if outwards => {
+            format!("&mut [{}]", value(model, element))
+        }
+        Passing::Array { element, .. } | Passing::Reference { element, .. } => format!("&[{}]", value(model, element)),
         Passing::Optional(ty) => format!("Option<&{}>", value(model, ty)),
         Passing::Text { base, optional } => {
             let text = text(*base);
             if *optional { format!("Option<&{text}>") } else { format!("&{text}") }
         }
         Passing::Object(what) => format!("Option<&{}>", object(model, what)),
-        Passing::OutText(_) | Passing::OutArray { .. } | Passing::OutObject(_) => return None,
+        Passing::OutText(_) | Passing::OutArray { .. } | Passing::Lent { .. } | Passing::OutObject(_) => return None,
         Passing::Graph => return super::form::argument(model, plan.param),
     })
 }
@@ -126,6 +136,7 @@ pub(super) fn result(model: &Model, plan: &ParamPlan<'_>) -> Option<String> {
         Passing::OutText(Base::WChar | Base::U16) => "obvia::U16CString".to_owned(),
         Passing::OutText(_) => "std::ffi::CString".to_owned(),
         Passing::OutArray { element, .. } => format!("Vec<{}>", value(model, element)),
+        Passing::Lent { element, .. } => format!("obvia::Lent<{}>", value(model, element)),
         Passing::OutObject(what) => object(model, what),
         Passing::Graph => return super::form::result(model, plan.param),
         _ => return None,

@@ -4,12 +4,13 @@ use super::expression::{Side, size_text};
 use super::interface::Context;
 use super::names::{abi, base as base_name, binding, ident, value};
 use crate::emit::writer::Writer;
-use crate::model::Object;
+use crate::model::{Object, Transfer};
 use crate::plan::{INLINE_MAX, KIND_INTERFACE, MethodPlan, ParamPlan, Passing, is_scalar, text_kind};
 
 /// The layout of the frames, as a comment.
 pub(super) fn layout_table(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
-    out.line(format!("// {}: opnum {}", plan.method.name, plan.method.opnum));
+    let how = if plan.refers() { ", arrays by reference" } else { "" };
+    out.line(format!("// {}{how}: opnum {}", plan.method.name, plan.opnum));
     for (what, length, at) in [
         ("request", plan.request_block, (|param: &ParamPlan<'_>| param.request) as fn(&ParamPlan<'_>) -> Option<u32>),
         ("reply", plan.reply_block, |param| param.reply),
@@ -44,8 +45,15 @@ pub(super) fn begin(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'
     out.line("// SAFETY: the call is made at once.");
     out.line("let Some(call) = (unsafe { proxy.begin() }) else {");
     out.line("// SAFETY: what this function was called with.");
-    out.line(format!("return unsafe {{ {}_{}_prepare(this{}) }};", context.name, plan.method.name, given(plan)));
+    out.line(format!("return unsafe {{ {}_prepare(this{}) }};", context.stem(plan), given(plan)));
     out.line("};");
+    for (param, hand, is_written) in references(plan) {
+        let (raw, name) = (&param.param.name, binding(&param.param.name));
+        out.line(format!("let Some({raw}_reference) = call.refer({hand}, {is_written}, {name}.addr()) else {{"));
+        out.line("// SAFETY: what this function was called with.");
+        out.line(format!("return unsafe {{ {}_elsewhere(this{}) }};", context.stem(plan), given(plan)));
+        out.line("};");
+    }
     out.line("call.make(|call| {");
 }
 
@@ -73,8 +81,47 @@ pub(super) fn end(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>
         out.line("return failed;");
         out.line("}");
         out.line("// SAFETY: what this function was called with.");
-        out.line(format!("unsafe {{ {}_{}_proxy(this{}) }}", context.name, plan.method.name, given(plan)));
+        out.line(format!("unsafe {{ {}_proxy(this{}) }}", context.stem(plan), given(plan)));
     }
+    out.line("}");
+    out.line("");
+    if plan.refers() {
+        elsewhere(out, context, plan);
+    }
+}
+
+/// The arrays that are passed by reference, with the number of the region that each is likely to lie in, and whether it is written.
+pub(super) fn references<'p, 'a>(plan: &'p MethodPlan<'a>) -> impl Iterator<Item = (&'p ParamPlan<'a>, usize, bool)> {
+    plan.params.iter().filter_map(|param| match param.passing {
+        Passing::Reference { is_written, hand, .. } => Some((param, hand, is_written)),
+        _ => None,
+    })
+}
+
+/// What is done where arrays lie in other regions than before, or in none.
+fn elsewhere(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
+    out.line("#[cold]");
+    out.line(head(context, plan, "elsewhere"));
+    out.line("// SAFETY: as for the proxy.");
+    out.line("let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };");
+    out.line("let mut turned = false;");
+    for (param, hand, is_written) in references(plan) {
+        let name = binding(&param.param.name);
+        out.line("// SAFETY: the proxy could begin a call, and has not made it.");
+        out.line(format!("turned |= unsafe {{ proxy.turn_region({hand}, {is_written}, {name}.addr()) }};"));
+    }
+    out.line("if turned {");
+    out.line("// SAFETY: what this function was called with.");
+    out.line(format!("return unsafe {{ {}_proxy(this{}) }};", context.stem(plan), given(plan)));
+    out.line("}");
+    if plan.params.iter().any(|param| param.param.transfer == Transfer::Map) {
+        out.line("// SAFETY: as above.");
+        out.line("if unsafe { proxy.shares_memory() } {");
+        out.line("return obvia::rt::not_shared();");
+        out.line("}");
+    }
+    out.line("// SAFETY: what this function was called with.");
+    out.line(format!("unsafe {{ {}_{}_proxy(this{}) }}", context.name, plan.method.name, given(plan)));
     out.line("}");
     out.line("");
 }
@@ -87,8 +134,8 @@ fn head(context: &Context<'_>, plan: &MethodPlan<'_>, what: &str) -> String {
         .map(|param| format!(", {}: {}", binding(&param.param.name), abi(context.model, param)))
         .collect();
     format!(
-        "unsafe extern \"system\" fn {}_{}_{what}(this: *mut obvia::rt::c_void{params}) -> obvia::HRESULT {{",
-        context.name, plan.method.name
+        "unsafe extern \"system\" fn {}_{what}(this: *mut obvia::rt::c_void{params}) -> obvia::HRESULT {{",
+        context.stem(plan)
     )
 }
 
@@ -98,10 +145,10 @@ pub(super) fn proxy(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'
     request(out, context, plan);
     let length = if plan.request_is_block() { plan.request_block.to_string() } else { "length".to_owned() };
     if plan.method.oneway {
-        out.line(format!("call.send_oneway({}, {length});", plan.method.opnum));
+        out.line(format!("call.send_oneway({}, {length});", plan.opnum));
         out.line("Ok(obvia::rt::code::S_OK)");
     } else {
-        out.line(format!("let reply = call.send({}, {length})?;", plan.method.opnum));
+        out.line(format!("let reply = call.send({}, {length})?;", plan.opnum));
         reply(out, context, plan);
         out.line("Ok(reply.result())");
     }
@@ -150,6 +197,9 @@ fn request(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
         let at = param.request.unwrap_or(0);
         match &param.passing {
             Passing::Value(_) => out.line(format!("obvia::rt::Value::store(&{name}, frame, {at});")),
+            Passing::Reference { .. } => {
+                out.line(format!("obvia::rt::Value::store(&{}_reference, frame, {at});", param.param.name));
+            }
             _ => {
                 out.line("// SAFETY: by COM's rules the caller's pointer is readable.");
                 out.line(format!("obvia::rt::Value::store(unsafe {{ &*{name} }}, frame, {at});"));
@@ -263,7 +313,7 @@ fn place(out: &mut Writer, context: &Context<'_>, param: &ParamPlan<'_>) {
 
 fn reply(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     let all = plan.ordered(false);
-    let block = plan.reply_is_block();
+    let block = plan.reply_is_block() && plan.lent().is_none();
     if all.is_empty() {
         out.line("reply.block(0)?;");
         return;
@@ -290,6 +340,9 @@ fn reply(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
         }
         out.line("reply.end(arrays)?;");
     }
+    for param in &plan.params {
+        used(out, context, plan, param);
+    }
     for param in &all {
         let name = binding(&param.param.name);
         let text = match &param.passing {
@@ -301,6 +354,25 @@ fn reply(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
         };
         out.line("// SAFETY: by COM's rules the caller's pointer is writable.");
         out.line(format!("unsafe {{ {name}.write({text}) }};"));
+    }
+}
+
+/// Checks how many elements there are of an array that does not lie behind the block as others do.
+fn used(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) {
+    match &param.passing {
+        Passing::Reference { size, length: Some(length), .. } => {
+            let room = size_text(plan, size, Side::Abi);
+            let room = format!("{room}.ok_or(obvia::rt::code::E_INVALIDARG)?");
+            out.line(format!("obvia::rt::at_most({}, {room})?;", came(plan, length)));
+        }
+        Passing::Lent { element, size, .. } => {
+            let (name, element) = (binding(&param.param.name), value(context.model, element));
+            let first = format!("reply.lent::<{element}>({}, {})?", plan.reply_block, came(plan, size));
+            out.line(format!("let {}_value = {first};", param.param.name));
+            out.line("// SAFETY: by COM's rules the caller's pointer is writable.");
+            out.line(format!("unsafe {{ {name}.write({}_value) }};", param.param.name));
+        }
+        _ => {}
     }
 }
 

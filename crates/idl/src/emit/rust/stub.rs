@@ -1,9 +1,9 @@
 //! Stubs: check the request, call the method, answer.
 
 use super::expression::{Side, size_text};
-use super::interface::{Context, stub_name};
+use super::interface::Context;
 use super::names::{base as base_name, binding, ident, value};
-use super::proxy::wanted;
+use super::proxy::{references, wanted};
 use crate::emit::writer::Writer;
 use crate::model::Arith;
 use crate::plan::{INLINE_MAX, KIND_INTERFACE, MethodPlan, ParamPlan, Passing, is_scalar, text_kind};
@@ -18,8 +18,11 @@ pub(super) fn stub(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_
     results(out, context, plan);
     let given: String = plan.params.iter().map(|param| format!(", {}", given(plan, param))).collect();
     invoke(out, context, plan, &given);
+    used(out, plan);
     if plan.method.oneway {
         out.line("Ok(obvia::rt::no_results(result))");
+    } else if let Some(lent) = plan.lent() {
+        lent_reply(out, plan, lent);
     } else if plan.reply_is_block() {
         block_reply(out, plan);
     } else if plan.early_reply {
@@ -30,11 +33,40 @@ pub(super) fn stub(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_
     end(out);
 }
 
+/// Checks how much of its arrays by reference the method says that it has used.
+fn used(out: &mut Writer, plan: &MethodPlan<'_>) {
+    for param in &plan.params {
+        let Passing::Reference { length: Some(length), .. } = &param.passing else { continue };
+        let raw = &param.param.name;
+        let used = size_text(plan, length, Side::Local);
+        out.line(format!("if result.0 >= 0 && obvia::rt::at_most({used}, {raw}_count.unwrap_or(0)).is_err() {{"));
+        out.line("return Err(obvia::rt::Status::BAD_STUB_DATA);");
+        out.line("}");
+    }
+}
+
+/// A reply with what the method lends behind its block.
+fn lent_reply(out: &mut Writer, plan: &MethodPlan<'_>, lent: &ParamPlan<'_>) {
+    let Passing::Lent { size, room, .. } = &lent.passing else { return };
+    let (raw, name) = (&lent.param.name, binding(&lent.param.name));
+    out.line("if result.0 < 0 {");
+    out.line("return Ok(obvia::rt::no_results(result));");
+    out.line("}");
+    let count = size_text(plan, size, Side::Local);
+    out.line("// SAFETY: by COM's rules what the method returned can be read.");
+    out.line(format!(
+        "let (frame, length) = unsafe {{ call.lent({}, ({raw}_room, {room}), {name}, {count}) }}?;",
+        plan.reply_block
+    ));
+    stores(out, plan, "frame");
+    out.line("Ok(obvia::rt::results_unpadded(result, length))");
+}
+
 /// The beginning of a stub.
 pub(super) fn begin(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     out.line(format!(
-        "unsafe extern \"C-unwind\" fn {}(object: *mut obvia::rt::c_void, call: &mut obvia::rt::ServerCall<'_>) -> obvia::rt::Answer {{",
-        stub_name(context, plan.method)
+        "unsafe extern \"C-unwind\" fn {}_stub(object: *mut obvia::rt::c_void, call: &mut obvia::rt::ServerCall<'_>) -> obvia::rt::Answer {{",
+        context.stem(plan)
     ));
     out.line("obvia::rt::serve(call, |call| {");
 }
@@ -83,6 +115,15 @@ fn request(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
                 out.line(format!("obvia::rt::argument_in_range({name} as i64, {least}, {most})?;"));
             }
         }
+    }
+    for (param, hand, is_written) in references(plan) {
+        let Passing::Reference { element, size, .. } = &param.passing else { continue };
+        let (raw, ty, count) = (&param.param.name, value(context.model, element), size_text(plan, size, Side::Local));
+        out.line(format!("let {raw}_count = {count};"));
+        out.line(format!(
+            "let {raw}_data = call.by_reference::<{ty}>({hand}, {is_written}, {}, {raw}_count)?;",
+            param.request.unwrap_or(0)
+        ));
     }
     if block {
         return;
@@ -221,6 +262,13 @@ fn results(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
             _ => {}
         }
     }
+    if let Some(lent) = plan.lent()
+        && let Passing::Lent { element, room, .. } = &lent.passing
+    {
+        let (raw, name, ty) = (&lent.param.name, binding(&lent.param.name), value(context.model, element));
+        out.line(format!("let {raw}_room = call.lend::<{ty}>({}, {room})?;", plan.reply_block));
+        out.line(format!("let mut {name} = {raw}_room;"));
+    }
 }
 
 /// What the method gets for a parameter.
@@ -244,9 +292,10 @@ fn given(plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> String {
         }
         Passing::Text { .. } => format!("{raw}_data"),
         Passing::Object(_) => format!("{raw}_data.as_raw()"),
-        Passing::OutText(_) | Passing::OutArray { .. } | Passing::OutObject(_) => {
+        Passing::OutText(_) | Passing::OutArray { .. } | Passing::Lent { .. } | Passing::OutObject(_) => {
             format!("&mut {name}")
         }
+        Passing::Reference { .. } => format!("{raw}_data"),
         Passing::Graph => "()".to_owned(),
     }
 }

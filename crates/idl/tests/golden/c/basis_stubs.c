@@ -66,7 +66,6 @@ static obvia_answer IBasis_Sum_stub(void *object, obvia_call *call)
     Pair pair;
     obvia_copy(&pair, &request->pair, sizeof pair);
     struct IBasis_Sum_reply *results = (struct IBasis_Sum_reply *)call->slot;
-    memset(results, 0, OBVIA_ALIGN(sizeof *results));
     const HRESULT result = self->lpVtbl->Sum(self, &pair, &results->sum);
     return obvia_results(result, sizeof *results);
 }

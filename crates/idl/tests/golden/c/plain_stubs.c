@@ -135,7 +135,6 @@ static obvia_answer IPlain_Sum_stub(void *object, obvia_call *call)
     Pair pair;
     obvia_copy(&pair, &request->pair, sizeof pair);
     struct IPlain_Sum_reply *results = (struct IPlain_Sum_reply *)call->slot;
-    memset(results, 0, OBVIA_ALIGN(sizeof *results));
     const HRESULT result = self->lpVtbl->Sum(self, &pair, &results->sum);
     return obvia_results(result, sizeof *results);
 }
@@ -866,7 +865,6 @@ static obvia_answer IPlain_Total_stub(void *object, obvia_call *call)
         return OBVIA_BAD_STUB_DATA;
     }
     struct IPlain_Total_reply *results = (struct IPlain_Total_reply *)call->slot;
-    memset(results, 0, OBVIA_ALIGN(sizeof *results));
     const HRESULT result = self->lpVtbl->Total(self, count, OBVIA_AT(const int32_t *, request, values_at), &results->sum);
     return obvia_results(result, sizeof *results);
 }
@@ -966,7 +964,6 @@ static obvia_answer IPlain_Two_stub(void *object, obvia_call *call)
         return OBVIA_BAD_STUB_DATA;
     }
     struct IPlain_Two_reply *results = (struct IPlain_Two_reply *)call->slot;
-    memset(results, 0, OBVIA_ALIGN(sizeof *results));
     const HRESULT result = self->lpVtbl->Two(self, n, OBVIA_AT(const int16_t *, request, a_at), OBVIA_AT(const uint8_t *, request, b_at), &results->sum);
     return obvia_results(result, sizeof *results);
 }
@@ -1066,7 +1063,6 @@ static obvia_answer IPlain_Flags_stub(void *object, obvia_call *call)
         return OBVIA_BAD_STUB_DATA;
     }
     struct IPlain_Flags_reply *results = (struct IPlain_Flags_reply *)call->slot;
-    memset(results, 0, OBVIA_ALIGN(sizeof *results));
     uint8_t *flags_own = (uint8_t *)obvia_room(flags_count * sizeof(uint8_t));
     if (OBVIA_UNLIKELY(flags_own == NULL)) {
         return OBVIA_NO_MEMORY;
@@ -1660,7 +1656,6 @@ static obvia_answer IPlain_Odd_stub(void *object, obvia_call *call)
         return OBVIA_BAD_STUB_DATA;
     }
     struct IPlain_Odd_reply *results = (struct IPlain_Odd_reply *)call->slot;
-    memset(results, 0, OBVIA_ALIGN(sizeof *results));
     const HRESULT result = self->lpVtbl->Odd(self, self_, new_, request_, values_count, OBVIA_AT(const int32_t *, request, values_at), &results->Odd);
     return obvia_results(result, sizeof *results);
 }
@@ -1770,7 +1765,6 @@ static obvia_answer IPlain_Send_stub(void *object, obvia_call *call)
         return OBVIA_BAD_STUB_DATA;
     }
     struct IPlain_Send_reply *results = (struct IPlain_Send_reply *)call->slot;
-    memset(results, 0, OBVIA_ALIGN(sizeof *results));
     uint64_t to_small[OBVIA_INLINE_MAX / 8];
     const obvia_wchar *to_own = (const obvia_wchar *)obvia_take_text(to_small, request, to_at, to_count * sizeof(obvia_wchar));
     if (OBVIA_UNLIKELY(to_count != 0 && to_own == NULL)) {

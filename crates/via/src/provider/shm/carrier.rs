@@ -3,27 +3,101 @@
 use super::greeting::{peer_pid, receive_with_fd, send_with_fd};
 use super::{futex, mapping, pulse};
 use crate::doorbell::{end_sleep, prepare_sleep};
-use crate::window::{Carrier, Mapping, Peer, Wire};
+use crate::window::{Carrier, Mapping, OwnRegion, Peer, REGION_MAX, Wire};
 use crate::{Deadline, Error, Violation, layout};
 use rustix::fd::OwnedFd;
 use rustix::net::Shutdown;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// The bytes that announce an area on the socket: u32 number, u32 zero, u64 length.
+/// The bytes that announce a file on the socket: u32 number, u32 what it is, u64 length.
 const NOTE: usize = 16;
+/// Notes that may wait for being asked for: a peer hands over areas and regions when it names them in its next message.
+const WAITING_MAX: usize = 4;
 
-/// The socket of a connection: its pulse, and the way of areas.
+/// The socket of a connection: its pulse, and the way of areas and regions.
 #[derive(Debug)]
 pub(super) struct Socket {
     pub(super) socket: Arc<OwnedFd>,
     pid: u32,
+    // An area and a region may be on their way, and be asked for the other way round.
+    waiting: Mutex<Vec<Note>>,
+}
+
+/// What a file on the socket is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum What {
+    Area,
+    Region { is_writable: bool },
+}
+
+/// A file that the peer handed over.
+#[derive(Debug)]
+struct Note {
+    number: u32,
+    what: What,
+    length: usize,
+    file: OwnedFd,
 }
 
 impl Socket {
     pub(super) fn new(socket: Arc<OwnedFd>) -> Self {
         let pid = peer_pid(&socket);
-        Self { socket, pid }
+        Self { socket, pid, waiting: Mutex::default() }
+    }
+
+    fn hand_over(&self, number: u32, what: What, length: usize, file: &OwnedFd) -> Result<(), Error> {
+        let kind: u32 = match what {
+            What::Area => 0,
+            What::Region { is_writable: false } => 1,
+            What::Region { is_writable: true } => 2,
+        };
+        let mut note = [0; NOTE];
+        note[0..4].copy_from_slice(&number.to_le_bytes());
+        note[4..8].copy_from_slice(&kind.to_le_bytes());
+        note[8..16].copy_from_slice(&(length as u64).to_le_bytes());
+        send_with_fd(&self.socket, &note, file)
+    }
+
+    /// The next area or region with this number, of at most so many bytes.
+    fn take(&self, number: u32, is_area: bool, most: u64) -> Result<Note, Error> {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_it = |note: &Note| note.number == number && (note.what == What::Area) == is_area;
+        let note = loop {
+            if let Some(at) = waiting.iter().position(is_it) {
+                break waiting.swap_remove(at);
+            }
+            if waiting.len() == WAITING_MAX {
+                return Err(Violation::UnknownArea(number).into());
+            }
+            waiting.push(self.next_note(number)?);
+        };
+        if note.length == 0 {
+            return Err(Violation::UnknownArea(number).into());
+        }
+        if note.length as u64 > most {
+            return Err(Error::TooLong { length: note.length as u64, limit: most });
+        }
+        Ok(note)
+    }
+
+    fn next_note(&self, wanted: u32) -> Result<Note, Error> {
+        let mut note = [0; NOTE];
+        // A note that does not come is the peer's fault. It must not look as if nothing had come yet: a server goes on
+        // waiting then, and the message would be lost.
+        let file = receive_with_fd(&self.socket, &mut note, Deadline::after_secs(1)).map_err(|error| match error {
+            Error::TimedOut => Violation::UnknownArea(wanted).into(),
+            other => other,
+        })?;
+        let word = |at: usize| u32::from_le_bytes([note[at], note[at + 1], note[at + 2], note[at + 3]]);
+        let what = match word(4) {
+            0 => What::Area,
+            1 => What::Region { is_writable: false },
+            2 => What::Region { is_writable: true },
+            _ => return Err(Violation::UnknownArea(word(0)).into()),
+        };
+        let length = usize::try_from(u64::from(word(8)) | u64::from(word(12)) << 32).unwrap_or(usize::MAX);
+        Ok(Note { number: word(0), what, length, file })
     }
 }
 
@@ -66,32 +140,28 @@ impl Carrier for Socket {
 
     fn make_area(&self, _: &Wire, number: u32, length: usize) -> Result<Mapping, Error> {
         let (mapping, fd) = mapping::create(length)?;
-        let mut note = [0; NOTE];
-        note[0..4].copy_from_slice(&number.to_le_bytes());
-        note[8..16].copy_from_slice(&(length as u64).to_le_bytes());
-        send_with_fd(&self.socket, &note, &fd)?;
+        self.hand_over(number, What::Area, length, &fd)?;
         Ok(mapping)
     }
 
     fn take_area(&self, number: u32, most: usize) -> Result<Mapping, Error> {
-        let mut note = [0; NOTE];
-        // A note that does not come is the peer's fault. It must not look as if nothing had come yet: a server goes on
-        // waiting then, and the message would be lost.
-        let fd = receive_with_fd(&self.socket, &mut note, Deadline::after_secs(1)).map_err(|error| match error {
-            Error::TimedOut => Violation::UnknownArea(number).into(),
-            other => other,
-        })?;
-        let announced = u32::from_le_bytes([note[0], note[1], note[2], note[3]]);
-        let mut length = [0; 8];
-        length.copy_from_slice(&note[8..16]);
-        let length = usize::try_from(u64::from_le_bytes(length)).unwrap_or(usize::MAX);
-        if announced != number || length == 0 {
-            return Err(Violation::UnknownArea(number).into());
-        }
-        if length > most {
-            return Err(Error::TooLong { length: length as u64, limit: most as u64 });
-        }
-        mapping::open(&fd, length)
+        let note = self.take(number, true, most as u64)?;
+        mapping::open(&note.file, note.length)
+    }
+
+    fn shares_memory(&self) -> bool {
+        true
+    }
+
+    fn give_region(&self, number: u32, region: &OwnRegion) -> Result<(), Error> {
+        let what = What::Region { is_writable: region.is_writable() };
+        self.hand_over(number, what, region.length(), &region.file)
+    }
+
+    fn take_region(&self, number: u32) -> Result<(Mapping, bool), Error> {
+        let note = self.take(number, false, REGION_MAX)?;
+        let is_writable = note.what == What::Region { is_writable: true };
+        Ok((mapping::open_region(&note.file, note.length, is_writable)?, is_writable))
     }
 
     fn check(&self) -> Result<(), Error> {

@@ -5,16 +5,25 @@ use crate::{Error, Violation};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{MemfdFlags, SealFlags};
 
-/// The seals that make a segment safe to map: its size is fixed and nobody maps it writable any more.
-const SEALS: SealFlags = SealFlags::SHRINK.union(SealFlags::GROW).union(SealFlags::FUTURE_WRITE).union(SealFlags::SEAL);
+/// The seals of whatever is mapped by a peer: its size is fixed.
+const FIXED: SealFlags = SealFlags::SHRINK.union(SealFlags::GROW).union(SealFlags::SEAL);
 
-/// Makes a segment of `length` bytes, maps it writable, then seals it.
+/// Makes a segment of `length` bytes, maps it writable, then seals it: nobody maps it writable any more.
 pub(super) fn create(length: usize) -> Result<(Mapping, OwnedFd), Error> {
+    create_sealed(length, FIXED | SealFlags::FUTURE_WRITE)
+}
+
+/// Makes a region that peers may read, or write as well.
+pub(crate) fn create_region(length: usize, is_writable: bool) -> Result<(Mapping, OwnedFd), Error> {
+    create_sealed(length, if is_writable { FIXED } else { FIXED | SealFlags::FUTURE_WRITE })
+}
+
+fn create_sealed(length: usize, seals: SealFlags) -> Result<(Mapping, OwnedFd), Error> {
     let fd = rustix::fs::memfd_create("obvia", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)
         .map_err(Error::system("creating a segment"))?;
     rustix::fs::ftruncate(&fd, length as u64).map_err(Error::system("sizing a segment"))?;
     let mapping = Mapping::new(fd.as_fd(), length, true)?;
-    rustix::fs::fcntl_add_seals(&fd, SEALS).map_err(Error::system("sealing a segment"))?;
+    rustix::fs::fcntl_add_seals(&fd, seals).map_err(Error::system("sealing a segment"))?;
     Ok((mapping, fd))
 }
 

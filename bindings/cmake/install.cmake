@@ -1,0 +1,39 @@
+# What `install` puts where: headers, libraries, the command, and what find_package() and pkg-config read.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set(package "${CMAKE_INSTALL_LIBDIR}/cmake/obvia")
+set(pkgconfig "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+
+configure_package_config_file(bindings/cmake/obviaConfig.cmake.in obviaConfig.cmake
+    INSTALL_DESTINATION "${package}"
+    PATH_VARS CMAKE_INSTALL_BINDIR CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR)
+# Before 1.0 a new minor version may break what was compiled for the last.
+write_basic_package_version_file(obviaConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+# Where the files are is said relative to each other: a prefix can be chosen when installing, and moved.
+file(RELATIVE_PATH to_prefix "/prefix/${pkgconfig}" "/prefix")
+list(TRANSFORM needed PREPEND -l OUTPUT_VARIABLE needed_flags)
+list(JOIN needed_flags " " needed_flags)
+configure_file(bindings/cmake/obvia.pc.in obvia.pc @ONLY)
+
+install(FILES
+    crates/capi/include/obvia.h
+    crates/capi/include/obvia_server.h
+    crates/capi/include/obvia_stub.h
+    bindings/cpp/include/obvia.hpp
+    DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+install(FILES
+    "${lib}/libobvia.a"
+    "${lib}/libobvia.so"
+    "${lib}/${soname}"
+    "${lib}/${soname}.${abi_MINOR}"
+    DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+install(PROGRAMS "${bin}/obvia" DESTINATION "${CMAKE_INSTALL_BINDIR}")
+install(FILES
+    bindings/cmake/obviaIdl.cmake
+    bindings/cmake/obviaTargets.cmake
+    "${PROJECT_BINARY_DIR}/obviaConfig.cmake"
+    "${PROJECT_BINARY_DIR}/obviaConfigVersion.cmake"
+    DESTINATION "${package}")
+install(FILES "${PROJECT_BINARY_DIR}/obvia.pc" DESTINATION "${pkgconfig}")
+install(FILES LICENSE-APACHE LICENSE-MIT DESTINATION "${CMAKE_INSTALL_DOCDIR}")

@@ -1,0 +1,7 @@
+//! Names the library as the loader is to look for it.
+
+fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
+    // What programs ask the loader for: OBVIA_ABI_MAJOR of obvia.h.
+    println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,libobvia.so.0");
+}

@@ -1,0 +1,238 @@
+//! Memory of this process that calls pass by reference: made here, mapped by those processes that it is passed to.
+
+use crate::elements::{Elements, ElementsMut};
+use crate::error::Result;
+use crate::frame::Scalar;
+use crate::system;
+use obvia_rpc::vi_call::{Channel, GivenRegion};
+use obvia_via::window::{HANDS, Hand, OwnRegion, REGIONS_MAX};
+use std::collections::{BTreeMap, HashSet};
+use std::ptr::NonNull;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The hands of a thread: for regions that peers read, and for those that they write.
+pub(crate) type Hands = [Hand; 2 * HANDS];
+
+#[expect(clippy::declare_interior_mutable_const, reason = "each thread has its own")]
+pub(crate) const NO_HANDS: Hands = [const { Hand::new() }; 2 * HANDS];
+
+/// What the processes may do with memory that it is passed to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// They read it. The kernel lets them do nothing else.
+    Read,
+    /// They read and write it, at any time from when it was first passed to them until it ends here.
+    Write,
+}
+
+/// Memory that methods get by reference, not as a copy, where an array of a `zero_copy` parameter lies in it.
+///
+/// It is page-aligned, zeroed, and uses pages as they are touched. A process that it is passed to maps all of it and keeps it
+/// until some call after this value was dropped; so what lies in one piece of it is for the same eyes.
+#[derive(Debug)]
+pub struct SharedMemory {
+    region: Arc<Known>,
+}
+
+/// A region in the books of the process.
+#[derive(Debug)]
+pub(crate) struct Known {
+    region: OwnRegion,
+    id: u64,
+}
+
+#[derive(Default)]
+struct Books {
+    /// By the address of their first byte.
+    regions: BTreeMap<usize, Arc<Known>>,
+    made: u64,
+    threads: Vec<HandsPointer>,
+}
+
+struct HandsPointer(NonNull<Hands>);
+
+// SAFETY: leads to atomic words, of a thread that takes it from the books before it ends.
+unsafe impl Send for HandsPointer {}
+
+static BOOKS: Mutex<Option<Books>> = Mutex::new(None);
+
+fn books() -> MutexGuard<'static, Option<Books>> {
+    BOOKS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl SharedMemory {
+    /// Memory of so many bytes.
+    ///
+    /// # Errors
+    ///
+    /// E_OUTOFMEMORY, also for more than 64 TiB.
+    pub fn new(bytes: usize, access: Access) -> Result<Self> {
+        Ok(Self { region: make(bytes, access)? })
+    }
+
+    /// Its first byte. Peers may write it while this process reads, where they may write at all: atomics or volatile
+    /// accesses are the way to use it then.
+    pub fn as_ptr(&self) -> *mut u8 {
+        self.region.start().as_ptr()
+    }
+
+    /// How many bytes it has.
+    pub fn len(&self) -> usize {
+        self.region.region.length()
+    }
+
+    /// Whether it has none: it always has some.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Elements in it, `count` of them from the byte at `offset` on. `None` where there are not so many, or not aligned.
+    pub fn elements<T: Scalar>(&self, offset: usize, count: usize) -> Option<Elements<'_, T>> {
+        let first = self.place::<T>(offset, count)?;
+        // SAFETY: inside, aligned, and there as long as the value.
+        Some(unsafe { Elements::from_raw(first, count) })
+    }
+
+    /// The same to be written. Of this process nobody else has elements of it meanwhile.
+    pub fn elements_mut<T: Scalar>(&mut self, offset: usize, count: usize) -> Option<ElementsMut<'_, T>> {
+        let first = self.place::<T>(offset, count)?;
+        // SAFETY: inside, aligned, there as long as the value, and nobody else's by &mut self.
+        Some(unsafe { ElementsMut::from_raw(first, count) })
+    }
+
+    fn place<T>(&self, offset: usize, count: usize) -> Option<*mut T> {
+        let end = count.checked_mul(size_of::<T>())?.checked_add(offset)?;
+        if end > self.len() || !offset.is_multiple_of(align_of::<T>()) {
+            return None;
+        }
+        // SAFETY: inside by the check.
+        Some(unsafe { self.as_ptr().add(offset) }.cast())
+    }
+}
+
+/// Makes memory that is in the books of the process until its [`end`].
+pub(crate) fn make(bytes: usize, access: Access) -> Result<Arc<Known>> {
+    let region = OwnRegion::new(bytes, access == Access::Write)?;
+    let mut books = books();
+    let books = books.get_or_insert_default();
+    books.made += 1;
+    let known = Arc::new(Known { region, id: books.made });
+    books.regions.insert(known.start().as_ptr().addr(), Arc::clone(&known));
+    Ok(known)
+}
+
+impl Drop for SharedMemory {
+    fn drop(&mut self) {
+        end(self.as_ptr());
+    }
+}
+
+/// Ends the memory that begins there. What is no such memory is left alone.
+pub(crate) fn end(start: *mut u8) {
+    let mut books = books();
+    let Some(books) = books.as_mut() else { return };
+    let ended = books.regions.remove(&start.addr());
+    if ended.is_some() {
+        // Before its addresses can be other memory's.
+        for thread in &books.threads {
+            // SAFETY: of a thread that has not ended.
+            let hands = unsafe { thread.0.as_ref() };
+            hands.iter().filter(|hand| hand.begins_at(start.addr())).for_each(Hand::empty);
+        }
+    }
+}
+
+/// The memory that an address lies in.
+pub(crate) fn find(address: usize) -> Option<Arc<Known>> {
+    let books = books();
+    let (start, known) = books.as_ref()?.regions.range(..=address).next_back()?;
+    (address - start < known.region.length()).then(|| Arc::clone(known))
+}
+
+impl Known {
+    pub(crate) fn start(&self) -> NonNull<u8> {
+        self.region.start()
+    }
+
+    pub(crate) fn is_writable(&self) -> bool {
+        self.region.is_writable()
+    }
+
+    /// Takes it in one of a thread's hands, if it has not ended meanwhile.
+    pub(crate) fn take_in_hand(&self, hand: &Hand, number: u16, hands: &Hands) -> bool {
+        let mut books = books();
+        let books = books.get_or_insert_default();
+        let start = self.start().as_ptr().addr();
+        if books.regions.get(&start).is_none_or(|known| known.id != self.id) {
+            return false;
+        }
+        let thread = NonNull::from(hands);
+        if !books.threads.iter().any(|known| known.0 == thread) {
+            books.threads.push(HandsPointer(thread));
+        }
+        hand.take(start, self.region.length(), number);
+        true
+    }
+}
+
+/// A thread ends.
+pub(crate) fn leave(hands: &Hands) {
+    if let Some(books) = books().as_mut() {
+        books.threads.retain(|known| known.0 != NonNull::from(hands));
+    }
+}
+
+/// The number by which the peer of a channel knows a region: it is given the region if it has not got it yet. Runs `let_go` before it
+/// takes from the peer what it had.
+pub(crate) fn number_for(channel: &mut Channel, region: &Known, let_go: impl Fn()) -> Option<u16> {
+    if !channel.shares_memory() {
+        return None;
+    }
+    let is_it = |given: &Option<GivenRegion>| given.is_some_and(|given| given.id == region.id);
+    if let Some(at) = channel.given_regions().iter().position(is_it) {
+        return channel.given_regions()[at].filter(|given| given.is_mapped).map(|_| number_at(at));
+    }
+    let ended = take_ended(channel);
+    let at = free_place(channel, region.id);
+    let numbers: Vec<u16> = ended.iter().chain(at.1.as_ref()).copied().collect();
+    if !numbers.is_empty() {
+        let_go();
+    }
+    let number = number_at(at.0);
+    let outcome = channel.give_region(number, &region.region).map_err(crate::Error::from);
+    let outcome = outcome.and_then(|()| system::regions(channel, Some(number), &numbers));
+    channel.given_regions()[at.0] = Some(GivenRegion { id: region.id, is_mapped: outcome.is_ok() });
+    outcome.ok().map(|()| number)
+}
+
+fn number_at(at: usize) -> u16 {
+    at as u16 + 1
+}
+
+/// Takes regions out of a channel's books that are no more, and returns their numbers.
+fn take_ended(channel: &mut Channel) -> Vec<u16> {
+    let books = books();
+    let alive: HashSet<u64> = books.iter().flat_map(|books| books.regions.values()).map(|known| known.id).collect();
+    let mut ended = Vec::new();
+    for (at, given) in channel.given_regions().iter_mut().enumerate() {
+        if given.is_some_and(|given| !alive.contains(&given.id)) {
+            ended.push(number_at(at));
+            *given = None;
+        }
+    }
+    ended
+}
+
+/// A free place in a channel's books; where all are taken, that of another region, and its number.
+fn free_place(channel: &mut Channel, id: u64) -> (usize, Option<u16>) {
+    let given = channel.given_regions();
+    if let Some(at) = given.iter().position(Option::is_none) {
+        return (at, None);
+    }
+    if given.len() < REGIONS_MAX {
+        given.push(None);
+        return (given.len() - 1, None);
+    }
+    let at = id as usize % REGIONS_MAX;
+    (at, Some(number_at(at)))
+}

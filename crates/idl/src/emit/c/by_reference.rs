@@ -1,0 +1,121 @@
+//! Arrays that are passed by reference: the proxy makes references of addresses, the stub addresses of references.
+
+use super::expression::{Side, count};
+use super::interface::Context;
+use super::names::{binding, local, pointer_to};
+use super::proxy::leave;
+use super::stub::Stub;
+use super::values::refuse;
+use crate::emit::writer::Writer;
+use crate::model::Transfer;
+use crate::plan::{MethodPlan, ParamPlan, Passing};
+
+/// The arrays that are passed by reference, with the number of the region that each is likely to lie in.
+pub(super) fn references<'p, 'a>(plan: &'p MethodPlan<'a>) -> impl Iterator<Item = (&'p ParamPlan<'a>, String)> {
+    plan.params.iter().filter_map(|param| match &param.passing {
+        Passing::Reference { is_written: false, hand, .. } => Some((param, hand.to_string())),
+        Passing::Reference { is_written: true, hand, .. } => Some((param, format!("OBVIA_HANDS + {hand}"))),
+        _ => None,
+    })
+}
+
+/// Makes references of the addresses of arrays.
+pub(super) fn refer(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, given: &str) {
+    for (param, region) in references(plan) {
+        let reference = local(plan, param, "reference");
+        out.line(format!("uint64_t {reference};"));
+        let test = format!("!obvia_refer(&calls->regions[{region}], {}, &{reference})", binding(&param.param.name));
+        refuse(out, &test, &leave(&format!("{}_elsewhere(self{given})", context.stem(plan))));
+    }
+}
+
+/// What is done where arrays lie in other regions than before, or in none.
+pub(super) fn elsewhere(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, params: &str, given: &str) {
+    out.line(format!("static HRESULT {}_elsewhere({params})", context.stem(plan)));
+    out.line("{");
+    out.line("int turned = 0;");
+    for (param, region) in references(plan) {
+        let name = binding(&param.param.name);
+        out.line(format!("turned |= obvia_turn(obvia_calls_at_hand, {region}, {name});"));
+    }
+    out.line("if (turned) {");
+    out.line(format!("return {}(self{given});", context.proxy(plan)));
+    out.line("}");
+    if plan.params.iter().any(|param| param.param.transfer == Transfer::Map) {
+        out.line("if (obvia_shares_memory(obvia_calls_at_hand)) {");
+        out.line("return obvia_not_shared();");
+        out.line("}");
+    }
+    out.line(format!("return {}_{}_proxy(self{given});", context.name, plan.method.name));
+    out.line("}");
+    out.line("");
+}
+
+/// Checks how much of the arrays the results say that the method has used.
+pub(super) fn check_used(out: &mut Writer, plan: &MethodPlan<'_>) {
+    for param in &plan.params {
+        let Passing::Reference { size, length: Some(length), .. } = &param.passing else { continue };
+        let (used, room) = (local(plan, param, "used"), local(plan, param, "count"));
+        count(out, plan, &room, size, Side::Proxy);
+        count(out, plan, &used, length, Side::Came);
+        refuse(out, &format!("{used} > {room}"), &leave("RPC_E_INVALID_DATA"));
+    }
+}
+
+/// What is done where arrays lie in other regions of the caller's than before.
+pub(super) fn turn(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
+    let block = context.block(plan, true);
+    out.line(format!("static obvia_answer {}_turn(void *object, obvia_call *call)", context.stem(plan)));
+    out.line("{");
+    out.line(format!("const {block} *request = (const {block} *)call->frame;"));
+    out.line("int turned = 0;");
+    for (param, region) in references(plan) {
+        let reference = format!("OBVIA_LOAD(uint64_t, &request->{})", binding(&param.param.name));
+        out.line(format!("turned |= obvia_turn_call(call, {region}, {reference});"));
+    }
+    out.line(format!("return turned ? {}(object, call) : OBVIA_BAD_STUB_DATA;", context.stub(plan)));
+    out.line("}");
+    out.line("");
+}
+
+/// Whether a parameter counts elements of arrays by reference.
+pub(super) fn counts_references(plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> bool {
+    let mut counts = false;
+    for other in &plan.params {
+        if let Passing::Reference { size, .. } = &other.passing {
+            size.operands(&mut |operand| counts |= std::ptr::eq(&plan.params[operand.index], param));
+        }
+    }
+    counts
+}
+
+impl Stub<'_> {
+    /// Finds an array that is passed by reference.
+    pub(super) fn resolve(&self, out: &mut Writer, param: &ParamPlan<'_>, region: &str) {
+        let Passing::Reference { element, size, is_written, .. } = &param.passing else { return };
+        let (model, name) = (self.context.model, binding(&param.param.name));
+        let counted = local(self.plan, param, "count");
+        count(out, self.plan, &counted, size, Side::Stub);
+        let constant = if *is_written { "" } else { "const " };
+        let (array, pointer) = (pointer_to(model, element, &name), pointer_to(model, element, ""));
+        let (size, align) = model.layout(element);
+        let reference = local(self.plan, param, "reference");
+        out.line(format!("const uint64_t {reference} = OBVIA_LOAD(uint64_t, &request->{name});"));
+        let test = format!("!obvia_is_in(&call->regions[{region}], {reference}, {counted}, {size}, {align})");
+        refuse(out, &test, &self.leave(&format!("{}_turn(object, call)", self.context.stem(self.plan))));
+        out.line(format!(
+            "{constant}{array} = ({constant}{pointer})obvia_resolve(&call->regions[{region}], {reference});"
+        ));
+    }
+
+    /// Checks how much of the arrays by reference the method says that it has used.
+    pub(super) fn check_used(&self, out: &mut Writer) {
+        for param in &self.plan.params {
+            let Passing::Reference { length: Some(length), .. } = &param.passing else { continue };
+            let used = local(self.plan, param, "used");
+            refuse(out, "result < 0", &self.leave("obvia_results(result, 0)"));
+            count(out, self.plan, &used, length, Side::Stub);
+            refuse(out, &format!("{used} > {}", local(self.plan, param, "count")), &self.bad());
+        }
+    }
+}

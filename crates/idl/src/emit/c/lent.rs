@@ -1,0 +1,88 @@
+//! Arrays that a method lends: it writes them where the caller reads them.
+
+use super::expression::{Side, count};
+use super::interface::{Context, block_end};
+use super::names::{binding, local, pointer_to, type_name};
+use super::proxy::{leave, place};
+use super::stub::Stub;
+use super::values::refuse;
+use crate::emit::writer::Writer;
+use crate::plan::{MethodPlan, ParamPlan, Passing};
+
+/// Checks that as many elements came as the results say.
+pub(super) fn check(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
+    let Some(lent) = plan.lent() else { return };
+    let Passing::Lent { element, size, .. } = &lent.passing else { return };
+    let used = local(plan, lent, "used");
+    count(out, plan, &used, size, Side::Came);
+    let invalid = leave("RPC_E_INVALID_DATA");
+    let (end, element) = (block_end(&context.block(plan, false)), type_name(context.model, element));
+    // A smaller one cannot become a length that fits by going round.
+    if size.plain().is_none_or(|operand| operand.base.size() > 4) {
+        refuse(out, &format!("{used} > OBVIA_FRAME_MAX / sizeof({element})"), &invalid);
+    }
+    refuse(out, &format!("obvia_length(reply) != {end} + {used} * sizeof({element})"), &invalid);
+}
+
+/// Hands them to the caller.
+pub(super) fn take(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, lent: &ParamPlan<'_>) {
+    let Passing::Lent { element, .. } = &lent.passing else { return };
+    let from = place(context, element, false, "results", &block_end(&context.block(plan, false)));
+    out.line(format!("*{} = {from};", binding(&lent.param.name)));
+}
+
+/// What is done where there is no room for what a method lends.
+pub(super) fn refill(out: &mut Writer, stub: &Stub<'_>, lent: &ParamPlan<'_>) {
+    out.line(format!("static obvia_answer {}_refill(void *object, obvia_call *call)", stub.context.stem(stub.plan)));
+    out.line("{");
+    out.line(format!("if (!obvia_make_room(call, {})) {{", stub.lent_length(lent)));
+    out.line("return OBVIA_NO_MEMORY;");
+    out.line("}");
+    out.line(format!("return {}(object, call);", stub.context.stub(stub.plan)));
+    out.line("}");
+    out.line("");
+}
+
+impl Stub<'_> {
+    /// Sees that there is room in the reply for what the method lends.
+    pub(super) fn room(&self, out: &mut Writer, lent: &ParamPlan<'_>) {
+        let length = self.lent_length(lent);
+        refuse(
+            out,
+            &format!("!obvia_has_room(call, {length})"),
+            &self.leave(&format!("{}_refill(object, call)", self.context.stem(self.plan))),
+        );
+        out.line("call->in_area = 1;");
+    }
+
+    fn lent_length(&self, lent: &ParamPlan<'_>) -> String {
+        let Passing::Lent { element, room, .. } = &lent.passing else { return String::new() };
+        let end = block_end(&self.context.block(self.plan, false));
+        format!("{end} + {room} * sizeof({})", type_name(self.context.model, element))
+    }
+
+    /// Shows the method the room. The call goes with it, so that no register is kept for what seldom needs it.
+    pub(super) fn show_room(&self, out: &mut Writer, lent: &ParamPlan<'_>) {
+        let Passing::Lent { element, .. } = &lent.passing else { return };
+        let array = pointer_to(self.context.model, element, "array");
+        let end = block_end(&self.context.block(self.plan, false));
+        let here = place(self.context, element, false, "results", &end);
+        let name = binding(&lent.param.name);
+        out.line(format!("struct {{ {array}; obvia_call *call; }} {name} = {{{here}, call}};"));
+    }
+
+    /// Answers with what the method lends, which lies in the reply already, or is copied there.
+    pub(super) fn lent_answer(&self, out: &mut Writer, lent: &ParamPlan<'_>) {
+        let Passing::Lent { element, size, room } = &lent.passing else { return };
+        self.store_results(out);
+        let (name, used) = (binding(&lent.param.name), local(self.plan, lent, "used"));
+        count(out, self.plan, &used, size, Side::Stub);
+        let (end, bytes) = (block_end(&self.context.block(self.plan, false)), type_name(self.context.model, element));
+        let here = place(self.context, element, false, "results", &end);
+        let elsewhere =
+            format!("obvia_lend({name}.call, result, results, {end}, {name}.array, {used}, sizeof({bytes}))");
+        refuse(out, &format!("{name}.array != {here} || {used} > {room}"), &self.leave(&elsewhere));
+        let answer = format!("obvia_lent(result, {end} + {used} * sizeof({bytes}))");
+        self.leave(&answer).iter().for_each(|line| out.line(line));
+    }
+}

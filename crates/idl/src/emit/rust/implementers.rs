@@ -1,0 +1,217 @@
+//! What objects implement, and the vtables of their implementations.
+
+use super::conversions;
+use super::expression::{Side, size_text};
+use super::interface::Context;
+use super::names::{abi, argument, binding, ident, result, tuple, value};
+use crate::emit::writer::Writer;
+use crate::model::{Direction, InterfaceId, Model, Transfer};
+use crate::plan::{MethodPlan, ParamPlan, Passing};
+
+/// The parameters as methods get them: what they lend is one, and no result.
+fn method_arguments(model: &Model, plan: &MethodPlan<'_>) -> String {
+    let given = plan.params.iter().filter_map(|param| {
+        let ty = method_argument(model, param)?;
+        Some(format!(", {}: {ty}", binding(&param.param.name)))
+    });
+    given.collect()
+}
+
+fn method_argument(model: &Model, param: &ParamPlan<'_>) -> Option<String> {
+    match &param.passing {
+        Passing::Lent { element, .. } => Some(format!("&mut obvia::Lending<'_, {}>", value(model, element))),
+        _ => argument(model, param),
+    }
+}
+
+fn method_result(model: &Model, param: &ParamPlan<'_>) -> Option<String> {
+    if matches!(param.passing, Passing::Lent { .. }) { None } else { result(model, param) }
+}
+
+fn method_results(model: &Model, plan: &MethodPlan<'_>) -> String {
+    let types: Vec<String> = plan.params.iter().filter_map(|param| method_result(model, param)).collect();
+    tuple(&types)
+}
+
+pub(super) fn implementers(out: &mut Writer, context: &Context<'_>, id: InterfaceId, own: &[MethodPlan<'_>]) {
+    let Context { model, name, .. } = context;
+    let base = model.interfaces[id.0].base.map(|base| ident(&model.interfaces[base.0].name));
+    let bound = base.as_ref().map_or_else(|| "obvia::rt::IUnknownImpl".to_owned(), |base| format!("{base}_Impl"));
+    out.line(format!("/// What an object that has [`{name}`] implements."));
+    out.line(format!("pub trait {name}_Impl: {bound} {{"));
+    for plan in own {
+        out.doc(&plan.method.doc);
+        let method = ident(&plan.method.name);
+        let (arguments, results) = (method_arguments(model, plan), method_results(model, plan));
+        out.line(format!("fn {method}(&self{arguments}) -> obvia::Result<{results}>;"));
+    }
+    out.line("}");
+    out.line("");
+    out.line(format!("impl {name}_Vtbl {{"));
+    out.line("/// The vtable of an implementation.");
+    out.line(format!("pub const fn new<Identity: {name}_Impl, const OFFSET: isize>() -> Self {{"));
+    for plan in own {
+        shim(out, context, plan);
+    }
+    let base_new = base.map_or_else(|| "obvia::rt::IUnknown_Vtbl".to_owned(), |base| format!("{base}_Vtbl"));
+    out.line("Self {");
+    out.line(format!("base__: {base_new}::new::<Identity, OFFSET>(),"));
+    for plan in own {
+        let method = ident(&plan.method.name);
+        out.line(format!("{method}: {method}::<Identity, OFFSET>,"));
+    }
+    out.line("}");
+    out.line("}");
+    out.line("/// Whether a query for this IID is for this vtable.");
+    out.line("pub fn matches(iid: &obvia::GUID) -> bool {");
+    let lineage: Vec<String> = model
+        .lineage(id)
+        .iter()
+        .map(|id| format!("<{} as obvia::Interface>::IID", ident(&model.interfaces[id.0].name)))
+        .collect();
+    out.line(lineage.iter().map(|iid| format!("*iid == {iid}")).collect::<Vec<_>>().join(" || "));
+    out.line("}");
+    out.line("}");
+    out.line(format!("impl obvia::rt::windows_core::RuntimeName for {name} {{}}"));
+    out.line("");
+}
+
+/// The function in the vtable of an implementation: from pointers to what the trait takes.
+fn shim(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
+    let Context { model, name, .. } = context;
+    let method = ident(&plan.method.name);
+    let params: String =
+        plan.params.iter().map(|param| format!(", {}: {}", binding(&param.param.name), abi(model, param))).collect();
+    out.line(format!(
+        "unsafe extern \"system\" fn {method}<Identity: {name}_Impl, const OFFSET: isize>(this: *mut obvia::rt::c_void{params}) -> obvia::HRESULT {{"
+    ));
+    out.line("// SAFETY: the vtable is an Identity's, OFFSET pointers from its start, and its holder calls.");
+    out.line("let this = unsafe { obvia::rt::identity::<Identity, OFFSET>(this) };");
+    out.line("obvia::rt::guard(|| {");
+    for param in &plan.params {
+        if let Some(text) = from_abi(model, plan, param) {
+            out.line("// SAFETY: by COM's rules pointer parameters are as the interface says.");
+            let mutable = if is_changed(param) { "mut " } else { "" };
+            out.line(format!("let {mutable}{} = unsafe {{ {text} }};", local(param)));
+        }
+    }
+    let given = plan.params.iter().filter(|param| method_argument(model, param).is_some());
+    let given: Vec<String> =
+        given.map(|param| if is_changed(param) { format!("&mut {}", local(param)) } else { local(param) }).collect();
+    let values: Vec<&ParamPlan<'_>> =
+        plan.params.iter().filter(|param| method_result(model, param).is_some()).collect();
+    let changed: Vec<&ParamPlan<'_>> =
+        plan.params.iter().filter(|param| is_changed(param) && param.passing == Passing::Graph).collect();
+    let keep = if changed.is_empty() { "" } else { "let result = " };
+    out.line(format!("{keep}match this.{method}({}) {{", given.join(", ")));
+    let pattern: Vec<String> = values.iter().map(|param| format!("{}_value", param.param.name)).collect();
+    out.line(format!("Ok({}) => {{", tuple(&pattern)));
+    for (param, value) in values.iter().zip(&pattern) {
+        if param.passing == Passing::Graph {
+            conversions::give(out, model, plan, param.param, value);
+        } else {
+            give(out, plan, param, value);
+        }
+    }
+    if let Some(lent) = plan.lent() {
+        give_lent(out, plan, lent);
+    }
+    out.line("obvia::rt::code::S_OK");
+    out.line("}");
+    out.line("Err(error) => obvia::rt::fail(error),");
+    if changed.is_empty() {
+        out.line("}");
+    } else {
+        out.line("};");
+        for param in changed {
+            conversions::give_back(out, model, param.param);
+        }
+        out.line("result");
+    }
+    out.line("})");
+    out.line("}");
+}
+
+/// Whether the method may put something else in a structure's place, or fills what it gets.
+fn is_changed(param: &ParamPlan<'_>) -> bool {
+    match param.passing {
+        Passing::Graph => param.param.direction == Direction::InOut,
+        Passing::Lent { .. } => true,
+        _ => false,
+    }
+}
+
+fn local(param: &ParamPlan<'_>) -> String {
+    match &param.passing {
+        Passing::Value(_) => binding(&param.param.name),
+        _ => format!("{}_given", param.param.name),
+    }
+}
+
+/// A vtable's argument as the trait's method takes it.
+fn from_abi(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Option<String> {
+    let name = binding(&param.param.name);
+    let (inwards, outwards) = (param.param.direction.is_in(), param.param.direction.is_out());
+    Some(match &param.passing {
+        Passing::Place(_) if inwards && outwards => format!("&mut *{name}"),
+        Passing::Place(_) if inwards => format!("&*{name}"),
+        Passing::Array { size, .. } if param.param.transfer != Transfer::Frame => {
+            let count = format!("{}.unwrap_or(0)", size_text(plan, size, Side::Abi));
+            let what = if outwards { "ElementsMut" } else { "Elements" };
+            format!("obvia::{what}::from_raw({name}, {count})")
+        }
+        Passing::Lent { room, .. } => format!("obvia::rt::lending({name}, {room})"),
+        Passing::Array { size, .. } => {
+            let count = format!("{}.unwrap_or(0)", size_text(plan, size, Side::Abi));
+            let function = if outwards { "slice_mut" } else { "slice" };
+            format!("obvia::rt::{function}({name}, {count})")
+        }
+        Passing::Optional(_) => format!("{name}.as_ref()"),
+        Passing::Text { base, optional } => {
+            let wide = super::names::text(*base).contains("U16");
+            let function = if wide { "wide" } else { "text" };
+            let text = format!("obvia::rt::{function}({name})");
+            if *optional { text } else { format!("{text}.unwrap_or_default()") }
+        }
+        Passing::Object(_) => format!("obvia::Interface::from_raw_borrowed(&{name})"),
+        Passing::Graph => return conversions::from_abi(model, plan, param.param),
+        _ => return None,
+    })
+}
+
+/// Hands what the method lends to the caller.
+fn give_lent(out: &mut Writer, plan: &MethodPlan<'_>, lent: &ParamPlan<'_>) {
+    let Passing::Lent { size, .. } = &lent.passing else { return };
+    let safety = "// SAFETY: by COM's rules the caller's pointer is writable.";
+    let (name, given) = (binding(&lent.param.name), local(lent));
+    if let Some(operand) = size.plain() {
+        out.line(safety);
+        let count = binding(&plan.params[operand.index].param.name);
+        out.line(format!("unsafe {{ {count}.write({given}.len() as _) }};"));
+    }
+    out.line(safety);
+    out.line(format!("unsafe {{ {name}.write(obvia::rt::finish_lending({given})) }};"));
+}
+
+/// Hands a result to the caller.
+fn give(out: &mut Writer, plan: &MethodPlan<'_>, param: &ParamPlan<'_>, value: &str) {
+    let name = binding(&param.param.name);
+    let text = match &param.passing {
+        Passing::OutText(base) => {
+            let wide = super::names::text(*base).contains("U16");
+            format!("obvia::rt::{}({value})", if wide { "give_wide" } else { "give_text" })
+        }
+        Passing::OutArray { size, .. } => {
+            if let Some(operand) = size.plain() {
+                let count = binding(&plan.params[operand.index].param.name);
+                out.line("// SAFETY: by COM's rules the caller's pointer is writable.");
+                out.line(format!("unsafe {{ {count}.write({value}.len() as _) }};"));
+            }
+            format!("obvia::rt::give_array(&{value})")
+        }
+        Passing::OutObject(_) => format!("obvia::Interface::into_raw({value})"),
+        _ => value.to_owned(),
+    };
+    out.line("// SAFETY: by COM's rules the caller's pointer is writable.");
+    out.line(format!("unsafe {{ {name}.write({text}) }};"));
+}

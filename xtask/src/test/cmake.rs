@@ -1,0 +1,207 @@
+//! Installs obvia by CMake, and has programs in C++ and C use it that know nothing else of the project: those of
+//! `examples/first`, as docs/cpp.md has them built, with the Rust ones of the README.
+
+mod idl;
+mod page;
+mod pfs;
+
+use super::examples::{Names, Server};
+use super::readme;
+use crate::program::{Program, target};
+use crate::repo::root;
+use crate::temporary::Folder;
+use crate::{Outcome, Problem, tools};
+use page::Page;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+pub(super) fn run() -> Outcome {
+    tools::cmake()?;
+    let page = Page::read()?;
+    let rust = readme::build()?;
+    page.check_quotes(&rust.newcomer)?;
+    let outside = Outside::new()?;
+    let mut pairs = vec![Pair { server: rust.program("server"), client: rust.program("client") }];
+    for variant in &VARIANTS {
+        pairs.push(outside.build(variant, &page)?);
+    }
+    for (folder, commands) in [("calc", "`g++`"), ("calc/c", "`gcc`")] {
+        pairs.push(outside.build_by_hand(folder, &page.block(commands)?)?);
+    }
+    for pair in &pairs {
+        check(&pair.server, &pairs, &rust.newcomer.printed)?;
+    }
+    pfs::check(&outside)?;
+    idl::check(&outside)
+}
+
+/// A server and a client of the same making.
+struct Pair {
+    server: String,
+    client: String,
+}
+
+/// Runs every client while a server serves.
+fn check(server: &str, pairs: &[Pair], promised: &str) -> Outcome {
+    let names = Names::new()?;
+    let _server = Server::start(&names.see(Program::new(server, &[])))?;
+    for Pair { client, .. } in pairs {
+        let printed = names.see(Program::new(client, &[])).read()?;
+        if printed.trim_end() != promised.trim_end() {
+            let what = format!("{client} with {server} prints\n{printed}and the README promises\n{promised}");
+            return Err(Problem::Failed(what));
+        }
+    }
+    println!("      {} clients", pairs.len());
+    Ok(())
+}
+
+/// A way to build the programs with CMake.
+struct Variant {
+    name: &'static str,
+    /// In `examples/first`.
+    folder: &'static str,
+    generator: &'static str,
+    compilers: [&'static str; 2],
+    library: Library,
+}
+
+/// What programs are linked with.
+#[derive(Clone, Copy)]
+enum Library {
+    Shared,
+    Static,
+    /// The shared one, built as a part of the project, which the page shows after a line that begins so.
+    Part(&'static str),
+}
+use Library::{Part, Shared, Static};
+
+const GCC: [&str; 2] = ["gcc", "g++"];
+const CLANG: [&str; 2] = ["clang", "clang++"];
+const MAKE: &str = "Unix Makefiles";
+const NINJA: &str = "Ninja";
+
+const VARIANTS: [Variant; 7] = [
+    Variant { name: "cpp", folder: "", generator: MAKE, compilers: GCC, library: Shared },
+    Variant { name: "cpp-clang", folder: "", generator: NINJA, compilers: CLANG, library: Shared },
+    Variant { name: "cpp-static", folder: "", generator: NINJA, compilers: GCC, library: Static },
+    Variant { name: "cpp-fetched", folder: "", generator: MAKE, compilers: GCC, library: Part("`FetchContent`") },
+    Variant { name: "c", folder: "c", generator: MAKE, compilers: GCC, library: Shared },
+    Variant { name: "c-clang-static", folder: "c", generator: MAKE, compilers: CLANG, library: Static },
+    Variant { name: "c-part", folder: "c", generator: NINJA, compilers: CLANG, library: Part("`add_subdirectory`") },
+];
+
+/// A folder outside the project, with an installed obvia and the programs' sources.
+struct Outside {
+    folder: Folder,
+    prefix: PathBuf,
+}
+
+impl Outside {
+    fn new() -> Outcome<Self> {
+        let folder = Folder::new()?;
+        let prefix = folder.path().join("prefix");
+        let build = target().join("cmake");
+        let cmake = |arguments: &[&str]| Program::new("cmake", arguments).argument(build.display().to_string());
+        cmake(&["-S", ".", &cargo_target(), "-B"]).run()?;
+        cmake(&["--build"]).run()?;
+        // Where it was installed, and where it is in the end, are not the same: what is installed can be moved.
+        let elsewhere = folder.path().join("elsewhere");
+        let option = elsewhere.display().to_string();
+        cmake(&["--install"]).with(&["--prefix", &option]).read()?;
+        fs::rename(&elsewhere, &prefix).map_err(|error| failed(&prefix, &error))?;
+        copy(&root().join("examples/first"), &folder.path().join("calc"))?;
+        Ok(Self { folder, prefix })
+    }
+
+    /// Builds the programs as a variant has it.
+    fn build(&self, variant: &Variant, page: &Page) -> Outcome<Pair> {
+        let Variant { name, generator, compilers, .. } = *variant;
+        let source = self.folder.path().join(name);
+        copy(&root().join("examples/first"), &source)?;
+        let project = source.join(variant.folder);
+        let lists = project.join("CMakeLists.txt");
+        let mut options = Vec::new();
+        match variant.library {
+            Shared => {}
+            Static => replace(&lists, "obvia::obvia)", "obvia::obvia_static)")?,
+            Part(title) => {
+                replace(&lists, "find_package(obvia REQUIRED)\n", &page.block(title)?)?;
+                let beside = project.with_file_name("obvia");
+                std::os::unix::fs::symlink(root(), &beside).map_err(|error| failed(&beside, &error))?;
+                options.push(cargo_target());
+            }
+        }
+        let build = self.cmake(name, &project, generator, compilers, &options)?;
+        Ok(Pair { server: format!("{build}/server"), client: format!("{build}/client") })
+    }
+
+    /// Builds a project in a folder of its own, whose path is returned.
+    fn cmake(
+        &self,
+        name: &str,
+        project: &Path,
+        generator: &str,
+        [c, cxx]: [&str; 2],
+        options: &[String],
+    ) -> Outcome<String> {
+        let build = self.folder.path().join("build").join(name).display().to_string();
+        let options: Vec<&str> = options.iter().map(String::as_str).collect();
+        self.program("cmake", &["-G", generator, "-B", &build, "-S", "."])
+            .folder(project)
+            .variable("CC", c)
+            .variable("CXX", cxx)
+            // Generated code is to have no warnings.
+            .variable("CFLAGS", STRICT)
+            .variable("CXXFLAGS", STRICT)
+            .with(&options)
+            .read()?;
+        self.program("cmake", &["--build", &build]).run()?;
+        Ok(build)
+    }
+
+    /// Builds the programs of a folder with commands for a shell.
+    fn build_by_hand(&self, folder: &str, commands: &str) -> Outcome<Pair> {
+        let source = self.folder.path().join(folder);
+        self.program("sh", &["-e", "-c", commands]).folder(&source).run()?;
+        let path = |name: &str| source.join(name).display().to_string();
+        Ok(Pair { server: path("server"), client: path("client") })
+    }
+
+    /// A program that finds the installed obvia, and nothing of the project.
+    fn program(&self, name: &str, arguments: &[&str]) -> Program {
+        let path = std::env::var("PATH").unwrap_or_default();
+        let prefix = self.prefix.display();
+        Program::new(name, arguments)
+            .folder(self.folder.path())
+            .variable("CMAKE_PREFIX_PATH", prefix.to_string())
+            .variable("PKG_CONFIG_PATH", format!("{prefix}/lib/pkgconfig"))
+            .variable("PATH", format!("{prefix}/bin:{path}"))
+    }
+}
+
+const STRICT: &str = "-Wall -Wextra -Wpedantic -Werror";
+
+/// Has CMake's cargo build where everything is built.
+fn cargo_target() -> String {
+    format!("-DOBVIA_TARGET_DIR={}", target().display())
+}
+
+fn failed(path: &Path, error: &std::io::Error) -> Problem {
+    Problem::Failed(format!("{}: {error}", path.display()))
+}
+
+/// Replaces something in a file, which has it.
+fn replace(path: &Path, from: &str, to: &str) -> Outcome {
+    let text = fs::read_to_string(path).map_err(|error| failed(path, &error))?;
+    if !text.contains(from) {
+        return Err(Problem::Failed(format!("{} does not have {from:?}", path.display())));
+    }
+    fs::write(path, text.replace(from, to)).map_err(|error| failed(path, &error))
+}
+
+/// Copies a folder with all that is in it.
+fn copy(from: &Path, to: &Path) -> Outcome {
+    let words = [from, to].map(|path| path.display().to_string());
+    Program::new("cp", &["-R", &words[0], &words[1]]).read().map(drop)
+}

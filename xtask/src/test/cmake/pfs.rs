@@ -1,0 +1,141 @@
+//! The file server in C and its client in C++, with those in Rust: what a client sees does not depend on who serves.
+
+use super::{GCC, MAKE, Outside, copy, failed};
+use crate::program::{Program, target};
+use crate::repo::root;
+use crate::test::examples::{Names, Server};
+use crate::{Outcome, Problem};
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::{fs, io, thread};
+
+/// Files in a directory: more than one call lists.
+const FILES: usize = 300;
+/// Bytes of a file that takes several reads.
+const LARGE: usize = 1_000_003;
+/// Clients at a time.
+const AT_ONCE: usize = 4;
+
+/// A client's program.
+#[derive(Clone, Copy)]
+enum Client {
+    /// `pfs-shell`, in Rust.
+    Shell,
+    /// `pfs-client`, in C++.
+    Cpp,
+}
+use Client::{Cpp, Shell};
+
+/// Commands, one after the other, and whether they succeed. `$` is the folder with the tree.
+const COMMANDS: [(Client, &str, bool); 25] = [
+    (Shell, "ls -l /", true),
+    (Shell, "ls -l inner", true),
+    (Shell, "sha256 large", true),
+    (Shell, "cat inner/link", true),
+    (Shell, "cat out", false),
+    (Shell, "cat ../../../secret", false),
+    (Shell, "cat inner", false),
+    (Shell, "mkdir new", true),
+    (Shell, "mkdir new", false),
+    (Shell, "put $/secret new/copy", true),
+    (Shell, "mv new/copy moved", true),
+    (Shell, "cat moved", true),
+    (Shell, "cp -r inner new/inner", true),
+    (Shell, "rm new", false),
+    (Shell, "rm new/inner/hi", true),
+    (Shell, "rm missing", false),
+    (Cpp, "ls /", true),
+    (Cpp, "ls inner", true),
+    (Cpp, "cat large", true),
+    (Cpp, "cat inner/link", true),
+    (Cpp, "cat out", false),
+    (Cpp, "ls missing", false),
+    (Cpp, "put $/tree/large new/large", true),
+    (Cpp, "put $/secret new/large", true),
+    (Cpp, "ls new", true),
+];
+
+pub(super) fn check(outside: &Outside) -> Outcome {
+    Program::cargo(&["build", "--quiet", "--package", "pfs", "--bins"]).run()?;
+    let project = outside.folder.path().join("pfs");
+    copy(&root().join("examples/pfs"), &project)?;
+    let built = PathBuf::from(outside.cmake("pfs", &project, MAKE, GCC, &[])?);
+    Program::new(&built.join("turns-test").display().to_string(), &[]).run()?;
+    let rust = target().join("debug");
+    let clients = [rust.join("pfs-shell"), built.join("pfs-client")];
+    let scenes = [("rust", rust.join("pfs-server")), ("c", built.join("pfs-server"))];
+    let scenes = scenes.map(|(name, server)| Scene { folder: project.join(name), server, clients: clients.clone() });
+    let [in_rust, in_c] = scenes.each_ref().map(Scene::play);
+    for (one, other) in in_rust?.into_iter().zip(in_c?) {
+        if one != other {
+            return Err(Problem::Failed(format!("with the server in Rust\n{one}and with the one in C\n{other}")));
+        }
+    }
+    let [rust, c] = scenes.each_ref().map(|scene| scene.folder.join("tree").display().to_string());
+    Program::new("diff", &["-r", "--no-dereference", &rust, &c]).run()
+}
+
+/// A tree that is served, and clients.
+struct Scene {
+    folder: PathBuf,
+    server: PathBuf,
+    clients: [PathBuf; 2],
+}
+
+impl Scene {
+    /// What came of each command.
+    fn play(&self) -> Outcome<Vec<String>> {
+        let content = make_tree(&self.folder).map_err(|error| failed(&self.folder, &error))?;
+        let names = Names::new()?;
+        let server = Program::new(&self.server.display().to_string(), &["--write", "tree"]).folder(&self.folder);
+        let _server = Server::start(&names.see(server))?;
+        let mut said = Vec::new();
+        for (client, command, succeeds) in COMMANDS {
+            let what = self.run(&names, client, command, succeeds)?;
+            if (command == "cat large") != (what == content) || (!succeeds && what.contains("outside")) {
+                return Err(Problem::Failed(format!("{command} with {} printed\n{what}", self.server.display())));
+            }
+            said.push(format!("{command}: {what}"));
+        }
+        let read = || self.run(&names, Cpp, "cat large", true);
+        let together = thread::scope(|scope| {
+            let readers = [(); AT_ONCE].map(|()| scope.spawn(read));
+            readers.map(|reader| reader.join().is_ok_and(|read| read.is_ok_and(|read| read == content)))
+        });
+        if together.contains(&false) {
+            let what = format!("{}: of several clients at once, not all read what is there", self.server.display());
+            return Err(Problem::Failed(what));
+        }
+        Ok(said)
+    }
+
+    /// What a command printed, which ends as it has to.
+    fn run(&self, names: &Names, client: Client, command: &str, succeeds: bool) -> Outcome<String> {
+        let program = self.clients[client as usize].display().to_string();
+        let command = command.replace('$', &self.folder.display().to_string());
+        let words: Vec<&str> = command.split(' ').collect();
+        let program = names.see(Program::new(&program, &["pfs"]).with(&words));
+        let output = program.command().output().map_err(|error| failed(&self.clients[client as usize], &error))?;
+        let printed = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+        if output.status.success() == succeeds {
+            return Ok(printed);
+        }
+        Err(Problem::Failed(format!("{} with {}: {}\n{printed}", program.line(), self.server.display(), output.status)))
+    }
+}
+
+/// Makes a tree, and a file beside it that no client may see. Returns what is in the large file.
+fn make_tree(folder: &Path) -> io::Result<String> {
+    let tree = folder.join("tree");
+    fs::create_dir_all(tree.join("inner"))?;
+    fs::write(folder.join("secret"), "a file outside\n")?;
+    symlink("../secret", tree.join("out"))?;
+    fs::write(tree.join("inner/hi"), "hi\n")?;
+    symlink("hi", tree.join("inner/link"))?;
+    for file in 0..FILES {
+        fs::write(tree.join(format!("inner/file {file}")), [])?;
+    }
+    let content: String = (0..LARGE).map(|at| char::from(b'a' + (at / 251 + at * 7) as u8 % 26)).collect();
+    fs::write(tree.join("large"), &content)?;
+    Ok(content)
+}
