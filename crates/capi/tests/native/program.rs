@@ -52,8 +52,9 @@ pub(crate) fn library() -> &'static Path {
         let folder = built();
         // The loader looks for the name that the library has in itself.
         let loaded = folder.join("libobvia.so.0");
-        let _ = std::fs::remove_file(&loaded);
-        std::os::unix::fs::symlink("libobvia.so", &loaded).expect("cargo's folder can be written to");
+        if !loaded.is_symlink() {
+            std::os::unix::fs::symlink("libobvia.so", &loaded).expect("cargo's folder can be written to");
+        }
         folder
     });
     &FOLDER

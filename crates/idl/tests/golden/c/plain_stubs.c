@@ -5,13 +5,38 @@
 #endif
 #include "plain.h"
 
-#include "obvia_stub.h"
+#include "obvia_table.h"
 
 #include <string.h>
 
 const IID IID_ILocal = {0x8b1c5a10, 0x2f6e, 0x4c55, {0x9a, 0x51, 0x6a, 0x0d, 0x3f, 0x7e, 0x30, 0x02}};
 const IID IID_IPlain = {0x8b1c5a10, 0x2f6e, 0x4c55, {0x9a, 0x51, 0x6a, 0x0d, 0x3f, 0x7e, 0x30, 0x03}};
 const IID IID_IEmpty = {0x8b1c5a10, 0x2f6e, 0x4c55, {0x9a, 0x51, 0x6a, 0x0d, 0x3f, 0x7e, 0x30, 0x04}};
+
+static const int64_t obvia_structures_words[] = {
+    1,
+    /* 16: Item */ 24,
+        /* values */ 1, 0, 4, /* parts */ 2,
+        8, OBVIA_POINTER, OBVIA_UNIQUE, OBVIA_WIDE, OBVIA_TEXT,
+        16, OBVIA_POINTER, OBVIA_UNIQUE, 16, OBVIA_ONE,
+        OBVIA_NONE,
+};
+static obvia_types obvia_structures = {OBVIA_TABLE(obvia_structures_words)};
+
+void Item_free(Item *first, size_t count)
+{
+    obvia_free_elements(&obvia_structures, 16, first, count);
+}
+
+void Item_clear(Item *first, size_t count)
+{
+    obvia_clear_elements(&obvia_structures, 16, first, count, count * sizeof *first);
+}
+
+HRESULT Item_copy(const Item *first, size_t count, Item **copy)
+{
+    return obvia_copy_elements(&obvia_structures, 16, first, count, (void **)copy);
+}
 
 static inline int Kind_is_valid(int32_t value)
 {
