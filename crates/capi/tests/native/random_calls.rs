@@ -2,7 +2,7 @@
 
 use crate::program::{compile, folder, in_rust, link, out};
 use obvia_idl::Compiler;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::LazyLock;
 use torture::process::Directory;
@@ -10,24 +10,26 @@ use torture::process::Directory;
 /// Calls of each method.
 const CALLS: &str = "250";
 
-/// The same program in C++ and in Rust.
-static PROGRAMS: LazyLock<[PathBuf; 2]> = LazyLock::new(|| {
-    let (out, interfaces) = (out("random_calls"), folder("../idl/tests/golden/c"));
-    let mut files = compile(&Compiler::new(), &interfaces.join("basis.idl"), &out);
-    files.extend(compile(&Compiler::new().test(true), &interfaces.join("plain.idl"), &out));
+/// The same program in C++ and in Rust, for an interface and those that it imports.
+fn programs(folder: &Path, name: &str, imports: &[&str]) -> [PathBuf; 2] {
+    let out = out(&format!("random_{name}"));
+    let mut files = compile(&Compiler::new().test(true), &folder.join(name).with_extension("idl"), &out);
+    files.extend(imports.iter().flat_map(|import| compile(&Compiler::new(), &folder.join(import), &out)));
     // The program is long, and optimizing it takes longer than running it.
-    [link(&out, &files, &["-O0"]), in_rust("matrix", "random-plain")]
-});
+    [link(&out, &files, &["-O0"]), in_rust("matrix", &format!("random-{name}"))]
+}
 
-#[test]
-fn each_language_finds_what_the_other_sends() {
-    for (server, seed) in PROGRAMS.iter().zip(["1", "2"]) {
-        for client in &*PROGRAMS {
+static PLAIN: LazyLock<[PathBuf; 2]> =
+    LazyLock::new(|| programs(&folder("../idl/tests/golden/c"), "plain", &["basis.idl"]));
+
+fn all_call_all(programs: &[PathBuf; 2]) {
+    for (server, seed) in programs.iter().zip(["1", "2"]) {
+        for client in programs {
             let directory = Directory::new();
-            let mut serving = directory.start(server.to_str().expect("the path is text"), &["serve", "plain", seed]);
+            let mut serving = directory.start(server.to_str().expect("the path is text"), &["serve", "test", seed]);
             assert_eq!(serving.line(), "ready");
             let mut calling =
-                directory.start(client.to_str().expect("the path is text"), &["call", "plain", seed, CALLS]);
+                directory.start(client.to_str().expect("the path is text"), &["call", "test", seed, CALLS]);
             assert_eq!(calling.line(), "ok", "{} calls {}", client.display(), server.display());
             calling.end();
             serving.end();
@@ -36,9 +38,19 @@ fn each_language_finds_what_the_other_sends() {
 }
 
 #[test]
+fn each_language_finds_what_the_other_sends() {
+    all_call_all(&PLAIN);
+}
+
+#[test]
+fn each_finds_what_the_other_allocates_and_leaves_out() {
+    all_call_all(&programs(&folder("../../testing/matrix/idl"), "values", &[]));
+}
+
+#[test]
 fn a_difference_is_shown_with_what_repeats_it() {
-    for server in &*PROGRAMS {
-        for client in &*PROGRAMS {
+    for server in &*PLAIN {
+        for client in &*PLAIN {
             let directory = Directory::new();
             let start = |program: &PathBuf, arguments: &[&str]| {
                 let mut command = Command::new(program);
