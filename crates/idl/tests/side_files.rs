@@ -1,6 +1,7 @@
 //! What an IDL file may say in brackets, a macro or a file beside it says as well.
 
-use obvia_idl::{Compilation, Compiler, canonical, model::InterfaceId};
+use obvia_idl::model::{InterfaceId, Transfer};
+use obvia_idl::{Compilation, Compiler, canonical};
 use std::path::{Path, PathBuf};
 
 const BODY: &str = "import \"unknwn.idl\";
@@ -79,6 +80,30 @@ fn one_meaning_has_several_spellings() {
     let text = format!("#define MUCH 128\n{}", plain());
     let side = SIDE.replace("MOST * 2", "MUCH");
     assert_eq!(meaning(&good(&Compiler::new().acf_text("x.acf", side), &text)), wanted);
+}
+
+#[test]
+fn arrays_go_the_same_way_wherever_that_is_said() {
+    let declared = |first: &str, second: &str| {
+        plain().replace(
+            "[propget]",
+            &format!(
+                "HRESULT Put([in, size_is(n){first}] const long *values, [in] long n);
+                 HRESULT Get([out] long *n, [out, size_is(, *n){second}] long **values); [propget]"
+            ),
+        )
+    };
+    let transfers = |compiler: &Compiler, text: &str| -> Vec<Transfer> {
+        let compilation = good(compiler, text);
+        let methods = compilation.model.interfaces.iter().flat_map(|interface| &interface.methods);
+        methods.flat_map(|method| &method.params).map(|param| param.transfer).collect()
+    };
+    let wanted = transfers(&Compiler::new(), &declared(", zero_copy", ", lend, prealloc(1000)"));
+    assert!(wanted.contains(&Transfer::ZeroCopy) && wanted.contains(&Transfer::Lend(1000)), "{wanted:?}");
+    let macros = declared(" OBVIA(zero_copy)", " OBVIA(lend) OBVIA(prealloc(1000))");
+    assert_eq!(transfers(&Compiler::new(), &macros), wanted);
+    let side = "interface IMore { Put([zero_copy] values); Get([lend, prealloc(1000)] values); }";
+    assert_eq!(transfers(&Compiler::new().acf_text("x.acf", side), &declared("", "")), wanted);
 }
 
 #[test]
