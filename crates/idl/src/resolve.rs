@@ -90,11 +90,11 @@ pub(crate) const KNOWN: [&str; 49] = [
     "async_uuid",
     "ms_union",
     "idempotent",
-    "max_value",
     "zero_copy",
     "map",
     "lend",
     "prealloc",
+    "max_value",
 ];
 
 /// Attributes of dialects that are not this one, and what to do instead.

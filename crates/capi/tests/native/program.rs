@@ -49,13 +49,12 @@ fn cargo_build(arguments: &[&str]) {
 pub(crate) fn library() -> &'static Path {
     static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
         cargo_build(&["--package", "obvia-capi"]);
-        let folder = built();
         // The loader looks for the name that the library has in itself.
-        let loaded = folder.join("libobvia.so.0");
+        let loaded = built().join("libobvia.so.0");
         if !loaded.is_symlink() {
             std::os::unix::fs::symlink("libobvia.so", &loaded).expect("cargo's folder can be written to");
         }
-        folder
+        built()
     });
     &FOLDER
 }

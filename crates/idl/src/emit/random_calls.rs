@@ -5,7 +5,7 @@
 //! results. So each checks what the other sent, whatever languages they are written in. `random_calls.hh` and `random_calls.rs.in`
 //! have the generator.
 
-use crate::model::{Arith, Base, Direction, InterfaceId, Model, Type};
+use crate::model::{Arith, Base, Direction, InterfaceId, Model, Transfer, Type};
 use crate::plan::{INLINE_MAX, MethodPlan, ParamPlan, Passing, in_place, plan};
 use crate::preprocess::apply;
 use obvia_ndr::flat::OBJECT_HEADER;
@@ -105,6 +105,9 @@ fn why_not(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Optio
     if model.layout(in_place(model, param.param)).0 > VALUE_BYTES {
         return Some("too large for a stack");
     }
+    if param.param.transfer != Transfer::Frame {
+        return Some("an array that is passed by reference, or lent");
+    }
     match &param.passing {
         Passing::Value(_) | Passing::Place(_) | Passing::Optional(_) | Passing::Text { .. } | Passing::OutText(_) => {
             None
@@ -122,8 +125,7 @@ fn why_not(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Optio
         Passing::Array { .. } => None,
         Passing::OutArray { element: Type::Fixed(..), .. } => Some("an array of arrays"),
         Passing::OutArray { .. } => None,
-        Passing::Lent { .. } => Some("an array that the method lends"),
-        Passing::Reference { .. } => Some("an array in memory that both sides share"),
+        Passing::Lent { .. } | Passing::Reference { .. } => Some("no array in the frame"),
         Passing::Object(_) | Passing::OutObject(_) => Some("an interface pointer"),
         Passing::Graph => Some("a structure with pointers, or a pointer to pointers"),
     }
