@@ -118,6 +118,17 @@ fn a_count_that_is_limited_is_still_left_out_in_rust() {
 }
 
 #[test]
+fn proxies_keep_ranges_where_tables_do_the_rest() {
+    let text = plain()
+        .replace("[propget]", "HRESULT Give([in, max_value(9)] long few, [in, unique] const long *value); [propget]");
+    let compilation = good(&Compiler::new(), &text);
+    let code = obvia_idl::emit::c::emit(&compilation, "x").expect("it is all done").stubs;
+    let proxy = &code[code.find("HRESULT IMore_Give_proxy").expect("it is there")..];
+    let [limit, call] = ["(int64_t)few < 0 || (int64_t)few > 9", "obvia_call_by_table"].map(|text| proxy.find(text));
+    assert!(limit.is_some() && limit < call, "{proxy}");
+}
+
+#[test]
 fn a_side_file_is_found_beside_its_file() {
     let folder = folder("beside");
     let (idl, acf) = (folder.join("one.idl"), folder.join("one.acf"));
