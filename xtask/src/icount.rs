@@ -41,6 +41,8 @@ const CASES: [(&str, u32); 11] = [
 ];
 /// Calls of the shorter and of the longer run.
 const CALLS: [u32; 2] = [500, 8_500];
+/// The function of the Rust program that calls the methods.
+const ENTRY: &str = "entry_client";
 const BUDGET: &str = "bench/icounts.csv";
 const DOCUMENT: &str = "docs/icount.md";
 
@@ -151,7 +153,7 @@ impl Run {
             self.rust_floors(&per_calls)?
         } else {
             let binary = self.binary.display().to_string();
-            attribution::by_floor(&per_calls, |name, _| native::floor_of(name, &binary))
+            attribution::by_function(&per_calls, |name| native::floor_of(name, &binary))
         };
         for instructions in floors.values_mut() {
             *instructions /= calls;
@@ -170,6 +172,11 @@ impl Run {
         let floor_of = |name: &callgrind::Name, address| match name {
             (object, _) if *object != binary => None,
             (_, function) if floor::is_hand_over(function) => Some(Floor::Transport),
+            // What the wrapper was made from, inlined into its caller; the vtable's method is a function of its own.
+            (_, function) if function.ends_with(ENTRY) => match floor::of(lines.files(address)) {
+                Some(floor) if floor.is_counted() => Some(Floor::Wrapper),
+                other => other,
+            },
             _ => floor::of(lines.files(address)),
         };
         Ok(attribution::by_floor(per_calls, floor_of))

@@ -32,6 +32,20 @@ pub(super) fn by_floor(profile: &Profile, floor_of: impl Fn(&Name, u64) -> Optio
     floors
 }
 
+/// The same where whole functions are a floor's: what such a function calls of nobody's is its own, just as much as that did then.
+pub(super) fn by_function(profile: &Profile, floor_of: impl Fn(&Name) -> Option<Floor>) -> BTreeMap<Floor, f64> {
+    let mut floors = BTreeMap::new();
+    for (name, function) in &profile.functions {
+        let Some(floor) = floor_of(name) else { continue };
+        // What was not called more often in the longer run did something once, and what that took differs from run to run.
+        let is_repeated = |callee: &Name| function.calls.keys().any(|(_, called)| called == callee);
+        let nobodys = function.called.iter().filter(|(callee, _)| floor_of(callee).is_none() && is_repeated(callee));
+        let cost = function.own.values().chain(nobodys.map(|(_, cost)| cost)).sum::<i64>();
+        *floors.entry(floor).or_default() += cost as f64;
+    }
+    floors
+}
+
 struct Attribution<'a, F> {
     profile: &'a Profile,
     floor_of: F,
@@ -68,7 +82,7 @@ impl<F: Fn(&Name, u64) -> Option<Floor>> Attribution<'_, F> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Floor, Profile, by_floor};
+    use super::{Floor, Profile, by_floor, by_function};
 
     /// In `p`: `com` (0x10) and `via` (0x20) call `std` (0x30), which calls back into `ndr` (0x40) and calls `copy` in `c`.
     const PROFILE: &str = "positions: instr line\nevents: Ir\n\
@@ -94,5 +108,16 @@ mod tests {
         assert!(near(Floor::Com, 100.0 + 30.0 * std), "{floors:?}");
         assert!(near(Floor::Transport, 50.0 + 10.0 * std), "{floors:?}");
         assert!(near(Floor::Ndr, 7.0), "{floors:?}");
+    }
+
+    #[test]
+    fn what_a_function_calls_of_nobodys_is_its_own() {
+        let profile = Profile::parse(PROFILE).unwrap();
+        let floors = by_function(&profile, |(_, name)| match name.as_str() {
+            "com" => Some(Floor::Com),
+            "via" => Some(Floor::Transport),
+            _ => None,
+        });
+        assert_eq!(floors, [(Floor::Com, 1099.0), (Floor::Transport, 1049.0)].into());
     }
 }

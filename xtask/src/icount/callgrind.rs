@@ -12,6 +12,8 @@ pub(super) struct Function {
     pub(super) own: BTreeMap<u64, i64>,
     /// How often it called which function from which address.
     pub(super) calls: BTreeMap<(u64, Name), i64>,
+    /// What each function that it called did, with all that this called.
+    pub(super) called: BTreeMap<Name, i64>,
 }
 
 /// What the functions of a run did.
@@ -43,8 +45,12 @@ impl Profile {
             for (call, count) in &less.calls {
                 *function.calls.entry(call.clone()).or_default() -= count;
             }
+            for (callee, cost) in &less.called {
+                *function.called.entry(callee.clone()).or_default() -= cost;
+            }
             function.own.retain(|_, cost| *cost != 0);
             function.calls.retain(|_, count| *count != 0);
+            function.called.retain(|_, cost| *cost != 0);
         }
         self
     }
@@ -113,12 +119,13 @@ impl Reader {
         };
         self.address = self.address_of(address).ok_or("no address")?;
         let function = self.profile.functions.entry(self.function.clone()).or_default();
-        if let Some(count) = self.calls.take() {
-            *function.calls.entry((self.address, self.callee.clone())).or_default() += count;
-            return Ok(());
-        }
         // A cost of nothing may be left out.
         let cost: i64 = cost.map_or(Ok(0), str::parse).map_err(|_| "no cost")?;
+        if let Some(count) = self.calls.take() {
+            *function.calls.entry((self.address, self.callee.clone())).or_default() += count;
+            *function.called.entry(self.callee.clone()).or_default() += cost;
+            return Ok(());
+        }
         *function.own.entry(self.address).or_default() += cost;
         Ok(())
     }

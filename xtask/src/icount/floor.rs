@@ -10,6 +10,9 @@ pub(super) enum Floor {
     Com,
     Rpc,
     Ndr,
+    /// What makes the vtable's method look like the language's own: in Rust a `Result` of the HRESULT. Not counted, as no other
+    /// language's is.
+    Wrapper,
     /// Sending, receiving, waiting. Not counted.
     Transport,
     /// The caller's and the method's own. Not counted.
@@ -19,7 +22,7 @@ pub(super) enum Floor {
 impl Floor {
     /// Whether its instructions are what a call costs beside transport and method.
     pub(super) fn is_counted(self) -> bool {
-        !matches!(self, Self::Transport | Self::User)
+        !matches!(self, Self::Wrapper | Self::Transport | Self::User)
     }
 }
 
@@ -30,6 +33,7 @@ impl fmt::Display for Floor {
             Self::Com => "com",
             Self::Rpc => "rpc",
             Self::Ndr => "ndr",
+            Self::Wrapper => "wrapper",
             Self::Transport => "transport",
             Self::User => "user",
         })

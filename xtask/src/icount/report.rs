@@ -11,7 +11,7 @@ const NOISE: f64 = 3.0;
 /// Between these lines a document has the table.
 const BEGIN: &str = "<!-- begin: cargo xtask icount --bless -->";
 const END: &str = "<!-- end -->";
-const FLOORS: [Floor; 5] = [Floor::Generated, Floor::Com, Floor::Rpc, Floor::Ndr, Floor::Transport];
+const FLOORS: [Floor; 6] = [Floor::Generated, Floor::Com, Floor::Rpc, Floor::Ndr, Floor::Wrapper, Floor::Transport];
 
 /// Instructions per call of one method on one side.
 #[derive(Debug)]
@@ -160,7 +160,10 @@ mod tests {
 
     #[test]
     fn transport_and_method_are_not_counted() {
-        assert_eq!(report(79.6).csv(), "stubs,method,side,instructions\nrust,null,client,100\nrust,null,server,50\n");
+        assert_eq!(
+            report(79.6).csv(),
+            "stubs,method,words,side,instructions\nrust,null,16,client,100\nrust,null,16,server,50\n"
+        );
     }
 
     #[test]
@@ -173,7 +176,7 @@ mod tests {
         assert!(better[0].starts_with("rust null 16 client takes 90"), "{better:?}");
         assert_eq!(
             report(1.0).compare("").unwrap_err(),
-            "rust null 16 client is not in the budget; rust null server is not in the budget"
+            "rust null 16 client is not in the budget; rust null 16 server is not in the budget"
         );
     }
 
