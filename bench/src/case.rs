@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Path {
+    /// A call of obvia over shared memory between programs in C++.
+    CppViShm,
     /// Messages of libfabric over TCP, without obvia: its program `fi_pingpong`.
     FiPingpong,
     /// Copying within the client.
@@ -47,8 +49,9 @@ pub enum Path {
 
 impl Path {
     /// All of them, baselines last.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::NcacnViShm,
+        Self::CppViShm,
         Self::NcacnViFabric,
         Self::NcacnViXdp,
         Self::NcacnViUdp,
@@ -70,6 +73,7 @@ impl Path {
     /// The name in reports.
     pub fn name(self) -> &'static str {
         match self {
+            Self::CppViShm => "cpp_vi_shm",
             Self::FiPingpong => "fi_pingpong",
             Self::Memcpy => "memcpy",
             Self::NcacnViShm => "ncacn_vi_shm",
@@ -98,8 +102,8 @@ impl Path {
 
     /// Whether it goes through the machine's network.
     pub fn is_network(self) -> bool {
-        use Path::{Memcpy, NcacnViShm, RawCopy, RawFutex, RawLine, Unix, ViShm};
-        !matches!(self, Memcpy | NcacnViShm | RawCopy | RawFutex | RawLine | Unix | ViShm)
+        use Path::{CppViShm, Memcpy, NcacnViShm, RawCopy, RawFutex, RawLine, Unix, ViShm};
+        !matches!(self, CppViShm | Memcpy | NcacnViShm | RawCopy | RawFutex | RawLine | Unix | ViShm)
     }
 }
 
