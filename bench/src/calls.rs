@@ -113,7 +113,7 @@ impl Remote {
 }
 
 /// A name that no other server has.
-fn name() -> String {
+pub(crate) fn name() -> String {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     format!("bench-{}-{}", std::process::id(), NEXT.fetch_add(1, Relaxed))
 }
@@ -158,7 +158,7 @@ pub(crate) fn policy(wait: Wait) -> Waiting {
 }
 
 #[cold]
-fn failed(error: obvia::Error) -> Error {
+pub(crate) fn failed(error: obvia::Error) -> Error {
     Error::Failed { message: error.to_string() }
 }
 

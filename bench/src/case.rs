@@ -23,6 +23,8 @@ pub enum Path {
     NcacnViUdp,
     /// A call of obvia over AF_XDP sockets.
     NcacnViXdp,
+    /// Reading a file by pread(2).
+    Pread,
     /// Copying a payload through shared memory, three times each call.
     RawCopy,
     /// Shared memory and a futex for each direction.
@@ -49,7 +51,7 @@ pub enum Path {
 
 impl Path {
     /// All of them, baselines last.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::NcacnViShm,
         Self::CppViShm,
         Self::NcacnViFabric,
@@ -68,6 +70,7 @@ impl Path {
         Self::FiPingpong,
         Self::TcpStream,
         Self::Memcpy,
+        Self::Pread,
     ];
 
     /// The name in reports.
@@ -80,6 +83,7 @@ impl Path {
             Self::NcacnViUdp => "ncacn_vi_udp",
             Self::NcacnViFabric => "ncacn_vi_fabric",
             Self::NcacnViXdp => "ncacn_vi_xdp",
+            Self::Pread => "pread",
             Self::RawCopy => "raw_copy",
             Self::RawFutex => "raw_futex",
             Self::RawLine => "raw_line",
@@ -96,14 +100,14 @@ impl Path {
 
     /// Whether this is something to compare with.
     pub fn is_baseline(self) -> bool {
-        use Path::{FiPingpong, Memcpy, RawCopy, RawFutex, RawLine, Tcp, TcpStream, Udp, Unix};
-        matches!(self, FiPingpong | Memcpy | RawCopy | RawFutex | RawLine | Tcp | TcpStream | Udp | Unix)
+        use Path::{FiPingpong, Memcpy, Pread, RawCopy, RawFutex, RawLine, Tcp, TcpStream, Udp, Unix};
+        matches!(self, FiPingpong | Memcpy | Pread | RawCopy | RawFutex | RawLine | Tcp | TcpStream | Udp | Unix)
     }
 
     /// Whether it goes through the machine's network.
     pub fn is_network(self) -> bool {
-        use Path::{CppViShm, Memcpy, NcacnViShm, RawCopy, RawFutex, RawLine, Unix, ViShm};
-        !matches!(self, CppViShm | Memcpy | NcacnViShm | RawCopy | RawFutex | RawLine | Unix | ViShm)
+        use Path::{CppViShm, Memcpy, NcacnViShm, Pread, RawCopy, RawFutex, RawLine, Unix, ViShm};
+        !matches!(self, CppViShm | Memcpy | NcacnViShm | Pread | RawCopy | RawFutex | RawLine | Unix | ViShm)
     }
 }
 
