@@ -1,6 +1,11 @@
-//! Compiles the interfaces.
+//! Compiles the interfaces, and programs that call some of them with random values.
+
+use obvia_idl::{Compiler, build, build_with};
 
 fn main() {
-    obvia_idl::build("idl/shapes.idl");
-    obvia_idl::build("idl/values.idl");
+    let tested = Compiler::new().test(true);
+    build("idl/shapes.idl");
+    build_with(&tested, "idl/values.idl");
+    // What the C back end is tested with: see `crates/capi/tests/native/random_calls.rs`.
+    build_with(&tested, "../../crates/idl/tests/golden/c/plain.idl");
 }

@@ -26,6 +26,7 @@
 #include <memory>
 #include <new>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -429,6 +430,149 @@ private:
     };
     std::unique_ptr<void, unshare> memory_;
     std::size_t bytes_ = 0;
+};
+
+// Memory that a method returned: a string, or an array of what leads nowhere. It is freed with this.
+template <class T> class memory {
+public:
+    memory() noexcept = default;
+    memory(memory &&other) noexcept : first_(other.detach()) {}
+    memory &operator=(memory other) noexcept
+    {
+        std::swap(first_, other.first_);
+        return *this;
+    }
+    ~memory() { reset(); }
+
+    void reset() noexcept { obvia_free(detach()); }
+    // Gives the memory to somebody else.
+    T *detach() noexcept { return std::exchange(first_, nullptr); }
+    T *get() const noexcept { return first_; }
+    explicit operator bool() const noexcept { return first_ != nullptr; }
+    T &operator[](std::size_t at) const noexcept { return first_[at]; }
+
+    // The place for what a method returns. What was there is freed.
+    T **put() noexcept
+    {
+        reset();
+        return &first_;
+    }
+    // The place for an [in, out] parameter, which the method may replace.
+    T **in_out() noexcept { return &first_; }
+
+private:
+    T *first_ = nullptr;
+};
+
+// Copies a string, with its zero, to memory of its own: for methods that return one. Null where there is no memory.
+template <class C> C *copy_text(std::basic_string_view<C> text) noexcept
+{
+    C *copy = static_cast<C *>(obvia_alloc((text.size() + 1) * sizeof(C)));
+    if (copy) {
+        text.copy(copy, text.size());
+        copy[text.size()] = 0;
+    }
+    return copy;
+}
+
+// A structure that a method returned, or will take, with everything that it leads to. It is freed with this.
+template <class T> class owned {
+public:
+    owned() noexcept = default;
+    owned(owned &&other) noexcept : first_(other.detach()) {}
+    owned &operator=(owned other) noexcept
+    {
+        std::swap(first_, other.first_);
+        return *this;
+    }
+    ~owned() { reset(); }
+
+    // Copies a structure with everything that it leads to.
+    static HRESULT try_copy(const T &structure, owned &made) noexcept
+    {
+        return obvia_structure_of<T>::copy(&structure, 1, made.put());
+    }
+    static owned copy(const T &structure)
+    {
+        owned made;
+        check(try_copy(structure, made));
+        return made;
+    }
+
+    void reset() noexcept { obvia_structure_of<T>::free(detach(), 1); }
+    // Gives the structure to somebody else.
+    T *detach() noexcept { return std::exchange(first_, nullptr); }
+    T *get() const noexcept { return first_; }
+    T *operator->() const noexcept { return first_; }
+    T &operator*() const noexcept { return *first_; }
+    explicit operator bool() const noexcept { return first_ != nullptr; }
+
+    // The place for a structure that a method returns. What was there is freed.
+    T **put() noexcept
+    {
+        reset();
+        return &first_;
+    }
+    // The place for an [in, out] parameter, which the method may replace.
+    T **in_out() noexcept { return &first_; }
+
+private:
+    T *first_ = nullptr;
+};
+
+// An array of structures that a method returned, with everything that they lead to. It is freed with this: put() and count() are
+// the places for both.
+template <class T, class Count = uint32_t> class owned_array {
+public:
+    owned_array() noexcept = default;
+    owned_array(const owned_array &) = delete;
+    owned_array &operator=(const owned_array &) = delete;
+    ~owned_array() { reset(); }
+
+    void reset() noexcept
+    {
+        obvia_structure_of<T>::free(std::exchange(first_, nullptr), static_cast<std::size_t>(count_));
+        count_ = 0;
+    }
+    T **put() noexcept
+    {
+        reset();
+        return &first_;
+    }
+    Count *count() noexcept { return &count_; }
+
+    std::size_t size() const noexcept { return first_ ? static_cast<std::size_t>(count_) : 0; }
+    T *begin() const noexcept { return first_; }
+    T *end() const noexcept { return first_ + size(); }
+    T &operator[](std::size_t at) const noexcept { return first_[at]; }
+
+private:
+    T *first_ = nullptr;
+    Count count_ = 0;
+};
+
+// A structure that a method fills in place, zero before. What it leads to is freed with this.
+template <class T> class filled {
+public:
+    filled() noexcept = default;
+    filled(const filled &) = delete;
+    filled &operator=(const filled &) = delete;
+    ~filled() { reset(); }
+
+    void reset() noexcept { obvia_structure_of<T>::clear(&value_, 1); }
+    // The place for a structure that a method returns. What was there is freed.
+    T *put() noexcept
+    {
+        reset();
+        return &value_;
+    }
+    // The place for an [in, out] parameter, which the method may change.
+    T *in_out() noexcept { return &value_; }
+    T &operator*() noexcept { return value_; }
+    T *operator->() noexcept { return &value_; }
+
+private:
+    T value_{};
 };
 
 } // namespace obvia

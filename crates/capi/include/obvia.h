@@ -137,6 +137,8 @@ typedef struct obvia_interface obvia_interface;
 #ifdef __cplusplus
 extern "C++" {
 template <class Interface> struct obvia_interface_of;
+/* The same for a structure that leads elsewhere: what frees and copies it. */
+template <class Structure> struct obvia_structure_of;
 }
 #endif
 

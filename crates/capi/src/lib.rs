@@ -9,6 +9,7 @@ pub mod errors;
 pub mod interface;
 pub mod runtime;
 pub mod server_loop;
+pub mod table;
 
 /// The version of the interface: see `OBVIA_ABI_MAJOR` and `OBVIA_ABI_MINOR`.
 const ABI: (u32, u32) = (0, 1);

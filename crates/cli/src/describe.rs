@@ -80,7 +80,8 @@ impl Described {
 
     fn of(name: &str, text: String) -> anyhow::Result<Self> {
         let whole = format!("{text}{}", announced(name, &text));
-        let compilation = Compiler::new().check_text(Path::new(name), &whole);
+        // The text says all of it: files that happen to be named as the object do not count.
+        let compilation = Compiler::new().acf_text(name, "").check_text(Path::new(name), &whole);
         let compilation = compilation.map_err(|failure: Failure| {
             anyhow!("the description that the server of `{name}` gives is wrong:\n{failure}")
         })?;

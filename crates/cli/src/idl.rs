@@ -18,9 +18,15 @@ pub(crate) struct Arguments {
     /// Look for imports in this directory too
     #[arg(short = 'I', long = "include", value_name = "DIR")]
     include: Vec<PathBuf>,
+    /// Take the file's attributes from here too, and not from FILE's name with .acf
+    #[arg(long, value_name = "FILE")]
+    acf: Option<PathBuf>,
     /// What to write: NAME.rs, or NAME.h and NAME_stubs.c
     #[arg(short, long, value_enum, default_value = "rust")]
     language: Language,
+    /// Write a program that tests the interfaces by random calls too: NAME_test.rs or NAME_test.cc
+    #[arg(long)]
+    test: bool,
     /// Write the files to this directory
     #[arg(short, long, value_name = "DIR", default_value = ".")]
     out: PathBuf,
@@ -71,8 +77,9 @@ pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
 }
 
 fn compile(arguments: &Arguments) -> Result<Compiled, Failure> {
-    let compiler = Compiler::new().permissive(arguments.permissive);
+    let compiler = Compiler::new().permissive(arguments.permissive).test(arguments.test);
     let compiler = arguments.include.iter().fold(compiler, Compiler::include);
+    let compiler = arguments.acf.iter().fold(compiler, Compiler::acf);
     if arguments.check || arguments.text {
         return Ok(Compiled { compilation: compiler.check(&arguments.file)?, files: Vec::new() });
     }

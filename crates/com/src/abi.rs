@@ -1,6 +1,7 @@
 //! What bindings of other languages are made of: the runtime by raw pointers. Not for programs.
 
 pub use crate::agile::IID_AGILE_OBJECT;
+pub use crate::graph::{Invoke, Method, clear_elements, copy_elements, free_elements};
 pub use crate::marshal::{allocate, release};
 pub use crate::proxy::{Proxy, UNKNOWN};
 pub use crate::registry::{InterfaceInfo, VtablePointer};
@@ -9,6 +10,8 @@ pub use crate::server::{Loop, Served, set_loop};
 pub use crate::stub::{StubFn, Stubs};
 pub use crate::thread::channels::{Calls, RawReply};
 pub use obvia_ndr::flat::FRAME_MAX;
+pub use obvia_ndr::flat::shape::{Element, ElementType};
+pub use obvia_ndr::flat::words;
 pub use obvia_rpc::vi_call::{Answer, ServerCall};
 pub use obvia_via::window::HANDS;
 

@@ -9,6 +9,7 @@
 
 mod image;
 mod memory;
+mod method;
 mod owned;
 mod places;
 mod pointers;
@@ -16,7 +17,8 @@ mod private;
 mod survey;
 
 pub use image::{Arguments, Image, Results};
-pub use owned::{Graph, Owned, OwnedSlice};
+pub use method::{Invoke, Method};
+pub use owned::{Graph, Owned, OwnedSlice, clear_elements, copy_elements, free_elements};
 pub use places::{lift, lower, lower_slice, place_for, places_for, take_place, take_places};
 pub use pointers::{Array, Text, Wide, object_at, object_of};
 

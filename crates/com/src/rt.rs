@@ -220,6 +220,19 @@ pub fn in_range(value: i64, least: i64, most: i64) -> Result<()> {
     if (least..=most).contains(&value) { Ok(()) } else { Err(invalid_reply()) }
 }
 
+/// Refuses to send an argument outside its [range].
+///
+/// # Errors
+///
+/// E_INVALIDARG.
+#[inline]
+pub fn given_in_range(value: i64, least: i64, most: i64) -> Result<()> {
+    if (least..=most).contains(&value) {
+        return Ok(());
+    }
+    Err(Error::new(code::E_INVALIDARG, format!("an argument is {value}, and may be {least} to {most}")))
+}
+
 /// A count as a number of elements.
 #[inline(always)]
 pub fn elements<T: TryInto<usize>>(count: T) -> Option<usize> {

@@ -314,7 +314,7 @@ impl<'a, 'b> StubCall<'a, 'b> {
     ///
     /// Out of memory when a reply could not hold it all: a few bytes of a caller's do not make this process fill gigabytes.
     pub fn room<T: Value>(&self, count: usize) -> Result<Vec<T>, Status> {
-        if count.saturating_mul(T::SIZE) > self.call.reply_max() {
+        if count.saturating_mul(T::SIZE) > self.reply_max() {
             return Err(Status::REMOTE_NO_MEMORY);
         }
         Ok(vec![crate::rt::zero(); count])
@@ -345,6 +345,11 @@ impl<'a, 'b> StubCall<'a, 'b> {
         let last = unsafe { text.add(count - 1) };
         // SAFETY: as above; any bit pattern is a valid scalar.
         if unsafe { last.read() } == T::default() { Ok(text) } else { Err(bad) }
+    }
+
+    /// The longest frame that the reply may have.
+    pub(crate) fn reply_max(&self) -> usize {
+        self.call.reply_max()
     }
 
     /// Private memory for this call.

@@ -222,3 +222,25 @@ pub enum Item {
     /// A method, in an interface.
     Method(Method),
 }
+
+/// What a side file says of an interface, by the names that the interface's own file declares.
+#[derive(Clone, Debug)]
+pub struct SideInterface {
+    /// The attributes to add to it.
+    pub attributes: Vec<Attribute>,
+    /// Its name.
+    pub name: Ident,
+    /// What is said of its methods.
+    pub methods: Vec<SideMethod>,
+}
+
+/// What a side file says of a method.
+#[derive(Clone, Debug)]
+pub struct SideMethod {
+    /// The attributes to add to it.
+    pub attributes: Vec<Attribute>,
+    /// Its name.
+    pub name: Ident,
+    /// The parameters that are mentioned, and the attributes to add to each.
+    pub params: Vec<(Vec<Attribute>, Ident)>,
+}

@@ -7,6 +7,7 @@ use crate::model::Model;
 use crate::parser::Parser;
 use crate::preprocess::{Macros, preprocess};
 use crate::resolve::Resolver;
+use crate::side_file::merge;
 use crate::source::{FileId, Sources, Span};
 use std::path::{Path, PathBuf};
 
@@ -45,6 +46,20 @@ pub struct Compilation {
 pub struct Compiler {
     include: Vec<PathBuf>,
     permissive: bool,
+    side: SideFile,
+    test: bool,
+}
+
+/// Where the side file of the file that is compiled is.
+#[derive(Clone, Debug, Default)]
+enum SideFile {
+    /// Where there is one of the same name beside it. Imported files have theirs there.
+    #[default]
+    Beside,
+    /// A file with a name of its own.
+    At(PathBuf),
+    /// A text that is taken for a file.
+    Text(PathBuf, String),
 }
 
 struct Reading<'a> {
@@ -74,6 +89,31 @@ impl Compiler {
     pub fn permissive(mut self, permissive: bool) -> Self {
         self.permissive = permissive;
         self
+    }
+
+    /// Takes the side file of the file that is compiled from here, and not from `NAME.acf` beside it.
+    #[must_use]
+    pub fn acf(mut self, path: impl Into<PathBuf>) -> Self {
+        self.side = SideFile::At(path.into());
+        self
+    }
+
+    /// Takes a text for the side file of the file that is compiled, as if it stood in a file.
+    #[must_use]
+    pub fn acf_text(mut self, path: impl Into<PathBuf>, text: impl Into<String>) -> Self {
+        self.side = SideFile::Text(path.into(), text.into());
+        self
+    }
+
+    /// Writes a test program beside the code: `NAME_test.rs` or `NAME_test.cc`, which calls every method with random values.
+    #[must_use]
+    pub fn test(mut self, test: bool) -> Self {
+        self.test = test;
+        self
+    }
+
+    pub(crate) fn writes_test(&self) -> bool {
+        self.test
     }
 
     /// Checks a file.
@@ -109,11 +149,7 @@ impl Compiler {
             parsed: Vec::new(),
             macros: Macros::new(),
         };
-        // Old files are in the encodings of their time; only comments and texts differ.
-        let text = String::from_utf8(bytes).unwrap_or_else(|error| {
-            error.into_bytes().iter().map(|&byte| if byte.is_ascii() { char::from(byte) } else { '?' }).collect()
-        });
-        reading.read(path, text, 0);
+        reading.read(path, text_of(bytes), 0);
         reading.finish(path)
     }
 }
@@ -136,7 +172,7 @@ impl Reading<'_> {
             self.import(name, *span, path, depth);
         }
         let end = Span { file, start: length, end: length };
-        let items = Parser::new(&output.tokens, end, &self.sources, &mut self.diagnostics).file();
+        let mut items = Parser::new(&output.tokens, end, &self.sources, &mut self.diagnostics).file();
         for item in &items {
             if let Item::Import(files) = item {
                 for (name, span) in files {
@@ -144,7 +180,51 @@ impl Reading<'_> {
                 }
             }
         }
+        self.side_file(path, &mut items, depth);
         self.parsed.push((file, items));
+    }
+
+    /// Adds what the side file of a file says, if it has one.
+    fn side_file(&mut self, path: &Path, items: &mut [Item], depth: usize) {
+        let (path, text) = match &self.compiler.side {
+            SideFile::Text(path, text) if depth == 0 => (path.clone(), Ok(text.clone())),
+            SideFile::At(path) if depth == 0 => (path.clone(), std::fs::read(path).map(text_of)),
+            _ => {
+                let beside = path.with_extension("acf");
+                if beside == path || !beside.is_file() {
+                    return;
+                }
+                let text = std::fs::read(&beside).map(text_of);
+                (beside, text)
+            }
+        };
+        let file = match text {
+            Ok(text) => self.sources.add(&path, text, false),
+            Err(error) => {
+                let text = format!("{} cannot be read: {error}", path.display());
+                return self.diagnostics.push(Diagnostic::nowhere("unreadable", text));
+            }
+        };
+        let Some(file) = file else {
+            let text = format!("{} is too long, or one file too many", path.display());
+            return self.diagnostics.push(Diagnostic::nowhere("unreadable", text));
+        };
+        // It may use what the file defines, and defines nothing for others.
+        let mut macros = self.macros.clone();
+        let mut found = Vec::new();
+        let text = &self.sources.file(file).text;
+        let end = Span { file, start: text.len() as u32, end: text.len() as u32 };
+        let tokens = lex(text, file, &mut found);
+        if found.is_empty() {
+            let output = preprocess(&tokens, &self.sources, &mut macros, &mut found);
+            for (_, span) in &output.includes {
+                let error = Diagnostic::error("unsupported", *span, "a side file includes no other");
+                found.push(error.help("each IDL file has its own, beside it"));
+            }
+            let side = Parser::new(&output.tokens, end, &self.sources, &mut found).side_file();
+            merge(items, side, &self.sources, &mut found);
+        }
+        self.diagnostics.append(&mut found);
     }
 
     fn import(&mut self, name: &str, span: Span, from: &Path, depth: usize) {
@@ -194,4 +274,11 @@ impl Reading<'_> {
             Err(Failure { diagnostics: errors, sources: self.sources })
         }
     }
+}
+
+/// The text of a file. Old files are in the encodings of their time; only comments and texts differ.
+fn text_of(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap_or_else(|error| {
+        error.into_bytes().iter().map(|&byte| if byte.is_ascii() { char::from(byte) } else { '?' }).collect()
+    })
 }

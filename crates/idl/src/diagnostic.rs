@@ -95,18 +95,25 @@ impl Diagnostic {
         if let Some(span) = self.span {
             let file = sources.file(span.file);
             let path = file.path.display().to_string();
-            let mut snippet = Snippet::source(file.text.as_str()).path(path).annotation(
+            let snippet = Snippet::source(file.text.as_str()).path(path).annotation(
                 AnnotationKind::Primary
                     .span(range(span, &file.text))
                     .label((!self.label.is_empty()).then_some(self.label.as_str())),
             );
-            if let Some((other, why)) = &self.related
-                && other.file == span.file
-            {
-                snippet =
-                    snippet.annotation(AnnotationKind::Context.span(range(*other, &file.text)).label(why.as_str()));
+            let context = |sources: &Sources, other: Span, why: &str| {
+                AnnotationKind::Context.span(range(other, &sources.file(other.file).text)).label(why.to_owned())
+            };
+            match &self.related {
+                Some((other, why)) if other.file == span.file => {
+                    group = group.element(snippet.annotation(context(sources, *other, why)));
+                }
+                Some((other, why)) => {
+                    let file = sources.file(other.file);
+                    let second = Snippet::source(file.text.as_str()).path(file.path.display().to_string());
+                    group = group.element(snippet).element(second.annotation(context(sources, *other, why)));
+                }
+                None => group = group.element(snippet),
             }
-            group = group.element(snippet);
         }
         if let Some(help) = &self.help {
             group = group.element(Level::HELP.message(help.as_str()));

@@ -1,5 +1,6 @@
 //! The back ends: from the model to source text.
 
 pub mod c;
+mod random_calls;
 pub mod rust;
 mod writer;

@@ -24,9 +24,11 @@ pub mod plan;
 mod preprocess;
 mod resolve;
 pub mod shapes;
+mod side_file;
 pub mod source;
 pub mod syntax;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 pub use compile::{Compilation, Compiler};
@@ -37,14 +39,23 @@ pub use diagnostic::{Diagnostic, Failure, Severity, most_like};
 /// In the crate: `mod calc { include!(concat!(env!("OUT_DIR"), "/calc.rs")); }`, or [`include`](https://docs.rs/obvia)'s shorter
 /// form `obvia::include_idl!("calc");`.
 ///
+/// The build script runs again when one of the files that were read changes, and when a side file (`calc.acf`) appears beside
+/// one. For the latter cargo watches the folder; where that has cargo's own output in it, it does not, and a first side file
+/// is noticed once its IDL file is touched.
+///
 /// When the file is wrong, what is wrong goes to the build's output, and the build ends there.
 pub fn build(file: impl AsRef<Path>) {
+    build_with(&Compiler::new(), file);
+}
+
+/// Compiles an IDL file in a build script, as [`build`] does, with a compiler that was told more.
+pub fn build_with(compiler: &Compiler, file: impl AsRef<Path>) {
     let file = file.as_ref();
     let out = PathBuf::from(std::env::var_os("OUT_DIR").unwrap_or_default());
-    match compile_into(&Compiler::new(), Language::Rust, file, &out) {
+    match compile_into(compiler, Language::Rust, file, &out) {
         Ok(Compiled { compilation, .. }) => {
-            for source in compilation.sources.files() {
-                println!("cargo::rerun-if-changed={}", source.path.display());
+            for path in watched(&compilation, &out) {
+                println!("cargo::rerun-if-changed={}", path.display());
             }
             for warning in &compilation.warnings {
                 println!("cargo::warning={}", warning.message);
@@ -56,6 +67,24 @@ pub fn build(file: impl AsRef<Path>) {
             std::process::exit(1);
         }
     }
+}
+
+/// What cargo is to watch: the files that were read, and the folders where a side file may yet appear.
+fn watched(compilation: &Compilation, out: &Path) -> BTreeSet<PathBuf> {
+    let mut watched = BTreeSet::new();
+    for file in compilation.sources.files() {
+        watched.insert(file.path.clone());
+        let folder = match file.path.parent() {
+            Some(folder) if folder != Path::new("") => folder,
+            _ => Path::new("."),
+        };
+        // A file that is not there would make every build begin anew, and so would a folder that every build writes to.
+        let is_written = folder.canonicalize().is_ok_and(|folder| out.starts_with(folder));
+        if !is_written && !file.path.with_extension("acf").exists() {
+            watched.insert(folder.to_owned());
+        }
+    }
+    watched
 }
 
 /// A language that the compiler writes.
@@ -95,10 +124,16 @@ pub fn compile_into(
         Language::C => emit::c::emit(&compilation, &stem)
             .map(|made| vec![(format!("{stem}.h"), made.header), (format!("{stem}_stubs.c"), made.stubs)]),
     };
-    let texts = match texts {
+    let mut texts = match texts {
         Ok(texts) => texts,
         Err(diagnostics) => return Err(Failure { diagnostics, sources: compilation.sources }),
     };
+    if compiler.writes_test() {
+        texts.push(match language {
+            Language::Rust => (format!("{stem}_test.rs"), emit::rust::random_calls(&compilation, &stem)),
+            Language::C => (format!("{stem}_test.cc"), emit::c::random_calls(&compilation, &stem)),
+        });
+    }
     let mut files = Vec::new();
     for (name, text) in texts {
         let target = directory.join(name);
@@ -110,4 +145,28 @@ pub fn compile_into(
         files.push(target);
     }
     Ok(Compiled { compilation, files })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cargo_watches_side_files_and_where_they_may_appear() {
+        let folder = std::env::temp_dir().join(format!("obvia-idl-watched-{}", std::process::id()));
+        std::fs::create_dir_all(folder.join("out")).unwrap();
+        let folder = folder.canonicalize().unwrap();
+        let [idl, acf] = ["a.idl", "a.acf"].map(|name| folder.join(name));
+        let paths = |out: &Path| -> Vec<PathBuf> {
+            let compilation = Compiler::new().check(&idl).unwrap();
+            watched(&compilation, out).into_iter().collect()
+        };
+        std::fs::write(&idl, "const long A = 1;").unwrap();
+        let elsewhere = std::env::temp_dir().join("elsewhere");
+        assert_eq!(paths(&elsewhere), [folder.clone(), idl.clone()]);
+        assert_eq!(paths(&folder.join("out")), std::slice::from_ref(&idl), "every build writes there");
+        std::fs::write(&acf, "").unwrap();
+        assert_eq!(paths(&elsewhere), [acf, idl.clone()]);
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
 }

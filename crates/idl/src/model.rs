@@ -151,6 +151,19 @@ impl Arith {
         }
     }
 
+    /// The same expression over other operands.
+    #[must_use]
+    pub fn over(&self, f: &impl Fn(&Operand) -> Operand) -> Self {
+        let of = |value: &Self| Box::new(value.over(f));
+        match self {
+            Self::Const(value) => Self::Const(*value),
+            Self::Operand(operand) => Self::Operand(f(operand)),
+            Self::Unary(operator, a) => Self::Unary(operator, of(a)),
+            Self::Binary(operator, a, b) => Self::Binary(operator.clone(), of(a), of(b)),
+            Self::Ternary(a, b, c) => Self::Ternary(of(a), of(b), of(c)),
+        }
+    }
+
     /// The parameter or member, if it is nothing else.
     pub fn plain(&self) -> Option<&Operand> {
         match self {

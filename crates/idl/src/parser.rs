@@ -1,5 +1,6 @@
 //! The parser: tokens to syntax, by recursive descent, going on after an error where the next declaration begins.
 
+mod acf;
 mod attributes;
 mod expr;
 mod types;

@@ -12,6 +12,8 @@ use crate::model::{Const, EnumId, InterfaceId, Model, PointerClass, StructId, Ty
 use crate::source::Span;
 use std::collections::HashMap;
 
+pub(crate) use interface::method_name;
+
 /// What a name of a type stands for.
 #[derive(Clone, Debug)]
 enum Named {
@@ -43,7 +45,7 @@ pub(crate) struct Resolver<'a> {
 }
 
 /// Attributes that are understood, or kept without a meaning here.
-const KNOWN: [&str; 48] = [
+pub(crate) const KNOWN: [&str; 49] = [
     "uuid",
     "version",
     "object",
@@ -92,6 +94,7 @@ const KNOWN: [&str; 48] = [
     "map",
     "lend",
     "prealloc",
+    "max_value",
 ];
 
 /// Attributes of dialects that are not this one, and what to do instead.

@@ -53,6 +53,8 @@ pub enum Iid {
     Known(u128),
     /// That whose IID lies at this offset.
     Member(u32),
+    /// That whose IID is known beside the structure, by the number of its first half.
+    Outer(usize),
 }
 
 /// What is not just bytes.
@@ -231,6 +233,7 @@ impl Shapes<'_> {
             Object::Unknown => Iid::Known(0x0000_0000_0000_0000_c000_0000_0000_0046),
             Object::IidIs(operand) => match operands(operand) {
                 Expr::Member(at, _) => Iid::Member(at),
+                Expr::Outer(number) => Iid::Outer(number),
                 _ => Iid::Known(0),
             },
         }

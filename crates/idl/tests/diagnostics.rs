@@ -139,12 +139,10 @@ fn one_mistake_does_not_hide_the_next() {
 #[test]
 fn what_c_cannot_do_yet() {
     for (parameter, words) in [
-        ("[out, string] char **text, [out, size_is(4)] long *a", "an array beside a string that the method allocates"),
-        ("[in, unique] const long *value", "a value that may be left out"),
-        ("[in] IUnknown *object", "an interface pointer"),
-        ("[out] long *n, [out, size_is(, *n)] long **values", "an array that the method allocates"),
         ("[out] long *n, [out, size_is(*n)] long *values", "an array whose room only the results tell"),
-        ("[in] long n, [in, size_is(9), length_is(n)] const long *values", "an array that its caller fills in part"),
+        ("[out] long *n, [out, size_is(*n)] IUnknown **values", "an array whose room only the results tell"),
+        ("[in, out, string] wchar_t *text", "a string that the method changes in place"),
+        ("[in, unique] long *n, [in, size_is(*n)] IUnknown **values", "about which only a pointer that may be null"),
     ] {
         let text = with_methods(&format!("HRESULT Good([in] long a);\nHRESULT Bad({parameter});"));
         let compilation =

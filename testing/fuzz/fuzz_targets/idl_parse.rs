@@ -1,5 +1,5 @@
 //! Feeds texts to the IDL compiler, from the lexer to the code that it writes: whatever they say, it ends, and says what is wrong.
-//! Their syntax trees keep every byte.
+//! Their syntax trees keep every byte. What stands behind a line `---` is the text's side file.
 
 #![no_main]
 
@@ -14,11 +14,14 @@ fuzz_target!(|text: &str| {
     assert!(!has_errors || !diagnostics.is_empty(), "an error node, and nothing is said of it");
     // No directory of that name: nothing that the text imports is there, but for what the compiler knows itself.
     let path = Path::new("no-such-directory/fuzz.idl");
-    match Compiler::new().check_text(path, text) {
+    let (text, side) = text.split_once("\n---\n").unwrap_or((text, ""));
+    match Compiler::new().acf_text(path.with_extension("acf"), side).check_text(path, text) {
         Ok(compilation) => {
             // What was found good can still be refused by a language.
             let _ = obvia_idl::emit::rust::emit(&compilation);
             let _ = obvia_idl::emit::c::emit(&compilation, "fuzz");
+            let _ = obvia_idl::emit::rust::random_calls(&compilation, "fuzz");
+            let _ = obvia_idl::emit::c::random_calls(&compilation, "fuzz");
         }
         Err(failure) => {
             assert!(!failure.diagnostics.is_empty(), "failed without saying why");

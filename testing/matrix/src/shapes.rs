@@ -242,4 +242,12 @@ impl IShapes_Impl for Shapes_Impl {
     fn Noted(&self) -> Result<i32> {
         Ok(self.noted.load(Ordering::SeqCst))
     }
+
+    fn Take(&self, count: &mut u32) -> Result<OwnedSlice<Item<'static>>> {
+        let asked = std::mem::replace(count, 3) as usize;
+        let names: Vec<U16CString> = (1..=3).map(|value| wide(&format!("item {value}"))).collect();
+        let items = names.iter().enumerate().map(|(at, name)| Item::new(at as i32 + 1, false, Some(name), None));
+        // Who asks for nothing is offered more than there is room for.
+        OwnedSlice::new(&items.take(if asked == 0 { 3 } else { asked }).collect::<Vec<_>>())
+    }
 }

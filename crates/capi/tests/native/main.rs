@@ -2,5 +2,6 @@
 
 mod cancel;
 mod program;
+mod random_calls;
 mod regions;
 mod symbols;

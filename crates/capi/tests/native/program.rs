@@ -34,20 +34,35 @@ pub(crate) fn run(command: &mut Command) -> Vec<u8> {
     stdout
 }
 
+/// The folder with what cargo builds for users.
+fn built() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("it is in cargo's folder").join("debug")
+}
+
+fn cargo_build(arguments: &[&str]) {
+    let built = built();
+    let target = built.parent().expect("it is in cargo's folder");
+    run(Command::new(env!("CARGO")).args(["build", "--quiet", "--target-dir"]).arg(target).args(arguments));
+}
+
 /// The folder with libobvia.so and libobvia.a, which are built once.
 pub(crate) fn library() -> &'static Path {
     static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
-        let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("it is in cargo's folder");
-        let mut cargo = Command::new(env!("CARGO"));
-        run(cargo.args(["build", "--quiet", "--package", "obvia-capi", "--target-dir"]).arg(target));
-        let folder = target.join("debug");
+        cargo_build(&["--package", "obvia-capi"]);
         // The loader looks for the name that the library has in itself.
-        let loaded = folder.join("libobvia.so.0");
-        let _ = std::fs::remove_file(&loaded);
-        std::os::unix::fs::symlink("libobvia.so", &loaded).expect("cargo's folder can be written to");
-        folder
+        let loaded = built().join("libobvia.so.0");
+        if !loaded.is_symlink() {
+            std::os::unix::fs::symlink("libobvia.so", &loaded).expect("cargo's folder can be written to");
+        }
+        built()
     });
     &FOLDER
+}
+
+/// A program in Rust, of another package.
+pub(crate) fn in_rust(package: &str, name: &str) -> PathBuf {
+    cargo_build(&["--package", package, "--bin", name]);
+    built().join(name)
 }
 
 impl Language {
@@ -78,23 +93,39 @@ pub(crate) fn preprocessed(header: &Path) -> String {
     String::from_utf8(text).expect("it is text")
 }
 
+/// A folder for what is built under a name.
+pub(crate) fn out(name: &str) -> PathBuf {
+    let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::create_dir_all(&out).expect("the folder for builds can be written to");
+    out
+}
+
+/// Compiles an interface, and returns the sources that it becomes.
+pub(crate) fn compile(compiler: &Compiler, interface: &Path, out: &Path) -> Vec<PathBuf> {
+    let compiled = compile_into(compiler, obvia_idl::Language::C, interface, out);
+    let written = compiled.unwrap_or_else(|failure| panic!("{failure}")).files;
+    written.into_iter().filter(|file| file.extension() != Some(OsStr::new("h"))).collect()
+}
+
 /// Builds a program of interfaces and sources in `programs`, with the shared library.
 pub(crate) fn build(name: &str, interfaces: &[&str], sources: &[&str]) -> PathBuf {
-    let (out, programs) = (Path::new(env!("CARGO_TARGET_TMPDIR")).join(name), folder("tests/native/programs"));
-    std::fs::create_dir_all(&out).expect("the folder for builds can be written to");
-    let mut files: Vec<PathBuf> = sources.iter().map(|source| programs.join(source)).collect();
-    for interface in interfaces {
-        let compiled = compile_into(&Compiler::new(), obvia_idl::Language::C, &programs.join(interface), &out);
-        let written = compiled.unwrap_or_else(|failure| panic!("{failure}")).files;
-        files.extend(written.into_iter().filter(|file| file.extension() == Some(OsStr::new(C.extension))));
-    }
+    let (out, programs) = (out(name), folder("tests/native/programs"));
+    let interfaces = interfaces.iter().flat_map(|name| compile(&Compiler::new(), &programs.join(name), &out));
+    let sources = sources.iter().map(|source| programs.join(source));
+    let files: Vec<PathBuf> = sources.chain(interfaces).collect();
+    link(&out, &files, &[])
+}
+
+/// Builds a program of sources, with the shared library; `options` are the compilers'.
+pub(crate) fn link(out: &Path, files: &[PathBuf], options: &[&str]) -> PathBuf {
     let program = out.join("program");
     let mut link = CPP.command();
     link.args(SANITIZED).arg("-o").arg(&program);
     for file in files {
         let object = out.join(file.file_name().expect("it has a name")).with_extension("o");
-        let mut compile = Language::of(&file).compiler();
-        run(compile.args(SANITIZED).args(["-g", "-pthread", "-c", "-o"]).arg(&object).arg("-I").arg(&out).arg(&file));
+        let mut compile = Language::of(file).compiler();
+        compile.args(SANITIZED).args(options);
+        run(compile.args(["-g", "-pthread", "-c", "-o"]).arg(&object).arg("-I").arg(out).arg(file));
         link.arg(object);
     }
     let library = library().display();

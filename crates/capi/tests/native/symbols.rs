@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// What programs, stubs and server loops include.
-const HEADERS: [&str; 3] = ["obvia.h", "obvia_stub.h", "obvia_server.h"];
+const HEADERS: [&str; 4] = ["obvia.h", "obvia_stub.h", "obvia_table.h", "obvia_server.h"];
 
 /// What each is, and its name.
 type Symbols = BTreeSet<String>;

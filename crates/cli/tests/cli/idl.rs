@@ -97,3 +97,42 @@ fn imports_are_looked_for_and_unknown_attributes_may_be_let_pass() {
     assert_eq!(passed.code, 0, "{passed:?}");
     assert!(passed.err.contains("warning") && passed.err.contains("strangeness"), "{passed:?}");
 }
+
+#[test]
+fn a_side_file_stands_beside_the_file_or_is_named() {
+    let directory = Directory::new();
+    let source = file(&directory, "one.idl", &GOOD.replace(", [out, retval] long *b", ""));
+    let text = |arguments: &[&str]| directory.obvia(&[&["idl", "--text", &source], arguments].concat()).good();
+    assert!(!text(&[]).contains("oneway"));
+    let other = file(&directory, "other.acf", "interface IOne { [oneway] One(); }");
+    assert!(text(&["--acf", &other]).contains("[oneway]"));
+    file(&directory, "one.acf", "interface IOne { [oneway] One(); }");
+    assert!(text(&[]).contains("[oneway]"));
+    let empty = file(&directory, "empty.acf", "");
+    assert!(!text(&["--acf", &empty]).contains("oneway"), "the named file is taken instead");
+    file(&directory, "one.acf", "interface IOne {\n    One([out] a);\n}");
+    let error = directory.obvia(&["idl", "--check", &source]).bad();
+    assert!(error.contains("one.acf:2:") && error.contains("[out] stands in the IDL only"), "{error}");
+    let finding = &directory.obvia(&["idl", "--check", "--json", &source]).json()["diagnostics"][0];
+    assert!(finding["file"].as_str().unwrap().ends_with("one.acf") && finding["line"] == 2, "{finding}");
+}
+
+#[test]
+fn test_programs_are_written_beside_the_code() {
+    let directory = Directory::new();
+    let good = file(&directory, "one.idl", GOOD);
+    let more = GOOD.replace("long *b);", "long *b); HRESULT Two([in] IOne *other);");
+    let more = file(&directory, "two.idl", &more);
+    let out = directory.path().to_str().unwrap();
+    let program = |arguments: &[&str], name: &str| {
+        let said = directory.obvia(&[&["idl", "--test", "-o", out], arguments].concat()).good();
+        let path = directory.path().join(name);
+        assert!(said.contains(&format!("wrote {}\n", path.display())), "{said}");
+        std::fs::read_to_string(path).unwrap()
+    };
+    let text = program(&["--language", "c", &good], "one_test.cc");
+    assert!(text.contains("#include \"one.h\"") && text.contains("object->One("), "{text}");
+    let text = program(&[&more], "two_test.rs");
+    assert!(text.contains("include!(\"two.rs\");") && text.contains("object.One("), "{text}");
+    assert!(text.contains("// IOne::Two is left out: `other` is an interface pointer."), "{text}");
+}

@@ -3,16 +3,18 @@
 use super::Layout;
 use super::memory::Allocations;
 use super::private::{Private, Wide};
-use super::survey::{Root, Survey};
+use super::survey::{Reference, Root, Survey};
 use crate::error::{Error, Result, code};
+use crate::exports::Client;
 use crate::frame::Measure;
-use crate::marshal::{self, Wanted, release};
+use crate::marshal::{Wanted, release};
 use crate::proxy::ProxyCall;
 use crate::reply::ReplyView;
+use crate::runtime::Runtime;
 use crate::server::caller;
 use crate::stub::{StubCall, no_results, results};
 use obvia_rpc::status::Status;
-use obvia_rpc::vi_call::Answer;
+use obvia_rpc::vi_call::{Answer, TargetId};
 use std::mem::MaybeUninit;
 use windows_core::{GUID, HRESULT, IUnknown, Interface};
 
@@ -28,11 +30,11 @@ impl Image {
         Self { words: vec![MaybeUninit::new(0); count].into() }
     }
 
-    fn base(&self) -> *const u8 {
+    pub(super) fn base(&self) -> *const u8 {
         self.words.as_ptr().cast()
     }
 
-    fn root(&self, layout: Layout) -> Root {
+    pub(super) fn root(&self, layout: Layout) -> Root {
         Root { base: self.base(), shape: &layout.block.shape }
     }
 
@@ -94,12 +96,11 @@ impl Image {
     /// # Safety
     ///
     /// All of it must be owned by the caller, and not be used again.
-    pub unsafe fn free(&mut self, layout: Layout, outer: &[i64]) {
-        // SAFETY: the caller's promise. What cannot be surveyed cannot be freed.
-        if let Ok(survey) = unsafe { Survey::of(self.root(layout), layout.types, 0, outer) } {
-            // SAFETY: the caller's promise.
-            unsafe { survey.free() };
-        }
+    pub unsafe fn free(&self, layout: Layout, outer: &[i64]) {
+        // SAFETY: the caller's promise.
+        let survey = unsafe { Survey::to_free(self.root(layout), layout.types, outer) };
+        // SAFETY: the caller's promise.
+        unsafe { survey.free() };
     }
 }
 
@@ -146,16 +147,48 @@ impl<'c> ProxyCall<'c> {
         let (root, block) = (image.root(layout), layout.block.size as usize);
         // SAFETY: the caller's promise.
         let survey = unsafe { Survey::of(root, layout.types, block, &[]) }?;
-        let marshal = |reference: &super::survey::Reference| {
-            // SAFETY: the caller's promise: interface pointers are alive.
-            unsafe { marshal::reference_for_peer(reference.object, wanted(reference.iid), self) }
-        };
+        let mut unsent = Unsent { peer: self.peer(), own: Vec::new() };
+        // SAFETY: the caller's promise: interface pointers are alive.
+        let marshal = |reference: &Reference| unsafe { unsent.marshal(reference) };
         let references = survey.references.iter().map(marshal).collect::<Result<Vec<_>>>()?;
-        let (length, bodies) = survey.with_references(&references)?;
-        let frame = self.request(Measure::with_objects(block, length))?;
+        let laid = survey.lay_out(&references)?;
+        let frame = self.request(Measure::with_objects(block, laid.length))?;
         // SAFETY: just surveyed.
-        unsafe { survey.write(root, &references, &bodies, &mut frame[..length], &[]) };
-        Ok(length)
+        unsafe { survey.write(root, &references, &laid, &mut frame[..laid.length], &[]) };
+        unsent.own.clear();
+        Ok(laid.length)
+    }
+}
+
+/// References to objects of this process that were counted for a peer, and are taken back if they are not sent.
+struct Unsent {
+    peer: u64,
+    own: Vec<(TargetId, u64)>,
+}
+
+impl Unsent {
+    /// # Safety
+    ///
+    /// The interface pointer must be alive.
+    unsafe fn marshal(&mut self, reference: &Reference) -> Result<Vec<u8>> {
+        // SAFETY: the caller's promise.
+        let object = unsafe { IUnknown::from_raw_borrowed(&reference.object) }.ok_or(code::E_POINTER)?;
+        let runtime = Runtime::of_process()?;
+        let made = runtime.marshal(object, wanted(reference.iid).info()?, self.peer)?;
+        if made.oxid == runtime.oxid() {
+            self.own.push((made.target, made.public_refs.into()));
+        }
+        Ok(made.to_wire())
+    }
+}
+
+impl Drop for Unsent {
+    fn drop(&mut self) {
+        if !self.own.is_empty()
+            && let Ok(runtime) = Runtime::of_process()
+        {
+            runtime.exports().release(Client(self.peer), std::mem::take(&mut self.own));
+        }
     }
 }
 
@@ -181,6 +214,13 @@ impl ReplyView<'_> {
 }
 
 impl Results {
+    /// Whether the slot at `at` leads somewhere.
+    pub(super) fn has(&mut self, at: usize) -> bool {
+        assert!(at + 8 <= self.private.length, "the check has seen the block");
+        // SAFETY: within the frame; the slot holds a pointer by now.
+        !unsafe { self.private.base().wrapping_add(at).cast::<*mut u8>().read() }.is_null()
+    }
+
     /// Hands a result to the caller.
     ///
     /// # Safety
@@ -211,10 +251,14 @@ impl Results {
         assert!(at + 8 <= self.private.length, "the check has seen the block");
         // SAFETY: within the frame; the slot holds a pointer by now.
         let from = unsafe { self.private.base().wrapping_add(at).cast::<*mut u8>().read() };
-        if !from.is_null() && !to.is_null() {
+        if from.is_null() {
+            return;
+        }
+        self.spent.push(from);
+        // There may be none where an array has no elements.
+        if !to.is_null() {
             // SAFETY: the caller's promise.
             unsafe { to.cast::<u8>().copy_from_nonoverlapping(from, count * size_of::<T>()) };
-            self.spent.push(from);
         }
     }
 
@@ -294,16 +338,20 @@ impl StubCall<'_, '_> {
         outer: &[i64],
     ) -> std::result::Result<Answer, Status> {
         let (root, block) = (image.root(layout), layout.block.size as usize);
-        // SAFETY: the caller's promise.
-        let surveyed = unsafe { Survey::of(root, layout.types, block, outer) };
         if result.0 < 0 {
-            if let Ok(survey) = surveyed {
-                // SAFETY: the caller's promise. A method that failed has left its results null.
-                unsafe { survey.free() };
-            }
+            // SAFETY: the caller's promise. A method that failed has left its results null.
+            unsafe { image.free(layout, outer) };
             return Ok(no_results(result));
         }
-        let survey = surveyed.map_err(|error| refused(&error))?;
+        // SAFETY: the caller's promise.
+        let survey = match unsafe { Survey::of(root, layout.types, block, outer) } {
+            Ok(survey) => survey,
+            Err(error) => {
+                // SAFETY: as above.
+                unsafe { image.free(layout, outer) };
+                return Err(refused(&error));
+            }
+        };
         // SAFETY: just surveyed.
         let sent = unsafe { self.write_graph(&survey, root, block, outer) };
         // SAFETY: the caller's promise.
@@ -317,19 +365,19 @@ impl StubCall<'_, '_> {
     /// `survey` must be a survey of `root`.
     unsafe fn write_graph(&mut self, survey: &Survey, root: Root, block: usize, outer: &[i64]) -> Result<usize> {
         let caller = caller().ok_or(code::E_UNEXPECTED)?;
-        let marshal = |reference: &super::survey::Reference| {
+        let marshal = |reference: &Reference| {
             // SAFETY: by the promise to the survey, interface pointers are alive, and not null.
             let object = unsafe { IUnknown::from_raw_borrowed(&reference.object) }.ok_or(code::E_POINTER)?;
             Ok(caller.marshal(object, wanted(reference.iid).info()?)?.to_wire())
         };
         let references = survey.references.iter().map(marshal).collect::<Result<Vec<_>>>()?;
-        let (length, bodies) = survey.with_references(&references)?;
+        let laid = survey.lay_out(&references)?;
         let too_long = |_| Error::from(code::E_OUTOFMEMORY);
-        let measure = Measure::with_objects(block, length);
+        let measure = Measure::with_objects(block, laid.length);
         let frame = self.inner().reply(measure.length(), measure.bulk()).map_err(too_long)?;
         // SAFETY: the caller's promise.
-        unsafe { survey.write(root, &references, &bodies, &mut frame[..length], outer) };
-        Ok(length)
+        unsafe { survey.write(root, &references, &laid, &mut frame[..laid.length], outer) };
+        Ok(laid.length)
     }
 }
 
@@ -376,9 +424,8 @@ impl Drop for Arguments {
         let Some(layout) = self.owned else { return };
         let root = Root { base: self.private.base(), shape: &layout.block.shape };
         // SAFETY: made of a frame that was checked, by the same layout.
-        if let Ok(survey) = unsafe { Survey::of(root, layout.types, 0, &[]) } {
-            // SAFETY: every object is an allocation of its own; the method only read what is kept.
-            unsafe { survey.free() };
-        }
+        let survey = unsafe { Survey::to_free(root, layout.types, &[]) };
+        // SAFETY: every object is an allocation of its own; the method only read what is kept.
+        unsafe { survey.free() };
     }
 }

@@ -74,18 +74,24 @@ impl Survey {
         }
     }
 
-    /// The frame's length with references of these lengths, and where their bodies go.
-    pub(crate) fn with_references(&self, references: &[Vec<u8>]) -> Result<(usize, Vec<usize>)> {
-        let mut length = self.length;
-        let mut bodies = Vec::with_capacity(references.len());
-        for reference in references {
-            bodies.push(length + OBJECT_HEADER);
-            length = (length + OBJECT_HEADER + reference.len()).next_multiple_of(OBJECT_ALIGN);
+    /// Where everything goes in a frame, with references of these lengths.
+    pub(crate) fn lay_out(&self, references: &[Vec<u8>]) -> Result<Laid> {
+        let mut laid = Laid { length: self.block, objects: Vec::new(), references: Vec::new() };
+        let mut waiting = self.references.iter().zip(references).peekable();
+        for index in 0..=self.objects.len() {
+            while let Some((_, bytes)) = waiting.next_if(|(reference, _)| reference.before == index) {
+                let body = laid.add(bytes.len());
+                laid.references.push(body);
+            }
+            if let Some(found) = self.objects.get(index) {
+                let body = laid.add(found.bytes);
+                laid.objects.push(body);
+            }
         }
-        if length > FRAME_MAX {
+        if laid.length > FRAME_MAX {
             return Err(Error::new(code::E_OUTOFMEMORY, "there is more to pass than a frame can hold"));
         }
-        Ok((length, bodies))
+        Ok(laid)
     }
 
     /// Writes a frame: the block, the objects, and the references to other objects, as bytes.
@@ -97,25 +103,25 @@ impl Survey {
         &self,
         root: Root,
         references: &[Vec<u8>],
-        bodies: &[usize],
+        laid: &Laid,
         frame: &mut [u8],
         outer: &[i64],
     ) {
         frame.fill(0);
         // SAFETY: the block is as long as its shape says.
         unsafe { copy(root.base, frame.as_mut_ptr(), root.shape, outer) };
-        for found in &self.objects {
+        for (found, &at) in self.objects.iter().zip(&laid.objects) {
             let header = u64::from(kind(found.element)) | (found.count as u64) << 32;
-            header.store(frame, found.body - OBJECT_HEADER);
-            let body = frame[found.body..found.body + found.bytes].as_mut_ptr();
+            header.store(frame, at - OBJECT_HEADER);
+            let body = frame[at..at + found.bytes].as_mut_ptr();
             // SAFETY: the caller's promise; as many bytes as the object has.
             unsafe { self.copy_object(found, body, outer) };
         }
-        let at = |place: Place| place.holder.map_or(0, |holder| self.objects[holder].body) + place.at;
+        let at = |place: Place| place.holder.map_or(0, |holder| laid.objects[holder]) + place.at;
         for (place, object) in &self.slots {
-            (self.objects[*object].body as u64).store(frame, at(*place));
+            (laid.objects[*object] as u64).store(frame, at(*place));
         }
-        for ((reference, bytes), body) in self.references.iter().zip(references).zip(bodies) {
+        for ((reference, bytes), body) in self.references.iter().zip(references).zip(&laid.references) {
             (*body as u64).store(frame, at(reference.place));
             (u64::from(KIND_INTERFACE) | (bytes.len() as u64) << 32).store(frame, body - OBJECT_HEADER);
             frame[*body..body + bytes.len()].copy_from_slice(bytes);
@@ -140,18 +146,18 @@ impl Survey {
             unsafe { self.copy_object(found, to, &[]) };
         }
         for (place, object) in &self.slots {
-            let target = copies.0[*object];
+            let target = copies.memory[*object];
             // SAFETY: a slot lies within its holder.
             unsafe { copies.slot(*place, std::ptr::null_mut()).write(target) };
         }
         for reference in &self.references {
             // SAFETY: by the promise to the survey, interface pointers are alive.
             let object = unsafe { IUnknown::from_raw_borrowed(&reference.object) };
-            let object = object.map_or(std::ptr::null_mut(), |object| object.clone().into_raw());
             // SAFETY: as above.
-            unsafe { copies.slot(reference.place, std::ptr::null_mut()).write(object.cast()) };
+            unsafe { copies.slot(reference.place, std::ptr::null_mut()).write(reference.object.cast()) };
+            copies.references.extend(object.cloned());
         }
-        let first = copies.0.first().copied().unwrap_or(std::ptr::null_mut());
+        let first = copies.memory.first().copied().unwrap_or(std::ptr::null_mut());
         copies.keep();
         Ok(first)
     }
@@ -162,42 +168,74 @@ impl Survey {
     ///
     /// Objects must each be an allocation of its own, owned by the caller, and nobody may use them again.
     pub(crate) unsafe fn free(self) {
+        // SAFETY: the caller's promise.
+        unsafe { self.free_but(|_| false) };
+    }
+
+    /// The same, but for the objects of these numbers: what they lead to is freed.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Self::free`].
+    pub(crate) unsafe fn free_but(self, is_spared: impl Fn(usize) -> bool) {
         for reference in &self.references {
             // SAFETY: the caller's promise: the references are the caller's.
             drop(unsafe { IUnknown::from_raw(reference.object) });
         }
-        for found in &self.objects {
+        for (_, found) in self.objects.iter().enumerate().filter(|(index, _)| !is_spared(*index)) {
             // SAFETY: the caller's promise.
             unsafe { release(found.from.cast_mut().cast::<c_void>()) };
         }
     }
 }
 
-/// Allocations that are freed unless they are kept.
+/// Where everything goes in a frame.
+pub(crate) struct Laid {
+    /// The frame's length.
+    pub(crate) length: usize,
+    /// The bodies of the objects, and of the references.
+    objects: Vec<usize>,
+    references: Vec<usize>,
+}
+
+impl Laid {
+    /// Where the next body goes.
+    fn add(&mut self, bytes: usize) -> usize {
+        let body = self.length + OBJECT_HEADER;
+        self.length = (body + bytes).next_multiple_of(OBJECT_ALIGN);
+        body
+    }
+}
+
+/// Allocations that are freed unless they are kept, and references in them.
 #[derive(Default)]
-pub(super) struct Allocations(pub(super) Vec<*mut u8>);
+pub(super) struct Allocations {
+    pub(super) memory: Vec<*mut u8>,
+    /// Given back with what holds them.
+    pub(super) references: Vec<IUnknown>,
+}
 
 impl Allocations {
     /// Zeroed memory.
     pub(super) fn add(&mut self, bytes: usize) -> Result<*mut u8> {
         let memory = allocate_zeroed(bytes)?.cast::<u8>();
-        self.0.push(memory);
+        self.memory.push(memory);
         Ok(memory)
     }
 
     /// Where a pointer goes; `root` is the root's address.
     pub(super) fn slot(&self, place: Place, root: *mut u8) -> *mut *mut u8 {
-        place.holder.map_or(root, |holder| self.0[holder]).wrapping_add(place.at).cast()
+        place.holder.map_or(root, |holder| self.memory[holder]).wrapping_add(place.at).cast()
     }
 
     /// Frees the objects of a frame that no pointer leads to: the bytes of references, and what was left over.
     pub(super) fn free_unlinked(&mut self, found: &Checked) {
-        let mut linked = vec![false; self.0.len()];
+        let mut linked = vec![false; self.memory.len()];
         for slot in found.slots.iter().filter(|slot| slot.iid.is_none()) {
             linked[slot.object as usize] = true;
         }
         let mut linked = linked.into_iter();
-        self.0.retain(|memory| {
+        self.memory.retain(|memory| {
             let keep = linked.next().unwrap_or(true);
             if !keep {
                 // SAFETY: from `allocate`, and no pointer leads there.
@@ -209,13 +247,14 @@ impl Allocations {
 
     /// Leaves them to whoever has their addresses.
     pub(super) fn keep(&mut self) {
-        self.0.clear();
+        self.memory.clear();
+        self.references.drain(..).for_each(std::mem::forget);
     }
 }
 
 impl Drop for Allocations {
     fn drop(&mut self) {
-        for memory in &self.0 {
+        for memory in &self.memory {
             // SAFETY: from `allocate`, and not given away.
             unsafe { release(memory.cast::<c_void>()) };
         }

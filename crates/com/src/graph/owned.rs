@@ -168,20 +168,60 @@ where
 /// `count` items must be at `from`.
 unsafe fn duplicate<T: Graph>(from: *const u8, count: usize) -> Result<*mut u8> {
     // SAFETY: the caller's promise.
-    let survey = unsafe { Survey::of_elements(from, T::ELEMENT, count, T::TYPES) }?;
-    // SAFETY: just surveyed.
-    unsafe { survey.duplicate() }
+    unsafe { copy_elements(from, T::ELEMENT, count, T::TYPES) }
 }
 
 /// # Safety
 ///
 /// `count` items must be at `first`, owned by the caller.
 unsafe fn free<T: Graph>(first: *mut u8, count: usize) {
-    // SAFETY: the caller's promise. What cannot be surveyed cannot be freed.
-    if let Ok(survey) = unsafe { Survey::of_elements(first, T::ELEMENT, count, T::TYPES) } {
-        // SAFETY: the caller's promise.
-        unsafe { survey.free() };
-    }
+    // SAFETY: the caller's promise.
+    unsafe { free_elements(first, T::ELEMENT, count, T::TYPES) };
+}
+
+/// Copies elements of a type with everything that they lead to.
+///
+/// # Safety
+///
+/// `count` elements must be at `from`.
+///
+/// # Errors
+///
+/// E_OUTOFMEMORY; E_INVALIDARG when a union has no arm for its discriminant, and when an array has no possible size.
+pub unsafe fn copy_elements(
+    from: *const u8,
+    element: Element,
+    count: usize,
+    types: &'static [ElementType],
+) -> Result<*mut u8> {
+    // SAFETY: the caller's promise.
+    let survey = unsafe { Survey::of_elements(from, element, count, types) }?;
+    // SAFETY: just surveyed.
+    unsafe { survey.duplicate() }
+}
+
+/// Frees elements of a type with everything that they lead to.
+///
+/// # Safety
+///
+/// `count` elements must be at `first`, owned by the caller: allocations of the C library's.
+pub unsafe fn free_elements(first: *mut u8, element: Element, count: usize, types: &'static [ElementType]) {
+    // SAFETY: the caller's promise.
+    let survey = unsafe { Survey::elements_to_free(first, element, count, types) };
+    // SAFETY: the caller's promise.
+    unsafe { survey.free() };
+}
+
+/// Frees what elements of a type lead to, but not the elements.
+///
+/// # Safety
+///
+/// As for [`free_elements`], wherever the elements are themselves.
+pub unsafe fn clear_elements(first: *mut u8, element: Element, count: usize, types: &'static [ElementType]) {
+    // SAFETY: the caller's promise.
+    let survey = unsafe { Survey::elements_to_free(first, element, count, types) };
+    // SAFETY: the caller's promise. The elements are the first object.
+    unsafe { survey.free_but(|object| object == 0) };
 }
 
 const fn pointers(parts: &'static [Part]) -> ElementType {

@@ -4,7 +4,7 @@ use super::memory::Allocations;
 use super::survey::Place;
 use super::{Layout, invalid};
 use crate::error::{Result, code};
-use crate::marshal::{self, Wanted};
+use crate::marshal::{self, Wanted, allocate_zeroed, release};
 use crate::reply::settle_return;
 use crate::runtime::Runtime;
 use obvia_ndr::flat::KIND_FIRST;
@@ -16,27 +16,44 @@ use windows_core::{GUID, IUnknown, Interface};
 
 /// A frame in private memory, aligned for what it holds.
 pub(super) struct Private {
-    words: Vec<u64>,
+    // Invariant: `length` bytes, or more.
+    memory: Zeros,
     pub(super) length: usize,
+}
+
+/// Memory that is freed with this, all zeros at first: much of it costs nothing until it is written.
+struct Zeros(*mut u8);
+
+impl Zeros {
+    fn new(bytes: usize) -> Result<Self> {
+        Ok(Self(allocate_zeroed(bytes)?.cast()))
+    }
+}
+
+impl Drop for Zeros {
+    fn drop(&mut self) {
+        // SAFETY: from `allocate_zeroed`, and not used again.
+        unsafe { release(self.0.cast()) };
+    }
 }
 
 impl Private {
     /// Copies a frame and checks the copy.
     pub(super) fn of(frame: RegionView<'_>, layout: Layout, outer: &[i64]) -> Result<(Self, Checked)> {
-        let mut private = Self::zeros(frame.len());
+        let mut private = Self::zeros(frame.len())?;
         frame.copy_to(0, private.bytes()).ok_or(code::RPC_E_INVALID_DATA)?;
         private.checked(layout, outer)
     }
 
     /// The same for bytes that nobody else can change.
     pub(super) fn of_bytes(frame: &[u8], layout: Layout, outer: &[i64]) -> Result<(Self, Checked)> {
-        let mut private = Self::zeros(frame.len());
+        let mut private = Self::zeros(frame.len())?;
         private.bytes().copy_from_slice(frame);
         private.checked(layout, outer)
     }
 
-    fn zeros(length: usize) -> Self {
-        Self { words: vec![0; length.div_ceil(8)], length }
+    fn zeros(length: usize) -> Result<Self> {
+        Ok(Self { memory: Zeros::new(length)?, length })
     }
 
     fn checked(self, layout: Layout, outer: &[i64]) -> Result<(Self, Checked)> {
@@ -46,12 +63,12 @@ impl Private {
     }
 
     fn bytes(&mut self) -> &mut [u8] {
-        // SAFETY: words are bytes, as many as the frame has, and exclusive.
-        unsafe { std::slice::from_raw_parts_mut(self.words.as_mut_ptr().cast(), self.length) }
+        // SAFETY: by the invariant; initialised, and exclusive.
+        unsafe { std::slice::from_raw_parts_mut(self.memory.0, self.length) }
     }
 
     pub(super) fn base(&mut self) -> *mut u8 {
-        self.words.as_mut_ptr().cast()
+        self.memory.0
     }
 
     /// Makes interface pointers of the references, in the order of their slots. `sender` has answered a call with them, or
@@ -68,7 +85,8 @@ impl Private {
             }
             made
         };
-        slots.map(make).collect()
+        // All of them, so that the sender gets back what comes after one that fails.
+        slots.map(make).collect::<Vec<_>>().into_iter().collect()
     }
 
     /// Copies the objects that need more room than they have in the frame.
@@ -77,12 +95,11 @@ impl Private {
         for (index, room) in rooms(found, types).into_iter().enumerate() {
             let object = found.objects[index];
             if room > object.bytes as usize {
-                let mut words = vec![0_u64; room.div_ceil(8)];
-                let base = words.as_mut_ptr().cast::<u8>();
+                let memory = Zeros::new(room)?;
                 let body = &self.bytes()[object.body as usize..(object.body + object.bytes) as usize];
                 // SAFETY: at least as many bytes, which nobody else has yet.
-                unsafe { base.copy_from_nonoverlapping(body.as_ptr(), body.len()) };
-                wider.push(Wide { index, base, _words: words });
+                unsafe { memory.0.copy_from_nonoverlapping(body.as_ptr(), body.len()) };
+                wider.push(Wide { index, memory });
             }
         }
         Ok(wider)
@@ -99,7 +116,7 @@ impl Private {
         let wider = self.make_room(found, types)?;
         let mut objects = references.iter();
         let base = self.base();
-        let moved: HashMap<usize, *mut u8> = wider.iter().map(|wide| (wide.index, wide.base)).collect();
+        let moved: HashMap<usize, *mut u8> = wider.iter().map(|wide| (wide.index, wide.memory.0)).collect();
         let address = |index: usize| {
             let in_place = || base.wrapping_add(found.objects[index].body as usize);
             moved.get(&index).copied().unwrap_or_else(in_place)
@@ -136,16 +153,17 @@ impl Private {
             // SAFETY: as many bytes were allocated.
             unsafe { memory.copy_from_nonoverlapping(body.as_ptr(), body.len()) };
         }
-        let mut references = references.into_iter();
+        let mut objects = references.iter();
         for slot in &found.slots {
             let target = match slot.iid {
-                None => copies.0[slot.object as usize],
-                Some(_) => references.next().map_or(std::ptr::null_mut(), |object| object.into_raw().cast()),
+                None => copies.memory[slot.object as usize],
+                Some(_) => objects.next().map_or(std::ptr::null_mut(), |object| object.as_raw().cast()),
             };
             let place = place_of(found, slot.at);
             // SAFETY: the check found the slot within its holder.
             unsafe { copies.slot(place, self.base()).write(target) };
         }
+        copies.references = references;
         copies.free_unlinked(found);
         Ok(copies)
     }
@@ -155,9 +173,7 @@ impl Private {
 pub(super) struct Wide {
     /// Its number.
     index: usize,
-    /// Where `_words` are.
-    base: *mut u8,
-    _words: Vec<u64>,
+    memory: Zeros,
 }
 
 /// In which object a slot of a frame is, and where in it.

@@ -25,8 +25,6 @@ pub(crate) struct Found {
     pub(crate) room: usize,
     /// Bytes in a frame.
     pub(crate) bytes: usize,
-    /// Its body's offset in a frame.
-    pub(crate) body: usize,
 }
 
 /// Where a pointer is: in which object, and how far from its start.
@@ -42,6 +40,8 @@ pub(crate) struct Reference {
     pub(crate) place: Place,
     pub(crate) object: *mut c_void,
     pub(crate) iid: u128,
+    /// How many objects come before it in a frame.
+    pub(crate) before: usize,
 }
 
 /// Everything that can be reached.
@@ -51,10 +51,14 @@ pub(crate) struct Survey {
     /// Pointers, and which object each leads to.
     pub(crate) slots: Vec<(Place, usize)>,
     pub(crate) references: Vec<Reference>,
-    /// Where the next object goes in a frame.
-    pub(crate) length: usize,
-    /// Objects that full pointers lead to, by address and type.
+    /// Bytes of a frame before its objects.
+    pub(crate) block: usize,
+    /// Bytes of a frame with the objects alone.
+    length: usize,
+    /// Objects that several pointers may lead to, by address and type.
     shared: HashMap<(usize, Element), usize>,
+    /// Whether what is not possible is passed over.
+    is_tolerant: bool,
 }
 
 /// The number of a type in an object's header.
@@ -121,6 +125,12 @@ fn refused(what: &str) -> Error {
 }
 
 impl Survey {
+    fn new(types: &'static [ElementType], block: usize) -> Self {
+        let block = block.next_multiple_of(OBJECT_ALIGN);
+        let (objects, slots, references) = (Vec::new(), Vec::new(), Vec::new());
+        Self { types, objects, slots, references, block, length: block, shared: HashMap::new(), is_tolerant: false }
+    }
+
     /// Finds everything that can be reached from a structure. In a frame it would lie behind `block` bytes.
     ///
     /// # Safety
@@ -133,14 +143,25 @@ impl Survey {
     /// E_POINTER for a null pointer where there must be none; E_INVALIDARG when a size, a length or a discriminant is not
     /// possible; E_OUTOFMEMORY when there is more than a frame can hold.
     pub(crate) unsafe fn of(root: Root, types: &'static [ElementType], block: usize, outer: &[i64]) -> Result<Self> {
-        let length = block.next_multiple_of(OBJECT_ALIGN);
-        let (objects, slots, references) = (Vec::new(), Vec::new(), Vec::new());
-        let mut survey = Self { types, objects, slots, references, length, shared: HashMap::new() };
-        let place = Place { holder: None, at: 0 };
+        let mut survey = Self::new(types, block);
         // SAFETY: the caller's promise.
-        unsafe { survey.shape(root.base, place, root.shape, outer) }?;
+        unsafe { survey.shape(root.base, Place { holder: None, at: 0 }, root.shape, outer) }?;
         survey.rest(outer)?;
         Ok(survey)
+    }
+
+    /// Finds what there is to free: what is not possible is passed over, and nothing is found twice.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Self::of`].
+    pub(crate) unsafe fn to_free(root: Root, types: &'static [ElementType], outer: &[i64]) -> Self {
+        let mut survey = Self { is_tolerant: true, ..Self::new(types, 0) };
+        // SAFETY: the caller's promise.
+        let found = unsafe { survey.shape(root.base, Place { holder: None, at: 0 }, root.shape, outer) };
+        // Neither can fail.
+        let _ = found.and_then(|()| survey.rest(outer));
+        survey
     }
 
     /// Finds everything that can be reached from some elements, and the elements themselves.
@@ -154,13 +175,53 @@ impl Survey {
         count: usize,
         types: &'static [ElementType],
     ) -> Result<Self> {
-        let (objects, slots, references) = (Vec::new(), Vec::new(), Vec::new());
-        let mut survey = Self { types, objects, slots, references, length: 0, shared: HashMap::new() };
-        // What is pointed to from within by a full pointer is the same object.
-        survey.shared.insert((first.addr(), element), 0);
-        survey.push(first, element, count, count)?;
-        survey.rest(&[])?;
+        let mut survey = Self::new(types, 0);
+        // SAFETY: the caller's promise.
+        unsafe { survey.begin(first, element, count) }?;
         Ok(survey)
+    }
+
+    /// Finds what there is to free of some elements, the first of which is the first object.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Self::of_elements`].
+    pub(crate) unsafe fn elements_to_free(
+        first: *const u8,
+        element: Element,
+        count: usize,
+        types: &'static [ElementType],
+    ) -> Self {
+        let mut survey = Self { is_tolerant: true, ..Self::new(types, 0) };
+        // Elements that fit no frame cannot have come from one.
+        // SAFETY: the caller's promise.
+        let _ = unsafe { survey.begin(first, element, count) };
+        survey
+    }
+
+    /// # Safety
+    ///
+    /// As for [`Self::of_elements`].
+    unsafe fn begin(&mut self, first: *const u8, element: Element, count: usize) -> Result<()> {
+        // SAFETY: the caller's promise.
+        let (count, room) = unsafe { self.elements(first, element, count) }?;
+        // What is pointed to from within by a full pointer is the same object.
+        self.shared.insert((first.addr(), element), 0);
+        self.push(first, element, count, room)?;
+        self.rest(&[])
+    }
+
+    /// How many elements hold something, and how many there is room for: a structure with an array at its end counts the array's.
+    ///
+    /// # Safety
+    ///
+    /// `count` elements must be at `first`.
+    unsafe fn elements(&self, first: *const u8, element: Element, count: usize) -> Result<(usize, usize)> {
+        let Some(tail) = own(element, self.types).and_then(|found| found.tail.as_ref()) else {
+            return Ok((count, count));
+        };
+        // SAFETY: the caller's promise.
+        unsafe { counts(first, &tail.count, tail.length.as_ref(), &[]) }
     }
 
     fn rest(&mut self, outer: &[i64]) -> Result<()> {
@@ -194,7 +255,10 @@ impl Survey {
     unsafe fn shape(&mut self, base: *const u8, place: Place, shape: &'static Shape, outer: &[i64]) -> Result<()> {
         for part in shape.parts {
             // SAFETY: the caller's promise.
-            unsafe { self.part(base, place, part, outer) }?;
+            let found = unsafe { self.part(base, place, part, outer) };
+            if !self.is_tolerant {
+                found?;
+            }
         }
         Ok(())
     }
@@ -211,11 +275,14 @@ impl Survey {
             What::Pointer { class, to, extent } => {
                 // SAFETY: the caller's promise: a pointer is there.
                 let pointer = unsafe { here.cast::<*const u8>().read() };
-                if pointer.is_null() {
-                    let missing = || Error::new(code::E_POINTER, "a pointer that may not be null is null");
-                    return if *class == Class::Ref { Err(missing()) } else { Ok(()) };
+                if pointer.is_null() && *class != Class::Ref {
+                    return Ok(());
                 }
-                // SAFETY: as above; not null.
+                // SAFETY: the caller's promise.
+                if pointer.is_null() && !unsafe { is_empty(base, extent, outer) } {
+                    return Err(Error::new(code::E_POINTER, "a pointer that may not be null is null"));
+                }
+                // SAFETY: as above; not null, or to nothing.
                 let index = unsafe { self.follow(base, pointer, (*class, *to), extent, outer) }?;
                 self.slots.push((place, index));
                 Ok(())
@@ -225,8 +292,8 @@ impl Survey {
                 let object = unsafe { here.cast::<*mut c_void>().read() };
                 if !object.is_null() {
                     // SAFETY: as above.
-                    let iid = unsafe { iid_of(base, *iid) };
-                    self.references.push(Reference { place, object, iid });
+                    let iid = unsafe { iid_of(base, *iid, outer) };
+                    self.references.push(Reference { place, object, iid, before: self.objects.len() });
                 }
                 Ok(())
             }
@@ -264,40 +331,25 @@ impl Survey {
         extent: &Extent,
         outer: &[i64],
     ) -> Result<usize> {
-        if class == Class::Full
-            && let Some(known) = self.shared.get(&(pointer.addr(), to))
-        {
+        let is_shared = class == Class::Full || self.is_tolerant;
+        if is_shared && let Some(known) = self.shared.get(&(pointer.addr(), to)) {
             return Ok(*known);
         }
-        let number = |base: *const u8, expr: &Expr| {
-            // SAFETY: the caller's promise.
-            let value = unsafe { evaluate(base, expr, outer) };
-            value.and_then(|value| usize::try_from(value).ok())
-        };
-        let used = |room: usize, length: &Option<Expr>, base| match length {
-            None => Ok(room),
-            Some(length) => number(base, length).filter(|used| *used <= room).ok_or_else(|| refused(LENGTH)),
-        };
         let (count, room) = match extent {
             Extent::Counted { size, length } => {
-                let room = number(base, size).ok_or_else(|| refused(SIZE))?;
-                (used(room, length, base)?, room)
+                // SAFETY: the caller's promise.
+                unsafe { counts(base, size, length.as_ref(), outer) }?
             }
             Extent::Text => {
                 // SAFETY: the caller's promise: a string ends in a zero.
                 let count = unsafe { text_count(pointer, to) };
                 (count, count)
             }
-            Extent::One => match own(to, self.types).and_then(|found| found.tail.as_ref()) {
-                None => (1, 1),
-                Some(tail) => {
-                    let room = number(pointer, &tail.count).ok_or_else(|| refused(SIZE))?;
-                    (used(room, &tail.length, pointer)?, room)
-                }
-            },
+            // SAFETY: the caller's promise.
+            Extent::One => unsafe { self.elements(pointer, to, 1) }?,
         };
         let index = self.objects.len();
-        if class == Class::Full {
+        if is_shared {
             self.shared.insert((pointer.addr(), to), index);
         }
         self.push(pointer, to, count, room)?;
@@ -311,7 +363,7 @@ impl Survey {
         // Also ends what goes in circles by pointers that nobody else may share.
         match (bytes, end.filter(|end| *end <= FRAME_MAX)) {
             (Some(bytes), Some(end)) => {
-                self.objects.push(Found { from, element, count, room, bytes, body });
+                self.objects.push(Found { from, element, count, room, bytes });
                 self.length = end;
                 Ok(())
             }
@@ -323,10 +375,37 @@ impl Survey {
 const SIZE: &str = "an array has no possible size";
 const LENGTH: &str = "an array's length is not within its size";
 
+/// How many elements of an array hold something, and how many there is room for.
+///
+/// # Safety
+///
+/// As for [`evaluate`].
+unsafe fn counts(base: *const u8, size: &Expr, length: Option<&Expr>, outer: &[i64]) -> Result<(usize, usize)> {
+    let number = |expr: &Expr| {
+        // SAFETY: the caller's promise.
+        let value = unsafe { evaluate(base, expr, outer) };
+        value.and_then(|value| usize::try_from(value).ok())
+    };
+    let room = number(size).ok_or_else(|| refused(SIZE))?;
+    let used = length.map_or(Some(room), number).filter(|used| *used <= room);
+    Ok((used.ok_or_else(|| refused(LENGTH))?, room))
+}
+
+/// Whether an array has no elements: then it needs no address.
+///
+/// # Safety
+///
+/// As for [`evaluate`].
+unsafe fn is_empty(base: *const u8, extent: &Extent, outer: &[i64]) -> bool {
+    let Extent::Counted { size, .. } = extent else { return false };
+    // SAFETY: the caller's promise.
+    unsafe { evaluate(base, size, outer) == Some(0) }
+}
+
 /// # Safety
 ///
 /// A GUID or what the shape says must be there.
-unsafe fn iid_of(base: *const u8, iid: Iid) -> u128 {
+unsafe fn iid_of(base: *const u8, iid: Iid, outer: &[i64]) -> u128 {
     match iid {
         Iid::Known(iid) => iid,
         Iid::Member(at) => {
@@ -335,6 +414,8 @@ unsafe fn iid_of(base: *const u8, iid: Iid) -> u128 {
             // SAFETY: as above.
             unsafe { member.cast::<windows_core::GUID>().read_unaligned() }.to_u128()
         }
+        // One that is not known is nobody's.
+        Iid::Outer(number) => Iid::outer(outer, number).unwrap_or(0),
     }
 }
 

@@ -5,11 +5,18 @@ mod expression;
 mod header;
 mod interface;
 mod lent;
+mod limits;
 mod names;
 mod proxy;
+mod random_calls;
+mod structures;
 mod stub;
+mod table;
 mod types;
 mod values;
+mod words;
+
+pub use random_calls::random_calls;
 
 use super::writer::Writer;
 use crate::Diagnostic;
@@ -55,34 +62,20 @@ fn refuse(model: &Model, id: InterfaceId) -> Vec<Diagnostic> {
     }
     let plans = model.all_methods(id).into_iter().map(|method| plan(model, method));
     plans
-        .flat_map(|plan| plan.params.iter().filter_map(|param| refuse_parameter(&plan, param)).collect::<Vec<_>>())
+        .flat_map(|plan| {
+            plan.params.iter().filter_map(|param| refuse_parameter(model, &plan, param)).collect::<Vec<_>>()
+        })
         .collect()
 }
 
-fn refuse_parameter(plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Option<Diagnostic> {
-    let allocates = plan.params.iter().any(|param| matches!(param.passing, Passing::OutText(_)));
-    let what = match &param.passing {
-        Passing::Value(_)
-        | Passing::Place(_)
-        | Passing::Text { .. }
-        | Passing::OutText(_)
-        | Passing::Lent { .. }
-        | Passing::Reference { .. } => return None,
-        Passing::Array { .. } if param.param.direction.is_out() && allocates => {
-            "an array beside a string that the method allocates"
-        }
-        Passing::Array { size, .. } => {
-            let mut is_result = false;
-            size.operands(&mut |operand| is_result |= !plan.params[operand.index].param.direction.is_in());
-            if !is_result {
-                return None;
-            }
-            "an array whose room only the results tell"
-        }
-        Passing::Optional(_) => "a value that may be left out",
-        Passing::OutArray { .. } => "an array that the method allocates",
-        Passing::Object(_) | Passing::OutObject(_) => "an interface pointer",
-        Passing::Graph => "a structure with pointers, or an array that its caller fills in part",
+fn refuse_parameter(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Option<Diagnostic> {
+    let what = if table::is_by_table(plan) {
+        table::refuse(model, plan, param)?
+    } else {
+        let Passing::Array { size, .. } = &param.passing else { return None };
+        let mut is_result = false;
+        size.operands(&mut |operand| is_result |= !plan.params[operand.index].param.direction.is_in());
+        is_result.then_some("an array whose room only the results tell")?
     };
     let text = format!(
         "method `{}` has a parameter `{}` that is {what}: the C back end does not do that yet",
@@ -102,19 +95,23 @@ fn stubs(compilation: &Compilation, stem: &str, own: &[InterfaceId]) -> String {
     out.unindented("#endif");
     out.line(format!("#include \"{stem}.h\""));
     out.line("");
-    out.line("#include \"obvia_stub.h\"");
+    let remote: Vec<InterfaceId> = own.iter().copied().filter(|id| !model.interfaces[id.0].local).collect();
+    let methods = || remote.iter().flat_map(|id| model.all_methods(*id)).map(|method| plan(model, method));
+    let has_tables = structures::are_there(model) || methods().any(|plan| table::is_by_table(&plan));
+    let runtime = if has_tables { "obvia_table.h" } else { "obvia_stub.h" };
+    out.line(format!("#include \"{runtime}\""));
     out.line("");
     out.line("#include <string.h>");
     out.line("");
-    let remote: Vec<InterfaceId> = own.iter().copied().filter(|id| !model.interfaces[id.0].local).collect();
     for id in own {
         let found = &model.interfaces[id.0];
         out.line(format!("const IID IID_{} = {};", names::ident(&found.name), names::guid(found.uuid)));
     }
     out.line("");
+    structures::define(&mut out, model);
     let mut functions = values::Functions::default();
-    for method in remote.iter().flat_map(|id| model.all_methods(*id)) {
-        for param in plan(model, method).params {
+    for plan in methods().filter(|plan| !table::is_by_table(plan)) {
+        for param in plan.params {
             if let Passing::Value(ty) | Passing::Place(ty) | Passing::Array { element: ty, .. } = &param.passing {
                 functions.of(&mut out, model, ty);
             }

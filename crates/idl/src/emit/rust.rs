@@ -8,11 +8,14 @@ mod implementers;
 mod interface;
 mod names;
 mod proxy;
+mod random_calls;
 mod structures;
 mod stub;
 mod tables;
 mod types;
 mod unions;
+
+pub use random_calls::random_calls;
 
 use super::writer::Writer;
 use crate::compile::Compilation;

@@ -1,14 +1,13 @@
 //! Attributes: what stands in brackets before a declaration.
 
 use super::{Parsed, Parser};
-use crate::ast::{Attribute, Ident};
+use crate::ast::Attribute;
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 use crate::syntax::SyntaxKind;
 
 /// Attributes whose arguments are no expressions.
-const RAW: [&str; 8] =
-    ["uuid", "version", "switch_type", "endpoint", "pointer_default", "async_uuid", "helpstring", "OBVIA"];
+const RAW: [&str; 7] = ["uuid", "version", "switch_type", "endpoint", "pointer_default", "async_uuid", "helpstring"];
 
 impl Parser<'_> {
     /// Every attribute list before a declaration. `OBVIA(name)` outside brackets, which other compilers pass over as an
@@ -18,14 +17,17 @@ impl Parser<'_> {
         loop {
             let start = self.at;
             if self.peek_text() == Some("OBVIA") {
-                self.bump();
-                self.expect("(", "after OBVIA")?;
-                attributes.push(self.node(SyntaxKind::Attribute, Self::attribute)?);
-                self.expect(")", "after the attribute")?;
+                self.macro_of_attributes(&mut attributes)?;
             } else if self.eat("[") {
                 while !self.eat("]") {
+                    // No comma stands beside a macro that is nothing to other compilers.
+                    if self.peek_text() == Some("OBVIA") {
+                        self.macro_of_attributes(&mut attributes)?;
+                        self.eat(",");
+                        continue;
+                    }
                     attributes.push(self.node(SyntaxKind::Attribute, Self::attribute)?);
-                    if !self.eat(",") && self.peek_text() != Some("]") {
+                    if !self.eat(",") && !matches!(self.peek_text(), Some("]" | "OBVIA")) {
                         self.expect("]", "at the end of the attributes")?;
                     }
                 }
@@ -34,6 +36,14 @@ impl Parser<'_> {
             }
             self.note(SyntaxKind::Attributes, start);
         }
+    }
+
+    fn macro_of_attributes(&mut self, attributes: &mut Vec<Attribute>) -> Parsed<()> {
+        self.bump();
+        self.expect("(", "after OBVIA")?;
+        attributes.push(self.node(SyntaxKind::Attribute, Self::attribute)?);
+        self.expect(")", "after the attribute")?;
+        Ok(())
     }
 
     fn attribute(&mut self) -> Parsed<Attribute> {
@@ -49,10 +59,6 @@ impl Parser<'_> {
             let inner = Span { start: open.end, end: close.start, ..open };
             self.sources.text(inner).trim().clone_into(&mut attribute.raw);
             attribute.span = start.to(close);
-            if attribute.name.name == "OBVIA" {
-                // `OBVIA(oneway)` in brackets means `oneway`.
-                attribute.name = Ident { name: attribute.raw.clone(), span: inner };
-            }
             return Ok(attribute);
         }
         loop {

@@ -2,13 +2,15 @@
 
 use super::types::{Context, Place, base_type};
 use super::values::Variable;
-use super::{Named, Resolver, enum_type, find, struct_type, union_type};
+use super::{Named, Resolver, enum_type, find, has, struct_type, union_type};
 use crate::ast::{
     Arm as ArmSyntax, Attribute, Declarator, Dimension, EnumDecl, Ident, Member, StructDecl, TypeKind, TypeSpec,
     UnionDecl,
 };
 use crate::diagnostic::Diagnostic;
-use crate::model::{Arith, Arm, Base, Enum, Extent, Field, Pointer, PointerClass, Struct, Type, Union, Value};
+use crate::model::{
+    Arith, Arm, Base, Direction, Enum, Extent, Field, Pointer, PointerClass, Struct, Type, Union, Value,
+};
 use crate::source::Span;
 
 /// Attributes of members.
@@ -185,6 +187,31 @@ impl Resolver<'_> {
             return None;
         }
         Some((least, most))
+    }
+
+    /// The values that a parameter may have, where it is limited: `[max_value(n)]` is `[range(0, n)]` for what counts elements.
+    pub(super) fn limits(&mut self, attributes: &[Attribute], direction: Direction, ty: &Type) -> Option<(i64, i64)> {
+        let range = self.range(attributes, ty);
+        let Some(attribute) = find(attributes, "max_value") else {
+            return range;
+        };
+        let integer = matches!(ty, Type::Base(base) if base.is_integer()) && direction == Direction::In;
+        let most = match attribute.arguments.as_slice() {
+            [Some(most)] if integer && !has(attributes, "range") => self.evaluate_int(most)?,
+            _ if has(attributes, "range") => {
+                let error = Diagnostic::error("bad-max-value", attribute.span, "[range] limits this parameter already");
+                self.say(error.help("remove one of them"));
+                return range;
+            }
+            _ => -1,
+        };
+        if most < 0 {
+            let text = "[max_value] needs the greatest value of an integer that goes [in]";
+            let error = Diagnostic::error("bad-max-value", attribute.span, text);
+            self.say(error.help("write [max_value(1024)] on the parameter that counts elements"));
+            return None;
+        }
+        Some((0, most))
     }
 
     /// What chooses the arm of a union that has no discriminant of its own.

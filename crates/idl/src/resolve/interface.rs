@@ -185,7 +185,7 @@ impl Resolver<'_> {
         ];
         self.check_attributes(&method.attributes, &allowed, "a method");
         let local = self.model.interfaces[id.0].local || has(&method.attributes, "local");
-        let name = self.method_name(method);
+        let name = method_name(method);
         if self.model.all_methods(id).iter().any(|other| other.name == name) {
             let error = Diagnostic::error(
                 "duplicate-name",
@@ -217,28 +217,22 @@ impl Resolver<'_> {
             return self.say(error.help("split it into several"));
         }
         let params = self.params(&method.params, local);
-        let oneway = has(&method.attributes, "oneway");
-        if oneway && let Some(out) = params.iter().find(|param| param.direction.is_out()) {
+        let oneway = find(&method.attributes, "oneway");
+        if let Some(oneway) = oneway
+            && let Some(out) = params.iter().find(|param| param.direction.is_out())
+        {
             let error = Diagnostic::error(
                 "oneway-out",
                 out.span,
                 format!("`{}` comes back, but nobody waits for a [oneway] method", out.name),
             );
+            let error = error.related(oneway.span, "nobody waits");
             self.say(error.help("remove [oneway], or make the parameter [in]"));
         }
+        let oneway = oneway.is_some();
         let made =
             Method { name, opnum: opnum as u16, oneway, params, doc: method.doc.clone(), span: method.name.span };
         self.model.interfaces[id.0].methods.push(made);
-    }
-
-    fn method_name(&self, method: &MethodSyntax) -> String {
-        let prefix = ["propget", "propput", "propputref"].into_iter().find(|name| has(&method.attributes, name));
-        match prefix {
-            Some("propget") => format!("get_{}", method.name.name),
-            Some("propput") => format!("put_{}", method.name.name),
-            Some(_) => format!("putref_{}", method.name.name),
-            None => method.name.name.clone(),
-        }
     }
 
     fn params(&mut self, params: &[ParamSyntax], local: bool) -> Vec<Param> {
@@ -255,6 +249,7 @@ impl Resolver<'_> {
             "ptr",
             "iid_is",
             "range",
+            "max_value",
             "switch_is",
             "switch_type",
             "optional",
@@ -292,7 +287,7 @@ impl Resolver<'_> {
             let ty = self.full_type(&param.spec, &param.declarator, &param.attributes, Place::Param, &context);
             let Some(ty) = ty else { continue };
             self.check_out(param, direction, &ty);
-            let range = self.range(&param.attributes, &ty);
+            let range = self.limits(&param.attributes, direction, &ty);
             let switch = self.switch(&param.attributes, &ty, &param.declarator, &variables, "the method");
             let retval = has(&param.attributes, "retval");
             let transfer = self.transfer(param, direction, &ty);
@@ -341,5 +336,16 @@ impl Resolver<'_> {
                 self.say(error.label("a value cannot come back through it").help("write `*` before the name"));
             }
         }
+    }
+}
+
+/// What a method is called in the vtable.
+pub(crate) fn method_name(method: &MethodSyntax) -> String {
+    let prefix = ["propget", "propput", "propputref"].into_iter().find(|name| has(&method.attributes, name));
+    match prefix {
+        Some("propget") => format!("get_{}", method.name.name),
+        Some("propput") => format!("put_{}", method.name.name),
+        Some(_) => format!("putref_{}", method.name.name),
+        None => method.name.name.clone(),
     }
 }

@@ -67,6 +67,9 @@ fn what(found: &shapes::What) -> What {
         },
         shapes::What::Object(shapes::Iid::Known(iid)) => What::Object(Iid::Known(*iid)),
         shapes::What::Object(shapes::Iid::Member(at)) => What::Object(Iid::Member(*at)),
+        shapes::What::Object(shapes::Iid::Outer(number)) => {
+            What::Object(Iid::Outer(u32::try_from(*number).unwrap_or(u32::MAX)))
+        }
         shapes::What::Inner(count, stride, inner) => {
             What::Inner { count: *count, stride: *stride, shape: shape(inner) }
         }

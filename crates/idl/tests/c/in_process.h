@@ -3,7 +3,7 @@
 #ifndef IN_PROCESS_H
 #define IN_PROCESS_H
 
-#include "obvia_stub.h"
+#include "obvia_table.h"
 
 #include <stdio.h>
 
@@ -205,6 +205,28 @@ uint32_t obvia_proxy_release(void *self)
 {
     (void)self;
     return 1;
+}
+
+/* Structures that lead elsewhere are not passed here. */
+void obvia_free_elements(obvia_types *types, uint32_t type, void *first, size_t count)
+{
+    (void)types;
+    (void)type;
+    (void)count;
+    CHECK(first == NULL);
+}
+
+void obvia_clear_elements(obvia_types *types, uint32_t type, void *first, size_t count, size_t bytes)
+{
+    (void)bytes;
+    obvia_free_elements(types, type, first, count);
+}
+
+HRESULT obvia_copy_elements(obvia_types *types, uint32_t type, const void *first, size_t count, void **copy)
+{
+    (void)copy;
+    obvia_free_elements(types, type, (void *)first, count);
+    return E_NOTIMPL;
 }
 
 #endif

@@ -493,6 +493,7 @@ unsafe extern "system" fn IOffice_Cost_proxy(this: *mut obvia::rt::c_void, class
         return unsafe { IOffice_Cost_prepare(this, class, weight, cost) };
     };
     call.make(|call| {
+        obvia::rt::given_in_range(weight as i64, 1, 20000)?;
         let frame = call.inline_request()?;
         obvia::rt::Value::store(&class, frame, 0);
         obvia::rt::Value::store(&weight, frame, 4);

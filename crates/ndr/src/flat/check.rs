@@ -336,6 +336,7 @@ impl Check<'_> {
                 let upper = data1 << 32 | data2 << 16 | data3;
                 u128::from(upper) << 64 | u128::from(data4.swap_bytes())
             }
+            Iid::Outer(number) => Iid::outer(self.outer, number).ok_or(Flaw { at, what: "the IID is not known" })?,
         };
         let room = self.found.objects[index].count;
         self.found.slots.push(Slot { at: at as u32, object: index as u32, room, iid: Some(iid) });

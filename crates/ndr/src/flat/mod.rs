@@ -2,6 +2,7 @@
 
 pub mod check;
 pub mod shape;
+pub mod words;
 
 /// The type number of an object that holds an OBJREF.
 pub const KIND_INTERFACE: u32 = 1;

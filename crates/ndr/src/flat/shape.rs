@@ -88,7 +88,7 @@ pub enum Binary {
 }
 
 /// An expression over the members beside the one that it is about.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub enum Expr {
     /// A number.
     Const(i64),
@@ -172,7 +172,7 @@ pub enum Class {
 }
 
 /// How many elements a pointer points to.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub enum Extent {
     /// One.
     One,
@@ -205,10 +205,20 @@ pub enum Iid {
     Known(u128),
     /// That whose IID lies at this offset from where the structure begins.
     Member(u32),
+    /// That whose IID is known beside the structure: the upper half is the value of this number, the lower half the next one.
+    Outer(u32),
+}
+
+impl Iid {
+    /// The IID of two values that are known beside a structure.
+    pub fn outer(outer: &[i64], number: u32) -> Option<u128> {
+        let half = |at: usize| outer.get(at).map(|half| u128::from(half.cast_unsigned()));
+        Some(half(number as usize)? << 64 | half(number as usize + 1)?)
+    }
 }
 
 /// What has to be looked at, at an offset from where the structure begins.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Part {
     /// The offset, in bytes.
     pub at: u32,
@@ -217,7 +227,7 @@ pub struct Part {
 }
 
 /// What is not just bytes.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub enum What {
     /// 0 or 1.
     Boolean,
@@ -257,7 +267,7 @@ pub enum What {
 }
 
 /// What a structure is made of.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Shape {
     /// Where bytes lie that are a value, as offset and length; what is between them is padding, or one of the parts.
     pub runs: &'static [(u32, u32)],
@@ -307,7 +317,7 @@ impl ElementType {
 }
 
 /// The parameters of a request or a reply: a structure at the start of the frame.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Block {
     /// Bytes.
     pub size: u32,

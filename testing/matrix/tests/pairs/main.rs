@@ -1,5 +1,7 @@
-//! Every construct, in one process and across two.
+//! Every construct, in one process and across two, in Rust, C++ and C.
 
+mod native;
 mod server;
 mod shapes;
 mod values;
+mod vectors;

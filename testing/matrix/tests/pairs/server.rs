@@ -19,19 +19,39 @@ pub(crate) struct Server {
 impl Server {
     /// A process of this host.
     pub(crate) fn start() -> Self {
-        Self::run(None, None)
+        Self::run(rust(), None, None)
+    }
+
+    /// The same in C++ and C.
+    pub(crate) fn start_native() -> Self {
+        Self::run(native(), None, None)
+    }
+
+    /// One in C++ and C with such variables of the environment.
+    pub(crate) fn start_native_with(variables: &[(&str, &str)]) -> Self {
+        let mut command = native();
+        command.envs(variables.iter().copied());
+        Self::run(command, None, None)
     }
 
     /// A process that is reached over a network only, and that reaches this one over it only.
     pub(crate) fn start_elsewhere(binding: &str) -> Self {
-        let directory = std::env::temp_dir().join(fresh_name());
-        std::fs::DirBuilder::new().mode(0o700).create(&directory).unwrap();
-        Self::run(Some(binding), Some(directory))
+        Self::run_elsewhere(rust(), binding)
     }
 
-    fn run(binding: Option<&str>, directory: Option<PathBuf>) -> Self {
+    /// The same in C++ and C.
+    pub(crate) fn start_native_elsewhere(binding: &str) -> Self {
+        Self::run_elsewhere(native(), binding)
+    }
+
+    fn run_elsewhere(command: Command, binding: &str) -> Self {
+        let directory = std::env::temp_dir().join(fresh_name());
+        std::fs::DirBuilder::new().mode(0o700).create(&directory).unwrap();
+        Self::run(command, Some(binding), Some(directory))
+    }
+
+    fn run(mut command: Command, binding: Option<&str>, directory: Option<PathBuf>) -> Self {
         let name = fresh_name();
-        let mut command = Command::new(env!("CARGO_BIN_EXE_matrix"));
         command.arg(&name).args(binding).stdin(Stdio::piped()).stdout(Stdio::piped());
         if let Some(directory) = &directory {
             command.env("OBVIA_RUNTIME_DIR", directory);
@@ -53,6 +73,16 @@ impl Server {
     }
 }
 
+fn rust() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_matrix"))
+}
+
+fn native() -> Command {
+    let mut command = Command::new(crate::native::program());
+    command.arg("serve");
+    command
+}
+
 fn fresh_name() -> String {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     format!("matrix-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
@@ -62,15 +92,20 @@ impl Drop for Server {
     fn drop(&mut self) {
         // At the end of its input it ends, and takes its name away.
         drop(self.child.stdin.take());
-        let _ = self.child.wait();
+        let ended = self.child.wait().is_ok_and(|status| status.success());
+        // A server with sanitizers ends with what it has not freed.
+        assert!(ended || std::thread::panicking(), "the server has not ended as it should");
         if let Some(directory) = &self.directory {
             let _ = std::fs::remove_dir_all(directory);
         }
     }
 }
 
-/// Where the objects are that a check runs against: in a process of this host, and over each network.
+/// Where the objects are that a check runs against: in a process of this host, and over each network; in Rust, and in C++ and C.
 pub(crate) fn everywhere() -> impl Iterator<Item = Server> {
     let networks = ["ncacn_vi_udp:127.0.0.1"];
-    std::iter::once_with(Server::start).chain(networks.into_iter().map(Server::start_elsewhere))
+    let in_rust = std::iter::once_with(Server::start).chain(networks.into_iter().map(Server::start_elsewhere));
+    let in_native =
+        std::iter::once_with(Server::start_native).chain(networks.into_iter().map(Server::start_native_elsewhere));
+    in_rust.chain(in_native)
 }

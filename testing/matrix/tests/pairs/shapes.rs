@@ -230,3 +230,20 @@ fn nobody_waits_for_oneway_methods() {
         }
     });
 }
+
+#[test]
+fn an_array_has_the_room_that_was_asked_for() {
+    everywhere_alike(|shapes| {
+        for asked in 1..=5 {
+            let mut count = asked;
+            let items = shapes.Take(&mut count).unwrap();
+            assert_eq!((items.len(), count), (asked as usize, 3), "whatever the method says of the number");
+            items.with(|items| {
+                let values: Vec<i32> = items.iter().map(Item::value).collect();
+                assert_eq!(values, [1, 2, 3, 0, 0][..asked as usize]);
+                assert_eq!(items[0].name(), Some(u16cstr!("item 1")));
+            });
+        }
+        assert_eq!(shapes.Take(&mut 0).unwrap_err().code(), code::E_INVALIDARG);
+    });
+}

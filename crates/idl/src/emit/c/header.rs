@@ -1,7 +1,7 @@
 //! `NAME.h`: what a file declares, for programs in C and in C++.
 
 use super::names::{declared, ident, interface as name_of, parameters};
-use super::types;
+use super::{structures, types};
 use crate::compile::{BUILT_IN, Compilation};
 use crate::emit::writer::Writer;
 use crate::model::{Interface, InterfaceId, Method, Model};
@@ -35,6 +35,7 @@ pub(super) fn header(compilation: &Compilation, stem: &str, own: &[InterfaceId])
     }
     types::enumerations(&mut out, model);
     types::aggregates(&mut out, model);
+    structures::declare(&mut out, model);
     for id in own {
         interface(&mut out, model, *id);
     }

@@ -1,7 +1,7 @@
 //! An interface's stubs: the blocks of its methods' frames, its proxies and stubs, and its description.
 
 use super::names::{binding, declare, guid, ident, interface as name_of, quoted, type_name};
-use super::{proxy, stub};
+use super::{proxy, stub, table};
 use crate::canonical;
 use crate::emit::writer::Writer;
 use crate::model::{Arith, InterfaceId, Model, Type, round};
@@ -18,7 +18,7 @@ pub(super) struct Context<'a> {
     /// The interface's name.
     pub(super) name: String,
     /// The element types of its arrays, by type number: see [`kind_of`].
-    kinds: Vec<Type>,
+    pub(super) kinds: Vec<Type>,
 }
 
 impl Context<'_> {
@@ -137,7 +137,14 @@ pub(super) fn module(out: &mut Writer, model: &Model) {
 pub(super) fn interface(out: &mut Writer, model: &Model, id: InterfaceId) {
     let (usual, referring) = plans(model, &model.all_methods(id));
     let context = Context { model, name: name_of(model, id), kinds: kinds(model, &model.all_methods(id)) };
+    if usual.iter().any(table::is_by_table) {
+        table::types(out, &context);
+    }
     for plan in usual.iter().flat_map(|plan| [plan].into_iter().chain(by_reference(&referring, plan))) {
+        if table::is_by_table(plan) {
+            table::method(out, &context, plan);
+            continue;
+        }
         layout_table(out, &context, plan);
         block(out, &context, plan, true);
         block(out, &context, plan, false);
@@ -154,7 +161,7 @@ fn by_reference<'p, 'a>(referring: &'p [MethodPlan<'a>], usual: &MethodPlan<'a>)
 }
 
 /// The layout of the frames, as a comment.
-fn layout_table(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
+pub(super) fn layout_table(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     let how = if plan.refers() { ", arrays by reference" } else { "" };
     out.line(format!("/* {}{how}: opnum {}", plan.method.name, plan.opnum));
     for (what, length) in [("request", plan.request_block), ("reply", plan.reply_block)] {

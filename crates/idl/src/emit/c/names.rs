@@ -116,7 +116,7 @@ pub(super) fn flat(ty: &Type) -> (&Type, u64) {
 
 /// A parameter's declaration by a name. What is only read is behind a pointer to const, but for arrays of arrays, where C has no such
 /// conversion.
-fn parameter(model: &Model, plan: &ParamPlan<'_>, name: &str) -> String {
+pub(super) fn parameter(model: &Model, plan: &ParamPlan<'_>, name: &str) -> String {
     let constant = if plan.param.direction.is_out() { "" } else { "const " };
     match &plan.passing {
         Passing::Value(ty) => declare(model, ty, name),

@@ -67,6 +67,7 @@ pub(super) fn place(context: &Context<'_>, element: &Type, constant: bool, frame
 /// Writes the request, and returns its length.
 fn request(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) -> String {
     let behind = arrays(plan, true);
+    limits(out, plan);
     let is_only_out = |array: &&Array<'_, '_>| !array.param.param.direction.is_in() && array.size.is_some();
     for array in behind.iter().chain(arrays(plan, false).iter().filter(is_only_out)) {
         let name = local(plan, array.param, "count");
@@ -124,6 +125,18 @@ fn request(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) -> St
         put_array(out, context, plan, array);
     }
     length
+}
+
+/// Refuses what the server would refuse.
+fn limits(out: &mut Writer, plan: &MethodPlan<'_>) {
+    for param in plan.ordered(true) {
+        let name = binding(&param.param.name);
+        match &param.passing {
+            Passing::Value(ty) => range(out, param, ty, &name, &leave("E_INVALIDARG")),
+            Passing::Place(ty) => range(out, param, ty, &format!("*{name}"), &leave("E_INVALIDARG")),
+            _ => {}
+        }
+    }
 }
 
 /// Counts a string's characters, the zero among them; none is no string.

@@ -352,7 +352,10 @@ impl Stub<'_> {
             return match array.param.param.direction {
                 Direction::Out if array.size.is_none() => format!("&{}", local(self.plan, param, "own")),
                 _ if self.is_private(&array) => local(self.plan, param, "own"),
-                Direction::In => place(self.context, array.element, true, "request", &local(self.plan, param, "at")),
+                Direction::In => {
+                    let is_constant = !matches!(array.element, Type::Fixed(..));
+                    place(self.context, array.element, is_constant, "request", &local(self.plan, param, "at"))
+                }
                 _ => place(self.context, array.element, false, "results", &local(self.plan, param, "to")),
             };
         }
@@ -361,10 +364,14 @@ impl Stub<'_> {
         }
         let Some(ty) = placed(param) else { return name };
         let is_array = matches!(ty, Type::Fixed(..));
-        let place = match self.home(param, ty) {
-            Home::Local => name,
-            Home::Request => format!("request->{name}"),
-            Home::Reply => format!("results->{name}"),
+        let place = match (self.home(param, ty), ty) {
+            (Home::Local, _) => name,
+            // C converts no array of arrays to one of constants.
+            (Home::Request, Type::Fixed(element, _)) if matches!(**element, Type::Fixed(..)) => {
+                format!("({})request->{name}", pointer_to(self.context.model, element, ""))
+            }
+            (Home::Request, _) => format!("request->{name}"),
+            (Home::Reply, _) => format!("results->{name}"),
         };
         if is_array || matches!(param.passing, Passing::Value(_)) { place } else { format!("&{place}") }
     }

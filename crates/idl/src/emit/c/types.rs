@@ -126,11 +126,15 @@ fn structure(out: &mut Writer, model: &Model, id: StructId) {
         }
     }
     out.line("};");
-    if found.conformant.is_none() {
+    let is_open = found.conformant.is_some();
+    if !is_open {
         out.line(format!("OBVIA_HAS_SIZE({name}, {size});"));
-        for (field, at) in found.fields.iter().zip(&offsets) {
-            out.line(format!("OBVIA_LIES_AT({name}, {}, {at});", ident(&field.name)));
-        }
+    }
+    for (at, field) in found.fields.iter().enumerate() {
+        // An open array's elements have the last offset.
+        let is_array = is_open && at + 1 == found.fields.len();
+        let offset = if is_array { offsets.last() } else { offsets.get(at) };
+        out.line(format!("OBVIA_LIES_AT({name}, {}, {});", ident(&field.name), offset.copied().unwrap_or(0)));
     }
     out.line("");
 }

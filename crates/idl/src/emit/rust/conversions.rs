@@ -140,6 +140,17 @@ pub(super) fn owned(model: &Model, plan: &MethodPlan<'_>, param: &Param) -> Stri
     }
 }
 
+/// Notes how much room the caller has for a parameter, which the method may say otherwise.
+pub(super) fn room(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, param: &Param) {
+    if let Some(Form::Filled { size, .. }) = form_of(model, param) {
+        let count = size_text(plan, &size, Side::Abi);
+        if count.contains("unsafe") {
+            out.line("// SAFETY: by COM's rules pointer parameters are as the interface says.");
+        }
+        out.line(format!("let {}_room = {count}.unwrap_or(0);", param.name));
+    }
+}
+
 /// A vtable's argument as the trait's method takes it.
 pub(super) fn from_abi(model: &Model, plan: &MethodPlan<'_>, param: &Param) -> Option<String> {
     let name = binding(&param.name);
@@ -210,11 +221,11 @@ pub(super) fn give(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, param
             }
             format!("{name}.cast::<*mut u8>().write({value}.into_raw())")
         }
-        Some(Form::Filled { size, .. }) => {
-            let count = format!("{}.unwrap_or(0)", size_text(plan, &size, Side::Abi));
+        Some(Form::Filled { .. }) => {
+            let raw = &param.name;
             out.line("// SAFETY: by COM's rules the caller has room for as many elements.");
             out.line(format!(
-                "if let Err(error) = unsafe {{ obvia::rt::lower_slice({value}, {name}.cast(), {count}) }} {{"
+                "if let Err(error) = unsafe {{ obvia::rt::lower_slice({value}, {name}.cast(), {raw}_room) }} {{"
             ));
             out.line("return obvia::rt::fail(error);");
             out.line("}");

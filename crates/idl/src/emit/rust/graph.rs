@@ -8,7 +8,7 @@ use super::proxy::{self, layout_table};
 use super::stub;
 use super::tables;
 use crate::emit::writer::Writer;
-use crate::model::{Arith, Direction, Model, Operand, Param, Type};
+use crate::model::{Direction, Model, Operand, Param, Type};
 use crate::plan::{MethodPlan, ParamPlan, element_counts, in_place, is_plain};
 use crate::shapes::Shapes;
 
@@ -83,6 +83,7 @@ fn layout(context: &Context<'_>, plan: &MethodPlan<'_>, what: &str) -> String {
 fn graph_proxy(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, outer: &[usize]) {
     let model = context.model;
     proxy::begin(out, context, plan);
+    proxy::limits(out, plan);
     let request = layout(context, plan, "REQUEST");
     out.line(format!("let mut image = obvia::rt::Image::new({request});"));
     for param in plan.ordered(true) {
@@ -120,17 +121,25 @@ fn results(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, outer
         out.line("// SAFETY: by COM's rules what is passed [in, out] is the method's to free.");
         out.line(format!("unsafe {{ image.free({}, &[]) }};", layout(context, plan, "GIVEN")));
     }
+    let array = |param: &ParamPlan<'_>| match (&param.param.ty, element_counts(param.param)) {
+        (Type::Pointer(pointer), Some((size, _))) if !is_place(model, param.param) => {
+            Some((model.layout(&pointer.to).0, size_text(plan, size, Side::Abi)))
+        }
+        _ => None,
+    };
+    // First, since the room is what was asked for, whatever the method makes of the number.
     for param in plan.ordered(false) {
-        let (name, at) = (binding(&param.param.name), param.reply.unwrap_or(0));
-        out.line("// SAFETY: by COM's rules the caller's pointer is writable.");
-        if is_place(model, param.param) || matches!(param.param.ty, Type::Fixed(..)) {
-            let size = model.layout(in_place(model, param.param)).0;
-            out.line(format!("unsafe {{ results.give({at}, {name}, {size}) }}?;"));
-        } else if let (Type::Pointer(pointer), Some((size, _))) = (&param.param.ty, element_counts(param.param)) {
-            let bytes = model.layout(&pointer.to).0;
-            let count = size_text(plan, size, Side::Abi);
+        if let Some((bytes, count)) = array(param) {
+            let (name, at) = (binding(&param.param.name), param.reply.unwrap_or(0));
+            out.line("// SAFETY: by COM's rules the caller's pointer is writable.");
             out.line(format!("unsafe {{ results.fill::<[u8; {bytes}]>({at}, {name}.cast(), {count}.unwrap_or(0)) }};"));
         }
+    }
+    for param in plan.ordered(false).into_iter().filter(|param| array(param).is_none()) {
+        let (name, at) = (binding(&param.param.name), param.reply.unwrap_or(0));
+        let size = model.layout(in_place(model, param.param)).0;
+        out.line("// SAFETY: by COM's rules the caller's pointer is writable.");
+        out.line(format!("unsafe {{ results.give({at}, {name}, {size}) }}?;"));
     }
     out.line("results.keep();");
 }
@@ -219,15 +228,7 @@ fn given(model: &Model, param: &ParamPlan<'_>) -> String {
 
 /// Why a method's parameters cannot be laid out, though each of them can.
 pub(super) fn refuse(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Option<form::Refusal> {
-    let readable = |operand: &Operand| plan.params[operand.index].passing.in_block();
-    let mut fine = true;
-    let mut note = |value: &Arith| value.operands(&mut |operand| fine &= readable(operand));
-    if let Some((size, length)) = element_counts(param.param) {
-        note(size);
-        length.into_iter().for_each(&mut note);
-    }
-    param.param.switch.iter().for_each(note);
-    if !fine {
+    if !plan.reads_blocks_alone(model, param) {
         return Some("an array or union whose size or discriminant is behind a pointer that may be null");
     }
     let object = match in_place(model, param.param) {

@@ -88,6 +88,9 @@ fn shim(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     out.line("// SAFETY: the vtable is an Identity's, OFFSET pointers from its start, and its holder calls.");
     out.line("let this = unsafe { obvia::rt::identity::<Identity, OFFSET>(this) };");
     out.line("obvia::rt::guard(|| {");
+    for param in plan.params.iter().filter(|param| param.passing == Passing::Graph) {
+        conversions::room(out, model, plan, param.param);
+    }
     for param in &plan.params {
         if let Some(text) = from_abi(model, plan, param) {
             out.line("// SAFETY: by COM's rules pointer parameters are as the interface says.");

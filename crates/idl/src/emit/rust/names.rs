@@ -14,6 +14,10 @@ const KEYWORDS: [&str; 38] = [
 const TAKEN: [&str; 12] =
     ["this", "call", "frame", "reply", "result", "object", "proxy", "request", "arrays", "outcome", "length", "values"];
 
+/// How names end that the generated functions have for what belongs to a parameter, such as `values_count`.
+const ENDINGS: [&str; 11] =
+    ["_count", "_data", "_given", "_length", "_memory", "_owned", "_raw", "_reference", "_room", "_used", "_value"];
+
 /// A name that may be used in Rust.
 pub(super) fn ident(name: &str) -> String {
     if KEYWORDS.contains(&name) {
@@ -27,7 +31,8 @@ pub(super) fn ident(name: &str) -> String {
 
 /// A parameter's name, beside the names that generated functions use themselves.
 pub(super) fn binding(name: &str) -> String {
-    if TAKEN.contains(&name) { format!("{name}_") } else { ident(name) }
+    let is_taken = TAKEN.contains(&name) || ENDINGS.iter().any(|ending| name.ends_with(ending));
+    if is_taken { format!("{name}_") } else { ident(name) }
 }
 
 /// The Rust type of a base type.

@@ -155,7 +155,26 @@ pub(super) fn proxy(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'
     end(out, context, plan);
 }
 
+/// Refuses what the server would refuse.
+pub(super) fn limits(out: &mut Writer, plan: &MethodPlan<'_>) {
+    for param in plan.ordered(true) {
+        let Some((least, most)) = param.param.range else { continue };
+        let name = binding(&param.param.name);
+        let value = match &param.passing {
+            Passing::Value(_) => name,
+            Passing::Place(_) => {
+                out.line("// SAFETY: by COM's rules the caller's pointer is readable.");
+                out.line(format!("let {}_given = unsafe {{ *{name} }};", param.param.name));
+                format!("{}_given", param.param.name)
+            }
+            _ => continue,
+        };
+        out.line(format!("obvia::rt::given_in_range({value} as i64, {least}, {most})?;"));
+    }
+}
+
 fn request(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
+    limits(out, plan);
     let behind: Vec<&ParamPlan<'_>> =
         plan.ordered(true).into_iter().filter(|param| !param.passing.in_block()).collect();
     if behind.is_empty() && plan.request_block <= INLINE_MAX {

@@ -96,6 +96,7 @@ fn what(what: &What) -> String {
         }
         What::Object(Iid::Known(iid)) => format!("Object(Iid::Known({iid:#034x}))"),
         What::Object(Iid::Member(at)) => format!("Object(Iid::Member({at}))"),
+        What::Object(Iid::Outer(number)) => format!("Object(Iid::Outer({number}))"),
         What::Inner(count, stride, inner) => {
             format!("Inner {{ count: {count}, stride: {stride}, shape: {} }}", shape(inner))
         }

@@ -83,6 +83,25 @@ struct Choice {
 };
 OBVIA_HAS_SIZE(Choice, 12);
 
+/* Structures with everything that they lead to: _free() frees what a method returned, each structure as a part of one
+ * allocation; _clear() frees what structures lead to that are elsewhere, and zeroes them; _copy() makes what a method
+ * returns. NULL is no structure. */
+void Item_free(Item *first, size_t count);
+void Item_clear(Item *first, size_t count);
+HRESULT Item_copy(const Item *first, size_t count, Item **copy);
+#ifdef __cplusplus
+extern "C++" {
+    template <> struct obvia_structure_of<Item> {
+        static void free(Item *first, size_t count) noexcept { Item_free(first, count); }
+        static void clear(Item *first, size_t count) noexcept { Item_clear(first, count); }
+        static HRESULT copy(const Item *first, size_t count, Item **copy) noexcept
+        {
+            return Item_copy(first, count, copy);
+        }
+    };
+}
+#endif
+
 #if defined(__cplusplus) && !defined(CINTERFACE)
 /* Called in one process only. */
 struct ILocal : IUnknown {

@@ -5,13 +5,38 @@
 #endif
 #include "plain.h"
 
-#include "obvia_stub.h"
+#include "obvia_table.h"
 
 #include <string.h>
 
 const IID IID_ILocal = {0x8b1c5a10, 0x2f6e, 0x4c55, {0x9a, 0x51, 0x6a, 0x0d, 0x3f, 0x7e, 0x30, 0x02}};
 const IID IID_IPlain = {0x8b1c5a10, 0x2f6e, 0x4c55, {0x9a, 0x51, 0x6a, 0x0d, 0x3f, 0x7e, 0x30, 0x03}};
 const IID IID_IEmpty = {0x8b1c5a10, 0x2f6e, 0x4c55, {0x9a, 0x51, 0x6a, 0x0d, 0x3f, 0x7e, 0x30, 0x04}};
+
+static const int64_t obvia_structures_words[] = {
+    1,
+    /* 16: Item */ 24,
+        /* values */ 1, 0, 4, /* parts */ 2,
+        8, OBVIA_POINTER, OBVIA_UNIQUE, OBVIA_WIDE, OBVIA_TEXT,
+        16, OBVIA_POINTER, OBVIA_UNIQUE, 16, OBVIA_ONE,
+        OBVIA_NONE,
+};
+static obvia_types obvia_structures = {OBVIA_TABLE(obvia_structures_words)};
+
+void Item_free(Item *first, size_t count)
+{
+    obvia_free_elements(&obvia_structures, 16, first, count);
+}
+
+void Item_clear(Item *first, size_t count)
+{
+    obvia_clear_elements(&obvia_structures, 16, first, count, count * sizeof *first);
+}
+
+HRESULT Item_copy(const Item *first, size_t count, Item **copy)
+{
+    return obvia_copy_elements(&obvia_structures, 16, first, count, (void **)copy);
+}
 
 static inline int Kind_is_valid(int32_t value)
 {
@@ -190,6 +215,9 @@ static HRESULT IPlain_Tell_proxy(IPlain *self, int16_t what, int32_t level)
 {
     const obvia_proxy *proxy = (const obvia_proxy *)self;
     OBVIA_BEGIN(proxy, calls, IPlain_Tell_prepare(self, what, level))
+    if (OBVIA_UNLIKELY((int64_t)level < -1 || (int64_t)level > 9)) {
+        return E_INVALIDARG;
+    }
     struct IPlain_Tell_request *request = (struct IPlain_Tell_request *)calls->slot;
     OBVIA_STORE(int16_t, &request->what, what);
     OBVIA_STORE(int32_t, &request->level, level);
@@ -341,6 +369,9 @@ static HRESULT IPlain_Checked_proxy(IPlain *self, uint8_t on, Kind kind, Level l
 {
     const obvia_proxy *proxy = (const obvia_proxy *)self;
     OBVIA_BEGIN(proxy, calls, IPlain_Checked_prepare(self, on, kind, level, weight, off, other, digit))
+    if (OBVIA_UNLIKELY((int64_t)weight < 1 || (int64_t)weight > 20000)) {
+        return E_INVALIDARG;
+    }
     struct IPlain_Checked_request *request = (struct IPlain_Checked_request *)calls->slot;
     OBVIA_STORE(uint8_t, &request->on, on);
     OBVIA_STORE(Kind, &request->kind, kind);

@@ -1,0 +1,191 @@
+#include <obvia.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <vector>
+
+// The values of a call, drawn one after the other. The generator is SplitMix64: its state grows by a constant, and each number
+// is the state with its bits mixed. The state begins with the seed, the method's opnum and the call's number, mixed in turn. A
+// value between two others is the least one, the greatest one, 0, -1 or any, chosen by the number before it.
+class test_values {
+public:
+    test_values(uint64_t seed, uint64_t opnum, uint64_t call) : state_(mix(mix(mix(seed) + opnum) + call)) {}
+
+    uint64_t next()
+    {
+        state_ += 0x9e3779b97f4a7c15;
+        return mix(state_);
+    }
+    uint64_t below(uint64_t count) { return next() % count; }
+    bool boolean() { return next() % 2 == 1; }
+    bool one_in(uint64_t count) { return below(count) == 0; }
+
+    int64_t integer(int64_t least, int64_t greatest)
+    {
+        switch (below(8)) {
+        case 0:
+            return least;
+        case 1:
+            return greatest;
+        case 2:
+            return least <= 0 && greatest >= 0 ? 0 : least;
+        case 3:
+            return least <= -1 && greatest >= -1 ? -1 : greatest;
+        default:
+            const uint64_t span = static_cast<uint64_t>(greatest) - static_cast<uint64_t>(least);
+            const uint64_t above = span == UINT64_MAX ? next() : below(span + 1);
+            return static_cast<int64_t>(static_cast<uint64_t>(least) + above);
+        }
+    }
+
+    int32_t one_of(std::initializer_list<int32_t> values) { return values.begin()[below(values.size())]; }
+
+    // Infinity stands for what is no number, and 0 for -0, so that equal values are the same.
+    double real64()
+    {
+        uint64_t bits = static_cast<uint64_t>(integer(INT64_MIN, INT64_MAX));
+        if ((bits >> 52) % 0x800 == 0x7ff) {
+            bits = bits >> 52 << 52;
+        }
+        double value = 0;
+        std::memcpy(&value, &bits, sizeof value);
+        return value == 0 ? 0 : value;
+    }
+    float real32()
+    {
+        uint32_t bits = static_cast<uint32_t>(integer(INT32_MIN, INT32_MAX));
+        if ((bits >> 23) % 0x100 == 0xff) {
+            bits = bits >> 23 << 23;
+        }
+        float value = 0;
+        std::memcpy(&value, &bits, sizeof value);
+        return value == 0 ? 0 : value;
+    }
+
+    GUID guid()
+    {
+        GUID value = {};
+        value.Data1 = static_cast<uint32_t>(next());
+        value.Data2 = static_cast<uint16_t>(next());
+        value.Data3 = static_cast<uint16_t>(next());
+        for (uint8_t &byte : value.Data4) {
+            byte = static_cast<uint8_t>(next());
+        }
+        return value;
+    }
+
+    // How many elements or characters: none, as many as there may be, as many as fit a slot, one more, and others.
+    uint64_t length(uint64_t least, uint64_t fit, uint64_t most)
+    {
+        const uint64_t span = most - least;
+        switch (below(8)) {
+        case 0:
+            return least;
+        case 1:
+            return most;
+        case 2:
+            return fit < least ? least : fit < most ? fit : most;
+        case 3:
+            return fit + 1 < least ? least : fit + 1 < most ? fit + 1 : most;
+        case 4:
+            return least + below(span + 1);
+        default:
+            return least + below((span < 32 ? span : 32) + 1);
+        }
+    }
+
+    // Characters, none of which is 0.
+    template <class Text> Text text(uint64_t greatest, uint64_t fit)
+    {
+        Text value(length(0, fit, 4096), 0);
+        for (auto &character : value) {
+            character = static_cast<typename Text::value_type>(1 + below(greatest));
+        }
+        return value;
+    }
+
+private:
+    static uint64_t mix(uint64_t value)
+    {
+        value = (value ^ value >> 30) * 0xbf58476d1ce4e5b9;
+        value = (value ^ value >> 27) * 0x94d049bb133111eb;
+        return value ^ value >> 31;
+    }
+
+    uint64_t state_;
+};
+
+// The seed of every value.
+static uint64_t test_seed;
+
+// Where a test program is.
+struct test_place {
+    const char *method;
+    uint64_t call;
+};
+
+[[noreturn]] static inline void test_fails(const test_place &place, const char *what)
+{
+    std::fprintf(stderr, "%s, call %llu, seed %llu: %s\n", place.method, static_cast<unsigned long long>(place.call),
+        static_cast<unsigned long long>(test_seed), what);
+    std::exit(1);
+}
+
+static inline void test_expect(bool is_so, const test_place &place, const char *what)
+{
+    if (!is_so) {
+        test_fails(place, what);
+    }
+}
+
+// Room for elements, somewhere even where there are none.
+template <class T> void test_room(std::vector<T> &values, uint64_t count)
+{
+    values.reserve(count + 1);
+    values.resize(count);
+}
+
+// Arrays of arrays that are only read are declared as if they were not, as C has no conversion to what they are.
+template <class T, size_t N> T (&test_changeable(const T (&values)[N]))[N]
+{
+    return const_cast<T(&)[N]>(values);
+}
+
+template <class Character> Character *test_copy(const std::basic_string<Character> &text)
+{
+    const size_t bytes = (text.size() + 1) * sizeof(Character);
+    return static_cast<Character *>(std::memcpy(obvia_alloc(bytes), text.c_str(), bytes));
+}
+
+template <class T> bool test_same(const T &a, const T &b)
+{
+    return a == b;
+}
+template <class T, size_t N> bool test_same(const T (&a)[N], const T (&b)[N])
+{
+    for (size_t at = 0; at < N; at++) {
+        if (!test_same(a[at], b[at])) {
+            return false;
+        }
+    }
+    return true;
+}
+template <class A, class B> bool test_same_elements(const A &a, const B &b, uint64_t count)
+{
+    for (uint64_t at = 0; at < count; at++) {
+        if (!test_same(a[at], b[at])) {
+            return false;
+        }
+    }
+    return true;
+}
+template <class Character> bool test_same_text(const Character *a, const std::optional<std::basic_string<Character>> &b)
+{
+    return a ? b && *b == a : !b;
+}

@@ -1,0 +1,378 @@
+//! Random calls in C++: a program that serves objects which know what their callers must send, and calls them.
+
+use super::names::{base as base_name, declare, ident, interface, parameters, type_name};
+use crate::compile::Compilation;
+use crate::emit::random_calls::{Field, Trial, What, count, field_name, trials};
+use crate::emit::writer::Writer;
+use crate::model::{Base, InterfaceId, Model, StructId, Type};
+use crate::plan::{ParamPlan, Passing, is_plain};
+
+/// The generator, and what programs for all interfaces share.
+const PRELUDE: &str = include_str!("random_calls.hh");
+
+/// The test program of a file, in C++; `stem` is the file's name without its ending.
+pub fn random_calls(compilation: &Compilation, stem: &str) -> String {
+    let model = &compilation.model;
+    let mut out = Writer::default();
+    super::made_from(&mut out, compilation);
+    out.line(format!("// `{stem}_test serve NAME SEED` exports an object for each interface, as NAME-INTERFACE, until its input ends;"));
+    out.line(format!(
+        "// `{stem}_test call NAME SEED CALLS` calls each of their methods so often. Either ends with what differs. An"
+    ));
+    out.line("// object counts its calls: it has one caller.");
+    out.line(format!("#include \"{stem}.h\""));
+    out.line("");
+    // What the templates below compare is declared before them.
+    let structs: Vec<StructId> = (0..model.structs.len()).map(StructId).collect();
+    let structs: Vec<StructId> = structs.into_iter().filter(|id| is_plain(model, &Type::Struct(*id))).collect();
+    out.line("static inline bool test_same(const GUID &a, const GUID &b);");
+    for id in &structs {
+        let name = ident(&model.structs[id.0].name);
+        out.line(format!("static inline bool test_same(const {name} &a, const {name} &b);"));
+    }
+    out.line("");
+    PRELUDE.lines().for_each(|line| out.unindented(line));
+    out.line("");
+    out.line("static inline bool test_same(const GUID &a, const GUID &b)");
+    out.line("{");
+    out.line("return obvia_is_equal(&a, &b) != 0;");
+    out.line("}");
+    out.line("");
+    structs.iter().for_each(|id| structure(&mut out, model, *id));
+    let trials = trials(model);
+    for (id, methods) in &trials {
+        one_interface(&mut out, model, *id, methods);
+    }
+    main(&mut out, model, &trials);
+    out.finish()
+}
+
+/// How a structure is drawn and compared.
+fn structure(out: &mut Writer, model: &Model, id: StructId) {
+    let found = &model.structs[id.0];
+    let name = ident(&found.name);
+    out.line(format!("static inline bool test_same(const {name} &a, const {name} &b)"));
+    out.line("{");
+    let same = found.fields.iter().map(|field| format!("test_same(a.{0}, b.{0})", ident(&field.name)));
+    out.line(format!("return {};", same.collect::<Vec<_>>().join(" && ")));
+    out.line("}");
+    out.line(format!("static inline {name} draw_{name}(test_values &from)"));
+    out.line("{");
+    out.line(format!("{name} value = {{}};"));
+    for field in &found.fields {
+        draw(out, model, &field.ty, None, &format!("value.{}", ident(&field.name)), 0);
+    }
+    out.line("return value;");
+    out.line("}");
+    out.line("");
+}
+
+/// Draws a value to a place.
+fn draw(out: &mut Writer, model: &Model, ty: &Type, range: Option<(i64, i64)>, place: &str, depth: usize) {
+    if let Type::Fixed(element, _) = ty {
+        out.line(format!("for (auto &element{depth} : {place}) {{"));
+        draw(out, model, element, range, &format!("element{depth}"), depth + 1);
+        return out.line("}");
+    }
+    out.line(format!("{place} = {};", value(model, ty, range)));
+}
+
+/// A value that is drawn, of a type that is no array.
+fn value(model: &Model, ty: &Type, range: Option<(i64, i64)>) -> String {
+    match ty {
+        Type::Base(Base::Boolean) => "from.boolean()".to_owned(),
+        Type::Base(Base::F32) => "from.real32()".to_owned(),
+        Type::Base(Base::F64) => "from.real64()".to_owned(),
+        Type::Base(Base::Guid) => "from.guid()".to_owned(),
+        Type::Base(base) => {
+            let [least, most] = crate::emit::random_calls::limits(*base, range).map(super::names::integer);
+            format!("static_cast<{}>(from.integer({least}, {most}))", base_name(*base))
+        }
+        Type::Enum(id) => {
+            let found = &model.enums[id.0];
+            let values: Vec<String> = found.values.iter().map(|(_, value)| value.to_string()).collect();
+            format!("static_cast<{}>(from.one_of({{{}}}))", ident(&found.name), values.join(", "))
+        }
+        Type::Struct(id) => format!("draw_{}(from)", ident(&model.structs[id.0].name)),
+        _ => "0".to_owned(),
+    }
+}
+
+fn one_interface(out: &mut Writer, model: &Model, id: InterfaceId, methods: &[Trial<'_>]) {
+    let name = interface(model, id);
+    for trial in methods {
+        match &trial.left_out {
+            Some(why) => out.line(format!("// {name}::{} is left out: {why}.", trial.plan.method.name)),
+            None => {
+                call(out, model, &name, trial);
+                try_call(out, model, &name, trial);
+            }
+        }
+        out.line("");
+    }
+    out.line(format!("// An object whose callers are {name}'s tests."));
+    out.line(format!("class {name}_test final : public obvia::implements<{name}_test, {name}> {{"));
+    out.line("public:");
+    for trial in methods {
+        method(out, model, &name, trial);
+    }
+    out.line("private:");
+    out.line(format!("std::atomic<uint64_t> calls_[{}] = {{}};", methods.len().max(1)));
+    out.line("};");
+    out.line("");
+}
+
+/// What a call is made of.
+fn call(out: &mut Writer, model: &Model, interface: &str, trial: &Trial<'_>) {
+    let name = format!("{interface}_{}_call", trial.plan.method.name);
+    out.line(format!("struct {name} {{"));
+    for field in &trial.fields {
+        let text = match &field.what {
+            What::Value(ty, _) | What::Kept(ty, _) => declare(model, ty, &field.name),
+            What::Count(base, _) | What::Used(base, _) => format!("{} {}", base_name(*base), field.name),
+            What::Optional(ty) => format!("std::optional<{}> {}", type_name(model, ty), field.name),
+            What::Array { element, .. } => format!("std::vector<{}> {}", type_name(model, element), field.name),
+            What::Text { wide, .. } => format!("std::optional<{}> {}", string(*wide), field.name),
+        };
+        out.line(format!("{text};"));
+    }
+    out.line("HRESULT result;");
+    out.line("");
+    out.line(format!("explicit {name}(uint64_t call)"));
+    out.line("{");
+    out.line(format!("test_values from(test_seed, {}, call);", trial.plan.method.opnum));
+    let (arguments, results): (Vec<&Field>, Vec<&Field>) = trial.fields.iter().partition(|field| !field.is_result);
+    arguments.iter().for_each(|field| draw_field(out, model, trial, field));
+    let fails = if trial.plan.method.oneway { "S_OK" } else { "from.one_in(16) ? E_FAIL : S_OK" };
+    out.line(format!("result = {fails};"));
+    results.iter().for_each(|field| draw_field(out, model, trial, field));
+    out.line("}");
+    out.line("};");
+    out.line("");
+}
+
+fn string(wide: bool) -> &'static str {
+    if wide { "std::u16string" } else { "std::string" }
+}
+
+/// How many elements an expression says.
+fn elements(trial: &Trial<'_>, value: &crate::model::Arith, prefix: &str) -> String {
+    count(&trial.plan, value, &|name| format!("static_cast<uint64_t>({prefix}{name})"))
+}
+
+fn draw_field(out: &mut Writer, model: &Model, trial: &Trial<'_>, field: &Field) {
+    let name = &field.name;
+    match &field.what {
+        What::Value(ty, range) => draw(out, model, ty, *range, name, 0),
+        What::Count(base, [least, fit, most]) => {
+            out.line(format!("{name} = static_cast<{}>(from.length({least}, {fit}, {most}));", base_name(*base)));
+        }
+        What::Used(base, rooms) => {
+            out.line(format!("uint64_t {name}_most = {};", elements(trial, &rooms[0], "")));
+            for other in &rooms[1..] {
+                let other = elements(trial, other, "");
+                out.line(format!("{name}_most = {other} < {name}_most ? {other} : {name}_most;"));
+            }
+            let most = format!("{name}_most");
+            out.line(format!("{name} = static_cast<{}>(from.length(0, {most}, {most}));", base_name(*base)));
+        }
+        What::Kept(_, argument) => out.line(format!("{name} = {argument};")),
+        What::Optional(ty) => {
+            out.line("if (!from.one_in(4)) {");
+            out.line(format!("{name} = {};", value(model, ty, None)));
+            out.line("}");
+        }
+        What::Array { element, count, .. } => {
+            out.line(format!("test_room({name}, {});", elements(trial, count, "")));
+            draw(out, model, &Type::Fixed(Box::new(element.clone()), 0), None, name, 0);
+        }
+        What::Text { wide, optional, fit } => {
+            let drawn = format!("{name} = from.text<{}>({}, {fit});", string(*wide), if *wide { 0xffff } else { 0xff });
+            if *optional {
+                out.line("if (!from.one_in(4)) {");
+                out.line(drawn);
+                out.line("}");
+            } else {
+                out.line(drawn);
+            }
+        }
+    }
+}
+
+/// The field for what a parameter brings, or brings back.
+fn field<'t>(trial: &'t Trial<'_>, param: &ParamPlan<'_>, is_result: bool) -> Option<&'t Field> {
+    let name = field_name(param, is_result);
+    trial.fields.iter().find(|field| field.name == name && field.is_result == is_result)
+}
+
+/// A call, and what must come of it.
+fn try_call(out: &mut Writer, model: &Model, interface: &str, trial: &Trial<'_>) {
+    let method = &trial.plan.method.name;
+    out.line(format!("static void {interface}_{method}_try({interface} *object, uint64_t call)"));
+    out.line("{");
+    out.line(format!("const {interface}_{method}_call want(call);"));
+    out.line(format!("const test_place place = {{\"{interface}::{method}\", call}};"));
+    for param in trial.plan.params.iter().filter(|param| param.param.direction.is_out()) {
+        got(out, model, trial, param);
+    }
+    let given: Vec<String> = trial.plan.params.iter().map(given).collect();
+    out.line(format!("const HRESULT result = object->{}({});", ident(method), given.join(", ")));
+    out.line("if (result != want.result) {");
+    out.line("test_fails(place, obvia_error_text(result));");
+    out.line("}");
+    let results: Vec<_> =
+        trial.plan.params.iter().filter_map(|param| Some((param, field(trial, param, true)?))).collect();
+    if !results.is_empty() {
+        out.line("if (result < 0) {");
+        out.line("return;");
+        out.line("}");
+    }
+    for (param, field) in results {
+        let (got, want) = (format!("{}_got", param.param.name), format!("want.{}", field.name));
+        let same = match &field.what {
+            What::Array { .. } => format!("test_same_elements({got}, {want}, {want}.size())"),
+            What::Text { .. } => format!("test_same_text({got}, {want})"),
+            _ => format!("test_same({got}, {want})"),
+        };
+        out.line(format!("test_expect({same}, place, \"the result `{}` differs\");", param.param.name));
+        if matches!(field.what, What::Text { .. }) {
+            out.line(format!("obvia_free({got});"));
+        }
+    }
+    out.line("}");
+}
+
+/// Declares the place for a result.
+fn got(out: &mut Writer, model: &Model, trial: &Trial<'_>, param: &ParamPlan<'_>) {
+    let name = format!("{}_got", param.param.name);
+    let argument = field(trial, param, false).map(|field| format!("want.{}", field.name));
+    match &param.passing {
+        Passing::Place(ty @ Type::Fixed(..)) => {
+            out.line(format!("{} = {{}};", declare(model, ty, &name)));
+            if let Some(argument) = argument {
+                out.line(format!("std::memcpy({name}, {argument}, sizeof {name});"));
+            }
+        }
+        Passing::Place(ty) => {
+            let first = argument.unwrap_or_else(|| "{}".to_owned());
+            out.line(format!("{} = {first};", declare(model, ty, &name)));
+        }
+        Passing::Array { element, size, .. } => {
+            out.line(format!("std::vector<{}> {name};", type_name(model, element)));
+            out.line(format!("test_room({name}, {});", elements(trial, size, "want.")));
+            if let Some(argument) = argument {
+                out.line(format!("std::copy({argument}.begin(), {argument}.end(), {name}.begin());"));
+            }
+        }
+        Passing::OutText(base) => out.line(format!("{} *{name} = nullptr;", base_name(*base))),
+        _ => {}
+    }
+}
+
+/// What the caller gives for a parameter.
+fn given(param: &ParamPlan<'_>) -> String {
+    let (got, argument) = (format!("{}_got", param.param.name), format!("want.{}", field_name(param, false)));
+    match (&param.passing, param.param.direction.is_out()) {
+        (Passing::Place(Type::Fixed(..)), true) => got,
+        // Arrays of arrays are no pointers to const: see `parameters`.
+        (Passing::Place(Type::Fixed(element, _)), false) if matches!(**element, Type::Fixed(..)) => {
+            format!("test_changeable({argument})")
+        }
+        (Passing::Array { .. }, true) => format!("{got}.data()"),
+        (_, true) => format!("&{got}"),
+        (Passing::Place(Type::Fixed(..)) | Passing::Value(_), false) => argument,
+        (Passing::Place(_), false) => format!("&{argument}"),
+        (Passing::Array { .. }, false) => format!("{argument}.data()"),
+        (Passing::Optional(_), false) => format!("{argument} ? &*{argument} : nullptr"),
+        _ => format!("{argument} ? {argument}->c_str() : nullptr"),
+    }
+}
+
+/// A method of the object.
+fn method(out: &mut Writer, model: &Model, interface: &str, trial: &Trial<'_>) {
+    let name = &trial.plan.method.name;
+    let named: fn(&str) -> String =
+        if trial.left_out.is_some() { |_| String::new() } else { |name| format!("{name}_given") };
+    let params = parameters(model, &trial.plan, named);
+    out.line(format!("HRESULT {}({}) override", ident(name), params.trim_start_matches(", ")));
+    out.line("{");
+    if trial.left_out.is_some() {
+        out.line("return E_NOTIMPL;");
+        return out.line("}");
+    }
+    out.line(format!("const uint64_t call = calls_[{}]++;", trial.plan.method.opnum - 3));
+    out.line(format!("const {interface}_{name}_call want(call);"));
+    let arguments: Vec<_> =
+        trial.plan.params.iter().filter_map(|param| Some((param, field(trial, param, false)?))).collect();
+    if !arguments.is_empty() {
+        out.line(format!("const test_place place = {{\"{interface}::{name}\", call}};"));
+    }
+    for (param, field) in arguments {
+        let (given, want) = (format!("{}_given", param.param.name), format!("want.{}", field.name));
+        let same = match &field.what {
+            What::Array { .. } => format!("test_same_elements({given}, {want}, {want}.size())"),
+            What::Text { .. } => format!("test_same_text({given}, {want})"),
+            What::Optional(_) => format!("({given} ? {want} && test_same(*{given}, *{want}) : !{want})"),
+            What::Value(Type::Fixed(_, count), _) => format!("test_same_elements({given}, {want}, {count})"),
+            _ if matches!(param.passing, Passing::Place(_)) => format!("test_same(*{given}, {want})"),
+            _ => format!("test_same({given}, {want})"),
+        };
+        out.line(format!("test_expect({same}, place, \"the argument `{}` differs\");", param.param.name));
+    }
+    let results: Vec<_> =
+        trial.plan.params.iter().filter_map(|param| Some((param, field(trial, param, true)?))).collect();
+    if !results.is_empty() {
+        out.line("if (want.result < 0) {");
+        out.line("return want.result;");
+        out.line("}");
+    }
+    for (param, field) in results {
+        let (given, want) = (format!("{}_given", param.param.name), format!("want.{}", field.name));
+        out.line(match &field.what {
+            What::Array { .. } => format!("std::copy({want}.begin(), {want}.end(), {given});"),
+            What::Text { .. } => format!("*{given} = {want} ? test_copy(*{want}) : nullptr;"),
+            What::Value(Type::Fixed(..), _) => format!("std::memcpy({given}, {want}, sizeof {want});"),
+            _ => format!("*{given} = {want};"),
+        });
+    }
+    out.line("return want.result;");
+    out.line("}");
+    out.line("");
+}
+
+fn main(out: &mut Writer, model: &Model, trials: &[(InterfaceId, Vec<Trial<'_>>)]) {
+    out.line("int main(int argc, char **argv)");
+    out.line("{");
+    out.line("const std::string what = argc > 3 ? argv[1] : \"\", name = argc > 3 ? argv[2] : \"\";");
+    out.line("if (!(what == \"serve\" && argc == 4) && !(what == \"call\" && argc == 5)) {");
+    out.line("std::fprintf(stderr, \"usage: %s serve NAME SEED | call NAME SEED CALLS\\n\", argv[0]);");
+    out.line("return 2;");
+    out.line("}");
+    out.line("test_seed = std::strtoull(argv[3], nullptr, 10);");
+    out.line("if (what == \"serve\") {");
+    let names: Vec<String> = trials.iter().map(|(id, _)| interface(model, *id)).collect();
+    for (at, name) in names.iter().enumerate() {
+        out.line(format!(
+            "const obvia::served entry{at} = obvia::serve(name + \"-{name}\", obvia::make<{name}_test>());"
+        ));
+    }
+    out.line("std::puts(\"ready\");");
+    out.line("std::fflush(stdout);");
+    out.line("std::getchar();");
+    out.line("return 0;");
+    out.line("}");
+    out.line("const uint64_t calls = std::strtoull(argv[4], nullptr, 10);");
+    for ((_, methods), name) in trials.iter().zip(&names) {
+        out.line("{");
+        out.line(format!("const obvia::com_ptr<{name}> object = obvia::connect<{name}>(name + \"-{name}\");"));
+        out.line("for (uint64_t call = 0; call < calls; call++) {");
+        for trial in methods.iter().filter(|trial| trial.left_out.is_none()) {
+            out.line(format!("{name}_{}_try(object.get(), call);", trial.plan.method.name));
+        }
+        out.line("}");
+        out.line("}");
+    }
+    out.line("std::puts(\"ok\");");
+    out.line("return 0;");
+    out.line("}");
+}

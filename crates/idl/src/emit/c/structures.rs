@@ -1,0 +1,148 @@
+//! Functions that free and copy structures with everything that they lead to.
+
+use super::names::ident;
+use super::{limits, words};
+use crate::emit::writer::Writer;
+use crate::model::{Field, Model, StructId, Type, UnionId};
+use crate::plan::add_kinds;
+use obvia_ndr::flat::KIND_FIRST;
+
+/// The table of the types of a file's structures.
+const TABLE: &str = "obvia_structures";
+
+/// A structure of the file's own that leads elsewhere.
+struct Structure {
+    name: String,
+    ty: Type,
+    /// Whether it ends in an open array, so that there can be no several in a row.
+    is_open: bool,
+}
+
+/// Whether a type leads elsewhere by itself.
+fn leads(model: &Model, ty: &Type) -> bool {
+    let any = |fields: Vec<&Field>| fields.iter().any(|field| leads(model, &field.ty));
+    match ty {
+        Type::Pointer(_) | Type::Interface(_) => true,
+        Type::Fixed(element, _) => leads(model, element),
+        Type::Struct(StructId(id)) => {
+            let found = &model.structs[*id];
+            any(found.fields.iter().collect()) || found.conformant.iter().any(|(element, ..)| leads(model, element))
+        }
+        Type::Union(UnionId(id)) => {
+            let found = &model.unions[*id];
+            let arms = found.arms.iter().filter_map(|arm| arm.field.as_ref());
+            any(arms.chain(found.default.iter().flatten()).collect())
+        }
+        Type::Base(_) | Type::Enum(_) | Type::Void => false,
+    }
+}
+
+fn structures(model: &Model) -> Vec<Structure> {
+    let mut found = Vec::new();
+    for (at, one) in model.structs.iter().enumerate().filter(|(_, one)| !one.imported) {
+        let (name, is_open) = (ident(&one.name), one.conformant.is_some());
+        found.push(Structure { name, ty: Type::Struct(StructId(at)), is_open });
+    }
+    let has_tag = |union: &crate::model::Union| !union.imported && union.encapsulated.is_some();
+    for (at, one) in model.unions.iter().enumerate().filter(|(_, one)| has_tag(one)) {
+        found.push(Structure { name: ident(&one.name), ty: Type::Union(UnionId(at)), is_open: false });
+    }
+    found.retain(|one| leads(model, &one.ty) && limits::is_possible(model, &one.ty));
+    found
+}
+
+/// Whether the file has such structures.
+pub(super) fn are_there(model: &Model) -> bool {
+    !structures(model).is_empty()
+}
+
+/// Declares the functions.
+pub(super) fn declare(out: &mut Writer, model: &Model) {
+    let all = structures(model);
+    if all.is_empty() {
+        return;
+    }
+    out.line("/* Structures with everything that they lead to: _free() frees what a method returned, each structure as a part of one");
+    out.line(" * allocation; _clear() frees what structures lead to that are elsewhere, and zeroes them; _copy() makes what a method");
+    out.line(" * returns. NULL is no structure. */");
+    for one in &all {
+        for (head, _) in functions(one) {
+            out.line(format!("{head};"));
+        }
+    }
+    out.unindented("#ifdef __cplusplus");
+    out.line("extern \"C++\" {");
+    for one in &all {
+        specialisation(out, one);
+    }
+    out.line("}");
+    out.unindented("#endif");
+    out.line("");
+}
+
+/// What C++ code finds the functions by.
+fn specialisation(out: &mut Writer, one: &Structure) {
+    let name = &one.name;
+    let (count, given) = if one.is_open { ("", "") } else { (" count", ", count") };
+    out.line(format!("template <> struct obvia_structure_of<{name}> {{"));
+    out.line(format!("static void free({name} *first, size_t{count}) noexcept {{ {name}_free(first{given}); }}"));
+    if !one.is_open {
+        out.line(format!("static void clear({name} *first, size_t count) noexcept {{ {name}_clear(first, count); }}"));
+    }
+    out.line(format!("static HRESULT copy(const {name} *first, size_t{count}, {name} **copy) noexcept"));
+    out.line("{");
+    out.line(format!("return {name}_copy(first{given}, copy);"));
+    out.line("}");
+    out.line("};");
+}
+
+/// The heads of a structure's functions, and what each calls, up to the type's number and behind it.
+fn functions(one: &Structure) -> Vec<(String, [&'static str; 2])> {
+    let name = &one.name;
+    if one.is_open {
+        return vec![
+            (format!("void {name}_free({name} *one)"), ["obvia_free_elements(", "one, 1)"]),
+            (
+                format!("HRESULT {name}_copy(const {name} *one, {name} **copy)"),
+                ["return obvia_copy_elements(", "one, 1, (void **)copy)"],
+            ),
+        ];
+    }
+    vec![
+        (format!("void {name}_free({name} *first, size_t count)"), ["obvia_free_elements(", "first, count)"]),
+        (
+            format!("void {name}_clear({name} *first, size_t count)"),
+            ["obvia_clear_elements(", "first, count, count * sizeof *first)"],
+        ),
+        (
+            format!("HRESULT {name}_copy(const {name} *first, size_t count, {name} **copy)"),
+            ["return obvia_copy_elements(", "first, count, (void **)copy)"],
+        ),
+    ]
+}
+
+/// Writes the functions.
+pub(super) fn define(out: &mut Writer, model: &Model) {
+    let all = structures(model);
+    if all.is_empty() {
+        return;
+    }
+    let mut kinds: Vec<Type> = Vec::new();
+    for one in &all {
+        if !kinds.contains(&one.ty) {
+            kinds.push(one.ty.clone());
+            add_kinds(model, &one.ty, &mut kinds);
+        }
+    }
+    words::types(out, model, &kinds, TABLE);
+    for one in &all {
+        let kind = KIND_FIRST as usize + kinds.iter().position(|kind| *kind == one.ty).unwrap_or(0);
+        for (head, [call, rest]) in functions(one) {
+            out.line(head);
+            out.line("{");
+            out.line(format!("{call}&{TABLE}, {kind}, {rest};"));
+            out.line("}");
+            out.line("");
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Methods that tables describe: a proxy that gives the library the addresses of its arguments, and a function that calls the
+//! method with such addresses.
+
+use super::interface::{Context, layout_table};
+use super::limits;
+use super::names::{binding, ident, parameter, parameters};
+use super::words::{self, is_place};
+use crate::emit::writer::Writer;
+use crate::model::{Extent, Model, Type};
+use crate::plan::{MethodPlan, ParamPlan, Passing};
+
+/// Whether a method is done by tables: one with anything but values, strings, and arrays in the caller's room.
+pub(super) fn is_by_table(plan: &MethodPlan<'_>) -> bool {
+    let allocates = plan.params.iter().any(|param| matches!(param.passing, Passing::OutText(_)));
+    plan.params.iter().any(|param| match &param.passing {
+        Passing::Value(_)
+        | Passing::Place(_)
+        | Passing::Text { .. }
+        | Passing::OutText(_)
+        | Passing::Lent { .. }
+        | Passing::Reference { .. } => false,
+        Passing::Array { .. } => param.param.direction.is_out() && allocates,
+        _ => true,
+    })
+}
+
+/// Why a parameter cannot be done.
+pub(super) fn refuse(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Option<&'static str> {
+    let is_place = is_place(model, param);
+    if let (Type::Pointer(pointer), false, true) = (&param.param.ty, is_place, param.param.direction.is_out()) {
+        match &pointer.extent {
+            Extent::Counted { size, .. } => {
+                let mut is_result = false;
+                size.operands(&mut |operand| is_result |= !plan.params[operand.index].param.direction.is_in());
+                if is_result {
+                    return Some("an array whose room only the results tell");
+                }
+            }
+            Extent::Text => return Some("a string that the method changes in place"),
+            Extent::One => return Some("a structure that ends in an open array and that the method changes in place"),
+        }
+    }
+    if !plan.reads_blocks_alone(model, param) {
+        return Some("an array, a union or an object about which only a pointer that may be null tells");
+    }
+    limits::parameter(model, param.param).err()
+}
+
+fn table(context: &Context<'_>, plan: &MethodPlan<'_>) -> String {
+    format!("{}_{}_table", context.name, plan.method.name)
+}
+
+fn types_name(context: &Context<'_>) -> String {
+    format!("{}_types", context.name)
+}
+
+/// The table of an interface's types.
+pub(super) fn types(out: &mut Writer, context: &Context<'_>) {
+    words::types(out, context.model, &context.kinds, &types_name(context));
+}
+
+/// A method's table, its proxy and its stub.
+pub(super) fn method(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
+    layout_table(out, context, plan);
+    words::method(out, context.model, &context.kinds, plan, &types_name(context), &table(context, plan));
+    proxy(out, context, plan);
+    stub(out, context, plan);
+}
+
+fn proxy(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
+    let params = parameters(context.model, plan, binding);
+    let mut arguments = "arguments".to_owned();
+    while plan.params.iter().any(|param| binding(&param.param.name) == arguments) {
+        arguments.push('_');
+    }
+    let given = |param: &ParamPlan<'_>| {
+        let name = binding(&param.param.name);
+        if is_place(context.model, param) { name } else { format!("&{name}") }
+    };
+    let given: Vec<String> = plan.params.iter().map(given).collect();
+    out.line(format!("static HRESULT {}({} *self{params})", context.proxy(plan), context.name));
+    out.line("{");
+    out.line(format!("const void *const {arguments}[] = {{{}}};", given.join(", ")));
+    out.line(format!("return obvia_call_by_table(self, &{}, {arguments});", table(context, plan)));
+    out.line("}");
+    out.line("");
+}
+
+fn stub(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
+    let name = &context.name;
+    let invoke = format!("{name}_{}_invoke", plan.method.name);
+    let given: String = plan.params.iter().enumerate().map(|(at, param)| argument(context.model, at, param)).collect();
+    out.line(format!("static HRESULT {invoke}(void *object, void **arguments)"));
+    out.line("{");
+    out.line(format!("{name} *self = ({name} *)object;"));
+    out.line(format!("return self->lpVtbl->{}(self{given});", ident(&plan.method.name)));
+    out.line("}");
+    out.line("");
+    out.line(format!("static obvia_answer {}(void *object, obvia_call *call)", context.stub(plan)));
+    out.line("{");
+    out.line(format!("return obvia_serve_by_table(object, call, &{}, {invoke});", table(context, plan)));
+    out.line("}");
+    out.line("");
+}
+
+/// A parameter of the method, from its address.
+fn argument(model: &Model, at: usize, param: &ParamPlan<'_>) -> String {
+    match &param.param.ty {
+        // Arrays are passed as pointers to their first element.
+        Type::Fixed(element, _) => format!(", ({})arguments[{at}]", super::names::pointer_to(model, element, "")),
+        _ if is_place(model, param) => format!(", ({})arguments[{at}]", parameter(model, param, "")),
+        _ => format!(", *({})arguments[{at}]", parameter(model, param, "*")),
+    }
+}

@@ -1,0 +1,283 @@
+//! Random calls: what a call of a method is made of, for test programs in every language.
+//!
+//! A call is known by a seed, a method and a number. From these both sides draw the same values, in the order of
+//! [`Trial::fields`]: the caller sends the arguments and knows the results, the object knows the arguments and returns the
+//! results. So each checks what the other sent, whatever languages they are written in. `random_calls.hh` and `random_calls.rs.in`
+//! have the generator.
+
+use crate::model::{Arith, Base, Direction, InterfaceId, Model, Transfer, Type};
+use crate::plan::{INLINE_MAX, MethodPlan, ParamPlan, Passing, in_place, plan};
+use crate::preprocess::apply;
+use obvia_ndr::flat::OBJECT_HEADER;
+
+/// Bytes of array that a call has at most for each parameter that counts elements.
+const ARRAY_BYTES: i64 = 8192;
+/// Bytes of a value that is no array with a size of its own: several of them lie on a stack.
+const VALUE_BYTES: u32 = 0x1_0000;
+
+/// A method as test programs call it.
+pub(super) struct Trial<'a> {
+    /// The method.
+    pub(super) plan: MethodPlan<'a>,
+    /// What a call is made of, in the order in which it is drawn. Whether the method fails is drawn before the first result.
+    pub(super) fields: Vec<Field>,
+    /// Why it is left out, if it is.
+    pub(super) left_out: Option<String>,
+}
+
+/// A value of a call.
+pub(super) struct Field {
+    /// Its name: the parameter's, and which way it goes.
+    pub(super) name: String,
+    /// What it is and how it is drawn.
+    pub(super) what: What,
+    /// Whether it is a result.
+    pub(super) is_result: bool,
+}
+
+/// How a value is drawn.
+pub(super) enum What {
+    /// Any value of its type, within a range.
+    Value(Type, Option<(i64, i64)>),
+    /// A number of elements: the least, about as many as fit a slot of the transport, the greatest.
+    Count(Base, [i64; 3]),
+    /// How many elements are used: as many as there is room for in each of these arrays, or fewer.
+    Used(Base, Vec<Arith>),
+    /// What the argument of this name was.
+    Kept(Type, String),
+    /// A value or none.
+    Optional(Type),
+    /// Elements, and how many.
+    Array { element: Type, count: Arith },
+    /// Characters; `optional` ones may be none. About so many fit a slot.
+    Text { wide: bool, optional: bool, fit: i64 },
+}
+
+/// The interfaces of the file that test programs call, and their methods, inherited ones too.
+pub(super) fn trials(model: &Model) -> Vec<(InterfaceId, Vec<Trial<'_>>)> {
+    let all = (0..model.interfaces.len()).map(InterfaceId);
+    let own = all.filter(|id| !model.interfaces[id.0].imported && !model.interfaces[id.0].local);
+    let methods = |id| model.all_methods(id).into_iter().map(|method| trial(model, plan(model, method))).collect();
+    own.map(|id| (id, methods(id))).collect()
+}
+
+/// The name of a parameter's value, as an argument or as a result.
+pub(super) fn field_name(param: &ParamPlan<'_>, is_result: bool) -> String {
+    format!("{}_{}", param.param.name, if is_result { "out" } else { "in" })
+}
+
+/// The number of elements that an expression says, with operators that C and Rust write alike; `operand` reads a value.
+pub(super) fn count(plan: &MethodPlan<'_>, value: &Arith, operand: &dyn Fn(&str) -> String) -> String {
+    match value {
+        Arith::Operand(one) => {
+            let param = &plan.params[one.index];
+            operand(&field_name(param, !param.param.direction.is_in()))
+        }
+        Arith::Binary(operator, left, right) => {
+            format!("({} {operator} {})", count(plan, left, operand), count(plan, right, operand))
+        }
+        Arith::Const(value) => value.to_string(),
+        Arith::Unary(..) | Arith::Ternary(..) => "0".to_owned(),
+    }
+}
+
+/// The least and the greatest value of an integer; those of 64 bits without a sign by their bits.
+pub(super) fn limits(base: Base, range: Option<(i64, i64)>) -> [i64; 2] {
+    let narrow = |value: i128| i64::try_from(value).ok();
+    let (least, most) = base.range().unwrap_or((0, 0));
+    match (narrow(least), narrow(most)) {
+        (Some(least), Some(most)) => range.map_or([least, most], |(low, high)| [low.max(least), high.min(most)]),
+        _ => range.map_or([i64::MIN, i64::MAX], |(low, high)| [low.max(0), high]),
+    }
+}
+
+fn trial<'a>(model: &Model, plan: MethodPlan<'a>) -> Trial<'a> {
+    let left_out = plan.params.iter().find_map(|param| {
+        let why = why_not(model, &plan, param)?;
+        Some(format!("`{}` is {why}", param.param.name))
+    });
+    let fields = if left_out.is_some() { Vec::new() } else { fields(model, &plan) };
+    Trial { plan, fields, left_out }
+}
+
+/// What test programs cannot do with a parameter.
+fn why_not(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Option<&'static str> {
+    if model.layout(in_place(model, param.param)).0 > VALUE_BYTES {
+        return Some("too large for a stack");
+    }
+    if param.param.transfer != Transfer::Frame {
+        return Some("an array that is passed by reference, or lent");
+    }
+    match &param.passing {
+        Passing::Value(_) | Passing::Place(_) | Passing::Optional(_) | Passing::Text { .. } | Passing::OutText(_) => {
+            None
+        }
+        Passing::Array { element: Type::Fixed(..), .. } => Some("an array of arrays"),
+        Passing::Array { size, .. } if !is_simple(plan, size) => {
+            Some("an array whose size is no sum or multiple of arguments")
+        }
+        Passing::Array { length: Some(length), .. } => {
+            let used = length.plain().map(|operand| &plan.params[operand.index]);
+            let is_free = used.is_some_and(|used| used.param.direction == Direction::Out && used.param.range.is_none());
+            (!is_free || length.plain().is_some_and(|operand| operand.base.size() == 1))
+                .then_some("an array whose length is no result of its own")
+        }
+        Passing::Array { .. } => None,
+        Passing::OutArray { .. } => Some("an array that the method allocates"),
+        Passing::Lent { .. } | Passing::Reference { .. } => Some("no array in the frame"),
+        Passing::Object(_) | Passing::OutObject(_) => Some("an interface pointer"),
+        Passing::Graph => Some("a structure with pointers, or a pointer to pointers"),
+    }
+}
+
+/// Whether an expression is never negative, and grows with each argument in it.
+fn is_simple(plan: &MethodPlan<'_>, size: &Arith) -> bool {
+    match size {
+        Arith::Const(value) => (0..=ARRAY_BYTES).contains(value),
+        Arith::Operand(operand) => {
+            let param = &plan.params[operand.index];
+            param.param.direction.is_in()
+                && matches!(param.passing, Passing::Value(Type::Base(_)) | Passing::Place(Type::Base(_)))
+        }
+        Arith::Binary(operator, left, right) => {
+            let constant = matches!(**left, Arith::Const(_)) || matches!(**right, Arith::Const(_));
+            let divides = matches!(**right, Arith::Const(1..));
+            let fits = operator == "+" || (operator == "*" && constant) || (operator == "/" && divides);
+            fits && is_simple(plan, left) && is_simple(plan, right)
+        }
+        Arith::Unary(..) | Arith::Ternary(..) => false,
+    }
+}
+
+/// The value of an expression where one argument has a value and the others are 0.
+fn with(size: &Arith, index: usize, value: i64) -> i64 {
+    match size {
+        Arith::Const(value) => *value,
+        Arith::Operand(operand) => {
+            if operand.index == index {
+                value
+            } else {
+                0
+            }
+        }
+        Arith::Binary(operator, left, right) => {
+            apply(operator, with(left, index, value), with(right, index, value)).unwrap_or(0)
+        }
+        Arith::Unary(..) | Arith::Ternary(..) => 0,
+    }
+}
+
+fn fields(model: &Model, plan: &MethodPlan<'_>) -> Vec<Field> {
+    let mut fields = Vec::new();
+    for is_result in [false, true] {
+        // Arrays come after what counts them.
+        for in_block in [true, false] {
+            for param in plan.params.iter().filter(|param| param.passing.in_block() == in_block) {
+                let travels = if is_result { param.param.direction.is_out() } else { param.param.direction.is_in() };
+                if travels {
+                    let what = what(model, plan, param, is_result);
+                    fields.extend(what.map(|what| Field { name: field_name(param, is_result), what, is_result }));
+                }
+            }
+        }
+    }
+    fields
+}
+
+fn what(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>, is_result: bool) -> Option<What> {
+    Some(match &param.passing {
+        Passing::Value(ty) | Passing::Place(ty) => match (ty, counted(plan, param)) {
+            (Type::Base(_), Counted::Rooms(_)) if is_result => What::Kept(ty.clone(), field_name(param, false)),
+            (Type::Base(base), Counted::Rooms(arrays)) => What::Count(*base, edges(model, plan, param, *base, &arrays)),
+            (Type::Base(base), Counted::Used(rooms)) => What::Used(*base, rooms),
+            _ => What::Value(ty.clone(), param.param.range),
+        },
+        Passing::Optional(ty) => What::Optional(ty.clone()),
+        Passing::Array { element, size, length } => {
+            What::Array { element: element.clone(), count: length.as_ref().unwrap_or(size).clone() }
+        }
+        Passing::Text { base, optional } => {
+            What::Text { wide: base.size() == 2, optional: *optional, fit: text_fit(plan.request_block, *base) }
+        }
+        Passing::OutText(base) => {
+            What::Text { wide: base.size() == 2, optional: false, fit: text_fit(plan.reply_block, *base) }
+        }
+        Passing::OutArray { .. }
+        | Passing::Lent { .. }
+        | Passing::Reference { .. }
+        | Passing::Object(_)
+        | Passing::OutObject(_)
+        | Passing::Graph => return None,
+    })
+}
+
+/// What a parameter counts.
+enum Counted<'p> {
+    Nothing,
+    /// The room in these arrays.
+    Rooms(Vec<&'p ParamPlan<'p>>),
+    /// The elements that are used, where there is room for so many.
+    Used(Vec<Arith>),
+}
+
+fn counted<'p>(plan: &'p MethodPlan<'_>, param: &ParamPlan<'_>) -> Counted<'p> {
+    let reads = |value: &Arith| {
+        let mut found = false;
+        value.operands(&mut |operand| found |= plan.params[operand.index].param.name == param.param.name);
+        found
+    };
+    let (mut rooms, mut used) = (Vec::new(), Vec::new());
+    for array in &plan.params {
+        if let Passing::Array { size, length, .. } = &array.passing {
+            if reads(size) {
+                rooms.push(array);
+            }
+            if length.as_ref().is_some_and(reads) {
+                used.push(size.clone());
+            }
+        }
+    }
+    match (rooms.is_empty(), used.is_empty()) {
+        (false, _) => Counted::Rooms(rooms),
+        (true, false) => Counted::Used(used),
+        (true, true) => Counted::Nothing,
+    }
+}
+
+/// The least count, the one whose arrays just fit a slot where there are no others, and the greatest.
+fn edges(
+    model: &Model,
+    plan: &MethodPlan<'_>,
+    param: &ParamPlan<'_>,
+    base: Base,
+    arrays: &[&ParamPlan<'_>],
+) -> [i64; 3] {
+    let index = plan.params.iter().position(|other| other.param.name == param.param.name).unwrap_or(0);
+    // Bytes for a hundred elements counted, those that are there without any, and the block before them.
+    let (mut unit, mut fixed, mut block) = (0, 0, 0);
+    for array in arrays {
+        if let Passing::Array { element, size, .. } = &array.passing {
+            let (bytes, none) = (i64::from(model.layout(element).0), with(size, index, 0));
+            let more = with(size, index, 100).saturating_sub(none);
+            unit = bytes.saturating_mul(more).saturating_add(unit);
+            fixed = bytes.saturating_mul(none).saturating_add(fixed).saturating_add(OBJECT_HEADER as i64);
+            block = block.max(if array.param.direction.is_in() { plan.request_block } else { plan.reply_block });
+        }
+    }
+    let unit = unit.max(100);
+    let own = base.range().map_or(i64::MAX, |(_, most)| i64::try_from(most).unwrap_or(i64::MAX));
+    let (low, high) = param.param.range.unwrap_or((0, i64::MAX));
+    let least = low.max(0);
+    let most = (100 * ARRAY_BYTES / unit).min(own).min(high).max(least);
+    [least, (100 * fit(block, fixed) / unit).clamp(least, most), most]
+}
+
+/// Bytes that fit a slot behind a block and others.
+fn fit(block: u32, others: i64) -> i64 {
+    (i64::from(INLINE_MAX) - i64::from(block)).saturating_sub(others).max(0) / 8 * 8
+}
+
+/// Characters of one string that fit a slot behind a block, with their zero.
+fn text_fit(block: u32, base: Base) -> i64 {
+    (fit(block, OBJECT_HEADER as i64) / i64::from(base.size()) - 1).max(0)
+}

@@ -1,0 +1,42 @@
+/* What the checks of the matrix are written with, in C and in C++. */
+#ifndef MATRIX_CHECK_H
+#define MATRIX_CHECK_H
+
+#include "deep.h"
+#include "shapes.h"
+#include "values.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Ends the program where a condition is false. */
+#define CHECK(condition)                                                                \
+    do {                                                                                \
+        if (!(condition)) {                                                             \
+            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);     \
+            exit(1);                                                                    \
+        }                                                                               \
+    } while (0)
+
+#ifdef __cplusplus
+/* Call every method of an object, here or elsewhere. */
+void check_shapes(IShapes *shapes, bool elsewhere);
+void check_values(IValues *values, bool elsewhere);
+void check_deep(IDeep *deep, bool elsewhere);
+/* Calls where this process, or the object's, has memory for 8 MiB in one piece at most. */
+void check_short_memory(IShapes *shapes);
+
+extern "C" {
+#endif
+
+/* The same from C, without all details. */
+void check_shapes_in_c(IShapes *shapes);
+/* Objects in C. */
+IPeer *peer_in_c(int32_t factor);
+IDeep *deep_in_c(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

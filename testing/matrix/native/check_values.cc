@@ -1,0 +1,146 @@
+// Values: the same calls in one process, where they are plain, and elsewhere.
+#include "check.h"
+#include "shapes.hpp"
+#include "values.hpp"
+
+#include <cmath>
+
+namespace {
+
+using obvia::check;
+
+void integers_go_to_their_limits(IValues *values)
+{
+    int8_t a = INT8_MIN;
+    int16_t b = INT16_MAX;
+    int32_t c = INT32_MIN;
+    int64_t d = INT64_MAX;
+    check(values->Integers(&a, &b, &c, &d));
+    CHECK(a == INT8_MAX && b == INT16_MIN && c == INT32_MAX && d == INT64_MIN);
+    uint8_t e = 1;
+    uint16_t f = 2;
+    uint32_t g = UINT32_MAX;
+    uint64_t h = UINT64_C(1) << 63;
+    check(values->Unsigned(&e, &f, &g, &h));
+    CHECK(e == 254 && f == 65533 && g == 0 && h == INT64_MAX);
+}
+
+void other_values_keep_their_bits(IValues *values)
+{
+    uint8_t a = 0;
+    char b = 0;
+    obvia_wchar c = 0;
+    float d = 0;
+    double e = 0;
+    HRESULT f = 0;
+    GUID g = {};
+    check(values->Others(1, 'x', 0xd83d, 0.5f, INFINITY, 7, IID_IPeer, &a, &b, &c, &d, &e, &f, &g));
+    CHECK(a == 0 && b == static_cast<char>(~'x') && c == 0x27c2 && d == -0.5f && std::isinf(e) && e < 0 && f == -8);
+    CHECK(g.Data1 == ~IID_IPeer.Data1 && g.Data4[7] == static_cast<uint8_t>(~IID_IPeer.Data4[7]));
+}
+
+Line line(int64_t id)
+{
+    const Point fast = {0.5, -7, FAST, id % 2 == 0, {1, 2, 3}}, slow = {-0.5, -7, SLOW, id % 2 == 0, {1, 2, 3}};
+    return {{fast, slow}, IID_IPeer, id, 0.25f, -1, 0x20ac};
+}
+
+void structures_are_values_places_and_options(IValues *values)
+{
+    const Line other = line(20), third = line(300);
+    Line sum;
+    check(values->Structure(line(1), &other, &third, &sum));
+    CHECK(sum.id == 321 && sum.ends[1].x == -0.5 && sum.ends[0].raw[2] == 3 && sum.width == 0.25f);
+    CHECK(obvia_is_equal(&sum.key, &IID_IPeer) && sum.s == -1 && sum.w == 0x20ac);
+    check(values->Structure(line(1), &other, nullptr, &sum));
+    CHECK(sum.id == 21 && sum.width == 0);
+}
+
+void arrays_have_the_lengths_that_are_said(IValues *values, bool elsewhere)
+{
+    for (const uint32_t count : {0u, 1u, 5u, 5000u}) {
+        const Mode all[] = {SLOW, NORMAL, FAST};
+        std::vector<Mode> modes, turned(count);
+        for (uint32_t at = 0; at < count; at++) {
+            modes.push_back(all[at % 3]);
+        }
+        check(values->Modes(count, modes.data(), turned.data()));
+        std::reverse(turned.begin(), turned.end());
+        CHECK(turned == modes);
+    }
+    std::vector<Line> lines;
+    for (int64_t id = 0; id < 100; id++) {
+        lines.push_back(line(id));
+    }
+    check(values->Lines(100, lines.data()));
+    CHECK(lines[0].id == 99 && lines[99].id == 0 && lines[99].ends[0].mode == SLOW);
+    int32_t matrix[3][2] = {{1, 2}, {3, 4}, {5, 6}}, turned[2][3] = {};
+    check(values->Matrix(matrix, turned));
+    CHECK(turned[0][0] == 1 && turned[0][2] == 5 && turned[1][0] == 2 && turned[1][2] == 6);
+    for (const uint32_t room : {0u, 3u, 10u, 200u}) {
+        std::vector<int16_t> filled(room);
+        uint32_t used = 0;
+        check(values->Fill(room, 5, &used, filled.data()));
+        CHECK(used == std::min(room, 10u));
+        for (uint32_t at = 0; at < used; at++) {
+            CHECK(filled[at] == static_cast<int16_t>(5 + at));
+        }
+    }
+    int64_t count = 0, sum = 0;
+    obvia::memory<double> made;
+    check(values->Made(5, &count, made.put()));
+    CHECK(count == 5 && made[0] == 0 && made[4] == 2);
+    check(values->Made(0, &count, made.put()));
+    CHECK(count == 0);
+    const uint8_t cells[7] = {1, 1, 1, 1, 1, 1, 1};
+    check(values->Expression(2, 3, cells, &sum));
+    CHECK(sum == 6);
+    CHECK(!elsewhere || values->Expression(INT32_MAX, INT32_MAX, cells, &sum) < 0);
+}
+
+void strings_end_with_their_zero(IValues *values)
+{
+    obvia::memory<char> both;
+    obvia::memory<obvia_wchar> none;
+    check(values->Texts("ab", u"cd", u"ef", both.put(), none.put()));
+    CHECK(std::string(both.get()) == "ab|cd|ef" && none[0] == 0);
+    check(values->Texts("", u"", nullptr, both.put(), none.put()));
+    CHECK(std::string(both.get()) == "||-");
+}
+
+void ranges_are_kept_both_ways(IValues *values, bool elsewhere)
+{
+    int32_t square = 0;
+    check(values->Ranged(-4, &square));
+    CHECK(square == 16);
+    // In one process a call is the plain call, and nobody stands between.
+    CHECK(!elsewhere || values->Ranged(6, &square) < 0);
+    CHECK(!elsewhere || values->Ranged(5, &square) == RPC_E_INVALID_DATA);
+    check(values->Ranged(3, &square));
+    CHECK(square == 9);
+}
+
+void objects_are_of_the_interface_that_is_named(IValues *values)
+{
+    const obvia::com_ptr<IPeer> peer = obvia::make<Peer>(5);
+    obvia::com_ptr<IUnknown> back;
+    check(values->Same(&IID_IPeer, peer.get(), back.put()));
+    obvia::com_ptr<IPeer> home;
+    check(back->QueryInterface(IID_IPeer, home.put_void()));
+    CHECK(home == peer);
+    CHECK(values->Same(&IID_IPeer, nullptr, back.put()) == E_POINTER && !back);
+}
+
+} // namespace
+
+void check_values(IValues *values, bool elsewhere)
+{
+    integers_go_to_their_limits(values);
+    other_values_keep_their_bits(values);
+    structures_are_values_places_and_options(values);
+    arrays_have_the_lengths_that_are_said(values, elsewhere);
+    strings_end_with_their_zero(values);
+    ranges_are_kept_both_ways(values, elsewhere);
+    objects_are_of_the_interface_that_is_named(values);
+    CHECK(values->Fail(static_cast<HRESULT>(0x81234567)) == static_cast<HRESULT>(0x81234567));
+}

@@ -1,0 +1,64 @@
+// The matrix in C++ and C:
+//
+//     program serve NAME [BINDING]   serves the objects under the name that is given and what they are, until the standard input
+//                                    ends: on this host, and at the string binding that is given
+//     program check SHAPES VALUES DEEP...   calls every method of the objects behind these names
+//     program check                  the same in one process
+//     program short SHAPES           calls where one of both processes is short of memory
+#include "check.h"
+#include "deep.hpp"
+#include "shapes.hpp"
+#include "values.hpp"
+
+#include <cstring>
+#include <iostream>
+
+static int serve(const std::string &name, const char *binding)
+{
+    const obvia::served shapes = obvia::serve<IShapes>(name + "-shapes", obvia::make<Shapes>());
+    const obvia::served values = obvia::serve<IValues>(name + "-values", obvia::make<Values>());
+    const obvia::served deep = obvia::serve<IDeep>(name + "-deep", obvia::make<Deep>());
+    const auto in_c = obvia::com_ptr<IDeep>::attach(deep_in_c());
+    const obvia::served deep_in_c = obvia::serve<IDeep>(name + "-deep-in-c", in_c);
+    if (binding) {
+        std::cout << obvia::listen(binding) << std::endl;
+    }
+    std::cout << "serving" << std::endl;
+    std::cin.get();
+    return 0;
+}
+
+int main(int count, char **words)
+try {
+    const bool is_check = count >= 2 && std::strcmp(words[1], "check") == 0;
+    if (count >= 3 && std::strcmp(words[1], "serve") == 0) {
+        return serve(words[2], count > 3 ? words[3] : nullptr);
+    }
+    if (is_check && count == 2) {
+        const obvia::com_ptr<IShapes> shapes = obvia::make<Shapes>();
+        check_shapes(shapes.get(), false);
+        check_shapes_in_c(shapes.get());
+        check_values(obvia::make<Values>().get(), false);
+        check_deep(obvia::make<Deep>().get(), false);
+        check_deep(obvia::com_ptr<IDeep>::attach(deep_in_c()).get(), false);
+    } else if (is_check && count >= 4) {
+        // Objects of this process are passed, by interfaces that both files declare.
+        const obvia::com_ptr<IShapes> shapes = obvia::connect<IShapes>(words[2]);
+        check_shapes(shapes.get(), true);
+        check_shapes_in_c(shapes.get());
+        check_values(obvia::connect<IValues>(words[3]).get(), true);
+        for (int at = 4; at < count; at++) {
+            check_deep(obvia::connect<IDeep>(words[at]).get(), true);
+        }
+    } else if (count == 3 && std::strcmp(words[1], "short") == 0) {
+        check_short_memory(obvia::connect<IShapes>(words[2]).get());
+    } else {
+        std::cerr << "usage: serve NAME [BINDING] | check [SHAPES VALUES DEEP...] | short SHAPES" << std::endl;
+        return 2;
+    }
+    std::cout << "ok" << std::endl;
+    return 0;
+} catch (const std::exception &failure) {
+    std::cerr << failure.what() << std::endl;
+    return 1;
+}

@@ -1,0 +1,94 @@
+//! The vectors of frames, and frames that are nearly right, sent to objects in every language.
+
+use crate::server::everywhere;
+use matrix::IShapes;
+use obvia::dynamic::{Identity, Object};
+use obvia::{HRESULT, Interface as _, Remote, Result};
+use obvia_idl::Compiler;
+use serde_json::Value;
+use std::collections::HashMap;
+use std::path::Path;
+
+/// What a frame is refused with that is not what the interface says: RPC_X_BAD_STUB_DATA.
+const BAD_STUB_DATA: HRESULT = HRESULT(0x8007_06f7_u32.cast_signed());
+
+/// Methods whose work does not grow with a number in a frame.
+const BOUNDED: [&str; 6] = ["Sum", "Shared", "Average", "Describe", "Choose", "Put"];
+
+/// A request of a vector.
+struct Request {
+    name: String,
+    method: String,
+    opnum: u16,
+    frame: Vec<u8>,
+}
+
+fn requests(what: &str) -> Vec<Request> {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(here.join("../vectors/flat/graphs.json")).unwrap();
+    let vectors: Value = serde_json::from_str(&text).unwrap();
+    let compilation = Compiler::new().check(&here.join("idl/shapes.idl")).unwrap();
+    let shapes = compilation.model.interfaces.iter().find(|interface| interface.name == "IShapes").unwrap();
+    let opnums: HashMap<&str, u16> = shapes.methods.iter().map(|method| (method.name.as_str(), method.opnum)).collect();
+    let text = |vector: &Value, key: &str| vector[key].as_str().unwrap().to_owned();
+    let request = |vector: &Value| {
+        let digits: Vec<u8> = text(vector, "bytes").bytes().filter(u8::is_ascii_hexdigit).collect();
+        let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap();
+        let method = text(vector, "method");
+        let opnum = opnums[method.as_str()];
+        Request { name: text(vector, "name"), method, opnum, frame: digits.chunks(2).map(byte).collect() }
+    };
+    let all = vectors[what].as_array().unwrap().iter();
+    // A message's frame has a multiple of eight bytes.
+    let requests: Vec<Request> = all.filter(|vector| vector["part"] == "request").map(request).collect();
+    let requests: Vec<Request> = requests.into_iter().filter(|request| request.frame.len() % 8 == 0).collect();
+    assert!(requests.len() > 10);
+    requests
+}
+
+fn connect(address: &str) -> Object {
+    let identity = Identity { iid: IShapes::IID, fingerprint: <IShapes as Remote>::INFO.fingerprint };
+    Object::connect(address, identity).unwrap()
+}
+
+/// Whether the frame was refused before the method ran.
+fn is_refused(answer: &Result<(HRESULT, Vec<u8>)>) -> bool {
+    matches!(answer, Err(error) if error.code() == BAD_STUB_DATA)
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "starts processes")]
+fn vectors_are_taken_or_refused_alike() {
+    for server in everywhere() {
+        let object = connect(&server.address("shapes"));
+        for (what, refused) in [("valid", false), ("invalid", true)] {
+            for request in requests(what) {
+                let answer = object.call(request.opnum, &request.frame);
+                assert_eq!(is_refused(&answer), refused, "{}, {what}: {answer:?}", request.name);
+            }
+        }
+    }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "starts processes")]
+fn frames_that_are_nearly_right_do_no_harm() {
+    // Sanitizers watch.
+    let server = crate::server::Server::start_native();
+    let object = connect(&server.address("shapes"));
+    let (mut refused, mut taken) = (0, 0);
+    for request in requests("valid").iter().filter(|request| BOUNDED.contains(&request.method.as_str())) {
+        for at in 0..request.frame.len() {
+            for bits in [0x01, 0x08, 0x80, 0xff] {
+                let mut frame = request.frame.clone();
+                frame[at] ^= bits;
+                let answer = object.call(request.opnum, &frame);
+                let fine = is_refused(&answer) || answer.is_ok();
+                assert!(fine, "{}: byte {at} with {bits:#x}: {answer:?}", request.name);
+                if answer.is_ok() { taken += 1 } else { refused += 1 }
+            }
+        }
+        assert!(object.call(request.opnum, &request.frame).is_ok(), "and the connection goes on");
+    }
+    assert!(refused > 100 && taken > 100, "{refused} were refused, {taken} taken");
+}
