@@ -139,6 +139,9 @@ pub(crate) fn area_max(limit: usize) -> usize {
     (limit + LINE).next_multiple_of(4096)
 }
 
+/// How often an area may have grown from one message in it to the next: each is at least twice as long as the one before.
+const GROWTHS_MAX: u32 = 32;
+
 /// The receiver's side: the peer's current area.
 #[derive(Debug)]
 pub(super) struct ReceiveArea {
@@ -170,13 +173,17 @@ impl ReceiveArea {
         Ok(unsafe { RegionView::new(start.as_ptr(), bytes) })
     }
 
-    /// Takes the next area. The peer handed it over before the message that names it.
+    /// Takes the peer's newest area. It handed that over before the message that names it, and maybe others before that, in which no
+    /// message ever was.
     fn exchange(&mut self, number: u32, wire: &Wire) -> Result<(), Error> {
-        if number != self.number.wrapping_add(1) {
+        if number.wrapping_sub(self.number) > GROWTHS_MAX {
             return Err(Violation::UnknownArea(number).into());
         }
-        self.area = wire.carrier.take_area(number, area_max(self.limit))?;
-        self.number = number;
+        while self.number != number {
+            let next = self.number.wrapping_add(1);
+            self.area = wire.carrier.take_area(next, area_max(self.limit))?;
+            self.number = next;
+        }
         Ok(())
     }
 }

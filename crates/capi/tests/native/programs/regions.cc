@@ -118,8 +118,21 @@ public:
         return S_OK;
     }
 
+    HRESULT LendMuch(uint32_t count, uint32_t *used, uint8_t **bytes) override
+    {
+        *used = count;
+        if (count > 1000000) {
+            much_.assign(count, 9);
+            *bytes = much_.data();
+        } else {
+            std::memset(*bytes, 9, count);
+        }
+        return S_OK;
+    }
+
 private:
     std::vector<int32_t> own_;
+    std::vector<uint8_t> much_;
 };
 
 using object = obvia::com_ptr<IRegions>;
@@ -299,12 +312,17 @@ void methods_lend(const object &regions)
         CHECK(FAILED(regions->LendBadly(how, &count, &shorts)));
     }
     CHECK(regions->LendBadly(3, &count, &shorts) == S_OK && count == 3);
+    for (const uint32_t length : {5000000u, 10u, 900000u, 20000000u, 1u}) {
+        uint8_t *bytes = nullptr;
+        CHECK(regions->LendMuch(length, &used, &bytes) == S_OK && used == length);
+        CHECK(bytes[0] == 9 && bytes[length - 1] == 9);
+    }
 }
 
 // Requests of Sum by reference, as a hostile client writes them. Its opnum follows the last method's.
 void hostile_references_are_refused(const object &regions)
 {
-    const uint16_t opnum = 11;
+    const uint16_t opnum = 12;
     const obvia_calls *calls = nullptr;
     const obvia_proxy *proxy = reinterpret_cast<const obvia_proxy *>(regions.get());
     const obvia::shared_memory memory(4096);
