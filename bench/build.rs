@@ -1,6 +1,7 @@
-//! Compiles the interface that is called.
+//! Compiles the interfaces that are called.
 
 fn main() {
     obvia_idl::build("bench.idl");
     obvia_idl::build("icount.idl");
+    obvia_idl::build("reread.idl");
 }

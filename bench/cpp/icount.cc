@@ -3,22 +3,12 @@
 // `icount serve NAME` exports the object and ends when its standard input does; `icount call NAME METHOD CALLS WORDS` calls it
 // and checks every result. Both sides sleep while they wait, so that the count does not depend on time.
 #include "object.h"
-
-#include <obvia_server.h>
+#include "server_loop.h"
+#include "shared_words.h"
 
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-
-// The server loop, as obvia_server.h has it.
-extern "C" void serve_connection(obvia_connection *connection, void *)
-{
-    obvia_call *call = obvia_reply_and_wait(connection, OBVIA_NO_ANSWER);
-    while (call) {
-        call = obvia_reply_and_wait(connection, obvia_dispatch(connection, call));
-    }
-    obvia_close(connection);
-}
 
 static int serve(const char *name)
 {
@@ -30,29 +20,10 @@ static int serve(const char *name)
     return 0;
 }
 
-// Elements that the other process can use where they are.
-class shared_words {
-public:
-    explicit shared_words(int32_t count) : count_(count)
-    {
-        void *memory = nullptr;
-        obvia::check(obvia_share(static_cast<std::size_t>(count) * sizeof(int32_t), OBVIA_WRITE, &memory));
-        first_ = static_cast<int32_t *>(memory);
-    }
-    ~shared_words() { obvia_unshare(first_); }
-
-    int32_t *data() const { return first_; }
-    int32_t size() const { return count_; }
-
-private:
-    int32_t *first_ = nullptr;
-    int32_t count_;
-};
-
 // Whether a method did what it has to.
-static bool call(IStubs *object, const char *method, int32_t turn, const shared_words &words)
+static bool call(IStubs *object, const char *method, int32_t turn, const shared_words<int32_t> &words)
 {
-    const int32_t count = words.size();
+    const int32_t count = static_cast<int32_t>(words.size());
     int32_t pos = turn, got = 0;
     const auto is = [method](const char *name) { return !std::strcmp(method, name); };
     if (is("null")) {
@@ -94,7 +65,7 @@ int main(int argc, char **argv)
         return 2;
     }
     const obvia::com_ptr<IStubs> object = obvia::connect<IStubs>(argv[2]);
-    const shared_words words(std::atoi(argv[5]));
+    const shared_words<int32_t> words(static_cast<std::size_t>(std::atoi(argv[5])));
     for (int32_t turn = 0; turn < std::atoi(argv[4]); turn++) {
         if (!call(object.get(), argv[3], turn, words)) {
             std::fprintf(stderr, "%s: a wrong result in turn %d\n", argv[3], turn);

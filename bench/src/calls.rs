@@ -1,11 +1,12 @@
 //! The cases that all this is about: calls of an object in another process.
 
+mod cpp;
 mod rate;
 
 pub use rate::cases as rates;
 
 use crate::{Calls, Case, Error, Exchange, Label, Parent, Path, Payload, Placement, ServerProcess, Wait, cable};
-use obvia::Waiting;
+use obvia::{Access, ElementsMut, SharedMemory, Waiting};
 use std::cell::OnceCell;
 use std::convert::Infallible;
 use std::sync::atomic::Ordering::Relaxed;
@@ -26,13 +27,36 @@ pub const SERVE: [&str; 2] = ["bench", "serve-calls"];
 pub enum Method {
     /// An `[in, out]` array.
     MoveData,
+    /// The same in memory that both sides map, so that nothing is copied.
+    MoveShared,
     /// Nothing in, nothing out.
     Null,
     /// Four integers in, one out.
     PfsOpen,
 }
 
-/// Starts the cases of these methods and policies over a path; MoveData in these sizes.
+impl Method {
+    /// The name in reports.
+    fn name(self) -> &'static str {
+        match self {
+            Self::MoveData => "MoveData",
+            Self::MoveShared => "MoveShared",
+            Self::Null => "null",
+            Self::PfsOpen => "pfs_open",
+        }
+    }
+
+    /// Bytes of its arguments, for each of its cases; those of an array in these sizes.
+    fn loads(self, sizes: &[usize]) -> Vec<usize> {
+        match self {
+            Self::MoveData | Self::MoveShared => sizes.to_vec(),
+            Self::Null => vec![0],
+            Self::PfsOpen => vec![PFS_OPEN_BYTES],
+        }
+    }
+}
+
+/// Starts the cases of these methods and policies over a path; those with arrays in these sizes.
 pub fn cases(
     path: Path,
     methods: &[Method],
@@ -42,18 +66,15 @@ pub fn cases(
 ) -> Result<Vec<Box<dyn Case>>, Error> {
     let mut cases = Vec::new();
     for wait in waits.iter().copied().filter(|wait| *wait != Wait::Poll || !placement.is_one_cpu()) {
-        let label = |case, bytes| Label { case, bytes, at_once: 1, path, wait };
-        if methods.contains(&Method::Null) {
-            let exchange = Null { remote: Remote::start(path, wait, placement)?, seen: 1 };
-            cases.push(boxed(label("null", 0), exchange));
-        }
-        if methods.contains(&Method::PfsOpen) {
-            let exchange = PfsOpen { remote: Remote::start(path, wait, placement)?, handles: 0 };
-            cases.push(boxed(label("pfs_open", PFS_OPEN_BYTES), exchange));
-        }
-        for bytes in sizes.iter().copied().filter(|_| methods.contains(&Method::MoveData)) {
-            let exchange = MoveData { remote: Remote::start(path, wait, placement)?, payload: Payload::new(bytes)? };
-            cases.push(boxed(label("MoveData", bytes), exchange));
+        for method in methods {
+            for bytes in method.loads(sizes) {
+                let label = Label { case: method.name(), bytes, at_once: 1, path, wait };
+                cases.push(if path == Path::CppViShm {
+                    cpp::case(label, placement)?
+                } else {
+                    case(*method, label, placement)?
+                });
+            }
         }
     }
     Ok(cases)
@@ -62,8 +83,15 @@ pub fn cases(
 /// Four integers.
 const PFS_OPEN_BYTES: usize = 16;
 
-fn boxed(label: Label, exchange: impl Exchange + 'static) -> Box<dyn Case> {
-    Box::new(Calls::new(label, exchange))
+fn case(method: Method, label: Label, placement: Placement) -> Result<Box<dyn Case>, Error> {
+    let remote = Remote::start(label.path, label.wait, placement)?;
+    let bytes = label.bytes;
+    Ok(match method {
+        Method::Null => Box::new(Calls::new(label, Null { remote, seen: 1 })),
+        Method::PfsOpen => Box::new(Calls::new(label, PfsOpen { remote, handles: 0 })),
+        Method::MoveData => Box::new(Calls::new(label, MoveData { remote, payload: Payload::new(bytes)? })),
+        Method::MoveShared => Box::new(Calls::new(label, MoveShared::new(remote, bytes)?)),
+    })
 }
 
 /// A connected object and its process.
@@ -84,10 +112,15 @@ impl Remote {
     }
 }
 
+/// A name that no other server has.
+pub(crate) fn name() -> String {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    format!("bench-{}-{}", std::process::id(), NEXT.fetch_add(1, Relaxed))
+}
+
 /// Starts a server process, and sets this one's policy. The second value is what to connect to.
 fn start(path: Path, wait: Wait, placement: Option<Placement>) -> Result<(ServerProcess, String), Error> {
-    static NEXT: AtomicU32 = AtomicU32::new(0);
-    let name = format!("bench-{}-{}", std::process::id(), NEXT.fetch_add(1, Relaxed));
+    let name = name();
     let [bench, serve] = SERVE;
     let mut arguments = vec![bench, serve, &name, wait.name()];
     let cpu = placement.map(|placement| placement.server.to_string());
@@ -125,7 +158,7 @@ pub(crate) fn policy(wait: Wait) -> Waiting {
 }
 
 #[cold]
-fn failed(error: obvia::Error) -> Error {
+pub(crate) fn failed(error: obvia::Error) -> Error {
     Error::Failed { message: error.to_string() }
 }
 
@@ -200,6 +233,48 @@ impl Exchange for MoveData {
     }
 }
 
+struct MoveShared {
+    remote: Remote,
+    shared: SharedMemory,
+    words: usize,
+    // What is in the memory at first, and to be in it after the calls.
+    payload: Payload,
+}
+
+impl MoveShared {
+    fn new(remote: Remote, bytes: usize) -> Result<Self, Error> {
+        let payload = Payload::new(bytes)?;
+        let mut shared = SharedMemory::new(bytes, Access::Write).map_err(failed)?;
+        let words = payload.words().len();
+        elements(&mut shared, words)?.copy_from(0, payload.words());
+        Ok(Self { remote, shared, words, payload })
+    }
+}
+
+/// The words that such memory begins with.
+fn elements(shared: &mut SharedMemory, words: usize) -> Result<ElementsMut<'_, u32>, Error> {
+    shared.elements_mut(0, words).ok_or_else(|| failed(obvia::code::E_OUTOFMEMORY.into()))
+}
+
+impl Exchange for MoveShared {
+    #[inline]
+    fn call(&mut self) -> Result<(), Error> {
+        self.remote.object.MoveShared(elements(&mut self.shared, self.words)?).map_err(failed)
+    }
+
+    fn verify(&mut self, calls: u32) -> Result<(), Error> {
+        let mut shared = elements(&mut self.shared, self.words)?;
+        shared.elements().copy_to(0, self.payload.words_mut());
+        self.payload.verify(calls)?;
+        shared.copy_from(0, self.payload.words());
+        Ok(())
+    }
+
+    fn server(&mut self) -> Option<&mut ServerProcess> {
+        Some(&mut self.remote.server)
+    }
+}
+
 /// The object called.
 #[windows_core::implement(IBench)]
 #[derive(Default)]
@@ -249,6 +324,13 @@ impl IBench_Impl for Bench_Impl {
     fn MoveData(&self, data: &mut [u32]) -> obvia::Result<()> {
         if let Some(first) = data.first_mut() {
             *first = crate::payload::count_call(*first);
+        }
+        Ok(())
+    }
+
+    fn MoveShared(&self, mut data: ElementsMut<'_, u32>) -> obvia::Result<()> {
+        if let Some(first) = data.get(0) {
+            data.set(0, crate::payload::count_call(first));
         }
         Ok(())
     }

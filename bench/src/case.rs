@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Path {
+    /// A call of obvia over shared memory between programs in C++.
+    CppViShm,
     /// Messages of libfabric over TCP, without obvia: its program `fi_pingpong`.
     FiPingpong,
     /// Copying within the client.
@@ -21,6 +23,8 @@ pub enum Path {
     NcacnViUdp,
     /// A call of obvia over AF_XDP sockets.
     NcacnViXdp,
+    /// Reading a file by pread(2).
+    Pread,
     /// Copying a payload through shared memory, three times each call.
     RawCopy,
     /// Shared memory and a futex for each direction.
@@ -47,8 +51,9 @@ pub enum Path {
 
 impl Path {
     /// All of them, baselines last.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 19] = [
         Self::NcacnViShm,
+        Self::CppViShm,
         Self::NcacnViFabric,
         Self::NcacnViXdp,
         Self::NcacnViUdp,
@@ -65,17 +70,20 @@ impl Path {
         Self::FiPingpong,
         Self::TcpStream,
         Self::Memcpy,
+        Self::Pread,
     ];
 
     /// The name in reports.
     pub fn name(self) -> &'static str {
         match self {
+            Self::CppViShm => "cpp_vi_shm",
             Self::FiPingpong => "fi_pingpong",
             Self::Memcpy => "memcpy",
             Self::NcacnViShm => "ncacn_vi_shm",
             Self::NcacnViUdp => "ncacn_vi_udp",
             Self::NcacnViFabric => "ncacn_vi_fabric",
             Self::NcacnViXdp => "ncacn_vi_xdp",
+            Self::Pread => "pread",
             Self::RawCopy => "raw_copy",
             Self::RawFutex => "raw_futex",
             Self::RawLine => "raw_line",
@@ -92,14 +100,14 @@ impl Path {
 
     /// Whether this is something to compare with.
     pub fn is_baseline(self) -> bool {
-        use Path::{FiPingpong, Memcpy, RawCopy, RawFutex, RawLine, Tcp, TcpStream, Udp, Unix};
-        matches!(self, FiPingpong | Memcpy | RawCopy | RawFutex | RawLine | Tcp | TcpStream | Udp | Unix)
+        use Path::{FiPingpong, Memcpy, Pread, RawCopy, RawFutex, RawLine, Tcp, TcpStream, Udp, Unix};
+        matches!(self, FiPingpong | Memcpy | Pread | RawCopy | RawFutex | RawLine | Tcp | TcpStream | Udp | Unix)
     }
 
     /// Whether it goes through the machine's network.
     pub fn is_network(self) -> bool {
-        use Path::{Memcpy, NcacnViShm, RawCopy, RawFutex, RawLine, Unix, ViShm};
-        !matches!(self, Memcpy | NcacnViShm | RawCopy | RawFutex | RawLine | Unix | ViShm)
+        use Path::{CppViShm, Memcpy, NcacnViShm, Pread, RawCopy, RawFutex, RawLine, Unix, ViShm};
+        !matches!(self, CppViShm | Memcpy | NcacnViShm | Pread | RawCopy | RawFutex | RawLine | Unix | ViShm)
     }
 }
 

@@ -6,6 +6,7 @@
 //! - [`run`]: takes all cases in turn, round after round, so that drift of the machine hits all alike.
 //! - [`Case`]: one thing that is measured; [`Calls`] makes one of any [`Exchange`].
 //! - [`calls`] and [`vi`]: what is measured: calls, and below them the descriptors that virtual interfaces carry.
+//! - [`reread`]: what a file server makes of calls.
 //! - [`raw`]: the baselines: what two processes can do at best with bare memory, futexes and sockets.
 //! - [`cable`]: two hosts, for what goes over a network.
 //! - [`ServerProcess`]: the other process of a case. Only the one being measured runs, the others are stopped.
@@ -22,6 +23,7 @@ mod payload;
 mod places;
 pub mod raw;
 pub mod report;
+pub mod reread;
 mod run;
 mod server;
 mod stats;

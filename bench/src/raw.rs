@@ -11,10 +11,11 @@ mod stream;
 mod waiting;
 
 pub use pingpong::pingpongs;
+pub(crate) use sockets::{Unix, Wire, bytes_of, bytes_of_mut};
 
 use crate::{Calls, Case, Error, Exchange, Label, Parent, Path, Payload, Placement, ServerProcess, Wait};
 use memory::{ClientEnd, ServerEnd};
-use sockets::{Tcp, Transport, Udp, Unix, Wire};
+use sockets::{Tcp, Transport, Udp};
 use std::convert::Infallible;
 use std::fmt;
 use std::os::fd::{AsFd, OwnedFd};

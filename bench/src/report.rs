@@ -22,6 +22,8 @@ pub enum Measurement {
     SendLatency,
     /// Operations that move bytes one way, several under way at once.
     Bandwidth,
+    /// Reads of a file in the page cache.
+    Reread,
     /// Calls of several threads at once.
     CallRate,
 }
@@ -90,6 +92,7 @@ impl Report {
             let raw = match measurement {
                 Measurement::CallLatency | Measurement::SendLatency => round_trip(&rows[index].label, &rows, one_cpu),
                 Measurement::Bandwidth => one_way(&rows[index].label, &rows, one_cpu),
+                Measurement::Reread => own_read(&rows[index].label, &rows),
                 Measurement::CallRate => one_thread(&rows[index].label, &rows),
             };
             let row = &mut rows[index];
@@ -156,6 +159,12 @@ fn one_way(label: &Label, rows: &[Row], one_cpu: bool) -> Option<f64> {
         .min_by(f64::total_cmp)
 }
 
+/// What reads through a server are to be compared with: those that the process makes itself.
+fn own_read(label: &Label, rows: &[Row]) -> Option<f64> {
+    let own = |row: &&Row| row.label.path == Path::Pread && row.label.bytes == label.bytes;
+    rows.iter().find(own).map(|row| row.p50_ns)
+}
+
 /// What calls of several threads are to be compared with: those of one.
 fn one_thread(label: &Label, rows: &[Row]) -> Option<f64> {
     let alone = |row: &&Row| (row.label.path, row.label.wait, row.label.at_once) == (label.path, label.wait, 1);
@@ -171,7 +180,7 @@ impl Row {
     /// Bytes or calls in a second, of a measurement that is of such.
     fn rate(&self, measurement: Measurement) -> Option<f64> {
         match measurement {
-            Measurement::CallLatency | Measurement::SendLatency => None,
+            Measurement::CallLatency | Measurement::SendLatency | Measurement::Reread => None,
             Measurement::Bandwidth => Some(self.label.bytes as f64 * 1e9 / self.p50_ns),
             Measurement::CallRate => Some(1e9 / self.p50_ns),
         }

@@ -4,6 +4,7 @@ use crate::{Error, cable, machine};
 use rustix::process::{Pid, Signal, getppid, kill_process, set_parent_process_death_signal};
 use std::io::{BufRead, BufReader, Write};
 use std::os::fd::OwnedFd;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
@@ -41,7 +42,7 @@ impl Stalling {
     }
 }
 
-/// A server: this program again, in a process of its own. Killed when dropped, and by the kernel when the
+/// A server: this program again or another, in a process of its own. Killed when dropped, and by the kernel when the
 /// client's process ends in any other way.
 #[derive(Debug)]
 pub struct ServerProcess {
@@ -64,7 +65,17 @@ impl ServerProcess {
         meanwhile: impl FnOnce() -> Result<T, Error>,
     ) -> Result<(Self, T), Error> {
         // The link leads to the very file that runs here, even if another has taken its name meanwhile.
-        let mut program = Command::new("/proc/self/exe");
+        Self::start_program("/proc/self/exe".as_ref(), arguments, stdin, meanwhile)
+    }
+
+    /// The same with another program.
+    pub(crate) fn start_program<T>(
+        program: &Path,
+        arguments: &[&str],
+        stdin: Option<OwnedFd>,
+        meanwhile: impl FnOnce() -> Result<T, Error>,
+    ) -> Result<(Self, T), Error> {
+        let mut program = Command::new(program);
         program
             .args(arguments)
             .args(["--parent", &std::process::id().to_string()])

@@ -20,6 +20,7 @@ install(FILES
     crates/capi/include/obvia.h
     crates/capi/include/obvia_server.h
     crates/capi/include/obvia_stub.h
+    crates/capi/include/obvia_table.h
     bindings/cpp/include/obvia.hpp
     DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(FILES

@@ -6,6 +6,6 @@ fn main() {
     let tested = Compiler::new().test(true);
     build("idl/shapes.idl");
     build_with(&tested, "idl/values.idl");
-    // What the C back end is tested with: see `crates/capi/tests/native/random_calls.rs`.
+    // What the C back end is tested with. `crates/capi/tests/native/random_calls.rs` runs the programs.
     build_with(&tested, "../../crates/idl/tests/golden/c/plain.idl");
 }

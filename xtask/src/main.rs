@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+mod bench_cpp;
 mod conformance;
 mod demo;
 mod failures;
@@ -9,6 +10,7 @@ mod fuzz;
 mod icount;
 mod loom;
 mod miri;
+mod native;
 mod program;
 mod repo;
 mod rust;
@@ -67,6 +69,12 @@ struct Command {
 }
 
 const COMMANDS: &[Command] = &[
+    Command {
+        name: "bench-cpp",
+        usage: "",
+        about: "build what `obvia bench` measures in C++, beside the command",
+        run: bench_cpp::main,
+    },
     Command {
         name: "conformance",
         usage: "[--full [BYTES]]",

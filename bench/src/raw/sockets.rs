@@ -19,7 +19,7 @@ const NAP: Duration = Duration::from_millis(500);
 const WORDS_MAX: usize = 1 << 24;
 
 /// A kind of socket. Both operations may do a part of the work.
-pub(super) trait Transport: Sized {
+pub(crate) trait Transport: Sized {
     fn of(fd: OwnedFd) -> Self;
     fn set_waiting(&self, spinning: bool) -> io::Result<()>;
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize>;
@@ -28,11 +28,11 @@ pub(super) trait Transport: Sized {
 
 /// A Unix stream socket.
 #[derive(Debug)]
-pub(super) struct Unix(UnixStream);
+pub(crate) struct Unix(UnixStream);
 
 impl Unix {
     /// The client's end and the server's.
-    pub(super) fn pair(spinning: bool) -> Result<(Wire<Self>, OwnedFd), Error> {
+    pub(crate) fn pair(spinning: bool) -> Result<(Wire<Self>, OwnedFd), Error> {
         let (here, there) = UnixStream::pair().map_err(Error::system("making a Unix socket"))?;
         Ok((Wire::of(here.into(), spinning)?, there.into()))
     }
@@ -67,7 +67,7 @@ pub(super) struct Udp(UdpSocket);
 
 impl Udp {
     /// The client's end and the server's.
-    pub(super) fn pair(spinning: bool) -> Result<(Wire<Self>, OwnedFd), Error> {
+    pub(crate) fn pair(spinning: bool) -> Result<(Wire<Self>, OwnedFd), Error> {
         let connected = || {
             let [client, server] = cable::link().addresses();
             let here = UdpSocket::bind((client, 0))?;
@@ -108,7 +108,7 @@ pub(super) struct Tcp(TcpStream);
 
 impl Tcp {
     /// The client's end and the server's.
-    pub(super) fn pair(spinning: bool) -> Result<(Wire<Self>, OwnedFd), Error> {
+    pub(crate) fn pair(spinning: bool) -> Result<(Wire<Self>, OwnedFd), Error> {
         let connected = || {
             let [_, server] = cable::link().addresses();
             let listener = cable::at_server(|| TcpListener::bind((server, 0)))?;
@@ -153,21 +153,21 @@ impl Transport for Tcp {
 
 /// One end of a socket that carries messages.
 #[derive(Debug)]
-pub(super) struct Wire<T> {
+pub(crate) struct Wire<T> {
     transport: T,
     spinning: bool,
 }
 
 impl<T: Transport> Wire<T> {
     /// The end that `fd` is.
-    pub(super) fn of(fd: OwnedFd, spinning: bool) -> Result<Self, Error> {
+    pub(crate) fn of(fd: OwnedFd, spinning: bool) -> Result<Self, Error> {
         let transport = T::of(fd);
         transport.set_waiting(spinning).map_err(Error::system("setting up a socket"))?;
         Ok(Self { transport, spinning })
     }
 
     /// Sends a whole message.
-    pub(super) fn send(&mut self, message: &[u32], watch: &mut impl Watch) -> Result<(), Error> {
+    pub(crate) fn send(&mut self, message: &[u32], watch: &mut impl Watch) -> Result<(), Error> {
         let bytes = bytes_of(message);
         let mut done = 0;
         while done < bytes.len() {
@@ -177,7 +177,7 @@ impl<T: Transport> Wire<T> {
     }
 
     /// Receives a whole message, as long as its header says, into room that is long enough; gives its length in words.
-    pub(super) fn receive(&mut self, room: &mut [u32], watch: &mut impl Watch) -> Result<usize, Error> {
+    pub(crate) fn receive(&mut self, room: &mut [u32], watch: &mut impl Watch) -> Result<usize, Error> {
         let mut done = 0;
         loop {
             done += self.persist(watch, |transport| transport.read(&mut bytes_of_mut(room)[done..]))?;
@@ -248,13 +248,13 @@ impl<T: Transport> Wire<T> {
     }
 }
 
-fn bytes_of(words: &[u32]) -> &[u8] {
+pub(crate) fn bytes_of(words: &[u32]) -> &[u8] {
     // SAFETY: the same memory, borrowed as long; every byte of an initialized u32 is an initialized u8, with no alignment to
     // keep. The size of a slice fits.
     unsafe { std::slice::from_raw_parts(words.as_ptr().cast(), size_of_val(words)) }
 }
 
-fn bytes_of_mut(words: &mut [u32]) -> &mut [u8] {
+pub(crate) fn bytes_of_mut(words: &mut [u32]) -> &mut [u8] {
     // SAFETY: as in `bytes_of`, and any four bytes are a valid u32, so whatever is written leaves the words valid.
     unsafe { std::slice::from_raw_parts_mut(words.as_mut_ptr().cast(), size_of_val(words)) }
 }

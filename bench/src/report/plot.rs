@@ -16,8 +16,36 @@ const BOTTOM: f64 = 60.0;
 struct Series {
     path: Path,
     wait: Wait,
+    by: Passing,
     /// What is on the two axes, by the first.
     points: Vec<(f64, f64)>,
+}
+
+/// How an array comes to the other side.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Passing {
+    Copied,
+    Shared,
+    Lent,
+}
+
+impl Passing {
+    fn of(case: &str) -> Self {
+        match case {
+            "MoveShared" | "pfs_read_shared" => Self::Shared,
+            "pfs_read_lent" => Self::Lent,
+            _ => Self::Copied,
+        }
+    }
+
+    /// What the legend says of it.
+    fn words(self) -> &'static str {
+        match self {
+            Self::Copied => "",
+            Self::Shared => ", shared",
+            Self::Lent => ", lent",
+        }
+    }
 }
 
 /// What a plot shows of a measurement.
@@ -27,6 +55,7 @@ impl Measurement {
             Self::CallLatency => "MoveData, and messages of its size: round trip against size of the array",
             Self::SendLatency => "Send: round trip against size of the message",
             Self::Bandwidth => "RDMA: bytes per second against size of the operation",
+            Self::Reread => "Reading a file in the page cache: time against size of the block",
             Self::CallRate => "Calls per second against threads that call",
         }
     }
@@ -34,7 +63,7 @@ impl Measurement {
     fn across(self) -> &'static str {
         match self {
             Self::CallLatency | Self::SendLatency => "bytes, each way",
-            Self::Bandwidth => "bytes",
+            Self::Bandwidth | Self::Reread => "bytes",
             Self::CallRate => "threads",
         }
     }
@@ -43,8 +72,10 @@ impl Measurement {
     fn point(self, row: &Row) -> Option<(f64, f64)> {
         let bytes = row.label.bytes as f64;
         match self {
-            Self::CallLatency => ["MoveData", "send"].contains(&row.label.case).then_some((bytes, row.p50_ns)),
-            Self::SendLatency => Some((bytes, row.p50_ns)),
+            Self::CallLatency => {
+                ["MoveData", "MoveShared", "send"].contains(&row.label.case).then_some((bytes, row.p50_ns))
+            }
+            Self::SendLatency | Self::Reread => Some((bytes, row.p50_ns)),
             Self::Bandwidth => Some((bytes, row.rate(self)?)),
             Self::CallRate => Some((f64::from(row.label.at_once), row.rate(self)?)),
         }
@@ -55,7 +86,7 @@ impl Measurement {
     /// A value of the upright axis, in words; powers of ten shorter.
     fn value(self, value: f64) -> String {
         match self {
-            Self::CallLatency | Self::SendLatency => time(value),
+            Self::CallLatency | Self::SendLatency | Self::Reread => time(value),
             Self::Bandwidth => format!("{:.0} MB/s", value / 1e6),
             Self::CallRate => format!("{value:.0} calls/s"),
         }
@@ -63,7 +94,7 @@ impl Measurement {
 
     fn decade(self, value: f64) -> String {
         match self {
-            Self::CallLatency | Self::SendLatency => decade_name(value),
+            Self::CallLatency | Self::SendLatency | Self::Reread => decade_name(value),
             Self::Bandwidth => counted(value) + "B/s",
             Self::CallRate => counted(value) + "/s",
         }
@@ -120,10 +151,10 @@ fn series(report: &Report) -> Vec<Series> {
     let mut all: Vec<Series> = Vec::new();
     for row in &report.rows {
         let Some(point) = report.measurement.point(row) else { continue };
-        let same = |one: &&mut Series| one.path == row.label.path && one.wait == row.label.wait;
-        match all.iter_mut().find(same) {
+        let (path, wait, by) = (row.label.path, row.label.wait, Passing::of(row.label.case));
+        match all.iter_mut().find(|one| (one.path, one.wait, one.by) == (path, wait, by)) {
             Some(one) => one.points.push(point),
-            None => all.push(Series { path: row.label.path, wait: row.label.wait, points: vec![point] }),
+            None => all.push(Series { path, wait, by, points: vec![point] }),
         }
     }
     for one in &mut all {
@@ -204,12 +235,12 @@ fn curve(svg: &mut String, axes: &Axes, one: &Series, index: usize, measurement:
         Wait::Adaptive => "8 3",
         Wait::Block => "4 4",
     };
-    let Mark { thickness, radius, is_hollow } = mark(one.path);
+    let Mark { thickness, radius, is_hollow } = mark(one.path, one.by);
     let fill = if is_hollow { "#fff" } else { color };
     let dot = format!(r#"r="{radius}" fill="{fill}" stroke="{color}" stroke-width="1.5""#);
     let at = |(across, up): &(f64, f64)| format!("{:.1},{:.1}", axes.x(*across), axes.y(*up));
     let line: Vec<String> = one.points.iter().map(at).collect();
-    let name = format!("{} {}", one.path.name(), one.wait.name());
+    let name = format!("{} {}{}", one.path.name(), one.wait.name(), one.by.words());
     let style = format!(r#"stroke="{color}" stroke-width="{thickness}" stroke-dasharray="{dashes}""#);
     let _ = writeln!(svg, r#"<g><polyline points="{}" fill="none" {style}/>"#, line.join(" "));
     for (across, up) in &one.points {
@@ -237,10 +268,11 @@ fn curve(svg: &mut String, axes: &Axes, one: &Series, index: usize, measurement:
 fn color(path: Path) -> &'static str {
     match path {
         Path::NcacnViShm | Path::ViShm => "#d55e00",
+        Path::CppViShm => "#882255",
         Path::NcacnViUdp | Path::ViUdp => "#e69f00",
         Path::NcacnViXdp | Path::ViXdp => "#009e73",
         Path::NcacnViFabric | Path::ViFabric => "#0072b2",
-        Path::RawCopy | Path::Memcpy => "#000000",
+        Path::RawCopy | Path::Memcpy | Path::Pread => "#000000",
         Path::RawFutex => "#0072b2",
         Path::RawLine | Path::FiPingpong => "#999999",
         Path::Tcp | Path::TcpStream => "#56b4e9",
@@ -256,11 +288,13 @@ struct Mark {
     is_hollow: bool,
 }
 
-fn mark(path: Path) -> Mark {
+fn mark(path: Path, by: Passing) -> Mark {
     match path {
         Path::ViShm | Path::ViUdp | Path::ViXdp | Path::ViFabric => {
             Mark { thickness: 2.0, radius: 4.0, is_hollow: true }
         }
+        _ if by == Passing::Shared => Mark { thickness: 1.5, radius: 6.0, is_hollow: false },
+        _ if by == Passing::Lent => Mark { thickness: 1.5, radius: 7.0, is_hollow: true },
         path if path.is_baseline() => Mark { thickness: 1.5, radius: 2.5, is_hollow: false },
         _ => Mark { thickness: 3.0, radius: 4.0, is_hollow: false },
     }

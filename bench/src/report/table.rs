@@ -28,6 +28,7 @@ fn columns(measurement: Measurement) -> Vec<Column> {
         |_, row| row.at_once().map_or_else(|| "-".to_owned(), |number| number.to_string());
     let of_its_own: &[Column] = match measurement {
         Measurement::CallLatency => &[("per call", false, per_operation)],
+        Measurement::Reread => &[("per read", false, per_operation)],
         Measurement::SendLatency => &[("round trip", false, per_operation)],
         Measurement::Bandwidth => &[
             ("depth", false, at_once),
@@ -61,6 +62,10 @@ fn legend(measurement: Measurement) -> &'static str {
         Measurement::SendLatency => {
             "round trip: median of batches without a clock inside, and what ratios are made of; \
              p50 to p99.9: round trips stamped one by one."
+        }
+        Measurement::Reread => {
+            "per read: median of batches without a clock inside, and what ratios are made of; p50 to p99.9: reads stamped one by \
+             one. Ratios are to the process's own pread(2)."
         }
         Measurement::Bandwidth => {
             "each: median over batches of their time, to the end of the last operation, by the number of operations, and what \

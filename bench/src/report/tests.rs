@@ -137,6 +137,28 @@ fn the_plot_is_well_formed_and_within_its_frame() {
 }
 
 #[test]
+fn reads_are_compared_with_the_process_own_and_ways_to_pass_them_are_lines_of_their_own() {
+    let all = vec![
+        measured("pfs_read", 4096, Path::Pread, Wait::Poll, 500.0),
+        measured("pfs_read", 4096, Path::NcacnViShm, Wait::Poll, 1000.0),
+        measured("pfs_read_shared", 4096, Path::NcacnViShm, Wait::Poll, 750.0),
+        measured("pfs_read_lent", 4096, Path::NcacnViShm, Wait::Poll, 800.0),
+        measured("pfs_read", 4096, Path::Unix, Wait::Block, 9000.0),
+        measured("pfs_read", 8192, Path::Unix, Wait::Block, 9000.0),
+    ];
+    let report = report_of(Measurement::Reread, TWO, all);
+    let ratios: Vec<_> = report.rows.iter().map(|row| row.ratio_p50).collect();
+    assert_eq!(ratios, [Some(1.0), Some(2.0), Some(1.5), Some(1.6), Some(18.0), None]);
+    let svg = plot(&report).unwrap();
+    for name in
+        ["pread poll", "ncacn_vi_shm poll", "ncacn_vi_shm poll, shared", "ncacn_vi_shm poll, lent", "unix block"]
+    {
+        assert!(svg.contains(&format!(">{name}</text>")), "{name}");
+    }
+    assert!(table(&report).contains("per read"));
+}
+
+#[test]
 fn a_plot_of_a_single_size_works_and_of_none_is_none() {
     let one = report(TWO, vec![measured("MoveData", 64, Path::Unix, Wait::Block, 1_000.0)]);
     let svg = plot(&one).unwrap();

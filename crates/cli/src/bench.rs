@@ -4,12 +4,14 @@ mod bandwidth;
 mod call_lat;
 mod call_rate;
 mod measuring;
+mod pfs_reread;
 mod send_lat;
 
 use anyhow::Context;
 use clap::{Args, Subcommand};
 use obvia_bench::vi::{self, Direction};
-use obvia_bench::{Wait, calls, raw};
+use obvia_bench::{Wait, calls, raw, reread};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// The arguments of `obvia bench`.
@@ -36,12 +38,18 @@ enum Measurement {
     /// Bandwidth of RDMA reads
     #[command(name = "read_bw")]
     ReadBw(bandwidth::Arguments),
+    /// Reads of a file in the page cache: through a file server, against pread(2)
+    #[command(name = "pfs_reread")]
+    PfsReread(pfs_reread::Arguments),
     /// The server process of a call: for the command's own use
     #[command(name = calls::SERVE[1], hide = true)]
     ServeCalls(ServeCalls),
     /// The server process of a baseline: for the command's own use
     #[command(name = raw::SERVE[1], hide = true)]
     ServeRaw(ServeRaw),
+    /// The file server: for the command's own use
+    #[command(name = reread::SERVE[1], hide = true)]
+    ServeReread(ServeReread),
     /// The server process of a virtual interface: for the command's own use
     #[command(name = vi::SERVE[1], hide = true)]
     ServeVi(ServeVi),
@@ -69,6 +77,36 @@ struct ServeRaw {
 }
 
 #[derive(Debug, Args)]
+struct ServeReread {
+    file: PathBuf,
+    wait: Wait,
+    #[command(flatten)]
+    over: Over,
+    #[arg(long)]
+    cpu: usize,
+    #[arg(long)]
+    parent: u32,
+}
+
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
+struct Over {
+    #[arg(long)]
+    name: Option<String>,
+    #[arg(long)]
+    bytes_max: Option<usize>,
+}
+
+impl Over {
+    fn over(self) -> reread::Over {
+        match self.name {
+            Some(name) => reread::Over::Name(name),
+            None => reread::Over::Socket(self.bytes_max.unwrap_or(0)),
+        }
+    }
+}
+
+#[derive(Debug, Args)]
 struct ServeVi {
     provider: vi::Provider,
     wait: Wait,
@@ -92,6 +130,10 @@ pub(crate) fn main(arguments: Arguments) -> anyhow::Result<ExitCode> {
         Measurement::SendLat(arguments) => send_lat::main(&arguments),
         Measurement::WriteBw(arguments) => bandwidth::main(&arguments, Direction::Write),
         Measurement::ReadBw(arguments) => bandwidth::main(&arguments, Direction::Read),
+        Measurement::PfsReread(arguments) => pfs_reread::main(&arguments),
+        Measurement::ServeReread(ServeReread { file, wait, over, cpu, parent }) => {
+            match reread::serve(&file, wait, over.over(), cpu, parent).context("serving a file")? {}
+        }
         Measurement::ServeCalls(ServeCalls { name, wait, listen, cpu, parent }) => {
             match calls::serve(&name, wait, cpu, parent, listen.as_deref()).context("serving calls")? {}
         }

@@ -40,8 +40,8 @@ pub use diagnostic::{Diagnostic, Failure, Severity, most_like};
 /// form `obvia::include_idl!("calc");`.
 ///
 /// The build script runs again when one of the files that were read changes, and when a side file (`calc.acf`) appears beside
-/// one. For the latter cargo watches the folder; where that has cargo's own output in it, it does not, and a first side file
-/// is noticed once its IDL file is touched.
+/// one. For the latter cargo watches the folder; where that has cargo's own output or `.git` in it, it does not, and a first side
+/// file is noticed once its IDL file is touched.
 ///
 /// When the file is wrong, what is wrong goes to the build's output, and the build ends there.
 pub fn build(file: impl AsRef<Path>) {
@@ -78,8 +78,9 @@ fn watched(compilation: &Compilation, out: &Path) -> BTreeSet<PathBuf> {
             Some(folder) if folder != Path::new("") => folder,
             _ => Path::new("."),
         };
-        // A file that is not there would make every build begin anew, and so would a folder that every build writes to.
-        let is_written = folder.canonicalize().is_ok_and(|folder| out.starts_with(folder));
+        // A file that is not there would make every build begin anew, and so would a folder that every build or git writes to.
+        let is_written =
+            folder.canonicalize().is_ok_and(|folder| out.starts_with(&folder) || folder.join(".git").exists());
         if !is_written && !file.path.with_extension("acf").exists() {
             watched.insert(folder.to_owned());
         }

@@ -34,6 +34,8 @@ pub struct Model {
     pub enums: Vec<Enum>,
     /// Interfaces; a base comes before those that extend it.
     pub interfaces: Vec<Interface>,
+    /// Names that typedefs give, in the order of the source.
+    pub typedefs: Vec<Typedef>,
 }
 
 /// A type.
@@ -171,6 +173,19 @@ impl Arith {
             _ => None,
         }
     }
+}
+
+/// A name of a type, which nothing else refers to: what it stands for is known wherever it is used.
+#[derive(Clone, Debug)]
+pub struct Typedef {
+    /// The name.
+    pub name: String,
+    /// What it stands for; for an interface's further name, a pointer to an object.
+    pub ty: Type,
+    /// Whether it names an interface, and not a pointer to an object.
+    pub is_interface: bool,
+    /// Whether it is declared in a file that this one imports.
+    pub imported: bool,
 }
 
 /// The value of a constant.

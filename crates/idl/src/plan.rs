@@ -6,17 +6,14 @@
 
 pub use obvia_ndr::flat::{KIND_FIRST, KIND_INTERFACE, KIND_TEXT8, KIND_TEXT16};
 
+mod blocks;
 mod types;
 
 pub use types::{is_any_bits, is_in_block, is_plain, is_scalar, may_be_objects};
 
 use crate::model::{
-    Arith, Base, Direction, Extent, Field, Method, Model, Object, Operand, Param, Pointer, PointerClass, Transfer,
-    Type, round,
+    Arith, Base, Direction, Extent, Field, Method, Model, Object, Operand, Param, PointerClass, Transfer, Type, round,
 };
-use crate::shapes::{About, Expr, Shape, Shapes};
-use std::borrow::Cow;
-use std::cell::RefCell;
 
 /// The number of an interface's first method that is not IUnknown's.
 pub const FIRST_OPNUM: usize = 3;
@@ -167,58 +164,6 @@ impl<'a> MethodPlan<'a> {
     /// Whether the reply is nothing but its block.
     pub fn reply_is_block(&self) -> bool {
         self.params.iter().all(|param| param.reply.is_none() || param.passing.in_block())
-    }
-
-    /// What the request's or the reply's block is made of, with those parameters that are wanted; and the parameters that its
-    /// expressions read and that are not in it, by the numbers of [`Expr::Outer`]. A GUID has two, one for each half.
-    pub fn block(
-        &self,
-        model: &Model,
-        kinds: &[Type],
-        request: bool,
-        wanted: impl Fn(&ParamPlan<'_>) -> bool,
-    ) -> (Shape, Vec<usize>) {
-        let at = |param: &ParamPlan<'_>| if request { param.request } else { param.reply };
-        let outer = RefCell::new(Vec::new());
-        let operand = |operand: &Operand| {
-            let index = operand.index % self.params.len();
-            if let Some(offset) = at(&self.params[index]).filter(|_| index == operand.index) {
-                return Expr::Member(offset, operand.base);
-            }
-            let mut outer = outer.borrow_mut();
-            let known = outer.iter().position(|known| *known == index);
-            Expr::Outer(known.unwrap_or_else(|| {
-                let halves = if operand.base == Base::Guid { 2 } else { 1 };
-                outer.extend(std::iter::repeat_n(index, halves));
-                outer.len() - halves
-            }))
-        };
-        let wanted = self.params.iter().filter(|param| wanted(param));
-        let types: Vec<_> =
-            wanted.filter_map(|param| Some((at(param)?, self.in_block(model, param, request), param))).collect();
-        let about = |param: &'a Param| About { range: param.range, switch: param.switch.as_ref() };
-        let mut fields: Vec<(u32, &Type, About<'_>)> =
-            types.iter().map(|(at, ty, param)| (*at, &**ty, about(param.param))).collect();
-        fields.sort_by_key(|(at, ..)| *at);
-        let shape = Shapes { model, kinds }.block(&fields, &operand);
-        (shape, outer.into_inner())
-    }
-
-    /// The type of what lies in a block for a parameter. An array in the caller's room has there as many elements as the caller
-    /// asked for, whatever the method makes of the number: such operands are counted on from the last parameter.
-    fn in_block(&self, model: &Model, param: &ParamPlan<'a>, request: bool) -> Cow<'a, Type> {
-        let ty = in_place(model, param.param);
-        let (Type::Pointer(pointer), false) = (ty, request) else { return Cow::Borrowed(ty) };
-        let (Extent::Counted { size, length }, true) = (&pointer.extent, std::ptr::eq(ty, &raw const param.param.ty))
-        else {
-            return Cow::Borrowed(ty);
-        };
-        let asked = |operand: &Operand| {
-            let is_changed = self.params[operand.index].param.direction == Direction::InOut;
-            Operand { index: operand.index + if is_changed { self.params.len() } else { 0 }, ..operand.clone() }
-        };
-        let extent = Extent::Counted { size: size.over(&asked), length: length.clone() };
-        Cow::Owned(Type::Pointer(Box::new(Pointer { class: pointer.class, to: pointer.to.clone(), extent })))
     }
 
     /// Whether what expressions about a parameter read lies in a block, so that it is there whatever else is.

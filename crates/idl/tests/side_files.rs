@@ -1,6 +1,7 @@
 //! What an IDL file may say in brackets, a macro or a file beside it says as well.
 
-use obvia_idl::{Compilation, Compiler, canonical, model::InterfaceId};
+use obvia_idl::model::{InterfaceId, Transfer};
+use obvia_idl::{Compilation, Compiler, canonical};
 use std::path::{Path, PathBuf};
 
 const BODY: &str = "import \"unknwn.idl\";
@@ -82,6 +83,30 @@ fn one_meaning_has_several_spellings() {
 }
 
 #[test]
+fn arrays_go_the_same_way_wherever_that_is_said() {
+    let declared = |first: &str, second: &str| {
+        plain().replace(
+            "[propget]",
+            &format!(
+                "HRESULT Put([in, size_is(n){first}] const long *values, [in] long n);
+                 HRESULT Get([out] long *n, [out, size_is(, *n){second}] long **values); [propget]"
+            ),
+        )
+    };
+    let transfers = |compiler: &Compiler, text: &str| -> Vec<Transfer> {
+        let compilation = good(compiler, text);
+        let methods = compilation.model.interfaces.iter().flat_map(|interface| &interface.methods);
+        methods.flat_map(|method| &method.params).map(|param| param.transfer).collect()
+    };
+    let wanted = transfers(&Compiler::new(), &declared(", zero_copy", ", lend, prealloc(1000)"));
+    assert!(wanted.contains(&Transfer::ZeroCopy) && wanted.contains(&Transfer::Lend(1000)), "{wanted:?}");
+    let macros = declared(" OBVIA(zero_copy)", " OBVIA(lend) OBVIA(prealloc(1000))");
+    assert_eq!(transfers(&Compiler::new(), &macros), wanted);
+    let side = "interface IMore { Put([zero_copy] values); Get([lend, prealloc(1000)] values); }";
+    assert_eq!(transfers(&Compiler::new().acf_text("x.acf", side), &declared("", "")), wanted);
+}
+
+#[test]
 fn a_count_that_is_limited_is_still_left_out_in_rust() {
     let compilation = good(&Compiler::new().acf_text("x.acf", SIDE), &plain());
     let code = obvia_idl::emit::rust::emit(&compilation).expect("it is all done");
@@ -90,6 +115,17 @@ fn a_count_that_is_limited_is_still_left_out_in_rust() {
     assert!(code.contains("obvia::rt::argument_in_range(n as i64, 0, 128)?;"), "{code}");
     let code = obvia_idl::emit::c::emit(&compilation, "x").expect("it is all done").stubs;
     assert_eq!(code.matches("if (OBVIA_UNLIKELY((int64_t)n > 128)) {").count(), 2, "{code}");
+}
+
+#[test]
+fn proxies_keep_ranges_where_tables_do_the_rest() {
+    let text = plain()
+        .replace("[propget]", "HRESULT Give([in, max_value(9)] long few, [in, unique] const long *value); [propget]");
+    let compilation = good(&Compiler::new(), &text);
+    let code = obvia_idl::emit::c::emit(&compilation, "x").expect("it is all done").stubs;
+    let proxy = &code[code.find("HRESULT IMore_Give_proxy").expect("it is there")..];
+    let [limit, call] = ["(int64_t)few < 0 || (int64_t)few > 9", "obvia_call_by_table"].map(|text| proxy.find(text));
+    assert!(limit.is_some() && limit < call, "{proxy}");
 }
 
 #[test]

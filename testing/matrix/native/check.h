@@ -25,6 +25,8 @@ void check_values(IValues *values, bool elsewhere);
 void check_deep(IDeep *deep, bool elsewhere);
 /* Calls where this process, or the object's, has memory for 8 MiB in one piece at most. */
 void check_short_memory(IShapes *shapes);
+/* Calls a method again and again that answers with what it likes, and prints what each call returns. */
+void call_liar(IShapes *shapes, int count, const char *method, uint32_t size);
 
 extern "C" {
 #endif

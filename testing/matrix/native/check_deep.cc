@@ -168,6 +168,7 @@ void values_may_be_left_out(IDeep *deep, bool elsewhere)
     int32_t numbers[4] = {};
     check(deep->Both(7, both.put(), numbers));
     CHECK(std::string(both.get()) == "both" && numbers[0] == 7 && numbers[3] == 10);
+    CHECK(!elsewhere || (deep->Both(101, both.put(), numbers) == E_INVALIDARG && numbers[0] == 7));
 }
 
 void failures_leave_what_there_was(IDeep *deep)

@@ -335,3 +335,40 @@ void check_short_memory(IShapes *shapes)
         last.name = first.name = &long_name[0];
     }
 }
+
+// Looks at what came, and frees it.
+static HRESULT call_once(IShapes *shapes, const std::string &method, uint32_t size)
+{
+    int64_t sum = 0;
+    obvia::memory<obvia_wchar> names;
+    obvia::owned<Item> list;
+    obvia::owned<Node> ring;
+    obvia::filled<Samples> samples;
+    Entry entries[5] = {};
+    uint32_t got = 0;
+    HRESULT result = E_NOTIMPL;
+    if (method == "Sum") {
+        result = shapes->Sum(nullptr, &sum, names.put());
+    } else if (method == "Range") {
+        result = shapes->Range(1, static_cast<int32_t>(size), list.put());
+        values_of(list);
+    } else if (method == "Ring") {
+        result = shapes->Ring(static_cast<int32_t>(size), ring.put());
+    } else if (method == "Sampled") {
+        result = shapes->Sampled(size, samples.put());
+        for (uint32_t at = 0; samples->values && at < samples->count; at++) {
+            sum += static_cast<int64_t>(samples->values[at]);
+        }
+    } else if (method == "Some" && size <= 5) {
+        result = shapes->Some(size, entries, &got);
+        Entry_clear(entries, got);
+    }
+    return result;
+}
+
+void call_liar(IShapes *shapes, int count, const char *method, uint32_t size)
+{
+    for (int at = 0; at < count; at++) {
+        std::printf("%d\n", call_once(shapes, method, size));
+    }
+}

@@ -4,6 +4,7 @@
 //                                    ends: on this host, and at the string binding that is given
 //     program check SHAPES VALUES DEEP...   calls every method of the objects behind these names
 //     program check                  the same in one process
+//     program lied NAME COUNT METHOD SIZE   calls an object that answers with what it likes
 //     program short SHAPES           calls where one of both processes is short of memory
 #include "check.h"
 #include "deep.hpp"
@@ -33,6 +34,11 @@ try {
     const bool is_check = count >= 2 && std::strcmp(words[1], "check") == 0;
     if (count >= 3 && std::strcmp(words[1], "serve") == 0) {
         return serve(words[2], count > 3 ? words[3] : nullptr);
+    }
+    if (count == 6 && std::strcmp(words[1], "lied") == 0) {
+        const uint32_t size = static_cast<uint32_t>(std::atoi(words[5]));
+        call_liar(obvia::connect<IShapes>(words[2]).get(), std::atoi(words[3]), words[4], size);
+        return 0;
     }
     if (is_check && count == 2) {
         const obvia::com_ptr<IShapes> shapes = obvia::make<Shapes>();

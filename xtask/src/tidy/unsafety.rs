@@ -33,11 +33,13 @@ const ALLOWED: &[(&str, &str)] = &[
     ("crates/com/tests/", "tests of the binary interface"),
     ("crates/via/tests/", "tests of shared memory"),
     ("testing/hostile/tests/", "hostile peers write shared memory as they like"),
+    ("testing/matrix/tests/pairs/liar.rs", "is a stub that answers what no stub of the compiler's would"),
     ("bench/src/raw.rs", "baselines share memory without the checks that obvia makes"),
     ("testing/torture/src/allocations.rs", "is a global allocator"),
     ("testing/torture/src/lockdown.rs", "has the kernel filter the system calls of a thread"),
     ("testing/torture/src/poll_path.rs", "makes a system call that is not allowed, on purpose"),
     ("testing/fuzz/fuzz_targets/flat_check.rs", "looks at arguments as generated stubs do"),
+    ("bench/src/reread/file.rs", "has the kernel read into memory that others may write"),
     ("bench/src/raw/", "baselines share memory without the checks that obvia makes"),
 ];
 

@@ -3,7 +3,7 @@
 use crate::program::WORKSHOP;
 use native_programs::{CHECKED, compile, folder};
 use obvia_idl::Compiler;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::LazyLock;
 use torture::process::Directory;
@@ -11,25 +11,27 @@ use torture::process::Directory;
 /// Calls of each method.
 const CALLS: &str = "250";
 
-/// The same program in C++ and in Rust.
-static PROGRAMS: LazyLock<[PathBuf; 2]> = LazyLock::new(|| {
-    let (place, interfaces) = (WORKSHOP.place("random_calls"), folder("crates/idl/tests/golden/c"));
-    let mut files = compile(&Compiler::new(), &interfaces.join("basis.idl"), &place);
-    files.extend(compile(&Compiler::new().test(true), &interfaces.join("plain.idl"), &place));
+/// The same program in C++ and in Rust, for an interface and those that it imports.
+fn programs(interfaces: &Path, name: &str, imports: &[&str]) -> [PathBuf; 2] {
+    let place = WORKSHOP.place(&format!("random_{name}"));
+    let mut files = compile(&Compiler::new().test(true), &interfaces.join(name).with_extension("idl"), &place);
+    files.extend(imports.iter().flat_map(|import| compile(&Compiler::new(), &interfaces.join(import), &place)));
     // The program is long, and optimizing it takes longer than running it.
     let watch = [CHECKED, &["-O0"]].concat();
-    [WORKSHOP.link(&place, &watch, &files), WORKSHOP.in_rust("matrix", "random-plain")]
-});
+    [WORKSHOP.link(&place, &watch, &files), WORKSHOP.in_rust("matrix", &format!("random-{name}"))]
+}
 
-#[test]
-fn each_language_finds_what_the_other_sends() {
-    for (server, seed) in PROGRAMS.iter().zip(["1", "2"]) {
-        for client in &*PROGRAMS {
+static PLAIN: LazyLock<[PathBuf; 2]> =
+    LazyLock::new(|| programs(&folder("crates/idl/tests/golden/c"), "plain", &["basis.idl"]));
+
+fn all_call_all(programs: &[PathBuf; 2]) {
+    for (server, seed) in programs.iter().zip(["1", "2"]) {
+        for client in programs {
             let directory = Directory::new();
-            let mut serving = directory.start(server.to_str().expect("the path is text"), &["serve", "plain", seed]);
+            let mut serving = directory.start(server.to_str().expect("the path is text"), &["serve", "test", seed]);
             assert_eq!(serving.line(), "ready");
             let mut calling =
-                directory.start(client.to_str().expect("the path is text"), &["call", "plain", seed, CALLS]);
+                directory.start(client.to_str().expect("the path is text"), &["call", "test", seed, CALLS]);
             assert_eq!(calling.line(), "ok", "{} calls {}", client.display(), server.display());
             calling.end();
             serving.end();
@@ -38,9 +40,19 @@ fn each_language_finds_what_the_other_sends() {
 }
 
 #[test]
+fn each_language_finds_what_the_other_sends() {
+    all_call_all(&PLAIN);
+}
+
+#[test]
+fn each_finds_what_the_other_allocates_and_leaves_out() {
+    all_call_all(&programs(&folder("testing/matrix/idl"), "values", &[]));
+}
+
+#[test]
 fn a_difference_is_shown_with_what_repeats_it() {
-    for server in &*PROGRAMS {
-        for client in &*PROGRAMS {
+    for server in &*PLAIN {
+        for client in &*PLAIN {
             let directory = Directory::new();
             let start = |program: &PathBuf, arguments: &[&str]| {
                 let mut command = Command::new(program);

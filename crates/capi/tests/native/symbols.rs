@@ -123,3 +123,16 @@ fn declarations_are_told_from_the_rest() {
     let found: Vec<_> = statements.iter().filter_map(|words| declared(words)).collect();
     assert_eq!(found, ["variable one", "function three", "function four"]);
 }
+
+#[test]
+fn every_header_is_installed() {
+    let list = std::fs::read_to_string(folder("../../bindings/cmake/install.cmake")).expect("it is there");
+    for header in std::fs::read_dir(folder("include")).expect("it is there") {
+        let name = header.expect("readable").file_name().into_string().expect("it is text");
+        assert!(
+            list.contains(&format!("crates/capi/include/{name}\n")),
+            "bindings/cmake/install.cmake leaves out {name}"
+        );
+        assert!(HEADERS.contains(&name.as_str()), "{name} is not among those whose symbols are compared");
+    }
+}

@@ -19,6 +19,8 @@ Examples:
   obvia bench call_lat                              everything, in a minute or two
   obvia bench call_lat --quick --sizes 8K           a first impression, in seconds
   obvia bench call_lat --cpus 0,0                   both sides on one CPU
+  obvia bench call_lat --cases null --wait poll --paths raw_line,ncacn_vi_shm,cpp_vi_shm
+                                                    in C++ as well
   obvia bench call_lat --cable --paths ncacn_vi_xdp,ncacn_vi_udp,udp
                                                     between two hosts
   obvia bench call_lat --cable --cases MoveData --paths ncacn_vi_udp,vi_udp,udp,tcp
@@ -36,13 +38,13 @@ pub(super) struct Arguments {
         ignore_case = true
     )]
     cases: Vec<Method>,
-    /// Sizes of the array that MoveData carries, in bytes; K and M are understood [default: 64 to 1M]
+    /// Sizes of the array that MoveData carries, and MoveShared passes by reference, in bytes; K and M are understood [default: 64 to 1M]
     #[arg(long, value_delimiter = ',', value_name = "BYTES", value_parser = size)]
     sizes: Option<Vec<usize>>,
     /// Waiting policies of the calls
     #[arg(long, value_delimiter = ',', value_name = "POLICY", default_value = "poll,adaptive,block")]
     wait: Vec<Policy>,
-    /// Paths to measure: ncacn_vi_shm, ncacn_vi_fabric, ncacn_vi_xdp, ncacn_vi_udp; messages of the same sizes without calls: vi_shm,
+    /// Paths to measure: ncacn_vi_shm, cpp_vi_shm (both sides in C++; `cargo xtask bench-cpp` builds them), ncacn_vi_fabric, ncacn_vi_xdp, ncacn_vi_udp; messages of the same sizes without calls: vi_shm,
     /// vi_fabric, vi_xdp, vi_udp; raw_line, raw_copy, raw_futex, unix, udp, tcp [default: calls and all baselines within one host]
     #[arg(long, value_delimiter = ',', value_name = "PATH", value_parser = path)]
     paths: Option<Vec<Path>>,
@@ -61,6 +63,8 @@ enum Method {
     PfsOpen,
     #[value(name = "MoveData", alias = "move")]
     MoveData,
+    #[value(name = "MoveShared", alias = "shared")]
+    MoveShared,
 }
 
 impl Method {
@@ -69,6 +73,7 @@ impl Method {
             Self::Null => Called::Null,
             Self::PfsOpen => Called::PfsOpen,
             Self::MoveData => Called::MoveData,
+            Self::MoveShared => Called::MoveShared,
         }
     }
 }
@@ -76,7 +81,7 @@ impl Method {
 impl Arguments {
     /// The sizes, without those that no case asked for has.
     fn sizes(&self) -> Vec<usize> {
-        if !self.cases.contains(&Method::MoveData) {
+        if !self.cases.iter().any(|case| matches!(case, Method::MoveData | Method::MoveShared)) {
             return Vec::new();
         }
         self.extent.sizes(self.sizes.as_deref())
@@ -108,8 +113,9 @@ pub(super) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
 }
 
 /// The paths of calls, of messages, and their baselines.
-const PATHS: [Path; 14] = [
+const PATHS: [Path; 15] = [
     Path::NcacnViShm,
+    Path::CppViShm,
     Path::NcacnViFabric,
     Path::NcacnViXdp,
     Path::NcacnViUdp,

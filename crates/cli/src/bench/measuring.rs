@@ -15,7 +15,7 @@ pub(super) struct Extent {
     /// Rounds; each takes one batch of every case [default: 51]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     rounds: Option<u32>,
-    /// Operations of a batch; slow cases make fewer [default: as many as take 25 ms, for calls and messages at most 1000]
+    /// Operations of a batch; slow cases make fewer [default: as many as take 25 ms, for calls, messages and reads at most 1000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=BATCH_MAX as i64))]
     batch: Option<u32>,
     /// Put both sides on hosts of their own: network namespaces with a pair of virtual Ethernet interfaces between them [needs root]
@@ -46,8 +46,8 @@ impl Extent {
 
     fn plan(&self, measurement: Measurement, placement: Option<Placement>) -> Plan {
         let usual = match measurement {
-            Measurement::CallLatency | Measurement::SendLatency if self.quick => 200,
-            Measurement::CallLatency | Measurement::SendLatency => 1000,
+            Measurement::CallLatency | Measurement::SendLatency | Measurement::Reread if self.quick => 200,
+            Measurement::CallLatency | Measurement::SendLatency | Measurement::Reread => 1000,
             // Their beginning and end take time: the more operations, the less of it falls to each.
             Measurement::Bandwidth | Measurement::CallRate => BATCH_MAX,
         };

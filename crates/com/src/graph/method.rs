@@ -10,6 +10,7 @@ use super::survey::{Root, Survey, bytes, evaluate};
 use crate::error::{Error, Result, code, leave};
 use crate::proxy::{Proxy, ProxyCall};
 use crate::reply::invalid_reply;
+use crate::rt::given_in_range;
 use crate::stub::{self, StubCall, no_results};
 use obvia_ndr::flat::shape::{Block, Element, ElementType, Expr, Extent, Part, Shape, What};
 use obvia_ndr::flat::words::{self, Half, Outer, Param};
@@ -65,7 +66,9 @@ impl Method {
         let changes = given.shape.parts.iter().any(leads);
         let made = Self { words, types, kept, given, changes };
         let mut rooms = made.words.params.iter().filter(|param| !param.is_place).filter_map(|param| param.reply);
-        rooms.all(|at| made.array(at).is_some()).then_some(made)
+        let fits = rooms.all(|at| made.array(at).is_some())
+            && made.words.outer.iter().all(|outer| outer.param < made.words.params.len());
+        fits.then_some(made)
     }
 
     const fn layout(&'static self, block: &'static Block) -> Layout {
@@ -102,7 +105,7 @@ impl Method {
     /// The addresses must be those of arguments.
     unsafe fn outer(&self, arguments: &[*mut c_void]) -> Vec<i64> {
         let number = |outer: &Outer| {
-            let from = arguments.get(outer.param).map_or(std::ptr::null(), |from| from.cast_const());
+            let from = arguments[outer.param].cast_const();
             match outer.half {
                 Half::Whole(int) => {
                     // SAFETY: the caller's promise.
@@ -187,6 +190,7 @@ impl Method {
                 unsafe { image.put_from(at as usize, from.cast::<u8>(), param.size as usize) }?;
             }
         }
+        self.check_ranges(&image)?;
         if self.words.oneway {
             // SAFETY: the caller's promise.
             unsafe { call.send_graph_oneway(self.words.opnum, &image, request) }?;
@@ -220,6 +224,18 @@ impl Method {
         }
         results.keep();
         Ok(result)
+    }
+
+    /// Refuses parameters that the server would refuse.
+    fn check_ranges(&self, image: &Image) -> Result<()> {
+        for part in self.words.request.shape.parts {
+            if let What::Range(int, least, most) = part.what {
+                // SAFETY: an integer of the block.
+                let value = unsafe { evaluate(image.base(), &Expr::Member(part.at, int), &[]) };
+                given_in_range(value.unwrap_or(i64::MAX), least, most)?;
+            }
+        }
+        Ok(())
     }
 
     /// The arrays that the caller has room for.

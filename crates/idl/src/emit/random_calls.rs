@@ -123,7 +123,8 @@ fn why_not(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Optio
                 .then_some("an array whose length is no result of its own")
         }
         Passing::Array { .. } => None,
-        Passing::OutArray { .. } => Some("an array that the method allocates"),
+        Passing::OutArray { element: Type::Fixed(..), .. } => Some("an array of arrays"),
+        Passing::OutArray { .. } => None,
         Passing::Lent { .. } | Passing::Reference { .. } => Some("no array in the frame"),
         Passing::Object(_) | Passing::OutObject(_) => Some("an interface pointer"),
         Passing::Graph => Some("a structure with pointers, or a pointer to pointers"),
@@ -190,6 +191,7 @@ fn what(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>, is_result: 
             (Type::Base(_), Counted::Rooms(_)) if is_result => What::Kept(ty.clone(), field_name(param, false)),
             (Type::Base(base), Counted::Rooms(arrays)) => What::Count(*base, edges(model, plan, param, *base, &arrays)),
             (Type::Base(base), Counted::Used(rooms)) => What::Used(*base, rooms),
+            (Type::Base(base), Counted::Made(arrays)) => What::Count(*base, edges(model, plan, param, *base, &arrays)),
             _ => What::Value(ty.clone(), param.param.range),
         },
         Passing::Optional(ty) => What::Optional(ty.clone()),
@@ -202,8 +204,8 @@ fn what(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>, is_result: 
         Passing::OutText(base) => {
             What::Text { wide: base.size() == 2, optional: false, fit: text_fit(plan.reply_block, *base) }
         }
-        Passing::OutArray { .. }
-        | Passing::Lent { .. }
+        Passing::OutArray { element, size } => What::Array { element: element.clone(), count: size.clone() },
+        Passing::Lent { .. }
         | Passing::Reference { .. }
         | Passing::Object(_)
         | Passing::OutObject(_)
@@ -218,6 +220,8 @@ enum Counted<'p> {
     Rooms(Vec<&'p ParamPlan<'p>>),
     /// The elements that are used, where there is room for so many.
     Used(Vec<Arith>),
+    /// The elements of these arrays, which the method allocates.
+    Made(Vec<&'p ParamPlan<'p>>),
 }
 
 fn counted<'p>(plan: &'p MethodPlan<'_>, param: &ParamPlan<'_>) -> Counted<'p> {
@@ -226,21 +230,20 @@ fn counted<'p>(plan: &'p MethodPlan<'_>, param: &ParamPlan<'_>) -> Counted<'p> {
         value.operands(&mut |operand| found |= plan.params[operand.index].param.name == param.param.name);
         found
     };
-    let (mut rooms, mut used) = (Vec::new(), Vec::new());
+    let (mut rooms, mut used, mut made) = (Vec::new(), Vec::new(), Vec::new());
     for array in &plan.params {
-        if let Passing::Array { size, length, .. } = &array.passing {
-            if reads(size) {
-                rooms.push(array);
-            }
-            if length.as_ref().is_some_and(reads) {
-                used.push(size.clone());
-            }
+        match &array.passing {
+            Passing::Array { size, .. } if reads(size) => rooms.push(array),
+            Passing::Array { size, length: Some(length), .. } if reads(length) => used.push(size.clone()),
+            Passing::OutArray { size, .. } if reads(size) => made.push(array),
+            _ => {}
         }
     }
-    match (rooms.is_empty(), used.is_empty()) {
-        (false, _) => Counted::Rooms(rooms),
-        (true, false) => Counted::Used(used),
-        (true, true) => Counted::Nothing,
+    match [rooms.is_empty(), used.is_empty(), made.is_empty()] {
+        [false, ..] => Counted::Rooms(rooms),
+        [_, false, _] => Counted::Used(used),
+        [.., false] => Counted::Made(made),
+        _ => Counted::Nothing,
     }
 }
 
@@ -256,7 +259,7 @@ fn edges(
     // Bytes for a hundred elements counted, those that are there without any, and the block before them.
     let (mut unit, mut fixed, mut block) = (0, 0, 0);
     for array in arrays {
-        if let Passing::Array { element, size, .. } = &array.passing {
+        if let Passing::Array { element, size, .. } | Passing::OutArray { element, size } = &array.passing {
             let (bytes, none) = (i64::from(model.layout(element).0), with(size, index, 0));
             let more = with(size, index, 100).saturating_sub(none);
             unit = bytes.saturating_mul(more).saturating_add(unit);

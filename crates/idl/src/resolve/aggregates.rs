@@ -9,7 +9,7 @@ use crate::ast::{
 };
 use crate::diagnostic::Diagnostic;
 use crate::model::{
-    Arith, Arm, Base, Direction, Enum, Extent, Field, Pointer, PointerClass, Struct, Type, Union, Value,
+    Arith, Arm, Base, Direction, Enum, Extent, Field, Pointer, PointerClass, Struct, Type, Typedef, Union, Value,
 };
 use crate::source::Span;
 
@@ -447,6 +447,12 @@ impl Resolver<'_> {
             let plain = declarator.pointers == 0 && declarator.dimensions.is_empty();
             let full = if plain { Some(ty.clone()) } else { self.stars_on(&ty, declarator, attributes) };
             let Some(full) = full else { continue };
+            self.model.typedefs.push(Typedef {
+                name: declarator.name.name.clone(),
+                ty: full.clone(),
+                is_interface: plain && matches!(full, Type::Interface(_)),
+                imported: self.imported,
+            });
             let open = matches!(full, Type::Struct(_)) && !self.defined.contains(&full);
             self.declare_type(&declarator.name, if open { Named::Opened(full) } else { Named::Type(full) });
         }

@@ -768,6 +768,19 @@ static void negative_counts_are_refused(void)
     CHECK(IPlain_INFO.stubs[20](&object, &call) == ((uint64_t)8 << 32) && called == 1);
 }
 
+/* What no server takes is not sent. */
+static void ranges_are_kept_by_who_calls(IPlain *plain)
+{
+    uint8_t off = 9;
+    Kind other = LETTER;
+    int32_t digit = -9;
+    const int before = sent;
+    CHECK(IPlain_Tell(plain, 0, 10) == E_INVALIDARG && IPlain_Tell(plain, 0, -2) == E_INVALIDARG);
+    CHECK(IPlain_Checked(plain, 1, PARCEL, HIGH, 0, &off, &other, &digit) == E_INVALIDARG);
+    CHECK(IPlain_Checked(plain, 1, PARCEL, HIGH, UINT32_MAX, &off, &other, &digit) == E_INVALIDARG);
+    CHECK(sent == before && off == 9 && other == LETTER && digit == -9);
+}
+
 /* A reply with more elements than there is room for, and nothing else wrong with it. */
 static size_t too_many_letters(unsigned char *frame)
 {
@@ -858,6 +871,7 @@ int main(void)
     counts_have_limits(plain);
     strings_are_what_they_are(plain);
     negative_counts_are_refused();
+    ranges_are_kept_by_who_calls(plain);
     results_have_limits(plain);
     frames_need_room(plain);
     /* Opnums that are no method's. */

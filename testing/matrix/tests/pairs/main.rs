@@ -1,5 +1,6 @@
 //! Every construct, in one process and across two, in Rust, C++ and C.
 
+mod liar;
 mod native;
 mod server;
 mod shapes;

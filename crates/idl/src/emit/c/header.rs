@@ -35,6 +35,7 @@ pub(super) fn header(compilation: &Compilation, stem: &str, own: &[InterfaceId])
     }
     types::enumerations(&mut out, model);
     types::aggregates(&mut out, model);
+    types::typedefs(&mut out, model);
     structures::declare(&mut out, model);
     for id in own {
         interface(&mut out, model, *id);

@@ -128,7 +128,7 @@ fn request(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) -> St
 }
 
 /// Refuses what the server would refuse.
-fn limits(out: &mut Writer, plan: &MethodPlan<'_>) {
+pub(super) fn limits(out: &mut Writer, plan: &MethodPlan<'_>) {
     for param in plan.ordered(true) {
         let name = binding(&param.param.name);
         match &param.passing {

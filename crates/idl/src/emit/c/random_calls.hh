@@ -157,10 +157,16 @@ template <class T, size_t N> T (&test_changeable(const T (&values)[N]))[N]
     return const_cast<T(&)[N]>(values);
 }
 
-template <class Character> Character *test_copy(const std::basic_string<Character> &text)
+// What a method returns in memory that its caller frees.
+template <class T> T *test_copy(const T *values, uint64_t count)
 {
-    const size_t bytes = (text.size() + 1) * sizeof(Character);
-    return static_cast<Character *>(std::memcpy(obvia_alloc(bytes), text.c_str(), bytes));
+    T *copy = static_cast<T *>(obvia_alloc(count * sizeof(T)));
+    if (!copy && count != 0) {
+        std::fputs("there is no memory\n", stderr);
+        std::exit(1);
+    }
+    std::copy(values, values + count, copy);
+    return copy;
 }
 
 template <class T> bool test_same(const T &a, const T &b)

@@ -235,7 +235,7 @@ fn try_call(out: &mut Writer, model: &Model, interface: &str, trial: &Trial<'_>)
             _ => format!("test_same({got}, {want})"),
         };
         out.line(format!("test_expect({same}, place, \"the result `{}` differs\");", param.param.name));
-        if matches!(field.what, What::Text { .. }) {
+        if matches!(param.passing, Passing::OutText(_) | Passing::OutArray { .. }) {
             out.line(format!("obvia_free({got});"));
         }
     }
@@ -265,6 +265,7 @@ fn got(out: &mut Writer, model: &Model, trial: &Trial<'_>, param: &ParamPlan<'_>
             }
         }
         Passing::OutText(base) => out.line(format!("{} *{name} = nullptr;", base_name(*base))),
+        Passing::OutArray { element, .. } => out.line(format!("{} *{name} = nullptr;", type_name(model, element))),
         _ => {}
     }
 }
@@ -329,8 +330,11 @@ fn method(out: &mut Writer, model: &Model, interface: &str, trial: &Trial<'_>) {
     for (param, field) in results {
         let (given, want) = (format!("{}_given", param.param.name), format!("want.{}", field.name));
         out.line(match &field.what {
+            What::Array { .. } if matches!(param.passing, Passing::OutArray { .. }) => {
+                format!("*{given} = test_copy({want}.data(), {want}.size());")
+            }
             What::Array { .. } => format!("std::copy({want}.begin(), {want}.end(), {given});"),
-            What::Text { .. } => format!("*{given} = {want} ? test_copy(*{want}) : nullptr;"),
+            What::Text { .. } => format!("*{given} = test_copy({want}->c_str(), {want}->size() + 1);"),
             What::Value(Type::Fixed(..), _) => format!("std::memcpy({given}, {want}, sizeof {want});"),
             _ => format!("*{given} = {want};"),
         });

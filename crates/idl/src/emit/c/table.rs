@@ -80,6 +80,7 @@ fn proxy(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     let given: Vec<String> = plan.params.iter().map(given).collect();
     out.line(format!("static HRESULT {}({} *self{params})", context.proxy(plan), context.name));
     out.line("{");
+    super::proxy::limits(out, plan);
     out.line(format!("const void *const {arguments}[] = {{{}}};", given.join(", ")));
     out.line(format!("return obvia_call_by_table(self, &{}, {arguments});", table(context, plan)));
     out.line("}");

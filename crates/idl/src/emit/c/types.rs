@@ -2,7 +2,7 @@
 
 use super::names::{declare, ident, integer, quoted};
 use crate::emit::writer::Writer;
-use crate::model::{Base, Const, Field, Model, StructId, Type, UnionId, Value};
+use crate::model::{Base, Const, Field, Model, StructId, Type, Typedef, UnionId, Value};
 use std::collections::BTreeSet;
 
 pub(super) fn constants(out: &mut Writer, model: &Model) {
@@ -76,6 +76,23 @@ pub(super) fn aggregates(out: &mut Writer, model: &Model) {
     let mut done = Done::default();
     for ty in &all {
         aggregate(out, model, ty, &mut done);
+    }
+}
+
+/// Names that typedefs give to types that have another, or none.
+pub(super) fn typedefs(out: &mut Writer, model: &Model) {
+    let declare = |one: &Typedef| {
+        let text = declare(model, &one.ty, &ident(&one.name));
+        if one.is_interface { text.replace('*', "") } else { text }
+    };
+    let own = model.typedefs.iter().filter(|one| !one.imported).map(|one| (ident(&one.name), declare(one)));
+    let others: Vec<String> =
+        own.filter(|(name, text)| *text != format!("{name} {name}")).map(|(_, text)| text).collect();
+    for text in &others {
+        out.line(format!("typedef {text};"));
+    }
+    if !others.is_empty() {
+        out.line("");
     }
 }
 

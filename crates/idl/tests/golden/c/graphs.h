@@ -64,6 +64,11 @@ struct Choice {
 };
 OBVIA_HAS_SIZE(Choice, 72);
 
+typedef Item *ItemPointer;
+typedef Item Row[3];
+typedef obvia_wchar *Word;
+typedef IBell *BellPointer;
+
 /* Structures with everything that they lead to: _free() frees what a method returned, each structure as a part of one
  * allocation; _clear() frees what structures lead to that are elsewhere, and zeroes them; _copy() makes what a method
  * returns. NULL is no structure. */

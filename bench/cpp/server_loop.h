@@ -1,0 +1,13 @@
+// The server loop of the programs here: as obvia_server.h has it, in the program itself.
+#pragma once
+
+#include <obvia_server.h>
+
+extern "C" inline void serve_connection(obvia_connection *connection, void *)
+{
+    obvia_call *call = obvia_reply_and_wait(connection, OBVIA_NO_ANSWER);
+    while (call) {
+        call = obvia_reply_and_wait(connection, obvia_dispatch(connection, call));
+    }
+    obvia_close(connection);
+}

@@ -1,0 +1,115 @@
+//! Calls between programs in C++. Client and server are processes of their own, which stand beside this program; the client makes
+//! calls when it is asked to, and tells how long they took: see bench/cpp/under_bench.h.
+
+use crate::server::PATIENCE;
+use crate::{Case, Error, Histogram, Label, Placement, ServerProcess, Watch};
+use std::io::{BufRead, BufReader, ErrorKind, Write};
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// The program that is both.
+const PROGRAM: &str = "obvia-bench-cpp";
+
+/// Starts a case.
+pub(super) fn case(label: Label, placement: Placement) -> Result<Box<dyn Case>, Error> {
+    let program = program()?;
+    let name = super::name();
+    let wait = label.wait.name();
+    let start = |arguments: &[&str], cpu: usize, stdin| {
+        let cpu = cpu.to_string();
+        let arguments = [arguments, &[wait, "--cpu", &cpu]].concat();
+        ServerProcess::start_program(&program, &arguments, stdin, || Ok(())).map(|(process, ())| process)
+    };
+    let server = start(&["serve", &name], placement.server, None)?;
+    let (here, there) = UnixStream::pair().map_err(Error::system("making a Unix socket"))?;
+    here.set_read_timeout(Some(PATIENCE)).map_err(Error::system("setting up a socket"))?;
+    let bytes = label.bytes.to_string();
+    let client = start(&["call", &name, label.case, &bytes], placement.client, Some(there.into()))?;
+    let mut case = Cpp { label, client, server, wire: BufReader::new(here) };
+    // At once: servers that spin would make the start of the next ones slow.
+    case.rest()?;
+    Ok(Box::new(case))
+}
+
+fn program() -> Result<PathBuf, Error> {
+    let own = std::env::current_exe().map_err(Error::system("looking for this program"))?;
+    let program = own.with_file_name(PROGRAM);
+    if program.is_file() {
+        return Ok(program);
+    }
+    let message = format!("there is no {}, which `cargo xtask bench-cpp` builds", program.display());
+    Err(Error::Usage { message })
+}
+
+#[derive(Debug)]
+struct Cpp {
+    label: Label,
+    // Asleep unless it is asked something.
+    client: ServerProcess,
+    server: ServerProcess,
+    wire: BufReader<UnixStream>,
+}
+
+impl Cpp {
+    /// The client's answer to a question, or why it has none.
+    fn ask(&mut self, question: &str) -> Result<String, Error> {
+        let mut answer = String::new();
+        let asked = writeln!(self.wire.get_mut(), "{question}");
+        match asked.and_then(|()| self.wire.read_line(&mut answer)) {
+            Ok(1..) => {}
+            Err(error) if error.kind() == ErrorKind::WouldBlock => return Err(Error::Stalled { after: PATIENCE }),
+            // Whether it said nothing or could not be asked: it has ended.
+            _ => return Err(self.client.check().err().unwrap_or(Error::PeerDied { status: None })),
+        }
+        match answer.trim_end().strip_prefix("failed: ") {
+            Some(why) => Err(Error::Failed { message: why.to_owned() }),
+            None => Ok(answer),
+        }
+    }
+}
+
+fn time(text: &str) -> Result<Duration, Error> {
+    let nanoseconds = text.trim_end().parse().map_err(|_| Error::Failed { message: format!("`{text}` is no time") })?;
+    Ok(Duration::from_nanos(nanoseconds))
+}
+
+impl Case for Cpp {
+    fn label(&self) -> &Label {
+        &self.label
+    }
+
+    fn batch(&mut self, calls: u32) -> Result<Duration, Error> {
+        time(&self.ask(&format!("batch {calls}"))?)
+    }
+
+    fn stamped(&mut self, calls: u32, into: &mut Histogram) -> Result<(), Error> {
+        let times = self.ask(&format!("stamped {calls}"))?;
+        times.split_whitespace().try_for_each(|text| time(text).map(|time| into.record(time)))
+    }
+
+    fn verify(&mut self) -> Result<(), Error> {
+        self.ask("verify").map(drop)
+    }
+
+    fn resume(&mut self) -> Result<(), Error> {
+        self.server.resume()
+    }
+
+    fn rest(&mut self) -> Result<(), Error> {
+        self.server.rest()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_read() {
+        assert_eq!(time("1234\n").unwrap(), Duration::from_nanos(1234));
+        for wrong in ["", "-1", "1.5", "12 13"] {
+            assert!(time(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! `obvia bench` within one host: what is measured works, whatever it costs.
+
+use std::process::Command;
+
+/// Runs a measurement that is as short as can be, and gives case, bytes and path of each row of its table.
+fn bench(arguments: &str) -> Vec<String> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_obvia"));
+    let arguments = arguments.split(' ').chain(["--wait", "block", "--rounds", "2", "--batch", "20"]);
+    let output = command.arg("bench").args(arguments).output().unwrap();
+    let [out, error] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+    assert!(output.status.success(), "{out}{error}");
+    let rows = out.lines().skip_while(|line| !line.starts_with("case ")).skip(1).take_while(|line| !line.is_empty());
+    rows.map(|row| row.split_whitespace().take(3).collect::<Vec<_>>().join(" ")).collect()
+}
+
+#[test]
+fn a_file_is_read_in_every_way() {
+    let rows = bench("pfs_reread --sizes 4K,128K");
+    let expected = [
+        "pfs_read 4096 pread",
+        "pfs_read 4096 ncacn_vi_shm",
+        "pfs_read_shared 4096 ncacn_vi_shm",
+        "pfs_read_lent 4096 ncacn_vi_shm",
+        "pfs_read 4096 unix",
+        "pfs_read 131072 pread",
+        "pfs_read 131072 ncacn_vi_shm",
+        "pfs_read_shared 131072 ncacn_vi_shm",
+        "pfs_read 131072 unix",
+    ];
+    assert_eq!(rows, expected);
+}
+
+#[test]
+fn arrays_go_by_copy_and_by_reference() {
+    let rows = bench("call_lat --cases MoveData,MoveShared --sizes 8K --paths ncacn_vi_shm,raw_futex");
+    let expected =
+        ["null 0 raw_futex", "MoveData 8192 raw_futex", "MoveData 8192 ncacn_vi_shm", "MoveShared 8192 ncacn_vi_shm"];
+    assert_eq!(rows, expected);
+}

@@ -1,0 +1,16 @@
+//! `bench-cpp`: builds the client and server in C++ that `obvia bench` measures, and puts them beside the command.
+
+use crate::program::target;
+use crate::{Outcome, Problem, native};
+use std::fs;
+
+const SOURCES: [&str; 2] = ["bench/cpp/calls.cc", "bench/cpp/called.cc"];
+
+pub(crate) fn main(arguments: &[String]) -> Outcome {
+    if !arguments.is_empty() {
+        return Err(Problem::failed("usage: cargo xtask bench-cpp"));
+    }
+    let folder = target().join("bench-cpp");
+    fs::create_dir_all(&folder).map_err(|error| Problem::Failed(format!("{}: {error}", folder.display())))?;
+    native::build("bench/bench.idl", &SOURCES, &folder, &target().join("release/obvia-bench-cpp"))
+}

@@ -1,0 +1,56 @@
+//! Programs in C++ that measure: built with g++ against libobvia, as its users build theirs.
+
+use crate::program::{Program, target};
+use crate::repo::root;
+use crate::{Outcome, Problem, tools};
+use std::fs;
+use std::path::Path;
+
+/// Compiles an interface, its stubs as C++, and a program of these sources that uses them; what is made on the way goes to a folder
+/// that is there.
+pub(crate) fn build(idl: &str, sources: &[&str], folder: &Path, binary: &Path) -> Outcome {
+    tools::cxx()?;
+    Program::cargo(&["build", "--quiet", "--release", "--package", "obvia-capi", "--package", "obvia-cli"]).run()?;
+    let library = target().join("release");
+    let compiler = library.join("obvia").display().to_string();
+    let out = folder.display().to_string();
+    Program::new(&compiler, &["idl", "--language", "c", "--out", &out, idl]).read()?;
+    let stubs = folder.join(format!("{}_stubs.c", stem(idl))).display().to_string();
+    let mut objects = Vec::new();
+    for source in [stubs.as_str()].iter().chain(sources) {
+        objects.push(compile(source, folder)?);
+    }
+    let objects: Vec<&str> = objects.iter().map(String::as_str).collect();
+    make_loadable(&library)?;
+    let library = library.display();
+    Program::new("g++", &objects)
+        .with(&["-o", &binary.display().to_string(), "-lobvia"])
+        .argument(format!("-L{library}"))
+        .argument(format!("-Wl,-rpath,{library}"))
+        .run()
+}
+
+fn stem(path: &str) -> String {
+    Path::new(path).file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+fn compile(source: &str, folder: &Path) -> Outcome<String> {
+    let object = folder.join(format!("{}.o", stem(source))).display().to_string();
+    let include = |path: &str| format!("-I{}", root().join(path).display());
+    // As the figures that they are compared with were measured: -O2. Lines, so that functions have names.
+    Program::new("g++", &["-O2", "-g", "-std=c++17", "-Wall", "-Wextra", "-Werror", "-x", "c++", "-c", source])
+        .argument(include("crates/capi/include"))
+        .argument(include("bindings/cpp/include"))
+        .argument(format!("-I{}", folder.display()))
+        .with(&["-o", &object])
+        .run()?;
+    Ok(object)
+}
+
+/// The loader looks for the name that the library has in itself.
+fn make_loadable(library: &Path) -> Outcome {
+    let loaded = library.join("libobvia.so.0");
+    let _ = fs::remove_file(&loaded);
+    std::os::unix::fs::symlink("libobvia.so", &loaded)
+        .map_err(|error| Problem::Failed(format!("{}: {error}", loaded.display())))
+}
