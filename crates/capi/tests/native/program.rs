@@ -1,6 +1,6 @@
 //! Builds the programs in `programs`.
 
-use native::{CHECKED, Workshop, folder};
+use native_programs::{CHECKED, Workshop, folder};
 use std::path::PathBuf;
 
 /// Where programs and libobvia are built.

@@ -1,11 +1,11 @@
 //! Threads that call and threads that serve, watched by the thread sanitizer: see `programs/races.cc`.
 //!
-//! Generated stubs, `obvia.hpp` and the loop of `obvia_server.h` are watched. libobvia is not: the sanitizer sees neither its memory
-//! nor what orders it, so it is told to ignore what the C library does on libobvia's behalf (a copy into a message that a thread
-//! wrote before). What threads do to each other in libobvia itself is for `cargo xtask loom` and `cargo xtask miri`.
+//! Generated stubs, `obvia.hpp` and the loop of `obvia_server.h` are watched. libobvia is not compiled for that: the sanitizer does not
+//! see what orders its memory (atomics and futexes), only what the C library does on its behalf (copies, frees), and would tell races
+//! where there are none. So it is told to ignore that. What threads do to each other in libobvia itself is for `cargo xtask loom` and `cargo xtask miri`.
 
 use crate::program::build_with;
-use native::RACES_TOLD;
+use native_programs::RACES_TOLD;
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};

@@ -1,7 +1,7 @@
 //! What the compiler makes to test an interface by random calls, in C++ and in Rust, and one against the other.
 
 use crate::program::WORKSHOP;
-use native::{CHECKED, compile, folder};
+use native_programs::{CHECKED, compile, folder};
 use obvia_idl::Compiler;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

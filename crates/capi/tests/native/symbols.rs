@@ -1,7 +1,7 @@
 //! The symbols of libobvia: those that `symbols.txt` lists, which its headers declare, and no others.
 
 use crate::program::WORKSHOP;
-use native::{folder, preprocessed, run};
+use native_programs::{folder, preprocessed, run};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;

@@ -2,7 +2,7 @@
 
 use crate::peer::Peer;
 use crate::wire::{self, Frame};
-use native::{CHECKED, Workshop};
+use native_programs::{CHECKED, Workshop, folder};
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
@@ -195,7 +195,7 @@ pub(crate) enum Server {
 /// The server in C++.
 static CPP: LazyLock<PathBuf> = LazyLock::new(|| {
     static WORKSHOP: Workshop = Workshop::new(env!("CARGO_TARGET_TMPDIR"));
-    let here = native::folder("testing/hostile");
+    let here = folder("testing/hostile");
     WORKSHOP.build("hostile-native", CHECKED, &[here.join("victim.idl")], &[here.join("native/victim.cc")])
 });
 

@@ -1,7 +1,7 @@
 //! The objects and the checks in C++ and C: built once, with gcc's sanitizers, against libobvia.
 
 use crate::server::Server;
-use native::{CHECKED, Workshop};
+use native_programs::{CHECKED, Workshop, folder};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::LazyLock;
@@ -15,7 +15,7 @@ const SOURCES: [&str; 6] =
 pub(crate) fn program() -> &'static Path {
     static WORKSHOP: Workshop = Workshop::new(env!("CARGO_TARGET_TMPDIR"));
     static BUILT: LazyLock<PathBuf> = LazyLock::new(|| {
-        let here = native::folder("testing/matrix");
+        let here = folder("testing/matrix");
         let interfaces = INTERFACES.map(|name| here.join("idl").join(name));
         let sources = SOURCES.map(|name| here.join("native").join(name));
         WORKSHOP.build("matrix-native", CHECKED, &interfaces, &sources)
