@@ -32,14 +32,22 @@ pub(super) fn by_floor(profile: &Profile, floor_of: impl Fn(&Name, u64) -> Optio
     floors
 }
 
-/// The same where whole functions are a floor's: what such a function calls of nobody's is its own, just as much as that did then.
-pub(super) fn by_function(profile: &Profile, floor_of: impl Fn(&Name) -> Option<Floor>) -> BTreeMap<Floor, f64> {
+/// The same where whole functions are a floor's: what such a function calls of nobody's at least so often is its own, just as much as
+/// that did then. What it calls seldom did something once, and what that takes differs from run to run.
+pub(super) fn by_function(
+    profile: &Profile,
+    seldom: i64,
+    floor_of: impl Fn(&Name) -> Option<Floor>,
+) -> BTreeMap<Floor, f64> {
     let mut floors = BTreeMap::new();
     for (name, function) in &profile.functions {
         let Some(floor) = floor_of(name) else { continue };
-        // What was not called more often in the longer run did something once, and what that took differs from run to run.
-        let is_repeated = |callee: &Name| function.calls.keys().any(|(_, called)| called == callee);
-        let nobodys = function.called.iter().filter(|(callee, _)| floor_of(callee).is_none() && is_repeated(callee));
+        let counts = |callee: &Name| {
+            let calls = function.calls.iter().filter(|((_, called), _)| called == callee);
+            calls.map(|(_, count)| count).sum::<i64>()
+        };
+        let is_its = |callee: &Name| floor_of(callee).is_none() && counts(callee) >= seldom;
+        let nobodys = function.called.iter().filter(|(callee, _)| is_its(callee));
         let cost = function.own.values().chain(nobodys.map(|(_, cost)| cost)).sum::<i64>();
         *floors.entry(floor).or_default() += cost as f64;
     }
@@ -113,7 +121,7 @@ mod tests {
     #[test]
     fn what_a_function_calls_of_nobodys_is_its_own() {
         let profile = Profile::parse(PROFILE).unwrap();
-        let floors = by_function(&profile, |(_, name)| match name.as_str() {
+        let floors = by_function(&profile, 1, |(_, name)| match name.as_str() {
             "com" => Some(Floor::Com),
             "via" => Some(Floor::Transport),
             _ => None,
