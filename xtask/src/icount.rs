@@ -103,7 +103,9 @@ fn measure() -> Outcome<Report> {
 }
 
 fn measure_with(run: &Run, report: &mut Report) -> Outcome {
-    for (method, words) in CASES {
+    // Rust's stubs are the same for any number of elements; that they stay so is seen often enough in C++.
+    let is_counted = |(_, words): &(&str, u32)| run.language != "rust" || *words == 16;
+    for (method, words) in CASES.into_iter().filter(is_counted) {
         println!("    counting {method} with {words} words in {}", run.language);
         // Both at once: what is counted does not depend on time.
         let (few, many) = std::thread::scope(|scope| {

@@ -26,7 +26,8 @@ pub(crate) fn build(idl: &str, sources: &[&str], folder: &Path, binary: &Path) -
     Program::new("g++", &objects)
         .with(&["-o", &binary.display().to_string(), "-lobvia"])
         .argument(format!("-L{library}"))
-        .argument(format!("-Wl,-rpath,{library}"))
+        // As RPATH, which comes before the folder of other builds that cargo has in LD_LIBRARY_PATH.
+        .argument(format!("-Wl,--disable-new-dtags,-rpath,{library}"))
         .run()
 }
 

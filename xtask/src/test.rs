@@ -10,7 +10,7 @@ use crate::{Outcome, Problem, conformance, fuzz, icount, loom, miri, sim, soak, 
 use std::time::{Duration, Instant};
 
 /// Seconds of fuzzing that each target gets in a test run.
-const FUZZ_SECONDS: u32 = 10;
+const FUZZ_SECONDS: u32 = 4;
 /// Seconds that many processes call each other in a test run.
 const SOAK_SECONDS: u32 = 10;
 

@@ -130,7 +130,12 @@ impl Workshop {
             link.arg(object);
         }
         let library = self.library().display();
-        run(link.args(["-pthread", "-lobvia", &format!("-L{library}"), &format!("-Wl,-rpath,{library}")]));
+        run(link.args([
+            "-pthread",
+            "-lobvia",
+            &format!("-L{library}"),
+            &format!("-Wl,--disable-new-dtags,-rpath,{library}"),
+        ]));
         program
     }
 }
