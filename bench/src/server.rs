@@ -23,6 +23,21 @@ pub trait Watch {
     fn patience(&self) -> Option<Duration>;
 }
 
+/// Who waits in tests: as long as a client does.
+#[cfg(test)]
+pub(crate) struct Patient;
+
+#[cfg(test)]
+impl Watch for Patient {
+    fn check(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn patience(&self) -> Option<Duration> {
+        Some(PATIENCE)
+    }
+}
+
 /// A wait that is taking long.
 #[derive(Debug, Default)]
 pub struct Stalling {

@@ -263,18 +263,7 @@ pub(crate) fn bytes_of_mut(words: &mut [u32]) -> &mut [u8] {
 mod tests {
     use super::*;
     use crate::Payload;
-
-    struct Patient;
-
-    impl Watch for Patient {
-        fn check(&mut self) -> Result<(), Error> {
-            Ok(())
-        }
-
-        fn patience(&self) -> Option<Duration> {
-            Some(Duration::from_secs(10))
-        }
-    }
+    use crate::server::Patient;
 
     fn calls_are_answered<T: Transport + Send + 'static>(here: Wire<T>, there: OwnedFd, bytes: usize) {
         let (mut here, spinning) = (here, false);

@@ -180,19 +180,7 @@ impl Sink {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
-
-    struct Patient;
-
-    impl Watch for Patient {
-        fn check(&mut self) -> Result<(), Error> {
-            Ok(())
-        }
-
-        fn patience(&self) -> Option<Duration> {
-            Some(Duration::from_secs(10))
-        }
-    }
+    use crate::server::Patient;
 
     /// Sends so many pieces to a sink, and asks for their number.
     fn streamed(bytes: usize, sent: u32, counted: u32) -> Result<(), Error> {

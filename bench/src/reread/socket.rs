@@ -93,19 +93,7 @@ fn answer(files: &Files, wire: &mut Wire<Unix>, room: &mut [u32], client: &mut i
 mod tests {
     use super::super::file::{Source, check_all};
     use super::*;
-    use std::time::Duration;
-
-    struct Patient;
-
-    impl Watch for Patient {
-        fn check(&mut self) -> Result<(), Error> {
-            Ok(())
-        }
-
-        fn patience(&self) -> Option<Duration> {
-            Some(Duration::from_secs(10))
-        }
-    }
+    use crate::server::Patient;
 
     #[test]
     fn blocks_come_over_the_socket_and_too_long_ones_are_refused() {

@@ -153,7 +153,16 @@ impl<'a> MethodPlan<'a> {
 
     /// Whether arrays are passed by reference.
     pub fn refers(&self) -> bool {
-        self.params.iter().any(|param| matches!(param.passing, Passing::Reference { .. }))
+        self.references().next().is_some()
+    }
+
+    /// The arrays that are passed by reference, which of those that are read or of those that are written each is, and whether it is
+    /// written.
+    pub fn references(&self) -> impl Iterator<Item = (&ParamPlan<'a>, usize, bool)> {
+        self.params.iter().filter_map(|param| match param.passing {
+            Passing::Reference { is_written, hand, .. } => Some((param, hand, is_written)),
+            _ => None,
+        })
     }
 
     /// Whether the request is nothing but its block.

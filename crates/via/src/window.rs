@@ -16,7 +16,7 @@ mod tx;
 pub(crate) use mapping::Mapping;
 pub use mirror::{accept, connect};
 pub(crate) use regions::PeerRegion;
-pub use regions::{HANDS, Hand, OwnRegion, PeerHand, PeerRegions, REGION_MAX, REGIONS_MAX};
+pub use regions::{HANDS, Hand, OwnRegion, PeerHand, PeerRegions, REGION_MAX, REGIONS_MAX, hand_at};
 pub use rx::{Message, Rx};
 pub use tx::Tx;
 

@@ -10,7 +10,7 @@ use crate::link::Link;
 use crate::shared::{self, Hands};
 use obvia_rpc::vi_call::{CallError, Channel, TargetId};
 use obvia_via::layout::INLINE_MAX;
-use obvia_via::window::{HANDS, Hand};
+use obvia_via::window::{Hand, hand_at};
 use std::cell::{Cell, RefCell};
 use std::ptr::{self, NonNull};
 use std::sync::{Arc, Weak};
@@ -188,7 +188,7 @@ impl Calls {
     /// The regions in hand: that for the array `at` of a method, among those that are read or those that are written.
     #[inline(always)]
     pub(crate) fn region(&self, at: usize, is_written: bool) -> &Hand {
-        &self.regions[(at % HANDS) + if is_written { HANDS } else { 0 }]
+        &self.regions[hand_at(at, is_written)]
     }
 
     /// Takes the region that an address lies in in hand, and lets the peer have it. False where it cannot be passed by

@@ -115,7 +115,7 @@ impl ServerCall<'_> {
 
     /// Lets go of a region that the caller has ended.
     pub fn forget_region(&mut self, number: u16) {
-        self.tx.forget_region(self.regions, number);
+        self.regions.forget(number);
     }
 
     /// The place for a response's frame that does not lie in a slot, however short it turns out.

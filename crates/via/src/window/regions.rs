@@ -21,6 +21,12 @@ pub const HANDS: usize = 4;
 /// Where a reference has its region's number.
 const NUMBER_SHIFT: u32 = 48;
 
+/// Which hand is for the array `at` of a method, among those that are read or those that are written.
+#[inline(always)]
+pub const fn hand_at(at: usize, is_written: bool) -> usize {
+    (at % HANDS) + if is_written { HANDS } else { 0 }
+}
+
 /// A region of this process, which peers can be given.
 #[derive(Debug)]
 pub struct OwnRegion {
@@ -206,7 +212,7 @@ impl PeerRegions {
     /// The hand for the array `at` of a method, among those that are read or those that are written.
     #[inline(always)]
     pub fn hand(&self, at: usize, is_written: bool) -> &PeerHand {
-        &self.hands[(at % HANDS) + if is_written { HANDS } else { 0 }]
+        &self.hands[hand_at(at, is_written)]
     }
 
     /// Takes the region of a reference in hand. False where there is none, or it is in hand already.
@@ -235,7 +241,7 @@ impl PeerRegions {
     }
 
     /// Lets go of a region that the peer says it has ended.
-    pub(crate) fn forget(&mut self, number: u16) {
+    pub fn forget(&mut self, number: u16) {
         self.hands.iter().for_each(PeerHand::empty);
         self.mapped.retain(|region| region.number != number);
     }

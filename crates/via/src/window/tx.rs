@@ -60,11 +60,6 @@ impl Tx {
         regions.admit(&self.wire, number)
     }
 
-    /// Lets go of a region that the peer has ended.
-    pub fn forget_region(&self, regions: &mut PeerRegions, number: u16) {
-        regions.forget(number);
-    }
-
     /// The longest frame that may be sent, in bytes.
     #[inline]
     pub fn frame_max(&self) -> usize {

@@ -12,10 +12,8 @@ use crate::plan::{MethodPlan, ParamPlan, Passing};
 
 /// The arrays that are passed by reference, with the number of the region that each is likely to lie in.
 pub(super) fn references<'p, 'a>(plan: &'p MethodPlan<'a>) -> impl Iterator<Item = (&'p ParamPlan<'a>, String)> {
-    plan.params.iter().filter_map(|param| match &param.passing {
-        Passing::Reference { is_written: false, hand, .. } => Some((param, hand.to_string())),
-        Passing::Reference { is_written: true, hand, .. } => Some((param, format!("OBVIA_HANDS + {hand}"))),
-        _ => None,
+    plan.references().map(|(param, hand, is_written)| {
+        (param, if is_written { format!("OBVIA_HANDS + {hand}") } else { hand.to_string() })
     })
 }
 

@@ -2,21 +2,13 @@
 
 use super::conversions;
 use super::expression::{Side, size_text};
-use super::interface::Context;
+use super::interface::{Context, arguments, results};
 use super::names::{abi, argument, binding, ident, result, tuple, value};
 use crate::emit::writer::Writer;
 use crate::model::{Direction, InterfaceId, Model, Transfer};
 use crate::plan::{MethodPlan, ParamPlan, Passing};
 
-/// The parameters as methods get them: what they lend is one, and no result.
-fn method_arguments(model: &Model, plan: &MethodPlan<'_>) -> String {
-    let given = plan.params.iter().filter_map(|param| {
-        let ty = method_argument(model, param)?;
-        Some(format!(", {}: {ty}", binding(&param.param.name)))
-    });
-    given.collect()
-}
-
+/// The type of a parameter as methods get it: what they lend is one, and no result.
 fn method_argument(model: &Model, param: &ParamPlan<'_>) -> Option<String> {
     match &param.passing {
         Passing::Lent { element, .. } => Some(format!("&mut obvia::Lending<'_, {}>", value(model, element))),
@@ -28,11 +20,6 @@ fn method_result(model: &Model, param: &ParamPlan<'_>) -> Option<String> {
     if matches!(param.passing, Passing::Lent { .. }) { None } else { result(model, param) }
 }
 
-fn method_results(model: &Model, plan: &MethodPlan<'_>) -> String {
-    let types: Vec<String> = plan.params.iter().filter_map(|param| method_result(model, param)).collect();
-    tuple(&types)
-}
-
 pub(super) fn implementers(out: &mut Writer, context: &Context<'_>, id: InterfaceId, own: &[MethodPlan<'_>]) {
     let Context { model, name, .. } = context;
     let base = model.interfaces[id.0].base.map(|base| ident(&model.interfaces[base.0].name));
@@ -42,7 +29,8 @@ pub(super) fn implementers(out: &mut Writer, context: &Context<'_>, id: Interfac
     for plan in own {
         out.doc(&plan.method.doc);
         let method = ident(&plan.method.name);
-        let (arguments, results) = (method_arguments(model, plan), method_results(model, plan));
+        let arguments = arguments(model, plan, method_argument);
+        let results = results(model, plan, method_result);
         out.line(format!("fn {method}(&self{arguments}) -> obvia::Result<{results}>;"));
     }
     out.line("}");

@@ -128,8 +128,11 @@ fn vtable(out: &mut Writer, context: &Context<'_>, id: InterfaceId, own: &[Metho
     out.line("");
 }
 
-/// The parameters as users give them: `name: Type`.
-fn arguments(model: &Model, plan: &MethodPlan<'_>) -> String {
+/// What the type of a parameter is on one side; `None` where it has none there.
+type TypeOf = fn(&Model, &ParamPlan<'_>) -> Option<String>;
+
+/// The parameters of a function: `name: Type`, each behind a comma.
+pub(super) fn arguments(model: &Model, plan: &MethodPlan<'_>, argument: TypeOf) -> String {
     let given = plan
         .params
         .iter()
@@ -137,7 +140,8 @@ fn arguments(model: &Model, plan: &MethodPlan<'_>) -> String {
     given.collect()
 }
 
-fn results(model: &Model, plan: &MethodPlan<'_>) -> String {
+/// The results of a function.
+pub(super) fn results(model: &Model, plan: &MethodPlan<'_>, result: TypeOf) -> String {
     let types: Vec<String> = plan.params.iter().filter_map(|param| result(model, param)).collect();
     tuple(&types)
 }
@@ -150,8 +154,8 @@ fn callers(out: &mut Writer, context: &Context<'_>, own: &[MethodPlan<'_>]) {
         let method = ident(&plan.method.name);
         out.line(format!(
             "pub fn {method}(&self{}) -> obvia::Result<{}> {{",
-            arguments(model, plan),
-            results(model, plan)
+            arguments(model, plan, argument),
+            results(model, plan, result)
         ));
         caller_body(out, context, plan);
         out.line("}");

@@ -47,7 +47,7 @@ pub(super) fn begin(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'
     out.line("// SAFETY: what this function was called with.");
     out.line(format!("return unsafe {{ {}_prepare(this{}) }};", context.stem(plan), given(plan)));
     out.line("};");
-    for (param, hand, is_written) in references(plan) {
+    for (param, hand, is_written) in plan.references() {
         let (raw, name) = (&param.param.name, binding(&param.param.name));
         out.line(format!("let Some({raw}_reference) = call.refer({hand}, {is_written}, {name}.addr()) else {{"));
         out.line("// SAFETY: what this function was called with.");
@@ -90,14 +90,6 @@ pub(super) fn end(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>
     }
 }
 
-/// The arrays that are passed by reference, with the number of the region that each is likely to lie in, and whether it is written.
-pub(super) fn references<'p, 'a>(plan: &'p MethodPlan<'a>) -> impl Iterator<Item = (&'p ParamPlan<'a>, usize, bool)> {
-    plan.params.iter().filter_map(|param| match param.passing {
-        Passing::Reference { is_written, hand, .. } => Some((param, hand, is_written)),
-        _ => None,
-    })
-}
-
 /// What is done where arrays lie in other regions than before, or in none.
 fn elsewhere(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     out.line("#[cold]");
@@ -105,7 +97,7 @@ fn elsewhere(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     out.line("// SAFETY: as for the proxy.");
     out.line("let proxy = unsafe { obvia::rt::Proxy::from_raw(this) };");
     out.line("let mut turned = false;");
-    for (param, hand, is_written) in references(plan) {
+    for (param, hand, is_written) in plan.references() {
         let name = binding(&param.param.name);
         out.line("// SAFETY: the proxy could begin a call, and has not made it.");
         out.line(format!("turned |= unsafe {{ proxy.turn_region({hand}, {is_written}, {name}.addr()) }};"));

@@ -3,7 +3,7 @@
 use super::expression::{Side, size_text};
 use super::interface::Context;
 use super::names::{base as base_name, binding, ident, value};
-use super::proxy::{references, wanted};
+use super::proxy::wanted;
 use crate::emit::writer::Writer;
 use crate::model::Arith;
 use crate::plan::{INLINE_MAX, KIND_INTERFACE, MethodPlan, ParamPlan, Passing, is_scalar, text_kind};
@@ -116,7 +116,7 @@ fn request(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
             }
         }
     }
-    for (param, hand, is_written) in references(plan) {
+    for (param, hand, is_written) in plan.references() {
         let Passing::Reference { element, size, .. } = &param.passing else { continue };
         let (raw, ty, count) = (&param.param.name, value(context.model, element), size_text(plan, size, Side::Local));
         out.line(format!("let {raw}_count = {count};"));
