@@ -4,12 +4,14 @@
 //! Architecture): the sender builds a message in its own segment, and the receiver reads it there. [`crate::layout`]
 //! says where things lie. Between processes of one host the segments are the same memory on both sides
 //! ([`crate::provider::shm`]); over any other provider each side has an image of the peer's segment, which RDMA writes keep up
-//! ([`connect`], [`accept`]). Whoever uses a window cannot tell.
+//! ([`connect`], [`accept`]). Where there is no memory at all, a [`Relay`] takes the messages away and brings the peer's ([`relayed`]).
+//! Whoever uses a window cannot tell.
 
 mod area;
 mod mapping;
 mod mirror;
 mod regions;
+mod relay;
 mod rx;
 mod tx;
 
@@ -17,6 +19,7 @@ pub(crate) use mapping::Mapping;
 pub use mirror::{accept, connect};
 pub(crate) use regions::PeerRegion;
 pub use regions::{HANDS, Hand, OwnRegion, PeerHand, PeerRegions, REGION_MAX, REGIONS_MAX, hand_at};
+pub use relay::{Inbox, Outgoing, Relay, relayed};
 pub use rx::{Message, Rx};
 pub use tx::Tx;
 
@@ -103,6 +106,10 @@ pub(crate) trait Carrier: Send + Sync + fmt::Debug {
     }
     /// What the carrier knows of the connection's end.
     fn check(&self) -> Result<(), Error>;
+    /// Whether the connection has ended, also where nobody waits for messages.
+    fn has_ended(&self) -> bool {
+        self.check().is_err()
+    }
     /// Who is at the other end.
     fn peer(&self) -> Peer;
     /// The host that this end is, as the peer reaches it.
@@ -147,7 +154,7 @@ impl Wire {
     }
 
     fn is_closed(&self) -> bool {
-        self.state.load(Ordering::Acquire) & CLOSED != 0 || self.carrier.check().is_err()
+        self.state.load(Ordering::Acquire) & CLOSED != 0 || self.carrier.has_ended()
     }
 
     /// Marks the connection as ended and wakes its waiting thread.

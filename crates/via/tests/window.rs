@@ -1,5 +1,9 @@
-//! Windows over providers with descriptors: what a mapped window does, an imaged one does too.
+//! Windows over providers with descriptors, and over relays: what a mapped window does, an imaged one does too.
 
+#[path = "window/memory.rs"]
+mod memory;
+
+use memory::over_memory;
 use obvia_via::provider::{shm, udp};
 use obvia_via::window::{self, Options, Window};
 use obvia_via::{Deadline, Error, Header, Kind, Nic, Waiting};
@@ -7,6 +11,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 const PATIENCE: Deadline = Deadline::after_secs(20);
+
+/// How a server and a client are connected for a test.
+trait Connect {
+    fn between(&self, waiting: Waiting, serve: impl FnOnce(Window) + Send, call: impl FnOnce(Window));
+}
 
 /// Two NICs that reach each other, and what is to be removed afterwards.
 struct Pair {
@@ -41,17 +50,18 @@ fn options(waiting: Waiting) -> Options {
     Options { waiting, area: 8192, max_frame: 1 << 20, ..Options::default() }
 }
 
-/// Runs a server and a client that are connected by a window.
-fn between(pair: &Pair, waiting: Waiting, serve: impl FnOnce(Window) + Send, call: impl FnOnce(Window)) {
-    let mut listener = pair.nics[0].listen(&pair.discriminator).unwrap();
-    let address = listener.address();
-    std::thread::scope(|scope| {
-        scope.spawn(|| {
-            let request = listener.wait(PATIENCE).unwrap();
-            serve(window::accept(&pair.nics[0], request, &options(waiting), PATIENCE).unwrap());
+impl Connect for Pair {
+    fn between(&self, waiting: Waiting, serve: impl FnOnce(Window) + Send, call: impl FnOnce(Window)) {
+        let mut listener = self.nics[0].listen(&self.discriminator).unwrap();
+        let address = listener.address();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let request = listener.wait(PATIENCE).unwrap();
+                serve(window::accept(&self.nics[0], request, &options(waiting), PATIENCE).unwrap());
+            });
+            call(window::connect(&self.nics[1], &address, &options(waiting), PATIENCE).unwrap());
         });
-        call(window::connect(&pair.nics[1], &address, &options(waiting), PATIENCE).unwrap());
-    });
+    }
 }
 
 const REQUEST: Header = Header { kind: Kind::Request, opnum: 3, first: 7, second: 9 };
@@ -86,8 +96,8 @@ fn echo(mut window: Window) {
     }
 }
 
-fn frames_of_all_lengths_go_and_come(pair: &Pair, waiting: Waiting) {
-    between(pair, waiting, echo, |mut window| {
+fn frames_of_all_lengths_go_and_come(pair: &impl Connect, waiting: Waiting) {
+    pair.between(waiting, echo, |mut window| {
         let lengths = [0, 1, 8, 112, 113, 4000, 8000, 8192, 9000, 100_000, 1 << 20, 5, 70_000];
         for (turn, length) in lengths.into_iter().cycle().take(60).enumerate() {
             let byte = turn as u8;
@@ -105,7 +115,7 @@ fn frames_of_all_lengths_go_and_come(pair: &Pair, waiting: Waiting) {
     });
 }
 
-fn messages_without_answers_wait_for_credit(pair: &Pair) {
+fn messages_without_answers_wait_for_credit(pair: &impl Connect) {
     const MESSAGES: u32 = 500;
     let serve = |mut window: Window| {
         for number in 1..=MESSAGES {
@@ -122,7 +132,7 @@ fn messages_without_answers_wait_for_credit(pair: &Pair) {
         send(&mut window, Header { kind: Kind::Response, ..REQUEST }, 0, 0);
         let _ = window.rx.receive(PATIENCE);
     };
-    between(pair, Waiting::Adaptive, serve, |mut window| {
+    pair.between(Waiting::Adaptive, serve, |mut window| {
         for number in 1..=MESSAGES {
             let length = if number % 10 == 0 { 3000 } else { 16 };
             send(&mut window, Header { kind: Kind::Oneway, ..REQUEST }, length, number as u8);
@@ -132,8 +142,8 @@ fn messages_without_answers_wait_for_credit(pair: &Pair) {
     });
 }
 
-fn waits_end(pair: &Pair) {
-    between(pair, Waiting::Block, echo, |mut window| {
+fn waits_end(pair: &impl Connect) {
+    pair.between(Waiting::Block, echo, |mut window| {
         let outcome = window.rx.receive(Deadline::Within(Duration::from_millis(50)));
         assert!(matches!(outcome, Err(Error::TimedOut)), "{outcome:?}");
         let alarm = window.alarm();
@@ -150,8 +160,8 @@ fn waits_end(pair: &Pair) {
     });
 }
 
-fn ends_are_noticed(pair: &Pair) {
-    between(pair, Waiting::Adaptive, drop, |mut window| {
+fn ends_are_noticed(pair: &impl Connect) {
+    pair.between(Waiting::Adaptive, drop, |mut window| {
         let outcome = window.rx.receive(PATIENCE);
         assert!(matches!(outcome, Err(Error::Disconnected { .. })), "{outcome:?}");
         assert!(window.is_closed() && window.alarm().is_closed());
@@ -208,14 +218,20 @@ macro_rules! over {
             fn ends() {
                 ends_are_noticed(&$pair);
             }
-
-            #[test]
-            fn strangers() {
-                who_is_no_window_is_refused(&$pair);
-            }
         }
     };
 }
 
 over!(shm_nic, over_shm());
 over!(udp_nic, over_udp());
+over!(relay, over_memory());
+
+#[test]
+fn strangers_over_shm_are_refused() {
+    who_is_no_window_is_refused(&over_shm());
+}
+
+#[test]
+fn strangers_over_udp_are_refused() {
+    who_is_no_window_is_refused(&over_udp());
+}

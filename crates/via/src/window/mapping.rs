@@ -108,6 +108,33 @@ impl Mapping {
         unsafe { memory.read_to_raw(offset, into.as_ptr(), length) }
     }
 
+    /// Copies bytes in, to `at`. `None` when the mapping is not writable, or has no such bytes.
+    pub(crate) fn store(&self, at: usize, bytes: &[u8]) -> Option<()> {
+        if !self.writable || at.checked_add(bytes.len())? > self.length {
+            return None;
+        }
+        // SAFETY: in bounds by the check above.
+        let into = unsafe { self.start.add(at) };
+        // SAFETY: writable for so many bytes by the checks, and a mapping that nothing else in this process is made of.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), into.as_ptr(), bytes.len()) };
+        Some(())
+    }
+
+    /// The bytes from `at` on. `None` where the mapping has not so many.
+    ///
+    /// # Safety
+    ///
+    /// Nobody may write them, nor the mapping end, for `'a`: it is memory of this process alone.
+    pub(crate) unsafe fn bytes<'a>(&self, at: usize, length: usize) -> Option<&'a [u8]> {
+        if at.checked_add(length)? > self.length {
+            return None;
+        }
+        // SAFETY: in bounds by the check above.
+        let start = unsafe { self.start.add(at) };
+        // SAFETY: mapped and initialised, as fresh memory is zeros; the rest is the caller's promise.
+        Some(unsafe { std::slice::from_raw_parts(start.as_ptr(), length) })
+    }
+
     /// The control word of eight bytes at `offset`.
     #[inline]
     pub(crate) fn word64(&self, offset: usize) -> &AtomicU64 {

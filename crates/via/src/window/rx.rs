@@ -262,9 +262,13 @@ impl Rx {
     #[cold]
     #[inline(never)]
     fn await_remote(&mut self, limit: impl Limit) -> Result<u64, Error> {
-        let budget = self.budget.polls().map(|polls| polls / POLLS_PER_FETCH);
+        let budget = self.budget.polls();
         let mut deadline = None;
         for look in 0.. {
+            // Who sleeps at once has no use for a look that costs a system call.
+            if budget == Some(0) {
+                break;
+            }
             self.wire.carrier.fetch(&self.wire)?;
             let first = self.slot().load(Ordering::Acquire);
             if first as u32 == self.next {
@@ -275,7 +279,7 @@ impl Rx {
                 let started = *deadline.get_or_insert_with(|| limit.deadline().start());
                 self.look_around(started)?;
             }
-            if budget.is_some_and(|budget| look >= budget) {
+            if budget.is_some_and(|polls| look >= polls / POLLS_PER_FETCH) {
                 break;
             }
         }

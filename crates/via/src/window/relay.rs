@@ -1,0 +1,296 @@
+//! Windows whose messages a floor above takes away and brings: how calls go by protocols that are no memory.
+//!
+//! Both segments are private memory. A message that is published is handed to the [`Relay`] at once, so the peer has always taken
+//! all of them; a message that the relay brings is written into the image of the peer's segment, and its first word last. The halves
+//! of the window, and all that is above, are the same as over shared memory.
+
+use super::area::area_max;
+use super::{Carrier, Ends, Mapping, Options, Peer, Window, Wire};
+use crate::layout::{self, AREA, AREA_ALIGN, CONSUMED, INLINE_MAX, SLOT_FRAME, slot_offset};
+use crate::{Error, Header, Kind, Violation};
+use std::fmt;
+use std::sync::atomic::Ordering;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// What takes the messages of a window away and brings those of the peer.
+///
+/// Sending and receiving may be two threads' work; each is one thread's at a time.
+pub trait Relay: Send + Sync + fmt::Debug {
+    /// Takes a message to the peer. It must not wait for the peer to read for longer than any caller would.
+    ///
+    /// # Errors
+    ///
+    /// Where it cannot: the connection is over then.
+    fn send(&self, message: Outgoing<'_>) -> Result<(), Error>;
+    /// Puts the next message of the peer into the inbox, if it comes within the span. Without one it only looks.
+    ///
+    /// It may return early with nothing: it is called again.
+    ///
+    /// # Errors
+    ///
+    /// Where none can come any more, or the peer broke the rules.
+    fn receive(&self, inbox: &mut Inbox<'_>, span: Duration) -> Result<(), Error>;
+    /// Ends the current or the next [`Self::receive`] that waits. Any thread may call it.
+    fn wake(&self);
+    /// What is known of the connection's end: asked often.
+    ///
+    /// # Errors
+    ///
+    /// Why it has ended.
+    fn check(&self) -> Result<(), Error>;
+    /// Whether the connection has ended, also where nobody receives: asked seldom.
+    fn has_ended(&self) -> bool {
+        self.check().is_err()
+    }
+    /// Who is at the other end.
+    fn peer(&self) -> Peer;
+    /// The host that this end is, as the peer reaches it over a network.
+    fn local(&self) -> Option<&str> {
+        None
+    }
+    /// This side ends the connection.
+    fn end(&self);
+}
+
+/// A message that was sent.
+#[derive(Clone, Copy, Debug)]
+pub struct Outgoing<'a> {
+    /// Its number: the call id of a request, by which the answer names it.
+    pub sequence: u32,
+    /// The header's words.
+    pub header: Header,
+    /// The frame.
+    pub frame: &'a [u8],
+}
+
+/// Where a relay puts the peer's next message.
+#[derive(Debug)]
+pub struct Inbox<'a> {
+    place: &'a mut ReceivePlace,
+    wire: &'a Wire,
+    limit: usize,
+    is_full: bool,
+}
+
+impl Inbox<'_> {
+    /// The number that the message will have: the call id of a request, by which the answer names it.
+    pub fn sequence(&self) -> u32 {
+        self.place.next
+    }
+
+    /// Whether a message is in it.
+    pub fn is_full(&self) -> bool {
+        self.is_full
+    }
+
+    /// The longest frame, in bytes.
+    pub fn frame_max(&self) -> usize {
+        self.limit
+    }
+
+    /// Puts a message in.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooLong`] for a frame over the window's limit; [`Error::BadState`] when there is a message already.
+    pub fn put(&mut self, header: Header, frame: &[u8]) -> Result<(), Error> {
+        if self.is_full {
+            return Err(Error::BadState { what: "one message is brought at a time" });
+        }
+        if frame.len() > self.limit {
+            return Err(Error::TooLong { length: frame.len() as u64, limit: self.limit as u64 });
+        }
+        let sequence = self.place.next;
+        let slot = slot_offset(sequence);
+        let length = if frame.len() <= INLINE_MAX {
+            store(&self.wire.peer, slot + SLOT_FRAME, frame);
+            frame.len() as u8
+        } else {
+            let number = self.place.put(frame, self.limit)?;
+            for (at, word) in [number, 0, frame.len() as u32].into_iter().enumerate() {
+                self.wire.peer.word(slot + SLOT_FRAME + at * 4).store(word, Ordering::Relaxed);
+            }
+            layout::IN_AREA
+        };
+        let first = u64::from(sequence)
+            | u64::from(header.opnum) << 32
+            | u64::from(header.kind as u8) << 48
+            | u64::from(length) << 56;
+        self.wire.peer.word64(slot + 8).store(header.target_word(), Ordering::Relaxed);
+        // The first word last: with it the message is there.
+        self.wire.peer.word64(slot).store(first, Ordering::Release);
+        self.place.next = sequence.wrapping_add(1);
+        self.is_full = true;
+        Ok(())
+    }
+}
+
+/// Writes bytes of a message into private memory, where nobody looks before the message is there.
+fn store(into: &Mapping, at: usize, bytes: &[u8]) {
+    let written = into.store(at, bytes);
+    debug_assert!(written.is_some(), "messages lie inside");
+}
+
+/// Where long frames of the peer go: from the beginning of an area each, since one message is there at a time.
+#[derive(Debug)]
+struct ReceivePlace {
+    // The number that the next message will have.
+    next: u32,
+    number: u32,
+    area: Mapping,
+}
+
+impl ReceivePlace {
+    /// Writes a frame, in a larger area where it has to be. Returns the area's number.
+    fn put(&mut self, frame: &[u8], limit: usize) -> Result<u32, Error> {
+        if frame.len() > self.area.length() {
+            let size = frame.len().next_power_of_two().clamp(AREA, area_max(limit));
+            self.area = Mapping::zeroed(size)?;
+            self.number = self.number.wrapping_add(1);
+        }
+        store(&self.area, 0, frame);
+        Ok(self.number)
+    }
+}
+
+/// The carrier of a window whose messages are relayed.
+#[derive(Debug)]
+struct Relayed {
+    relay: Box<dyn Relay>,
+    limit: usize,
+    received: Mutex<ReceivePlace>,
+    // The area that is sent from, where that is not area 0; kept for the half that sends.
+    sent: Mutex<Option<Mapping>>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Relayed {
+    fn receive(&self, wire: &Wire, span: Duration) -> Result<(), Error> {
+        let mut place = lock(&self.received);
+        let mut inbox = Inbox { place: &mut place, wire, limit: self.limit, is_full: false };
+        self.relay.receive(&mut inbox, span)
+    }
+
+    /// Sends the message in a slot of the own segment.
+    fn send(&self, wire: &Wire, slot: usize) -> Result<(), Error> {
+        let word = |at: usize| wire.own.word(slot + at).load(Ordering::Relaxed);
+        let (sequence, second) = (word(0), word(4));
+        let (kind, length) = ((second >> 16) as u8, second >> 24);
+        let kind = Kind::from_wire(kind).ok_or(Violation::BadKind(kind))?;
+        let header = Header { kind, opnum: second as u16, first: word(8), second: word(12) };
+        let sent = lock(&self.sent);
+        let (memory, at, length) = if length == u32::from(layout::IN_AREA) {
+            let [number, offset, length] = [0, 4, 8].map(|at| word(SLOT_FRAME + at));
+            match &*sent {
+                Some(area) if number > 0 => (area, offset as usize, length as usize),
+                _ => (&wire.own, AREA + offset as usize, length as usize),
+            }
+        } else {
+            (&wire.own, slot + SLOT_FRAME, length as usize)
+        };
+        // SAFETY: own memory, which only the half that sends writes, and that is waiting for this function.
+        let frame = unsafe { memory.bytes(at, length) };
+        self.relay.send(Outgoing { sequence, header, frame: frame.ok_or(Violation::ShortSegment)? })?;
+        // It has been taken away: the place is free.
+        wire.peer.word(CONSUMED).store(sequence, Ordering::Release);
+        Ok(())
+    }
+}
+
+impl Carrier for Relayed {
+    fn is_remote(&self) -> bool {
+        true
+    }
+
+    fn carry(&self, wire: &Wire, slot: usize) {
+        if self.send(wire, slot).is_err() {
+            wire.close();
+        }
+    }
+
+    fn carry_credit(&self, _: &Wire) {}
+
+    fn fetch(&self, wire: &Wire) -> Result<(), Error> {
+        self.receive(wire, Duration::ZERO)
+    }
+
+    fn fetch_credit(&self, _: &Wire) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn prepare_sleep(&self, _: &Wire) -> u32 {
+        0
+    }
+
+    fn sleep(&self, wire: &Wire, _: u32, span: Duration) -> Result<(), Error> {
+        self.receive(wire, span)
+    }
+
+    fn end_sleep(&self, _: &Wire) {}
+
+    fn wake(&self, _: &Wire) {
+        self.relay.wake();
+    }
+
+    fn make_area(&self, _: &Wire, _: u32, length: usize) -> Result<Mapping, Error> {
+        let area = Mapping::zeroed(length)?;
+        // SAFETY: the sender keeps the area until the next one takes its place, and the mapping goes with it.
+        let mapping = unsafe { area.behind(0) };
+        *lock(&self.sent) = Some(area);
+        Ok(mapping)
+    }
+
+    fn take_area(&self, number: u32, _: usize) -> Result<Mapping, Error> {
+        let place = lock(&self.received);
+        // Those before the last one are as good as taken: no message is in them any more.
+        if number.wrapping_sub(place.number).cast_signed() > 0 {
+            return Err(Violation::UnknownArea(number).into());
+        }
+        // SAFETY: the receiver keeps the area until the next one takes its place, and the mapping goes with it.
+        Ok(unsafe { place.area.behind(0) })
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        self.relay.check()
+    }
+
+    fn has_ended(&self) -> bool {
+        self.relay.has_ended()
+    }
+
+    fn peer(&self) -> Peer {
+        self.relay.peer()
+    }
+
+    fn local(&self) -> Option<&str> {
+        self.relay.local()
+    }
+
+    fn end(&self, _: &Wire) {
+        self.relay.end();
+    }
+}
+
+/// Makes a window of a relay.
+///
+/// # Errors
+///
+/// Where there is no memory.
+pub fn relayed(relay: Box<dyn Relay>, options: &Options) -> Result<Window, Error> {
+    const { assert!(AREA.is_multiple_of(AREA_ALIGN)) };
+    let own = Mapping::zeroed(AREA + options.area)?;
+    let peer = Mapping::zeroed(AREA)?;
+    // Whoever sends finds the peer asleep, and so comes to `carry`.
+    peer.word(layout::SLEEP).store(1, Ordering::Relaxed);
+    let area = Mapping::zeroed(options.area)?;
+    // SAFETY: the carrier keeps the area, as `take_area` says.
+    let first = unsafe { area.behind(0) };
+    let place = ReceivePlace { next: 1, number: 0, area };
+    let limit = options.max_frame.min(i32::MAX as usize);
+    let carrier = Box::new(Relayed { relay, limit, received: Mutex::new(place), sent: Mutex::default() });
+    Ok(Window::new(Ends { own, peer, area: Some(first), carrier }, true, options))
+}
