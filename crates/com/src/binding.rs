@@ -9,8 +9,9 @@
 use crate::error::{Error, Result, code};
 use crate::link::endpoint_of;
 use crate::registry::{self, InterfaceInfo};
-use obvia_rpc::pdu::{
-    ACCEPTED, Bind, BindAck, Context, NEGOTIATED, NO_TRANSFER_SYNTAX, Outcome, PduError, REFUSED, UNKNOWN_INTERFACE,
+use obvia_rpc::co::pdu::{
+    ACCEPTED, Bind, BindAck, Context, FragmentSizes, NEGOTIATED, NO_TRANSFER_SYNTAX, Outcome, PduError,
+    UNKNOWN_INTERFACE,
 };
 use obvia_rpc::uuid::{FLAT, SyntaxId, Uuid};
 use obvia_rpc::vi_call::Channel;
@@ -25,8 +26,8 @@ const PROCESS: u128 = 0x9d27_5e0f_14c3_4ab6 << 64;
 const FINGERPRINT_VERSION: u32 = 0x4650_0001;
 /// The version of the identity of a process.
 const PROCESS_VERSION: u32 = 1;
-/// The transfer syntax of outcomes that have none.
-const NONE: SyntaxId = SyntaxId { uuid: Uuid(0), version: 0 };
+/// Units travel as frames, which nothing cuts.
+const SIZES: FragmentSizes = FragmentSizes::GREATEST;
 
 fn syntax_of(info: &InterfaceInfo) -> SyntaxId {
     let (major, minor) = info.version;
@@ -55,7 +56,8 @@ pub(crate) fn introduce(channel: &mut Channel, oxid: u64, deadline: Deadline) ->
     let process = SyntaxId { uuid: Uuid(PROCESS | u128::from(oxid)), version: PROCESS_VERSION };
     let context = |id, interface| Context { id, interface, transfers: vec![FLAT] };
     let contexts = vec![context(0, RUNTIME), context(1, process)];
-    let ack = exchange(channel, &Bind { alters: false, call_id: 1, group: 0, contexts }, deadline)?;
+    let ack =
+        exchange(channel, &Bind { alters: false, flags: 0, call_id: 1, sizes: SIZES, group: 0, contexts }, deadline)?;
     if ack.outcomes[0].result != ACCEPTED || ack.outcomes[1].result != NEGOTIATED {
         return Err(Error::new(
             code::RPC_E_VERSION_MISMATCH,
@@ -70,7 +72,8 @@ pub(crate) fn introduce(channel: &mut Channel, oxid: u64, deadline: Deadline) ->
 pub(crate) fn alter(channel: &mut Channel, info: &InterfaceInfo, deadline: Deadline) -> Result<()> {
     let transfers = vec![FLAT, fingerprint(info.fingerprint)];
     let contexts = vec![Context { id: 2, interface: syntax_of(info), transfers }];
-    let ack = exchange(channel, &Bind { alters: true, call_id: 2, group: 0, contexts }, deadline)?;
+    let ack =
+        exchange(channel, &Bind { alters: true, flags: 0, call_id: 2, sizes: SIZES, group: 0, contexts }, deadline)?;
     let outcome = ack.outcomes[0];
     match (outcome.result, outcome.reason) {
         (ACCEPTED, _) => Ok(()),
@@ -100,31 +103,30 @@ pub(crate) fn answer(bytes: &[u8], own: u64) -> Option<(Vec<u8>, Option<u64>)> {
     let outcomes = bind.contexts.iter().map(|context| {
         if context.interface.version == PROCESS_VERSION && context.interface.uuid.0 >> 64 == PROCESS >> 64 {
             client = Some(context.interface.uuid.0 as u64);
-            return Outcome { result: NEGOTIATED, reason: 0, transfer: NONE };
+            return Outcome::negotiated(0);
         }
         judge(context)
     });
     let outcomes = outcomes.collect();
     // The group is this process: any part of its number that is not zero does.
     let (group, secondary_address) = (own as u32 | 1, endpoint_of(own));
-    let ack = BindAck { alters: bind.alters, call_id: bind.call_id, group, secondary_address, outcomes };
+    let Bind { alters, call_id, .. } = bind;
+    let ack = BindAck { alters, flags: 0, call_id, sizes: SIZES, group, secondary_address, outcomes };
     Some((ack.to_wire(), client))
 }
 
 fn judge(context: &Context) -> Outcome {
-    let accepted = Outcome { result: ACCEPTED, reason: 0, transfer: FLAT };
-    let refused = |reason, transfer| Outcome { result: REFUSED, reason, transfer };
     let iid = GUID::from_u128(context.interface.uuid.0);
     if !context.transfers.contains(&FLAT) {
-        return refused(NO_TRANSFER_SYNTAX, NONE);
+        return Outcome::refused(NO_TRANSFER_SYNTAX);
     }
     // IUnknown has no methods of its own that could differ.
     if context.interface == RUNTIME || iid == IUnknown::IID {
-        return accepted;
+        return Outcome::accepted(FLAT);
     }
     match registry::find(&iid) {
-        Ok(info) if context.transfers.contains(&fingerprint(info.fingerprint)) => accepted,
-        Ok(info) => refused(NO_TRANSFER_SYNTAX, fingerprint(info.fingerprint)),
-        Err(_) => refused(UNKNOWN_INTERFACE, NONE),
+        Ok(info) if context.transfers.contains(&fingerprint(info.fingerprint)) => Outcome::accepted(FLAT),
+        Ok(info) => Outcome { transfer: fingerprint(info.fingerprint), ..Outcome::refused(NO_TRANSFER_SYNTAX) },
+        Err(_) => Outcome::refused(UNKNOWN_INTERFACE),
     }
 }

@@ -2,9 +2,13 @@
 
 #![forbid(unsafe_code)]
 
+pub mod co;
 pub mod object_table;
-pub mod pdu;
+mod octets;
+pub mod security;
 pub mod status;
 pub mod string_binding;
 pub mod uuid;
 pub mod vi_call;
+
+pub use octets::ByteOrder;

@@ -46,3 +46,9 @@ pub struct SyntaxId {
 
 /// FLAT, version 1: see the document about it.
 pub const FLAT: SyntaxId = SyntaxId { uuid: Uuid(0x8f3c_51d2_7a0e_4d6b_b1e4_90c7_25ad_6e18), version: 1 };
+
+/// NDR 2.0 (C706 chapter 14).
+pub const NDR: SyntaxId = SyntaxId { uuid: Uuid(0x8a88_5d04_1ceb_11c9_9fe8_0800_2b10_4860), version: 2 };
+
+/// NDR64 (MS-RPCE 2.2.5).
+pub const NDR64: SyntaxId = SyntaxId { uuid: Uuid(0x7171_0533_beba_4937_8319_b5db_ef9c_cc36), version: 1 };

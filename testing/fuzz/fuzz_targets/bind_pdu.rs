@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use obvia_rpc::pdu::{Bind, BindAck};
+use obvia_rpc::co::pdu::{Bind, BindAck};
 
 fuzz_target!(|bytes: &[u8]| {
     if let Ok(bind) = Bind::from_wire(bytes) {

@@ -1,0 +1,336 @@
+//! Protocol data units (C706 12.6, MS-RPCE 2.2.2): what all of them have, and which kinds there are.
+//!
+//! A unit is taken apart in two steps. [`Unit::open`] checks what is the same for all kinds: header, length, authentication trailer.
+//! Then the structure of its kind reads the body. Both byte orders are read; which one is written is the writer's choice.
+
+mod bind;
+mod call;
+#[cfg(test)]
+mod tests;
+
+pub use bind::{
+    ACCEPTED, Bind, BindAck, BindNak, Context, FragmentSizes, NEGOTIATED, NO_TRANSFER_SYNTAX, Outcome, REFUSED,
+    UNKNOWN_INTERFACE,
+};
+pub use call::{Fault, Request, Response};
+
+use crate::octets::{ByteOrder, Reader, Short, Writer};
+use std::fmt;
+use std::ops::Range;
+
+/// What kind of unit it is (C706 12.6.4).
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct PduType(pub u8);
+
+impl PduType {
+    /// A piece of a call's arguments.
+    pub const REQUEST: Self = Self(0);
+    /// A piece of a call's results.
+    pub const RESPONSE: Self = Self(2);
+    /// Why a call has no results.
+    pub const FAULT: Self = Self(3);
+    /// Proposes an association and its first presentation contexts.
+    pub const BIND: Self = Self(11);
+    /// Answers a bind.
+    pub const BIND_ACK: Self = Self(12);
+    /// Refuses a bind.
+    pub const BIND_NAK: Self = Self(13);
+    /// Proposes further presentation contexts, or another security context.
+    pub const ALTER_CONTEXT: Self = Self(14);
+    /// Answers alter_context.
+    pub const ALTER_CONTEXT_RESP: Self = Self(15);
+    /// The third token of an authentication.
+    pub const AUTH3: Self = Self(16);
+    /// The server asks its client to end the connection.
+    pub const SHUTDOWN: Self = Self(17);
+    /// The client would like a call to end.
+    pub const CO_CANCEL: Self = Self(18);
+    /// The client waits for a call no longer.
+    pub const ORPHANED: Self = Self(19);
+}
+
+impl fmt::Debug for PduType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = match *self {
+            Self::REQUEST => "request",
+            Self::RESPONSE => "response",
+            Self::FAULT => "fault",
+            Self::BIND => "bind",
+            Self::BIND_ACK => "bind_ack",
+            Self::BIND_NAK => "bind_nak",
+            Self::ALTER_CONTEXT => "alter_context",
+            Self::ALTER_CONTEXT_RESP => "alter_context_resp",
+            Self::AUTH3 => "auth3",
+            Self::SHUTDOWN => "shutdown",
+            Self::CO_CANCEL => "co_cancel",
+            Self::ORPHANED => "orphaned",
+            Self(number) => return write!(f, "of type {number}"),
+        };
+        f.write_str(name)
+    }
+}
+
+/// Flags of a header (C706 12.6.3.1, MS-RPCE 2.2.2.3).
+pub mod flags {
+    /// The first fragment of its message.
+    pub const FIRST: u8 = 0x01;
+    /// The last fragment of its message.
+    pub const LAST: u8 = 0x02;
+    /// The only fragment.
+    pub const WHOLE: u8 = FIRST | LAST;
+    /// On a bind or its answer: signatures cover headers.
+    pub const HEADER_SIGNING: u8 = 0x04;
+    /// On a bind or its answer: several calls may be under way at a time.
+    pub const MULTIPLEX: u8 = 0x10;
+    /// On a fault: the call has not begun.
+    pub const DID_NOT_EXECUTE: u8 = 0x20;
+    /// On a request: no answer is wanted.
+    pub const MAYBE: u8 = 0x40;
+    /// On a request: an object UUID follows.
+    pub const OBJECT: u8 = 0x80;
+}
+
+/// What is wrong with a unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PduError {
+    /// It ends before its contents do.
+    Short,
+    /// It is of another version than 5.0 and 5.1.
+    Version(u8, u8),
+    /// It is of a type that is out of place.
+    Type(PduType),
+    /// Its byte order, character set or floating point format is not understood.
+    Representation(u8, u8),
+    /// Its length field says something else than its length, or more than was agreed.
+    Length(u16),
+    /// It is a fragment, and its kind has none.
+    Fragment,
+    /// It has more entries than a unit of this kind needs.
+    TooMany(usize),
+    /// Its secondary address is no text.
+    Address,
+    /// Its authentication trailer does not fit into it.
+    Trailer,
+}
+
+impl fmt::Display for PduError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Short => write!(f, "the protocol data unit ends before its contents do"),
+            Self::Version(major, minor) => write!(f, "protocol version {major}.{minor} is not 5.0 or 5.1"),
+            Self::Type(kind) => write!(f, "a protocol data unit {kind:?} is out of place"),
+            Self::Representation(first, second) => {
+                write!(f, "data representation {first:#04x} {second:#04x} is not understood")
+            }
+            Self::Length(length) => write!(f, "a length of {length} bytes is not the unit's"),
+            Self::Fragment => write!(f, "the unit is only a part"),
+            Self::TooMany(count) => write!(f, "{count} entries are too many"),
+            Self::Address => write!(f, "the secondary address is no text"),
+            Self::Trailer => write!(f, "the authentication trailer does not fit the unit"),
+        }
+    }
+}
+
+impl std::error::Error for PduError {}
+
+impl From<Short> for PduError {
+    fn from(_: Short) -> Self {
+        Self::Short
+    }
+}
+
+/// The header that all units have (C706 12.6.3.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// What kind of unit it is.
+    pub kind: PduType,
+    /// See [`flags`].
+    pub flags: u8,
+    /// The byte order of everything in the unit.
+    pub order: ByteOrder,
+    /// Bytes of the unit, header and trailer included.
+    pub length: u16,
+    /// Bytes of the authentication token at the end; 0 where there is no trailer.
+    pub auth_length: u16,
+    /// Which call it is of. Answers repeat it.
+    pub call_id: u32,
+}
+
+impl Header {
+    /// Bytes of a header.
+    pub const SIZE: usize = 16;
+    const LENGTH_AT: usize = 8;
+    const AUTH_LENGTH_AT: usize = 10;
+
+    /// A header to be written: the lengths come with [`Message::finish`].
+    pub const fn new(kind: PduType, flags: u8, call_id: u32) -> Self {
+        Self { kind, flags, order: ByteOrder::Little, length: 0, auth_length: 0, call_id }
+    }
+
+    /// Reads the first [`Self::SIZE`] bytes of a unit.
+    ///
+    /// # Errors
+    ///
+    /// When they are no header, and when the lengths in it contradict each other.
+    pub fn read(bytes: &[u8]) -> Result<Self, PduError> {
+        let [major, minor, kind, flags, first, second, ..] =
+            *bytes.first_chunk::<{ Self::SIZE }>().ok_or(PduError::Short)?;
+        if major != 5 || minor > 1 {
+            return Err(PduError::Version(major, minor));
+        }
+        // Character set ASCII, floating point IEEE; no interface that is called here has others.
+        let order = match (first, second) {
+            (0x10, 0) => ByteOrder::Little,
+            (0x00, 0) => ByteOrder::Big,
+            _ => return Err(PduError::Representation(first, second)),
+        };
+        let mut reader = Reader::new(&bytes[Self::LENGTH_AT..], order);
+        let (length, auth_length, call_id) = (reader.u16()?, reader.u16()?, reader.u32()?);
+        let trailer = if auth_length == 0 { 0 } else { Trailer::SIZE + usize::from(auth_length) };
+        if usize::from(length) < Self::SIZE + trailer {
+            return Err(PduError::Length(length));
+        }
+        Ok(Self { kind: PduType(kind), flags, order, length, auth_length, call_id })
+    }
+
+    /// Whether it has all these flags.
+    pub const fn has(&self, flags: u8) -> bool {
+        self.flags & flags == flags
+    }
+}
+
+/// A unit being written at the end of some bytes.
+pub(crate) struct Message<'a> {
+    writer: Writer<'a>,
+}
+
+impl<'a> Message<'a> {
+    /// Begins with the header.
+    pub(crate) fn begin(bytes: &'a mut Vec<u8>, header: &Header) -> Self {
+        let mut writer = Writer::new(bytes, header.order);
+        let first = if header.order == ByteOrder::Little { 0x10 } else { 0 };
+        writer.bytes(&[5, 0, header.kind.0, header.flags, first, 0, 0, 0, 0, 0, 0, 0]);
+        writer.u32(header.call_id);
+        Self { writer }
+    }
+
+    /// Where the body goes.
+    pub(crate) fn body(&mut self) -> &mut Writer<'a> {
+        &mut self.writer
+    }
+
+    /// Pads, and puts the trailer's first part; the token is to follow, of this length.
+    pub(crate) fn trailer(&mut self, trailer: &TrailerHead, align: usize, token: usize) {
+        let before = self.writer.len();
+        self.writer.align(align);
+        let padding = self.writer.len() - before;
+        self.writer.bytes(&[trailer.kind, trailer.level, padding as u8, 0]);
+        self.writer.u32(trailer.context_id);
+        self.writer.patch_u16(Header::AUTH_LENGTH_AT, token as u16);
+    }
+
+    /// Fills in the length, with what will be appended.
+    pub(crate) fn finish(mut self, more: usize) {
+        // Who writes more than a unit can have has not cut it into fragments.
+        let length = u16::try_from(self.writer.len() + more).unwrap_or(u16::MAX);
+        self.writer.patch_u16(Header::LENGTH_AT, length);
+    }
+}
+
+/// The first part of an authentication trailer (MS-RPCE 2.2.2.11, sec_trailer).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TrailerHead {
+    /// The mechanism: see [`crate::security::AuthType`].
+    pub kind: u8,
+    /// The level: see [`crate::security::Level`].
+    pub level: u8,
+    /// Bytes before the trailer that belong to nothing.
+    pub padding: u8,
+    /// Which security context it is of.
+    pub context_id: u32,
+}
+
+/// An authentication trailer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Trailer<'a> {
+    /// Whose it is.
+    pub head: TrailerHead,
+    /// Where it begins in the unit.
+    pub at: usize,
+    /// A token, or the signature of a fragment.
+    pub token: &'a [u8],
+}
+
+impl Trailer<'_> {
+    /// Bytes of it without the token.
+    pub const SIZE: usize = 8;
+}
+
+/// A unit that is taken apart as far as all kinds are alike.
+#[derive(Clone, Copy, Debug)]
+pub struct Unit<'a> {
+    /// Its header.
+    pub header: Header,
+    /// What is between header and trailer, without the trailer's padding.
+    pub body: &'a [u8],
+    /// Its trailer.
+    pub trailer: Option<Trailer<'a>>,
+}
+
+impl<'a> Unit<'a> {
+    /// Checks header and trailer. What follows the unit is left alone.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it.
+    pub fn open(bytes: &'a [u8]) -> Result<Self, PduError> {
+        let header = Header::read(bytes)?;
+        let bytes = bytes.get(..header.length.into()).ok_or(PduError::Length(header.length))?;
+        if header.auth_length == 0 {
+            return Ok(Self { header, body: &bytes[Header::SIZE..], trailer: None });
+        }
+        // The header has seen to it that both fit.
+        let (unsigned, token) = bytes.split_at(bytes.len() - usize::from(header.auth_length));
+        let at = unsigned.len() - Trailer::SIZE;
+        let mut reader = Reader::new(&unsigned[at..], header.order);
+        let [kind, level, padding, _reserved] = reader.take()?;
+        let head = TrailerHead { kind, level, padding, context_id: reader.u32()? };
+        let body = Header::SIZE..at.checked_sub(padding.into()).ok_or(PduError::Trailer)?;
+        let body = bytes.get(body).ok_or(PduError::Trailer)?;
+        Ok(Self { header, body, trailer: Some(Trailer { head, at, token }) })
+    }
+
+    /// Where the part lies that is encrypted at the level of privacy: stub data and padding.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such part, for want of a trailer or of a body.
+    pub fn sealed(&self) -> Result<Range<usize>, PduError> {
+        let at = self.trailer.ok_or(PduError::Trailer)?.at;
+        let from = Header::SIZE + call::HEAD + if self.has_object() { call::OBJECT } else { 0 };
+        if from > at { Err(PduError::Trailer) } else { Ok(from..at) }
+    }
+
+    fn has_object(&self) -> bool {
+        self.header.kind == PduType::REQUEST && self.header.has(flags::OBJECT)
+    }
+
+    /// Refuses other kinds than these.
+    fn expect(&self, kinds: &[PduType]) -> Result<(), PduError> {
+        if kinds.contains(&self.header.kind) { Ok(()) } else { Err(PduError::Type(self.header.kind)) }
+    }
+
+    /// Refuses fragments: units that open an association come in one piece.
+    fn expect_whole(&self, kinds: &[PduType]) -> Result<Reader<'a>, PduError> {
+        self.expect(kinds)?;
+        if !self.header.has(flags::WHOLE) {
+            return Err(PduError::Fragment);
+        }
+        Ok(self.reader())
+    }
+
+    fn reader(&self) -> Reader<'a> {
+        Reader::new(self.body, self.header.order)
+    }
+}

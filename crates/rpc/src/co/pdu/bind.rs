@@ -1,0 +1,337 @@
+//! The units that open an association: bind, alter_context and their answers (C706 12.6.4.1 to 12.6.4.6).
+
+use super::{Header, Message, PduError, PduType, TrailerHead, Unit, flags};
+use crate::octets::{Reader, Writer};
+use crate::uuid::{SyntaxId, Uuid};
+
+/// Contexts and transfer syntaxes that one unit may have.
+const LIST_MAX: usize = 64;
+/// Protocol versions that a bind_nak may name.
+const VERSIONS_MAX: usize = 16;
+
+/// One presentation context that is proposed: an interface, and the transfer syntaxes that would do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Context {
+    /// Its number.
+    pub id: u16,
+    /// The interface.
+    pub interface: SyntaxId,
+    /// The transfer syntaxes.
+    pub transfers: Vec<SyntaxId>,
+}
+
+/// How long fragments may be, in bytes, as one side says it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FragmentSizes {
+    /// Those that it sends.
+    pub sent: u16,
+    /// Those that it takes.
+    pub received: u16,
+}
+
+impl FragmentSizes {
+    /// As long as fragments can be, in multiples of 8.
+    pub const GREATEST: Self = Self { sent: 0xfff8, received: 0xfff8 };
+    /// Every side takes fragments of this length (C706 12.6.3.1, MustRecvFragSize).
+    pub const LEAST: u16 = 1432;
+}
+
+/// bind, or alter_context on an association that is there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bind {
+    /// Whether it is alter_context.
+    pub alters: bool,
+    /// Flags of the header beside those of fragments: see [`flags`].
+    pub flags: u8,
+    /// The number that the answer repeats.
+    pub call_id: u32,
+    /// How long fragments may be.
+    pub sizes: FragmentSizes,
+    /// The association group that it joins; 0 for a new one.
+    pub group: u32,
+    /// What is proposed.
+    pub contexts: Vec<Context>,
+}
+
+/// What became of a proposed context (C706 12.6.3.1, p_result_t).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// 0 accepted, 2 refused by the provider, 3 something was negotiated.
+    pub result: u16,
+    /// Why it was refused; what was negotiated.
+    pub reason: u16,
+    /// The transfer syntax taken.
+    pub transfer: SyntaxId,
+}
+
+/// The context is accepted.
+pub const ACCEPTED: u16 = 0;
+/// The provider refuses the context.
+pub const REFUSED: u16 = 2;
+/// Not a context, but something that was negotiated beside them.
+pub const NEGOTIATED: u16 = 3;
+/// Refused: the interface is not known.
+pub const UNKNOWN_INTERFACE: u16 = 1;
+/// Refused: no proposed transfer syntax will do.
+pub const NO_TRANSFER_SYNTAX: u16 = 2;
+
+impl Outcome {
+    const NO_SYNTAX: SyntaxId = SyntaxId { uuid: Uuid(0), version: 0 };
+
+    /// The context is accepted with this transfer syntax.
+    pub const fn accepted(transfer: SyntaxId) -> Self {
+        Self { result: ACCEPTED, reason: 0, transfer }
+    }
+
+    /// The context is refused.
+    pub const fn refused(reason: u16) -> Self {
+        Self { result: REFUSED, reason, transfer: Self::NO_SYNTAX }
+    }
+
+    /// No context, but these were agreed on.
+    pub const fn negotiated(features: u16) -> Self {
+        Self { result: NEGOTIATED, reason: features, transfer: Self::NO_SYNTAX }
+    }
+
+    /// Takes, of the transfer syntaxes that a server has, the best first, one that the client has, too.
+    pub fn choose(context: &Context, supported: &[SyntaxId]) -> Self {
+        let chosen = supported.iter().find(|syntax| context.transfers.contains(syntax));
+        chosen.map_or(Self::refused(NO_TRANSFER_SYNTAX), |syntax| Self::accepted(*syntax))
+    }
+}
+
+/// bind_ack, or the answer to alter_context.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BindAck {
+    /// Whether it answers alter_context.
+    pub alters: bool,
+    /// Flags of the header beside those of fragments: what of the bind's is granted.
+    pub flags: u8,
+    /// The number of the unit that it answers.
+    pub call_id: u32,
+    /// How long fragments may be.
+    pub sizes: FragmentSizes,
+    /// The association group.
+    pub group: u32,
+    /// The endpoint for further connections.
+    pub secondary_address: String,
+    /// An outcome for each context, in their order.
+    pub outcomes: Vec<Outcome>,
+}
+
+/// bind_nak: there will be no association.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BindNak {
+    /// The number of the bind.
+    pub call_id: u32,
+    /// Why: see the constants.
+    pub reason: u16,
+    /// The versions of the protocol that the server has.
+    pub versions: Vec<(u8, u8)>,
+}
+
+/// A token that goes with a unit that opens an association.
+pub(crate) type Token<'a> = Option<(TrailerHead, &'a [u8])>;
+
+/// Appends a unit with its token.
+fn write(bytes: &mut Vec<u8>, header: &Header, token: Token<'_>, body: impl FnOnce(&mut Writer<'_>)) {
+    let mut message = Message::begin(bytes, &Header { flags: header.flags | flags::WHOLE, ..*header });
+    body(message.body());
+    if let Some((head, token)) = token {
+        message.trailer(&head, 4, token.len());
+        message.body().bytes(token);
+    }
+    message.finish(0);
+}
+
+fn put_sizes(body: &mut Writer<'_>, sizes: FragmentSizes) {
+    body.u16(sizes.sent);
+    body.u16(sizes.received);
+}
+
+fn sizes(reader: &mut Reader<'_>) -> Result<FragmentSizes, PduError> {
+    Ok(FragmentSizes { sent: reader.u16()?, received: reader.u16()? })
+}
+
+/// The count of a list, with what reserves its place.
+fn count(reader: &mut Reader<'_>) -> Result<u8, PduError> {
+    let [count, ..] = reader.take::<4>()?;
+    if usize::from(count) > LIST_MAX {
+        return Err(PduError::TooMany(count.into()));
+    }
+    Ok(count)
+}
+
+impl Bind {
+    const TYPES: [PduType; 2] = [PduType::BIND, PduType::ALTER_CONTEXT];
+
+    /// The unit's bytes.
+    pub fn to_wire(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        self.write(&mut bytes, None);
+        bytes
+    }
+
+    /// Appends the unit.
+    pub(crate) fn write(&self, bytes: &mut Vec<u8>, token: Token<'_>) {
+        let header = Header::new(Self::TYPES[usize::from(self.alters)], self.flags, self.call_id);
+        write(bytes, &header, token, |body| {
+            put_sizes(body, self.sizes);
+            body.u32(self.group);
+            body.bytes(&[self.contexts.len() as u8, 0, 0, 0]);
+            for context in &self.contexts {
+                body.u16(context.id);
+                body.bytes(&[context.transfers.len() as u8, 0]);
+                body.syntax(context.interface);
+                for transfer in &context.transfers {
+                    body.syntax(*transfer);
+                }
+            }
+        });
+    }
+
+    /// Reads the unit.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it.
+    pub fn from_wire(bytes: &[u8]) -> Result<Self, PduError> {
+        Self::read(&Unit::open(bytes)?)
+    }
+
+    /// Reads the unit.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it.
+    pub fn read(unit: &Unit<'_>) -> Result<Self, PduError> {
+        let mut reader = unit.expect_whole(&Self::TYPES)?;
+        let (sizes, group) = (sizes(&mut reader)?, reader.u32()?);
+        let count = count(&mut reader)?;
+        let mut contexts = Vec::with_capacity(count.into());
+        for _ in 0..count {
+            let id = reader.u16()?;
+            let [transfers, _reserved] = reader.take()?;
+            if usize::from(transfers) > LIST_MAX {
+                return Err(PduError::TooMany(transfers.into()));
+            }
+            let interface = reader.syntax()?;
+            let transfers = (0..transfers).map(|_| reader.syntax()).collect::<Result<_, _>>()?;
+            contexts.push(Context { id, interface, transfers });
+        }
+        let Header { kind, call_id, .. } = unit.header;
+        let flags = unit.header.flags & !flags::WHOLE;
+        Ok(Self { alters: kind == PduType::ALTER_CONTEXT, flags, call_id, sizes, group, contexts })
+    }
+}
+
+impl BindAck {
+    const TYPES: [PduType; 2] = [PduType::BIND_ACK, PduType::ALTER_CONTEXT_RESP];
+
+    /// The unit's bytes.
+    pub fn to_wire(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        self.write(&mut bytes, None);
+        bytes
+    }
+
+    /// Appends the unit.
+    pub(crate) fn write(&self, bytes: &mut Vec<u8>, token: Token<'_>) {
+        let header = Header::new(Self::TYPES[usize::from(self.alters)], self.flags, self.call_id);
+        write(bytes, &header, token, |body| {
+            put_sizes(body, self.sizes);
+            body.u32(self.group);
+            let address = self.secondary_address.as_bytes();
+            body.u16(address.len() as u16 + 1);
+            body.bytes(address);
+            body.u8(0);
+            body.align(4);
+            body.bytes(&[self.outcomes.len() as u8, 0, 0, 0]);
+            for outcome in &self.outcomes {
+                body.u16(outcome.result);
+                body.u16(outcome.reason);
+                body.syntax(outcome.transfer);
+            }
+        });
+    }
+
+    /// Reads the unit.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it.
+    pub fn from_wire(bytes: &[u8]) -> Result<Self, PduError> {
+        Self::read(&Unit::open(bytes)?)
+    }
+
+    /// Reads the unit.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it.
+    pub fn read(unit: &Unit<'_>) -> Result<Self, PduError> {
+        let mut reader = unit.expect_whole(&Self::TYPES)?;
+        let (sizes, group, length) = (sizes(&mut reader)?, reader.u32()?, reader.u16()?);
+        let address = reader.bytes(length.into())?;
+        let text = address.split(|&byte| byte == 0).next().unwrap_or_default();
+        // Not made legible: that could make it longer than a unit can be.
+        let secondary_address = str::from_utf8(text).map_err(|_| PduError::Address)?.to_owned();
+        // The header before the body is a multiple of 4 itself.
+        reader.align(4)?;
+        let outcome = |reader: &mut Reader<'_>| {
+            Ok(Outcome { result: reader.u16()?, reason: reader.u16()?, transfer: reader.syntax()? })
+        };
+        let outcomes = (0..count(&mut reader)?).map(|_| outcome(&mut reader)).collect::<Result<_, PduError>>()?;
+        let Header { kind, call_id, .. } = unit.header;
+        let flags = unit.header.flags & !flags::WHOLE;
+        let alters = kind == PduType::ALTER_CONTEXT_RESP;
+        Ok(Self { alters, flags, call_id, sizes, group, secondary_address, outcomes })
+    }
+}
+
+impl BindNak {
+    /// No reason is given.
+    pub const NOT_SPECIFIED: u16 = 0;
+    /// The server has no memory for another association (C706: local_limit_exceeded).
+    pub const LIMIT: u16 = 2;
+    /// The server does not have this version of the protocol.
+    pub const VERSION: u16 = 4;
+    /// The server does not have this kind of authentication (MS-RPCE 2.2.2.5).
+    pub const AUTH_TYPE: u16 = 8;
+    /// The authentication failed (MS-RPCE 2.2.2.5, invalid_checksum).
+    pub const CHECKSUM: u16 = 9;
+
+    /// A refusal by a server of versions 5.0 and 5.1.
+    pub fn new(call_id: u32, reason: u16) -> Self {
+        Self { call_id, reason, versions: vec![(5, 0), (5, 1)] }
+    }
+
+    /// Appends the unit.
+    pub fn write(&self, bytes: &mut Vec<u8>) {
+        write(bytes, &Header::new(PduType::BIND_NAK, 0, self.call_id), None, |body| {
+            body.u16(self.reason);
+            body.u8(self.versions.len() as u8);
+            for (major, minor) in &self.versions {
+                body.bytes(&[*major, *minor]);
+            }
+        });
+    }
+
+    /// Reads the unit. An extended error that follows the versions is passed over.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it.
+    pub fn read(unit: &Unit<'_>) -> Result<Self, PduError> {
+        let mut reader = unit.expect_whole(&[PduType::BIND_NAK])?;
+        let reason = reader.u16()?;
+        // Some leave the list away.
+        let count = if reader.rest().is_empty() { 0 } else { reader.u8()? };
+        if usize::from(count) > VERSIONS_MAX {
+            return Err(PduError::TooMany(count.into()));
+        }
+        let version = |_| reader.take().map(|[major, minor]| (major, minor));
+        let versions = (0..count).map(version).collect::<Result<_, _>>()?;
+        Ok(Self { call_id: unit.header.call_id, reason, versions })
+    }
+}
