@@ -4,7 +4,8 @@
 //! the process that binds, in the lower half of a UUID, and is answered as negotiated. Interfaces follow with alter_context, each
 //! once for a link: a context proposes FLAT, and beside it the fingerprint of the interface as one more transfer syntax. The
 //! server takes FLAT where it has the same fingerprint, and refuses otherwise, with its own fingerprint in the answer. A
-//! server that knows nothing of this refuses both, as the standard has it.
+//! server that knows nothing of this refuses both, as the standard has it. Over a stream the standard's transfer syntaxes are
+//! proposed as well.
 
 use crate::error::{Error, Result, code};
 use crate::link::endpoint_of;
@@ -19,7 +20,7 @@ use obvia_via::Deadline;
 use windows_core::{GUID, IUnknown, Interface};
 
 /// The runtime's own interface: see [`crate::system`].
-const RUNTIME: SyntaxId = SyntaxId { uuid: Uuid(0x4be1_0c7a_93d5_4f26_8e0b_6a17_d2c4_f358), version: 1 };
+pub(crate) const RUNTIME: SyntaxId = SyntaxId { uuid: Uuid(0x4be1_0c7a_93d5_4f26_8e0b_6a17_d2c4_f358), version: 1 };
 /// The upper half of the UUID that names a process; the lower half is its OXID.
 const PROCESS: u128 = 0x9d27_5e0f_14c3_4ab6 << 64;
 /// The version of a "transfer syntax" that is a fingerprint.
@@ -29,7 +30,47 @@ const PROCESS_VERSION: u32 = 1;
 /// Units travel as frames, which nothing cuts.
 const SIZES: FragmentSizes = FragmentSizes::GREATEST;
 
-fn syntax_of(info: &InterfaceInfo) -> SyntaxId {
+/// Transfer syntaxes that calls may go in, the best first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Transfers(&'static [SyntaxId]);
+
+impl Transfers {
+    /// The one that goes through memory.
+    pub(crate) const FLAT: Self = Self(&[FLAT]);
+
+    /// What an option of a binding says; empty for all that there are.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        match name {
+            "" | "flat" => Some(Self::FLAT),
+            _ => None,
+        }
+    }
+
+    /// What a context proposes: these, and the interface's fingerprint.
+    pub(crate) fn proposed(self, info: Option<&InterfaceInfo>) -> Vec<SyntaxId> {
+        self.0.iter().copied().chain(info.map(|info| fingerprint(info.fingerprint))).collect()
+    }
+
+    /// Takes or refuses a context that a client proposes.
+    fn judge(self, context: &Context) -> Outcome {
+        let iid = GUID::from_u128(context.interface.uuid.0);
+        // IUnknown has no methods of its own that could differ.
+        if context.interface == RUNTIME || iid == IUnknown::IID {
+            return Outcome::choose(context, Self::FLAT.0);
+        }
+        let Ok(info) = registry::find(&iid) else {
+            return Outcome::refused(UNKNOWN_INTERFACE);
+        };
+        let own = fingerprint(info.fingerprint);
+        if context.transfers.contains(&own) {
+            return Outcome::choose(context, self.0);
+        }
+        Outcome { transfer: own, ..Outcome::refused(NO_TRANSFER_SYNTAX) }
+    }
+}
+
+/// An interface as contexts name it.
+pub(crate) fn syntax_of(info: &InterfaceInfo) -> SyntaxId {
     let (major, minor) = info.version;
     SyntaxId { uuid: Uuid(info.iid.to_u128()), version: u32::from(major) | u32::from(minor) << 16 }
 }
@@ -69,9 +110,13 @@ pub(crate) fn introduce(channel: &mut Channel, oxid: u64, deadline: Deadline) ->
 }
 
 /// Makes sure that both sides mean the same by an interface.
-pub(crate) fn alter(channel: &mut Channel, info: &InterfaceInfo, deadline: Deadline) -> Result<()> {
-    let transfers = vec![FLAT, fingerprint(info.fingerprint)];
-    let contexts = vec![Context { id: 2, interface: syntax_of(info), transfers }];
+pub(crate) fn alter(
+    channel: &mut Channel,
+    info: &InterfaceInfo,
+    transfers: Transfers,
+    deadline: Deadline,
+) -> Result<()> {
+    let contexts = vec![Context { id: 2, interface: syntax_of(info), transfers: transfers.proposed(Some(info)) }];
     let ack =
         exchange(channel, &Bind { alters: true, flags: 0, call_id: 2, sizes: SIZES, group: 0, contexts }, deadline)?;
     let outcome = ack.outcomes[0];
@@ -97,7 +142,7 @@ fn differs(info: &InterfaceInfo, theirs: SyntaxId) -> Error {
 }
 
 /// A server's answer to a bind or an alter_context, and the process that it named. `None` for what is neither.
-pub(crate) fn answer(bytes: &[u8], own: u64) -> Option<(Vec<u8>, Option<u64>)> {
+pub(crate) fn answer(bytes: &[u8], own: u64, transfers: Transfers) -> Option<(Vec<u8>, Option<u64>)> {
     let bind = Bind::from_wire(bytes).ok()?;
     let mut client = None;
     let outcomes = bind.contexts.iter().map(|context| {
@@ -105,7 +150,7 @@ pub(crate) fn answer(bytes: &[u8], own: u64) -> Option<(Vec<u8>, Option<u64>)> {
             client = Some(context.interface.uuid.0 as u64);
             return Outcome::negotiated(0);
         }
-        judge(context)
+        transfers.judge(context)
     });
     let outcomes = outcomes.collect();
     // The group is this process: any part of its number that is not zero does.
@@ -113,20 +158,4 @@ pub(crate) fn answer(bytes: &[u8], own: u64) -> Option<(Vec<u8>, Option<u64>)> {
     let Bind { alters, call_id, .. } = bind;
     let ack = BindAck { alters, flags: 0, call_id, sizes: SIZES, group, secondary_address, outcomes };
     Some((ack.to_wire(), client))
-}
-
-fn judge(context: &Context) -> Outcome {
-    let iid = GUID::from_u128(context.interface.uuid.0);
-    if !context.transfers.contains(&FLAT) {
-        return Outcome::refused(NO_TRANSFER_SYNTAX);
-    }
-    // IUnknown has no methods of its own that could differ.
-    if context.interface == RUNTIME || iid == IUnknown::IID {
-        return Outcome::accepted(FLAT);
-    }
-    match registry::find(&iid) {
-        Ok(info) if context.transfers.contains(&fingerprint(info.fingerprint)) => Outcome::accepted(FLAT),
-        Ok(info) => Outcome { transfer: fingerprint(info.fingerprint), ..Outcome::refused(NO_TRANSFER_SYNTAX) },
-        Err(_) => Outcome::refused(UNKNOWN_INTERFACE),
-    }
 }

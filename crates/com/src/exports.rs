@@ -161,7 +161,12 @@ impl Exports {
         self.take_back(holder, held)
     }
 
-    /// The entry's interface pointer and interface, as long as it is there.
+    /// The entry's interface, as long as it is there.
+    pub(crate) fn interface(&self, target: TargetId) -> Option<&'static InterfaceInfo> {
+        self.books().entries.get(&target).map(|entry| entry.info)
+    }
+
+    /// The entry's interface pointer and stubs, as long as it is there.
     pub(crate) fn get(&self, target: TargetId) -> Result<Target> {
         Ok(self.table.get(target.index, target.generation).map_err(|_| code::RPC_E_DISCONNECTED)?)
     }

@@ -35,11 +35,17 @@ pub(crate) struct ObjRef {
 }
 
 /// IPID: index, generation and OXID, so that it is unique beyond one process.
-fn ipid(target: TargetId, oxid: u64) -> [u8; 16] {
+pub(crate) fn ipid(target: TargetId, oxid: u64) -> [u8; 16] {
     let mut bytes = [0; 16];
     bytes[0..8].copy_from_slice(&target.word().to_le_bytes());
     bytes[8..16].copy_from_slice(&oxid.to_le_bytes());
     bytes
+}
+
+/// The interface pointer and the process that an IPID names, if it is one of ours.
+pub(crate) fn split_ipid(ipid: [u8; 16]) -> (TargetId, u64) {
+    let value = u128::from_le_bytes(ipid);
+    (TargetId::from_word(value as u64), (value >> 64) as u64)
 }
 
 /// A GUID in its little-endian wire form.

@@ -10,6 +10,7 @@
 //! - [`provider`] holds one module for each way to reach a peer. [`provider::shm`] reaches processes of the
 //!   same host through sealed shared memory: [`provider::shm::open`] opens its NIC.
 //! - [`reliable`] is the machinery that makes VIs of wires for datagrams.
+//! - [`stream`] has connections that are no virtual interfaces, for protocols that are not ours.
 //! - [`wrap`] puts faults, traces and captures around links and providers.
 //! - [`wait`] says how a thread waits: polling, blocking, or adapting.
 //! - [`region`] is memory that a peer may write at any time, readable only through checked loads.
@@ -89,6 +90,8 @@ pub mod region;
 pub mod reliable;
 #[cfg(not(loom))]
 pub mod spi;
+#[cfg(not(loom))]
+pub mod stream;
 mod sync;
 #[cfg(not(loom))]
 mod vi;

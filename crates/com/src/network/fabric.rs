@@ -1,7 +1,7 @@
 //! `ncacn_vi_fabric`. Options: `provider`, libfabric's, which both ends must have the same of, `tcp` where nothing is said; and
 //! `domain`, libfabric's word for the adapter.
 
-use super::sequence::{Open, Sequence, Wanted, any};
+use super::sequence::{Means, NicMeans, Open, Sequence, Wanted, any};
 use crate::error::{Error, Result, code};
 use obvia_rpc::string_binding::ProtocolSequence;
 use obvia_via::Error as ViError;
@@ -15,8 +15,7 @@ pub(super) const SEQUENCE: Sequence = Sequence {
     shared: &[("provider", PROVIDER)],
     own: &["domain"],
     alone: None,
-    settle: any,
-    open,
+    means: Means::Nic(NicMeans { settle: any, open }),
 };
 
 /// The longest name of a provider.

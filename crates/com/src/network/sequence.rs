@@ -1,6 +1,6 @@
-//! Protocol sequences that this program was built with: which options they have, and how a NIC of each is opened.
+//! Protocol sequences that this program was built with: which options they have, and what connections of each are made by.
 
-use super::udp;
+use super::{stream, udp};
 use crate::error::{Error, Result, code};
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 use obvia_via::Nic;
@@ -14,6 +14,8 @@ const BUILT: &[Sequence] = &[
     #[cfg(feature = "xdp")]
     super::xdp::SEQUENCE,
     udp::SEQUENCE,
+    stream::LRPC,
+    stream::TCP,
 ];
 
 /// How a protocol sequence is had.
@@ -25,6 +27,22 @@ pub(super) struct Sequence {
     pub(super) own: &'static [&'static str],
     /// The option whose value names something that takes one NIC only.
     pub(super) alone: Option<&'static str>,
+    /// What connections are made by.
+    pub(super) means: Means,
+}
+
+/// What connections of a protocol sequence are made by.
+#[derive(Clone, Copy)]
+pub(super) enum Means {
+    /// A NIC, whose VIs carry windows.
+    Nic(NicMeans),
+    /// A socket, on which the units of an association follow one another.
+    Stream,
+}
+
+/// How a NIC is had.
+#[derive(Clone, Copy)]
+pub(super) struct NicMeans {
     /// Says which of several NICs it has to be for an end, where the options leave that open.
     pub(super) settle: fn(&mut Wanted, End) -> Result<()>,
     /// Opens a NIC.
@@ -163,8 +181,7 @@ mod tests {
         shared: &[("provider", "tcp"), ("quality", "good")],
         own: &["interface", "fault"],
         alone: Some("interface"),
-        settle: any,
-        open: |_| Err(code::E_UNEXPECTED.into()),
+        means: Means::Stream,
     };
 
     fn binding(options: &str) -> StringBinding {

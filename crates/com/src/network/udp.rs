@@ -1,12 +1,12 @@
 //! `ncacn_vi_udp`. Its one option, `fault`, spoils the network on purpose.
 
-use super::sequence::{Open, Sequence, Wanted, any};
+use super::sequence::{Means, NicMeans, Open, Sequence, Wanted, any};
 use crate::error::Result;
 use obvia_rpc::string_binding::ProtocolSequence;
 use obvia_via::provider::udp;
 
 pub(super) const SEQUENCE: Sequence =
-    Sequence { protocol: ProtocolSequence::ViUdp, shared: &[], own: &["fault"], alone: None, settle: any, open };
+    Sequence { protocol: ProtocolSequence::ViUdp, shared: &[], own: &["fault"], alone: None, means: Means::Nic(NicMeans { settle: any, open }) };
 
 fn open(wanted: &Wanted) -> Result<Open> {
     let options = udp::Options { fault: wanted.fault()?, ..udp::Options::default() };

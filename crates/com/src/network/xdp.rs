@@ -1,7 +1,7 @@
 //! `ncacn_vi_xdp`. Options, all of them this process's own affair: `interface`, found by the peer's address or one's own where nothing
 //! is said; `mode`, `native` or `generic`, the better one that works where nothing is said; and `fault`.
 
-use super::sequence::{End, Open, Sequence, Wanted};
+use super::sequence::{End, Means, NicMeans, Open, Sequence, Wanted};
 use crate::error::{Error, Result, code};
 use obvia_rpc::string_binding::ProtocolSequence;
 use obvia_via::Nic;
@@ -13,8 +13,7 @@ pub(super) const SEQUENCE: Sequence = Sequence {
     shared: &[],
     own: &["interface", "mode", "fault"],
     alone: Some("interface"),
-    settle,
-    open,
+    means: Means::Nic(NicMeans { settle, open }),
 };
 
 fn bad(text: impl Into<String>) -> Error {

@@ -38,6 +38,8 @@ enum Service {
     Windows,
     /// Connections of virtual interfaces with descriptors: [`super::open`].
     Descriptors,
+    /// Streams of bytes: [`crate::stream`].
+    Streams,
 }
 
 impl Service {
@@ -46,12 +48,13 @@ impl Service {
         match self {
             Self::Windows => (".sock", ".lock"),
             Self::Descriptors => (".vi-sock", ".vi-lock"),
+            Self::Streams => (".rpc-sock", ".rpc-lock"),
         }
     }
 
     fn socket(self) -> Result<OwnedFd, Error> {
         let kind = match self {
-            Self::Windows => SocketType::STREAM,
+            Self::Windows | Self::Streams => SocketType::STREAM,
             Self::Descriptors => SocketType::SEQPACKET,
         };
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
@@ -125,6 +128,11 @@ impl Directory {
         Self { path: self.path.clone(), service: Service::Descriptors }
     }
 
+    /// The same directory, for the names of streams.
+    pub(crate) fn for_streams(&self) -> Self {
+        Self { path: self.path.clone(), service: Service::Streams }
+    }
+
     /// Serves a name.
     ///
     /// # Errors
@@ -157,7 +165,7 @@ impl Directory {
     }
 
     /// A socket that is connected to the server of a name, who is somebody to talk to.
-    pub(super) fn reach(&self, name: &str, deadline: Deadline) -> Result<OwnedFd, Error> {
+    pub(crate) fn reach(&self, name: &str, deadline: Deadline) -> Result<OwnedFd, Error> {
         let address = self.address(name)?;
         let socket = self.service.socket()?;
         loop {

@@ -1,0 +1,64 @@
+//! Relays between windows and associations: calls that proxies and stubs see as messages in memory go as the standard's units.
+//!
+//! A message of a window says whom it is for by a number, and how it ended by its header. Units say the first by a presentation
+//! context and an object UUID, the second by the last four bytes of a response's stub data, which are what the method returned.
+
+mod client;
+mod server;
+
+pub use client::client;
+pub use server::server;
+
+use super::pdu::{Context, Outcome};
+use super::{AssociationError, Limits};
+use crate::status::Status;
+use crate::uuid::{SyntaxId, Uuid};
+use crate::vi_call::TargetId;
+use obvia_via::Error as ViError;
+use obvia_via::window::Options;
+use std::fmt;
+use std::time::Duration;
+
+/// How units name the target of a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Route {
+    /// Which object.
+    pub object: Option<Uuid>,
+    /// Its interface.
+    pub interface: SyntaxId,
+    /// The transfer syntaxes that calls of it may go in, the best first, and whatever else a context is to propose.
+    pub transfers: Vec<SyntaxId>,
+}
+
+/// What a client knows about the targets of its calls.
+pub trait Routes: Send + Sync + fmt::Debug {
+    /// How units name a target; `None` for one that there is not.
+    fn find(&self, target: TargetId) -> Option<Route>;
+}
+
+/// What a server has to say about what its client asks for.
+pub trait Interfaces: Send + Sync + fmt::Debug {
+    /// What becomes of a context that the client proposes.
+    fn judge(&self, context: &Context) -> Outcome;
+    /// Whom a request is for that is made in a context of this interface.
+    ///
+    /// # Errors
+    ///
+    /// The status of the fault that is the answer.
+    fn find(&self, object: Option<Uuid>, interface: SyntaxId) -> Result<TargetId, Status>;
+}
+
+/// Bytes behind the frame of a response: what the method returned.
+const STATUS: usize = 4;
+/// Targets that a relay remembers.
+const TARGETS_MAX: usize = 4096;
+/// How long a server may take to accept a context.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+fn limits(options: &Options) -> Limits {
+    Limits { message_max: options.max_frame + STATUS, ..Limits::default() }
+}
+
+fn over(error: AssociationError) -> ViError {
+    ViError::Relay { source: Box::new(error) }
+}

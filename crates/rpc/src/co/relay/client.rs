@@ -1,0 +1,302 @@
+//! The client's relay: requests become calls of an association, their results responses.
+
+use super::{PATIENCE, Routes, STATUS, TARGETS_MAX, limits, over};
+use crate::co::pdu::{ACCEPTED, Bind, BindAck, Context, FragmentSizes, Outcome};
+use crate::co::{ClientAssociation, ClientEvent, ClientOptions, IncomingResponse, OutgoingCall};
+use crate::status::Status;
+use crate::uuid::{SyntaxId, Uuid};
+use crate::vi_call::TargetId;
+use obvia_via::stream::Stream;
+use obvia_via::window::{Inbox, Options, Outgoing, Peer, Relay, Window, relayed};
+use obvia_via::{Deadline, Error as ViError, Header, Kind};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// A window whose requests go over a stream as calls of an association. The first message binds it, as a unit of its own.
+///
+/// # Errors
+///
+/// Where there is no memory.
+pub fn client(stream: Stream, routes: Arc<dyn Routes>, options: &Options) -> Result<Window, ViError> {
+    let association = ClientAssociation::new(ClientOptions { limits: limits(options), group: 0 });
+    let state = State {
+        association,
+        ways: HashMap::new(),
+        contexts: HashMap::new(),
+        last_context: 0,
+        asked: None,
+        call: None,
+        refused: None,
+    };
+    relayed(Box::new(ClientRelay { stream, routes, state: Mutex::new(state) }), options)
+}
+
+#[derive(Debug)]
+struct ClientRelay {
+    stream: Stream,
+    routes: Arc<dyn Routes>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    association: ClientAssociation,
+    ways: HashMap<TargetId, Way>,
+    /// The contexts that were proposed, by interface, and what became of them.
+    contexts: HashMap<SyntaxId, Result<u16, Status>>,
+    last_context: u16,
+    /// The bind that a floor above has asked for: its number here and its own unit.
+    asked: Option<(u32, Bind)>,
+    /// The call under way.
+    call: Option<Call>,
+    /// The call that got no further than here.
+    refused: Option<(u32, Status)>,
+}
+
+/// How units name a target, as it was agreed.
+#[derive(Clone, Copy, Debug)]
+struct Way {
+    context_id: u16,
+    object: Option<Uuid>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Call {
+    /// Its number in the association.
+    id: u32,
+    /// Its number in the window.
+    sequence: u32,
+}
+
+impl ClientRelay {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sends what the association has to say.
+    fn flush(&self, state: &mut State) -> Result<(), ViError> {
+        let output = state.association.output();
+        self.stream.write(output)?;
+        output.clear();
+        Ok(())
+    }
+
+    fn request(&self, state: &mut State, message: &Outgoing<'_>) -> Result<(), ViError> {
+        let Header { kind, opnum, first: index, second: generation } = message.header;
+        let way = match self.way(state, TargetId { index, generation })? {
+            Ok(way) => way,
+            Err(status) => {
+                state.refused = (kind == Kind::Request).then_some((message.sequence, status));
+                return Ok(());
+            }
+        };
+        let Way { context_id, object } = way;
+        let is_maybe = kind == Kind::Oneway;
+        let call = OutgoingCall { context_id, opnum, object, is_maybe, security: None, stub: message.frame };
+        let id = state.association.call(&call).map_err(over)?;
+        if !is_maybe {
+            state.call = Some(Call { id, sequence: message.sequence });
+        }
+        self.flush(state)
+    }
+
+    /// How units name a target: known, or agreed on now.
+    fn way(&self, state: &mut State, target: TargetId) -> Result<Result<Way, Status>, ViError> {
+        if let Some(way) = state.ways.get(&target) {
+            return Ok(Ok(*way));
+        }
+        let Some(route) = self.routes.find(target) else {
+            return Ok(Err(Status::OBJECT_NOT_FOUND));
+        };
+        let agreed = match state.contexts.get(&route.interface) {
+            Some(agreed) => *agreed,
+            None => self.agree(state, route.interface, route.transfers)?,
+        };
+        let way = agreed.map(|context_id| Way { context_id, object: route.object });
+        if let Ok(way) = way {
+            if state.ways.len() == TARGETS_MAX {
+                state.ways.clear();
+            }
+            state.ways.insert(target, way);
+        }
+        Ok(way)
+    }
+
+    /// Proposes a context for an interface, and waits for the answer: between calls, there is nothing else to come.
+    fn agree(
+        &self,
+        state: &mut State,
+        interface: SyntaxId,
+        transfers: Vec<SyntaxId>,
+    ) -> Result<Result<u16, Status>, ViError> {
+        let number = state.propose(vec![Context { id: 0, interface, transfers }])?;
+        self.flush(state)?;
+        let deadline = Deadline::Within(PATIENCE).start();
+        loop {
+            match state.association.poll().map_err(over)? {
+                Some(ClientEvent::Bound(id, outcomes)) if id == number => {
+                    state.note(&[interface], &outcomes);
+                    break;
+                }
+                Some(ClientEvent::Fault(fault)) if fault.id == number => {
+                    state.contexts.insert(interface, Err(fault.status));
+                    break;
+                }
+                Some(_) => {}
+                None => match self.stream.read(state.association.input.room())? {
+                    0 if deadline.is_over() => return Err(ViError::TimedOut),
+                    0 => self.stream.wait(deadline.remaining())?,
+                    count => state.association.input.filled(count),
+                },
+            }
+        }
+        Ok(state.contexts.get(&interface).copied().unwrap_or(Err(Status::UNK_IF)))
+    }
+
+    /// Takes a bind that a floor above has made. The numbers of its contexts are not known there.
+    fn bind(&self, state: &mut State, unit: &[u8]) -> Result<(), ViError> {
+        let bind = Bind::from_wire(unit).map_err(|error| over(error.into()))?;
+        let number = state.propose(bind.contexts.clone())?;
+        state.asked = Some((number, bind));
+        self.flush(state)
+    }
+}
+
+impl State {
+    fn propose(&mut self, mut contexts: Vec<Context>) -> Result<u32, ViError> {
+        for context in &mut contexts {
+            context.id = self.last_context;
+            self.last_context += 1;
+        }
+        self.association.bind(contexts, None).map_err(over)
+    }
+
+    /// Notes what became of the contexts that were proposed last, one for each of these interfaces.
+    fn note(&mut self, interfaces: &[SyntaxId], outcomes: &[Outcome]) {
+        let first = self.last_context - interfaces.len() as u16;
+        for ((interface, outcome), id) in interfaces.iter().zip(outcomes).zip(first..) {
+            let agreed = if outcome.result == ACCEPTED { Ok(id) } else { Err(Status::UNK_IF) };
+            self.contexts.insert(*interface, agreed);
+        }
+    }
+
+    /// Puts what has come into the inbox. Whether there was something.
+    fn deliver(&mut self, inbox: &mut Inbox<'_>) -> Result<bool, ViError> {
+        if let Some((sequence, status)) = self.refused.take() {
+            inbox.put(fault(sequence, status), &[])?;
+            return Ok(true);
+        }
+        let Some(event) = self.association.poll().map_err(over)? else {
+            return Ok(false);
+        };
+        match event {
+            ClientEvent::Response(response) => {
+                if let Some(call) = self.call.take_if(|call| call.id == response.id) {
+                    put_response(inbox, call.sequence, &response)?;
+                }
+            }
+            ClientEvent::Fault(found) => {
+                if let Some(call) = self.call.take_if(|call| call.id == found.id) {
+                    inbox.put(fault(call.sequence, found.status), &[])?;
+                }
+            }
+            ClientEvent::Bound(id, outcomes) => {
+                if let Some((_, bind)) = self.asked.take_if(|(number, _)| *number == id) {
+                    let interfaces: Vec<_> = bind.contexts.iter().map(|context| context.interface).collect();
+                    self.note(&interfaces, &outcomes);
+                    let ack = self.acknowledged(&bind, outcomes);
+                    inbox.put(Header { kind: Kind::Pdu, opnum: 0, first: 0, second: 0 }, &ack.to_wire())?;
+                }
+            }
+            // It goes on as long as the server lets it.
+            ClientEvent::ShutDown => {}
+        }
+        Ok(true)
+    }
+
+    fn acknowledged(&self, bind: &Bind, outcomes: Vec<Outcome>) -> BindAck {
+        BindAck {
+            alters: bind.alters,
+            flags: 0,
+            call_id: bind.call_id,
+            sizes: FragmentSizes::GREATEST,
+            group: self.association.group(),
+            secondary_address: self.association.secondary_address().to_owned(),
+            outcomes,
+        }
+    }
+}
+
+fn fault(sequence: u32, status: Status) -> Header {
+    Header { kind: Kind::Fault, opnum: 0, first: status.0, second: sequence }
+}
+
+fn put_response(inbox: &mut Inbox<'_>, sequence: u32, response: &IncomingResponse<'_>) -> Result<(), ViError> {
+    let Some((frame, status)) = response.stub.split_last_chunk::<STATUS>() else {
+        return inbox.put(fault(sequence, Status::BAD_STUB_DATA), &[]);
+    };
+    let header = Header { kind: Kind::Response, opnum: 0, first: u32::from_le_bytes(*status), second: sequence };
+    inbox.put(header, frame)
+}
+
+impl Relay for ClientRelay {
+    fn send(&self, message: Outgoing<'_>) -> Result<(), ViError> {
+        let mut state = self.lock();
+        match message.header.kind {
+            Kind::Request | Kind::Oneway => self.request(&mut state, &message),
+            Kind::Pdu => self.bind(&mut state, message.frame),
+            Kind::Cancel => {
+                if let Some(call) = state.call.take() {
+                    state.association.orphan(call.id);
+                }
+                self.flush(&mut state)
+            }
+            Kind::Response | Kind::Fault => Err(ViError::BadState { what: "a client has nothing to answer" }),
+        }
+    }
+
+    fn receive(&self, inbox: &mut Inbox<'_>, span: Duration) -> Result<(), ViError> {
+        let mut span = Some(span).filter(|span| !span.is_zero());
+        loop {
+            let mut state = self.lock();
+            if state.deliver(inbox)? {
+                return Ok(());
+            }
+            let waits = span.take();
+            if let Some(span) = waits {
+                drop(state);
+                self.stream.wait(span)?;
+                state = self.lock();
+            }
+            match self.stream.read(state.association.input.room())? {
+                0 => return Ok(()),
+                count => state.association.input.filled(count),
+            }
+        }
+    }
+
+    fn wake(&self) {
+        self.stream.ring();
+    }
+
+    fn check(&self) -> Result<(), ViError> {
+        Ok(())
+    }
+
+    fn has_ended(&self) -> bool {
+        self.stream.has_ended()
+    }
+
+    fn peer(&self) -> Peer {
+        self.stream.peer().clone()
+    }
+
+    fn local(&self) -> Option<&str> {
+        self.stream.local()
+    }
+
+    fn end(&self) {
+        self.stream.end();
+    }
+}
