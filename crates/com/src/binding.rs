@@ -38,6 +38,9 @@ impl Transfers {
     /// The one that goes through memory.
     pub(crate) const FLAT: Self = Self(&[FLAT]);
 
+    /// What [`Self::named`] takes.
+    pub(crate) const NAMES: &str = "flat";
+
     /// What an option of a binding says; empty for all that there are.
     pub(crate) fn named(name: &str) -> Option<Self> {
         match name {
@@ -92,11 +95,21 @@ fn exchange(channel: &mut Channel, bind: &Bind, deadline: Deadline) -> Result<Bi
     Ok(ack)
 }
 
+/// A process, as contexts name it.
+const fn process(oxid: u64) -> SyntaxId {
+    SyntaxId { uuid: Uuid(PROCESS | oxid as u128), version: PROCESS_VERSION }
+}
+
+/// The process that a context names.
+fn process_of(syntax: SyntaxId) -> Option<u64> {
+    let is_one = syntax.version == PROCESS_VERSION && syntax.uuid.0 >> 64 == PROCESS >> 64;
+    is_one.then_some(syntax.uuid.0 as u64)
+}
+
 /// Tells the peer who this process is, and learns who the peer is.
 pub(crate) fn introduce(channel: &mut Channel, oxid: u64, deadline: Deadline) -> Result<u64> {
-    let process = SyntaxId { uuid: Uuid(PROCESS | u128::from(oxid)), version: PROCESS_VERSION };
     let context = |id, interface| Context { id, interface, transfers: vec![FLAT] };
-    let contexts = vec![context(0, RUNTIME), context(1, process)];
+    let contexts = vec![context(0, RUNTIME), context(1, process(oxid))];
     let ack =
         exchange(channel, &Bind { alters: false, flags: 0, call_id: 1, sizes: SIZES, group: 0, contexts }, deadline)?;
     if ack.outcomes[0].result != ACCEPTED || ack.outcomes[1].result != NEGOTIATED {
@@ -105,8 +118,8 @@ pub(crate) fn introduce(channel: &mut Channel, oxid: u64, deadline: Deadline) ->
             "the server speaks another version of the runtime's protocol",
         ));
     }
-    let number = ack.secondary_address.strip_prefix("oxid-").and_then(|digits| u64::from_str_radix(digits, 16).ok());
-    number.ok_or_else(|| Error::new(code::RPC_E_INVALID_DATA, "the server names no endpoint of its own"))
+    let number = process_of(ack.outcomes[1].transfer);
+    number.ok_or_else(|| Error::new(code::RPC_E_INVALID_DATA, "the server does not say which process it is"))
 }
 
 /// Makes sure that both sides mean the same by an interface.
@@ -145,17 +158,21 @@ fn differs(info: &InterfaceInfo, theirs: SyntaxId) -> Error {
 pub(crate) fn answer(bytes: &[u8], own: u64, transfers: Transfers) -> Option<(Vec<u8>, Option<u64>)> {
     let bind = Bind::from_wire(bytes).ok()?;
     let mut client = None;
-    let outcomes = bind.contexts.iter().map(|context| {
-        if context.interface.version == PROCESS_VERSION && context.interface.uuid.0 >> 64 == PROCESS >> 64 {
-            client = Some(context.interface.uuid.0 as u64);
-            return Outcome::negotiated(0);
-        }
-        transfers.judge(context)
-    });
-    let outcomes = outcomes.collect();
+    let outcomes = bind.contexts.iter().map(|context| judge(context, own, transfers, &mut client)).collect();
     // The group is this process: any part of its number that is not zero does.
     let (group, secondary_address) = (own as u32 | 1, endpoint_of(own));
     let Bind { alters, call_id, .. } = bind;
     let ack = BindAck { alters, flags: 0, call_id, sizes: SIZES, group, secondary_address, outcomes };
     Some((ack.to_wire(), client))
+}
+
+/// What becomes of a context that a client proposes; it may be one that says which process the client is.
+pub(crate) fn judge(context: &Context, own: u64, transfers: Transfers, client: &mut Option<u64>) -> Outcome {
+    match process_of(context.interface) {
+        Some(oxid) => {
+            *client = Some(oxid);
+            Outcome { transfer: process(own), ..Outcome::negotiated(0) }
+        }
+        None => transfers.judge(context),
+    }
 }

@@ -23,6 +23,7 @@ mod listing;
 mod marshal;
 mod network;
 mod objref;
+mod presentation;
 mod proxy;
 mod registry;
 mod reply;

@@ -3,8 +3,10 @@
 //! It has one connection of its own, over which references are asked for and given back, and which tells each side at once
 //! when the other ends; and a pool of channels, from which every thread that makes calls takes one.
 
+use crate::binding::Transfers;
 use crate::error::{Error, Result, code};
-use crate::network::told;
+use crate::network::{told, transfers_of};
+use crate::presentation::Targets;
 use crate::proxy::ManagerPointer;
 use crate::registry::InterfaceInfo;
 use crate::runtime::{Runtime, janitor};
@@ -15,7 +17,7 @@ use obvia_via::window::{Options, Peer, Window};
 use obvia_via::{Deadline, Waiting};
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// Channels that a pool keeps; further ones are closed when their thread ends.
@@ -38,8 +40,17 @@ pub(crate) struct Link {
     has_failed: AtomicBool,
     /// Further ways to it, as it told itself last.
     others: Mutex<Vec<StringBinding>>,
+    /// What associations with it have to know; over memory nothing.
+    targets: Option<Arc<Targets>>,
     /// Interfaces that both sides are known to mean the same by, with their fingerprints.
     bound: Mutex<HashSet<(u128, u128)>>,
+}
+
+/// A process that was reached, with the connection that it was reached by.
+pub(crate) struct Reached {
+    pub(crate) oxid: u64,
+    pub(crate) home: Channel,
+    targets: Option<Arc<Targets>>,
 }
 
 /// Where a process is reached.
@@ -52,10 +63,27 @@ pub(crate) enum Address {
 }
 
 impl Address {
-    fn connect(&self, runtime: &Runtime, options: &Options, deadline: Deadline) -> Result<Window> {
+    fn connect(
+        &self,
+        runtime: &'static Runtime,
+        targets: Option<&Arc<Targets>>,
+        options: &Options,
+        deadline: Deadline,
+    ) -> Result<Window> {
+        match (self, targets) {
+            (Self::Name(name), _) => Ok(runtime.directory().connect(name, options, deadline)?),
+            (Self::Binding(binding), None) => runtime.network().connect(binding, options, deadline),
+            (Self::Binding(binding), Some(targets)) => {
+                runtime.network().associate(runtime, binding, targets, options, deadline)
+            }
+        }
+    }
+
+    /// What associations with it have to know, where connections are such.
+    fn targets(&self) -> Result<Option<Arc<Targets>>> {
         match self {
-            Self::Name(name) => Ok(runtime.directory().connect(name, options, deadline)?),
-            Self::Binding(binding) => runtime.network().connect(binding, options, deadline),
+            Self::Name(_) => Ok(None),
+            Self::Binding(binding) => Ok(transfers_of(binding)?.map(|transfers| Arc::new(Targets::new(transfers)))),
         }
     }
 }
@@ -80,35 +108,40 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Link {
-    /// Connects to an address: an exported name, the endpoint of a process, or a binding. Returns who is there, too.
-    pub(crate) fn reach(runtime: &Runtime, address: &Address, deadline: Deadline) -> Result<(u64, Channel)> {
-        let mut home = Channel::new(address.connect(runtime, &for_home(&runtime.options()), deadline)?);
+    /// Connects to an address: an exported name, the endpoint of a process, or a binding. Finds out who is there, too.
+    pub(crate) fn reach(runtime: &'static Runtime, address: &Address, deadline: Deadline) -> Result<Reached> {
+        let targets = address.targets()?;
+        let window = address.connect(runtime, targets.as_ref(), &for_home(&runtime.options()), deadline)?;
+        let mut home = Channel::new(window);
         let oxid = binding::introduce(&mut home, runtime.oxid(), deadline)?;
-        Ok((oxid, home))
+        if let Some(targets) = &targets {
+            targets.set_process(oxid);
+        }
+        Ok(Reached { oxid, home, targets })
     }
 
-    /// The link to the process that `home`, connected to `address`, says it leads to.
+    /// The link to the process that was reached by `address`.
     ///
     /// What a name's server says of itself proves nothing. So the link goes by the endpoint, which is the process's own: who
     /// claims to be another process gets none of the calls to it. Over a network the address is all that there is, and the link is
     /// one to that process at that host.
     pub(crate) fn open(
-        runtime: &Runtime,
+        runtime: &'static Runtime,
         address: Address,
-        oxid: u64,
-        home: Channel,
+        reached: Reached,
         deadline: Deadline,
     ) -> Result<Self> {
+        let Reached { oxid, home, targets } = reached;
         let endpoint = Address::Name(endpoint_of(oxid));
         let (address, home) = if address == endpoint || matches!(address, Address::Binding(_)) {
             (address, home)
         } else {
             drop(home);
-            let (found, home) = Self::reach(runtime, &endpoint, deadline)?;
-            if found != oxid {
+            let found = Self::reach(runtime, &endpoint, deadline)?;
+            if found.oxid != oxid {
                 return Err(Error::new(code::RPC_E_INVALID_DATA, "an endpoint leads to another process"));
             }
-            (endpoint, home)
+            (endpoint, found.home)
         };
         Ok(Self {
             oxid,
@@ -122,6 +155,7 @@ impl Link {
             releases: Mutex::default(),
             has_failed: AtomicBool::new(false),
             others: Mutex::default(),
+            targets,
             bound: Mutex::default(),
         })
     }
@@ -159,6 +193,20 @@ impl Link {
         self.local.as_deref()
     }
 
+    /// There is a proxy for a target.
+    pub(crate) fn note_target(&self, target: TargetId, info: &'static InterfaceInfo) {
+        if let Some(targets) = &self.targets {
+            targets.insert(target, info);
+        }
+    }
+
+    /// There is no proxy for a target any more.
+    pub(crate) fn forget_target(&self, target: TargetId) {
+        if let Some(targets) = &self.targets {
+            targets.remove(target);
+        }
+    }
+
     /// The proxy managers, by object.
     pub(crate) fn managers(&self) -> &Mutex<HashMap<u64, ManagerPointer>> {
         &self.managers
@@ -191,7 +239,7 @@ impl Link {
         let runtime = Runtime::of_process()?;
         let window = self
             .address
-            .connect(runtime, options, deadline)
+            .connect(runtime, self.targets.as_ref(), options, deadline)
             .map_err(|error| if error.code() == code::RPC_S_SERVER_UNAVAILABLE { self.gone() } else { error })?;
         let mut channel = Channel::new(window);
         binding::introduce(&mut channel, runtime.oxid(), deadline)?;
@@ -234,7 +282,8 @@ impl Link {
         if lock(&self.bound).contains(&key) {
             return Ok(());
         }
-        self.with_home(|home| binding::alter(home, info, thread::deadline()))?;
+        let transfers = self.targets.as_ref().map_or(Transfers::FLAT, |targets| targets.transfers());
+        self.with_home(|home| binding::alter(home, info, transfers, thread::deadline()))?;
         lock(&self.bound).insert(key);
         Ok(())
     }

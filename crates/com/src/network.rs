@@ -3,19 +3,22 @@
 #[cfg(feature = "fabric")]
 mod fabric;
 mod sequence;
+mod stream;
 mod udp;
 #[cfg(feature = "xdp")]
 mod xdp;
 
+use crate::binding::Transfers;
 use crate::error::{Error, Result, code};
+use crate::presentation::Targets;
 use crate::runtime::Runtime;
 use crate::server::accept_from;
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 use obvia_via::window::{self, Options, Window};
 use obvia_via::{Deadline, Error as ViError, Nic};
-use sequence::{End, Wanted};
+use sequence::{End, Means, NicMeans, Wanted};
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 pub(crate) use sequence::told;
 
@@ -23,6 +26,8 @@ pub(crate) use sequence::told;
 #[derive(Default)]
 pub(crate) struct Network {
     nics: Mutex<Vec<Opened>>,
+    // By which this process has associations.
+    streams: Mutex<Vec<ProtocolSequence>>,
     // As others are told.
     heard: Mutex<Vec<StringBinding>>,
 }
@@ -59,6 +64,23 @@ fn places(binding: &StringBinding) -> Result<Vec<SocketAddr>> {
     }
 }
 
+/// What a binding asks for that somebody is to be reached by.
+fn wanted(binding: &StringBinding) -> Result<Wanted> {
+    if binding.endpoint.is_empty() {
+        return Err(Error::new(code::E_INVALIDARG, format!("the binding `{binding}` names no endpoint: [PORT]")));
+    }
+    Wanted::of(binding)
+}
+
+/// The transfer syntaxes that a binding asks for, where connections are associations.
+pub(crate) fn transfers_of(binding: &StringBinding) -> Result<Option<Transfers>> {
+    let wanted = Wanted::of(binding)?;
+    match wanted.sequence.means {
+        Means::Stream => stream::transfers(&wanted).map(Some),
+        Means::Nic(_) => Ok(None),
+    }
+}
+
 /// NICs that a process opens at most: the bindings of references ask for them, too.
 const NICS_MAX: usize = 16;
 
@@ -71,9 +93,9 @@ impl Network {
     }
 
     /// The NIC that is wanted for an end: one that is open, or a new one.
-    fn nic(&self, mut wanted: Wanted, end: End) -> Result<Opened> {
+    fn nic(&self, mut wanted: Wanted, means: NicMeans, end: End) -> Result<Opened> {
         let sequence = wanted.sequence;
-        (sequence.settle)(&mut wanted, end)?;
+        (means.settle)(&mut wanted, end)?;
         let mut nics = Self::lock(&self.nics);
         if let Some(known) = nics.iter().find(|opened| opened.wanted.serves(&wanted)) {
             return Ok(known.clone());
@@ -87,7 +109,7 @@ impl Network {
                 format!("{}: this process has {NICS_MAX} NICs open, with as many sets of options", sequence.protocol);
             return Err(Error::new(code::E_OUTOFMEMORY, text));
         }
-        let (nic, address) = (sequence.open)(&wanted).map_err(|error| {
+        let (nic, address) = (means.open)(&wanted).map_err(|error| {
             let why = error.detail().unwrap_or_default();
             Error::new(error.code(), format!("{}: {why}", sequence.protocol))
         })?;
@@ -96,15 +118,15 @@ impl Network {
         Ok(opened)
     }
 
-    /// Connects to a process.
+    /// Connects to a process by a virtual interface.
     pub(crate) fn connect(&self, binding: &StringBinding, options: &Options, deadline: Deadline) -> Result<Window> {
-        if binding.endpoint.is_empty() {
-            return Err(Error::new(code::E_INVALIDARG, format!("the binding `{binding}` names no endpoint: [PORT]")));
-        }
-        let (wanted, deadline) = (Wanted::of(binding)?, deadline.start());
+        let (wanted, deadline) = (wanted(binding)?, deadline.start());
+        let Means::Nic(means) = wanted.sequence.means else {
+            return Err(code::E_UNEXPECTED.into());
+        };
         let mut failed = Error::from(code::RPC_S_SERVER_UNAVAILABLE);
         for place in places(binding)? {
-            let nic = self.nic(wanted.clone(), End::Peer(place))?.nic;
+            let nic = self.nic(wanted.clone(), means, End::Peer(place))?.nic;
             match window::connect(&nic, &place.to_string(), options, deadline) {
                 Ok(window) => return Ok(window),
                 // Another address of the same name may do.
@@ -115,11 +137,45 @@ impl Network {
         Err(failed)
     }
 
+    /// Connects to a process by an association.
+    pub(crate) fn associate(
+        &self,
+        runtime: &'static Runtime,
+        binding: &StringBinding,
+        targets: &Arc<Targets>,
+        options: &Options,
+        deadline: Deadline,
+    ) -> Result<Window> {
+        wanted(binding)?;
+        let window = stream::connect(runtime, binding, targets, options, deadline)?;
+        let mut streams = Self::lock(&self.streams);
+        if !streams.contains(&binding.protocol) {
+            streams.push(binding.protocol);
+        }
+        Ok(window)
+    }
+
     /// Listens. Returns the binding, as others are to be told, with the endpoint that was taken.
     fn listen(&self, runtime: &'static Runtime, binding: StringBinding) -> Result<StringBinding> {
+        let wanted = Wanted::of(&binding)?;
+        let Means::Nic(means) = wanted.sequence.means else {
+            return self.listen_to_streams(runtime, &wanted, binding);
+        };
         let here = if ANY.contains(&binding.address.as_str()) { None } else { binding.address.parse().ok() };
-        let opened = self.nic(Wanted::of(&binding)?, End::Here(here))?;
+        let opened = self.nic(wanted, means, End::Here(here))?;
         self.listen_with(runtime, &opened, binding)
+    }
+
+    fn listen_to_streams(
+        &self,
+        runtime: &'static Runtime,
+        wanted: &Wanted,
+        binding: StringBinding,
+    ) -> Result<StringBinding> {
+        let mut binding = told(binding);
+        stream::listen(runtime, wanted, &mut binding)?;
+        Self::lock(&self.heard).push(binding.clone());
+        Ok(binding)
     }
 
     fn listen_with(&self, runtime: &'static Runtime, opened: &Opened, binding: StringBinding) -> Result<StringBinding> {
@@ -169,6 +225,9 @@ impl Network {
             let binding = StringBinding { options, ..StringBinding::new(opened.wanted.sequence.protocol, any, "0") };
             // Without one the peer learns at its first call that this process cannot be reached.
             let _ = self.listen_with(runtime, &opened, binding);
+        }
+        if Self::lock(&self.streams).contains(&ProtocolSequence::IpTcp) {
+            let _ = self.listen(runtime, StringBinding::new(ProtocolSequence::IpTcp, any, "0"));
         }
         heard(self)
     }

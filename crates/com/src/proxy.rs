@@ -307,6 +307,7 @@ pub(crate) fn import(
         proxy.public_refs.fetch_add(public_refs, Ordering::AcqRel);
         return NonNull::from(&**proxy).cast();
     }
+    link.note_target(target, info);
     let proxy = Proxy::new(info, target, link, manager.0);
     proxy.public_refs.store(public_refs, Ordering::Release);
     let pointer = NonNull::from(&*proxy).cast();
@@ -448,6 +449,7 @@ unsafe fn destroy(manager: NonNull<ProxyManager>) {
     let manager = unsafe { Box::from_raw(manager.as_ptr()) };
     let proxies = manager.proxies.into_inner().unwrap_or_else(PoisonError::into_inner);
     for proxy in &proxies {
+        link.forget_target(proxy.target);
         let refs = proxy.public_refs.load(Ordering::Acquire);
         if refs > 0 {
             link.release_later(proxy.target, refs);

@@ -39,7 +39,8 @@ type Place = Option<(ProtocolSequence, String)>;
 fn place_of(address: &Address, peer: &Peer) -> Place {
     match (address, peer) {
         (Address::Binding(binding), Peer::Host(host)) => Some((binding.protocol, host.clone())),
-        _ => None,
+        (Address::Binding(binding), Peer::Process(_)) => Some((binding.protocol, String::new())),
+        (Address::Name(_), _) => None,
     }
 }
 
@@ -161,13 +162,13 @@ impl Runtime {
     }
 
     /// The link to the process behind a name or an address.
-    pub(crate) fn link_by_address(&self, address: Address) -> Result<Arc<Link>> {
-        let (oxid, home) = Link::reach(self, &address, thread::deadline())?;
-        let place = place_of(&address, &home.peer());
+    pub(crate) fn link_by_address(&'static self, address: Address) -> Result<Arc<Link>> {
+        let reached = Link::reach(self, &address, thread::deadline())?;
+        let (oxid, place) = (reached.oxid, place_of(&address, &reached.home.peer()));
         if let Some(known) = self.known(oxid, &place) {
             return Ok(known);
         }
-        let fresh = Link::open(self, address, oxid, home, thread::deadline())?;
+        let fresh = Link::open(self, address, reached, thread::deadline())?;
         // Another thread may have been faster.
         let mut links = lock(&self.links);
         let key = (oxid, place);
@@ -186,7 +187,7 @@ impl Runtime {
     }
 
     /// The link to the process that a reference leads to: one that is there, or by the best binding that works.
-    pub(crate) fn link_to(&self, oxid: u64, bindings: &[StringBinding]) -> Result<Arc<Link>> {
+    pub(crate) fn link_to(&'static self, oxid: u64, bindings: &[StringBinding]) -> Result<Arc<Link>> {
         let mut over_network = in_order(bindings).filter(|binding| binding.protocol != ProtocolSequence::ViShm);
         let known = |binding: &StringBinding| self.known(oxid, &Some((binding.protocol, binding.address.clone())));
         // Whoever chose a network for this process stays with it.
@@ -225,12 +226,12 @@ impl Runtime {
     }
 
     /// The process that is meant by a name or a string binding.
-    pub(crate) fn link_at(&self, text: &str) -> Result<Arc<Link>> {
+    pub(crate) fn link_at(&'static self, text: &str) -> Result<Arc<Link>> {
         self.link_by_address(address_of(text)?.0)
     }
 
     /// The process that is meant by a name or a string binding, and the name that it exports.
-    pub(crate) fn find(&self, text: &str) -> Result<(Arc<Link>, String)> {
+    pub(crate) fn find(&'static self, text: &str) -> Result<(Arc<Link>, String)> {
         let (address, wanted) = address_of(text)?;
         let link = self.link_by_address(address)?;
         if let Some(name) = wanted {
@@ -356,7 +357,7 @@ impl Runtime {
     }
 
     /// The interface pointer that a reference stands for: a proxy, or the object itself when it is of this process.
-    pub(crate) fn unmarshal(&self, reference: &ObjRef, info: &'static InterfaceInfo) -> Result<IUnknown> {
+    pub(crate) fn unmarshal(&'static self, reference: &ObjRef, info: &'static InterfaceInfo) -> Result<IUnknown> {
         registry::register_module(info);
         if reference.oxid == self.oxid {
             // None came with it where its sender waits until this process has it.

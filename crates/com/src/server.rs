@@ -7,9 +7,13 @@ pub use caller::is_cancelled;
 pub(crate) use caller::{Caller, caller, take_back_sent};
 pub use connection::{Loop, Served, set_loop};
 
+use crate::binding::Transfers;
 use crate::error::Result;
-use crate::runtime::Runtime;
+use crate::presentation::Visitor;
+use crate::runtime::{Runtime, janitor};
+use obvia_rpc::co::{ServerOptions, relay};
 use obvia_via::provider::shm::Listener;
+use obvia_via::stream::{Stream, StreamListener};
 use obvia_via::window::{self, Alarm, Peer, Window};
 use obvia_via::{Deadline, Error as ViError, Nic};
 use std::collections::HashMap;
@@ -88,12 +92,44 @@ impl Clients {
     }
 }
 
+/// A connection of a client that has said who it is. Without one nobody is there to hold references.
+pub(crate) struct Presence {
+    runtime: &'static Runtime,
+    oxid: u64,
+}
+
+impl Presence {
+    /// Counts a connection. `None` where the process that it comes from is another one than that which is known.
+    pub(crate) fn enter(runtime: &'static Runtime, oxid: u64, peer: &Peer, local: Option<&str>) -> Option<Self> {
+        runtime.clients().enter(oxid, peer, local).then_some(Self { runtime, oxid })
+    }
+
+    /// Which process it is.
+    pub(crate) fn oxid(&self) -> u64 {
+        self.oxid
+    }
+}
+
+impl Drop for Presence {
+    fn drop(&mut self) {
+        let Self { runtime, oxid } = *self;
+        if let Some(dropped) = runtime.clients().leave(oxid, || runtime.exports().drop_client(oxid)) {
+            drop(dropped);
+            runtime.clients().wake_all();
+            // This process may have been its client, too.
+            janitor::wake();
+        }
+    }
+}
+
 /// Accepts connections on a listener until it is closed, on a thread of its own.
 pub(crate) fn accept_on(runtime: &'static Runtime, listener: Arc<Listener>) -> Result<()> {
     let accept = move || {
         loop {
             match listener.accept(Deadline::after_secs(3600)) {
-                Ok(incoming) => start_service(runtime, move || incoming.complete(&runtime.options()).ok()),
+                Ok(incoming) => {
+                    start_service(runtime, move || incoming.complete(&runtime.options()).ok().map(Caught::from))
+                }
                 Err(ViError::TimedOut) => {}
                 Err(ViError::Cancelled) => return,
                 // Out of file descriptors, most likely: the peers in the queue wait until some are free.
@@ -112,7 +148,8 @@ pub(crate) fn accept_from(runtime: &'static Runtime, nic: Nic, mut listener: obv
                 Ok(request) => {
                     let nic = nic.clone();
                     start_service(runtime, move || {
-                        window::accept(&nic, request, &runtime.options(), Deadline::after_secs(5)).ok()
+                        let options = runtime.options();
+                        window::accept(&nic, request, &options, Deadline::after_secs(5)).ok().map(Caught::from)
                     });
                 }
                 Err(ViError::TimedOut) => {}
@@ -123,6 +160,55 @@ pub(crate) fn accept_from(runtime: &'static Runtime, nic: Nic, mut listener: obv
     start_accepting(accept)
 }
 
+/// Accepts associations over streams as long as the process lives. Their calls go in one of these transfer syntaxes; the endpoint is what
+/// clients are told to use for further ones.
+pub(crate) fn accept_streams(
+    runtime: &'static Runtime,
+    listener: StreamListener,
+    transfers: Transfers,
+    endpoint: String,
+) -> Result<()> {
+    let accept = move || {
+        loop {
+            match listener.accept(Deadline::after_secs(3600)) {
+                Ok(stream) => {
+                    let endpoint = endpoint.clone();
+                    start_service(runtime, move || visited(runtime, stream, transfers, endpoint).ok());
+                }
+                Err(ViError::TimedOut) => {}
+                Err(_) => std::thread::sleep(BREATHER),
+            }
+        }
+    };
+    start_accepting(accept)
+}
+
+fn visited(
+    runtime: &'static Runtime,
+    stream: Stream,
+    transfers: Transfers,
+    endpoint: String,
+) -> std::result::Result<Caught, ViError> {
+    let visitor = Arc::new(Visitor::new(runtime, &stream, transfers));
+    // The group is this process: any part of its number that is not zero does.
+    let group = runtime.oxid() as u32 | 1;
+    let options = ServerOptions { group, secondary_address: endpoint, ..ServerOptions::default() };
+    let window = relay::server(stream, Arc::clone(&visitor) as Arc<_>, &runtime.options(), options)?;
+    Ok(Caught { window, visitor: Some(visitor) })
+}
+
+/// A connection to be served.
+struct Caught {
+    window: Window,
+    visitor: Option<Arc<Visitor>>,
+}
+
+impl From<Window> for Caught {
+    fn from(window: Window) -> Self {
+        Self { window, visitor: None }
+    }
+}
+
 fn start_accepting(accept: impl FnOnce() + Send + 'static) -> Result<()> {
     std::thread::Builder::new().name("obvia-accept".to_owned()).spawn(accept).map_err(|error| {
         crate::Error::new(crate::code::E_OUTOFMEMORY, format!("starting a thread to accept connections: {error}"))
@@ -131,12 +217,12 @@ fn start_accepting(accept: impl FnOnce() + Send + 'static) -> Result<()> {
 }
 
 /// Serves the connection that `complete` makes, on a thread of its own: a peer that greets slowly holds up nobody else.
-fn start_service(runtime: &'static Runtime, complete: impl FnOnce() -> Option<Window> + Send + 'static) {
+fn start_service(runtime: &'static Runtime, complete: impl FnOnce() -> Option<Caught> + Send + 'static) {
     let serve = move || {
         // A peer that does not get through the greeting has no connection to lose.
-        if let Some(window) = complete() {
+        if let Some(Caught { window, visitor }) = complete() {
             runtime.clients().watch(window.alarm());
-            connection::serve_connection(runtime, window);
+            connection::serve_connection(runtime, window, visitor);
         }
     };
     // Without a thread the peer's connection closes, which it notices at once.

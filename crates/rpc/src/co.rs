@@ -6,6 +6,7 @@
 //! - [`pdu`] are the units.
 //! - [`ServerAssociation`] answers binds, puts calls together and cuts their results into fragments.
 //! - [`ClientAssociation`] does the same from the other side.
+//! - [`relay`] puts them behind windows, so that whoever makes calls and serves them sees messages in memory.
 
 mod assembly;
 mod client;
@@ -14,6 +15,7 @@ mod error;
 mod input;
 mod output;
 pub mod pdu;
+pub mod relay;
 mod server;
 #[cfg(test)]
 mod tests;

@@ -107,6 +107,11 @@ pub enum Error {
         /// Why it ended.
         why: Ended,
     },
+    /// The relay of a window says why it cannot go on. Mostly caused by the peer.
+    Relay {
+        /// What it says.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
     /// A completion queue was full when work completed. The completions are in the queues of their VIs.
     Overflow {
         /// Completions that were not entered.
@@ -234,6 +239,7 @@ impl fmt::Display for Error {
             Self::Unsupported { provider, what } => write!(f, "the provider {provider} does not have {what}"),
             Self::BadState { what } => f.write_str(what),
             Self::Disconnected { peer, why } => write!(f, "the connection with {peer} ended: {why}"),
+            Self::Relay { source } => source.fmt(f),
             Self::Overflow { missed } => {
                 write!(f, "the completion queue was full: {missed} completions are only in the queues of their VIs")
             }
@@ -245,6 +251,7 @@ impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::System { source, .. } => Some(source),
+            Self::Relay { source } => Some(&**source),
             _ => None,
         }
     }

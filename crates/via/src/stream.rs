@@ -3,7 +3,6 @@
 //! Reading and writing never wait for longer than they are told, and a thread that waits for bytes can be called off by another.
 
 use crate::provider::shm::{Directory, Incoming, Listener, peer_pid};
-use crate::vi::poll_fds;
 use crate::window::Peer;
 use crate::{Deadline, Ended, Error};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
@@ -98,14 +97,16 @@ impl Stream {
     ///
     /// Only of the system.
     pub fn wait(&self, span: Duration) -> Result<(), Error> {
-        poll_fds(&[&self.socket, &self.bell], Deadline::Within(span), None)?;
+        let mut polled = [PollFd::new(&self.socket, PollFlags::IN), PollFd::new(&self.bell, PollFlags::IN)];
+        match poll(&mut polled, Some(&timespec(span))) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(errno) => return Err(Error::system("waiting for a peer")(errno)),
+        }
+        if !polled[1].revents().is_empty() {
+            // Who rang has said before what for.
+            let _ = rustix::io::read(&self.bell, &mut [0; 8]);
+        }
         Ok(())
-    }
-
-    /// Forgets that the bell was rung. To be called before it is looked at what it was rung for.
-    pub fn silence(&self) {
-        // Nothing to read: it was not rung.
-        let _ = rustix::io::read(&self.bell, &mut [0; 8]);
     }
 
     /// Ends the current or the next wait.
@@ -141,8 +142,7 @@ impl Stream {
 
     /// Whether something of this happens to the socket in time.
     fn poll(&self, what: PollFlags, span: Duration) -> Result<bool, Errno> {
-        let timeout = Timespec { tv_sec: span.as_secs().cast_signed(), tv_nsec: span.subsec_nanos().into() };
-        Ok(poll(&mut [PollFd::new(&self.socket, what)], Some(&timeout))? > 0)
+        Ok(poll(&mut [PollFd::new(&self.socket, what)], Some(&timespec(span)))? > 0)
     }
 
     /// Whether the peer has ended the connection, even if there is something left to be read.
@@ -183,6 +183,12 @@ impl Stream {
             _ => Error::system(doing)(errno),
         }
     }
+}
+
+/// A span as the kernel takes it; a day at most: whoever waits looks again.
+fn timespec(span: Duration) -> Timespec {
+    let span = span.min(Duration::from_secs(24 * 3600));
+    Timespec { tv_sec: span.as_secs().cast_signed(), tv_nsec: span.subsec_nanos().into() }
 }
 
 fn bell() -> Result<OwnedFd, Error> {
@@ -256,8 +262,7 @@ fn accept(listener: &TcpListener, deadline: Deadline) -> Result<TcpStream, Error
         if left.is_zero() {
             return Err(Error::TimedOut);
         }
-        let timeout = Timespec { tv_sec: left.as_secs().cast_signed(), tv_nsec: left.subsec_nanos().into() };
-        match poll(&mut [PollFd::new(listener, PollFlags::IN)], Some(&timeout)) {
+        match poll(&mut [PollFd::new(listener, PollFlags::IN)], Some(&timespec(left))) {
             Ok(_) | Err(Errno::INTR) => {}
             Err(errno) => return Err(Error::system(doing)(errno)),
         }

@@ -5,8 +5,13 @@ use crate::error::Result;
 use obvia_rpc::string_binding::ProtocolSequence;
 use obvia_via::provider::udp;
 
-pub(super) const SEQUENCE: Sequence =
-    Sequence { protocol: ProtocolSequence::ViUdp, shared: &[], own: &["fault"], alone: None, means: Means::Nic(NicMeans { settle: any, open }) };
+pub(super) const SEQUENCE: Sequence = Sequence {
+    protocol: ProtocolSequence::ViUdp,
+    shared: &[],
+    own: &["fault"],
+    alone: None,
+    means: Means::Nic(NicMeans { settle: any, open }),
+};
 
 fn open(wanted: &Wanted) -> Result<Open> {
     let options = udp::Options { fault: wanted.fault()?, ..udp::Options::default() };

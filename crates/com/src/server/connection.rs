@@ -1,9 +1,11 @@
 //! One connection, and who takes its calls: the runtime's loop, or one that the program owns.
 
+use super::Presence;
 use super::caller::Caller;
-use crate::binding;
+use crate::binding::{self, Transfers};
 use crate::dispatch::Dispatch;
-use crate::runtime::{Runtime, janitor};
+use crate::presentation::Visitor;
+use crate::runtime::Runtime;
 use crate::system;
 use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::{self, Answer, Arrived, ServerCall, Service, serve};
@@ -20,21 +22,34 @@ struct Connection {
     dispatch: Dispatch,
     runtime: &'static Runtime,
     caller: Option<Arc<Caller>>,
+    // As the client has said by a unit on this connection, or to an association that this is a connection of.
+    presence: Option<Presence>,
+    visitor: Option<Arc<Visitor>>,
     peer: Peer,
     local: Option<String>,
     alarm: Alarm,
 }
 
 impl Connection {
-    fn new(runtime: &'static Runtime, window: &Window) -> Self {
+    fn new(runtime: &'static Runtime, window: &Window, visitor: Option<Arc<Visitor>>) -> Self {
         Self {
             dispatch: Dispatch::new(&runtime.exports().table),
             runtime,
             caller: None,
+            presence: None,
+            visitor,
             peer: window.peer(),
             local: window.local().map(str::to_owned),
             alarm: window.alarm(),
         }
+    }
+
+    /// From now on calls are this client's.
+    fn adopt(&mut self, client: u64) {
+        let watch = Arc::clone(self.dispatch.watch());
+        let caller = Arc::new(Caller::new(self.runtime, client, self.alarm.clone(), watch));
+        caller.enter();
+        self.caller = Some(caller);
     }
 
     /// A call of the runtime's own, the first one of a target, or the first one after something has happened.
@@ -43,6 +58,8 @@ impl Connection {
     fn dispatch_slowly(&mut self, call: &mut ServerCall<'_>) -> Answer {
         if let Some(caller) = &self.caller {
             caller.has_taken();
+        } else if let Some(client) = self.visitor.as_ref().and_then(|visitor| visitor.client()) {
+            self.adopt(client);
         }
         if call.target() != system::TARGET.word() {
             self.dispatch.fetch_and_perform(&self.runtime.exports().table, call)
@@ -56,16 +73,8 @@ impl Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
+        // Before the client may be gone.
         self.dispatch.clear();
-        let runtime = self.runtime;
-        if let Some(client) = self.caller.as_ref().map(|caller| caller.oxid)
-            && let Some(dropped) = runtime.clients().leave(client, || runtime.exports().drop_client(client))
-        {
-            drop(dropped);
-            runtime.clients().wake_all();
-            // This process may have been its client, too.
-            janitor::wake();
-        }
     }
 }
 
@@ -79,16 +88,12 @@ impl Service for Connection {
     }
 
     fn answer_pdu(&mut self, pdu: &[u8]) -> Option<Vec<u8>> {
-        let (answer, client) = binding::answer(pdu, self.runtime.oxid())?;
+        let (answer, client) = binding::answer(pdu, self.runtime.oxid(), Transfers::FLAT)?;
         match (&self.caller, client) {
             (None, Some(client)) => {
-                if !self.runtime.clients().enter(client, &self.peer, self.local.as_deref()) {
-                    return None;
-                }
-                let watch = Arc::clone(self.dispatch.watch());
-                let caller = Arc::new(Caller::new(self.runtime, client, self.alarm.clone(), watch));
-                caller.enter();
-                self.caller = Some(caller);
+                let presence = Presence::enter(self.runtime, client, &self.peer, self.local.as_deref())?;
+                self.presence = Some(presence);
+                self.adopt(client);
             }
             // Who has said who it is does not become somebody else; who has not may not go on.
             (Some(known), Some(client)) if known.oxid != client => return None,
@@ -133,8 +138,8 @@ pub unsafe fn set_loop(function: Option<Loop>) {
 }
 
 /// Serves a connection until it ends.
-pub(super) fn serve_connection(runtime: &'static Runtime, mut window: Window) {
-    let mut connection = Connection::new(runtime, &window);
+pub(super) fn serve_connection(runtime: &'static Runtime, mut window: Window, visitor: Option<Arc<Visitor>>) {
+    let mut connection = Connection::new(runtime, &window, visitor);
     let own = *LOOP.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(own) = own else {
         serve(&mut window, &mut connection);

@@ -24,7 +24,7 @@ pub fn client(stream: Stream, routes: Arc<dyn Routes>, options: &Options) -> Res
         association,
         ways: HashMap::new(),
         contexts: HashMap::new(),
-        last_context: 0,
+        next_context: 0,
         asked: None,
         call: None,
         refused: None,
@@ -45,7 +45,7 @@ struct State {
     ways: HashMap<TargetId, Way>,
     /// The contexts that were proposed, by interface, and what became of them.
     contexts: HashMap<SyntaxId, Result<u16, Status>>,
-    last_context: u16,
+    next_context: u16,
     /// The bind that a floor above has asked for: its number here and its own unit.
     asked: Option<(u32, Bind)>,
     /// The call under way.
@@ -166,15 +166,16 @@ impl ClientRelay {
 impl State {
     fn propose(&mut self, mut contexts: Vec<Context>) -> Result<u32, ViError> {
         for context in &mut contexts {
-            context.id = self.last_context;
-            self.last_context += 1;
+            context.id = self.next_context;
+            let too_many = ViError::BadState { what: "an association has too many presentation contexts" };
+            self.next_context = self.next_context.checked_add(1).ok_or(too_many)?;
         }
         self.association.bind(contexts, None).map_err(over)
     }
 
     /// Notes what became of the contexts that were proposed last, one for each of these interfaces.
     fn note(&mut self, interfaces: &[SyntaxId], outcomes: &[Outcome]) {
-        let first = self.last_context - interfaces.len() as u16;
+        let first = self.next_context - interfaces.len() as u16;
         for ((interface, outcome), id) in interfaces.iter().zip(outcomes).zip(first..) {
             let agreed = if outcome.result == ACCEPTED { Ok(id) } else { Err(Status::UNK_IF) };
             self.contexts.insert(*interface, agreed);

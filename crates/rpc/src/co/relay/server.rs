@@ -1,6 +1,6 @@
 //! The server's relay: calls of an association become requests, responses their results.
 
-use super::{Interfaces, STATUS, TARGETS_MAX, limits, over};
+use super::{Interfaces, TARGETS_MAX, limits, over};
 use crate::co::{IncomingCall, ServerAssociation, ServerEvent, ServerOptions};
 use crate::status::Status;
 use crate::uuid::Uuid;
