@@ -104,7 +104,7 @@ pub(crate) struct Visitor {
 impl Visitor {
     /// A client that has not said yet who it is. Its calls go in one of these transfer syntaxes.
     pub(crate) fn new(runtime: &'static Runtime, stream: &Stream, transfers: Transfers) -> Self {
-        let (peer, local) = (stream.peer().clone(), stream.local().map(str::to_owned));
+        let (peer, local) = (stream.peer().clone(), stream.local_host().map(str::to_owned));
         Self { runtime, transfers, peer, local, presence: OnceLock::new() }
     }
 

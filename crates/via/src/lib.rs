@@ -12,6 +12,7 @@
 //! - [`reliable`] is the machinery that makes VIs of wires for datagrams.
 //! - [`stream`] has connections that are no virtual interfaces, for protocols that are not ours.
 //! - [`wrap`] puts faults, traces and captures around links and providers.
+//! - [`stream`] carries bytes for protocols that need no VI.
 //! - [`wait`] says how a thread waits: polling, blocking, or adapting.
 //! - [`region`] is memory that a peer may write at any time, readable only through checked loads.
 //! - [`doorbell`] and [`layout`] are the words that the two sides of a connection share, and their protocol.

@@ -2,7 +2,6 @@
 //! calls are to go in; without, the two sides take the best one that both have.
 
 use super::sequence::{Means, Sequence, Wanted};
-use super::{ANY, places};
 use crate::binding::Transfers;
 use crate::error::{Error, Result, code};
 use crate::presentation::Targets;
@@ -10,9 +9,9 @@ use crate::runtime::Runtime;
 use crate::server::accept_streams;
 use obvia_rpc::co::relay;
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
+use obvia_via::Deadline;
 use obvia_via::stream::{Stream, StreamListener};
 use obvia_via::window::{Options, Window};
-use obvia_via::{Deadline, Error as ViError};
 use std::sync::Arc;
 
 pub(super) const TCP: Sequence = sequence(ProtocolSequence::IpTcp);
@@ -39,23 +38,17 @@ pub(super) fn connect(
     deadline: Deadline,
 ) -> Result<Window> {
     let stream = match binding.protocol {
-        ProtocolSequence::Lrpc => Stream::connect_to_name(runtime.directory(), &binding.endpoint, deadline)?,
-        _ => connect_by_tcp(binding, deadline.start())?,
+        ProtocolSequence::Lrpc => Stream::connect_local(runtime.directory(), &binding.endpoint, deadline)?,
+        _ => Stream::connect(&binding.address, port(binding)?, deadline)?,
     };
     Ok(relay::client(stream, Arc::clone(targets) as Arc<_>, options)?)
 }
 
-fn connect_by_tcp(binding: &StringBinding, deadline: Deadline) -> Result<Stream> {
-    let mut failed = Error::from(code::RPC_S_SERVER_UNAVAILABLE);
-    for place in places(binding)? {
-        match Stream::connect(place, deadline) {
-            Ok(stream) => return Ok(stream),
-            // Another address of the same name may do.
-            Err(error @ (ViError::NotFound { .. } | ViError::System { .. })) => failed = error.into(),
-            Err(error) => return Err(error.into()),
-        }
-    }
-    Err(failed)
+fn port(binding: &StringBinding) -> Result<u16> {
+    binding.endpoint.parse().map_err(|_| {
+        let text = format!("`{binding}`: the endpoint is no port, a number up to 65535");
+        Error::new(code::E_INVALIDARG, text)
+    })
 }
 
 /// Listens. The binding gets the endpoint that was taken.
@@ -65,20 +58,14 @@ pub(super) fn listen(runtime: &'static Runtime, wanted: &Wanted, binding: &mut S
         if binding.endpoint.is_empty() {
             binding.endpoint = crate::link::endpoint_of(runtime.oxid());
         }
-        StreamListener::bind_name(runtime.directory(), &binding.endpoint)?
+        StreamListener::bind_local(runtime.directory(), &binding.endpoint)?
     } else {
-        if binding.endpoint.is_empty() {
-            "0".clone_into(&mut binding.endpoint);
-        }
-        if ANY.contains(&binding.address.as_str()) && binding.address != "::" {
+        let port = if binding.endpoint.is_empty() { 0 } else { port(binding)? };
+        if binding.address.is_empty() {
             "0.0.0.0".clone_into(&mut binding.address);
         }
-        let place = places(binding)?.into_iter().next().ok_or(code::E_INVALIDARG)?;
-        let listener = StreamListener::bind(place)?;
-        if let Some(address) = listener.address() {
-            binding.endpoint = address.port().to_string();
-        }
-        listener
+        StreamListener::bind(&binding.address, port)?
     };
+    binding.endpoint = listener.endpoint();
     accept_streams(runtime, listener, transfers, binding.endpoint.clone())
 }

@@ -10,12 +10,13 @@ pub use client::client;
 pub use server::server;
 
 use super::pdu::{Context, Outcome};
-use super::{AssociationError, Limits};
+use super::{AssociationError, Input, Limits};
 use crate::status::Status;
 use crate::uuid::{SyntaxId, Uuid};
 use crate::vi_call::TargetId;
-use obvia_via::Error as ViError;
+use obvia_via::stream::Stream;
 use obvia_via::window::Options;
+use obvia_via::{Deadline, Error as ViError};
 use std::fmt;
 use std::time::Duration;
 
@@ -52,7 +53,7 @@ pub trait Interfaces: Send + Sync + fmt::Debug {
 const STATUS: usize = 4;
 /// Targets that a relay remembers.
 const TARGETS_MAX: usize = 4096;
-/// How long a server may take to accept a context.
+/// How long a peer may take to read what it is sent, and a server to accept a context.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 fn limits(options: &Options) -> Limits {
@@ -61,4 +62,25 @@ fn limits(options: &Options) -> Limits {
 
 fn over(error: AssociationError) -> ViError {
     ViError::Relay { source: Box::new(error) }
+}
+
+/// Waits until there may be something to receive. False when the time is over, or the thread is wanted for something else.
+fn wait(stream: &Stream, span: Duration) -> Result<bool, ViError> {
+    match stream.wait(Deadline::Within(span).start()) {
+        Ok(()) => Ok(true),
+        Err(ViError::TimedOut | ViError::Cancelled) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Takes what there is to receive. Whether there was something.
+fn fill(stream: &Stream, input: &mut Input) -> Result<bool, ViError> {
+    match stream.receive(input.room(), Deadline::Within(Duration::ZERO)) {
+        Ok(count) => {
+            input.filled(count);
+            Ok(true)
+        }
+        Err(ViError::TimedOut) => Ok(false),
+        Err(error) => Err(error),
+    }
 }

@@ -53,6 +53,5 @@ mod wire;
 
 pub use directory::{Directory, Entry, Listener};
 pub use greeting::Incoming;
-pub(crate) use greeting::peer_pid;
 pub(crate) use mapping::create_region;
 pub use nic::{NicOptions, open};

@@ -1,6 +1,6 @@
 //! The client's relay: requests become calls of an association, their results responses.
 
-use super::{PATIENCE, Routes, STATUS, TARGETS_MAX, limits, over};
+use super::{PATIENCE, Routes, STATUS, TARGETS_MAX, fill, limits, over, wait};
 use crate::co::pdu::{ACCEPTED, Bind, BindAck, Context, FragmentSizes, Outcome};
 use crate::co::{ClientAssociation, ClientEvent, ClientOptions, IncomingResponse, OutgoingCall};
 use crate::status::Status;
@@ -77,7 +77,7 @@ impl ClientRelay {
     /// Sends what the association has to say.
     fn flush(&self, state: &mut State) -> Result<(), ViError> {
         let output = state.association.output();
-        self.stream.write(output)?;
+        self.stream.send(output, Deadline::Within(PATIENCE))?;
         output.clear();
         Ok(())
     }
@@ -144,11 +144,10 @@ impl ClientRelay {
                     break;
                 }
                 Some(_) => {}
-                None => match self.stream.read(state.association.input.room())? {
-                    0 if deadline.is_over() => return Err(ViError::TimedOut),
-                    0 => self.stream.wait(deadline.remaining())?,
-                    count => state.association.input.filled(count),
-                },
+                None => {
+                    let count = self.stream.receive(state.association.input.room(), deadline)?;
+                    state.association.input.filled(count);
+                }
             }
         }
         Ok(state.contexts.get(&interface).copied().unwrap_or(Err(Status::UNK_IF)))
@@ -264,21 +263,21 @@ impl Relay for ClientRelay {
             if state.deliver(inbox)? {
                 return Ok(());
             }
-            let waits = span.take();
-            if let Some(span) = waits {
+            if let Some(span) = span.take() {
                 drop(state);
-                self.stream.wait(span)?;
+                if !wait(&self.stream, span)? {
+                    return Ok(());
+                }
                 state = self.lock();
             }
-            match self.stream.read(state.association.input.room())? {
-                0 => return Ok(()),
-                count => state.association.input.filled(count),
+            if !fill(&self.stream, &mut state.association.input)? {
+                return Ok(());
             }
         }
     }
 
     fn wake(&self) {
-        self.stream.ring();
+        self.stream.interrupt();
     }
 
     fn check(&self) -> Result<(), ViError> {
@@ -294,10 +293,10 @@ impl Relay for ClientRelay {
     }
 
     fn local(&self) -> Option<&str> {
-        self.stream.local()
+        self.stream.local_host()
     }
 
     fn end(&self) {
-        self.stream.end();
+        self.stream.close();
     }
 }

@@ -1,13 +1,13 @@
 //! The server's relay: calls of an association become requests, responses their results.
 
-use super::{Interfaces, TARGETS_MAX, limits, over};
+use super::{Interfaces, PATIENCE, TARGETS_MAX, fill, limits, over, wait};
 use crate::co::{IncomingCall, ServerAssociation, ServerEvent, ServerOptions};
 use crate::status::Status;
 use crate::uuid::Uuid;
 use crate::vi_call::TargetId;
 use obvia_via::stream::Stream;
 use obvia_via::window::{Inbox, Options, Outgoing, Peer, Relay, Window, relayed};
-use obvia_via::{Error as ViError, Header, Kind};
+use obvia_via::{Deadline, Error as ViError, Header, Kind};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -56,7 +56,7 @@ impl ServerRelay {
     fn flush(&self, state: &mut State) -> Result<(), ViError> {
         let output = state.association.output();
         if !output.is_empty() {
-            self.stream.write(output)?;
+            self.stream.send(output, Deadline::Within(PATIENCE))?;
             output.clear();
         }
         Ok(())
@@ -144,18 +144,19 @@ impl Relay for ServerRelay {
             }
             if let Some(span) = span.take() {
                 drop(state);
-                self.stream.wait(span)?;
+                if !wait(&self.stream, span)? {
+                    return Ok(());
+                }
                 state = self.lock();
             }
-            match self.stream.read(state.association.input.room())? {
-                0 => return Ok(()),
-                count => state.association.input.filled(count),
+            if !fill(&self.stream, &mut state.association.input)? {
+                return Ok(());
             }
         }
     }
 
     fn wake(&self) {
-        self.stream.ring();
+        self.stream.interrupt();
     }
 
     fn check(&self) -> Result<(), ViError> {
@@ -171,10 +172,10 @@ impl Relay for ServerRelay {
     }
 
     fn local(&self) -> Option<&str> {
-        self.stream.local()
+        self.stream.local_host()
     }
 
     fn end(&self) {
-        self.stream.end();
+        self.stream.close();
     }
 }

@@ -119,7 +119,7 @@ fn await_readable(socket: &OwnedFd, deadline: Deadline) -> Result<(), Error> {
 }
 
 /// The peer's process id, as the kernel recorded it at connect; 0 where it cannot say.
-pub(crate) fn peer_pid(socket: &OwnedFd) -> u32 {
+pub(super) fn peer_pid(socket: &OwnedFd) -> u32 {
     rustix::net::sockopt::socket_peercred(socket).map_or(0, |peer| peer.pid.as_raw_pid().unsigned_abs())
 }
 
@@ -130,14 +130,6 @@ pub(crate) fn peer_pid(socket: &OwnedFd) -> u32 {
 #[derive(Debug)]
 pub struct Incoming {
     pub(super) socket: OwnedFd,
-}
-
-impl Incoming {
-    /// The socket alone, for what needs no greeting. Its peer is somebody to talk to.
-    pub(crate) fn into_socket(self) -> Result<OwnedFd, Error> {
-        check_peer(&self.socket)?;
-        Ok(self.socket)
-    }
 }
 
 impl Incoming {
