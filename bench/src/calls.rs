@@ -130,8 +130,11 @@ fn start(path: Path, wait: Wait, placement: Option<Placement>) -> Result<(Server
     // An interface takes the program of one process.
     let link = if path == Path::NcacnViXdp { cable::further()? } else { cable::link() };
     let [_, host] = link.addresses();
-    let options = if path == Path::NcacnViFabric { "[0,provider=tcp]" } else { "" };
-    let binding = format!("{}:{host}{options}", path.name());
+    let binding = match path {
+        Path::NcacnViFabric => format!("{}:{host}[0,provider=tcp]", path.name()),
+        Path::Ncalrpc => format!("{}:[{name}]", path.name()),
+        _ => format!("{}:{host}", path.name()),
+    };
     if path != Path::NcacnViShm {
         arguments.extend(["--listen", &binding]);
     }

@@ -15,6 +15,10 @@ pub enum Path {
     FiPingpong,
     /// Copying within the client.
     Memcpy,
+    /// A call of obvia over TCP, in the standard's units.
+    NcacnIpTcp,
+    /// A call of obvia over a Unix socket, in the standard's units.
+    Ncalrpc,
     /// A call of obvia over shared memory.
     NcacnViShm,
     /// A call of obvia over libfabric and TCP.
@@ -51,12 +55,14 @@ pub enum Path {
 
 impl Path {
     /// All of them, baselines last.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 21] = [
         Self::NcacnViShm,
         Self::CppViShm,
         Self::NcacnViFabric,
         Self::NcacnViXdp,
         Self::NcacnViUdp,
+        Self::Ncalrpc,
+        Self::NcacnIpTcp,
         Self::ViShm,
         Self::ViFabric,
         Self::ViXdp,
@@ -79,6 +85,8 @@ impl Path {
             Self::CppViShm => "cpp_vi_shm",
             Self::FiPingpong => "fi_pingpong",
             Self::Memcpy => "memcpy",
+            Self::NcacnIpTcp => "ncacn_ip_tcp",
+            Self::Ncalrpc => "ncalrpc",
             Self::NcacnViShm => "ncacn_vi_shm",
             Self::NcacnViUdp => "ncacn_vi_udp",
             Self::NcacnViFabric => "ncacn_vi_fabric",
@@ -106,8 +114,8 @@ impl Path {
 
     /// Whether it goes through the machine's network.
     pub fn is_network(self) -> bool {
-        use Path::{CppViShm, Memcpy, NcacnViShm, Pread, RawCopy, RawFutex, RawLine, Unix, ViShm};
-        !matches!(self, CppViShm | Memcpy | NcacnViShm | Pread | RawCopy | RawFutex | RawLine | Unix | ViShm)
+        use Path::{CppViShm, Memcpy, NcacnViShm, Ncalrpc, Pread, RawCopy, RawFutex, RawLine, Unix, ViShm};
+        !matches!(self, CppViShm | Memcpy | NcacnViShm | Ncalrpc | Pread | RawCopy | RawFutex | RawLine | Unix | ViShm)
     }
 }
 

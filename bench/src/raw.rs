@@ -58,14 +58,12 @@ impl Kind {
         ]
     };
 
-    /// Whether round trips of this many bytes are a case of it. The line carries no payload, the copy nothing else, and TCP what
-    /// is too much for a datagram.
+    /// Whether round trips of this many bytes are a case of it. The line carries no payload, the copy nothing else.
     fn carries(self, bytes: usize) -> bool {
         match self.path {
             Path::RawLine => bytes == 0,
             Path::RawCopy => bytes > 0,
             Path::Udp => bytes <= UDP_BYTES_MAX,
-            Path::Tcp => bytes > UDP_BYTES_MAX,
             Path::TcpStream => false,
             _ => true,
         }

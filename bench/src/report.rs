@@ -126,7 +126,11 @@ fn unsteady(label: &Label, batches: &[f64]) -> Option<String> {
 /// The time of what a round trip is to be compared with: the best that any program could do that waits the same way.
 fn round_trip(label: &Label, rows: &[Row], one_cpu: bool) -> Option<f64> {
     let in_line = label.bytes <= IN_LINE_BYTES;
-    let path = if label.path.is_network() {
+    let path = if let Path::NcacnIpTcp = label.path {
+        Path::Tcp
+    } else if let Path::Ncalrpc = label.path {
+        Path::Unix
+    } else if label.path.is_network() {
         if label.bytes > raw::UDP_BYTES_MAX { Path::Tcp } else { Path::Udp }
     } else if one_cpu {
         Path::Unix
@@ -142,8 +146,7 @@ fn round_trip(label: &Label, rows: &[Row], one_cpu: bool) -> Option<f64> {
     rows.iter()
         .filter(|row| row.label.path == path && row.label.bytes == bytes)
         // On one processor the spinning variants are others' business; whoever sleeps is compared with who sleeps.
-        .filter(|row| path != Path::Unix || row.label.wait == Wait::Block)
-        .filter(|row| !path.is_network() || (row.label.wait == Wait::Block) == sleeps)
+        .filter(|row| (path != Path::Unix && !path.is_network()) || (row.label.wait == Wait::Block) == sleeps)
         .map(|row| row.p50_ns)
         .min_by(f64::total_cmp)
 }

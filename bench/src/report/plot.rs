@@ -275,9 +275,9 @@ fn color(path: Path) -> &'static str {
         Path::RawCopy | Path::Memcpy | Path::Pread => "#000000",
         Path::RawFutex => "#0072b2",
         Path::RawLine | Path::FiPingpong => "#999999",
-        Path::Tcp | Path::TcpStream => "#56b4e9",
+        Path::NcacnIpTcp | Path::Tcp | Path::TcpStream => "#56b4e9",
         Path::Udp => "#cc79a7",
-        Path::Unix => "#009e73",
+        Path::Ncalrpc | Path::Unix => "#009e73",
     }
 }
 
