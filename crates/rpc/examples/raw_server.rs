@@ -54,9 +54,13 @@ fn mapper(listener: &StreamListener) -> Result<Mapper, Box<dyn std::error::Error
         Some(address) => Way::Tcp(Ipv4Addr::UNSPECIFIED, address.port()),
         None => Way::Local(listener.endpoint()),
     };
-    for (interface, annotation) in [(RAW, "raw calls"), (epm::INTERFACE, "endpoint mapper"), (mgmt::INTERFACE, "")] {
+    let interfaces = [(RAW, "raw calls"), (epm::INTERFACE, "endpoint mapper"), (mgmt::INTERFACE, "")];
+    // With these objects they are ten: `smbtorture` wants to see a lookup whose last answer is full.
+    let objects = (1..=7).map(|number| (Uuid(number), RAW, "raw object"));
+    for (object, interface, annotation) in interfaces.map(|(one, text)| (Uuid(0), one, text)).into_iter().chain(objects)
+    {
         let tower = Tower { interface, transfer: NDR, way: way.clone() };
-        let entry = Entry { object: Uuid(0), tower, annotation: annotation.to_owned() };
+        let entry = Entry { object, tower, annotation: annotation.to_owned() };
         mapper.insert(entry, false).map_err(|status| status.to_string())?;
     }
     Ok(mapper)

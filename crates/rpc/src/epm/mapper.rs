@@ -278,11 +278,12 @@ impl Mapper {
     }
 }
 
-/// The first of what was found, and the number of the one behind them.
-fn some<'a>(mut found: impl Iterator<Item = &'a (u64, Entry)>, max: u32) -> (Vec<&'a Entry>, Option<u64>) {
+/// The first of what was found, and the number to go on from: as long as answers are full, there may be more.
+fn some<'a>(found: impl Iterator<Item = &'a (u64, Entry)>, max: u32) -> (Vec<&'a Entry>, Option<u64>) {
     let max = usize::try_from(max).unwrap_or(usize::MAX).min(ANSWERED_MAX);
-    let first = found.by_ref().take(max).map(|(_, entry)| entry).collect();
-    (first, found.next().map(|(number, _)| *number))
+    let found: Vec<_> = found.take(max).collect();
+    let next = found.last().filter(|_| found.len() == max).map(|(number, _)| number + 1);
+    (found.into_iter().map(|(_, entry)| entry).collect(), next)
 }
 
 /// A tower with an address in it that the caller can use.
