@@ -1,6 +1,6 @@
 """impacket as a client of the server `raw_server`: binds, fragments, faults, the endpoint mapper, the management interface.
 
-Usage: raw_impacket.py HOST PORT
+Usage: raw_impacket.py HOST PORT [REGISTERED-PORT], the last where something that captures is between the two.
 """
 
 import struct
@@ -100,7 +100,7 @@ def faults(host, port):
     rpc.disconnect()
 
 
-def mapper(host, port):
+def mapper(host, port, registered):
     def asked(question, *arguments, **options):
         # The questions bind themselves.
         rpc = connected(host, port)
@@ -109,7 +109,7 @@ def mapper(host, port):
         finally:
             rpc.disconnect()
 
-    binding = f"ncacn_ip_tcp:{host}[{port}]"
+    binding = f"ncacn_ip_tcp:{host}[{registered}]"
     assert asked(epm.hept_map, host, RAW, protocol="ncacn_ip_tcp") == binding
     unknown = lambda: asked(epm.hept_map, host, UNKNOWN, protocol="ncacn_ip_tcp")
     refused(unknown, "ept_s_not_registered", "0x16c9a0d6")
@@ -137,9 +137,10 @@ def management(host, port):
 
 def main():
     host, port = sys.argv[1], int(sys.argv[2])
+    registered = sys.argv[3] if len(sys.argv) > 3 else port
     for test in (calls, fragments, objects, contexts, faults, mapper, management):
         try:
-            test(host, port)
+            test(host, port, registered) if test is mapper else test(host, port)
         except DCERPCException as error:
             raise AssertionError(f"{test.__name__}: {error}") from error
         print(f"{test.__name__}: good")
