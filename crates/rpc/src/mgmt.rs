@@ -86,3 +86,30 @@ pub fn call(
 
 /// There is no such authentication service here (RPC_S_UNKNOWN_AUTHN_SERVICE).
 const UNKNOWN_AUTHN_SERVICE: u32 = 0x0000_06d3;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(opnum: u16, arguments: &[u32]) -> Result<Vec<u32>, Status> {
+        let stub: Vec<u8> = arguments.iter().flat_map(|word| word.to_be_bytes()).collect();
+        let statistics = Statistics { calls_in: 1, calls_out: 2, packets_in: 3, packets_out: 4 };
+        let results = call(opnum, ByteOrder::Big, &stub, &[INTERFACE], statistics)?;
+        assert_eq!(results.len() % 4, 0);
+        Ok(results.chunks(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect())
+    }
+
+    /// Word by word after the interface's definition in C706 appendix Q.
+    #[test]
+    fn results_are_laid_out_as_the_standard_says() {
+        let identities = [0x20000, 1, 1, 0x20004, 0xafa8_bd80, 0x11c9_7d8a, 0x0008_f4be, 0x8929_102b, 1, 0];
+        assert_eq!(words(0, &[]), Ok(identities.to_vec()));
+        assert_eq!(words(1, &[9, 0]), Ok(vec![4, 4, 1, 2, 3, 4, 0]));
+        assert_eq!(words(1, &[2, 0]), Ok(vec![2, 2, 1, 2, 0]));
+        assert_eq!(words(2, &[]), Ok(vec![0, 1]));
+        assert_eq!(words(3, &[]), Ok(vec![5]));
+        assert_eq!(words(4, &[10, 256]), Ok(vec![256, 0, 1, 0, 0x6d3]));
+        assert_eq!(words(1, &[]), Err(Status::BAD_STUB_DATA));
+        assert_eq!(words(5, &[]), Err(Status::OP_RNG_ERROR));
+    }
+}
