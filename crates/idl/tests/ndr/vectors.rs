@@ -38,3 +38,24 @@ fn frames_come_back_as_they_were_written() {
         }
     }
 }
+
+#[test]
+fn stub_data_is_what_others_write_and_read() {
+    for name in ["rpcecho", "accounts"] {
+        let all = json(&format!("testing/vectors/ndr/{name}.json"));
+        let interface = Interface::of(all["idl"].as_str().unwrap(), all["interface"].as_str().unwrap());
+        for vector in all["vectors"].as_array().unwrap() {
+            let (name, method) = (vector["name"].as_str().unwrap(), vector["method"].as_str().unwrap());
+            let (frame, numbers, part) = (bytes(&vector["frame"]), numbers(vector), part(vector));
+            for (format, key) in FORMATS.into_iter().zip(["ndr", "ndr big", "ndr64", "ndr64 big"]) {
+                let stub = bytes(&vector[key]);
+                let written = interface.encode(method, part, format, &numbers, &frame);
+                let written = written.unwrap_or_else(|error| panic!("{name}, {key}: {error}"));
+                assert_eq!(written, stub, "{name}, {key}: {written:02x?}");
+                let read = interface.decode(method, part, format, &numbers, &stub);
+                let read = read.unwrap_or_else(|error| panic!("{name}, {key}: {error}"));
+                assert_eq!(read, frame, "{name}, {key}");
+            }
+        }
+    }
+}
