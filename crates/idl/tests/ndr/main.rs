@@ -1,5 +1,6 @@
 //! Frames of FLAT, stub data of NDR, and the plans that lead from one to the other.
 
+mod random;
 mod vectors;
 
 use obvia_idl::{Compilation, Compiler};
