@@ -135,8 +135,8 @@ impl Maker<'_> {
             match &part.what {
                 What::Pointer { class, to, extent } => self.pointer(base, at, *class, *to, extent)?,
                 What::Object(_) => {
-                    if self.random.next() & 1 == 0 {
-                        let count = self.random.below(0..30) as usize;
+                    let count = self.random.below(0..30) as usize;
+                    if count < 20 {
                         self.object(at, KIND_INTERFACE, count, count);
                     }
                 }
@@ -173,7 +173,7 @@ impl Maker<'_> {
                 Some(count).filter(|count| (0..=size).contains(count) && size <= COUNT_MAX)?
             }
         };
-        let known = self.waiting.iter().filter(|other| other.kind == kind && class == Class::Full).next_back();
+        let known = self.waiting.iter().rfind(|other| other.kind == kind && class == Class::Full);
         if let (Some(known), true, Extent::One) = (known, self.random.next() & 1 == 0, extent) {
             let body = known.body as i64;
             self.store(at, 8, body);
