@@ -4,3 +4,4 @@
 
 pub mod flat;
 pub mod ndr;
+pub mod serialization;
