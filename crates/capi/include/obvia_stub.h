@@ -475,6 +475,9 @@ struct obvia_interface {
     size_t stub_count;
     /* Its text in IDL. */
     const char *idl;
+    /* What its messages are in NDR: `ndr_count` words. */
+    const int64_t *ndr;
+    size_t ndr_count;
     /* Every interface of the same file and of those that it imports; ends in NULL. */
     const obvia_interface *const *module;
 };

@@ -21,6 +21,8 @@ pub struct Interface {
     stubs: *const StubFn,
     stub_count: usize,
     idl: *const c_char,
+    ndr: *const i64,
+    ndr_count: usize,
     module: *const *const Self,
 }
 
@@ -74,6 +76,8 @@ unsafe fn made(
     let name = unsafe { text(given.name) }?;
     // SAFETY: the caller's promise.
     let idl = unsafe { text(given.idl) }?;
+    // SAFETY: the caller's promise: so many words.
+    let ndr: &'static [i64] = unsafe { std::slice::from_raw_parts(given.ndr, given.ndr_count) };
     let info: &'static InterfaceInfo = Box::leak(Box::new(InterfaceInfo {
         name,
         iid: given.iid,
@@ -83,6 +87,7 @@ unsafe fn made(
         proxy: VtablePointer(given.proxy),
         stubs: Stubs::new(stubs),
         idl,
+        ndr,
         // Registered instead, as they lead to one another.
         module: &[],
     }));

@@ -118,6 +118,14 @@ fn write_base(base: Base, value: &Value, out: &mut [u8]) -> Result<()> {
             put(out, &guid_bytes(&found));
             Ok(())
         }
+        Base::Context => {
+            let found = value.as_str().and_then(context);
+            put(
+                out,
+                &found.ok_or_else(|| expected("a context handle as a reply had it, 40 hexadecimal digits", value))?,
+            );
+            Ok(())
+        }
         _ => write_integer(base, value, out),
     }
 }
@@ -249,12 +257,22 @@ fn read_base(base: Base, bytes: &[u8]) -> Option<Value> {
         Base::F64 => float(f64::from_le_bytes(*bytes.first_chunk()?)),
         Base::Hresult => json!(format!("{:#010x}", u32::from_le_bytes(*bytes.first_chunk()?))),
         Base::Guid => json!(guid_text(&guid_of(*bytes.first_chunk()?))),
+        Base::Context => json!(bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>()),
     })
 }
 
 /// JSON has no numbers that are not finite.
 fn float(number: f64) -> Value {
     Number::from_f64(number).map_or_else(|| json!(number.to_string()), Value::Number)
+}
+
+/// The bytes of a context handle, which means nothing to anybody but its server.
+fn context(digits: &str) -> Option<[u8; 20]> {
+    let mut bytes = [0; 20];
+    for (at, byte) in bytes.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(digits.get(2 * at..2 * at + 2)?, 16).ok()?;
+    }
+    (digits.len() == 40).then_some(bytes)
 }
 
 fn guid_bytes(guid: &GUID) -> [u8; 16] {

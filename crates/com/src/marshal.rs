@@ -46,6 +46,7 @@ pub(crate) static UNKNOWN_INFO: InterfaceInfo = InterfaceInfo {
     proxy: crate::proxy::UNKNOWN_POINTER,
     stubs: Stubs::NONE,
     idl: "",
+    ndr: &[],
     module: &[],
 };
 

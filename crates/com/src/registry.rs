@@ -25,6 +25,8 @@ pub struct InterfaceInfo {
     pub stubs: Stubs,
     /// Its text in IDL, with the types that it uses.
     pub idl: &'static str,
+    /// What its messages are in NDR, as words: `obvia_ndr::ndr::Plan` reads them.
+    pub ndr: &'static [i64],
     /// Every interface of the same IDL file and of the files it imports.
     pub module: &'static [&'static Self],
 }

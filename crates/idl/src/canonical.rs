@@ -4,8 +4,8 @@
 //! order of declarations, spelling of types and names of typedefs are not. The text is itself IDL.
 
 use crate::model::{
-    Arith, Direction, EnumId, Extent, Field, InterfaceId, Method, Model, Object, Operand, Pointer, PointerClass,
-    StructId, Transfer, Type, UnionId,
+    Arith, Base, Direction, EnumId, Extent, Field, InterfaceId, Method, Model, Object, Operand, Pointer, PointerClass,
+    Returns, StructId, Transfer, Type, UnionId,
 };
 use sha2::{Digest, Sha256};
 use std::cell::RefCell;
@@ -19,6 +19,7 @@ struct Closure {
     unions: BTreeSet<UnionId>,
     enums: BTreeSet<EnumId>,
     interfaces: BTreeSet<InterfaceId>,
+    contexts: bool,
 }
 
 /// The canonical text of an interface.
@@ -33,6 +34,9 @@ pub fn text(model: &Model, id: InterfaceId) -> String {
     }
     let printer = Printer { model, aliases: RefCell::default() };
     let (mut out, mut body) = (String::new(), String::new());
+    if closure.contexts {
+        let _ = writeln!(out, "typedef [context_handle] void *{};", Base::Context.idl());
+    }
     for other in sorted(&closure.interfaces, |id| &model.interfaces[id.0].name) {
         if !model.lineage(id).contains(&other) {
             let _ = writeln!(out, "interface {};", model.interfaces[other.0].name);
@@ -78,7 +82,8 @@ fn sorted<'a, T: Copy + Ord>(set: &BTreeSet<T>, name: impl Fn(T) -> &'a String) 
 impl Closure {
     fn add(&mut self, model: &Model, ty: &Type) {
         match ty {
-            Type::Base(_) | Type::Void => {}
+            Type::Base(base) => self.contexts |= *base == Base::Context,
+            Type::Void => {}
             Type::Enum(id) => {
                 self.enums.insert(*id);
             }
@@ -131,7 +136,8 @@ impl Printer<'_> {
     fn enumeration(&self, out: &mut String, id: EnumId) {
         let found = &self.model.enums[id.0];
         let values: Vec<String> = found.values.iter().map(|(name, value)| format!("    {name} = {value}")).collect();
-        let _ = writeln!(out, "typedef [v1_enum] enum {{\n{}\n}} {};", values.join(",\n"), found.name);
+        let v1 = if found.v1 { "[v1_enum] " } else { "" };
+        let _ = writeln!(out, "typedef {v1}enum {{\n{}\n}} {};", values.join(",\n"), found.name);
     }
 
     fn structure(&self, out: &mut String, id: StructId, done: &mut BTreeSet<Declared>) {
@@ -204,12 +210,13 @@ impl Printer<'_> {
     fn interface(&self, out: &mut String, id: InterfaceId) {
         let found = &self.model.interfaces[id.0];
         let base = found.base.map_or("IUnknown", |base| self.model.interfaces[base.0].name.as_str());
+        let (object, base) = if found.plain { ("", String::new()) } else { ("object, ", format!(": {base} ")) };
         let (major, minor) = found.version;
         let version = if (major, minor) == (0, 0) { String::new() } else { format!(", version({major}.{minor})") };
         let local = if found.local { ", local" } else { "" };
         let _ = writeln!(
             out,
-            "[object, uuid({}){version}{local}, pointer_default(unique)]\ninterface {} : {base} {{",
+            "[{object}uuid({}){version}{local}, pointer_default(unique)]\ninterface {} {base}{{",
             uuid_text(found.uuid),
             found.name
         );
@@ -222,8 +229,13 @@ impl Printer<'_> {
     fn method(&self, out: &mut String, method: &Method) {
         let names: Vec<&str> = method.params.iter().map(|param| param.name.as_str()).collect();
         let oneway = if method.oneway { "[oneway] " } else { "" };
-        let params: Vec<String> = method
-            .params
+        let (mut given, mut returns) = (method.params.as_slice(), "HRESULT".to_owned());
+        match (method.returns, given.split_last()) {
+            (Returns::Value, Some((last, rest))) => (given, returns) = (rest, self.name(&last.ty)),
+            (Returns::Nothing, _) => "void".clone_into(&mut returns),
+            _ => {}
+        }
+        let params: Vec<String> = given
             .iter()
             .map(|param| {
                 let mut attributes = vec![
@@ -250,7 +262,7 @@ impl Printer<'_> {
                 self.declaration(&param.ty, &param.name, param.range, attributes, &names, true)
             })
             .collect();
-        let _ = writeln!(out, "    {oneway}HRESULT {}({});", method.name, params.join(", "));
+        let _ = writeln!(out, "    {oneway}{returns} {}({});", method.name, params.join(", "));
     }
 
     fn field(&self, field: &Field, names: &[&str]) -> String {
@@ -390,7 +402,7 @@ fn class(class: PointerClass) -> &'static str {
 fn operand_text(operand: &Operand, names: &[&str]) -> String {
     let name = names.get(operand.index).copied().unwrap_or("?");
     // A REFIID is a pointer by nature, and named without a star.
-    if operand.deref && operand.base != crate::model::Base::Guid { format!("*{name}") } else { name.to_owned() }
+    if operand.deref && operand.base != Base::Guid { format!("*{name}") } else { name.to_owned() }
 }
 
 /// An expression as text, fully in parentheses.

@@ -19,6 +19,7 @@ mod diagnostic;
 pub mod emit;
 pub mod lexer;
 pub mod model;
+pub mod ndr;
 mod parser;
 pub mod plan;
 mod preprocess;

@@ -279,6 +279,8 @@ pub struct Enum {
     pub name: String,
     /// Its values.
     pub values: Vec<(String, i32)>,
+    /// Whether it has 32 bits in NDR, as `[v1_enum]` says, and not 16. In memory and in FLAT each has 32.
+    pub v1: bool,
     /// Whether it is declared in a file that this one imports.
     pub imported: bool,
     /// Where it is declared.
@@ -343,13 +345,27 @@ pub enum Transfer {
     Lend(u32),
 }
 
+/// What a method returns, in the language of the IDL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Returns {
+    /// An HRESULT, as every method of an object does: in NDR it is the last of the response.
+    Hresult,
+    /// Nothing: whether the call came about is all that its HRESULT says, which does not travel in NDR.
+    Nothing,
+    /// A value, which the model has as the last parameter, `[out, retval]`; its HRESULT as for [`Self::Nothing`].
+    Value,
+}
+
 /// A method.
 #[derive(Clone, Debug)]
 pub struct Method {
     /// Its name.
     pub name: String,
-    /// Its number in the vtable: the first after IUnknown's is 3.
+    /// Its number in the vtable: the first after IUnknown's is 3. In NDR that is the operation's number too, but for those of plain
+    /// interfaces, which begin with 0.
     pub opnum: u16,
+    /// What it returns.
+    pub returns: Returns,
     /// Whether nobody waits for its end.
     pub oneway: bool,
     /// Its parameters.
@@ -375,6 +391,11 @@ pub struct Interface {
     pub methods: Vec<Method>,
     /// Whether it exists in one process only: no proxies are made.
     pub local: bool,
+    /// Whether it is no object's interface, but one of the functions that a server has: an interface of C706 without `[object]`. Here
+    /// it extends IUnknown, and its methods return an HRESULT beside what they return: see [`Returns`].
+    pub plain: bool,
+    /// Where servers of it are found, as its `[endpoint]` says: `ncacn_ip_tcp:[135]`.
+    pub endpoints: Vec<String>,
     /// The comment before it.
     pub doc: String,
     /// Whether it is declared in a file that this one imports.

@@ -2,6 +2,7 @@
 
 mod aggregates;
 mod interface;
+mod plain;
 mod transfer;
 mod types;
 mod values;
@@ -45,7 +46,7 @@ pub(crate) struct Resolver<'a> {
 }
 
 /// Attributes that are understood, or kept without a meaning here.
-pub(crate) const KNOWN: [&str; 49] = [
+pub(crate) const KNOWN: [&str; 54] = [
     "uuid",
     "version",
     "object",
@@ -95,17 +96,26 @@ pub(crate) const KNOWN: [&str; 49] = [
     "lend",
     "prealloc",
     "max_value",
+    "maybe",
+    "context_handle",
+    "auto_handle",
+    "explicit_handle",
+    "implicit_handle",
 ];
 
+/// Attributes that say how C programs get their binding handles. An interface pointer is one, so nothing is left to say.
+pub(crate) const ON_HANDLES: [&str; 3] = ["auto_handle", "explicit_handle", "implicit_handle"];
+
 /// Attributes of dialects that are not this one, and what to do instead.
-const FOREIGN: [(&str, &str); 10] = [
+const FOREIGN: [(&str, &str); 11] = [
     ("charset", "is an attribute of Samba's pidl; write wchar_t or char with [string]"),
     ("flag", "is an attribute of Samba's pidl"),
     ("value", "is an attribute of Samba's pidl"),
     ("subcontext", "is an attribute of Samba's pidl"),
     ("contract", "belongs to WinRT's MIDL 3; declare a COM interface"),
     ("exclusiveto", "belongs to WinRT's MIDL 3; declare a COM interface"),
-    ("context_handle", "is not supported yet; export an object, which keeps its state itself"),
+    ("broadcast", "is not supported; call each server"),
+    ("callback", "is not supported; pass an interface pointer, which the server calls"),
     ("wire_marshal", "is not supported; pass the data in a structure"),
     ("transmit_as", "is not supported; pass the data in a structure"),
     ("call_as", "is not supported yet; declare the method in the form that travels"),
@@ -220,6 +230,9 @@ impl<'a> Resolver<'a> {
             if let Some((_, why)) = FOREIGN.iter().find(|(foreign, _)| *foreign == name) {
                 let error = Diagnostic::error("foreign-attribute", span, format!("[{name}] {why}"));
                 self.push_attribute_error(error);
+            } else if ON_HANDLES.contains(&name) {
+                let text = format!("[{name}] has no meaning here: the interface pointer says which server is called");
+                self.say(Diagnostic::warning("ignored-attribute", span, text).help("it may stay, for other compilers"));
             } else if !KNOWN.contains(&name) {
                 let error = Diagnostic::error("unknown-attribute", span, format!("[{name}] is not an attribute"));
                 let help = most_like(name, KNOWN).map_or_else(

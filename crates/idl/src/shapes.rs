@@ -130,10 +130,10 @@ pub struct Shapes<'a> {
 }
 
 /// What an operand is, in a structure or in a block.
-type Operands<'a> = &'a dyn Fn(&Operand) -> Expr;
+pub(crate) type Operands<'a> = &'a dyn Fn(&Operand) -> Expr;
 
 /// Where no expression names anything.
-const NOWHERE: Operands<'_> = &|_| Expr::Const(0);
+pub(crate) const NOWHERE: Operands<'_> = &|_| Expr::Const(0);
 
 impl Shape {
     fn run(&mut self, at: u32, length: u32) {
@@ -144,7 +144,7 @@ impl Shape {
     }
 }
 
-fn expr(value: &Arith, operands: Operands<'_>) -> Expr {
+pub(crate) fn expr(value: &Arith, operands: Operands<'_>) -> Expr {
     let of = |value: &Arith| expr(value, operands);
     match value {
         Arith::Const(value) => Expr::Const(*value),
@@ -298,7 +298,7 @@ impl Shapes<'_> {
 }
 
 impl<'a> About<'a> {
-    fn of(field: &'a Field) -> Self {
+    pub(crate) fn of(field: &'a Field) -> Self {
         Self { range: field.range, switch: field.switch.as_ref() }
     }
 }

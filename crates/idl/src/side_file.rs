@@ -4,16 +4,15 @@
 
 use crate::ast::{Attribute, Ident, InterfaceDecl, Item, Method, SideInterface, SideMethod};
 use crate::diagnostic::{Diagnostic, most_like};
-use crate::resolve::{KNOWN, method_name};
+use crate::resolve::{KNOWN, ON_HANDLES, method_name};
 use crate::source::Sources;
 
 /// Attributes that leave the meaning of a declaration to the IDL, and say how its calls travel.
 const OWN: [&str; 6] = ["oneway", "max_value", "zero_copy", "map", "lend", "prealloc"];
 
 /// Attributes of DCE's and MIDL's side files.
-const FOREIGN: [&str; 24] = [
+const FOREIGN: [&str; 21] = [
     "allocate",
-    "auto_handle",
     "byte_count",
     "code",
     "comm_status",
@@ -25,10 +24,8 @@ const FOREIGN: [&str; 24] = [
     "decode",
     "enable_allocate",
     "encode",
-    "explicit_handle",
     "fault_status",
     "heap",
-    "implicit_handle",
     "in_line",
     "nocode",
     "notify",
@@ -137,8 +134,9 @@ impl Merging<'_> {
             if FOREIGN.contains(&name.as_str()) {
                 let text = format!("[{name}] is an attribute of side files of DCE and MIDL");
                 let error = Diagnostic::error("foreign-attribute", span, text);
-                self.diagnostics.push(error.help("remove it; it is about handles and memory that objects do not have"));
-            } else if KNOWN.contains(&name.as_str()) && !OWN.contains(&name.as_str()) {
+                self.diagnostics
+                    .push(error.help("remove it; it is about memory and encodings that objects do not have"));
+            } else if KNOWN.contains(&name.as_str()) && ![&OWN[..], &ON_HANDLES].concat().contains(&name.as_str()) {
                 let error = Diagnostic::error("idl-attribute", span, format!("[{name}] stands in the IDL only"));
                 let error = error.label("every compiler must see it");
                 self.diagnostics.push(error.help(format!("write it there; a side file has [{}]", OWN.join("], ["))));

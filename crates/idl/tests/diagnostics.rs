@@ -88,6 +88,42 @@ fn attributes() {
     assert_eq!(compilation.warnings[0].severity, Severity::Warning);
 }
 
+/// An interface of functions around declarations, at line 3 on.
+fn with_functions(functions: &str) -> String {
+    format!("[uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a10)]\ninterface X\n{{\n{functions}\n}}\n")
+}
+
+#[test]
+fn plain_interfaces() {
+    refused("[version(1.0)]\ninterface X { };", "no-uuid", 2, &["put [uuid(...)]"]);
+    refused(&with_functions("long *M();"), "bad-return", 4, &["through an [out] parameter"]);
+    refused(&with_functions("struct S { [string] wchar_t *text; };\nstruct S M();"), "bad-return", 5, &["`M`"]);
+    refused(&with_functions("typedef [context_handle] long X;"), "bad-context", 4, &["void *X"]);
+    refused(&with_functions("void M([in, context_handle] long *x);"), "bad-context", 4, &["void"]);
+    refused(&with_functions("typedef [context_handle] void *H;\nH M();"), "bad-return", 5, &["simply a value"]);
+    refused(&with_functions("void M([in] handle_t *x);"), "stray-handle", 4, &["does not travel"]);
+    refused(&with_methods("HRESULT M([in] handle_t x);"), "stray-handle", 4, &["interface pointer"]);
+    refused(&with_functions("[maybe] long M();"), "oneway-out", 4, &["nobody waits"]);
+    refused(&with_functions("[broadcast] void M();"), "foreign-attribute", 4, &["each server"]);
+    let with_endpoint = with_functions("").replace("[uuid", "[endpoint(ncacn_ip_tcp), uuid");
+    refused(&with_endpoint, "bad-endpoint", 1, &["[endpoint(\"ncacn_ip_tcp:[135]\")]"]);
+    let derived = "\n[object, uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a11)]\ninterface IY : X { };";
+    refused(&(with_functions("") + derived), "plain-base", 8, &["no objects"]);
+}
+
+#[test]
+fn what_is_said_of_binding_handles_is_passed_over_with_a_note() {
+    let text = with_functions("void M([in] handle_t h, [in] long a);\nenum Wide { WIDE = 0x8000 };")
+        .replace("[uuid", "[implicit_handle(handle_t binding), uuid");
+    let compiler = Compiler::new().acf_text("x.acf", "[auto_handle] interface X { [explicit_handle] M(); }");
+    let warned = |text: &str| -> Vec<_> {
+        let found = compiler.check_text(Path::new("x.idl"), text).unwrap_or_else(|failure| panic!("{failure}"));
+        found.warnings.iter().map(|one| one.code).collect()
+    };
+    assert_eq!(warned(&text), ["ignored-attribute", "wide-enum", "ignored-attribute", "ignored-attribute"]);
+    assert_eq!(warned(&text.replace("enum Wide", "[v1_enum] enum Wide")), ["ignored-attribute"; 3]);
+}
+
 #[test]
 fn syntax() {
     refused(&with_methods("HRESULT M([in] long a;"), "syntax", 4, &["expected `,`"]);

@@ -1,6 +1,6 @@
 //! What a file means: constants, layouts, opnums, fingerprints, and the canonical text that they stand on.
 
-use obvia_idl::model::{Interface, InterfaceId, Model, Type, Value};
+use obvia_idl::model::{Direction, Interface, InterfaceId, Model, Returns, Type, Value};
 use obvia_idl::{Compilation, Compiler, canonical, emit};
 use std::path::Path;
 
@@ -99,6 +99,61 @@ fn methods_are_numbered_after_their_ancestors() {
     assert!(matches!(model.all_methods(later)[2].params[2].ty, Type::Pointer(_)));
 }
 
+const PLAIN: &str = "
+    [uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a12), version(2.1), endpoint(\"ncacn_ip_tcp:[135]\", \"ncacn_np:[\\\\pipe\\\\x]\")]
+    interface Plain {
+        typedef [context_handle] void *STATE;
+        typedef enum { FEW, MANY } Amount;
+        error_status_t Open([in] handle_t binding, [in] long n, [in, size_is(n)] char *data, [out] STATE *state);
+        void Use([in] STATE state, handle_t binding, [in] Amount returned);
+        HRESULT Close([in, out] STATE *state, [in, context_handle] void *other);
+        [maybe] void Hint();
+        Amount How([in] long returned);
+    }";
+
+#[test]
+fn functions_are_methods_that_return_an_hresult_beside_their_value() {
+    let model = check(PLAIN).model;
+    let plain = &model.interfaces[0];
+    assert!(plain.plain && plain.base.is_none());
+    assert_eq!(plain.endpoints, ["ncacn_ip_tcp:[135]", "ncacn_np:[\\pipe\\x]"]);
+    let methods = plain.methods.iter().map(|one| {
+        let params: Vec<&str> = one.params.iter().map(|param| param.name.as_str()).collect();
+        (one.opnum, one.returns, one.oneway, params.join(" "))
+    });
+    let expected = [
+        (3, Returns::Value, false, "n data state returned"),
+        (4, Returns::Nothing, false, "state returned"),
+        (5, Returns::Hresult, false, "state other"),
+        (6, Returns::Nothing, true, ""),
+        (7, Returns::Value, false, "returned returned_"),
+    ];
+    for (found, expected) in methods.zip(expected) {
+        assert_eq!(found, (expected.0, expected.1, expected.2, expected.3.to_owned()));
+    }
+    let returned = plain.methods[0].params.last().expect("it has four");
+    assert!(returned.retval && returned.direction == Direction::Out);
+    assert_eq!(model.layout(&plain.methods[1].params[0].ty), (20, 4), "a context handle");
+}
+
+#[test]
+fn canonical_text_of_functions_means_the_same() {
+    let first = check(PLAIN);
+    let text = canonical::text(&first.model, InterfaceId(0));
+    let again = check(&text);
+    assert_eq!(canonical::text(&again.model, InterfaceId(0)), text);
+    assert_eq!(again.model.interfaces[0].methods.len(), 5);
+    let before = fingerprints(&first);
+    for (from, to) in
+        [("typedef enum", "typedef [v1_enum] enum"), ("error_status_t", "void"), ("HRESULT", "long"), ("2.1", "2.2")]
+    {
+        assert_ne!(fingerprints(&check(&PLAIN.replacen(from, to, 1))), before, "{from} -> {to}");
+    }
+    for (from, to) in [("[in] handle_t binding, ", ""), ("ncacn_ip_tcp:[135]", "ncacn_ip_tcp:[136]")] {
+        assert_eq!(fingerprints(&check(&PLAIN.replacen(from, to, 1))), before, "{from} -> {to}");
+    }
+}
+
 fn fingerprints(compilation: &Compilation) -> Vec<(String, u128)> {
     let model = &compilation.model;
     let ids = (0..model.interfaces.len()).map(InterfaceId);
@@ -155,7 +210,7 @@ impl Numbers {
 #[test]
 fn no_text_makes_the_compiler_panic() {
     let seeds =
-        [FAMILY, include_str!("../../../examples/calc/calc.idl"), include_str!("../../../examples/pfs/pfs.idl")];
+        [FAMILY, PLAIN, include_str!("../../../examples/calc/calc.idl"), include_str!("../../../examples/pfs/pfs.idl")];
     let snippets = [
         "[",
         "]",
@@ -216,6 +271,7 @@ fn canonical_text_means_what_it_is_made_of() {
     let files = [
         "testing/matrix/idl/shapes.idl",
         "testing/matrix/idl/values.idl",
+        "testing/interop/idl/rpcecho.idl",
         "examples/calc/calc.idl",
         "examples/pfs/pfs.idl",
     ];

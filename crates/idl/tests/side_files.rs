@@ -169,7 +169,7 @@ fn attributes_that_do_not_belong_there() {
     }
     let uuid = "[uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a12)] interface IBase { }";
     refused(uuid, "idl-attribute", 1, &["[uuid]"]);
-    refused("[auto_handle] interface IBase { }", "foreign-attribute", 1, &["DCE"]);
+    refused("[in_line] interface IBase { }", "foreign-attribute", 1, &["DCE"]);
     refused("interface IBase { [comm_status] Tell(); }", "foreign-attribute", 1, &["[comm_status]"]);
     refused("interface IBase { [onewya] Tell(); }", "unknown-attribute", 1, &["did you mean [oneway]?"]);
     refused("[oneway] interface IBase { }", "misplaced-attribute", 1, &["an interface"]);

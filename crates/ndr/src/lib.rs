@@ -3,3 +3,5 @@
 #![forbid(unsafe_code)]
 
 pub mod flat;
+pub mod ndr;
+pub mod serialization;

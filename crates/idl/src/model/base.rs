@@ -35,6 +35,8 @@ pub enum Base {
     Hresult,
     /// `GUID` and its other names.
     Guid,
+    /// What a server gives its client for a state that it keeps for it: 32 bits of attributes and a UUID (`ndr_context_handle` of C706).
+    Context,
 }
 
 impl Base {
@@ -46,20 +48,21 @@ impl Base {
             Self::I32 | Self::U32 | Self::F32 | Self::Hresult => 4,
             Self::I64 | Self::U64 | Self::F64 => 8,
             Self::Guid => 16,
+            Self::Context => 20,
         }
     }
 
     /// Alignment in memory and on the wire.
     pub const fn align(self) -> u32 {
         match self {
-            Self::Guid => 4,
+            Self::Guid | Self::Context => 4,
             other => other.size(),
         }
     }
 
     /// Whether it counts: can be a size, a length or a discriminant.
     pub const fn is_integer(self) -> bool {
-        !matches!(self, Self::F32 | Self::F64 | Self::Hresult | Self::Guid)
+        !matches!(self, Self::F32 | Self::F64 | Self::Hresult | Self::Guid | Self::Context)
     }
 
     /// The least and the greatest value, for integers.
@@ -74,7 +77,7 @@ impl Base {
             Self::U32 => (0, u32::MAX as i128),
             Self::I64 => (i64::MIN as i128, i64::MAX as i128),
             Self::U64 => (0, u64::MAX as i128),
-            Self::F32 | Self::F64 | Self::Guid => return None,
+            Self::F32 | Self::F64 | Self::Guid | Self::Context => return None,
         })
     }
 
@@ -97,6 +100,7 @@ impl Base {
             Self::F64 => "double",
             Self::Hresult => "HRESULT",
             Self::Guid => "GUID",
+            Self::Context => "context_handle",
         }
     }
 }

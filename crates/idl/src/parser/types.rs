@@ -7,7 +7,7 @@ use crate::lexer::TokenKind;
 use crate::syntax::SyntaxKind;
 
 /// Names of base types that are one word.
-const WORDS: [(&str, &str); 24] = [
+const WORDS: [(&str, &str); 25] = [
     ("void", "void"),
     ("boolean", "boolean"),
     ("BOOLEAN", "boolean"),
@@ -23,6 +23,7 @@ const WORDS: [(&str, &str); 24] = [
     ("HRESULT", "HRESULT"),
     ("SCODE", "HRESULT"),
     ("error_status_t", "unsigned long"),
+    ("handle_t", "handle_t"),
     ("GUID", "GUID"),
     ("IID", "GUID"),
     ("CLSID", "GUID"),
@@ -55,7 +56,7 @@ const WINDOWS: [(&str, &str); 16] = [
 ];
 
 /// Types of the dialect's second half.
-const UNSUPPORTED: [&str; 6] = ["VARIANT", "SAFEARRAY", "BSTR", "handle_t", "pipe", "__int3264"];
+const UNSUPPORTED: [&str; 5] = ["VARIANT", "SAFEARRAY", "BSTR", "pipe", "__int3264"];
 
 impl Parser<'_> {
     /// A type.

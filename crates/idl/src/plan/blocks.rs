@@ -18,19 +18,7 @@ impl<'a> MethodPlan<'a> {
     ) -> (Shape, Vec<usize>) {
         let at = |param: &ParamPlan<'_>| if request { param.request } else { param.reply };
         let outer = RefCell::new(Vec::new());
-        let operand = |operand: &Operand| {
-            let index = operand.index % self.params.len();
-            if let Some(offset) = at(&self.params[index]).filter(|_| index == operand.index) {
-                return Expr::Member(offset, operand.base);
-            }
-            let mut outer = outer.borrow_mut();
-            let known = outer.iter().position(|known| *known == index);
-            Expr::Outer(known.unwrap_or_else(|| {
-                let halves = if operand.base == Base::Guid { 2 } else { 1 };
-                outer.extend(std::iter::repeat_n(index, halves));
-                outer.len() - halves
-            }))
-        };
+        let operand = |operand: &Operand| self.operand(request, &outer, operand);
         let wanted = self.params.iter().filter(|param| wanted(param));
         let types: Vec<_> =
             wanted.filter_map(|param| Some((at(param)?, self.in_block(model, param, request), param))).collect();
@@ -42,9 +30,26 @@ impl<'a> MethodPlan<'a> {
         (shape, outer.into_inner())
     }
 
+    /// What an operand of an expression about a block is. What is not in the block gets a number.
+    pub(crate) fn operand(&self, request: bool, outer: &RefCell<Vec<usize>>, operand: &Operand) -> Expr {
+        let index = operand.index % self.params.len();
+        let param = &self.params[index];
+        let at = if request { param.request } else { param.reply };
+        if let Some(offset) = at.filter(|_| index == operand.index) {
+            return Expr::Member(offset, operand.base);
+        }
+        let mut outer = outer.borrow_mut();
+        let known = outer.iter().position(|known| *known == index);
+        Expr::Outer(known.unwrap_or_else(|| {
+            let halves = if operand.base == Base::Guid { 2 } else { 1 };
+            outer.extend(std::iter::repeat_n(index, halves));
+            outer.len() - halves
+        }))
+    }
+
     /// The type of what lies in a block for a parameter. An array in the caller's room has there as many elements as the caller
     /// asked for, whatever the method makes of the number: such operands are counted on from the last parameter.
-    fn in_block(&self, model: &Model, param: &ParamPlan<'a>, request: bool) -> Cow<'a, Type> {
+    pub(crate) fn in_block(&self, model: &Model, param: &ParamPlan<'a>, request: bool) -> Cow<'a, Type> {
         let ty = in_place(model, param.param);
         let (Type::Pointer(pointer), false) = (ty, request) else { return Cow::Borrowed(ty) };
         let (Extent::Counted { size, length }, true) = (&pointer.extent, std::ptr::eq(ty, &raw const param.param.ty))

@@ -44,5 +44,5 @@ pub fn is_in_block(model: &Model, param: &Param) -> bool {
 
 /// Whether a type is a number whose every bit pattern is a value.
 pub fn is_scalar(ty: &Type) -> bool {
-    matches!(ty, Type::Base(base) if !matches!(base, Base::Boolean | Base::Guid | Base::Hresult))
+    matches!(ty, Type::Base(base) if !matches!(base, Base::Boolean | Base::Guid | Base::Context | Base::Hresult))
 }

@@ -397,8 +397,15 @@ impl Resolver<'_> {
             return None;
         }
         let name = self.fresh_name(decl.tag.as_ref(), name, "enum");
+        let v1 = has(&decl.attributes, "v1_enum");
+        if let Some((value, _)) = made.iter().find(|(_, value)| !v1 && i16::try_from(*value).is_err()) {
+            let text = format!("`{value}` does not fit the 16 bits that `{name}` has in NDR");
+            self.say(
+                Diagnostic::warning("wide-enum", span, text).help("write [v1_enum] before `enum`: it has 32 then"),
+            );
+        }
         let imported = self.imported;
-        self.model.enums.push(Enum { name, values: made, imported, span });
+        self.model.enums.push(Enum { name, values: made, v1, imported, span });
         let ty = enum_type(self.model.enums.len() - 1);
         if let Some(tag) = &decl.tag {
             self.declare_type(tag, Named::Type(ty.clone()));
@@ -421,12 +428,20 @@ impl Resolver<'_> {
             "range",
             "helpstring",
             "version",
+            "context_handle",
         ];
         self.check_attributes(attributes, &allowed, "a typedef");
         let own = declarators.iter().find(|declarator| declarator.pointers == 0 && declarator.dimensions.is_empty());
         let mut spec = spec.clone();
-        if let TypeKind::Union(decl) = &mut spec.kind {
-            decl.attributes.extend(attributes.iter().filter(|attribute| attribute.name.name == "switch_type").cloned());
+        // What the typedef says of the type that it declares.
+        let (on_type, to) = match &mut spec.kind {
+            TypeKind::Union(decl) => ("switch_type", Some(&mut decl.attributes)),
+            TypeKind::Enum(decl) => ("v1_enum", Some(&mut decl.attributes)),
+            _ => ("", None),
+        };
+        to.into_iter().for_each(|to| to.extend(attributes.iter().filter(|one| one.name.name == on_type).cloned()));
+        if has(attributes, "context_handle") {
+            return self.context_types(&spec, declarators);
         }
         let Some(ty) = self.spec_type(&spec, own.map(|declarator| &declarator.name)) else {
             return;

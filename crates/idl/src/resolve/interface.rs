@@ -1,9 +1,10 @@
 //! Interfaces, methods and parameters.
 
+use super::plain::{is_plain, returned_param};
 use super::types::{Context, Place};
 use super::values::Variable;
 use super::{Entry, Named, Resolver, find, has, interface_key};
-use crate::ast::{InterfaceDecl, Item, Method as MethodSyntax, Param as ParamSyntax, TypeKind};
+use crate::ast::{InterfaceDecl, Item, Method as MethodSyntax, Param as ParamSyntax};
 use crate::diagnostic::Diagnostic;
 use crate::model::{Direction, Interface, InterfaceId, Method, Param, PointerClass, Type};
 use crate::source::Span;
@@ -47,6 +48,8 @@ impl Resolver<'_> {
             "annotation",
         ];
         self.check_attributes(&decl.attributes, &allowed, "an interface");
+        let plain = is_plain(decl);
+        let endpoints = self.endpoints(decl);
         let outer_default = self.pointer_default;
         if let Some(attribute) = find(&decl.attributes, "pointer_default") {
             self.pointer_default = match attribute.raw.as_str() {
@@ -55,7 +58,7 @@ impl Resolver<'_> {
                 _ => PointerClass::Unique,
             };
         }
-        let base = self.base(decl);
+        let base = if plain { None } else { self.base(decl) };
         let uuid = self.uuid(decl);
         let version = self.version(decl);
         let made = &mut self.model.interfaces[id.0];
@@ -63,6 +66,8 @@ impl Resolver<'_> {
         made.uuid = uuid.unwrap_or(0);
         made.version = version;
         made.local = has(&decl.attributes, "local");
+        made.plain = plain;
+        made.endpoints = endpoints;
         made.doc.clone_from(&decl.doc);
         made.span = decl.name.span;
         self.defined.push(interface_key(id));
@@ -89,6 +94,8 @@ impl Resolver<'_> {
             base: None,
             methods: Vec::new(),
             local: false,
+            plain: false,
+            endpoints: Vec::new(),
             doc: String::new(),
             imported: self.imported,
             span: decl.name.span,
@@ -101,11 +108,22 @@ impl Resolver<'_> {
         let Some(base) = &decl.base else {
             let text = format!("interface `{}` extends no other", decl.name.name);
             let error = Diagnostic::error("no-base", decl.name.span, text);
-            self.say(error.help("an object's interface extends IUnknown: write `: IUnknown` behind its name"));
+            let help = "an object's interface extends IUnknown: write `: IUnknown` behind its name, or remove [object]";
+            self.say(error.help(help));
             return None;
         };
         match self.types.get(&base.name).map(|known| known.what.clone()) {
             Some(Named::IUnknown) => None,
+            Some(Named::Interface(id)) if self.model.interfaces[id.0].plain => {
+                let text = format!("interface `{}` has functions and no objects", base.name);
+                let error = Diagnostic::error("plain-base", base.span, text);
+                self.say(
+                    error.help(
+                        "only interfaces of objects are extended: declare it [object], or an interface of its own",
+                    ),
+                );
+                None
+            }
             Some(Named::Interface(id)) if self.defined.contains(&interface_key(id)) => Some(id),
             Some(Named::Interface(_)) => {
                 let error = Diagnostic::error(
@@ -127,7 +145,8 @@ impl Resolver<'_> {
         let Some(attribute) = find(&decl.attributes, "uuid") else {
             let error =
                 Diagnostic::error("no-uuid", decl.name.span, format!("interface `{}` has no uuid", decl.name.name));
-            self.say(error.help("put [object, uuid(...)] before it, with a uuid of its own from `uuidgen`"));
+            let object = if is_plain(decl) { "" } else { "object, " };
+            self.say(error.help(format!("put [{object}uuid(...)] before it, with a uuid of its own from `uuidgen`")));
             return None;
         };
         let text = attribute.raw.trim_matches(['"', '{', '}']);
@@ -182,6 +201,7 @@ impl Resolver<'_> {
             "hidden",
             "restricted",
             "idempotent",
+            "maybe",
         ];
         self.check_attributes(&method.attributes, &allowed, "a method");
         let local = self.model.interfaces[id.0].local || has(&method.attributes, "local");
@@ -194,19 +214,7 @@ impl Resolver<'_> {
             );
             return self.say(error.help("methods have different names, inherited ones too"));
         }
-        let returns_hresult = method.returns.1 == 0 && matches!(method.returns.0.kind, TypeKind::Base("HRESULT"));
-        if !returns_hresult && !local {
-            let error = Diagnostic::error(
-                "not-hresult",
-                method.returns.0.span,
-                format!("method `{}` does not return HRESULT", method.name.name),
-            );
-            return self.say(
-                error
-                    .label("a call can fail on the way, and this type cannot say so")
-                    .help("return HRESULT, and the value through an [out, retval] parameter"),
-            );
-        }
+        let Some((returns, returned)) = self.returned(method, self.model.interfaces[id.0].plain, local) else { return };
         let opnum = first + self.model.interfaces[id.0].methods.len();
         if opnum >= METHODS_MAX {
             let error = Diagnostic::error(
@@ -216,8 +224,9 @@ impl Resolver<'_> {
             );
             return self.say(error.help("split it into several"));
         }
-        let params = self.params(&method.params, local);
-        let oneway = find(&method.attributes, "oneway");
+        let mut params = self.params(&self.without_handles(&method.params, id), local);
+        params.extend(returned.map(|ty| returned_param(&params, method, ty)));
+        let oneway = find(&method.attributes, "oneway").or_else(|| find(&method.attributes, "maybe"));
         if let Some(oneway) = oneway
             && let Some(out) = params.iter().find(|param| param.direction.is_out())
         {
@@ -230,12 +239,12 @@ impl Resolver<'_> {
             self.say(error.help("remove [oneway], or make the parameter [in]"));
         }
         let oneway = oneway.is_some();
-        let made =
-            Method { name, opnum: opnum as u16, oneway, params, doc: method.doc.clone(), span: method.name.span };
+        let (opnum, doc, span) = (opnum as u16, method.doc.clone(), method.name.span);
+        let made = Method { name, opnum, returns, oneway, params, doc, span };
         self.model.interfaces[id.0].methods.push(made);
     }
 
-    fn params(&mut self, params: &[ParamSyntax], local: bool) -> Vec<Param> {
+    fn params(&mut self, params: &[&ParamSyntax], local: bool) -> Vec<Param> {
         let allowed = [
             "in",
             "out",
@@ -259,6 +268,7 @@ impl Resolver<'_> {
             "map",
             "lend",
             "prealloc",
+            "context_handle",
         ];
         let variables: Vec<Variable> = params
             .iter()

@@ -103,6 +103,9 @@ impl Resolver<'_> {
             }
             return Some((Type::Interface(Object::IidIs(operand)), stars - 1));
         }
+        if has(attributes, "context_handle") {
+            return self.context_handle(spec, declarator);
+        }
         let ty = self.spec_type(spec, Some(&declarator.name))?;
         match ty {
             Type::Interface(_) if stars == 0 => {
@@ -257,6 +260,7 @@ impl Resolver<'_> {
     /// The type of a spec, declaring what it declares. `name` serves types that have no name of their own.
     pub(super) fn spec_type(&mut self, spec: &TypeSpec, name: Option<&Ident>) -> Option<Type> {
         match &spec.kind {
+            TypeKind::Base("handle_t") => self.stray_handle(spec.span),
             TypeKind::Base(word) => Some(base_type(word)),
             TypeKind::Named(name) => self.named_type(name, spec.span),
             TypeKind::Struct(decl) => self.struct_type(decl, name, spec.span),

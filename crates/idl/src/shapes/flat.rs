@@ -81,7 +81,7 @@ fn what(found: &shapes::What) -> What {
     }
 }
 
-fn int(base: Base) -> Int {
+pub(crate) fn int(base: Base) -> Int {
     match base {
         Base::Boolean | Base::Byte | Base::Char | Base::U8 => Int::U8,
         Base::I8 => Int::I8,
@@ -100,20 +100,21 @@ fn expr(found: &shapes::Expr) -> Expr {
         shapes::Expr::Const(value) => Expr::Const(*value),
         shapes::Expr::Member(at, base) => Expr::Member(*at, int(*base)),
         shapes::Expr::Outer(number) => Expr::Outer(u32::try_from(*number).unwrap_or(u32::MAX)),
-        shapes::Expr::Unary(operator, inner) => {
-            let operator = match *operator {
-                "-" => Unary::Minus,
-                "~" => Unary::Complement,
-                _ => Unary::Not,
-            };
-            Expr::Unary(operator, of(inner))
-        }
+        shapes::Expr::Unary(operator, inner) => Expr::Unary(unary(operator), of(inner)),
         shapes::Expr::Binary(operator, left, right) => Expr::Binary(binary(operator), of(left), of(right)),
         shapes::Expr::Choose(parts) => Expr::Choose(of(&parts[0]), of(&parts[1]), of(&parts[2])),
     }
 }
 
-fn binary(operator: &str) -> Binary {
+pub(crate) fn unary(operator: &str) -> Unary {
+    match operator {
+        "-" => Unary::Minus,
+        "~" => Unary::Complement,
+        _ => Unary::Not,
+    }
+}
+
+pub(crate) fn binary(operator: &str) -> Binary {
     match operator {
         "+" => Binary::Add,
         "-" => Binary::Subtract,

@@ -158,6 +158,7 @@ static IReader_INFO: obvia::rt::InterfaceInfo = obvia::rt::InterfaceInfo {
     proxy: obvia::rt::VtablePointer((&raw const IReader_PROXY).cast()),
     stubs: obvia::rt::Stubs::new(&obvia::rt::pad::<4>(&[IReader_Arrived_stub])),
     idl: "[object, uuid(8b1c5a10-2f6e-4c55-9a51-6a0d3f7e2001), pointer_default(unique)]\ninterface IReader : IUnknown {\n    [oneway] HRESULT Arrived([in] long letter);\n}\n",
+    ndr: &[1, 0, 4, 0, 1, 3, 1, 4, 1, 0, 0, 0, 0, 0, 0],
     module: INTERFACES,
 };
 static IReader_PROXY: IReader_Vtbl = IReader_Vtbl { base__: obvia::rt::UNKNOWN, Arrived: IReader_Arrived_proxy };
@@ -472,11 +473,12 @@ static IOffice_INFO: obvia::rt::InterfaceInfo = obvia::rt::InterfaceInfo {
     name: "IOffice",
     iid: <IOffice as obvia::Interface>::IID,
     version: (1, 1),
-    fingerprint: 0x631c32be1cf5a922f7f70ed27432941e,
+    fingerprint: 0x8ba68e5dc40e98942c34b186aaeaa67b,
     base: None,
     proxy: obvia::rt::VtablePointer((&raw const IOffice_PROXY).cast()),
     stubs: obvia::rt::Stubs::new(&obvia::rt::pad::<16>(&[IOffice_Cost_stub, IOffice_Print_stub, IOffice_Frank_stub, IOffice_Fetch_stub, IOffice_List_stub, IOffice_Send_stub, IOffice_Wait_stub, IOffice_Find_stub])),
-    idl: "interface IReader;\ntypedef [v1_enum] enum {\n    LETTER = 0,\n    PARCEL = 4,\n    FREIGHT = 5\n} Class;\nstruct Stamp;\nstruct Stamp {\n    Class class;\n    boolean used;\n    hyper number;\n    double cost[2];\n};\n[object, uuid(8b1c5a10-2f6e-4c55-9a51-6a0d3f7e2002), version(1.1), pointer_default(unique)]\ninterface IOffice : IUnknown {\n    HRESULT Cost([in] Class class, [in, range(1, 20000)] long weight, [out, retval] double *cost);\n    HRESULT Print([in] struct Stamp *stamp, [in, out] hyper *number, [out] struct Stamp *printed);\n    HRESULT Frank([in] unsigned long count, [in, size_is(count)] struct Stamp *stamps, [in] byte seal[16]);\n    HRESULT Fetch([in] unsigned long room, [out, size_is(room), length_is(*got)] short *letters, [out] unsigned long *got);\n    HRESULT List([out] unsigned long *count, [out, size_is(, *count)] struct Stamp **stamps);\n    HRESULT Send([in, string] wchar_t *to, [in, unique, string] char *from, [out, retval, string] wchar_t **receipt);\n    HRESULT Wait([in] IReader *reader, [out] IReader **before);\n    HRESULT Find([in] GUID *iid, [out, retval, iid_is(iid)] IUnknown **found);\n}\n",
+    idl: "interface IReader;\ntypedef enum {\n    LETTER = 0,\n    PARCEL = 4,\n    FREIGHT = 5\n} Class;\nstruct Stamp;\nstruct Stamp {\n    Class class;\n    boolean used;\n    hyper number;\n    double cost[2];\n};\n[object, uuid(8b1c5a10-2f6e-4c55-9a51-6a0d3f7e2002), version(1.1), pointer_default(unique)]\ninterface IOffice : IUnknown {\n    HRESULT Cost([in] Class class, [in, range(1, 20000)] long weight, [out, retval] double *cost);\n    HRESULT Print([in] struct Stamp *stamp, [in, out] hyper *number, [out] struct Stamp *printed);\n    HRESULT Frank([in] unsigned long count, [in, size_is(count)] struct Stamp *stamps, [in] byte seal[16]);\n    HRESULT Fetch([in] unsigned long room, [out, size_is(room), length_is(*got)] short *letters, [out] unsigned long *got);\n    HRESULT List([out] unsigned long *count, [out, size_is(, *count)] struct Stamp **stamps);\n    HRESULT Send([in, string] wchar_t *to, [in, unique, string] char *from, [out, retval, string] wchar_t **receipt);\n    HRESULT Wait([in] IReader *reader, [out] IReader **before);\n    HRESULT Find([in] GUID *iid, [out, retval, iid_is(iid)] IUnknown **found);\n}\n",
+    ndr: &[14, 2, 1, 0, 8, 4, 2, 2, 5, 32, 4, 0, 0, 4, 1, 8, 2, 16, 3, 0, 0, 2, 0, 4, 0, 1, 4, 16, 7, 7, 1, 1, 16, 1, 0, 5, 0, 7, 1, 2, 7, 1, 3, 7, 1, 4, 3, 2, 4, 5, 8, 3, 1, 8, 2, 0, 0, 0, 4, 0, 6, 8, 1, 0, 0, 2, 0, 4, 1, 40, 2, 0, 0, 4, 32, 0, 2, 40, 2, 0, 0, 2, 8, 0, 4, 0, 5, 1, 32, 3, 0, 0, 6, 8, 1, 1, 16, 1, 0, 5, 0, 16, 0, 8, 0, 0, 0, 6, 1, 4, 1, 0, 0, 6, 12, 2, 0, 1, 1, 17, 2, 0, 1, 1, 8, 5, 8, 0, 6, 1, 0, 5, 7, 1, 0, 0, 16, 2, 0, 0, 6, 8, 0, 9, 0, 8, 1, 16, 2, 0, 1, 3, 8, 0, 10, 8, 1, 0, 0, 11, 0, 9, 1, 8, 1, 0, 0, 12, 8, 1, 0, 0, 12, 0, 10, 1, 16, 1, 0, 0, 13, 8, 1, 0, 0, 12, 0],
     module: INTERFACES,
 };
 static IOffice_PROXY: IOffice_Vtbl = IOffice_Vtbl { base__: obvia::rt::UNKNOWN, Cost: IOffice_Cost_proxy, Print: IOffice_Print_proxy, Frank: IOffice_Frank_proxy, Fetch: IOffice_Fetch_proxy, List: IOffice_List_proxy, Send: IOffice_Send_proxy, Wait: IOffice_Wait_proxy, Find: IOffice_Find_proxy };

@@ -83,10 +83,10 @@ pub fn element(kind: u32) -> Option<Element> {
 }
 
 /// The words that are left.
-struct Reader<'a>(&'a [i64]);
+pub(crate) struct Reader<'a>(pub(crate) &'a [i64]);
 
-const INTS: [Int; 8] = [Int::I8, Int::U8, Int::I16, Int::U16, Int::I32, Int::U32, Int::I64, Int::U64];
-const CLASSES: [Class; 3] = [Class::Ref, Class::Unique, Class::Full];
+pub(crate) const INTS: [Int; 8] = [Int::I8, Int::U8, Int::I16, Int::U16, Int::I32, Int::U32, Int::I64, Int::U64];
+pub(crate) const CLASSES: [Class; 3] = [Class::Ref, Class::Unique, Class::Full];
 const UNARIES: [Unary; 3] = [Unary::Minus, Unary::Complement, Unary::Not];
 const BINARIES: [Binary; 18] = [
     Binary::Add,
@@ -115,36 +115,38 @@ fn kept<T>(value: T) -> &'static T {
 
 impl Reader<'_> {
     /// What all the words are.
-    fn all<T>(mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
+    pub(crate) fn all<T>(mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
         let found = read(&mut self)?;
         self.0.is_empty().then_some(found)
     }
 
-    fn word(&mut self) -> Option<i64> {
+    pub(crate) fn word(&mut self) -> Option<i64> {
         let (first, others) = self.0.split_first()?;
         self.0 = others;
         Some(*first)
     }
 
-    fn number<T: TryFrom<i64>>(&mut self) -> Option<T> {
+    pub(crate) fn number<T: TryFrom<i64>>(&mut self) -> Option<T> {
         T::try_from(self.word()?).ok()
     }
 
-    fn one_of<T: Copy>(&mut self, values: &[T]) -> Option<T> {
+    pub(crate) fn one_of<T: Copy>(&mut self, values: &[T]) -> Option<T> {
         values.get(self.number::<usize>()?).copied()
     }
 
     /// How many, and so many things.
+    pub(crate) fn list<T>(&mut self, mut read: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<T>> {
+        let count = self.number::<usize>()?;
+        (0..count).map(|_| read(self)).collect()
+    }
+
+    /// The same, to be kept.
     fn many<T: 'static>(mut read: impl FnMut(&mut Self) -> Option<T>) -> impl FnMut(&mut Self) -> Option<&'static [T]> {
-        move |reader| {
-            let count = reader.number::<usize>()?;
-            let things = (0..count).map(|_| read(reader)).collect::<Option<Vec<T>>>()?;
-            Some(&*Vec::leak(things))
-        }
+        move |reader| Some(&*Vec::leak(reader.list(&mut read)?))
     }
 
     /// Whether there is one, and the thing.
-    fn optional<T>(&mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<Option<T>> {
+    pub(crate) fn optional<T>(&mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<Option<T>> {
         if self.one_of(&[false, true])? { read(self).map(Some) } else { Some(None) }
     }
 
@@ -240,7 +242,7 @@ impl Reader<'_> {
         })
     }
 
-    fn expr(&mut self) -> Option<Expr> {
+    pub(crate) fn expr(&mut self) -> Option<Expr> {
         Some(match self.word()? {
             0 => Expr::Const(self.word()?),
             1 => Expr::Member(self.number()?, self.one_of(&INTS)?),

@@ -1,16 +1,19 @@
 //! An interface's stubs: the blocks of its methods' frames, its proxies and stubs, and its description.
 
-use super::names::{binding, declare, guid, ident, interface as name_of, quoted, type_name};
+use super::names::{binding, declare, guid, ident, integer, interface as name_of, quoted, type_name};
 use super::{proxy, stub, table};
 use crate::canonical;
 use crate::emit::writer::Writer;
 use crate::model::{Arith, InterfaceId, Model, Type, round};
+use crate::ndr;
 use crate::plan::{
     FIRST_OPNUM, MethodPlan, ParamPlan, Passing, in_place, kind_of, kinds, plans, stub_table_length, text_kind,
 };
 
 /// The longest text that C promises to take as one literal.
 const LITERAL_MAX: usize = 4095;
+/// Words of a plan in a line.
+const WORDS_IN_LINE: usize = 24;
 
 /// What the parts of an interface's code share.
 pub(super) struct Context<'a> {
@@ -152,6 +155,7 @@ pub(super) fn interface(out: &mut Writer, model: &Model, id: InterfaceId) {
         stub::stub(out, &context, plan);
     }
     tables(out, &context, &usual, &referring);
+    plan_words(out, &context, id);
     information(out, &context, id, usual.len() + referring.len());
 }
 
@@ -229,6 +233,17 @@ fn tables(out: &mut Writer, context: &Context<'_>, plans: &[MethodPlan<'_>], ref
     out.line("");
 }
 
+/// What messages are in NDR.
+fn plan_words(out: &mut Writer, context: &Context<'_>, id: InterfaceId) {
+    out.line(format!("static const int64_t {}_ndr[] = {{", context.name));
+    for line in ndr::words(context.model, id).chunks(WORDS_IN_LINE) {
+        let words: Vec<String> = line.iter().copied().map(integer).collect();
+        out.line(format!("{},", words.join(", ")));
+    }
+    out.line("};");
+    out.line("");
+}
+
 fn information(out: &mut Writer, context: &Context<'_>, id: InterfaceId, methods: usize) {
     let Context { model, name, .. } = context;
     let found = &model.interfaces[id.0];
@@ -254,6 +269,8 @@ fn information(out: &mut Writer, context: &Context<'_>, id: InterfaceId, methods
     for (at, line) in lines.iter().enumerate() {
         out.line(format!("{}{}", quoted(line), if at + 1 == lines.len() { "," } else { "" }));
     }
+    out.line(format!("{name}_ndr,"));
+    out.line(format!("sizeof({name}_ndr) / sizeof *{name}_ndr,"));
     out.line("obvia_module");
     out.line("};");
     out.line("");

@@ -60,6 +60,7 @@ pub(super) fn base(base: Base) -> &'static str {
         Base::F64 => "double",
         Base::Hresult => "HRESULT",
         Base::Guid => "GUID",
+        Base::Context => "obvia_context",
     }
 }
 

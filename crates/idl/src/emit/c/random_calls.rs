@@ -84,6 +84,7 @@ fn value(model: &Model, ty: &Type, range: Option<(i64, i64)>) -> String {
         Type::Base(Base::F32) => "from.real32()".to_owned(),
         Type::Base(Base::F64) => "from.real64()".to_owned(),
         Type::Base(Base::Guid) => "from.guid()".to_owned(),
+        Type::Base(Base::Context) => "obvia_context{0, from.guid()}".to_owned(),
         Type::Base(base) => {
             let [least, most] = crate::emit::random_calls::limits(*base, range).map(super::names::integer);
             format!("static_cast<{}>(from.integer({least}, {most}))", base_name(*base))

@@ -18,7 +18,7 @@ pub(super) fn is_checked(model: &Model, ty: &Type) -> bool {
 
 /// Whether a value is loaded at once, and not copied from where it lies.
 pub(super) fn is_loaded(ty: &Type) -> bool {
-    !matches!(ty, Type::Fixed(..) | Type::Struct(_) | Type::Base(Base::Guid))
+    !matches!(ty, Type::Fixed(..) | Type::Struct(_) | Type::Base(Base::Guid | Base::Context))
 }
 
 /// Whether there is padding in a type.

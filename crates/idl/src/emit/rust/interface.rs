@@ -7,6 +7,7 @@ use crate::canonical;
 use crate::diagnostic::Diagnostic;
 use crate::emit::writer::Writer;
 use crate::model::{Arith, InterfaceId, Model, Type};
+use crate::ndr;
 use crate::plan::{MethodPlan, ParamPlan, Passing, kind_of, kinds, plans, stub_table_length};
 
 /// What the parts of an interface's code share.
@@ -336,6 +337,7 @@ fn information(
         out.line(format!("stubs: obvia::rt::Stubs::new(&obvia::rt::pad::<{padded}>(&[{}])),", stubs.join(", ")));
     }
     out.line(format!("idl: {:?},", canonical::text(model, id)));
+    out.line(format!("ndr: &{:?},", ndr::words(model, id)));
     out.line("module: INTERFACES,");
     out.line("};");
     out.line(format!("static {name}_PROXY: {name}_Vtbl = {};", proxy_vtable(context, id, referring)));

@@ -51,6 +51,7 @@ pub(super) fn base(base: Base) -> &'static str {
         Base::F64 => "f64",
         Base::Hresult => "obvia::HRESULT",
         Base::Guid => "obvia::GUID",
+        Base::Context => "obvia::ContextHandle",
     }
 }
 

@@ -62,6 +62,7 @@ fn value(model: &Model, ty: &Type, range: Option<(i64, i64)>) -> String {
         Type::Base(Base::F32) => "random.real32()".to_owned(),
         Type::Base(Base::F64) => "random.real64()".to_owned(),
         Type::Base(Base::Guid) => "random.guid()".to_owned(),
+        Type::Base(Base::Context) => "obvia::ContextHandle::from_wire(0, random.guid())".to_owned(),
         Type::Base(base) => {
             let [least, most] = limits(*base, range);
             let drawn = format!("random.integer({least}, {most})");

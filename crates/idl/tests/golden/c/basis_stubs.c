@@ -84,6 +84,11 @@ static obvia_stub *const IBasis_stubs[4] = {
     IBasis_Sum_stub
 };
 
+static const int64_t IBasis_ndr[] = {
+    3, 0, 4, 5, 8, 2, 0, 0, 4, 0, 0, 0, 8, 0, 1, 3, 1, 8, 1, 0, 0, 1, 8, 1,
+    0, 0, 2, 0,
+};
+
 const obvia_interface IBasis_INFO = {
     sizeof(obvia_interface),
     "IBasis",
@@ -104,6 +109,8 @@ const obvia_interface IBasis_INFO = {
     "interface IBasis : IUnknown {\n"
     "    HRESULT Sum([in] struct Pair *pair, [out, retval] hyper *sum);\n"
     "}\n",
+    IBasis_ndr,
+    sizeof(IBasis_ndr) / sizeof *IBasis_ndr,
     obvia_module
 };
 

@@ -156,6 +156,10 @@ static obvia_stub *const IBell_stubs[4] = {
     IBell_Ring_stub
 };
 
+static const int64_t IBell_ndr[] = {
+    1, 0, 4, 0, 1, 3, 1, 4, 1, 0, 0, 0, 0, 0, 0,
+};
+
 const obvia_interface IBell_INFO = {
     sizeof(obvia_interface),
     "IBell",
@@ -171,6 +175,8 @@ const obvia_interface IBell_INFO = {
     "interface IBell : IUnknown {\n"
     "    HRESULT Ring([in] long times);\n"
     "}\n",
+    IBell_ndr,
+    sizeof(IBell_ndr) / sizeof *IBell_ndr,
     obvia_module
 };
 
@@ -570,19 +576,35 @@ static obvia_stub *const IGraphs_stubs[16] = {
     obvia_refuse
 };
 
+static const int64_t IGraphs_ndr[] = {
+    20, 0, 4, 1, 0, 2, 7, 1, 3, 7, 2, 0, 16, 7, 0, 1, 17, 4, 0, 4, 2, 1, 0, 4,
+    0, 2, 0, 1, 1, 1, 6, 2, 5, 32, 6, 0, 0, 4, 1, 6, 2, 8, 3, 16, 4, 24, 5, 0,
+    2, 3, 7, 1, 4, 0, 8, 5, 32, 3, 0, 8, 16, 9, 24, 10, 1, 32, 9, 5, 4, 16, 1, 24,
+    7, 0, 3, 1, 24, 7, 3, 0, 1, 24, 7, 0, 4, 3, 0, 7, 1, 2, 7, 1, 0, 16, 6, 8,
+    0, 4, 1, 1, 8, 4, 0, 2, 1, 1, 1, 10, 2, 2, 3, 1, 14, 1, 0, 4, 2, 6, 6, 72,
+    7, 4, 0, 8, 2, 1, 0, 1, 16, 1, 5, 0, 0, 7, 1, 0, 19, 7, 1, 1, 22, 1, 0, 4,
+    0, 7, 6, 7, 11, 0, 12, 13, 10, 7, 3, 1, 4, 1, 0, 0, 0, 4, 1, 0, 0, 0, 0, 4,
+    1, 24, 3, 0, 0, 4, 8, 0, 0, 16, 0, 15, 32, 1, 0, 0, 6, 0, 5, 1, 88, 3, 8, 0,
+    14, 16, 0, 17, 0, 1, 0, 18, 80, 2, 0, 0, 14, 8, 0, 17, 0, 6, 1, 8, 1, 0, 0, 18,
+    0, 0, 0, 7, 1, 28, 3, 0, 0, 8, 16, 0, 9, 24, 0, 0, 8, 1, 0, 0, 9, 0, 8, 1,
+    16, 3, 0, 0, 2, 4, 0, 0, 8, 1, 1, 16, 1, 0, 2, 1, 1, 4, 4, 32, 4, 0, 0, 0,
+    8, 1, 1, 16, 2, 0, 1, 1, 0, 4, 16, 1, 1, 20, 2, 0, 0, 24, 0, 13, 1, 0, 2, 9,
+    1, 8, 1, 0, 1, 1, 21, 0, 4, 0, 16, 2, 0, 0, 0, 8, 0, 19, 0,
+};
+
 const obvia_interface IGraphs_INFO = {
     sizeof(obvia_interface),
     "IGraphs",
     {0x8b1c5a10, 0x2f6e, 0x4c55, {0x9a, 0x51, 0x6a, 0x0d, 0x3f, 0x7e, 0x30, 0x11}},
     0,
     0,
-    {0x76, 0xaa, 0xc3, 0xf9, 0x3a, 0x2d, 0xac, 0x24, 0x87, 0x88, 0x02, 0xe4, 0x00, 0x47, 0x61, 0x11},
+    {0xd0, 0x80, 0xbb, 0x58, 0x03, 0x3a, 0x45, 0x00, 0x40, 0xa5, 0x1d, 0x85, 0xd1, 0x17, 0x22, 0xa8},
     NULL,
     &IGraphs_proxies,
     IGraphs_stubs,
     16,
     "interface IBell;\n"
-    "typedef [v1_enum] enum {\n"
+    "typedef enum {\n"
     "    RED = 0,\n"
     "    GREEN = 5\n"
     "} Color;\n"
@@ -621,6 +643,8 @@ const obvia_interface IGraphs_INFO = {
     "    HRESULT Fill([in] short room, [in, out] long *used, [in, out, size_is(room), length_is(*used)] struct Item *items, [out, size_is(room)] long *grid, [out, string] char **text);\n"
     "    HRESULT List([in, size_is(4), string] char **names, [out] long *count, [out, size_is(, *count)] hyper **values);\n"
     "}\n",
+    IGraphs_ndr,
+    sizeof(IGraphs_ndr) / sizeof *IGraphs_ndr,
     obvia_module
 };
 

@@ -888,6 +888,18 @@ static obvia_stub *const IStubs_stubs[16] = {
     obvia_refuse
 };
 
+static const int64_t IStubs_ndr[] = {
+    1, 0, 4, 2, 0, 0, 8, 3, 1, 0, 0, 0, 0, 0, 4, 1, 16, 4, 0, 0, 0, 4, 0, 0,
+    8, 0, 0, 12, 0, 0, 4, 1, 0, 0, 0, 0, 5, 1, 28, 5, 0, 0, 0, 24, 0, 0, 4, 0,
+    0, 8, 0, 0, 16, 1, 1, 16, 1, 8, 4, 0, 4, 1, 0, 0, 0, 0, 6, 1, 12, 3, 0, 0,
+    0, 8, 0, 0, 4, 0, 0, 8, 3, 0, 0, 0, 4, 0, 0, 0, 2, 16, 1, 4, 4, 0, 7, 1,
+    16, 2, 0, 0, 0, 8, 1, 1, 17, 1, 0, 5, 0, 8, 1, 0, 1, 1, 17, 2, 0, 0, 1, 0,
+    5, 8, 1, 28, 5, 0, 0, 0, 24, 0, 0, 4, 0, 0, 8, 0, 0, 16, 1, 1, 16, 1, 8, 4,
+    0, 4, 1, 0, 0, 0, 0, 9, 1, 16, 4, 0, 0, 0, 12, 0, 0, 4, 0, 0, 8, 0, 0, 16,
+    3, 0, 0, 0, 4, 0, 0, 8, 1, 1, 16, 2, 0, 1, 1, 4, 4, 1, 8, 4, 10, 1, 16, 2,
+    0, 0, 0, 8, 1, 1, 17, 1, 0, 5, 0, 8, 1, 0, 1, 1, 17, 2, 0, 0, 1, 0, 5,
+};
+
 const obvia_interface IStubs_INFO = {
     sizeof(obvia_interface),
     "IStubs",
@@ -910,6 +922,8 @@ const obvia_interface IStubs_INFO = {
     "    HRESULT copy_out([in] long handle, [in, out] long *pos, [in] long count, [in] long room, [out] long *data_size, [out, size_is(room), length_is(*data_size)] long *data);\n"
     "    HRESULT copy_both([in] unsigned long ArraySize, [in, out, size_is(ArraySize)] unsigned long *pArray);\n"
     "}\n",
+    IStubs_ndr,
+    sizeof(IStubs_ndr) / sizeof *IStubs_ndr,
     obvia_module
 };
 

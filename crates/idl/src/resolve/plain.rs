@@ -1,0 +1,154 @@
+//! Interfaces without `[object]`: functions that a server has, as in C706, and what only they have. In the model they are like those of
+//! objects: see [`Returns`].
+
+use super::{Named, Resolver, find, has};
+use crate::ast::{Declarator, InterfaceDecl, Method as MethodSyntax, Param as ParamSyntax, TypeKind, TypeSpec};
+use crate::diagnostic::Diagnostic;
+use crate::model::{
+    Base, Direction, Extent, InterfaceId, Param, Pointer, PointerClass, Returns, Transfer, Type, Typedef,
+};
+use crate::plan::is_plain as is_value;
+use crate::source::Span;
+
+/// Whether an interface is one of functions.
+pub(super) fn is_plain(decl: &InterfaceDecl) -> bool {
+    decl.base.is_none() && !has(&decl.attributes, "object")
+}
+
+/// The parameter by which the model has what a function returns.
+pub(super) fn returned_param(params: &[Param], method: &MethodSyntax, ty: Type) -> Param {
+    let mut name = "returned".to_owned();
+    while params.iter().any(|param| param.name == name) {
+        name.push('_');
+    }
+    let pointer = Pointer { class: PointerClass::Ref, to: ty, extent: Extent::One };
+    Param {
+        name,
+        direction: Direction::Out,
+        retval: true,
+        ty: Type::Pointer(Box::new(pointer)),
+        range: None,
+        switch: None,
+        transfer: Transfer::Frame,
+        span: method.name.span,
+    }
+}
+
+impl Resolver<'_> {
+    /// Where servers are found, as `[endpoint]` says.
+    pub(super) fn endpoints(&mut self, decl: &InterfaceDecl) -> Vec<String> {
+        let Some(attribute) = find(&decl.attributes, "endpoint") else { return Vec::new() };
+        let texts: Vec<&str> = attribute.raw.split(',').map(str::trim).collect();
+        let unquoted = texts.iter().map(|text| text.strip_prefix('"')?.strip_suffix('"'));
+        match unquoted.collect::<Option<Vec<&str>>>() {
+            Some(found) if found.iter().all(|text| text.contains(':') && !text.contains('"')) => {
+                found.into_iter().map(|text| text.replace("\\\\", "\\")).collect()
+            }
+            _ => {
+                let error =
+                    Diagnostic::error("bad-endpoint", attribute.span, "an endpoint is a protocol sequence and a place");
+                self.say(error.help("write [endpoint(\"ncacn_ip_tcp:[135]\")], with commas between several"));
+                Vec::new()
+            }
+        }
+    }
+
+    /// What a method returns, and as which type: an HRESULT where objects are called. `None` where that cannot be.
+    pub(super) fn returned(
+        &mut self,
+        method: &MethodSyntax,
+        plain: bool,
+        local: bool,
+    ) -> Option<(Returns, Option<Type>)> {
+        let (spec, stars) = &method.returns;
+        if *stars == 0 && matches!(spec.kind, TypeKind::Base("HRESULT")) || local && !plain {
+            return Some((Returns::Hresult, None));
+        }
+        if !plain {
+            let text = format!("method `{}` does not return HRESULT", method.name.name);
+            let error = Diagnostic::error("not-hresult", spec.span, text);
+            self.say(
+                error
+                    .label("a call can fail on the way, and this type cannot say so")
+                    .help("return HRESULT, and the value through an [out, retval] parameter"),
+            );
+            return None;
+        }
+        let ty = if *stars == 0 { Some(self.spec_type(spec, None)?) } else { None };
+        match ty {
+            Some(Type::Void) => Some((Returns::Nothing, None)),
+            Some(ty) if is_value(&self.model, &ty) && ty != Type::Base(Base::Context) => {
+                Some((Returns::Value, Some(ty)))
+            }
+            _ => {
+                let text = format!("`{}` returns something that is not simply a value", method.name.name);
+                let error = Diagnostic::error("bad-return", spec.span, text);
+                self.say(error.help("return a status or a number, and this through an [out] parameter"));
+                None
+            }
+        }
+    }
+
+    /// A function's parameters without those that are binding handles: which server is called is the proxy's affair.
+    pub(super) fn without_handles<'p>(&self, params: &'p [ParamSyntax], id: InterfaceId) -> Vec<&'p ParamSyntax> {
+        let plain = self.model.interfaces[id.0].plain;
+        params.iter().filter(|param| !plain || !is_handle(param)).collect()
+    }
+
+    /// A binding handle where there can be none.
+    pub(super) fn stray_handle(&mut self, span: Span) -> Option<Type> {
+        let error = Diagnostic::error(
+            "stray-handle",
+            span,
+            "`handle_t` is a parameter of functions in interfaces without [object]",
+        );
+        self.say(error.label("it does not travel").help("remove it: an interface pointer says which object is called"));
+        None
+    }
+
+    /// A parameter with `[context_handle]`: its type, and how many stars are left.
+    pub(super) fn context_handle(&mut self, spec: &TypeSpec, declarator: &Declarator) -> Option<(Type, u8)> {
+        let ty = match &spec.kind {
+            TypeKind::Base("void") => None,
+            TypeKind::Named(name) => match self.types.get(name).map(|known| &known.what) {
+                Some(Named::Type(ty @ Type::Base(Base::Context))) => return Some((ty.clone(), declarator.pointers)),
+                _ => Some(()),
+            },
+            _ => Some(()),
+        };
+        if ty.is_none() && declarator.pointers > 0 {
+            return Some((Type::Base(Base::Context), declarator.pointers - 1));
+        }
+        self.bad_context(declarator.span);
+        None
+    }
+
+    /// `typedef [context_handle] void *X;`.
+    pub(super) fn context_types(&mut self, spec: &TypeSpec, declarators: &[Declarator]) {
+        for declarator in declarators {
+            let is_void = matches!(spec.kind, TypeKind::Base("void"));
+            if !is_void || declarator.pointers != 1 || !declarator.dimensions.is_empty() {
+                self.bad_context(declarator.span);
+                continue;
+            }
+            let ty = Type::Base(Base::Context);
+            let name = declarator.name.name.clone();
+            let made = Typedef { name, ty: ty.clone(), is_interface: false, imported: self.imported };
+            self.model.typedefs.push(made);
+            self.declare_type(&declarator.name, Named::Type(ty));
+        }
+    }
+
+    fn bad_context(&mut self, span: Span) {
+        let error = Diagnostic::error("bad-context", span, "[context_handle] is for pointers to void");
+        self.say(
+            error.help("declare it as `typedef [context_handle] void *X;`: only the server knows what it leads to"),
+        );
+    }
+}
+
+fn is_handle(param: &ParamSyntax) -> bool {
+    matches!(param.spec.kind, TypeKind::Base("handle_t"))
+        && param.declarator.pointers == 0
+        && param.declarator.dimensions.is_empty()
+}

@@ -1,0 +1,92 @@
+//! Frames of FLAT, stub data of NDR, and the plans that lead from one to the other.
+
+mod random;
+mod vectors;
+
+use obvia_idl::{Compilation, Compiler};
+use obvia_ndr::ndr::{Error, Format, Numbers, Order, Plan, Syntax};
+use std::path::{Path, PathBuf};
+
+/// Bytes that a frame may have.
+const FRAME_MAX: usize = 1 << 24;
+
+/// Every form of stub data.
+const FORMATS: [Format; 4] = [
+    Format { syntax: Syntax::Ndr, order: Order::Little },
+    Format { syntax: Syntax::Ndr, order: Order::Big },
+    Format { syntax: Syntax::Ndr64, order: Order::Little },
+    Format { syntax: Syntax::Ndr64, order: Order::Big },
+];
+
+/// A file of the repository.
+fn file(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
+}
+
+/// An interface and its plan.
+struct Interface {
+    plan: Plan,
+    compilation: Compilation,
+    at: usize,
+}
+
+/// Which way a message goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Request,
+    Reply,
+}
+
+impl Interface {
+    fn of(path: &str, name: &str) -> Self {
+        Self::in_compilation(Compiler::new().check(&file(path)).unwrap(), name)
+    }
+
+    fn in_compilation(compilation: Compilation, name: &str) -> Self {
+        let at = compilation.model.interfaces.iter().position(|interface| interface.name == name).unwrap();
+        let plan = obvia_idl::ndr::plan(&compilation.model, obvia_idl::model::InterfaceId(at)).unwrap();
+        Self { plan, compilation, at }
+    }
+
+    fn opnum(&self, method: &str) -> u16 {
+        let model = &self.compilation.model;
+        let all = model.all_methods(obvia_idl::model::InterfaceId(self.at));
+        all.iter().find(|found| found.name == method).unwrap().opnum
+    }
+
+    fn encode(
+        &self,
+        method: &str,
+        part: Part,
+        format: Format,
+        numbers: &Numbers,
+        frame: &[u8],
+    ) -> Result<Vec<u8>, Error> {
+        let method = self.plan.method(self.opnum(method)).unwrap();
+        let mut stub = Vec::new();
+        match part {
+            Part::Request => method.encode_request(&self.plan, format, frame, &mut stub)?,
+            Part::Reply => method.encode_response(&self.plan, format, numbers, 0, frame, &mut stub)?,
+        }
+        Ok(stub)
+    }
+
+    fn decode(
+        &self,
+        method: &str,
+        part: Part,
+        format: Format,
+        numbers: &Numbers,
+        stub: &[u8],
+    ) -> Result<Vec<u8>, Error> {
+        let method = self.plan.method(self.opnum(method)).unwrap();
+        let mut frame = vec![0xaa; 3];
+        match part {
+            Part::Request => method.decode_request(&self.plan, format, stub, FRAME_MAX, &mut frame)?,
+            Part::Reply => {
+                method.decode_response(&self.plan, format, numbers, stub, FRAME_MAX, &mut frame)?;
+            }
+        }
+        Ok(frame)
+    }
+}

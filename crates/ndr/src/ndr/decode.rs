@@ -1,0 +1,490 @@
+//! From NDR to FLAT: a stranger's bytes.
+//!
+//! Nothing is believed: before an object gets memory, what it must have on the wire at least is compared with what is left of
+//! the stub data, and what it will have in the frame with the frame's limit. Counts and discriminants are taken as they
+//! come, and compared with what the interface's expressions say as soon as what these read is there.
+
+use super::plan::{Message, Param, Passing, Plan, Tail, Target, Type, TypeId, Union, What};
+use super::{Error, Result, order, wire};
+use crate::flat::shape::{Class, Expr};
+use crate::flat::{FRAME_MAX, KIND_INTERFACE, KIND_TEXT8, KIND_TEXT16, OBJECT_ALIGN, OBJECT_HEADER};
+use std::collections::HashMap;
+
+/// A pointer whose referent is still to come.
+struct Pending<'a> {
+    /// Where its slot is.
+    at: usize,
+    target: &'a Target,
+    /// Where the structure with the pointer is.
+    base: usize,
+    /// The referent's identifier, where others may have it too.
+    full: Option<u64>,
+}
+
+/// What an expression has to be.
+struct Claim<'a> {
+    /// Where the structure is that it reads.
+    base: usize,
+    expr: &'a Expr,
+    value: i64,
+    /// The bits that count.
+    mask: i64,
+    /// What is wrong otherwise.
+    error: Error,
+}
+
+/// Reads one message.
+pub(super) struct Decoder<'a, const WIDE: bool, const BIG: bool> {
+    plan: &'a Plan,
+    stub: &'a [u8],
+    at: usize,
+    outer: &'a [i64],
+    frame: &'a mut Vec<u8>,
+    frame_max: usize,
+    // Invariant: the next to be read is the last.
+    pending: Vec<Pending<'a>>,
+    claims: Vec<Claim<'a>>,
+    /// What identifiers of full pointers stand for: an object, and its type.
+    full: HashMap<u64, (u32, u32)>,
+    /// Where objects begin and which slots lead to them.
+    found: order::Found,
+}
+
+impl<'a, const WIDE: bool, const BIG: bool> Decoder<'a, WIDE, BIG> {
+    /// A decoder that makes a frame of at most `frame_max` bytes.
+    pub(super) fn new(
+        plan: &'a Plan,
+        stub: &'a [u8],
+        outer: &'a [i64],
+        frame: &'a mut Vec<u8>,
+        frame_max: usize,
+    ) -> Self {
+        frame.clear();
+        Self {
+            plan,
+            stub,
+            at: 0,
+            outer,
+            frame,
+            frame_max: frame_max.min(FRAME_MAX),
+            pending: Vec::new(),
+            claims: Vec::new(),
+            full: HashMap::new(),
+            found: order::Found::default(),
+        }
+    }
+
+    /// Reads all parameters.
+    pub(super) fn message(&mut self, message: &'a Message) -> Result<()> {
+        self.extend((message.block as usize).next_multiple_of(OBJECT_ALIGN))?;
+        for param in &message.params {
+            self.param(param)?;
+            self.drain()?;
+        }
+        self.settle(0)?;
+        order::restore(self.frame, message.block as usize, &mut self.found);
+        Ok(())
+    }
+
+    fn param(&mut self, param: &'a Param) -> Result<()> {
+        let at = param.at as usize;
+        match &param.what {
+            Passing::Value(id) => self.value(*id, at, 0),
+            Passing::Direct(target) => {
+                let object = self.pointee(target, 0)?;
+                self.lead(at, object);
+                Ok(())
+            }
+            Passing::Lent { kind, size } => {
+                let id = self.plan.kind(*kind);
+                let count = if self.word()? == 0 { 0 } else { self.count()? };
+                self.claim(0, size, count, Error::Count { at: self.at, found: count });
+                let bytes = self.room(id, count)?;
+                let body = self.frame.len();
+                self.extend(bytes)?;
+                self.frame.truncate(body + bytes);
+                self.elements(id, body, count as usize)
+            }
+        }
+    }
+
+    /// Reads what waits.
+    fn drain(&mut self) -> Result<()> {
+        self.pending.reverse();
+        while let Some(next) = self.pending.pop() {
+            let mark = self.pending.len();
+            let object = self.referent(&next)?;
+            self.lead(next.at, object);
+            self.pending[mark..].reverse();
+        }
+        Ok(())
+    }
+
+    /// The object that a pointer leads to, which an earlier one may have led to.
+    fn referent(&mut self, pending: &Pending<'a>) -> Result<u32> {
+        let Some(id) = pending.full else { return self.deferred(pending) };
+        let kind = kind_of(pending.target);
+        match self.full.get(&id) {
+            Some((object, known)) if *known == kind => Ok(*object),
+            Some(_) => Err(Error::Alias { at: self.at }),
+            None => {
+                let object = self.deferred(pending)?;
+                self.full.insert(id, (object, kind));
+                Ok(object)
+            }
+        }
+    }
+
+    /// Reads a referent; the structure with the pointer is there, unless it is the parameters' block.
+    fn deferred(&mut self, pending: &Pending<'a>) -> Result<u32> {
+        let mark = self.claims.len();
+        let object = self.pointee(pending.target, pending.base)?;
+        if pending.base != 0 {
+            self.settle(mark)?;
+        }
+        Ok(object)
+    }
+
+    fn lead(&mut self, at: usize, object: u32) {
+        let body = u64::from(self.found.objects[object as usize]);
+        self.frame[at..at + 8].copy_from_slice(&body.to_le_bytes());
+        self.found.slots.push((at as u32, object));
+    }
+
+    fn claim(&mut self, base: usize, expr: &'a Expr, value: u64, error: Error) {
+        // No expression is as large as what this cuts off.
+        let value = i64::try_from(value).unwrap_or(-1);
+        self.claims.push(Claim { base, expr, value, mask: -1, error });
+    }
+
+    /// Compares what was found with what the interface says.
+    fn settle(&mut self, mark: usize) -> Result<()> {
+        for claim in self.claims.drain(mark..) {
+            let value = super::evaluate(self.frame, claim.base, claim.expr, self.outer);
+            if value.is_none_or(|value| value & claim.mask != claim.value & claim.mask) {
+                return Err(claim.error);
+            }
+        }
+        Ok(())
+    }
+
+    fn bytes(&mut self, size: usize) -> Result<&'a [u8]> {
+        let found = self.stub[self.at..].get(..size).ok_or(Error::Short { at: self.at })?;
+        self.at += size;
+        Ok(found)
+    }
+
+    fn align(&mut self, to: u32) -> Result<()> {
+        let at = self.at.next_multiple_of(to as usize);
+        if at > self.stub.len() {
+            return Err(Error::Short { at: self.at });
+        }
+        self.at = at;
+        Ok(())
+    }
+
+    fn number(&mut self, size: usize) -> Result<u64> {
+        self.align(size as u32)?;
+        let found = self.bytes(size)?;
+        let mut bytes = [0; 8];
+        bytes[..size].copy_from_slice(found);
+        if BIG {
+            bytes[..size].reverse();
+        }
+        Ok(u64::from_le_bytes(bytes))
+    }
+
+    /// A pointer's referent identifier.
+    fn word(&mut self) -> Result<u64> {
+        self.number(wire::word(WIDE) as usize)
+    }
+
+    fn count(&mut self) -> Result<u64> {
+        self.word()
+    }
+
+    /// Makes the frame longer.
+    fn extend(&mut self, bytes: usize) -> Result<()> {
+        let length = self.frame.len().checked_add(bytes).map(|length| length.next_multiple_of(OBJECT_ALIGN));
+        match length.filter(|length| *length <= self.frame_max) {
+            Some(length) => self.frame.resize(length, 0),
+            None => return Err(Error::TooLong { at: self.at }),
+        }
+        Ok(())
+    }
+
+    /// The bytes in memory of so many elements, whose bytes on the wire may all be there.
+    fn room(&self, id: TypeId, count: u64) -> Result<usize> {
+        let ty = self.plan.ty(id);
+        let left = self.stub.len() - self.at;
+        let least = count.checked_mul(u64::from(ty.wire(WIDE).least));
+        if least.is_none_or(|least| least > left as u64) {
+            return Err(Error::Count { at: self.at, found: count });
+        }
+        (count as usize).checked_mul(ty.size as usize).ok_or(Error::TooLong { at: self.at })
+    }
+
+    /// Begins an object, and returns its number and where its body is.
+    fn object(&mut self, kind: u32, count: u64, bytes: usize) -> Result<(u32, usize)> {
+        let header = self.frame.len();
+        let body = header + OBJECT_HEADER;
+        self.extend(bytes.checked_add(OBJECT_HEADER).ok_or(Error::TooLong { at: self.at })?)?;
+        // What fits a frame fits 32 bits.
+        self.frame[header..body].copy_from_slice(&(u64::from(kind) | count << 32).to_le_bytes());
+        self.found.objects.push(body as u32);
+        Ok((self.found.objects.len() as u32 - 1, body))
+    }
+
+    /// Reads a value. `base` is where the structure begins that it is a member of.
+    fn value(&mut self, id: TypeId, at: usize, base: usize) -> Result<()> {
+        let ty = self.plan.ty(id);
+        match &ty.what {
+            What::Number | What::Boolean | What::Enum | What::Guid => self.elements(id, at, 1),
+            What::Array { count, element } => self.elements(*element, at, *count as usize),
+            What::Struct { .. } if ty.wire(WIDE).is_copied && !BIG => self.elements(id, at, 1),
+            What::Struct { members, .. } => {
+                self.members(ty, members, at)?;
+                self.end(ty)
+            }
+            What::Union(union) => self.union(union, ty, at, base),
+            What::Pointer(class, target) => self.pointer(at, *class, target, base),
+        }
+    }
+
+    /// Reads a structure's members, from an aligned place on.
+    fn members(&mut self, ty: &Type, members: &'a [(u32, TypeId)], at: usize) -> Result<()> {
+        self.align(ty.wire(WIDE).align)?;
+        let mark = self.claims.len();
+        members.iter().try_for_each(|(offset, member)| self.value(*member, at + *offset as usize, at))?;
+        self.settle(mark)
+    }
+
+    /// NDR64 has a structure's trailing gap on the wire: MS-RPCE 2.2.5.3.4.1.
+    fn end(&mut self, ty: &Type) -> Result<()> {
+        if WIDE { self.align(ty.wire(WIDE).align) } else { Ok(()) }
+    }
+
+    /// Reads elements of an array. Runs of numbers are read at once.
+    fn elements(&mut self, id: TypeId, at: usize, count: usize) -> Result<()> {
+        if count == 0 {
+            return Ok(());
+        }
+        let ty = self.plan.ty(id);
+        let size = ty.size as usize;
+        let wire = ty.wire(WIDE);
+        let all = at..at + count * size;
+        if wire.is_copied && (!BIG || size == 1) {
+            self.align(wire.align)?;
+            let bytes = self.bytes(count * size)?;
+            self.frame[all].copy_from_slice(bytes);
+            return Ok(());
+        }
+        match &ty.what {
+            What::Number if size == 2 => self.swapped::<2>(at, count),
+            What::Number if size == 4 => self.swapped::<4>(at, count),
+            What::Number => self.swapped::<8>(at, count),
+            What::Boolean => {
+                let bytes = self.bytes(count)?;
+                self.frame[all].iter_mut().zip(bytes).for_each(|(to, from)| *to = u8::from(*from != 0));
+                Ok(())
+            }
+            What::Enum if WIDE => self.swapped::<4>(at, count),
+            What::Enum => self.enumerations(at, count),
+            What::Guid => (0..count).try_for_each(|element| self.guid(at + element * size)),
+            _ => (0..count).try_for_each(|element| self.value(id, at + element * size, at + element * size)),
+        }
+    }
+
+    /// Reads numbers of the other byte order.
+    fn swapped<const N: usize>(&mut self, at: usize, count: usize) -> Result<()> {
+        self.align(N as u32)?;
+        let bytes = self.bytes(count * N)?;
+        for (to, from) in self.frame[at..at + count * N].chunks_exact_mut(N).zip(bytes.chunks_exact(N)) {
+            to.copy_from_slice(from);
+            to.reverse();
+        }
+        Ok(())
+    }
+
+    /// Enumerations have 16 bits: C706 14.2.5.
+    fn enumerations(&mut self, at: usize, count: usize) -> Result<()> {
+        self.align(2)?;
+        let bytes = self.bytes(count * 2)?;
+        let to = self.frame[at..at + count * 4].as_chunks_mut::<4>().0;
+        for (to, from) in to.iter_mut().zip(bytes.as_chunks::<2>().0) {
+            let value = if BIG { i16::from_be_bytes(*from) } else { i16::from_le_bytes(*from) };
+            *to = i32::from(value).to_le_bytes();
+        }
+        Ok(())
+    }
+
+    /// A GUID, whose first three parts are numbers: C706 A.1.
+    fn guid(&mut self, at: usize) -> Result<()> {
+        self.swapped::<4>(at, 1)?;
+        self.swapped::<2>(at + 4, 2)?;
+        let last = self.bytes(8)?;
+        self.frame[at + 8..at + 16].copy_from_slice(last);
+        Ok(())
+    }
+
+    fn union(&mut self, union: &'a Union, ty: &Type, at: usize, base: usize) -> Result<()> {
+        if WIDE {
+            self.align(ty.wire(WIDE).align)?;
+        }
+        let tag = self.tag(union)?;
+        if WIDE {
+            self.align(ty.wire(WIDE).align)?;
+        }
+        let error = Error::Arm { at: self.at, tag };
+        match &union.switch {
+            Some(expr) => {
+                let mask = -1_i64 << (8 * union.int.size() - 1) << 1;
+                self.claims.push(Claim { base, expr, value: tag, mask: !mask, error });
+            }
+            None => {
+                let size = union.int.size();
+                self.frame[at..at + size].copy_from_slice(&tag.to_le_bytes()[..size]);
+            }
+        }
+        match union.arm(tag) {
+            Some(Some(arm)) => self.value(arm, at + union.body as usize, at),
+            Some(None) => Ok(()),
+            None => Err(error),
+        }
+    }
+
+    /// A union's discriminant, which the union has on the wire wherever it is in memory: C706 14.3.8.
+    fn tag(&mut self, union: &Union) -> Result<i64> {
+        let bits = match self.plan.ty(union.tag).what {
+            What::Enum if !WIDE => return Ok(i64::from(self.number(2)? as i16)),
+            What::Boolean => u64::from(self.number(1)? != 0),
+            _ => self.number(union.int.size())?,
+        };
+        let error = Error::Arm { at: self.at, tag: bits.cast_signed() };
+        union.int.extend(bits).ok_or(error)
+    }
+
+    /// Reads a pointer, and notes what it leads to.
+    fn pointer(&mut self, at: usize, class: Class, target: &'a Target, base: usize) -> Result<()> {
+        let id = self.word()?;
+        if id == 0 {
+            return if class == Class::Ref { Err(Error::Null { at: self.at }) } else { Ok(()) };
+        }
+        let full = (class == Class::Full).then_some(id);
+        self.pending.push(Pending { at, target, base, full });
+        Ok(())
+    }
+
+    fn pointee(&mut self, target: &'a Target, base: usize) -> Result<u32> {
+        match target {
+            Target::One(kind) => {
+                let id = self.plan.kind(*kind);
+                let ty = self.plan.ty(id);
+                if let What::Struct { members, tail: Some(tail) } = &ty.what {
+                    return self.open(*kind, ty, members, tail);
+                }
+                let bytes = self.room(id, 1)?;
+                let (object, body) = self.object(*kind, 1, bytes)?;
+                self.value(id, body, body)?;
+                Ok(object)
+            }
+            Target::Counted { kind, size, length } => {
+                let id = self.plan.kind(*kind);
+                let most = self.size(base, size)?;
+                let count = self.length(base, most, length.as_ref())?;
+                let bytes = self.room(id, count)?;
+                let (object, body) = self.object(*kind, count, bytes)?;
+                self.elements(id, body, count as usize)?;
+                Ok(object)
+            }
+            Target::Text8 => self.text::<1>(KIND_TEXT8),
+            Target::Text16 => self.text::<2>(KIND_TEXT16),
+            Target::Interface => self.interface(),
+        }
+    }
+
+    /// How many elements an array has.
+    fn size(&mut self, base: usize, size: &'a Expr) -> Result<u64> {
+        let most = self.count()?;
+        self.claim(base, size, most, Error::Count { at: self.at, found: most });
+        Ok(most)
+    }
+
+    /// How many elements an array holds: C706 14.3.3.3.
+    fn length(&mut self, base: usize, most: u64, length: Option<&'a Expr>) -> Result<u64> {
+        let Some(length) = length else { return Ok(most) };
+        let count = self.variance(most)?;
+        self.claim(base, length, count, Error::Count { at: self.at, found: count });
+        Ok(count)
+    }
+
+    /// Where the elements that an array holds begin, which is at its start, and how many there are.
+    fn variance(&mut self, most: u64) -> Result<u64> {
+        if self.count()? != 0 {
+            return Err(Error::Offset { at: self.at });
+        }
+        let count = self.count()?;
+        if count <= most { Ok(count) } else { Err(Error::Count { at: self.at, found: count }) }
+    }
+
+    /// A structure that ends in an array, whose size comes before the structure: C706 14.3.7.2.
+    fn open(&mut self, kind: u32, ty: &Type, members: &'a [(u32, TypeId)], tail: &'a Tail) -> Result<u32> {
+        let most = self.count()?;
+        let error = Error::Count { at: self.at, found: most };
+        let fixed = ty.size.max(tail.at) as usize;
+        let (object, body) = self.object(kind, 0, fixed)?;
+        self.members(ty, members, body)?;
+        let mark = self.claims.len();
+        self.claim(body, &tail.size, most, error);
+        let count = self.length(body, most, tail.length.as_ref())?;
+        self.settle(mark)?;
+        let begin = tail.at as usize;
+        let end = self.room(tail.element, count)?.checked_add(begin).ok_or(Error::TooLong { at: self.at })?;
+        self.extend(end.next_multiple_of(OBJECT_ALIGN).saturating_sub(self.frame.len() - body))?;
+        self.frame[body - 4..body].copy_from_slice(&(count as u32).to_le_bytes());
+        self.elements(tail.element, body + begin, count as usize)?;
+        self.end(ty)?;
+        Ok(object)
+    }
+
+    /// A string: C706 14.3.4.2.
+    fn text<const SIZE: usize>(&mut self, kind: u32) -> Result<u32> {
+        let most = self.count()?;
+        let count = self.variance(most)?;
+        let bytes = count.checked_mul(SIZE as u64).filter(|bytes| *bytes <= (self.stub.len() - self.at) as u64);
+        let Some(bytes) = bytes else { return Err(Error::Count { at: self.at, found: count }) };
+        let (object, body) = self.object(kind, count, bytes as usize)?;
+        if BIG {
+            self.swapped::<SIZE>(body, count as usize)?;
+        } else {
+            self.align(SIZE as u32)?;
+            let found = self.bytes(bytes as usize)?;
+            self.frame[body..body + bytes as usize].copy_from_slice(found);
+        }
+        let last = self.frame[body..body + bytes as usize].last_chunk();
+        if last == Some(&[0; SIZE]) { Ok(object) } else { Err(Error::Text { at: self.at }) }
+    }
+
+    /// An `MInterfacePointer`: a structure that ends in an array of bytes.
+    fn interface(&mut self) -> Result<u32> {
+        let most = self.count()?;
+        let count = self.number(4)?;
+        let bytes = self.bytes(usize::try_from(count).unwrap_or(usize::MAX))?;
+        if most != count {
+            return Err(Error::Count { at: self.at, found: count });
+        }
+        let (object, body) = self.object(KIND_INTERFACE, count, bytes.len())?;
+        self.frame[body..body + bytes.len()].copy_from_slice(bytes);
+        Ok(object)
+    }
+}
+
+/// The type number of the objects that a pointer leads to.
+const fn kind_of(target: &Target) -> u32 {
+    match target {
+        Target::One(kind) | Target::Counted { kind, .. } => *kind,
+        Target::Text8 => KIND_TEXT8,
+        Target::Text16 => KIND_TEXT16,
+        Target::Interface => KIND_INTERFACE,
+    }
+}

@@ -1,0 +1,312 @@
+//! NDR: the transfer syntaxes of the standard, as translations of FLAT.
+//!
+//! Proxies and stubs of every language see FLAT frames. At the border to a peer that speaks NDR 2.0 (C706 chapter 14) or NDR64
+//! (MS-RPCE 2.2.5) a frame is translated, driven by a [`Plan`] that the compiler makes of each interface:
+//!
+//! ```text
+//! client   Method::encode_request   -> stub data ->  Method::decode_request   server
+//!          Method::decode_response  <- stub data <-  Method::encode_response
+//! ```
+//!
+//! Both sides keep [`Method::numbers`] of the request's frame: the sizes of results may depend on what was asked.
+//!
+//! What is encoded is our own; what is decoded is a stranger's, in either byte order. Counts are compared with each other and
+//! with the bytes that are left before anything is allocated; the frame that comes out has the form that a FLAT writer
+//! would have given it, and its stub or proxy checks it like any other. Docs: `docs/ndr.md`.
+
+mod decode;
+mod encode;
+mod order;
+mod plan;
+mod wire;
+mod words;
+
+pub use plan::{Method, Plan};
+
+use crate::flat::shape::{Expr, Int};
+use decode::Decoder;
+use encode::Encoder;
+use std::fmt;
+
+/// A transfer syntax of the standard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Syntax {
+    /// NDR 2.0: C706 chapter 14.
+    Ndr,
+    /// NDR64: MS-RPCE 2.2.5.
+    Ndr64,
+}
+
+impl Syntax {
+    /// Its UUID.
+    pub const fn uuid(self) -> u128 {
+        match self {
+            Self::Ndr => 0x8a88_5d04_1ceb_11c9_9fe8_0800_2b10_4860,
+            Self::Ndr64 => 0x7171_0533_beba_4937_8319_b5db_ef9c_cc36,
+        }
+    }
+
+    /// Its version, major and minor.
+    pub const fn version(self) -> (u16, u16) {
+        match self {
+            Self::Ndr => (2, 0),
+            Self::Ndr64 => (1, 0),
+        }
+    }
+}
+
+/// The order in which numbers' bytes travel: the integer representation of a PDU's data representation label, C706 14.1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Order {
+    /// The least significant byte first: what this side writes.
+    Little,
+    /// The most significant byte first.
+    Big,
+}
+
+/// How stub data is written: the syntax that the binding settled, and the sender's byte order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Format {
+    /// The transfer syntax.
+    pub syntax: Syntax,
+    /// The byte order.
+    pub order: Order,
+}
+
+impl Format {
+    /// A syntax as this side writes it.
+    pub const fn ours(syntax: Syntax) -> Self {
+        Self { syntax, order: Order::Little }
+    }
+}
+
+/// What a response's sizes read of the request.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Numbers(Vec<i64>);
+
+impl Numbers {
+    /// The numbers themselves, in the plan's order.
+    pub fn values(&self) -> &[i64] {
+        &self.0
+    }
+}
+
+impl FromIterator<i64> for Numbers {
+    fn from_iter<T: IntoIterator<Item = i64>>(numbers: T) -> Self {
+        Self(numbers.into_iter().collect())
+    }
+}
+
+/// Why a message cannot be translated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Error {
+    /// The stub data ends too early.
+    Short {
+        /// The offset in the stub data where more was expected.
+        at: usize,
+    },
+    /// A count is not what another count or the interface says.
+    Count {
+        /// The offset in the stub data.
+        at: usize,
+        /// The count that was found.
+        found: u64,
+    },
+    /// An array does not begin with its first element.
+    Offset {
+        /// The offset in the stub data.
+        at: usize,
+    },
+    /// A pointer that may not be null is null.
+    Null {
+        /// The offset in the stub data, or in the frame.
+        at: usize,
+    },
+    /// A union has no arm for its discriminant, or another discriminant than the interface says.
+    Arm {
+        /// The offset in the stub data, or in the frame.
+        at: usize,
+        /// The discriminant.
+        tag: i64,
+    },
+    /// A string does not end with a zero.
+    Text {
+        /// The offset in the stub data.
+        at: usize,
+    },
+    /// Pointers to one referent say that it is of different types.
+    Alias {
+        /// The offset in the stub data.
+        at: usize,
+    },
+    /// A value of an enumeration does not fit the 16 bits that NDR has for it.
+    Enum {
+        /// The offset in the frame.
+        at: usize,
+        /// The value.
+        value: i32,
+    },
+    /// The frame would be longer than its limit, or stub data than NDR can say.
+    TooLong {
+        /// The offset in the stub data.
+        at: usize,
+    },
+    /// The frame to be encoded is not the interface's.
+    Frame {
+        /// The offset in the frame.
+        at: usize,
+    },
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Short { at } => write!(f, "at offset {at}: the stub data ends too early"),
+            Self::Count { at, found } => write!(f, "at offset {at}: an array cannot have {found} elements here"),
+            Self::Offset { at } => write!(f, "at offset {at}: an array does not begin with its first element"),
+            Self::Null { at } => write!(f, "at offset {at}: a pointer that may not be null is null"),
+            Self::Arm { at, tag } => write!(f, "at offset {at}: {tag} is no discriminant of the union here"),
+            Self::Text { at } => write!(f, "at offset {at}: the string does not end with a zero"),
+            Self::Alias { at } => write!(f, "at offset {at}: another pointer gives its referent another type"),
+            Self::Enum { at, value } => write!(f, "at offset {at}: {value} does not fit the 16 bits of an enumeration"),
+            Self::TooLong { at } => write!(f, "at offset {at}: the message is too long"),
+            Self::Frame { at } => write!(f, "at offset {at}: the frame to be sent is not the interface's"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// What a translation comes to.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// The integer at a place of a frame.
+fn load(frame: &[u8], at: usize, int: Int) -> Option<i64> {
+    let bytes = frame.get(at..at.checked_add(int.size())?)?;
+    let mut eight = [0; 8];
+    eight[..bytes.len()].copy_from_slice(bytes);
+    int.extend(u64::from_le_bytes(eight))
+}
+
+/// The value of an expression over the structure at `base` of a frame.
+fn evaluate(frame: &[u8], base: usize, expr: &Expr, outer: &[i64]) -> Option<i64> {
+    expr.evaluate(&|at, int| load(frame, base.checked_add(at as usize)?, int), outer)
+}
+
+/// Calls a function of a coder that is made for the syntax and the byte order.
+macro_rules! coder {
+    ($format:expr, $coder:ident::new($($argument:expr),*), |$it:ident| $run:expr) => {
+        match ($format.syntax, $format.order) {
+            (Syntax::Ndr, Order::Little) => { let mut $it = $coder::<false, false>::new($($argument),*); $run }
+            (Syntax::Ndr, Order::Big) => { let mut $it = $coder::<false, true>::new($($argument),*); $run }
+            (Syntax::Ndr64, Order::Little) => { let mut $it = $coder::<true, false>::new($($argument),*); $run }
+            (Syntax::Ndr64, Order::Big) => { let mut $it = $coder::<true, true>::new($($argument),*); $run }
+        }
+    };
+}
+
+impl Method {
+    /// What the response's sizes read of a request's frame.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Frame`] where the frame is shorter than its block.
+    pub fn numbers(&self, request: &[u8]) -> Result<Numbers> {
+        let number =
+            |(at, int): &(u32, Int)| load(request, *at as usize, *int).ok_or(Error::Frame { at: *at as usize });
+        self.outer.iter().map(number).collect::<Result<_>>().map(Numbers)
+    }
+
+    /// Appends the stub data of a request to `out`. It is aligned from where it begins.
+    ///
+    /// # Errors
+    ///
+    /// What cannot be said in NDR, or why the frame is none; then `out` is as it was.
+    pub fn encode_request(&self, plan: &Plan, format: Format, frame: &[u8], out: &mut Vec<u8>) -> Result<()> {
+        let start = out.len();
+        let outcome = coder!(format, Encoder::new(plan, frame, &[], out), |it| it.message(&self.request));
+        outcome.inspect_err(|_| out.truncate(start))
+    }
+
+    /// Appends the stub data of a response to `out`, with the method's status where it has one. Of a method that failed
+    /// `frame` is empty: its results are zeros and null pointers.
+    ///
+    /// # Errors
+    ///
+    /// As for requests; and where there is nothing to stand for the results of a method that failed, which a fault with its
+    /// status has to say then.
+    pub fn encode_response(
+        &self,
+        plan: &Plan,
+        format: Format,
+        numbers: &Numbers,
+        status: u32,
+        frame: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        let start = out.len();
+        let zeros;
+        let frame = if frame.is_empty() && status.cast_signed() < 0 {
+            zeros = vec![0; self.response.block as usize];
+            &zeros
+        } else {
+            frame
+        };
+        let outcome = coder!(format, Encoder::new(plan, frame, &numbers.0, out), |it| {
+            it.message(&self.response).map(|()| {
+                if self.has_status {
+                    it.number(status);
+                }
+            })
+        });
+        outcome.inspect_err(|_| out.truncate(start))
+    }
+
+    /// Makes the frame of a request of its stub data. `frame` is emptied first, and has at most `frame_max` bytes.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the stub data, and where.
+    pub fn decode_request(
+        &self,
+        plan: &Plan,
+        format: Format,
+        stub: &[u8],
+        frame_max: usize,
+        frame: &mut Vec<u8>,
+    ) -> Result<()> {
+        coder!(format, Decoder::new(plan, stub, &[], frame, frame_max), |it| it.message(&self.request))
+    }
+
+    /// Makes the frame of a response of its stub data, and returns the method's status: 0 where it has none. Of a method
+    /// that failed there is no frame.
+    ///
+    /// # Errors
+    ///
+    /// As for requests.
+    pub fn decode_response(
+        &self,
+        plan: &Plan,
+        format: Format,
+        numbers: &Numbers,
+        stub: &[u8],
+        frame_max: usize,
+        frame: &mut Vec<u8>,
+    ) -> Result<u32> {
+        let status = if self.has_status { status(stub, format.order)? } else { 0 };
+        if status.cast_signed() < 0 {
+            frame.clear();
+            return Ok(status);
+        }
+        let results = &stub[..stub.len() - if self.has_status { size_of::<u32>() } else { 0 }];
+        coder!(format, Decoder::new(plan, results, &numbers.0, frame, frame_max), |it| it.message(&self.response))?;
+        Ok(status)
+    }
+}
+
+/// The HRESULT, which a response ends with.
+fn status(stub: &[u8], order: Order) -> Result<u32> {
+    let Some(last) = stub.last_chunk() else { return Err(Error::Short { at: stub.len() }) };
+    Ok(if order == Order::Big { u32::from_be_bytes(*last) } else { u32::from_le_bytes(*last) })
+}

@@ -1,0 +1,53 @@
+//! What a type's form in NDR or NDR64 is like: C706 14.2 and 14.3, MS-RPCE 2.2.5.
+
+use super::plan::{Type, TypeId, What, Wire};
+
+/// Bytes of a pointer, and of a count.
+pub(super) const fn word(is_wide: bool) -> u32 {
+    if is_wide { 8 } else { 4 }
+}
+
+/// The form of a type of `size` bytes in memory, which contains some of the types known.
+pub(super) fn of(known: &[Type], size: u32, what: &What, is_wide: bool) -> Wire {
+    let part = |id: TypeId| known[id as usize].wire(is_wide);
+    let number = |align, size| Wire { align, least: size, is_copied: true };
+    let word = word(is_wide);
+    match what {
+        What::Number => number(size, size),
+        What::Guid => number(4, 16),
+        What::Enum if is_wide => number(4, 4),
+        What::Enum => Wire { align: 2, least: 2, is_copied: false },
+        // Other bytes than 1 may mean true on the wire.
+        What::Boolean => Wire { align: 1, least: 1, is_copied: false },
+        What::Pointer(..) => Wire { align: word, least: word, is_copied: false },
+        What::Array { count, element } => {
+            let element = part(*element);
+            Wire { least: element.least.saturating_mul(*count), ..*element }
+        }
+        What::Struct { members, tail } => {
+            let mut wire = Wire { align: 1, least: 0, is_copied: tail.is_none() };
+            let mut end = 0;
+            for (at, id) in members {
+                let member = part(*id);
+                wire.align = wire.align.max(member.align);
+                wire.least = wire.least.saturating_add(member.least);
+                // Gaps are not copied: what is in them is nobody's business.
+                wire.is_copied &= member.is_copied && end == *at;
+                end = at.saturating_add(known[*id as usize].size);
+            }
+            if let Some(tail) = tail {
+                wire.align = wire.align.max(part(tail.element).align);
+                wire.least = wire.least.saturating_add(word);
+            }
+            wire.is_copied &= end == size;
+            wire
+        }
+        What::Union(union) => {
+            let tag = part(union.tag);
+            let arm = |arm: Option<TypeId>| arm.map(part).copied().unwrap_or_default();
+            let align = union.all_arms().fold(tag.align, |align, found| align.max(arm(found).align));
+            let least = union.all_arms().map(|found| arm(found).least).min().unwrap_or(0);
+            Wire { align, least: tag.least.saturating_add(least), is_copied: false }
+        }
+    }
+}

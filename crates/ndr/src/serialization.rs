@@ -1,0 +1,204 @@
+//! Type serialization, version 1: values of NDR 2.0 outside of calls, as MS-RPCE 2.2.6 has them.
+//!
+//! A common header says how the values are written; each constructed value follows a private header that says how long it is.
+//! The value itself is what a parameter of its type is in stub data: of a function with the value as its only `[in]`
+//! parameter it is what [`crate::ndr::Method::encode_request`] writes.
+
+use crate::ndr::{self, Order};
+use std::fmt;
+
+/// The version that this is.
+const VERSION: u8 = 1;
+/// The byte order's label: that of a PDU, C706 14.1.
+const LITTLE: u8 = 0x10;
+const BIG: u8 = 0x00;
+/// What the common header ends with.
+const FILLER: [u8; 4] = [0xcc; 4];
+/// Bytes of either header, and what values are padded to a multiple of.
+const HEADER: usize = 8;
+
+/// Why bytes are no values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Error {
+    /// They are fewer than a header says, or than it has.
+    Short,
+    /// Another version than 1.
+    Version(u8),
+    /// No byte order.
+    Order(u8),
+    /// A common header of another length than 8.
+    Header(u16),
+    /// A value's length is no multiple of 8.
+    Length(u32),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Short => f.write_str("the serialized values end too early"),
+            Self::Version(version) => write!(f, "values are serialized by version {version}, not by 1"),
+            Self::Order(label) => write!(f, "{label:#04x} is no byte order of serialized values"),
+            Self::Header(length) => write!(f, "the header of serialized values has {length} bytes, not 8"),
+            Self::Length(length) => write!(f, "a serialized value has {length} bytes, which is no multiple of 8"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// Appends the header that values follow: MS-RPCE 2.2.6.1.
+pub fn write_header(order: Order, out: &mut Vec<u8>) {
+    let (label, length) = match order {
+        Order::Little => (LITTLE, (HEADER as u16).to_le_bytes()),
+        Order::Big => (BIG, (HEADER as u16).to_be_bytes()),
+    };
+    out.extend([VERSION, label]);
+    out.extend(length);
+    out.extend(FILLER);
+}
+
+/// Appends a constructed value, which `write` writes, with its header before and padding behind: MS-RPCE 2.2.6.2.
+///
+/// # Errors
+///
+/// Those of `write`, and [`ndr::Error::TooLong`] for a value of 4 GiB; then `out` is as it was.
+pub fn write_value(
+    order: Order,
+    out: &mut Vec<u8>,
+    write: impl FnOnce(&mut Vec<u8>) -> ndr::Result<()>,
+) -> ndr::Result<()> {
+    let start = out.len();
+    out.resize(start + HEADER, 0);
+    let written = write(out).and_then(|()| {
+        let length = (out.len() - start).next_multiple_of(HEADER);
+        out.resize(start + length, 0);
+        u32::try_from(length - HEADER).map_err(|_| ndr::Error::TooLong { at: length })
+    });
+    let length = written.inspect_err(|_| out.truncate(start))?;
+    let bytes = if order == Order::Big { length.to_be_bytes() } else { length.to_le_bytes() };
+    out[start..start + bytes.len()].copy_from_slice(&bytes);
+    Ok(())
+}
+
+/// Reads serialized values.
+#[derive(Clone, Copy, Debug)]
+pub struct Values<'a> {
+    order: Order,
+    left: &'a [u8],
+}
+
+impl<'a> Values<'a> {
+    /// What follows a common header.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the header. What fills it up is not looked at.
+    pub fn read(bytes: &'a [u8]) -> Result<Self, Error> {
+        let Some((header, left)) = bytes.split_first_chunk::<HEADER>() else { return Err(Error::Short) };
+        let [version, label, length @ ..] = *header;
+        if version != VERSION {
+            return Err(Error::Version(version));
+        }
+        let length = [length[0], length[1]];
+        let (order, length) = match label {
+            LITTLE => (Order::Little, u16::from_le_bytes(length)),
+            BIG => (Order::Big, u16::from_be_bytes(length)),
+            other => return Err(Error::Order(other)),
+        };
+        if usize::from(length) == HEADER { Ok(Self { order, left }) } else { Err(Error::Header(length)) }
+    }
+
+    /// The byte order in which the values are written.
+    pub fn order(&self) -> Order {
+        self.order
+    }
+
+    /// The next constructed value, with its padding. `None` at the end.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with its header.
+    pub fn next_value(&mut self) -> Result<Option<&'a [u8]>, Error> {
+        if self.left.is_empty() {
+            return Ok(None);
+        }
+        let Some((header, left)) = self.left.split_first_chunk::<HEADER>() else { return Err(Error::Short) };
+        let length = [header[0], header[1], header[2], header[3]];
+        let length = if self.order == Order::Big { u32::from_be_bytes(length) } else { u32::from_le_bytes(length) };
+        if !length.is_multiple_of(HEADER as u32) {
+            return Err(Error::Length(length));
+        }
+        let Some((value, left)) = left.split_at_checked(length as usize) else { return Err(Error::Short) };
+        self.left = left;
+        Ok(Some(value))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Error, Values, write_header, write_value};
+    use crate::ndr::{self, Order};
+
+    /// A byte and a number of 32 bits, and another byte.
+    const SERIALIZED: [u8; 32] =
+        [1, 0x10, 8, 0, 0xcc, 0xcc, 0xcc, 0xcc, 8, 0, 0, 0, 0, 0, 0, 0, 7, 0, 0, 0, 1, 2, 3, 4, 8, 0, 0, 0, 0, 0, 0, 0];
+
+    fn written(order: Order) -> Vec<u8> {
+        let mut out = Vec::new();
+        write_header(order, &mut out);
+        let values: [&[u8]; 2] = [&[7, 0, 0, 0, 1, 2, 3, 4], &[9]];
+        for value in values {
+            write_value(order, &mut out, |out| {
+                out.extend(value);
+                Ok(())
+            })
+            .unwrap();
+        }
+        out
+    }
+
+    #[test]
+    fn values_are_padded_and_follow_their_lengths() {
+        let written = written(Order::Little);
+        assert_eq!(written[..32], SERIALIZED);
+        assert_eq!(written[32..], [9, 0, 0, 0, 0, 0, 0, 0]);
+    }
+
+    #[test]
+    fn what_is_written_is_read_in_either_order() {
+        for order in [Order::Little, Order::Big] {
+            let written = written(order);
+            let mut values = Values::read(&written).unwrap();
+            assert_eq!(values.order(), order);
+            assert_eq!(values.next_value(), Ok(Some([7, 0, 0, 0, 1, 2, 3, 4].as_slice())));
+            assert_eq!(values.next_value(), Ok(Some([9, 0, 0, 0, 0, 0, 0, 0].as_slice())));
+            assert_eq!(values.next_value(), Ok(None));
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_with_headers_is_said() {
+        let mut bytes = written(Order::Little);
+        let refused = |bytes: &[u8]| Values::read(bytes).and_then(|mut values| values.next_value()).unwrap_err();
+        assert_eq!(refused(&bytes[..7]), Error::Short);
+        assert_eq!(refused(&bytes[..23]), Error::Short);
+        bytes[8] = 4;
+        assert_eq!(refused(&bytes), Error::Length(4));
+        bytes[8..12].fill(0xf8);
+        assert_eq!(refused(&bytes), Error::Short);
+        for (at, value, error) in [(2, 16, Error::Header(16)), (1, 0x20, Error::Order(0x20)), (0, 2, Error::Version(2))]
+        {
+            bytes[at] = value;
+            assert_eq!(refused(&bytes), error);
+        }
+    }
+
+    #[test]
+    fn a_value_that_cannot_be_written_leaves_nothing() {
+        let mut out = vec![1, 2, 3];
+        let error = ndr::Error::Null { at: 0 };
+        assert_eq!(write_value(Order::Little, &mut out, |_| Err(error)), Err(error));
+        assert_eq!(out, [1, 2, 3]);
+    }
+}

@@ -1,0 +1,35 @@
+//! Feeds words to the reader of plans, and stub data to the plans that come of it.
+//!
+//! The first byte says how many bytes are words, one each; the rest is stub data.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use obvia_ndr::ndr::{Format, Numbers, Plan, Syntax};
+
+/// Bytes that a frame may have.
+const FRAME_MAX: usize = 1 << 16;
+
+/// The expressions of a plan live as long as the process, which is no leak here.
+#[unsafe(no_mangle)]
+extern "C" fn __lsan_is_turned_off() -> i32 {
+    1
+}
+
+fuzz_target!(|data: &[u8]| {
+    let Some((length, data)) = data.split_first() else { return };
+    let (words, stub) = data.split_at(usize::from(*length).min(data.len()));
+    let words: Vec<i64> = words.iter().map(|word| i64::from(word.cast_signed())).collect();
+    let Some(plan) = Plan::read(&words) else { return };
+    let mut frame = Vec::new();
+    for opnum in 0..8 {
+        let Some(method) = plan.method(opnum) else { continue };
+        for format in [Syntax::Ndr, Syntax::Ndr64].map(Format::ours) {
+            if method.decode_request(&plan, format, stub, FRAME_MAX, &mut frame).is_ok() {
+                let _ = method.numbers(&frame);
+                let _ = method.encode_request(&plan, format, &frame, &mut Vec::new());
+            }
+            let _ = method.encode_response(&plan, format, &Numbers::default(), u32::MAX, &[], &mut Vec::new());
+        }
+    }
+});
