@@ -104,6 +104,8 @@ const obvia_interface IBasis_INFO = {
     "interface IBasis : IUnknown {\n"
     "    HRESULT Sum([in] struct Pair *pair, [out, retval] hyper *sum);\n"
     "}\n",
-    obvia_module
+    obvia_module,
+    0,
+    NULL
 };
 

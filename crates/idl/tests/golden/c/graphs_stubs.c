@@ -171,7 +171,9 @@ const obvia_interface IBell_INFO = {
     "interface IBell : IUnknown {\n"
     "    HRESULT Ring([in] long times);\n"
     "}\n",
-    obvia_module
+    obvia_module,
+    0,
+    NULL
 };
 
 static const int64_t IGraphs_types_words[] = {
@@ -621,6 +623,8 @@ const obvia_interface IGraphs_INFO = {
     "    HRESULT Fill([in] short room, [in, out] long *used, [in, out, size_is(room), length_is(*used)] struct Item *items, [out, size_is(room)] long *grid, [out, string] char **text);\n"
     "    HRESULT List([in, size_is(4), string] char **names, [out] long *count, [out, size_is(, *count)] hyper **values);\n"
     "}\n",
-    obvia_module
+    obvia_module,
+    0,
+    NULL
 };
 

@@ -910,6 +910,8 @@ const obvia_interface IStubs_INFO = {
     "    HRESULT copy_out([in] long handle, [in, out] long *pos, [in] long count, [in] long room, [out] long *data_size, [out, size_is(room), length_is(*data_size)] long *data);\n"
     "    HRESULT copy_both([in] unsigned long ArraySize, [in, out, size_is(ArraySize)] unsigned long *pArray);\n"
     "}\n",
-    obvia_module
+    obvia_module,
+    0,
+    NULL
 };
 

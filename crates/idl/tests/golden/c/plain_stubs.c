@@ -2135,7 +2135,9 @@ const obvia_interface IPlain_INFO = {
     "    HRESULT Send([in, string] wchar_t *to, [in] long n, [in, size_is(n)] byte *seal, [in, unique, string] char *from, [out, retval] long *length);\n"
     "    HRESULT Receipt([in, string] char *what, [in, out] long *number, [in, out] struct Stamp *stamp, [out, string] wchar_t **first, [out] boolean *done, [out, retval, string] char **second);\n"
     "}\n",
-    obvia_module
+    obvia_module,
+    0,
+    NULL
 };
 
 static const IEmptyVtbl IEmpty_proxies = {
@@ -2162,6 +2164,8 @@ const obvia_interface IEmpty_INFO = {
     "[object, uuid(8b1c5a10-2f6e-4c55-9a51-6a0d3f7e3004), pointer_default(unique)]\n"
     "interface IEmpty : IUnknown {\n"
     "}\n",
-    obvia_module
+    obvia_module,
+    0,
+    NULL
 };
 
