@@ -113,7 +113,9 @@ impl Presence {
 impl Drop for Presence {
     fn drop(&mut self) {
         let Self { runtime, oxid } = *self;
-        if let Some(dropped) = runtime.clients().leave(oxid, || runtime.exports().drop_client(oxid)) {
+        if let Some(dropped) =
+            runtime.clients().leave(oxid, || (runtime.exports().drop_client(oxid), runtime.contexts().end_client(oxid)))
+        {
             drop(dropped);
             runtime.clients().wake_all();
             // This process may have been its client, too.
