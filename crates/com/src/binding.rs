@@ -14,7 +14,7 @@ use obvia_rpc::co::pdu::{
     ACCEPTED, Bind, BindAck, Context, FragmentSizes, NEGOTIATED, NO_TRANSFER_SYNTAX, Outcome, PduError,
     UNKNOWN_INTERFACE,
 };
-use obvia_rpc::uuid::{FLAT, SyntaxId, Uuid};
+use obvia_rpc::uuid::{FLAT, NDR, NDR64, SyntaxId, Uuid};
 use obvia_rpc::vi_call::Channel;
 use obvia_via::Deadline;
 use windows_core::{GUID, IUnknown, Interface};
@@ -38,13 +38,18 @@ impl Transfers {
     /// The one that goes through memory.
     pub(crate) const FLAT: Self = Self(&[FLAT]);
 
+    /// All that there are. Calls in NDR64 are longer than those in NDR, and no faster.
+    const ALL: Self = Self(&[FLAT, NDR, NDR64]);
     /// What [`Self::named`] takes.
-    pub(crate) const NAMES: &str = "flat";
+    pub(crate) const NAMES: &str = "flat, ndr, ndr64";
 
     /// What an option of a binding says; empty for all that there are.
     pub(crate) fn named(name: &str) -> Option<Self> {
         match name {
-            "" | "flat" => Some(Self::FLAT),
+            "" => Some(Self::ALL),
+            "flat" => Some(Self::FLAT),
+            "ndr" => Some(Self(&[NDR])),
+            "ndr64" => Some(Self(&[NDR64])),
             _ => None,
         }
     }
@@ -61,15 +66,26 @@ impl Transfers {
         if context.interface == RUNTIME || iid == IUnknown::IID {
             return Outcome::choose(context, Self::FLAT.0);
         }
-        let Ok(info) = registry::find(&iid) else {
+        let Some(info) = registry::find(&iid).ok().filter(|info| is_compatible(info, context.interface.version)) else {
             return Outcome::refused(UNKNOWN_INTERFACE);
         };
         let own = fingerprint(info.fingerprint);
-        if context.transfers.contains(&own) {
-            return Outcome::choose(context, self.0);
+        let is_said = context.transfers.iter().any(|transfer| transfer.version == FINGERPRINT_VERSION);
+        let is_same = context.transfers.contains(&own);
+        // Who has the interface from elsewhere knows no fingerprint, and nothing of FLAT.
+        let differs = if is_said { !is_same } else { self == Self::FLAT };
+        if differs {
+            return Outcome { transfer: own, ..Outcome::refused(NO_TRANSFER_SYNTAX) };
         }
-        Outcome { transfer: own, ..Outcome::refused(NO_TRANSFER_SYNTAX) }
+        let usable = |transfer: &&SyntaxId| if **transfer == FLAT { is_same } else { !info.ndr.is_empty() };
+        Outcome::choose(context, &self.0.iter().filter(usable).copied().collect::<Vec<_>>())
     }
+}
+
+/// Whether what this process has of an interface serves whoever wants this version (C706 4.2.4.5).
+fn is_compatible(info: &InterfaceInfo, wanted: u32) -> bool {
+    let (major, minor) = info.version;
+    major == wanted as u16 && minor >= (wanted >> 16) as u16
 }
 
 /// An interface as contexts name it.

@@ -4,13 +4,14 @@
 //! a presentation context, and name an object by its IPID.
 
 use crate::binding::{self, Transfers};
+use crate::exports::Client;
 use crate::objref;
-use crate::registry::InterfaceInfo;
-use crate::runtime::Runtime;
+use crate::registry::{self, InterfaceInfo};
+use crate::runtime::{self, Runtime};
 use crate::server::Presence;
 use crate::system;
 use obvia_rpc::co::pdu::{Context, Outcome};
-use obvia_rpc::co::relay::{Interfaces, Route, Routes};
+use obvia_rpc::co::relay::{Interface, Interfaces, Route, Routes};
 use obvia_rpc::status::Status;
 use obvia_rpc::uuid::{SyntaxId, Uuid};
 use obvia_rpc::vi_call::TargetId;
@@ -79,17 +80,22 @@ impl fmt::Debug for Targets {
 impl Routes for Targets {
     fn find(&self, target: TargetId) -> Option<Route> {
         if target == system::TARGET {
-            return Some(Route {
-                object: None,
-                interface: binding::RUNTIME,
-                transfers: Transfers::FLAT.proposed(None),
-            });
+            let transfers = Transfers::FLAT.proposed(None);
+            return Some(Route { object: None, syntax: binding::RUNTIME, interface: OWN, transfers });
         }
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         let info = known.interfaces.get(&target)?;
         let object = Some(Uuid::from_wire(objref::ipid(target, known.oxid)));
-        Some(Route { object, interface: binding::syntax_of(info), transfers: self.transfers.proposed(Some(info)) })
+        let (syntax, interface) = (binding::syntax_of(info), interface_of(info));
+        Some(Route { object, syntax, interface, transfers: self.transfers.proposed(Some(info)) })
     }
+}
+
+/// The runtime's own interface.
+const OWN: Interface = Interface { plan: None, has_objects: true };
+
+fn interface_of(info: &'static InterfaceInfo) -> Interface {
+    Interface { plan: registry::plan(info), has_objects: !info.plain }
 }
 
 /// What an association over a stream is told about this process, and what it learns of its client.
@@ -111,6 +117,23 @@ impl Visitor {
     /// The process that calls, if it has said so.
     pub(crate) fn client(&self) -> Option<u64> {
         self.presence.get().map(Presence::oxid)
+    }
+
+    /// What performs an interface of functions. The client's are the references to it, and what it keeps for the client; one that has not
+    /// said who it is gets a name.
+    fn find_function(&self, object: Option<Uuid>, syntax: SyntaxId) -> Result<(TargetId, Interface), Status> {
+        let version = (syntax.version as u16, (syntax.version >> 16) as u16);
+        let found = self.runtime.functions().find(syntax.uuid.0, version, object.map_or(0, |uuid| uuid.0));
+        let not_found = if object.is_some() { Status::OBJECT_NOT_FOUND } else { Status::UNK_IF };
+        let (performer, info) = found.map_err(|_| not_found)?;
+        if self.client().is_none() {
+            let name = runtime::draw().map_err(|_| Status::REMOTE_NO_MEMORY)?;
+            self.is_called(name);
+        }
+        let holder = Client(self.client().ok_or(Status::ACCESS_DENIED)?);
+        let exported = self.runtime.exports().add(performer.get(), info, holder, 1);
+        let target = exported.map_err(|error| Status(error.code().0.cast_unsigned()))?.target;
+        Ok((target, interface_of(info)))
     }
 
     /// The client says who it is. Who has said so does not become somebody else.
@@ -141,14 +164,16 @@ impl Interfaces for Visitor {
         }
     }
 
-    fn find(&self, object: Option<Uuid>, interface: SyntaxId) -> Result<TargetId, Status> {
+    fn find(&self, object: Option<Uuid>, interface: SyntaxId) -> Result<(TargetId, Interface), Status> {
         if interface == binding::RUNTIME {
-            return Ok(system::TARGET);
+            return Ok((system::TARGET, OWN));
         }
-        let (target, oxid) = objref::split_ipid(object.ok_or(Status::OBJECT_NOT_FOUND)?.to_wire());
-        let exported = self.runtime.exports().interface(target);
-        let info = exported.filter(|_| oxid == self.runtime.oxid()).ok_or(Status::OBJECT_NOT_FOUND)?;
+        let (target, oxid) = objref::split_ipid(object.map_or([0; 16], Uuid::to_wire));
+        if oxid != self.runtime.oxid() {
+            return self.find_function(object, interface);
+        }
+        let info = self.runtime.exports().interface(target).ok_or(Status::OBJECT_NOT_FOUND)?;
         // Of what its context says: by that the arguments are translated.
-        if binding::syntax_of(info) == interface { Ok(target) } else { Err(Status::UNK_IF) }
+        if binding::syntax_of(info) == interface { Ok((target, interface_of(info))) } else { Err(Status::UNK_IF) }
     }
 }

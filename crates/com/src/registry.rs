@@ -2,9 +2,10 @@
 
 use crate::error::{Error, Result, code};
 use crate::stub::Stubs;
-use std::collections::HashMap;
+use obvia_ndr::ndr::Plan;
+use std::collections::{BTreeMap, HashMap};
 use std::ffi::c_void;
-use std::sync::{PoisonError, RwLock};
+use std::sync::{Mutex, PoisonError, RwLock};
 use windows_core::{GUID, Interface};
 
 /// An interface as the compiler describes it: one `static` for each, in the generated module.
@@ -96,4 +97,13 @@ pub(crate) fn find(iid: &GUID) -> Result<&'static InterfaceInfo> {
 pub(crate) fn known() -> Vec<&'static InterfaceInfo> {
     let known = KNOWN.read().unwrap_or_else(PoisonError::into_inner);
     known.as_ref().map(|known| known.values().copied().collect()).unwrap_or_default()
+}
+
+/// The plan for an interface's messages in NDR, read when it is first asked for. `None` where the interface has none.
+pub(crate) fn plan(info: &'static InterfaceInfo) -> Option<&'static Plan> {
+    static PLANS: Mutex<BTreeMap<usize, Option<&'static Plan>>> = Mutex::new(BTreeMap::new());
+    let mut plans = PLANS.lock().unwrap_or_else(PoisonError::into_inner);
+    // Descriptions live as long as the program, and so do their plans.
+    let read = || Plan::read(info.ndr).map(|plan| &*Box::leak(Box::new(plan)));
+    *plans.entry((&raw const *info).addr()).or_insert_with(read)
 }

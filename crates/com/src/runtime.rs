@@ -108,15 +108,20 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// A number that no other process draws: its identity.
+pub(crate) fn draw() -> Result<u64> {
+    let mut bytes = [0; 8];
+    rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())
+        .map_err(|error| Error::new(code::E_FAIL, format!("drawing a process identity: {error}")))?;
+    Ok(u64::from_le_bytes(bytes))
+}
+
 impl Runtime {
     /// The runtime of this process, made at first use.
     pub(crate) fn of_process() -> Result<&'static Self> {
         let made = RUNTIME.get_or_init(|| {
-            let mut bytes = [0; 8];
-            rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())
-                .map_err(|error| Error::new(code::E_FAIL, format!("drawing a process identity: {error}")))?;
             Ok(Self {
-                oxid: u64::from_le_bytes(bytes),
+                oxid: draw()?,
                 directory: Directory::of_user()?,
                 exports: Exports::default(),
                 clients: Clients::default(),

@@ -1,10 +1,12 @@
 //! Relays between windows and associations: calls that proxies and stubs see as messages in memory go as the standard's units.
 //!
 //! A message of a window says whom it is for by a number, and how it ended by its header. Units say the first by a presentation
-//! context and an object UUID, the second by the last four bytes of a response's stub data, which are what the method returned.
+//! context and an object UUID, the second by a fault, or by the last four bytes of a response's stub data. Arguments and results are laid out in the
+//! transfer syntax of the context.
 
 mod client;
 mod server;
+mod translation;
 
 pub use client::client;
 pub use server::server;
@@ -14,19 +16,38 @@ use super::{AssociationError, Input, Limits};
 use crate::status::Status;
 use crate::uuid::{SyntaxId, Uuid};
 use crate::vi_call::TargetId;
+use obvia_ndr::ndr::Plan;
 use obvia_via::stream::Stream;
 use obvia_via::window::Options;
 use obvia_via::{Deadline, Error as ViError};
 use std::fmt;
 use std::time::Duration;
 
+/// What relays have to know of an interface.
+#[derive(Clone, Copy, Debug)]
+pub struct Interface {
+    /// What its messages are in the standard's transfer syntaxes; without it calls go in FLAT.
+    pub plan: Option<&'static Plan>,
+    /// Whether it is one of objects. One of functions has no opnums for IUnknown's methods, and no HRESULTs.
+    pub has_objects: bool,
+}
+
+impl Interface {
+    /// The slot in the vtable of what is opnum 0.
+    const fn first_slot(&self) -> u16 {
+        if self.has_objects { 0 } else { 3 }
+    }
+}
+
 /// How units name the target of a call.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Route {
     /// Which object.
     pub object: Option<Uuid>,
+    /// Its interface's name.
+    pub syntax: SyntaxId,
     /// Its interface.
-    pub interface: SyntaxId,
+    pub interface: Interface,
     /// The transfer syntaxes that calls of it may go in, the best first, and whatever else a context is to propose.
     pub transfers: Vec<SyntaxId>,
 }
@@ -46,18 +67,17 @@ pub trait Interfaces: Send + Sync + fmt::Debug {
     /// # Errors
     ///
     /// The status of the fault that is the answer.
-    fn find(&self, object: Option<Uuid>, interface: SyntaxId) -> Result<TargetId, Status>;
+    fn find(&self, object: Option<Uuid>, interface: SyntaxId) -> Result<(TargetId, Interface), Status>;
 }
 
-/// Bytes behind the frame of a response: what the method returned.
-const STATUS: usize = 4;
 /// Targets that a relay remembers.
 const TARGETS_MAX: usize = 4096;
 /// How long a peer may take to read what it is sent, and a server to accept a context.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 fn limits(options: &Options) -> Limits {
-    Limits { message_max: options.max_frame + STATUS, ..Limits::default() }
+    // Stub data is longer than its frame by a few bytes in FLAT, and by as much again at most in NDR64.
+    Limits { message_max: options.max_frame.saturating_mul(2), ..Limits::default() }
 }
 
 fn over(error: AssociationError) -> ViError {

@@ -1,6 +1,7 @@
 //! The client's relay: requests become calls of an association, their results responses.
 
-use super::{PATIENCE, Routes, STATUS, TARGETS_MAX, fill, limits, over, wait};
+use super::translation::{self, Translation};
+use super::{PATIENCE, Route, Routes, TARGETS_MAX, fill, limits, over, wait};
 use crate::co::pdu::{ACCEPTED, Bind, BindAck, Context, FragmentSizes, Outcome};
 use crate::co::{ClientAssociation, ClientEvent, ClientOptions, IncomingResponse, OutgoingCall};
 use crate::status::Status;
@@ -28,6 +29,7 @@ pub fn client(stream: Stream, routes: Arc<dyn Routes>, options: &Options) -> Res
         asked: None,
         call: None,
         refused: None,
+        scratch: Vec::new(),
     };
     relayed(Box::new(ClientRelay { stream, routes, state: Mutex::new(state) }), options)
 }
@@ -52,6 +54,8 @@ struct State {
     call: Option<Call>,
     /// The call that got no further than here.
     refused: Option<(u32, Status)>,
+    /// Where what is translated is put together.
+    scratch: Vec<u8>,
 }
 
 /// How units name a target, as it was agreed.
@@ -59,14 +63,17 @@ struct State {
 struct Way {
     context_id: u16,
     object: Option<Uuid>,
+    translation: Translation,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 struct Call {
     /// Its number in the association.
     id: u32,
     /// Its number in the window.
     sequence: u32,
+    translation: Translation,
+    request: translation::Request,
 }
 
 impl ClientRelay {
@@ -84,19 +91,24 @@ impl ClientRelay {
 
     fn request(&self, state: &mut State, message: &Outgoing<'_>) -> Result<(), ViError> {
         let Header { kind, opnum, first: index, second: generation } = message.header;
-        let way = match self.way(state, TargetId { index, generation })? {
-            Ok(way) => way,
+        let is_maybe = kind == Kind::Oneway;
+        let way = self.way(state, TargetId { index, generation })?;
+        let State { association, scratch, .. } = state;
+        let prepared = way.and_then(|way| {
+            let (request, stub) = way.translation.encode_request(opnum, message.frame, scratch)?;
+            Ok((way, way.translation.opnum_to_wire(opnum)?, request, stub))
+        });
+        let (Way { context_id, object, translation }, opnum, request, stub) = match prepared {
+            Ok(prepared) => prepared,
             Err(status) => {
-                state.refused = (kind == Kind::Request).then_some((message.sequence, status));
+                state.refused = Some((message.sequence, status)).filter(|_| !is_maybe);
                 return Ok(());
             }
         };
-        let Way { context_id, object } = way;
-        let is_maybe = kind == Kind::Oneway;
-        let call = OutgoingCall { context_id, opnum, object, is_maybe, security: None, stub: message.frame };
-        let id = state.association.call(&call).map_err(over)?;
+        let call = OutgoingCall { context_id, opnum, object, is_maybe, security: None, stub };
+        let id = association.call(&call).map_err(over)?;
         if !is_maybe {
-            state.call = Some(Call { id, sequence: message.sequence });
+            state.call = Some(Call { id, sequence: message.sequence, translation, request });
         }
         self.flush(state)
     }
@@ -109,11 +121,16 @@ impl ClientRelay {
         let Some(route) = self.routes.find(target) else {
             return Ok(Err(Status::OBJECT_NOT_FOUND));
         };
-        let agreed = match state.contexts.get(&route.interface) {
+        let Route { object, syntax, interface, transfers } = route;
+        let agreed = match state.contexts.get(&syntax) {
             Some(agreed) => *agreed,
-            None => self.agree(state, route.interface, route.transfers)?,
+            None => self.agree(state, syntax, transfers)?,
         };
-        let way = agreed.map(|context_id| Way { context_id, object: route.object });
+        let way = agreed.and_then(|context_id| {
+            let presentation = state.association.presentation(context_id);
+            let translation = presentation.and_then(|agreed| Translation::new(agreed.transfer, interface));
+            Ok(Way { context_id, object, translation: translation.ok_or(Status::UNK_IF)? })
+        });
         if let Ok(way) = way {
             if state.ways.len() == TARGETS_MAX {
                 state.ways.clear();
@@ -193,7 +210,7 @@ impl State {
         match event {
             ClientEvent::Response(response) => {
                 if let Some(call) = self.call.take_if(|call| call.id == response.id) {
-                    put_response(inbox, call.sequence, &response)?;
+                    put_response(inbox, &call, &response, &mut self.scratch)?;
                 }
             }
             ClientEvent::Fault(found) => {
@@ -232,12 +249,19 @@ fn fault(sequence: u32, status: Status) -> Header {
     Header { kind: Kind::Fault, opnum: 0, first: status.0, second: sequence }
 }
 
-fn put_response(inbox: &mut Inbox<'_>, sequence: u32, response: &IncomingResponse<'_>) -> Result<(), ViError> {
-    let Some((frame, status)) = response.stub.split_last_chunk::<STATUS>() else {
-        return inbox.put(fault(sequence, Status::BAD_STUB_DATA), &[]);
-    };
-    let header = Header { kind: Kind::Response, opnum: 0, first: u32::from_le_bytes(*status), second: sequence };
-    inbox.put(header, frame)
+fn put_response(
+    inbox: &mut Inbox<'_>,
+    call: &Call,
+    response: &IncomingResponse<'_>,
+    scratch: &mut Vec<u8>,
+) -> Result<(), ViError> {
+    let Call { sequence, translation, request, .. } = call;
+    match translation.decode_response(request, response.order, response.stub, inbox.frame_max(), scratch) {
+        Ok((status, frame)) => {
+            inbox.put(Header { kind: Kind::Response, opnum: 0, first: status, second: *sequence }, frame)
+        }
+        Err(status) => inbox.put(fault(*sequence, status), &[]),
+    }
 }
 
 impl Relay for ClientRelay {

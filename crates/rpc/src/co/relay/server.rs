@@ -1,7 +1,8 @@
 //! The server's relay: calls of an association become requests, responses their results.
 
+use super::translation::{self, Translation};
 use super::{Interfaces, PATIENCE, TARGETS_MAX, fill, limits, over, wait};
-use crate::co::{IncomingCall, ServerAssociation, ServerEvent, ServerOptions};
+use crate::co::{IncomingCall, Presentation, ServerAssociation, ServerEvent, ServerOptions};
 use crate::status::Status;
 use crate::uuid::Uuid;
 use crate::vi_call::TargetId;
@@ -40,11 +41,25 @@ struct ServerRelay {
 struct State {
     association: ServerAssociation,
     /// Whom requests are for, by context and object.
-    known: HashMap<(u16, Option<Uuid>), TargetId>,
-    /// The number of the call that is being answered.
-    call: Option<u32>,
-    /// Stub data that is being put together.
+    known: HashMap<(u16, Option<Uuid>), Addressee>,
+    call: Option<Call>,
+    /// Where what is translated is put together.
     scratch: Vec<u8>,
+}
+
+/// Whom a request is for.
+#[derive(Clone, Copy, Debug)]
+struct Addressee {
+    target: TargetId,
+    translation: Translation,
+}
+
+/// The call that is being answered.
+#[derive(Debug)]
+struct Call {
+    id: u32,
+    translation: Translation,
+    request: translation::Request,
 }
 
 impl ServerRelay {
@@ -64,48 +79,52 @@ impl ServerRelay {
 
     /// Puts what has come into the inbox. Whether there was something.
     fn deliver(&self, state: &mut State, inbox: &mut Inbox<'_>) -> Result<bool, ViError> {
-        let State { association, known, call: under_way, .. } = &mut *state;
-        let refused = match association.poll(&mut |context| self.interfaces.judge(context)).map_err(over)? {
+        let State { association, known, call: under_way, scratch } = &mut *state;
+        let call = match association.poll(&mut |context| self.interfaces.judge(context)).map_err(over)? {
             None => return Ok(false),
-            Some(ServerEvent::Call(call)) => match self.find(known, &call) {
-                Ok(target) => {
-                    *under_way = Some(call.id).filter(|_| !call.is_maybe);
-                    put_request(inbox, target, &call)?;
-                    return Ok(true);
-                }
-                Err(status) => Some((call.id, status)).filter(|_| !call.is_maybe),
-            },
+            Some(ServerEvent::Call(call)) => call,
             // The call has been answered, or this thread would not be here.
-            Some(ServerEvent::Orphaned(_) | ServerEvent::Cancelled(_)) => None,
+            Some(ServerEvent::Orphaned(_) | ServerEvent::Cancelled(_)) => return Ok(true),
         };
-        if let Some((id, status)) = refused {
-            association.fault(id, status, false).map_err(over)?;
+        let prepared = self.find(known, &call).and_then(|Addressee { target, translation }| {
+            let opnum = translation.opnum_from_wire(call.opnum)?;
+            let decoded = translation.decode_request(opnum, call.order, call.stub, inbox.frame_max(), scratch)?;
+            Ok((target, translation, opnum, decoded))
+        });
+        match prepared {
+            Ok((TargetId { index, generation }, translation, opnum, (request, frame))) => {
+                let kind = if call.is_maybe { Kind::Oneway } else { Kind::Request };
+                inbox.put(Header { kind, opnum, first: index, second: generation }, frame)?;
+                *under_way = (!call.is_maybe).then_some(Call { id: call.id, translation, request });
+            }
+            Err(_) if call.is_maybe => {}
+            Err(status) => {
+                let id = call.id;
+                association.fault(id, status, false).map_err(over)?;
+            }
         }
         Ok(true)
     }
 
     fn find(
         &self,
-        known: &mut HashMap<(u16, Option<Uuid>), TargetId>,
+        known: &mut HashMap<(u16, Option<Uuid>), Addressee>,
         call: &IncomingCall<'_>,
-    ) -> Result<TargetId, Status> {
-        let key = (call.presentation.id, call.object);
-        if let Some(target) = known.get(&key) {
-            return Ok(*target);
+    ) -> Result<Addressee, Status> {
+        let Presentation { id, interface, transfer } = call.presentation;
+        let key = (id, call.object);
+        if let Some(known) = known.get(&key) {
+            return Ok(*known);
         }
-        let target = self.interfaces.find(call.object, call.presentation.interface)?;
+        let (target, interface) = self.interfaces.find(call.object, interface)?;
+        let translation = Translation::new(transfer, interface).ok_or(Status::UNK_IF)?;
         if known.len() == TARGETS_MAX {
             known.clear();
         }
-        known.insert(key, target);
-        Ok(target)
+        let found = Addressee { target, translation };
+        known.insert(key, found);
+        Ok(found)
     }
-}
-
-fn put_request(inbox: &mut Inbox<'_>, target: TargetId, call: &IncomingCall<'_>) -> Result<(), ViError> {
-    let TargetId { index, generation } = target;
-    let kind = if call.is_maybe { Kind::Oneway } else { Kind::Request };
-    inbox.put(Header { kind, opnum: call.opnum, first: index, second: generation }, call.stub)
 }
 
 impl Relay for ServerRelay {
@@ -113,17 +132,18 @@ impl Relay for ServerRelay {
         let mut state = self.lock();
         let Header { kind, first: status, .. } = message.header;
         let State { association, call, scratch, .. } = &mut *state;
-        let id = call.take().ok_or(ViError::BadState { what: "there is no call to be answered" })?;
-        match kind {
-            Kind::Response => {
-                scratch.clear();
-                scratch.extend_from_slice(message.frame);
-                scratch.extend_from_slice(&status.to_le_bytes());
-                association.respond(id, scratch).map_err(over)?;
-            }
-            Kind::Fault => association.fault(id, Status(status), true).map_err(over)?,
+        let call = call.take().ok_or(ViError::BadState { what: "there is no call to be answered" })?;
+        let Call { id, translation, request } = call;
+        let encoded = match kind {
+            Kind::Response => translation.encode_response(&request, status, message.frame, scratch),
+            Kind::Fault => Err(Status(status)),
             _ => return Err(ViError::BadState { what: "a server only answers" }),
-        }
+        };
+        let answered = match encoded {
+            Ok(()) => association.respond(id, scratch),
+            Err(status) => association.fault(id, status, true),
+        };
+        answered.map_err(over)?;
         self.flush(&mut state)
     }
 

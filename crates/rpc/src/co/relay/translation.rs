@@ -1,0 +1,148 @@
+//! From frames to stub data and back, in the transfer syntax of a presentation context.
+//!
+//! In FLAT stub data is the frame, and behind that of a response what the method returned. The standard's transfer syntaxes are
+//! translated, by the plan of the interface.
+
+use super::Interface;
+use crate::octets::ByteOrder;
+use crate::status::Status;
+use crate::uuid::{FLAT, NDR, NDR64, SyntaxId};
+use obvia_ndr::ndr::{Format, Method, Numbers, Order, Plan, Syntax};
+
+/// Bytes behind the frame of a response in FLAT: what the method returned.
+const STATUS: usize = 4;
+
+/// How calls of an interface are laid out in a presentation context.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Translation {
+    transfer: Transfer,
+    interface: Interface,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Transfer {
+    Flat,
+    Ndr(Syntax, &'static Plan),
+}
+
+/// What the response to a request depends on.
+#[derive(Debug, Default)]
+pub(super) struct Request {
+    /// The method's number in the vtable.
+    opnum: u16,
+    numbers: Numbers,
+}
+
+fn order(order: ByteOrder) -> Order {
+    match order {
+        ByteOrder::Little => Order::Little,
+        ByteOrder::Big => Order::Big,
+    }
+}
+
+impl Translation {
+    /// How calls of an interface are laid out in a transfer syntax. `None` where there is no way.
+    pub(super) fn new(transfer: SyntaxId, interface: Interface) -> Option<Self> {
+        let transfer = match transfer {
+            FLAT => Transfer::Flat,
+            NDR => Transfer::Ndr(Syntax::Ndr, interface.plan?),
+            NDR64 => Transfer::Ndr(Syntax::Ndr64, interface.plan?),
+            _ => return None,
+        };
+        Some(Self { transfer, interface })
+    }
+
+    /// The vtable's number of a method, of that in units.
+    pub(super) fn opnum_from_wire(&self, opnum: u16) -> Result<u16, Status> {
+        opnum.checked_add(self.interface.first_slot()).ok_or(Status::OP_RNG_ERROR)
+    }
+
+    /// The number in units of a method, of that in the vtable.
+    pub(super) fn opnum_to_wire(&self, opnum: u16) -> Result<u16, Status> {
+        opnum.checked_sub(self.interface.first_slot()).ok_or(Status::OP_RNG_ERROR)
+    }
+
+    fn method(plan: &'static Plan, opnum: u16) -> Result<&'static Method, Status> {
+        plan.method(opnum).ok_or(Status::OP_RNG_ERROR)
+    }
+
+    /// The stub data of a request, in `scratch` where it is not the frame.
+    pub(super) fn encode_request<'a>(
+        &self,
+        opnum: u16,
+        frame: &'a [u8],
+        scratch: &'a mut Vec<u8>,
+    ) -> Result<(Request, &'a [u8]), Status> {
+        let Transfer::Ndr(syntax, plan) = self.transfer else {
+            return Ok((Request { opnum, numbers: Numbers::default() }, frame));
+        };
+        let method = Self::method(plan, opnum)?;
+        scratch.clear();
+        let encoded = method.encode_request(plan, Format::ours(syntax), frame, scratch);
+        let numbers = encoded.and_then(|()| method.numbers(frame)).map_err(|_| Status::BAD_STUB_DATA)?;
+        Ok((Request { opnum, numbers }, scratch))
+    }
+
+    /// The frame of a request, in `scratch` where it is not the stub data.
+    pub(super) fn decode_request<'a>(
+        &self,
+        opnum: u16,
+        from: ByteOrder,
+        stub: &'a [u8],
+        frame_max: usize,
+        scratch: &'a mut Vec<u8>,
+    ) -> Result<(Request, &'a [u8]), Status> {
+        let Transfer::Ndr(syntax, plan) = self.transfer else {
+            return Ok((Request { opnum, numbers: Numbers::default() }, stub));
+        };
+        let method = Self::method(plan, opnum)?;
+        let format = Format { syntax, order: order(from) };
+        let decoded = method.decode_request(plan, format, stub, frame_max, scratch);
+        let numbers = decoded.and_then(|()| method.numbers(scratch)).map_err(|_| Status::BAD_STUB_DATA)?;
+        Ok((Request { opnum, numbers }, scratch))
+    }
+
+    /// The stub data of a response, in `scratch`.
+    ///
+    /// What cannot be said in results is said by a fault.
+    pub(super) fn encode_response(
+        &self,
+        request: &Request,
+        status: u32,
+        frame: &[u8],
+        scratch: &mut Vec<u8>,
+    ) -> Result<(), Status> {
+        scratch.clear();
+        let has_failed = status.cast_signed() < 0;
+        if has_failed && !self.interface.has_objects {
+            return Err(Status(status));
+        }
+        let Transfer::Ndr(syntax, plan) = self.transfer else {
+            scratch.extend_from_slice(frame);
+            scratch.extend_from_slice(&status.to_le_bytes());
+            return Ok(());
+        };
+        let method = Self::method(plan, request.opnum)?;
+        let encoded = method.encode_response(plan, Format::ours(syntax), &request.numbers, status, frame, scratch);
+        encoded.map_err(|_| if has_failed { Status(status) } else { Status::BAD_STUB_DATA })
+    }
+
+    /// What the method returned and the frame of a response, in `scratch` where it is not the stub data.
+    pub(super) fn decode_response<'a>(
+        &self,
+        request: &Request,
+        from: ByteOrder,
+        stub: &'a [u8],
+        frame_max: usize,
+        scratch: &'a mut Vec<u8>,
+    ) -> Result<(u32, &'a [u8]), Status> {
+        let Transfer::Ndr(syntax, plan) = self.transfer else {
+            let (frame, status) = stub.split_last_chunk::<STATUS>().ok_or(Status::BAD_STUB_DATA)?;
+            return Ok((u32::from_le_bytes(*status), frame));
+        };
+        let method = Self::method(plan, request.opnum)?;
+        let format = Format { syntax, order: order(from) };
+        let decoded = method.decode_response(plan, format, &request.numbers, stub, frame_max, scratch);
+        Ok((decoded.map_err(|_| Status::BAD_STUB_DATA)?, scratch))
+    }
+}
