@@ -1,6 +1,6 @@
 //! A client for tests: makes raw calls to a server that answers with the arguments, such as `raw_server`, and checks the answers.
 //!
-//! `raw_client HOST:PORT [one-at-a-time]`, where the last is for servers that have no other interface and no object.
+//! `raw_client HOST:PORT|NAME [one-at-a-time]`, where the last is for servers that have no other interface and no object.
 
 use obvia_rpc::co::pdu::{ACCEPTED, Context, Outcome};
 use obvia_rpc::co::{ClientAssociation, ClientEvent, ClientOptions, IncomingFault, OutgoingCall};
@@ -8,9 +8,8 @@ use obvia_rpc::epm::{self, Tower, Way};
 use obvia_rpc::mgmt;
 use obvia_rpc::status::Status;
 use obvia_rpc::uuid::{FLAT, NDR, NDR64, SyntaxId, Uuid};
-use obvia_via::Deadline;
 use obvia_via::stream::Stream;
-use std::net::Ipv4Addr;
+use obvia_via::{Deadline, provider::shm::Directory};
 
 type Outcomes<T> = Result<T, Box<dyn std::error::Error>>;
 
@@ -84,8 +83,13 @@ fn main() -> Outcomes<()> {
     let mut arguments = std::env::args().skip(1);
     let address = arguments.next().ok_or("usage: raw_client HOST:PORT [one-at-a-time]")?;
     let is_simple = arguments.next().is_some();
-    let (host, port) = address.rsplit_once(':').ok_or("the port is missing")?;
-    let stream = Stream::connect(host, port.parse()?, SOON)?;
+    let (stream, way) = match address.rsplit_once(':') {
+        Some((host, port)) => {
+            let port = port.parse()?;
+            (Stream::connect(host, port, SOON)?, Way::Tcp(epm::ANY_HOST, port))
+        }
+        None => (Stream::connect_local(&Directory::of_user()?, &address, SOON)?, Way::Local(address)),
+    };
     let mut client = Client { stream, association: ClientAssociation::new(ClientOptions::default()) };
 
     let context = |id, interface, transfers: &[SyntaxId]| Context { id, interface, transfers: transfers.to_vec() };
@@ -115,16 +119,22 @@ fn main() -> Outcomes<()> {
     check("alter_context", outcomes.iter().all(|outcome| outcome.result == ACCEPTED))?;
     let object = OutgoingCall { object: Some(Uuid(7)), ..raw(0, b"object") };
     check("call of an object", client.call(object)?.as_deref() == Ok(b"object"))?;
-    map(&mut client, port.parse()?)?;
+    map(&mut client, &way)?;
     concurrent(&mut client)
 }
 
-fn map(client: &mut Client, port: u16) -> Outcomes<()> {
-    let tower = Tower { interface: RAW, transfer: NDR, way: Way::Tcp(Ipv4Addr::UNSPECIFIED, 0) };
+/// The mapper knows the way that led here.
+fn map(client: &mut Client, way: &Way) -> Outcomes<()> {
+    let tower = Tower { interface: RAW, transfer: NDR, way: way.clone() };
     let (opnum, stub) = epm::map_request(&tower, None);
     let answer = client.call(OutgoingCall { context_id: 2, ..raw(opnum, &stub) })?;
-    let ways = epm::mapped(Default::default(), &answer.map_err(|status| status.to_string())?)?;
-    check("ept_map", matches!(ways[..], [Way::Tcp(_, found)] if found == port))
+    let found = epm::mapped(Default::default(), &answer.map_err(|status| status.to_string())?)?;
+    let is_same = match (&found[..], way) {
+        ([Way::Tcp(_, found)], Way::Tcp(_, port)) => found == port,
+        ([found], _) => found == way,
+        _ => false,
+    };
+    check("ept_map", is_same)
 }
 
 /// The second call is answered before the first; the third is given up.

@@ -51,7 +51,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 fn mapper(listener: &StreamListener) -> Result<Mapper, Box<dyn std::error::Error>> {
     let mut mapper = Mapper::default();
     let way = match listener.address() {
-        Some(address) => Way::Tcp(Ipv4Addr::UNSPECIFIED, address.port()),
+        Some(address) => Way::Tcp(epm::ANY_HOST, address.port()),
         None => Way::Local(listener.endpoint()),
     };
     let interfaces = [(RAW, "raw calls"), (epm::INTERFACE, "endpoint mapper"), (mgmt::INTERFACE, "")];
@@ -134,7 +134,8 @@ fn answer(
 fn perform(call: &IncomingCall<'_>, stream: &Stream, mapper: &Mutex<Mapper>) -> Result<Vec<u8>, Status> {
     match (call.presentation.interface, call.opnum) {
         (epm::INTERFACE, opnum) => {
-            let local = stream.local_host().and_then(|host| host.parse().ok()).unwrap_or(Ipv4Addr::LOCALHOST);
+            let host = stream.local_host().and_then(|host| host.parse().ok());
+            let local = host.unwrap_or(Ipv4Addr::LOCALHOST).octets();
             let mut mapper = mapper.lock().unwrap_or_else(PoisonError::into_inner);
             mapper.call(opnum, &Caller { local, may_register: true }, call.order, call.stub)
         }

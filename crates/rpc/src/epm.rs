@@ -10,7 +10,7 @@ mod tower;
 
 pub use client::{MapError, map_request, mapped};
 pub use mapper::{Caller, ENTRIES_MAX, Entry, Mapper};
-pub use tower::{Tower, TowerError, Way};
+pub use tower::{ANY_HOST, Tower, TowerError, Way};
 
 use crate::status::Status;
 use crate::uuid::{SyntaxId, Uuid};

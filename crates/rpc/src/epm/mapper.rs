@@ -1,11 +1,10 @@
 //! The server's side: what is registered, and who asks for it.
 
-use super::tower::{NIL, Tower, Way};
+use super::tower::{ANY_HOST, NIL, Tower, Way};
 use super::{CANNOT_PERFORM, HANDLE, INVALID_ENTRY, NOT_REGISTERED, REFERENT, TOWER_MAX, op};
 use crate::octets::{ByteOrder, Reader, Writer};
 use crate::status::Status;
 use crate::uuid::{SyntaxId, Uuid};
-use std::net::Ipv4Addr;
 
 /// Entries that a mapper may have.
 pub const ENTRIES_MAX: usize = 4096;
@@ -30,8 +29,8 @@ pub struct Entry {
 /// Who calls.
 #[derive(Clone, Copy, Debug)]
 pub struct Caller {
-    /// The host's address as the caller reached it.
-    pub local: Ipv4Addr,
+    /// The host's IPv4 address as the caller reached it.
+    pub local: [u8; 4],
     /// Whether it may change what is registered: such as one on the same host.
     pub may_register: bool,
 }
@@ -289,7 +288,7 @@ fn some<'a>(found: impl Iterator<Item = &'a (u64, Entry)>, max: u32) -> (Vec<&'a
 /// A tower with an address in it that the caller can use.
 fn told(tower: &Tower, caller: &Caller) -> Tower {
     match tower.way {
-        Way::Tcp(host, port) if host.is_unspecified() => Tower { way: Way::Tcp(caller.local, port), ..tower.clone() },
+        Way::Tcp(ANY_HOST, port) => Tower { way: Way::Tcp(caller.local, port), ..tower.clone() },
         _ => tower.clone(),
     }
 }

@@ -3,10 +3,9 @@
 use super::*;
 use crate::octets::{ByteOrder, Reader, Writer};
 use crate::uuid::NDR;
-use std::net::Ipv4Addr;
 
 const NAMED: SyntaxId = SyntaxId { uuid: Uuid(0x0123_4567_89ab_cdef_0011_2233_4455_6677), version: 0x0003_0002 };
-const HERE: Caller = Caller { local: Ipv4Addr::new(10, 1, 2, 3), may_register: true };
+const HERE: Caller = Caller { local: [10, 1, 2, 3], may_register: true };
 
 fn tower(version: u32, way: Way) -> Tower {
     Tower { interface: SyntaxId { version, ..NAMED }, transfer: NDR, way }
@@ -17,7 +16,7 @@ fn entry(object: u128, tower: Tower, annotation: &str) -> Entry {
 }
 
 fn tcp(port: u16) -> Way {
-    Way::Tcp(Ipv4Addr::UNSPECIFIED, port)
+    Way::Tcp(ANY_HOST, port)
 }
 
 fn bytes(hex: &[&str]) -> Vec<u8> {
@@ -37,7 +36,7 @@ const TOWER: [&str; 6] = [
 
 #[test]
 fn a_tower_is_laid_out_as_the_standard_says() {
-    let one = tower(0x0003_0002, Way::Tcp(Ipv4Addr::new(10, 1, 2, 3), 5000));
+    let one = tower(0x0003_0002, Way::Tcp([10, 1, 2, 3], 5000));
     assert_eq!(one.to_wire(), bytes(&TOWER));
     assert_eq!(Tower::from_wire(&bytes(&TOWER)), Ok(one));
     let local = tower(1, Way::Local("name".to_owned()));

@@ -3,7 +3,6 @@
 use crate::octets::{ByteOrder, Reader, Short, Writer};
 use crate::uuid::{SyntaxId, Uuid};
 use std::fmt;
-use std::net::Ipv4Addr;
 
 /// A floor's left side for interfaces and transfer syntaxes.
 const UUID: u8 = 0x0d;
@@ -52,11 +51,14 @@ impl From<Short> for TowerError {
     }
 }
 
+/// The address that stands for none in particular.
+pub const ANY_HOST: [u8; 4] = [0; 4];
+
 /// How a tower leads to a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// `ncacn_ip_tcp`: the host, unspecified where any will do, and the port; 0 where it is asked for.
-    Tcp(Ipv4Addr, u16),
+    /// `ncacn_ip_tcp`: the host's IPv4 address, [`ANY_HOST`] where any will do, and the port; 0 where it is asked for.
+    Tcp([u8; 4], u16),
     /// `ncalrpc`: the name of the socket; empty where it is asked for.
     Local(String),
 }
@@ -130,7 +132,7 @@ impl Tower {
         let way = match floors[..] {
             [([CONNECTION], _), ([TCP], [high, low]), ([IP], address)] => {
                 let address = address.first_chunk::<4>().ok_or(TowerError::Short)?;
-                Way::Tcp(Ipv4Addr::from(*address), u16::from_be_bytes([*high, *low]))
+                Way::Tcp(*address, u16::from_be_bytes([*high, *low]))
             }
             [([LOCAL], _), ([NAME], name), ..] => {
                 let name = name.split(|byte| *byte == 0).next().unwrap_or_default();
@@ -156,7 +158,7 @@ impl Tower {
             Way::Tcp(host, port) => {
                 put_floor(&mut writer, &[CONNECTION], &[0, 0]);
                 put_floor(&mut writer, &[TCP], &port.to_be_bytes());
-                put_floor(&mut writer, &[IP], &host.octets());
+                put_floor(&mut writer, &[IP], host);
             }
             Way::Local(name) => {
                 put_floor(&mut writer, &[LOCAL], &[0, 0]);
