@@ -8,7 +8,7 @@ use crate::exports::Client;
 use crate::objref;
 use crate::registry::{self, InterfaceInfo};
 use crate::runtime::{self, Runtime};
-use crate::server::Presence;
+use crate::server::{self, Presence};
 use crate::system;
 use obvia_rpc::co::pdu::{Context, Outcome};
 use obvia_rpc::co::relay::{Interface, Interfaces, Route, Routes};
@@ -16,10 +16,10 @@ use obvia_rpc::status::Status;
 use obvia_rpc::uuid::{SyntaxId, Uuid};
 use obvia_rpc::vi_call::TargetId;
 use obvia_via::stream::Stream;
-use obvia_via::window::Peer;
+use obvia_via::window::{Peer, Window};
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 /// Refused without a reason (C706 12.6.3.1, reason_not_specified).
 const REASON_NOT_SPECIFIED: u16 = 0;
@@ -175,5 +175,9 @@ impl Interfaces for Visitor {
         let info = self.runtime.exports().interface(target).ok_or(Status::OBJECT_NOT_FOUND)?;
         // Of what its context says: by that the arguments are translated.
         if binding::syntax_of(info) == interface { Ok((target, interface_of(info))) } else { Err(Status::UNK_IF) }
+    }
+
+    fn serve(self: Arc<Self>, lane: Window) {
+        server::serve_lane(self.runtime, lane, self);
     }
 }

@@ -199,6 +199,11 @@ fn visited(
     Ok(Caught { window, visitor: Some(visitor) })
 }
 
+/// Serves a further window of an association.
+pub(crate) fn serve_lane(runtime: &'static Runtime, window: Window, visitor: Arc<Visitor>) {
+    start_service(runtime, move || Some(Caught { window, visitor: Some(visitor) }));
+}
+
 /// A connection to be served.
 struct Caught {
     window: Window,

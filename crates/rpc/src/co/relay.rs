@@ -18,9 +18,10 @@ use crate::uuid::{SyntaxId, Uuid};
 use crate::vi_call::TargetId;
 use obvia_ndr::ndr::Plan;
 use obvia_via::stream::Stream;
-use obvia_via::window::Options;
+use obvia_via::window::{Options, Window};
 use obvia_via::{Deadline, Error as ViError};
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What relays have to know of an interface.
@@ -68,6 +69,8 @@ pub trait Interfaces: Send + Sync + fmt::Debug {
     ///
     /// The status of the fault that is the answer.
     fn find(&self, object: Option<Uuid>, interface: SyntaxId) -> Result<(TargetId, Interface), Status>;
+    /// Has a thread serve a further window, by which another call of the association is taken while all others are busy.
+    fn serve(self: Arc<Self>, lane: Window);
 }
 
 /// Targets that a relay remembers.

@@ -33,7 +33,7 @@ pub enum ServerEvent<'a> {
     Call(IncomingCall<'a>),
     /// The client would like this call to end; it still has to be answered.
     Cancelled(u32),
-    /// Nobody waits for this call any more; its answer will not be sent.
+    /// Nobody waits for this call any more. Its answer will not be sent, or is not looked at if it has been.
     Orphaned(u32),
 }
 
@@ -189,8 +189,8 @@ impl ServerAssociation {
                 self.assemblies.remove(id);
                 if let Some(pending) = self.pending.iter_mut().find(|pending| pending.id == id) {
                     pending.is_orphan = true;
-                    return Ok(Found::Orphaned(id));
                 }
+                return Ok(Found::Orphaned(id));
             }
             _ => {
                 self.put_fault(id, 0, Status::PROTOCOL_ERROR, flags::DID_NOT_EXECUTE);

@@ -1,6 +1,6 @@
 //! The objects and the checks in C++ and C: built once, with gcc's sanitizers, against libobvia.
 
-use crate::server::Server;
+use crate::server::{NETWORKS, Server};
 use native_programs::{CHECKED, Workshop, folder};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -52,7 +52,7 @@ fn objects_in_cpp_and_c_do_what_is_expected_in_one_process() {
 #[test]
 #[cfg_attr(miri, ignore = "starts processes")]
 fn cpp_and_c_call_rust() {
-    let networks = ["ncacn_vi_udp:127.0.0.1"].map(Server::start_elsewhere);
+    let networks = NETWORKS.map(Server::start_elsewhere);
     for server in std::iter::once(Server::start()).chain(networks) {
         check(&[server.address("shapes"), server.address("values"), server.binding()]);
     }
@@ -61,7 +61,7 @@ fn cpp_and_c_call_rust() {
 #[test]
 #[cfg_attr(miri, ignore = "starts processes")]
 fn cpp_and_c_call_cpp_and_c() {
-    let networks = ["ncacn_vi_udp:127.0.0.1"].map(Server::start_native_elsewhere);
+    let networks = NETWORKS.map(Server::start_native_elsewhere);
     for server in std::iter::once(Server::start_native()).chain(networks) {
         let [shapes, values, deep, in_c] =
             ["shapes", "values", "deep", "deep-in-c"].map(|object| server.address(object));

@@ -46,6 +46,9 @@ impl Server {
     }
 
     fn run_elsewhere(command: Command, binding: &str) -> Self {
+        if binding.starts_with("ncalrpc:") {
+            return Self::run(command, Some(binding), None);
+        }
         let directory = std::env::temp_dir().join(fresh_name());
         std::fs::DirBuilder::new().mode(0o700).create(&directory).unwrap();
         Self::run(command, Some(binding), Some(directory))
@@ -144,9 +147,17 @@ impl Drop for Server {
 
 /// Where the objects are that a check runs against: in a process of this host, and over each network; in Rust, and in C++ and C.
 pub(crate) fn everywhere() -> impl Iterator<Item = Server> {
-    let networks = ["ncacn_vi_udp:127.0.0.1"];
-    let in_rust = std::iter::once_with(Server::start).chain(networks.into_iter().map(Server::start_elsewhere));
+    let in_rust = std::iter::once_with(Server::start).chain(NETWORKS.into_iter().map(Server::start_elsewhere));
     let in_native =
-        std::iter::once_with(Server::start_native).chain(networks.into_iter().map(Server::start_native_elsewhere));
+        std::iter::once_with(Server::start_native).chain(NETWORKS.into_iter().map(Server::start_native_elsewhere));
     in_rust.chain(in_native)
 }
+
+/// What servers listen on that are reached by nothing else, and in which transfer syntax calls go.
+pub(crate) const NETWORKS: [&str; 5] = [
+    "ncacn_vi_udp:127.0.0.1",
+    "ncacn_ip_tcp:127.0.0.1",
+    "ncacn_ip_tcp:127.0.0.1[,transfer=ndr]",
+    "ncacn_ip_tcp:127.0.0.1[,transfer=ndr64]",
+    "ncalrpc:[,transfer=ndr]",
+];

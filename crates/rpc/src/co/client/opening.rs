@@ -9,8 +9,6 @@ use crate::co::{Presentation, features};
 use crate::security::Security;
 use crate::uuid::{SyntaxId, Uuid};
 
-/// What a client asks for.
-const WANTED: u8 = flags::MULTIPLEX | flags::HEADER_SIGNING;
 /// The number of the "context" that proposes features, which no other may have.
 const FEATURES_CONTEXT: u16 = u16::MAX;
 /// More tokens than any mechanism exchanges.
@@ -79,9 +77,17 @@ impl ClientAssociation {
             let interface = contexts.first().map_or(NO_INTERFACE, |first| first.interface);
             contexts.push(Context { id: FEATURES_CONTEXT, interface, transfers: vec![features::PROPOSAL] });
         }
-        let (flags, sizes) = if alters { (self.granted, self.sizes()) } else { (WANTED, self.options.limits.sizes) };
+        let (flags, sizes) =
+            if alters { (self.granted, self.sizes()) } else { (self.wanted(), self.options.limits.sizes) };
         let bind = Bind { alters, flags, call_id: opening.id, sizes, group: self.group, contexts };
         bind.write(&mut self.output, token.as_ref().map(|(head, token)| (*head, token.as_slice())));
+    }
+
+    /// What this client asks for.
+    fn wanted(&self) -> u8 {
+        // Who has one call at a time spares the server the preparation for more.
+        let multiplex = if self.options.limits.calls_max > 1 { flags::MULTIPLEX } else { 0 };
+        flags::HEADER_SIGNING | multiplex
     }
 
     fn sizes(&self) -> FragmentSizes {
@@ -101,7 +107,7 @@ impl ClientAssociation {
         }
         if was_first {
             self.is_bound = true;
-            self.granted = ack.flags & WANTED;
+            self.granted = ack.flags & self.wanted();
             let own = self.options.limits.sizes.sent.max(FragmentSizes::LEAST);
             self.length = ack.sizes.received.clamp(FragmentSizes::LEAST, own);
             self.group = ack.group;

@@ -3,7 +3,7 @@
 use super::translation::{self, Translation};
 use super::{PATIENCE, Route, Routes, TARGETS_MAX, fill, limits, over, wait};
 use crate::co::pdu::{ACCEPTED, Bind, BindAck, Context, FragmentSizes, Outcome};
-use crate::co::{ClientAssociation, ClientEvent, ClientOptions, IncomingResponse, OutgoingCall};
+use crate::co::{ClientAssociation, ClientEvent, ClientOptions, IncomingResponse, Limits, OutgoingCall};
 use crate::status::Status;
 use crate::uuid::{SyntaxId, Uuid};
 use crate::vi_call::TargetId;
@@ -20,7 +20,8 @@ use std::time::Duration;
 ///
 /// Where there is no memory.
 pub fn client(stream: Stream, routes: Arc<dyn Routes>, options: &Options) -> Result<Window, ViError> {
-    let association = ClientAssociation::new(ClientOptions { limits: limits(options), group: 0 });
+    let association =
+        ClientAssociation::new(ClientOptions { limits: Limits { calls_max: 1, ..limits(options) }, group: 0 });
     let state = State {
         association,
         ways: HashMap::new(),

@@ -1,7 +1,10 @@
 //! The server's relay: calls of an association become requests, responses their results.
+//!
+//! An association whose client has several calls under way has several windows, its *lanes*, each with a thread. One that is idle leads:
+//! it receives for all. When it has got a call, another one leads; where all are busy, there is one more lane.
 
 use super::translation::{self, Translation};
-use super::{Interfaces, PATIENCE, TARGETS_MAX, fill, limits, over, wait};
+use super::{Interface, Interfaces, PATIENCE, TARGETS_MAX, fill, limits, over, wait};
 use crate::co::{IncomingCall, Presentation, ServerAssociation, ServerEvent, ServerOptions};
 use crate::status::Status;
 use crate::uuid::Uuid;
@@ -10,8 +13,12 @@ use obvia_via::stream::Stream;
 use obvia_via::window::{Inbox, Options, Outgoing, Peer, Relay, Window, relayed};
 use obvia_via::{Deadline, Error as ViError, Header, Kind};
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+
+/// Lanes of an association.
+const LANES_MAX: usize = 16;
 
 /// A window to which calls of an association come over a stream.
 ///
@@ -26,15 +33,22 @@ pub fn server(
 ) -> Result<Window, ViError> {
     association.limits = limits(options);
     let association = ServerAssociation::new(association);
-    let state = State { association, known: HashMap::new(), call: None, scratch: Vec::new() };
-    relayed(Box::new(ServerRelay { stream, interfaces, state: Mutex::new(state) }), options)
+    let state =
+        State { association, known: HashMap::new(), scratch: Vec::new(), is_led: false, followers: 0, lanes: 1 };
+    let options = options.clone();
+    let hall = Hall { stream, interfaces, options, state: Mutex::new(state), turn: Condvar::new() };
+    Lane::window(Arc::new(hall))
 }
 
+/// What the lanes of an association share.
 #[derive(Debug)]
-struct ServerRelay {
+struct Hall {
     stream: Stream,
     interfaces: Arc<dyn Interfaces>,
+    options: Options,
     state: Mutex<State>,
+    /// The lead is free, or a lane is wanted.
+    turn: Condvar,
 }
 
 #[derive(Debug)]
@@ -42,9 +56,13 @@ struct State {
     association: ServerAssociation,
     /// Whom requests are for, by context and object.
     known: HashMap<(u16, Option<Uuid>), Addressee>,
-    call: Option<Call>,
     /// Where what is translated is put together.
     scratch: Vec<u8>,
+    /// Whether a lane receives.
+    is_led: bool,
+    /// Lanes that wait for the lead.
+    followers: usize,
+    lanes: usize,
 }
 
 /// Whom a request is for.
@@ -54,7 +72,7 @@ struct Addressee {
     translation: Translation,
 }
 
-/// The call that is being answered.
+/// A call that was taken.
 #[derive(Debug)]
 struct Call {
     id: u32,
@@ -62,7 +80,15 @@ struct Call {
     request: translation::Request,
 }
 
-impl ServerRelay {
+/// What came of what was received.
+enum Taken {
+    Nothing,
+    Something,
+    Call(Option<Call>),
+    Orphan(u32),
+}
+
+impl Hall {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -70,40 +96,47 @@ impl ServerRelay {
     /// Sends what the association has to say.
     fn flush(&self, state: &mut State) -> Result<(), ViError> {
         let output = state.association.output();
-        if !output.is_empty() {
-            self.stream.send(output, Deadline::Within(PATIENCE))?;
-            output.clear();
+        if output.is_empty() {
+            return Ok(());
         }
-        Ok(())
+        let sent = self.stream.send(output, Deadline::Within(PATIENCE));
+        output.clear();
+        match sent {
+            // What the client said before it went is still to be heard.
+            Err(ViError::PeerGone { .. } | ViError::Disconnected { .. }) => Ok(()),
+            sent => sent,
+        }
     }
 
-    /// Puts what has come into the inbox. Whether there was something.
-    fn deliver(&self, state: &mut State, inbox: &mut Inbox<'_>) -> Result<bool, ViError> {
-        let State { association, known, call: under_way, scratch } = &mut *state;
+    /// Looks what has come. A call is put into the inbox.
+    fn take(&self, state: &mut State, inbox: &mut Inbox<'_>) -> Result<Taken, ViError> {
+        let State { association, known, scratch, .. } = state;
         let call = match association.poll(&mut |context| self.interfaces.judge(context)).map_err(over)? {
-            None => return Ok(false),
+            None => return Ok(Taken::Nothing),
             Some(ServerEvent::Call(call)) => call,
-            // The call has been answered, or this thread would not be here.
-            Some(ServerEvent::Orphaned(_) | ServerEvent::Cancelled(_)) => return Ok(true),
+            Some(ServerEvent::Orphaned(id)) => return Ok(Taken::Orphan(id)),
+            // Methods look whether somebody waits, not whether somebody would rather not.
+            Some(ServerEvent::Cancelled(_)) => return Ok(Taken::Something),
         };
         let prepared = self.find(known, &call).and_then(|Addressee { target, translation }| {
             let opnum = translation.opnum_from_wire(call.opnum)?;
             let decoded = translation.decode_request(opnum, call.order, call.stub, inbox.frame_max(), scratch)?;
             Ok((target, translation, opnum, decoded))
         });
+        let (id, is_maybe) = (call.id, call.is_maybe);
         match prepared {
             Ok((TargetId { index, generation }, translation, opnum, (request, frame))) => {
-                let kind = if call.is_maybe { Kind::Oneway } else { Kind::Request };
+                let kind = if is_maybe { Kind::Oneway } else { Kind::Request };
                 inbox.put(Header { kind, opnum, first: index, second: generation }, frame)?;
-                *under_way = (!call.is_maybe).then_some(Call { id: call.id, translation, request });
+                Ok(Taken::Call((!is_maybe).then_some(Call { id, translation, request })))
             }
-            Err(_) if call.is_maybe => {}
             Err(status) => {
-                let id = call.id;
-                association.fault(id, status, false).map_err(over)?;
+                if !is_maybe {
+                    association.fault(id, status, false).map_err(over)?;
+                }
+                Ok(Taken::Something)
             }
         }
-        Ok(true)
     }
 
     fn find(
@@ -116,7 +149,7 @@ impl ServerRelay {
         if let Some(known) = known.get(&key) {
             return Ok(*known);
         }
-        let (target, interface) = self.interfaces.find(call.object, interface)?;
+        let (target, interface): (TargetId, Interface) = self.interfaces.find(call.object, interface)?;
         let translation = Translation::new(transfer, interface).ok_or(Status::UNK_IF)?;
         if known.len() == TARGETS_MAX {
             known.clear();
@@ -127,13 +160,96 @@ impl ServerRelay {
     }
 }
 
-impl Relay for ServerRelay {
+/// One window of an association.
+#[derive(Debug)]
+struct Lane {
+    hall: Arc<Hall>,
+    /// The call that is being answered.
+    call: Mutex<Option<Call>>,
+    /// The call that was answered last.
+    answered: Mutex<Option<u32>>,
+    is_wanted: AtomicBool,
+}
+
+impl Lane {
+    fn window(hall: Arc<Hall>) -> Result<Window, ViError> {
+        let options = hall.options.clone();
+        let lane = Self { hall, call: Mutex::default(), answered: Mutex::default(), is_wanted: AtomicBool::new(false) };
+        relayed(Box::new(lane), &options)
+    }
+
+    fn call(&self) -> MutexGuard<'_, Option<Call>> {
+        self.call.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn answered(&self) -> MutexGuard<'_, Option<u32>> {
+        self.answered.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Receives for all lanes, until there is something for this one.
+    fn lead<'a>(
+        &'a self,
+        mut state: MutexGuard<'a, State>,
+        inbox: &mut Inbox<'_>,
+        span: Duration,
+    ) -> (MutexGuard<'a, State>, Result<(), ViError>) {
+        let hall = &*self.hall;
+        let mut span = Some(span).filter(|span| !span.is_zero());
+        loop {
+            let taken = hall.take(&mut state, inbox);
+            // Also when the association is over: the client is told why.
+            let outcome = match hall.flush(&mut state).and(taken) {
+                Ok(Taken::Call(call)) => {
+                    *self.call() = call;
+                    return (state, Ok(()));
+                }
+                Ok(Taken::Orphan(id)) => {
+                    if *self.answered() == Some(id) {
+                        let cancel = Header { kind: Kind::Cancel, opnum: 0, first: 0, second: 0 };
+                        return (state, inbox.put(cancel, &[]));
+                    }
+                    continue;
+                }
+                Ok(Taken::Something) => continue,
+                Ok(Taken::Nothing) => Ok(()),
+                Err(error) => Err(error),
+            };
+            if outcome.is_err() {
+                return (state, outcome);
+            }
+            if let Some(span) = span.take() {
+                drop(state);
+                let waited = wait(&hall.stream, span);
+                state = hall.lock();
+                if !matches!(waited, Ok(true)) {
+                    return (state, waited.map(drop));
+                }
+            }
+            match fill(&hall.stream, &mut state.association.input) {
+                Ok(true) => {}
+                over => return (state, over.map(drop)),
+            }
+        }
+    }
+
+    /// Waits for the lead.
+    fn follow<'a>(&'a self, mut state: MutexGuard<'a, State>, span: Duration) -> MutexGuard<'a, State> {
+        let is_no_turn = |state: &mut State| state.is_led && !self.is_wanted.load(Ordering::Acquire);
+        state.followers += 1;
+        let waited = self.hall.turn.wait_timeout_while(state, span, is_no_turn);
+        let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        state.followers -= 1;
+        state
+    }
+}
+
+impl Relay for Lane {
     fn send(&self, message: Outgoing<'_>) -> Result<(), ViError> {
-        let mut state = self.lock();
-        let Header { kind, first: status, .. } = message.header;
-        let State { association, call, scratch, .. } = &mut *state;
-        let call = call.take().ok_or(ViError::BadState { what: "there is no call to be answered" })?;
+        let call = self.call().take().ok_or(ViError::BadState { what: "there is no call to be answered" })?;
         let Call { id, translation, request } = call;
+        let Header { kind, first: status, .. } = message.header;
+        let mut state = self.hall.lock();
+        let State { association, scratch, .. } = &mut *state;
         let encoded = match kind {
             Kind::Response => translation.encode_response(&request, status, message.frame, scratch),
             Kind::Fault => Err(Status(status)),
@@ -144,39 +260,40 @@ impl Relay for ServerRelay {
             Err(status) => association.fault(id, status, true),
         };
         answered.map_err(over)?;
-        self.flush(&mut state)
+        *self.answered() = Some(id);
+        self.hall.flush(&mut state)
     }
 
     fn receive(&self, inbox: &mut Inbox<'_>, span: Duration) -> Result<(), ViError> {
-        let mut span = Some(span).filter(|span| !span.is_zero());
-        loop {
-            let mut state = self.lock();
-            let outcome = self.deliver(&mut state, inbox);
-            // Also when the association is over: the client is told why.
-            let flushed = self.flush(&mut state);
-            let was_something = outcome?;
-            flushed?;
-            if inbox.is_full() {
-                return Ok(());
-            }
-            if was_something {
-                continue;
-            }
-            if let Some(span) = span.take() {
-                drop(state);
-                if !wait(&self.stream, span)? {
-                    return Ok(());
-                }
-                state = self.lock();
-            }
-            if !fill(&self.stream, &mut state.association.input)? {
-                return Ok(());
+        let mut state = self.hall.lock();
+        if state.is_led {
+            state = self.follow(state, span);
+        }
+        if self.is_wanted.swap(false, Ordering::AcqRel) || state.is_led {
+            return Ok(());
+        }
+        state.is_led = true;
+        let (mut state, outcome) = self.lead(state, inbox, span);
+        state.is_led = false;
+        if state.followers > 0 {
+            self.hall.turn.notify_one();
+        } else if inbox.is_full() && state.association.is_multiplexed() && state.lanes < LANES_MAX {
+            state.lanes += 1;
+            drop(state);
+            // Without one more, further calls wait for this one.
+            if let Ok(lane) = Self::window(Arc::clone(&self.hall)) {
+                Arc::clone(&self.hall.interfaces).serve(lane);
             }
         }
+        outcome
     }
 
     fn wake(&self) {
-        self.stream.interrupt();
+        self.is_wanted.store(true, Ordering::Release);
+        // Whoever has just looked is waiting by the time that this can be locked.
+        drop(self.hall.lock());
+        self.hall.turn.notify_all();
+        self.hall.stream.interrupt();
     }
 
     fn check(&self) -> Result<(), ViError> {
@@ -184,18 +301,18 @@ impl Relay for ServerRelay {
     }
 
     fn has_ended(&self) -> bool {
-        self.stream.has_ended()
+        self.hall.stream.has_ended()
     }
 
     fn peer(&self) -> Peer {
-        self.stream.peer().clone()
+        self.hall.stream.peer().clone()
     }
 
     fn local(&self) -> Option<&str> {
-        self.stream.local_host()
+        self.hall.stream.local_host()
     }
 
     fn end(&self) {
-        self.stream.close();
+        self.hall.stream.close();
     }
 }
