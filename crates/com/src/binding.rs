@@ -56,7 +56,9 @@ impl Transfers {
 
     /// What a context proposes: these, and the interface's fingerprint.
     pub(crate) fn proposed(self, info: Option<&InterfaceInfo>) -> Vec<SyntaxId> {
-        self.0.iter().copied().chain(info.map(|info| fingerprint(info.fingerprint))).collect()
+        let has_plan = info.is_some_and(|info| !info.ndr.is_empty());
+        let usable = self.0.iter().copied().filter(|transfer| *transfer == FLAT || has_plan);
+        usable.chain(info.map(|info| fingerprint(info.fingerprint))).collect()
     }
 
     /// Takes or refuses a context that a client proposes.
@@ -66,15 +68,17 @@ impl Transfers {
         if context.interface == RUNTIME || iid == IUnknown::IID {
             return Outcome::choose(context, Self::FLAT.0);
         }
-        let Some(info) = registry::find(&iid).ok().filter(|info| is_compatible(info, context.interface.version)) else {
+        let Ok(info) = registry::find(&iid) else {
             return Outcome::refused(UNKNOWN_INTERFACE);
         };
         let own = fingerprint(info.fingerprint);
         let is_said = context.transfers.iter().any(|transfer| transfer.version == FINGERPRINT_VERSION);
         let is_same = context.transfers.contains(&own);
         // Who has the interface from elsewhere knows no fingerprint, and nothing of FLAT.
-        let differs = if is_said { !is_same } else { self == Self::FLAT };
-        if differs {
+        if !is_said && !is_compatible(info, context.interface.version) {
+            return Outcome::refused(UNKNOWN_INTERFACE);
+        }
+        if is_said && !is_same {
             return Outcome { transfer: own, ..Outcome::refused(NO_TRANSFER_SYNTAX) };
         }
         let usable = |transfer: &&SyntaxId| if **transfer == FLAT { is_same } else { !info.ndr.is_empty() };

@@ -89,11 +89,18 @@ impl Object {
         Self::of(link, &reference)
     }
 
+    /// The interface has been agreed on.
     fn of(link: Arc<Link>, reference: &ObjRef) -> Result<Self> {
         if reference.oxid != link.oxid() {
             return Err(Error::new(code::RPC_E_INVALID_OBJREF, "the reference is to an object of another process"));
         }
-        Ok(Self { link, target: reference.target, refs: reference.public_refs, iid: reference.iid })
+        Ok(Self::new(link, reference.target, reference.public_refs, reference.iid))
+    }
+
+    fn new(link: Arc<Link>, target: TargetId, refs: u32, iid: GUID) -> Self {
+        let fingerprint = link.fingerprint(&iid).unwrap_or_default();
+        link.note_frames(target, &Identity { iid, fingerprint }.info());
+        Self { link, target, refs, iid }
     }
 
     /// Takes over a reference that came in a reply of this object's: the bytes of an OBJREF.
@@ -117,7 +124,7 @@ impl Object {
     /// E_NOINTERFACE when the object does not have it; RPC_E_VERSION_MISMATCH when the server describes it differently.
     pub fn query(&self, interface: Identity) -> Result<Self> {
         let target = system::query_interface(&self.link, self.target, &interface.info())?;
-        Ok(Self { link: Arc::clone(&self.link), target, refs: system::REFS_PER_QUERY, iid: interface.iid })
+        Ok(Self::new(Arc::clone(&self.link), target, system::REFS_PER_QUERY, interface.iid))
     }
 
     /// The interface.
@@ -167,6 +174,7 @@ fn put(channel: &mut Channel, request: &[u8]) -> Result<usize> {
 
 impl Drop for Object {
     fn drop(&mut self) {
+        self.link.forget_target(self.target);
         if self.refs > 0 {
             self.link.release_later(self.target, self.refs);
         }

@@ -8,7 +8,7 @@ use crate::error::{Error, Result, code};
 use crate::network::{told, transfers_of};
 use crate::presentation::Targets;
 use crate::proxy::ManagerPointer;
-use crate::registry::InterfaceInfo;
+use crate::registry::{self, InterfaceInfo};
 use crate::runtime::{Runtime, janitor};
 use crate::{binding, system, thread};
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
@@ -19,6 +19,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use windows_core::GUID;
 
 /// Channels that a pool keeps; further ones are closed when their thread ends.
 const IDLE_MAX: usize = 32;
@@ -193,14 +194,21 @@ impl Link {
         self.local.as_deref()
     }
 
-    /// There is a proxy for a target.
+    /// Calls of a target are going to be made.
     pub(crate) fn note_target(&self, target: TargetId, info: &'static InterfaceInfo) {
         if let Some(targets) = &self.targets {
-            targets.insert(target, info);
+            targets.insert(target, info, registry::plan(info));
         }
     }
 
-    /// There is no proxy for a target any more.
+    /// The same, where nothing but the interface's identity is known.
+    pub(crate) fn note_frames(&self, target: TargetId, info: &InterfaceInfo) {
+        if let Some(targets) = &self.targets {
+            targets.insert(target, info, None);
+        }
+    }
+
+    /// Whoever noted a target calls it no more.
     pub(crate) fn forget_target(&self, target: TargetId) {
         if let Some(targets) = &self.targets {
             targets.remove(target);
@@ -286,6 +294,11 @@ impl Link {
         self.with_home(|home| binding::alter(home, info, transfers, thread::deadline()))?;
         lock(&self.bound).insert(key);
         Ok(())
+    }
+
+    /// The fingerprint that an interface is known by on both sides.
+    pub(crate) fn fingerprint(&self, iid: &GUID) -> Option<u128> {
+        lock(&self.bound).iter().find(|(bound, _)| *bound == iid.to_u128()).map(|(_, fingerprint)| *fingerprint)
     }
 
     /// Gives references back to the server, soon, together with others.

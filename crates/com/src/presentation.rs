@@ -10,6 +10,7 @@ use crate::registry::{self, InterfaceInfo};
 use crate::runtime::{self, Runtime};
 use crate::server::{self, Presence};
 use crate::system;
+use obvia_ndr::ndr::Plan;
 use obvia_rpc::co::pdu::{Context, Outcome};
 use obvia_rpc::co::relay::{Interface, Interfaces, Route, Routes};
 use obvia_rpc::status::Status;
@@ -18,6 +19,7 @@ use obvia_rpc::vi_call::TargetId;
 use obvia_via::stream::Stream;
 use obvia_via::window::{Peer, Window};
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::fmt;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
@@ -33,7 +35,16 @@ pub(crate) struct Targets {
 #[derive(Default)]
 struct Known {
     oxid: u64,
-    interfaces: HashMap<TargetId, &'static InterfaceInfo>,
+    interfaces: HashMap<TargetId, Called>,
+}
+
+/// The interface of a target.
+struct Called {
+    syntax: SyntaxId,
+    transfers: Vec<SyntaxId>,
+    interface: Interface,
+    /// How many know the target.
+    users: u32,
 }
 
 impl Targets {
@@ -56,17 +67,28 @@ impl Targets {
         self.change(|known| known.oxid = oxid);
     }
 
-    /// There is a proxy for this target.
-    pub(crate) fn insert(&self, target: TargetId, info: &'static InterfaceInfo) {
+    /// Somebody will call this target.
+    pub(crate) fn insert(&self, target: TargetId, info: &InterfaceInfo, plan: Option<&'static Plan>) {
         self.change(|known| {
-            known.interfaces.insert(target, info);
+            let called = known.interfaces.entry(target).or_insert_with(|| Called {
+                syntax: binding::syntax_of(info),
+                transfers: self.transfers.proposed(Some(info)),
+                interface: Interface { plan, has_objects: !info.plain },
+                users: 0,
+            });
+            called.users += 1;
         });
     }
 
-    /// There is no proxy for this target any more.
+    /// One of those will not any more.
     pub(crate) fn remove(&self, target: TargetId) {
         self.change(|known| {
-            known.interfaces.remove(&target);
+            if let Entry::Occupied(mut called) = known.interfaces.entry(target) {
+                called.get_mut().users -= 1;
+                if called.get().users == 0 {
+                    called.remove();
+                }
+            }
         });
     }
 }
@@ -84,10 +106,9 @@ impl Routes for Targets {
             return Some(Route { object: None, syntax: binding::RUNTIME, interface: OWN, transfers });
         }
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
-        let info = known.interfaces.get(&target)?;
+        let Called { syntax, transfers, interface, .. } = known.interfaces.get(&target)?;
         let object = Some(Uuid::from_wire(objref::ipid(target, known.oxid)));
-        let (syntax, interface) = (binding::syntax_of(info), interface_of(info));
-        Some(Route { object, syntax, interface, transfers: self.transfers.proposed(Some(info)) })
+        Some(Route { object, syntax: *syntax, interface: *interface, transfers: transfers.clone() })
     }
 }
 
@@ -174,7 +195,7 @@ impl Interfaces for Visitor {
         }
         let info = self.runtime.exports().interface(target).ok_or(Status::OBJECT_NOT_FOUND)?;
         // Of what its context says: by that the arguments are translated.
-        if binding::syntax_of(info) == interface { Ok((target, interface_of(info))) } else { Err(Status::UNK_IF) }
+        if info.iid.to_u128() == interface.uuid.0 { Ok((target, interface_of(info))) } else { Err(Status::UNK_IF) }
     }
 
     fn serve(self: Arc<Self>, lane: Window) {

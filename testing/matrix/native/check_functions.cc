@@ -21,7 +21,7 @@ void numbers_and_arrays_come_back(rpcecho *echo)
     }
     obvia::memory<obvia_wchar> text;
     check(echo->TestCall(u"input", text.put()));
-    CHECK(narrow(text.get()) == "this is a test string");
+    CHECK(narrow(text.get()) == "input");
 }
 
 void unions_and_structures_go_both_ways(rpcecho *echo)

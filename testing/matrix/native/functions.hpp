@@ -42,9 +42,9 @@ public:
         return S_OK;
     }
 
-    HRESULT TestCall(const obvia_wchar *, obvia_wchar **s2) override
+    HRESULT TestCall(const obvia_wchar *s1, obvia_wchar **s2) override
     {
-        *s2 = obvia::copy_text<obvia_wchar>(u"this is a test string");
+        *s2 = obvia::copy_text<obvia_wchar>(s1);
         return *s2 ? S_OK : E_OUTOFMEMORY;
     }
 

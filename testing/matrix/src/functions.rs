@@ -34,8 +34,8 @@ impl rpcecho_Impl for Echo_Impl {
         Ok(())
     }
 
-    fn TestCall(&self, _text: &U16CStr) -> Result<U16CString> {
-        U16CString::from_str("this is a test string").map_err(|_| code::E_FAIL.into())
+    fn TestCall(&self, text: &U16CStr) -> Result<U16CString> {
+        Ok(text.to_owned())
     }
 
     fn TestCall2(&self, level: u16) -> Result<(Info<'static>, u32)> {

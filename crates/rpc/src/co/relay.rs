@@ -33,13 +33,6 @@ pub struct Interface {
     pub has_objects: bool,
 }
 
-impl Interface {
-    /// The slot in the vtable of what is opnum 0.
-    const fn first_slot(&self) -> u16 {
-        if self.has_objects { 0 } else { 3 }
-    }
-}
-
 /// How units name the target of a call.
 #[derive(Clone, Debug)]
 pub struct Route {

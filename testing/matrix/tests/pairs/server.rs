@@ -13,6 +13,8 @@ pub(crate) struct Server {
     name: String,
     // Where it is reached over a network.
     binding: Option<String>,
+    // Whether calls go as the frames that their proxies make.
+    takes_frames: bool,
     // The directory for names that it does not share with this process.
     directory: Option<PathBuf>,
 }
@@ -62,9 +64,10 @@ impl Server {
         }
         let mut child = command.spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+        let takes_frames = binding.is_none_or(|binding| !binding.contains("transfer=ndr"));
         let binding = binding.map(|_| lines.next().unwrap());
         assert_eq!(lines.next().as_deref(), Some("serving"));
-        Self { child, name, binding, directory }
+        Self { child, name, binding, takes_frames, directory }
     }
 
     /// What to connect to for one of its objects.
@@ -74,6 +77,11 @@ impl Server {
             Some(binding) => binding.replace(']', &format!(",name={name}]")),
             None => name,
         }
+    }
+
+    /// Whether calls go as the frames that their proxies make, whatever is in them.
+    pub(crate) fn takes_frames(&self) -> bool {
+        self.takes_frames
     }
 
     /// What to bind to for its functions.

@@ -14,16 +14,14 @@ const STATUS: usize = 4;
 
 /// How calls of an interface are laid out in a presentation context.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Translation {
-    transfer: Transfer,
-    interface: Interface,
+pub(super) enum Translation {
+    Flat,
+    /// With whether the interface is one of objects.
+    Ndr(Syntax, &'static Plan, bool),
 }
 
-#[derive(Clone, Copy, Debug)]
-enum Transfer {
-    Flat,
-    Ndr(Syntax, &'static Plan),
-}
+/// The slot in the vtable of opnum 0, where the interface is one of functions: behind IUnknown's methods.
+const FIRST_FUNCTION: u16 = 3;
 
 /// What the response to a request depends on.
 #[derive(Debug, Default)]
@@ -43,23 +41,28 @@ fn order(order: ByteOrder) -> Order {
 impl Translation {
     /// How calls of an interface are laid out in a transfer syntax. `None` where there is no way.
     pub(super) fn new(transfer: SyntaxId, interface: Interface) -> Option<Self> {
-        let transfer = match transfer {
-            FLAT => Transfer::Flat,
-            NDR => Transfer::Ndr(Syntax::Ndr, interface.plan?),
-            NDR64 => Transfer::Ndr(Syntax::Ndr64, interface.plan?),
-            _ => return None,
-        };
-        Some(Self { transfer, interface })
+        let translated = |syntax| Some(Self::Ndr(syntax, interface.plan?, interface.has_objects));
+        match transfer {
+            FLAT => Some(Self::Flat),
+            NDR => translated(Syntax::Ndr),
+            NDR64 => translated(Syntax::Ndr64),
+            _ => None,
+        }
+    }
+
+    /// The slot in the vtable of opnum 0.
+    fn first_slot(&self) -> u16 {
+        if let Self::Ndr(_, _, false) = self { FIRST_FUNCTION } else { 0 }
     }
 
     /// The vtable's number of a method, of that in units.
     pub(super) fn opnum_from_wire(&self, opnum: u16) -> Result<u16, Status> {
-        opnum.checked_add(self.interface.first_slot()).ok_or(Status::OP_RNG_ERROR)
+        opnum.checked_add(self.first_slot()).ok_or(Status::OP_RNG_ERROR)
     }
 
     /// The number in units of a method, of that in the vtable.
     pub(super) fn opnum_to_wire(&self, opnum: u16) -> Result<u16, Status> {
-        opnum.checked_sub(self.interface.first_slot()).ok_or(Status::OP_RNG_ERROR)
+        opnum.checked_sub(self.first_slot()).ok_or(Status::OP_RNG_ERROR)
     }
 
     fn method(plan: &'static Plan, opnum: u16) -> Result<&'static Method, Status> {
@@ -73,7 +76,7 @@ impl Translation {
         frame: &'a [u8],
         scratch: &'a mut Vec<u8>,
     ) -> Result<(Request, &'a [u8]), Status> {
-        let Transfer::Ndr(syntax, plan) = self.transfer else {
+        let Self::Ndr(syntax, plan, _) = *self else {
             return Ok((Request { opnum, numbers: Numbers::default() }, frame));
         };
         let method = Self::method(plan, opnum)?;
@@ -92,7 +95,7 @@ impl Translation {
         frame_max: usize,
         scratch: &'a mut Vec<u8>,
     ) -> Result<(Request, &'a [u8]), Status> {
-        let Transfer::Ndr(syntax, plan) = self.transfer else {
+        let Self::Ndr(syntax, plan, _) = *self else {
             return Ok((Request { opnum, numbers: Numbers::default() }, stub));
         };
         let method = Self::method(plan, opnum)?;
@@ -113,15 +116,15 @@ impl Translation {
         scratch: &mut Vec<u8>,
     ) -> Result<(), Status> {
         scratch.clear();
-        let has_failed = status.cast_signed() < 0;
-        if has_failed && !self.interface.has_objects {
-            return Err(Status(status));
-        }
-        let Transfer::Ndr(syntax, plan) = self.transfer else {
+        let Self::Ndr(syntax, plan, has_objects) = *self else {
             scratch.extend_from_slice(frame);
             scratch.extend_from_slice(&status.to_le_bytes());
             return Ok(());
         };
+        let has_failed = status.cast_signed() < 0;
+        if has_failed && !has_objects {
+            return Err(Status(status));
+        }
         let method = Self::method(plan, request.opnum)?;
         let encoded = method.encode_response(plan, Format::ours(syntax), &request.numbers, status, frame, scratch);
         encoded.map_err(|_| if has_failed { Status(status) } else { Status::BAD_STUB_DATA })
@@ -136,7 +139,7 @@ impl Translation {
         frame_max: usize,
         scratch: &'a mut Vec<u8>,
     ) -> Result<(u32, &'a [u8]), Status> {
-        let Transfer::Ndr(syntax, plan) = self.transfer else {
+        let Self::Ndr(syntax, plan, _) = *self else {
             let (frame, status) = stub.split_last_chunk::<STATUS>().ok_or(Status::BAD_STUB_DATA)?;
             return Ok((u32::from_le_bytes(*status), frame));
         };

@@ -1,0 +1,143 @@
+//! Calls over TCP and over Unix sockets, in every transfer syntax: they are given up, their servers and clients are killed, and nothing is
+//! left behind.
+
+use torture::process::{Directory, LATEST, Process, SOON, same, within};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_torture-process");
+const WAYS: [&str; 3] = ["adaptive", "block", "poll"];
+/// What servers listen on.
+const BINDINGS: [&str; 4] = [
+    "ncacn_ip_tcp:127.0.0.1",
+    "ncacn_ip_tcp:127.0.0.1[,transfer=ndr]",
+    "ncacn_ip_tcp:127.0.0.1[,transfer=ndr64]",
+    "ncalrpc:[there]",
+];
+const DISCONNECTED: &str = "RPC_E_DISCONNECTED";
+const CANCELED: &str = "RPC_E_CALL_CANCELED";
+
+/// A server and a client, which meet by a stream and by nothing else.
+struct Pair {
+    server: Process,
+    client: Process,
+    binding: String,
+    directories: [Directory; 2],
+}
+
+impl Pair {
+    fn connect(listening: &str, way: &str) -> Self {
+        let directories = [Directory::new(), Directory::new()];
+        let mut server = directories[0].start(PROGRAM, &[way]);
+        server.good("export there");
+        let binding = server.good(&format!("listen {listening}")).replace(']', ",name=there]");
+        let client = Self::start_client(&directories, &binding, way);
+        Self { server, client, binding, directories }
+    }
+
+    /// A Unix socket is where its server's names are.
+    fn start_client(directories: &[Directory; 2], binding: &str, way: &str) -> Process {
+        let directory = &directories[usize::from(!binding.starts_with("ncalrpc"))];
+        let mut client = directory.start(PROGRAM, &[way]);
+        client.good(&format!("connect {binding}"));
+        client
+    }
+}
+
+/// Runs a test over each stream, in each way to wait.
+fn over_each(test: impl Fn(Pair)) {
+    for listening in BINDINGS {
+        for way in WAYS {
+            println!("{listening}, {way}");
+            test(Pair::connect(listening, way));
+        }
+    }
+}
+
+#[test]
+fn objects_go_both_ways() {
+    over_each(|Pair { mut server, mut client, .. }| {
+        client.good("make 3");
+        assert_eq!(client.number("add 7"), 7);
+        assert_eq!(client.number("callback 5"), 16);
+        assert_eq!(client.good("pass"), "true true");
+        assert_eq!(client.good("pass-own"), "true false");
+        client.good("keep-own");
+        assert_eq!(client.number("add-to-kept 4"), 4);
+        client.good("keep-none");
+        // A message of many fragments, both ways.
+        client.good("echo 1000000");
+        client.good("adds 4 100");
+        client.good("leave");
+        server.becomes(LATEST, "live", 0);
+    });
+}
+
+#[test]
+fn a_cancelled_call_ends_at_once_on_both_sides() {
+    over_each(|Pair { mut server, mut client, .. }| {
+        client.good("make 1");
+        client.good("cancellable");
+        server.becomes(LATEST, "sleeping", 1);
+        client.order("cancel");
+        // The answer to the order is among them, anywhere.
+        let mut lines: Vec<String> = (0..4).map(|_| client.line_within(SOON)).collect();
+        lines.retain(|line| line.starts_with("ended"));
+        assert!(lines[0].starts_with("ended error") && lines[0].contains(CANCELED), "{lines:?}");
+        server.becomes(SOON, "noticed", 1);
+        server.becomes(SOON, "sleeping", 0);
+        client.good("add 1");
+    });
+}
+
+#[test]
+fn a_call_that_times_out_is_cancelled_in_the_server() {
+    over_each(|Pair { mut server, mut client, .. }| {
+        client.good("make 1");
+        client.good("timeout 200");
+        let error = client.bad("sleep 600000");
+        assert!(error.contains("RPC_E_TIMEOUT"), "{error}");
+        server.becomes(SOON, "noticed", 1);
+        server.becomes(SOON, "sleeping", 0);
+        client.good("timeout 20000");
+        assert_eq!(client.number("add 1"), 1);
+    });
+}
+
+#[test]
+fn a_server_that_is_killed_is_missed() {
+    over_each(|Pair { mut server, mut client, .. }| {
+        client.good("make 1");
+        client.order("sleep 600000");
+        server.becomes(LATEST, "sleeping", 1);
+        server.kill();
+        let line = client.line_within(SOON);
+        assert!(line.contains(DISCONNECTED), "{line}");
+        let error = client.bad("add 1");
+        assert!(error.contains(DISCONNECTED), "{error}");
+    });
+}
+
+#[test]
+fn a_client_that_is_killed_holds_nothing() {
+    over_each(|Pair { mut server, mut client, binding, directories }| {
+        client.good("make 1");
+        client.good("leave");
+        server.becomes(LATEST, "live", 0);
+        client.kill();
+        let mut before = 0;
+        within(LATEST, || {
+            let files = server.open_files();
+            same(std::mem::replace(&mut before, files), files)
+        });
+        for _ in 0..3 {
+            let mut client = Pair::start_client(&directories, &binding, "adaptive");
+            client.good("make 100");
+            client.good("adds 3 20");
+            client.kill();
+        }
+        server.becomes(LATEST, "live", 0);
+        within(LATEST, || {
+            let files = server.open_files();
+            if files <= before { Ok(()) } else { Err(format!("{files} files are open, {before} before")) }
+        });
+    });
+}
