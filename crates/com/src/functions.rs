@@ -147,7 +147,14 @@ pub(crate) fn bind_object(binding: &str, info: &'static InterfaceInfo) -> Result
     let StringBinding { object, .. } = network::parse(binding)?;
     let runtime = Runtime::of_process()?;
     registry::register_module(info);
-    let link = runtime.link_at(binding)?;
+    let link = match runtime.link_at(binding) {
+        Ok(link) => link,
+        // The standard's protocol sequences lead to servers that were made without obvia, too.
+        Err(error) if network::is_standard(binding) && error.code() != code::RPC_S_SERVER_UNAVAILABLE => {
+            return runtime.functions_of_stranger(binding, object, info);
+        }
+        Err(error) => return Err(error),
+    };
     let reference = system::resolve(&link, &name_of(info, object.map_or(0, |uuid| uuid.0)), info)?;
     runtime.import(&link, &reference, info)
 }

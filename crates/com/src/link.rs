@@ -9,9 +9,10 @@ use crate::network::{told, transfers_of};
 use crate::presentation::Targets;
 use crate::proxy::ManagerPointer;
 use crate::registry::{self, InterfaceInfo};
-use crate::runtime::{Runtime, janitor};
+use crate::runtime::{self, Runtime, janitor};
 use crate::{binding, system, thread};
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
+use obvia_rpc::uuid::Uuid;
 use obvia_rpc::vi_call::{Channel, TargetId};
 use obvia_via::window::{Options, Peer, Window};
 use obvia_via::{Deadline, Waiting};
@@ -43,6 +44,8 @@ pub(crate) struct Link {
     others: Mutex<Vec<StringBinding>>,
     /// What associations with it have to know; over memory nothing.
     targets: Option<Arc<Targets>>,
+    /// Where it is no process of obvia's, which has functions and nothing else: what calls of them name.
+    stranger: Option<Stranger>,
     /// Interfaces that both sides are known to mean the same by, with their fingerprints.
     bound: Mutex<HashSet<(u128, u128)>>,
 }
@@ -52,6 +55,13 @@ pub(crate) struct Reached {
     pub(crate) oxid: u64,
     pub(crate) home: Channel,
     targets: Option<Arc<Targets>>,
+}
+
+/// A server that knows nothing of obvia.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stranger {
+    /// The object UUID that calls of its functions name, if any.
+    pub(crate) object: Option<Uuid>,
 }
 
 /// Where a process is reached.
@@ -121,6 +131,29 @@ impl Link {
         Ok(Reached { oxid, home, targets })
     }
 
+    /// A server that may know nothing of obvia, and that performs an interface of functions.
+    pub(crate) fn to_stranger(
+        runtime: &'static Runtime,
+        address: Address,
+        stranger: Stranger,
+        info: &'static InterfaceInfo,
+        deadline: Deadline,
+    ) -> Result<Self> {
+        let targets = address.targets()?;
+        let window = address.connect(runtime, targets.as_ref(), &runtime.options(), deadline)?;
+        let reached = Reached { oxid: runtime::draw()?, home: Channel::new(window), targets };
+        let link = Self { stranger: Some(stranger), ..Self::open(runtime, address, reached, deadline)? };
+        // It is the first one that calls use.
+        let mut channel = link.take_channel(deadline)?;
+        binding::alter(&mut channel, info, link.transfers(), deadline)?;
+        link.give_back(channel);
+        Ok(link)
+    }
+
+    fn transfers(&self) -> Transfers {
+        self.targets.as_ref().map_or(Transfers::FLAT, |targets| targets.transfers())
+    }
+
     /// The link to the process that was reached by `address`.
     ///
     /// What a name's server says of itself proves nothing. So the link goes by the endpoint, which is the process's own: who
@@ -157,6 +190,7 @@ impl Link {
             has_failed: AtomicBool::new(false),
             others: Mutex::default(),
             targets,
+            stranger: None,
             bound: Mutex::default(),
         })
     }
@@ -196,8 +230,10 @@ impl Link {
 
     /// Calls of a target are going to be made.
     pub(crate) fn note_target(&self, target: TargetId, info: &'static InterfaceInfo) {
-        if let Some(targets) = &self.targets {
-            targets.insert(target, info, registry::plan(info));
+        match (&self.targets, self.stranger) {
+            (Some(targets), None) => targets.insert(target, info, registry::plan(info)),
+            (Some(targets), Some(Stranger { object })) => targets.insert_functions(target, object, info),
+            (None, _) => {}
         }
     }
 
@@ -250,7 +286,9 @@ impl Link {
             .connect(runtime, self.targets.as_ref(), options, deadline)
             .map_err(|error| if error.code() == code::RPC_S_SERVER_UNAVAILABLE { self.gone() } else { error })?;
         let mut channel = Channel::new(window);
-        binding::introduce(&mut channel, runtime.oxid(), deadline)?;
+        if self.stranger.is_none() {
+            binding::introduce(&mut channel, runtime.oxid(), deadline)?;
+        }
         Ok(channel)
     }
 
@@ -290,8 +328,7 @@ impl Link {
         if lock(&self.bound).contains(&key) {
             return Ok(());
         }
-        let transfers = self.targets.as_ref().map_or(Transfers::FLAT, |targets| targets.transfers());
-        self.with_home(|home| binding::alter(home, info, transfers, thread::deadline()))?;
+        self.with_home(|home| binding::alter(home, info, self.transfers(), thread::deadline()))?;
         lock(&self.bound).insert(key);
         Ok(())
     }

@@ -72,6 +72,11 @@ fn wanted(binding: &StringBinding) -> Result<Wanted> {
     Wanted::of(binding)
 }
 
+/// Whether a string binding is of a protocol sequence of the standard's.
+pub(crate) fn is_standard(text: &str) -> bool {
+    parse(text).is_ok_and(|binding| transfers_of(&binding).is_ok_and(|transfers| transfers.is_some()))
+}
+
 /// The transfer syntaxes that a binding asks for, where connections are associations.
 pub(crate) fn transfers_of(binding: &StringBinding) -> Result<Option<Transfers>> {
     let wanted = Wanted::of(binding)?;

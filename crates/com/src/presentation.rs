@@ -40,6 +40,7 @@ struct Known {
 
 /// The interface of a target.
 struct Called {
+    object: Option<Uuid>,
     syntax: SyntaxId,
     transfers: Vec<SyntaxId>,
     interface: Interface,
@@ -67,16 +68,28 @@ impl Targets {
         self.change(|known| known.oxid = oxid);
     }
 
-    /// Somebody will call this target.
+    /// Somebody will call this target of the process.
     pub(crate) fn insert(&self, target: TargetId, info: &InterfaceInfo, plan: Option<&'static Plan>) {
         self.change(|known| {
+            let object = Some(Uuid::from_wire(objref::ipid(target, known.oxid)));
             let called = known.interfaces.entry(target).or_insert_with(|| Called {
+                object,
                 syntax: binding::syntax_of(info),
                 transfers: self.transfers.proposed(Some(info)),
                 interface: Interface { plan, has_objects: !info.plain },
                 users: 0,
             });
             called.users += 1;
+        });
+    }
+
+    /// Somebody will call functions of a server that is no process of obvia's.
+    pub(crate) fn insert_functions(&self, target: TargetId, object: Option<Uuid>, info: &'static InterfaceInfo) {
+        self.insert(target, info, registry::plan(info));
+        self.change(|known| {
+            if let Some(called) = known.interfaces.get_mut(&target) {
+                called.object = object;
+            }
         });
     }
 
@@ -106,9 +119,8 @@ impl Routes for Targets {
             return Some(Route { object: None, syntax: binding::RUNTIME, interface: OWN, transfers });
         }
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
-        let Called { syntax, transfers, interface, .. } = known.interfaces.get(&target)?;
-        let object = Some(Uuid::from_wire(objref::ipid(target, known.oxid)));
-        Some(Route { object, syntax: *syntax, interface: *interface, transfers: transfers.clone() })
+        let Called { object, syntax, transfers, interface, .. } = known.interfaces.get(&target)?;
+        Some(Route { object: *object, syntax: *syntax, interface: *interface, transfers: transfers.clone() })
     }
 }
 

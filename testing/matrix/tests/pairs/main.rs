@@ -5,5 +5,6 @@ mod liar;
 mod native;
 mod server;
 mod shapes;
+mod stranger;
 mod values;
 mod vectors;
