@@ -5,12 +5,15 @@
 
 use crate::agile::Agile;
 use crate::error::{Error, Result, code};
+use crate::link::{Link, Stranger};
+use crate::objref::ObjRef;
 use crate::registry::{self, InterfaceInfo, Remote};
-use crate::runtime::Runtime;
-use crate::{network, system};
+use crate::runtime::{Runtime, address_of};
+use crate::{network, system, thread};
 use obvia_rpc::string_binding::StringBinding;
+use obvia_rpc::vi_call::TargetId;
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use windows_core::{GUID, IUnknown, Interface};
 
 /// What of a server is wanted: an interface in a major version, and an object UUID, or 0.
@@ -151,11 +154,26 @@ pub(crate) fn bind_object(binding: &str, info: &'static InterfaceInfo) -> Result
         Ok(link) => link,
         // The standard's protocol sequences lead to servers that were made without obvia, too.
         Err(error) if network::is_standard(binding) && error.code() != code::RPC_S_SERVER_UNAVAILABLE => {
-            return runtime.functions_of_stranger(binding, object, info);
+            return bind_to_stranger(runtime, binding, Stranger { object }, info);
         }
         Err(error) => return Err(error),
     };
     let reference = system::resolve(&link, &name_of(info, object.map_or(0, |uuid| uuid.0)), info)?;
+    runtime.import(&link, &reference, info)
+}
+
+/// Binds to functions of a server that knows nothing of obvia.
+fn bind_to_stranger(
+    runtime: &'static Runtime,
+    binding: &str,
+    stranger: Stranger,
+    info: &'static InterfaceInfo,
+) -> Result<IUnknown> {
+    let (address, _) = address_of(binding)?;
+    let link = Arc::new(Link::to_stranger(runtime, address, stranger, info, thread::deadline())?);
+    // What the server would say of itself: there is one target, and references to it are not counted.
+    let target = TargetId { index: 1, generation: 1 };
+    let reference = ObjRef { iid: info.iid, public_refs: 0, oxid: link.oxid(), oid: 1, target, bindings: Vec::new() };
     runtime.import(&link, &reference, info)
 }
 

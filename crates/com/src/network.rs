@@ -253,7 +253,9 @@ impl Network {
 /// chosen. Returns the binding with the endpoint that was taken.
 ///
 /// Besides `ncacn_vi_udp` there are `ncacn_vi_xdp` and `ncacn_vi_fabric`, where the program was built with the features `xdp` and `fabric`;
-/// docs/xdp.md and docs/fabric.md have their options. A process may listen on several, and what it hands out names all of
+/// docs/xdp.md and docs/fabric.md have their options. `ncacn_ip_tcp` and `ncalrpc:[NAME]` are the standard's: whoever speaks DCE/RPC can
+/// call what is there by [functions](crate::serve_interface), in NDR or NDR64. Between two processes of obvia calls go in FLAT, unless the
+/// option `transfer` of either end says `ndr` or `ndr64`. A process may listen on several, and what it hands out names all of
 /// them. Options that are the process's own affair, such as `interface=eth0` or `fault=loss=5%`, are not in the binding
 /// returned, and hold for every connection of the protocol sequence that says nothing else.
 ///

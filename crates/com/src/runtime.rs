@@ -7,7 +7,7 @@ use crate::context::Contexts;
 use crate::error::{Error, Result, code};
 use crate::exports::{Client, Exports};
 use crate::functions::{self, Functions};
-use crate::link::{Address, Link, Stranger, endpoint_of, local_binding};
+use crate::link::{Address, Link, endpoint_of, local_binding};
 use crate::network::{self, Network, told};
 use crate::objref::ObjRef;
 use crate::proxy::{import, look_behind};
@@ -15,8 +15,6 @@ use crate::registry::{self, InterfaceInfo, Remote};
 use crate::server::{Clients, accept_on};
 use crate::{system, thread};
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
-use obvia_rpc::uuid::Uuid;
-use obvia_rpc::vi_call::TargetId;
 use obvia_via::Waiting;
 use obvia_via::provider::shm::{Directory, Listener};
 use obvia_via::window::{Options, Peer};
@@ -52,7 +50,7 @@ fn place_of(address: &Address, peer: &Peer) -> Place {
 const ATTEMPT: Duration = Duration::from_secs(3);
 
 /// Where a name or a string binding leads, and which name is meant there, if it says so.
-fn address_of(text: &str) -> Result<(Address, Option<String>)> {
+pub(crate) fn address_of(text: &str) -> Result<(Address, Option<String>)> {
     if !StringBinding::is_meant(text) {
         return Ok((Address::Name(text.to_owned()), Some(text.to_owned())));
     }
@@ -263,21 +261,6 @@ impl Runtime {
     /// The process that is meant by a name or a string binding.
     pub(crate) fn link_at(&'static self, text: &str) -> Result<Arc<Link>> {
         self.link_by_address(address_of(text)?.0)
-    }
-
-    /// A proxy for functions of a server at a string binding that knows nothing of obvia.
-    pub(crate) fn functions_of_stranger(
-        &'static self,
-        text: &str,
-        object: Option<Uuid>,
-        info: &'static InterfaceInfo,
-    ) -> Result<IUnknown> {
-        let (address, _) = address_of(text)?;
-        let link = Link::to_stranger(self, address, Stranger { object }, info, thread::deadline())?;
-        // It has one target, and no references are counted.
-        let pointer = import(&Arc::new(link), 1, TargetId { index: 1, generation: 1 }, 0, info);
-        // SAFETY: `import` returns a counted interface pointer, which begins with IUnknown's methods.
-        Ok(unsafe { IUnknown::from_raw(pointer.as_ptr()) })
     }
 
     /// The process that is meant by a name or a string binding, and the name that it exports.

@@ -164,26 +164,29 @@ impl Hall {
 #[derive(Debug)]
 struct Lane {
     hall: Arc<Hall>,
-    /// The call that is being answered.
-    call: Mutex<Option<Call>>,
-    /// The call that was answered last.
-    answered: Mutex<Option<u32>>,
+    calls: Mutex<Calls>,
+    /// Whether its thread is to look at something else than calls.
     is_wanted: AtomicBool,
+}
+
+/// The calls of a lane.
+#[derive(Debug, Default)]
+struct Calls {
+    /// The one that is being performed.
+    current: Option<Call>,
+    /// The number of the one that was answered last.
+    answered: Option<u32>,
 }
 
 impl Lane {
     fn window(hall: Arc<Hall>) -> Result<Window, ViError> {
         let options = hall.options.clone();
-        let lane = Self { hall, call: Mutex::default(), answered: Mutex::default(), is_wanted: AtomicBool::new(false) };
+        let lane = Self { hall, calls: Mutex::default(), is_wanted: AtomicBool::new(false) };
         relayed(Box::new(lane), &options)
     }
 
-    fn call(&self) -> MutexGuard<'_, Option<Call>> {
-        self.call.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn answered(&self) -> MutexGuard<'_, Option<u32>> {
-        self.answered.lock().unwrap_or_else(PoisonError::into_inner)
+    fn calls(&self) -> MutexGuard<'_, Calls> {
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Receives for all lanes, until there is something for this one.
@@ -200,17 +203,14 @@ impl Lane {
             // Also when the association is over: the client is told why.
             let outcome = match hall.flush(&mut state).and(taken) {
                 Ok(Taken::Call(call)) => {
-                    *self.call() = call;
+                    self.calls().current = call;
                     return (state, Ok(()));
                 }
-                Ok(Taken::Orphan(id)) => {
-                    if *self.answered() == Some(id) {
-                        let cancel = Header { kind: Kind::Cancel, opnum: 0, first: 0, second: 0 };
-                        return (state, inbox.put(cancel, &[]));
-                    }
-                    continue;
+                Ok(Taken::Orphan(id)) if self.calls().answered == Some(id) => {
+                    let cancel = Header { kind: Kind::Cancel, opnum: 0, first: 0, second: 0 };
+                    return (state, inbox.put(cancel, &[]));
                 }
-                Ok(Taken::Something) => continue,
+                Ok(Taken::Something | Taken::Orphan(_)) => continue,
                 Ok(Taken::Nothing) => Ok(()),
                 Err(error) => Err(error),
             };
@@ -245,7 +245,8 @@ impl Lane {
 
 impl Relay for Lane {
     fn send(&self, message: Outgoing<'_>) -> Result<(), ViError> {
-        let call = self.call().take().ok_or(ViError::BadState { what: "there is no call to be answered" })?;
+        let mut calls = self.calls();
+        let call = calls.current.take().ok_or(ViError::BadState { what: "there is no call to be answered" })?;
         let Call { id, translation, request } = call;
         let Header { kind, first: status, .. } = message.header;
         let mut state = self.hall.lock();
@@ -260,7 +261,7 @@ impl Relay for Lane {
             Err(status) => association.fault(id, status, true),
         };
         answered.map_err(over)?;
-        *self.answered() = Some(id);
+        calls.answered = Some(id);
         self.hall.flush(&mut state)
     }
 
