@@ -245,8 +245,8 @@ impl Lane {
 
 impl Relay for Lane {
     fn send(&self, message: Outgoing<'_>) -> Result<(), ViError> {
-        let mut calls = self.calls();
-        let call = calls.current.take().ok_or(ViError::BadState { what: "there is no call to be answered" })?;
+        let call = self.calls().current.take();
+        let call = call.ok_or(ViError::BadState { what: "there is no call to be answered" })?;
         let Call { id, translation, request } = call;
         let Header { kind, first: status, .. } = message.header;
         let mut state = self.hall.lock();
@@ -261,7 +261,7 @@ impl Relay for Lane {
             Err(status) => association.fault(id, status, true),
         };
         answered.map_err(over)?;
-        calls.answered = Some(id);
+        self.calls().answered = Some(id);
         self.hall.flush(&mut state)
     }
 
