@@ -152,6 +152,13 @@ impl Program {
         Err(Problem::Failed(format!("{}: {}\n{last}", self.line(), output.status)))
     }
 
+    /// Runs it and takes what it prints to standard output, whether it says that all is well or not.
+    pub(crate) fn read_all(&self) -> Outcome<String> {
+        let mut command = self.limited();
+        let output = command.stderr(Stdio::null()).output().map_err(|error| self.not_started(&error))?;
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+
     /// Whether it runs and says that all is well. What it prints is thrown away.
     pub(crate) fn succeeds(&self) -> bool {
         let mut command = self.limited();

@@ -2,6 +2,7 @@
 
 mod cmake;
 pub(crate) mod examples;
+mod interop;
 mod readme;
 pub(crate) mod wires;
 
@@ -59,6 +60,11 @@ const PARTS: &[Part] = &[
         name: "net",
         about: "calls between hosts by each protocol sequence, over wires that are good, bad and cut",
         run: wires::net,
+    },
+    Part {
+        name: "interop",
+        about: "Samba, impacket, scapy and tshark find nothing wrong with the standard's protocols",
+        run: interop::run,
     },
     Part {
         name: "soak-short",

@@ -54,6 +54,35 @@ pub(crate) fn libfabric() -> Outcome {
     apt("libfabric-dev")
 }
 
+/// The judges from PyPI, which `testing/interop` uses.
+const PYTHON_JUDGES: [&str; 2] = ["impacket==0.13.1", "scapy==2.8.0"];
+
+/// Makes sure that those are there who judge the standard path: from Debian, and from PyPI in an environment of the project's own.
+pub(crate) fn judges() -> Outcome {
+    with_version("smbtorture", "samba-testsuite")?;
+    with_version("tshark", "tshark")?;
+    if !Program::new("/usr/bin/python3", &["-c", "import samba.dcerpc.echo, venv, ensurepip"]).succeeds() {
+        apt("python3-samba")?;
+        apt("python3-venv")?;
+    }
+    let python = judges_python();
+    if Program::new(&python, &["-c", "import impacket, scapy"]).succeeds() {
+        return Ok(());
+    }
+    let folder = judges_folder().display().to_string();
+    required("a Python environment", &Program::new("/usr/bin/python3", &["-m", "venv", &folder]))?;
+    required("impacket and scapy", &Program::new(&python, &["-m", "pip", "install", "--quiet"]).with(&PYTHON_JUDGES))
+}
+
+fn judges_folder() -> std::path::PathBuf {
+    target().join("tools/judges")
+}
+
+/// The Python that has the judges from PyPI.
+pub(crate) fn judges_python() -> String {
+    judges_folder().join("bin/python3").display().to_string()
+}
+
 /// Makes sure that the nightly toolchain is there.
 pub(crate) fn nightly() -> Outcome {
     if nightly_cargo(&["--version"]).succeeds() {

@@ -5,7 +5,7 @@ use crate::suite::load;
 use crate::temporary::Folder;
 use crate::{Outcome, Problem};
 use std::io::{BufRead, BufReader};
-use std::process::{Child, Stdio};
+use std::process::{Child, ChildStdout, Stdio};
 
 /// Runs each `NAME-client` of the examples while its `NAME-server` serves.
 pub(super) fn run() -> Outcome {
@@ -52,7 +52,12 @@ impl Names {
 }
 
 /// A server, ended when the value is dropped.
-pub(super) struct Server(Child);
+pub(super) struct Server {
+    child: Child,
+    first: String,
+    // Open as long as it runs, as it may say more.
+    output: Option<BufReader<ChildStdout>>,
+}
 
 impl Server {
     /// Starts it and waits for its first line, which it prints when it can be called.
@@ -61,22 +66,26 @@ impl Server {
         println!("    $ {line} &");
         let failed = |why: String| Problem::Failed(format!("{line}: {why}"));
         let mut child = program.command().stdout(Stdio::piped()).spawn().map_err(|error| failed(error.to_string()))?;
-        let output = child.stdout.take();
-        let server = Self(child);
-        let mut first = String::new();
-        let read = output.map(|output| BufReader::new(output).read_line(&mut first));
+        let output = child.stdout.take().map(BufReader::new);
+        let mut server = Self { child, first: String::new(), output };
+        let read = server.output.as_mut().map(|output| output.read_line(&mut server.first));
         match read {
             Some(Ok(count)) if count > 0 => Ok(server),
             _ => Err(failed("ended before it was ready".to_owned())),
         }
+    }
+
+    /// The last word of its first line: where it can be called.
+    pub(super) fn place(&self) -> &str {
+        self.first.split_whitespace().next_back().unwrap_or_default()
     }
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
         // It may have ended by itself: then there is nothing to end.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 

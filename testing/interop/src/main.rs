@@ -1,0 +1,86 @@
+//! A server of `rpcecho` for clients that others wrote: says where it listens, and serves until it is ended.
+//!
+//! `interop-echo BINDING ...`, as in `interop-echo ncacn_ip_tcp:127.0.0.1[0]`. Each line that it writes is a binding with the endpoint
+//! that was taken.
+
+use obvia::code;
+use std::time::Duration;
+use windows_core::implement;
+
+obvia::include_idl!("rpcecho");
+
+/// What `TestCall2` answers where there is no such level: NTSTATUS STATUS_INVALID_LEVEL.
+const STATUS_INVALID_LEVEL: u32 = 0xc000_0148;
+
+/// Samba's tests want these numbers (source4/torture/rpc/echo.c looks only at whether they came; rpcclient shows them).
+#[implement(rpcecho)]
+struct Echo;
+
+impl rpcecho_Impl for Echo_Impl {
+    fn AddOne(&self, number: u32) -> obvia::Result<u32> {
+        Ok(number.wrapping_add(1))
+    }
+
+    fn EchoData(&self, came: &[u8], back: &mut [u8]) -> obvia::Result<()> {
+        back.copy_from_slice(came);
+        Ok(())
+    }
+
+    fn SinkData(&self, _: &[u8]) -> obvia::Result<()> {
+        Ok(())
+    }
+
+    fn SourceData(&self, data: &mut [u8]) -> obvia::Result<()> {
+        data.iter_mut().zip(0_usize..).for_each(|(byte, at)| *byte = at as u8);
+        Ok(())
+    }
+
+    fn TestCall(&self, text: &obvia::U16CStr) -> obvia::Result<obvia::U16CString> {
+        Ok(text.to_owned())
+    }
+
+    fn TestCall2(&self, level: u16) -> obvia::Result<(Info<'static>, u32)> {
+        let info = match level {
+            1 => Info::Info1(Info1 { v: 10 }),
+            2 => Info::Info2(Info2 { v: 20 }),
+            3 => Info::Info3(Info3 { v: 30 }),
+            4 => Info::Info4(Info4 { v: 40 }),
+            5 => Info::Info5(Info5 { v1: 50, v2: 60 }),
+            6 => Info::Info6(Info6 { v1: 70, info1: Info1 { v: 80 } }),
+            7 => Info::Info7(Info7 { v1: 80, info4: Info4 { v: 90 } }),
+            // There is no arm to answer with.
+            _ => return Err(obvia::HRESULT(STATUS_INVALID_LEVEL.cast_signed()).into()),
+        };
+        Ok((info, 0))
+    }
+
+    fn TestSleep(&self, seconds: u32) -> obvia::Result<u32> {
+        if seconds > 60 {
+            return Err(code::E_INVALIDARG.into());
+        }
+        std::thread::sleep(Duration::from_secs(seconds.into()));
+        Ok(seconds)
+    }
+
+    fn TestEnum(&self, _: &mut Enum1, _: &mut Enum2, _: &mut Enum3<'static>) -> obvia::Result<()> {
+        Ok(())
+    }
+
+    fn TestSurrounding(&self, data: &mut obvia::Owned<Surrounding>) -> obvia::Result<()> {
+        let twice = data.with(|data| data.surrounding().repeat(2));
+        *data = Surrounding::new(&twice)?;
+        Ok(())
+    }
+
+    fn TestDoublePointer(&self, data: &Option<&'_ Option<&'_ u16>>) -> obvia::Result<u16> {
+        Ok(data.copied().flatten().copied().unwrap_or(0))
+    }
+}
+
+fn main() -> obvia::Result<()> {
+    let _serving = obvia::serve_interface(rpcecho::from(Echo))?;
+    for binding in std::env::args().skip(1) {
+        println!("{}", obvia::listen(&binding)?);
+    }
+    obvia::wait()
+}
