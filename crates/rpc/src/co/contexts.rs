@@ -7,6 +7,9 @@ use crate::security::{AuthType, Level, SecurityContext, SecurityError, Step};
 /// Security contexts that one association may have.
 const CONTEXTS_MAX: usize = 64;
 
+/// A token of the peer, or for it, with what its trailer says beside.
+pub(super) type OwnedToken = Option<(TrailerHead, Vec<u8>)>;
+
 #[derive(Debug)]
 pub(super) struct Entry {
     pub(super) id: u32,
