@@ -217,7 +217,7 @@ impl<'a> Message<'a> {
         &mut self.writer
     }
 
-    /// Puts padding and the trailer's first part; the token is to follow, of this length.
+    /// Puts padding and the trailer's first part; the token is to follow, of this length. Of a trailer without a token, readers see none.
     pub(crate) fn trailer(&mut self, head: &TrailerHead, padding: usize, token: usize) {
         self.writer.zeros(padding);
         self.writer.bytes(&[head.kind, head.level, padding as u8, 0]);

@@ -69,7 +69,8 @@ impl ClientAssociation {
         let Security { kind, level, context } = security;
         let id = self.next_security;
         self.next_security += 1;
-        let entry = self.security.insert(Entry { id, kind, level, context, is_done: false })?;
+        let entry =
+            self.security.insert(Entry { id, kind, level, wire_level: level as u8, context, is_done: false })?;
         opening.security = Some(id);
         Ok((entry.head(), entry.step(&[])?.token))
     }

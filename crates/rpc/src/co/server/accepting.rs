@@ -141,17 +141,21 @@ impl ServerAssociation {
                 let level = Level::from_wire(head.level).ok_or(SecurityError::Level(head.level))?;
                 let acceptor = self.options.acceptor.as_ref().ok_or(SecurityError::UnknownType(kind))?;
                 let context = acceptor.accept(kind, level)?;
-                self.security.insert(Entry { id: head.context_id, kind, level, context, is_done: false })?
+                let (id, wire_level) = (head.context_id, head.level);
+                self.security.insert(Entry { id, kind, level, wire_level, context, is_done: false })?
             }
         };
         let step = entry.step(token)?;
-        Ok((!step.token.is_empty()).then(|| (entry.head(), step.token)))
+        // Also a token of no bytes is sent, with its trailer: that is how clients are told that there is no more to come.
+        Ok(Some((entry.head(), step.token)))
     }
 
     /// Tells the client that it could not be authenticated.
     fn deny(&mut self, bind: &Bind, error: &SecurityError) {
         if bind.alters {
-            self.put_fault(bind.call_id, 0, Status::ACCESS_DENIED, flags::DID_NOT_EXECUTE);
+            let is_denied = *error == SecurityError::Denied;
+            let status = if is_denied { Status::ACCESS_DENIED } else { Status::SEC_PKG_ERROR };
+            self.put_fault(bind.call_id, 0, status, flags::DID_NOT_EXECUTE);
             return;
         }
         let reason = match error {
