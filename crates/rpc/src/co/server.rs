@@ -231,14 +231,13 @@ impl ServerAssociation {
         // The stub data is the end of the body, which is the unit without trailer and padding.
         let end = unit.start + Header::SIZE + opened.body.len();
         let stub = end - request.stub.len()..end;
-        let found = match self.assemblies.other(id) {
-            Some((other, head)) if !self.is_multiplexed() => {
-                let context_id = head.context_id;
-                self.put_fault(other, context_id, Status::PROTOCOL_ERROR, 0);
-                return Err(AssociationError::Fragment { call_id: id });
-            }
-            _ => self.fragment(header, origin, head, stub, hint),
-        };
+        let other = self.assemblies.other(id).filter(|_| !self.is_multiplexed());
+        if let Some((other, context_id)) = other.map(|(other, head)| (other, head.context_id)) {
+            // It is the first call that breaks the rules, by not going on.
+            self.put_fault(other, context_id, Status::PROTOCOL_ERROR, 0);
+            return Err(AssociationError::Fragment { call_id: id });
+        }
+        let found = self.fragment(header, origin, head, stub, hint);
         if let Err(error) = &found {
             let is_long = matches!(error, AssociationError::TooLong { .. });
             let status = if is_long { Status::ACCESS_DENIED } else { Status::PROTOCOL_ERROR };
@@ -282,13 +281,15 @@ impl ServerAssociation {
     fn complete(&mut self, id: u32, origin: Origin, head: Head, stub: Stub) -> Result<Found, AssociationError> {
         let Head { context_id, flags, .. } = head;
         let is_maybe = flags & flags::MAYBE != 0;
-        let presentation = self.presentations.iter().find(|presentation| presentation.id == context_id).copied();
+        let presentation = match self.presentation(context_id) {
+            _ if self.is_denied => Err((context_id, Status::ACCESS_DENIED)),
+            Some(presentation) => Ok(*presentation),
+            // There is no such context that the fault could be in.
+            None => Err((0, Status::UNK_IF)),
+        };
         let presentation = match presentation {
-            Some(presentation) if !self.is_denied => presentation,
-            _ => {
-                // There is no such context that the fault could be in.
-                let (context_id, status) =
-                    if self.is_denied { (context_id, Status::ACCESS_DENIED) } else { (0, Status::UNK_IF) };
+            Ok(presentation) => presentation,
+            Err((context_id, status)) => {
                 if !is_maybe {
                     self.put_fault(id, context_id, status, flags::DID_NOT_EXECUTE);
                 }

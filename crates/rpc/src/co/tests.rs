@@ -329,3 +329,42 @@ fn the_senders_byte_order_is_said() {
     assert_eq!((came.id, came.opnum, came.order, came.stub), (9, 1, ByteOrder::Big, &[0xab, 0xcd][..]));
     assert_eq!(came.object, Some(Uuid(0x0001_0203_0405_0607_0809_0a0b_0c0d_0e0f)));
 }
+
+#[test]
+fn proposals_that_make_no_sense_are_refused() {
+    let propose = |contexts: Vec<Context>, group| {
+        let mut server =
+            ServerAssociation::new(ServerOptions { groups: Some(Groups::default()), ..ServerOptions::default() });
+        let bind = Bind { alters: false, flags: 0, call_id: 4, sizes: FragmentSizes::GREATEST, group, contexts };
+        server.input.push(&bind.to_wire());
+        let outcome = server.poll(&mut judge).map(drop);
+        (outcome, BindNak::read(&units(server.output())[0]))
+    };
+    let features = SyntaxId { uuid: Uuid(0x6cb7_1c2c_9812_4540_0100_0000_0000_0000), version: 1 };
+    for (contexts, group) in [
+        (vec![], 0),
+        (vec![context(0, &[])], 0),
+        (vec![context(0, &[features]), context(1, &[features])], 0),
+        (vec![context(0, &[NDR])], 5),
+    ] {
+        let nak = BindNak::new(4, BindNak::NOT_SPECIFIED);
+        assert_eq!(propose(contexts, group), (Err(AssociationError::Proposal), Ok(nak)));
+    }
+    // Another interface in the place of one that there is.
+    let mut pair = Pair::bound();
+    let other = Context { interface: FLAT, ..context(0, &[NDR]) };
+    let bind =
+        Bind { alters: true, flags: 0, call_id: 9, sizes: FragmentSizes::GREATEST, group: 0, contexts: vec![other] };
+    pair.server.input.push(&bind.to_wire());
+    assert_eq!(pair.server.poll(&mut judge), Err(AssociationError::Proposal));
+    assert_eq!(Fault::read(&units(pair.server.output())[0]).unwrap().status, Status::PROTOCOL_ERROR);
+}
+
+#[test]
+fn both_sides_send_fragments_of_one_length() {
+    let sizes = |sent, received| FragmentSizes { sent, received };
+    let own = sizes(5840, 5840);
+    let agreed = [(0, 0), (1000, 6000), (1432, 4280), (3199, 5840), (0xffff, 0xffff)]
+        .map(|(sent, received)| own.agreed(sizes(sent, received)));
+    assert_eq!(agreed, [2048, 2048, 1432, 3192, 5840]);
+}
