@@ -300,12 +300,15 @@ impl Resolver<'_> {
             match words.as_slice() {
                 [word] if self.types.contains_key(*word) => self.named_type(word, attribute.span)?,
                 words => base_type(match *words {
-                    ["unsigned", "short"] => "unsigned short",
+                    ["unsigned", "char"] | ["UCHAR"] => "unsigned char",
+                    ["unsigned", "small"] => "unsigned small",
+                    ["unsigned", "short"] | ["USHORT" | "WORD"] => "unsigned short",
                     ["unsigned", "hyper"] => "unsigned hyper",
                     ["unsigned", ..] | ["ULONG" | "DWORD" | "UINT"] => "unsigned long",
                     ["short"] => "short",
                     ["hyper"] => "hyper",
                     ["boolean"] => "boolean",
+                    ["byte"] => "byte",
                     ["char"] => "char",
                     ["small"] => "small",
                     _ => "long",

@@ -1,5 +1,6 @@
 //! Frames of FLAT, stub data of NDR, and the plans that lead from one to the other.
 
+mod hostile;
 mod random;
 mod vectors;
 
