@@ -325,6 +325,50 @@ template <class I> com_ptr<I> connect(const std::string &name)
     return object;
 }
 
+// An interface without [object], which this process performs as long as this lives.
+class serving {
+public:
+    serving() noexcept = default;
+    explicit serving(obvia_serving *service) noexcept : service_(service) {}
+
+    void reset() noexcept { service_.reset(); }
+    explicit operator bool() const noexcept { return service_ != nullptr; }
+
+private:
+    struct end {
+        void operator()(obvia_serving *service) const noexcept { obvia_end_serving(service); }
+    };
+    std::unique_ptr<obvia_serving, end> service_;
+};
+
+// Has an object perform an interface without [object] for every caller, or for those whose binding names a UUID.
+template <class I>
+HRESULT try_serve_interface(const com_ptr<I> &object, serving &service, const GUID *uuid = nullptr) noexcept
+{
+    obvia_serving *made = nullptr;
+    const HRESULT result = obvia_serve_interface(uuid, info_of<I>(), object.get(), &made);
+    service = serving(made);
+    return result;
+}
+template <class I> [[nodiscard]] serving serve_interface(const com_ptr<I> &object, const GUID *uuid = nullptr)
+{
+    serving service;
+    check(try_serve_interface(object, service, uuid));
+    return service;
+}
+
+// Binds to an interface without [object] of the server at a string binding.
+template <class I> HRESULT try_bind(const std::string &binding, com_ptr<I> &server) noexcept
+{
+    return obvia_bind(binding.c_str(), info_of<I>(), server.put_void());
+}
+template <class I> com_ptr<I> bind(const std::string &binding)
+{
+    com_ptr<I> server;
+    check(try_bind(binding, server));
+    return server;
+}
+
 // Has this process be reached over a network as well, and returns the binding as others use it.
 inline std::string listen(const std::string &binding)
 {

@@ -95,6 +95,10 @@ typedef uint16_t obvia_wchar;
 #define RPC_E_VERSION_MISMATCH ((HRESULT)0x80010110)
 #define RPC_E_INVALID_OBJREF ((HRESULT)0x8001011d)
 #define RPC_E_TIMEOUT ((HRESULT)0x8001011f)
+#define RPC_S_SERVER_UNAVAILABLE ((HRESULT)0x800706ba)
+#define RPC_S_UNKNOWN_IF ((HRESULT)0x800706b5)
+#define RPC_S_TYPE_ALREADY_REGISTERED ((HRESULT)0x800706b0)
+#define RPC_X_SS_CONTEXT_MISMATCH ((HRESULT)0x800706ef)
 #define REGDB_E_IIDNOTREG ((HRESULT)0x80040155)
 
 /* IUnknown, for C and for C++. C++ code that wants C's view defines CINTERFACE. */
@@ -155,7 +159,8 @@ HRESULT obvia_export(const char *name, const obvia_interface *interface, void *o
 /* Ends an export. Clients that hold references keep them. NULL is ignored. */
 void obvia_unexport(obvia_export_entry *entry);
 
-/* Has this process be reached over a network as well: `ncacn_vi_udp:[5555]`. `bound`, if it is not NULL, gets the binding as
+/* Has this process be reached over a network as well: `ncacn_vi_udp:[5555]`; or, on this host, by a further name, for obvia_bind():
+ * `ncacn_vi_shm:[NAME]`. `bound`, if it is not NULL, gets the binding as
  * others use it, to be freed. */
 HRESULT obvia_listen(const char *binding, char **bound);
 
@@ -165,6 +170,40 @@ void obvia_wait(void);
 /* An interface pointer to the object that a process exports by a name, or at a string binding:
  * `ncacn_vi_udp:host[5555,name=NAME]`. The caller releases it. */
 HRESULT obvia_connect(const char *name, const obvia_interface *interface, void **object);
+
+/* ---- Interfaces without [object]: functions that a server has ---- */
+
+/* An interface that this process performs. */
+typedef struct obvia_serving obvia_serving;
+
+/* Has an object perform an interface for every caller, or, where `uuid` is not NULL, for those whose binding names that UUID. As with
+ * obvia_export(), it must bear calls from several threads. The service ends, and gives up its reference, with obvia_end_serving(). Where
+ * this process is reached is said by obvia_listen(). */
+HRESULT obvia_serve_interface(const GUID *uuid, const obvia_interface *interface, void *object, obvia_serving **serving);
+
+/* Ends a service. NULL is ignored. */
+void obvia_end_serving(obvia_serving *serving);
+
+/* An interface pointer to what a server performs: `ncacn_vi_udp:host[5555]`, `ncacn_vi_shm:[NAME]`, before them perhaps a UUID and `@`.
+ * The caller releases it. */
+HRESULT obvia_bind(const char *binding, const obvia_interface *interface, void **server);
+
+/* A [context_handle]: what a server gives its client for a state that it keeps for it. All zeros are none. */
+typedef struct obvia_context {
+    uint32_t attributes;
+    GUID uuid;
+} obvia_context;
+
+/* Keeps a state for the caller of the method that runs on this thread. `rundown` is called with it once, by any thread: when the handle
+ * ends, or else when the caller's process has ended, and none of its calls runs any more. */
+HRESULT obvia_new_context(void *state, void (*rundown)(void *state), obvia_context *handle);
+
+/* The state of a handle that the caller of the method that runs on this thread was given for a state with this rundown, or else
+ * RPC_X_SS_CONTEXT_MISMATCH. */
+HRESULT obvia_context_state(const obvia_context *handle, void (*rundown)(void *state), void **state);
+
+/* Ends a handle, which is all zeros then. */
+HRESULT obvia_end_context(obvia_context *handle);
 
 /* IAgileObject: an object that answers QueryInterface for it may be used by any thread. It has no methods of its own. */
 extern const IID IID_IAgileObject;

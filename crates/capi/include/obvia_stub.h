@@ -480,6 +480,10 @@ struct obvia_interface {
     size_t ndr_count;
     /* Every interface of the same file and of those that it imports; ends in NULL. */
     const obvia_interface *const *module;
+    /* Whether it is one of functions, without objects. */
+    int plain;
+    /* Where its servers are found if nobody says otherwise; ends in NULL. NULL for nowhere. */
+    const char *const *endpoints;
 };
 
 #ifdef __cplusplus

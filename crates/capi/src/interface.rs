@@ -4,7 +4,7 @@ use crate::errors::text;
 use com::abi::{InterfaceInfo, StubFn, Stubs, VtablePointer};
 use com::{Error, GUID, Result, code};
 use std::collections::HashMap;
-use std::ffi::{c_char, c_void};
+use std::ffi::{c_char, c_int, c_void};
 use std::sync::{Mutex, PoisonError};
 
 /// `obvia_interface` in obvia_stub.h.
@@ -24,6 +24,8 @@ pub struct Interface {
     ndr: *const i64,
     ndr_count: usize,
     module: *const *const Self,
+    plain: c_int,
+    endpoints: *const *const c_char,
 }
 
 /// Descriptions that were made, by the address of what they were made from.
@@ -78,11 +80,17 @@ unsafe fn made(
     let idl = unsafe { text(given.idl) }?;
     // SAFETY: the caller's promise: so many words.
     let ndr: &'static [i64] = unsafe { std::slice::from_raw_parts(given.ndr, given.ndr_count) };
+    // SAFETY: the caller's promise.
+    let endpoints = unsafe { list(given.endpoints) };
+    // SAFETY: the caller's promise.
+    let endpoints = endpoints.into_iter().map(|one| unsafe { text(one) }).collect::<Result<Vec<&'static str>>>()?;
     let info: &'static InterfaceInfo = Box::leak(Box::new(InterfaceInfo {
         name,
         iid: given.iid,
         version: (given.major, given.minor),
         fingerprint: u128::from_le_bytes(given.fingerprint),
+        plain: given.plain != 0,
+        endpoints: Vec::leak(endpoints),
         base,
         proxy: VtablePointer(given.proxy),
         stubs: Stubs::new(stubs),
@@ -103,17 +111,31 @@ unsafe fn module(
     module: *const *const Interface,
 ) -> Result<Vec<&'static InterfaceInfo>> {
     let mut all = Vec::new();
-    let mut at = module;
+    // SAFETY: the caller's promise.
+    for one in unsafe { list(module) } {
+        // SAFETY: the caller's promise.
+        all.push(unsafe { made(known, one) }?);
+    }
+    Ok(all)
+}
+
+/// What is in a list that ends in null; nothing for null.
+///
+/// # Safety
+///
+/// `first` must be null or lead to such a list.
+unsafe fn list<T>(first: *const *const T) -> Vec<*const T> {
+    let mut all = Vec::new();
+    let mut at = first;
     while !at.is_null() {
         // SAFETY: the caller's promise.
         let next = unsafe { at.read() };
         if next.is_null() {
             break;
         }
-        // SAFETY: the caller's promise.
-        all.push(unsafe { made(known, next) }?);
+        all.push(next);
         // SAFETY: this one was not the last.
         at = unsafe { at.add(1) };
     }
-    Ok(all)
+    all
 }

@@ -5,6 +5,7 @@
 
 pub mod calls;
 pub mod cancelling;
+pub mod contexts;
 pub mod errors;
 pub mod interface;
 pub mod runtime;

@@ -94,6 +94,82 @@ pub unsafe extern "C" fn obvia_connect(
     })
 }
 
+/// `obvia_serving` in obvia.h.
+pub struct Serving(#[expect(dead_code, reason = "dropping it ends the service")] com::Serving);
+
+/// `obvia_serve_interface` in obvia.h.
+///
+/// # Safety
+///
+/// `uuid` must be null or a UUID, `interface` be one that the compiler described, `object` be null or an interface pointer, and `serving`
+/// be null or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn obvia_serve_interface(
+    uuid: *const GUID,
+    interface: *const Interface,
+    object: *mut c_void,
+    serving: *mut *mut Serving,
+) -> HRESULT {
+    guarded(|| {
+        not_null(serving)?;
+        // SAFETY: the caller's promise.
+        unsafe { serving.write(std::ptr::null_mut()) };
+        // SAFETY: the caller's promise.
+        let uuid = unsafe { uuid.as_ref() }.copied().unwrap_or_default();
+        // SAFETY: the caller's promise.
+        let info = unsafe { describe(interface) }?;
+        // SAFETY: the caller's promise.
+        let object = unsafe { IUnknown::from_raw_borrowed(&object) }.ok_or(code::E_POINTER)?;
+        let made = Box::new(Serving(abi::serve_interface(uuid, object, info)?));
+        // SAFETY: the caller's promise.
+        unsafe { serving.write(Box::into_raw(made)) };
+        Ok(())
+    })
+}
+
+/// `obvia_end_serving` in obvia.h.
+///
+/// # Safety
+///
+/// `serving` must be null, or come from [`obvia_serve_interface`] and not be used again.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn obvia_end_serving(serving: *mut Serving) {
+    if !serving.is_null() {
+        // There is nobody to tell.
+        let _ = guarded(|| {
+            // SAFETY: the caller's promise.
+            drop(unsafe { Box::from_raw(serving) });
+            Ok(())
+        });
+    }
+}
+
+/// `obvia_bind` in obvia.h.
+///
+/// # Safety
+///
+/// `binding` must be null or end in NUL, `interface` be one that the compiler described, and `server` be null or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn obvia_bind(
+    binding: *const c_char,
+    interface: *const Interface,
+    server: *mut *mut c_void,
+) -> HRESULT {
+    guarded(|| {
+        not_null(server)?;
+        // SAFETY: the caller's promise.
+        unsafe { server.write(std::ptr::null_mut()) };
+        // SAFETY: the caller's promise.
+        let binding = unsafe { text(binding) }?;
+        // SAFETY: the caller's promise.
+        let info = unsafe { describe(interface) }?;
+        let found = abi::bind(binding, info)?;
+        // SAFETY: the caller's promise.
+        unsafe { server.write(com::Interface::into_raw(found)) };
+        Ok(())
+    })
+}
+
 /// `obvia_listen` in obvia.h.
 ///
 /// # Safety

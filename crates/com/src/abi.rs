@@ -19,11 +19,13 @@ use crate::error::{Error, Result, leave, words};
 pub use crate::runtime::Export;
 pub use crate::shared::Access;
 
+use crate::Serving;
+use crate::functions::{bind_object, serve_object};
 use crate::runtime::{connect_object, export_object};
 use crate::thread::Canceller;
 use obvia_via::RegionView;
 use std::time::Duration;
-use windows_core::{HRESULT, IUnknown};
+use windows_core::{GUID, HRESULT, IUnknown};
 
 /// Puts a channel of a proxy's link at hand for this thread. See [`Calls::exchange`].
 ///
@@ -71,6 +73,24 @@ pub fn export(name: &str, object: &IUnknown, info: &'static InterfaceInfo) -> Re
 /// As [`crate::connect`].
 pub fn connect(name: &str, info: &'static InterfaceInfo) -> Result<IUnknown> {
     crate::exports::query(&connect_object(name, info)?, info)
+}
+
+/// As [`crate::serve_interface_for`].
+///
+/// # Errors
+///
+/// As for [`crate::serve_interface`].
+pub fn serve_interface(uuid: GUID, object: &IUnknown, info: &'static InterfaceInfo) -> Result<Serving> {
+    serve_object(uuid, object, info)
+}
+
+/// As [`crate::bind`]. The result is an interface pointer of the interface described.
+///
+/// # Errors
+///
+/// As for [`crate::bind`].
+pub fn bind(binding: &str, info: &'static InterfaceInfo) -> Result<IUnknown> {
+    crate::exports::query(&bind_object(binding, info)?, info)
 }
 
 /// Leaves an error's words for [`text`], and returns its HRESULT.

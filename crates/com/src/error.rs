@@ -55,6 +55,12 @@ pub mod code {
     pub const RPC_S_SERVER_UNAVAILABLE: HRESULT = HRESULT(0x8007_06ba_u32.cast_signed());
     /// The name is taken (RPC_S_DUPLICATE_ENDPOINT).
     pub const RPC_S_DUPLICATE_ENDPOINT: HRESULT = HRESULT(0x8007_06cc_u32.cast_signed());
+    /// The server does not perform the interface (RPC_S_UNKNOWN_IF).
+    pub const RPC_S_UNKNOWN_IF: HRESULT = HRESULT(0x8007_06b5_u32.cast_signed());
+    /// The process performs the interface already (RPC_S_TYPE_ALREADY_REGISTERED).
+    pub const RPC_S_TYPE_ALREADY_REGISTERED: HRESULT = HRESULT(0x8007_06b0_u32.cast_signed());
+    /// The context handle is not one that the server gave its caller (RPC_X_SS_CONTEXT_MISMATCH).
+    pub const RPC_X_SS_CONTEXT_MISMATCH: HRESULT = HRESULT(0x8007_06ef_u32.cast_signed());
     /// The process does not know how to call this interface (REGDB_E_IIDNOTREG).
     pub const REGDB_E_IIDNOTREG: HRESULT = HRESULT(0x8004_0155_u32.cast_signed());
 }
@@ -105,6 +111,9 @@ fn name_of(hresult: HRESULT) -> Option<&'static str> {
         code::RPC_E_VERSION_MISMATCH => "RPC_E_VERSION_MISMATCH",
         code::RPC_S_SERVER_UNAVAILABLE => "RPC_S_SERVER_UNAVAILABLE",
         code::RPC_S_DUPLICATE_ENDPOINT => "RPC_S_DUPLICATE_ENDPOINT",
+        code::RPC_S_UNKNOWN_IF => "RPC_S_UNKNOWN_IF",
+        code::RPC_S_TYPE_ALREADY_REGISTERED => "RPC_S_TYPE_ALREADY_REGISTERED",
+        code::RPC_X_SS_CONTEXT_MISMATCH => "RPC_X_SS_CONTEXT_MISMATCH",
         code::REGDB_E_IIDNOTREG => "REGDB_E_IIDNOTREG",
         _ => return None,
     })

@@ -11,12 +11,14 @@
 pub mod abi;
 mod agile;
 mod binding;
+mod context;
 mod dispatch;
 pub mod dynamic;
 mod elements;
 mod error;
 mod exports;
 mod frame;
+mod functions;
 mod graph;
 mod link;
 mod listing;
@@ -35,8 +37,10 @@ mod system;
 mod thread;
 
 pub use agile::Agile;
+pub use context::ContextHandle;
 pub use elements::{Elements, ElementsMut, Lending, Lent};
 pub use error::{Error, Result, code};
+pub use functions::{Serving, bind, serve_interface, serve_interface_for};
 pub use graph::{Graph, Owned, OwnedSlice, Text, Wide};
 pub use listing::{Listed, describe, list, list_at};
 pub use network::listen;

@@ -42,6 +42,8 @@ pub(crate) static UNKNOWN_INFO: InterfaceInfo = InterfaceInfo {
     iid: IUnknown::IID,
     version: (0, 0),
     fingerprint: 0,
+    plain: false,
+    endpoints: &[],
     base: None,
     proxy: crate::proxy::UNKNOWN_POINTER,
     stubs: Stubs::NONE,

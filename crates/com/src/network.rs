@@ -193,20 +193,26 @@ impl Network {
 /// them. Options that are the process's own affair, such as `interface=eth0` or `fault=loss=5%`, are not in the binding
 /// returned, and hold for every connection of the protocol sequence that says nothing else.
 ///
+/// Processes of this host reach what is exported without it. `ncacn_vi_shm:[NAME]` gives this one a further name, by which its interfaces
+/// of functions are [bound to](crate::bind).
+///
 /// Whoever reaches the address can call every object that is exported; there is no authentication yet.
 ///
 /// # Errors
 ///
-/// E_INVALIDARG for a binding that is none, or for a protocol sequence that this program was built without; or why
+/// RPC_S_DUPLICATE_ENDPOINT for a name that is taken; E_INVALIDARG for a binding that is none, or for a protocol sequence that this program was built without; or why
 /// the address cannot be had.
 pub fn listen(binding: &str) -> Result<String> {
     let runtime = Runtime::of_process()?;
     let parsed = parse(binding)?;
     if parsed.protocol == ProtocolSequence::ViShm {
-        return Err(Error::new(
-            code::E_INVALIDARG,
-            "shared memory is always listened on, by the names that are exported",
-        ));
+        if parsed.endpoint.is_empty() || !parsed.address.is_empty() || !parsed.options.is_empty() {
+            let text =
+                format!("`{binding}`: shared memory is listened on by a name and nothing else: ncacn_vi_shm:[NAME]");
+            return Err(Error::new(code::E_INVALIDARG, text));
+        }
+        runtime.listen_by_name(&parsed.endpoint)?;
+        return Ok(parsed.to_string());
     }
     Ok(runtime.network().listen(runtime, parsed)?.to_string())
 }

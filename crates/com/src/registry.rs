@@ -17,6 +17,10 @@ pub struct InterfaceInfo {
     pub version: (u16, u16),
     /// The first 16 bytes of SHA-256 over its canonical text: both sides of a binding must have the same.
     pub fingerprint: u128,
+    /// Whether it is one of functions, without objects, which [`crate::serve_interface`] and [`crate::bind`] are for.
+    pub plain: bool,
+    /// Where its servers are found if nobody says otherwise: string bindings without hosts.
+    pub endpoints: &'static [&'static str],
     /// The interface that it extends; `None` for IUnknown itself.
     pub base: Option<&'static Self>,
     /// The vtable of its proxies.

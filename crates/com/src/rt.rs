@@ -4,8 +4,8 @@ pub use crate::elements::Borrowing;
 pub use crate::error::{Failed, code};
 pub use crate::frame::{Arrays, Measure, Scalar, Value};
 pub use crate::graph::{
-    Arguments, Array, Graph, Image, Layout, Owned, OwnedSlice, Results, Text, Wide, lift, lower, lower_slice,
-    object_at, object_of, place_for, places_for, take_place, take_places,
+    Arguments, Array, Graph, Held, Image, Layout, Owned, OwnedSlice, Results, Text, Wide, behind, exposed, lift, lower,
+    lower_slice, object_at, object_of, open, place_for, places_for, put_owned, take_place, take_places, whole,
 };
 pub use crate::marshal::{
     OwnedArray, OwnedObject, OwnedText, Wanted, put_array, put_optional, put_reference, put_text, put_values,
@@ -243,6 +243,19 @@ pub fn elements<T: TryInto<usize>>(count: T) -> Option<usize> {
 #[inline]
 pub fn elements_of(count: Option<i64>) -> Option<usize> {
     usize::try_from(count?).ok()
+}
+
+/// A union's discriminant as a number of any type.
+#[inline]
+pub fn discriminant<T: TryInto<i64>>(value: T) -> i64 {
+    // No arm is for what is more.
+    value.try_into().unwrap_or(i64::MAX)
+}
+
+/// What whoever gives a union gets whose arm is not the one that its discriminant chooses.
+#[cold]
+pub fn wrong_arm() -> Error {
+    Error::new(code::E_INVALIDARG, "the union has another arm than its discriminant says")
 }
 
 /// Refuses more elements than there is room for.

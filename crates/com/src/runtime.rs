@@ -3,8 +3,10 @@
 pub(crate) mod janitor;
 
 use crate::agile::Agile;
+use crate::context::Contexts;
 use crate::error::{Error, Result, code};
 use crate::exports::{Client, Exports};
+use crate::functions::{self, Functions};
 use crate::link::{Address, Link, endpoint_of, local_binding};
 use crate::network::{self, Network, told};
 use crate::objref::ObjRef;
@@ -58,6 +60,8 @@ fn address_of(text: &str) -> Result<(Address, Option<String>)> {
         return Ok((Address::Name(name.clone()), Some(name)));
     }
     binding.options.retain(|(option, _)| option != "name");
+    // The object is what is asked for there.
+    binding.object = None;
     Ok((Address::Binding(binding), name))
 }
 
@@ -83,6 +87,10 @@ pub(crate) struct Runtime {
     network: Network,
     names: Mutex<HashMap<String, Name>>,
     endpoint: Mutex<Option<Arc<Listener>>>,
+    /// Further names in the directory that this process is reached by.
+    endpoints: Mutex<Vec<Arc<Listener>>>,
+    functions: Functions,
+    contexts: Contexts,
 }
 
 static RUNTIME: OnceLock<Result<Runtime>> = OnceLock::new();
@@ -115,6 +123,9 @@ impl Runtime {
                 network: Network::default(),
                 names: Mutex::default(),
                 endpoint: Mutex::default(),
+                endpoints: Mutex::default(),
+                functions: Functions::default(),
+                contexts: Contexts::default(),
             })
         });
         made.as_ref().map_err(Clone::clone)
@@ -134,6 +145,14 @@ impl Runtime {
 
     pub(crate) fn exports(&self) -> &Exports {
         &self.exports
+    }
+
+    pub(crate) fn functions(&self) -> &Functions {
+        &self.functions
+    }
+
+    pub(crate) fn contexts(&self) -> &Contexts {
+        &self.contexts
     }
 
     pub(crate) fn clients(&self) -> &Clients {
@@ -157,6 +176,15 @@ impl Runtime {
             accept_on(self, Arc::clone(&listener))?;
             *endpoint = Some(listener);
         }
+        Ok(())
+    }
+
+    /// Has this process be reached by a further name in the directory of this host, as long as it lives.
+    pub(crate) fn listen_by_name(&'static self, name: &str) -> Result<()> {
+        self.serve()?;
+        let listener = Arc::new(self.directory.bind(name)?);
+        accept_on(self, Arc::clone(&listener))?;
+        lock(&self.endpoints).push(listener);
         Ok(())
     }
 
@@ -282,8 +310,11 @@ impl Runtime {
         drop(closed);
     }
 
-    /// The object exported by a name.
+    /// The object exported by a name, or that performs an interface by that interface's name.
     pub(crate) fn named(&self, name: &str) -> Result<Agile<IUnknown>> {
+        if let Some(interface) = name.strip_prefix(functions::PREFIX) {
+            return self.functions.named(interface);
+        }
         let names = lock(&self.names);
         Ok(names.get(name).ok_or(code::RPC_E_DISCONNECTED)?.object.clone())
     }
@@ -371,7 +402,12 @@ impl Runtime {
     }
 
     /// The proxy for a reference to an object of the process behind a link.
-    fn import(&self, link: &Arc<Link>, reference: &ObjRef, info: &'static InterfaceInfo) -> Result<IUnknown> {
+    pub(crate) fn import(
+        &self,
+        link: &Arc<Link>,
+        reference: &ObjRef,
+        info: &'static InterfaceInfo,
+    ) -> Result<IUnknown> {
         // A reference that came without counts of its own: the sender knew that the receiver is the object's home.
         let carrier = if reference.iid == info.iid { info } else { registry::find(&reference.iid)? };
         let pointer = import(link, reference.oid, reference.target, reference.public_refs, carrier);

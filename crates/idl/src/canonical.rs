@@ -4,8 +4,8 @@
 //! order of declarations, spelling of types and names of typedefs are not. The text is itself IDL.
 
 use crate::model::{
-    Arith, Base, Direction, EnumId, Extent, Field, InterfaceId, Method, Model, Object, Operand, Pointer, PointerClass,
-    Returns, StructId, Transfer, Type, UnionId,
+    Arith, Base, Direction, EnumId, Extent, Field, InterfaceId, Method, Model, Object, Operand, Param, Pointer,
+    PointerClass, Returns, StructId, Transfer, Type, UnionId,
 };
 use sha2::{Digest, Sha256};
 use std::cell::RefCell;
@@ -259,7 +259,7 @@ impl Printer<'_> {
                     // For how many there is room is the server's own affair.
                     Transfer::Lend(_) => Some("lend".to_owned()),
                 });
-                self.declaration(&param.ty, &param.name, param.range, attributes, &names, true)
+                self.declaration(declared(param), &param.name, param.range, attributes, &names, true)
             })
             .collect();
         let _ = writeln!(out, "    {oneway}{returns} {}({});", method.name, params.join(", "));
@@ -403,6 +403,14 @@ fn operand_text(operand: &Operand, names: &[&str]) -> String {
     let name = names.get(operand.index).copied().unwrap_or("?");
     // A REFIID is a pointer by nature, and named without a star.
     if operand.deref && operand.base != Base::Guid { format!("*{name}") } else { name.to_owned() }
+}
+
+/// The type that a parameter is declared with.
+fn declared(param: &Param) -> &Type {
+    match &param.ty {
+        Type::Pointer(outer) if param.boxed => &outer.to,
+        ty => ty,
+    }
 }
 
 /// An expression as text, fully in parentheses.

@@ -321,6 +321,9 @@ pub struct Param {
     pub retval: bool,
     /// Its type, as declared: an [out] parameter is a pointer.
     pub ty: Type,
+    /// Whether the model has one pointer more than the declaration, a reference pointer that nothing travels for: to a structure that ends
+    /// in an open array and comes back, so that the method may put a longer one in its place.
+    pub boxed: bool,
     /// The values it may have, where it is limited.
     pub range: Option<(i64, i64)>,
     /// For a union without a discriminant of its own: what chooses the arm.

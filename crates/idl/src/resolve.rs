@@ -149,6 +149,7 @@ impl<'a> Resolver<'a> {
 
     /// What can only be said when everything has been seen.
     pub(crate) fn finish(&mut self) {
+        self.box_open_structures();
         for id in 0..self.model.interfaces.len() {
             let interface = &self.model.interfaces[id];
             if !self.defined.contains(&interface_key(InterfaceId(id))) {

@@ -1,5 +1,6 @@
 //! What the back ends write is what was written down for it, byte for byte: `golden/NAME.rs` for `golden/NAME.idl`, and
-//! `golden/c/NAME.h` and `golden/c/NAME_stubs.c` for `golden/c/NAME.idl` and for the interface that is measured.
+//! `golden/c/NAME.h` and `golden/c/NAME_stubs.c` for `golden/c/NAME.idl` and for the interface that is measured; all of them for Samba's
+//! interface of functions.
 //!
 //! After a change that is meant to change it, run the test with `OBVIA_BLESS=1`: it writes the files anew, for you to read
 //! what has become different.
@@ -35,6 +36,13 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden")
 }
 
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Samba's interface of functions.
+const RPCECHO: &str = "testing/interop/idl/rpcecho.idl";
+
 /// The IDL files of a folder.
 fn sources(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).expect("the folder is there");
@@ -49,16 +57,19 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
 fn the_code_is_what_was_written_down() {
     let difference = |idl: &PathBuf| {
         let code = emit::rust::emit(&check(idl)).unwrap_or_else(|refused| panic!("{}: {refused:?}", idl.display()));
-        difference(&idl.with_extension("rs"), &code)
+        let stem = idl.file_stem().expect("it has a name");
+        difference(&folder().join(stem).with_extension("rs"), &code)
     };
-    all_are_the_same(&sources(&folder()).iter().filter_map(difference).collect::<Vec<_>>());
+    let mut files = sources(&folder());
+    files.push(root().join(RPCECHO));
+    all_are_the_same(&files.iter().filter_map(difference).collect::<Vec<_>>());
 }
 
 #[test]
 fn the_c_code_is_what_was_written_down() {
     let folder = folder().join("c");
     let mut files = sources(&folder);
-    files.push(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench/icount.idl"));
+    files.extend(["bench/icount.idl", RPCECHO].map(|file| root().join(file)));
     let mut differences = Vec::new();
     for idl in files {
         let stem = idl.file_stem().expect("it has a name").to_string_lossy();

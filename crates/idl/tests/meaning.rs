@@ -109,6 +109,8 @@ const PLAIN: &str = "
         HRESULT Close([in, out] STATE *state, [in, context_handle] void *other);
         [maybe] void Hint();
         Amount How([in] long returned);
+        struct Tail { long n; [size_is(n)] short all[]; };
+        void Grow([in] struct Tail *kept, [in, out] struct Tail *tail, [out] struct Tail *other);
     }";
 
 #[test]
@@ -127,12 +129,14 @@ fn functions_are_methods_that_return_an_hresult_beside_their_value() {
         (5, Returns::Hresult, false, "state other"),
         (6, Returns::Nothing, true, ""),
         (7, Returns::Value, false, "returned returned_"),
+        (8, Returns::Nothing, false, "kept tail other"),
     ];
     for (found, expected) in methods.zip(expected) {
         assert_eq!(found, (expected.0, expected.1, expected.2, expected.3.to_owned()));
     }
     let returned = plain.methods[0].params.last().expect("it has four");
     assert!(returned.retval && returned.direction == Direction::Out);
+    assert_eq!(plain.methods[5].params.iter().map(|param| param.boxed).collect::<Vec<_>>(), [false, true, true]);
     assert_eq!(model.layout(&plain.methods[1].params[0].ty), (20, 4), "a context handle");
 }
 
@@ -142,7 +146,7 @@ fn canonical_text_of_functions_means_the_same() {
     let text = canonical::text(&first.model, InterfaceId(0));
     let again = check(&text);
     assert_eq!(canonical::text(&again.model, InterfaceId(0)), text);
-    assert_eq!(again.model.interfaces[0].methods.len(), 5);
+    assert_eq!(again.model.interfaces[0].methods.len(), 6);
     let before = fingerprints(&first);
     for (from, to) in
         [("typedef enum", "typedef [v1_enum] enum"), ("error_status_t", "void"), ("HRESULT", "long"), ("2.1", "2.2")]

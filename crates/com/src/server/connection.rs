@@ -59,7 +59,9 @@ impl Drop for Connection {
         self.dispatch.clear();
         let runtime = self.runtime;
         if let Some(client) = self.caller.as_ref().map(|caller| caller.oxid)
-            && let Some(dropped) = runtime.clients().leave(client, || runtime.exports().drop_client(client))
+            && let Some(dropped) = runtime
+                .clients()
+                .leave(client, || (runtime.exports().drop_client(client), runtime.contexts().end_client(client)))
         {
             drop(dropped);
             runtime.clients().wake_all();

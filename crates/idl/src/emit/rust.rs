@@ -7,6 +7,7 @@ mod graph;
 mod implementers;
 mod interface;
 mod names;
+mod open;
 mod proxy;
 mod random_calls;
 mod structures;

@@ -6,7 +6,7 @@ use super::values::Variable;
 use super::{Entry, Named, Resolver, find, has, interface_key};
 use crate::ast::{InterfaceDecl, Item, Method as MethodSyntax, Param as ParamSyntax};
 use crate::diagnostic::Diagnostic;
-use crate::model::{Direction, Interface, InterfaceId, Method, Param, PointerClass, Type};
+use crate::model::{Direction, Extent, Interface, InterfaceId, Method, Param, Pointer, PointerClass, Type};
 use crate::source::Span;
 
 /// Methods that an interface may have, inherited ones included.
@@ -302,10 +302,28 @@ impl Resolver<'_> {
             let retval = has(&param.attributes, "retval");
             let transfer = self.transfer(param, direction, &ty);
             let name = name.name.clone();
-            made.push(Param { name, direction, retval, ty, range, switch, transfer, span: param.declarator.name.span });
+            let span = param.declarator.name.span;
+            made.push(Param { name, direction, retval, ty, boxed: false, range, switch, transfer, span });
         }
         self.check_transfers(&made);
         made
+    }
+
+    /// Gives those parameters one pointer more that need it: see [`Param::boxed`]. Which do is known when every structure is.
+    pub(super) fn box_open_structures(&mut self) {
+        let structs = &self.model.structs;
+        let is_open = |pointer: &Pointer| {
+            pointer.extent == Extent::One
+                && matches!(&pointer.to, Type::Struct(id) if structs[id.0].conformant.is_some())
+        };
+        let methods = self.model.interfaces.iter_mut().flat_map(|interface| &mut interface.methods);
+        for param in methods.flat_map(|method| &mut method.params).filter(|param| param.direction.is_out()) {
+            if matches!(&param.ty, Type::Pointer(pointer) if is_open(pointer)) {
+                let outer = Pointer { class: PointerClass::Ref, to: param.ty.clone(), extent: Extent::One };
+                param.ty = Type::Pointer(Box::new(outer));
+                param.boxed = true;
+            }
+        }
     }
 
     fn direction(&mut self, param: &ParamSyntax, local: bool) -> Option<Direction> {

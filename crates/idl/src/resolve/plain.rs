@@ -26,6 +26,7 @@ pub(super) fn returned_param(params: &[Param], method: &MethodSyntax, ty: Type) 
         name,
         direction: Direction::Out,
         retval: true,
+        boxed: false,
         ty: Type::Pointer(Box::new(pointer)),
         range: None,
         switch: None,

@@ -244,12 +244,21 @@ fn plan_words(out: &mut Writer, context: &Context<'_>, id: InterfaceId) {
     out.line("");
 }
 
+/// What the list of an interface's endpoints is called.
+fn endpoints_name(interface: &str) -> String {
+    format!("{interface}_endpoints")
+}
+
 fn information(out: &mut Writer, context: &Context<'_>, id: InterfaceId, methods: usize) {
     let Context { model, name, .. } = context;
     let found = &model.interfaces[id.0];
     let fingerprint: Vec<String> =
         canonical::fingerprint(model, id).to_le_bytes().iter().map(|byte| format!("{byte:#04x}")).collect();
     let base = found.base.map_or_else(|| "NULL".to_owned(), |base| format!("&{}_INFO", name_of(model, base)));
+    if !found.endpoints.is_empty() {
+        let texts: String = found.endpoints.iter().map(|text| format!("{}, ", quoted(text))).collect();
+        out.line(format!("static const char *const {}[] = {{{texts}NULL}};", endpoints_name(name)));
+    }
     out.line(format!("const obvia_interface {name}_INFO = {{"));
     out.line("sizeof(obvia_interface),");
     out.line(format!("{},", quoted(&found.name)));
@@ -271,7 +280,9 @@ fn information(out: &mut Writer, context: &Context<'_>, id: InterfaceId, methods
     }
     out.line(format!("{name}_ndr,"));
     out.line(format!("sizeof({name}_ndr) / sizeof *{name}_ndr,"));
-    out.line("obvia_module");
+    out.line("obvia_module,");
+    out.line(if found.plain { "1," } else { "0," });
+    out.line(if found.endpoints.is_empty() { "NULL".to_owned() } else { endpoints_name(name) });
     out.line("};");
     out.line("");
 }

@@ -26,6 +26,7 @@ pub fn random_calls(compilation: &Compilation, stem: &str) -> String {
     let structs: Vec<StructId> = (0..model.structs.len()).map(StructId).collect();
     let structs: Vec<StructId> = structs.into_iter().filter(|id| is_plain(model, &Type::Struct(*id))).collect();
     out.line("static inline bool test_same(const GUID &a, const GUID &b);");
+    out.line("static inline bool test_same(const obvia_context &a, const obvia_context &b);");
     for id in &structs {
         let name = ident(&model.structs[id.0].name);
         out.line(format!("static inline bool test_same(const {name} &a, const {name} &b);"));
@@ -33,11 +34,16 @@ pub fn random_calls(compilation: &Compilation, stem: &str) -> String {
     out.line("");
     PRELUDE.lines().for_each(|line| out.unindented(line));
     out.line("");
-    out.line("static inline bool test_same(const GUID &a, const GUID &b)");
-    out.line("{");
-    out.line("return obvia_is_equal(&a, &b) != 0;");
-    out.line("}");
-    out.line("");
+    for (ty, same) in [
+        ("GUID", "obvia_is_equal(&a, &b) != 0"),
+        ("obvia_context", "a.attributes == b.attributes && test_same(a.uuid, b.uuid)"),
+    ] {
+        out.line(format!("static inline bool test_same(const {ty} &a, const {ty} &b)"));
+        out.line("{");
+        out.line(format!("return {same};"));
+        out.line("}");
+        out.line("");
+    }
     structs.iter().for_each(|id| structure(&mut out, model, *id));
     let trials = trials(model);
     for (id, methods) in &trials {

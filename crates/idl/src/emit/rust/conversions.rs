@@ -1,12 +1,12 @@
 //! Structures with pointers between users and vtables: what callers give and get, and what implementers do.
 
-use super::expression::{Side, size_text};
+use super::expression::{Side, discriminant, size_text, switch_text};
 use super::form::{Form, form};
 use super::interface::{counted_by, counted_by_elided};
 use super::names::{base as base_name, binding, ident};
 use crate::emit::writer::Writer;
-use crate::model::{Arith, Direction, Model, Param, UnionId};
-use crate::plan::{MethodPlan, ParamPlan, Passing, element_counts};
+use crate::model::{Direction, Model, Param, Type, UnionId};
+use crate::plan::{MethodPlan, ParamPlan, Passing, element_counts, in_place};
 
 fn form_of(model: &Model, param: &Param) -> Option<Form> {
     form(model, param).ok()
@@ -22,18 +22,24 @@ pub(super) fn before_call(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>
             let convert = if union.encapsulated.is_some() {
                 format!("{}Memory::from", ident(&union.name))
             } else {
-                let tag = one.switch.as_ref().and_then(Arith::plain).map(|operand| operand.index);
-                if let Some(tag) = tag.filter(|_| !optional) {
-                    let tag = &plan.params[tag];
-                    let star = if matches!(tag.passing, Passing::Place(_)) { "*" } else { "" };
-                    out.line(format!("if {name}.tag() != {star}{} {{", binding(&tag.param.name)));
-                    out.line("return Err(obvia::Error::new(obvia::code::E_INVALIDARG, \"the union has another arm than its discriminant says\"));");
-                    out.line("}");
+                if !optional {
+                    check_arm(out, model, plan, one, &name, Side::Caller);
                 }
                 format!("{}::raw", ident(&union.name))
             };
             let text = if optional { format!("{name}.map({convert})") } else { format!("{convert}({name})") };
             out.line(format!("let {raw}_memory = {text};"));
+        }
+        Some(Form::PlacedUnion(id)) if inout => {
+            check_arm(out, model, plan, one, &name, Side::Caller);
+            out.line(format!(
+                "let mut {raw}_memory = std::mem::MaybeUninit::new({});",
+                into_memory(model, id, &format!("*{name}"))
+            ));
+        }
+        Some(Form::PlacedUnion(id)) => {
+            let memory = union_memory(model, id);
+            out.line(format!("let mut {raw}_memory = std::mem::MaybeUninit::<{memory}<'static>>::zeroed();"));
         }
         Some(Form::Slice { size, optional, .. }) if !counted_by_elided(plan, &size) => {
             let wanted = size_text(plan, &size, Side::Caller);
@@ -46,6 +52,9 @@ pub(super) fn before_call(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>
         Some(Form::Owned(text)) if !inout => out.line(format!("let {name} = obvia::rt::place_for::<{text}>()?;")),
         Some(Form::Returned { .. } | Form::ReturnedSlice { .. }) if !inout => {
             out.line(format!("let mut {name}: *mut u8 = std::ptr::null_mut();"));
+        }
+        Some(Form::Returned { optional: false, .. }) => {
+            out.line(format!("let mut {raw}_raw = {name}.as_ptr();"));
         }
         Some(Form::Returned { .. }) => {
             out.line(format!(
@@ -80,6 +89,8 @@ pub(super) fn to_abi(model: &Model, param: &Param) -> String {
     match form_of(model, param) {
         Some(Form::Borrowed { by_value: true, .. }) => format!("std::ptr::from_ref({name}).cast().read()"),
         Some(Form::Borrowed { .. }) => format!("std::ptr::from_ref({name}).cast()"),
+        Some(Form::Open(_)) => format!("obvia::rt::whole({name}).cast()"),
+        Some(Form::PlacedUnion(_)) => format!("{raw}_memory.as_mut_ptr().cast()"),
         Some(Form::Optional(_)) => pointer("std::ptr::from_ref(item).cast()"),
         Some(Form::Union { by_value: true, .. }) => format!("(&raw const {raw}_memory).cast().read()"),
         Some(Form::Union { optional: true, .. }) => {
@@ -117,6 +128,18 @@ pub(super) fn after_call(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>,
                 "let {raw}_owned = unsafe {{ obvia::rt::take_places::<{text}>({name}, {count}, result) }};"
             ));
         }
+        Some(Form::PlacedUnion(id)) if inout => {
+            out.line("if result.0 >= 0 {");
+            out.line("// SAFETY: the method succeeded, so the union is what its discriminant says.");
+            out.line(format!("*{name} = unsafe {{ {} }};", from_memory(model, plan, id, param)));
+            out.line("}");
+        }
+        Some(Form::Returned { optional: false, .. }) if inout => {
+            out.line(
+                "// SAFETY: by COM's rules what the method left there is the caller's, in place of what was there.",
+            );
+            out.line(format!("unsafe {{ obvia::rt::put_owned({name}, {raw}_raw) }};"));
+        }
         Some(Form::Returned { .. }) if inout => {
             out.line("// SAFETY: by COM's rules what the method left there is the caller's.");
             out.line(format!("*{name} = unsafe {{ obvia::Owned::adopt({raw}_raw) }};"));
@@ -132,6 +155,7 @@ pub(super) fn owned(model: &Model, plan: &MethodPlan<'_>, param: &Param) -> Stri
     match form_of(model, param) {
         Some(Form::Returned { optional: true, .. }) => format!("unsafe {{ obvia::Owned::adopt({name}) }}"),
         Some(Form::Returned { .. }) => format!("unsafe {{ obvia::Owned::adopt({name}) }}.{there}"),
+        Some(Form::PlacedUnion(id)) => format!("unsafe {{ {} }}", from_memory(model, plan, id, param)),
         Some(Form::ReturnedSlice { size, .. }) => {
             let count = size_text(plan, &size, Side::Caller);
             format!("unsafe {{ obvia::OwnedSlice::adopt({name}, {count}.unwrap_or(0)) }}")
@@ -158,6 +182,11 @@ pub(super) fn from_abi(model: &Model, plan: &MethodPlan<'_>, param: &Param) -> O
     Some(match form_of(model, param)? {
         Form::Borrowed { by_value: true, .. } => format!("&{name}"),
         Form::Borrowed { text, .. } => format!("&*{name}.cast::<{text}>()"),
+        Form::Open(text) => format!("&*obvia::rt::exposed({name}.cast::<{text}>())"),
+        Form::PlacedUnion(id) if inout => {
+            let tag = switch_text(plan, param, Side::Abi).unwrap_or_default();
+            format!("(&*{name}.cast::<{}<'_>>()).get({tag})", union_memory(model, id))
+        }
         Form::Optional(text) => format!("{name}.cast::<{text}>().as_ref()"),
         Form::Union { id, optional, by_value } => union_from_abi(model, plan, param, (id, optional, by_value)),
         Form::Slice { text, size, optional } => {
@@ -172,11 +201,48 @@ pub(super) fn from_abi(model: &Model, plan: &MethodPlan<'_>, param: &Param) -> O
         Form::Owned(text) if inout => format!(
             "match obvia::rt::lift::<{text}>({name}.cast()) {{ Ok(item) => item, Err(error) => return obvia::rt::fail(error) }}"
         ),
+        Form::Returned { text, optional: false } if inout => format!(
+            "match obvia::rt::Held::<{text}>::new({name}.cast()) {{ Some(item) => item, None => return obvia::rt::code::E_POINTER }}"
+        ),
         Form::Returned { text, .. } if inout => {
             format!("obvia::Owned::<{text}>::adopt({name}.cast::<*mut u8>().replace(std::ptr::null_mut()))")
         }
         _ => return None,
     })
+}
+
+/// The type of what a union is in memory.
+fn union_memory(model: &Model, id: UnionId) -> String {
+    let union = &model.unions[id.0];
+    format!("{}{}", ident(&union.name), if union.encapsulated.is_some() { "Memory" } else { "Raw" })
+}
+
+/// A union of the user's as it is in memory.
+fn into_memory(model: &Model, id: UnionId, value: &str) -> String {
+    let union = &model.unions[id.0];
+    let name = ident(&union.name);
+    if union.encapsulated.is_some() { format!("{name}Memory::from({value})") } else { format!("{name}::raw({value})") }
+}
+
+/// A union that a method left in the caller's memory.
+fn from_memory(model: &Model, plan: &MethodPlan<'_>, id: UnionId, param: &Param) -> String {
+    let is_alone = model.unions[id.0].encapsulated.is_some();
+    let tag = if is_alone { None } else { switch_text(plan, param, Side::Caller) };
+    format!("(*{}_memory.as_ptr()).get({})", param.name, tag.unwrap_or_default())
+}
+
+/// Refuses a union whose arm is not the one that its discriminant chooses.
+fn check_arm(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, param: &Param, value: &str, side: Side) {
+    let (Some(tag), Type::Union(id)) = (switch_text(plan, param, side), in_place(model, param)) else { return };
+    let own = discriminant(&model.unions[id.0].tag, &format!("{value}.tag()"));
+    out.line(format!("if {own} != {tag} {{"));
+    let error = "obvia::rt::wrong_arm()";
+    out.line(if side == Side::Caller {
+        format!("return Err({error});")
+    } else {
+        format!("return obvia::rt::fail({error});")
+    });
+    out.line("}");
 }
 
 fn union_from_abi(
@@ -187,14 +253,9 @@ fn union_from_abi(
 ) -> String {
     let union = &model.unions[id.0];
     let name = binding(&param.name);
-    let (memory, tag) = if union.encapsulated.is_some() {
-        ("Memory", String::new())
-    } else {
-        let index = param.switch.as_ref().and_then(Arith::plain).map_or(0, |operand| operand.index);
-        let star = if matches!(plan.params[index].passing, Passing::Place(_)) { "*" } else { "" };
-        ("Raw", format!("{star}{}", binding(&plan.params[index].param.name)))
-    };
-    let ty = format!("{}{memory}<'_>", ident(&union.name));
+    let tag = if union.encapsulated.is_some() { None } else { switch_text(plan, param, Side::Abi) };
+    let tag = tag.unwrap_or_default();
+    let ty = format!("{}<'_>", union_memory(model, id));
     if by_value {
         format!("{name}.get({tag})")
     } else if optional {
@@ -221,6 +282,7 @@ pub(super) fn give(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, param
             }
             format!("{name}.cast::<*mut u8>().write({value}.into_raw())")
         }
+        Some(Form::PlacedUnion(id)) => return put_union(out, model, plan, id, param, value),
         Some(Form::Filled { .. }) => {
             let raw = &param.name;
             out.line("// SAFETY: by COM's rules the caller has room for as many elements.");
@@ -237,15 +299,34 @@ pub(super) fn give(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, param
     out.line(format!("unsafe {{ {text} }};"));
 }
 
+/// Puts a union into the caller's place.
+fn put_union(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, id: UnionId, param: &Param, value: &str) {
+    check_arm(out, model, plan, param, value, Side::Abi);
+    out.line("// SAFETY: by COM's rules the caller's pointer is writable.");
+    let (name, memory) = (binding(&param.name), union_memory(model, id));
+    out.line(format!("unsafe {{ {name}.cast::<{memory}<'_>>().write({}) }};", into_memory(model, id, value)));
+}
+
+/// Whether a parameter is a union in the caller's place, which is read before others are borrowed, and written after them: one of
+/// them has its discriminant.
+pub(super) fn is_placed_union(model: &Model, param: &ParamPlan<'_>) -> bool {
+    param.passing == Passing::Graph && matches!(form_of(model, param.param), Some(Form::PlacedUnion(_)))
+}
+
 /// Puts an [in, out] parameter back to where the caller finds it, also where the method failed.
-pub(super) fn give_back(out: &mut Writer, model: &Model, param: &Param) {
+pub(super) fn give_back(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, param: &Param) {
     let (name, raw) = (binding(&param.name), &param.name);
     if param.direction != Direction::InOut {
         return;
     }
     let text = match form_of(model, param) {
+        Some(Form::PlacedUnion(id)) => {
+            out.line("if result.0 >= 0 {");
+            put_union(out, model, plan, id, param, &format!("{raw}_given"));
+            return out.line("}");
+        }
         Some(Form::Owned(_)) => format!("obvia::rt::lower({raw}_given, {name}.cast())"),
-        Some(Form::Returned { .. }) => {
+        Some(Form::Returned { optional: true, .. }) => {
             format!("{name}.cast::<*mut u8>().write({raw}_given.map_or(std::ptr::null_mut(), obvia::Owned::into_raw))")
         }
         _ => return,

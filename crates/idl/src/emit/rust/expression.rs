@@ -1,7 +1,7 @@
 //! Expressions over parameters and members, in checked 64-bit arithmetic.
 
 use super::names::binding;
-use crate::model::{Arith, Operand, Type};
+use crate::model::{Arith, Operand, Param, Type};
 use crate::plan::{MethodPlan, Passing};
 
 /// Whose names an expression is written in.
@@ -40,6 +40,18 @@ pub(super) fn operand_text(plan: &MethodPlan<'_>, index: usize, side: Side) -> S
     };
     let is_enum = matches!(&param.passing, Passing::Value(Type::Enum(_)) | Passing::Place(Type::Enum(_)));
     if is_enum { format!("{name}.0") } else { name }
+}
+
+/// A value of a discriminant's type as one of any type.
+pub(super) fn discriminant(ty: &Type, value: &str) -> String {
+    let number = if matches!(ty, Type::Enum(_)) { ".0" } else { "" };
+    format!("obvia::rt::discriminant({value}{number})")
+}
+
+/// The discriminant of a union that is a parameter, if another parameter has it.
+pub(super) fn switch_text(plan: &MethodPlan<'_>, param: &Param, side: Side) -> Option<String> {
+    let operand = param.switch.as_ref()?.plain()?;
+    Some(format!("obvia::rt::discriminant({})", operand_text(plan, operand.index, side)))
 }
 
 /// An expression in checked 64-bit arithmetic, inside a closure that returns an Option.

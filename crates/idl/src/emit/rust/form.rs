@@ -1,7 +1,9 @@
 //! How parameters with pointers in them are written in Rust.
 
 use super::names::{base, ident, object, value};
-use crate::model::{Arith, Base, Direction, Extent, Model, Object, Param, PointerClass, StructId, Type, UnionId};
+use crate::model::{
+    Arith, Base, Direction, Extent, Model, Object, Param, PointerClass, StructId, Type, Union, UnionId,
+};
 use crate::plan::is_plain;
 use std::collections::BTreeSet;
 
@@ -13,6 +15,10 @@ pub(super) enum Form {
     Optional(String),
     /// A union, whose discriminant may be another parameter.
     Union { id: UnionId, optional: bool, by_value: bool },
+    /// `Union<'static>`, for a union without pointers in the caller's place.
+    PlacedUnion(UnionId),
+    /// `&T`, for a structure that ends in an open array.
+    Open(String),
     /// `&[T]`, or `Option<&[T]>`.
     Slice { text: String, size: Arith, optional: bool },
     /// `Option<&CStr>`.
@@ -32,7 +38,7 @@ pub(super) type Refusal = &'static str;
 
 const MANY: Refusal = "a pointer to pointers to several values";
 const OPEN: Refusal = "a structure that ends in an open array";
-const OUT_UNION: Refusal = "a union as a result; in a structure it is done";
+const OUT_UNION: Refusal = "a union with pointers as a result; in a structure it is done";
 const VOID: Refusal = "a pointer to void";
 const FIXED_OBJECTS: Refusal = "an array of fixed size with interface pointers";
 const CHANGED: Refusal = "an [in, out] array, string or object among structures with pointers";
@@ -59,7 +65,15 @@ pub(super) fn form(model: &Model, param: &Param) -> Result<Form, Refusal> {
             switch(param)?;
             Ok(Form::Union { id: *id, optional: !reference, by_value: false })
         }
+        (Extent::One, Type::Union(id), _) if reference && is_plain_union(model, &model.unions[id.0]) => {
+            union(model, *id)?;
+            switch(param)?;
+            Ok(Form::PlacedUnion(*id))
+        }
         (Extent::One, Type::Union(_), _) => Err(OUT_UNION),
+        (Extent::One, Type::Struct(id), Direction::In) if reference && is_open(model, *id) => {
+            Ok(Form::Open(ident(&model.structs[id.0].name)))
+        }
         (Extent::One, to, Direction::In) if reference => {
             Ok(Form::Borrowed { text: memory(model, to)?, by_value: false })
         }
@@ -73,11 +87,7 @@ pub(super) fn form(model: &Model, param: &Param) -> Result<Form, Refusal> {
         (Extent::One, Type::Pointer(inner), direction) if reference => match (&inner.extent, &inner.to) {
             (Extent::One, Type::Union(_)) => Err(OUT_UNION),
             (Extent::One, to) => {
-                let optional = inner.class != PointerClass::Ref;
-                if direction == Direction::InOut && !optional {
-                    return Err(CHANGED);
-                }
-                Ok(Form::Returned { text: ownable(model, to)?, optional })
+                Ok(Form::Returned { text: ownable(model, to)?, optional: inner.class != PointerClass::Ref })
             }
             (Extent::Counted { size, length: None }, to)
                 if direction == Direction::Out && size.plain().is_some_and(|size| size.deref) =>
@@ -104,6 +114,7 @@ pub(super) fn memory(model: &Model, ty: &Type) -> Result<String, Refusal> {
 fn ownable(model: &Model, ty: &Type) -> Result<String, Refusal> {
     match ty {
         Type::Struct(_) if is_plain(model, ty) => Ok(value(model, ty)),
+        Type::Struct(id) if is_open(model, *id) => Ok(value(model, ty)),
         Type::Struct(_) | Type::Interface(_) => memory_for(model, ty, "'static"),
         Type::Pointer(pointer) if pointer.extent == Extent::Text => memory_for(model, ty, "'static"),
         ty if is_plain(model, ty) => Ok(value(model, ty)),
@@ -142,6 +153,21 @@ pub(super) fn memory_for(model: &Model, ty: &Type, lifetime: &str) -> Result<Str
 /// Whether a structure, and everything that it points to, can be written in Rust.
 pub(super) fn structure(model: &Model, id: StructId) -> Result<(), Refusal> {
     Search { model, structs: BTreeSet::new(), unions: BTreeSet::new() }.structure(id)
+}
+
+/// Whether a structure ends in an open array and has no pointers in it, nor values that depend on one another.
+pub(super) fn is_open(model: &Model, id: StructId) -> bool {
+    let found = &model.structs[id.0];
+    let Some((element, _, None)) = &found.conformant else { return false };
+    let mut members = found.fields.iter().filter(|field| field.ty != Type::Void);
+    is_plain(model, element)
+        && members.all(|field| field.range.is_none() && field.switch.is_none() && is_plain(model, &field.ty))
+}
+
+/// Whether a union has no pointers in it.
+pub(super) fn is_plain_union(model: &Model, union: &Union) -> bool {
+    let mut fields = union.arms.iter().filter_map(|arm| arm.field.as_ref()).chain(union.default.iter().flatten());
+    fields.all(|field| is_plain(model, &field.ty))
 }
 
 /// Whether a union can be written in Rust.
@@ -225,7 +251,8 @@ pub(super) fn argument(model: &Model, param: &Param) -> Option<String> {
     let form = form(model, param).ok()?;
     let inout = param.direction == Direction::InOut;
     Some(match form {
-        Form::Borrowed { text, .. } => format!("&{text}"),
+        Form::Borrowed { text, .. } | Form::Open(text) => format!("&{text}"),
+        Form::PlacedUnion(id) if inout => format!("&mut {}<'static>", ident(&model.unions[id.0].name)),
         Form::Optional(text) => format!("Option<&{text}>"),
         Form::Union { id, optional, .. } => {
             let name = ident(&model.unions[id.0].name);
@@ -254,6 +281,7 @@ pub(super) fn result(model: &Model, param: &Param) -> Option<String> {
     Some(match form(model, param).ok()? {
         Form::Owned(text) | Form::Returned { text, optional: false } => format!("obvia::Owned<{text}>"),
         Form::Returned { text, .. } => format!("Option<obvia::Owned<{text}>>"),
+        Form::PlacedUnion(id) => format!("{}<'static>", ident(&model.unions[id.0].name)),
         Form::ReturnedSlice { text, .. } | Form::Filled { text, .. } => format!("obvia::OwnedSlice<{text}>"),
         _ => return None,
     })

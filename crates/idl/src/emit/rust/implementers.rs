@@ -79,7 +79,9 @@ fn shim(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     for param in plan.params.iter().filter(|param| param.passing == Passing::Graph) {
         conversions::room(out, model, plan, param.param);
     }
-    for param in &plan.params {
+    let is_union = |param: &&ParamPlan<'_>| conversions::is_placed_union(model, param);
+    let unions = plan.params.iter().filter(is_union);
+    for param in unions.chain(plan.params.iter().filter(|param| !is_union(param))) {
         if let Some(text) = from_abi(model, plan, param) {
             out.line("// SAFETY: by COM's rules pointer parameters are as the interface says.");
             let mutable = if is_changed(param) { "mut " } else { "" };
@@ -97,7 +99,10 @@ fn shim(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     out.line(format!("{keep}match this.{method}({}) {{", given.join(", ")));
     let pattern: Vec<String> = values.iter().map(|param| format!("{}_value", param.param.name)).collect();
     out.line(format!("Ok({}) => {{", tuple(&pattern)));
-    for (param, value) in values.iter().zip(&pattern) {
+    let given: Vec<_> = values.iter().zip(&pattern).collect();
+    let is_late = |param: &ParamPlan<'_>| conversions::is_placed_union(model, param);
+    let (late, early): (Vec<_>, Vec<_>) = given.into_iter().partition(|(param, _)| is_late(param));
+    for (param, value) in early.into_iter().chain(late) {
         if param.passing == Passing::Graph {
             conversions::give(out, model, plan, param.param, value);
         } else {
@@ -115,7 +120,7 @@ fn shim(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
     } else {
         out.line("};");
         for param in changed {
-            conversions::give_back(out, model, param.param);
+            conversions::give_back(out, model, plan, param.param);
         }
         out.line("result");
     }

@@ -324,6 +324,8 @@ fn information(
     out.line(format!("iid: <{name} as obvia::Interface>::IID,"));
     out.line(format!("version: ({}, {}),", found.version.0, found.version.1));
     out.line(format!("fingerprint: {:#034x},", canonical::fingerprint(model, id)));
+    out.line(format!("plain: {},", found.plain));
+    out.line(format!("endpoints: &{:?},", found.endpoints));
     let base = found
         .base
         .map_or_else(|| "None".to_owned(), |base| format!("Some(&{}_INFO)", ident(&model.interfaces[base.0].name)));

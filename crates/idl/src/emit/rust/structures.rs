@@ -1,9 +1,9 @@
 //! Structures with pointers in them: laid out as in C, made by `new`, read by methods.
 
-use super::expression::arith_text;
+use super::expression::{arith_text, discriminant};
 use super::form::{self, memory_for};
 use super::names::{ident, object, text as text_type, value};
-use super::tables;
+use super::{open, tables};
 use crate::emit::writer::Writer;
 use crate::model::{Arith, EnumId, Extent, Field, Model, Object, PointerClass, Struct, StructId, Type, UnionId};
 use crate::plan::{add_kinds, is_plain};
@@ -14,7 +14,7 @@ const TYPES: &str = "TYPES__";
 
 /// Whose names an expression is written in.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Named {
+pub(super) enum Named {
     /// The constructor's parameters.
     Local,
     /// The structure's members.
@@ -61,6 +61,9 @@ fn seen<'a>(model: &Model, field: &'a Field) -> Seen<'a> {
 /// Writes every structure and union that has pointers in it, and what can be owned.
 pub(super) fn structures(out: &mut Writer, model: &Model) {
     for (at, found) in model.structs.iter().enumerate() {
+        if form::is_open(model, StructId(at)) {
+            open::structure(out, model, found);
+        }
         let ty = Type::Struct(StructId(at));
         if !is_plain(model, &ty) && form::structure(model, StructId(at)).is_ok() {
             structure(out, model, found);
@@ -76,7 +79,8 @@ pub(super) fn structures(out: &mut Writer, model: &Model) {
 
 /// What can be owned: every structure and enumeration.
 fn ownership(out: &mut Writer, model: &Model) {
-    let structs = (0..model.structs.len()).map(StructId).filter(|id| form::structure(model, *id).is_ok());
+    let is_ownable = |id: &StructId| form::structure(model, *id).is_ok() || form::is_open(model, *id);
+    let structs = (0..model.structs.len()).map(StructId).filter(is_ownable);
     let types: Vec<Type> =
         structs.map(Type::Struct).chain((0..model.enums.len()).map(|at| Type::Enum(EnumId(at)))).collect();
     if types.is_empty() {
@@ -89,11 +93,9 @@ fn ownership(out: &mut Writer, model: &Model) {
     tables::types(out, TYPES, &Shapes { model, kinds: &kinds }.element_types());
     for (number, ty) in types.iter().enumerate() {
         let name = value(model, ty);
-        let (implementer, item) = if is_plain(model, ty) {
-            (name, "Self".to_owned())
-        } else {
-            (format!("{name}<'_>"), format!("{name}<'a>"))
-        };
+        let borrows_nothing = is_plain(model, ty) || matches!(ty, Type::Struct(id) if form::is_open(model, *id));
+        let (implementer, item) =
+            if borrows_nothing { (name, "Self".to_owned()) } else { (format!("{name}<'_>"), format!("{name}<'a>")) };
         out.line("// SAFETY: the table was made for it.");
         out.line(format!("unsafe impl obvia::Graph for {implementer} {{"));
         out.line(format!("type Item<'a> = {item};"));
@@ -294,7 +296,7 @@ fn from_shown(model: &Model, field: &Field) -> String {
     }
 }
 
-fn size_of_array(found: &Struct, size: &Arith, named: Named) -> String {
+pub(super) fn size_of_array(found: &Struct, size: &Arith, named: Named) -> String {
     let operand = |operand: &crate::model::Operand| {
         let field = &found.fields[operand.index];
         let name = if named == Named::Member { format!("self.{}", ident(&field.name)) } else { ident(&field.name) };
@@ -335,9 +337,10 @@ fn getter(out: &mut Writer, model: &Model, found: &Struct, at: usize, field: &Fi
             out.line(format!("unsafe {{ obvia::rt::object_at::<{}>(&self.{name}) }}", object(model, what)));
         }
         Seen::Union { tag: Some(tag), .. } => {
-            let tag = ident(&found.fields[*tag].name);
+            let tag = &found.fields[*tag];
+            let tag = discriminant(&tag.ty, &format!("self.{}", ident(&tag.name)));
             out.line("// SAFETY: the arm is the discriminant's: `new` and the check of frames see to it.");
-            out.line(format!("unsafe {{ self.{name}.get(self.{tag}) }}"));
+            out.line(format!("unsafe {{ self.{name}.get({tag}) }}"));
         }
         Seen::Union { .. } => out.line(format!("self.{name}.get()")),
         Seen::Inner(_) => out.line(format!("&self.{name}")),

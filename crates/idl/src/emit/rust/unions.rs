@@ -1,6 +1,7 @@
 //! Unions: an enumeration for users, and what lies in memory.
 
-use super::form::{memory_for, tag as tag_type};
+use super::expression::discriminant;
+use super::form::{self, memory_for, tag as tag_type};
 use super::names::{ident, object, text as text_type, value};
 use crate::emit::writer::Writer;
 use crate::model::{Extent, Field, Model, PointerClass, Type, Union, UnionId};
@@ -168,24 +169,34 @@ fn methods(out: &mut Writer, model: &Model, found: &Union, variants: &[Variant<'
     out.line("}");
     out.line("}");
     out.line("}");
-    reader(out, model, found, variants, &number);
+    reader(out, model, found, variants);
+}
+
+/// How the union as C has it is borrowed to be looked at: what has no pointers in it borrows nothing.
+fn borrow(model: &Model, found: &Union) -> &'static str {
+    if form::is_plain_union(model, found) { "&" } else { "&'s " }
 }
 
 /// The way from the union as C has it to the enumeration.
-fn reader(out: &mut Writer, model: &Model, found: &Union, variants: &[Variant<'_>], number: &dyn Fn(i64) -> String) {
+fn reader(out: &mut Writer, model: &Model, found: &Union, variants: &[Variant<'_>]) {
     let (name, tag) = (ident(&found.name), tag_type(model, &found.tag));
     out.line(format!("impl<'a> {name}Raw<'a> {{"));
     out.line("/// # Safety");
     out.line("///");
     out.line("/// The arm must be the discriminant's, and what it points to live for `'a`.");
-    out.line(format!("unsafe fn get<'s>(&'s self, tag: {tag}) -> {name}<'s> {{"));
+    let borrow = borrow(model, found);
+    out.line(format!("unsafe fn get<'s>({borrow}self, tag: i64) -> {name}<'s> {{"));
     out.line("match tag {");
     for variant in variants {
-        let cases: Vec<String> = variant.cases.iter().map(|case| number(*case)).collect();
+        let cases: Vec<String> = variant.cases.iter().map(i64::to_string).collect();
         let cases = if cases.is_empty() { "_".to_owned() } else { cases.join(" | ") };
         let mut parts = Vec::new();
         if !variant.is_one_case() {
-            parts.push("tag".to_owned());
+            parts.push(match tag.as_str() {
+                "bool" => "tag != 0".to_owned(),
+                _ if matches!(found.tag, Type::Enum(_)) => format!("{tag}(tag as i32)"),
+                _ => format!("tag as {tag}"),
+            });
         }
         let value = variant.field.map(|field| from_stored(model, field));
         // Parentheses around all of an argument say nothing.
@@ -257,10 +268,9 @@ fn with_tag(out: &mut Writer, model: &Model, found: &Union) {
     out.line("}");
     out.line(format!("impl<'a> {name}Memory<'a> {{"));
     out.line("/// What it is.");
-    out.line(format!("pub fn get(&self) -> {name}<'_> {{"));
-    let read = if tag == "bool" { "self.tag != 0" } else { "self.tag" };
+    out.line(format!("pub fn get<'s>({}self) -> {name}<'s> {{", borrow(model, found)));
     out.line("// SAFETY: the arm is the discriminant's: `from` and the check of frames see to it.");
-    out.line(format!("unsafe {{ self.body.get({read}) }}"));
+    out.line(format!("unsafe {{ self.body.get({}) }}", discriminant(&found.tag, "self.tag")));
     out.line("}");
     out.line("}");
     out.line(format!("impl<'a> From<{name}<'a>> for {name}Memory<'a> {{"));

@@ -1,0 +1,84 @@
+//! Context handles: obvia.h.
+
+use crate::errors::guarded;
+use com::{ContextHandle, Error, HRESULT, code};
+use std::ffi::c_void;
+
+/// Ends a state: a function of the program's.
+type Rundown = unsafe extern "C" fn(state: *mut c_void);
+
+/// A state of the program's, and what ends it.
+struct State {
+    state: *mut c_void,
+    rundown: Rundown,
+}
+
+// SAFETY: whoever makes one promises that any thread may use it.
+unsafe impl Send for State {}
+// SAFETY: as above.
+unsafe impl Sync for State {}
+
+impl Drop for State {
+    fn drop(&mut self) {
+        // SAFETY: whoever made it promised that it may be called so, once.
+        unsafe { (self.rundown)(self.state) };
+    }
+}
+
+/// `obvia_new_context` in obvia.h.
+///
+/// # Safety
+///
+/// Any thread must be able to call `rundown` with `state`, and `handle` be null or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn obvia_new_context(
+    state: *mut c_void,
+    rundown: Option<Rundown>,
+    handle: *mut ContextHandle,
+) -> HRESULT {
+    guarded(|| {
+        let rundown = rundown.filter(|_| !handle.is_null()).ok_or(code::E_POINTER)?;
+        let made = ContextHandle::new(State { state, rundown })?;
+        // SAFETY: the caller's promise.
+        unsafe { handle.write(made) };
+        Ok(())
+    })
+}
+
+/// `obvia_context_state` in obvia.h.
+///
+/// # Safety
+///
+/// `handle` must be null or a handle, and `state` be null or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn obvia_context_state(
+    handle: *const ContextHandle,
+    rundown: Option<Rundown>,
+    state: *mut *mut c_void,
+) -> HRESULT {
+    guarded(|| {
+        let rundown = rundown.filter(|_| !state.is_null()).ok_or(code::E_POINTER)?;
+        // SAFETY: the caller's promise.
+        let handle = unsafe { handle.as_ref() }.ok_or(code::E_POINTER)?;
+        let found = handle.state::<State>()?;
+        if !std::ptr::fn_addr_eq(found.rundown, rundown) {
+            return Err(Error::new(code::RPC_X_SS_CONTEXT_MISMATCH, "the context handle is one of another kind"));
+        }
+        // SAFETY: the caller's promise.
+        unsafe { state.write(found.state) };
+        Ok(())
+    })
+}
+
+/// `obvia_end_context` in obvia.h.
+///
+/// # Safety
+///
+/// `handle` must be null or a handle that is writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn obvia_end_context(handle: *mut ContextHandle) -> HRESULT {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        unsafe { handle.as_mut() }.ok_or(code::E_POINTER)?.end()
+    })
+}

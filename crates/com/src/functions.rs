@@ -1,0 +1,162 @@
+//! Interfaces of functions, which have no objects: which object of this process performs them, and binding to those of another.
+//!
+//! As C706 has it, a server registers what performs an interface, once for all objects and beside that for single object UUIDs; a client
+//! names the server, and perhaps an object UUID, in a string binding.
+
+use crate::agile::Agile;
+use crate::error::{Error, Result, code};
+use crate::registry::{self, InterfaceInfo, Remote};
+use crate::runtime::Runtime;
+use crate::{network, system};
+use obvia_rpc::string_binding::StringBinding;
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use windows_core::{GUID, IUnknown, Interface};
+
+/// What of a server is wanted: an interface in a major version, and an object UUID, or 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Key {
+    interface: u128,
+    major: u16,
+    object: u128,
+}
+
+struct Entry {
+    performer: Agile<IUnknown>,
+    info: &'static InterfaceInfo,
+}
+
+/// What this process performs.
+#[derive(Default)]
+pub(crate) struct Functions(Mutex<HashMap<Key, Entry>>);
+
+impl Functions {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Key, Entry>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What performs an interface for an object UUID, which is 0 where the caller names none: what is registered for that, or else
+    /// what is for all. Its minor version is at least the one that is asked for (C706 4.2.4.5).
+    ///
+    /// # Errors
+    ///
+    /// RPC_S_UNKNOWN_IF where there is none.
+    pub(crate) fn find(
+        &self,
+        interface: u128,
+        (major, minor): (u16, u16),
+        object: u128,
+    ) -> Result<(Agile<IUnknown>, &'static InterfaceInfo)> {
+        let entries = self.lock();
+        let mut keys = [object, 0].into_iter().map(|object| Key { interface, major, object });
+        let found = keys.find_map(|key| entries.get(&key).filter(|entry| entry.info.version.1 >= minor));
+        let found =
+            found.ok_or_else(|| Error::new(code::RPC_S_UNKNOWN_IF, "the server does not perform the interface"))?;
+        Ok((found.performer.clone(), found.info))
+    }
+
+    /// As [`Self::find`], by the name that [`name_of`] made.
+    pub(crate) fn named(&self, name: &str) -> Result<Agile<IUnknown>> {
+        let malformed = || Error::new(code::E_INVALIDARG, "the name of an interface is malformed");
+        let mut words = name.split('/').map(|word| u128::from_str_radix(word, 16));
+        let mut word = || words.next().and_then(std::result::Result::ok).ok_or_else(malformed);
+        let (interface, version, object) = (word()?, word()?, word()?);
+        let version = ((version >> 16) as u16, version as u16);
+        Ok(self.find(interface, version, object)?.0)
+    }
+}
+
+/// The beginning of names that stand for interfaces: no name that is exported has it.
+pub(crate) const PREFIX: char = '/';
+
+/// The name by which a server is asked for what performs an interface.
+fn name_of(info: &InterfaceInfo, object: u128) -> String {
+    let version = u32::from(info.version.0) << 16 | u32::from(info.version.1);
+    format!("{PREFIX}{:x}/{version:x}/{object:x}", info.iid.to_u128())
+}
+
+/// An interface that this process performs, as long as this lives.
+#[must_use = "the interface is no longer performed when this is dropped"]
+pub struct Serving {
+    runtime: &'static Runtime,
+    key: Key,
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        // The object's own drop must not run under the lock.
+        let removed = self.runtime.functions().lock().remove(&self.key);
+        drop(removed);
+    }
+}
+
+/// Has an object perform an interface without `[object]` in this process, for every caller. Where the process is reached is another
+/// matter: see [`crate::listen`].
+///
+/// Its functions are called by several threads at once, so the object must be safe for that, as objects made by `#[implement]` of `Sync`
+/// types are. Nothing of the object but this interface is reached by those callers.
+///
+/// # Errors
+///
+/// E_INVALIDARG for an interface of objects, which are [exported](crate::export); RPC_S_TYPE_ALREADY_REGISTERED where
+/// there is one already.
+pub fn serve_interface<I: Remote>(object: I) -> Result<Serving> {
+    serve_interface_for(GUID::zeroed(), object)
+}
+
+/// As [`serve_interface`], for those callers whose binding names this object UUID.
+///
+/// # Errors
+///
+/// As for [`serve_interface`].
+pub fn serve_interface_for<I: Remote>(uuid: GUID, object: I) -> Result<Serving> {
+    serve_object(uuid, &object.cast()?, I::INFO)
+}
+
+/// As [`serve_interface_for`], for an interface that is known by its description only.
+pub(crate) fn serve_object(uuid: GUID, object: &IUnknown, info: &'static InterfaceInfo) -> Result<Serving> {
+    check(info)?;
+    let runtime = Runtime::of_process()?;
+    registry::register_module(info);
+    let performer = Agile::new(&crate::exports::query(object, info)?)?;
+    let key = Key { interface: info.iid.to_u128(), major: info.version.0, object: uuid.to_u128() };
+    let mut entries = runtime.functions().lock();
+    if entries.contains_key(&key) {
+        let text = format!("interface {} is performed in this process already", info.name);
+        return Err(Error::new(code::RPC_S_TYPE_ALREADY_REGISTERED, text));
+    }
+    entries.insert(key, Entry { performer, info });
+    Ok(Serving { runtime, key })
+}
+
+/// Binds to an interface without `[object]` of the server at a string binding: `ncacn_vi_udp:host[5555]`, or with an object UUID
+/// `6b29fc40-ca47-1067-b31d-00dd010662da@ncacn_vi_shm:[name]`.
+///
+/// # Errors
+///
+/// E_INVALIDARG for what is no string binding, and for an interface of objects, to which one [connects](crate::connect);
+/// RPC_S_SERVER_UNAVAILABLE when nobody is there; RPC_S_UNKNOWN_IF or E_NOINTERFACE when the server does not perform the interface;
+/// RPC_E_VERSION_MISMATCH when it is described differently on the two sides.
+pub fn bind<I: Remote>(binding: &str) -> Result<I> {
+    Ok(bind_object(binding, I::INFO)?.cast()?)
+}
+
+/// As [`bind`], for an interface that is known by its description only.
+pub(crate) fn bind_object(binding: &str, info: &'static InterfaceInfo) -> Result<IUnknown> {
+    check(info)?;
+    let StringBinding { object, .. } = network::parse(binding)?;
+    let runtime = Runtime::of_process()?;
+    registry::register_module(info);
+    let link = runtime.link_at(binding)?;
+    let reference = system::resolve(&link, &name_of(info, object.map_or(0, |uuid| uuid.0)), info)?;
+    runtime.import(&link, &reference, info)
+}
+
+/// Refuses interfaces of objects.
+fn check(info: &InterfaceInfo) -> Result<()> {
+    if info.plain {
+        return Ok(());
+    }
+    let text = format!("interface {} is one of objects, which are exported and connected to by name", info.name);
+    Err(Error::new(code::E_INVALIDARG, text))
+}

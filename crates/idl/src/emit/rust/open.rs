@@ -1,0 +1,80 @@
+//! Structures that end in an open array: seen through references to their members only, and owned with their elements.
+
+use super::names::{ident, value};
+use super::structures::{Named, size_of_array};
+use crate::emit::writer::Writer;
+use crate::model::{Arith, Field, Model, Struct, Type};
+
+/// The member that says how many elements there are, where that is all that it is for.
+fn counter(found: &Struct, size: &Arith) -> Option<usize> {
+    let at = size.plain()?.index;
+    matches!(found.fields[at].ty, Type::Base(_)).then_some(at)
+}
+
+/// Writes a structure, how it is made, and its members. `form::is_open` says for which this is.
+pub(super) fn structure(out: &mut Writer, model: &Model, found: &Struct) {
+    let (Some((element, size, _)), Some((array, members))) = (&found.conformant, found.fields.split_last()) else {
+        return;
+    };
+    let (name, array, element) = (ident(&found.name), ident(&array.name), value(model, element));
+    let (offsets, bytes, _) = model.offsets(found);
+    let at = offsets.last().copied().unwrap_or(0);
+    out.line(format!("/// `struct {}`, which ends in elements. It is borrowed, or [`obvia::Owned`].", found.name));
+    out.line("#[repr(C)]");
+    out.line(format!("pub struct {name} {{"));
+    for field in members {
+        out.line(format!("{}: {},", ident(&field.name), value(model, &field.ty)));
+    }
+    out.line(format!("{array}: [{element}; 0],"));
+    out.line("}");
+    out.line(format!("const _: () = assert!(size_of::<{name}>() == {bytes});"));
+    out.line(format!("impl {name} {{"));
+    constructor(out, model, found, members, &format!("{array}: &[{element}]"));
+    if counter(found, size).is_none() {
+        out.line(format!("obvia::rt::check_length({array}.len(), {})?;", size_of_array(found, size, Named::Local)));
+    }
+    let names: String = members.iter().map(|field| format!("{}, ", ident(&field.name))).collect();
+    out.line("// SAFETY: the members say how many elements follow them.");
+    out.line(format!("unsafe {{ obvia::rt::open(Self {{ {names}{array}: [] }}, {at}, {array}) }}"));
+    out.line("}");
+    for field in members {
+        let field_name = ident(&field.name);
+        out.line(format!("pub fn {field_name}(&self) -> {} {{", value(model, &field.ty)));
+        out.line(format!("self.{field_name}"));
+        out.line("}");
+    }
+    out.line(format!("pub fn {array}(&self) -> &[{element}] {{"));
+    out.line(format!("let count = {}.unwrap_or(0);", size_of_array(found, size, Named::Member)));
+    out.line("// SAFETY: as many follow: `new` and the check of frames see to it.");
+    out.line(format!("unsafe {{ obvia::rt::behind(self, {at}, count) }}"));
+    out.line("}");
+    out.line("}");
+    debug(out, found);
+    out.line("");
+}
+
+/// The beginning of what makes one: its parameters, and the member that only counts.
+fn constructor(out: &mut Writer, model: &Model, found: &Struct, members: &[Field], array: &str) {
+    let counter = found.conformant.as_ref().and_then(|(_, size, _)| counter(found, size));
+    let given = members.iter().enumerate().filter(|(at, _)| counter != Some(*at));
+    let given: String =
+        given.map(|(_, field)| format!("{}: {}, ", ident(&field.name), value(model, &field.ty))).collect();
+    out.line("/// Fails when there are more elements than the structure can say, or other than it says.");
+    out.line("#[allow(clippy::new_ret_no_self)]");
+    out.line(format!("pub fn new({given}{array}) -> obvia::Result<obvia::Owned<Self>> {{"));
+    if let Some(counter) = counter.map(|at| &members[at]) {
+        let (array, _) = array.split_once(':').unwrap_or((array, ""));
+        let (name, ty) = (ident(&counter.name), value(model, &counter.ty));
+        out.line(format!("let {name}: {ty} = obvia::rt::count({array}.len())?;"));
+    }
+}
+
+fn debug(out: &mut Writer, found: &Struct) {
+    out.line(format!("impl std::fmt::Debug for {} {{", ident(&found.name)));
+    out.line("fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {");
+    let fields: String =
+        found.fields.iter().map(|field| format!(".field({:?}, &self.{}())", field.name, ident(&field.name))).collect();
+    out.line(format!("f.debug_struct({:?}){fields}.finish()", found.name));
+    out.line("}");
+    out.line("}");
+}
