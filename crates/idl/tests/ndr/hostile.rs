@@ -1,9 +1,7 @@
 //! Stub data that is not what it should be, and results that there are none of.
 
-use super::{FORMATS, FRAME_MAX, Interface, Part};
-use obvia_idl::Compiler;
+use super::{FORMATS, FRAME_MAX, Interface, Part, interface};
 use obvia_ndr::ndr::{Error, Format, Numbers, Syntax};
-use std::path::Path;
 
 const NDR: Format = Format::ours(Syntax::Ndr);
 const NDR64: Format = Format::ours(Syntax::Ndr64);
@@ -14,13 +12,6 @@ fn echo() -> Interface {
 
 fn shapes() -> Interface {
     Interface::of("testing/matrix/idl/shapes.idl", "IShapes")
-}
-
-/// An interface of this text.
-fn interface(text: &str) -> Interface {
-    let text = format!("import \"unknwn.idl\";\n{text}");
-    let compilation = Compiler::new().check_text(Path::new("given.idl"), &text).unwrap();
-    Interface::in_compilation(compilation, "IGiven")
 }
 
 /// Numbers of 32 bits.

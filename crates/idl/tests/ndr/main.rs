@@ -31,6 +31,13 @@ struct Interface {
     at: usize,
 }
 
+/// An interface of this text.
+fn interface(text: &str) -> Interface {
+    let text = format!("import \"unknwn.idl\";\n{text}");
+    let compilation = Compiler::new().check_text(Path::new("given.idl"), &text).unwrap();
+    Interface::in_compilation(compilation, "IGiven")
+}
+
 /// Which way a message goes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Part {

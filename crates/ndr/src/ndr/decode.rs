@@ -241,6 +241,7 @@ impl<'a, const WIDE: bool, const BIG: bool> Decoder<'a, WIDE, BIG> {
         match &ty.what {
             What::Number | What::Boolean | What::Enum | What::Guid => self.elements(id, at, 1),
             What::Array { count, element } => self.elements(*element, at, *count as usize),
+            What::Varying { count, element, length } => self.varying(at, (*element, *count), length.as_ref(), base),
             What::Struct { .. } if ty.wire(WIDE).is_copied && !BIG => self.elements(id, at, 1),
             What::Struct { members, .. } => {
                 self.members(ty, members, at)?;
@@ -249,6 +250,20 @@ impl<'a, const WIDE: bool, const BIG: bool> Decoder<'a, WIDE, BIG> {
             What::Union(union) => self.union(union, ty, at, base),
             What::Pointer(class, target) => self.pointer(at, *class, target, base),
         }
+    }
+
+    /// Reads those elements of an array of fixed size that travel.
+    fn varying(&mut self, at: usize, (id, most): (TypeId, u32), length: Option<&'a Expr>, base: usize) -> Result<()> {
+        let count = self.variance(u64::from(most))?;
+        self.elements(id, at, count as usize)?;
+        if let Some(length) = length {
+            self.claim(base, length, count, Error::Count { at: self.at, found: count });
+            return Ok(());
+        }
+        let size = self.plan.ty(id).size as usize;
+        let end = at + count as usize * size;
+        let is_ended = count > 0 && self.frame[end - size..end].iter().all(|byte| *byte == 0);
+        if is_ended { Ok(()) } else { Err(Error::Text { at: self.at }) }
     }
 
     /// Reads a structure's members, from an aligned place on.

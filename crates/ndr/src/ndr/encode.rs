@@ -151,6 +151,9 @@ impl<'a, const WIDE: bool, const BIG: bool> Encoder<'a, WIDE, BIG> {
         match &ty.what {
             What::Number | What::Boolean | What::Enum | What::Guid => self.elements(id, at, 1),
             What::Array { count, element } => self.elements(*element, at, *count as usize),
+            What::Varying { count, element, length } => {
+                self.varying(at, (*element, *count as usize), length.as_ref(), base)
+            }
             What::Struct { .. } if ty.wire(WIDE).is_copied && !BIG => self.elements(id, at, 1),
             What::Struct { members, .. } => {
                 self.members(ty, members, at)?;
@@ -160,6 +163,24 @@ impl<'a, const WIDE: bool, const BIG: bool> Encoder<'a, WIDE, BIG> {
             What::Union(union) => self.union(union, ty, at, base),
             What::Pointer(class, target) => self.pointer(at, *class, target, base),
         }
+    }
+
+    /// Writes those elements of an array of fixed size that travel.
+    fn varying(&mut self, at: usize, (id, most): (TypeId, usize), length: Option<&Expr>, base: usize) -> Result<()> {
+        let count = match length {
+            Some(length) => usize::try_from(self.evaluate(base, length)?).unwrap_or(usize::MAX),
+            None => {
+                let size = self.plan.ty(id).size as usize;
+                let characters = self.bytes(at, most * size)?;
+                let zero = characters.chunks_exact(size).position(|character| character.iter().all(|byte| *byte == 0));
+                zero.ok_or(Error::Text { at })? + 1
+            }
+        };
+        if count > most {
+            return Err(Error::Frame { at });
+        }
+        self.variance(count, true)?;
+        self.elements(id, at, count)
     }
 
     /// Writes a structure's members, from an aligned place on.

@@ -24,6 +24,9 @@ pub(super) fn of(known: &[Type], size: u32, what: &What, is_wide: bool) -> Wire 
             let element = part(*element);
             Wire { least: element.least.saturating_mul(*count), ..*element }
         }
+        What::Varying { element, .. } => {
+            Wire { align: word.max(part(*element).align), least: 2 * word, is_copied: false }
+        }
         What::Struct { members, tail } => {
             let mut wire = Wire { align: 1, least: 0, is_copied: tail.is_none() };
             let mut end = 0;
