@@ -41,7 +41,7 @@ fn frames_come_back_as_they_were_written() {
 
 #[test]
 fn stub_data_is_what_others_write_and_read() {
-    for name in ["rpcecho", "accounts"] {
+    for name in ["rpcecho", "accounts", "objects"] {
         let all = json(&format!("testing/vectors/ndr/{name}.json"));
         let interface = Interface::of(all["idl"].as_str().unwrap(), all["interface"].as_str().unwrap());
         for vector in all["vectors"].as_array().unwrap() {

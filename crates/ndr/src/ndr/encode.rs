@@ -157,7 +157,7 @@ impl<'a, const WIDE: bool, const BIG: bool> Encoder<'a, WIDE, BIG> {
             What::Struct { .. } if ty.wire(WIDE).is_copied && !BIG => self.elements(id, at, 1),
             What::Struct { members, .. } => {
                 self.members(ty, members, at)?;
-                self.end(ty);
+                self.end(ty.wire(WIDE).align);
                 Ok(())
             }
             What::Union(union) => self.union(union, ty, at, base),
@@ -190,9 +190,9 @@ impl<'a, const WIDE: bool, const BIG: bool> Encoder<'a, WIDE, BIG> {
     }
 
     /// NDR64 has a structure's trailing gap on the wire: MS-RPCE 2.2.5.3.4.1.
-    fn end(&mut self, ty: &Type) {
+    fn end(&mut self, align: u32) {
         if WIDE {
-            self.align(ty.wire(WIDE).align);
+            self.align(align);
         }
     }
 
@@ -353,6 +353,7 @@ impl<'a, const WIDE: bool, const BIG: bool> Encoder<'a, WIDE, BIG> {
                 self.count(count as u64)?;
                 self.number(count as u32);
                 self.put(self.bytes(body, count)?);
+                self.end(wire::MINTERFACEPOINTER_ALIGN);
                 Ok(())
             }
         }
@@ -389,7 +390,7 @@ impl<'a, const WIDE: bool, const BIG: bool> Encoder<'a, WIDE, BIG> {
         self.members(ty, members, body)?;
         self.variance(count, tail.length.is_some())?;
         self.elements(tail.element, body + tail.at as usize, count)?;
-        self.end(ty);
+        self.end(ty.wire(WIDE).align);
         Ok(())
     }
 

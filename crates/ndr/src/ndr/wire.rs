@@ -2,6 +2,9 @@
 
 use super::plan::{Type, TypeId, What, Wire};
 
+/// The alignment of an `MInterfacePointer`: MS-DCOM 2.2.14.
+pub(super) const MINTERFACEPOINTER_ALIGN: u32 = 4;
+
 /// Bytes of a pointer, and of a count.
 pub(super) const fn word(is_wide: bool) -> u32 {
     if is_wide { 8 } else { 4 }
