@@ -99,6 +99,7 @@ impl Resolver<'_> {
                         ty: Type::Void,
                         range: None,
                         switch: None,
+                        varying: None,
                         span: declarator.span,
                     });
                 }
@@ -106,7 +107,16 @@ impl Resolver<'_> {
             }
             let range = self.range(&member.attributes, &ty);
             let switch = self.switch(&member.attributes, &ty, declarator, &variables, "the structure");
-            fields.push(Field { name: declarator.name.name.clone(), ty, range, switch, span: declarator.span });
+            let varying =
+                self.varying(&member.attributes, &ty, &Context { variables: &variables, of: "the structure" });
+            fields.push(Field {
+                name: declarator.name.name.clone(),
+                ty,
+                range,
+                switch,
+                varying,
+                span: declarator.span,
+            });
         }
         if members.is_empty() {
             let error = Diagnostic::error("empty-struct", span, "a structure has at least one member");
@@ -300,12 +310,15 @@ impl Resolver<'_> {
             match words.as_slice() {
                 [word] if self.types.contains_key(*word) => self.named_type(word, attribute.span)?,
                 words => base_type(match *words {
-                    ["unsigned", "short"] => "unsigned short",
+                    ["unsigned", "char"] | ["UCHAR"] => "unsigned char",
+                    ["unsigned", "small"] => "unsigned small",
+                    ["unsigned", "short"] | ["USHORT" | "WORD"] => "unsigned short",
                     ["unsigned", "hyper"] => "unsigned hyper",
                     ["unsigned", ..] | ["ULONG" | "DWORD" | "UINT"] => "unsigned long",
                     ["short"] => "short",
                     ["hyper"] => "hyper",
                     ["boolean"] => "boolean",
+                    ["byte"] => "byte",
                     ["char"] => "char",
                     ["small"] => "small",
                     _ => "long",
@@ -336,7 +349,10 @@ impl Resolver<'_> {
                 if !self.by_value(&ty, declarator.span) {
                     return;
                 }
-                Some(Field { name: declarator.name.name.clone(), ty, range: None, switch: None, span: declarator.span })
+                let varying =
+                    self.varying(&member.attributes, &ty, &Context { variables: &[], of: "this declaration" });
+                let name = declarator.name.name.clone();
+                Some(Field { name, ty, range: None, switch: None, varying, span: declarator.span })
             }
         };
         let (mut cases, mut labels) = (Vec::new(), Vec::new());

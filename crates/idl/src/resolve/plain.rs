@@ -30,6 +30,7 @@ pub(super) fn returned_param(params: &[Param], method: &MethodSyntax, ty: Type) 
         ty: Type::Pointer(Box::new(pointer)),
         range: None,
         switch: None,
+        varying: None,
         transfer: Transfer::Frame,
         span: method.name.span,
     }

@@ -4,7 +4,7 @@ use super::values::Variable;
 use super::{Named, Resolver, find, has};
 use crate::ast::{Attribute, Declarator, Dimension, Expr, Ident, TypeKind, TypeSpec};
 use crate::diagnostic::Diagnostic;
-use crate::model::{Arith, Base, Extent, Object, Pointer, PointerClass, Type};
+use crate::model::{Arith, Base, Extent, Object, Pointer, PointerClass, Type, Varying};
 use crate::source::Span;
 
 /// Elements that a fixed array may have.
@@ -149,6 +149,16 @@ impl Resolver<'_> {
             self.say(error.help("[iid_is] names a parameter or member of type REFIID, IID or GUID"));
         }
         guid
+    }
+
+    /// Which elements of an array of fixed size travel in NDR.
+    pub(super) fn varying(&mut self, attributes: &[Attribute], ty: &Type, context: &Context<'_>) -> Option<Varying> {
+        let Type::Fixed(element, _) = ty else { return None };
+        if has(attributes, "string") && matches!(**element, Type::Base(Base::Char | Base::WChar)) {
+            return Some(Varying::Text);
+        }
+        let length = *sizes(attributes).length.first()?;
+        self.arith(length?, context.variables, context.of).map(Varying::Length)
     }
 
     fn class(&self, attributes: &[Attribute], outermost: bool, place: Place) -> PointerClass {
