@@ -485,10 +485,7 @@ impl Resolver<'_> {
 
 /// Whether pointers lead to a union.
 fn is_union_behind(ty: &Type) -> bool {
-    match ty {
-        Type::Pointer(pointer) => is_union_behind(&pointer.to),
-        ty => matches!(ty, Type::Union(_)),
-    }
+    matches!(ty, Type::Union(_)) || matches!(ty, Type::Pointer(pointer) if is_union_behind(&pointer.to))
 }
 
 fn is_definition(kind: &TypeKind) -> bool {

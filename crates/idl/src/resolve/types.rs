@@ -66,10 +66,11 @@ impl Resolver<'_> {
         let sizes = sizes(attributes);
         let mut text = has(attributes, "string");
         // A typedef's pointer is as a star that is written: what is said of the declaration is said of it.
-        let named = self.named_pointer(spec, &ty);
         let mut named_class = None;
-        if let Some(pointer) = named {
-            (stars, text, named_class) = (stars + 1, text || pointer.extent == Extent::Text, pointer.class);
+        if let Some(pointer) = self.named_pointer(spec, &ty) {
+            stars = stars.saturating_add(1);
+            text |= pointer.extent == Extent::Text;
+            named_class = pointer.class;
             ty = pointer.to;
         }
         // Levels are counted from the outside: dimensions first, then stars.
