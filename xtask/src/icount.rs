@@ -43,6 +43,8 @@ const CASES: [(&str, u32); 11] = [
 const CALLS: [u32; 2] = [500, 4_500];
 /// The function of the Rust program that calls the methods.
 const ENTRY: &str = "entry_client";
+/// What the names of the functions in an object's vtable have in them.
+const ADAPTER: &str = "_Vtbl::new::";
 const BUDGET: &str = "bench/icounts.csv";
 const DOCUMENT: &str = "docs/icount.md";
 
@@ -181,11 +183,14 @@ impl Run {
         let floor_of = |name: &callgrind::Name, address| match name {
             (object, _) if *object != binary => None,
             (_, function) if floor::is_hand_over(function) => Some(Floor::Transport),
-            // What the wrapper was made from, inlined into its caller; the vtable's method is a function of its own.
-            (_, function) if function.ends_with(ENTRY) => match floor::of(lines.files(address)) {
-                Some(floor) if floor.is_counted() => Some(Floor::Wrapper),
-                other => other,
-            },
+            // What the wrapper was made from, inlined into its caller; the vtable's method is a function of its own. So it is where an
+            // object's vtable has what makes a method of a trait a method of COM.
+            (_, function) if function.ends_with(ENTRY) || function.contains(ADAPTER) => {
+                match floor::of(lines.files(address)) {
+                    Some(floor) if floor.is_counted() => Some(Floor::Wrapper),
+                    other => other,
+                }
+            }
             _ => floor::of(lines.files(address)),
         };
         Ok(attribution::by_floor(per_calls, floor_of))

@@ -102,7 +102,7 @@ pub unsafe extern "C" fn obvia_reply_frame(call: *mut ServerCall<'_>, length: us
 pub unsafe extern "C" fn obvia_make_room(call: *mut ServerCall<'_>, length: usize) -> i32 {
     // SAFETY: the caller's promise.
     let call = unsafe { &mut *call };
-    i32::from(call.reply_in_area(length).is_ok())
+    i32::from(call.reply_in_area(length).is_some())
 }
 
 /// `obvia_lend` in obvia_stub.h.
@@ -145,11 +145,11 @@ pub unsafe extern "C" fn obvia_lend(
     // SAFETY: the caller's promise.
     let call = unsafe { &mut *call };
     match call.reply_in_area(frame.len()) {
-        Ok(place) => {
+        Some(place) => {
             place.copy_from_slice(&frame);
             Answer::results(result.0.cast_unsigned(), frame.len())
         }
-        Err(_) => Answer::fault(Status::REMOTE_NO_MEMORY),
+        None => Answer::fault(Status::REMOTE_NO_MEMORY),
     }
 }
 

@@ -3,7 +3,7 @@
 //! What methods get whose parameters are passed by reference, and what methods lend.
 
 use crate::frame::Scalar;
-use crate::thread::channels::Taken;
+use crate::thread::channels::Lease;
 use std::any::Any;
 use std::cell::RefCell;
 use std::fmt;
@@ -220,9 +220,12 @@ pub struct Lending<'a, T> {
     room: usize,
     count: usize,
     // What there was no room for, with all that is before it.
-    more: Vec<T>,
+    more: Option<Box<More<T>>>,
     life: PhantomData<&'a mut T>,
 }
+
+/// Elements of this process's own. In a box, as they are seldom there and take three words.
+struct More<T>(Vec<T>);
 
 thread_local! {
     /// What the thread's last method lent that had no room for it.
@@ -235,7 +238,7 @@ impl<T: Scalar + 'static> Lending<'_, T> {
     /// `first` must be null, or initialised and writable for `room` elements by nobody else for the lifetime of the result.
     pub(crate) unsafe fn new(first: *mut T, room: usize) -> Self {
         let room = if first.is_null() { 0 } else { room };
-        Self { first, room, count: 0, more: Vec::new(), life: PhantomData }
+        Self { first, room, count: 0, more: None, life: PhantomData }
     }
 
     /// How many elements have been written.
@@ -258,10 +261,12 @@ impl<T: Scalar + 'static> Lending<'_, T> {
         let before = self.count;
         self.count += elements.len();
         if self.count > self.room {
-            if self.more.is_empty() && before > 0 {
-                self.more.extend_from_slice(&self.written(before)[..]);
-            }
-            return self.more.extend_from_slice(elements);
+            let more = self.more.get_or_insert_with(|| {
+                // SAFETY: by the invariant; as many are written, since there was room for them.
+                let written = unsafe { Elements::from_raw(self.first, before) };
+                Box::new(More(written.to_vec()))
+            });
+            return more.0.extend_from_slice(elements);
         }
         // SAFETY: inside by the check.
         let into = unsafe { self.first.add(before) };
@@ -273,10 +278,9 @@ impl<T: Scalar + 'static> Lending<'_, T> {
     pub fn fill_with<R>(&mut self, count: usize, fill: impl FnOnce(&mut [T]) -> R) -> R {
         self.count = count;
         if count > self.room {
-            self.more = vec![crate::rt::zero(); count];
-            return fill(&mut self.more);
+            return fill(&mut self.more.insert(zeros(count)).0);
         }
-        self.more.clear();
+        self.more = None;
         if count == 0 {
             return fill(&mut []);
         }
@@ -284,21 +288,29 @@ impl<T: Scalar + 'static> Lending<'_, T> {
         fill(unsafe { std::slice::from_raw_parts_mut(self.first, count) })
     }
 
-    fn written(&self, count: usize) -> Vec<T> {
-        // SAFETY: by the invariant; as many are written.
-        unsafe { std::slice::from_raw_parts(self.first, count) }.to_vec()
-    }
-
     /// Where they lie now: there until the thread's next method lends something.
+    #[inline(always)]
     pub(crate) fn finish(self) -> *mut T {
-        if self.more.is_empty() {
-            return self.first;
+        match self.more {
+            None => self.first,
+            Some(more) => keep(more.0),
         }
-        let mut more = self.more.into_boxed_slice();
-        let first = more.as_mut_ptr();
-        MORE.with(|kept| kept.replace(Some(Box::new(more))));
-        first
     }
+}
+
+#[cold]
+#[inline(never)]
+fn zeros<T: Scalar>(count: usize) -> Box<More<T>> {
+    Box::new(More(vec![crate::rt::zero(); count]))
+}
+
+#[cold]
+#[inline(never)]
+fn keep<T: 'static>(more: Vec<T>) -> *mut T {
+    let mut more = more.into_boxed_slice();
+    let first = more.as_mut_ptr();
+    MORE.with(|kept| kept.replace(Some(Box::new(more))));
+    first
 }
 
 /// What a method lent: to be read as long as this value is there. The server's memory is kept for that long, and further calls of the
@@ -313,7 +325,7 @@ pub struct Lent<T> {
 /// What keeps them there. Neither moves what it keeps when it is moved itself.
 enum Keeper<T> {
     Own(#[expect(dead_code, reason = "it keeps what is pointed to")] Vec<T>),
-    Channel(#[expect(dead_code, reason = "as above")] Option<Taken>),
+    Channel(#[expect(dead_code, reason = "as above")] Lease),
 }
 
 impl<T: Scalar> Lent<T> {
@@ -374,7 +386,7 @@ impl<T: Scalar> Borrowing<T> {
     #[inline(always)]
     pub(crate) unsafe fn lent(self, first: *const T, count: usize) -> Lent<T> {
         if self.is_proxy {
-            return Lent { first, count, _keeper: Keeper::Channel(Taken::at_hand()) };
+            return Lent { first, count, _keeper: Keeper::Channel(Lease::take()) };
         }
         let is_own = std::ptr::eq(first, self.room.as_ptr()) && count <= self.room.len();
         let own = if is_own {

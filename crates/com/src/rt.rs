@@ -15,7 +15,8 @@ pub use crate::proxy::{PlainCall, Proxy, ProxyCall, UNKNOWN};
 pub use crate::registry::{InterfaceInfo, Remote, VtablePointer};
 pub use crate::reply::ReplyView;
 pub use crate::stub::{
-    Received, ReplyFrame, StubCall, StubFn, Stubs, guard, no_results, pad, results, results_unpadded, serve,
+    Received, ReplyFrame, StubCall, StubFn, Stubs, guard, lend, lend_again, no_results, pad, results, results_unpadded,
+    serve,
 };
 pub use obvia_ndr::flat::{self, shape};
 pub use obvia_rpc::status::Status;

@@ -92,6 +92,11 @@ impl ICounter_Impl for Counter_Impl {
         Ok(values.to_vec())
     }
 
+    fn Lend(&self, first: i32, count: u32, numbers: &mut obvia::Lending<'_, i32>) -> obvia::Result<()> {
+        (0..count as i32).for_each(|at| numbers.push(first.wrapping_add(at)));
+        Ok(())
+    }
+
     fn Fail(&self, code: i32) -> obvia::Result<()> {
         Err(obvia::HRESULT(code).into())
     }

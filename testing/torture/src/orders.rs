@@ -8,6 +8,7 @@ use crate::{Counter, Factory, ICounter, IFactory, IListener, IListener_Impl, Lis
 use crate::{live, noticed, poll_path, sleeping, soak};
 use obvia::{Agile, Canceller, Waiting, code};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+use std::cell::RefCell;
 use std::io::BufRead;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
@@ -49,6 +50,8 @@ const ORDERS: &[(&str, Order)] = &[
     ("add", |state, words| Ok(state.counter()?.Add(number(words, 0)?)?.to_string())),
     ("adds", |state, words| adds(state.counter()?, number(words, 0)?, number(words, 1)?)),
     ("echo", |state, words| echo(state.counter()?, number(words, 0)?)),
+    ("keep-lent", |state, words| keep_lent(state, number(words, 0)?)),
+    ("keep-lent-to-end", |state, _| keep_lent_to_end(state)),
     ("sleep", |state, words| state.counter()?.Sleep(number(words, 0)?).map(done)?),
     ("cast", |state, _| state.counter()?.cast::<IListener>().map(|_| String::new()).map_err(Into::into)),
     ("callback", |state, words| callback(state, number(words, 0)?)),
@@ -257,6 +260,59 @@ fn adds(counter: &ICounter, threads: usize, milliseconds: u64) -> Answer {
 fn echo(counter: &ICounter, count: i32) -> Answer {
     let values: Vec<i32> = (0..count).map(|value| value.wrapping_mul(2_654_435)).collect();
     if counter.Echo(&values)? == values { done(()) } else { Err(code::E_UNEXPECTED.into()) }
+}
+
+fn is_lent(lent: &obvia::Lent<i32>, first: i32, count: u32) -> bool {
+    lent.to_vec() == (0..count as i32).map(|at| first + at).collect::<Vec<_>>()
+}
+
+/// Keeps so many results as they were lent while further calls are made, and gives them up in another order than they came in.
+fn keep_lent(state: &State, results: i32) -> Answer {
+    let counter = state.counter()?;
+    // More than there is room for, too.
+    let count = |result: i32| 40 * (result as u32 % 3) + 1;
+    let mut lent = Vec::new();
+    for result in 0..results {
+        lent.push((result, counter.Lend(result, count(result))?));
+        counter.Nothing()?;
+    }
+    while !lent.is_empty() {
+        if let Some((result, _)) = lent.iter().find(|(result, lent)| !is_lent(lent, *result, count(*result))) {
+            return Err(obvia::Error::new(code::E_UNEXPECTED, format!("result {result} is no longer what it was")));
+        }
+        drop(lent.swap_remove(lent.len() / 2));
+        counter.Nothing()?;
+        drop(counter.Lend(-1, 64)?);
+    }
+    done(())
+}
+
+thread_local! {
+    /// Dropped with the thread: before its channels or after them.
+    static TO_THE_END: RefCell<Vec<obvia::Lent<i32>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Threads that end with results that were lent, some of which are no longer of the connection used last.
+fn keep_lent_to_end(state: &State) -> Answer {
+    for keeps_first in [true, false] {
+        let factory = Agile::new(state.factory()?)?;
+        let thread = std::thread::spawn(move || -> obvia::Result<bool> {
+            if keeps_first {
+                TO_THE_END.with(|_| ());
+            }
+            let counter = factory.get().Make()?;
+            for first in [7, 8] {
+                let lent = counter.Lend(first, 3)?;
+                TO_THE_END.with_borrow_mut(|kept| kept.push(lent));
+            }
+            Ok(TO_THE_END.with_borrow(|kept| is_lent(&kept[0], 7, 3) && is_lent(&kept[1], 8, 3)))
+        });
+        let fine = thread.join().map_err(|_| code::E_UNEXPECTED)??;
+        if !fine {
+            return Err(code::E_UNEXPECTED.into());
+        }
+    }
+    done(())
 }
 
 fn in_threads(state: &State, words: &[&str], work: fn(&IFactory)) -> Answer {

@@ -54,7 +54,7 @@ const FLOORS: &[(&str, Floor)] = &[
 ];
 
 /// Where a call is handed over to the transport: what these functions do is the transport's, whatever it was made from.
-const HAND_OVER: &[&str] = &["channels::Calls::exchange", "serve::receive", "serve::ServerCall::publish"];
+const HAND_OVER: &[&str] = &["channels::Calls::exchange", "serve::next_call", "serve::ServerCall::publish"];
 
 /// Whether a function is where a call is handed over to the transport.
 pub(super) fn is_hand_over(function: &str) -> bool {

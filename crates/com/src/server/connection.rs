@@ -181,7 +181,7 @@ impl Served {
     /// This is the hand-over to the transport.
     pub fn reply_and_wait(&mut self, answer: Answer) -> Option<&mut ServerCall<'static>> {
         match &mut self.call {
-            Some(call) if !self.is_oneway => call.publish(answer),
+            Some(call) if !self.is_oneway => call.publish_inline(answer),
             Some(_) => {
                 self.call = None;
                 // SAFETY: by the invariant; nothing refers to it.

@@ -12,6 +12,7 @@ use obvia_rpc::vi_call::{CallError, Channel, TargetId};
 use obvia_via::layout::INLINE_MAX;
 use obvia_via::window::{Hand, hand_at};
 use std::cell::{Cell, RefCell};
+use std::marker::PhantomData;
 use std::ptr::{self, NonNull};
 use std::sync::{Arc, Weak};
 use windows_core::HRESULT;
@@ -30,6 +31,10 @@ pub struct Calls {
     owned: Cell<*mut Owned>,
     /// Whether it is at hand for one call only: those that can be cancelled are registered one by one.
     once: Cell<bool>,
+    /// The lease on the last reply of the channel at hand, which makes no call meanwhile; 0 where there is none.
+    lease: Cell<u64>,
+    /// The number of the last lease.
+    leases: Cell<u64>,
 }
 
 thread_local! {
@@ -41,9 +46,12 @@ thread_local! {
                 regions: shared::NO_HANDS,
                 owned: Cell::new(ptr::null_mut()),
                 once: Cell::new(false),
+                lease: Cell::new(0),
+                leases: Cell::new(0),
             }
         };
     static OTHERS: Others = const { Others(RefCell::new(Vec::new())) };
+    static LEASED: Leased = const { Leased(RefCell::new(Vec::new())) };
 }
 
 /// A channel that this thread has taken from a link's pool. It goes back when the thread ends.
@@ -79,6 +87,16 @@ impl Drop for Others {
         let all = self.0.take().into_iter().chain(at_hand);
         // Where the thread ends with a canceller set, that may yet interrupt what the thread has used.
         all.filter(|owned| !owned.alarmed).for_each(|owned| owned.give_back());
+    }
+}
+
+/// The thread's channels whose last replies are leased, by lease, when they are no longer at hand.
+struct Leased(RefCell<Vec<(u64, Box<Owned>)>>);
+
+impl Drop for Leased {
+    fn drop(&mut self) {
+        // Whoever outlives the thread's channels still reads there.
+        self.0.take().into_iter().for_each(std::mem::forget);
     }
 }
 
@@ -294,7 +312,17 @@ impl Calls {
         self.regions.iter().for_each(Hand::empty);
         let owned = self.owned.replace(ptr::null_mut());
         // SAFETY: by the invariant a leaked box, and it is no longer in its place.
-        (!owned.is_null()).then(|| unsafe { Box::from_raw(owned) })
+        let owned = (!owned.is_null()).then(|| unsafe { Box::from_raw(owned) })?;
+        let lease = self.lease.take();
+        if lease == 0 {
+            return Some(owned);
+        }
+        let mut leased = Some((lease, owned));
+        if LEASED.try_with(|others| others.0.borrow_mut().extend(leased.take())).is_err() {
+            // As when they are dropped.
+            std::mem::forget(leased);
+        }
+        None
     }
 
     /// Puts a channel at hand, and what was there among the others. Without the slot of its next request a call has to prepare.
@@ -373,14 +401,7 @@ pub(crate) fn with_channel<R>(link: &Arc<Link>, work: impl FnOnce(&mut Channel) 
 }
 
 /// A channel taken out of its place; dropping this puts it back, also when a call panics.
-pub(crate) struct Taken(Option<Box<Owned>>);
-
-impl Taken {
-    /// The channel at hand, with the reply to its last call, which stays as it is.
-    pub(crate) fn at_hand() -> Option<Self> {
-        Calls::with(Calls::take_from_hand).map(|owned| Self(Some(owned)))
-    }
-}
+struct Taken(Option<Box<Owned>>);
 
 impl Drop for Taken {
     fn drop(&mut self) {
@@ -394,4 +415,57 @@ impl Drop for Taken {
             Calls::with(|calls| calls.put_at_hand(owned, slot));
         }
     }
+}
+
+/// Keeps the last reply of this thread as it is, which lies where its channel is: further calls take another one. Of this thread
+/// alone, as it is put back when this is dropped.
+pub(crate) struct Lease {
+    number: u64,
+    /// What [`Calls::link`] was.
+    link: usize,
+    // What is leased belongs to a thread.
+    thread: PhantomData<*const ()>,
+}
+
+impl Lease {
+    /// A lease on the reply to the last call, which was made by the channel at hand.
+    #[inline(always)]
+    pub(crate) fn take() -> Self {
+        Calls::with(|calls| {
+            let number = calls.leases.get() + 1;
+            calls.leases.set(number);
+            calls.lease.set(number);
+            Self { number, link: calls.link.take(), thread: PhantomData }
+        })
+    }
+}
+
+impl Drop for Lease {
+    #[inline(always)]
+    fn drop(&mut self) {
+        Calls::with(|calls| {
+            if calls.lease.get() == self.number {
+                calls.lease.set(0);
+                calls.link.set(self.link);
+            } else {
+                end_elsewhere(self.number);
+            }
+        });
+    }
+}
+
+/// A lease ends whose channel has made place for another one.
+#[cold]
+#[inline(never)]
+fn end_elsewhere(number: u64) {
+    let find = |leased: &Leased| {
+        let mut leased = leased.0.borrow_mut();
+        let at = leased.iter().position(|(lease, _)| *lease == number)?;
+        Some(leased.swap_remove(at).1)
+    };
+    // A thread that ends has neither.
+    let owned = LEASED.try_with(find).ok().flatten();
+    // One that a canceller may yet interrupt is not used again.
+    let owned = owned.filter(|owned| !owned.alarmed);
+    let _ = OTHERS.try_with(|others| others.0.borrow_mut().extend(owned));
 }

@@ -118,14 +118,18 @@ impl ServerCall<'_> {
         self.regions.forget(number);
     }
 
-    /// The place for a response's frame that does not lie in a slot, however short it turns out.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::reply`].
-    pub fn reply_in_area(&mut self, length: usize) -> Result<&mut [u8], ViError> {
+    /// The place for a response's frame that does not lie in a slot, however short it turns out. `None` where the caller is gone, or
+    /// bears no such frame.
+    pub fn reply_in_area(&mut self, length: usize) -> Option<&mut [u8]> {
         self.in_area = true;
-        self.tx.area_frame(length, 0, Seconds::<1>)
+        self.tx.area_frame(length, 0, Seconds::<1>).ok()
+    }
+
+    /// The same where it has not to be waited for or made first. `None` where it has.
+    #[inline(always)]
+    pub fn reply_at_hand(&mut self, length: usize) -> Option<&mut [u8]> {
+        self.in_area = true;
+        self.tx.next_area_frame(length)
     }
 
     /// The place for a response's frame that fits a slot: nobody else's until the call has been answered.
@@ -134,9 +138,15 @@ impl ServerCall<'_> {
         self.slot
     }
 
-    /// Publishes the answer, to a caller that waits for one.
-    #[inline(always)]
+    /// Publishes the answer, to a caller that waits for one: the transport's part of a call.
+    #[inline(never)]
     pub fn publish(&mut self, answer: Answer) {
+        self.publish_inline(answer);
+    }
+
+    /// The same for who is part of the transport itself.
+    #[inline(always)]
+    pub fn publish_inline(&mut self, answer: Answer) {
         let (status, length) = (answer.0 as u32, (answer.0 >> 32) as usize);
         let fault = answer.0 & Answer::FAULT != 0;
         let kind = if fault { Kind::Fault } else { Kind::Response };
@@ -170,28 +180,41 @@ pub trait Service {
 /// Serves a connection until the peer ends it or breaks its rules, and says why it ended.
 pub fn serve<S: Service>(window: &mut Window, service: &mut S) -> ViError {
     loop {
-        let attended = match receive(window, &mut None) {
-            Ok(Arrived::Call(call)) => {
+        match next_call(window, service, &mut None) {
+            Ok(call) => {
                 let answer = service.dispatch(call);
                 call.publish(answer);
-                continue;
             }
-            Ok(Arrived::Oneway(call)) => {
-                // Nobody reads the answer.
-                let _ = service.dispatch(call);
-                Attended::Silently
+            Err(attended) => {
+                if let Err(why) = attended.settle(window) {
+                    return *why;
+                }
             }
-            Ok(Arrived::Other(message, tx)) => serve_other(service, &message, tx),
-            Err(error) if matches!(*error, ViError::TimedOut | ViError::Cancelled) => {
-                service.tidy();
-                continue;
-            }
-            Err(error) => return *error,
-        };
-        if let Err(why) = attended.settle(window) {
-            return why;
         }
     }
+}
+
+/// The next message, where it is a call whose caller waits: the transport's part of a call. Anything else is attended to.
+#[inline(never)]
+fn next_call<'p, 'a, S: Service>(
+    window: &'a mut Window,
+    service: &mut S,
+    place: &'p mut Option<ServerCall<'a>>,
+) -> Result<&'p mut ServerCall<'a>, Attended> {
+    Err(match receive(window, place) {
+        Ok(Arrived::Call(call)) => return Ok(call),
+        Ok(Arrived::Oneway(call)) => {
+            // Nobody reads the answer.
+            let _ = service.dispatch(call);
+            Attended::Silently
+        }
+        Ok(Arrived::Other(message, tx)) => serve_other(service, &message, tx),
+        Err(error) if matches!(*error, ViError::TimedOut | ViError::Cancelled) => {
+            service.tidy();
+            Attended::Aloud
+        }
+        Err(error) => Attended::Refused(error),
+    })
 }
 
 /// What came.
@@ -258,12 +281,12 @@ impl<'a> ServerCall<'a> {
 #[derive(Debug)]
 #[must_use]
 pub enum Attended {
-    /// The peer learns from an answer that its message was taken.
+    /// The peer learns from an answer that its message was taken, or there was no message.
     Aloud,
     /// Nothing that the peer will see says so.
     Silently,
-    /// The peer broke the rules.
-    Refused(ViError),
+    /// The peer broke the rules, or is gone.
+    Refused(Box<ViError>),
 }
 
 impl Attended {
@@ -271,8 +294,8 @@ impl Attended {
     ///
     /// # Errors
     ///
-    /// Where the peer broke the rules: the connection is to be ended.
-    pub fn settle(self, window: &mut Window) -> Result<(), ViError> {
+    /// Where the peer broke the rules or is gone: the connection is to be ended.
+    pub fn settle(self, window: &mut Window) -> Result<(), Box<ViError>> {
         match self {
             Self::Aloud => Ok(()),
             Self::Silently => {
@@ -298,11 +321,11 @@ pub fn serve_other<S: Service>(service: &mut S, message: &Message<'_>, tx: &mut 
             let answer = service.answer_pdu(&private_copy(message)).ok_or(ViError::Cancelled);
             match answer.and_then(|answer| send_pdu(tx, &answer)) {
                 Ok(()) => Attended::Aloud,
-                Err(why) => Attended::Refused(why),
+                Err(why) => Attended::Refused(Box::new(why)),
             }
         }
-        Ok(other) => Attended::Refused(obvia_via::Violation::BadKind(other as u8).into()),
-        Err(violation) => Attended::Refused(violation.into()),
+        Ok(other) => Attended::Refused(Box::new(obvia_via::Violation::BadKind(other as u8).into())),
+        Err(violation) => Attended::Refused(Box::new(violation.into())),
     }
 }
 

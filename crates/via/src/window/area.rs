@@ -89,6 +89,12 @@ impl SendArea {
         place.is_some()
     }
 
+    /// Whether a frame of `length` bytes fits behind the last one.
+    #[inline(always)]
+    pub(super) fn goes_on(&self, length: usize) -> bool {
+        length <= self.end.as_ptr().addr() - self.next.as_ptr().addr()
+    }
+
     /// Whether the peer has taken every frame of the area.
     pub(super) fn is_free(&self, taken: u32) -> bool {
         taken.wrapping_sub(self.last).cast_signed() >= 0
@@ -100,8 +106,9 @@ impl SendArea {
     }
 
     /// The bytes for a frame; they lie at the returned place once [`Self::commit`] has been called.
+    #[inline(always)]
     pub(super) fn frame(&mut self, length: usize) -> &mut [u8] {
-        assert!(length <= self.length() - self.cursor(), "has_room was asked first");
+        assert!(self.goes_on(length), "has_room was asked first");
         // SAFETY: in bounds by the assertion; own memory by the invariant; initialised, since fresh shared memory is zero; borrowed from &mut
         // self, so exclusive in this process, and no other process can write it.
         unsafe { std::slice::from_raw_parts_mut(self.next.as_ptr(), length) }

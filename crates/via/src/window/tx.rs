@@ -148,6 +148,12 @@ impl Tx {
         Ok(self.area.frame(length))
     }
 
+    /// As [`Self::area_frame`], for a message that has its slot. `None` where the frame does not fit behind the last one.
+    #[inline(always)]
+    pub fn next_area_frame(&mut self, length: usize) -> Option<&mut [u8]> {
+        if self.area.goes_on(length) { Some(self.area.frame(length)) } else { None }
+    }
+
     /// Publishes the frame that [`Self::area_frame`] gave out, or its first `length` bytes.
     pub fn send_area(&mut self, header: Header, length: usize) {
         let place = self.area.commit(length, self.next);

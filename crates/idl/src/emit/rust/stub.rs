@@ -45,6 +45,19 @@ fn used(out: &mut Writer, plan: &MethodPlan<'_>) {
     }
 }
 
+/// Room for what the method lends, before anything else is done: where it has to be made, the stub begins again.
+fn lent_room(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
+    let Some(lent) = plan.lent() else { return };
+    let Passing::Lent { element, room, .. } = &lent.passing else { return };
+    let (raw, name, ty) = (&lent.param.name, binding(&lent.param.name), value(context.model, element));
+    let measures = format!("::<{ty}>(call, {}, {room}", plan.reply_block);
+    out.line(format!("let Some({raw}_room) = obvia::rt::lend{measures}) else {{"));
+    out.line("// SAFETY: what this function was called with.");
+    out.line(format!("return unsafe {{ obvia::rt::lend_again{measures}, object, {}_stub) }};", context.stem(plan)));
+    out.line("};");
+    out.line(format!("let mut {name} = {raw}_room;"));
+}
+
 /// A reply with what the method lends behind its block.
 fn lent_reply(out: &mut Writer, plan: &MethodPlan<'_>, lent: &ParamPlan<'_>) {
     let Passing::Lent { size, room, .. } = &lent.passing else { return };
@@ -68,6 +81,7 @@ pub(super) fn begin(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'
         "unsafe extern \"C-unwind\" fn {}_stub(object: *mut obvia::rt::c_void, call: &mut obvia::rt::ServerCall<'_>) -> obvia::rt::Answer {{",
         context.stem(plan)
     ));
+    lent_room(out, context, plan);
     out.line("obvia::rt::serve(call, |call| {");
 }
 
@@ -261,13 +275,6 @@ fn results(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
             }
             _ => {}
         }
-    }
-    if let Some(lent) = plan.lent()
-        && let Passing::Lent { element, room, .. } = &lent.passing
-    {
-        let (raw, name, ty) = (&lent.param.name, binding(&lent.param.name), value(context.model, element));
-        out.line(format!("let {raw}_room = call.lend::<{ty}>({}, {room})?;", plan.reply_block));
-        out.line(format!("let mut {name} = {raw}_room;"));
     }
 }
 

@@ -1,0 +1,23 @@
+//! What methods lend stays as it is until it is given up, whatever else the thread does.
+
+use torture::process::Directory;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_torture-process");
+
+#[test]
+fn what_is_lent_stays() {
+    for way in ["adaptive", "block", "poll"] {
+        let directory = Directory::new();
+        let mut server = directory.start(PROGRAM, &[]);
+        server.good("export name");
+        let mut client = directory.start(PROGRAM, &[way]);
+        client.good("connect name");
+        client.good("make 1");
+        for results in [1, 2, 7] {
+            client.good(&format!("keep-lent {results}"));
+        }
+        client.good("keep-lent-to-end");
+        client.good("keep-lent 3");
+        assert_eq!(client.good("add 1"), "1", "{way}");
+    }
+}
