@@ -5,7 +5,7 @@
 
 use crate::model::{
     Arith, Base, Direction, EnumId, Extent, Field, InterfaceId, Method, Model, Object, Operand, Param, Pointer,
-    PointerClass, Returns, StructId, Transfer, Type, UnionId,
+    PointerClass, Returns, StructId, Transfer, Type, UnionId, Varying,
 };
 use sha2::{Digest, Sha256};
 use std::cell::RefCell;
@@ -252,6 +252,7 @@ impl Printer<'_> {
                 if let Some(switch) = &param.switch {
                     attributes.push(format!("switch_is({})", arith(switch, &names)));
                 }
+                attributes.extend(param.varying.as_ref().map(|varying| varying_text(varying, &names)));
                 attributes.extend(match param.transfer {
                     Transfer::Frame => None,
                     Transfer::ZeroCopy => Some("zero_copy".to_owned()),
@@ -270,6 +271,7 @@ impl Printer<'_> {
         if let Some(switch) = &field.switch {
             attributes.push(format!("switch_is({})", arith(switch, names)));
         }
+        attributes.extend(field.varying.as_ref().map(|varying| varying_text(varying, names)));
         self.declaration(&field.ty, &field.name, field.range, attributes, names, false)
     }
 
@@ -410,6 +412,13 @@ fn declared(param: &Param) -> &Type {
     match &param.ty {
         Type::Pointer(outer) if param.boxed => &outer.to,
         ty => ty,
+    }
+}
+
+fn varying_text(varying: &Varying, names: &[&str]) -> String {
+    match varying {
+        Varying::Text => "string".to_owned(),
+        Varying::Length(length) => format!("length_is({})", arith(length, names)),
     }
 }
 

@@ -223,8 +223,19 @@ pub struct Field {
     pub range: Option<(i64, i64)>,
     /// For a union without a discriminant of its own: what chooses the arm.
     pub switch: Option<Arith>,
+    /// For an array of fixed size: which of its elements travel in NDR, if not all.
+    pub varying: Option<Varying>,
     /// Where it is declared.
     pub span: Span,
+}
+
+/// Which elements of an array of fixed size travel in NDR. In memory and in FLAT all are there.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Varying {
+    /// Those up to the first zero: `[string]`.
+    Text,
+    /// The first, as many as this says: `[length_is]`.
+    Length(Arith),
 }
 
 /// A structure.
@@ -328,6 +339,8 @@ pub struct Param {
     pub range: Option<(i64, i64)>,
     /// For a union without a discriminant of its own: what chooses the arm.
     pub switch: Option<Arith>,
+    /// For an array of fixed size: which of its elements travel in NDR, if not all.
+    pub varying: Option<Varying>,
     /// How its elements get to the other side.
     pub transfer: Transfer,
     /// Where it is declared.

@@ -1,6 +1,6 @@
 //! Plans for NDR: what `obvia_ndr::ndr` translates an interface's messages by, as words, the same for every language.
 
-use crate::model::{Base, Extent, Field, InterfaceId, Model, Pointer, PointerClass, Returns, Type, UnionId};
+use crate::model::{Base, Extent, Field, InterfaceId, Model, Pointer, PointerClass, Returns, Type, UnionId, Varying};
 use crate::plan::{self, MethodPlan, ParamPlan, Passing, kind_of, kinds};
 use crate::shapes::flat::{binary, int, unary};
 use crate::shapes::{About, Expr, NOWHERE, Operands, expr};
@@ -83,6 +83,14 @@ impl Types<'_> {
             Type::Base(base) => self.base(*base),
             Type::Enum(id) if self.model.enums[id.0].v1 => vec![0, 4],
             Type::Enum(_) => vec![2],
+            Type::Fixed(element, count) if let Some(varying) = about.varying => {
+                let length = match varying {
+                    Varying::Text => None,
+                    Varying::Length(length) => Some(expression(&expr(length, operands))),
+                };
+                let element = self.add(element, About::default(), NOWHERE);
+                [vec![8, i64::from(*count), element], optional(length)].concat()
+            }
             Type::Fixed(element, count) => vec![4, i64::from(*count), self.add(element, About::default(), NOWHERE)],
             Type::Struct(_) => self.structure(ty),
             Type::Union(id) => self.union(*id, ty, about, operands),
@@ -200,14 +208,14 @@ impl Types<'_> {
             return Some([vec![0, 2, kind], expression(&expr(size, operands))].concat());
         }
         let at = i64::from(if request { param.request } else { param.reply }?);
+        // What a reference pointer that is a parameter leads to may be one too, which is a pointer in NDR.
+        let is_outermost =
+            param.param.boxed || std::ptr::eq(plan::in_place(self.model, param.param), &raw const param.param.ty);
         Some(match &*plan.in_block(self.model, param, request) {
-            Type::Pointer(pointer) if pointer.class == PointerClass::Ref => {
+            Type::Pointer(pointer) if pointer.class == PointerClass::Ref && is_outermost => {
                 [vec![at, 1], self.target(pointer, operands)].concat()
             }
-            ty => {
-                let about = About { range: None, switch: param.param.switch.as_ref() };
-                vec![at, 0, self.add(ty, about, operands)]
-            }
+            ty => vec![at, 0, self.add(ty, About::of_param(param.param), operands)],
         })
     }
 }

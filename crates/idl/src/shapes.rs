@@ -5,7 +5,9 @@
 
 pub mod flat;
 
-use crate::model::{Arith, Base, Extent, Field, Model, Object, Operand, Pointer, PointerClass, Type, UnionId, round};
+use crate::model::{
+    Arith, Base, Extent, Field, Model, Object, Operand, Param, Pointer, PointerClass, Type, UnionId, Varying, round,
+};
 
 /// An expression of a table: what its operands are is decided.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -118,6 +120,8 @@ pub struct About<'a> {
     pub range: Option<(i64, i64)>,
     /// What chooses a union's arm.
     pub switch: Option<&'a Arith>,
+    /// Which elements of an array of fixed size travel in NDR, if not all.
+    pub varying: Option<&'a Varying>,
 }
 
 /// Finds out shapes.
@@ -299,6 +303,11 @@ impl Shapes<'_> {
 
 impl<'a> About<'a> {
     pub(crate) fn of(field: &'a Field) -> Self {
-        Self { range: field.range, switch: field.switch.as_ref() }
+        Self { range: field.range, switch: field.switch.as_ref(), varying: field.varying.as_ref() }
+    }
+
+    /// What is said of a parameter.
+    pub(crate) fn of_param(param: &'a Param) -> Self {
+        Self { range: param.range, switch: param.switch.as_ref(), varying: param.varying.as_ref() }
     }
 }

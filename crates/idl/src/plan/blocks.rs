@@ -1,7 +1,7 @@
 //! What the blocks of a method's frames are made of.
 
 use super::{MethodPlan, ParamPlan, in_place};
-use crate::model::{Base, Direction, Extent, Model, Operand, Param, Pointer, Type};
+use crate::model::{Base, Direction, Extent, Model, Operand, Pointer, Type};
 use crate::shapes::{About, Expr, Shape, Shapes};
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -22,9 +22,8 @@ impl<'a> MethodPlan<'a> {
         let wanted = self.params.iter().filter(|param| wanted(param));
         let types: Vec<_> =
             wanted.filter_map(|param| Some((at(param)?, self.in_block(model, param, request), param))).collect();
-        let about = |param: &'a Param| About { range: param.range, switch: param.switch.as_ref() };
         let mut fields: Vec<(u32, &Type, About<'_>)> =
-            types.iter().map(|(at, ty, param)| (*at, &**ty, about(param.param))).collect();
+            types.iter().map(|(at, ty, param)| (*at, &**ty, About::of_param(param.param))).collect();
         fields.sort_by_key(|(at, ..)| *at);
         let shape = Shapes { model, kinds }.block(&fields, &operand);
         (shape, outer.into_inner())

@@ -1,6 +1,6 @@
 //! Structures, unions and enumerations, and the names that typedefs give to them.
 
-use super::types::{Context, Place, base_type};
+use super::types::{CLASSES, Context, Place, base_type};
 use super::values::Variable;
 use super::{Named, Resolver, enum_type, find, has, struct_type, union_type};
 use crate::ast::{
@@ -99,6 +99,7 @@ impl Resolver<'_> {
                         ty: Type::Void,
                         range: None,
                         switch: None,
+                        varying: None,
                         span: declarator.span,
                     });
                 }
@@ -106,7 +107,16 @@ impl Resolver<'_> {
             }
             let range = self.range(&member.attributes, &ty);
             let switch = self.switch(&member.attributes, &ty, declarator, &variables, "the structure");
-            fields.push(Field { name: declarator.name.name.clone(), ty, range, switch, span: declarator.span });
+            let varying =
+                self.varying(&member.attributes, &ty, &Context { variables: &variables, of: "the structure" });
+            fields.push(Field {
+                name: declarator.name.name.clone(),
+                ty,
+                range,
+                switch,
+                varying,
+                span: declarator.span,
+            });
         }
         if members.is_empty() {
             let error = Diagnostic::error("empty-struct", span, "a structure has at least one member");
@@ -241,6 +251,12 @@ impl Resolver<'_> {
                 self.say(error.help("add [switch_is(n)], where n is the discriminant beside it"));
                 None
             }
+            (false, Some(attribute)) if is_union_behind(inner) => {
+                let text = "a union without a discriminant of its own cannot be behind two pointers";
+                let error = Diagnostic::error("unsupported", attribute.span, text);
+                self.say(error.help("put it and its discriminant into a structure, and point to that"));
+                None
+            }
             (false, Some(attribute)) => {
                 let error = Diagnostic::error(
                     "bad-switch",
@@ -300,12 +316,15 @@ impl Resolver<'_> {
             match words.as_slice() {
                 [word] if self.types.contains_key(*word) => self.named_type(word, attribute.span)?,
                 words => base_type(match *words {
-                    ["unsigned", "short"] => "unsigned short",
+                    ["unsigned", "char"] | ["UCHAR"] => "unsigned char",
+                    ["unsigned", "small"] => "unsigned small",
+                    ["unsigned", "short"] | ["USHORT" | "WORD"] => "unsigned short",
                     ["unsigned", "hyper"] => "unsigned hyper",
                     ["unsigned", ..] | ["ULONG" | "DWORD" | "UINT"] => "unsigned long",
                     ["short"] => "short",
                     ["hyper"] => "hyper",
                     ["boolean"] => "boolean",
+                    ["byte"] => "byte",
                     ["char"] => "char",
                     ["small"] => "small",
                     _ => "long",
@@ -336,7 +355,10 @@ impl Resolver<'_> {
                 if !self.by_value(&ty, declarator.span) {
                     return;
                 }
-                Some(Field { name: declarator.name.name.clone(), ty, range: None, switch: None, span: declarator.span })
+                let varying =
+                    self.varying(&member.attributes, &ty, &Context { variables: &[], of: "this declaration" });
+                let name = declarator.name.name.clone();
+                Some(Field { name, ty, range: None, switch: None, varying, span: declarator.span })
             }
         };
         let (mut cases, mut labels) = (Vec::new(), Vec::new());
@@ -460,6 +482,9 @@ impl Resolver<'_> {
         }
         for declarator in declarators {
             let plain = declarator.pointers == 0 && declarator.dimensions.is_empty();
+            if CLASSES.iter().any(|class| has(attributes, class)) {
+                self.classed.insert(declarator.name.name.clone());
+            }
             let full = if plain { Some(ty.clone()) } else { self.stars_on(&ty, declarator, attributes) };
             let Some(full) = full else { continue };
             self.model.typedefs.push(Typedef {
@@ -472,6 +497,11 @@ impl Resolver<'_> {
             self.declare_type(&declarator.name, if open { Named::Opened(full) } else { Named::Type(full) });
         }
     }
+}
+
+/// Whether pointers lead to a union.
+fn is_union_behind(ty: &Type) -> bool {
+    matches!(ty, Type::Union(_)) || matches!(ty, Type::Pointer(pointer) if is_union_behind(&pointer.to))
 }
 
 fn is_definition(kind: &TypeKind) -> bool {

@@ -46,6 +46,7 @@ impl Resolver<'_> {
             "hidden",
             "restricted",
             "annotation",
+            "ms_union",
         ];
         self.check_attributes(&decl.attributes, &allowed, "an interface");
         let plain = is_plain(decl);
@@ -299,11 +300,12 @@ impl Resolver<'_> {
             self.check_out(param, direction, &ty);
             let range = self.limits(&param.attributes, direction, &ty);
             let switch = self.switch(&param.attributes, &ty, &param.declarator, &variables, "the method");
+            let varying = self.varying(&param.attributes, &ty, &context);
             let retval = has(&param.attributes, "retval");
             let transfer = self.transfer(param, direction, &ty);
             let name = name.name.clone();
             let span = param.declarator.name.span;
-            made.push(Param { name, direction, retval, ty, boxed: false, range, switch, transfer, span });
+            made.push(Param { name, direction, retval, ty, boxed: false, range, switch, varying, transfer, span });
         }
         self.check_transfers(&made);
         made

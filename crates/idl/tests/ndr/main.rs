@@ -1,5 +1,6 @@
 //! Frames of FLAT, stub data of NDR, and the plans that lead from one to the other.
 
+mod hostile;
 mod random;
 mod vectors;
 
@@ -28,6 +29,13 @@ struct Interface {
     plan: Plan,
     compilation: Compilation,
     at: usize,
+}
+
+/// An interface of this text.
+fn interface(text: &str) -> Interface {
+    let text = format!("import \"unknwn.idl\";\n{text}");
+    let compilation = Compiler::new().check_text(Path::new("given.idl"), &text).unwrap();
+    Interface::in_compilation(compilation, "IGiven")
 }
 
 /// Which way a message goes.

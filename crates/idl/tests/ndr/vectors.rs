@@ -41,7 +41,7 @@ fn frames_come_back_as_they_were_written() {
 
 #[test]
 fn stub_data_is_what_others_write_and_read() {
-    for name in ["rpcecho", "accounts"] {
+    for name in ["rpcecho", "accounts", "objects"] {
         let all = json(&format!("testing/vectors/ndr/{name}.json"));
         let interface = Interface::of(all["idl"].as_str().unwrap(), all["interface"].as_str().unwrap());
         for vector in all["vectors"].as_array().unwrap() {
@@ -58,4 +58,41 @@ fn stub_data_is_what_others_write_and_read() {
             }
         }
     }
+}
+
+/// Fixed parts of a text of which only the first part travels, and pointers that may not be null within others.
+#[test]
+fn arrays_of_fixed_size_may_travel_in_part() {
+    let interface = super::interface(
+        "typedef struct Named {
+            [string] char name[4];
+            [string] wchar_t wide[3];
+            byte used;
+            [length_is(used)] short parts[3];
+        } Named;
+        [object, uuid(3d7a1f60-5b0e-4c0a-8f2d-9e1100000042), pointer_default(ref)] interface IGiven : IUnknown {
+            HRESULT Name([in] const Named *named, [in, string] char name[2]);
+            HRESULT Get([out] long **number);
+        }",
+    );
+    // "abc", "x", 2 of 3; "y". The request's block is the structure, of 18 bytes, and two characters.
+    let frame = [b"abc\0x\0\0\0\0\0\x02\0\x07\0\x08\0\0\0".as_slice(), b"y\0\0\0\0\0"].concat();
+    let stub = [
+        b"\0\0\0\0\x04\0\0\0abc\0".as_slice(),
+        b"\0\0\0\0\x02\0\0\0x\0\0\0",
+        b"\x02\0\0\0\0\0\0\0\x02\0\0\0\x07\0\x08\0",
+        b"\0\0\0\0\x02\0\0\0y\0",
+    ];
+    let (none, stub) = (Numbers::default(), stub.concat());
+    let written = interface.encode("Name", Part::Request, FORMATS[0], &none, &frame).unwrap();
+    assert_eq!(written, stub, "{written:02x?}");
+    for format in FORMATS {
+        let stub = interface.encode("Name", Part::Request, format, &none, &frame).unwrap();
+        assert_eq!(interface.decode("Name", Part::Request, format, &none, &stub).unwrap(), frame, "{format:?}");
+    }
+    // The parameter itself has no identifier; what it leads to is a pointer, and has one.
+    let frame = b"\x10\0\0\0\0\0\0\0\x10\0\0\0\x01\0\0\0\x07\0\0\0\0\0\0\0";
+    let stub = interface.encode("Get", Part::Reply, FORMATS[0], &none, frame).unwrap();
+    assert_eq!(stub, b"\0\0\x02\0\x07\0\0\0\0\0\0\0");
+    assert_eq!(interface.decode("Get", Part::Reply, FORMATS[0], &none, &stub).unwrap(), frame);
 }

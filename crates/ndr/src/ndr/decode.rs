@@ -241,14 +241,30 @@ impl<'a, const WIDE: bool, const BIG: bool> Decoder<'a, WIDE, BIG> {
         match &ty.what {
             What::Number | What::Boolean | What::Enum | What::Guid => self.elements(id, at, 1),
             What::Array { count, element } => self.elements(*element, at, *count as usize),
+            What::Varying { count, element, length } => self.varying(at, (*element, *count), length.as_ref(), base),
             What::Struct { .. } if ty.wire(WIDE).is_copied && !BIG => self.elements(id, at, 1),
             What::Struct { members, .. } => {
                 self.members(ty, members, at)?;
-                self.end(ty)
+                self.end(ty.wire(WIDE).align);
+                Ok(())
             }
             What::Union(union) => self.union(union, ty, at, base),
             What::Pointer(class, target) => self.pointer(at, *class, target, base),
         }
+    }
+
+    /// Reads those elements of an array of fixed size that travel.
+    fn varying(&mut self, at: usize, (id, most): (TypeId, u32), length: Option<&'a Expr>, base: usize) -> Result<()> {
+        let count = self.variance(u64::from(most))?;
+        self.elements(id, at, count as usize)?;
+        if let Some(length) = length {
+            self.claim(base, length, count, Error::Count { at: self.at, found: count });
+            return Ok(());
+        }
+        let size = self.plan.ty(id).size as usize;
+        let end = at + count as usize * size;
+        let is_ended = count > 0 && self.frame[end - size..end].iter().all(|byte| *byte == 0);
+        if is_ended { Ok(()) } else { Err(Error::Text { at: self.at }) }
     }
 
     /// Reads a structure's members, from an aligned place on.
@@ -259,9 +275,11 @@ impl<'a, const WIDE: bool, const BIG: bool> Decoder<'a, WIDE, BIG> {
         self.settle(mark)
     }
 
-    /// NDR64 has a structure's trailing gap on the wire: MS-RPCE 2.2.5.3.4.1.
-    fn end(&mut self, ty: &Type) -> Result<()> {
-        if WIDE { self.align(ty.wire(WIDE).align) } else { Ok(()) }
+    /// NDR64 has a structure's trailing gap on the wire: MS-RPCE 2.2.5.3.4.1. Where nothing follows, it may be missing.
+    fn end(&mut self, align: u32) {
+        if WIDE {
+            self.at = self.at.next_multiple_of(align as usize).min(self.stub.len());
+        }
     }
 
     /// Reads elements of an array. Runs of numbers are read at once.
@@ -443,7 +461,7 @@ impl<'a, const WIDE: bool, const BIG: bool> Decoder<'a, WIDE, BIG> {
         self.extend(end.next_multiple_of(OBJECT_ALIGN).saturating_sub(self.frame.len() - body))?;
         self.frame[body - 4..body].copy_from_slice(&(count as u32).to_le_bytes());
         self.elements(tail.element, body + begin, count as usize)?;
-        self.end(ty)?;
+        self.end(ty.wire(WIDE).align);
         Ok(object)
     }
 
@@ -475,6 +493,7 @@ impl<'a, const WIDE: bool, const BIG: bool> Decoder<'a, WIDE, BIG> {
         }
         let (object, body) = self.object(KIND_INTERFACE, count, bytes.len())?;
         self.frame[body..body + bytes.len()].copy_from_slice(bytes);
+        self.end(wire::MINTERFACEPOINTER_ALIGN);
         Ok(object)
     }
 }

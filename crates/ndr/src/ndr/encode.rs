@@ -151,15 +151,36 @@ impl<'a, const WIDE: bool, const BIG: bool> Encoder<'a, WIDE, BIG> {
         match &ty.what {
             What::Number | What::Boolean | What::Enum | What::Guid => self.elements(id, at, 1),
             What::Array { count, element } => self.elements(*element, at, *count as usize),
+            What::Varying { count, element, length } => {
+                self.varying(at, (*element, *count as usize), length.as_ref(), base)
+            }
             What::Struct { .. } if ty.wire(WIDE).is_copied && !BIG => self.elements(id, at, 1),
             What::Struct { members, .. } => {
                 self.members(ty, members, at)?;
-                self.end(ty);
+                self.end(ty.wire(WIDE).align);
                 Ok(())
             }
             What::Union(union) => self.union(union, ty, at, base),
             What::Pointer(class, target) => self.pointer(at, *class, target, base),
         }
+    }
+
+    /// Writes those elements of an array of fixed size that travel.
+    fn varying(&mut self, at: usize, (id, most): (TypeId, usize), length: Option<&Expr>, base: usize) -> Result<()> {
+        let count = match length {
+            Some(length) => usize::try_from(self.evaluate(base, length)?).unwrap_or(usize::MAX),
+            None => {
+                let size = self.plan.ty(id).size as usize;
+                let characters = self.bytes(at, most * size)?;
+                let zero = characters.chunks_exact(size).position(|character| character.iter().all(|byte| *byte == 0));
+                zero.ok_or(Error::Text { at })? + 1
+            }
+        };
+        if count > most {
+            return Err(Error::Frame { at });
+        }
+        self.variance(count, true)?;
+        self.elements(id, at, count)
     }
 
     /// Writes a structure's members, from an aligned place on.
@@ -169,9 +190,9 @@ impl<'a, const WIDE: bool, const BIG: bool> Encoder<'a, WIDE, BIG> {
     }
 
     /// NDR64 has a structure's trailing gap on the wire: MS-RPCE 2.2.5.3.4.1.
-    fn end(&mut self, ty: &Type) {
+    fn end(&mut self, align: u32) {
         if WIDE {
-            self.align(ty.wire(WIDE).align);
+            self.align(align);
         }
     }
 
@@ -332,6 +353,7 @@ impl<'a, const WIDE: bool, const BIG: bool> Encoder<'a, WIDE, BIG> {
                 self.count(count as u64)?;
                 self.number(count as u32);
                 self.put(self.bytes(body, count)?);
+                self.end(wire::MINTERFACEPOINTER_ALIGN);
                 Ok(())
             }
         }
@@ -368,7 +390,7 @@ impl<'a, const WIDE: bool, const BIG: bool> Encoder<'a, WIDE, BIG> {
         self.members(ty, members, body)?;
         self.variance(count, tail.length.is_some())?;
         self.elements(tail.element, body + tail.at as usize, count)?;
-        self.end(ty);
+        self.end(ty.wire(WIDE).align);
         Ok(())
     }
 

@@ -263,11 +263,11 @@ impl Method {
         outcome.inspect_err(|_| out.truncate(start))
     }
 
-    /// Makes the frame of a request of its stub data. `frame` is emptied first, and has at most `frame_max` bytes.
+    /// Makes the frame of a request of its stub data. `frame` is emptied first, and gets at most `frame_max` bytes.
     ///
     /// # Errors
     ///
-    /// What is wrong with the stub data, and where.
+    /// What is wrong with the stub data, and where; then the frame is empty.
     pub fn decode_request(
         &self,
         plan: &Plan,
@@ -276,7 +276,8 @@ impl Method {
         frame_max: usize,
         frame: &mut Vec<u8>,
     ) -> Result<()> {
-        coder!(format, Decoder::new(plan, stub, &[], frame, frame_max), |it| it.message(&self.request))
+        let outcome = coder!(format, Decoder::new(plan, stub, &[], frame, frame_max), |it| it.message(&self.request));
+        outcome.inspect_err(|_| frame.clear())
     }
 
     /// Makes the frame of a response of its stub data, and returns the method's status: 0 where it has none. Of a method
@@ -300,8 +301,10 @@ impl Method {
             return Ok(status);
         }
         let results = &stub[..stub.len() - if self.has_status { size_of::<u32>() } else { 0 }];
-        coder!(format, Decoder::new(plan, results, &numbers.0, frame, frame_max), |it| it.message(&self.response))?;
-        Ok(status)
+        let outcome = coder!(format, Decoder::new(plan, results, &numbers.0, frame, frame_max), |it| {
+            it.message(&self.response)
+        });
+        outcome.map(|()| status).inspect_err(|_| frame.clear())
     }
 }
 

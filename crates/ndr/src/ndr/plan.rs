@@ -133,6 +133,15 @@ pub(super) enum What {
         /// What they are.
         element: TypeId,
     },
+    /// An array of fixed size, of whose elements only the first travel.
+    Varying {
+        /// How many elements there are.
+        count: u32,
+        /// What they are.
+        element: TypeId,
+        /// How many travel; `None` for a string, of which all up to the first zero do.
+        length: Option<Expr>,
+    },
     /// A structure.
     Struct {
         /// Offsets and types.

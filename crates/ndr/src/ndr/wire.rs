@@ -2,6 +2,9 @@
 
 use super::plan::{Type, TypeId, What, Wire};
 
+/// The alignment of an `MInterfacePointer`: MS-DCOM 2.2.14.
+pub(super) const MINTERFACEPOINTER_ALIGN: u32 = 4;
+
 /// Bytes of a pointer, and of a count.
 pub(super) const fn word(is_wide: bool) -> u32 {
     if is_wide { 8 } else { 4 }
@@ -23,6 +26,9 @@ pub(super) fn of(known: &[Type], size: u32, what: &What, is_wide: bool) -> Wire 
         What::Array { count, element } => {
             let element = part(*element);
             Wire { least: element.least.saturating_mul(*count), ..*element }
+        }
+        What::Varying { element, .. } => {
+            Wire { align: word.max(part(*element).align), least: 2 * word, is_copied: false }
         }
         What::Struct { members, tail } => {
             let mut wire = Wire { align: 1, least: 0, is_copied: tail.is_none() };

@@ -6,7 +6,7 @@
 //!
 //! | thing | words |
 //! |---|---|
-//! | type | 0 number: bytes; 1 boolean; 2 enumeration; 3 GUID; 4 array: count, type; 5 structure: bytes, members, tail?; 6 union; 7 pointer: class, target |
+//! | type | 0 number: bytes; 1 boolean; 2 enumeration; 3 GUID; 4 array: count, type; 5 structure: bytes, members, tail?; 6 union; 7 pointer: class, target; 8 varying array: count, type, length? |
 //! | member | offset, type |
 //! | tail | offset, type, size, length? |
 //! | union | bytes, discriminant's type, integer, `switch_is`?, offset of the arms, arms, default? |
@@ -107,6 +107,11 @@ impl Types {
             }
             6 => self.union(reader)?,
             7 => (SLOT, What::Pointer(reader.one_of(&CLASSES)?, self.target(reader)?)),
+            8 => {
+                let (count, element) = (reader.number::<u32>()?, self.id(reader)?);
+                let size = self.size(element).checked_mul(count).filter(|_| count > 0)?;
+                (size, What::Varying { count, element, length: reader.optional(Reader::expr)? })
+            }
             _ => return None,
         })
     }
@@ -187,7 +192,7 @@ impl Types {
 fn for_each_part(what: &What, mut f: impl FnMut(TypeId)) {
     match what {
         What::Number | What::Boolean | What::Enum | What::Guid | What::Pointer(..) => {}
-        What::Array { element, .. } => f(*element),
+        What::Array { element, .. } | What::Varying { element, .. } => f(*element),
         What::Struct { members, tail } => {
             members.iter().for_each(|(_, id)| f(*id));
             tail.iter().for_each(|tail| f(tail.element));

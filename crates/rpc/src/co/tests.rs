@@ -37,7 +37,7 @@ impl Pair {
         let limits = Limits { sizes: least, message_max: 100_000, calls_max: 3 };
         let mut pair = Self::new(
             ClientOptions { limits: limits.clone(), group: 0 },
-            ServerOptions { limits, group: 7, secondary_address: "5000".to_owned(), acceptor: None },
+            ServerOptions { limits, secondary_address: "5000".to_owned(), ..ServerOptions::default() },
         );
         pair.client.bind(vec![context(0, &[NDR])], None).unwrap();
         pair.ask_server().unwrap();
@@ -101,8 +101,9 @@ fn contexts_are_settled_one_by_one() {
     assert_eq!(pair.client.presentation(1).map(|known| known.transfer), Some(FLAT));
     assert_eq!(pair.client.presentation(0), None);
 
-    let again = pair.client.bind(vec![context(1, &[NDR])], None);
-    assert!(matches!(again, Err(AssociationError::Misuse(_))));
+    let other = Context { interface: FLAT, ..context(1, &[NDR]) };
+    assert!(matches!(pair.client.bind(vec![other], None), Err(AssociationError::Misuse(_))));
+    assert!(matches!(pair.client.bind(vec![], None), Err(AssociationError::Misuse(_))));
     pair.client.bind(vec![context(3, &[NDR])], None).unwrap();
     assert_eq!(pair.ask_server(), Ok(None));
     pair.tell_client();
@@ -327,4 +328,43 @@ fn the_senders_byte_order_is_said() {
     let Ok(Some(ServerEvent::Call(came))) = pair.server.poll(&mut judge) else { panic!("no call") };
     assert_eq!((came.id, came.opnum, came.order, came.stub), (9, 1, ByteOrder::Big, &[0xab, 0xcd][..]));
     assert_eq!(came.object, Some(Uuid(0x0001_0203_0405_0607_0809_0a0b_0c0d_0e0f)));
+}
+
+#[test]
+fn proposals_that_make_no_sense_are_refused() {
+    let propose = |contexts: Vec<Context>, group| {
+        let mut server =
+            ServerAssociation::new(ServerOptions { groups: Some(Groups::default()), ..ServerOptions::default() });
+        let bind = Bind { alters: false, flags: 0, call_id: 4, sizes: FragmentSizes::GREATEST, group, contexts };
+        server.input.push(&bind.to_wire());
+        let outcome = server.poll(&mut judge).map(drop);
+        (outcome, BindNak::read(&units(server.output())[0]))
+    };
+    let features = SyntaxId { uuid: Uuid(0x6cb7_1c2c_9812_4540_0100_0000_0000_0000), version: 1 };
+    for (contexts, group) in [
+        (vec![], 0),
+        (vec![context(0, &[])], 0),
+        (vec![context(0, &[features]), context(1, &[features])], 0),
+        (vec![context(0, &[NDR])], 5),
+    ] {
+        let nak = BindNak::new(4, BindNak::NOT_SPECIFIED);
+        assert_eq!(propose(contexts, group), (Err(AssociationError::Proposal), Ok(nak)));
+    }
+    // Another interface in the place of one that there is.
+    let mut pair = Pair::bound();
+    let other = Context { interface: FLAT, ..context(0, &[NDR]) };
+    let bind =
+        Bind { alters: true, flags: 0, call_id: 9, sizes: FragmentSizes::GREATEST, group: 0, contexts: vec![other] };
+    pair.server.input.push(&bind.to_wire());
+    assert_eq!(pair.server.poll(&mut judge), Err(AssociationError::Proposal));
+    assert_eq!(Fault::read(&units(pair.server.output())[0]).unwrap().status, Status::PROTOCOL_ERROR);
+}
+
+#[test]
+fn both_sides_send_fragments_of_one_length() {
+    let sizes = |sent, received| FragmentSizes { sent, received };
+    let own = sizes(5840, 5840);
+    let agreed = [(0, 0), (1000, 6000), (1432, 4280), (3199, 5840), (0xffff, 0xffff)]
+        .map(|(sent, received)| own.agreed(sizes(sent, received)));
+    assert_eq!(agreed, [2048, 2048, 1432, 3192, 5840]);
 }

@@ -111,6 +111,8 @@ const obvia_interface IBasis_INFO = {
     "}\n",
     IBasis_ndr,
     sizeof(IBasis_ndr) / sizeof *IBasis_ndr,
-    obvia_module
+    obvia_module,
+    0,
+    NULL
 };
 

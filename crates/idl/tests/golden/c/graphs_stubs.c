@@ -177,7 +177,9 @@ const obvia_interface IBell_INFO = {
     "}\n",
     IBell_ndr,
     sizeof(IBell_ndr) / sizeof *IBell_ndr,
-    obvia_module
+    obvia_module,
+    0,
+    NULL
 };
 
 static const int64_t IGraphs_types_words[] = {
@@ -645,6 +647,8 @@ const obvia_interface IGraphs_INFO = {
     "}\n",
     IGraphs_ndr,
     sizeof(IGraphs_ndr) / sizeof *IGraphs_ndr,
-    obvia_module
+    obvia_module,
+    0,
+    NULL
 };
 

@@ -924,6 +924,8 @@ const obvia_interface IStubs_INFO = {
     "}\n",
     IStubs_ndr,
     sizeof(IStubs_ndr) / sizeof *IStubs_ndr,
-    obvia_module
+    obvia_module,
+    0,
+    NULL
 };
 

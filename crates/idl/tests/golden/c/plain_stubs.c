@@ -2166,7 +2166,9 @@ const obvia_interface IPlain_INFO = {
     "}\n",
     IPlain_ndr,
     sizeof(IPlain_ndr) / sizeof *IPlain_ndr,
-    obvia_module
+    obvia_module,
+    0,
+    NULL
 };
 
 static const IEmptyVtbl IEmpty_proxies = {
@@ -2199,6 +2201,8 @@ const obvia_interface IEmpty_INFO = {
     "}\n",
     IEmpty_ndr,
     sizeof(IEmpty_ndr) / sizeof *IEmpty_ndr,
-    obvia_module
+    obvia_module,
+    0,
+    NULL
 };
 

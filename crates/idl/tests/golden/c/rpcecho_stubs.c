@@ -731,6 +731,23 @@ static obvia_stub *const rpcecho_stubs[16] = {
     obvia_refuse
 };
 
+static const int64_t rpcecho_ndr[] = {
+    19, 0, 1, 0, 4, 0, 2, 5, 4, 1, 0, 1, 1, 4, 2, 1, 0, 5, 0, 7, 1, 0, 19, 7,
+    1, 3, 5, 1, 1, 0, 0, 0, 5, 2, 1, 0, 2, 0, 5, 4, 1, 0, 1, 0, 0, 8, 5, 8,
+    1, 0, 9, 0, 5, 16, 2, 0, 0, 8, 9, 0, 5, 2, 2, 0, 0, 1, 6, 0, 5, 16, 2, 0,
+    0, 8, 10, 0, 6, 16, 2, 3, 1, 2, 0, 0, 7, 1, 1, 1, 6, 1, 2, 1, 7, 1, 3, 1,
+    8, 1, 4, 1, 10, 1, 5, 1, 11, 1, 6, 1, 12, 1, 7, 1, 13, 0, 2, 5, 8, 2, 0, 15,
+    4, 1, 0, 6, 8, 2, 3, 1, 1, 0, 4, 0, 2, 1, 1, 1, 15, 1, 2, 1, 16, 0, 7, 1,
+    0, 18, 4, 0, 3, 4, 2, 10, 3, 0, 4, 1, 0, 0, 1, 4, 1, 0, 0, 1, 0, 4, 0, 16,
+    2, 0, 0, 1, 8, 1, 1, 16, 1, 0, 5, 0, 8, 1, 0, 1, 1, 16, 2, 0, 0, 1, 0, 5,
+    5, 0, 16, 2, 0, 0, 1, 8, 1, 1, 16, 1, 0, 5, 0, 0, 0, 0, 6, 0, 4, 1, 0, 0,
+    1, 8, 1, 0, 1, 1, 16, 2, 0, 0, 1, 0, 5, 7, 0, 8, 1, 0, 1, 3, 8, 1, 0, 0,
+    5, 0, 8, 0, 2, 1, 0, 0, 2, 20, 2, 0, 0, 14, 16, 0, 1, 1, 0, 3, 9, 0, 4, 1,
+    0, 0, 1, 4, 1, 0, 0, 1, 0, 10, 0, 20, 3, 0, 0, 15, 4, 0, 16, 12, 0, 17, 20, 3,
+    0, 0, 15, 4, 0, 16, 12, 0, 17, 0, 11, 0, 8, 1, 0, 1, 0, 17, 8, 1, 0, 1, 0, 17,
+    0, 12, 0, 8, 1, 0, 0, 18, 2, 1, 0, 0, 2, 0,
+};
+
 static const char *const rpcecho_endpoints[] = {"ncacn_np:[\\pipe\\rpcecho]", "ncacn_ip_tcp:", "ncalrpc:", NULL};
 const obvia_interface rpcecho_INFO = {
     sizeof(obvia_interface),
@@ -818,6 +835,8 @@ const obvia_interface rpcecho_INFO = {
     "    void TestSurrounding([in, out] struct Surrounding *data);\n"
     "    unsigned short TestDoublePointer([in] unsigned short ***data);\n"
     "}\n",
+    rpcecho_ndr,
+    sizeof(rpcecho_ndr) / sizeof *rpcecho_ndr,
     obvia_module,
     1,
     rpcecho_endpoints
