@@ -67,17 +67,17 @@ impl From<NtlmError> for SpnegoError {
     }
 }
 
-/// Signs the list of mechanisms. What is signed next begins anew (MS-SPNG 3.3.5.1).
+/// Signs the list of mechanisms. It is counted as a message, but the next is encrypted as if it had not been there (MS-SPNG 3.3.5.1).
 fn sign(made: &mut Established, list: &[u8]) -> Result<Vec<u8>, SpnegoError> {
     let signature = made.outgoing.protect(&mut list.to_vec(), None)?;
-    made.outgoing.restart();
+    made.outgoing.rewind();
     Ok(signature.to_vec())
 }
 
 /// Checks the peer's signature of the list.
 fn check(made: &mut Established, list: &[u8], signature: &[u8]) -> Result<(), SpnegoError> {
     made.incoming.unprotect(&mut list.to_vec(), None, signature).map_err(|_| SpnegoError::List)?;
-    made.incoming.restart();
+    made.incoming.rewind();
     Ok(())
 }
 

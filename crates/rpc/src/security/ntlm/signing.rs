@@ -30,8 +30,8 @@ impl Direction {
         Self { sender, flags, key: key.clone(), signing, stream: keys::sealing(key, sender), next: Ok(0) }
     }
 
-    fn restart(&mut self) {
-        *self = Self::new(self.flags, &self.key, self.sender);
+    fn rewind(&mut self) {
+        self.stream = keys::sealing(&self.key, self.sender);
     }
 
     /// Takes the next number.
@@ -91,9 +91,9 @@ impl Outgoing {
         Ok(signature)
     }
 
-    /// Begins again, as after the signature of SPNEGO's list (MS-SPNG 3.3.5.1).
-    pub(in crate::security) fn restart(&mut self) {
-        self.0.restart();
+    /// Begins the stream again, though not the count, as after the signature of SPNEGO's list (MS-SPNG 3.3.5.1).
+    pub(in crate::security) fn rewind(&mut self) {
+        self.0.rewind();
     }
 }
 
@@ -139,9 +139,9 @@ impl Incoming {
         Err(NtlmError::Signature)
     }
 
-    /// Begins again, as after the signature of SPNEGO's list (MS-SPNG 3.3.5.1).
-    pub(in crate::security) fn restart(&mut self) {
-        self.0.restart();
+    /// Begins the stream again, though not the count, as after the signature of SPNEGO's list (MS-SPNG 3.3.5.1).
+    pub(in crate::security) fn rewind(&mut self) {
+        self.0.rewind();
     }
 }
 

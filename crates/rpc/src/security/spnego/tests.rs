@@ -38,8 +38,8 @@ fn check_both_ways(mut client: Established, mut server: Established) {
     for (from, to) in [(&mut client.outgoing, &mut server.incoming), (&mut server.outgoing, &mut client.incoming)] {
         let mut message = vec![7; 40];
         let signature = from.protect(&mut message, None).unwrap();
-        // The signature of the list does not count (MS-SPNG 3.3.5.1).
-        assert_eq!(signature[12..], [0; 4]);
+        // The signature of the list was the first.
+        assert_eq!(signature[12..], [1, 0, 0, 0]);
         to.unprotect(&mut message, None, &signature).unwrap();
     }
 }
