@@ -23,7 +23,7 @@ impl Initiator {
     /// it believes the server to have, or nothing.
     #[must_use]
     pub fn new(credential: Credential, principal: &str, wanted: Flags, fresh: Fresh) -> Self {
-        let optional = Flags::REQUEST_TARGET | Flags::ALWAYS_SIGN | Flags::KEY_EXCHANGE | Flags::BITS_56;
+        let optional = Flags::REQUEST_TARGET | Flags::SIGN | Flags::ALWAYS_SIGN | Flags::KEY_EXCHANGE | Flags::BITS_56;
         let negotiate = Negotiate { flags: Flags::REQUIRED | optional | wanted }.to_wire();
         Self { credential, principal: principal.to_owned(), fresh, wanted, negotiate }
     }

@@ -34,6 +34,11 @@ impl Direction {
         self.stream = keys::sealing(&self.key, self.sender);
     }
 
+    /// Checks that both sides agreed to encrypt, if that is to be done. Keys to sign with there are always.
+    fn require(&self, sealed: &Option<Range<usize>>) -> Result<(), NtlmError> {
+        if sealed.is_some() { self.flags.require(Flags::SEAL) } else { Ok(()) }
+    }
+
     /// Takes the next number.
     fn count(&mut self) -> Result<[u8; 4], NtlmError> {
         let count = self.next?;
@@ -64,7 +69,7 @@ impl Outgoing {
     ///
     /// # Errors
     ///
-    /// [`NtlmError::Flags`] when the peer did not agree to that, [`NtlmError::Exhausted`].
+    /// [`NtlmError::Flags`] when the peer did not agree to encrypt, [`NtlmError::Exhausted`].
     ///
     /// # Panics
     ///
@@ -75,7 +80,7 @@ impl Outgoing {
         sealed: Option<Range<usize>>,
     ) -> Result<[u8; SIGNATURE_LENGTH], NtlmError> {
         let direction = &mut self.0;
-        direction.flags.require(needed(sealed.is_some()))?;
+        direction.require(&sealed)?;
         let count = direction.count()?;
         let mut code = [0; 8];
         let mac = hmac(&direction.signing, &[&count, message]);
@@ -119,7 +124,7 @@ impl Incoming {
         signature: &[u8],
     ) -> Result<(), NtlmError> {
         let direction = &mut self.0;
-        direction.flags.require(needed(sealed.is_some()))?;
+        direction.require(&sealed)?;
         let count = direction.count()?;
         if let Some(sealed) = sealed {
             direction.stream.apply_keystream(&mut message[sealed]);
@@ -143,11 +148,6 @@ impl Incoming {
     pub(in crate::security) fn rewind(&mut self) {
         self.0.rewind();
     }
-}
-
-/// What both sides must have agreed to.
-fn needed(is_sealed: bool) -> Flags {
-    if is_sealed { Flags::SIGN | Flags::SEAL } else { Flags::SIGN }
 }
 
 impl fmt::Debug for Outgoing {

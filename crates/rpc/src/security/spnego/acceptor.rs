@@ -75,7 +75,7 @@ impl Acceptor {
                 super::check(&mut made, &self.list, signature)?;
                 Some(super::sign(&mut made, &self.list)?)
             }
-            // Who cannot sign has nothing to lose: such a context protects nothing.
+            // Who does not ask for signatures has none to give: such a context protects nothing.
             None if self.is_first || !made.flags.has(Flags::SIGN) => None,
             None => return Err(SpnegoError::List),
         };

@@ -2,7 +2,7 @@
 
 use super::token::{NegState, NegTokenInit, NegTokenResp, list};
 use super::{NTLM, SpnegoError};
-use crate::security::ntlm::{self, Established, Flags};
+use crate::security::ntlm::{self, Established};
 
 /// A client that waits for the server's choice.
 #[derive(Debug)]
@@ -45,14 +45,11 @@ impl Initiator {
             return Err(SpnegoError::NoMechanism);
         }
         let (message, mut made) = self.exchange.answer(received.token.ok_or(SpnegoError::NoToken)?)?;
-        let list_mic = match made.flags.has(Flags::SIGN) {
-            true => Some(super::sign(&mut made, &self.list)?),
-            false => None,
-        };
+        let list_mic = super::sign(&mut made, &self.list)?;
         let token = NegTokenResp {
             state: Some(NegState::Incomplete),
             token: Some(&message),
-            list_mic: list_mic.as_deref(),
+            list_mic: Some(&list_mic),
             ..NegTokenResp::default()
         };
         Ok((token.to_wire(), Confirmation { made, list: self.list }))

@@ -46,15 +46,11 @@ fn check_both_ways(mut client: Established, mut server: Established) {
 
 #[test]
 fn client_and_server_agree() {
-    let (client, server) = negotiate(Flags::SIGN);
-    assert_eq!(server.principal.user, "user");
-    check_both_ways(client, server);
-}
-
-#[test]
-fn without_signatures_the_list_is_not_signed() {
-    let (client, server) = negotiate(Flags::default());
-    assert!(!client.flags.has(Flags::SIGN) && !server.flags.has(Flags::SIGN));
+    for wanted in [Flags::default(), Flags::SIGN | Flags::SEAL] {
+        let (client, server) = negotiate(wanted);
+        assert_eq!(server.principal.user, "user");
+        check_both_ways(client, server);
+    }
 }
 
 #[test]
