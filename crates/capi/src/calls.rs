@@ -54,7 +54,7 @@ pub unsafe extern "C" fn obvia_exchange(calls: *const Calls, request: u64, targe
     // SAFETY: the caller's promise: the thread's own.
     let calls = unsafe { &*calls };
     // SAFETY: as above.
-    unsafe { calls.exchange(request as u16, (request >> 32) as usize, target) }
+    unsafe { calls.exchange_inline(request as u16, (request >> 32) as usize, target) }
 }
 
 /// `obvia_send` in obvia_stub.h.

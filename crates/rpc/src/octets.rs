@@ -106,9 +106,13 @@ impl<'a> Writer<'a> {
         self.bytes.extend_from_slice(bytes);
     }
 
+    pub(crate) fn zeros(&mut self, count: usize) {
+        self.bytes.resize(self.bytes.len() + count, 0);
+    }
+
     /// Zeros up to the next multiple of a number.
     pub(crate) fn align(&mut self, to: usize) {
-        self.bytes.resize(self.start + self.len().next_multiple_of(to), 0);
+        self.zeros(self.len().next_multiple_of(to) - self.len());
     }
 
     pub(crate) fn u8(&mut self, value: u8) {

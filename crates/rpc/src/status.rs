@@ -9,6 +9,12 @@ pub struct Status(pub u32);
 impl Status {
     /// The opnum is none of the interface's (nca_s_op_rng_error).
     pub const OP_RNG_ERROR: Self = Self(0x1c01_0002);
+    /// The caller may not do this, or is not who it says (ERROR_ACCESS_DENIED).
+    pub const ACCESS_DENIED: Self = Self(0x0000_0005);
+    /// The call was cancelled (nca_s_fault_cancel).
+    pub const CANCELLED: Self = Self(0x1c00_000d);
+    /// A context handle is none of the server's (nca_s_fault_context_mismatch).
+    pub const CONTEXT_MISMATCH: Self = Self(0x1c00_001a);
     /// The server does not know the interface (nca_s_unk_if).
     pub const UNK_IF: Self = Self(0x1c01_0003);
     /// A protocol data unit came out of turn (nca_s_proto_error).
@@ -27,6 +33,9 @@ impl Status {
         match self {
             Self::BAD_STUB_DATA => 0x8007_06f7_u32.cast_signed(),
             Self::REMOTE_NO_MEMORY => 0x8007_000e_u32.cast_signed(),
+            // E_ACCESSDENIED and RPC_E_CALL_CANCELED.
+            Self::ACCESS_DENIED => 0x8007_0005_u32.cast_signed(),
+            Self::CANCELLED => 0x8001_0002_u32.cast_signed(),
             Self::COMM_FAILURE => 0x8001_0108_u32.cast_signed(),
             // A status that is an HRESULT already.
             Self(value) if value >= 0x8000_0000 => value.cast_signed(),
@@ -40,6 +49,9 @@ impl fmt::Display for Status {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = match *self {
             Self::OP_RNG_ERROR => "the interface has no such method",
+            Self::ACCESS_DENIED => "the caller may not do this, or is not who it says",
+            Self::CANCELLED => "the call was cancelled",
+            Self::CONTEXT_MISMATCH => "a context handle is none of the server's",
             Self::UNK_IF => "the server does not know the interface",
             Self::PROTOCOL_ERROR => "a protocol data unit came out of turn",
             Self::REMOTE_NO_MEMORY => "the server has no memory for the call",

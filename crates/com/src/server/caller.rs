@@ -10,16 +10,43 @@ use obvia_rpc::object_table::Watch;
 use obvia_rpc::vi_call::TargetId;
 use obvia_via::window::Alarm;
 use std::cell::RefCell;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use windows_core::IUnknown;
 
 thread_local! {
     /// The caller of the method that runs, or ran last, on this thread.
-    static CALLER: RefCell<Option<Arc<Caller>>> = const { RefCell::new(None) };
+    static CALLER: RefCell<Current> = const { RefCell::new(Current(None)) };
+}
+
+/// A thread's caller.
+struct Current(Option<Arc<Caller>>);
+
+impl Current {
+    fn leave(&mut self) {
+        if let Some(caller) = self.0.take() {
+            // It may have gone on to another thread.
+            let _ = caller.entered.compare_exchange(pthread_self(), 0, Ordering::Relaxed, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Drop for Current {
+    fn drop(&mut self) {
+        self.leave();
+    }
+}
+
+unsafe extern "C" {
+    /// What this thread is called (POSIX `pthread_t`, which has the size of a pointer on Linux): never 0. In a shared library it takes a
+    /// fraction of the time that a variable of the thread's own does.
+    safe fn pthread_self() -> usize;
 }
 
 /// What a method can ask about its caller. One for each connection.
 pub(crate) struct Caller {
+    // The thread whose caller it became last, or 0. Invariant: if a thread finds itself here, it is its caller.
+    entered: AtomicUsize,
     pub(crate) runtime: &'static Runtime,
     pub(crate) oxid: u64,
     alarm: Alarm,
@@ -41,15 +68,24 @@ struct Sent {
 
 impl Caller {
     pub(crate) fn new(runtime: &'static Runtime, oxid: u64, alarm: Alarm, watch: Arc<Watch>) -> Self {
-        Self { runtime, oxid, alarm, watch, sent: Mutex::default() }
+        Self { entered: AtomicUsize::new(0), runtime, oxid, alarm, watch, sent: Mutex::default() }
     }
 
     /// From now on calls on this thread are this caller's.
+    #[inline(always)]
     pub(crate) fn enter(self: &Arc<Self>) {
+        if self.entered.load(Ordering::Relaxed) != pthread_self() {
+            self.replace();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn replace(self: &Arc<Self>) {
         CALLER.with_borrow_mut(|current| {
-            if !current.as_ref().is_some_and(|current| Arc::ptr_eq(current, self)) {
-                *current = Some(Arc::clone(self));
-            }
+            current.leave();
+            self.entered.store(pthread_self(), Ordering::Relaxed);
+            current.0 = Some(Arc::clone(self));
         });
     }
 
@@ -111,12 +147,12 @@ pub(crate) fn take_back_sent() {
 
 /// The caller of the method that runs on this thread, if it was called from another process.
 pub(crate) fn caller() -> Option<Arc<Caller>> {
-    CALLER.with_borrow(Clone::clone)
+    CALLER.with_borrow(|current| current.0.clone())
 }
 
 /// Whether the caller of the method that runs on this thread no longer waits for it: it gave up, or ended.
 ///
 /// Long methods look now and then. In a method that was called in its own process this is always false.
 pub fn is_cancelled() -> bool {
-    CALLER.with_borrow(|caller| caller.as_ref().is_some_and(|caller| caller.alarm.is_closed()))
+    CALLER.with_borrow(|current| current.0.as_ref().is_some_and(|caller| caller.alarm.is_closed()))
 }

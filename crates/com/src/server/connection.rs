@@ -175,19 +175,21 @@ impl Served {
     ///
     /// This is the hand-over to the transport.
     pub fn reply_and_wait(&mut self, answer: Answer) -> Option<&mut ServerCall<'static>> {
-        if let Some(mut call) = self.call.take() {
-            if self.is_oneway {
+        match &mut self.call {
+            Some(call) if !self.is_oneway => call.publish(answer),
+            Some(_) => {
+                self.call = None;
                 // SAFETY: by the invariant; nothing refers to it.
                 unsafe { self.window.as_mut() }.rx.release();
-            } else {
-                call.publish(answer);
             }
+            None => {}
         }
+        self.call = None;
         loop {
             // SAFETY: by the invariant; what is received is gone before the next turn, by that of `call`.
-            let (call, is_oneway) = match vi_call::receive(unsafe { self.window.as_mut() }) {
-                Ok(Arrived::Call(call)) => (call, false),
-                Ok(Arrived::Oneway(call)) => (call, true),
+            let is_oneway = match vi_call::receive(unsafe { self.window.as_mut() }, &mut self.call) {
+                Ok(Arrived::Call(_)) => false,
+                Ok(Arrived::Oneway(_)) => true,
                 Ok(Arrived::Other(message, tx)) => {
                     let attended = vi_call::serve_other(&mut self.connection, &message, tx);
                     // SAFETY: by the invariant; nothing refers to it.
@@ -206,7 +208,7 @@ impl Served {
                 caller.enter();
             }
             self.is_oneway = is_oneway;
-            return Some(self.call.insert(call));
+            return self.call.as_mut();
         }
     }
 

@@ -166,6 +166,17 @@ impl Calls {
     /// A channel must be at hand. The reply's frame is there until the thread's next call.
     #[inline(never)]
     pub unsafe fn exchange(&self, opnum: u16, length: usize, target: u64) -> RawReply {
+        // SAFETY: the caller's promise.
+        unsafe { self.exchange_inline(opnum, length, target) }
+    }
+
+    /// The same for a caller that is such a function itself.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Self::exchange`].
+    #[inline(always)]
+    pub unsafe fn exchange_inline(&self, opnum: u16, length: usize, target: u64) -> RawReply {
         // SAFETY: the caller's promise; not kept beyond this function.
         let channel = unsafe { self.channel() };
         let unanswered = Unanswered(self);

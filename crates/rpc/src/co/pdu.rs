@@ -220,13 +220,11 @@ impl<'a> Message<'a> {
         &mut self.writer
     }
 
-    /// Pads, and puts the trailer's first part; the token is to follow, of this length.
-    pub(crate) fn trailer(&mut self, trailer: &TrailerHead, align: usize, token: usize) {
-        let before = self.writer.len();
-        self.writer.align(align);
-        let padding = self.writer.len() - before;
-        self.writer.bytes(&[trailer.kind, trailer.level, padding as u8, 0]);
-        self.writer.u32(trailer.context_id);
+    /// Puts padding and the trailer's first part; the token is to follow, of this length.
+    pub(crate) fn trailer(&mut self, head: &TrailerHead, padding: usize, token: usize) {
+        self.writer.zeros(padding);
+        self.writer.bytes(&[head.kind, head.level, padding as u8, 0]);
+        self.writer.u32(head.context_id);
         self.writer.patch_u16(Header::AUTH_LENGTH_AT, token as u16);
     }
 

@@ -138,7 +138,8 @@ fn write(bytes: &mut Vec<u8>, header: &Header, token: Token<'_>, body: impl FnOn
     let mut message = Message::begin(bytes, &Header { flags: header.flags | flags::WHOLE, ..*header });
     body(message.body());
     if let Some((head, token)) = token {
-        message.trailer(&head, 4, token.len());
+        let length = message.body().len();
+        message.trailer(&head, length.next_multiple_of(4) - length, token.len());
         message.body().bytes(token);
     }
     message.finish(0);

@@ -1,0 +1,104 @@
+//! Messages put together of their fragments, by call.
+
+use super::pdu::{Header, flags};
+use super::{AssociationError, CallSecurity};
+use crate::octets::ByteOrder;
+
+/// What all fragments of a message have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Origin {
+    pub(super) order: ByteOrder,
+    pub(super) security: Option<CallSecurity>,
+}
+
+#[derive(Debug)]
+struct Assembly<H> {
+    call_id: u32,
+    origin: Origin,
+    head: H,
+    stub: Vec<u8>,
+}
+
+/// The messages of which not all fragments are there. `H` is what the first fragment says about the message.
+#[derive(Debug)]
+pub(super) struct Assemblies<H> {
+    partial: Vec<Assembly<H>>,
+    // Bytes of all of them.
+    held: usize,
+    held_max: usize,
+    count_max: usize,
+    /// The stub data of the message that was complete last.
+    pub(super) whole: Vec<u8>,
+}
+
+impl<H> Assemblies<H> {
+    pub(super) fn new(limits: &super::Limits) -> Self {
+        let (held_max, count_max) = (limits.message_max, limits.calls_max);
+        Self { partial: Vec::new(), held: 0, held_max, count_max, whole: Vec::new() }
+    }
+
+    /// Takes a fragment that is not a whole message. What the message says is returned with its last fragment; its stub data is in
+    /// [`Self::whole`] then.
+    pub(super) fn add(
+        &mut self,
+        header: &Header,
+        origin: Origin,
+        head: H,
+        stub: &[u8],
+    ) -> Result<Option<(Origin, H)>, AssociationError> {
+        let call_id = header.call_id;
+        let at = self.partial.iter().position(|partial| partial.call_id == call_id);
+        if header.has(flags::FIRST) != at.is_none() {
+            return Err(AssociationError::Fragment { call_id });
+        }
+        if self.held + stub.len() > self.held_max {
+            return Err(AssociationError::TooLong { limit: self.held_max });
+        }
+        let at = match at {
+            Some(at) => at,
+            None if self.partial.len() == self.count_max => {
+                return Err(AssociationError::TooManyCalls { limit: self.count_max });
+            }
+            None => {
+                // The space of the message before is used again: it has grown to what such messages need.
+                let space = std::mem::take(&mut self.whole);
+                self.partial.push(Assembly { call_id, origin, head, stub: emptied(space) });
+                self.partial.len() - 1
+            }
+        };
+        let assembly = &mut self.partial[at];
+        if assembly.origin != origin {
+            return Err(AssociationError::Fragment { call_id });
+        }
+        assembly.stub.extend_from_slice(stub);
+        self.held += stub.len();
+        if !header.has(flags::LAST) {
+            return Ok(None);
+        }
+        let Assembly { origin, head, stub, .. } = self.partial.swap_remove(at);
+        self.held -= stub.len();
+        self.whole = stub;
+        Ok(Some((origin, head)))
+    }
+
+    /// Gives up a message.
+    pub(super) fn remove(&mut self, call_id: u32) {
+        if let Some(at) = self.partial.iter().position(|partial| partial.call_id == call_id) {
+            self.held -= self.partial.swap_remove(at).stub.len();
+        }
+    }
+
+    /// Whether more fragments of a message are expected.
+    pub(super) fn has(&self, call_id: u32) -> bool {
+        self.partial.iter().any(|partial| partial.call_id == call_id)
+    }
+}
+
+/// The most space that is kept for the next message.
+const KEPT_MAX: usize = 1 << 20;
+
+fn emptied(mut space: Vec<u8>) -> Vec<u8> {
+    space.clear();
+    space.shrink_to(KEPT_MAX);
+    space
+}

@@ -1,0 +1,344 @@
+//! The client's side of an association: contexts are proposed, calls cut into fragments, their results put together.
+
+mod opening;
+
+use super::assembly::{Assemblies, Origin};
+use super::contexts::SecurityContexts;
+use super::pdu::{BindAck, BindNak, Context, Fault, FragmentSizes, Header, Outcome, PduType, Request, Response, Unit};
+use super::pdu::{Message, flags};
+use super::{AssociationError, CallSecurity, Input, Limits, Presentation, output};
+use crate::octets::ByteOrder;
+use crate::security::Level;
+use crate::status::Status;
+use crate::uuid::Uuid;
+use opening::Opening;
+use std::ops::Range;
+
+/// What a client wants of an association.
+#[derive(Clone, Debug, Default)]
+pub struct ClientOptions {
+    /// What it puts up with.
+    pub limits: Limits,
+    /// The association group to join; 0 for a new one.
+    pub group: u32,
+}
+
+/// What a client has to know about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ClientEvent<'a> {
+    /// The server has answered the bind or the alter_context of this number: an outcome for each context that was proposed.
+    Bound(u32, Vec<Outcome>),
+    /// A call's results are there.
+    Response(IncomingResponse<'a>),
+    /// A call, or an alter_context, failed.
+    Fault(IncomingFault),
+    /// The server would like the connection to be ended, after the calls under way.
+    ShutDown,
+}
+
+/// A call's results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IncomingResponse<'a> {
+    /// Which call.
+    pub id: u32,
+    /// The presentation context that it was made in.
+    pub presentation: Presentation,
+    /// The byte order of the results.
+    pub order: ByteOrder,
+    /// The results, in the transfer syntax.
+    pub stub: &'a [u8],
+}
+
+/// Why a call has no results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IncomingFault {
+    /// Which call, or alter_context.
+    pub id: u32,
+    /// Why.
+    pub status: Status,
+    /// Whether the method may have been called.
+    pub began: bool,
+}
+
+/// A call to be made.
+#[derive(Clone, Copy, Debug)]
+pub struct OutgoingCall<'a> {
+    /// A presentation context that the server has accepted.
+    pub context_id: u16,
+    /// Which method.
+    pub opnum: u16,
+    /// Which object.
+    pub object: Option<Uuid>,
+    /// Whether no answer is wanted.
+    pub is_maybe: bool,
+    /// The number of the security context that protects it.
+    pub security: Option<u32>,
+    /// The arguments, in the context's transfer syntax and little endian.
+    pub stub: &'a [u8],
+}
+
+/// A call that waits for its answer.
+#[derive(Clone, Copy, Debug)]
+struct Outstanding {
+    id: u32,
+    presentation: Presentation,
+    security: Option<CallSecurity>,
+}
+
+enum Stub {
+    InPlace(Range<usize>),
+    Assembled,
+}
+
+enum Found {
+    Nothing,
+    Bound(u32, Vec<Outcome>),
+    Response { call: Outstanding, order: ByteOrder, stub: Stub },
+    Fault(IncomingFault),
+    ShutDown,
+}
+
+/// The client's side of an association.
+#[derive(Debug)]
+pub struct ClientAssociation {
+    /// What came from the server.
+    pub input: Input,
+    output: Vec<u8>,
+    options: ClientOptions,
+    is_bound: bool,
+    granted: u8,
+    keeps_on_orphan: bool,
+    // Of fragments that this side sends.
+    length: u16,
+    group: u32,
+    secondary_address: String,
+    last_id: u32,
+    next_security: u32,
+    opening: Option<Opening>,
+    presentations: Vec<Presentation>,
+    security: SecurityContexts,
+    assemblies: Assemblies<()>,
+    outstanding: Vec<Outstanding>,
+}
+
+impl ClientAssociation {
+    /// An association that is to be bound: see [`Self::bind`].
+    pub fn new(options: ClientOptions) -> Self {
+        Self {
+            input: Input::new(options.limits.sizes.received.max(FragmentSizes::LEAST)),
+            output: Vec::new(),
+            is_bound: false,
+            granted: 0,
+            keeps_on_orphan: false,
+            length: FragmentSizes::LEAST,
+            group: options.group,
+            secondary_address: String::new(),
+            last_id: 0,
+            next_security: 0,
+            opening: None,
+            presentations: Vec::new(),
+            security: SecurityContexts::default(),
+            assemblies: Assemblies::new(&options.limits),
+            outstanding: Vec::new(),
+            options,
+        }
+    }
+
+    /// Says what the input means, as far as it is there: an event, or nothing until more has come.
+    ///
+    /// # Errors
+    ///
+    /// When the association is over.
+    pub fn poll(&mut self) -> Result<Option<ClientEvent<'_>>, AssociationError> {
+        loop {
+            let Some(unit) = self.input.next()? else {
+                return Ok(None);
+            };
+            match self.handle(unit)? {
+                Found::Nothing => {}
+                Found::Bound(id, outcomes) => return Ok(Some(ClientEvent::Bound(id, outcomes))),
+                Found::Fault(fault) => return Ok(Some(ClientEvent::Fault(fault))),
+                Found::ShutDown => return Ok(Some(ClientEvent::ShutDown)),
+                Found::Response { call, order, stub } => {
+                    let stub = match stub {
+                        Stub::InPlace(range) => self.input.bytes(range),
+                        Stub::Assembled => &self.assemblies.whole,
+                    };
+                    let Outstanding { id, presentation, .. } = call;
+                    return Ok(Some(ClientEvent::Response(IncomingResponse { id, presentation, order, stub })));
+                }
+            }
+        }
+    }
+
+    fn handle(&mut self, unit: Range<usize>) -> Result<Found, AssociationError> {
+        let opened = Unit::open(self.input.bytes(unit.clone()))?;
+        let Header { kind, call_id: id, .. } = opened.header;
+        match kind {
+            PduType::BIND_ACK | PduType::ALTER_CONTEXT_RESP => {
+                let ack = BindAck::read(&opened)?;
+                let token = opened.trailer.map(|trailer| (trailer.head, trailer.token.to_vec()));
+                self.opened(ack, token)
+            }
+            PduType::BIND_NAK if !self.is_bound => {
+                let nak = BindNak::read(&opened)?;
+                Err(AssociationError::Refused { reason: nak.reason })
+            }
+            PduType::RESPONSE => self.response(unit),
+            PduType::FAULT => {
+                let fault = Fault::read(&opened)?;
+                let began = !opened.header.has(flags::DID_NOT_EXECUTE);
+                let is_opening = self.opening.take_if(|opening| opening.id == id).is_some();
+                if !is_opening && self.answered(id)?.is_none() {
+                    return Ok(Found::Nothing);
+                }
+                Ok(Found::Fault(IncomingFault { id, status: fault.status, began }))
+            }
+            PduType::SHUTDOWN => Ok(Found::ShutDown),
+            _ => Err(AssociationError::OutOfTurn(kind)),
+        }
+    }
+
+    fn response(&mut self, unit: Range<usize>) -> Result<Found, AssociationError> {
+        let security = self.security.unprotect(self.input.bytes_mut(unit.clone()))?;
+        let opened = Unit::open(self.input.bytes(unit.clone()))?;
+        let header = opened.header;
+        let (id, stub) = (header.call_id, Response::read(&opened)?.stub);
+        let origin = Origin { order: header.order, security };
+        let is_whole = header.has(flags::WHOLE);
+        if self.outstanding.iter().all(|call| call.id != id) {
+            self.assemblies.remove(id);
+            return self.answered(id).map(|_| Found::Nothing);
+        }
+        // The stub data is the end of the body, which is the unit without trailer and padding.
+        let end = unit.start + Header::SIZE + opened.body.len();
+        let in_place = end - stub.len()..end;
+        let stub = if is_whole {
+            if self.assemblies.has(id) {
+                return Err(AssociationError::Fragment { call_id: id });
+            }
+            Stub::InPlace(in_place)
+        } else if self.assemblies.add(&header, origin, (), stub)?.is_none() {
+            return Ok(Found::Nothing);
+        } else {
+            Stub::Assembled
+        };
+        let Some(call) = self.answered(id)? else {
+            return Ok(Found::Nothing);
+        };
+        // What protects the call has to protect its answer.
+        let signed = |security: &CallSecurity| security.level > Level::Connect;
+        if call.security.filter(signed) != origin.security.filter(signed) {
+            return Err(AssociationError::Answer);
+        }
+        Ok(Found::Response { call, order: header.order, stub })
+    }
+
+    /// The call that an answer is to. `None` for one that is not waited for any more.
+    fn answered(&mut self, id: u32) -> Result<Option<Outstanding>, AssociationError> {
+        let at = self.outstanding.iter().position(|call| call.id == id);
+        match at {
+            Some(at) => Ok(Some(self.outstanding.swap_remove(at))),
+            // Numbers are given in turn, so this was one's once.
+            None if self.last_id.wrapping_sub(id) < u32::MAX / 2 && id != 0 => Ok(None),
+            None => Err(AssociationError::Answer),
+        }
+    }
+
+    /// Makes a call, and returns its number.
+    ///
+    /// # Errors
+    ///
+    /// [`AssociationError::Busy`] while another is under way and the server takes one at a time; [`AssociationError::Misuse`] when
+    /// presentation or security context are not agreed on.
+    pub fn call(&mut self, call: &OutgoingCall<'_>) -> Result<u32, AssociationError> {
+        let presentation = *self.presentation(call.context_id).ok_or(UNKNOWN_CONTEXT)?;
+        if !self.outstanding.is_empty() && !self.is_multiplexed() {
+            return Err(AssociationError::Busy);
+        }
+        let limit = self.options.limits.calls_max;
+        if self.outstanding.len() == limit {
+            return Err(AssociationError::Busy);
+        }
+        let id = self.next_id();
+        let OutgoingCall { context_id, opnum, object, is_maybe, stub, .. } = *call;
+        let header = Header::new(PduType::REQUEST, if is_maybe { flags::MAYBE } else { 0 }, id);
+        let request = Request { alloc_hint: 0, context_id, opnum, object, stub };
+        let entry = match call.security {
+            Some(id) => Some(self.security.get_mut(id).filter(|entry| entry.is_done).ok_or(UNKNOWN_SECURITY)?),
+            None => None,
+        };
+        let security = entry.as_ref().map(|entry| CallSecurity { context_id: entry.id, level: entry.level });
+        output::put(&mut self.output, self.length, &header, &request, entry)?;
+        if !is_maybe {
+            self.outstanding.push(Outstanding { id, presentation, security });
+        }
+        Ok(id)
+    }
+
+    /// Asks the server to end a call, which is still answered (C706 12.6.4.5).
+    pub fn cancel(&mut self, id: u32) {
+        self.put_empty(PduType::CO_CANCEL, id);
+    }
+
+    /// Waits for a call no longer (C706 12.6.4.10). Whether the connection can be used for others then, [`Self::keeps_on_orphan`]
+    /// says.
+    pub fn orphan(&mut self, id: u32) {
+        self.outstanding.retain(|call| call.id != id);
+        self.assemblies.remove(id);
+        self.put_empty(PduType::ORPHANED, id);
+    }
+
+    fn put_empty(&mut self, kind: PduType, id: u32) {
+        Message::begin(&mut self.output, &Header::new(kind, flags::WHOLE, id)).finish(0);
+    }
+
+    fn next_id(&mut self) -> u32 {
+        self.last_id = self.last_id.wrapping_add(1).max(1);
+        self.last_id
+    }
+
+    /// What is to be sent. It is the caller's to clear when it is sent.
+    pub fn output(&mut self) -> &mut Vec<u8> {
+        &mut self.output
+    }
+
+    /// Whether the server has accepted the association.
+    pub fn is_bound(&self) -> bool {
+        self.is_bound
+    }
+
+    /// Whether several calls may be under way.
+    pub fn is_multiplexed(&self) -> bool {
+        self.granted & flags::MULTIPLEX != 0
+    }
+
+    /// Whether calls may go on after one was orphaned.
+    pub fn keeps_on_orphan(&self) -> bool {
+        self.keeps_on_orphan
+    }
+
+    /// The association group, for further associations with this server.
+    pub fn group(&self) -> u32 {
+        self.group
+    }
+
+    /// The endpoint for further connections, as the server names it.
+    pub fn secondary_address(&self) -> &str {
+        &self.secondary_address
+    }
+
+    /// The presentation context with a number, if it is accepted.
+    pub fn presentation(&self, id: u16) -> Option<&Presentation> {
+        self.presentations.iter().find(|presentation| presentation.id == id)
+    }
+
+    /// What is proposed in a bind; the contexts' numbers have to differ from those that there are.
+    fn is_known(&self, context: &Context) -> bool {
+        self.presentation(context.id).is_some()
+    }
+}
+
+const UNKNOWN_CONTEXT: AssociationError =
+    AssociationError::Misuse("the server has not accepted this presentation context");
+const UNKNOWN_SECURITY: AssociationError = AssociationError::Misuse("there is no such security context");

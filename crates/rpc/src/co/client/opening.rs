@@ -1,0 +1,193 @@
+//! How a client binds, and what it makes of the answers: bind, alter_context, auth3.
+
+use super::{AssociationError, ClientAssociation, Found};
+use crate::co::contexts::Entry;
+use crate::co::pdu::{
+    ACCEPTED, Bind, BindAck, Context, FragmentSizes, Header, Message, NEGOTIATED, Outcome, PduType, TrailerHead, flags,
+};
+use crate::co::{Presentation, features};
+use crate::security::Security;
+use crate::uuid::{SyntaxId, Uuid};
+
+/// What a client asks for.
+const WANTED: u8 = flags::MULTIPLEX | flags::HEADER_SIGNING;
+/// The number of the "context" that proposes features, which no other may have.
+const FEATURES_CONTEXT: u16 = u16::MAX;
+/// More tokens than any mechanism exchanges.
+const STEPS_MAX: u32 = 8;
+
+/// A bind or alter_context that is not settled yet.
+#[derive(Debug)]
+pub(super) struct Opening {
+    /// The number that the answer that is waited for repeats.
+    pub(super) id: u32,
+    /// The number that the caller knows.
+    first_id: u32,
+    alters: bool,
+    contexts: Vec<Context>,
+    /// The security context that is being made.
+    security: Option<u32>,
+    /// What the first answer said, while tokens are exchanged.
+    outcomes: Option<Vec<Outcome>>,
+    steps: u32,
+}
+
+impl ClientAssociation {
+    /// Proposes contexts, and with `security` authenticates this client: as bind the first time, as alter_context later. The answer is
+    /// an event with the number returned. A security context is called by its number, counted from 0 in the order of proposal.
+    ///
+    /// # Errors
+    ///
+    /// [`AssociationError::Busy`] while another proposal is not answered, [`AssociationError::Misuse`] for contexts with numbers that
+    /// are in use, and what the security context says.
+    pub fn bind(&mut self, contexts: Vec<Context>, security: Option<Security>) -> Result<u32, AssociationError> {
+        if self.opening.is_some() {
+            return Err(AssociationError::Busy);
+        }
+        if contexts.iter().any(|context| context.id == FEATURES_CONTEXT || self.is_known(context)) {
+            return Err(AssociationError::Misuse("the number of a presentation context is in use"));
+        }
+        let (alters, id) = (self.is_bound, self.next_id());
+        let mut opening = Opening { id, first_id: id, alters, contexts, security: None, outcomes: None, steps: 0 };
+        let token = match security {
+            None => None,
+            Some(security) => Some(self.begin_authentication(security, &mut opening)?),
+        };
+        self.put_bind(&opening, token);
+        self.opening = Some(opening);
+        Ok(id)
+    }
+
+    fn begin_authentication(
+        &mut self,
+        security: Security,
+        opening: &mut Opening,
+    ) -> Result<(TrailerHead, Vec<u8>), AssociationError> {
+        let Security { kind, level, context } = security;
+        let id = self.next_security;
+        self.next_security += 1;
+        let entry = self.security.insert(Entry { id, kind, level, context, is_done: false })?;
+        opening.security = Some(id);
+        Ok((entry.head(), entry.step(&[])?.token))
+    }
+
+    /// Appends the unit: proposals with a token, if there is one.
+    fn put_bind(&mut self, opening: &Opening, token: Option<(TrailerHead, Vec<u8>)>) {
+        let alters = opening.alters || opening.outcomes.is_some();
+        let mut contexts = opening.contexts.clone();
+        if !alters {
+            let interface = contexts.first().map_or(NO_INTERFACE, |first| first.interface);
+            contexts.push(Context { id: FEATURES_CONTEXT, interface, transfers: vec![features::PROPOSAL] });
+        }
+        let (flags, sizes) = if alters { (self.granted, self.sizes()) } else { (WANTED, self.options.limits.sizes) };
+        let bind = Bind { alters, flags, call_id: opening.id, sizes, group: self.group, contexts };
+        bind.write(&mut self.output, token.as_ref().map(|(head, token)| (*head, token.as_slice())));
+    }
+
+    fn sizes(&self) -> FragmentSizes {
+        FragmentSizes { sent: self.length, received: self.options.limits.sizes.received }
+    }
+
+    /// The server has answered.
+    pub(super) fn opened(
+        &mut self,
+        ack: BindAck,
+        token: Option<(TrailerHead, Vec<u8>)>,
+    ) -> Result<Found, AssociationError> {
+        let mut opening = self.opening.take_if(|opening| opening.id == ack.call_id).ok_or(AssociationError::Answer)?;
+        let was_first = !self.is_bound;
+        if ack.alters == was_first {
+            return Err(AssociationError::Answer);
+        }
+        if was_first {
+            self.is_bound = true;
+            self.granted = ack.flags & WANTED;
+            let own = self.options.limits.sizes.sent.max(FragmentSizes::LEAST);
+            self.length = ack.sizes.received.clamp(FragmentSizes::LEAST, own);
+            self.group = ack.group;
+            self.secondary_address = ack.secondary_address;
+        }
+        let outcomes = match opening.outcomes.take() {
+            Some(outcomes) => outcomes,
+            None => self.note(&opening, ack.outcomes, was_first)?,
+        };
+        let is_settled = match opening.security {
+            None => true,
+            Some(id) => self.authenticated(id, &mut opening, token, &outcomes)?,
+        };
+        if is_settled {
+            return Ok(Found::Bound(opening.first_id, outcomes));
+        }
+        self.opening = Some(Opening { outcomes: Some(outcomes), ..opening });
+        Ok(Found::Nothing)
+    }
+
+    /// Notes the contexts that are accepted. Returns the outcomes of those that the caller proposed.
+    fn note(
+        &mut self,
+        opening: &Opening,
+        mut outcomes: Vec<Outcome>,
+        was_first: bool,
+    ) -> Result<Vec<Outcome>, AssociationError> {
+        if was_first {
+            let features = outcomes.pop().ok_or(AssociationError::Answer)?;
+            let keeps = u16::from(features::KEEP_ON_ORPHAN);
+            self.keeps_on_orphan = features.result == NEGOTIATED && features.reason & keeps != 0;
+        }
+        if outcomes.len() != opening.contexts.len() {
+            return Err(AssociationError::Answer);
+        }
+        for (context, outcome) in opening.contexts.iter().zip(&outcomes) {
+            if outcome.result != ACCEPTED {
+                continue;
+            }
+            if !context.transfers.contains(&outcome.transfer) {
+                return Err(AssociationError::Answer);
+            }
+            self.presentations.push(Presentation::of(context, outcome.transfer));
+        }
+        Ok(outcomes)
+    }
+
+    /// Takes the server's token. Whether no further answer is waited for.
+    fn authenticated(
+        &mut self,
+        id: u32,
+        opening: &mut Opening,
+        token: Option<(TrailerHead, Vec<u8>)>,
+        outcomes: &[Outcome],
+    ) -> Result<bool, AssociationError> {
+        let entry = self.security.get_mut(id).ok_or(AssociationError::Answer)?;
+        let token = token.filter(|(head, _)| head.context_id == id).map(|(_, token)| token).unwrap_or_default();
+        if entry.is_done {
+            return if token.is_empty() { Ok(true) } else { Err(AssociationError::Answer) };
+        }
+        let step = entry.step(&token)?;
+        let head = entry.head();
+        if step.is_done {
+            if !step.token.is_empty() {
+                self.put_auth3(opening.id, head, &step.token);
+            }
+            return Ok(true);
+        }
+        opening.steps += 1;
+        if opening.steps > STEPS_MAX {
+            return Err(AssociationError::Answer);
+        }
+        opening.id = self.next_id();
+        opening.outcomes = Some(outcomes.to_vec());
+        self.put_bind(opening, Some((head, step.token)));
+        Ok(false)
+    }
+
+    /// Appends an auth3, whose body is four bytes that mean nothing (MS-RPCE 2.2.2.5).
+    fn put_auth3(&mut self, id: u32, head: TrailerHead, token: &[u8]) {
+        let mut message = Message::begin(&mut self.output, &Header::new(PduType::AUTH3, flags::WHOLE, id));
+        message.body().zeros(4);
+        message.trailer(&head, 0, token.len());
+        message.body().bytes(token);
+        message.finish(0);
+    }
+}
+
+const NO_INTERFACE: SyntaxId = SyntaxId { uuid: Uuid(0), version: 0 };

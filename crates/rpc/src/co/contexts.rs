@@ -1,0 +1,88 @@
+//! The security contexts of an association, by their numbers.
+
+use super::pdu::{TrailerHead, Unit};
+use super::{AssociationError, CallSecurity};
+use crate::security::{AuthType, Level, SecurityContext, SecurityError, Step};
+
+/// Security contexts that one association may have.
+const CONTEXTS_MAX: usize = 64;
+
+#[derive(Debug)]
+pub(super) struct Entry {
+    pub(super) id: u32,
+    pub(super) kind: AuthType,
+    pub(super) level: Level,
+    pub(super) context: Box<dyn SecurityContext>,
+    pub(super) is_done: bool,
+}
+
+impl Entry {
+    /// What a trailer of this context says; the padding is for its writer.
+    pub(super) fn head(&self) -> TrailerHead {
+        TrailerHead { kind: self.kind.0, level: self.level as u8, padding: 0, context_id: self.id }
+    }
+
+    /// The next step of the exchange of tokens.
+    pub(super) fn step(&mut self, token: &[u8]) -> Result<Step, SecurityError> {
+        if self.is_done {
+            return Err(SecurityError::Token("the security context is made already"));
+        }
+        let step = self.context.step(token)?;
+        self.is_done = step.is_done;
+        Ok(step)
+    }
+}
+
+#[derive(Debug, Default)]
+pub(super) struct SecurityContexts {
+    entries: Vec<Entry>,
+}
+
+impl SecurityContexts {
+    pub(super) fn get(&self, id: u32) -> Option<&Entry> {
+        self.entries.iter().find(|entry| entry.id == id)
+    }
+
+    pub(super) fn get_mut(&mut self, id: u32) -> Option<&mut Entry> {
+        self.entries.iter_mut().find(|entry| entry.id == id)
+    }
+
+    /// Adds a context, in the place of one with the same number.
+    pub(super) fn insert(&mut self, entry: Entry) -> Result<&mut Entry, SecurityError> {
+        self.remove(entry.id);
+        if self.entries.len() == CONTEXTS_MAX {
+            return Err(SecurityError::Token("the association has too many security contexts"));
+        }
+        self.entries.push(entry);
+        self.entries.last_mut().ok_or(SecurityError::NotReady)
+    }
+
+    pub(super) fn remove(&mut self, id: u32) {
+        self.entries.retain(|entry| entry.id != id);
+    }
+
+    /// Who calls without a trailer: the one who was authenticated first, at the level of connect.
+    pub(super) fn connected(&self) -> Option<CallSecurity> {
+        let mut made = self.entries.iter().filter(|entry| entry.is_done && entry.level == Level::Connect);
+        made.next().map(|entry| CallSecurity { context_id: entry.id, level: entry.level })
+    }
+
+    /// Checks the signature of a request or response in place, and decrypts it.
+    pub(super) fn unprotect(&mut self, bytes: &mut [u8]) -> Result<Option<CallSecurity>, AssociationError> {
+        let unit = Unit::open(bytes)?;
+        let Some(trailer) = unit.trailer else {
+            return Ok(self.connected());
+        };
+        let (head, sealed) = (trailer.head, unit.sealed()?);
+        let signed = bytes.len() - trailer.token.len();
+        let entry = self.get_mut(head.context_id).filter(|entry| entry.is_done).ok_or(SecurityError::NotReady)?;
+        if (AuthType(head.kind), Level::from_wire(head.level)) != (entry.kind, Some(entry.level)) {
+            return Err(SecurityError::Level(head.level).into());
+        }
+        if entry.level > Level::Connect {
+            let (signed, signature) = bytes.split_at_mut(signed);
+            entry.context.unprotect(entry.level, signed, sealed, signature)?;
+        }
+        Ok(Some(CallSecurity { context_id: entry.id, level: entry.level }))
+    }
+}

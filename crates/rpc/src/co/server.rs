@@ -1,0 +1,347 @@
+//! The server's side of an association: binds are answered, calls put together, results cut into fragments.
+
+mod accepting;
+
+use super::assembly::{Assemblies, Origin};
+use super::contexts::SecurityContexts;
+use super::pdu::{Context, Fault, FragmentSizes, Header, Outcome, PduType, Request, Response, Unit, flags};
+use super::{AssociationError, CallSecurity, Input, Limits, Presentation, output};
+use crate::octets::ByteOrder;
+use crate::security::{Acceptor, Principal};
+use crate::status::Status;
+use crate::uuid::{SyntaxId, Uuid};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// What a server says of itself when it is bound to.
+#[derive(Clone, Debug, Default)]
+pub struct ServerOptions {
+    /// What it puts up with.
+    pub limits: Limits,
+    /// The number of the association group of clients that ask for a new one; not 0.
+    pub group: u32,
+    /// The endpoint for further connections: the port, the name of the socket.
+    pub secondary_address: String,
+    /// Who authenticates clients; without, only those are taken that do not want it.
+    pub acceptor: Option<Arc<dyn Acceptor>>,
+}
+
+/// What a server has to know about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ServerEvent<'a> {
+    /// A call is complete. It is answered by [`ServerAssociation::respond`] or [`ServerAssociation::fault`], sooner or later.
+    Call(IncomingCall<'a>),
+    /// The client would like this call to end; it still has to be answered.
+    Cancelled(u32),
+    /// Nobody waits for this call any more; its answer will not be sent.
+    Orphaned(u32),
+}
+
+/// A call, with all its arguments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IncomingCall<'a> {
+    /// Its number, by which it is answered.
+    pub id: u32,
+    /// Interface and transfer syntax.
+    pub presentation: Presentation,
+    /// Which method.
+    pub opnum: u16,
+    /// Which object.
+    pub object: Option<Uuid>,
+    /// The byte order of the arguments.
+    pub order: ByteOrder,
+    /// Whether no answer is wanted. Then there is nothing to be answered.
+    pub is_maybe: bool,
+    /// What it was protected by, if by anything: see [`ServerAssociation::principal`].
+    pub security: Option<CallSecurity>,
+    /// The arguments, in the transfer syntax.
+    pub stub: &'a [u8],
+}
+
+/// A request, as its first fragment has it.
+#[derive(Clone, Copy, Debug)]
+struct Head {
+    context_id: u16,
+    opnum: u16,
+    object: Option<Uuid>,
+    flags: u8,
+}
+
+/// A call that is not answered yet.
+#[derive(Clone, Copy, Debug)]
+struct Pending {
+    id: u32,
+    context_id: u16,
+    security: Option<CallSecurity>,
+    cancels: u8,
+    is_orphan: bool,
+}
+
+/// Where the stub data of a complete call lies.
+enum Stub {
+    InPlace(Range<usize>),
+    Assembled,
+}
+
+/// What came of a unit.
+enum Found {
+    Nothing,
+    Call { id: u32, origin: Origin, head: Head, presentation: Presentation, stub: Stub },
+    Cancelled(u32),
+    Orphaned(u32),
+}
+
+/// The server's side of an association.
+#[derive(Debug)]
+pub struct ServerAssociation {
+    /// What came from the client.
+    pub input: Input,
+    output: Vec<u8>,
+    options: ServerOptions,
+    is_bound: bool,
+    // What of the flags of the bind is granted.
+    granted: u8,
+    // Of fragments that this side sends.
+    length: u16,
+    group: u32,
+    presentations: Vec<Presentation>,
+    security: SecurityContexts,
+    // An authentication failed: nobody is to be taken for nobody in particular then.
+    is_denied: bool,
+    assemblies: Assemblies<Head>,
+    pending: Vec<Pending>,
+}
+
+impl ServerAssociation {
+    /// An association that waits to be bound.
+    pub fn new(options: ServerOptions) -> Self {
+        Self {
+            input: Input::new(options.limits.sizes.received.max(FragmentSizes::LEAST)),
+            output: Vec::new(),
+            is_bound: false,
+            granted: 0,
+            length: FragmentSizes::LEAST,
+            group: options.group,
+            presentations: Vec::new(),
+            security: SecurityContexts::default(),
+            is_denied: false,
+            assemblies: Assemblies::new(&options.limits),
+            pending: Vec::new(),
+            options,
+        }
+    }
+
+    /// Says what the input means, as far as it is there: an event, or nothing until more has come.
+    ///
+    /// The judge is asked what becomes of each context that the client proposes: see [`Outcome::choose`].
+    ///
+    /// # Errors
+    ///
+    /// When the association is over. What is left in the output is still to be sent.
+    pub fn poll(
+        &mut self,
+        judge: &mut dyn FnMut(&Context) -> Outcome,
+    ) -> Result<Option<ServerEvent<'_>>, AssociationError> {
+        loop {
+            let unit = match self.input.next() {
+                Ok(Some(unit)) => unit,
+                Ok(None) => return Ok(None),
+                Err(error) => return Err(self.refuse_input(error)),
+            };
+            match self.handle(unit, judge)? {
+                Found::Nothing => {}
+                Found::Cancelled(id) => return Ok(Some(ServerEvent::Cancelled(id))),
+                Found::Orphaned(id) => return Ok(Some(ServerEvent::Orphaned(id))),
+                Found::Call { id, origin, head, presentation, stub } => {
+                    let stub = match stub {
+                        Stub::InPlace(range) => self.input.bytes(range),
+                        Stub::Assembled => &self.assemblies.whole,
+                    };
+                    let Head { opnum, object, flags, .. } = head;
+                    let is_maybe = flags & flags::MAYBE != 0;
+                    let Origin { order, security } = origin;
+                    let call = IncomingCall { id, presentation, opnum, object, order, is_maybe, security, stub };
+                    return Ok(Some(ServerEvent::Call(call)));
+                }
+            }
+        }
+    }
+
+    fn handle(
+        &mut self,
+        unit: Range<usize>,
+        judge: &mut dyn FnMut(&Context) -> Outcome,
+    ) -> Result<Found, AssociationError> {
+        let header = Header::read(self.input.bytes(unit.clone()))?;
+        let (kind, id) = (header.kind, header.call_id);
+        match kind {
+            PduType::BIND if !self.is_bound => self.bind(unit, judge)?,
+            PduType::ALTER_CONTEXT if self.is_bound => self.bind(unit, judge)?,
+            PduType::AUTH3 if self.is_bound => self.finish_authentication(unit)?,
+            PduType::REQUEST if self.is_bound => return self.request(unit, &header),
+            PduType::CO_CANCEL if self.is_bound => {
+                if let Some(pending) = self.pending.iter_mut().find(|pending| pending.id == id) {
+                    pending.cancels = pending.cancels.saturating_add(1);
+                    return Ok(Found::Cancelled(id));
+                }
+            }
+            PduType::ORPHANED if self.is_bound => {
+                self.assemblies.remove(id);
+                if let Some(pending) = self.pending.iter_mut().find(|pending| pending.id == id) {
+                    pending.is_orphan = true;
+                    return Ok(Found::Orphaned(id));
+                }
+            }
+            _ => {
+                self.put_fault(id, 0, Status::PROTOCOL_ERROR, flags::DID_NOT_EXECUTE);
+                return Err(AssociationError::OutOfTurn(kind));
+            }
+        }
+        Ok(Found::Nothing)
+    }
+
+    fn request(&mut self, unit: Range<usize>, header: &Header) -> Result<Found, AssociationError> {
+        let security = match self.security.unprotect(self.input.bytes_mut(unit.clone())) {
+            Ok(security) => security,
+            Err(error) => {
+                self.put_fault(header.call_id, 0, Status::ACCESS_DENIED, flags::DID_NOT_EXECUTE);
+                return Err(error);
+            }
+        };
+        let opened = Unit::open(self.input.bytes(unit.clone()))?;
+        let request = Request::read(&opened)?;
+        let head =
+            Head { context_id: request.context_id, opnum: request.opnum, object: request.object, flags: header.flags };
+        let origin = Origin { order: header.order, security };
+        let (id, stub) = (header.call_id, request.stub);
+        if self.pending.iter().any(|pending| pending.id == id) {
+            return Err(AssociationError::Fragment { call_id: id });
+        }
+        if !header.has(flags::WHOLE) {
+            let complete = self.assemblies.add(header, origin, head, stub)?;
+            let Some((origin, head)) = complete else {
+                return Ok(Found::Nothing);
+            };
+            return self.complete(id, origin, head, Stub::Assembled);
+        }
+        if self.assemblies.has(id) {
+            return Err(AssociationError::Fragment { call_id: id });
+        }
+        if stub.len() > self.options.limits.message_max {
+            return Err(AssociationError::TooLong { limit: self.options.limits.message_max });
+        }
+        // The stub data is the end of the body, which is the unit without trailer and padding.
+        let end = unit.start + Header::SIZE + opened.body.len();
+        let stub = Stub::InPlace(end - stub.len()..end);
+        self.complete(id, origin, head, stub)
+    }
+
+    /// All of a request is there.
+    fn complete(&mut self, id: u32, origin: Origin, head: Head, stub: Stub) -> Result<Found, AssociationError> {
+        let Head { context_id, flags, .. } = head;
+        let is_maybe = flags & flags::MAYBE != 0;
+        let presentation = self.presentations.iter().find(|presentation| presentation.id == context_id).copied();
+        let presentation = match presentation {
+            Some(presentation) if !self.is_denied => presentation,
+            _ => {
+                let status = if self.is_denied { Status::ACCESS_DENIED } else { Status::UNK_IF };
+                if !is_maybe {
+                    self.put_fault(id, context_id, status, flags::DID_NOT_EXECUTE);
+                }
+                return Ok(Found::Nothing);
+            }
+        };
+        if !is_maybe {
+            let limit = self.options.limits.calls_max;
+            if self.pending.len() == limit {
+                return Err(AssociationError::TooManyCalls { limit });
+            }
+            let security = origin.security;
+            self.pending.push(Pending { id, context_id, security, cancels: 0, is_orphan: false });
+        }
+        Ok(Found::Call { id, origin, head, presentation, stub })
+    }
+
+    /// Answers a call with its results.
+    ///
+    /// # Errors
+    ///
+    /// [`AssociationError::Misuse`] when there is no such call; a security context's when it cannot sign.
+    pub fn respond(&mut self, id: u32, stub: &[u8]) -> Result<(), AssociationError> {
+        let Pending { context_id, security, cancels, is_orphan, .. } = self.answered(id)?;
+        if is_orphan {
+            return Ok(());
+        }
+        let response = Response { alloc_hint: 0, context_id, cancels, stub };
+        let header = Header::new(PduType::RESPONSE, 0, id);
+        let entry = security.and_then(|security| self.security.get_mut(security.context_id));
+        output::put(&mut self.output, self.length, &header, &response, entry)?;
+        Ok(())
+    }
+
+    /// Answers a call with the reason why it has no results. `began` says whether the method was called.
+    ///
+    /// # Errors
+    ///
+    /// [`AssociationError::Misuse`] when there is no such call.
+    pub fn fault(&mut self, id: u32, status: Status, began: bool) -> Result<(), AssociationError> {
+        let Pending { context_id, is_orphan, .. } = self.answered(id)?;
+        if !is_orphan {
+            self.put_fault(id, context_id, status, if began { 0 } else { flags::DID_NOT_EXECUTE });
+        }
+        Ok(())
+    }
+
+    fn answered(&mut self, id: u32) -> Result<Pending, AssociationError> {
+        let at = self.pending.iter().position(|pending| pending.id == id);
+        at.map(|at| self.pending.swap_remove(at))
+            .ok_or(AssociationError::Misuse("there is no such call to be answered"))
+    }
+
+    /// Faults are not signed: clients do not expect it, and one that is made up is no worse than a cut connection.
+    fn put_fault(&mut self, id: u32, context_id: u16, status: Status, flags: u8) {
+        let header = Header::new(PduType::FAULT, flags | flags::WHOLE, id);
+        Fault { context_id, cancels: 0, status }.write(&mut self.output, &header);
+    }
+
+    /// Asks the client to end the connection (C706 12.6.4.11).
+    pub fn shut_down(&mut self) {
+        super::pdu::Message::begin(&mut self.output, &Header::new(PduType::SHUTDOWN, flags::WHOLE, 0)).finish(0);
+    }
+
+    /// What is to be sent. It is the caller's to clear when it is sent.
+    pub fn output(&mut self) -> &mut Vec<u8> {
+        &mut self.output
+    }
+
+    /// Whether a client has bound.
+    pub fn is_bound(&self) -> bool {
+        self.is_bound
+    }
+
+    /// Whether the client may have several calls under way.
+    pub fn is_multiplexed(&self) -> bool {
+        self.granted & flags::MULTIPLEX != 0
+    }
+
+    /// Calls that are to be answered.
+    pub fn pending(&self) -> usize {
+        self.pending.len()
+    }
+
+    /// The presentation context with a number.
+    pub fn presentation(&self, id: u16) -> Option<&Presentation> {
+        self.presentations.iter().find(|presentation| presentation.id == id)
+    }
+
+    /// Who calls, by the security of the call.
+    pub fn principal(&self, security: CallSecurity) -> Option<&Principal> {
+        self.security.get(security.context_id)?.context.principal()
+    }
+}
+
+impl Presentation {
+    pub(super) fn of(context: &Context, transfer: SyntaxId) -> Self {
+        Self { id: context.id, interface: context.interface, transfer }
+    }
+}

@@ -1,0 +1,330 @@
+//! Tests of associations: a client and a server whose bytes are passed on by hand, and peers that break the rules.
+
+mod signing;
+
+use super::pdu::{
+    ACCEPTED, Bind, BindAck, BindNak, Context, Fault, FragmentSizes, Header, NEGOTIATED, NO_TRANSFER_SYNTAX, Outcome,
+    PduError, PduType, REFUSED, Request, Unit, flags,
+};
+use super::*;
+use crate::octets::ByteOrder;
+use crate::status::Status;
+use crate::uuid::{FLAT, NDR, NDR64};
+
+pub(super) const INTERFACE: SyntaxId = SyntaxId { uuid: Uuid(0x1234), version: 1 };
+
+pub(super) fn context(id: u16, transfers: &[SyntaxId]) -> Context {
+    Context { id, interface: INTERFACE, transfers: transfers.to_vec() }
+}
+
+fn judge(context: &Context) -> Outcome {
+    Outcome::choose(context, &[FLAT, NDR])
+}
+
+/// A client and a server of which each fragment has few bytes.
+pub(super) struct Pair {
+    pub(super) client: ClientAssociation,
+    pub(super) server: ServerAssociation,
+}
+
+impl Pair {
+    pub(super) fn new(client: ClientOptions, server: ServerOptions) -> Self {
+        Self { client: ClientAssociation::new(client), server: ServerAssociation::new(server) }
+    }
+
+    pub(super) fn bound() -> Self {
+        let least = FragmentSizes { sent: FragmentSizes::LEAST, received: FragmentSizes::LEAST };
+        let limits = Limits { sizes: least, message_max: 100_000, calls_max: 3 };
+        let mut pair = Self::new(
+            ClientOptions { limits: limits.clone(), group: 0 },
+            ServerOptions { limits, group: 7, secondary_address: "5000".to_owned(), acceptor: None },
+        );
+        pair.client.bind(vec![context(0, &[NDR])], None).unwrap();
+        pair.ask_server().unwrap();
+        pair.tell_client();
+        assert!(matches!(pair.client.poll(), Ok(Some(ClientEvent::Bound(..)))));
+        pair
+    }
+
+    /// Passes on what the client has to say, and returns what the server makes of it.
+    pub(super) fn ask_server(&mut self) -> Result<Option<ServerEvent<'_>>, AssociationError> {
+        self.server.input.push(&std::mem::take(self.client.output()));
+        self.server.poll(&mut judge)
+    }
+
+    pub(super) fn tell_client(&mut self) {
+        self.client.input.push(&std::mem::take(self.server.output()));
+    }
+
+    /// A call whose stub data comes back the other way round.
+    fn echo(&mut self, stub: &[u8], object: Option<Uuid>) {
+        let call = OutgoingCall { context_id: 0, opnum: 9, object, is_maybe: false, security: None, stub };
+        let id = self.client.call(&call).unwrap();
+        let Ok(Some(ServerEvent::Call(came))) = self.ask_server() else { panic!("no call") };
+        assert_eq!((came.id, came.opnum, came.object, came.stub), (id, 9, object, stub));
+        assert_eq!((came.presentation.interface, came.presentation.transfer), (INTERFACE, NDR));
+        let answer: Vec<u8> = stub.iter().rev().copied().collect();
+        self.server.respond(id, &answer).unwrap();
+        self.tell_client();
+        let Ok(Some(ClientEvent::Response(response))) = self.client.poll() else { panic!("no response") };
+        assert_eq!((response.id, response.order, response.stub), (id, ByteOrder::Little, &answer[..]));
+    }
+}
+
+pub(super) fn call(stub: &[u8]) -> OutgoingCall<'_> {
+    OutgoingCall { context_id: 0, opnum: 1, object: None, is_maybe: false, security: None, stub }
+}
+
+/// The units that bytes are made of.
+fn units(mut bytes: &[u8]) -> Vec<Unit<'_>> {
+    let mut units = Vec::new();
+    while !bytes.is_empty() {
+        let unit = Unit::open(bytes).unwrap();
+        bytes = &bytes[unit.header.length.into()..];
+        units.push(unit);
+    }
+    units
+}
+
+#[test]
+fn contexts_are_settled_one_by_one() {
+    let mut pair = Pair::new(ClientOptions::default(), ServerOptions::default());
+    let contexts = vec![context(0, &[NDR64]), context(1, &[NDR, FLAT]), context(2, &[NDR64, NDR])];
+    let id = pair.client.bind(contexts, None).unwrap();
+    assert_eq!(pair.ask_server(), Ok(None));
+    pair.tell_client();
+    let Ok(Some(ClientEvent::Bound(number, outcomes))) = pair.client.poll() else { panic!("not bound") };
+    let results: Vec<_> = outcomes.iter().map(|outcome| (outcome.result, outcome.reason, outcome.transfer)).collect();
+    let none = SyntaxId { uuid: Uuid(0), version: 0 };
+    assert_eq!(results, [(REFUSED, NO_TRANSFER_SYNTAX, none), (ACCEPTED, 0, FLAT), (ACCEPTED, 0, NDR)]);
+    assert_eq!((number, pair.client.is_multiplexed(), pair.client.keeps_on_orphan()), (id, true, true));
+    assert_eq!(pair.client.presentation(1).map(|known| known.transfer), Some(FLAT));
+    assert_eq!(pair.client.presentation(0), None);
+
+    let again = pair.client.bind(vec![context(1, &[NDR])], None);
+    assert!(matches!(again, Err(AssociationError::Misuse(_))));
+    pair.client.bind(vec![context(3, &[NDR])], None).unwrap();
+    assert_eq!(pair.ask_server(), Ok(None));
+    pair.tell_client();
+    assert!(matches!(pair.client.poll(), Ok(Some(ClientEvent::Bound(2, _)))));
+    assert_eq!(pair.server.presentation(3).map(|known| known.transfer), Some(NDR));
+}
+
+#[test]
+fn calls_of_every_length_come_through() {
+    let mut pair = Pair::bound();
+    for length in [0, 1, 1407, 1408, 1409, 2816, 2817, 99_999] {
+        let stub: Vec<u8> = (0..length).map(|at| at as u8).collect();
+        pair.echo(&stub, None);
+        pair.echo(&stub, Some(Uuid(77)));
+    }
+    assert_eq!(pair.server.pending(), 0);
+}
+
+#[test]
+fn fragments_are_as_long_as_was_agreed() {
+    let mut pair = Pair::bound();
+    pair.client.call(&call(&[1; 3000])).unwrap();
+    let sent = units(pair.client.output()).into_iter().map(|unit| {
+        let request = Request::read(&unit).unwrap();
+        (unit.header.flags, unit.header.length, request.alloc_hint, request.stub.len())
+    });
+    let expected = [(flags::FIRST, 1432, 3000, 1408), (0, 1432, 1592, 1408), (flags::LAST, 208, 184, 184)];
+    assert_eq!(sent.collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn calls_under_way_at_a_time_are_answered_in_any_order() {
+    let mut pair = Pair::bound();
+    let first = pair.client.call(&call(&[1; 2000])).unwrap();
+    let second = pair.client.call(&call(&[2; 2000])).unwrap();
+    // The fragments of both take turns.
+    let sent = std::mem::take(pair.client.output());
+    let pieces = [0..1432, 2048..3480, 1432..2048, 3480..4096].map(|range| sent[range].to_vec());
+    pair.server.input.push(&pieces.concat());
+    for (id, byte) in [(first, 1), (second, 2)] {
+        let Ok(Some(ServerEvent::Call(came))) = pair.server.poll(&mut judge) else { panic!("no call") };
+        assert_eq!((came.id, came.stub), (id, &[byte; 2000][..]));
+    }
+    pair.server.respond(second, &[4; 3000]).unwrap();
+    pair.server.respond(first, &[3]).unwrap();
+    pair.tell_client();
+    for (id, length) in [(second, 3000), (first, 1)] {
+        let Ok(Some(ClientEvent::Response(response))) = pair.client.poll() else { panic!("no response") };
+        assert_eq!((response.id, response.stub.len()), (id, length));
+    }
+    assert!(pair.server.respond(first, &[]).is_err());
+}
+
+#[test]
+fn a_byte_at_a_time_is_enough() {
+    let mut pair = Pair::bound();
+    let id = pair.client.call(&call(&[5; 1500])).unwrap();
+    let sent = std::mem::take(pair.client.output());
+    for byte in &sent[..sent.len() - 1] {
+        pair.server.input.push(&[*byte]);
+        assert_eq!(pair.server.poll(&mut judge), Ok(None));
+    }
+    pair.server.input.push(&sent[sent.len() - 1..]);
+    assert!(matches!(pair.server.poll(&mut judge), Ok(Some(ServerEvent::Call(came))) if came.id == id));
+}
+
+#[test]
+fn faults_say_whether_the_method_was_called() {
+    let mut pair = Pair::bound();
+    for began in [true, false] {
+        let id = pair.client.call(&call(&[])).unwrap();
+        assert!(matches!(pair.ask_server(), Ok(Some(ServerEvent::Call(_)))));
+        pair.server.fault(id, Status::OP_RNG_ERROR, began).unwrap();
+        pair.tell_client();
+        let fault = IncomingFault { id, status: Status::OP_RNG_ERROR, began };
+        assert_eq!(pair.client.poll(), Ok(Some(ClientEvent::Fault(fault))));
+    }
+}
+
+#[test]
+fn calls_in_unknown_contexts_are_refused() {
+    let mut pair = Pair::bound();
+    assert!(matches!(pair.client.call(&OutgoingCall { context_id: 5, ..call(&[]) }), Err(AssociationError::Misuse(_))));
+    let mut bytes = Vec::new();
+    let request = Request { alloc_hint: 0, context_id: 5, opnum: 0, object: None, stub: &[] };
+    request.write(&mut bytes, &Header::new(PduType::REQUEST, flags::WHOLE, 3));
+    pair.server.input.push(&bytes);
+    assert_eq!(pair.server.poll(&mut judge), Ok(None));
+    let answer = units(pair.server.output())[0];
+    assert_eq!(Fault::read(&answer).unwrap().status, Status::UNK_IF);
+    assert!(answer.header.has(flags::DID_NOT_EXECUTE));
+}
+
+#[test]
+fn cancelled_calls_are_answered_and_orphaned_ones_are_not() {
+    let mut pair = Pair::bound();
+    let id = pair.client.call(&call(&[])).unwrap();
+    assert!(matches!(pair.ask_server(), Ok(Some(ServerEvent::Call(_)))));
+    pair.client.cancel(id);
+    assert_eq!(pair.ask_server(), Ok(Some(ServerEvent::Cancelled(id))));
+    pair.client.orphan(id);
+    assert_eq!(pair.ask_server(), Ok(Some(ServerEvent::Orphaned(id))));
+    pair.server.respond(id, &[1]).unwrap();
+    assert!(pair.server.output().is_empty());
+    pair.echo(b"next", None);
+    // An answer that was under way when the call was orphaned.
+    let id = pair.client.call(&call(&[])).unwrap();
+    assert!(matches!(pair.ask_server(), Ok(Some(ServerEvent::Call(_)))));
+    pair.server.respond(id, &[1; 5000]).unwrap();
+    pair.client.orphan(id);
+    pair.tell_client();
+    assert_eq!(pair.client.poll(), Ok(None));
+    assert_eq!(pair.ask_server(), Ok(None));
+    pair.echo(b"next", None);
+}
+
+#[test]
+fn calls_without_answers_have_none() {
+    let mut pair = Pair::bound();
+    pair.client.call(&OutgoingCall { is_maybe: true, ..call(&[]) }).unwrap();
+    assert!(matches!(pair.ask_server(), Ok(Some(ServerEvent::Call(came))) if came.is_maybe));
+    assert_eq!(pair.server.pending(), 0);
+}
+
+#[test]
+fn more_than_the_limits_is_refused() {
+    let mut pair = Pair::bound();
+    for _ in 0..3 {
+        pair.client.call(&call(&[])).unwrap();
+        assert!(matches!(pair.ask_server(), Ok(Some(ServerEvent::Call(_)))));
+    }
+    assert_eq!(pair.client.call(&call(&[])), Err(AssociationError::Busy));
+
+    let mut pair = Pair::bound();
+    pair.client.call(&call(&[0; 100_001])).unwrap();
+    assert_eq!(pair.ask_server(), Err(AssociationError::TooLong { limit: 100_000 }));
+
+    let mut pair = Pair::bound();
+    pair.server.input.push(&[5, 0, 0, 3, 0x10, 0, 0, 0, 0, 9, 0, 0, 1, 0, 0, 0]);
+    assert_eq!(pair.server.poll(&mut judge), Err(PduError::Length(0x900).into()));
+}
+
+#[test]
+fn fragments_that_continue_nothing_are_refused() {
+    let fragment = |flags, id, stub| {
+        let mut bytes = Vec::new();
+        let request = Request { alloc_hint: 0, context_id: 0, opnum: 0, object: None, stub };
+        request.write(&mut bytes, &Header::new(PduType::REQUEST, flags, id));
+        bytes
+    };
+    for pieces in [
+        vec![fragment(0, 9, b"a")],
+        vec![fragment(flags::LAST, 9, b"a")],
+        vec![fragment(flags::FIRST, 9, b"a"), fragment(flags::FIRST, 9, b"a")],
+        vec![fragment(flags::FIRST, 9, b"a"), fragment(flags::WHOLE, 9, b"a")],
+    ] {
+        let mut pair = Pair::bound();
+        pair.server.input.push(&pieces.concat());
+        assert_eq!(pair.server.poll(&mut judge), Err(AssociationError::Fragment { call_id: 9 }));
+    }
+}
+
+#[test]
+fn units_out_of_turn_end_the_association() {
+    let mut server = ServerAssociation::new(ServerOptions::default());
+    let mut bytes = Vec::new();
+    Request { alloc_hint: 0, context_id: 0, opnum: 0, object: None, stub: &[] }
+        .write(&mut bytes, &Header::new(PduType::REQUEST, flags::WHOLE, 3));
+    server.input.push(&bytes);
+    assert_eq!(server.poll(&mut judge), Err(AssociationError::OutOfTurn(PduType::REQUEST)));
+    assert_eq!(Fault::read(&units(server.output())[0]).unwrap().status, Status::PROTOCOL_ERROR);
+
+    let mut pair = Pair::bound();
+    let ack = BindAck {
+        alters: false,
+        flags: 0,
+        call_id: 1,
+        sizes: FragmentSizes::GREATEST,
+        group: 0,
+        secondary_address: String::new(),
+        outcomes: Vec::new(),
+    };
+    pair.client.input.push(&ack.to_wire());
+    assert_eq!(pair.client.poll(), Err(AssociationError::Answer));
+}
+
+#[test]
+fn a_bind_of_another_version_is_told_which_there_are() {
+    let mut server = ServerAssociation::new(ServerOptions::default());
+    let mut bind = Pair::new(ClientOptions::default(), ServerOptions::default());
+    bind.client.bind(vec![context(0, &[NDR])], None).unwrap();
+    bind.client.output()[0] = 4;
+    server.input.push(bind.client.output());
+    assert_eq!(server.poll(&mut judge), Err(PduError::Version(4, 0).into()));
+    assert_eq!(BindNak::read(&units(server.output())[0]), Ok(BindNak::new(1, BindNak::VERSION)));
+    bind.client.input.push(server.output());
+    assert_eq!(bind.client.poll(), Err(AssociationError::Refused { reason: BindNak::VERSION }));
+}
+
+#[test]
+fn features_are_granted_as_far_as_they_are_known() {
+    let mut server = ServerAssociation::new(ServerOptions::default());
+    let all = SyntaxId { uuid: Uuid(0x6cb7_1c2c_9812_4540_ff00_0000_0000_0000), version: 1 };
+    let contexts = vec![context(0, &[NDR]), context(1, &[all])];
+    let bind = Bind { alters: false, flags: 0, call_id: 1, sizes: FragmentSizes::GREATEST, group: 3, contexts };
+    server.input.push(&bind.to_wire());
+    assert_eq!(server.poll(&mut judge), Ok(None));
+    let ack = BindAck::from_wire(server.output()).unwrap();
+    assert_eq!((ack.outcomes[1].result, ack.outcomes[1].reason, ack.group), (NEGOTIATED, 3, 3));
+    assert!(!server.is_multiplexed());
+}
+
+/// A request in big endian, of which the header, the numbers and the object are in that order, and the stub data is left as it is.
+#[test]
+fn the_senders_byte_order_is_said() {
+    let mut pair = Pair::bound();
+    let big = [
+        5, 0, 0, 0x83, 0, 0, 0, 0, 0, 42, 0, 0, 0, 0, 0, 9, 0, 0, 0, 2, 0, 0, 0, 1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
+        11, 12, 13, 14, 15, 0xab, 0xcd,
+    ];
+    pair.server.input.push(&big);
+    let Ok(Some(ServerEvent::Call(came))) = pair.server.poll(&mut judge) else { panic!("no call") };
+    assert_eq!((came.id, came.opnum, came.order, came.stub), (9, 1, ByteOrder::Big, &[0xab, 0xcd][..]));
+    assert_eq!(came.object, Some(Uuid(0x0001_0203_0405_0607_0809_0a0b_0c0d_0e0f)));
+}

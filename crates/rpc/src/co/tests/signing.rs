@@ -1,0 +1,182 @@
+//! Tests of protected associations, with a mechanism that is only good for seeing what is protected.
+
+use super::*;
+use crate::security::{Acceptor, AuthType, Level, Principal, Security, SecurityContext, SecurityError, Step};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Says hello three times, and signs by a sum and a count.
+#[derive(Debug)]
+struct Toy {
+    sent: u8,
+    received: u8,
+    principal: Principal,
+}
+
+const LEGS: u8 = 3;
+
+impl Toy {
+    fn new() -> Self {
+        let principal = Principal { domain: "TOYS".to_owned(), user: "bear".to_owned() };
+        Self { sent: 0, received: 0, principal }
+    }
+
+    fn signature(pdu: &[u8], count: u8) -> Vec<u8> {
+        let sum = pdu.iter().fold(count, |sum, byte| sum.wrapping_mul(31).wrapping_add(*byte));
+        vec![sum; 16]
+    }
+
+    fn scramble(bytes: &mut [u8]) {
+        bytes.iter_mut().for_each(|byte| *byte ^= 0x55);
+    }
+}
+
+impl SecurityContext for Toy {
+    fn step(&mut self, token: &[u8]) -> Result<Step, SecurityError> {
+        // Tokens count up; the client's first is 0.
+        let own = token.first().map_or(0, |theirs| theirs + 1);
+        let token = if own < LEGS { vec![own; 5] } else { vec![] };
+        Ok(Step { token, is_done: own + 1 >= LEGS })
+    }
+
+    fn signature_length(&self) -> usize {
+        16
+    }
+
+    fn protect(
+        &mut self,
+        level: Level,
+        pdu: &mut [u8],
+        sealed: Range<usize>,
+        signature: &mut Vec<u8>,
+    ) -> Result<(), SecurityError> {
+        signature.extend(Self::signature(pdu, self.sent));
+        self.sent += 1;
+        if level == Level::Privacy {
+            Self::scramble(&mut pdu[sealed]);
+        }
+        Ok(())
+    }
+
+    fn unprotect(
+        &mut self,
+        level: Level,
+        pdu: &mut [u8],
+        sealed: Range<usize>,
+        signature: &[u8],
+    ) -> Result<(), SecurityError> {
+        if level == Level::Privacy {
+            Self::scramble(&mut pdu[sealed]);
+        }
+        let expected = Self::signature(pdu, self.received);
+        self.received += 1;
+        if expected == signature { Ok(()) } else { Err(SecurityError::Signature) }
+    }
+
+    fn principal(&self) -> Option<&Principal> {
+        Some(&self.principal)
+    }
+}
+
+#[derive(Debug)]
+struct ToyAcceptor;
+
+impl Acceptor for ToyAcceptor {
+    fn accept(&self, kind: AuthType, _level: Level) -> Result<Box<dyn SecurityContext>, SecurityError> {
+        if kind != AuthType::NTLM {
+            return Err(SecurityError::UnknownType(kind));
+        }
+        Ok(Box::new(Toy::new()))
+    }
+}
+
+fn security(level: Level) -> Security {
+    Security { kind: AuthType::NTLM, level, context: Box::new(Toy::new()) }
+}
+
+fn authenticated(level: Level) -> Pair {
+    let server = ServerOptions { acceptor: Some(Arc::new(ToyAcceptor)), ..ServerOptions::default() };
+    let mut pair = Pair::new(ClientOptions::default(), server);
+    pair.client.bind(vec![context(0, &[NDR])], Some(security(level))).unwrap();
+    settle(&mut pair);
+    pair
+}
+
+fn settle(pair: &mut Pair) {
+    assert_eq!(pair.ask_server(), Ok(None));
+    pair.tell_client();
+    assert!(matches!(pair.client.poll(), Ok(Some(ClientEvent::Bound(..)))));
+    // The third token has no answer.
+    assert_eq!(units(pair.client.output()).last().map(|unit| unit.header.kind), Some(PduType::AUTH3));
+    assert_eq!(pair.ask_server(), Ok(None));
+}
+
+fn echo(pair: &mut Pair, stub: &[u8], number: u32, level: Level) {
+    let id = pair.client.call(&OutgoingCall { security: Some(number), ..call(stub) }).unwrap();
+    let shows = stub.len() > 8 && pair.client.output().windows(8).any(|window| window == &stub[..8]);
+    assert_eq!(shows, stub.len() > 8 && level < Level::Privacy);
+    let Ok(Some(ServerEvent::Call(came))) = pair.ask_server() else { panic!("no call") };
+    let security = CallSecurity { context_id: number, level };
+    assert_eq!((came.security, came.stub), (Some(security), stub));
+    assert_eq!(pair.server.principal(security).map(|who| who.user.as_str()), Some("bear"));
+    pair.server.respond(id, stub).unwrap();
+    pair.tell_client();
+    assert!(matches!(pair.client.poll(), Ok(Some(ClientEvent::Response(response))) if response.stub == stub));
+}
+
+#[test]
+fn protected_calls_come_through_at_every_level() {
+    for level in [Level::Connect, Level::Integrity, Level::Privacy] {
+        let mut pair = authenticated(level);
+        for length in [0, 1, 15, 16, 17, 70_000, 200_000] {
+            let stub: Vec<u8> = (0..length).map(|at: u32| at.wrapping_mul(7) as u8).collect();
+            echo(&mut pair, &stub, 0, level);
+        }
+    }
+}
+
+#[test]
+fn security_contexts_may_be_several() {
+    let mut pair = authenticated(Level::Integrity);
+    pair.client.bind(vec![context(1, &[NDR])], Some(security(Level::Privacy))).unwrap();
+    settle(&mut pair);
+    echo(&mut pair, b"a call that is sealed", 1, Level::Privacy);
+    echo(&mut pair, b"a call that is signed", 0, Level::Integrity);
+    // And one that is neither.
+    pair.client.call(&call(b"plain")).unwrap();
+    assert!(matches!(pair.ask_server(), Ok(Some(ServerEvent::Call(came))) if came.security.is_none()));
+}
+
+#[test]
+fn a_fragment_that_was_changed_ends_the_association() {
+    let mut pair = authenticated(Level::Integrity);
+    pair.client.call(&OutgoingCall { security: Some(0), ..call(b"transfer 10") }).unwrap();
+    pair.client.output()[30] ^= 1;
+    assert_eq!(pair.ask_server(), Err(SecurityError::Signature.into()));
+    assert_eq!(Fault::read(&units(pair.server.output())[0]).unwrap().status, Status::ACCESS_DENIED);
+}
+
+#[test]
+fn an_answer_that_is_not_signed_is_not_taken() {
+    let mut pair = authenticated(Level::Integrity);
+    let id = pair.client.call(&OutgoingCall { security: Some(0), ..call(b"balance") }).unwrap();
+    let mut forged = Vec::new();
+    super::super::pdu::Response { alloc_hint: 0, context_id: 0, cancels: 0, stub: b"nothing" }
+        .write(&mut forged, &Header::new(PduType::RESPONSE, flags::WHOLE, id));
+    pair.client.input.push(&forged);
+    assert_eq!(pair.client.poll(), Err(AssociationError::Answer));
+}
+
+#[test]
+fn mechanisms_that_are_not_there_are_refused() {
+    for (acceptor, kind) in
+        [(None, AuthType::NTLM), (Some(Arc::new(ToyAcceptor) as Arc<dyn Acceptor>), AuthType::SPNEGO)]
+    {
+        let mut pair = Pair::new(ClientOptions::default(), ServerOptions { acceptor, ..ServerOptions::default() });
+        let security = Security { kind, ..security(Level::Connect) };
+        pair.client.bind(vec![context(0, &[NDR])], Some(security)).unwrap();
+        assert_eq!(pair.ask_server(), Err(SecurityError::UnknownType(kind).into()));
+        pair.tell_client();
+        assert_eq!(pair.client.poll(), Err(AssociationError::Refused { reason: BindNak::AUTH_TYPE }));
+    }
+}
