@@ -11,6 +11,7 @@
 //!   same host through sealed shared memory: [`provider::shm::open`] opens its NIC.
 //! - [`reliable`] is the machinery that makes VIs of wires for datagrams.
 //! - [`wrap`] puts faults, traces and captures around links and providers.
+//! - [`stream`] carries bytes for protocols that need no VI.
 //! - [`wait`] says how a thread waits: polling, blocking, or adapting.
 //! - [`region`] is memory that a peer may write at any time, readable only through checked loads.
 //! - [`doorbell`] and [`layout`] are the words that the two sides of a connection share, and their protocol.
@@ -89,6 +90,8 @@ pub mod region;
 pub mod reliable;
 #[cfg(not(loom))]
 pub mod spi;
+#[cfg(not(loom))]
+pub mod stream;
 mod sync;
 #[cfg(not(loom))]
 mod vi;

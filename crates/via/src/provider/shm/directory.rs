@@ -5,14 +5,13 @@
 //! replaces the socket.
 
 use super::greeting::Incoming;
+use crate::stream::accept;
 use crate::window::{Options, Window};
 use crate::{Deadline, Error};
-use rustix::event::{PollFd, PollFlags, poll};
-use rustix::fd::{AsFd, OwnedFd};
+use rustix::fd::OwnedFd;
 use rustix::fs::{FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, sockopt};
-use rustix::time::Timespec;
 use std::fs;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
@@ -38,6 +37,8 @@ enum Service {
     Windows,
     /// Connections of virtual interfaces with descriptors: [`super::open`].
     Descriptors,
+    /// Streams of bytes: [`crate::stream`].
+    Streams,
 }
 
 impl Service {
@@ -46,12 +47,13 @@ impl Service {
         match self {
             Self::Windows => (".sock", ".lock"),
             Self::Descriptors => (".vi-sock", ".vi-lock"),
+            Self::Streams => (".lrpc-sock", ".lrpc-lock"),
         }
     }
 
     fn socket(self) -> Result<OwnedFd, Error> {
         let kind = match self {
-            Self::Windows => SocketType::STREAM,
+            Self::Windows | Self::Streams => SocketType::STREAM,
             Self::Descriptors => SocketType::SEQPACKET,
         };
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
@@ -125,6 +127,11 @@ impl Directory {
         Self { path: self.path.clone(), service: Service::Descriptors }
     }
 
+    /// The same directory, for the names of streams.
+    pub(crate) fn for_streams(&self) -> Self {
+        Self { path: self.path.clone(), service: Service::Streams }
+    }
+
     /// Serves a name.
     ///
     /// # Errors
@@ -157,7 +164,7 @@ impl Directory {
     }
 
     /// A socket that is connected to the server of a name, who is somebody to talk to.
-    pub(super) fn reach(&self, name: &str, deadline: Deadline) -> Result<OwnedFd, Error> {
+    pub(crate) fn reach(&self, name: &str, deadline: Deadline) -> Result<OwnedFd, Error> {
         let address = self.address(name)?;
         let socket = self.service.socket()?;
         loop {
@@ -309,28 +316,14 @@ impl Listener {
     ///
     /// [`Error::TimedOut`] after the deadline; [`Error::Cancelled`] after [`Self::close`].
     pub fn accept(&self, deadline: Deadline) -> Result<Incoming, Error> {
-        let deadline = deadline.start();
-        loop {
-            let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
-            match rustix::net::accept_with(self.listener.as_fd(), flags) {
-                Ok(socket) => return Ok(Incoming { socket }),
-                Err(Errno::INVAL) => return Err(Error::Cancelled),
-                Err(Errno::AGAIN | Errno::INTR | Errno::CONNABORTED) => {}
-                Err(errno) => return Err(Error::system("accepting a connection")(errno)),
-            }
-            let left = deadline.remaining();
-            if left.is_zero() {
-                return Err(Error::TimedOut);
-            }
-            let timeout = Timespec {
-                tv_sec: i64::try_from(left.as_secs()).unwrap_or(i64::MAX),
-                tv_nsec: left.subsec_nanos().into(),
-            };
-            match poll(&mut [PollFd::new(&self.listener, PollFlags::IN)], Some(&timeout)) {
-                Ok(_) | Err(Errno::INTR) => {}
-                Err(errno) => return Err(Error::system("accepting a connection")(errno)),
-            }
-        }
+        Ok(Incoming { socket: accept(&self.listener, deadline)? })
+    }
+
+    /// The same, for a stream: a peer of another user is refused at once.
+    pub(crate) fn accept_stream(&self, deadline: Deadline) -> Result<OwnedFd, Error> {
+        let socket = accept(&self.listener, deadline)?;
+        check_peer(&socket)?;
+        Ok(socket)
     }
 
     /// The socket that peers connect to.

@@ -1,0 +1,377 @@
+//! Streams of bytes, for protocols that are not carried by VIs: TCP, and Unix sockets with names.
+//!
+//! Every wait has a deadline, and one that receives can be ended from another thread.
+
+use crate::provider::shm::Directory;
+use crate::window::Peer;
+use crate::{Deadline, Ended, Error};
+use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendFlags, SocketFlags, sockopt};
+use rustix::time::Timespec;
+use std::net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
+
+/// A connection. One thread at a time receives, and one sends.
+#[derive(Debug)]
+pub struct Stream {
+    socket: OwnedFd,
+    // Readable while somebody wants the receiving thread.
+    bell: OwnedFd,
+    peer: Peer,
+    local: Option<String>,
+}
+
+impl Stream {
+    /// Connects to a port of a host; an empty host is this one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] when nobody listens there, [`Error::BadAddress`] when there is no such host, [`Error::TimedOut`].
+    pub fn connect(host: &str, port: u16, deadline: Deadline) -> Result<Self, Error> {
+        let deadline = deadline.start();
+        let host = if host.is_empty() { "localhost" } else { host };
+        let unknown =
+            |_| Error::BadAddress { text: host.to_owned(), why: "the host's name is not known, or has no address" };
+        for address in (host, port).to_socket_addrs().map_err(unknown)? {
+            let left = deadline.remaining();
+            if left.is_zero() {
+                return Err(Error::TimedOut);
+            }
+            match TcpStream::connect_timeout(&address, left) {
+                Ok(socket) => return Self::tcp(socket.into()),
+                Err(error) if error.kind() == std::io::ErrorKind::TimedOut => return Err(Error::TimedOut),
+                // Another address of the same name may do.
+                Err(_) => {}
+            }
+        }
+        Err(Error::NotFound { name: format!("{host}:{port}") })
+    }
+
+    /// Connects to a name of this user.
+    ///
+    /// # Errors
+    ///
+    /// As [`Directory::connect`].
+    pub fn connect_local(directory: &Directory, name: &str, deadline: Deadline) -> Result<Self, Error> {
+        Self::local(directory.for_streams().reach(name, deadline.start())?)
+    }
+
+    fn tcp(socket: OwnedFd) -> Result<Self, Error> {
+        let doing = "preparing a socket";
+        rustix::io::ioctl_fionbio(&socket, true).map_err(Error::system(doing))?;
+        // A call and its answer are a message each; none waits for more to send.
+        sockopt::set_tcp_nodelay(&socket, true).map_err(Error::system(doing))?;
+        sockopt::set_socket_keepalive(&socket, true).map_err(Error::system(doing))?;
+        let host = |address: SocketAddr| address.ip().to_canonical().to_string();
+        let peer = rustix::net::getpeername(&socket).map_err(Error::system(doing))?;
+        let peer = peer.and_then(|address| SocketAddr::try_from(address).ok()).map(host).unwrap_or_default();
+        let local = rustix::net::getsockname(&socket).map_err(Error::system(doing))?;
+        let local = SocketAddr::try_from(local).ok().map(host);
+        Self::new(socket, Peer::Host(peer), local)
+    }
+
+    fn local(socket: OwnedFd) -> Result<Self, Error> {
+        let peer = sockopt::socket_peercred(&socket).map_err(Error::system("asking who the peer is"))?;
+        Self::new(socket, Peer::Process(peer.pid.as_raw_pid().unsigned_abs()), None)
+    }
+
+    fn new(socket: OwnedFd, peer: Peer, local: Option<String>) -> Result<Self, Error> {
+        let flags = EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK;
+        let bell = eventfd(0, flags).map_err(Error::system("making an event"))?;
+        Ok(Self { socket, bell, peer, local })
+    }
+
+    /// Sends all of some bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TimedOut`] when the peer does not read: some of the bytes may have been sent then, so the connection is of no use any
+    /// more. [`Error::PeerGone`] or [`Error::Disconnected`] when it is over.
+    pub fn send(&self, mut bytes: &[u8], deadline: Deadline) -> Result<(), Error> {
+        let deadline = deadline.start();
+        while !bytes.is_empty() {
+            match rustix::net::send(&self.socket, bytes, SendFlags::NOSIGNAL | SendFlags::DONTWAIT) {
+                Ok(sent) => bytes = &bytes[sent..],
+                Err(Errno::AGAIN) => {
+                    await_events(&mut [PollFd::new(&self.socket, PollFlags::OUT)], deadline)?;
+                }
+                Err(Errno::INTR) => {}
+                Err(Errno::PIPE | Errno::CONNRESET) => return Err(self.gone()),
+                Err(errno) => return Err(Error::system("sending")(errno)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Receives what is there, or comes by the deadline, at least one byte. The room must not be empty.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TimedOut`], [`Error::Cancelled`] after [`Self::interrupt`]; [`Error::PeerGone`] or [`Error::Disconnected`] when the
+    /// connection is over.
+    pub fn receive(&self, room: &mut [u8], deadline: Deadline) -> Result<usize, Error> {
+        // Mostly there is nothing yet, so the wait comes first, unless there is to be none.
+        if !deadline.is_over() {
+            self.await_input(deadline.start())?;
+        }
+        loop {
+            match rustix::net::recv(&self.socket, &mut *room, RecvFlags::DONTWAIT) {
+                Ok((_, 0)) | Err(Errno::CONNRESET) => return Err(self.gone()),
+                Ok((_, count)) => return Ok(count),
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => return Err(Error::TimedOut),
+                Err(errno) => return Err(Error::system("receiving")(errno)),
+            }
+        }
+    }
+
+    fn await_input(&self, deadline: Deadline) -> Result<(), Error> {
+        let mut files = [PollFd::new(&self.socket, PollFlags::IN), PollFd::new(&self.bell, PollFlags::IN)];
+        await_events(&mut files, deadline)?;
+        if files[1].revents().is_empty() {
+            return Ok(());
+        }
+        // Fails only if nobody rang, and then it need not be cleared.
+        let _ = rustix::io::read(&self.bell, &mut [0; 8]);
+        Err(Error::Cancelled)
+    }
+
+    fn gone(&self) -> Error {
+        match &self.peer {
+            Peer::Process(pid) => Error::PeerGone { pid: *pid },
+            Peer::Host(host) => Error::Disconnected { peer: host.clone(), why: Ended::ByPeer },
+        }
+    }
+
+    /// Ends the wait of the thread that receives, or its next one.
+    pub fn interrupt(&self) {
+        // Fails only when it has been rung very often, and then it is readable.
+        let _ = rustix::io::write(&self.bell, &1_u64.to_ne_bytes());
+    }
+
+    /// Ends the connection, and every wait for it.
+    pub fn close(&self) {
+        let _ = rustix::net::shutdown(&self.socket, rustix::net::Shutdown::Both);
+    }
+
+    /// Whether the connection has ended, also where nobody receives.
+    pub fn has_ended(&self) -> bool {
+        let mut files = [PollFd::new(&self.socket, PollFlags::RDHUP)];
+        let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
+        poll(&mut files, Some(&at_once)).is_ok() && !files[0].revents().is_empty()
+    }
+
+    /// Who is at the other end.
+    pub fn peer(&self) -> &Peer {
+        &self.peer
+    }
+
+    /// The host that this end is, as the peer reaches it over a network.
+    pub fn local_host(&self) -> Option<&str> {
+        self.local.as_deref()
+    }
+}
+
+/// Waits for events, until the deadline at the latest.
+fn await_events(files: &mut [PollFd<'_>], deadline: Deadline) -> Result<(), Error> {
+    loop {
+        let left = deadline.remaining();
+        let timeout =
+            Timespec { tv_sec: i64::try_from(left.as_secs()).unwrap_or(i64::MAX), tv_nsec: left.subsec_nanos().into() };
+        match poll(files, Some(&timeout)) {
+            Ok(0) => return Err(Error::TimedOut),
+            Ok(_) => return Ok(()),
+            Err(Errno::INTR) => {}
+            Err(errno) => return Err(Error::system("waiting for a peer")(errno)),
+        }
+    }
+}
+
+/// Accepts a connection on a socket that listens and does not block. One that is shut down ends the wait.
+pub(crate) fn accept(listener: &impl AsFd, deadline: Deadline) -> Result<OwnedFd, Error> {
+    let deadline = deadline.start();
+    loop {
+        match rustix::net::accept_with(listener, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK) {
+            Ok(socket) => return Ok(socket),
+            Err(Errno::INVAL) => return Err(Error::Cancelled),
+            Err(Errno::AGAIN | Errno::INTR | Errno::CONNABORTED) => {}
+            Err(errno) => return Err(Error::system("accepting a connection")(errno)),
+        }
+        await_events(&mut [PollFd::new(listener, PollFlags::IN)], deadline)?;
+    }
+}
+
+/// What accepts connections.
+#[derive(Debug)]
+pub struct StreamListener {
+    door: Door,
+}
+
+#[derive(Debug)]
+enum Door {
+    Tcp { listener: OwnedFd, address: SocketAddr },
+    Local { listener: crate::provider::shm::Listener, name: String },
+}
+
+impl StreamListener {
+    /// Listens on a port of an address of this host, which for an empty one are all; port 0 is one that is free.
+    ///
+    /// # Errors
+    ///
+    /// When the address is not this host's, or the port is in use or not for this user.
+    pub fn bind(host: &str, port: u16) -> Result<Self, Error> {
+        let doing = "listening on a port";
+        let host = if host.is_empty() { "0.0.0.0" } else { host };
+        let listener = TcpListener::bind((host, port)).map_err(Error::io(doing))?;
+        listener.set_nonblocking(true).map_err(Error::io(doing))?;
+        let address = listener.local_addr().map_err(Error::io(doing))?;
+        Ok(Self { door: Door::Tcp { listener: listener.into(), address } })
+    }
+
+    /// Serves a name of this user.
+    ///
+    /// # Errors
+    ///
+    /// As [`Directory::bind`].
+    pub fn bind_local(directory: &Directory, name: &str) -> Result<Self, Error> {
+        let listener = directory.for_streams().bind(name)?;
+        Ok(Self { door: Door::Local { listener, name: name.to_owned() } })
+    }
+
+    /// Waits for a peer to connect. Peers of other users find no way to names of this one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TimedOut`] after the deadline; [`Error::Cancelled`] after [`Self::close`].
+    pub fn accept(&self, deadline: Deadline) -> Result<Stream, Error> {
+        let deadline = deadline.start();
+        loop {
+            let accepted = match &self.door {
+                Door::Tcp { listener, .. } => Stream::tcp(accept(listener, deadline)?),
+                Door::Local { listener, .. } => listener.accept_stream(deadline).and_then(Stream::local),
+            };
+            match accepted {
+                // Another user, or one who has gone again.
+                Err(Error::AccessDenied { .. } | Error::System { .. }) if !deadline.is_over() => {}
+                accepted => return accepted,
+            }
+        }
+    }
+
+    /// The address that it listens on, for a port.
+    pub fn address(&self) -> Option<SocketAddr> {
+        match &self.door {
+            Door::Tcp { address, .. } => Some(*address),
+            Door::Local { .. } => None,
+        }
+    }
+
+    /// The endpoint of its string binding: the port, or the name.
+    pub fn endpoint(&self) -> String {
+        match &self.door {
+            Door::Tcp { address, .. } => address.port().to_string(),
+            Door::Local { name, .. } => name.clone(),
+        }
+    }
+
+    /// Ends a wait in [`Self::accept`] from another thread, and refuses further peers.
+    pub fn close(&self) {
+        match &self.door {
+            Door::Tcp { listener, .. } => drop(rustix::net::shutdown(listener, rustix::net::Shutdown::Both)),
+            Door::Local { listener, .. } => listener.close(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::thread;
+    use std::time::{Duration, Instant};
+
+    const SOON: Deadline = Deadline::after_secs(10);
+
+    fn pairs() -> Vec<(Stream, Stream)> {
+        let path = std::env::temp_dir().join(format!("via-streams-{}", std::process::id()));
+        let directory = Directory::at(&path).unwrap();
+        let tcp = StreamListener::bind("127.0.0.1", 0).unwrap();
+        let port = tcp.endpoint().parse().unwrap();
+        let name = format!("pair-{:?}", thread::current().id()).replace(['(', ')'], "");
+        let local = StreamListener::bind_local(&directory, &name).unwrap();
+        vec![
+            (Stream::connect("127.0.0.1", port, SOON).unwrap(), tcp.accept(SOON).unwrap()),
+            (Stream::connect_local(&directory, &name, SOON).unwrap(), local.accept(SOON).unwrap()),
+        ]
+    }
+
+    #[test]
+    fn what_is_sent_is_received() {
+        for (one, other) in pairs() {
+            let sent: Vec<u8> = (0..1_000_000_u32).map(|at| at as u8).collect();
+            thread::scope(|scope| {
+                scope.spawn(|| one.send(&sent, SOON).unwrap());
+                let mut received = Vec::new();
+                let mut room = vec![0; 70_000];
+                while received.len() < sent.len() {
+                    let count = other.receive(&mut room, SOON).unwrap();
+                    received.extend_from_slice(&room[..count]);
+                }
+                assert!(received == sent);
+            });
+        }
+    }
+
+    #[test]
+    fn every_wait_ends() {
+        for (one, other) in pairs() {
+            let brief = Deadline::Within(Duration::from_millis(20));
+            assert!(matches!(other.receive(&mut [0; 9], brief), Err(Error::TimedOut)));
+            assert!(matches!(other.receive(&mut [0; 9], Deadline::Within(Duration::ZERO)), Err(Error::TimedOut)));
+            // Nobody reads this.
+            assert!(matches!(one.send(&vec![0; 64 << 20], brief), Err(Error::TimedOut)));
+        }
+    }
+
+    #[test]
+    fn a_wait_is_ended_from_another_thread() {
+        for (one, other) in pairs() {
+            thread::scope(|scope| {
+                let waiting = scope.spawn(|| one.receive(&mut [0; 9], SOON));
+                one.interrupt();
+                assert!(matches!(waiting.join().unwrap(), Err(Error::Cancelled)));
+            });
+            other.send(&[7], SOON).unwrap();
+            let mut room = [0; 9];
+            assert_eq!((one.receive(&mut room, SOON).unwrap(), room[0]), (1, 7));
+        }
+    }
+
+    #[test]
+    fn the_end_is_noticed() {
+        for (one, other) in pairs() {
+            assert!(!one.has_ended());
+            drop(other);
+            assert!(matches!(
+                one.receive(&mut [0; 9], SOON),
+                Err(Error::Disconnected { why: Ended::ByPeer, .. } | Error::PeerGone { .. })
+            ));
+            assert!(one.has_ended());
+        }
+    }
+
+    #[test]
+    fn nobody_is_found_where_nobody_listens() {
+        let listener = StreamListener::bind("127.0.0.1", 0).unwrap();
+        let port = listener.endpoint().parse().unwrap();
+        thread::scope(|scope| {
+            let waiting = scope.spawn(|| listener.accept(SOON));
+            listener.close();
+            assert!(matches!(waiting.join().unwrap(), Err(Error::Cancelled)));
+        });
+        drop(listener);
+        let begun = Instant::now();
+        assert!(matches!(Stream::connect("127.0.0.1", port, SOON), Err(Error::NotFound { .. })));
+        assert!(begun.elapsed() < Duration::from_secs(5));
+    }
+}
