@@ -9,6 +9,8 @@ pub mod credentials;
 pub mod ntlm;
 mod secret;
 pub mod spnego;
+#[cfg(test)]
+mod tests;
 
 pub use secret::NtHash;
 

@@ -4,27 +4,27 @@ use hmac::{Hmac, KeyInit, Mac};
 use md4::{Digest, Md4};
 use md5::Md5;
 use std::fmt;
-use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
+use zeroize::Zeroizing;
 
 /// A key of 128 bits.
 pub(super) type Key = Zeroizing<[u8; 16]>;
 
 /// The hash of a password that NTLM knows users by, NTOWFv1 (MS-NLMP 3.3.1). Whoever has it can log in as the user.
-#[derive(Clone, Zeroize, ZeroizeOnDrop)]
-pub struct NtHash([u8; 16]);
+#[derive(Clone)]
+pub struct NtHash(Key);
 
 impl NtHash {
     /// Of a password. The password itself is not kept.
     #[must_use]
     pub fn of_password(password: &str) -> Self {
-        let text: Zeroizing<Vec<u8>> = Zeroizing::new(utf16(password));
-        Self(Md4::digest(&*text).into())
+        let text = Zeroizing::new(utf16(password));
+        Self::from_bytes(Md4::digest(&*text).into())
     }
 
     /// As it is stored elsewhere.
     #[must_use]
     pub fn from_bytes(bytes: [u8; 16]) -> Self {
-        Self(bytes)
+        Self(Zeroizing::new(bytes))
     }
 
     pub(super) fn bytes(&self) -> &[u8; 16] {

@@ -213,7 +213,7 @@ pub(super) fn set_mic(authenticate: &mut [u8], mic: &[u8; 16]) {
     authenticate[MIC].copy_from_slice(mic);
 }
 
-/// The three parts of the third message: before its code, which counts as zeros when it is made, the code, and what is behind it.
+/// What is before and behind the code in the third message. The code itself counts as zeros when it is made.
 pub(super) fn around_mic(authenticate: &[u8]) -> (&[u8], &[u8]) {
     (&authenticate[..MIC.start], &authenticate[MIC.end..])
 }
