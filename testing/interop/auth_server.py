@@ -83,7 +83,7 @@ def main(program):
             ssp=inner if kind == 10 else SPNEGOSSP([inner]), min_auth_level=RPC_C_AUTHN_LEVEL(level))
         try:
             client = subprocess.run(
-                [program, f"127.0.0.1:{port}", str(kind), str(level), USER, password],
+                [program, str(port), str(kind), str(level), USER, password],
                 capture_output=True, text=True, timeout=60)
         finally:
             server.shutdown(socket.SHUT_RDWR)

@@ -1,5 +1,5 @@
 //! A server for those who judge the protection of calls: the first four methods of Samba's `rpcecho`, marshaled by hand, over TCP.
-//! `echo_server ADDRESS USER PASSWORD` says the port that it listens on, and then of each call who made it and how it was protected.
+//! `echo_server PORT USER PASSWORD` says the port that it listens on, and then of each call who made it and how it was protected.
 
 use obvia_rpc::ByteOrder;
 use obvia_rpc::co::pdu::{Context, Outcome, UNKNOWN_INTERFACE};
@@ -10,60 +10,58 @@ use obvia_rpc::security::credentials::AccountTable;
 use obvia_rpc::security::ntlm::ServerNames;
 use obvia_rpc::status::Status;
 use obvia_rpc::uuid::{NDR, SyntaxId, Uuid};
-use std::error::Error;
-use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
+use obvia_via::stream::{Stream, StreamListener};
+use obvia_via::{Deadline, Error};
 use std::sync::Arc;
 use std::thread;
-use std::time::Duration;
 
 const RPCECHO: SyntaxId = SyntaxId { uuid: Uuid(0x60a1_5ec5_4de8_11d7_a637_0050_56a2_0182), version: 1 };
 /// A client that says nothing for so long is left.
-const SILENCE_MAX: Duration = Duration::from_secs(60);
+const SILENCE: Deadline = Deadline::after_secs(60);
 
-fn main() -> Result<(), Box<dyn Error>> {
+type Outcomes<T> = Result<T, Box<dyn std::error::Error>>;
+
+fn main() -> Outcomes<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [address, user, password] = &arguments[..] else {
-        return Err("usage: echo_server ADDRESS USER PASSWORD".into());
+    let [port, user, password] = &arguments[..] else {
+        return Err("usage: echo_server PORT USER PASSWORD".into());
     };
     let accounts = AccountTable::default().with(user, NtHash::of_password(password));
     let acceptor = NtlmAcceptor::new(ServerNames::of_host("server.example"), Arc::new(accounts));
-    let listener = TcpListener::bind(address)?;
-    let port = listener.local_addr()?.port();
-    println!("listening on {port}");
-    let secondary_address = port.to_string();
+    let listener = StreamListener::bind("127.0.0.1", port.parse()?)?;
+    let secondary_address = listener.endpoint();
+    println!("ready {secondary_address}");
     let options =
         ServerOptions { group: 1, secondary_address, acceptor: Some(Arc::new(acceptor)), ..ServerOptions::default() };
-    for stream in listener.incoming() {
-        let (stream, options) = (stream?, options.clone());
+    loop {
+        let stream = match listener.accept(Deadline::after_secs(3600)) {
+            Ok(stream) => stream,
+            Err(Error::TimedOut) => return Ok(()),
+            Err(error) => return Err(error.into()),
+        };
+        let options = options.clone();
         thread::spawn(move || {
-            if let Err(error) = serve(stream, options) {
-                println!("ended: {error}");
+            if let Err(error) = serve(&stream, options) {
+                println!("{}: {error}", stream.peer());
             }
         });
     }
-    Ok(())
 }
 
-fn serve(mut stream: TcpStream, options: ServerOptions) -> Result<(), Box<dyn Error>> {
-    stream.set_nodelay(true)?;
-    stream.set_read_timeout(Some(SILENCE_MAX))?;
+fn serve(stream: &Stream, options: ServerOptions) -> Outcomes<()> {
     let mut association = ServerAssociation::new(options);
     loop {
-        let came = stream.read(association.input.room())?;
-        if came == 0 {
-            return Ok(());
-        }
-        association.input.filled(came);
-        let ended = answer_all(&mut association);
-        stream.write_all(association.output())?;
+        let count = stream.receive(association.input.room(), SILENCE)?;
+        association.input.filled(count);
+        let outcome = answer_all(&mut association);
+        stream.send(association.output(), SILENCE)?;
         association.output().clear();
-        ended?;
+        outcome?;
     }
 }
 
 /// Answers the calls that are there.
-fn answer_all(association: &mut ServerAssociation) -> Result<(), Box<dyn Error>> {
+fn answer_all(association: &mut ServerAssociation) -> Outcomes<()> {
     while let Some(event) = association.poll(&mut judge)? {
         if let ServerEvent::Call(call) = event {
             let (id, opnum, security, answer) = (call.id, call.opnum, call.security, answer(&call));

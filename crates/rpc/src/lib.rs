@@ -3,6 +3,8 @@
 #![forbid(unsafe_code)]
 
 pub mod co;
+pub mod epm;
+pub mod mgmt;
 pub mod object_table;
 mod octets;
 pub mod security;

@@ -19,11 +19,15 @@ pub enum ProtocolSequence {
     ViXdp,
     /// `ncacn_vi_udp`: a VI over UDP.
     ViUdp,
+    /// `ncalrpc`: a Unix socket of one host.
+    Lrpc,
+    /// `ncacn_ip_tcp`: TCP.
+    IpTcp,
 }
 
 impl ProtocolSequence {
     /// All, the best first.
-    pub const ALL: [Self; 4] = [Self::ViShm, Self::ViFabric, Self::ViXdp, Self::ViUdp];
+    pub const ALL: [Self; 6] = [Self::ViShm, Self::ViFabric, Self::ViXdp, Self::ViUdp, Self::Lrpc, Self::IpTcp];
 
     /// Its name.
     pub const fn name(self) -> &'static str {
@@ -32,16 +36,20 @@ impl ProtocolSequence {
             Self::ViFabric => "ncacn_vi_fabric",
             Self::ViXdp => "ncacn_vi_xdp",
             Self::ViUdp => "ncacn_vi_udp",
+            Self::Lrpc => "ncalrpc",
+            Self::IpTcp => "ncacn_ip_tcp",
         }
     }
 
-    /// Its tower identifier, from the range that the standards leave unassigned.
+    /// Its tower identifier: the standard's (C706 appendix I), or one from the range that it leaves unassigned.
     pub const fn tower(self) -> u16 {
         match self {
             Self::ViShm => 0x00f5,
             Self::ViFabric => 0x00f6,
             Self::ViXdp => 0x00f7,
             Self::ViUdp => 0x00f8,
+            Self::Lrpc => 0x0010,
+            Self::IpTcp => 0x0007,
         }
     }
 

@@ -1,0 +1,51 @@
+//! The endpoint mapper (C706 appendix O): who asks a host which endpoint an interface has there.
+//!
+//! Stub data is written by hand here, since nothing below this floor could be compiled from IDL.
+
+mod client;
+mod mapper;
+#[cfg(test)]
+mod tests;
+mod tower;
+
+pub use client::{MapError, map_request, mapped};
+pub use mapper::{Caller, ENTRIES_MAX, Entry, Mapper};
+pub use tower::{ANY_HOST, Tower, TowerError, Way};
+
+use crate::status::Status;
+use crate::uuid::{SyntaxId, Uuid};
+
+/// The mapper's own interface.
+pub const INTERFACE: SyntaxId = SyntaxId { uuid: Uuid(0xe1af_8308_5d1f_11c9_91a4_0800_2b14_a0fa), version: 3 };
+/// The port at which mappers are found.
+pub const PORT: u16 = 135;
+
+/// Methods, by their opnums.
+mod op {
+    pub(super) const INSERT: u16 = 0;
+    pub(super) const DELETE: u16 = 1;
+    pub(super) const LOOKUP: u16 = 2;
+    pub(super) const MAP: u16 = 3;
+    pub(super) const LOOKUP_HANDLE_FREE: u16 = 4;
+}
+
+/// There is no such entry, or no more (ept_s_not_registered).
+pub const NOT_REGISTERED: Status = Status(0x16c9_a0d6);
+/// The caller may not change what is registered (ept_s_cant_perform_op).
+pub const CANNOT_PERFORM: Status = Status(0x16c9_a0cd);
+/// A tower is none (ept_s_invalid_entry).
+pub const INVALID_ENTRY: Status = Status(0x16c9_a0d3);
+
+/// Bytes of a context handle.
+const HANDLE: usize = 20;
+/// The longest tower that is read: five floors have 75 bytes.
+const TOWER_MAX: usize = 512;
+
+/// Numbers that stand for pointers that are not null; only that is looked at.
+const REFERENT: u32 = 0x0002_0000;
+
+impl From<crate::octets::Short> for Status {
+    fn from(_: crate::octets::Short) -> Self {
+        Self::BAD_STUB_DATA
+    }
+}

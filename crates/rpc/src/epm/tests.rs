@@ -1,0 +1,185 @@
+//! Tests of the endpoint mapper: bytes that the standard's structures say, lookups that take several calls, and nonsense.
+
+use super::*;
+use crate::octets::{ByteOrder, Reader, Writer};
+use crate::uuid::NDR;
+
+const NAMED: SyntaxId = SyntaxId { uuid: Uuid(0x0123_4567_89ab_cdef_0011_2233_4455_6677), version: 0x0003_0002 };
+const HERE: Caller = Caller { local: [10, 1, 2, 3], may_register: true };
+
+fn tower(version: u32, way: Way) -> Tower {
+    Tower { interface: SyntaxId { version, ..NAMED }, transfer: NDR, way }
+}
+
+fn entry(object: u128, tower: Tower, annotation: &str) -> Entry {
+    Entry { object: Uuid(object), tower, annotation: annotation.to_owned() }
+}
+
+fn tcp(port: u16) -> Way {
+    Way::Tcp(ANY_HOST, port)
+}
+
+fn bytes(hex: &[&str]) -> Vec<u8> {
+    let digits = hex.concat().replace(' ', "");
+    (0..digits.len()).step_by(2).map(|at| u8::from_str_radix(&digits[at..at + 2], 16).unwrap()).collect()
+}
+
+/// Floor by floor after C706 appendix L.
+const TOWER: [&str; 6] = [
+    "0500",
+    "1300 0d 67452301 ab89efcd 00112233 44556677 0200 0200 0300",
+    "1300 0d 045d888a eb1cc911 9fe80800 2b104860 0200 0200 0000",
+    "0100 0b 0200 0000",
+    "0100 07 0200 1388",
+    "0100 09 0400 0a010203",
+];
+
+#[test]
+fn a_tower_is_laid_out_as_the_standard_says() {
+    let one = tower(0x0003_0002, Way::Tcp([10, 1, 2, 3], 5000));
+    assert_eq!(one.to_wire(), bytes(&TOWER));
+    assert_eq!(Tower::from_wire(&bytes(&TOWER)), Ok(one));
+    let local = tower(1, Way::Local("name".to_owned()));
+    assert_eq!(Tower::from_wire(&local.to_wire()), Ok(local));
+}
+
+#[test]
+fn towers_that_are_none_are_refused() {
+    let good = bytes(&TOWER);
+    for length in 0..good.len() {
+        assert_eq!(Tower::from_wire(&good[..length]), Err(TowerError::Short), "{length} bytes");
+    }
+    let patched = |at: usize, value: u8| {
+        let mut bytes = good.clone();
+        bytes[at] = value;
+        Tower::from_wire(&bytes)
+    };
+    assert_eq!(patched(0, 17), Err(TowerError::Floors(17)));
+    assert_eq!(patched(0, 1), Err(TowerError::Floors(1)));
+    assert_eq!(patched(4, 0x0c), Err(TowerError::Syntax));
+    // UDP, and a tower that ends with its port.
+    assert_eq!(patched(61, 0x08), Err(TowerError::Protocol));
+    assert_eq!(patched(0, 4), Err(TowerError::Protocol));
+}
+
+fn ask(mapper: &mut Mapper, wanted: &Tower, object: Option<Uuid>) -> Result<Vec<Way>, MapError> {
+    let (opnum, stub) = map_request(wanted, object);
+    mapped(ByteOrder::Little, &mapper.call(opnum, &HERE, ByteOrder::Little, &stub).unwrap())
+}
+
+#[test]
+fn endpoints_are_found_by_interface_version_object_and_protocol() {
+    let mut mapper = Mapper::default();
+    mapper.insert(entry(0, tower(0x0003_0002, tcp(5000)), ""), false).unwrap();
+    mapper.insert(entry(7, tower(0x0003_0002, tcp(5007)), ""), false).unwrap();
+    mapper.insert(entry(0, tower(0x0003_0002, Way::Local("here".to_owned())), ""), false).unwrap();
+    let local = |port| Way::Tcp(HERE.local, port);
+    let none = Err(MapError::Status(NOT_REGISTERED));
+    assert_eq!(ask(&mut mapper, &tower(0x0003_0002, tcp(0)), None), Ok(vec![local(5000)]));
+    assert_eq!(ask(&mut mapper, &tower(0x0002_0002, tcp(0)), None), Ok(vec![local(5000)]));
+    assert_eq!(ask(&mut mapper, &tower(0x0004_0002, tcp(0)), None), none);
+    assert_eq!(ask(&mut mapper, &tower(0x0003_0001, tcp(0)), None), none);
+    assert_eq!(ask(&mut mapper, &tower(2, tcp(0)), Some(Uuid(7))), Ok(vec![local(5000), local(5007)]));
+    let socket = Ok(vec![Way::Local("here".to_owned())]);
+    assert_eq!(ask(&mut mapper, &tower(2, Way::Local(String::new())), None), socket);
+}
+
+/// The arguments of a lookup of everything.
+fn lookup(handle: &[u8], max: u32) -> Vec<u8> {
+    let mut stub = Vec::new();
+    let mut writer = Writer::new(&mut stub, ByteOrder::Little);
+    for number in [0, 0, 0, 1] {
+        writer.u32(number);
+    }
+    writer.bytes(handle);
+    writer.u32(max);
+    stub
+}
+
+#[test]
+fn lookups_go_on_where_they_stopped() {
+    let mut mapper = Mapper::default();
+    for port in 1..=5 {
+        mapper.insert(entry(0, tower(u32::from(port), tcp(port)), &format!("number {port}")), false).unwrap();
+    }
+    let mut handle = vec![0; HANDLE];
+    let mut counts = Vec::new();
+    loop {
+        let results = mapper.call(op::LOOKUP, &HERE, ByteOrder::Little, &lookup(&handle, 2)).unwrap();
+        handle = results[..HANDLE].to_vec();
+        let mut reader = Reader::new(&results[HANDLE..], ByteOrder::Little);
+        counts.push(reader.u32().unwrap());
+        if handle.iter().all(|byte| *byte == 0) {
+            break;
+        }
+        // What is registered meanwhile does not matter, and neither does what goes.
+        let _ = mapper.remove(Uuid(0), &tower(4, tcp(4)));
+    }
+    assert_eq!(counts, [2, 2, 0]);
+    handle[7] = 1;
+    assert_eq!(mapper.call(op::LOOKUP, &HERE, ByteOrder::Little, &lookup(&handle, 2)), Err(Status::CONTEXT_MISMATCH));
+}
+
+/// The arguments of an ept_insert or ept_delete of one entry.
+fn change(tower: &Tower, annotation: &str) -> Vec<u8> {
+    let mut stub = Vec::new();
+    let mut writer = Writer::new(&mut stub, ByteOrder::Little);
+    writer.u32(1);
+    writer.u32(1);
+    writer.uuid(Uuid(0));
+    writer.u32(REFERENT);
+    writer.u32(0);
+    writer.u32(annotation.len() as u32);
+    writer.bytes(annotation.as_bytes());
+    mapper::put_tower(&mut writer, &tower.to_wire());
+    writer.align(4);
+    writer.u32(1);
+    stub
+}
+
+#[test]
+fn only_some_may_change_what_is_registered() {
+    let mut mapper = Mapper::default();
+    let status = |results: Vec<u8>| Status(u32::from_le_bytes(*results.first_chunk().unwrap()));
+    let mut call = |opnum, caller: &Caller, port| {
+        let stub = change(&tower(1, tcp(port)), "clock\0");
+        status(mapper.call(opnum, caller, ByteOrder::Little, &stub).unwrap())
+    };
+    let stranger = Caller { may_register: false, ..HERE };
+    assert_eq!(call(op::INSERT, &stranger, 1), CANNOT_PERFORM);
+    assert_eq!(call(op::DELETE, &HERE, 1), NOT_REGISTERED);
+    assert_eq!(call(op::INSERT, &HERE, 1), Status(0));
+    // It takes the other's place.
+    assert_eq!(call(op::INSERT, &HERE, 2), Status(0));
+    assert_eq!(call(op::DELETE, &HERE, 1), NOT_REGISTERED);
+    assert_eq!(call(op::DELETE, &HERE, 2), Status(0));
+    assert_eq!(mapper.entries().count(), 0);
+}
+
+#[test]
+fn annotations_are_cut_and_entries_counted() {
+    let mut mapper = Mapper::default();
+    mapper.insert(entry(0, tower(1, tcp(1)), &"ä".repeat(40)), false).unwrap();
+    assert_eq!(mapper.entries().next().unwrap().annotation, "ä".repeat(31));
+    for number in 1..ENTRIES_MAX {
+        mapper.insert(entry(number as u128, tower(1, tcp(1)), ""), false).unwrap();
+    }
+    assert_eq!(mapper.insert(entry(u128::MAX, tower(1, tcp(1)), ""), false), Err(CANNOT_PERFORM));
+}
+
+#[test]
+fn arguments_that_are_none_end_in_faults() {
+    let mut mapper = Mapper::default();
+    mapper.insert(entry(0, tower(1, tcp(1)), "one"), false).unwrap();
+    let (_, map) = map_request(&tower(1, tcp(0)), Some(Uuid(1)));
+    let arguments =
+        [(op::MAP, map), (op::LOOKUP, lookup(&[0; HANDLE], 1)), (op::INSERT, change(&tower(1, tcp(1)), "clock\0"))];
+    for (opnum, stub) in arguments {
+        for length in 0..stub.len() {
+            let outcome = mapper.call(opnum, &HERE, ByteOrder::Little, &stub[..length]);
+            assert_eq!(outcome, Err(Status::BAD_STUB_DATA), "{length} bytes for {opnum}");
+        }
+    }
+    assert_eq!(mapper.call(9, &HERE, ByteOrder::Little, &[]), Err(Status::OP_RNG_ERROR));
+    assert_eq!(mapped(ByteOrder::Little, &[0; 20]), Err(MapError::Malformed));
+}
