@@ -88,18 +88,14 @@ impl<E: Exchange> Context<E> {
         Self { level, exchange: Some(exchange), made: None }
     }
 
-    /// The context if it is made, and what is to be encrypted of a message.
-    fn ready(&mut self, level: Level, sealed: Range<usize>) -> Result<Protection<'_>, SecurityError> {
-        // Nobody gets a message past with less than what was agreed.
+    /// The context, if it is made, for a message at this level: nobody gets one past with less than what was agreed.
+    fn made(&mut self, level: Level) -> Result<&mut Established, SecurityError> {
         if level != self.level {
             return Err(SecurityError::Level(level as u8));
         }
-        let made = self.made.as_mut().ok_or(SecurityError::NotReady)?;
-        Ok((made, (level == Level::Privacy).then_some(sealed)))
+        self.made.as_mut().ok_or(SecurityError::NotReady)
     }
 }
-
-type Protection<'a> = (&'a mut Established, Option<Range<usize>>);
 
 impl<E: Exchange> SecurityContext for Context<E> {
     fn step(&mut self, token: &[u8]) -> Result<Step, SecurityError> {
@@ -130,8 +126,9 @@ impl<E: Exchange> SecurityContext for Context<E> {
         sealed: Range<usize>,
         signature: &mut Vec<u8>,
     ) -> Result<(), SecurityError> {
-        let (made, sealed) = self.ready(level, sealed)?;
+        let made = self.made(level)?;
         if level > Level::Connect {
+            let sealed = (level == Level::Privacy).then_some(sealed);
             signature.extend_from_slice(&made.outgoing.protect(pdu, sealed)?);
         }
         Ok(())
@@ -144,10 +141,10 @@ impl<E: Exchange> SecurityContext for Context<E> {
         sealed: Range<usize>,
         signature: &[u8],
     ) -> Result<(), SecurityError> {
-        let (made, sealed) = self.ready(level, sealed)?;
+        let made = self.made(level)?;
         // What a client may put there at the level of a connection protects nothing.
         if level > Level::Connect {
-            made.incoming.unprotect(pdu, sealed, signature)?;
+            made.incoming.unprotect(pdu, (level == Level::Privacy).then_some(sealed), signature)?;
         }
         Ok(())
     }

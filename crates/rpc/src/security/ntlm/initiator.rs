@@ -15,6 +15,7 @@ pub struct Initiator {
     principal: String,
     fresh: Fresh,
     wanted: Flags,
+    offered: Flags,
     negotiate: Vec<u8>,
 }
 
@@ -24,8 +25,9 @@ impl Initiator {
     #[must_use]
     pub fn new(credential: Credential, principal: &str, wanted: Flags, fresh: Fresh) -> Self {
         let optional = Flags::REQUEST_TARGET | Flags::SIGN | Flags::ALWAYS_SIGN | Flags::KEY_EXCHANGE | Flags::BITS_56;
-        let negotiate = Negotiate { flags: Flags::REQUIRED | optional | wanted }.to_wire();
-        Self { credential, principal: principal.to_owned(), fresh, wanted, negotiate }
+        let offered = Flags::REQUIRED | optional | wanted;
+        let negotiate = Negotiate { flags: offered }.to_wire();
+        Self { credential, principal: principal.to_owned(), fresh, wanted, offered, negotiate }
     }
 
     /// The first message.
@@ -42,8 +44,7 @@ impl Initiator {
     pub fn answer(self, challenge: &[u8]) -> Result<(Vec<u8>, Established), NtlmError> {
         let received = Challenge::from_wire(challenge)?;
         received.flags.require(Flags::REQUIRED | self.wanted)?;
-        let offered = Negotiate::from_wire(&self.negotiate)?.flags;
-        let mut flags = received.flags & offered;
+        let mut flags = received.flags & self.offered;
         let mut info = TargetInfo::from_wire(received.target_info)?;
         let (domain, user, response, base_key) = match &self.credential {
             Credential::Anonymous => {

@@ -1,6 +1,7 @@
 //! The three messages of an exchange: where in them what lies (MS-NLMP 2.2.1).
 
 use super::{NtlmError, TOKEN_MAX};
+use crate::security::secret::utf16;
 use std::ops::{BitAnd, BitOr, Range};
 
 /// What all messages begin with.
@@ -172,13 +173,13 @@ impl<'a> Challenge<'a> {
 }
 
 impl<'a> Authenticate<'a> {
-    /// The message's bytes, with zeros for the code if there is to be one: [`set_mic`] puts it in.
+    /// The message's bytes, with zeros for the code if there is to be one: it is made over these bytes.
     #[must_use]
     pub fn to_wire(&self) -> Vec<u8> {
         let mut bytes = start(AUTHENTICATE, if self.mic.is_some() { MIC.end } else { MIC.start });
         put(&mut bytes, 60, self.flags.0.to_le_bytes());
         for (at, name) in [(28, &self.domain), (36, &self.user), (44, &self.workstation)] {
-            append(&mut bytes, at, &super::super::secret::utf16(name));
+            append(&mut bytes, at, &utf16(name));
         }
         for (at, field) in [(12, self.lm_response), (20, self.nt_response), (52, self.key)] {
             append(&mut bytes, at, field);
