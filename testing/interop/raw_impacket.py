@@ -115,11 +115,11 @@ def mapper(host, port, registered):
     refused(unknown, "ept_s_not_registered", "0x16c9a0d6")
     entries = asked(epm.hept_lookup, None)
     annotations = sorted(entry["annotation"].rstrip(b"\0") for entry in entries)
-    assert annotations == [b"", b"endpoint mapper", b"raw calls"] + 7 * [b"raw object"], annotations
+    assert annotations == [b"", b"endpoint mapper", b"raw calls"] + 6 * [b"raw object"] + [b"stands in"], annotations
     floors = entries[0]["tower"]["Floors"]
     assert floors[0]["InterfaceUUID"] == RAW[:16]
     assert epm.PrintStringBinding(floors) == binding
-    assert len(asked(epm.hept_lookup, None, inquiry_type=epm.RPC_C_EP_MATCH_BY_IF, ifId=RAW)) == 8
+    assert len(asked(epm.hept_lookup, None, inquiry_type=epm.RPC_C_EP_MATCH_BY_IF, ifId=RAW)) == 7
 
 
 def management(host, port):

@@ -4,8 +4,8 @@
 //! its interface are: 0 answers with its arguments; 1 with as many bytes as its first number says; 2 fails with that status; 3 waits so
 //! many milliseconds and answers with its arguments.
 
-use obvia_rpc::co::pdu::{Context, Outcome, UNKNOWN_INTERFACE};
-use obvia_rpc::co::{AssociationError, IncomingCall, ServerAssociation, ServerEvent, ServerOptions};
+use obvia_rpc::co::pdu::{Context, FragmentSizes, Outcome, UNKNOWN_INTERFACE};
+use obvia_rpc::co::{AssociationError, Groups, IncomingCall, ServerAssociation, ServerEvent, ServerOptions};
 use obvia_rpc::epm::{self, Caller, Entry, Mapper, Tower, Way};
 use obvia_rpc::mgmt::{self, Statistics};
 use obvia_rpc::status::Status;
@@ -19,6 +19,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 const RAW: SyntaxId = SyntaxId { uuid: Uuid(0x0b71_a000_5e1f_4c0d_9a11_7261_7763_616c), version: 1 };
+/// Samba's tests of fragments call this interface's fourth method, and look at no more of the answer than its length and its end.
+const NETLOGON: SyntaxId = SyntaxId { uuid: Uuid(0x1234_5678_1234_abcd_ef00_0123_4567_cffb), version: 1 };
 /// How long a client may say nothing.
 const SILENCE: Duration = Duration::from_secs(60);
 /// The longest answer of method 1.
@@ -32,15 +34,16 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     println!("ready {}", listener.endpoint());
     let mapper = Arc::new(Mutex::new(mapper(&listener)?));
+    let groups = Groups::default();
     loop {
         let stream = match listener.accept(Deadline::after_secs(3600)) {
             Ok(stream) => stream,
             Err(Error::TimedOut) => return Ok(()),
             Err(error) => return Err(error.into()),
         };
-        let (endpoint, mapper) = (listener.endpoint(), Arc::clone(&mapper));
+        let (endpoint, groups, mapper) = (listener.endpoint(), groups.clone(), Arc::clone(&mapper));
         thread::spawn(move || {
-            if let Err(error) = serve(&stream, endpoint, &mapper) {
+            if let Err(error) = serve(&stream, endpoint, groups, &mapper) {
                 eprintln!("{}: {error}", stream.peer());
             }
         });
@@ -54,9 +57,10 @@ fn mapper(listener: &StreamListener) -> Result<Mapper, Box<dyn std::error::Error
         Some(address) => Way::Tcp(epm::ANY_HOST, address.port()),
         None => Way::Local(listener.endpoint()),
     };
-    let interfaces = [(RAW, "raw calls"), (epm::INTERFACE, "endpoint mapper"), (mgmt::INTERFACE, "")];
+    let interfaces =
+        [(RAW, "raw calls"), (epm::INTERFACE, "endpoint mapper"), (mgmt::INTERFACE, ""), (NETLOGON, "stands in")];
     // With these objects they are ten: `smbtorture` wants to see a lookup whose last answer is full.
-    let objects = (1..=7).map(|number| (Uuid(number), RAW, "raw object"));
+    let objects = (1..=6).map(|number| (Uuid(number), RAW, "raw object"));
     for (object, interface, annotation) in interfaces.map(|(one, text)| (Uuid(0), one, text)).into_iter().chain(objects)
     {
         let tower = Tower { interface, transfer: NDR, way: way.clone() };
@@ -69,7 +73,7 @@ fn mapper(listener: &StreamListener) -> Result<Mapper, Box<dyn std::error::Error
 fn judge(context: &Context) -> Outcome {
     match context.interface {
         RAW => Outcome::choose(context, &[NDR, NDR64]),
-        epm::INTERFACE | mgmt::INTERFACE => Outcome::choose(context, &[NDR]),
+        NETLOGON | epm::INTERFACE | mgmt::INTERFACE => Outcome::choose(context, &[NDR]),
         _ => Outcome::refused(UNKNOWN_INTERFACE),
     }
 }
@@ -81,9 +85,17 @@ struct Later {
     stub: Vec<u8>,
 }
 
-fn serve(stream: &Stream, endpoint: String, mapper: &Mutex<Mapper>) -> Result<(), Box<dyn std::error::Error>> {
-    let limits = Limits { message_max: 64 << 20, ..Limits::default() };
-    let options = ServerOptions { limits, group: 0x0b71, secondary_address: endpoint, acceptor: None };
+fn serve(
+    stream: &Stream,
+    endpoint: String,
+    groups: Groups,
+    mapper: &Mutex<Mapper>,
+) -> Result<(), Box<dyn std::error::Error>> {
+    // As Windows has it, which is what Samba's tests of the protocol expect.
+    let sizes = FragmentSizes { sent: 5840, received: 5840 };
+    let limits = Limits { sizes, message_max: 4 << 20, ..Limits::default() };
+    let options =
+        ServerOptions { limits, groups: Some(groups), secondary_address: endpoint, ..ServerOptions::default() };
     let mut association = ServerAssociation::new(options);
     let mut waiting: Vec<Later> = Vec::new();
     loop {
@@ -143,6 +155,7 @@ fn perform(call: &IncomingCall<'_>, stream: &Stream, mapper: &Mutex<Mapper>) -> 
             let interfaces = [RAW, epm::INTERFACE, mgmt::INTERFACE];
             mgmt::call(opnum, call.order, call.stub, &interfaces, Statistics::default())
         }
+        (NETLOGON, 4) => Ok(vec![0; 12]),
         (RAW, 0) => Ok(call.stub.to_vec()),
         (RAW, 1) => {
             let count = number(call).filter(|count| *count <= ANSWER_MAX).ok_or(Status::BAD_STUB_DATA)?;

@@ -11,6 +11,7 @@ mod assembly;
 mod client;
 mod contexts;
 mod error;
+mod groups;
 mod input;
 mod output;
 pub mod pdu;
@@ -20,6 +21,7 @@ mod tests;
 
 pub use client::{ClientAssociation, ClientEvent, ClientOptions, IncomingFault, IncomingResponse, OutgoingCall};
 pub use error::AssociationError;
+pub use groups::Groups;
 pub use input::Input;
 pub use server::{IncomingCall, ServerAssociation, ServerEvent, ServerOptions};
 

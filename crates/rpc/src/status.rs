@@ -11,6 +11,8 @@ impl Status {
     pub const OP_RNG_ERROR: Self = Self(0x1c01_0002);
     /// The caller may not do this, or is not who it says (ERROR_ACCESS_DENIED).
     pub const ACCESS_DENIED: Self = Self(0x0000_0005);
+    /// A token or a signature is not one of the mechanism's (RPC_S_SEC_PKG_ERROR).
+    pub const SEC_PKG_ERROR: Self = Self(0x0000_0721);
     /// The call was cancelled (nca_s_fault_cancel).
     pub const CANCELLED: Self = Self(0x1c00_000d);
     /// A context handle is none of the server's (nca_s_fault_context_mismatch).
@@ -50,6 +52,7 @@ impl fmt::Display for Status {
         let text = match *self {
             Self::OP_RNG_ERROR => "the interface has no such method",
             Self::ACCESS_DENIED => "the caller may not do this, or is not who it says",
+            Self::SEC_PKG_ERROR => "a token or a signature of the authentication is wrong",
             Self::CANCELLED => "the call was cancelled",
             Self::CONTEXT_MISMATCH => "a context handle is none of the server's",
             Self::UNK_IF => "the server does not know the interface",

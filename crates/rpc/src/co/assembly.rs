@@ -88,6 +88,12 @@ impl<H> Assemblies<H> {
         }
     }
 
+    /// A message of another call, of which more fragments are expected.
+    pub(super) fn other(&self, call_id: u32) -> Option<(u32, &H)> {
+        let other = self.partial.iter().find(|partial| partial.call_id != call_id)?;
+        Some((other.call_id, &other.head))
+    }
+
     /// Whether more fragments of a message are expected.
     pub(super) fn has(&self, call_id: u32) -> bool {
         self.partial.iter().any(|partial| partial.call_id == call_id)

@@ -333,9 +333,9 @@ impl ClientAssociation {
         self.presentations.iter().find(|presentation| presentation.id == id)
     }
 
-    /// What is proposed in a bind; the contexts' numbers have to differ from those that there are.
-    fn is_known(&self, context: &Context) -> bool {
-        self.presentation(context.id).is_some()
+    /// Whether the number of a context is another's.
+    fn is_taken(&self, context: &Context) -> bool {
+        self.presentation(context.id).is_some_and(|known| known.interface != context.interface)
     }
 }
 

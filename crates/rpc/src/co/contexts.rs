@@ -7,11 +7,16 @@ use crate::security::{AuthType, Level, SecurityContext, SecurityError, Step};
 /// Security contexts that one association may have.
 const CONTEXTS_MAX: usize = 64;
 
+/// A token of the peer, or for it, with what its trailer says beside.
+pub(super) type OwnedToken = Option<(TrailerHead, Vec<u8>)>;
+
 #[derive(Debug)]
 pub(super) struct Entry {
     pub(super) id: u32,
     pub(super) kind: AuthType,
     pub(super) level: Level,
+    /// The level as the client wrote it, which answers repeat.
+    pub(super) wire_level: u8,
     pub(super) context: Box<dyn SecurityContext>,
     pub(super) is_done: bool,
 }
@@ -19,7 +24,7 @@ pub(super) struct Entry {
 impl Entry {
     /// What a trailer of this context says; the padding is for its writer.
     pub(super) fn head(&self) -> TrailerHead {
-        TrailerHead { kind: self.kind.0, level: self.level as u8, padding: 0, context_id: self.id }
+        TrailerHead { kind: self.kind.0, level: self.wire_level, padding: 0, context_id: self.id }
     }
 
     /// The next step of the exchange of tokens.
@@ -76,7 +81,7 @@ impl SecurityContexts {
         let (head, sealed) = (trailer.head, unit.sealed()?);
         let signed = bytes.len() - trailer.token.len();
         let entry = self.get_mut(head.context_id).filter(|entry| entry.is_done).ok_or(SecurityError::NotReady)?;
-        if (AuthType(head.kind), Level::from_wire(head.level)) != (entry.kind, Some(entry.level)) {
+        if (AuthType(head.kind), head.level) != (entry.kind, entry.wire_level) {
             return Err(SecurityError::Level(head.level).into());
         }
         if entry.level > Level::Connect {

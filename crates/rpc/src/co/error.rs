@@ -18,6 +18,8 @@ pub enum AssociationError {
         /// The call that it says it is of.
         call_id: u32,
     },
+    /// The client proposes no context, one without transfer syntaxes, or another in the place of one that there is.
+    Proposal,
     /// The peer's messages are longer than is allowed.
     TooLong {
         /// Bytes that are allowed.
@@ -50,6 +52,9 @@ impl fmt::Display for AssociationError {
             Self::OutOfTurn(kind) => write!(f, "a protocol data unit {kind:?} comes out of turn"),
             Self::Fragment { call_id } => {
                 write!(f, "a fragment of call {call_id} continues nothing that came before it")
+            }
+            Self::Proposal => {
+                f.write_str("the client's presentation contexts contradict each other, or there are none")
             }
             Self::TooLong { limit } => write!(f, "the peer's messages are longer than {limit} bytes"),
             Self::TooManyCalls { limit } => write!(f, "the peer has more than {limit} calls under way"),

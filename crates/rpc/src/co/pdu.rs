@@ -104,8 +104,6 @@ pub enum PduError {
     Representation(u8, u8),
     /// Its length field says something else than its length, or more than was agreed.
     Length(u16),
-    /// It is a fragment, and its kind has none.
-    Fragment,
     /// It has more entries than a unit of this kind needs.
     TooMany(usize),
     /// Its secondary address is no text.
@@ -124,7 +122,6 @@ impl fmt::Display for PduError {
                 write!(f, "data representation {first:#04x} {second:#04x} is not understood")
             }
             Self::Length(length) => write!(f, "a length of {length} bytes is not the unit's"),
-            Self::Fragment => write!(f, "the unit is only a part"),
             Self::TooMany(count) => write!(f, "{count} entries are too many"),
             Self::Address => write!(f, "the secondary address is no text"),
             Self::Trailer => write!(f, "the authentication trailer does not fit the unit"),
@@ -220,7 +217,7 @@ impl<'a> Message<'a> {
         &mut self.writer
     }
 
-    /// Puts padding and the trailer's first part; the token is to follow, of this length.
+    /// Puts padding and the trailer's first part; the token is to follow, of this length. Of a trailer without a token, readers see none.
     pub(crate) fn trailer(&mut self, head: &TrailerHead, padding: usize, token: usize) {
         self.writer.zeros(padding);
         self.writer.bytes(&[head.kind, head.level, padding as u8, 0]);
@@ -314,21 +311,11 @@ impl<'a> Unit<'a> {
         self.header.kind == PduType::REQUEST && self.header.has(flags::OBJECT)
     }
 
-    /// Refuses other kinds than these.
-    fn expect(&self, kinds: &[PduType]) -> Result<(), PduError> {
-        if kinds.contains(&self.header.kind) { Ok(()) } else { Err(PduError::Type(self.header.kind)) }
-    }
-
-    /// Refuses fragments: units that open an association come in one piece.
-    fn expect_whole(&self, kinds: &[PduType]) -> Result<Reader<'a>, PduError> {
-        self.expect(kinds)?;
-        if !self.header.has(flags::WHOLE) {
-            return Err(PduError::Fragment);
+    /// Begins to read the body of a unit of one of these kinds.
+    fn expect(&self, kinds: &[PduType]) -> Result<Reader<'a>, PduError> {
+        if !kinds.contains(&self.header.kind) {
+            return Err(PduError::Type(self.header.kind));
         }
-        Ok(self.reader())
-    }
-
-    fn reader(&self) -> Reader<'a> {
-        Reader::new(self.body, self.header.order)
+        Ok(Reader::new(self.body, self.header.order))
     }
 }

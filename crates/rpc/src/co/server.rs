@@ -4,10 +4,11 @@ mod accepting;
 
 use super::assembly::{Assemblies, Origin};
 use super::contexts::SecurityContexts;
-use super::pdu::{Context, Fault, FragmentSizes, Header, Outcome, PduType, Request, Response, Unit, flags};
+use super::groups::{Groups, Membership};
+use super::pdu::{BindNak, Context, Fault, FragmentSizes, Header, Outcome, PduType, Request, Response, Unit, flags};
 use super::{AssociationError, CallSecurity, Input, Limits, Presentation, output};
 use crate::octets::ByteOrder;
-use crate::security::{Acceptor, Principal};
+use crate::security::{Acceptor, Principal, SecurityError};
 use crate::status::Status;
 use crate::uuid::{SyntaxId, Uuid};
 use std::ops::Range;
@@ -18,8 +19,11 @@ use std::sync::Arc;
 pub struct ServerOptions {
     /// What it puts up with.
     pub limits: Limits,
-    /// The number of the association group of clients that ask for a new one; not 0.
+    /// The number of the association group of clients that ask for a new one; not 0. It is all that clients are told without `groups`,
+    /// and they may join any.
     pub group: u32,
+    /// The association groups of the server, which numbers them. Then clients may join those that there are.
+    pub groups: Option<Groups>,
     /// The endpoint for further connections: the port, the name of the socket.
     pub secondary_address: String,
     /// Who authenticates clients; without, only those are taken that do not want it.
@@ -104,6 +108,7 @@ pub struct ServerAssociation {
     // Of fragments that this side sends.
     length: u16,
     group: u32,
+    membership: Option<Membership>,
     presentations: Vec<Presentation>,
     security: SecurityContexts,
     // An authentication failed: nobody is to be taken for nobody in particular then.
@@ -122,6 +127,7 @@ impl ServerAssociation {
             granted: 0,
             length: FragmentSizes::LEAST,
             group: options.group,
+            membership: None,
             presentations: Vec::new(),
             security: SecurityContexts::default(),
             is_denied: false,
@@ -175,8 +181,8 @@ impl ServerAssociation {
         let header = Header::read(self.input.bytes(unit.clone()))?;
         let (kind, id) = (header.kind, header.call_id);
         match kind {
-            PduType::BIND if !self.is_bound => self.bind(unit, judge)?,
-            PduType::ALTER_CONTEXT if self.is_bound => self.bind(unit, judge)?,
+            PduType::BIND if !self.is_bound => self.bind(unit, id, judge)?,
+            PduType::ALTER_CONTEXT if self.is_bound => self.bind(unit, id, judge)?,
             PduType::AUTH3 if self.is_bound => self.finish_authentication(unit)?,
             PduType::REQUEST if self.is_bound => return self.request(unit, &header),
             PduType::CO_CANCEL if self.is_bound => {
@@ -192,6 +198,10 @@ impl ServerAssociation {
                     return Ok(Found::Orphaned(id));
                 }
             }
+            PduType::BIND => {
+                BindNak::new(id, BindNak::NOT_SPECIFIED).write(&mut self.output);
+                return Err(AssociationError::OutOfTurn(kind));
+            }
             _ => {
                 self.put_fault(id, 0, Status::PROTOCOL_ERROR, flags::DID_NOT_EXECUTE);
                 return Err(AssociationError::OutOfTurn(kind));
@@ -200,40 +210,72 @@ impl ServerAssociation {
         Ok(Found::Nothing)
     }
 
+    /// Takes a request. One that breaks the rules is answered with a fault before the association ends.
     fn request(&mut self, unit: Range<usize>, header: &Header) -> Result<Found, AssociationError> {
+        // What is before the stub data is never encrypted.
+        let context_id = Request::read(&Unit::open(self.input.bytes(unit.clone()))?)?.context_id;
         let security = match self.security.unprotect(self.input.bytes_mut(unit.clone())) {
             Ok(security) => security,
             Err(error) => {
-                self.put_fault(header.call_id, 0, Status::ACCESS_DENIED, flags::DID_NOT_EXECUTE);
+                let is_forged = error == AssociationError::Security(SecurityError::Signature);
+                let status = if is_forged { Status::SEC_PKG_ERROR } else { Status::ACCESS_DENIED };
+                self.put_fault(header.call_id, context_id, status, 0);
                 return Err(error);
             }
         };
         let opened = Unit::open(self.input.bytes(unit.clone()))?;
         let request = Request::read(&opened)?;
-        let head =
-            Head { context_id: request.context_id, opnum: request.opnum, object: request.object, flags: header.flags };
+        let head = Head { context_id, opnum: request.opnum, object: request.object, flags: header.flags };
         let origin = Origin { order: header.order, security };
-        let (id, stub) = (header.call_id, request.stub);
+        let (id, hint) = (header.call_id, request.alloc_hint as usize);
+        // The stub data is the end of the body, which is the unit without trailer and padding.
+        let end = unit.start + Header::SIZE + opened.body.len();
+        let stub = end - request.stub.len()..end;
+        let found = match self.assemblies.other(id) {
+            Some((other, head)) if !self.is_multiplexed() => {
+                let context_id = head.context_id;
+                self.put_fault(other, context_id, Status::PROTOCOL_ERROR, 0);
+                return Err(AssociationError::Fragment { call_id: id });
+            }
+            _ => self.fragment(header, origin, head, stub, hint),
+        };
+        if let Err(error) = &found {
+            let is_long = matches!(error, AssociationError::TooLong { .. });
+            let status = if is_long { Status::ACCESS_DENIED } else { Status::PROTOCOL_ERROR };
+            self.put_fault(id, context_id, status, 0);
+        }
+        found
+    }
+
+    /// Takes a fragment of a request, and says whether it was the last.
+    fn fragment(
+        &mut self,
+        header: &Header,
+        origin: Origin,
+        head: Head,
+        stub: Range<usize>,
+        hint: usize,
+    ) -> Result<Found, AssociationError> {
+        let (id, limit) = (header.call_id, self.options.limits.message_max);
         if self.pending.iter().any(|pending| pending.id == id) {
             return Err(AssociationError::Fragment { call_id: id });
         }
-        if !header.has(flags::WHOLE) {
-            let complete = self.assemblies.add(header, origin, head, stub)?;
-            let Some((origin, head)) = complete else {
-                return Ok(Found::Nothing);
+        let is_whole = header.has(flags::WHOLE);
+        // Of a request that is all there, nobody needs the hint.
+        if stub.len() > limit || (hint > limit && !is_whole) {
+            return Err(AssociationError::TooLong { limit });
+        }
+        if !is_whole {
+            let complete = self.assemblies.add(header, origin, head, self.input.bytes(stub))?;
+            return match complete {
+                Some((origin, head)) => self.complete(id, origin, head, Stub::Assembled),
+                None => Ok(Found::Nothing),
             };
-            return self.complete(id, origin, head, Stub::Assembled);
         }
         if self.assemblies.has(id) {
             return Err(AssociationError::Fragment { call_id: id });
         }
-        if stub.len() > self.options.limits.message_max {
-            return Err(AssociationError::TooLong { limit: self.options.limits.message_max });
-        }
-        // The stub data is the end of the body, which is the unit without trailer and padding.
-        let end = unit.start + Header::SIZE + opened.body.len();
-        let stub = Stub::InPlace(end - stub.len()..end);
-        self.complete(id, origin, head, stub)
+        self.complete(id, origin, head, Stub::InPlace(stub))
     }
 
     /// All of a request is there.
@@ -244,7 +286,9 @@ impl ServerAssociation {
         let presentation = match presentation {
             Some(presentation) if !self.is_denied => presentation,
             _ => {
-                let status = if self.is_denied { Status::ACCESS_DENIED } else { Status::UNK_IF };
+                // There is no such context that the fault could be in.
+                let (context_id, status) =
+                    if self.is_denied { (context_id, Status::ACCESS_DENIED) } else { (0, Status::UNK_IF) };
                 if !is_maybe {
                     self.put_fault(id, context_id, status, flags::DID_NOT_EXECUTE);
                 }

@@ -37,7 +37,7 @@ impl Pair {
         let limits = Limits { sizes: least, message_max: 100_000, calls_max: 3 };
         let mut pair = Self::new(
             ClientOptions { limits: limits.clone(), group: 0 },
-            ServerOptions { limits, group: 7, secondary_address: "5000".to_owned(), acceptor: None },
+            ServerOptions { limits, secondary_address: "5000".to_owned(), ..ServerOptions::default() },
         );
         pair.client.bind(vec![context(0, &[NDR])], None).unwrap();
         pair.ask_server().unwrap();
@@ -101,8 +101,9 @@ fn contexts_are_settled_one_by_one() {
     assert_eq!(pair.client.presentation(1).map(|known| known.transfer), Some(FLAT));
     assert_eq!(pair.client.presentation(0), None);
 
-    let again = pair.client.bind(vec![context(1, &[NDR])], None);
-    assert!(matches!(again, Err(AssociationError::Misuse(_))));
+    let other = Context { interface: FLAT, ..context(1, &[NDR]) };
+    assert!(matches!(pair.client.bind(vec![other], None), Err(AssociationError::Misuse(_))));
+    assert!(matches!(pair.client.bind(vec![], None), Err(AssociationError::Misuse(_))));
     pair.client.bind(vec![context(3, &[NDR])], None).unwrap();
     assert_eq!(pair.ask_server(), Ok(None));
     pair.tell_client();

@@ -128,6 +128,11 @@ pub(super) fn put_tower(writer: &mut Writer<'_>, tower: &[u8]) {
     writer.bytes(tower);
 }
 
+/// The number of a pointer to a tower. Pointers are full: the same number twice would mean the same tower.
+fn referent(at: usize) -> u32 {
+    REFERENT + 4 * at as u32
+}
+
 /// An array of which a part is there: how long it could be, where the part begins, how long that is.
 fn put_array(writer: &mut Writer<'_>, max: u32, count: usize) {
     writer.u32(max);
@@ -234,10 +239,10 @@ impl Mapper {
         put_lookup(writer, next);
         writer.u32(found.len() as u32);
         put_array(writer, max, found.len());
-        for entry in &found {
+        for (at, entry) in found.iter().enumerate() {
             writer.align(4);
             writer.uuid(entry.object);
-            writer.u32(REFERENT);
+            writer.u32(referent(at));
             writer.u32(0);
             writer.u32(entry.annotation.len() as u32 + 1);
             writer.bytes(entry.annotation.as_bytes());
@@ -269,7 +274,7 @@ impl Mapper {
         put_lookup(writer, next);
         writer.u32(found.len() as u32);
         put_array(writer, max, found.len());
-        found.iter().for_each(|_| writer.u32(REFERENT));
+        (0..found.len()).for_each(|at| writer.u32(referent(at)));
         for entry in &found {
             put_tower(writer, &told(&entry.tower, caller).to_wire());
         }

@@ -1,7 +1,7 @@
 //! How a client binds, and what it makes of the answers: bind, alter_context, auth3.
 
 use super::{AssociationError, ClientAssociation, Found};
-use crate::co::contexts::Entry;
+use crate::co::contexts::{Entry, OwnedToken};
 use crate::co::pdu::{
     ACCEPTED, Bind, BindAck, Context, FragmentSizes, Header, Message, NEGOTIATED, Outcome, PduType, TrailerHead, flags,
 };
@@ -38,13 +38,16 @@ impl ClientAssociation {
     ///
     /// # Errors
     ///
-    /// [`AssociationError::Busy`] while another proposal is not answered, [`AssociationError::Misuse`] for contexts with numbers that
-    /// are in use, and what the security context says.
+    /// [`AssociationError::Busy`] while another proposal is not answered, [`AssociationError::Misuse`] for no contexts and for those with
+    /// numbers of others, and what the security context says. Whoever only wants another security context repeats a context.
     pub fn bind(&mut self, contexts: Vec<Context>, security: Option<Security>) -> Result<u32, AssociationError> {
         if self.opening.is_some() {
             return Err(AssociationError::Busy);
         }
-        if contexts.iter().any(|context| context.id == FEATURES_CONTEXT || self.is_known(context)) {
+        if contexts.is_empty() {
+            return Err(AssociationError::Misuse("a bind proposes at least one presentation context"));
+        }
+        if contexts.iter().any(|context| context.id == FEATURES_CONTEXT || self.is_taken(context)) {
             return Err(AssociationError::Misuse("the number of a presentation context is in use"));
         }
         let (alters, id) = (self.is_bound, self.next_id());
@@ -66,13 +69,14 @@ impl ClientAssociation {
         let Security { kind, level, context } = security;
         let id = self.next_security;
         self.next_security += 1;
-        let entry = self.security.insert(Entry { id, kind, level, context, is_done: false })?;
+        let entry =
+            self.security.insert(Entry { id, kind, level, wire_level: level as u8, context, is_done: false })?;
         opening.security = Some(id);
         Ok((entry.head(), entry.step(&[])?.token))
     }
 
     /// Appends the unit: proposals with a token, if there is one.
-    fn put_bind(&mut self, opening: &Opening, token: Option<(TrailerHead, Vec<u8>)>) {
+    fn put_bind(&mut self, opening: &Opening, token: OwnedToken) {
         let alters = opening.alters || opening.outcomes.is_some();
         let mut contexts = opening.contexts.clone();
         if !alters {
@@ -89,11 +93,7 @@ impl ClientAssociation {
     }
 
     /// The server has answered.
-    pub(super) fn opened(
-        &mut self,
-        ack: BindAck,
-        token: Option<(TrailerHead, Vec<u8>)>,
-    ) -> Result<Found, AssociationError> {
+    pub(super) fn opened(&mut self, ack: BindAck, token: OwnedToken) -> Result<Found, AssociationError> {
         let mut opening = self.opening.take_if(|opening| opening.id == ack.call_id).ok_or(AssociationError::Answer)?;
         let was_first = !self.is_bound;
         if ack.alters == was_first {
@@ -144,6 +144,7 @@ impl ClientAssociation {
             if !context.transfers.contains(&outcome.transfer) {
                 return Err(AssociationError::Answer);
             }
+            self.presentations.retain(|known| known.id != context.id);
             self.presentations.push(Presentation::of(context, outcome.transfer));
         }
         Ok(outcomes)
@@ -154,7 +155,7 @@ impl ClientAssociation {
         &mut self,
         id: u32,
         opening: &mut Opening,
-        token: Option<(TrailerHead, Vec<u8>)>,
+        token: OwnedToken,
         outcomes: &[Outcome],
     ) -> Result<bool, AssociationError> {
         let entry = self.security.get_mut(id).ok_or(AssociationError::Answer)?;

@@ -34,6 +34,15 @@ impl FragmentSizes {
     pub const GREATEST: Self = Self { sent: 0xfff8, received: 0xfff8 };
     /// Every side takes fragments of this length (C706 12.6.3.1, MustRecvFragSize).
     pub const LEAST: u16 = 1432;
+    /// What servers take for what is less than that (MS-RPCE 3.3.1.5.4).
+    const INSTEAD: u16 = 2048;
+
+    /// The one length that both sides can do, each way.
+    pub(crate) fn agreed(self, theirs: Self) -> u16 {
+        let least = |sizes: Self| sizes.sent.min(sizes.received);
+        let length = least(self).min(least(theirs)) & !7;
+        if length < Self::LEAST { Self::INSTEAD } else { length }
+    }
 }
 
 /// bind, or alter_context on an association that is there.
@@ -156,9 +165,13 @@ fn sizes(reader: &mut Reader<'_>) -> Result<FragmentSizes, PduError> {
 
 /// The count of a list, with what reserves its place.
 fn count(reader: &mut Reader<'_>) -> Result<u8, PduError> {
-    let [count, ..] = reader.take::<4>()?;
+    let count = reader.u8()?;
     if usize::from(count) > LIST_MAX {
         return Err(PduError::TooMany(count.into()));
+    }
+    // Of an empty list, some send no more than that.
+    if count > 0 {
+        reader.bytes(3)?;
     }
     Ok(count)
 }
@@ -206,7 +219,7 @@ impl Bind {
     ///
     /// What is wrong with it.
     pub fn read(unit: &Unit<'_>) -> Result<Self, PduError> {
-        let mut reader = unit.expect_whole(&Self::TYPES)?;
+        let mut reader = unit.expect(&Self::TYPES)?;
         let (sizes, group) = (sizes(&mut reader)?, reader.u32()?);
         let count = count(&mut reader)?;
         let mut contexts = Vec::with_capacity(count.into());
@@ -243,9 +256,10 @@ impl BindAck {
             put_sizes(body, self.sizes);
             body.u32(self.group);
             let address = self.secondary_address.as_bytes();
-            body.u16(address.len() as u16 + 1);
+            let end = usize::from(!address.is_empty());
+            body.u16((address.len() + end) as u16);
             body.bytes(address);
-            body.u8(0);
+            body.zeros(end);
             body.align(4);
             body.bytes(&[self.outcomes.len() as u8, 0, 0, 0]);
             for outcome in &self.outcomes {
@@ -271,7 +285,7 @@ impl BindAck {
     ///
     /// What is wrong with it.
     pub fn read(unit: &Unit<'_>) -> Result<Self, PduError> {
-        let mut reader = unit.expect_whole(&Self::TYPES)?;
+        let mut reader = unit.expect(&Self::TYPES)?;
         let (sizes, group, length) = (sizes(&mut reader)?, reader.u32()?, reader.u16()?);
         let address = reader.bytes(length.into())?;
         let text = address.split(|&byte| byte == 0).next().unwrap_or_default();
@@ -302,9 +316,9 @@ impl BindNak {
     /// The authentication failed (MS-RPCE 2.2.2.5, invalid_checksum).
     pub const CHECKSUM: u16 = 9;
 
-    /// A refusal by a server of versions 5.0 and 5.1.
+    /// A refusal by a server of version 5.0.
     pub fn new(call_id: u32, reason: u16) -> Self {
-        Self { call_id, reason, versions: vec![(5, 0), (5, 1)] }
+        Self { call_id, reason, versions: vec![(5, 0)] }
     }
 
     /// Appends the unit.
@@ -315,6 +329,7 @@ impl BindNak {
             for (major, minor) in &self.versions {
                 body.bytes(&[*major, *minor]);
             }
+            body.align(4);
         });
     }
 
@@ -324,7 +339,7 @@ impl BindNak {
     ///
     /// What is wrong with it.
     pub fn read(unit: &Unit<'_>) -> Result<Self, PduError> {
-        let mut reader = unit.expect_whole(&[PduType::BIND_NAK])?;
+        let mut reader = unit.expect(&[PduType::BIND_NAK])?;
         let reason = reader.u16()?;
         // Some leave the list away.
         let count = if reader.rest().is_empty() { 0 } else { reader.u8()? };

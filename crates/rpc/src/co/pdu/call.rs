@@ -31,8 +31,7 @@ impl<'a> Request<'a> {
     ///
     /// What is wrong with it.
     pub fn read(unit: &Unit<'a>) -> Result<Self, PduError> {
-        unit.expect(&[PduType::REQUEST])?;
-        let mut reader = unit.reader();
+        let mut reader = unit.expect(&[PduType::REQUEST])?;
         let (alloc_hint, context_id, opnum) = (reader.u32()?, reader.u16()?, reader.u16()?);
         let object = if unit.has_object() { Some(reader.uuid()?) } else { None };
         Ok(Self { alloc_hint, context_id, opnum, object, stub: reader.rest() })
@@ -80,8 +79,7 @@ impl<'a> Response<'a> {
     ///
     /// What is wrong with it.
     pub fn read(unit: &Unit<'a>) -> Result<Self, PduError> {
-        unit.expect(&[PduType::RESPONSE])?;
-        let mut reader = unit.reader();
+        let mut reader = unit.expect(&[PduType::RESPONSE])?;
         let (alloc_hint, context_id, [cancels, _reserved]) = (reader.u32()?, reader.u16()?, reader.take()?);
         Ok(Self { alloc_hint, context_id, cancels, stub: reader.rest() })
     }
@@ -116,14 +114,16 @@ pub struct Fault {
 }
 
 impl Fault {
+    /// Bytes of the unit. Servers give it as the hint, of which there is no other use here.
+    const SIZE: u32 = 32;
+
     /// Reads the unit. Its stub data, which no interface here has, is passed over.
     ///
     /// # Errors
     ///
     /// What is wrong with it.
     pub fn read(unit: &Unit<'_>) -> Result<Self, PduError> {
-        unit.expect(&[PduType::FAULT])?;
-        let mut reader = unit.reader();
+        let mut reader = unit.expect(&[PduType::FAULT])?;
         let (_alloc_hint, context_id, [cancels, _]) = (reader.u32()?, reader.u16()?, reader.take()?);
         Ok(Self { context_id, cancels, status: Status(reader.u32()?) })
     }
@@ -132,7 +132,7 @@ impl Fault {
     pub fn write(&self, bytes: &mut Vec<u8>, header: &Header) {
         let mut message = Message::begin(bytes, &Header { kind: PduType::FAULT, ..*header });
         let body = message.body();
-        body.u32(0);
+        body.u32(Self::SIZE);
         body.u16(self.context_id);
         body.bytes(&[self.cancels, 0]);
         body.u32(self.status.0);

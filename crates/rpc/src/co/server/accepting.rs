@@ -1,10 +1,9 @@
 //! How a server answers bind, alter_context and auth3.
 
 use super::ServerAssociation;
-use crate::co::contexts::Entry;
+use crate::co::contexts::{Entry, OwnedToken};
 use crate::co::pdu::{
-    ACCEPTED, Bind, BindAck, BindNak, Context, FragmentSizes, Header, Outcome, PduError, PduType, TrailerHead, Unit,
-    flags,
+    ACCEPTED, Bind, BindAck, BindNak, Context, FragmentSizes, Outcome, PduError, PduType, TrailerHead, Unit, flags,
 };
 use crate::co::{AssociationError, Presentation, features};
 use crate::security::{AuthType, Level, SecurityError};
@@ -18,17 +17,43 @@ const LIMIT_EXCEEDED: u16 = 3;
 /// What a server grants.
 const GRANTED: u8 = flags::MULTIPLEX | flags::HEADER_SIGNING;
 
+/// A bind with its token.
+fn read(bytes: &[u8]) -> Result<(Bind, OwnedToken), PduError> {
+    let unit = Unit::open(bytes)?;
+    Ok((Bind::read(&unit)?, unit.trailer.map(|trailer| (trailer.head, trailer.token.to_vec()))))
+}
+
+/// The features that are granted where a "context" proposes some, which is told by its first transfer syntax.
+fn proposed_features(context: &Context) -> Option<u16> {
+    features::granted(*context.transfers.first()?)
+}
+
+/// Whether there is anything proposed, by each context, and features once.
+fn is_sound(contexts: &[Context]) -> bool {
+    let features = contexts.iter().filter_map(proposed_features).count();
+    !contexts.is_empty() && contexts.iter().all(|context| !context.transfers.is_empty()) && features < 2
+}
+
 impl ServerAssociation {
     /// Answers a bind or an alter_context.
     pub(super) fn bind(
         &mut self,
         unit: Range<usize>,
+        id: u32,
         judge: &mut dyn FnMut(&Context) -> Outcome,
     ) -> Result<(), AssociationError> {
-        let bytes = self.input.bytes(unit);
-        let opened = Unit::open(bytes)?;
-        let bind = Bind::read(&opened)?;
-        let trailer = opened.trailer.map(|trailer| (trailer.head, trailer.token.to_vec()));
+        let (bind, trailer) = match read(self.input.bytes(unit)) {
+            Ok(read) => read,
+            Err(error) => {
+                // Whoever cannot be understood speaks another version.
+                self.refuse(id, self.is_bound, BindNak::VERSION);
+                return Err(error.into());
+            }
+        };
+        if !is_sound(&bind.contexts) || !(bind.alters || self.join(bind.group)) {
+            self.refuse(id, bind.alters, BindNak::NOT_SPECIFIED);
+            return Err(AssociationError::Proposal);
+        }
         let token = match trailer.map(|(head, token)| self.authenticate(head, &token)).transpose() {
             Ok(token) => token.flatten(),
             Err(error) => {
@@ -39,19 +64,21 @@ impl ServerAssociation {
         if !bind.alters {
             self.is_bound = true;
             self.granted = bind.flags & GRANTED;
-            let own = self.options.limits.sizes.sent.max(FragmentSizes::LEAST);
-            // Every side has to take fragments of the least length, whatever it says.
-            self.length = bind.sizes.received.clamp(FragmentSizes::LEAST, own);
-            if bind.group != 0 {
-                self.group = bind.group;
-            }
+            self.length = self.options.limits.sizes.agreed(bind.sizes);
         }
-        let outcomes = bind.contexts.iter().map(|context| self.judged(context, judge)).collect();
+        let outcomes = match bind.contexts.iter().map(|context| self.judged(context, judge)).collect() {
+            Ok(outcomes) => outcomes,
+            Err(error) => {
+                self.refuse(id, bind.alters, BindNak::NOT_SPECIFIED);
+                return Err(error);
+            }
+        };
         let ack = BindAck {
             alters: bind.alters,
-            flags: self.granted,
+            // Whether calls may be several is settled once.
+            flags: if bind.alters { bind.flags & flags::HEADER_SIGNING } else { self.granted },
             call_id: bind.call_id,
-            sizes: self.sizes(bind.sizes),
+            sizes: FragmentSizes { sent: self.length, received: self.length },
             group: self.group,
             secondary_address: if bind.alters { String::new() } else { self.options.secondary_address.clone() },
             outcomes,
@@ -61,36 +88,52 @@ impl ServerAssociation {
         Ok(())
     }
 
-    /// The lengths that both sides can do.
-    fn sizes(&self, theirs: FragmentSizes) -> FragmentSizes {
-        let own = self.options.limits.sizes.received.max(FragmentSizes::LEAST);
-        FragmentSizes { sent: self.length, received: theirs.sent.clamp(FragmentSizes::LEAST, own) }
-    }
-
-    /// What becomes of a context; it is noted when accepted.
-    fn judged(&mut self, context: &Context, judge: &mut dyn FnMut(&Context) -> Outcome) -> Outcome {
-        if let Some(features) = context.transfers.iter().find_map(|syntax| features::granted(*syntax)) {
-            return Outcome::negotiated(features);
+    /// What becomes of a context; it is noted when accepted. An error where it is to take the place of one that there is.
+    fn judged(
+        &mut self,
+        context: &Context,
+        judge: &mut dyn FnMut(&Context) -> Outcome,
+    ) -> Result<Outcome, AssociationError> {
+        if let Some(features) = proposed_features(context) {
+            return Ok(Outcome::negotiated(features));
         }
         let outcome = judge(context);
         if outcome.result != ACCEPTED {
-            return outcome;
+            return Ok(outcome);
         }
-        let presentation = Presentation::of(context, outcome.transfer);
-        self.presentations.retain(|known| known.id != context.id);
-        if self.presentations.len() == CONTEXTS_MAX {
-            return Outcome::refused(LIMIT_EXCEEDED);
+        match self.presentation(context.id) {
+            Some(known) if known.interface == context.interface && context.transfers.contains(&known.transfer) => {
+                return Ok(Outcome::accepted(known.transfer));
+            }
+            Some(_) => return Err(AssociationError::Proposal),
+            None if self.presentations.len() == CONTEXTS_MAX => return Ok(Outcome::refused(LIMIT_EXCEEDED)),
+            None => self.presentations.push(Presentation::of(context, outcome.transfer)),
         }
-        self.presentations.push(presentation);
-        outcome
+        Ok(outcome)
+    }
+
+    /// Joins the association group that a client asks for. Whether there is such a one.
+    fn join(&mut self, wanted: u32) -> bool {
+        if let Some(groups) = &self.options.groups {
+            self.membership = groups.join(wanted);
+            self.group = self.membership.as_ref().map_or(0, |membership| membership.number);
+        } else if wanted != 0 {
+            self.group = wanted;
+        }
+        self.group != 0 || self.options.groups.is_none()
+    }
+
+    /// Tells the client that what it proposes makes no sense.
+    fn refuse(&mut self, id: u32, alters: bool, reason: u16) {
+        if alters {
+            self.put_fault(id, 0, Status::PROTOCOL_ERROR, flags::DID_NOT_EXECUTE);
+        } else {
+            BindNak::new(id, reason).write(&mut self.output);
+        }
     }
 
     /// Takes a token. Returns the one to be sent with the answer.
-    fn authenticate(
-        &mut self,
-        head: TrailerHead,
-        token: &[u8],
-    ) -> Result<Option<(TrailerHead, Vec<u8>)>, SecurityError> {
+    fn authenticate(&mut self, head: TrailerHead, token: &[u8]) -> Result<OwnedToken, SecurityError> {
         let entry = match self.security.get_mut(head.context_id) {
             Some(entry) if !entry.is_done => entry,
             _ => {
@@ -98,21 +141,26 @@ impl ServerAssociation {
                 let level = Level::from_wire(head.level).ok_or(SecurityError::Level(head.level))?;
                 let acceptor = self.options.acceptor.as_ref().ok_or(SecurityError::UnknownType(kind))?;
                 let context = acceptor.accept(kind, level)?;
-                self.security.insert(Entry { id: head.context_id, kind, level, context, is_done: false })?
+                let (id, wire_level) = (head.context_id, head.level);
+                self.security.insert(Entry { id, kind, level, wire_level, context, is_done: false })?
             }
         };
         let step = entry.step(token)?;
-        Ok((!step.token.is_empty()).then(|| (entry.head(), step.token)))
+        // Also a token of no bytes is sent, with its trailer: that is how clients are told that there is no more to come.
+        Ok(Some((entry.head(), step.token)))
     }
 
     /// Tells the client that it could not be authenticated.
     fn deny(&mut self, bind: &Bind, error: &SecurityError) {
         if bind.alters {
-            self.put_fault(bind.call_id, 0, Status::ACCESS_DENIED, flags::DID_NOT_EXECUTE);
+            let is_denied = *error == SecurityError::Denied;
+            let status = if is_denied { Status::ACCESS_DENIED } else { Status::SEC_PKG_ERROR };
+            self.put_fault(bind.call_id, 0, status, flags::DID_NOT_EXECUTE);
             return;
         }
         let reason = match error {
-            SecurityError::UnknownType(_) | SecurityError::Level(_) => BindNak::AUTH_TYPE,
+            SecurityError::Level(_) => BindNak::NOT_SPECIFIED,
+            SecurityError::UnknownType(_) => BindNak::AUTH_TYPE,
             _ => BindNak::CHECKSUM,
         };
         BindNak::new(bind.call_id, reason).write(&mut self.output);
@@ -127,14 +175,15 @@ impl ServerAssociation {
         Ok(())
     }
 
-    /// The input is no unit. A client that speaks another version is told which there are.
+    /// The input is no unit, or too long a one. Whose answer that is, is read where it would be in one of ours.
     pub(super) fn refuse_input(&mut self, error: PduError) -> AssociationError {
-        if let (PduError::Version(..), false, Some(header)) =
-            (error, self.is_bound, self.input.rest().first_chunk::<{ Header::SIZE }>())
-        {
-            // Its call id is where it would be in ours, which is all that can be told.
-            let [.., a, b, c, d] = *header;
-            BindNak::new(u32::from_le_bytes([a, b, c, d]), BindNak::VERSION).write(&mut self.output);
+        if let Some([_, _, _, _, order, _, _, _, _, _, _, _, a, b, c, d]) = self.input.rest().first_chunk() {
+            let id = if order & 0x10 == 0 { u32::from_be_bytes } else { u32::from_le_bytes }([*a, *b, *c, *d]);
+            if self.is_bound {
+                self.put_fault(id, 0, Status::PROTOCOL_ERROR, 0);
+            } else {
+                BindNak::new(id, BindNak::VERSION).write(&mut self.output);
+            }
         }
         error.into()
     }

@@ -153,7 +153,7 @@ fn a_fragment_that_was_changed_ends_the_association() {
     pair.client.call(&OutgoingCall { security: Some(0), ..call(b"transfer 10") }).unwrap();
     pair.client.output()[30] ^= 1;
     assert_eq!(pair.ask_server(), Err(SecurityError::Signature.into()));
-    assert_eq!(Fault::read(&units(pair.server.output())[0]).unwrap().status, Status::ACCESS_DENIED);
+    assert_eq!(Fault::read(&units(pair.server.output())[0]).unwrap().status, Status::SEC_PKG_ERROR);
 }
 
 #[test]
