@@ -4,6 +4,18 @@
 //! agreed. An association may have several, told apart by their numbers. Which mechanism makes the tokens is not this module's
 //! business, and what a call means is not the mechanism's.
 
+pub mod context;
+pub mod credentials;
+pub mod ntlm;
+mod secret;
+pub mod spnego;
+#[cfg(test)]
+mod tests;
+
+pub use secret::NtHash;
+
+use ntlm::NtlmError;
+use spnego::SpnegoError;
 use std::fmt;
 use std::ops::Range;
 
@@ -51,6 +63,8 @@ pub enum SecurityError {
     Level(u8),
     /// A token is not one of the mechanism's, or comes out of turn.
     Token(&'static str),
+    /// The mechanism says what is wrong.
+    Mechanism(SpnegoError),
     /// The peer is not who it says, or is nobody who may call.
     Denied,
     /// A signature is not the peer's for these bytes at this place in the order.
@@ -59,12 +73,29 @@ pub enum SecurityError {
     NotReady,
 }
 
+impl From<SpnegoError> for SecurityError {
+    fn from(error: SpnegoError) -> Self {
+        match error {
+            SpnegoError::Rejected | SpnegoError::Ntlm(NtlmError::Denied) => Self::Denied,
+            SpnegoError::Ntlm(NtlmError::Signature) => Self::Signature,
+            error => Self::Mechanism(error),
+        }
+    }
+}
+
+impl From<NtlmError> for SecurityError {
+    fn from(error: NtlmError) -> Self {
+        SpnegoError::Ntlm(error).into()
+    }
+}
+
 impl fmt::Display for SecurityError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::UnknownType(kind) => write!(f, "there is no authentication of type {}", kind.0),
             Self::Level(level) => write!(f, "authentication level {level} cannot be had"),
             Self::Token(what) => write!(f, "a token of the authentication is wrong: {what}"),
+            Self::Mechanism(error) => error.fmt(f),
             Self::Denied => f.write_str("the peer could not be authenticated"),
             Self::Signature => f.write_str("a signature is not the peer's"),
             Self::NotReady => f.write_str("the security context is not made"),

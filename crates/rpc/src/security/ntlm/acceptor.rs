@@ -1,0 +1,155 @@
+//! The server's side of an exchange (MS-NLMP 3.2).
+
+use super::message::{self, Authenticate, Challenge, Negotiate};
+use super::{Established, Flags, Fresh, NtlmError, Side, TargetInfo, keys};
+use crate::security::Principal;
+use crate::security::credentials::{Accounts, uppercase};
+use crate::security::secret::{Key, NtHash, hmac, utf16};
+use hmac::Mac;
+use std::ops::BitOr;
+use zeroize::Zeroizing;
+
+/// What a server says its name is. It is told to whoever connects.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerNames {
+    /// As NetBIOS has it: at most 15 capitals.
+    pub computer: String,
+    /// The domain, likewise.
+    pub domain: String,
+    /// As DNS has it.
+    pub dns_computer: String,
+}
+
+impl ServerNames {
+    /// Of a server that is in no domain.
+    #[must_use]
+    pub fn of_host(host: &str) -> Self {
+        let first: String = host.split('.').next().unwrap_or_default().chars().take(15).collect();
+        let computer = uppercase(&first);
+        Self { domain: computer.clone(), computer, dns_computer: host.to_owned() }
+    }
+}
+
+/// A server that waits for the client's proof.
+#[derive(Debug)]
+pub struct Acceptor {
+    negotiate: Vec<u8>,
+    challenge: Vec<u8>,
+    number: [u8; 8],
+    offered: Flags,
+}
+
+/// Bytes of the proof at the front of a response, and of what it is about before the attributes (MS-NLMP 2.2.2.7, 2.2.2.8).
+const PROOF: usize = 16;
+const BLOB_FIXED: usize = 28;
+/// Bytes of the responses of LM and of NTLM 1.
+const OLD_RESPONSE: usize = 24;
+
+impl Acceptor {
+    /// Takes a client's first message, and makes the challenge.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the message, or which ability the client lacks.
+    pub fn new(negotiate: &[u8], names: &ServerNames, fresh: &Fresh) -> Result<Self, NtlmError> {
+        let asked = Negotiate::from_wire(negotiate)?.flags;
+        // Clients need not ask to be told about the target.
+        asked.require(Flags(Flags::REQUIRED.0 & !Flags::TARGET_INFO.0))?;
+        let optional = [Flags::SIGN, Flags::SEAL, Flags::ALWAYS_SIGN, Flags::KEY_EXCHANGE, Flags::BITS_56];
+        let optional = optional.into_iter().fold(Flags::REQUEST_TARGET, Flags::bitor);
+        let offered = Flags::REQUIRED | Flags::TARGET_IS_SERVER | (asked & optional);
+        let mut info = TargetInfo::default();
+        info.set(TargetInfo::DOMAIN, utf16(&names.domain));
+        info.set(TargetInfo::COMPUTER, utf16(&names.computer));
+        info.set(TargetInfo::DNS_COMPUTER, utf16(&names.dns_computer));
+        // Where there is the time, clients make a code over the messages.
+        info.set(TargetInfo::TIME, fresh.time.to_le_bytes().to_vec());
+        let (target, target_info) = (utf16(&names.computer), info.to_wire());
+        let message =
+            Challenge { flags: offered, challenge: fresh.challenge, target: &target, target_info: &target_info };
+        Ok(Self { negotiate: negotiate.to_vec(), challenge: message.to_wire(), number: fresh.challenge, offered })
+    }
+
+    /// The challenge.
+    #[must_use]
+    pub fn challenge(&self) -> &[u8] {
+        &self.challenge
+    }
+
+    /// Takes the client's last message, and checks its proof.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the message; [`NtlmError::Denied`] when the proof is not right.
+    pub fn finish(self, authenticate: &[u8], accounts: &dyn Accounts) -> Result<Established, NtlmError> {
+        let message = Authenticate::from_wire(authenticate)?;
+        let flags = message.flags & self.offered;
+        // Not all clients repeat what goes without saying by now.
+        flags.require(Flags::EXTENDED | Flags::BITS_128 | Flags::UNICODE)?;
+        let (base_key, has_mic) = if is_anonymous(&message) {
+            if !accounts.has_anonymous() {
+                return Err(NtlmError::Denied);
+            }
+            (Zeroizing::default(), false)
+        } else {
+            self.check_response(&message, accounts)?
+        };
+        let exported = exported_key(flags, &base_key, message.key)?;
+        if has_mic {
+            self.check_mic(&exported, authenticate, message.mic)?;
+        }
+        let principal = Principal { domain: message.domain, user: message.user };
+        Ok(Established::new(Side::Server, principal, flags, &exported))
+    }
+
+    /// Returns the key that follows from the response, and whether there must be a code over the messages.
+    fn check_response(&self, message: &Authenticate<'_>, accounts: &dyn Accounts) -> Result<(Key, bool), NtlmError> {
+        let response = message.nt_response;
+        let (proof, blob) = match response.split_first_chunk::<PROOF>() {
+            Some((proof, blob)) if response.len() > OLD_RESPONSE => (proof, blob),
+            _ => return Err(NtlmError::OldResponse { length: response.len() }),
+        };
+        let Some((fixed, attributes)) = blob.split_at_checked(BLOB_FIXED) else {
+            return Err(NtlmError::Short { length: response.len() });
+        };
+        if fixed[..2] != [1, 1] {
+            return Err(NtlmError::ResponseVersion { version: fixed[0] });
+        }
+        let info = TargetInfo::from_wire(attributes)?;
+        // Who is not known is checked like who is, so that the time it takes does not tell.
+        let known = accounts.hash(&message.domain, &message.user);
+        let is_known = known.is_some();
+        let hash = known.unwrap_or_else(|| NtHash::from_bytes([0; 16]));
+        let key = keys::response_key(&hash, &message.domain, &message.user);
+        let is_right = hmac(&key, &[&self.number, blob]).verify_slice(proof).is_ok();
+        if !(is_known & is_right) {
+            return Err(NtlmError::Denied);
+        }
+        // The proof covers the attributes: nobody can say for the client that there is no code.
+        Ok((keys::base_key(&key, proof), info.flags()? & TargetInfo::HAS_MIC != 0))
+    }
+
+    /// Checks the code over the three messages as they came (MS-NLMP 3.2.5.1.2).
+    fn check_mic(&self, key: &Key, authenticate: &[u8], mic: Option<[u8; 16]>) -> Result<(), NtlmError> {
+        let mic = mic.ok_or(NtlmError::Integrity)?;
+        let (before, behind) = message::around_mic(authenticate);
+        let expected = hmac(key, &[&self.negotiate, &self.challenge, before, &[0; 16], behind]);
+        expected.verify_slice(&mic).map_err(|_| NtlmError::Integrity)
+    }
+}
+
+/// Whether the client says nothing about who it is (MS-NLMP 3.2.5.1.2).
+fn is_anonymous(message: &Authenticate<'_>) -> bool {
+    message.user.is_empty() && message.nt_response.is_empty() && matches!(message.lm_response, [] | [0])
+}
+
+/// The key of the context: the client's own where it handed one over.
+fn exported_key(flags: Flags, base_key: &Key, key: &[u8]) -> Result<Key, NtlmError> {
+    if !flags.has(Flags::KEY_EXCHANGE) {
+        return Ok(base_key.clone());
+    }
+    match key.try_into() {
+        Ok(key) => Ok(keys::exchange(base_key, key)),
+        Err(_) => Err(NtlmError::KeyLength { length: key.len() }),
+    }
+}

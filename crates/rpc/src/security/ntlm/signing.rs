@@ -1,0 +1,163 @@
+//! Messages signed and encrypted, with extended security (MS-NLMP 3.4.2 to 3.4.4): each direction has its keys, its stream and its count.
+
+use super::keys;
+use super::{Flags, NtlmError, Side};
+use crate::security::secret::{Key, hmac};
+use hmac::Mac;
+use rc4::{Rc4, StreamCipher};
+use std::fmt;
+use std::ops::Range;
+
+/// Bytes of a signature (MS-NLMP 2.2.2.9.2): version, code, count.
+pub const SIGNATURE_LENGTH: usize = 16;
+/// The version of signatures.
+const VERSION: [u8; 4] = 1_u32.to_le_bytes();
+
+/// What one direction needs. It stays where it is, so that no copy of a secret is left behind.
+struct Direction {
+    sender: Side,
+    flags: Flags,
+    key: Key,
+    signing: Key,
+    stream: Rc4,
+    /// The number of the next message, or why there is none.
+    next: Result<u32, NtlmError>,
+}
+
+impl Direction {
+    fn new(flags: Flags, key: &Key, sender: Side) -> Self {
+        let signing = keys::signing(key, sender);
+        Self { sender, flags, key: key.clone(), signing, stream: keys::sealing(key, sender), next: Ok(0) }
+    }
+
+    fn rewind(&mut self) {
+        self.stream = keys::sealing(&self.key, self.sender);
+    }
+
+    /// Checks that both sides agreed to encrypt, if that is to be done. Keys to sign with there are always.
+    fn require(&self, sealed: &Option<Range<usize>>) -> Result<(), NtlmError> {
+        if sealed.is_some() { self.flags.require(Flags::SEAL) } else { Ok(()) }
+    }
+
+    /// Takes the next number.
+    fn count(&mut self) -> Result<[u8; 4], NtlmError> {
+        let count = self.next?;
+        self.next = count.checked_add(1).ok_or(NtlmError::Exhausted);
+        Ok(count.to_le_bytes())
+    }
+
+    /// Encrypts or decrypts the code of a signature, where keys were exchanged.
+    fn cover(&mut self, code: &mut [u8; 8]) {
+        if self.flags.has(Flags::KEY_EXCHANGE) {
+            self.stream.apply_keystream(code);
+        }
+    }
+}
+
+/// Signs and encrypts the messages of one direction, in the order in which they are sent.
+pub struct Outgoing(Box<Direction>);
+
+/// Checks and decrypts the messages of one direction, in the order in which they were sent.
+pub struct Incoming(Box<Direction>);
+
+impl Outgoing {
+    pub(super) fn new(flags: Flags, key: &Key, sender: Side) -> Self {
+        Self(Box::new(Direction::new(flags, key, sender)))
+    }
+
+    /// Signs a message as it is, and encrypts the bytes `sealed` of it in place.
+    ///
+    /// # Errors
+    ///
+    /// [`NtlmError::Flags`] when the peer did not agree to encrypt, [`NtlmError::Exhausted`].
+    ///
+    /// # Panics
+    ///
+    /// When `sealed` is not in the message.
+    pub fn protect(
+        &mut self,
+        message: &mut [u8],
+        sealed: Option<Range<usize>>,
+    ) -> Result<[u8; SIGNATURE_LENGTH], NtlmError> {
+        let direction = &mut self.0;
+        direction.require(&sealed)?;
+        let count = direction.count()?;
+        let mut code = [0; 8];
+        let mac = hmac(&direction.signing, &[&count, message]);
+        code.copy_from_slice(&mac.finalize().into_bytes()[..8]);
+        if let Some(sealed) = sealed {
+            direction.stream.apply_keystream(&mut message[sealed]);
+        }
+        direction.cover(&mut code);
+        let mut signature = [0; SIGNATURE_LENGTH];
+        signature[..4].copy_from_slice(&VERSION);
+        signature[4..12].copy_from_slice(&code);
+        signature[12..].copy_from_slice(&count);
+        Ok(signature)
+    }
+
+    /// Begins the stream again, though not the count, as after the signature of SPNEGO's list (MS-SPNG 3.3.5.1).
+    pub(in crate::security) fn rewind(&mut self) {
+        self.0.rewind();
+    }
+}
+
+impl Incoming {
+    pub(super) fn new(flags: Flags, key: &Key, sender: Side) -> Self {
+        Self(Box::new(Direction::new(flags, key, sender)))
+    }
+
+    /// Decrypts the bytes `sealed` of a message in place, and checks its signature.
+    ///
+    /// # Errors
+    ///
+    /// [`NtlmError::Signature`] when it is not that of this message at this place. What the message's bytes are then is not said, and
+    /// nothing more of this direction can be checked.
+    ///
+    /// # Panics
+    ///
+    /// When `sealed` is not in the message.
+    pub fn unprotect(
+        &mut self,
+        message: &mut [u8],
+        sealed: Option<Range<usize>>,
+        signature: &[u8],
+    ) -> Result<(), NtlmError> {
+        let direction = &mut self.0;
+        direction.require(&sealed)?;
+        let count = direction.count()?;
+        if let Some(sealed) = sealed {
+            direction.stream.apply_keystream(&mut message[sealed]);
+        }
+        let expected = hmac(&direction.signing, &[&count, message]);
+        let mut code = [0; 8];
+        let is_right = signature.len() == SIGNATURE_LENGTH && {
+            code.copy_from_slice(&signature[4..12]);
+            direction.cover(&mut code);
+            // In constant time where it matters: version and count are known to everybody.
+            signature[..4] == VERSION && signature[12..] == count && expected.verify_truncated_left(&code).is_ok()
+        };
+        if is_right {
+            return Ok(());
+        }
+        direction.next = Err(NtlmError::Signature);
+        Err(NtlmError::Signature)
+    }
+
+    /// Begins the stream again, though not the count, as after the signature of SPNEGO's list (MS-SPNG 3.3.5.1).
+    pub(in crate::security) fn rewind(&mut self) {
+        self.0.rewind();
+    }
+}
+
+impl fmt::Debug for Outgoing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Outgoing(next: {:?})", self.0.next)
+    }
+}
+
+impl fmt::Debug for Incoming {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Incoming(next: {:?})", self.0.next)
+    }
+}

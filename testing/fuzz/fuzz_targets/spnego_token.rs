@@ -1,0 +1,32 @@
+//! Feeds bytes to the readers of SPNEGO's tokens, and to both sides of a negotiation: what is read, written and read again is the same.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use obvia_rpc::security::credentials::{AccountTable, Credential};
+use obvia_rpc::security::ntlm::{self, Flags, Fresh, ServerNames};
+use obvia_rpc::security::spnego::{Acceptor, Initiator, NegTokenInit, NegTokenResp, Progress};
+
+fn fresh() -> Fresh {
+    Fresh { time: 0, challenge: [1, 2, 3, 4, 5, 6, 7, 8], key: [9; 16].into() }
+}
+
+fuzz_target!(|bytes: &[u8]| {
+    if let Ok(token) = NegTokenInit::from_wire(bytes) {
+        assert_eq!(NegTokenInit::from_wire(&token.to_wire()).as_ref(), Ok(&token));
+    }
+    if let Ok(token) = NegTokenResp::from_wire(bytes) {
+        assert_eq!(NegTokenResp::from_wire(&token.to_wire()).as_ref(), Ok(&token));
+    }
+    let (names, accounts) = (ServerNames::of_host("server"), AccountTable::default());
+    let exchange = ntlm::Initiator::new(Credential::user("", "user", "password"), "", Flags::SIGN, fresh());
+    let client = Initiator::new(exchange);
+    let _ = Acceptor::new(bytes, &names, &fresh());
+    if let Ok((_, server)) = Acceptor::new(&client.token(), &names, &fresh()) {
+        let progress = server.step(bytes, &names, &fresh(), &accounts);
+        assert!(!matches!(progress, Ok((_, Progress::Made(_)))), "there are no accounts");
+    }
+    if let Ok((_, confirmation)) = client.answer(bytes) {
+        let _ = confirmation.finish(bytes);
+    }
+});
