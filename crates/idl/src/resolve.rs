@@ -11,7 +11,7 @@ use crate::ast::{Attribute, Expr, Ident, Item};
 use crate::diagnostic::{Diagnostic, most_like};
 use crate::model::{Const, EnumId, InterfaceId, Model, PointerClass, StructId, Type, UnionId, Value};
 use crate::source::Span;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 pub(crate) use interface::method_name;
 
@@ -36,6 +36,8 @@ pub(crate) struct Resolver<'a> {
     pub(crate) model: Model,
     types: HashMap<String, Entry<Named>>,
     values: HashMap<String, Entry<Value>>,
+    /// Names of pointers whose class the typedef says; that of others is said where they are used.
+    classed: HashSet<String>,
     /// Structures, unions and interfaces whose content is known.
     defined: Vec<Type>,
     diagnostics: &'a mut Vec<Diagnostic>,
@@ -46,7 +48,7 @@ pub(crate) struct Resolver<'a> {
 }
 
 /// Attributes that are understood, or kept without a meaning here.
-pub(crate) const KNOWN: [&str; 54] = [
+pub(crate) const KNOWN: [&str; 55] = [
     "uuid",
     "version",
     "object",
@@ -101,10 +103,11 @@ pub(crate) const KNOWN: [&str; 54] = [
     "auto_handle",
     "explicit_handle",
     "implicit_handle",
+    "handle",
 ];
 
 /// Attributes that say how C programs get their binding handles. An interface pointer is one, so nothing is left to say.
-pub(crate) const ON_HANDLES: [&str; 3] = ["auto_handle", "explicit_handle", "implicit_handle"];
+pub(crate) const ON_HANDLES: [&str; 4] = ["auto_handle", "explicit_handle", "implicit_handle", "handle"];
 
 /// Attributes of dialects that are not this one, and what to do instead.
 const FOREIGN: [(&str, &str); 11] = [
@@ -129,6 +132,7 @@ impl<'a> Resolver<'a> {
             model: Model::default(),
             types,
             values: HashMap::new(),
+            classed: HashSet::new(),
             defined: Vec::new(),
             diagnostics,
             permissive,

@@ -101,10 +101,14 @@ fn plain_interfaces() {
     refused(&with_functions("typedef [context_handle] long X;"), "bad-context", 4, &["void *X"]);
     refused(&with_functions("void M([in, context_handle] long *x);"), "bad-context", 4, &["void"]);
     refused(&with_functions("typedef [context_handle] void *H;\nH M();"), "bad-return", 5, &["simply a value"]);
+    refused(&with_functions("typedef long N;\nvoid M([in, context_handle] N *x);"), "bad-context", 5, &["void"]);
+    refused(&with_functions("void M([in, context_handle] void x);"), "bad-context", 4, &["void"]);
     refused(&with_functions("void M([in] handle_t *x);"), "stray-handle", 4, &["does not travel"]);
     refused(&with_methods("HRESULT M([in] handle_t x);"), "stray-handle", 4, &["interface pointer"]);
     refused(&with_functions("[maybe] long M();"), "oneway-out", 4, &["nobody waits"]);
     refused(&with_functions("[broadcast] void M();"), "foreign-attribute", 4, &["each server"]);
+    let behind_two = "union U { case 1: long a; };\nvoid M([in] long n, [out, switch_is(n)] union U **u);";
+    refused(&with_functions(behind_two), "unsupported", 5, &["behind two pointers"]);
     let with_endpoint = with_functions("").replace("[uuid", "[endpoint(ncacn_ip_tcp), uuid");
     refused(&with_endpoint, "bad-endpoint", 1, &["[endpoint(\"ncacn_ip_tcp:[135]\")]"]);
     let derived = "\n[object, uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a11)]\ninterface IY : X { };";
@@ -114,14 +118,18 @@ fn plain_interfaces() {
 #[test]
 fn what_is_said_of_binding_handles_is_passed_over_with_a_note() {
     let text = with_functions("void M([in] handle_t h, [in] long a);\nenum Wide { WIDE = 0x8000 };")
-        .replace("[uuid", "[implicit_handle(handle_t binding), uuid");
+        .replace("[uuid", "[implicit_handle(handle_t binding), ms_union, uuid")
+        .replace("enum Wide", "typedef [handle] wchar_t *SERVER;\nenum Wide");
     let compiler = Compiler::new().acf_text("x.acf", "[auto_handle] interface X { [explicit_handle] M(); }");
     let warned = |text: &str| -> Vec<_> {
         let found = compiler.check_text(Path::new("x.idl"), text).unwrap_or_else(|failure| panic!("{failure}"));
         found.warnings.iter().map(|one| one.code).collect()
     };
-    assert_eq!(warned(&text), ["ignored-attribute", "wide-enum", "ignored-attribute", "ignored-attribute"]);
-    assert_eq!(warned(&text.replace("enum Wide", "[v1_enum] enum Wide")), ["ignored-attribute"; 3]);
+    assert_eq!(
+        warned(&text),
+        ["ignored-attribute", "ignored-attribute", "wide-enum", "ignored-attribute", "ignored-attribute"]
+    );
+    assert_eq!(warned(&text.replace("enum Wide", "[v1_enum] enum Wide")), ["ignored-attribute"; 4]);
 }
 
 #[test]

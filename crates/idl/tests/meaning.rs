@@ -141,6 +141,30 @@ fn functions_are_methods_that_return_an_hresult_beside_their_value() {
 }
 
 #[test]
+fn the_pointer_of_a_typedef_is_what_the_declaration_says() {
+    let text = "
+        typedef long *PLONG;
+        typedef [ptr] long *FULL;
+        typedef wchar_t *NAME;
+        typedef [string] wchar_t *TEXT;
+        [uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a13), pointer_default(ptr)]
+        interface X {
+            struct S { PLONG number; [unique] FULL other; NAME name; [string, unique] NAME text; };
+            void M([in] PLONG one, [in, unique] PLONG maybe, [in] FULL shared, [in, size_is(*one)] PLONG many,
+                   [in, string, unique] NAME name, [in] TEXT text, [out] PLONG *made, [in] struct S *s);
+        }";
+    let spelled_out = "
+        [uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a13), pointer_default(ptr)]
+        interface X {
+            struct S { long *number; [unique] long *other; wchar_t *name; [string, unique] wchar_t *text; };
+            void M([in] long *one, [in, unique] long *maybe, [in, ptr] long *shared, [in, size_is(*one)] long *many,
+                   [in, string, unique] wchar_t *name, [in, string] wchar_t *text, [out] long **made, [in] struct S *s);
+        }";
+    let text_of = |text: &str| canonical::text(&check(text).model, InterfaceId(0));
+    assert_eq!(text_of(text), text_of(spelled_out));
+}
+
+#[test]
 fn canonical_text_of_functions_means_the_same() {
     let first = check(PLAIN);
     let text = canonical::text(&first.model, InterfaceId(0));

@@ -3,6 +3,8 @@
 #define MATRIX_CHECK_H
 
 #include "deep.h"
+#include "functions.h"
+#include "rpcecho.h"
 #include "shapes.h"
 #include "values.h"
 
@@ -18,11 +20,17 @@
         }                                                                               \
     } while (0)
 
+/* The object UUID for which servers have other counters. */
+#define OTHER_COUNTERS "6b29fc40-ca47-1067-b31d-00dd010662da"
+
 #ifdef __cplusplus
 /* Call every method of an object, here or elsewhere. */
 void check_shapes(IShapes *shapes, bool elsewhere);
 void check_values(IValues *values, bool elsewhere);
 void check_deep(IDeep *deep, bool elsewhere);
+void check_functions(rpcecho *echo, Counters *counters);
+/* The same of a server. */
+void check_functions_at(const char *binding);
 /* Calls where this process, or the object's, has memory for 8 MiB in one piece at most. */
 void check_short_memory(IShapes *shapes);
 /* Calls a method again and again that answers with what it likes, and prints what each call returns. */
@@ -33,9 +41,11 @@ extern "C" {
 
 /* The same from C, without all details. */
 void check_shapes_in_c(IShapes *shapes);
+void check_functions_in_c(rpcecho *echo, Counters *counters);
 /* Objects in C. */
 IPeer *peer_in_c(int32_t factor);
 IDeep *deep_in_c(void);
+Counters *counters_in_c(void);
 
 #ifdef __cplusplus
 }

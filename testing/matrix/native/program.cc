@@ -2,12 +2,14 @@
 //
 //     program serve NAME [BINDING]   serves the objects under the name that is given and what they are, until the standard input
 //                                    ends: on this host, and at the string binding that is given
-//     program check SHAPES VALUES DEEP...   calls every method of the objects behind these names
+//     program check SHAPES VALUES FUNCTIONS DEEP...   calls every method of the objects behind these names, and every function of the
+//                                    server at a binding
 //     program check                  the same in one process
 //     program lied NAME COUNT METHOD SIZE   calls an object that answers with what it likes
 //     program short SHAPES           calls where one of both processes is short of memory
 #include "check.h"
 #include "deep.hpp"
+#include "functions.hpp"
 #include "shapes.hpp"
 #include "values.hpp"
 
@@ -21,6 +23,12 @@ static int serve(const std::string &name, const char *binding)
     const obvia::served deep = obvia::serve<IDeep>(name + "-deep", obvia::make<Deep>());
     const auto in_c = obvia::com_ptr<IDeep>::attach(deep_in_c());
     const obvia::served deep_in_c = obvia::serve<IDeep>(name + "-deep-in-c", in_c);
+    const obvia::serving echo = obvia::serve_interface<rpcecho>(obvia::make<Echo>());
+    const obvia::serving counters = obvia::serve_interface<Counters>(obvia::make<Keeper>());
+    const GUID other = {0x6b29fc40, 0xca47, 0x1067, {0xb3, 0x1d, 0x00, 0xdd, 0x01, 0x06, 0x62, 0xda}};
+    const auto keeper_in_c = obvia::com_ptr<Counters>::attach(counters_in_c());
+    const obvia::serving other_counters = obvia::serve_interface<Counters>(keeper_in_c, &other);
+    obvia::listen("ncacn_vi_shm:[" + name + "-functions]");
     if (binding) {
         std::cout << obvia::listen(binding) << std::endl;
     }
@@ -47,19 +55,22 @@ try {
         check_values(obvia::make<Values>().get(), false);
         check_deep(obvia::make<Deep>().get(), false);
         check_deep(obvia::com_ptr<IDeep>::attach(deep_in_c()).get(), false);
-    } else if (is_check && count >= 4) {
+        check_functions(obvia::make<Echo>().get(), obvia::make<Keeper>().get());
+        check_functions(obvia::make<Echo>().get(), obvia::com_ptr<Counters>::attach(counters_in_c()).get());
+    } else if (is_check && count >= 5) {
         // Objects of this process are passed, by interfaces that both files declare.
         const obvia::com_ptr<IShapes> shapes = obvia::connect<IShapes>(words[2]);
         check_shapes(shapes.get(), true);
         check_shapes_in_c(shapes.get());
         check_values(obvia::connect<IValues>(words[3]).get(), true);
-        for (int at = 4; at < count; at++) {
+        check_functions_at(words[4]);
+        for (int at = 5; at < count; at++) {
             check_deep(obvia::connect<IDeep>(words[at]).get(), true);
         }
     } else if (count == 3 && std::strcmp(words[1], "short") == 0) {
         check_short_memory(obvia::connect<IShapes>(words[2]).get());
     } else {
-        std::cerr << "usage: serve NAME [BINDING] | check [SHAPES VALUES DEEP...] | short SHAPES" << std::endl;
+        std::cerr << "usage: serve NAME [BINDING] | check [SHAPES VALUES FUNCTIONS DEEP...] | short SHAPES" << std::endl;
         return 2;
     }
     std::cout << "ok" << std::endl;

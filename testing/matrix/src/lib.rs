@@ -8,10 +8,24 @@ mod shapes_idl {
 mod values_idl {
     obvia::include_idl!("values");
 }
+/// Functions.
+mod functions_idl {
+    obvia::include_idl!("functions");
+}
+/// Samba's functions.
+mod rpcecho_idl {
+    obvia::include_idl!("rpcecho");
+}
+pub use functions_idl::{Account, Counters, Counters_Impl, Counters_Vtbl, Way};
+pub use rpcecho_idl::{
+    Enum1, Enum1_32, Enum2, Enum3, Info, Info1, Info2, Info3, Info4, Info5, Info6, Info7, Surrounding, rpcecho,
+    rpcecho_Impl, rpcecho_Vtbl,
+};
 pub use shapes_idl::*;
 pub use values_idl::{
     IBaseValues, IBaseValues_Impl, IBaseValues_Vtbl, IValues, IValues_Impl, IValues_Vtbl, Line, Mode, Point,
 };
 
+pub mod functions;
 pub mod shapes;
 pub mod values;

@@ -50,6 +50,11 @@ fn each_finds_what_the_other_allocates_and_leaves_out() {
 }
 
 #[test]
+fn each_finds_what_functions_return() {
+    all_call_all(&programs(&folder("testing/matrix/idl"), "functions", &[]));
+}
+
+#[test]
 fn a_difference_is_shown_with_what_repeats_it() {
     for server in &*PLAIN {
         for client in &*PLAIN {

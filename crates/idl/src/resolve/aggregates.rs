@@ -1,6 +1,6 @@
 //! Structures, unions and enumerations, and the names that typedefs give to them.
 
-use super::types::{Context, Place, base_type};
+use super::types::{CLASSES, Context, Place, base_type};
 use super::values::Variable;
 use super::{Named, Resolver, enum_type, find, has, struct_type, union_type};
 use crate::ast::{
@@ -255,6 +255,12 @@ impl Resolver<'_> {
                 self.say(error.help("add [switch_is(n)], where n is the discriminant beside it"));
                 None
             }
+            (false, Some(attribute)) if is_union_behind(inner) => {
+                let text = "a union without a discriminant of its own cannot be behind two pointers";
+                let error = Diagnostic::error("unsupported", attribute.span, text);
+                self.say(error.help("put it and its discriminant into a structure, and point to that"));
+                None
+            }
             (false, Some(attribute)) => {
                 let error = Diagnostic::error(
                     "bad-switch",
@@ -480,6 +486,9 @@ impl Resolver<'_> {
         }
         for declarator in declarators {
             let plain = declarator.pointers == 0 && declarator.dimensions.is_empty();
+            if CLASSES.iter().any(|class| has(attributes, class)) {
+                self.classed.insert(declarator.name.name.clone());
+            }
             let full = if plain { Some(ty.clone()) } else { self.stars_on(&ty, declarator, attributes) };
             let Some(full) = full else { continue };
             self.model.typedefs.push(Typedef {
@@ -492,6 +501,11 @@ impl Resolver<'_> {
             self.declare_type(&declarator.name, if open { Named::Opened(full) } else { Named::Type(full) });
         }
     }
+}
+
+/// Whether pointers lead to a union.
+fn is_union_behind(ty: &Type) -> bool {
+    matches!(ty, Type::Union(_)) || matches!(ty, Type::Pointer(pointer) if is_union_behind(&pointer.to))
 }
 
 fn is_definition(kind: &TypeKind) -> bool {

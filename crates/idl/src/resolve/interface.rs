@@ -46,6 +46,7 @@ impl Resolver<'_> {
             "hidden",
             "restricted",
             "annotation",
+            "ms_union",
         ];
         self.check_attributes(&decl.attributes, &allowed, "an interface");
         let plain = is_plain(decl);

@@ -110,19 +110,18 @@ impl Resolver<'_> {
 
     /// A parameter with `[context_handle]`: its type, and how many stars are left.
     pub(super) fn context_handle(&mut self, spec: &TypeSpec, declarator: &Declarator) -> Option<(Type, u8)> {
-        let ty = match &spec.kind {
-            TypeKind::Base("void") => None,
-            TypeKind::Named(name) => match self.types.get(name).map(|known| &known.what) {
-                Some(Named::Type(ty @ Type::Base(Base::Context))) => return Some((ty.clone(), declarator.pointers)),
-                _ => Some(()),
-            },
-            _ => Some(()),
+        let is_handle = |name: &String| {
+            matches!(self.types.get(name).map(|known| &known.what), Some(Named::Type(Type::Base(Base::Context))))
         };
-        if ty.is_none() && declarator.pointers > 0 {
-            return Some((Type::Base(Base::Context), declarator.pointers - 1));
+        let stars = match &spec.kind {
+            TypeKind::Base("void") => declarator.pointers.checked_sub(1),
+            TypeKind::Named(name) if is_handle(name) => Some(declarator.pointers),
+            _ => None,
+        };
+        if stars.is_none() {
+            self.bad_context(declarator.span);
         }
-        self.bad_context(declarator.span);
-        None
+        Some((Type::Base(Base::Context), stars?))
     }
 
     /// `typedef [context_handle] void *X;`.

@@ -25,6 +25,16 @@ struct Sizes<'a> {
     length: Vec<Option<&'a Expr>>,
 }
 
+/// A pointer that a typedef gives a name.
+struct NamedPointer {
+    to: Type,
+    extent: Extent,
+    class: Option<PointerClass>,
+}
+
+/// Attributes that say the class of a pointer.
+pub(super) const CLASSES: [&str; 3] = ["ref", "unique", "ptr"];
+
 /// The discriminant's values and the union that they choose from.
 pub(super) struct Context<'a> {
     pub(super) variables: &'a [Variable],
@@ -54,7 +64,15 @@ impl Resolver<'_> {
     ) -> Option<Type> {
         let (mut ty, mut stars) = self.innermost(spec, declarator, attributes, context)?;
         let sizes = sizes(attributes);
-        let text = has(attributes, "string");
+        let mut text = has(attributes, "string");
+        // A typedef's pointer is as a star that is written: what is said of the declaration is said of it.
+        let mut named_class = None;
+        if let Some(pointer) = self.named_pointer(spec, &ty) {
+            stars = stars.saturating_add(1);
+            text |= pointer.extent == Extent::Text;
+            named_class = pointer.class;
+            ty = pointer.to;
+        }
         // Levels are counted from the outside: dimensions first, then stars.
         let dimensions = declarator.dimensions.len();
         let levels = dimensions + usize::from(stars);
@@ -71,7 +89,9 @@ impl Resolver<'_> {
             stars -= 1;
             level -= 1;
             let extent = self.extent(&sizes, level, text && level + 1 == levels, &ty, context)?;
-            let class = self.class(attributes, level == 0, place);
+            let usual = self.class(attributes, level == 0, place);
+            let is_said = level == 0 && CLASSES.iter().any(|class| has(attributes, class));
+            let class = named_class.take().filter(|_| !is_said).unwrap_or(usual);
             ty = Type::Pointer(Box::new(Pointer { class, to: ty, extent }));
         }
         for dimension in declarator.dimensions.iter().rev() {
@@ -80,6 +100,18 @@ impl Resolver<'_> {
         }
         self.check_text(text, &ty, declarator);
         Some(ty)
+    }
+
+    /// The pointer that a type's name stands for, and its class where the typedef says it.
+    fn named_pointer(&self, spec: &TypeSpec, ty: &Type) -> Option<NamedPointer> {
+        let has_class = match &spec.kind {
+            TypeKind::Named(name) => self.classed.contains(name),
+            TypeKind::Base("LPSTR" | "LPWSTR") => false,
+            _ => return None,
+        };
+        let Type::Pointer(pointer) = ty else { return None };
+        let class = has_class.then_some(pointer.class);
+        Some(NamedPointer { to: pointer.to.clone(), extent: pointer.extent.clone(), class })
     }
 
     /// The type that the stars and dimensions are about, and how many stars are left: one belongs to an interface.

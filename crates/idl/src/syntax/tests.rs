@@ -53,7 +53,7 @@ fn every_file_of_the_repository_is_its_tree() {
     for path in found {
         let text = std::fs::read_to_string(&path).expect("readable");
         let tree = tree(&text);
-        assert!(tree.root().nodes().count() > 1, "{} has no declarations", path.display());
+        assert!(tree.root().nodes().next().is_some(), "{} has no declarations", path.display());
     }
 }
 

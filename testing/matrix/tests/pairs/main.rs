@@ -1,5 +1,6 @@
 //! Every construct, in one process and across two, in Rust, C++ and C.
 
+mod functions;
 mod liar;
 mod native;
 mod server;

@@ -7,9 +7,18 @@ use std::process::Command;
 use std::sync::LazyLock;
 
 /// What is compiled: interfaces, and sources.
-const INTERFACES: [&str; 3] = ["shapes.idl", "values.idl", "deep.idl"];
-const SOURCES: [&str; 6] =
-    ["program.cc", "check_shapes.cc", "check_values.cc", "check_deep.cc", "check_shapes.c", "deep.c"];
+const INTERFACES: [&str; 5] =
+    ["shapes.idl", "values.idl", "deep.idl", "functions.idl", "../../interop/idl/rpcecho.idl"];
+const SOURCES: [&str; 8] = [
+    "program.cc",
+    "check_shapes.cc",
+    "check_values.cc",
+    "check_deep.cc",
+    "check_functions.cc",
+    "check_shapes.c",
+    "check_functions.c",
+    "deep.c",
+];
 
 /// The program.
 pub(crate) fn program() -> &'static Path {
@@ -45,7 +54,7 @@ fn objects_in_cpp_and_c_do_what_is_expected_in_one_process() {
 fn cpp_and_c_call_rust() {
     let networks = ["ncacn_vi_udp:127.0.0.1"].map(Server::start_elsewhere);
     for server in std::iter::once(Server::start()).chain(networks) {
-        check(&["shapes", "values"].map(|object| server.address(object)));
+        check(&[server.address("shapes"), server.address("values"), server.binding()]);
     }
 }
 
@@ -54,7 +63,9 @@ fn cpp_and_c_call_rust() {
 fn cpp_and_c_call_cpp_and_c() {
     let networks = ["ncacn_vi_udp:127.0.0.1"].map(Server::start_native_elsewhere);
     for server in std::iter::once(Server::start_native()).chain(networks) {
-        check(&["shapes", "values", "deep", "deep-in-c"].map(|object| server.address(object)));
+        let [shapes, values, deep, in_c] =
+            ["shapes", "values", "deep", "deep-in-c"].map(|object| server.address(object));
+        check(&[shapes, values, server.binding(), deep, in_c]);
     }
 }
 

@@ -1,9 +1,10 @@
 //! The process that has the objects.
 
-use std::io::{BufRead, BufReader};
+use obvia::ContextHandle;
+use std::io::{BufRead, BufReader, Lines};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A process that serves the objects under names of its own.
@@ -70,6 +71,46 @@ impl Server {
             Some(binding) => binding.replace(']', &format!(",name={name}]")),
             None => name,
         }
+    }
+
+    /// What to bind to for its functions.
+    pub(crate) fn binding(&self) -> String {
+        self.binding.clone().unwrap_or_else(|| format!("ncacn_vi_shm:[{}-functions]", self.name))
+    }
+
+    /// Another client of its functions, which uses a context handle of this process.
+    pub(crate) fn start_client(&self, what: &str, handle: &ContextHandle) -> Client {
+        let mut command = rust();
+        command.args([what, &self.binding(), &format!("{:032x}", handle.to_wire().1.to_u128())]);
+        if let Some(directory) = &self.directory {
+            command.env("OBVIA_RUNTIME_DIR", directory);
+        }
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        Client { child, lines }
+    }
+}
+
+/// Another process that calls a server. It ends with this.
+pub(crate) struct Client {
+    child: Child,
+    lines: Lines<BufReader<ChildStdout>>,
+}
+
+impl Client {
+    /// What it says next.
+    pub(crate) fn line(&mut self) -> String {
+        self.lines.next().unwrap().unwrap()
+    }
+
+    /// Ends it without warning.
+    pub(crate) fn kill(self) {}
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
     }
 }
 

@@ -1,0 +1,185 @@
+//! Interfaces of functions: in one process, and at servers that are bound to.
+
+use crate::server::{Server, everywhere};
+use matrix::functions::{Echo, Keeper};
+use matrix::{Account, Counters, Enum1, Enum1_32, Enum2, Enum3, IPeer, Info, Info5, Info7, Surrounding, Way, rpcecho};
+use obvia::{ContextHandle, GUID, HRESULT, code, u16cstr};
+use std::time::{Duration, Instant};
+
+/// Runs a check against what performs the functions here, in another process, and over each network.
+fn everywhere_alike(check: impl Fn(&rpcecho, &Counters)) {
+    check(&Echo.into(), &Keeper::default().into());
+    if cfg!(miri) {
+        return;
+    }
+    for server in everywhere() {
+        let binding = server.binding();
+        check(&obvia::bind(&binding).unwrap(), &obvia::bind(&binding).unwrap());
+    }
+}
+
+#[test]
+fn numbers_and_arrays_come_back() {
+    everywhere_alike(|echo, _| {
+        assert_eq!(echo.AddOne(41).unwrap(), 42);
+        for length in [0, 1, 100, 70_000] {
+            let data: Vec<u8> = (0..length).map(|at| (at * 7) as u8).collect();
+            let mut back = vec![0; length];
+            echo.EchoData(&data, &mut back).unwrap();
+            assert_eq!(back, data);
+            echo.SinkData(&data).unwrap();
+            echo.SourceData(&mut back).unwrap();
+            assert!(back.iter().enumerate().all(|(at, byte)| *byte == at as u8));
+        }
+        assert_eq!(echo.TestCall(u16cstr!("input")).unwrap().to_string_lossy(), "this is a test string");
+        assert_eq!(echo.TestSleep(0).unwrap(), 0);
+    });
+}
+
+#[test]
+fn unions_are_results_with_the_arm_that_is_asked_for() {
+    everywhere_alike(|echo, _| {
+        for level in 1..=7 {
+            let (info, status) = echo.TestCall2(level).unwrap();
+            assert_eq!((info.tag(), status), (level, 0));
+        }
+        assert!(matches!(echo.TestCall2(5).unwrap().0, Info::Info5(Info5 { v1: 50, v2: 60 })));
+        assert!(matches!(echo.TestCall2(7).unwrap().0, Info::Info7(Info7 { v1: 80, .. })));
+        assert_eq!(echo.TestCall2(8).unwrap_err().code(), code::E_INVALIDARG);
+    });
+}
+
+#[test]
+fn unions_go_both_ways() {
+    everywhere_alike(|echo, _| {
+        let mut first = Enum1::ECHO_ENUM1;
+        let mut second = Enum2 { e1: Enum1::ECHO_ENUM1, e2: Enum1_32::ECHO_ENUM1_32 };
+        let mut third = Enum3::E1(Enum1::ECHO_ENUM1);
+        echo.TestEnum(&mut first, &mut second, &mut third).unwrap();
+        assert_eq!((first, second.e1), (Enum1::ECHO_ENUM1, Enum1::ECHO_ENUM2));
+        assert!(matches!(third, Enum3::E1(Enum1::ECHO_ENUM2)));
+        let failed = echo.TestEnum(&mut Enum1::ECHO_ENUM2.clone(), &mut second, &mut third).unwrap_err();
+        assert_eq!(failed.code(), code::E_INVALIDARG, "the union has another arm");
+        let inner = Enum2 { e1: Enum1::ECHO_ENUM1, e2: Enum1_32::ECHO_ENUM2_32 };
+        let mut third = Enum3::E2(inner);
+        echo.TestEnum(&mut Enum1::ECHO_ENUM2.clone(), &mut second, &mut third).unwrap();
+        assert!(matches!(third, Enum3::E2(Enum2 { e1: Enum1::ECHO_ENUM2, e2: Enum1_32::ECHO_ENUM2_32 })));
+    });
+}
+
+#[test]
+fn structures_that_end_in_an_array_may_grow() {
+    everywhere_alike(|echo, _| {
+        let mut data = Surrounding::new(&[1, 2, 3]).unwrap();
+        echo.TestSurrounding(&mut data).unwrap();
+        assert_eq!(data.with(|data| (data.x(), data.surrounding().to_vec())), (6, vec![1, 2, 3, 1, 2, 3]));
+        echo.TestSurrounding(&mut data).unwrap();
+        assert_eq!(data.with(|data| data.surrounding().len()), 12);
+        let mut none = Surrounding::new(&[]).unwrap();
+        echo.TestSurrounding(&mut none).unwrap();
+        assert_eq!(none.with(|none| none.x()), 0);
+    });
+}
+
+#[test]
+fn pointers_lead_to_pointers() {
+    everywhere_alike(|echo, _| {
+        assert_eq!(echo.TestDoublePointer(&Some(&Some(&7))).unwrap(), 7);
+        assert_eq!(echo.TestDoublePointer(&Some(&None)).unwrap(), 0);
+        assert_eq!(echo.TestDoublePointer(&None).unwrap(), 0);
+    });
+}
+
+#[test]
+fn functions_return_values_beside_their_results() {
+    everywhere_alike(|_, counters| {
+        assert_eq!(counters.Turn(Way::UP).unwrap(), Way::DOWN);
+        assert_eq!(counters.Open(-1).unwrap(), (ContextHandle::NULL, 22));
+        counters.Tell(5).unwrap();
+        // Nobody has waited for it.
+        wait_until(|| counters.Told().unwrap() == 5);
+        counters.Fail(HRESULT(1)).unwrap();
+        let failure = HRESULT(0x8123_4567_u32.cast_signed());
+        assert_eq!(counters.Fail(failure).unwrap_err().code(), failure);
+        assert_eq!(counters.Fault(failure).unwrap_err().code(), failure);
+    });
+}
+
+#[test]
+fn a_state_is_kept_until_its_handle_ends() {
+    everywhere_alike(|_, counters| {
+        let (mut one, _) = counters.Open(10).unwrap();
+        let (other, _) = counters.Open(20).unwrap();
+        assert_ne!(one, other);
+        assert_eq!([one, one, other, one].map(|counter| counters.Next(counter).unwrap()), [10, 11, 20, 12]);
+        assert_eq!(counters.Alive().unwrap(), 2);
+        let before = one;
+        assert_eq!(counters.Close(&mut one).unwrap(), Account { first: 10, steps: 3 });
+        assert!(one.is_null() && counters.Alive().unwrap() == 1);
+        for gone in [one, before, ContextHandle::from_wire(1, other.to_wire().1)] {
+            assert_eq!(counters.Next(gone).unwrap_err().code(), code::RPC_X_SS_CONTEXT_MISMATCH);
+        }
+        assert_eq!(counters.Close(&mut { before }).unwrap_err().code(), code::RPC_X_SS_CONTEXT_MISMATCH);
+        assert_eq!(counters.Close(&mut { other }).unwrap().steps, 1);
+    });
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "starts processes")]
+fn a_state_ends_with_its_client_and_is_nobody_elses() {
+    for server in everywhere() {
+        let counters: Counters = obvia::bind(&server.binding()).unwrap();
+        let (mine, _) = counters.Open(1).unwrap();
+        let mut client = server.start_client("hold", &mine);
+        assert_eq!(client.line(), format!("{:?}", code::RPC_X_SS_CONTEXT_MISMATCH), "another's handle");
+        assert_eq!(client.line(), "holding");
+        assert_eq!(counters.Alive().unwrap(), 3, "it has two of its own");
+        client.kill();
+        wait_until(|| counters.Alive().unwrap() == 1);
+        assert_eq!(counters.Next(mine).unwrap(), 1, "and mine is still there");
+    }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "starts processes")]
+fn what_is_not_performed_is_not_bound_to() {
+    let server = Server::start();
+    let binding = server.binding();
+    let failed = |outcome: obvia::Result<()>| outcome.unwrap_err().code();
+    assert_eq!(failed(obvia::bind::<IPeer>(&binding).map(drop)), code::E_INVALIDARG, "it has objects");
+    assert_eq!(failed(obvia::bind::<rpcecho>("nowhere").map(drop)), code::E_INVALIDARG);
+    assert_eq!(
+        failed(obvia::bind::<rpcecho>("ncacn_vi_shm:[nobody-is-there]").map(drop)),
+        code::RPC_S_SERVER_UNAVAILABLE
+    );
+    // This process knows the interface, and does not perform it.
+    let here = format!("functions-{}", std::process::id());
+    assert_eq!(obvia::listen(&format!("ncacn_vi_shm:[{here}]")).unwrap(), format!("ncacn_vi_shm:[{here}]"));
+    let own = format!("ncacn_vi_shm:[{here}]");
+    assert_eq!(failed(obvia::bind::<rpcecho>(&own).map(drop)), code::RPC_S_UNKNOWN_IF);
+    let keeper: Counters = Keeper::default().into();
+    let serving = obvia::serve_interface(keeper.clone()).unwrap();
+    let twice = obvia::serve_interface(keeper).map(drop);
+    assert_eq!(failed(twice), code::RPC_S_TYPE_ALREADY_REGISTERED);
+    // What is for one object UUID is not for others, which get what is for all.
+    let uuid = GUID::from_u128(0x0d4f_4c52_0a34_4ac4_8d6c_2c9f_3a1f_7a10);
+    let other: Counters = Keeper::default().into();
+    other.Tell(7).unwrap();
+    let for_one = obvia::serve_interface_for(uuid, other).unwrap();
+    let told = |object: &str| obvia::bind::<Counters>(&format!("{object}{own}")).and_then(|counters| counters.Told());
+    let named = "0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a10@";
+    let unknown = "0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a11@";
+    assert_eq!([told("").unwrap(), told(named).unwrap(), told(unknown).unwrap()], [0, 7, 0]);
+    drop(for_one);
+    assert_eq!(told(named).unwrap(), 0);
+    drop(serving);
+    assert_eq!(told(named).unwrap_err().code(), code::RPC_S_UNKNOWN_IF);
+}
+
+fn wait_until(is_so: impl Fn() -> bool) {
+    let end = Instant::now() + Duration::from_secs(20);
+    while !is_so() {
+        assert!(Instant::now() < end, "it does not come about");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
