@@ -136,8 +136,13 @@ impl Printer<'_> {
     fn enumeration(&self, out: &mut String, id: EnumId) {
         let found = &self.model.enums[id.0];
         let values: Vec<String> = found.values.iter().map(|(name, value)| format!("    {name} = {value}")).collect();
-        let v1 = if found.v1 { "[v1_enum] " } else { "" };
-        let _ = writeln!(out, "typedef {v1}enum {{\n{}\n}} {};", values.join(",\n"), found.name);
+        let said = match (found.v1, found.open) {
+            (false, false) => "",
+            (true, false) => "[v1_enum] ",
+            (false, true) => "[open] ",
+            (true, true) => "[v1_enum, open] ",
+        };
+        let _ = writeln!(out, "typedef {said}enum {{\n{}\n}} {};", values.join(",\n"), found.name);
     }
 
     fn structure(&self, out: &mut String, id: StructId, done: &mut BTreeSet<Declared>) {

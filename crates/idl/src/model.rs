@@ -292,6 +292,8 @@ pub struct Enum {
     pub values: Vec<(String, i32)>,
     /// Whether it has 32 bits in NDR, as `[v1_enum]` says, and not 16. In memory and in FLAT each has 32.
     pub v1: bool,
+    /// Whether values may come that it does not list, as `[open]` says: newer peers have more of them.
+    pub open: bool,
     /// Whether it is declared in a file that this one imports.
     pub imported: bool,
     /// Where it is declared.

@@ -48,7 +48,7 @@ pub(crate) struct Resolver<'a> {
 }
 
 /// Attributes that are understood, or kept without a meaning here.
-pub(crate) const KNOWN: [&str; 55] = [
+pub(crate) const KNOWN: [&str; 56] = [
     "uuid",
     "version",
     "object",
@@ -75,6 +75,7 @@ pub(crate) const KNOWN: [&str; 55] = [
     "default",
     "oneway",
     "v1_enum",
+    "open",
     "endpoint",
     "id",
     "propget",

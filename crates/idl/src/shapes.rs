@@ -187,10 +187,13 @@ impl Shapes<'_> {
             }
             Type::Enum(id) => {
                 shape.run(at, size);
-                let mut values: Vec<i32> = self.model.enums[id.0].values.iter().map(|(_, value)| *value).collect();
-                values.sort_unstable();
-                values.dedup();
-                shape.parts.push((at, What::Enum(values)));
+                let found = &self.model.enums[id.0];
+                if !found.open {
+                    let mut values: Vec<i32> = found.values.iter().map(|(_, value)| *value).collect();
+                    values.sort_unstable();
+                    values.dedup();
+                    shape.parts.push((at, What::Enum(values)));
+                }
             }
             Type::Pointer(pointer) => shape.parts.push((at, self.pointer(pointer, operands))),
             Type::Interface(object) => shape.parts.push((at, What::Object(self.iid(object, operands)))),

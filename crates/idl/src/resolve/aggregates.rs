@@ -397,7 +397,7 @@ impl Resolver<'_> {
     }
 
     pub(super) fn enum_type(&mut self, decl: &EnumDecl, name: Option<&Ident>, span: Span) -> Option<Type> {
-        self.check_attributes(&decl.attributes, &["v1_enum"], "an enum");
+        self.check_attributes(&decl.attributes, &["v1_enum", "open"], "an enum");
         let Some(values) = &decl.values else {
             let tag = decl.tag.as_ref().map_or("", |tag| tag.name.as_str());
             return self.named_type(tag, span);
@@ -430,8 +430,8 @@ impl Resolver<'_> {
                 Diagnostic::warning("wide-enum", span, text).help("write [v1_enum] before `enum`: it has 32 then"),
             );
         }
-        let imported = self.imported;
-        self.model.enums.push(Enum { name, values: made, v1, imported, span });
+        let (open, imported) = (has(&decl.attributes, "open"), self.imported);
+        self.model.enums.push(Enum { name, values: made, v1, open, imported, span });
         let ty = enum_type(self.model.enums.len() - 1);
         if let Some(tag) = &decl.tag {
             self.declare_type(tag, Named::Type(ty.clone()));
@@ -447,6 +447,7 @@ impl Resolver<'_> {
             "ref",
             "ptr",
             "v1_enum",
+            "open",
             "switch_type",
             "public",
             "uuid",
@@ -460,12 +461,13 @@ impl Resolver<'_> {
         let own = declarators.iter().find(|declarator| declarator.pointers == 0 && declarator.dimensions.is_empty());
         let mut spec = spec.clone();
         // What the typedef says of the type that it declares.
-        let (on_type, to) = match &mut spec.kind {
-            TypeKind::Union(decl) => ("switch_type", Some(&mut decl.attributes)),
-            TypeKind::Enum(decl) => ("v1_enum", Some(&mut decl.attributes)),
-            _ => ("", None),
+        let (on_type, to): (&[&str], _) = match &mut spec.kind {
+            TypeKind::Union(decl) => (&["switch_type"], Some(&mut decl.attributes)),
+            TypeKind::Enum(decl) => (&["v1_enum", "open"], Some(&mut decl.attributes)),
+            _ => (&[], None),
         };
-        to.into_iter().for_each(|to| to.extend(attributes.iter().filter(|one| one.name.name == on_type).cloned()));
+        let is_on_type = |one: &&Attribute| on_type.contains(&one.name.name.as_str());
+        to.into_iter().for_each(|to| to.extend(attributes.iter().filter(is_on_type).cloned()));
         if has(attributes, "context_handle") {
             return self.context_types(&spec, declarators);
         }

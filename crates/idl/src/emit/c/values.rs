@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 pub(super) fn is_checked(model: &Model, ty: &Type) -> bool {
     match flat(ty).0 {
         Type::Base(base) => *base == Base::Boolean,
-        Type::Enum(_) => true,
+        Type::Enum(id) => !model.enums[id.0].open,
         Type::Struct(id) => model.structs[id.0].fields.iter().any(|field| is_checked(model, &field.ty)),
         _ => false,
     }
@@ -149,7 +149,7 @@ impl Functions {
     /// Writes what a type needs and has not got yet.
     pub(super) fn of(&mut self, out: &mut Writer, model: &Model, ty: &Type) {
         match flat(ty).0 {
-            Type::Enum(id) if self.enums.insert(*id) => enumeration(out, model, *id),
+            Type::Enum(id) if !model.enums[id.0].open && self.enums.insert(*id) => enumeration(out, model, *id),
             Type::Struct(id) if self.structs.insert(*id) => {
                 for field in &model.structs[id.0].fields {
                     self.of(out, model, &field.ty);

@@ -55,10 +55,9 @@ pub(super) fn enumerations(out: &mut Writer, model: &Model) {
         out.line("}");
         out.line("#[inline]");
         out.line("fn load(frame: obvia::rt::RegionView<'_>, at: usize) -> Option<Self> {");
-        out.line(format!(
-            "<i32 as obvia::rt::Value>::load(frame, at).filter(|value| matches!(value, {})).map(Self)",
-            numbers.join(" | ")
-        ));
+        let listed = format!(".filter(|value| matches!(value, {}))", numbers.join(" | "));
+        let checked = if found.open { "" } else { &listed };
+        out.line(format!("<i32 as obvia::rt::Value>::load(frame, at){checked}.map(Self)"));
         out.line("}");
         out.line("}");
         out.line("");
