@@ -49,7 +49,7 @@ pub(super) fn header(compilation: &Compilation, stem: &str, own: &[InterfaceId])
 }
 
 /// The headers of what the file imports.
-fn includes(compilation: &Compilation) -> Vec<String> {
+pub(super) fn includes(compilation: &Compilation) -> Vec<String> {
     let imported = compilation.sources.files().iter().skip(1).filter(|file| !file.built_in);
     let names = imported.filter_map(|file| Some(file.path.file_name()?.to_string_lossy().into_owned()));
     let names = names.filter(|name| !BUILT_IN.contains(&name.as_str()));
