@@ -79,6 +79,7 @@ inline void check(HRESULT result)
 
 // What knows an interface: its IID, its description, and the interface that it extends.
 template <class I> const IID &iid_of() noexcept { return obvia_interface_of<I>::iid(); }
+template <> inline const IID &iid_of<IUnknown>() noexcept { return IID_IUnknown; }
 template <class I> const obvia_interface *info_of() noexcept { return obvia_interface_of<I>::info(); }
 
 // An interface pointer that holds a reference, or null.
@@ -217,8 +218,8 @@ template <class Work> HRESULT guard(Work &&work) noexcept
 template <class Base, class = void> struct interface_in {
     using type = Base;
 };
-template <class Base> struct interface_in<Base, std::void_t<typename Base::interface_type>> {
-    using type = typename Base::interface_type;
+template <class Base> struct interface_in<Base, std::void_t<typename Base::obvia_raw>> {
+    using type = typename Base::obvia_raw;
 };
 
 // The base of an object that has these interfaces, and IUnknown of the first of them as its identity:

@@ -1,6 +1,6 @@
 // obvia for C++17: interfaces whose methods take and return values, and throw what fails.
 //
-// The IDL compiler's NAME.hpp includes this; it is over obvia.hpp and the methods that NAME.h declares.
+// The IDL compiler's NAME_values.hpp includes this; it is over obvia.hpp and the methods that NAME.h declares.
 //
 //     const obvia::object<ICalc> calc = obvia::connect<ICalc>("calc");
 //     std::cout << calc.Add(2, 3) << std::endl;      // a value, or an obvia::error
@@ -38,7 +38,7 @@ template <class Made, class Raw> struct no_adapter;
 
 } // namespace obvia
 
-// What is known of an interface as values: NAME.hpp specialises it.
+// What is known of an interface as values: NAME_values.hpp specialises it.
 template <class Interface> struct obvia_values_of {
     template <class Object> using calls = obvia::no_calls<Object>;
     using methods = obvia::no_methods;
@@ -111,13 +111,13 @@ private:
 };
 
 template <class Made, class Raw> struct no_adapter : Raw {
-    using interface_type = Raw;
+    using obvia_raw = Raw;
 
 protected:
-    typename obvia_values_of<Raw>::methods &object() noexcept { return static_cast<Made *>(this)->value(); }
+    typename obvia_values_of<Raw>::methods &obvia_object() noexcept { return static_cast<Made *>(this)->value(); }
 };
 
-// ---- What NAME.hpp is written with ----
+// ---- What NAME_values.hpp is written with ----
 
 // Text that ends in a zero, as methods take it: a copy of what is given, or null where that is nothing.
 template <class C> class ended_text {
@@ -195,15 +195,31 @@ template <class Seen, class T, class Count> span<Seen> elements(T *first, Count 
     }
     return first ? span<Seen>(reinterpret_cast<Seen *>(first), static_cast<std::size_t>(count)) : span<Seen>();
 }
-// The same of results, whose place has nothing in it that could be freed.
-template <class Seen, class T, class Count> span<Seen> emptied(T *first, Count count)
-{
-    const span<Seen> room = elements<Seen>(first, count);
-    if (!room.empty()) {
-        std::memset(static_cast<void *>(first), 0, room.size() * sizeof(T));
+// The same of results: nothing is in their place before, and what is there when the method fails is freed.
+template <class Seen> class room {
+public:
+    template <class T, class Count> room(T *first, Count count) : elements_(elements<Seen>(first, count))
+    {
+        if (!elements_.empty()) {
+            std::memset(static_cast<void *>(first), 0, elements_.size() * sizeof(T));
+        }
     }
-    return room;
-}
+    ~room()
+    {
+        if (std::uncaught_exceptions() > exceptions_) {
+            for (Seen &one : elements_) {
+                one.reset();
+            }
+        }
+    }
+    room(const room &) = delete;
+    room &operator=(const room &) = delete;
+    operator span<Seen>() const noexcept { return elements_; }
+
+private:
+    span<Seen> elements_;
+    int exceptions_ = std::uncaught_exceptions();
+};
 
 // Elements as a method takes them.
 template <class T, class Seen> T *raw(const span<Seen> &elements) noexcept

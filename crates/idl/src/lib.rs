@@ -94,7 +94,7 @@ pub enum Language {
     /// `NAME.rs`, for the crate `obvia`.
     #[default]
     Rust,
-    /// `NAME.h`, `NAME_stubs.c` and `NAME.hpp`, for libobvia: for C and C++.
+    /// `NAME.h`, `NAME_stubs.c` and `NAME_values.hpp`, for libobvia: for C and C++.
     C,
 }
 
@@ -123,7 +123,7 @@ pub fn compile_into(
     let texts = match language {
         Language::Rust => emit::rust::emit(&compilation).map(|text| vec![(format!("{stem}.rs"), text)]),
         Language::C => emit::c::emit(&compilation, &stem).map(|made| {
-            let [header, stubs, projection] = [".h", "_stubs.c", ".hpp"].map(|ending| format!("{stem}{ending}"));
+            let [header, stubs, projection] = [".h", "_stubs.c", "_values.hpp"].map(|ending| format!("{stem}{ending}"));
             vec![(header, made.header), (stubs, made.stubs), (projection, made.projection)]
         }),
     };

@@ -1,5 +1,5 @@
 //! What the back ends write is what was written down for it, byte for byte: `golden/NAME.rs` for `golden/NAME.idl`, and
-//! `golden/c/NAME.h`, `NAME_stubs.c` and `NAME.hpp` for `golden/c/NAME.idl` and for the interface that is measured.
+//! `golden/c/NAME.h`, `NAME_stubs.c` and `NAME_values.hpp` for `golden/c/NAME.idl` and for the interface that is measured.
 //!
 //! After a change that is meant to change it, run the test with `OBVIA_BLESS=1`: it writes the files anew, for you to read
 //! what has become different.
@@ -65,7 +65,7 @@ fn the_c_code_is_what_was_written_down() {
         let code = emit::c::emit(&check(&idl), &stem).unwrap_or_else(|refused| panic!("{stem}: {refused:?}"));
         differences.extend(difference(&folder.join(format!("{stem}.h")), &code.header));
         differences.extend(difference(&folder.join(format!("{stem}_stubs.c")), &code.stubs));
-        differences.extend(difference(&folder.join(format!("{stem}.hpp")), &code.projection));
+        differences.extend(difference(&folder.join(format!("{stem}_values.hpp")), &code.projection));
     }
     all_are_the_same(&differences);
 }

@@ -6,6 +6,7 @@
 //     program check                  the same in one process
 //     program lied NAME COUNT METHOD SIZE   calls an object that answers with what it likes
 //     program short SHAPES           calls where one of both processes is short of memory
+#include "by_value.hpp"
 #include "check.h"
 #include "deep.hpp"
 #include "shapes.hpp"
@@ -21,6 +22,10 @@ static int serve(const std::string &name, const char *binding)
     const obvia::served deep = obvia::serve<IDeep>(name + "-deep", obvia::make<Deep>());
     const auto in_c = obvia::com_ptr<IDeep>::attach(deep_in_c());
     const obvia::served deep_in_c = obvia::serve<IDeep>(name + "-deep-in-c", in_c);
+    // The same objects, behind others that take and return values.
+    const obvia::served shapes2 = obvia::serve(name + "-shapes-by-value", obvia::make<by_value::Shapes>(obvia::make<Shapes>()));
+    const obvia::served values2 = obvia::serve(name + "-values-by-value", obvia::make<by_value::Values>(obvia::make<Values>()));
+    const obvia::served deep2 = obvia::serve(name + "-deep-by-value", obvia::make<by_value::Deep>(obvia::make<Deep>()));
     if (binding) {
         std::cout << obvia::listen(binding) << std::endl;
     }
@@ -46,16 +51,23 @@ try {
         check_shapes_in_c(shapes.get());
         check_values(obvia::make<Values>().get(), false);
         check_deep(obvia::make<Deep>().get(), false);
-        check_deep(obvia::com_ptr<IDeep>::attach(deep_in_c()).get(), false);
+        const auto deep = obvia::com_ptr<IDeep>::attach(deep_in_c());
+        check_deep(deep.get(), false);
+        check_by_value(shapes.get(), obvia::make<Values>().get(), obvia::make<Deep>().get());
+        check_by_value(shapes.get(), obvia::make<Values>().get(), deep.get());
     } else if (is_check && count >= 4) {
         // Objects of this process are passed, by interfaces that both files declare.
         const obvia::com_ptr<IShapes> shapes = obvia::connect<IShapes>(words[2]);
         check_shapes(shapes.get(), true);
         check_shapes_in_c(shapes.get());
-        check_values(obvia::connect<IValues>(words[3]).get(), true);
+        const obvia::com_ptr<IValues> values = obvia::connect<IValues>(words[3]);
+        check_values(values.get(), true);
+        obvia::com_ptr<IDeep> deep;
         for (int at = 4; at < count; at++) {
-            check_deep(obvia::connect<IDeep>(words[at]).get(), true);
+            deep = obvia::connect<IDeep>(words[at]);
+            check_deep(deep.get(), true);
         }
+        check_by_value(shapes.get(), values.get(), deep.get());
     } else if (count == 3 && std::strcmp(words[1], "short") == 0) {
         check_short_memory(obvia::connect<IShapes>(words[2]).get());
     } else {

@@ -32,7 +32,7 @@ pub struct Source {
     pub header: String,
     /// `NAME_stubs.c`: what programs link.
     pub stubs: String,
-    /// `NAME.hpp`: what programs in C++ include that would rather have values than HRESULTs.
+    /// `NAME_values.hpp`: what programs in C++ include that would rather have values than HRESULTs.
     pub projection: String,
 }
 

@@ -8,8 +8,15 @@ use std::sync::LazyLock;
 
 /// What is compiled: interfaces, and sources.
 const INTERFACES: [&str; 3] = ["shapes.idl", "values.idl", "deep.idl"];
-const SOURCES: [&str; 6] =
-    ["program.cc", "check_shapes.cc", "check_values.cc", "check_deep.cc", "check_shapes.c", "deep.c"];
+const SOURCES: [&str; 7] = [
+    "program.cc",
+    "check_by_value.cc",
+    "check_shapes.cc",
+    "check_values.cc",
+    "check_deep.cc",
+    "check_shapes.c",
+    "deep.c",
+];
 
 /// The program.
 pub(crate) fn program() -> &'static Path {
@@ -55,6 +62,7 @@ fn cpp_and_c_call_cpp_and_c() {
     let networks = ["ncacn_vi_udp:127.0.0.1"].map(Server::start_native_elsewhere);
     for server in std::iter::once(Server::start_native()).chain(networks) {
         check(&["shapes", "values", "deep", "deep-in-c"].map(|object| server.address(object)));
+        check(&["shapes-by-value", "values-by-value", "deep-by-value"].map(|object| server.address(object)));
     }
 }
 

@@ -1,4 +1,4 @@
-//! `NAME.hpp`: a file's interfaces for C++, with methods that take and return values and throw what fails.
+//! `NAME_values.hpp`: a file's interfaces for C++, with methods that take and return values and throw what fails.
 //!
 //! For each interface there are its calls, which an `obvia::object` of it has; its methods, which objects implement; and an
 //! adapter, which is the interface and calls such an object. What they are becomes clear from their declarations, which come
@@ -44,7 +44,7 @@ pub(super) fn header(compilation: &Compilation, stem: &str, own: &[InterfaceId])
     out.line("");
     out.line(format!("#include \"{stem}.h\""));
     for name in super::header::includes(compilation) {
-        out.line(format!("#include \"{name}pp\""));
+        out.line(format!("#include \"{}_values.hpp\"", name.trim_end_matches(".h")));
     }
     out.line("#include \"obvia_values.hpp\"");
     let projections: Vec<Projection<'_>> =
@@ -127,9 +127,9 @@ impl<'a> Projection<'a> {
 
     fn forward(&self, out: &mut Writer) {
         let name = &self.name;
-        out.line(format!("template <class Object> struct {name}_calls;"));
+        out.line(format!("template <class Object_> struct {name}_calls;"));
         out.line(format!("struct {name}_methods;"));
-        out.line(format!("template <class Made, class Raw> struct {name}_adapter;"));
+        out.line(format!("template <class Made_, class Raw_> struct {name}_adapter;"));
         for method in self.methods.iter().filter(|method| method.result_count() > 1) {
             out.line(format!("struct {};", method.result()));
         }
@@ -137,8 +137,8 @@ impl<'a> Projection<'a> {
 
     fn calls(&self, out: &mut Writer) {
         out.block_comment(&self.found.doc);
-        out.line("template <class Object>");
-        out.line(format!("struct {}_calls : {} {{", self.name, self.base("calls", "<Object>")));
+        out.line("template <class Object_>");
+        out.line(format!("struct {}_calls : {} {{", self.name, self.base("calls", "<Object_>")));
         for method in &self.methods {
             out.block_comment(&method.plan.method.doc);
             match &method.views {
@@ -175,16 +175,16 @@ impl<'a> Projection<'a> {
     fn values_of(&self, out: &mut Writer) {
         let name = &self.name;
         out.line(format!("template <> struct obvia_values_of<{name}> {{"));
-        out.line(format!("template <class Object> using calls = {name}_calls<Object>;"));
+        out.line(format!("template <class Object_> using calls = {name}_calls<Object_>;"));
         out.line(format!("using methods = {name}_methods;"));
-        out.line(format!("template <class Made, class Raw> using adapter = {name}_adapter<Made, Raw>;"));
+        out.line(format!("template <class Made_, class Raw_> using adapter = {name}_adapter<Made_, Raw_>;"));
         out.line("};");
         out.line("");
     }
 
     fn adapter(&self, out: &mut Writer) {
-        out.line("template <class Made, class Raw>");
-        out.line(format!("struct {}_adapter : {} {{", self.name, self.base("adapter", "<Made, Raw>")));
+        out.line("template <class Made_, class Raw_>");
+        out.line(format!("struct {}_adapter : {} {{", self.name, self.base("adapter", "<Made_, Raw_>")));
         for method in &self.methods {
             method.adapter(out);
         }
@@ -247,11 +247,11 @@ impl Method<'_> {
     fn call(&self, out: &mut Writer) {
         let Ok(views) = &self.views else { return };
         let interface = &self.interface;
-        out.line("template <class Object>");
-        let name = format!("{interface}_calls<Object>::{}", self.name);
+        out.line("template <class Object_>");
+        let name = format!("{interface}_calls<Object_>::{}", self.name);
         out.line(format!("{} {name}({}) const", self.result(), self.parameters()));
         out.line("{");
-        out.line(format!("{interface} *const self = static_cast<const Object *>(this)->get();"));
+        out.line(format!("{interface} *const self = static_cast<const Object_ *>(this)->get();"));
         views.iter().flat_map(|view| &view.before).for_each(|line| out.line(line));
         let arguments: Vec<&str> = views.iter().map(|view| view.argument.as_str()).collect();
         out.line(format!("obvia::check(self->{}({}));", self.raw, arguments.join(", ")));
@@ -275,7 +275,7 @@ impl Method<'_> {
     fn adapter(&self, out: &mut Writer) {
         out.line(format!("HRESULT {}({}) override", self.raw, self.raw_parameters()));
         out.line("{");
-        let object = format!("{}_methods &object = this->object();", self.interface);
+        let object = format!("{}_methods &object = this->obvia_object();", self.interface);
         if self.is_raw_for_objects() {
             let names: Vec<String> = self.plan.params.iter().map(|param| binding(&param.param.name)).collect();
             out.line(object);

@@ -231,7 +231,7 @@ impl Viewer<'_> {
             let count = self.room(param, size, Side::Stub, &mut view.before);
             view.before.push(format!("obvia::check_length{or_none}({name}.size(), {count});"));
         }
-        let function = if is_owner && !param.param.direction.is_in() { "emptied" } else { "elements" };
+        let function = if is_owner && !param.param.direction.is_in() { "room" } else { "elements" };
         let count = self.room(param, size, Side::Proxy, &mut view.prepared);
         view.given = format!("obvia::{function}<{seen}>({name}, {count})");
         view

@@ -8,12 +8,12 @@
 #include "basis.h"
 #include "obvia_values.hpp"
 
-template <class Object> struct IBasis_calls;
+template <class Object_> struct IBasis_calls;
 struct IBasis_methods;
-template <class Made, class Raw> struct IBasis_adapter;
+template <class Made_, class Raw_> struct IBasis_adapter;
 
-template <class Object>
-struct IBasis_calls : obvia::no_calls<Object> {
+template <class Object_>
+struct IBasis_calls : obvia::no_calls<Object_> {
     /* The sum of both. */
     int64_t Sum(const Pair &pair) const;
 };
@@ -26,26 +26,26 @@ protected:
 };
 
 template <> struct obvia_values_of<IBasis> {
-    template <class Object> using calls = IBasis_calls<Object>;
+    template <class Object_> using calls = IBasis_calls<Object_>;
     using methods = IBasis_methods;
-    template <class Made, class Raw> using adapter = IBasis_adapter<Made, Raw>;
+    template <class Made_, class Raw_> using adapter = IBasis_adapter<Made_, Raw_>;
 };
 
-template <class Object>
-int64_t IBasis_calls<Object>::Sum(const Pair &pair) const
+template <class Object_>
+int64_t IBasis_calls<Object_>::Sum(const Pair &pair) const
 {
-    IBasis *const self = static_cast<const Object *>(this)->get();
+    IBasis *const self = static_cast<const Object_ *>(this)->get();
     int64_t sum{};
     obvia::check(self->Sum(&pair, &sum));
     return sum;
 }
 
-template <class Made, class Raw>
-struct IBasis_adapter : obvia::no_adapter<Made, Raw> {
+template <class Made_, class Raw_>
+struct IBasis_adapter : obvia::no_adapter<Made_, Raw_> {
     HRESULT Sum(const Pair *pair, int64_t *sum) override
     {
         return obvia::guard([&] {
-            IBasis_methods &object = this->object();
+            IBasis_methods &object = this->obvia_object();
             *sum = object.Sum(*pair);
         });
     }
