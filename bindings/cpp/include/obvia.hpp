@@ -412,6 +412,10 @@ public:
     template <std::size_t N> span(T (&array)[N]) noexcept : first_(array), count_(N) {}
     template <class Container, class = std::enable_if_t<std::is_convertible<decltype(std::declval<Container &>().data()), T *>::value>>
     span(Container &container) noexcept : first_(container.data()), count_(container.size()) {}
+    // Of what ends with the call, elements that are only read.
+    template <class Container,
+              class = std::enable_if_t<std::is_const<T>::value && std::is_convertible<decltype(std::declval<const Container &>().data()), T *>::value>>
+    span(const Container &container) noexcept : first_(container.data()), count_(container.size()) {}
 
     T *data() const noexcept { return first_; }
     std::size_t size() const noexcept { return count_; }

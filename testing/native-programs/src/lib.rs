@@ -151,7 +151,10 @@ impl Workshop {
 pub fn compile(compiler: &Compiler, interface: &Path, place: &Path) -> Vec<PathBuf> {
     let compiled = compile_into(compiler, obvia_idl::Language::C, interface, place);
     let written = compiled.unwrap_or_else(|failure| panic!("{failure}")).files;
-    written.into_iter().filter(|file| !HEADERS.contains(&file.extension().and_then(OsStr::to_str).unwrap_or_default())).collect()
+    written
+        .into_iter()
+        .filter(|file| !HEADERS.contains(&file.extension().and_then(OsStr::to_str).unwrap_or_default()))
+        .collect()
 }
 
 impl Language {
