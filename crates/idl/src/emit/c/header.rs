@@ -11,12 +11,8 @@ use crate::plan::plan;
 pub(super) fn header(compilation: &Compilation, stem: &str, own: &[InterfaceId]) -> String {
     let model = &compilation.model;
     let mut out = Writer::default();
-    let guard: String = stem.chars().map(|one| if one.is_ascii_alphanumeric() { one } else { '_' }).collect();
-    let guard = format!("OBVIA_IDL_{}_H", guard.to_ascii_uppercase());
     super::made_from(&mut out, compilation);
-    out.line(format!("#ifndef {guard}"));
-    out.line(format!("#define {guard}"));
-    out.line("");
+    guard(&mut out, stem, "H");
     out.line("#include \"obvia.h\"");
     for name in includes(compilation) {
         out.line(format!("#include \"{name}\""));
@@ -46,6 +42,15 @@ pub(super) fn header(compilation: &Compilation, stem: &str, own: &[InterfaceId])
     out.line("");
     out.line("#endif");
     out.finish()
+}
+
+/// Begins what is read once, up to the last `#endif`.
+pub(super) fn guard(out: &mut Writer, stem: &str, what: &str) {
+    let stem: String = stem.chars().map(|one| if one.is_ascii_alphanumeric() { one } else { '_' }).collect();
+    let guard = format!("OBVIA_IDL_{}_{what}", stem.to_ascii_uppercase());
+    out.line(format!("#ifndef {guard}"));
+    out.line(format!("#define {guard}"));
+    out.line("");
 }
 
 /// The headers of what the file imports.

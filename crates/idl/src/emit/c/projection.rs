@@ -40,8 +40,7 @@ pub(super) fn header(compilation: &Compilation, stem: &str, own: &[InterfaceId])
     out.line(" * What callers have: obvia::object<INTERFACE>, whose methods are those of INTERFACE_calls.");
     out.line(" * What objects have: the methods of INTERFACE_methods, by way of obvia::implementation<INTERFACE>.");
     out.line(" */");
-    out.line("#pragma once");
-    out.line("");
+    super::header::guard(&mut out, stem, "VALUES_HPP");
     out.line(format!("#include \"{stem}.h\""));
     for name in super::header::includes(compilation) {
         out.line(format!("#include \"{}_values.hpp\"", name.trim_end_matches(".h")));
@@ -72,6 +71,7 @@ pub(super) fn header(compilation: &Compilation, stem: &str, own: &[InterfaceId])
         one.methods.iter().for_each(|method| method.call(&mut out));
         one.adapter(&mut out);
     }
+    out.line("#endif");
     out.finish()
 }
 

@@ -3,7 +3,8 @@
  * What callers have: obvia::object<INTERFACE>, whose methods are those of INTERFACE_calls.
  * What objects have: the methods of INTERFACE_methods, by way of obvia::implementation<INTERFACE>.
  */
-#pragma once
+#ifndef OBVIA_IDL_BASIS_VALUES_HPP
+#define OBVIA_IDL_BASIS_VALUES_HPP
 
 #include "basis.h"
 #include "obvia_values.hpp"
@@ -51,3 +52,4 @@ struct IBasis_adapter : obvia::no_adapter<Made_, Raw_> {
     }
 };
 
+#endif

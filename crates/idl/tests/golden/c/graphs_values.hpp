@@ -3,7 +3,8 @@
  * What callers have: obvia::object<INTERFACE>, whose methods are those of INTERFACE_calls.
  * What objects have: the methods of INTERFACE_methods, by way of obvia::implementation<INTERFACE>.
  */
-#pragma once
+#ifndef OBVIA_IDL_GRAPHS_VALUES_HPP
+#define OBVIA_IDL_GRAPHS_VALUES_HPP
 
 #include "graphs.h"
 #include "obvia_values.hpp"
@@ -184,3 +185,4 @@ struct IGraphs_adapter : obvia::no_adapter<Made_, Raw_> {
     }
 };
 
+#endif

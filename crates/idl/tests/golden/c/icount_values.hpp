@@ -3,7 +3,8 @@
  * What callers have: obvia::object<INTERFACE>, whose methods are those of INTERFACE_calls.
  * What objects have: the methods of INTERFACE_methods, by way of obvia::implementation<INTERFACE>.
  */
-#pragma once
+#ifndef OBVIA_IDL_ICOUNT_VALUES_HPP
+#define OBVIA_IDL_ICOUNT_VALUES_HPP
 
 #include "icount.h"
 #include "obvia_values.hpp"
@@ -173,3 +174,4 @@ struct IStubs_adapter : obvia::no_adapter<Made_, Raw_> {
     }
 };
 
+#endif

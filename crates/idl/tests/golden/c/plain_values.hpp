@@ -3,7 +3,8 @@
  * What callers have: obvia::object<INTERFACE>, whose methods are those of INTERFACE_calls.
  * What objects have: the methods of INTERFACE_methods, by way of obvia::implementation<INTERFACE>.
  */
-#pragma once
+#ifndef OBVIA_IDL_PLAIN_VALUES_HPP
+#define OBVIA_IDL_PLAIN_VALUES_HPP
 
 #include "plain.h"
 #include "basis_values.hpp"
@@ -481,3 +482,4 @@ template <class Made_, class Raw_>
 struct IEmpty_adapter : obvia::no_adapter<Made_, Raw_> {
 };
 
+#endif

@@ -104,7 +104,7 @@ impl Viewer<'_> {
         let named = |array: &&ParamPlan<'_>| binding(&array.param.name);
         let first = arrays.first().map(named).unwrap_or_default();
         let mut before = vec![format!("const {ty} {name} = obvia::count_of<{ty}>({first}.size());")];
-        for other in &arrays[1..] {
+        for other in arrays.iter().skip(1) {
             let or_none = if may_be_missing(other) { "_or_none" } else { "" };
             before.push(format!("obvia::check_length{or_none}({}.size(), {first}.size());", named(other)));
         }
