@@ -22,7 +22,9 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstring>
 #include <exception>
+#include <initializer_list>
 #include <memory>
 #include <new>
 #include <string>
@@ -52,20 +54,32 @@ private:
     std::string text_;
 };
 
+// Throws obvia::error.
+[[noreturn]] inline void fail(error failure)
+{
+#if OBVIA_THROWS
+    throw failure;
+#else
+    (void)failure;
+    std::terminate();
+#endif
+}
+[[noreturn]] inline void fail(HRESULT code, const char *text)
+{
+    fail(error(code, text));
+}
+
 // Throws obvia::error for a failure; S_FALSE and its like are none.
 inline void check(HRESULT result)
 {
     if (result < 0) {
-#if OBVIA_THROWS
-        throw error(result);
-#else
-        std::terminate();
-#endif
+        fail(error(result));
     }
 }
 
 // What knows an interface: its IID, its description, and the interface that it extends.
 template <class I> const IID &iid_of() noexcept { return obvia_interface_of<I>::iid(); }
+template <> inline const IID &iid_of<IUnknown>() noexcept { return IID_IUnknown; }
 template <class I> const obvia_interface *info_of() noexcept { return obvia_interface_of<I>::info(); }
 
 // An interface pointer that holds a reference, or null.
@@ -118,6 +132,8 @@ public:
         return &pointer_;
     }
     void **put_void() noexcept { return reinterpret_cast<void **>(put()); }
+    // The place for an [in, out] parameter, which the method may replace.
+    I **in_out() noexcept { return &pointer_; }
 
     // A pointer to another interface of the object; fails with E_NOINTERFACE where it has none.
     template <class J> HRESULT try_as(com_ptr<J> &other) const noexcept
@@ -198,6 +214,14 @@ template <class Work> HRESULT guard(Work &&work) noexcept
 #endif
 }
 
+// The interface that a base of an object is, or that it says it is made for.
+template <class Base, class = void> struct interface_in {
+    using type = Base;
+};
+template <class Base> struct interface_in<Base, std::void_t<typename Base::obvia_raw>> {
+    using type = typename Base::obvia_raw;
+};
+
 // The base of an object that has these interfaces, and IUnknown of the first of them as its identity:
 //
 //     class Calc : public obvia::implements<Calc, ICalc> {
@@ -211,6 +235,8 @@ template <class Work> HRESULT guard(Work &&work) noexcept
 template <class Object, class First, class... Others> class implements : public First, public Others... {
 public:
     using default_interface = First;
+    // What make() makes.
+    template <class Derived> using complete = Derived;
 
     HRESULT QueryInterface(REFIID iid, void **object) override
     {
@@ -248,8 +274,8 @@ private:
         if (obvia_is_equal(&iid, &IID_IUnknown) || obvia_is_equal(&iid, &IID_IAgileObject)) {
             return static_cast<First *>(this);
         }
-        void *found = lineage<First, First>(iid);
-        (void)std::initializer_list<int>{(found = found ? found : lineage<Others, Others>(iid), 0)...};
+        void *found = lineage<First, typename interface_in<First>::type>(iid);
+        (void)std::initializer_list<int>{(found = found ? found : lineage<Others, typename interface_in<Others>::type>(iid), 0)...};
         return found;
     }
 
@@ -272,7 +298,8 @@ private:
 // Makes an object, and returns its first interface.
 template <class Object, class... Arguments> com_ptr<typename Object::default_interface> make(Arguments &&...arguments)
 {
-    return com_ptr<typename Object::default_interface>::attach(new Object(std::forward<Arguments>(arguments)...));
+    using Complete = typename Object::template complete<Object>;
+    return com_ptr<typename Object::default_interface>::attach(new Complete(std::forward<Arguments>(arguments)...));
 }
 
 // An exported name: other processes can connect to the object as long as this lives.
@@ -429,6 +456,10 @@ public:
     template <std::size_t N> span(T (&array)[N]) noexcept : first_(array), count_(N) {}
     template <class Container, class = std::enable_if_t<std::is_convertible<decltype(std::declval<Container &>().data()), T *>::value>>
     span(Container &container) noexcept : first_(container.data()), count_(container.size()) {}
+    // Of what ends with the call, elements that are only read.
+    template <class Container,
+              class = std::enable_if_t<std::is_const<T>::value && std::is_convertible<decltype(std::declval<const Container &>().data()), T *>::value>>
+    span(const Container &container) noexcept : first_(container.data()), count_(container.size()) {}
 
     T *data() const noexcept { return first_; }
     std::size_t size() const noexcept { return count_; }
@@ -564,19 +595,64 @@ private:
     T *first_ = nullptr;
 };
 
-// An array of structures that a method returned, with everything that they lead to. It is freed with this: put() and count() are
-// the places for both.
+// How elements are freed and copied that lead nowhere: as bytes.
+template <class T, class = void> struct elements_of {
+    static void free(T *first, std::size_t) noexcept { obvia_free(first); }
+    static HRESULT copy(const T *first, std::size_t count, T **copy) noexcept
+    {
+        static_assert(std::is_trivially_copyable<T>::value, "a structure that leads elsewhere has functions of its own");
+        // There is something to free, also where there are none.
+        *copy = count < PTRDIFF_MAX / sizeof(T) ? static_cast<T *>(obvia_alloc((count + 1) * sizeof(T))) : nullptr;
+        if (*copy && count) {
+            std::memcpy(static_cast<void *>(*copy), first, count * sizeof(T));
+        }
+        return *copy ? S_OK : E_OUTOFMEMORY;
+    }
+};
+// Structures that lead elsewhere are so with everything that they lead to.
+template <class T> struct elements_of<T, std::void_t<decltype(sizeof(obvia_structure_of<T>))>> : obvia_structure_of<T> {};
+
+// An array that a method returned, with everything that it leads to. It is freed with this: put() and count() are the places for
+// both.
 template <class T, class Count = uint32_t> class owned_array {
 public:
     owned_array() noexcept = default;
-    owned_array(const owned_array &) = delete;
-    owned_array &operator=(const owned_array &) = delete;
+    owned_array(owned_array &&other) noexcept : first_(std::exchange(other.first_, nullptr)), count_(std::exchange(other.count_, 0)) {}
+    owned_array &operator=(owned_array other) noexcept
+    {
+        std::swap(first_, other.first_);
+        std::swap(count_, other.count_);
+        return *this;
+    }
     ~owned_array() { reset(); }
+
+    // Takes over an array.
+    static owned_array attach(T *first, Count count) noexcept
+    {
+        owned_array made;
+        made.first_ = first;
+        made.count_ = count;
+        return made;
+    }
+    // Copies elements with everything that they lead to.
+    static owned_array copy(span<const T> elements)
+    {
+        owned_array made;
+        check(elements_of<T>::copy(elements.data(), elements.size(), made.put()));
+        made.count_ = static_cast<Count>(elements.size());
+        return made;
+    }
 
     void reset() noexcept
     {
-        obvia_structure_of<T>::free(std::exchange(first_, nullptr), static_cast<std::size_t>(count_));
+        const std::size_t count = size();
+        elements_of<T>::free(detach(), count);
+    }
+    // Gives the array to somebody else, who knows its size.
+    T *detach() noexcept
+    {
         count_ = 0;
+        return std::exchange(first_, nullptr);
     }
     T **put() noexcept
     {
@@ -585,7 +661,9 @@ public:
     }
     Count *count() noexcept { return &count_; }
 
+    T *data() const noexcept { return first_; }
     std::size_t size() const noexcept { return first_ ? static_cast<std::size_t>(count_) : 0; }
+    bool empty() const noexcept { return size() == 0; }
     T *begin() const noexcept { return first_; }
     T *end() const noexcept { return first_ + size(); }
     T &operator[](std::size_t at) const noexcept { return first_[at]; }
@@ -599,11 +677,28 @@ private:
 template <class T> class filled {
 public:
     filled() noexcept = default;
-    filled(const filled &) = delete;
-    filled &operator=(const filled &) = delete;
+    filled(filled &&other) noexcept : value_(other.detach()) {}
+    filled &operator=(filled other) noexcept
+    {
+        std::swap(value_, other.value_);
+        return *this;
+    }
     ~filled() { reset(); }
 
+    // Copies a structure with everything that it leads to.
+    static filled copy(const T &structure)
+    {
+        T *made = nullptr;
+        check(obvia_structure_of<T>::copy(&structure, 1, &made));
+        filled copied;
+        copied.value_ = *made;
+        obvia_free(made);
+        return copied;
+    }
+
     void reset() noexcept { obvia_structure_of<T>::clear(&value_, 1); }
+    // Gives what is in it to somebody else.
+    T detach() noexcept { return std::exchange(value_, T{}); }
     // The place for a structure that a method returns. What was there is freed.
     T *put() noexcept
     {
@@ -613,7 +708,9 @@ public:
     // The place for an [in, out] parameter, which the method may change.
     T *in_out() noexcept { return &value_; }
     T &operator*() noexcept { return value_; }
+    const T &operator*() const noexcept { return value_; }
     T *operator->() noexcept { return &value_; }
+    const T *operator->() const noexcept { return &value_; }
 
 private:
     T value_{};

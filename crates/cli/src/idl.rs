@@ -21,7 +21,7 @@ pub(crate) struct Arguments {
     /// Take the file's attributes from here too, and not from FILE's name with .acf
     #[arg(long, value_name = "FILE")]
     acf: Option<PathBuf>,
-    /// What to write: NAME.rs, or NAME.h and NAME_stubs.c
+    /// What to write: NAME.rs, or NAME.h, NAME_stubs.c and NAME_values.hpp
     #[arg(short, long, value_enum, default_value = "rust")]
     language: Language,
     /// Write a program that tests the interfaces by random calls too: NAME_test.rs or NAME_test.cc

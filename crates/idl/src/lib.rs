@@ -95,7 +95,7 @@ pub enum Language {
     /// `NAME.rs`, for the crate `obvia`.
     #[default]
     Rust,
-    /// `NAME.h` and `NAME_stubs.c`, for libobvia: for C and C++.
+    /// `NAME.h`, `NAME_stubs.c` and `NAME_values.hpp`, for libobvia: for C and C++.
     C,
 }
 
@@ -123,8 +123,10 @@ pub fn compile_into(
     let stem = file.file_stem().unwrap_or_default().to_string_lossy();
     let texts = match language {
         Language::Rust => emit::rust::emit(&compilation).map(|text| vec![(format!("{stem}.rs"), text)]),
-        Language::C => emit::c::emit(&compilation, &stem)
-            .map(|made| vec![(format!("{stem}.h"), made.header), (format!("{stem}_stubs.c"), made.stubs)]),
+        Language::C => emit::c::emit(&compilation, &stem).map(|made| {
+            let [header, stubs, projection] = [".h", "_stubs.c", "_values.hpp"].map(|ending| format!("{stem}{ending}"));
+            vec![(header, made.header), (stubs, made.stubs), (projection, made.projection)]
+        }),
     };
     let mut texts = match texts {
         Ok(texts) => texts,

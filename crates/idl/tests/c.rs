@@ -26,7 +26,7 @@ fn compile(language: Language, arguments: &[&str], files: &[PathBuf]) {
     let compiler = std::env::var_os(language.variable).unwrap_or_else(|| OsString::from(language.compiler));
     let mut command = Command::new(&compiler);
     command.args(language.standard).args(["-Wall", "-Wextra", "-Wpedantic", "-Werror"]).args(arguments);
-    for folder in ["c", "golden/c", "../../capi/include"] {
+    for folder in ["c", "golden/c", "../../capi/include", "../../../bindings/cpp/include"] {
         command.arg("-I").arg(tests().join(folder));
     }
     let output = command.args(files).output();
@@ -70,6 +70,7 @@ fn headers_and_stubs_compile_without_a_warning() {
             compile(language, &["-fsyntax-only"], &[golden(&format!("{name}_stubs.c"))]);
             compile(language, &["-fsyntax-only"], &[golden(&format!("{name}.h"))]);
         }
+        compile(CPP, &["-fsyntax-only"], &[golden(&format!("{name}_values.hpp"))]);
     }
 }
 

@@ -1,6 +1,6 @@
 //! What the back ends write is what was written down for it, byte for byte: `golden/NAME.rs` for `golden/NAME.idl`, and
-//! `golden/c/NAME.h` and `golden/c/NAME_stubs.c` for `golden/c/NAME.idl` and for the interface that is measured; all of them for Samba's
-//! interface of functions.
+//! `golden/c/NAME.h`, `NAME_stubs.c` and `NAME_values.hpp` for `golden/c/NAME.idl` and for the interface that is measured; all of them for
+//! Samba's interface of functions.
 //!
 //! After a change that is meant to change it, run the test with `OBVIA_BLESS=1`: it writes the files anew, for you to read
 //! what has become different.
@@ -76,6 +76,7 @@ fn the_c_code_is_what_was_written_down() {
         let code = emit::c::emit(&check(&idl), &stem).unwrap_or_else(|refused| panic!("{stem}: {refused:?}"));
         differences.extend(difference(&folder.join(format!("{stem}.h")), &code.header));
         differences.extend(difference(&folder.join(format!("{stem}_stubs.c")), &code.stubs));
+        differences.extend(difference(&folder.join(format!("{stem}_values.hpp")), &code.projection));
     }
     all_are_the_same(&differences);
 }

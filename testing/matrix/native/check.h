@@ -31,6 +31,8 @@ void check_deep(IDeep *deep, bool elsewhere);
 void check_functions(rpcecho *echo, Counters *counters);
 /* The same of a server. */
 void check_functions_at(const char *binding);
+/* Calls methods of objects with values, and all of them by objects that hand them on; there may be none of the last. */
+void check_by_value(IShapes *shapes, IValues *values, IDeep *deep);
 /* Calls where this process, or the object's, has memory for 8 MiB in one piece at most. */
 void check_short_memory(IShapes *shapes);
 /* Calls a method again and again that answers with what it likes, and prints what each call returns. */

@@ -7,6 +7,7 @@
 //     program check                  the same in one process
 //     program lied NAME COUNT METHOD SIZE   calls an object that answers with what it likes
 //     program short SHAPES           calls where one of both processes is short of memory
+#include "by_value.hpp"
 #include "check.h"
 #include "deep.hpp"
 #include "functions.hpp"
@@ -29,6 +30,10 @@ static int serve(const std::string &name, const char *binding)
     const auto keeper_in_c = obvia::com_ptr<Counters>::attach(counters_in_c());
     const obvia::serving other_counters = obvia::serve_interface<Counters>(keeper_in_c, &other);
     obvia::listen("ncacn_vi_shm:[" + name + "-functions]");
+    // The same objects, behind others that take and return values.
+    const obvia::served shapes2 = obvia::serve(name + "-shapes-by-value", obvia::make<by_value::Shapes>(obvia::make<Shapes>()));
+    const obvia::served values2 = obvia::serve(name + "-values-by-value", obvia::make<by_value::Values>(obvia::make<Values>()));
+    const obvia::served deep2 = obvia::serve(name + "-deep-by-value", obvia::make<by_value::Deep>(obvia::make<Deep>()));
     if (binding) {
         std::cout << obvia::listen(binding) << std::endl;
     }
@@ -54,7 +59,10 @@ try {
         check_shapes_in_c(shapes.get());
         check_values(obvia::make<Values>().get(), false);
         check_deep(obvia::make<Deep>().get(), false);
-        check_deep(obvia::com_ptr<IDeep>::attach(deep_in_c()).get(), false);
+        const auto deep = obvia::com_ptr<IDeep>::attach(deep_in_c());
+        check_deep(deep.get(), false);
+        check_by_value(shapes.get(), obvia::make<Values>().get(), obvia::make<Deep>().get());
+        check_by_value(shapes.get(), obvia::make<Values>().get(), deep.get());
         check_functions(obvia::make<Echo>().get(), obvia::make<Keeper>().get());
         check_functions(obvia::make<Echo>().get(), obvia::com_ptr<Counters>::attach(counters_in_c()).get());
     } else if (is_check && count >= 5) {
@@ -62,11 +70,15 @@ try {
         const obvia::com_ptr<IShapes> shapes = obvia::connect<IShapes>(words[2]);
         check_shapes(shapes.get(), true);
         check_shapes_in_c(shapes.get());
-        check_values(obvia::connect<IValues>(words[3]).get(), true);
+        const obvia::com_ptr<IValues> values = obvia::connect<IValues>(words[3]);
+        check_values(values.get(), true);
         check_functions_at(words[4]);
+        obvia::com_ptr<IDeep> deep;
         for (int at = 5; at < count; at++) {
-            check_deep(obvia::connect<IDeep>(words[at]).get(), true);
+            deep = obvia::connect<IDeep>(words[at]);
+            check_deep(deep.get(), true);
         }
+        check_by_value(shapes.get(), values.get(), deep.get());
     } else if (count == 3 && std::strcmp(words[1], "short") == 0) {
         check_short_memory(obvia::connect<IShapes>(words[2]).get());
     } else {

@@ -25,6 +25,9 @@ pub const CHECKED: &[&str] =
 /// Accesses of several threads that nothing orders are told.
 pub const RACES_TOLD: &[&str] = &["-O1", "-fsanitize=thread"];
 
+/// How the names of files end that are included, and not compiled by themselves.
+const HEADERS: [&str; 2] = ["h", "hpp"];
+
 /// A folder of the project.
 pub fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name)
@@ -148,7 +151,10 @@ impl Workshop {
 pub fn compile(compiler: &Compiler, interface: &Path, place: &Path) -> Vec<PathBuf> {
     let compiled = compile_into(compiler, obvia_idl::Language::C, interface, place);
     let written = compiled.unwrap_or_else(|failure| panic!("{failure}")).files;
-    written.into_iter().filter(|file| file.extension() != Some(OsStr::new("h"))).collect()
+    written
+        .into_iter()
+        .filter(|file| !HEADERS.contains(&file.extension().and_then(OsStr::to_str).unwrap_or_default()))
+        .collect()
 }
 
 impl Language {

@@ -1,6 +1,7 @@
 //! Installs obvia by CMake, and has programs in C++ and C use it that know nothing else of the project: those of
 //! `examples/first`, as docs/cpp.md has them built, with the Rust ones of the README.
 
+mod calc;
 mod idl;
 mod page;
 mod pfs;
@@ -31,6 +32,7 @@ pub(super) fn run() -> Outcome {
     for pair in &pairs {
         check(&pair.server, &pairs, &rust.newcomer.printed)?;
     }
+    calc::check(&outside)?;
     pfs::check(&outside)?;
     idl::check(&outside)
 }

@@ -30,13 +30,15 @@ fn c_is_a_header_and_stubs() {
     let source = file(&directory, "one.idl", GOOD);
     let out = directory.path().join("out");
     let arguments = ["idl", "--language", "c", &source, "-o", out.to_str().unwrap()];
-    let [header, stubs] = ["one.h", "one_stubs.c"].map(|name| out.join(name));
+    let [header, stubs, values] = ["one.h", "one_stubs.c", "one_values.hpp"].map(|name| out.join(name));
     let said = directory.obvia(&arguments).good();
-    assert_eq!(said, format!("wrote {}\nwrote {}\n", header.display(), stubs.display()));
+    let wrote = [&header, &stubs, &values].map(|path| format!("wrote {}\n", path.display()));
+    assert_eq!(said, wrote.concat());
     assert!(std::fs::read_to_string(&header).unwrap().contains("struct IOne : IUnknown {"));
     assert!(std::fs::read_to_string(&stubs).unwrap().contains("#include \"one.h\""));
+    assert!(std::fs::read_to_string(&values).unwrap().contains("struct IOne_methods : obvia::no_methods {"));
     let json = directory.obvia(&[&arguments[..], &["--json"]].concat()).json();
-    assert_eq!(json["written"], serde_json::json!([header, stubs]));
+    assert_eq!(json["written"], serde_json::json!([header, stubs, values]));
 }
 
 #[test]
@@ -49,7 +51,7 @@ fn what_was_read_is_told_to_make() {
     assert_eq!(directory.obvia(&arguments).good(), "");
     let (out, part) = (out.replace('$', "$$"), part.replace(' ', "\\ "));
     let said = std::fs::read_to_string(&rule).unwrap();
-    assert_eq!(said, format!("{out}/one.h {out}/one_stubs.c: {source} {part}\n"));
+    assert_eq!(said, format!("{out}/one.h {out}/one_stubs.c {out}/one_values.hpp: {source} {part}\n"));
     let unwritable = [&arguments[..arguments.len() - 1], &["/nowhere/one.d"]].concat();
     let error = directory.obvia(&unwritable).bad();
     assert!(error.contains("/nowhere/one.d cannot be written"), "{error}");

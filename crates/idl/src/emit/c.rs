@@ -1,4 +1,4 @@
-//! The C back end: a header for C and C++ in the manner of MIDL's, and proxies and stubs for libobvia.
+//! The C back end: a header for C and C++ in the manner of MIDL's, proxies and stubs for libobvia, and a header for C++ alone.
 
 mod by_reference;
 mod expression;
@@ -7,6 +7,7 @@ mod interface;
 mod lent;
 mod limits;
 mod names;
+mod projection;
 mod proxy;
 mod random_calls;
 mod structures;
@@ -31,6 +32,8 @@ pub struct Source {
     pub header: String,
     /// `NAME_stubs.c`: what programs link.
     pub stubs: String,
+    /// `NAME_values.hpp`: what programs in C++ include that would rather have values than HRESULTs.
+    pub projection: String,
 }
 
 /// The C source for what a file declares; `stem` is the file's name without its ending.
@@ -46,7 +49,11 @@ pub fn emit(compilation: &Compilation, stem: &str) -> Result<Source, Vec<Diagnos
     if !refused.is_empty() {
         return Err(refused);
     }
-    Ok(Source { header: header::header(compilation, stem, &own), stubs: stubs(compilation, stem, &own) })
+    Ok(Source {
+        header: header::header(compilation, stem, &own),
+        stubs: stubs(compilation, stem, &own),
+        projection: projection::header(compilation, stem, &own),
+    })
 }
 
 /// Says whose text it is made from.

@@ -9,8 +9,9 @@ use std::sync::LazyLock;
 /// What is compiled: interfaces, and sources.
 const INTERFACES: [&str; 5] =
     ["shapes.idl", "values.idl", "deep.idl", "functions.idl", "../../interop/idl/rpcecho.idl"];
-const SOURCES: [&str; 8] = [
+const SOURCES: [&str; 9] = [
     "program.cc",
+    "check_by_value.cc",
     "check_shapes.cc",
     "check_values.cc",
     "check_deep.cc",
@@ -66,6 +67,9 @@ fn cpp_and_c_call_cpp_and_c() {
         let [shapes, values, deep, in_c] =
             ["shapes", "values", "deep", "deep-in-c"].map(|object| server.address(object));
         check(&[shapes, values, server.binding(), deep, in_c]);
+        let [shapes, values, deep] =
+            ["shapes-by-value", "values-by-value", "deep-by-value"].map(|object| server.address(object));
+        check(&[shapes, values, server.binding(), deep]);
     }
 }
 

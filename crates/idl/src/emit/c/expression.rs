@@ -36,7 +36,7 @@ pub(super) fn count(out: &mut Writer, plan: &MethodPlan<'_>, name: &str, size: &
 }
 
 /// An operand as an integer of its own type.
-fn value(plan: &MethodPlan<'_>, operand: &Operand, side: Side) -> String {
+pub(super) fn value(plan: &MethodPlan<'_>, operand: &Operand, side: Side) -> String {
     let param = &plan.params[operand.index];
     let name = binding(&param.param.name);
     let is_place = matches!(param.passing, Passing::Place(_));

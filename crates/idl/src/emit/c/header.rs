@@ -11,12 +11,8 @@ use crate::plan::plan;
 pub(super) fn header(compilation: &Compilation, stem: &str, own: &[InterfaceId]) -> String {
     let model = &compilation.model;
     let mut out = Writer::default();
-    let guard: String = stem.chars().map(|one| if one.is_ascii_alphanumeric() { one } else { '_' }).collect();
-    let guard = format!("OBVIA_IDL_{}_H", guard.to_ascii_uppercase());
     super::made_from(&mut out, compilation);
-    out.line(format!("#ifndef {guard}"));
-    out.line(format!("#define {guard}"));
-    out.line("");
+    guard(&mut out, stem, "H");
     out.line("#include \"obvia.h\"");
     for name in includes(compilation) {
         out.line(format!("#include \"{name}\""));
@@ -48,8 +44,17 @@ pub(super) fn header(compilation: &Compilation, stem: &str, own: &[InterfaceId])
     out.finish()
 }
 
+/// Begins what is read once, up to the last `#endif`.
+pub(super) fn guard(out: &mut Writer, stem: &str, what: &str) {
+    let stem: String = stem.chars().map(|one| if one.is_ascii_alphanumeric() { one } else { '_' }).collect();
+    let guard = format!("OBVIA_IDL_{}_{what}", stem.to_ascii_uppercase());
+    out.line(format!("#ifndef {guard}"));
+    out.line(format!("#define {guard}"));
+    out.line("");
+}
+
 /// The headers of what the file imports.
-fn includes(compilation: &Compilation) -> Vec<String> {
+pub(super) fn includes(compilation: &Compilation) -> Vec<String> {
     let imported = compilation.sources.files().iter().skip(1).filter(|file| !file.built_in);
     let names = imported.filter_map(|file| Some(file.path.file_name()?.to_string_lossy().into_owned()));
     let names = names.filter(|name| !BUILT_IN.contains(&name.as_str()));

@@ -47,8 +47,13 @@ fn structures(model: &Model) -> Vec<Structure> {
     for (at, one) in model.unions.iter().enumerate().filter(|(_, one)| has_tag(one)) {
         found.push(Structure { name: ident(&one.name), ty: Type::Union(UnionId(at)), is_open: false });
     }
-    found.retain(|one| leads(model, &one.ty) && limits::is_possible(model, &one.ty));
+    found.retain(|one| is_owned(model, &one.ty));
     found
+}
+
+/// Whether a structure, or a union with a discriminant of its own, leads elsewhere and has such functions.
+pub(super) fn is_owned(model: &Model, ty: &Type) -> bool {
+    leads(model, ty) && limits::is_possible(model, ty)
 }
 
 /// Whether the file has such structures.

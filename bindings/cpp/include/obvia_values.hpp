@@ -1,0 +1,240 @@
+// obvia for C++17: interfaces whose methods take and return values, and throw what fails.
+//
+// The IDL compiler's NAME_values.hpp includes this; it is over obvia.hpp and the methods that NAME.h declares.
+//
+//     const obvia::object<ICalc> calc = obvia::connect<ICalc>("calc");
+//     std::cout << calc.Add(2, 3) << std::endl;      // a value, or an obvia::error
+//     HRESULT result = calc->Add(2, 3, &sum);        // the method as NAME.h has it
+//
+// An object is a class with such methods. Its adapter, which obvia::make makes with it, is the interface.
+//
+//     class Calc final : public obvia::implementation<ICalc> {
+//     public:
+//         int32_t Add(int32_t a, int32_t b) override { return a + b; }
+//     };
+//     obvia::com_ptr<ICalc> calc = obvia::make<Calc>();
+//
+// What a method says beside success (S_FALSE) is not seen this way.
+#ifndef OBVIA_VALUES_HPP
+#define OBVIA_VALUES_HPP
+
+#include "obvia.hpp"
+
+#include <array>
+#include <cstring>
+#include <optional>
+#include <vector>
+
+namespace obvia {
+
+// What IUnknown has for callers and for objects: nothing of its own.
+template <class Object> struct no_calls {};
+struct no_methods {
+protected:
+    ~no_methods() = default;
+};
+// The first part of every adapter: the interface, and the object by its methods.
+template <class Made, class Raw> struct no_adapter;
+
+} // namespace obvia
+
+// What is known of an interface as values: NAME_values.hpp specialises it.
+template <class Interface> struct obvia_values_of {
+    template <class Object> using calls = obvia::no_calls<Object>;
+    using methods = obvia::no_methods;
+    template <class Made, class Raw> using adapter = obvia::no_adapter<Made, Raw>;
+};
+
+namespace obvia {
+
+// ---- Callers ----
+
+// An interface pointer that holds a reference, or null, and has the interface's methods, with values.
+template <class I> class object : public com_ptr<I>, public obvia_values_of<I>::template calls<object<I>> {
+public:
+    object() noexcept = default;
+    object(std::nullptr_t) noexcept {}
+    object(com_ptr<I> pointer) noexcept : com_ptr<I>(std::move(pointer)) {}
+    // Takes a reference of its own.
+    explicit object(I *pointer) noexcept : com_ptr<I>(pointer) {}
+    // An interface is one of those that it extends, too.
+    template <class J, class = std::enable_if_t<std::is_convertible<J *, I *>::value>>
+    object(const com_ptr<J> &other) noexcept : com_ptr<I>(other)
+    {
+        static_assert(sizeof(object) == sizeof(I *), "arrays of objects are arrays of pointers");
+    }
+};
+
+// An array that a method returned, or will return, with everything that it leads to.
+template <class T> using array = owned_array<T, std::size_t>;
+
+// ---- Objects ----
+
+// What obvia::make makes of an object: the object, and its interfaces over it.
+template <class Object, class First, class... Others>
+class made final : public implements<made<Object, First, Others...>,
+                                     typename obvia_values_of<First>::template adapter<made<Object, First, Others...>, First>,
+                                     typename obvia_values_of<Others>::template adapter<made<Object, First, Others...>, Others>...> {
+public:
+    using default_interface = First;
+
+    template <class... Arguments> explicit made(Arguments &&...arguments) : value_(std::forward<Arguments>(arguments)...)
+    {
+        value_.self_ = this;
+    }
+    Object &value() noexcept { return value_; }
+
+private:
+    Object value_;
+};
+
+// The base of an object that has these interfaces, and implements their methods with values. It may be called by several
+// threads at once.
+template <class First, class... Others>
+class implementation : public obvia_values_of<First>::methods, public obvia_values_of<Others>::methods... {
+public:
+    using default_interface = First;
+    template <class Object> using complete = made<Object, First, Others...>;
+
+    implementation(const implementation &) = delete;
+    implementation &operator=(const implementation &) = delete;
+
+protected:
+    implementation() noexcept = default;
+    ~implementation() = default;
+    // The object, as others see it: null in constructors.
+    object<First> self() const noexcept { return object<First>(self_); }
+
+private:
+    template <class, class, class...> friend class made;
+    First *self_ = nullptr;
+};
+
+template <class Made, class Raw> struct no_adapter : Raw {
+    using obvia_raw = Raw;
+
+protected:
+    typename obvia_values_of<Raw>::methods &obvia_object() noexcept { return static_cast<Made *>(this)->value(); }
+};
+
+// ---- What NAME_values.hpp is written with ----
+
+// Text that ends in a zero, as methods take it: a copy of what is given, or null where that is nothing.
+template <class C> class ended_text {
+public:
+    ended_text(std::optional<std::basic_string_view<C>> text) : is_given_(text)
+    {
+        if (text) {
+            if (text->find(C()) != text->npos) {
+                fail(E_INVALIDARG, "a string has a zero in it");
+            }
+            copy_ = *text;
+        }
+    }
+    const C *get() const noexcept { return is_given_ ? copy_.c_str() : nullptr; }
+
+private:
+    std::basic_string<C> copy_;
+    bool is_given_;
+};
+
+// What may be a text.
+template <class C> std::optional<std::basic_string_view<C>> optional_view(const C *text)
+{
+    return text ? std::optional<std::basic_string_view<C>>(text) : std::nullopt;
+}
+
+// A text that a method returned: nothing is an empty one.
+template <class C> std::basic_string<C> text_of(const memory<C> &text)
+{
+    return text ? std::basic_string<C>(text.get()) : std::basic_string<C>();
+}
+
+// A text that a method returns.
+template <class C> memory<C> memory_of(const std::basic_string<C> &text)
+{
+    memory<C> made;
+    *made.in_out() = copy_text<C>(text);
+    if (!made) {
+        fail(E_OUTOFMEMORY, "there is no memory for a string");
+    }
+    return made;
+}
+
+// How many elements there are, in the type that a method has for that.
+template <class Count> Count count_of(std::size_t size)
+{
+    const Count count = static_cast<Count>(size);
+    if (count < Count() || static_cast<std::size_t>(count) != size) {
+        fail(E_INVALIDARG, "an array has more elements than the method can count");
+    }
+    return count;
+}
+
+// Fails where an array does not have as many elements as it has to.
+inline void check_length(std::size_t size, uint64_t count)
+{
+    if (size != count) {
+        fail(E_INVALIDARG, "an array has another number of elements than it has to have");
+    }
+}
+// The same where there need be none.
+inline void check_length_or_none(std::size_t size, uint64_t count)
+{
+    if (size != 0) {
+        check_length(size, count);
+    }
+}
+
+// The elements of a method's array, as an object sees them: none where there is no array.
+template <class Seen, class T, class Count> span<Seen> elements(T *first, Count count)
+{
+    static_assert(sizeof(Seen) == sizeof(T), "they are seen as something that is laid out in the same way");
+    if (static_cast<uint64_t>(count) > PTRDIFF_MAX / sizeof(T)) {
+        fail(E_INVALIDARG, "an array has more elements than there can be");
+    }
+    return first ? span<Seen>(reinterpret_cast<Seen *>(first), static_cast<std::size_t>(count)) : span<Seen>();
+}
+// The same of results: nothing is in their place before, and what is there when the method fails is freed.
+template <class Seen> class room {
+public:
+    template <class T, class Count> room(T *first, Count count) : elements_(elements<Seen>(first, count))
+    {
+        if (!elements_.empty()) {
+            std::memset(static_cast<void *>(first), 0, elements_.size() * sizeof(T));
+        }
+    }
+    ~room()
+    {
+        if (std::uncaught_exceptions() > exceptions_) {
+            for (Seen &one : elements_) {
+                one.reset();
+            }
+        }
+    }
+    room(const room &) = delete;
+    room &operator=(const room &) = delete;
+    operator span<Seen>() const noexcept { return elements_; }
+
+private:
+    span<Seen> elements_;
+    int exceptions_ = std::uncaught_exceptions();
+};
+
+// Elements as a method takes them.
+template <class T, class Seen> T *raw(const span<Seen> &elements) noexcept
+{
+    static_assert(sizeof(Seen) == sizeof(T), "they are laid out in the same way");
+    return reinterpret_cast<T *>(const_cast<std::remove_const_t<Seen> *>(elements.data()));
+}
+
+// What is in a method's place, in the type that frees it.
+template <class Owner, class T> Owner &in_place(T *place) noexcept
+{
+    static_assert(sizeof(Owner) == sizeof(T) && std::is_standard_layout<Owner>::value, "it is nothing but what is there");
+    return *reinterpret_cast<Owner *>(place);
+}
+
+} // namespace obvia
+
+#endif

@@ -1,0 +1,318 @@
+//! `NAME_values.hpp`: a file's interfaces for C++, with methods that take and return values and throw what fails.
+//!
+//! For each interface there are its calls, which an `obvia::object` of it has; its methods, which objects implement; and an
+//! adapter, which is the interface and calls such an object. What they are becomes clear from their declarations, which come
+//! first: a body may need what is declared behind it.
+
+mod view;
+
+use super::names::{binding, declared, ident, parameters};
+use crate::compile::Compilation;
+use crate::emit::writer::Writer;
+use crate::model::{Interface, InterfaceId, Model};
+use crate::plan::{MethodPlan, ParamPlan, plan};
+use view::{RESULT, Reason, View, Viewer};
+
+/// What an interface pointer, or an object, has already.
+const TAKEN: [&str; 14] = [
+    "as",
+    "as_or_null",
+    "attach",
+    "complete",
+    "copy_to",
+    "default_interface",
+    "detach",
+    "get",
+    "in_out",
+    "put",
+    "put_void",
+    "reset",
+    "self",
+    "try_as",
+];
+
+/// The text of the header; `own` are the file's own interfaces.
+pub(super) fn header(compilation: &Compilation, stem: &str, own: &[InterfaceId]) -> String {
+    let model = &compilation.model;
+    let mut out = Writer::default();
+    super::made_from(&mut out, compilation);
+    out.line("/*");
+    out.line(" * What callers have: obvia::object<INTERFACE>, whose methods are those of INTERFACE_calls.");
+    out.line(" * What objects have: the methods of INTERFACE_methods, by way of obvia::implementation<INTERFACE>.");
+    out.line(" */");
+    super::header::guard(&mut out, stem, "VALUES_HPP");
+    out.line(format!("#include \"{stem}.h\""));
+    for name in super::header::includes(compilation) {
+        out.line(format!("#include \"{}_values.hpp\"", name.trim_end_matches(".h")));
+    }
+    out.line("#include \"obvia_values.hpp\"");
+    let projections: Vec<Projection<'_>> =
+        own.iter().filter(|id| !is_local(model, **id)).map(|id| Projection::of(model, *id)).collect();
+    let calculates = |text: &String| text.contains("obvia_count(");
+    let lines =
+        |method: &Method<'_>| method.views.iter().flatten().flat_map(|view| view.before.clone()).collect::<Vec<_>>();
+    if projections.iter().flat_map(|one| &one.methods).any(|method| lines(method).iter().any(calculates)) {
+        out.line("#include \"obvia_stub.h\"");
+    }
+    out.line("");
+    for one in &projections {
+        one.forward(&mut out);
+    }
+    out.line("");
+    for one in &projections {
+        one.calls(&mut out);
+        one.methods(&mut out);
+        one.values_of(&mut out);
+    }
+    for method in projections.iter().flat_map(|one| &one.methods) {
+        method.results(&mut out);
+    }
+    for one in &projections {
+        one.methods.iter().for_each(|method| method.call(&mut out));
+        one.adapter(&mut out);
+    }
+    out.line("#endif");
+    out.finish()
+}
+
+/// Whether an interface, or one that it extends, exists in one process only.
+fn is_local(model: &Model, id: InterfaceId) -> bool {
+    model.lineage(id).iter().any(|id| model.interfaces[id.0].local)
+}
+
+/// An interface, seen as values.
+struct Projection<'a> {
+    model: &'a Model,
+    found: &'a Interface,
+    name: String,
+    methods: Vec<Method<'a>>,
+}
+
+/// A method, seen as values.
+struct Method<'a> {
+    model: &'a Model,
+    interface: String,
+    /// As the interface has it.
+    raw: String,
+    name: String,
+    plan: MethodPlan<'a>,
+    /// What its parameters are seen as, or the first that is not, and why.
+    views: Result<Vec<View>, (&'a str, Reason)>,
+}
+
+impl<'a> Projection<'a> {
+    fn of(model: &'a Model, id: InterfaceId) -> Self {
+        let found = &model.interfaces[id.0];
+        let name = ident(&found.name);
+        let methods = found.methods.iter().map(|method| {
+            let plan = plan(model, method);
+            let viewer = Viewer { model, plan: &plan };
+            let view = |param: &ParamPlan<'a>| viewer.view(param).map_err(|why| (param.param.name.as_str(), why));
+            let views = plan.params.iter().map(view).collect();
+            let raw = ident(&method.name);
+            let name_here = if TAKEN.contains(&raw.as_str()) { format!("{raw}_") } else { raw.clone() };
+            Method { model, interface: name.clone(), raw, name: name_here, views, plan }
+        });
+        let methods = methods.collect();
+        Projection { model, found, name, methods }
+    }
+
+    /// A name that belongs to the interface that this one extends, or what there is where it is IUnknown.
+    fn base(&self, what: &str, arguments: &str) -> String {
+        match self.found.base {
+            Some(base) => format!("{}_{what}{arguments}", super::names::interface(self.model, base)),
+            None => format!("obvia::no_{what}{arguments}"),
+        }
+    }
+
+    fn forward(&self, out: &mut Writer) {
+        let name = &self.name;
+        out.line(format!("template <class Object_> struct {name}_calls;"));
+        out.line(format!("struct {name}_methods;"));
+        out.line(format!("template <class Made_, class Raw_> struct {name}_adapter;"));
+        for method in self.methods.iter().filter(|method| method.result_count() > 1) {
+            out.line(format!("struct {};", method.result()));
+        }
+    }
+
+    fn calls(&self, out: &mut Writer) {
+        out.block_comment(&self.found.doc);
+        out.line("template <class Object_>");
+        out.line(format!("struct {}_calls : {} {{", self.name, self.base("calls", "<Object_>")));
+        for method in &self.methods {
+            out.block_comment(&method.plan.method.doc);
+            match &method.views {
+                Ok(_) => out.line(format!("{} {}({}) const;", method.result(), method.name, method.parameters())),
+                Err((param, why)) => {
+                    let text = format!("{}: call it by ->, as {} has it; `{param}` {why}.", method.raw, self.name);
+                    out.line(format!("/* {text} */"));
+                }
+            }
+        }
+        out.line("};");
+        out.line("");
+    }
+
+    fn methods(&self, out: &mut Writer) {
+        out.block_comment(&self.found.doc);
+        out.line(format!("struct {}_methods : {} {{", self.name, self.base("methods", "")));
+        for method in &self.methods {
+            out.block_comment(&method.plan.method.doc);
+            match &method.views {
+                Ok(_) if !method.is_raw_for_objects() => {
+                    out.line(format!("virtual {} {}({}) = 0;", method.result(), method.name, method.parameters()));
+                }
+                _ => out.line(format!("virtual HRESULT {}({}) = 0;", method.name, method.raw_parameters())),
+            }
+        }
+        out.unindented("protected:");
+        out.line(format!("~{}_methods() = default;", self.name));
+        out.line("};");
+        out.line("");
+    }
+
+    /// What C++ code finds the interface's parts by.
+    fn values_of(&self, out: &mut Writer) {
+        let name = &self.name;
+        out.line(format!("template <> struct obvia_values_of<{name}> {{"));
+        out.line(format!("template <class Object_> using calls = {name}_calls<Object_>;"));
+        out.line(format!("using methods = {name}_methods;"));
+        out.line(format!("template <class Made_, class Raw_> using adapter = {name}_adapter<Made_, Raw_>;"));
+        out.line("};");
+        out.line("");
+    }
+
+    fn adapter(&self, out: &mut Writer) {
+        out.line("template <class Made_, class Raw_>");
+        out.line(format!("struct {}_adapter : {} {{", self.name, self.base("adapter", "<Made_, Raw_>")));
+        for method in &self.methods {
+            method.adapter(out);
+        }
+        out.line("};");
+        out.line("");
+    }
+}
+
+impl Method<'_> {
+    fn views(&self) -> &[View] {
+        self.views.as_deref().unwrap_or_default()
+    }
+
+    fn is_raw_for_objects(&self) -> bool {
+        self.views.is_err() || self.views().iter().any(|view| view.is_raw_for_objects)
+    }
+
+    fn result_count(&self) -> usize {
+        self.views().iter().filter(|view| view.result.is_some()).count()
+    }
+
+    /// The type that is returned: that of the only result, or a structure of all.
+    fn result(&self) -> String {
+        let mut results = self.views().iter().filter_map(|view| view.result.clone());
+        match (results.next(), results.next()) {
+            (None, _) => "void".to_owned(),
+            (Some(one), None) => one,
+            _ => format!("{}_{}_results", self.interface, self.raw),
+        }
+    }
+
+    fn parameters(&self) -> String {
+        self.views().iter().filter_map(|view| view.declared.clone()).collect::<Vec<_>>().join(", ")
+    }
+
+    fn raw_parameters(&self) -> String {
+        parameters(self.model, &self.plan, binding).trim_start_matches(", ").to_owned()
+    }
+
+    /// The names of results beside their views.
+    fn named_results(&self) -> impl Iterator<Item = (String, &View)> {
+        let named = self.plan.params.iter().map(|param| declared(&param.param.name)).zip(self.views());
+        named.filter(|(_, view)| view.result.is_some())
+    }
+
+    /// The structure of its results, if there are several.
+    fn results(&self, out: &mut Writer) {
+        if self.result_count() > 1 {
+            out.line(format!("/* What {}::{} returns. */", self.interface, self.raw));
+            out.line(format!("struct {} {{", self.result()));
+            for (name, view) in self.named_results() {
+                out.line(format!("{} {name};", view.result.as_deref().unwrap_or_default()));
+            }
+            out.line("};");
+            out.line("");
+        }
+    }
+
+    /// What a caller does.
+    fn call(&self, out: &mut Writer) {
+        let Ok(views) = &self.views else { return };
+        let interface = &self.interface;
+        out.line("template <class Object_>");
+        let name = format!("{interface}_calls<Object_>::{}", self.name);
+        out.line(format!("{} {name}({}) const", self.result(), self.parameters()));
+        out.line("{");
+        out.line(format!("{interface} *const self = static_cast<const Object_ *>(this)->get();"));
+        views.iter().flat_map(|view| &view.before).for_each(|line| out.line(line));
+        let arguments: Vec<&str> = views.iter().map(|view| view.argument.as_str()).collect();
+        out.line(format!("obvia::check(self->{}({}));", self.raw, arguments.join(", ")));
+        views.iter().flat_map(|view| &view.after).for_each(|line| out.line(line));
+        let results: Vec<&View> = views.iter().filter(|view| view.result.is_some()).collect();
+        match results.as_slice() {
+            [] => {}
+            [one] => out.line(format!("return {};", one.returned)),
+            several => {
+                let moved = |view: &&View| {
+                    if view.is_owner { format!("std::move({})", view.returned) } else { view.returned.clone() }
+                };
+                out.line(format!("return {{{}}};", several.iter().map(moved).collect::<Vec<_>>().join(", ")));
+            }
+        }
+        out.line("}");
+        out.line("");
+    }
+
+    /// What the interface is for an object.
+    fn adapter(&self, out: &mut Writer) {
+        out.line(format!("HRESULT {}({}) override", self.raw, self.raw_parameters()));
+        out.line("{");
+        let object = format!("{}_methods &object = this->obvia_object();", self.interface);
+        if self.is_raw_for_objects() {
+            let names: Vec<String> = self.plan.params.iter().map(|param| binding(&param.param.name)).collect();
+            out.line(object);
+            out.line(format!("return object.{}({});", self.name, names.join(", ")));
+        } else {
+            out.line("return obvia::guard([&] {");
+            out.line(object);
+            self.adapter_body(out);
+            out.line("});");
+        }
+        out.line("}");
+    }
+
+    fn adapter_body(&self, out: &mut Writer) {
+        let views = self.views();
+        let given = views.iter().filter(|view| view.declared.is_some()).map(|view| view.given.as_str());
+        let call = format!("object.{}({})", self.name, given.collect::<Vec<_>>().join(", "));
+        views.iter().flat_map(|view| &view.prepared).for_each(|line| out.line(line));
+        let several = self.result_count() > 1;
+        let results: Vec<(String, &View)> = self.named_results().collect();
+        match results.as_slice() {
+            [] => out.line(format!("{call};")),
+            // One that is simply stored needs no name.
+            [(_, one)] if one.made.is_empty() && one.stored.concat().matches(RESULT).count() == 1 => {
+                one.stored.iter().for_each(|line| out.line(line.replace(RESULT, &call)));
+                let others = views.iter().filter(|view| view.result.is_none());
+                return others.flat_map(|view| &view.stored).for_each(|line| out.line(line));
+            }
+            _ => out.line(format!("auto {} = {call};", if several { "results" } else { "result" })),
+        }
+        let named = |name: &str| if several { format!("results.{name}") } else { "result".to_owned() };
+        for (name, view) in &results {
+            view.made.iter().for_each(|line| out.line(line.replace(RESULT, &named(name))));
+        }
+        for (param, view) in self.plan.params.iter().zip(views) {
+            let result = named(&declared(&param.param.name));
+            view.stored.iter().for_each(|line| out.line(line.replace(RESULT, &result)));
+        }
+    }
+}

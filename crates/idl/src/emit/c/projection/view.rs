@@ -1,0 +1,461 @@
+//! How parameters are seen by those who give and return values, and what lies between that and the method.
+
+use super::super::expression::{self, Side};
+use super::super::names::{self, binding, declare, flat, local, pointer_to, type_name};
+use super::super::structures::is_owned;
+use crate::emit::writer::Writer;
+use crate::model::{Arith, Base, Direction, Extent, Model, Object, Pointer, PointerClass, Type};
+use crate::plan::{MethodPlan, ParamPlan, Passing, element_counts, is_plain};
+
+/// Where a line about a result has the result.
+pub(super) const RESULT: &str = "{result}";
+
+/// A parameter in every place where it appears. Who calls and who is called see the same.
+#[derive(Default)]
+pub(super) struct View {
+    /// Its declaration, where it is given.
+    pub(super) declared: Option<String>,
+    /// Its type, where it is a result.
+    pub(super) result: Option<String>,
+    /// What a caller does before the call.
+    pub(super) before: Vec<String>,
+    /// What the method is called with.
+    pub(super) argument: String,
+    /// What a caller does when the call has succeeded.
+    pub(super) after: Vec<String>,
+    /// The result for a caller.
+    pub(super) returned: String,
+    /// Whether it owns something, so that it is moved.
+    pub(super) is_owner: bool,
+    /// What an object's adapter does before the call.
+    pub(super) prepared: Vec<String>,
+    /// What an object gets.
+    pub(super) given: String,
+    /// What the adapter makes of an object's result, and may fail.
+    pub(super) made: Vec<String>,
+    /// How the adapter hands the result to the caller.
+    pub(super) stored: Vec<String>,
+    /// Whether objects are called as the interface has it.
+    pub(super) is_raw_for_objects: bool,
+}
+
+/// What a method is seen through, each parameter by itself.
+pub(super) struct Viewer<'a> {
+    pub(super) model: &'a Model,
+    pub(super) plan: &'a MethodPlan<'a>,
+}
+
+/// Why a parameter has no better form than in C.
+pub(super) type Reason = &'static str;
+
+const POINTERS: Reason = "leads to pointers";
+const COUNT: Reason = "is an array whose count is something else, too";
+const UNION: Reason = "is a union whose discriminant is elsewhere";
+const TEXT: Reason = "is a string of numbers";
+const FIXED: Reason = "is an array of what leads elsewhere";
+const NULL: Reason = "is changed in a place that may be missing";
+
+impl Viewer<'_> {
+    /// How a parameter is seen.
+    ///
+    /// # Errors
+    ///
+    /// Why it is passed as C has it.
+    pub(super) fn view(&self, param: &ParamPlan<'_>) -> Result<View, Reason> {
+        let name = binding(&param.param.name);
+        let is_result = !param.param.direction.is_in();
+        Ok(match &param.passing {
+            Passing::Value(ty) | Passing::Place(ty) if param.counts => self.count(param, ty),
+            Passing::Value(ty) => self.value(ty, &name, &name, &name),
+            Passing::Place(ty @ Type::Fixed(element, _)) => self.fixed(param, ty, element),
+            Passing::Place(Type::Base(Base::Boolean)) => self.boolean(param),
+            Passing::Place(ty) if is_result => self.place(ty, &name),
+            Passing::Place(ty) if param.param.direction.is_out() => self.changed(type_name(self.model, ty), &name),
+            Passing::Place(ty) => self.value(ty, &name, &format!("&{name}"), &format!("*{name}")),
+            Passing::Array { element, .. } | Passing::Reference { element, .. } => {
+                self.elements(param, type_name(self.model, element), element, false)
+            }
+            Passing::Optional(ty) => pointer(format!("const {}", pointer_to(self.model, ty, &name)), &name),
+            Passing::Text { base, optional } => self.text(param, *base, *optional)?,
+            Passing::OutText(base) => self.out_text(param, *base)?,
+            Passing::OutArray { element, size } => self.allocated(param, element, size)?,
+            Passing::Lent { element, size, .. } => self.lent(param, element, size)?,
+            Passing::Object(object) => self.object(object, &name),
+            Passing::OutObject(object) => owner_result(self.holder(object), &name),
+            Passing::Graph => self.graph(param)?,
+        })
+    }
+
+    /// What passes for an object.
+    fn holder(&self, object: &Object) -> String {
+        let pointer = declare(self.model, &Type::Interface(object.clone()), "");
+        format!("obvia::object<{}>", pointer.trim_end_matches([' ', '*']))
+    }
+
+    /// A count that arrays know: they have it in common.
+    fn count(&self, param: &ParamPlan<'_>, ty: &Type) -> View {
+        let (name, ty) = (binding(&param.param.name), type_name(self.model, ty));
+        if param.param.direction.is_out() {
+            let (before, argument) = (vec![format!("{ty} {name}{{}};")], format!("&{name}"));
+            return View { before, argument, ..View::default() };
+        }
+        let (mut arrays, missing): (Vec<_>, Vec<_>) = self.counted_by(param).partition(|array| !may_be_missing(array));
+        arrays.extend(missing);
+        let named = |array: &&ParamPlan<'_>| binding(&array.param.name);
+        let first = arrays.first().map(named).unwrap_or_default();
+        let mut before = vec![format!("const {ty} {name} = obvia::count_of<{ty}>({first}.size());")];
+        for other in arrays.iter().skip(1) {
+            let or_none = if may_be_missing(other) { "_or_none" } else { "" };
+            before.push(format!("obvia::check_length{or_none}({}.size(), {first}.size());", named(other)));
+        }
+        View { before, argument: name, ..View::default() }
+    }
+
+    /// The arrays that a parameter counts.
+    fn counted_by<'s>(&'s self, count: &'s ParamPlan<'_>) -> impl Iterator<Item = &'s ParamPlan<'s>> {
+        self.plan.params.iter().filter(move |array| {
+            let size = element_counts(array.param).and_then(|(size, _)| size.plain());
+            size.is_some_and(|operand| self.plan.params[operand.index].param.name == count.param.name)
+        })
+    }
+
+    fn value(&self, ty: &Type, name: &str, argument: &str, given: &str) -> View {
+        let text = type_name(self.model, ty);
+        let (declared, given) = match ty {
+            Type::Base(Base::Boolean) => (format!("bool {name}"), format!("{given} != 0")),
+            Type::Struct(_) | Type::Union(_) | Type::Base(Base::Guid) => {
+                (format!("const {text} &{name}"), given.to_owned())
+            }
+            _ => (format!("{text} {name}"), given.to_owned()),
+        };
+        View { declared: Some(declared), argument: argument.to_owned(), given, ..View::default() }
+    }
+
+    /// A value that the method changes in place.
+    fn changed(&self, ty: String, name: &str) -> View {
+        let (argument, given) = (format!("&{name}"), format!("*{name}"));
+        View { declared: Some(format!("{ty} &{name}")), argument, given, ..View::default() }
+    }
+
+    /// A value that is returned.
+    fn place(&self, ty: &Type, name: &str) -> View {
+        let text = type_name(self.model, ty);
+        View {
+            before: vec![format!("{text} {name}{{}};")],
+            argument: format!("&{name}"),
+            returned: name.to_owned(),
+            stored: vec![format!("*{name} = {RESULT};")],
+            result: Some(text),
+            ..View::default()
+        }
+    }
+
+    fn boolean(&self, param: &ParamPlan<'_>) -> View {
+        let name = binding(&param.param.name);
+        let raw = local(self.plan, param, "raw");
+        match param.param.direction {
+            Direction::In => View {
+                before: vec![format!("const uint8_t {raw} = {name};")],
+                argument: format!("&{raw}"),
+                declared: Some(format!("bool {name}")),
+                given: format!("*{name} != 0"),
+                ..View::default()
+            },
+            Direction::InOut => View {
+                before: vec![format!("uint8_t {raw} = {name};")],
+                argument: format!("&{raw}"),
+                after: vec![format!("{name} = {raw} != 0;")],
+                declared: Some(format!("bool &{name}")),
+                prepared: vec![format!("bool {raw} = *{name} != 0;")],
+                given: raw.clone(),
+                stored: vec![format!("*{name} = {raw};")],
+                ..View::default()
+            },
+            Direction::Out => View {
+                result: Some("bool".to_owned()),
+                returned: format!("{name} != 0"),
+                ..self.place(&Type::Base(Base::Boolean), &name)
+            },
+        }
+    }
+
+    /// An array of fixed size: a reference to one, or one that is returned.
+    fn fixed(&self, param: &ParamPlan<'_>, ty: &Type, element: &Type) -> View {
+        let name = binding(&param.param.name);
+        let is_deep = matches!(element, Type::Fixed(..));
+        let first = pointer_to(self.model, element, "");
+        if param.param.direction == Direction::Out {
+            let result = self.standard_array(ty);
+            let data = format!("{name}.data()");
+            return View {
+                before: vec![format!("{result} {name}{{}};")],
+                argument: if is_deep { format!("reinterpret_cast<{first}>({data})") } else { data },
+                returned: name.clone(),
+                stored: vec![format!("std::memcpy({name}, {RESULT}.data(), sizeof {RESULT});")],
+                result: Some(result),
+                ..View::default()
+            };
+        }
+        let is_constant = param.param.direction == Direction::In;
+        let constant = if is_constant { "const " } else { "" };
+        let argument = if is_deep && is_constant { format!("const_cast<{first}>({name})") } else { name.clone() };
+        let whole = declare(self.model, ty, "(*)");
+        View {
+            declared: Some(format!("{constant}{}", declare(self.model, ty, &format!("(&{name})")))),
+            argument,
+            given: format!("*reinterpret_cast<{constant}{whole}>({name})"),
+            ..View::default()
+        }
+    }
+
+    fn standard_array(&self, ty: &Type) -> String {
+        match ty {
+            Type::Fixed(element, count) => format!("std::array<{}, {count}>", self.standard_array(element)),
+            _ => type_name(self.model, flat(ty).0),
+        }
+    }
+
+    /// An array in the caller's room. `seen` is what its elements are seen as.
+    fn elements(&self, param: &ParamPlan<'_>, seen: String, element: &Type, is_owner: bool) -> View {
+        let name = binding(&param.param.name);
+        let raw = type_name(self.model, element);
+        let is_constant = param.param.direction == Direction::In;
+        let is_same = seen == raw && !(is_constant && matches!(element, Type::Fixed(..)));
+        let seen = if is_constant { format!("const {seen}") } else { seen };
+        let argument = if is_same { format!("{name}.data()") } else { format!("obvia::raw<{raw}>({name})") };
+        let mut view = View { argument, declared: Some(format!("obvia::span<{seen}> {name}")), ..View::default() };
+        let Some((size, _)) = element_counts(param.param) else { return view };
+        let is_counted = size.plain().is_some_and(|operand| self.plan.params[operand.index].counts);
+        if !is_counted {
+            let or_none = if may_be_missing(param) { "_or_none" } else { "" };
+            let count = self.room(param, size, Side::Stub, &mut view.before);
+            view.before.push(format!("obvia::check_length{or_none}({name}.size(), {count});"));
+        }
+        let function = if is_owner && !param.param.direction.is_in() { "room" } else { "elements" };
+        let count = self.room(param, size, Side::Proxy, &mut view.prepared);
+        view.given = format!("obvia::{function}<{seen}>({name}, {count})");
+        view
+    }
+
+    /// How many elements an array has room for; what takes some calculation is declared before.
+    fn room(&self, param: &ParamPlan<'_>, size: &Arith, side: Side, before: &mut Vec<String>) -> String {
+        match size {
+            Arith::Operand(operand) => expression::value(self.plan, operand, side),
+            Arith::Const(number) => names::integer(*number),
+            size => {
+                let count = local(self.plan, param, "count");
+                let mut out = Writer::default();
+                expression::count(&mut out, self.plan, &count, size, side);
+                before.extend(out.finish().lines().map(str::to_owned));
+                count
+            }
+        }
+    }
+
+    fn text(&self, param: &ParamPlan<'_>, base: Base, is_optional: bool) -> Result<View, Reason> {
+        let name = binding(&param.param.name);
+        let (unit, view) = (names::base(base), format!("{}_view", string(base)?));
+        let ended = local(self.plan, param, "ended");
+        let declared = if is_optional { format!("std::optional<{view}> {name}") } else { format!("{view} {name}") };
+        Ok(View {
+            declared: Some(declared),
+            before: vec![format!("const obvia::ended_text<{unit}> {ended}({name});")],
+            argument: format!("{ended}.get()"),
+            given: if is_optional { format!("obvia::optional_view({name})") } else { name },
+            ..View::default()
+        })
+    }
+
+    fn out_text(&self, param: &ParamPlan<'_>, base: Base) -> Result<View, Reason> {
+        let name = binding(&param.param.name);
+        let memory = format!("obvia::memory<{}>", names::base(base));
+        let made = local(self.plan, param, "made");
+        Ok(View {
+            result: Some(string(base)?.to_owned()),
+            before: vec![format!("{memory} {name};")],
+            argument: format!("{name}.put()"),
+            returned: format!("obvia::text_of({name})"),
+            made: vec![format!("{memory} {made} = obvia::memory_of({RESULT});")],
+            stored: vec![format!("*{name} = {made}.detach();")],
+            ..View::default()
+        })
+    }
+
+    /// An array that the method allocates.
+    fn allocated(&self, param: &ParamPlan<'_>, element: &Type, size: &Arith) -> Result<View, Reason> {
+        let name = binding(&param.param.name);
+        let counter = self.counter(size).ok_or(COUNT)?;
+        let count = binding(&counter.param.name);
+        let array = format!("obvia::array<{}>", type_name(self.model, element));
+        let is_first = self.counted_by(counter).next().is_some_and(|first| first.param.name == param.param.name);
+        let Type::Pointer(counted) = &counter.param.ty else { return Err(COUNT) };
+        let taken = local(self.plan, param, "taken");
+        Ok(View {
+            before: vec![format!("{};", pointer_to(self.model, element, &format!("{name}{{}}")))],
+            argument: format!("&{name}"),
+            after: vec![format!("auto {taken} = {array}::attach({name}, {count});")],
+            returned: taken,
+            is_owner: true,
+            result: Some(array),
+            made: vec![if is_first {
+                let ty = type_name(self.model, &counted.to);
+                format!("*{count} = obvia::count_of<{ty}>({RESULT}.size());")
+            } else {
+                format!("obvia::check_length({RESULT}.size(), *{count});")
+            }],
+            stored: vec![format!("*{name} = {RESULT}.detach();")],
+            ..View::default()
+        })
+    }
+
+    /// What says how long an array is, if nothing else does and it says nothing else.
+    fn counter(&self, size: &Arith) -> Option<&ParamPlan<'_>> {
+        size.plain().map(|operand| &self.plan.params[operand.index]).filter(|count| count.counts)
+    }
+
+    /// An array that callers read where it lies.
+    fn lent(&self, param: &ParamPlan<'_>, element: &Type, size: &Arith) -> Result<View, Reason> {
+        let name = binding(&param.param.name);
+        let count = binding(&self.counter(size).ok_or(COUNT)?.param.name);
+        let span = format!("obvia::span<const {}>", type_name(self.model, element));
+        Ok(View {
+            before: vec![format!("{};", pointer_to(self.model, element, &format!("{name}{{}}")))],
+            argument: format!("&{name}"),
+            returned: format!("{span}({name}, {count})"),
+            result: Some(span),
+            is_raw_for_objects: true,
+            ..View::default()
+        })
+    }
+
+    fn object(&self, object: &Object, name: &str) -> View {
+        let holder = self.holder(object);
+        View {
+            declared: Some(format!("const {holder} &{name}")),
+            argument: format!("{name}.get()"),
+            given: format!("{holder}({name})"),
+            ..View::default()
+        }
+    }
+
+    /// What leads elsewhere, or changes such.
+    fn graph(&self, param: &ParamPlan<'_>) -> Result<View, Reason> {
+        let name = binding(&param.param.name);
+        let Type::Pointer(pointer_type) = &param.param.ty else {
+            return match &param.param.ty {
+                ty @ (Type::Struct(_) | Type::Union(_)) => Ok(self.value(ty, &name, &name, &name)),
+                _ => Err(FIXED),
+            };
+        };
+        let Pointer { class, to, extent } = &**pointer_type;
+        let is_reference = *class == PointerClass::Ref;
+        match (extent, to, param.param.direction) {
+            (Extent::Text, Type::Base(base), Direction::In) => self.text(param, *base, !is_reference),
+            (Extent::Counted { .. }, element, direction) if direction == Direction::In || is_reference => {
+                self.graph_elements(param, element)
+            }
+            (_, Type::Pointer(_) | Type::Interface(_) | Type::Void, Direction::In) => Err(POINTERS),
+            (Extent::One, to, Direction::In) if is_reference => {
+                Ok(self.value(to, &name, &format!("&{name}"), &format!("*{name}")))
+            }
+            (Extent::One, to, Direction::In) => {
+                Ok(pointer(format!("const {}", pointer_to(self.model, to, &name)), &name))
+            }
+            _ if !is_reference => Err(NULL),
+            (Extent::One, Type::Pointer(inner), _) => self.replaced(param, inner),
+            (Extent::One, Type::Interface(object), _) => Ok(owner_changed(&self.holder(object), &name)),
+            (Extent::One, to, direction) => {
+                let text = type_name(self.model, to);
+                match (self.owned(to)?, direction) {
+                    (true, Direction::Out) => Ok(owner_result(format!("obvia::filled<{text}>"), &name)),
+                    (true, _) => Ok(owner_changed(&format!("obvia::filled<{text}>"), &name)),
+                    (false, Direction::Out) => Ok(self.place(to, &name)),
+                    (false, _) => Ok(self.changed(text, &name)),
+                }
+            }
+            _ => Err(POINTERS),
+        }
+    }
+
+    fn graph_elements(&self, param: &ParamPlan<'_>, element: &Type) -> Result<View, Reason> {
+        if let Type::Interface(object) = element {
+            return Ok(self.elements(param, self.holder(object), element, true));
+        }
+        let text = type_name(self.model, element);
+        let is_owner = self.owned(element)? && param.param.direction.is_out();
+        let seen = if is_owner { format!("obvia::filled<{text}>") } else { text };
+        Ok(self.elements(param, seen, element, is_owner))
+    }
+
+    /// What a method returns, or replaces, by a pointer to it.
+    fn replaced(&self, param: &ParamPlan<'_>, inner: &Pointer) -> Result<View, Reason> {
+        let name = binding(&param.param.name);
+        let text = type_name(self.model, &inner.to);
+        let is_result = param.param.direction == Direction::Out;
+        let owner = match &inner.extent {
+            Extent::Counted { size, length: None } if is_result => {
+                self.owned(&inner.to)?;
+                return self.allocated(param, &inner.to, size);
+            }
+            Extent::Counted { .. } => return Err(POINTERS),
+            Extent::Text => format!("obvia::memory<{text}>"),
+            Extent::One if self.owned(&inner.to)? => format!("obvia::owned<{text}>"),
+            Extent::One => format!("obvia::memory<{text}>"),
+        };
+        Ok(if is_result { owner_result(owner, &name) } else { owner_changed(&owner, &name) })
+    }
+
+    /// Whether something leads elsewhere, so that there are functions that free it.
+    fn owned(&self, ty: &Type) -> Result<bool, Reason> {
+        match ty {
+            Type::Union(id) if self.model.unions[id.0].encapsulated.is_none() => Err(UNION),
+            Type::Struct(_) | Type::Union(_) => Ok(is_owned(self.model, ty)),
+            Type::Base(_) | Type::Enum(_) => Ok(false),
+            Type::Fixed(..) if is_plain(self.model, ty) => Ok(false),
+            _ => Err(POINTERS),
+        }
+    }
+}
+
+/// Whether an array may be left out.
+fn may_be_missing(array: &ParamPlan<'_>) -> bool {
+    array.param.direction == Direction::In
+        && matches!(&array.param.ty, Type::Pointer(pointer) if pointer.class != PointerClass::Ref)
+}
+
+/// What is a pointer for all.
+fn pointer(declared: String, name: &str) -> View {
+    View { declared: Some(declared), argument: name.to_owned(), given: name.to_owned(), ..View::default() }
+}
+
+/// A result in a type that frees it.
+fn owner_result(owner: String, name: &str) -> View {
+    View {
+        before: vec![format!("{owner} {name};")],
+        argument: format!("{name}.put()"),
+        returned: name.to_owned(),
+        is_owner: true,
+        stored: vec![format!("*{name} = {RESULT}.detach();")],
+        result: Some(owner),
+        ..View::default()
+    }
+}
+
+/// Something in a type that frees it, which the method may replace.
+fn owner_changed(owner: &str, name: &str) -> View {
+    View {
+        declared: Some(format!("{owner} &{name}")),
+        argument: format!("{name}.in_out()"),
+        given: format!("obvia::in_place<{owner}>({name})"),
+        ..View::default()
+    }
+}
+
+/// The standard's string of these characters.
+fn string(base: Base) -> Result<&'static str, Reason> {
+    match base {
+        Base::Char => Ok("std::string"),
+        Base::WChar => Ok("std::u16string"),
+        _ => Err(TEXT),
+    }
+}
