@@ -4,8 +4,8 @@ pub use crate::elements::Borrowing;
 pub use crate::error::{Failed, code};
 pub use crate::frame::{Arrays, Measure, Scalar, Value};
 pub use crate::graph::{
-    Arguments, Array, Graph, Held, Image, Layout, Owned, OwnedSlice, Results, Text, Wide, behind, exposed, lift, lower,
-    lower_slice, object_at, object_of, open, place_for, places_for, put_owned, take_place, take_places, whole,
+    Arguments, Array, Graph, Held, Image, Layout, Owned, OwnedSlice, Results, Text, Wide, behind, lift, lower,
+    lower_slice, object_at, object_of, open, place_for, places_for, put_owned, take_place, take_places,
 };
 pub use crate::marshal::{
     OwnedArray, OwnedObject, OwnedText, Wanted, put_array, put_optional, put_reference, put_text, put_values,

@@ -1,7 +1,6 @@
 //! Structures that end in an open array: members, and elements behind them in the same allocation.
 //!
-//! A reference to such a structure is one to its members. Whoever looks at the elements makes a pointer to them of the address, which leads
-//! to the whole allocation, as its provenance was exposed when it was made or came from elsewhere.
+//! A reference to such a structure is one to its members, from which the elements are reached.
 
 use super::memory::Allocations;
 use super::owned::{Graph, Owned};
@@ -37,22 +36,11 @@ pub unsafe fn open<T: Graph, E: Copy>(members: T, at: usize, elements: &[E]) -> 
 ///
 /// # Safety
 ///
-/// There must be as many from offset `at`, in memory that was exposed.
+/// There must be as many from offset `at`, in the same allocation, and nobody write them while the result lives.
 pub unsafe fn behind<T, E>(members: &T, at: usize, count: usize) -> &[E] {
-    let first = whole(members).wrapping_byte_add(at).cast::<E>();
+    let first = std::ptr::from_ref(members).wrapping_byte_add(at).cast::<E>();
     // SAFETY: the caller's promise; they live as long as the members do.
     unsafe { std::slice::from_raw_parts(first, count) }
-}
-
-/// A pointer to all of a structure, elements included.
-pub fn whole<T>(members: &T) -> *const T {
-    std::ptr::with_exposed_provenance(std::ptr::from_ref(members).addr())
-}
-
-/// Exposes the memory of a structure.
-pub fn exposed<T>(structure: *const T) -> *const T {
-    structure.expose_provenance();
-    structure
 }
 
 /// What a caller lent to a method, which may put something else in its place: the caller finds there what it is in the end, also after a

@@ -68,8 +68,6 @@ impl<T: Graph> Owned<T> {
     /// `first` must be null, or lead to a structure of this type that belongs to the caller with everything it points to, each
     /// an allocation of the C library's.
     pub unsafe fn adopt(first: *mut u8) -> Option<Self> {
-        // What lies behind the members of a structure is reached by their address.
-        first.expose_provenance();
         Some(Self { first: NonNull::new(first)?, what: PhantomData })
     }
 

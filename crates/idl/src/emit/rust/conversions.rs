@@ -89,7 +89,6 @@ pub(super) fn to_abi(model: &Model, param: &Param) -> String {
     match form_of(model, param) {
         Some(Form::Borrowed { by_value: true, .. }) => format!("std::ptr::from_ref({name}).cast().read()"),
         Some(Form::Borrowed { .. }) => format!("std::ptr::from_ref({name}).cast()"),
-        Some(Form::Open(_)) => format!("obvia::rt::whole({name}).cast()"),
         Some(Form::PlacedUnion(_)) => format!("{raw}_memory.as_mut_ptr().cast()"),
         Some(Form::Optional(_)) => pointer("std::ptr::from_ref(item).cast()"),
         Some(Form::Union { by_value: true, .. }) => format!("(&raw const {raw}_memory).cast().read()"),
@@ -182,7 +181,6 @@ pub(super) fn from_abi(model: &Model, plan: &MethodPlan<'_>, param: &Param) -> O
     Some(match form_of(model, param)? {
         Form::Borrowed { by_value: true, .. } => format!("&{name}"),
         Form::Borrowed { text, .. } => format!("&*{name}.cast::<{text}>()"),
-        Form::Open(text) => format!("&*obvia::rt::exposed({name}.cast::<{text}>())"),
         Form::PlacedUnion(id) if inout => {
             let tag = switch_text(plan, param, Side::Abi).unwrap_or_default();
             format!("(&*{name}.cast::<{}<'_>>()).get({tag})", union_memory(model, id))

@@ -17,8 +17,6 @@ pub(super) enum Form {
     Union { id: UnionId, optional: bool, by_value: bool },
     /// `Union<'static>`, for a union without pointers in the caller's place.
     PlacedUnion(UnionId),
-    /// `&T`, for a structure that ends in an open array.
-    Open(String),
     /// `&[T]`, or `Option<&[T]>`.
     Slice { text: String, size: Arith, optional: bool },
     /// `Option<&CStr>`.
@@ -72,7 +70,7 @@ pub(super) fn form(model: &Model, param: &Param) -> Result<Form, Refusal> {
         }
         (Extent::One, Type::Union(_), _) => Err(OUT_UNION),
         (Extent::One, Type::Struct(id), Direction::In) if reference && is_open(model, *id) => {
-            Ok(Form::Open(ident(&model.structs[id.0].name)))
+            Ok(Form::Borrowed { text: ident(&model.structs[id.0].name), by_value: false })
         }
         (Extent::One, to, Direction::In) if reference => {
             Ok(Form::Borrowed { text: memory(model, to)?, by_value: false })
@@ -251,7 +249,7 @@ pub(super) fn argument(model: &Model, param: &Param) -> Option<String> {
     let form = form(model, param).ok()?;
     let inout = param.direction == Direction::InOut;
     Some(match form {
-        Form::Borrowed { text, .. } | Form::Open(text) => format!("&{text}"),
+        Form::Borrowed { text, .. } => format!("&{text}"),
         Form::PlacedUnion(id) if inout => format!("&mut {}<'static>", ident(&model.unions[id.0].name)),
         Form::Optional(text) => format!("Option<&{text}>"),
         Form::Union { id, optional, .. } => {
