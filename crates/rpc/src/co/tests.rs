@@ -369,3 +369,52 @@ fn both_sides_send_fragments_of_one_length() {
         .map(|(sent, received)| own.agreed(sizes(sent, received)));
     assert_eq!(agreed, [2048, 2048, 1432, 3192, 5840]);
 }
+
+#[test]
+fn no_bytes_make_an_association_panic() {
+    // What both sides say to each other, with some bytes changed.
+    let mut pair = Pair::bound();
+    let bind = Bind {
+        alters: false,
+        flags: flags::MULTIPLEX,
+        call_id: 1,
+        sizes: FragmentSizes::GREATEST,
+        group: 0,
+        contexts: vec![context(0, &[NDR])],
+    };
+    for length in [3, 3000] {
+        pair.client.call(&call(&vec![1; length])).unwrap();
+    }
+    let said = [bind.to_wire(), pair.client.output().clone()].concat();
+    let waiting = |_| pair.ask_server().map(drop);
+    assert!([0, 1].map(waiting).iter().all(Result::is_ok));
+    for id in [2, 3] {
+        pair.server.respond(id, &[2; 2000]).unwrap();
+    }
+    let answered = std::mem::take(pair.server.output());
+    let mut state = 0x9e37_79b9_u32;
+    let mut random = || {
+        state ^= state << 13;
+        state ^= state >> 17;
+        state ^= state << 5;
+        state
+    };
+    for round in 0..if cfg!(miri) { 20 } else { 5_000 } {
+        let mut bytes = if round % 2 == 0 { said.clone() } else { answered.clone() };
+        for _ in 0..=random() % 4 {
+            let at = random() as usize % bytes.len().min(if random() % 2 == 0 { 120 } else { usize::MAX });
+            bytes[at] = random() as u8;
+        }
+        if round % 2 == 0 {
+            let mut server = ServerAssociation::new(ServerOptions::default());
+            server.input.push(&bytes);
+            while let Ok(Some(_)) = server.poll(&mut judge) {}
+        } else {
+            let mut pair = Pair::bound();
+            pair.client.call(&call(&[])).unwrap();
+            pair.client.call(&call(&[])).unwrap();
+            pair.client.input.push(&bytes);
+            while let Ok(Some(_)) = pair.client.poll() {}
+        }
+    }
+}
