@@ -55,13 +55,7 @@ impl Resolver<'_> {
     fn members(&mut self, members: &[Member], span: Span) -> (Vec<Field>, Option<(Type, Arith, Option<Arith>)>) {
         // Sizes may name members that come later, so the integers are found first.
         let names: Vec<&Declarator> = members.iter().filter_map(|member| member.declarator.as_ref()).collect();
-        for (at, declarator) in names.iter().enumerate() {
-            if let Some(first) = names[..at].iter().find(|first| first.name.name == declarator.name.name) {
-                let text = format!("there are two members called `{}`", declarator.name.name);
-                let error = Diagnostic::error("duplicate-name", declarator.name.span, text);
-                self.say(error.related(first.name.span, "the first one").help("give one of them another name"));
-            }
-        }
+        self.check_names(&names);
         let mut variables: Vec<Variable> = names
             .iter()
             .zip(members)
@@ -107,8 +101,7 @@ impl Resolver<'_> {
             }
             let range = self.range(&member.attributes, &ty);
             let switch = self.switch(&member.attributes, &ty, declarator, &variables, "the structure");
-            let varying =
-                self.varying(&member.attributes, &ty, &Context { variables: &variables, of: "the structure" });
+            let varying = self.varying(&member.attributes, &ty, &context);
             fields.push(Field {
                 name: declarator.name.name.clone(),
                 ty,
@@ -123,6 +116,17 @@ impl Resolver<'_> {
             self.say(error);
         }
         (fields, conformant)
+    }
+
+    /// Members have names of their own.
+    fn check_names(&mut self, names: &[&Declarator]) {
+        for (at, declarator) in names.iter().enumerate() {
+            if let Some(first) = names[..at].iter().find(|first| first.name.name == declarator.name.name) {
+                let text = format!("there are two members called `{}`", declarator.name.name);
+                let error = Diagnostic::error("duplicate-name", declarator.name.span, text);
+                self.say(error.related(first.name.span, "the first one").help("give one of them another name"));
+            }
+        }
     }
 
     /// The type of what an expression could use: resolved early, without complaint.

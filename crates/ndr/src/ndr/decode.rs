@@ -97,7 +97,7 @@ impl<'a, const WIDE: bool, const BIG: bool> Decoder<'a, WIDE, BIG> {
             }
             Passing::Lent { kind, size } => {
                 let id = self.plan.kind(*kind);
-                let count = if self.word()? == 0 { 0 } else { self.count()? };
+                let count = if self.word()? == 0 { 0 } else { self.word()? };
                 self.claim(0, size, count, Error::Count { at: self.at, found: count });
                 let bytes = self.room(id, count)?;
                 let body = self.frame.len();
@@ -123,7 +123,7 @@ impl<'a, const WIDE: bool, const BIG: bool> Decoder<'a, WIDE, BIG> {
     /// The object that a pointer leads to, which an earlier one may have led to.
     fn referent(&mut self, pending: &Pending<'a>) -> Result<u32> {
         let Some(id) = pending.full else { return self.deferred(pending) };
-        let kind = kind_of(pending.target);
+        let kind = pending.target.kind();
         match self.full.get(&id) {
             Some((object, known)) if *known == kind => Ok(*object),
             Some(_) => Err(Error::Alias { at: self.at }),
@@ -194,13 +194,9 @@ impl<'a, const WIDE: bool, const BIG: bool> Decoder<'a, WIDE, BIG> {
         Ok(u64::from_le_bytes(bytes))
     }
 
-    /// A pointer's referent identifier.
+    /// A pointer's referent identifier, or a count.
     fn word(&mut self) -> Result<u64> {
         self.number(wire::word(WIDE) as usize)
-    }
-
-    fn count(&mut self) -> Result<u64> {
-        self.word()
     }
 
     /// Makes the frame longer.
@@ -346,13 +342,10 @@ impl<'a, const WIDE: bool, const BIG: bool> Decoder<'a, WIDE, BIG> {
     }
 
     fn union(&mut self, union: &'a Union, ty: &Type, at: usize, base: usize) -> Result<()> {
-        if WIDE {
-            self.align(ty.wire(WIDE).align)?;
-        }
+        let align = if WIDE { ty.wire(WIDE).align } else { 1 };
+        self.align(align)?;
         let tag = self.tag(union)?;
-        if WIDE {
-            self.align(ty.wire(WIDE).align)?;
-        }
+        self.align(align)?;
         let error = Error::Arm { at: self.at, tag };
         match &union.switch {
             Some(expr) => {
@@ -423,7 +416,7 @@ impl<'a, const WIDE: bool, const BIG: bool> Decoder<'a, WIDE, BIG> {
 
     /// How many elements an array has.
     fn size(&mut self, base: usize, size: &'a Expr) -> Result<u64> {
-        let most = self.count()?;
+        let most = self.word()?;
         self.claim(base, size, most, Error::Count { at: self.at, found: most });
         Ok(most)
     }
@@ -438,16 +431,16 @@ impl<'a, const WIDE: bool, const BIG: bool> Decoder<'a, WIDE, BIG> {
 
     /// Where the elements that an array holds begin, which is at its start, and how many there are.
     fn variance(&mut self, most: u64) -> Result<u64> {
-        if self.count()? != 0 {
+        if self.word()? != 0 {
             return Err(Error::Offset { at: self.at });
         }
-        let count = self.count()?;
+        let count = self.word()?;
         if count <= most { Ok(count) } else { Err(Error::Count { at: self.at, found: count }) }
     }
 
     /// A structure that ends in an array, whose size comes before the structure: C706 14.3.7.2.
     fn open(&mut self, kind: u32, ty: &Type, members: &'a [(u32, TypeId)], tail: &'a Tail) -> Result<u32> {
-        let most = self.count()?;
+        let most = self.word()?;
         let error = Error::Count { at: self.at, found: most };
         let fixed = ty.size.max(tail.at) as usize;
         let (object, body) = self.object(kind, 0, fixed)?;
@@ -467,7 +460,7 @@ impl<'a, const WIDE: bool, const BIG: bool> Decoder<'a, WIDE, BIG> {
 
     /// A string: C706 14.3.4.2.
     fn text<const SIZE: usize>(&mut self, kind: u32) -> Result<u32> {
-        let most = self.count()?;
+        let most = self.word()?;
         let count = self.variance(most)?;
         let bytes = count.checked_mul(SIZE as u64).filter(|bytes| *bytes <= (self.stub.len() - self.at) as u64);
         let Some(bytes) = bytes else { return Err(Error::Count { at: self.at, found: count }) };
@@ -485,7 +478,7 @@ impl<'a, const WIDE: bool, const BIG: bool> Decoder<'a, WIDE, BIG> {
 
     /// An `MInterfacePointer`: a structure that ends in an array of bytes.
     fn interface(&mut self) -> Result<u32> {
-        let most = self.count()?;
+        let most = self.word()?;
         let count = self.number(4)?;
         let bytes = self.bytes(usize::try_from(count).unwrap_or(usize::MAX))?;
         if most != count {
@@ -495,15 +488,5 @@ impl<'a, const WIDE: bool, const BIG: bool> Decoder<'a, WIDE, BIG> {
         self.frame[body..body + bytes.len()].copy_from_slice(bytes);
         self.end(wire::MINTERFACEPOINTER_ALIGN);
         Ok(object)
-    }
-}
-
-/// The type number of the objects that a pointer leads to.
-const fn kind_of(target: &Target) -> u32 {
-    match target {
-        Target::One(kind) | Target::Counted { kind, .. } => *kind,
-        Target::Text8 => KIND_TEXT8,
-        Target::Text16 => KIND_TEXT16,
-        Target::Interface => KIND_INTERFACE,
     }
 }

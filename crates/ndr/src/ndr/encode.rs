@@ -265,13 +265,10 @@ impl<'a, const WIDE: bool, const BIG: bool> Encoder<'a, WIDE, BIG> {
             }
             None => super::load(self.frame, at, union.int).ok_or(Error::Frame { at })?,
         };
-        if WIDE {
-            self.align(ty.wire(WIDE).align);
-        }
+        let align = if WIDE { ty.wire(WIDE).align } else { 1 };
+        self.align(align);
         self.tag(union, tag)?;
-        if WIDE {
-            self.align(ty.wire(WIDE).align);
-        }
+        self.align(align);
         let Some(arm) = union.arm(tag) else { return Err(Error::Arm { at, tag }) };
         arm.map_or(Ok(()), |arm| self.value(arm, at + union.body as usize, at))
     }

@@ -4,6 +4,7 @@
 //! type number, and its methods. The compiler writes it as words, which [`super::words`] reads.
 
 use crate::flat::shape::{Class, Expr, Int};
+use crate::flat::{KIND_FIRST, KIND_INTERFACE, KIND_TEXT8, KIND_TEXT16};
 
 /// A type, by its place in the plan.
 pub(super) type TypeId = u32;
@@ -86,6 +87,18 @@ pub(super) enum Target {
     Text16,
     /// An OBJREF: in NDR an `MInterfacePointer` (MS-DCOM 2.2.14).
     Interface,
+}
+
+impl Target {
+    /// The type number of the object that is there.
+    pub(super) const fn kind(&self) -> u32 {
+        match self {
+            Self::One(kind) | Self::Counted { kind, .. } => *kind,
+            Self::Text8 => KIND_TEXT8,
+            Self::Text16 => KIND_TEXT16,
+            Self::Interface => KIND_INTERFACE,
+        }
+    }
 }
 
 /// A type.
@@ -210,6 +223,6 @@ impl Plan {
 
     /// The type of objects with a number of the interface's own.
     pub(super) fn kind(&self, kind: u32) -> TypeId {
-        self.kinds[(kind - crate::flat::KIND_FIRST) as usize]
+        self.kinds[(kind - KIND_FIRST) as usize]
     }
 }
