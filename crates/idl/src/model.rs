@@ -292,12 +292,23 @@ pub struct Enum {
     pub values: Vec<(String, i32)>,
     /// Whether it has 32 bits in NDR, as `[v1_enum]` says, and not 16. In memory and in FLAT each has 32.
     pub v1: bool,
-    /// Whether values may come that it does not list, as `[open]` says: newer peers have more of them.
+    /// Whether values may come that it does not list, as `[open]` says: newer peers have more of them. Without `v1` they are those that
+    /// NDR's 16 bits have, from 0 to [`Enum::NARROW_MAX`].
     pub open: bool,
     /// Whether it is declared in a file that this one imports.
     pub imported: bool,
     /// Where it is declared.
     pub span: Span,
+}
+
+impl Enum {
+    /// The largest value that 16 bits in NDR have: MIDL's stubs refuse larger ones.
+    pub const NARROW_MAX: i32 = 0x7fff;
+
+    /// Whether every value of 32 bits is one of its own.
+    pub const fn is_any(&self) -> bool {
+        self.open && self.v1
+    }
 }
 
 /// Which way a parameter goes.

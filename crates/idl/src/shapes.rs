@@ -6,7 +6,8 @@
 pub mod flat;
 
 use crate::model::{
-    Arith, Base, Extent, Field, Model, Object, Operand, Param, Pointer, PointerClass, Type, UnionId, Varying, round,
+    Arith, Base, Enum, Extent, Field, Model, Object, Operand, Param, Pointer, PointerClass, Type, UnionId, Varying,
+    round,
 };
 
 /// An expression of a table: what its operands are is decided.
@@ -188,7 +189,9 @@ impl Shapes<'_> {
             Type::Enum(id) => {
                 shape.run(at, size);
                 let found = &self.model.enums[id.0];
-                if !found.open {
+                if found.open && !found.v1 {
+                    shape.parts.push((at, What::Range(Base::I32, 0, Enum::NARROW_MAX.into())));
+                } else if !found.open {
                     let mut values: Vec<i32> = found.values.iter().map(|(_, value)| *value).collect();
                     values.sort_unstable();
                     values.dedup();

@@ -17,7 +17,7 @@ unsafe impl obvia::rt::Value for Enum1 {
     }
     #[inline]
     fn load(frame: obvia::rt::RegionView<'_>, at: usize) -> Option<Self> {
-        <i32 as obvia::rt::Value>::load(frame, at).map(Self)
+        <i32 as obvia::rt::Value>::load(frame, at).filter(|value| matches!(value, 0..=32767)).map(Self)
     }
 }
 
@@ -438,9 +438,9 @@ static TYPES__: [obvia::rt::shape::ElementType; 11] = {
         ElementType { size: 16, shape: Shape { runs: &[(0, 1), (8, 8)], parts: &[] }, tail: None },
         ElementType { size: 2, shape: Shape { runs: &[(0, 2)], parts: &[] }, tail: None },
         ElementType { size: 16, shape: Shape { runs: &[(0, 1), (8, 8)], parts: &[] }, tail: None },
-        ElementType { size: 8, shape: Shape { runs: &[(0, 8)], parts: &[Part { at: 4, what: What::Enum(&[1, 2]) }] }, tail: None },
+        ElementType { size: 8, shape: Shape { runs: &[(0, 8)], parts: &[Part { at: 0, what: What::Range(Int::I32, 0, 32767) }, Part { at: 4, what: What::Enum(&[1, 2]) }] }, tail: None },
         ElementType { size: 4, shape: Shape { runs: &[(0, 4)], parts: &[] }, tail: Some(Tail { at: 4, size: 2, shape: Shape { runs: &[(0, 2)], parts: &[] }, count: Expr::Member(0, Int::U32), length: None }) },
-        ElementType { size: 4, shape: Shape { runs: &[(0, 4)], parts: &[] }, tail: None },
+        ElementType { size: 4, shape: Shape { runs: &[(0, 4)], parts: &[Part { at: 0, what: What::Range(Int::I32, 0, 32767) }] }, tail: None },
         ElementType { size: 4, shape: Shape { runs: &[(0, 4)], parts: &[Part { at: 0, what: What::Enum(&[1, 2]) }] }, tail: None },
     ]
 };
@@ -1269,11 +1269,11 @@ unsafe extern "C-unwind" fn rpcecho_TestSleep_stub(object: *mut obvia::rt::c_voi
 //   reply    20 bytes: 0 foo1 Enum1, 4 foo2 Enum2, 12 foo3 ->
 static rpcecho_TestEnum_REQUEST: obvia::rt::shape::Block = {
     use obvia::rt::shape::*;
-    Block { size: 20, shape: Shape { runs: &[(0, 4)], parts: &[Part { at: 4, what: What::Inner { count: 1, stride: 8, shape: Shape { runs: &[(0, 8)], parts: &[Part { at: 4, what: What::Enum(&[1, 2]) }] } } }, Part { at: 12, what: What::Union { tag: Expr::Member(0, Int::I32), arms: &[(&[1], Shape { runs: &[(0, 4)], parts: &[] }), (&[2], Shape { runs: &[], parts: &[Part { at: 0, what: What::Inner { count: 1, stride: 8, shape: Shape { runs: &[(0, 8)], parts: &[Part { at: 4, what: What::Enum(&[1, 2]) }] } } }] })], default: None } }] } }
+    Block { size: 20, shape: Shape { runs: &[(0, 4)], parts: &[Part { at: 0, what: What::Range(Int::I32, 0, 32767) }, Part { at: 4, what: What::Inner { count: 1, stride: 8, shape: Shape { runs: &[(0, 8)], parts: &[Part { at: 0, what: What::Range(Int::I32, 0, 32767) }, Part { at: 4, what: What::Enum(&[1, 2]) }] } } }, Part { at: 12, what: What::Union { tag: Expr::Member(0, Int::I32), arms: &[(&[1], Shape { runs: &[(0, 4)], parts: &[Part { at: 0, what: What::Range(Int::I32, 0, 32767) }] }), (&[2], Shape { runs: &[], parts: &[Part { at: 0, what: What::Inner { count: 1, stride: 8, shape: Shape { runs: &[(0, 8)], parts: &[Part { at: 0, what: What::Range(Int::I32, 0, 32767) }, Part { at: 4, what: What::Enum(&[1, 2]) }] } } }] })], default: None } }] } }
 };
 static rpcecho_TestEnum_REPLY: obvia::rt::shape::Block = {
     use obvia::rt::shape::*;
-    Block { size: 20, shape: Shape { runs: &[(0, 4)], parts: &[Part { at: 4, what: What::Inner { count: 1, stride: 8, shape: Shape { runs: &[(0, 8)], parts: &[Part { at: 4, what: What::Enum(&[1, 2]) }] } } }, Part { at: 12, what: What::Union { tag: Expr::Member(0, Int::I32), arms: &[(&[1], Shape { runs: &[(0, 4)], parts: &[] }), (&[2], Shape { runs: &[], parts: &[Part { at: 0, what: What::Inner { count: 1, stride: 8, shape: Shape { runs: &[(0, 8)], parts: &[Part { at: 4, what: What::Enum(&[1, 2]) }] } } }] })], default: None } }] } }
+    Block { size: 20, shape: Shape { runs: &[(0, 4)], parts: &[Part { at: 0, what: What::Range(Int::I32, 0, 32767) }, Part { at: 4, what: What::Inner { count: 1, stride: 8, shape: Shape { runs: &[(0, 8)], parts: &[Part { at: 0, what: What::Range(Int::I32, 0, 32767) }, Part { at: 4, what: What::Enum(&[1, 2]) }] } } }, Part { at: 12, what: What::Union { tag: Expr::Member(0, Int::I32), arms: &[(&[1], Shape { runs: &[(0, 4)], parts: &[Part { at: 0, what: What::Range(Int::I32, 0, 32767) }] }), (&[2], Shape { runs: &[], parts: &[Part { at: 0, what: What::Inner { count: 1, stride: 8, shape: Shape { runs: &[(0, 8)], parts: &[Part { at: 0, what: What::Range(Int::I32, 0, 32767) }, Part { at: 4, what: What::Enum(&[1, 2]) }] } } }] })], default: None } }] } }
 };
 static rpcecho_TestEnum_KEPT: obvia::rt::shape::Block = {
     use obvia::rt::shape::*;
@@ -1281,7 +1281,7 @@ static rpcecho_TestEnum_KEPT: obvia::rt::shape::Block = {
 };
 static rpcecho_TestEnum_GIVEN: obvia::rt::shape::Block = {
     use obvia::rt::shape::*;
-    Block { size: 20, shape: Shape { runs: &[(0, 4)], parts: &[Part { at: 4, what: What::Inner { count: 1, stride: 8, shape: Shape { runs: &[(0, 8)], parts: &[Part { at: 4, what: What::Enum(&[1, 2]) }] } } }, Part { at: 12, what: What::Union { tag: Expr::Member(0, Int::I32), arms: &[(&[1], Shape { runs: &[(0, 4)], parts: &[] }), (&[2], Shape { runs: &[], parts: &[Part { at: 0, what: What::Inner { count: 1, stride: 8, shape: Shape { runs: &[(0, 8)], parts: &[Part { at: 4, what: What::Enum(&[1, 2]) }] } } }] })], default: None } }] } }
+    Block { size: 20, shape: Shape { runs: &[(0, 4)], parts: &[Part { at: 0, what: What::Range(Int::I32, 0, 32767) }, Part { at: 4, what: What::Inner { count: 1, stride: 8, shape: Shape { runs: &[(0, 8)], parts: &[Part { at: 0, what: What::Range(Int::I32, 0, 32767) }, Part { at: 4, what: What::Enum(&[1, 2]) }] } } }, Part { at: 12, what: What::Union { tag: Expr::Member(0, Int::I32), arms: &[(&[1], Shape { runs: &[(0, 4)], parts: &[Part { at: 0, what: What::Range(Int::I32, 0, 32767) }] }), (&[2], Shape { runs: &[], parts: &[Part { at: 0, what: What::Inner { count: 1, stride: 8, shape: Shape { runs: &[(0, 8)], parts: &[Part { at: 0, what: What::Range(Int::I32, 0, 32767) }, Part { at: 4, what: What::Enum(&[1, 2]) }] } } }] })], default: None } }] } }
 };
 unsafe extern "system" fn rpcecho_TestEnum_proxy(this: *mut obvia::rt::c_void, foo1: *mut Enum1, foo2: *mut Enum2, foo3: *mut obvia::rt::c_void) -> obvia::HRESULT {
     // SAFETY: in the vtable of proxies only, so `this` is one, and its holder calls.

@@ -2,7 +2,7 @@
 
 use super::names::{flat, ident, type_name};
 use crate::emit::writer::Writer;
-use crate::model::{Arith, Base, EnumId, Model, StructId, Type};
+use crate::model::{Arith, Base, Enum, EnumId, Model, StructId, Type};
 use obvia_ndr::flat::FRAME_MAX;
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 pub(super) fn is_checked(model: &Model, ty: &Type) -> bool {
     match flat(ty).0 {
         Type::Base(base) => *base == Base::Boolean,
-        Type::Enum(id) => !model.enums[id.0].open,
+        Type::Enum(id) => !model.enums[id.0].is_any(),
         Type::Struct(id) => model.structs[id.0].fields.iter().any(|field| is_checked(model, &field.ty)),
         _ => false,
     }
@@ -149,7 +149,7 @@ impl Functions {
     /// Writes what a type needs and has not got yet.
     pub(super) fn of(&mut self, out: &mut Writer, model: &Model, ty: &Type) {
         match flat(ty).0 {
-            Type::Enum(id) if !model.enums[id.0].open && self.enums.insert(*id) => enumeration(out, model, *id),
+            Type::Enum(id) if !model.enums[id.0].is_any() && self.enums.insert(*id) => enumeration(out, model, *id),
             Type::Struct(id) if self.structs.insert(*id) => {
                 for field in &model.structs[id.0].fields {
                     self.of(out, model, &field.ty);
@@ -173,8 +173,10 @@ fn enumeration(out: &mut Writer, model: &Model, id: EnumId) {
     numbers.dedup();
     out.line(format!("static inline int {}(int32_t value)", check_name(&found.name)));
     out.line("{");
-    if numbers.len() as i64 == i64::from(numbers[numbers.len() - 1]) - i64::from(numbers[0]) + 1 {
-        let (first, last) = (i64::from(numbers[0]), i64::from(numbers[numbers.len() - 1]));
+    let (first, last) = (i64::from(numbers[0]), i64::from(numbers[numbers.len() - 1]));
+    if found.open {
+        out.line(format!("return value >= 0 && value <= {};", Enum::NARROW_MAX));
+    } else if numbers.len() as i64 == last - first + 1 {
         out.line(format!("return value >= {} && value <= {};", limit(first), limit(last)));
     } else {
         out.line("switch (value) {");

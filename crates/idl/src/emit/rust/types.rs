@@ -2,7 +2,7 @@
 
 use super::names::{base, ident, value};
 use crate::emit::writer::Writer;
-use crate::model::{Base, Model, StructId, Type, Value};
+use crate::model::{Base, Enum, Model, StructId, Type, Value};
 use crate::plan::is_plain;
 
 pub(super) fn constants(out: &mut Writer, model: &Model) {
@@ -55,8 +55,9 @@ pub(super) fn enumerations(out: &mut Writer, model: &Model) {
         out.line("}");
         out.line("#[inline]");
         out.line("fn load(frame: obvia::rt::RegionView<'_>, at: usize) -> Option<Self> {");
-        let listed = format!(".filter(|value| matches!(value, {}))", numbers.join(" | "));
-        let checked = if found.open { "" } else { &listed };
+        let values = if found.open { format!("0..={}", Enum::NARROW_MAX) } else { numbers.join(" | ") };
+        let checked = format!(".filter(|value| matches!(value, {values}))");
+        let checked = if found.is_any() { "" } else { &checked };
         out.line(format!("<i32 as obvia::rt::Value>::load(frame, at){checked}.map(Self)"));
         out.line("}");
         out.line("}");
