@@ -65,7 +65,10 @@ impl Server {
         let line = program.line();
         println!("    $ {line} &");
         let failed = |why: String| Problem::Failed(format!("{line}: {why}"));
-        let mut child = program.command().stdout(Stdio::piped()).spawn().map_err(|error| failed(error.to_string()))?;
+        // Some end when their standard input does.
+        let mut command = program.command();
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().map_err(|error| failed(error.to_string()))?;
         let output = child.stdout.take().map(BufReader::new);
         let mut server = Self { child, first: String::new(), output };
         let read = server.output.as_mut().map(|output| output.read_line(&mut server.first));
