@@ -101,7 +101,8 @@ pub(crate) struct Presence {
 impl Presence {
     /// Counts a connection. `None` where the process that it comes from is another one than that which is known.
     pub(crate) fn enter(runtime: &'static Runtime, oxid: u64, peer: &Peer, local: Option<&str>) -> Option<Self> {
-        runtime.clients().enter(oxid, peer, local).then_some(Self { runtime, oxid })
+        // Made only where it was counted: dropping it counts down.
+        runtime.clients().enter(oxid, peer, local).then(|| Self { runtime, oxid })
     }
 
     /// Which process it is.

@@ -96,7 +96,7 @@ fn answer(peer: &mut Peer, message: &Message) {
         wire::PDU => {
             let (kind, results): (u8, &[u16]) = if message.frame[2] == 11 { (12, &[0, 3]) } else { (15, &[0]) };
             let call_id = u32::from_le_bytes(message.frame[12..16].try_into().unwrap());
-            let ack = wire::ack(kind, call_id, &format!("oxid-{:016x}", peer.oxid), results);
+            let ack = wire::ack(kind, call_id, wire::process(peer.oxid), results);
             peer.post(wire::PDU, 0, (0, 0), &ack);
         }
         wire::REQUEST => {

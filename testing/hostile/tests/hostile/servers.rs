@@ -334,22 +334,21 @@ fn references_of_servers_are_checked() {
 #[test]
 fn answers_to_binds_are_checked() {
     let scene = Scene::new();
-    let endpoint = "oxid-0000000000000007";
+    let process = wire::process(7);
     let answers = [
         vec![],
         vec![0; 112],
         vec![0xff; 4000],
-        wire::ack(12, 1, endpoint, &[]),
-        wire::ack(12, 1, endpoint, &[0]),
-        wire::ack(12, 1, endpoint, &[0, 0]),
-        wire::ack(12, 1, endpoint, &[2, 3]),
-        wire::ack(12, 1, endpoint, &[0, 3, 0]),
-        wire::ack(12, 2, endpoint, &[0, 3]),
-        wire::ack(15, 1, endpoint, &[0, 3]),
-        wire::ack(12, 1, "", &[0, 3]),
-        wire::ack(12, 1, "oxid-", &[0, 3]),
-        wire::ack(12, 1, "oxid-11112222333344445", &[0, 3]),
-        wire::ack(12, 1, "\u{ff}\u{fe}", &[0, 3]),
+        wire::ack(12, 1, process, &[]),
+        wire::ack(12, 1, process, &[0]),
+        wire::ack(12, 1, process, &[0, 0]),
+        wire::ack(12, 1, process, &[2, 3]),
+        wire::ack(12, 1, process, &[0, 3, 0]),
+        wire::ack(12, 2, process, &[0, 3]),
+        wire::ack(15, 1, process, &[0, 3]),
+        wire::ack(12, 1, 0, &[0, 3]),
+        wire::ack(12, 1, process ^ 1 << 64, &[0, 3]),
+        wire::ack(12, 1, u128::MAX, &[0, 3]),
         wire::bind(7),
     ];
     for answer in answers {
@@ -381,8 +380,7 @@ fn a_server_does_not_take_another_ones_place() {
     let good = scene.oxid_of("victim");
     let evil = Evil::start(&scene.directory, move |peer, message| {
         let is_bind = message.kind == wire::PDU && message.frame[2] == 11;
-        let endpoint = format!("oxid-{good:016x}");
-        is_bind && peer.post(wire::PDU, 0, (0, 0), &wire::ack(12, 1, &endpoint, &[0, 3])) > 0
+        is_bind && peer.post(wire::PDU, 0, (0, 0), &wire::ack(12, 1, wire::process(good), &[0, 3])) > 0
     });
     for arguments in [&["client", EVIL][..], &["client", EVIL, "first"]] {
         let lines = Process::start(&scene.directory, arguments).rest();

@@ -149,11 +149,17 @@ pub(crate) fn contexts(interfaces: &[(u128, u32)]) -> Vec<u8> {
 
 /// The bind with which a process introduces itself.
 pub(crate) fn bind(oxid: u64) -> Vec<u8> {
-    unit(11, 1, &contexts(&[(RUNTIME, 1), (PROCESS | u128::from(oxid), 1)]))
+    unit(11, 1, &contexts(&[(RUNTIME, 1), (process(oxid), 1)]))
 }
 
-/// An answer to a bind or an alter_context: endpoint and results.
-pub(crate) fn ack(kind: u8, call_id: u32, endpoint: &str, results: &[u16]) -> Vec<u8> {
+/// A process, as binds and their answers name it.
+pub(crate) fn process(oxid: u64) -> u128 {
+    PROCESS | u128::from(oxid)
+}
+
+/// An answer to a bind or an alter_context: what is named where something was negotiated, and results.
+pub(crate) fn ack(kind: u8, call_id: u32, named: u128, results: &[u16]) -> Vec<u8> {
+    let endpoint = "nowhere";
     let mut body = (endpoint.len() as u16 + 1).to_le_bytes().to_vec();
     body.extend(endpoint.as_bytes());
     body.push(0);
@@ -162,7 +168,7 @@ pub(crate) fn ack(kind: u8, call_id: u32, endpoint: &str, results: &[u16]) -> Ve
     for result in results {
         body.extend(result.to_le_bytes());
         body.extend([0, 0]);
-        body.extend(uuid(FLAT));
+        body.extend(uuid(if *result == 3 { named } else { FLAT }));
         body.extend(1_u32.to_le_bytes());
     }
     unit(kind, call_id, &body)
