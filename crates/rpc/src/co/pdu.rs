@@ -110,6 +110,8 @@ pub enum PduError {
     Address,
     /// Its authentication trailer does not fit into it.
     Trailer,
+    /// It is only a part of its message.
+    Fragment,
 }
 
 impl fmt::Display for PduError {
@@ -125,6 +127,7 @@ impl fmt::Display for PduError {
             Self::TooMany(count) => write!(f, "{count} entries are too many"),
             Self::Address => write!(f, "the secondary address is no text"),
             Self::Trailer => write!(f, "the authentication trailer does not fit the unit"),
+            Self::Fragment => write!(f, "the unit is only a part of its message"),
         }
     }
 }
@@ -294,6 +297,16 @@ impl<'a> Unit<'a> {
         let body = Header::SIZE..at.checked_sub(padding.into()).ok_or(PduError::Trailer)?;
         let body = bytes.get(body).ok_or(PduError::Trailer)?;
         Ok(Self { header, body, trailer: Some(Trailer { head, at, token }) })
+    }
+
+    /// Takes a unit apart that is no fragment.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::open`], and where it is one.
+    pub fn whole(bytes: &'a [u8]) -> Result<Self, PduError> {
+        let unit = Self::open(bytes)?;
+        if unit.header.has(flags::WHOLE) { Ok(unit) } else { Err(PduError::Fragment) }
     }
 
     /// Where the part lies that is encrypted at the level of privacy: stub data and padding.

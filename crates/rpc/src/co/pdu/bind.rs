@@ -210,7 +210,7 @@ impl Bind {
     ///
     /// What is wrong with it.
     pub fn from_wire(bytes: &[u8]) -> Result<Self, PduError> {
-        Self::read(&Unit::open(bytes)?)
+        Self::read(&Unit::whole(bytes)?)
     }
 
     /// Reads the unit.
@@ -276,7 +276,7 @@ impl BindAck {
     ///
     /// What is wrong with it.
     pub fn from_wire(bytes: &[u8]) -> Result<Self, PduError> {
-        Self::read(&Unit::open(bytes)?)
+        Self::read(&Unit::whole(bytes)?)
     }
 
     /// Reads the unit.
