@@ -311,6 +311,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
     fn what_is_sent_is_received() {
         for (one, other) in pairs() {
             let sent: Vec<u8> = (0..1_000_000_u32).map(|at| at as u8).collect();
@@ -328,6 +329,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
     fn every_wait_ends() {
         for (one, other) in pairs() {
             let brief = Deadline::Within(Duration::from_millis(20));
@@ -339,6 +341,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
     fn a_wait_is_ended_from_another_thread() {
         for (one, other) in pairs() {
             thread::scope(|scope| {
@@ -353,6 +356,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
     fn the_end_is_noticed() {
         for (one, other) in pairs() {
             assert!(!one.has_ended());
@@ -366,6 +370,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
     fn nobody_is_found_where_nobody_listens() {
         let listener = StreamListener::bind("127.0.0.1", 0).unwrap();
         let port = listener.endpoint().parse().unwrap();

@@ -62,7 +62,7 @@ mod idl {
                 4 => {
                     let mut arguments = arguments(frame, &IShapes_Describe_REQUEST)?;
                     let kind = arguments.get::<i32>(0);
-                    look((*arguments.place::<AnyRaw<'_>>(8)).get(kind));
+                    look((*arguments.place::<AnyRaw<'_>>(8)).get(kind.into()));
                 }
                 5 => look((*arguments(frame, &IShapes_Choose_REQUEST)?.place::<ChoiceMemory<'_>>(0)).get()),
                 6 => look(&*arguments(frame, &IShapes_Flip_REQUEST)?.place::<Box<'_>>(0)),
