@@ -48,6 +48,12 @@ pub struct Header {
 }
 
 impl Header {
+    /// The header's first eight bytes, as they are stored: with them a message is there. `length` is the frame's, or says where it lies.
+    #[inline(always)]
+    pub(crate) const fn leading_word(self, sequence: u32, length: u8) -> u64 {
+        sequence as u64 | (self.opnum as u64) << 32 | (self.kind as u64) << 48 | (length as u64) << 56
+    }
+
     /// The header's second eight bytes, as they are stored.
     #[inline]
     pub(crate) const fn target_word(self) -> u64 {

@@ -1,14 +1,32 @@
 //! Messages put together of their fragments, by call.
 
 use super::pdu::{Header, flags};
-use super::{AssociationError, CallSecurity};
+use super::{AssociationError, CallSecurity, Input};
 use crate::octets::ByteOrder;
+use std::ops::Range;
 
 /// What all fragments of a message have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Origin {
     pub(super) order: ByteOrder,
     pub(super) security: Option<CallSecurity>,
+}
+
+/// Where the stub data of a complete message lies.
+pub(super) enum Stub {
+    /// In its only fragment.
+    InPlace(Range<usize>),
+    /// Where its fragments were put together: it is the message that was complete last.
+    Assembled,
+}
+
+impl Stub {
+    pub(super) fn bytes<'a, H>(self, input: &'a Input, assemblies: &'a Assemblies<H>) -> &'a [u8] {
+        match self {
+            Self::InPlace(range) => input.bytes(range),
+            Self::Assembled => &assemblies.whole,
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -28,7 +46,7 @@ pub(super) struct Assemblies<H> {
     held_max: usize,
     count_max: usize,
     /// The stub data of the message that was complete last.
-    pub(super) whole: Vec<u8>,
+    whole: Vec<u8>,
 }
 
 impl<H> Assemblies<H> {
@@ -37,8 +55,8 @@ impl<H> Assemblies<H> {
         Self { partial: Vec::new(), held: 0, held_max, count_max, whole: Vec::new() }
     }
 
-    /// Takes a fragment that is not a whole message. What the message says is returned with its last fragment; its stub data is in
-    /// [`Self::whole`] then.
+    /// Takes a fragment that is not a whole message. What the message says is returned with its last fragment; its stub data is
+    /// what [`Stub::Assembled`] leads to then.
     pub(super) fn add(
         &mut self,
         header: &Header,

@@ -2,7 +2,7 @@
 
 mod opening;
 
-use super::assembly::{Assemblies, Origin};
+use super::assembly::{Assemblies, Origin, Stub};
 use super::contexts::SecurityContexts;
 use super::pdu::{BindAck, BindNak, Context, Fault, FragmentSizes, Header, Outcome, PduType, Request, Response, Unit};
 use super::pdu::{Message, flags};
@@ -85,11 +85,6 @@ struct Outstanding {
     security: Option<CallSecurity>,
 }
 
-enum Stub {
-    InPlace(Range<usize>),
-    Assembled,
-}
-
 enum Found {
     Nothing,
     Bound(u32, Vec<Outcome>),
@@ -160,10 +155,7 @@ impl ClientAssociation {
                 Found::Fault(fault) => return Ok(Some(ClientEvent::Fault(fault))),
                 Found::ShutDown => return Ok(Some(ClientEvent::ShutDown)),
                 Found::Response { call, order, stub } => {
-                    let stub = match stub {
-                        Stub::InPlace(range) => self.input.bytes(range),
-                        Stub::Assembled => &self.assemblies.whole,
-                    };
+                    let stub = stub.bytes(&self.input, &self.assemblies);
                     let Outstanding { id, presentation, .. } = call;
                     return Ok(Some(ClientEvent::Response(IncomingResponse { id, presentation, order, stub })));
                 }

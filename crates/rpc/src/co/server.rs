@@ -2,7 +2,7 @@
 
 mod accepting;
 
-use super::assembly::{Assemblies, Origin};
+use super::assembly::{Assemblies, Origin, Stub};
 use super::contexts::SecurityContexts;
 use super::groups::{Groups, Membership};
 use super::pdu::{BindNak, Context, Fault, FragmentSizes, Header, Outcome, PduType, Request, Response, Unit, flags};
@@ -81,12 +81,6 @@ struct Pending {
     is_orphan: bool,
 }
 
-/// Where the stub data of a complete call lies.
-enum Stub {
-    InPlace(Range<usize>),
-    Assembled,
-}
-
 /// What came of a unit.
 enum Found {
     Nothing,
@@ -159,10 +153,7 @@ impl ServerAssociation {
                 Found::Cancelled(id) => return Ok(Some(ServerEvent::Cancelled(id))),
                 Found::Orphaned(id) => return Ok(Some(ServerEvent::Orphaned(id))),
                 Found::Call { id, origin, head, presentation, stub } => {
-                    let stub = match stub {
-                        Stub::InPlace(range) => self.input.bytes(range),
-                        Stub::Assembled => &self.assemblies.whole,
-                    };
+                    let stub = stub.bytes(&self.input, &self.assemblies);
                     let Head { opnum, object, flags, .. } = head;
                     let is_maybe = flags & flags::MAYBE != 0;
                     let Origin { order, security } = origin;

@@ -113,10 +113,7 @@ impl Inbox<'_> {
             }
             layout::IN_AREA
         };
-        let first = u64::from(sequence)
-            | u64::from(header.opnum) << 32
-            | u64::from(header.kind as u8) << 48
-            | u64::from(length) << 56;
+        let first = header.leading_word(sequence, length);
         self.wire.peer.word64(slot + 8).store(header.target_word(), Ordering::Relaxed);
         // The first word last: with it the message is there.
         self.wire.peer.word64(slot).store(first, Ordering::Release);

@@ -167,10 +167,7 @@ impl Tx {
     #[inline(always)]
     fn publish(&mut self, header: Header, length: u8) {
         let sequence = self.next;
-        let first = u64::from(sequence)
-            | u64::from(header.opnum) << 32
-            | u64::from(header.kind as u8) << 48
-            | u64::from(length) << 56;
+        let first = header.leading_word(sequence, length);
         // SAFETY: slots lie inside every segment.
         let slot = unsafe { self.start.add(slot_offset(sequence)) }.cast::<AtomicU64>();
         // SAFETY: the slot's second eight bytes.
