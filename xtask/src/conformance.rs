@@ -5,7 +5,7 @@ use crate::{Outcome, Problem, suite};
 
 /// The statements, optimised as what is published.
 fn statements() -> Program {
-    Program::cargo(&["test", "--release", "--package", "obvia-conformance"])
+    Program::cargo_release(&["test", "--package", "obvia-conformance"])
 }
 
 pub(crate) fn main(arguments: &[String]) -> Outcome {
@@ -21,6 +21,11 @@ pub(crate) fn main(arguments: &[String]) -> Outcome {
 /// All but what takes minutes.
 pub(crate) fn run() -> Outcome {
     suite::run_tests(&statements(), &[])
+}
+
+/// Builds what [`run`] runs.
+pub(crate) fn build() -> Outcome {
+    suite::build_tests(&statements())
 }
 
 /// What takes minutes: one after the other, as each says how fast it was.

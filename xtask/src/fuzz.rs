@@ -2,9 +2,11 @@
 //!
 //! What a run learns stays in `target/fuzz/corpus`; `testing/fuzz/seeds/TARGET` holds inputs to begin with.
 
-use crate::program::target;
+use crate::program::{Program, at_once, target};
 use crate::repo::root;
 use crate::{Outcome, Problem, tools};
+use std::num::NonZero;
+use std::sync::{Mutex, PoisonError};
 
 const FOLDER: &str = "testing/fuzz";
 const SECONDS: u32 = 60;
@@ -29,6 +31,37 @@ pub(crate) fn main(arguments: &[String]) -> Outcome {
 
 /// Fuzzes the targets named, or all, for so many seconds each.
 pub(crate) fn run(seconds: u32, names: &[String]) -> Outcome {
+    let chosen = chosen(names)?;
+    build(names)?;
+    // Each is one thread: as many run at once as there are processors.
+    let next = Mutex::new(chosen.iter());
+    let work = || {
+        while let Some(name) = next.lock().unwrap_or_else(PoisonError::into_inner).next() {
+            fuzz(name, seconds)?;
+        }
+        Ok(())
+    };
+    let workers = std::thread::available_parallelism().map_or(1, NonZero::get);
+    at_once((0..workers).map(|_| work))
+}
+
+/// Builds the targets named, or all.
+pub(crate) fn build(names: &[String]) -> Outcome {
+    tools::cargo_fuzz()?;
+    let build = cargo("build");
+    if names.is_empty() {
+        return build.run();
+    }
+    names.iter().try_for_each(|name| build.with(&[name]).run())
+}
+
+fn cargo(command: &str) -> Program {
+    let built = target().join("fuzz").display().to_string();
+    tools::nightly_cargo(&["fuzz", command, "--fuzz-dir", FOLDER, "--target-dir", &built])
+}
+
+/// The targets named, if there are such, or all.
+fn chosen(names: &[String]) -> Outcome<Vec<String>> {
     let manifest = std::fs::read_to_string(root().join(FOLDER).join("Cargo.toml"))
         .map_err(|error| Problem::missing(format!("{FOLDER}/Cargo.toml: {error}")))?;
     let targets = targets(&manifest);
@@ -36,24 +69,17 @@ pub(crate) fn run(seconds: u32, names: &[String]) -> Outcome {
         let known = targets.join(", ");
         return Err(Problem::Failed(format!("there is no target {unknown:?}; there are {known}")));
     }
-    let chosen = if names.is_empty() { &targets } else { names };
+    let chosen = if names.is_empty() { targets } else { names.to_vec() };
     if chosen.is_empty() {
         return Err(Problem::missing(format!("{FOLDER}/Cargo.toml names no target")));
     }
-    tools::cargo_fuzz()?;
-    for name in chosen {
-        fuzz(name, seconds)?;
-    }
-    Ok(())
+    Ok(chosen)
 }
 
 fn fuzz(name: &str, seconds: u32) -> Outcome {
-    let built = target().join("fuzz");
-    let corpus = built.join("corpus").join(name);
+    let corpus = target().join("fuzz/corpus").join(name);
     std::fs::create_dir_all(&corpus).map_err(|error| Problem::Failed(format!("{}: {error}", corpus.display())))?;
-    let options = ["--fuzz-dir", FOLDER, "--target-dir", &built.display().to_string(), name];
-    tools::nightly_cargo(&["fuzz", "build"]).with(&options).run()?;
-    let mut program = tools::nightly_cargo(&["fuzz", "run"]).with(&options).argument(corpus.display().to_string());
+    let mut program = cargo("run").with(&[name]).argument(corpus.display().to_string());
     let seeds = root().join(FOLDER).join("seeds").join(name);
     if seeds.is_dir() {
         program = program.argument(seeds.display().to_string());

@@ -92,8 +92,13 @@ fn failed(path: &Path, error: &std::io::Error) -> Problem {
     Problem::Failed(format!("{}: {error}", path.display()))
 }
 
+/// Builds the program in Rust that makes the calls.
+pub(crate) fn build() -> Outcome {
+    Program::cargo(&["build", "--quiet", "--release", "--package", "obvia-bench", "--bin", "obvia-icount"]).run()
+}
+
 fn measure() -> Outcome<Report> {
-    Program::cargo(&["build", "--quiet", "--release", "--package", "obvia-bench", "--bin", "obvia-icount"]).run()?;
+    build()?;
     let folder = target().join("icount");
     fs::create_dir_all(&folder).map_err(|error| failed(&folder, &error))?;
     let mut report = Report::default();

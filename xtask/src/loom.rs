@@ -1,7 +1,7 @@
 //! `loom`: explores the interleavings of what threads and processes share. Its tests have `loom` in their path.
 
 use crate::program::{Program, target};
-use crate::suite::{load, run_tests};
+use crate::suite::{build_tests, load, run_tests};
 use crate::{Outcome, Problem};
 
 const PACKAGE: &str = "obvia-via";
@@ -15,8 +15,16 @@ pub(crate) fn main(arguments: &[String]) -> Outcome {
     if !has_loom {
         return Err(Problem::missing(format!("{MANIFEST} does not name loom yet")));
     }
-    let program = Program::cargo(&["test", "--release", "--package", PACKAGE, "--lib", "loom"])
+    run_tests(&tests(), &[])
+}
+
+/// Builds the tests.
+pub(crate) fn build() -> Outcome {
+    build_tests(&tests())
+}
+
+fn tests() -> Program {
+    Program::cargo_release(&["test", "--package", PACKAGE, "--lib", "loom"])
         .variable("RUSTFLAGS", "--cfg loom")
-        .variable("CARGO_TARGET_DIR", target().join("loom").display().to_string());
-    run_tests(&program, &[])
+        .variable("CARGO_TARGET_DIR", target().join("loom").display().to_string())
 }

@@ -3,7 +3,8 @@
 //! Miri knows no shared memory, no sockets with descriptors and no other process. Tests that need those say so with
 //! `#[cfg_attr(miri, ignore)]`.
 
-use crate::program::target;
+use crate::program::{Program, at_once, target};
+use crate::suite::build_tests;
 use crate::{Outcome, Problem, tools};
 
 /// The crates that have `unsafe` in them.
@@ -16,20 +17,29 @@ pub(crate) fn main(arguments: &[String]) -> Outcome {
     if !arguments.is_empty() {
         return Err(Problem::failed("usage: cargo xtask miri"));
     }
-    tools::miri()?;
-    for package in PACKAGES {
-        let skips = PASSED_OVER.iter().flat_map(|module| ["--skip", module]);
-        let which: Vec<&str> = ["--package", package, "--lib", "--"].into_iter().chain(skips).collect();
-        test(&which, "")?;
-    }
-    // Objects that windows-core's `implement` makes break the experimental rules of borrowing; all else is watched.
-    test(&["--package", "matrix", "--test", "pairs"], "-Zmiri-disable-stacked-borrows")
+    build()?;
+    let skips: Vec<_> = PASSED_OVER.iter().flat_map(|module| ["--skip", module]).collect();
+    let runs: Vec<_> = programs().iter().map(|program| program.with(&["--quiet", "--"]).with(&skips)).collect();
+    at_once(runs.iter().map(|run| || run.run_tests()))
 }
 
-fn test(which: &[&str], flags: &str) -> Outcome {
-    tools::nightly_cargo(&["miri", "test", "--quiet"])
+/// Builds the tests.
+pub(crate) fn build() -> Outcome {
+    tools::miri()?;
+    programs().iter().try_for_each(build_tests)
+}
+
+/// The programs of tests.
+fn programs() -> Vec<Program> {
+    let package = |name: &&str| program(&["--package", name, "--lib"], "");
+    // Objects that windows-core's `implement` makes break the experimental rules of borrowing; all else is watched.
+    let pairs = program(&["--package", "matrix", "--test", "pairs"], "-Zmiri-disable-stacked-borrows");
+    PACKAGES.iter().map(package).chain([pairs]).collect()
+}
+
+fn program(which: &[&str], flags: &str) -> Program {
+    tools::nightly_cargo(&["miri", "test"])
         .with(which)
         .variable("CARGO_TARGET_DIR", target().join("miri").display().to_string())
         .variable("MIRIFLAGS", format!("-Zmiri-disable-isolation -Zmiri-strict-provenance {flags}"))
-        .run_tests()
 }

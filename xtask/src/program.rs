@@ -34,6 +34,15 @@ impl Program {
         Self::new("cargo", arguments)
     }
 
+    /// `cargo` for tests in release mode: optimised as what is published, but without what the linker does for that, which takes longer
+    /// than most tests.
+    pub(crate) fn cargo_release(command: &[&str]) -> Self {
+        Self::cargo(command)
+            .argument("--release")
+            .variable("CARGO_PROFILE_RELEASE_LTO", "off")
+            .variable("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16")
+    }
+
     pub(crate) fn new(program: &str, arguments: &[&str]) -> Self {
         let words = std::iter::once(&program).chain(arguments);
         Self { words: words.map(ToString::to_string).collect(), variables: Vec::new(), folder: root() }
@@ -206,6 +215,17 @@ fn pass_on(from: Option<impl Read + Send + 'static>, mut to: impl Write + Send +
         drop(end);
     });
     said
+}
+
+/// Runs programs of one thread each beside each other.
+pub(crate) fn at_once(runs: impl Iterator<Item = impl FnOnce() -> Outcome + Send>) -> Outcome {
+    std::thread::scope(|scope| {
+        let started: Vec<_> = runs.map(|run| scope.spawn(run)).collect();
+        let ended = started.into_iter().map(|run| run.join());
+        let panicked = |_| Err(Problem::failed("a thread that ran a program panicked"));
+        let ended: Vec<Outcome> = ended.map(|end| end.unwrap_or_else(panicked)).collect();
+        ended.into_iter().collect()
+    })
 }
 
 /// Whether this is a run that counts: what is missing is then not passed over.

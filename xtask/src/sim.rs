@@ -14,8 +14,16 @@ pub(crate) fn main(arguments: &[String]) -> Outcome {
     if !is_good(&arguments) {
         return Err(Problem::failed(USAGE));
     }
-    let cargo = ["run", "--quiet", "--release", "--package", "obvia-via", "--example", "sim", "--"];
-    Program::cargo(&cargo).with(&arguments).run()
+    cargo("run").with(&["--"]).with(&arguments).run()
+}
+
+fn cargo(command: &str) -> Program {
+    Program::cargo_release(&[command, "--quiet", "--package", "obvia-via", "--example", "sim"])
+}
+
+/// Builds the simulator.
+pub(crate) fn build() -> Outcome {
+    cargo("build").run()
 }
 
 /// The part of a test run.

@@ -9,30 +9,45 @@ use crate::{Outcome, Problem};
 
 /// Runs `tests/NAME.rs` wherever it is, in release mode, the tests that `cargo test` ignores included.
 pub(crate) fn run(name: &str, variables: &[(&str, String)]) -> Outcome {
+    for program in programs(name)? {
+        let with = |program: Program, (name, value): &(&str, String)| program.variable(name, value.clone());
+        run_tests(&variables.iter().fold(program, with), &["--include-ignored"])?;
+    }
+    Ok(())
+}
+
+/// Builds what [`run`] runs.
+pub(crate) fn build(name: &str) -> Outcome {
+    programs(name)?.iter().try_for_each(build_tests)
+}
+
+fn programs(name: &str) -> Outcome<Vec<Program>> {
     let packages = packages_with(&load()?, name);
     if packages.is_empty() {
         return Err(Problem::missing(format!("no crate has tests/{name}.rs yet")));
     }
-    for package in packages {
-        let arguments = ["test", "--release", "--package", &package, "--test", name];
-        let mut program = Program::cargo(&arguments);
-        for (name, value) in variables {
-            program = program.variable(name, value.clone());
-        }
-        run_tests(&program, &["--include-ignored"])?;
-    }
-    Ok(())
+    let program = |package: &String| Program::cargo_release(&["test", "--package", package, "--test", name]);
+    Ok(packages.iter().map(program).collect())
 }
 
 /// Runs `tests/NAME.rs` wherever it is, with features that each of these packages has.
 /// Not optimised: what such tests wait for are wires, and what they build nobody else uses.
 pub(crate) fn run_with(name: &str, features: &[&str], options: &[&str]) -> Outcome {
+    run_tests(&program_with(name, features)?, options)
+}
+
+/// Builds what [`run_with`] runs.
+pub(crate) fn build_with(name: &str, features: &[&str]) -> Outcome {
+    build_tests(&program_with(name, features)?)
+}
+
+fn program_with(name: &str, features: &[&str]) -> Outcome<Program> {
     let packages = packages_with(&load()?, name);
     let all = |package: &String| features.iter().map(move |feature| format!("{package}/{feature}")).collect::<Vec<_>>();
     let features: Vec<_> = packages.iter().flat_map(all).collect();
     let packages: Vec<_> = packages.iter().flat_map(|package| ["--package", package]).collect();
     let program = Program::cargo(&["test", "--test", name, "--features"]).argument(features.join(","));
-    run_tests(&program.with(&packages), options)
+    Ok(program.with(&packages))
 }
 
 /// Runs the tests of a `cargo test` command, and takes it for a failure when there are none.
@@ -43,6 +58,11 @@ pub(crate) fn run_tests(cargo: &Program, options: &[&str]) -> Outcome {
         return Err(Problem::Failed(format!("{}: has no test", cargo.line())));
     }
     cargo.with(&["--quiet", "--"]).with(options).run_tests()
+}
+
+/// Builds the tests of a `cargo test` command.
+pub(crate) fn build_tests(cargo: &Program) -> Outcome {
+    cargo.with(&["--quiet", "--no-run"]).run()
 }
 
 pub(crate) fn load() -> Outcome<Repo> {

@@ -1,5 +1,6 @@
 //! `test`: runs every kind of check that the project has, or the parts named, and sums up.
 
+mod ahead;
 mod cmake;
 pub(crate) mod examples;
 mod interop;
@@ -8,6 +9,7 @@ pub(crate) mod wires;
 
 use crate::program::{Program, is_ci};
 use crate::{Outcome, Problem, conformance, fuzz, icount, loom, miri, sim, soak, suite, tidy};
+use ahead::Ahead;
 use std::time::{Duration, Instant};
 
 /// Seconds of fuzzing that each target gets in a test run.
@@ -19,67 +21,109 @@ struct Part {
     name: &'static str,
     about: &'static str,
     run: fn() -> Outcome,
+    /// Builds what it runs, where that is worth while beforehand.
+    build: Option<fn() -> Outcome>,
 }
 
 /// In the order in which they run: what fails often and says so quickly comes first.
 const PARTS: &[Part] = &[
-    Part { name: "tidy", about: "the source keeps its promises; formatting and lints", run: || tidy::main(&[]) },
+    Part {
+        name: "tidy",
+        about: "the source keeps its promises; formatting and lints",
+        run: || tidy::main(&[]),
+        build: None,
+    },
     Part {
         name: "unit",
         about: "cargo test of the whole workspace, but for what the part `conformance` runs",
         run: || Program::cargo(&["test", "--quiet", "--workspace", "--exclude", "obvia-conformance"]).run_tests(),
+        build: None,
     },
-    Part { name: "readme", about: "the newcomer's program does what the README prints", run: readme::run },
+    Part { name: "readme", about: "the newcomer's program does what the README prints", run: readme::run, build: None },
     Part {
         name: "examples",
         about: "every client of the examples comes to a good end with its server",
         run: examples::run,
+        build: None,
     },
     Part {
         name: "cmake",
         about: "programs in C++ and C, outside, with nothing but an installed obvia, speak with those in Rust",
         run: cmake::run,
+        build: Some(cmake::build),
     },
     Part {
         name: "hostile",
         about: "a peer that writes nonsense loses its own connection and nothing else",
         run: || suite::run("hostile", &[]),
+        build: Some(|| suite::build("hostile")),
     },
     Part {
         name: "conformance",
         about: "every provider keeps the fifty statements about virtual interfaces",
         run: conformance::run,
+        build: Some(conformance::build),
     },
-    Part { name: "wires", about: "VIs over AF_XDP and libfabric keep the statements, too", run: wires::conformance },
+    Part {
+        name: "wires",
+        about: "VIs over AF_XDP and libfabric keep the statements, too",
+        run: wires::conformance,
+        build: Some(wires::build),
+    },
     Part {
         name: "kill",
         about: "processes that die in mid-call leave nothing behind",
         run: || suite::run("kill", &[]),
+        build: Some(|| suite::build("kill")),
     },
     Part {
         name: "net",
         about: "calls between hosts by each protocol sequence, over wires that are good, bad and cut",
         run: wires::net,
+        build: Some(wires::build_net),
     },
     Part {
         name: "interop",
         about: "Samba, impacket, scapy and tshark find nothing wrong with the standard's protocols",
         run: interop::run,
+        build: None,
     },
     Part {
         name: "soak-short",
         about: "many processes, threads and objects for some seconds",
         run: || soak::run(SOAK_SECONDS),
+        build: Some(|| suite::build("soak")),
     },
-    Part { name: "sim", about: "VIs over a thousand simulated bad networks keep every promise", run: sim::short },
-    Part { name: "loom", about: "interleavings of what threads and processes share", run: || loom::main(&[]) },
-    Part { name: "miri", about: "undefined behaviour in what has unsafe in it", run: || miri::main(&[]) },
+    Part {
+        name: "sim",
+        about: "VIs over a thousand simulated bad networks keep every promise",
+        run: sim::short,
+        build: Some(sim::build),
+    },
+    Part {
+        name: "loom",
+        about: "interleavings of what threads and processes share",
+        run: || loom::main(&[]),
+        build: Some(loom::build),
+    },
+    Part {
+        name: "miri",
+        about: "undefined behaviour in what has unsafe in it",
+        run: || miri::main(&[]),
+        build: Some(miri::build),
+    },
     Part {
         name: "fuzz",
         about: "some seconds of nonsense for what reads other people's bytes",
         run: || fuzz::run(FUZZ_SECONDS, &[]),
+        build: Some(|| fuzz::build(&[])),
     },
-    Part { name: "icount", about: "a call takes no more instructions than its budget", run: || icount::main(&[]) },
+    Part {
+        name: "icount",
+        about: "a call takes no more instructions than its budget",
+        run: || icount::main(&[]),
+        build: Some(icount::build),
+    },
 ];
 
 /// How a part ended.
@@ -116,7 +160,13 @@ pub(crate) fn main(arguments: &[String]) -> Outcome {
         }
         return Ok(());
     }
+    if let [option, names @ ..] = arguments
+        && option == ahead::OPTION
+    {
+        return ahead::build(&choose(names)?);
+    }
     let parts = choose(arguments)?;
+    let _ahead = Ahead::start(&parts);
     let started = Instant::now();
     let mut verdicts = Vec::new();
     for part in parts {

@@ -53,8 +53,16 @@ const FLOORS: &[(&str, Floor)] = &[
     ("/bench/src/", Floor::User),
 ];
 
-/// Where a call is handed over to the transport: what these functions do is the transport's, whatever it was made from.
-const HAND_OVER: &[&str] = &["channels::Calls::exchange", "serve::next_call", "serve::ServerCall::publish"];
+/// Where a call is handed over to the transport, and where that waits, which takes the longer the busier the machine is: what these
+/// functions do is the transport's, whatever it was made from. `check` is all of a name that are the same to the linker.
+const HAND_OVER: &[&str] = &[
+    "channels::Calls::exchange",
+    "serve::next_call",
+    "serve::ServerCall::publish",
+    "rx::Rx::await_slot",
+    "rx::Rx::sleep",
+    "relay::Relay>::check",
+];
 
 /// Whether a function is where a call is handed over to the transport.
 pub(super) fn is_hand_over(function: &str) -> bool {
