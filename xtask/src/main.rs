@@ -125,7 +125,7 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "test",
-        usage: "[PART ...]",
+        usage: "[--list | --build] [PART ...]",
         about: "everything, or the parts named; `test --list` names them",
         run: test::main,
     },

@@ -7,6 +7,9 @@ use crate::program::Program;
 use crate::repo::Repo;
 use crate::{Outcome, Problem};
 
+/// How many tests run at a time that wait for wires to be silent most of the time, not for processors.
+pub(crate) const WAITING: &str = "--test-threads=4";
+
 /// Runs `tests/NAME.rs` wherever it is, in release mode, the tests that `cargo test` ignores included.
 pub(crate) fn run(name: &str, variables: &[(&str, String)]) -> Outcome {
     for program in programs(name)? {

@@ -1,10 +1,8 @@
 //! What takes features: virtual interfaces over AF_XDP and libfabric, and calls over them.
 
 use crate::program::Program;
+use crate::suite::WAITING;
 use crate::{Outcome, suite, tools};
-
-/// Tests that run at a time. They wait for wires to be silent most of the time, not for processors.
-const AT_ONCE: &str = "--test-threads=4";
 
 /// The optional features of every package that has them: what needs nothing but Rust, and, where that is there, libfabric.
 pub(crate) fn features(is_fabric: bool) -> &'static [&'static str] {
@@ -20,7 +18,7 @@ fn with_features(run: impl FnOnce(&[&str]) -> Outcome) -> Outcome {
 
 /// The statements about virtual interfaces over AF_XDP and libfabric.
 pub(super) fn conformance() -> Outcome {
-    with_features(|features| suite::run_tests(&statements(features), &[AT_ONCE]))
+    with_features(|features| suite::run_tests(&statements(features), &[WAITING]))
 }
 
 /// Builds what [`conformance`] runs, where libfabric is there already.
@@ -46,7 +44,7 @@ pub(super) fn net() -> Outcome {
     with_features(|features| {
         let unit = Program::cargo(&["test", "--package", "obvia", "--lib", "--features"]);
         suite::run_tests(&unit.argument(features.join(",")), &[])?;
-        suite::run_with("net", features, &["--include-ignored", AT_ONCE])
+        suite::run_with("net", features, &["--include-ignored", WAITING])
     })?;
     nft
 }
