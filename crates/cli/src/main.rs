@@ -9,6 +9,7 @@ mod frame;
 mod idl;
 mod json;
 mod ls;
+mod trace;
 mod value;
 
 use clap::{Parser, Subcommand};
@@ -34,6 +35,8 @@ enum Command {
     Idl(idl::Arguments),
     /// List exported objects
     Ls(ls::Arguments),
+    /// Run a program, and write what it says by the standard's protocols to a file for Wireshark
+    Trace(trace::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -43,6 +46,7 @@ fn main() -> ExitCode {
         Command::Describe(arguments) => describe::main(&arguments),
         Command::Idl(arguments) => idl::main(&arguments),
         Command::Ls(arguments) => ls::main(&arguments),
+        Command::Trace(arguments) => trace::main(&arguments),
     };
     match outcome {
         Ok(code) => code,

@@ -157,7 +157,9 @@ impl From<ViError> for Error {
             ViError::NotFound { .. } => code::RPC_S_SERVER_UNAVAILABLE,
             ViError::NameInUse { .. } => code::RPC_S_DUPLICATE_ENDPOINT,
             ViError::BadName { .. } => code::E_INVALIDARG,
-            ViError::AccessDenied { .. } | ViError::UnsafeDirectory { .. } => code::E_ACCESSDENIED,
+            ViError::AccessDenied { .. } | ViError::UnsafeDirectory { .. } | ViError::UnsafeCapture { .. } => {
+                code::E_ACCESSDENIED
+            }
             ViError::System { source, .. } if source.kind() == std::io::ErrorKind::PermissionDenied => {
                 code::E_ACCESSDENIED
             }

@@ -36,6 +36,7 @@ mod shared;
 mod stub;
 mod system;
 mod thread;
+pub mod trace;
 
 pub use agile::Agile;
 pub use context::ContextHandle;

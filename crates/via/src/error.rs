@@ -88,6 +88,13 @@ pub enum Error {
         /// Packets that were left out.
         missed: u64,
     },
+    /// The capture that the environment names is none, or somebody else's.
+    UnsafeCapture {
+        /// Where it is.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: &'static str,
+    },
     /// The provider does not have what was asked for.
     Unsupported {
         /// The provider.
@@ -235,6 +242,9 @@ impl fmt::Display for Error {
             Self::BadConditions { item, why } => write!(f, "{item:?} is no condition of a network: {why}"),
             Self::CaptureFull { missed } => {
                 write!(f, "the capture was full: {missed} packets were left out; give it a higher limit")
+            }
+            Self::UnsafeCapture { path, why } => {
+                write!(f, "the capture {} that OBVIA_TRACE names cannot be written: {why}", path.display())
             }
             Self::Unsupported { provider, what } => write!(f, "the provider {provider} does not have {what}"),
             Self::BadState { what } => f.write_str(what),

@@ -1,9 +1,13 @@
 //! Streams of bytes, for protocols that are not carried by VIs: TCP, and Unix sockets with names.
 //!
-//! Every wait has a deadline, and one that receives can be ended from another thread.
+//! Every wait has a deadline, and one that receives can be ended from another thread. Where the environment names a capture
+//! ([`SharedCapture`]), what goes over a stream is written there.
+
+mod local_ends;
 
 use crate::provider::shm::Directory;
 use crate::window::Peer;
+use crate::wrap::{Conversation, Ends, SharedCapture};
 use crate::{Deadline, Ended, Error};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use rustix::fd::{AsFd, OwnedFd};
@@ -20,6 +24,8 @@ pub struct Stream {
     bell: OwnedFd,
     peer: Peer,
     local: Option<String>,
+    /// Where this process has a capture.
+    captured: Option<Conversation>,
 }
 
 impl Stream {
@@ -39,7 +45,7 @@ impl Stream {
                 return Err(Error::TimedOut);
             }
             match TcpStream::connect_timeout(&address, left) {
-                Ok(socket) => return Self::tcp(socket.into()),
+                Ok(socket) => return Self::tcp(socket.into(), true),
                 Err(error) if error.kind() == std::io::ErrorKind::TimedOut => return Err(Error::TimedOut),
                 // Another address of the same name may do.
                 Err(_) => {}
@@ -54,10 +60,11 @@ impl Stream {
     ///
     /// As [`Directory::connect`].
     pub fn connect_local(directory: &Directory, name: &str, deadline: Deadline) -> Result<Self, Error> {
-        Self::local(directory.for_streams().reach(name, deadline.start())?)
+        let own = local_ends::of_client()?;
+        Self::local(directory.for_streams().reach(name, own.as_ref(), deadline.start())?, true)
     }
 
-    fn tcp(socket: OwnedFd) -> Result<Self, Error> {
+    fn tcp(socket: OwnedFd, is_opener: bool) -> Result<Self, Error> {
         let doing = "preparing a socket";
         rustix::io::ioctl_fionbio(&socket, true).map_err(Error::system(doing))?;
         // A call and its answer are a message each; none waits for more to send.
@@ -65,21 +72,33 @@ impl Stream {
         sockopt::set_socket_keepalive(&socket, true).map_err(Error::system(doing))?;
         let host = |address: SocketAddr| address.ip().to_canonical().to_string();
         let peer = rustix::net::getpeername(&socket).map_err(Error::system(doing))?;
-        let peer = peer.and_then(|address| SocketAddr::try_from(address).ok()).map(host).unwrap_or_default();
+        let peer = peer.and_then(|address| SocketAddr::try_from(address).ok());
         let local = rustix::net::getsockname(&socket).map_err(Error::system(doing))?;
-        let local = SocketAddr::try_from(local).ok().map(host);
-        Self::new(socket, Peer::Host(peer), local)
+        let local = SocketAddr::try_from(local).ok();
+        let captured = match (local, peer) {
+            (Some(own), Some(peer)) => Conversation::of_stream(Ends { own, peer }, is_opener)?,
+            _ => None,
+        };
+        Self::new(socket, Peer::Host(peer.map(host).unwrap_or_default()), local.map(host), captured)
     }
 
-    fn local(socket: OwnedFd) -> Result<Self, Error> {
-        let peer = sockopt::socket_peercred(&socket).map_err(Error::system("asking who the peer is"))?;
-        Self::new(socket, Peer::Process(peer.pid.as_raw_pid().unsigned_abs()), None)
+    fn local(socket: OwnedFd, is_opener: bool) -> Result<Self, Error> {
+        let doing = "asking who the peer is";
+        let peer = sockopt::socket_peercred(&socket).map_err(Error::system(doing))?.pid.as_raw_pid().unsigned_abs();
+        let captured = match SharedCapture::of_process()? {
+            Some(capture) => {
+                let ends = local_ends::of(capture, &socket, peer, is_opener).map_err(Error::system(doing))?;
+                Conversation::of_stream(ends, is_opener)?
+            }
+            None => None,
+        };
+        Self::new(socket, Peer::Process(peer), None, captured)
     }
 
-    fn new(socket: OwnedFd, peer: Peer, local: Option<String>) -> Result<Self, Error> {
+    fn new(socket: OwnedFd, peer: Peer, local: Option<String>, captured: Option<Conversation>) -> Result<Self, Error> {
         let flags = EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK;
         let bell = eventfd(0, flags).map_err(Error::system("making an event"))?;
-        Ok(Self { socket, bell, peer, local })
+        Ok(Self { socket, bell, peer, local, captured })
     }
 
     /// Sends all of some bytes.
@@ -90,6 +109,9 @@ impl Stream {
     /// more. [`Error::PeerGone`] or [`Error::Disconnected`] when it is over.
     pub fn send(&self, mut bytes: &[u8], deadline: Deadline) -> Result<(), Error> {
         let deadline = deadline.start();
+        if let Some(captured) = &self.captured {
+            captured.sent(bytes);
+        }
         while !bytes.is_empty() {
             match rustix::net::send(&self.socket, bytes, SendFlags::NOSIGNAL | SendFlags::DONTWAIT) {
                 Ok(sent) => bytes = &bytes[sent..],
@@ -117,8 +139,18 @@ impl Stream {
         }
         loop {
             match rustix::net::recv(&self.socket, &mut *room, RecvFlags::DONTWAIT) {
-                Ok((_, 0)) | Err(Errno::CONNRESET) => return Err(self.gone()),
-                Ok((_, count)) => return Ok(count),
+                Ok((_, 0)) | Err(Errno::CONNRESET) => {
+                    if let Some(captured) = &self.captured {
+                        captured.ended_by_peer();
+                    }
+                    return Err(self.gone());
+                }
+                Ok((_, count)) => {
+                    if let Some(captured) = &self.captured {
+                        captured.received(&room[..count]);
+                    }
+                    return Ok(count);
+                }
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => return Err(Error::TimedOut),
                 Err(errno) => return Err(Error::system("receiving")(errno)),
@@ -226,6 +258,8 @@ impl StreamListener {
     ///
     /// When the address is not this host's, or the port is in use or not for this user.
     pub fn bind(host: &str, port: u16) -> Result<Self, Error> {
+        // What is wrong with it is better said now than of each stream.
+        SharedCapture::of_process()?;
         let doing = "listening on a port";
         let host = if host.is_empty() { "0.0.0.0" } else { host };
         let listener = TcpListener::bind((host, port)).map_err(Error::io(doing))?;
@@ -240,6 +274,7 @@ impl StreamListener {
     ///
     /// As [`Directory::bind`].
     pub fn bind_local(directory: &Directory, name: &str) -> Result<Self, Error> {
+        SharedCapture::of_process()?;
         let listener = directory.for_streams().bind(name)?;
         Ok(Self { door: Door::Local { listener, name: name.to_owned() } })
     }
@@ -253,8 +288,10 @@ impl StreamListener {
         let deadline = deadline.start();
         loop {
             let accepted = match &self.door {
-                Door::Tcp { listener, .. } => Stream::tcp(accept(listener, deadline)?),
-                Door::Local { listener, .. } => listener.accept_stream(deadline).and_then(Stream::local),
+                Door::Tcp { listener, .. } => Stream::tcp(accept(listener, deadline)?, false),
+                Door::Local { listener, .. } => {
+                    listener.accept_stream(deadline).and_then(|socket| Stream::local(socket, false))
+                }
             };
             match accepted {
                 // Another user, or one who has gone again.

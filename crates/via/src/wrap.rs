@@ -4,6 +4,7 @@
 //! - [`FaultLink`] gives a real link such conditions.
 //! - [`TracedProvider`] and [`TracedLink`] note what happens in a [`Trace`].
 //! - [`PcapLink`] writes the datagrams of a link to a [`Capture`], a file that tcpdump and Wireshark open.
+//! - [`SharedCapture`] is such a file of several processes, and [`Conversation`] what two ends say to each other in it.
 //!
 //! A link that is not wrapped pays nothing.
 
@@ -19,6 +20,6 @@ mod tracer;
 pub use channel::{Channel, Counts};
 pub use conditions::{Conditions, Cut, Share, Way};
 pub use fault::FaultLink;
-pub use pcap::{Capture, Endpoint, Ends, PcapLink};
+pub use pcap::{Capture, Conversation, Ends, PcapLink, SharedCapture};
 pub use random::Random;
 pub use tracer::{Datagram, Event, Trace, TracedLink, TracedProvider, What};

@@ -4,3 +4,4 @@ mod bench;
 mod idl;
 mod objects;
 mod running;
+mod trace;

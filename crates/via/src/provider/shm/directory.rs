@@ -159,14 +159,17 @@ impl Directory {
     /// [`Error::AccessDenied`] when it runs as another user.
     pub fn connect(&self, name: &str, options: &Options, deadline: Deadline) -> Result<Window, Error> {
         let deadline = deadline.start();
-        let socket = self.reach(name, deadline)?;
+        let socket = self.reach(name, None, deadline)?;
         Incoming { socket }.request(options, deadline)
     }
 
-    /// A socket that is connected to the server of a name, who is somebody to talk to.
-    pub(crate) fn reach(&self, name: &str, deadline: Deadline) -> Result<OwnedFd, Error> {
+    /// A socket that is connected to the server of a name, who is somebody to talk to. It may have an address of its own.
+    pub(crate) fn reach(&self, name: &str, own: Option<&SocketAddrUnix>, deadline: Deadline) -> Result<OwnedFd, Error> {
         let address = self.address(name)?;
         let socket = self.service.socket()?;
+        if let Some(own) = own {
+            rustix::net::bind(&socket, own).map_err(Error::system("giving a socket an address"))?;
+        }
         loop {
             match rustix::net::connect(&socket, &address) {
                 Ok(()) => break,

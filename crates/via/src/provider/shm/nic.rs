@@ -103,7 +103,7 @@ impl Provider for Shm {
 
     fn connect(&self, address: &str, own: &Offer, deadline: Deadline) -> Result<(Box<dyn Port>, Offer), Error> {
         let deadline = deadline.start();
-        let socket = self.directory.reach(address, deadline)?;
+        let socket = self.directory.reach(address, None, deadline)?;
         let (segment, file) = mapping::create(self.own.shape.length())?;
         let gone = |socket: &OwnedFd| Error::PeerGone { pid: peer_pid(socket) };
         match hello::introduce(&socket, Step::Request, own, self.own.shape, &file, &self.own.table)? {

@@ -3,11 +3,12 @@
 //! `interop-echo BINDING ...`, as in `interop-echo ncacn_ip_tcp:127.0.0.1[0]`. Each line that it writes is a binding with the endpoint
 //! that was taken.
 
+use interop::{
+    Enum1, Enum2, Enum3, Info, Info1, Info2, Info3, Info4, Info5, Info6, Info7, Surrounding, rpcecho, rpcecho_Impl,
+};
 use obvia::code;
 use std::time::Duration;
 use windows_core::implement;
-
-obvia::include_idl!("rpcecho");
 
 /// What `TestCall2` answers where there is no such level: NTSTATUS STATUS_INVALID_LEVEL.
 const STATUS_INVALID_LEVEL: u32 = 0xc000_0148;

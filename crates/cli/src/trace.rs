@@ -1,0 +1,60 @@
+//! `obvia trace`: runs a program that writes what it says by the standard's protocols to a file for Wireshark.
+
+use anyhow::Context;
+use clap::Args;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
+
+/// The arguments of `obvia trace`.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// The file to make, which Wireshark and tshark open
+    #[arg(long, value_name = "FILE")]
+    pcap: PathBuf,
+    /// Stop writing when the file has so many bytes; with K, M or G, so many times 1024 bytes and so on
+    #[arg(long, value_name = "BYTES", default_value = "1G", value_parser = bytes)]
+    limit: u64,
+    /// The program to run, and its arguments: it and all that it starts write to the file
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "COMMAND")]
+    command: Vec<std::ffi::OsString>,
+}
+
+/// Reads a number of bytes.
+fn bytes(text: &str) -> Result<u64, String> {
+    let (digits, shift) = match text.char_indices().next_back() {
+        Some((at, 'K')) => (&text[..at], 10),
+        Some((at, 'M')) => (&text[..at], 20),
+        Some((at, 'G')) => (&text[..at], 30),
+        _ => (text, 0),
+    };
+    let number: u64 = digits.parse().map_err(|_| "write a number, or one with K, M or G, as in 64M".to_owned())?;
+    number.checked_mul(1 << shift).ok_or_else(|| "no file has so many bytes".to_owned())
+}
+
+pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+    // Programs may go to other folders.
+    let path = std::path::absolute(&arguments.pcap)?;
+    obvia::trace::create(&path).with_context(|| format!("{}", path.display()))?;
+    let mut command = Command::new(&arguments.command[0]);
+    command.args(&arguments.command[1..]);
+    command.env(obvia::trace::VARIABLE, &path).env(obvia::trace::LIMIT_VARIABLE, arguments.limit.to_string());
+    // The program takes this one's place: signals and what it ends with are its own affair.
+    let error = command.exec();
+    // Nothing is in it.
+    let _ = std::fs::remove_file(&path);
+    Err(error).with_context(|| format!("starting {}", arguments.command[0].display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::bytes;
+
+    #[test]
+    fn sizes_have_units() {
+        assert_eq!(["7", "2K", "64M", "1G"].map(bytes), [7, 2 << 10, 64 << 20, 1 << 30].map(Ok));
+        for wrong in ["", "K", "1T", "-1", "1.5G", "99999999999G"] {
+            assert!(bytes(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! `obvia trace`: what the program under it gets, and how it ends. What is in traces, others judge: `cargo xtask test interop`.
+
+use crate::running::Directory;
+use std::os::unix::fs::MetadataExt;
+
+/// The header of an empty file.
+const EMPTY: u64 = 24;
+
+#[test]
+fn a_program_is_told_of_its_trace_and_ends_as_it_wants() {
+    let directory = Directory::new();
+    let file = directory.path().join("trace.pcap");
+    let script = "echo $OBVIA_TRACE $OBVIA_TRACE_LIMIT $1; exit 7";
+    let path = file.to_str().unwrap();
+    let ran = directory.obvia(&["trace", "--pcap", path, "--limit", "64M", "--", "sh", "-c", script, "sh", "--pcap"]);
+    assert_eq!((ran.code, ran.out, ran.err.as_str()), (7, format!("{path} 67108864 --pcap\n"), ""));
+    let found = std::fs::metadata(&file).unwrap();
+    assert_eq!((found.mode() & 0o777, found.len()), (0o600, EMPTY));
+}
+
+#[test]
+fn what_is_there_is_not_overwritten_and_what_cannot_start_leaves_nothing() {
+    let directory = Directory::new();
+    let file = directory.path().join("trace.pcap");
+    let path = file.to_str().unwrap();
+    let said = directory.obvia(&["trace", "--pcap", path, "--", "/no/such/program"]).bad();
+    assert!(said.contains("starting /no/such/program: No such file"), "{said}");
+    assert!(!file.exists());
+    std::fs::write(&file, "mine").unwrap();
+    let said = directory.obvia(&["trace", "--pcap", path, "--", "true"]).bad();
+    assert!(said.contains(path) && said.contains("File exists"), "{said}");
+    assert_eq!(std::fs::read(&file).unwrap(), b"mine");
+}
+
+#[test]
+fn a_program_says_what_is_wrong_with_its_trace() {
+    let directory = Directory::new();
+    let file = directory.path().join("trace.pcap");
+    let path = file.to_str().unwrap();
+    let call = [env!("CARGO_BIN_EXE_obvia"), "ls", "ncacn_ip_tcp:127.0.0.1[1]"];
+    // Nothing listens there, but the trace comes first where a name is connected to.
+    let local = [env!("CARGO_BIN_EXE_obvia"), "ls", "ncalrpc:[nobody]"];
+    let gone = ["trace", "--pcap", path, "--", "sh", "-c", "rm $OBVIA_TRACE; exec \"$@\"", "sh"];
+    let said = directory.obvia(&[&gone[..], &local].concat()).bad();
+    assert!(said.contains("opening the capture that OBVIA_TRACE names: No such file"), "{said}");
+    let limit = ["trace", "--pcap", path, "--", "env", "OBVIA_TRACE_LIMIT=much"];
+    let said = directory.obvia(&[&limit[..], &local].concat()).bad();
+    assert!(said.contains("reading OBVIA_TRACE_LIMIT: \"much\" is no number of bytes"), "{said}");
+    std::fs::remove_file(&file).unwrap();
+    let said = directory.obvia(&[&["trace", "--pcap", path, "--"], &call[..]].concat()).bad();
+    assert!(said.contains("127.0.0.1:1"), "{said}");
+}

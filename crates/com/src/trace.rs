@@ -1,0 +1,24 @@
+//! Traces: what programs send and receive by the standard's protocols, in a file for Wireshark.
+//!
+//! A program whose environment names a trace ([`VARIABLE`]) appends to it what goes over its streams of `ncacn_ip_tcp` and `ncalrpc`, in
+//! whichever language it is written; `obvia trace` sets the variable. Calls by virtual interfaces are not in traces: what they cost does
+//! not depend on whether one is written.
+
+use crate::error::Result;
+use obvia_via::wrap::SharedCapture;
+use std::path::Path;
+
+/// The environment variable with the path of the trace.
+pub const VARIABLE: &str = SharedCapture::VARIABLE;
+/// The environment variable with the number of bytes after which processes stop writing to the trace; without it that is 1 GiB.
+pub const LIMIT_VARIABLE: &str = SharedCapture::LIMIT_VARIABLE;
+
+/// Makes an empty trace, which only this user can read and write. What is in it may be secret: see the levels at which calls are
+/// protected.
+///
+/// # Errors
+///
+/// When there is such a file already, or it cannot be made.
+pub fn create(path: &Path) -> Result<()> {
+    Ok(SharedCapture::create(path)?)
+}

@@ -1,0 +1,55 @@
+//! What captures show as the ends of streams between processes of one host, which have no addresses: process 4711 is 127.0.18.103, a
+//! server's port is the protocol's own, and a client's counts its streams.
+
+use crate::Error;
+use crate::wrap::{Ends, SharedCapture};
+use rustix::fd::AsFd;
+use rustix::net::{SocketAddrUnix, getpeername, getsockname};
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU16, Ordering};
+
+/// By which readers of captures know the protocol.
+const SERVER_PORT: u16 = 135;
+/// The ports of clients that have a name are below, those of others from here on.
+const NAMELESS: u16 = 1 << 15;
+
+/// An address for a client's socket, by which its server tells streams apart as the client does; `None` where nothing is captured.
+pub(super) fn of_client() -> Result<Option<SocketAddrUnix>, Error> {
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    let Some(capture) = SharedCapture::of_process()? else { return Ok(None) };
+    let number = NEXT.fetch_add(1, Ordering::Relaxed) % NAMELESS;
+    let name = format!("{}{number}", names_of(capture, std::process::id()));
+    SocketAddrUnix::new_abstract_name(name.as_bytes()).map(Some).map_err(Error::system("naming a client's socket"))
+}
+
+/// How the names of the sockets of a client begin.
+fn names_of(capture: &SharedCapture, pid: u32) -> String {
+    format!("{}/client/{pid}/", capture.id())
+}
+
+/// The ends of a stream with a process.
+pub(super) fn of(
+    capture: &SharedCapture,
+    socket: &impl AsFd,
+    peer: u32,
+    is_client: bool,
+) -> Result<Ends, rustix::io::Errno> {
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    let own = std::process::id();
+    let (client, name) = if is_client { (own, Some(getsockname(socket)?)) } else { (peer, getpeername(socket)?) };
+    let name = name.and_then(|name| SocketAddrUnix::try_from(name).ok());
+    let beginning = names_of(capture, client);
+    let number = name.as_ref().and_then(SocketAddrUnix::abstract_name).and_then(|name| {
+        let number: u16 = str::from_utf8(name.strip_prefix(beginning.as_bytes())?).ok()?.parse().ok()?;
+        (number < NAMELESS).then_some(number)
+    });
+    let port = number.unwrap_or_else(|| NAMELESS | NEXT.fetch_add(1, Ordering::Relaxed));
+    let [own_port, peer_port] = if is_client { [port, SERVER_PORT] } else { [SERVER_PORT, port] };
+    Ok(Ends { own: end(own, own_port), peer: end(peer, peer_port) })
+}
+
+fn end(pid: u32, port: u16) -> SocketAddr {
+    // A process's number has at most 22 bits: proc(5), pid_max.
+    let [_, high, middle, low] = pid.to_be_bytes();
+    SocketAddr::from(([127, high, middle, low], port))
+}

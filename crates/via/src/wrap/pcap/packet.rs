@@ -1,0 +1,169 @@
+//! Packets as captures have them: the headers of IP and of UDP or TCP around a payload.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+const IPV4: usize = 20;
+/// A header of IPv6, the longer one.
+const IPV6: usize = 40;
+const TCP: usize = 20;
+/// What the first segments of a stream say about the others: there are none longer than these (RFC 9293 3.2), and windows are in units of
+/// 2^14 bytes (RFC 7323 2.2), so that readers of captures find none full.
+const TCP_OPTIONS: [u8; 8] = [2, 4, 0xff, 0xff, 1, 3, 3, 14];
+const UDP: usize = 8;
+const PROTOCOL_TCP: u8 = 6;
+const PROTOCOL_UDP: u8 = 17;
+/// The most that a packet has; its length is written in 16 bits.
+pub(super) const PACKET_MAX: usize = u16::MAX as usize;
+/// The longest payload that a packet can have. Longer ones are captured in part.
+pub(super) const PAYLOAD_MAX: usize = PACKET_MAX - IPV6 - TCP - TCP_OPTIONS.len();
+
+/// The flags of a segment that are used here: RFC 9293 3.1.
+pub(super) const FIN: u8 = 0x01;
+pub(super) const SYN: u8 = 0x02;
+pub(super) const PUSH: u8 = 0x08;
+pub(super) const ACK: u8 = 0x10;
+
+/// The two ends of what is captured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ends {
+    /// This side.
+    pub own: SocketAddr,
+    /// The peer.
+    pub peer: SocketAddr,
+}
+
+impl Ends {
+    /// The port of both sides where nothing else is said.
+    pub const PORT: u16 = 7700;
+
+    /// Made-up addresses for ends with these numbers, in 10.77.0.0/16.
+    pub fn numbered(own: u16, peer: u16) -> Self {
+        let end = |number: u16| {
+            let [high, low] = number.to_be_bytes();
+            SocketAddr::from(([10, 77, high, low], Self::PORT))
+        };
+        Self { own: end(own), peer: end(peer) }
+    }
+
+    /// Addresses without what a host has them for.
+    pub(super) fn canonical(self) -> Self {
+        let [own, peer] = [self.own, self.peer].map(|end| SocketAddr::new(end.ip().to_canonical(), end.port()));
+        Self { own, peer }
+    }
+
+    /// As the peer sees them.
+    #[must_use]
+    pub fn reversed(self) -> Self {
+        Self { own: self.peer, peer: self.own }
+    }
+}
+
+impl Default for Ends {
+    fn default() -> Self {
+        Self::numbered(1, 2)
+    }
+}
+
+/// What is between IP's header and the payload.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Layer {
+    /// RFC 768.
+    Udp,
+    /// RFC 9293.
+    Tcp { flags: u8, sequence: u32, acknowledged: u32 },
+}
+
+impl Layer {
+    fn protocol(self) -> u8 {
+        match self {
+            Self::Udp => PROTOCOL_UDP,
+            Self::Tcp { .. } => PROTOCOL_TCP,
+        }
+    }
+
+    /// The header, and where its checksum is.
+    fn header(self, from: u16, to: u16, payload: usize) -> (Vec<u8>, usize) {
+        let mut header = [from.to_be_bytes(), to.to_be_bytes()].concat();
+        match self {
+            Self::Udp => {
+                header.extend(((UDP + payload) as u16).to_be_bytes());
+                header.extend([0; 2]);
+                (header, 6)
+            }
+            Self::Tcp { flags, sequence, acknowledged } => {
+                header.extend(sequence.to_be_bytes());
+                header.extend(acknowledged.to_be_bytes());
+                let options: &[u8] = if flags & SYN == 0 { &[] } else { &TCP_OPTIONS };
+                header.extend([((TCP + options.len()) << 2) as u8, flags, 0xff, 0xff, 0, 0, 0, 0]);
+                header.extend(options);
+                (header, 16)
+            }
+        }
+    }
+}
+
+/// Appends the headers of a packet. The payload, of [`PAYLOAD_MAX`] bytes at most, is to follow.
+pub(super) fn headers(into: &mut Vec<u8>, ends: Ends, layer: Layer, payload: &[u8], number: u16) {
+    let Ends { own: from, peer: to } = ends.canonical();
+    let (mut header, checksum_at) = layer.header(from.port(), to.port(), payload.len());
+    let length = (header.len() + payload.len()) as u16;
+    let addresses = match (from.ip(), to.ip()) {
+        (IpAddr::V4(from), IpAddr::V4(to)) => ipv4(into, from, to, layer.protocol(), length, number),
+        (from, to) => ipv6(into, mapped(from), mapped(to), layer.protocol(), length),
+    };
+    let pseudo = addresses + u64::from(layer.protocol()) + u64::from(length);
+    let checksum = !fold(pseudo + sum(&header) + sum(payload));
+    // UDP's zero says that there is none; a sum of zero is written as its other form. To TCP both are the same.
+    let checksum = if checksum == 0 { u16::MAX } else { checksum };
+    header[checksum_at..checksum_at + 2].copy_from_slice(&checksum.to_be_bytes());
+    into.extend(header);
+}
+
+fn mapped(address: IpAddr) -> Ipv6Addr {
+    match address {
+        IpAddr::V4(address) => address.to_ipv6_mapped(),
+        IpAddr::V6(address) => address,
+    }
+}
+
+/// The header of IPv4 (RFC 791). Returns the sum of its addresses.
+fn ipv4(into: &mut Vec<u8>, from: Ipv4Addr, to: Ipv4Addr, protocol: u8, length: u16, number: u16) -> u64 {
+    let mut header = [0; IPV4];
+    header[0] = 0x45;
+    header[2..4].copy_from_slice(&(IPV4 as u16 + length).to_be_bytes());
+    header[4..6].copy_from_slice(&number.to_be_bytes());
+    // Not to be fragmented; 64 hops.
+    header[6] = 0x40;
+    header[8..10].copy_from_slice(&[64, protocol]);
+    header[12..16].copy_from_slice(&from.octets());
+    header[16..].copy_from_slice(&to.octets());
+    let checksum = !fold(sum(&header));
+    header[10..12].copy_from_slice(&checksum.to_be_bytes());
+    into.extend(header);
+    sum(&header[12..])
+}
+
+/// The header of IPv6 (RFC 8200). Returns the sum of its addresses.
+fn ipv6(into: &mut Vec<u8>, from: Ipv6Addr, to: Ipv6Addr, protocol: u8, length: u16) -> u64 {
+    let mut header = [0; IPV6];
+    header[0] = 0x60;
+    header[4..6].copy_from_slice(&length.to_be_bytes());
+    header[6..8].copy_from_slice(&[protocol, 64]);
+    header[8..24].copy_from_slice(&from.octets());
+    header[24..].copy_from_slice(&to.octets());
+    into.extend(header);
+    sum(&header[8..])
+}
+
+/// The 16-bit words of a stretch added up, the last one filled up with a zero (RFC 1071).
+fn sum(bytes: &[u8]) -> u64 {
+    let word = |pair: &[u8]| u64::from(pair[0]) << 8 | u64::from(*pair.get(1).unwrap_or(&0));
+    bytes.chunks(2).map(word).sum()
+}
+
+fn fold(mut sum: u64) -> u16 {
+    while sum > 0xffff {
+        sum = (sum & 0xffff) + (sum >> 16);
+    }
+    sum as u16
+}

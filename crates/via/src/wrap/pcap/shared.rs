@@ -1,0 +1,167 @@
+//! One capture of several processes, which the environment names: `obvia trace` makes it, and every process below appends to it.
+//!
+//! Packets are whole because each is written at once to a file that is open for appending. Of two processes that talk to each other and
+//! share a capture each writes what it sends; who *claims* an end says so to the other by a name in the abstract namespace of Unix
+//! sockets, which the kernel takes back when the process ends.
+
+use super::Capture;
+use super::capture::file_header;
+use super::packet::Ends;
+use crate::Error;
+use rustix::fd::OwnedFd;
+use rustix::fs::{FileType, Mode, OFlags, fstat};
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+/// A capture that other processes write to as well.
+#[derive(Debug)]
+pub struct SharedCapture {
+    capture: Capture,
+    /// What names of claims begin with: which file this is.
+    id: String,
+}
+
+impl SharedCapture {
+    /// The environment variable that names the capture of a process.
+    pub const VARIABLE: &str = "OBVIA_TRACE";
+    /// The environment variable with the number of bytes that the capture may have; without it [`Capture::LIMIT`].
+    pub const LIMIT_VARIABLE: &str = "OBVIA_TRACE_LIMIT";
+
+    /// Makes an empty capture that only this user can read and write.
+    ///
+    /// # Errors
+    ///
+    /// When the file is there already, or cannot be made.
+    pub fn create(path: &Path) -> Result<(), Error> {
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+        let doing = "making a capture file";
+        let file = rustix::fs::open(path, flags, Mode::from_raw_mode(0o600)).map_err(Error::system(doing))?;
+        std::fs::File::from(file).write_all(&file_header()).map_err(Error::io(doing))
+    }
+
+    /// Opens a capture that is there. This process stops writing when the file has so many bytes, or cannot be written; it then
+    /// says so on standard error, once.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnsafeCapture`] for a file that was not made by [`Self::create`] and by this user.
+    pub fn join(path: &Path, limit: u64) -> Result<Self, Error> {
+        let doing = "opening the capture that OBVIA_TRACE names";
+        let flags = OFlags::RDWR | OFlags::APPEND | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
+        let file = rustix::fs::open(path, flags, Mode::empty()).map_err(Error::system(doing))?;
+        let found = fstat(&file).map_err(Error::system(doing))?;
+        let is_ours = found.st_uid == rustix::process::geteuid().as_raw();
+        let mut begins = [0; 24];
+        // A program that runs with rights that its caller does not have must not write to whatever its caller names.
+        let why = if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile {
+            "it is not a file"
+        } else if !is_ours {
+            "it belongs to another user"
+        } else if rustix::io::pread(&file, &mut begins, 0) != Ok(begins.len()) || begins != file_header() {
+            "it was not made by `obvia trace`"
+        } else {
+            let id = format!("obvia-trace/{:x}.{:x}", found.st_dev, found.st_ino);
+            let file = SharedFile { file, path: path.to_owned(), limit };
+            return Ok(Self { capture: Capture::go_on(Box::new(file), u64::MAX), id });
+        };
+        Err(Error::UnsafeCapture { path: path.to_owned(), why })
+    }
+
+    /// The capture that the environment names, if it names one. It is opened once.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::join`].
+    pub fn of_process() -> Result<Option<&'static Self>, Error> {
+        static OF_PROCESS: OnceLock<Option<SharedCapture>> = OnceLock::new();
+        if let Some(found) = OF_PROCESS.get() {
+            return Ok(found.as_ref());
+        }
+        let named = std::env::var_os(Self::VARIABLE).filter(|path| !path.is_empty());
+        let joined = named.map(|path| Self::join(Path::new(&path), limit()?)).transpose()?;
+        Ok(OF_PROCESS.get_or_init(|| joined).as_ref())
+    }
+
+    pub(super) fn capture(&self) -> &Capture {
+        &self.capture
+    }
+
+    /// What the name of a socket begins with that this capture knows.
+    pub(crate) fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Says that what the own end sends is written by whoever holds this.
+    pub(super) fn claim(&self, protocol: &str, ends: Ends) -> Result<OwnedFd, Error> {
+        let socket = datagrams()?;
+        match rustix::net::bind(&socket, &self.name(protocol, ends)?) {
+            // Another one of the same two addresses has it, in this process or before it ended.
+            Ok(()) | Err(Errno::ADDRINUSE) => Ok(socket),
+            Err(errno) => Err(Error::system("claiming an end of a trace")(errno)),
+        }
+    }
+
+    /// Whether somebody writes what the own end sends.
+    pub(super) fn is_claimed(&self, protocol: &str, ends: Ends) -> bool {
+        let Ok(socket) = datagrams() else { return false };
+        self.name(protocol, ends).is_ok_and(|name| rustix::net::connect(&socket, &name).is_ok())
+    }
+
+    fn name(&self, protocol: &str, ends: Ends) -> Result<SocketAddrUnix, Error> {
+        let name = format!("{}/{protocol}/{}-{}", self.id, ends.own, ends.peer);
+        SocketAddrUnix::new_abstract_name(name.as_bytes()).map_err(Error::system("naming an end of a trace"))
+    }
+}
+
+fn datagrams() -> Result<OwnedFd, Error> {
+    rustix::net::socket_with(AddressFamily::UNIX, SocketType::DGRAM, SocketFlags::CLOEXEC, None)
+        .map_err(Error::system("making a socket"))
+}
+
+/// The limit that the environment gives.
+fn limit() -> Result<u64, Error> {
+    let Some(text) = std::env::var_os(SharedCapture::LIMIT_VARIABLE).filter(|text| !text.is_empty()) else {
+        return Ok(Capture::LIMIT);
+    };
+    let text = text.to_string_lossy();
+    let wrong = |_| io::Error::new(io::ErrorKind::InvalidInput, format!("{text:?} is no number of bytes"));
+    text.parse().map_err(wrong).map_err(Error::io("reading OBVIA_TRACE_LIMIT"))
+}
+
+/// Appends, a packet with each write.
+struct SharedFile {
+    file: OwnedFd,
+    path: PathBuf,
+    limit: u64,
+}
+
+impl SharedFile {
+    fn append(&self, packet: &[u8]) -> io::Result<()> {
+        let there = u64::try_from(fstat(&self.file)?.st_size).unwrap_or(u64::MAX);
+        if there >= self.limit {
+            return Err(io::Error::other(format!("it has reached its limit of {} bytes", self.limit)));
+        }
+        match rustix::io::retry_on_intr(|| rustix::io::write(&self.file, packet))? {
+            written if written == packet.len() => Ok(()),
+            _ => Err(io::ErrorKind::StorageFull.into()),
+        }
+    }
+}
+
+impl Write for SharedFile {
+    fn write(&mut self, packet: &[u8]) -> io::Result<usize> {
+        if let Err(error) = self.append(packet) {
+            // Nobody else tells: what is traced goes on. Where nobody hears it there is nothing to be done.
+            let _ = writeln!(io::stderr(), "obvia: the trace {} ends here: {error}", self.path.display());
+            return Err(error);
+        }
+        Ok(packet.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

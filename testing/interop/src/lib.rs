@@ -1,0 +1,3 @@
+//! The interface by which other implementations and this one judge each other.
+
+obvia::include_idl!("rpcecho");
