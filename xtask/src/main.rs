@@ -100,6 +100,12 @@ const COMMANDS: &[Command] = &[
         run: icount::main,
     },
     Command {
+        name: "interop-wine",
+        usage: "",
+        about: "calls by and of programs whose stubs widl wrote, under Wine (installs it: a gigabyte)",
+        run: test::interop_wine,
+    },
+    Command {
         name: "loom",
         usage: "",
         about: "explore the interleavings of what threads and processes share",

@@ -153,6 +153,11 @@ impl Verdict {
     }
 }
 
+/// `cargo xtask interop-wine`.
+pub(crate) fn interop_wine(_: &[String]) -> Outcome {
+    interop::run_wine()
+}
+
 pub(crate) fn main(arguments: &[String]) -> Outcome {
     if matches!(arguments, [option] if option == "--list") {
         for part in PARTS {

@@ -74,6 +74,16 @@ pub(crate) fn judges() -> Outcome {
     required("impacket and scapy", &Program::new(&python, &["-m", "pip", "install", "--quiet"]).with(&PYTHON_JUDGES))
 }
 
+/// Makes sure that Wine is there, and what makes programs for it.
+pub(crate) fn wine() -> Outcome {
+    let programs = [("wine", "--version"), ("x86_64-w64-mingw32-gcc", "--version"), ("x86_64-w64-mingw32-widl", "-V")];
+    if programs.iter().all(|(program, version)| Program::new(program, &[version]).succeeds()) {
+        return Ok(());
+    }
+    // What these recommend is another gigabyte.
+    apt("--no-install-recommends wine wine64 mingw-w64-tools gcc-mingw-w64-x86-64-win32")
+}
+
 fn judges_folder() -> std::path::PathBuf {
     target().join("tools/judges")
 }
@@ -125,9 +135,12 @@ fn with_version(program: &str, package: &str) -> Outcome {
     if Program::new(program, &["--version"]).succeeds() { Ok(()) } else { apt(package) }
 }
 
+/// Installs a package of Debian's, or several with a space between.
 fn apt(package: &str) -> Outcome {
     let is_root = Program::new("id", &["-u"]).read().is_ok_and(|id| id.trim() == "0");
-    let install = Program::new("apt-get", &["install", "--quiet", "--yes", package])
+    let packages: Vec<&str> = package.split(' ').collect();
+    let install = Program::new("apt-get", &["install", "--quiet", "--yes"])
+        .with(&packages)
         .variable("DEBIAN_FRONTEND", "noninteractive");
     if !is_root {
         return Err(missing(package, &format!("sudo apt-get install {package}"), true));

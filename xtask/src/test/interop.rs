@@ -1,6 +1,9 @@
 //! Peers that others wrote judge the standard path: Samba, impacket, scapy, and tshark of what they said. testing/interop/README.md has
 //! the list.
 
+mod traces;
+mod wine;
+
 use super::examples::Server;
 use crate::program::{Program, target};
 use crate::repo::root;
@@ -30,10 +33,17 @@ pub(super) fn run() -> Outcome {
     tools::judges()?;
     Program::cargo(&["build", "--quiet", "--package", "interop"]).run()?;
     Program::cargo(&["build", "--quiet", "--package", "obvia-rpc", "--examples"]).run()?;
+    Program::cargo(&["build", "--quiet", "--package", "obvia-cli"]).run()?;
     marshaling()?;
+    traces::run()?;
     units()?;
     client()?;
     security()
+}
+
+/// Wine beside them: `cargo xtask interop-wine`.
+pub(super) fn run_wine() -> Outcome {
+    wine::run()
 }
 
 /// A program of the build.
@@ -91,9 +101,7 @@ fn units() -> Outcome {
         let between = Server::start(&python("capture.py", &["0", "127.0.0.1", port, &capture]))?;
         python("raw_impacket.py", &["127.0.0.1", between.place(), port]).run()?;
     }
-    let wrong =
-        Program::new("tshark", &["-r", &capture, "-Y", "_ws.malformed || _ws.expert.severity==error"]).read()?;
-    if wrong.trim().is_empty() { Ok(()) } else { Err(Problem::Failed(format!("tshark finds wrong:\n{wrong}"))) }
+    traces::nothing_is_malformed(&capture)
 }
 
 /// This project's client with a server that others wrote.

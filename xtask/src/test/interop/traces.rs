@@ -1,0 +1,101 @@
+//! What `obvia trace` writes, with tshark as the judge.
+
+use super::super::examples::{Names, Server};
+use super::{built, smbtorture};
+use crate::program::Program;
+use crate::temporary::Folder;
+use crate::{Outcome, Problem};
+use std::collections::HashSet;
+use std::path::Path;
+
+/// The rounds of `interop-calls`.
+const ROUNDS: &str = "3";
+/// Packet types of units: C706 12.6.4.
+const REQUEST: &str = "0";
+const RESPONSE: &str = "2";
+/// What tshark should find none of: in streams that were made up, not even what is worth more than a note.
+const WRONG: &str = "_ws.malformed || _ws.expert.severity==warning || _ws.expert.severity==error";
+/// The presentation context of the runtime's own interface, which comes first.
+const RUNTIME: &str = "0";
+
+/// Calls of ours on both ends, over both kinds of streams, and calls of others.
+pub(super) fn run() -> Outcome {
+    let folder = Folder::new()?;
+    for (name, binding) in [("tcp", "ncacn_ip_tcp:127.0.0.1[0]"), ("local", "ncalrpc:[echo]")] {
+        let names = Names::new()?;
+        let (capture, server) = traced(folder.path(), name, binding, &names)?;
+        let calls = Program::new(&built("interop-calls"), &[&transferring(server.place(), "ndr"), ROUNDS]);
+        let calls = names.see(calls).variable("OBVIA_TRACE", capture.as_str());
+        let said = calls.read()?;
+        drop(server);
+        let expected: usize = said.split(' ').next().and_then(|count| count.parse().ok()).unwrap_or_default();
+        nothing(&capture, WRONG)?;
+        for (kind, what) in [(REQUEST, "requests"), (RESPONSE, "responses")] {
+            let found = calls_of(&capture, kind, |context| context != RUNTIME)?;
+            if found != expected || expected == 0 {
+                let why = format!("{capture}: {found} {what} are in the trace of {expected} calls by {name}");
+                return Err(Problem::Failed(why));
+            }
+        }
+    }
+    let (capture, server) = traced(folder.path(), "foreign", "ncacn_ip_tcp:127.0.0.1[0]", &Names::new()?)?;
+    let port = server.place().trim_end_matches(']').rsplit('[').next().unwrap_or_default();
+    super::succeeds(&smbtorture(port, ",bigendian", "%", &super::QUICK), "echo", &super::ECHO[..9])?;
+    drop(server);
+    nothing(&capture, WRONG)?;
+    // Samba's test of `addone` alone calls more often than this.
+    if calls_of(&capture, REQUEST, |_| true)? < 10 {
+        return Err(Problem::Failed(format!("{capture}: the requests of a peer that writes no trace are missing")));
+    }
+    Ok(())
+}
+
+/// A server whose trace is in a file.
+pub(super) fn traced(folder: &Path, name: &str, binding: &str, names: &Names) -> Outcome<(String, Server)> {
+    let capture = folder.join(format!("{name}.pcap")).display().to_string();
+    let words = ["trace", "--pcap", &capture, "--", &built("interop-echo"), binding];
+    let server = Server::start(&names.see(Program::new(&built("obvia"), &words)))?;
+    Ok((capture, server))
+}
+
+/// A binding that asks for a transfer syntax.
+fn transferring(binding: &str, syntax: &str) -> String {
+    binding.replace(']', &format!(",transfer={syntax}]"))
+}
+
+/// tshark, which is to look for the protocol before it goes by ports that other protocols are known by.
+fn tshark(capture: &str, arguments: &[&str]) -> Program {
+    Program::new("tshark", &["-n", "-r", capture, "-o", "tcp.try_heuristic_first:TRUE"]).with(arguments)
+}
+
+/// Fails where tshark finds anything that is no unit, or an error.
+pub(super) fn nothing_is_malformed(capture: &str) -> Outcome {
+    nothing(capture, "_ws.malformed || _ws.expert.severity==error")
+}
+
+fn nothing(capture: &str, filter: &str) -> Outcome {
+    let wrong = tshark(capture, &["-Y", filter]).read()?;
+    if wrong.trim().is_empty() { Ok(()) } else { Err(Problem::Failed(format!("tshark finds wrong:\n{wrong}"))) }
+}
+
+/// How many calls tshark finds by units of a type, in those presentation contexts that count: by stream and call identifier.
+fn calls_of(capture: &str, kind: &str, counts: fn(&str) -> bool) -> Outcome<usize> {
+    let fields = ["tcp.stream", "dcerpc.cn_call_id", "dcerpc.pkt_type", "dcerpc.cn_ctx_id"];
+    let fields: Vec<&str> = fields.iter().flat_map(|field| ["-e", field]).collect();
+    let filter = format!("dcerpc.pkt_type == {kind} && tcp");
+    let said = tshark(capture, &["-Y", &filter, "-T", "fields"]).with(&fields).read()?;
+    let mut calls = HashSet::new();
+    for line in said.lines() {
+        let mut columns = line.split('\t');
+        let mut column = || columns.next().unwrap_or_default();
+        // Several units may have come in one packet.
+        let (stream, ids, kinds, contexts) = (column(), column(), column(), column());
+        let units = ids.split(',').zip(kinds.split(',')).zip(contexts.split(','));
+        calls.extend(
+            units
+                .filter(|((_, found), context)| *found == kind && counts(context))
+                .map(|((id, _), _)| (stream.to_owned(), id.to_owned())),
+        );
+    }
+    Ok(calls.len())
+}

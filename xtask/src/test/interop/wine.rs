@@ -1,0 +1,86 @@
+//! `cargo xtask interop-wine`: a client and a server with stubs that widl wrote, under Wine, which is a second implementation of Windows' RPC
+//! runtime. Not a part of `cargo xtask test`: it installs a gigabyte.
+
+use super::super::examples::{Names, Server};
+use super::{built, script, traces};
+use crate::program::{Program, target};
+use crate::temporary::Folder;
+use crate::{Outcome, Problem, tools};
+use std::net::TcpListener;
+use std::path::Path;
+
+/// The rounds of each client.
+const ROUNDS: &str = "5";
+/// Seconds after which Wine is stuck.
+const PATIENCE: &str = "120";
+/// What widl 7.0 and Wine 8.0 get wrong: testing/interop/wine/client.c says how.
+const LEFT_OUT: [&str; 2] = ["TestCall", "TestEnum"];
+
+pub(super) fn run() -> Outcome {
+    tools::wine()?;
+    tools::judges()?;
+    Program::cargo(&["build", "--quiet", "--package", "interop", "--package", "obvia-cli"]).run()?;
+    let folder = Folder::new()?;
+    let made = ["client", "server"].map(|name| folder.path().join(format!("{name}.exe")).display().to_string());
+    build(folder.path(), &made)?;
+    let [client, server] = made;
+    wine(&["wineboot", "-i"]).run()?;
+    let outcome = calls_by_wine(folder.path(), &client).and_then(|()| calls_of_wine(folder.path(), &server));
+    // What serves this prefix alone, and ends with it.
+    let ended = in_prefix(Program::new("wineserver", &["-k"])).run();
+    outcome.and(ended)
+}
+
+/// Has widl and a C compiler make the two programs.
+fn build(folder: &Path, made: &[String; 2]) -> Outcome {
+    let source = |name: &str| script(&format!("wine/{name}"));
+    let widl = ["--win64", "-Oif", "-h", "-c", "-s", &source("echo.idl")];
+    Program::new("x86_64-w64-mingw32-widl", &widl).folder(folder).run()?;
+    for (name, made) in ["client", "server"].iter().zip(made) {
+        let stubs = format!("echo_{}.c", &name[..1]);
+        let words = ["-O1", "-Wall", "-I.", "-o", made, &source(&format!("{name}.c")), &stubs, "-lrpcrt4"];
+        Program::new("x86_64-w64-mingw32-gcc", &words).folder(folder).run()?;
+    }
+    Ok(())
+}
+
+/// A program of Windows, without a screen and without what asks for one.
+fn wine(arguments: &[&str]) -> Program {
+    in_prefix(Program::new("timeout", &[PATIENCE, "wine"]).with(arguments))
+}
+
+fn in_prefix(program: Program) -> Program {
+    program
+        .variable("WINEPREFIX", target().join("tools/wine").display().to_string())
+        .variable("WINEDEBUG", "-all")
+        .variable("WINEDLLOVERRIDES", "mscoree,mshtml=;winedbg.exe=d")
+        .variable("DISPLAY", "")
+}
+
+/// Wine's client and this project's server.
+fn calls_by_wine(folder: &Path, client: &str) -> Outcome {
+    let (capture, server) = traces::traced(folder, "by-wine", "ncacn_ip_tcp:127.0.0.1[0]", &Names::new()?)?;
+    let port = server.place().trim_end_matches(']').rsplit('[').next().unwrap_or_default();
+    wine(&[client, "127.0.0.1", port, ROUNDS]).run()?;
+    drop(server);
+    traces::nothing_is_malformed(&capture)
+}
+
+/// This project's client and Wine's server.
+fn calls_of_wine(folder: &Path, server: &str) -> Outcome {
+    let server = Server::start(&wine(&[server, &free_port()?]))?;
+    let between = Program::new("/usr/bin/python3", &[&script("wine/call_ids.py"), "0", "127.0.0.1", server.place()]);
+    let between = Server::start(&between)?;
+    let capture = folder.join("of-wine.pcap").display().to_string();
+    let binding = format!("ncacn_ip_tcp:127.0.0.1[{}]", between.place());
+    let words = ["trace", "--pcap", &capture, "--", &built("interop-calls"), &binding, ROUNDS];
+    Names::new()?.see(Program::new(&built("obvia"), &words).with(&LEFT_OUT)).run()?;
+    traces::nothing_is_malformed(&capture)
+}
+
+/// A port that nobody has at this moment: Wine's servers do not say which one they took.
+fn free_port() -> Outcome<String> {
+    let listener = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
+    let address = listener.map_err(|error| Problem::Failed(format!("looking for a free port: {error}")))?;
+    Ok(address.port().to_string())
+}
