@@ -15,6 +15,15 @@ use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, SocketFlags, sockopt};
 use rustix::time::Timespec;
 use std::net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
+use std::time::Duration;
+
+/// When a TCP connection has nothing to carry, how long until its peer is asked whether it is there.
+const IDLE: Duration = Duration::from_secs(5);
+/// How often it is asked then, and how many times before it is taken for gone.
+const ASKED_EVERY: Duration = Duration::from_secs(2);
+const ASKED: u32 = 4;
+/// How long a peer may take to acknowledge bytes, in milliseconds, with which it is gone by the same time.
+const UNACKNOWLEDGED_MAX: u32 = 13_000;
 
 /// A connection. One thread at a time receives, and one sends.
 #[derive(Debug)]
@@ -69,7 +78,12 @@ impl Stream {
         rustix::io::ioctl_fionbio(&socket, true).map_err(Error::system(doing))?;
         // A call and its answer are a message each; none waits for more to send.
         sockopt::set_tcp_nodelay(&socket, true).map_err(Error::system(doing))?;
+        // Nobody else notices a host that is gone without a word.
         sockopt::set_socket_keepalive(&socket, true).map_err(Error::system(doing))?;
+        sockopt::set_tcp_keepidle(&socket, IDLE).map_err(Error::system(doing))?;
+        sockopt::set_tcp_keepintvl(&socket, ASKED_EVERY).map_err(Error::system(doing))?;
+        sockopt::set_tcp_keepcnt(&socket, ASKED).map_err(Error::system(doing))?;
+        sockopt::set_tcp_user_timeout(&socket, UNACKNOWLEDGED_MAX).map_err(Error::system(doing))?;
         let host = |address: SocketAddr| address.ip().to_canonical().to_string();
         let peer = rustix::net::getpeername(&socket).map_err(Error::system(doing))?;
         let peer = peer.and_then(|address| SocketAddr::try_from(address).ok());
@@ -119,7 +133,8 @@ impl Stream {
                     await_events(&mut [PollFd::new(&self.socket, PollFlags::OUT)], deadline)?;
                 }
                 Err(Errno::INTR) => {}
-                Err(Errno::PIPE | Errno::CONNRESET) => return Err(self.gone()),
+                Err(Errno::PIPE | Errno::CONNRESET) => return Err(self.gone(Ended::ByPeer)),
+                Err(errno) if is_silence(errno) => return Err(self.gone(Ended::Silent)),
                 Err(errno) => return Err(Error::system("sending")(errno)),
             }
         }
@@ -143,7 +158,7 @@ impl Stream {
                     if let Some(captured) = &self.captured {
                         captured.ended_by_peer();
                     }
-                    return Err(self.gone());
+                    return Err(self.gone(Ended::ByPeer));
                 }
                 Ok((_, count)) => {
                     if let Some(captured) = &self.captured {
@@ -153,6 +168,7 @@ impl Stream {
                 }
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => return Err(Error::TimedOut),
+                Err(errno) if is_silence(errno) => return Err(self.gone(Ended::Silent)),
                 Err(errno) => return Err(Error::system("receiving")(errno)),
             }
         }
@@ -174,10 +190,10 @@ impl Stream {
         Err(Error::Cancelled)
     }
 
-    fn gone(&self) -> Error {
+    fn gone(&self, why: Ended) -> Error {
         match &self.peer {
             Peer::Process(pid) => Error::PeerGone { pid: *pid },
-            Peer::Host(host) => Error::Disconnected { peer: host.clone(), why: Ended::ByPeer },
+            Peer::Host(host) => Error::Disconnected { peer: host.clone(), why },
         }
     }
 
@@ -208,6 +224,11 @@ impl Stream {
     pub fn local_host(&self) -> Option<&str> {
         self.local.as_deref()
     }
+}
+
+/// Whether this is what the kernel says of a peer that did not answer any more, or of the network on the way to it.
+fn is_silence(errno: Errno) -> bool {
+    matches!(errno, Errno::TIMEDOUT | Errno::HOSTUNREACH | Errno::NETUNREACH | Errno::HOSTDOWN | Errno::NETDOWN)
 }
 
 /// Waits for events, until the deadline at the latest.
@@ -330,7 +351,7 @@ impl StreamListener {
 mod tests {
     use super::*;
     use std::thread;
-    use std::time::{Duration, Instant};
+    use std::time::Instant;
 
     const SOON: Deadline = Deadline::after_secs(10);
 

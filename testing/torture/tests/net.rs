@@ -16,7 +16,9 @@ const PROTOCOLS: &[(&str, &str)] = &[
     #[cfg(feature = "xdp")]
     (XDP, ",interface=wire,mode=native"),
     (UDP, ""),
+    (TCP, ""),
 ];
+const TCP: &str = "ncacn_ip_tcp";
 const UDP: &str = "ncacn_vi_udp";
 const XDP: &str = "ncacn_vi_xdp";
 const FABRIC: &str = "ncacn_vi_fabric";
@@ -88,6 +90,11 @@ fn over_each(test: impl Fn(&str, &str)) {
     }
 }
 
+/// Whether the kernel sends by itself, so that only it can lose what is sent.
+fn is_of_the_kernel(protocol: &str) -> bool {
+    [FABRIC, TCP].contains(&protocol)
+}
+
 #[test]
 #[ignore = "needs network namespaces: cargo xtask test net"]
 fn objects_go_both_ways() {
@@ -139,7 +146,7 @@ fn a_provider_of_libfabric_that_was_chosen_is_named_to_peers() {
 #[ignore = "needs network namespaces: cargo xtask test net"]
 fn conditions_are_those_of_the_process_that_says_them() {
     over_each(|protocol, options| {
-        if protocol == FABRIC {
+        if is_of_the_kernel(protocol) {
             return;
         }
         let Some(hosts) = Hosts::new() else { return };
@@ -162,18 +169,17 @@ fn a_bad_wire_loses_and_doubles_no_call() {
     over_each(|protocol, options| {
         let Some(hosts) = Hosts::new() else { return };
         let mut options = options.to_owned();
-        if protocol != FABRIC {
+        if !is_of_the_kernel(protocol) {
             options.push_str(fault);
         } else if let Err(why) = hosts.spoil_wire() {
-            // libfabric sends by itself, and only the kernel can lose what it sends.
-            passed_over(&format!("for want of netem and nft: a bad wire under {protocol}, provider tcp: {why}"));
+            passed_over(&format!("for want of netem and nft: a bad wire under {protocol}: {why}"));
             return;
         }
         let mut pair = Pair::on(hosts, protocol, &options);
         pair.adds_are_exact(|_| {});
         pair.client.good("echo 300000");
         assert_eq!(pair.client.number("callback 5"), 16);
-        if protocol == FABRIC {
+        if is_of_the_kernel(protocol) {
             assert_ne!(pair.hosts.lost(), Some(0), "no packet was lost");
         }
     });
@@ -249,10 +255,12 @@ fn a_client_that_is_killed_holds_nothing() {
     });
 }
 
-/// A server that listens on every protocol sequence, the worst first, and a client that has an object of it by the worst.
-fn by_the_worst() -> Option<Pair> {
-    let mut pair = Pair::connect(UDP, "")?;
-    for (protocol, options) in PROTOCOLS.iter().rev().filter(|(protocol, _)| *protocol != UDP) {
+/// A server that listens on a protocol sequence and on all that are better, the worst first, and a client that has an object of it by the
+/// worst.
+fn by_the_worst(worst: &str) -> Option<Pair> {
+    let mut pair = Pair::connect(worst, "")?;
+    let better = PROTOCOLS.iter().rev().skip_while(|(protocol, _)| *protocol != worst).skip(1);
+    for (protocol, options) in better {
         pair.server.good(&format!("listen {protocol}:{}[0{options}]", pair.hosts.address(0)));
     }
     // What is offered is learned when a name is looked up.
@@ -277,11 +285,11 @@ impl Pair {
 #[test]
 #[ignore = "needs network namespaces: cargo xtask test net"]
 fn every_way_to_a_server_is_offered_the_best_first() {
-    let Some(mut pair) = by_the_worst() else { return };
+    let Some(mut pair) = by_the_worst(TCP) else { return };
     let listed = pair.client.good(&format!("list-at {}", pair.binding.replace(",name=there", "")));
     let mut words = listed.split(' ');
     // Over the way that was asked for.
-    assert_eq!(words.next(), Some(UDP), "{listed}");
+    assert_eq!(words.next(), Some(TCP), "{listed}");
     let offered: Vec<_> = words.filter_map(|binding| binding.split(':').next()).collect();
     let built = PROTOCOLS.iter().map(|(protocol, _)| *protocol);
     assert_eq!(offered, ["ncacn_vi_shm"].into_iter().chain(built).collect::<Vec<_>>(), "{listed}");
@@ -290,7 +298,7 @@ fn every_way_to_a_server_is_offered_the_best_first() {
 #[test]
 #[ignore = "needs network namespaces: cargo xtask test net"]
 fn an_object_that_is_handed_on_is_called_by_the_best_way() {
-    let Some(mut pair) = by_the_worst() else { return };
+    let Some(mut pair) = by_the_worst(UDP) else { return };
     assert_eq!((pair.hosts.connections(1), pair.hosts.xdp(1)), (0, String::new()));
     let _third = pair.hand_on("third");
     let found = (pair.hosts.connections(1) > 0, pair.hosts.xdp(1).starts_with("xdp"));
