@@ -103,7 +103,7 @@ const COMMANDS: &[Command] = &[
         name: "interop-wine",
         usage: "",
         about: "calls by and of programs whose stubs widl wrote, under Wine (installs it: a gigabyte)",
-        run: test::interop_wine,
+        run: test::run_wine,
     },
     Command {
         name: "loom",

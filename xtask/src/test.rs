@@ -7,6 +7,8 @@ mod interop;
 mod readme;
 pub(crate) mod wires;
 
+pub(crate) use self::interop::run_wine;
+
 use crate::program::{Program, is_ci};
 use crate::{Outcome, Problem, conformance, fuzz, icount, loom, miri, sim, soak, suite, tidy};
 use ahead::Ahead;
@@ -151,11 +153,6 @@ impl Verdict {
             Self::Skipped(_) => "skipped",
         }
     }
-}
-
-/// `cargo xtask interop-wine`.
-pub(crate) fn interop_wine(_: &[String]) -> Outcome {
-    interop::run_wine()
 }
 
 pub(crate) fn main(arguments: &[String]) -> Outcome {

@@ -81,7 +81,7 @@ pub(crate) fn wine() -> Outcome {
         return Ok(());
     }
     // What these recommend is another gigabyte.
-    apt("--no-install-recommends wine wine64 mingw-w64-tools gcc-mingw-w64-x86-64-win32")
+    apt_with(&["--no-install-recommends", "wine", "wine64", "mingw-w64-tools", "gcc-mingw-w64-x86-64-win32"])
 }
 
 fn judges_folder() -> std::path::PathBuf {
@@ -135,12 +135,17 @@ fn with_version(program: &str, package: &str) -> Outcome {
     if Program::new(program, &["--version"]).succeeds() { Ok(()) } else { apt(package) }
 }
 
-/// Installs a package of Debian's, or several with a space between.
+/// Installs a package of Debian's.
 fn apt(package: &str) -> Outcome {
+    apt_with(&[package])
+}
+
+/// Installs packages, with options.
+fn apt_with(words: &[&str]) -> Outcome {
+    let package = &words.join(" ");
     let is_root = Program::new("id", &["-u"]).read().is_ok_and(|id| id.trim() == "0");
-    let packages: Vec<&str> = package.split(' ').collect();
     let install = Program::new("apt-get", &["install", "--quiet", "--yes"])
-        .with(&packages)
+        .with(words)
         .variable("DEBIAN_FRONTEND", "noninteractive");
     if !is_root {
         return Err(missing(package, &format!("sudo apt-get install {package}"), true));

@@ -42,7 +42,7 @@ pub(super) fn run() -> Outcome {
 }
 
 /// Wine beside them: `cargo xtask interop-wine`.
-pub(super) fn run_wine() -> Outcome {
+pub(crate) fn run_wine(_: &[String]) -> Outcome {
     wine::run()
 }
 
