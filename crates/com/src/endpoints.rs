@@ -1,0 +1,103 @@
+//! Endpoints: where interfaces of functions are found, and who says so. An interface has well-known endpoints, by its `[endpoint]` attribute,
+//! or the endpoint mapper of the host knows them, with which servers register (C706 chapter 2, "Endpoints").
+
+mod inquiry;
+mod mapper;
+mod own;
+mod registration;
+
+pub(crate) use inquiry::{Registered, interfaces_at, registered_at};
+pub use mapper::{EndpointMapper, serve_endpoint_mapper};
+pub(crate) use own::{Membership, OwnInterfaces, judge, perform};
+pub use registration::{Registration, register_endpoints};
+
+use crate::error::{Error, Result, code};
+use crate::network;
+use crate::registry::{InterfaceInfo, Remote};
+use crate::thread;
+use obvia_rpc::epm::{self, ANY_HOST, Way};
+use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
+use obvia_rpc::uuid::Uuid;
+
+/// The name of the endpoint mapper of this host for `ncalrpc`.
+const LOCAL_MAPPER: &str = "epmapper";
+/// The option of a binding that says where its host's endpoint mapper is.
+const MAPPER: &str = "mapper";
+
+/// The endpoint that an interface has by its `[endpoint]` attribute.
+fn well_known(info: &InterfaceInfo, protocol: ProtocolSequence) -> Option<String> {
+    let bindings = info.endpoints.iter().filter_map(|text| text.parse::<StringBinding>().ok());
+    bindings.filter(|binding| binding.protocol == protocol && !binding.endpoint.is_empty()).map(|it| it.endpoint).next()
+}
+
+/// A binding with the endpoint that an interface has there: its own, the interface's, or the one that the endpoint mapper says.
+pub(crate) fn locate(mut binding: StringBinding, info: &InterfaceInfo) -> Result<StringBinding> {
+    let mapper = take_mapper(&mut binding);
+    if !binding.endpoint.is_empty() {
+        return Ok(binding);
+    }
+    let known = well_known(info, binding.protocol);
+    binding.endpoint = match (known, any_way(binding.protocol)) {
+        (Some(endpoint), _) => endpoint,
+        (None, Some(way)) => {
+            let mapper = mapper_of(&binding, mapper.as_deref())?;
+            inquiry::map(&mapper, binding.object.unwrap_or(Uuid(0)), info, way, thread::deadline())?
+        }
+        (None, None) => String::new(),
+    };
+    Ok(binding)
+}
+
+/// Takes the option that is about the mapper out of a binding: nobody else knows it.
+fn take_mapper(binding: &mut StringBinding) -> Option<String> {
+    let at = binding.options.iter().position(|(option, _)| option == MAPPER)?;
+    Some(binding.options.remove(at).1)
+}
+
+/// The way that the mapper is asked for; `None` for protocol sequences that it knows nothing of.
+fn any_way(protocol: ProtocolSequence) -> Option<Way> {
+    match protocol {
+        ProtocolSequence::IpTcp => Some(Way::Tcp(ANY_HOST, 0)),
+        ProtocolSequence::Lrpc => Some(Way::Local(String::new())),
+        _ => None,
+    }
+}
+
+/// The binding of the endpoint mapper at a host, at the endpoint that is named for it, or at its own.
+fn mapper_of(binding: &StringBinding, endpoint: Option<&str>) -> Result<StringBinding> {
+    let usual = match binding.protocol {
+        ProtocolSequence::Lrpc => LOCAL_MAPPER.to_owned(),
+        _ => epm::PORT.to_string(),
+    };
+    let endpoint = endpoint.map_or(usual, str::to_owned);
+    if endpoint.is_empty() {
+        return Err(Error::new(code::E_INVALIDARG, format!("`{binding}`: the option `{MAPPER}` says nothing")));
+    }
+    Ok(StringBinding::new(binding.protocol, binding.address.clone(), endpoint))
+}
+
+/// Listens where an interface's `[endpoint]` attribute says: on every protocol sequence in it that this program was built with, on all
+/// addresses of the host. Returns the bindings, with the endpoints that were taken.
+///
+/// # Errors
+///
+/// E_INVALIDARG when the attribute names none; otherwise as for [`crate::listen`].
+pub fn listen_for<I: Remote>() -> Result<Vec<String>> {
+    listen_at_endpoints(I::INFO)
+}
+
+/// As [`listen_for`], for an interface that is known by its description only.
+pub(crate) fn listen_at_endpoints(info: &InterfaceInfo) -> Result<Vec<String>> {
+    let is_here = |text: &&&str| text.split_once(':').is_some_and(|(name, _)| network::is_built(name));
+    let heard: Vec<_> =
+        info.endpoints.iter().filter(is_here).map(|text| network::listen(text)).collect::<Result<_>>()?;
+    if heard.is_empty() {
+        let all = if info.endpoints.is_empty() { "none".to_owned() } else { info.endpoints.join(", ") };
+        let text = format!(
+            "interface {} has no endpoint that this program could listen on: its attribute `endpoint` names {all}",
+            info.name
+        );
+        return Err(Error::new(code::E_INVALIDARG, text));
+    }
+    Ok(heard)
+}
