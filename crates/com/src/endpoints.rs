@@ -54,6 +54,11 @@ fn take_mapper(binding: &mut StringBinding) -> Option<String> {
     Some(binding.options.remove(at).1)
 }
 
+/// Whether endpoint mappers know endpoints of a protocol sequence.
+pub(crate) fn is_mapped(protocol: ProtocolSequence) -> bool {
+    any_way(protocol).is_some()
+}
+
 /// The way that the mapper is asked for; `None` for protocol sequences that it knows nothing of.
 fn any_way(protocol: ProtocolSequence) -> Option<Way> {
     match protocol {

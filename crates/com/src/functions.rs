@@ -64,6 +64,15 @@ impl Functions {
         all
     }
 
+    /// The same as text: a line each, name, UUID, version and object UUID apart by tabs.
+    pub(crate) fn list(&self) -> String {
+        let line = |(info, object): (&InterfaceInfo, u128)| {
+            let (major, minor) = info.version;
+            format!("{}\t{:?}\t{major}.{minor}\t{:?}\n", info.name, info.iid, GUID::from_u128(object))
+        };
+        self.all().into_iter().map(line).collect()
+    }
+
     /// As [`Self::find`], by the name that [`name_of`] made.
     pub(crate) fn named(&self, name: &str) -> Result<Agile<IUnknown>> {
         let malformed = || Error::new(code::E_INVALIDARG, "the name of an interface is malformed");
@@ -156,37 +165,42 @@ pub fn bind<I: Remote>(binding: &str) -> Result<I> {
 
 /// As [`bind`], for an interface that is known by its description only.
 pub(crate) fn bind_object(binding: &str, info: &'static InterfaceInfo) -> Result<IUnknown> {
+    let (link, reference) = reach(binding, info)?;
+    registry::register_module(info);
+    Runtime::of_process()?.import(&link, &reference, info)
+}
+
+/// The link to the server at a string binding, and a reference to what performs an interface there.
+pub(crate) fn reach(binding: &str, info: &'static InterfaceInfo) -> Result<(Arc<Link>, ObjRef)> {
     check(info)?;
     let located = endpoints::locate(network::parse(binding)?, info)?;
     let (object, binding) = (located.object, located.to_string());
-    let binding = binding.as_str();
     let runtime = Runtime::of_process()?;
-    registry::register_module(info);
-    let link = match runtime.link_at(binding) {
+    let link = match runtime.link_at(&binding) {
         Ok(link) => link,
         // The standard's protocol sequences lead to servers that were made without obvia, too.
-        Err(error) if network::is_standard(binding) && error.code() != code::RPC_S_SERVER_UNAVAILABLE => {
-            return bind_to_stranger(runtime, binding, Stranger { object }, info);
+        Err(error) if network::is_standard(&binding) && error.code() != code::RPC_S_SERVER_UNAVAILABLE => {
+            return reach_stranger(runtime, &binding, Stranger { object }, info);
         }
         Err(error) => return Err(error),
     };
     let reference = system::resolve(&link, &name_of(info, object.map_or(0, |uuid| uuid.0)), info)?;
-    runtime.import(&link, &reference, info)
+    Ok((link, reference))
 }
 
-/// Binds to functions of a server that knows nothing of obvia.
-fn bind_to_stranger(
+/// The same for a server that knows nothing of obvia.
+fn reach_stranger(
     runtime: &'static Runtime,
     binding: &str,
     stranger: Stranger,
     info: &'static InterfaceInfo,
-) -> Result<IUnknown> {
+) -> Result<(Arc<Link>, ObjRef)> {
     let (address, _) = address_of(binding)?;
     let link = Arc::new(Link::to_stranger(runtime, address, stranger, info, thread::deadline())?);
     // What the server would say of itself: there is one target, and references to it are not counted.
     let target = TargetId { index: 1, generation: 1 };
     let reference = ObjRef { iid: info.iid, public_refs: 0, oxid: link.oxid(), oid: 1, target, bindings: Vec::new() };
-    runtime.import(&link, &reference, info)
+    Ok((link, reference))
 }
 
 /// Refuses interfaces of objects.
