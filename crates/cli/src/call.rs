@@ -77,9 +77,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
 }
 
 /// The object that a method without arguments returns.
-fn follow(
-    arguments: &Arguments,
-    object: Option<dynamic::Object>, step: &str) -> anyhow::Result<dynamic::Object> {
+fn follow(arguments: &Arguments, object: Option<dynamic::Object>, step: &str) -> anyhow::Result<dynamic::Object> {
     let (described, method, object) = open(arguments, object, step)?;
     let method = Method::new(&described, method)?;
     let request = method.request(&[])?;
