@@ -236,8 +236,13 @@ pub unsafe extern "C" fn obvia_register_endpoints(
         not_null(registration)?;
         // SAFETY: the caller's promise.
         unsafe { registration.write(std::ptr::null_mut()) };
-        // SAFETY: the caller's promise; not null.
-        let said = |words: *const c_char| if words.is_null() { Ok(None) } else { unsafe { text(words) }.map(Some) };
+        let said = |words: *const c_char| {
+            if words.is_null() {
+                return Ok(None);
+            }
+            // SAFETY: the caller's promise; not null.
+            unsafe { text(words) }.map(Some)
+        };
         let made = com::register_endpoints(said(mapper)?, said(annotation)?.unwrap_or_default())?;
         // SAFETY: the caller's promise.
         unsafe { registration.write(Box::into_raw(Box::new(Registration(made)))) };

@@ -111,14 +111,18 @@ fn open<'m>(
         _ => described,
     };
     let identity = described.identity();
+    let (is_plain, interface) = (described.interface().plain, &described.interface().name);
     let opened = match object {
-        None if described.interface().plain => dynamic::Object::bind(name, &described.functions()),
+        None if is_plain => dynamic::Object::bind(name, &described.functions()),
         None => dynamic::Object::connect(name, identity),
         Some(object) if object.iid() == identity.iid => Ok(object),
         Some(object) => object.query(identity),
     };
     let opened = opened.map_err(|error| match error.code() {
-        code::E_NOINTERFACE => anyhow!("the object has no interface {}", described.interface().name),
+        code::E_NOINTERFACE | code::RPC_S_UNKNOWN_IF if is_plain => {
+            anyhow!("`{name}` does not perform interface {interface}: {error}")
+        }
+        code::E_NOINTERFACE => anyhow!("the object has no interface {interface}"),
         _ => no_such_name(name, error),
     })?;
     Ok((described, method, opened))

@@ -76,27 +76,22 @@ impl Described {
             Err(failure) if obvia::is_string_binding(name) => failure,
             found => return found,
         };
-        let Ok(performed) = obvia::performed_at(name) else { return Err(failure) };
-        let mut uuids: Vec<GUID> = Vec::new();
-        for one in &performed {
-            let is_meant = interface.is_none_or(|wanted| one.interface.as_deref() == Some(wanted));
-            if is_meant && !uuids.contains(&one.uuid) {
-                uuids.push(one.uuid);
-            }
+        let performed = obvia::performed_at(name).unwrap_or_default();
+        if performed.is_empty() {
+            return Err(failure);
         }
-        match (uuids[..].first(), uuids.len()) {
-            (Some(uuid), 1) => {
-                let text = dynamic::describe(name, uuid).map_err(|error| {
-                    anyhow!("`{name}` does not describe its interfaces, so its IDL is needed, by --idl FILE: {error}")
-                })?;
-                Self::of(name, text)
+        let mut found: Vec<_> =
+            performed.iter().filter_map(|one| Some((one.interface.as_deref()?, one.uuid))).collect();
+        // One that is performed for several objects is named as often.
+        found.dedup();
+        match (interface, &found[..]) {
+            (_, []) => bail!("`{name}` does not describe its interfaces, so its IDL is needed, by --idl FILE"),
+            (Some(wanted), _) => Self::named(name, wanted),
+            (None, [(only, _)]) => Self::named(name, only),
+            (None, _) => {
+                let names: Vec<_> = found.iter().map(|(known, _)| *known).collect();
+                bail!("several interfaces are performed there: say which of {} by INTERFACE.METHOD", names.join(", "))
             }
-            (Some(_), _) => {
-                let names = performed.iter().filter_map(|one| one.interface.as_deref()).collect::<Vec<_>>().join(", ");
-                bail!("several interfaces are performed there: say which of {names} by INTERFACE.METHOD")
-            }
-            _ if performed.is_empty() || performed.iter().any(|one| one.interface.is_some()) => Err(failure),
-            _ => bail!("`{name}` does not describe its interfaces, so its IDL is needed, by --idl FILE"),
         }
     }
 

@@ -157,8 +157,8 @@ pub(crate) fn serve_object(uuid: GUID, object: &IUnknown, info: &'static Interfa
 /// # Errors
 ///
 /// E_INVALIDARG for what is no string binding, and for an interface of objects, to which one [connects](crate::connect);
-/// RPC_S_SERVER_UNAVAILABLE when nobody is there, EPT_S_NOT_REGISTERED when the endpoint mapper knows no endpoint; RPC_S_UNKNOWN_IF or E_NOINTERFACE when the server does not perform the interface;
-/// RPC_E_VERSION_MISMATCH when it is described differently on the two sides.
+/// RPC_S_SERVER_UNAVAILABLE when nobody is there, EPT_S_NOT_REGISTERED when the endpoint mapper knows no endpoint; RPC_S_UNKNOWN_IF or
+/// E_NOINTERFACE when the server does not perform the interface; RPC_E_VERSION_MISMATCH when it is described differently on the two sides.
 pub fn bind<I: Remote>(binding: &str) -> Result<I> {
     Ok(bind_object(binding, I::INFO)?.cast()?)
 }

@@ -5,6 +5,7 @@ use crate::error::{Result, code};
 use crate::runtime::Runtime;
 use crate::{network, system, thread};
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
+use obvia_rpc::uuid::Uuid;
 use windows_core::GUID;
 
 /// A name that a process exports.
@@ -136,14 +137,14 @@ pub fn performed_at(binding: &str) -> Result<Vec<Performed>> {
         }
         Err(error) if error.code() != code::RPC_S_SERVER_UNAVAILABLE && network::is_standard(binding) => {
             let found = endpoints::interfaces_at(&parsed, thread::deadline())?;
-            let nil = obvia_rpc::uuid::Uuid(0);
-            let all = found.into_iter().map(|interface| Registered {
+            let binding = StringBinding { object: None, ..parsed };
+            let registered = |interface| Registered {
                 interface,
-                object: nil,
+                object: Uuid(0),
                 annotation: String::new(),
-                binding: StringBinding { object: None, ..parsed.clone() },
-            });
-            Ok(all.map(performed).collect())
+                binding: binding.clone(),
+            };
+            Ok(found.into_iter().map(registered).map(performed).collect())
         }
         Err(error) => Err(error),
     }

@@ -1,8 +1,9 @@
 //! Endpoints: servers are found by their interface's attribute or through the endpoint mapper, as long as they live; and nobody fills a
 //! mapper up, or changes what others have registered.
 
-use obvia_rpc::co::DirectCalls;
+use obvia_rpc::co::{DirectCalls, DirectError};
 use obvia_rpc::epm::{self, ANY_HOST, Change, Entry, MapError, REGISTERED_MAX, Tower, Way};
+use obvia_rpc::status::Status;
 use obvia_rpc::uuid::{NDR, SyntaxId, Uuid};
 use obvia_via::Deadline;
 use obvia_via::provider::shm::Directory;
@@ -220,6 +221,18 @@ fn nobody_fills_a_mapper_or_changes_what_others_have_registered() {
     let refused = Err(MapError::Status(epm::CANNOT_PERFORM));
     let most = REGISTERED_MAX as u16;
     assert_eq!(change(&mut far, Change::Insert, &entries(1..2)), refused, "over a network");
+    // More entries than there are bytes, a pointer to no tower, and a method that there is none: each costs its call.
+    let pointless = [&[1, 0, 0, 0, 1, 0, 0, 0][..], &[0; 28]].concat();
+    for (opnum, stub, status) in [
+        (0, vec![0xff; 64], Status::BAD_STUB_DATA),
+        (0, pointless, Status::BAD_STUB_DATA),
+        (2, vec![0xff; 64], Status::BAD_STUB_DATA),
+        (3, vec![0xff; 64], Status::BAD_STUB_DATA),
+        (99, Vec::new(), Status::OP_RNG_ERROR),
+    ] {
+        let outcome = far.call((opnum, stub), SOON);
+        assert!(matches!(outcome, Err(DirectError::Fault(found)) if found == status), "{opnum}: {outcome:?}");
+    }
     let (mut one, mut other) = (local(), local());
     assert_eq!(change(&mut one, Change::Insert, &entries(1..most + 2)), refused);
     assert_eq!(change(&mut one, Change::Insert, &entries(1..most + 1)), Ok(()));

@@ -24,6 +24,8 @@ const ECHO: [&str; 10] = [
     "sleep",
 ];
 
+/// The interface of `raw_server`.
+const RAW: &str = "0b71a000-5e1f-4c0d-9a11-72617763616c";
 /// Where endpoint mappers are found.
 const MAPPER_PORT: u16 = 135;
 
@@ -133,6 +135,13 @@ fn units() -> Outcome {
         succeeds(&tests, "epmapper", &["Map_full", "Map_simple", "Lookup_simple", "Lookup_terminate_search"])?;
     }
     Program::new("/usr/bin/python3", &[&script("raw_samba.py"), "127.0.0.1", port]).run()?;
+    // To the command it is a server that knows nothing of obvia: its management interface says what it has, and so does its mapper.
+    for (place, expected) in [(format!("[{port}]"), RAW), (format!("[,mapper={port}]"), "raw calls")] {
+        let listed = Program::new(&built("obvia"), &["ls", "-v", &format!("ncacn_ip_tcp:127.0.0.1{place}")]).read()?;
+        if !listed.contains(expected) {
+            return Err(Problem::Failed(format!("`obvia ls` of {place} does not say {expected}:\n{listed}")));
+        }
+    }
     let folder = Folder::new()?;
     let capture = folder.path().join("said.pcap").display().to_string();
     {

@@ -177,8 +177,8 @@ fn put_array(writer: &mut Writer<'_>, max: u32, count: usize) {
 }
 
 impl Mapper {
-    /// Registers an entry for somebody, in the place of any of the same registrant's that says the same of interface, object and protocol sequence when
-    /// `replaces` is set. Entries of others stay.
+    /// Registers an entry for somebody, when `replaces` is set in the place of any of the same registrant's that says the same of
+    /// interface, object and protocol sequence. Entries of others stay.
     ///
     /// # Errors
     ///
@@ -208,17 +208,6 @@ impl Mapper {
         }
         let own = self.entries.iter().filter(|known| known.registrant == registrant).count();
         room.min(REGISTERED_MAX.saturating_sub(own))
-    }
-
-    /// Removes an entry of somebody's, whatever its annotation is.
-    ///
-    /// # Errors
-    ///
-    /// [`NOT_REGISTERED`] when there is none such.
-    pub fn remove(&mut self, registrant: Registrant, object: Uuid, tower: &Tower) -> Result<(), Status> {
-        let before = self.entries.len();
-        self.entries.retain(|known| !known.is(registrant, object, tower));
-        if self.entries.len() == before { Err(NOT_REGISTERED) } else { Ok(()) }
     }
 
     /// Removes whatever somebody has registered.

@@ -114,7 +114,8 @@ fn lookups_go_on_where_they_stopped() {
             break;
         }
         // What is registered meanwhile does not matter, and neither does what goes.
-        let _ = mapper.remove(ME, Uuid(0), &tower(4, tcp(4)));
+        let (opnum, stub) = change_request(Change::Delete, &[entry(0, tower(4, tcp(4)), "")]);
+        mapper.call(opnum, &HERE, ByteOrder::Little, &stub).unwrap();
     }
     assert_eq!(counts, [2, 2, 0]);
     handle[7] = 1;
