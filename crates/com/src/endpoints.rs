@@ -106,3 +106,59 @@ pub(crate) fn listen_at_endpoints(info: &InterfaceInfo) -> Result<Vec<String>> {
     }
     Ok(heard)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::marshal::UNKNOWN_INFO;
+
+    fn located(binding: &str, endpoints: &'static [&'static str]) -> String {
+        let info = InterfaceInfo { endpoints, ..UNKNOWN_INFO };
+        match locate(binding.parse().unwrap(), &info) {
+            Ok(binding) => binding.to_string(),
+            Err(error) => format!("{:#010x}", error.code().0),
+        }
+    }
+
+    #[test]
+    fn an_endpoint_is_the_bindings_own_or_the_interfaces() {
+        let attribute = &[
+            "ncacn_np:[\\pipe\\any]",
+            "ncacn_ip_tcp:",
+            "ncacn_ip_tcp:[5000]",
+            "ncacn_ip_tcp:[5001]",
+            "ncacn_vi_udp:[5555]",
+            "ncalrpc:[any]",
+        ];
+        for (binding, expected) in [
+            ("ncacn_ip_tcp:host", "ncacn_ip_tcp:host[5000]"),
+            ("ncacn_ip_tcp:host[7]", "ncacn_ip_tcp:host[7]"),
+            ("ncacn_ip_tcp:host[7,mapper=1135,transfer=ndr]", "ncacn_ip_tcp:host[7,transfer=ndr]"),
+            ("ncacn_ip_tcp:host[,mapper=1135,transfer=ndr]", "ncacn_ip_tcp:host[5000,transfer=ndr]"),
+            ("ncacn_vi_udp:host", "ncacn_vi_udp:host[5555]"),
+            ("ncalrpc:", "ncalrpc:[any]"),
+            // Mappers know nothing of these, so others say what is missing.
+            ("ncacn_vi_fabric:host", "ncacn_vi_fabric:host"),
+            ("ncacn_vi_shm:name", "ncacn_vi_shm:name"),
+        ] {
+            assert_eq!(located(binding, attribute), expected, "{binding}");
+        }
+        assert_eq!(located("ncacn_vi_udp:host", &[]), "ncacn_vi_udp:host");
+    }
+
+    #[test]
+    fn the_mapper_is_where_it_always_is_or_where_the_binding_says() {
+        let at = |text: &str| {
+            let mut binding: StringBinding = text.parse().unwrap();
+            let option = take_mapper(&mut binding);
+            mapper_of(&binding, option.as_deref()).map(|found| found.to_string()).map_err(|error| error.code())
+        };
+        assert_eq!(at("ncacn_ip_tcp:host").unwrap(), "ncacn_ip_tcp:host[135]");
+        assert_eq!(at("ncacn_ip_tcp:host[,mapper=1135,transfer=ndr]").unwrap(), "ncacn_ip_tcp:host[1135]");
+        assert_eq!(at("ncalrpc:").unwrap(), "ncalrpc:[epmapper]");
+        assert_eq!(at("ncalrpc:[,mapper=mine]").unwrap(), "ncalrpc:[mine]");
+        assert_eq!(at("ncacn_ip_tcp:host[,mapper=]"), Err(code::E_INVALIDARG));
+        // That is no port, which whoever connects finds out.
+        assert_eq!(located("ncacn_ip_tcp:host[,mapper=x]", &[]), format!("{:#010x}", code::E_INVALIDARG.0));
+    }
+}

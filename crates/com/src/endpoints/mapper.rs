@@ -82,3 +82,18 @@ pub(super) fn way_of(binding: &StringBinding) -> Option<Way> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn towers_say_where_a_process_listens() {
+        let way = |text: &str| way_of(&text.parse().unwrap());
+        assert_eq!(way("ncacn_ip_tcp:10.0.0.1[5000]"), Some(Way::Tcp([10, 0, 0, 1], 5000)));
+        assert_eq!(way("ncacn_ip_tcp:0.0.0.0[5000]"), Some(Way::Tcp(epm::ANY_HOST, 5000)));
+        assert_eq!(way("ncacn_ip_tcp:::[5000]"), Some(Way::Tcp(epm::ANY_HOST, 5000)));
+        assert_eq!(way("ncalrpc:[here]"), Some(Way::Local("here".to_owned())));
+        assert_eq!(way("ncacn_vi_udp:10.0.0.1[5000]"), None);
+    }
+}
