@@ -7,6 +7,7 @@ fn main() {
     build("idl/shapes.idl");
     build_with(&tested, "idl/values.idl");
     build_with(&tested, "idl/functions.idl");
+    build("idl/clock.idl");
     build("../interop/idl/rpcecho.idl");
     // What the C back end is tested with. `crates/capi/tests/native/random_calls.rs` runs the programs.
     build_with(&tested, "../../crates/idl/tests/golden/c/plain.idl");

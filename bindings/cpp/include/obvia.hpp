@@ -396,13 +396,58 @@ template <class I> com_ptr<I> bind(const std::string &binding)
     return server;
 }
 
+// A text that the library gave.
+inline std::string taken_text(char *given)
+{
+    std::unique_ptr<char, void (*)(char *)> text(given, [](char *memory) { obvia_free(memory); });
+    return text.get();
+}
+
 // Has this process be reached over a network as well, and returns the binding as others use it.
 inline std::string listen(const std::string &binding)
 {
     char *bound = nullptr;
     check(obvia_listen(binding.c_str(), &bound));
-    std::unique_ptr<char, void (*)(char *)> text(bound, [](char *memory) { obvia_free(memory); });
-    return text.get();
+    return taken_text(bound);
+}
+
+// The same where an interface's endpoint attribute says; returns the bindings, a line each.
+template <class I> std::string listen_for()
+{
+    char *bound = nullptr;
+    check(obvia_listen_for(info_of<I>(), &bound));
+    return taken_text(bound);
+}
+
+// Endpoints that are registered with the endpoint mapper of this host, as long as this lives.
+class registration {
+public:
+    registration() noexcept = default;
+    explicit registration(obvia_registration *made) noexcept : made_(made) {}
+
+    void reset() noexcept { made_.reset(); }
+    explicit operator bool() const noexcept { return made_ != nullptr; }
+
+private:
+    struct end {
+        void operator()(obvia_registration *made) const noexcept { obvia_unregister_endpoints(made); }
+    };
+    std::unique_ptr<obvia_registration, end> made_;
+};
+
+// Registers what this process performs now, by what it listens on now; a mapper is `ncalrpc:[NAME]`, that of the host where none is named.
+inline HRESULT try_register_endpoints(const char *annotation, registration &made, const char *mapper = nullptr) noexcept
+{
+    obvia_registration *given = nullptr;
+    const HRESULT result = obvia_register_endpoints(mapper, annotation, &given);
+    made = registration(given);
+    return result;
+}
+[[nodiscard]] inline registration register_endpoints(const char *annotation, const char *mapper = nullptr)
+{
+    registration made;
+    check(try_register_endpoints(annotation, made, mapper));
+    return made;
 }
 
 // Another limit on how long each call of this thread may take, as long as this lives.

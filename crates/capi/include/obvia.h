@@ -98,6 +98,9 @@ typedef uint16_t obvia_wchar;
 #define RPC_S_SERVER_UNAVAILABLE ((HRESULT)0x800706ba)
 #define RPC_S_UNKNOWN_IF ((HRESULT)0x800706b5)
 #define RPC_S_TYPE_ALREADY_REGISTERED ((HRESULT)0x800706b0)
+#define RPC_S_NO_BINDINGS ((HRESULT)0x800706b6)
+#define EPT_S_CANT_PERFORM_OP ((HRESULT)0x800706d8)
+#define EPT_S_NOT_REGISTERED ((HRESULT)0x800706d9)
 #define RPC_X_SS_CONTEXT_MISMATCH ((HRESULT)0x800706ef)
 #define REGDB_E_IIDNOTREG ((HRESULT)0x80040155)
 
@@ -184,7 +187,23 @@ HRESULT obvia_serve_interface(const GUID *uuid, const obvia_interface *interface
 /* Ends a service. NULL is ignored. */
 void obvia_end_serving(obvia_serving *serving);
 
-/* An interface pointer to what a server performs: `ncacn_vi_udp:host[5555]`, `ncacn_vi_shm:[NAME]`, before them perhaps a UUID and `@`.
+/* Listens where the endpoint attribute of an interface says, as with obvia_listen(). `bound`, if it is not NULL, gets the bindings, a line
+ * each, to be freed. */
+HRESULT obvia_listen_for(const obvia_interface *interface, char **bound);
+
+/* Endpoints that are registered with the endpoint mapper. */
+typedef struct obvia_registration obvia_registration;
+
+/* Registers what this process performs now with the endpoint mapper of this host, by all that it listens on with ncacn_ip_tcp and ncalrpc. The
+ * mapper is `ncalrpc:[epmapper]` where `mapper` is NULL; `annotation`, unless it is NULL, is what users are told. The registration ends with
+ * obvia_unregister_endpoints(), or with this process. */
+HRESULT obvia_register_endpoints(const char *mapper, const char *annotation, obvia_registration **registration);
+
+/* Ends a registration. NULL is ignored. */
+void obvia_unregister_endpoints(obvia_registration *registration);
+
+/* An interface pointer to what a server performs: `ncacn_vi_udp:host[5555]`, `ncacn_vi_shm:[NAME]`, before them perhaps a UUID and `@`. A
+ * binding without an endpoint, `ncacn_ip_tcp:host`, leads where the interface's endpoint attribute says, or else the host's endpoint mapper.
  * The caller releases it. */
 HRESULT obvia_bind(const char *binding, const obvia_interface *interface, void **server);
 

@@ -180,16 +180,91 @@ pub unsafe extern "C" fn obvia_listen(binding: *const c_char, bound: *mut *mut c
     guarded(|| {
         // SAFETY: the caller's promise.
         let heard = com::listen(unsafe { text(binding) }?)?;
-        if !bound.is_null() {
-            let heard = abi::give_text(CString::new(heard)?);
-            if heard.is_null() {
-                return Err(code::E_OUTOFMEMORY.into());
+        // SAFETY: the caller's promise.
+        unsafe { give(bound, heard) }
+    })
+}
+
+/// `obvia_listen_for` in obvia.h.
+///
+/// # Safety
+///
+/// `interface` must be one that the compiler described, and `bound` be null or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn obvia_listen_for(interface: *const Interface, bound: *mut *mut c_char) -> HRESULT {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        let heard = abi::listen_for(unsafe { describe(interface) }?)?;
+        // SAFETY: the caller's promise.
+        unsafe { give(bound, heard.join("\n")) }
+    })
+}
+
+/// Gives the caller a text to be freed, where it is wanted.
+///
+/// # Safety
+///
+/// `place` must be null or writable.
+unsafe fn give(place: *mut *mut c_char, said: String) -> Result<()> {
+    if place.is_null() {
+        return Ok(());
+    }
+    let said = abi::give_text(CString::new(said)?);
+    if said.is_null() {
+        return Err(code::E_OUTOFMEMORY.into());
+    }
+    // SAFETY: the caller's promise.
+    unsafe { place.write(said.cast()) };
+    Ok(())
+}
+
+/// `obvia_registration` in obvia.h.
+pub struct Registration(#[expect(dead_code, reason = "dropping it ends the registration")] com::Registration);
+
+/// `obvia_register_endpoints` in obvia.h.
+///
+/// # Safety
+///
+/// `mapper` and `annotation` must be null or end in NUL, and `registration` be null or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn obvia_register_endpoints(
+    mapper: *const c_char,
+    annotation: *const c_char,
+    registration: *mut *mut Registration,
+) -> HRESULT {
+    guarded(|| {
+        not_null(registration)?;
+        // SAFETY: the caller's promise.
+        unsafe { registration.write(std::ptr::null_mut()) };
+        let said = |words: *const c_char| {
+            if words.is_null() {
+                return Ok(None);
             }
-            // SAFETY: the caller's promise.
-            unsafe { bound.write(heard.cast()) };
-        }
+            // SAFETY: the caller's promise; not null.
+            unsafe { text(words) }.map(Some)
+        };
+        let made = com::register_endpoints(said(mapper)?, said(annotation)?.unwrap_or_default())?;
+        // SAFETY: the caller's promise.
+        unsafe { registration.write(Box::into_raw(Box::new(Registration(made)))) };
         Ok(())
     })
+}
+
+/// `obvia_unregister_endpoints` in obvia.h.
+///
+/// # Safety
+///
+/// `registration` must be null, or come from [`obvia_register_endpoints`] and not be used again.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn obvia_unregister_endpoints(registration: *mut Registration) {
+    if !registration.is_null() {
+        // There is nobody to tell.
+        let _ = guarded(|| {
+            // SAFETY: the caller's promise.
+            drop(unsafe { Box::from_raw(registration) });
+            Ok(())
+        });
+    }
 }
 
 /// `obvia_wait` in obvia.h.

@@ -1,4 +1,4 @@
-//! `obvia call`: calls a method of any exported object, without code made for its interface.
+//! `obvia call`: calls a method of any exported object, or a function of any server, without code made for its interface.
 
 mod reply;
 mod request;
@@ -14,6 +14,7 @@ use obvia_idl::model::{Base, Type};
 use obvia_idl::plan::{MethodPlan, Passing, kinds, plan};
 use reply::Outcome;
 use serde_json::{Map, Value, json};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -23,7 +24,7 @@ const WIDTH_MAX: usize = 100;
 /// The arguments of `obvia call`.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// The exported name; `obvia ls` lists them
+    /// The exported name, or for functions the server's string binding; `obvia ls` lists them
     name: String,
     /// The method; without an interface, one of the interface that the name is exported by; `First/Second` calls the
     /// second on the object that the first returns
@@ -32,6 +33,9 @@ pub(crate) struct Arguments {
     /// The [in] and [in, out] parameters in order, as JSON; bare words are strings, counts of arrays are left out
     #[arg(value_name = "ARGS", allow_negative_numbers = true)]
     arguments: Vec<String>,
+    /// Take the interface from this IDL file, and do not ask the server, which need not be one of obvia's
+    #[arg(long, value_name = "FILE")]
+    idl: Option<PathBuf>,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -51,13 +55,12 @@ pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
 }
 
 fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
-    let name = &arguments.name;
     let (path, last) = arguments.method.rsplit_once('/').unwrap_or(("", &arguments.method));
     let mut object = None;
     for step in path.split('/').filter(|step| !step.is_empty()) {
-        object = Some(follow(name, object, step)?);
+        object = Some(follow(arguments, object, step)?);
     }
-    let (described, method, object) = open(name, object, last)?;
+    let (described, method, object) = open(arguments, object, last)?;
     let method = Method::new(&described, method)?;
     let given = iids(arguments, &method);
     let request = method.request(&given)?;
@@ -74,8 +77,8 @@ fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
 }
 
 /// The object that a method without arguments returns.
-fn follow(name: &str, object: Option<dynamic::Object>, step: &str) -> anyhow::Result<dynamic::Object> {
-    let (described, method, object) = open(name, object, step)?;
+fn follow(arguments: &Arguments, object: Option<dynamic::Object>, step: &str) -> anyhow::Result<dynamic::Object> {
+    let (described, method, object) = open(arguments, object, step)?;
     let method = Method::new(&described, method)?;
     let request = method.request(&[])?;
     let frame = object
@@ -92,27 +95,34 @@ fn follow(name: &str, object: Option<dynamic::Object>, step: &str) -> anyhow::Re
 
 /// The object to call, by the interface that is meant by `Interface.Method`; its description; the method's name.
 fn open<'m>(
-    name: &str,
+    arguments: &Arguments,
     object: Option<dynamic::Object>,
     method: &'m str,
 ) -> anyhow::Result<(Described, &'m str, dynamic::Object)> {
-    let described = match &object {
-        None => Described::exported(name)?,
-        Some(object) => Described::of_object(name, &object.iid())?,
-    };
+    let name = &arguments.name;
     let (interface, method) = method.rsplit_once('.').map_or((None, method), |(left, right)| (Some(left), right));
+    let described = match (&object, &arguments.idl) {
+        (Some(object), _) => Described::of_object(name, &object.iid())?,
+        (None, Some(file)) => Described::in_file(file, interface)?,
+        (None, None) => Described::there(name, interface)?,
+    };
     let described = match interface {
         Some(other) if other != described.interface().name => Described::named(name, other)?,
         _ => described,
     };
     let identity = described.identity();
+    let (is_plain, interface) = (described.interface().plain, &described.interface().name);
     let opened = match object {
+        None if is_plain => dynamic::Object::bind(name, &described.functions()),
         None => dynamic::Object::connect(name, identity),
         Some(object) if object.iid() == identity.iid => Ok(object),
         Some(object) => object.query(identity),
     };
     let opened = opened.map_err(|error| match error.code() {
-        code::E_NOINTERFACE => anyhow!("the object has no interface {}", described.interface().name),
+        code::E_NOINTERFACE | code::RPC_S_UNKNOWN_IF if is_plain => {
+            anyhow!("`{name}` does not perform interface {interface}: {error}")
+        }
+        code::E_NOINTERFACE => anyhow!("the object has no interface {interface}"),
         _ => no_such_name(name, error),
     })?;
     Ok((described, method, opened))

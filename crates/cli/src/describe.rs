@@ -70,6 +70,48 @@ impl Described {
         Self::of(name, text)
     }
 
+    /// The interface that a name is exported by, or one of functions that is performed there: that of this name, or the only one.
+    pub(crate) fn there(name: &str, interface: Option<&str>) -> anyhow::Result<Self> {
+        let failure = match Self::exported(name) {
+            Err(failure) if obvia::is_string_binding(name) => failure,
+            found => return found,
+        };
+        let performed = obvia::performed_at(name).unwrap_or_default();
+        if performed.is_empty() {
+            return Err(failure);
+        }
+        let mut found: Vec<_> =
+            performed.iter().filter_map(|one| Some((one.interface.as_deref()?, one.uuid))).collect();
+        // One that is performed for several objects is named as often.
+        found.dedup();
+        match (interface, &found[..]) {
+            (_, []) => bail!("`{name}` does not describe its interfaces, so its IDL is needed, by --idl FILE"),
+            (Some(wanted), _) => Self::named(name, wanted),
+            (None, [(only, _)]) => Self::named(name, only),
+            (None, _) => {
+                let names: Vec<_> = found.iter().map(|(known, _)| *known).collect();
+                bail!("several interfaces are performed there: say which of {} by INTERFACE.METHOD", names.join(", "))
+            }
+        }
+    }
+
+    /// An interface of an IDL file: that of this name, or the only one that the file itself has.
+    pub(crate) fn in_file(file: &Path, interface: Option<&str>) -> anyhow::Result<Self> {
+        let compilation = Compiler::new().check(file).map_err(|failure: Failure| anyhow!("{failure}"))?;
+        let model = compilation.model;
+        let own: Vec<_> = model.interfaces.iter().filter(|it| !it.imported).map(|it| it.name.as_str()).collect();
+        let wanted = match (interface, &own[..]) {
+            (Some(wanted), _) => wanted,
+            (None, [only]) => only,
+            _ => bail!("{} has the interfaces {}: say which by INTERFACE.METHOD", file.display(), own.join(", ")),
+        };
+        let Some(at) = model.interfaces.iter().position(|found| found.name == wanted) else {
+            let meant = did_you_mean(wanted, own.iter().copied());
+            bail!("{} has no interface `{wanted}`{meant}\nit has {}", file.display(), own.join(", "));
+        };
+        Ok(Self { text: canonical::text(&model, InterfaceId(at)), model, id: InterfaceId(at) })
+    }
+
     /// The interface of an object that came from the server behind a name.
     pub(crate) fn of_object(name: &str, iid: &GUID) -> anyhow::Result<Self> {
         let text = dynamic::describe(name, iid);
@@ -106,10 +148,17 @@ impl Described {
         }
     }
 
+    /// What it takes to call it, where it is one of functions.
+    pub(crate) fn functions(&self) -> dynamic::Functions {
+        let Interface { name, version, endpoints, .. } = self.interface().clone();
+        let ndr = obvia_idl::ndr::words(&self.model, self.id);
+        dynamic::Functions { identity: self.identity(), name, version, endpoints, ndr }
+    }
+
     /// The line of IDL that declares a method.
     pub(crate) fn line(&self, interface: &str, method: &str) -> String {
-        let start = self.text.find(&format!("\ninterface {interface} :")).unwrap_or(0);
-        let wanted = format!("HRESULT {method}(");
+        let start = self.text.find(&format!("\ninterface {interface} ")).unwrap_or(0);
+        let wanted = format!(" {method}(");
         let found = self.text[start..].lines().find(|line| line.contains(&wanted));
         found.unwrap_or(method).trim().to_owned()
     }
@@ -155,7 +204,7 @@ fn announced(name: &str, text: &str) -> String {
 }
 
 fn header(interface: &Interface) -> String {
-    format!("\ninterface {} :", interface.name)
+    format!("\ninterface {} {}", interface.name, if interface.plain { "{" } else { ":" })
 }
 
 /// The GUID that a text spells, with braces and hyphens or without.

@@ -1,8 +1,9 @@
-//! `obvia ls`: what the processes of this user, or a process elsewhere, export by name.
+//! `obvia ls`: what the processes of this user, or a process elsewhere, export by name, and which interfaces of functions are there.
 
+use crate::describe::guid_text;
 use crate::json;
 use clap::Args;
-use obvia::Listed;
+use obvia::{Listed, Performed, code};
 use serde_json::{Value, json};
 use std::process::ExitCode;
 
@@ -12,7 +13,8 @@ const UNKNOWN: &str = "?";
 /// The arguments of `obvia ls`.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// A string binding, such as ncacn_vi_udp:HOST[PORT]: lists what is exported there
+    /// A string binding, such as ncacn_vi_udp:HOST[PORT]: lists what is exported there, and the functions; without an endpoint, as in
+    /// ncacn_ip_tcp:HOST, what the endpoint mapper of the host knows
     #[arg(value_name = "BINDING")]
     binding: Option<String>,
     /// Show the interfaces' IIDs and the string bindings too, and the protocol sequence that was used of them
@@ -24,23 +26,47 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
-    let listed = match &arguments.binding {
+    let (listed, performed) = match &arguments.binding {
         Some(binding) if !obvia::is_string_binding(binding) => {
             anyhow::bail!(
                 "`{binding}` is no string binding: write PROTOCOL:HOST[ENDPOINT], as in ncacn_vi_udp:10.0.0.1[5555]"
             )
         }
-        Some(binding) => obvia::list_at(binding)?,
-        None => obvia::list()?,
+        Some(binding) => at(binding)?,
+        None => (obvia::list()?, Vec::new()),
     };
     if arguments.json {
-        json::document(&listed.iter().map(entry).collect::<Value>())?;
-    } else if listed.is_empty() {
+        json::document(&listed.iter().map(entry).chain(performed.iter().map(functions)).collect::<Value>())?;
+    } else if listed.is_empty() && performed.is_empty() {
         eprintln!("nothing is exported: a server does so with obvia::export");
     } else {
-        table(&listed, arguments.verbose)?;
+        if !listed.is_empty() {
+            table(&listed, arguments.verbose)?;
+        }
+        if !performed.is_empty() {
+            functions_table(&performed, arguments.verbose)?;
+        }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What is exported at a string binding, and which functions are performed there.
+fn at(binding: &str) -> obvia::Result<(Vec<Listed>, Vec<Performed>)> {
+    let performed = obvia::performed_at(binding)?;
+    // Where there is no process of obvia's behind it, or none in particular, it has no names.
+    let listed = match obvia::list_at(binding) {
+        Err(error) if error.code() == code::RPC_S_SERVER_UNAVAILABLE => return Err(error),
+        listed => listed.unwrap_or_default(),
+    };
+    Ok((listed, performed))
+}
+
+fn functions(performed: &Performed) -> Value {
+    let Performed { uuid, version: (major, minor), interface, object, annotation, binding } = performed;
+    json!({
+        "interface": interface, "iid": guid_text(uuid), "version": format!("{major}.{minor}"),
+        "object": object.as_ref().map(guid_text), "annotation": annotation, "bindings": [binding],
+    })
 }
 
 fn entry(listed: &Listed) -> Value {
@@ -72,10 +98,31 @@ fn table(listed: &[Listed], verbose: bool) -> anyhow::Result<()> {
             list(listed.bindings.iter().map(String::as_str).collect()),
         ]);
     }
-    let shown = if verbose { 7 } else { 4 };
+    print(&rows, if verbose { 7 } else { 4 })
+}
+
+fn functions_table(performed: &[Performed], verbose: bool) -> anyhow::Result<()> {
+    let mut rows = vec![["FUNCTIONS", "VERSION", "UUID", "BINDING", "OBJECT", "ANNOTATION"].map(str::to_owned)];
+    for performed in performed {
+        let Performed { uuid, version: (major, minor), interface, object, annotation, binding } = performed;
+        rows.push([
+            interface.clone().unwrap_or_else(|| UNKNOWN.to_owned()),
+            format!("{major}.{minor}"),
+            guid_text(uuid),
+            binding.clone(),
+            object.as_ref().map_or_else(|| "-".to_owned(), guid_text),
+            // Others wrote it: it stays on its line.
+            annotation.chars().map(|letter| if letter.is_control() { '?' } else { letter }).collect(),
+        ]);
+    }
+    print(&rows, if verbose { 6 } else { 4 })
+}
+
+/// Prints the first columns of a table.
+fn print<const N: usize>(rows: &[[String; N]], shown: usize) -> anyhow::Result<()> {
     let widths: Vec<usize> =
         (0..shown).map(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0)).collect();
-    for row in &rows {
+    for row in rows {
         let cells: Vec<String> = row.iter().zip(&widths).map(|(cell, &width)| format!("{cell:width$}")).collect();
         json::line(cells.join("  ").trim_end())?;
     }

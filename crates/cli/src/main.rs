@@ -5,6 +5,7 @@
 mod bench;
 mod call;
 mod describe;
+mod epmapper;
 mod frame;
 mod idl;
 mod json;
@@ -31,9 +32,11 @@ enum Command {
     Call(call::Arguments),
     /// Show an interface of an exported object as IDL
     Describe(describe::Arguments),
+    /// Be the endpoint mapper of this host: say where interfaces of functions are found
+    Epmapper(epmapper::Arguments),
     /// Compile an interface
     Idl(idl::Arguments),
-    /// List exported objects
+    /// List exported objects, and functions
     Ls(ls::Arguments),
     /// Run a program, and write what it says by the standard's protocols to a file for Wireshark
     Trace(trace::Arguments),
@@ -44,6 +47,7 @@ fn main() -> ExitCode {
         Command::Bench(arguments) => bench::main(arguments),
         Command::Call(arguments) => call::main(&arguments),
         Command::Describe(arguments) => describe::main(&arguments),
+        Command::Epmapper(arguments) => epmapper::main(&arguments),
         Command::Idl(arguments) => idl::main(&arguments),
         Command::Ls(arguments) => ls::main(&arguments),
         Command::Trace(arguments) => trace::main(&arguments),

@@ -20,6 +20,7 @@ pub use crate::runtime::Export;
 pub use crate::shared::Access;
 
 use crate::Serving;
+use crate::endpoints::listen_at_endpoints;
 use crate::functions::{bind_object, serve_object};
 use crate::runtime::{connect_object, export_object};
 use crate::thread::Canceller;
@@ -91,6 +92,15 @@ pub fn serve_interface(uuid: GUID, object: &IUnknown, info: &'static InterfaceIn
 /// As for [`crate::bind`].
 pub fn bind(binding: &str, info: &'static InterfaceInfo) -> Result<IUnknown> {
     crate::exports::query(&bind_object(binding, info)?, info)
+}
+
+/// As [`crate::listen_for`].
+///
+/// # Errors
+///
+/// As for [`crate::listen_for`].
+pub fn listen_for(info: &'static InterfaceInfo) -> Result<Vec<String>> {
+    listen_at_endpoints(info)
 }
 
 /// Leaves an error's words for [`text`], and returns its HRESULT.

@@ -6,12 +6,13 @@
 
 use crate::error::{Error, Result, code};
 use crate::link::Link;
+use crate::listing::guid;
 use crate::objref::ObjRef;
 use crate::registry::InterfaceInfo;
 use crate::runtime::Runtime;
-use crate::{marshal, system, thread};
+use crate::{functions, marshal, system, thread};
 use obvia_rpc::vi_call::{Channel, TargetId};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 pub use obvia_ndr::flat::check::{Checked, Flaw, check};
 pub use obvia_ndr::flat::shape;
@@ -30,6 +31,43 @@ impl Identity {
     /// What is needed of an interface to ask a server for it.
     fn info(self) -> InterfaceInfo {
         InterfaceInfo { name: "as asked for", iid: self.iid, fingerprint: self.fingerprint, ..marshal::UNKNOWN_INFO }
+    }
+}
+
+/// An interface of functions, with what it takes to call those of servers that know nothing of obvia.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Functions {
+    /// What makes it the same on both sides.
+    pub identity: Identity,
+    /// Its name.
+    pub name: String,
+    /// Its version, major and minor.
+    pub version: (u16, u16),
+    /// Its well-known endpoints: string bindings without hosts.
+    pub endpoints: Vec<String>,
+    /// What its messages are in NDR: the words that `obvia_idl::ndr::words` makes.
+    pub ndr: Vec<i64>,
+}
+
+impl Functions {
+    /// The description that the runtime works with. There is one for each set of values, as long as the process lives.
+    fn info(&self) -> &'static InterfaceInfo {
+        static MADE: Mutex<Vec<(Functions, &'static InterfaceInfo)>> = Mutex::new(Vec::new());
+        let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, info)) = made.iter().find(|(functions, _)| functions == self) {
+            return info;
+        }
+        let endpoints: Vec<&'static str> = self.endpoints.iter().map(|text| &*text.clone().leak()).collect();
+        let info: &'static InterfaceInfo = Box::leak(Box::new(InterfaceInfo {
+            name: self.name.clone().leak(),
+            version: self.version,
+            plain: true,
+            endpoints: endpoints.leak(),
+            ndr: self.ndr.clone().leak(),
+            ..self.identity.info()
+        }));
+        made.push((self.clone(), info));
+        info
     }
 }
 
@@ -56,13 +94,11 @@ pub struct Object {
 ///
 /// As [`crate::connect`].
 pub fn interfaces(name: &str) -> Result<Vec<Known>> {
-    let (link, _) = Runtime::of_process()?.find(name)?;
+    let link = Runtime::of_process()?.link_at(name)?;
     let text = system::interfaces(&link)?;
     let known = text.lines().filter_map(|line| {
         let (name, iid) = line.split_once('\t')?;
-        let digits: String = iid.chars().filter(char::is_ascii_hexdigit).collect();
-        let iid = GUID::from_u128(u128::from_str_radix(&digits, 16).ok()?);
-        Some(Known { name: name.to_owned(), iid })
+        Some(Known { name: name.to_owned(), iid: guid(iid)? })
     });
     Ok(known.collect())
 }
@@ -73,7 +109,7 @@ pub fn interfaces(name: &str) -> Result<Vec<Known>> {
 ///
 /// E_NOINTERFACE when it does not know the interface; otherwise as [`crate::connect`].
 pub fn describe(name: &str, iid: &GUID) -> Result<String> {
-    let (link, _) = Runtime::of_process()?.find(name)?;
+    let link = Runtime::of_process()?.link_at(name)?;
     system::describe(&link, iid)
 }
 
@@ -87,6 +123,18 @@ impl Object {
         let (link, name) = Runtime::of_process()?.find(name)?;
         let reference = system::resolve(&link, &name, &interface.info())?;
         Self::of(link, &reference)
+    }
+
+    /// Binds to an interface of functions at a string binding, as [`crate::bind`] does: the result is what performs them there.
+    ///
+    /// # Errors
+    ///
+    /// As [`crate::bind`].
+    pub fn bind(binding: &str, interface: &Functions) -> Result<Self> {
+        let info = interface.info();
+        let (link, reference) = functions::reach(binding, info)?;
+        link.note_target(reference.target, info);
+        Ok(Self { link, target: reference.target, refs: reference.public_refs, iid: info.iid })
     }
 
     /// The interface has been agreed on.
@@ -134,7 +182,7 @@ impl Object {
 
     /// Calls a method: sends the frame of a request, and returns what the method returned and the frame of its reply.
     ///
-    /// A method that failed has no results.
+    /// A method that failed has no results. The opnum is the method's number in the vtable, also of functions, where the first one is 3.
     ///
     /// # Errors
     ///

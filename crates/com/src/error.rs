@@ -1,5 +1,7 @@
 //! Errors: an HRESULT, and in words what led to it.
 
+use obvia_rpc::co::DirectError;
+use obvia_rpc::epm::{self, MapError};
 use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::CallError;
 use obvia_via::Error as ViError;
@@ -57,6 +59,12 @@ pub mod code {
     pub const RPC_S_DUPLICATE_ENDPOINT: HRESULT = HRESULT(0x8007_06cc_u32.cast_signed());
     /// The server does not perform the interface (RPC_S_UNKNOWN_IF).
     pub const RPC_S_UNKNOWN_IF: HRESULT = HRESULT(0x8007_06b5_u32.cast_signed());
+    /// The process listens on nothing that could be registered (RPC_S_NO_BINDINGS).
+    pub const RPC_S_NO_BINDINGS: HRESULT = HRESULT(0x8007_06b6_u32.cast_signed());
+    /// The endpoint mapper does not do what it was asked for (EPT_S_CANT_PERFORM_OP).
+    pub const EPT_S_CANT_PERFORM_OP: HRESULT = HRESULT(0x8007_06d8_u32.cast_signed());
+    /// The endpoint mapper knows no endpoint of the interface (EPT_S_NOT_REGISTERED).
+    pub const EPT_S_NOT_REGISTERED: HRESULT = HRESULT(0x8007_06d9_u32.cast_signed());
     /// The process performs the interface already (RPC_S_TYPE_ALREADY_REGISTERED).
     pub const RPC_S_TYPE_ALREADY_REGISTERED: HRESULT = HRESULT(0x8007_06b0_u32.cast_signed());
     /// The context handle is not one that the server gave its caller (RPC_X_SS_CONTEXT_MISMATCH).
@@ -113,6 +121,9 @@ fn name_of(hresult: HRESULT) -> Option<&'static str> {
         code::RPC_S_DUPLICATE_ENDPOINT => "RPC_S_DUPLICATE_ENDPOINT",
         code::RPC_S_UNKNOWN_IF => "RPC_S_UNKNOWN_IF",
         code::RPC_S_TYPE_ALREADY_REGISTERED => "RPC_S_TYPE_ALREADY_REGISTERED",
+        code::RPC_S_NO_BINDINGS => "RPC_S_NO_BINDINGS",
+        code::EPT_S_CANT_PERFORM_OP => "EPT_S_CANT_PERFORM_OP",
+        code::EPT_S_NOT_REGISTERED => "EPT_S_NOT_REGISTERED",
         code::RPC_X_SS_CONTEXT_MISMATCH => "RPC_X_SS_CONTEXT_MISMATCH",
         code::REGDB_E_IIDNOTREG => "REGDB_E_IIDNOTREG",
         _ => return None,
@@ -183,6 +194,28 @@ impl From<CallError> for Error {
             CallError::Fault(status) => status.into(),
             error => Self::new(code::RPC_E_INVALID_DATA, error.to_string()),
         }
+    }
+}
+
+impl From<DirectError> for Error {
+    fn from(error: DirectError) -> Self {
+        match error {
+            DirectError::Connection(error) => error.into(),
+            DirectError::Fault(status) => status.into(),
+            DirectError::NoInterface(_) => Self::new(code::RPC_S_UNKNOWN_IF, error.to_string()),
+            error => Self::new(code::RPC_E_INVALID_DATA, error.to_string()),
+        }
+    }
+}
+
+impl From<MapError> for Error {
+    fn from(error: MapError) -> Self {
+        let code = match error {
+            MapError::Status(epm::NOT_REGISTERED) => code::EPT_S_NOT_REGISTERED,
+            MapError::Status(_) => code::EPT_S_CANT_PERFORM_OP,
+            _ => code::RPC_E_INVALID_DATA,
+        };
+        Self::new(code, error.to_string())
     }
 }
 

@@ -9,8 +9,7 @@ use crate::link::{Link, Stranger};
 use crate::objref::ObjRef;
 use crate::registry::{self, InterfaceInfo, Remote};
 use crate::runtime::{Runtime, address_of};
-use crate::{network, system, thread};
-use obvia_rpc::string_binding::StringBinding;
+use crate::{endpoints, network, system, thread};
 use obvia_rpc::vi_call::TargetId;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -56,6 +55,22 @@ impl Functions {
         let found =
             found.ok_or_else(|| Error::new(code::RPC_S_UNKNOWN_IF, "the server does not perform the interface"))?;
         Ok((found.performer.clone(), found.info))
+    }
+
+    /// All of it, with the object UUIDs that it is performed for: 0 for all.
+    pub(crate) fn all(&self) -> Vec<(&'static InterfaceInfo, u128)> {
+        let mut all: Vec<_> = self.lock().iter().map(|(key, entry)| (entry.info, key.object)).collect();
+        all.sort_by_key(|(info, object)| (info.name, info.iid.to_u128(), info.version, *object));
+        all
+    }
+
+    /// The same as text: a line each, name, UUID, version and object UUID apart by tabs.
+    pub(crate) fn list(&self) -> String {
+        let line = |(info, object): (&InterfaceInfo, u128)| {
+            let (major, minor) = info.version;
+            format!("{}\t{:?}\t{major}.{minor}\t{:?}\n", info.name, info.iid, GUID::from_u128(object))
+        };
+        self.all().into_iter().map(line).collect()
     }
 
     /// As [`Self::find`], by the name that [`name_of`] made.
@@ -135,46 +150,57 @@ pub(crate) fn serve_object(uuid: GUID, object: &IUnknown, info: &'static Interfa
 /// Binds to an interface without `[object]` of the server at a string binding: `ncacn_vi_udp:host[5555]`, or with an object UUID
 /// `6b29fc40-ca47-1067-b31d-00dd010662da@ncacn_vi_shm:[name]`.
 ///
+/// A binding that names no endpoint, such as `ncacn_ip_tcp:host`, leads to the one that the interface's `[endpoint]` attribute has for the
+/// protocol sequence, and otherwise to where the endpoint mapper of the host says. That is asked at port 135, or at the one that the option
+/// `mapper` names: `ncacn_ip_tcp:host[,mapper=1135]`; on this host, for `ncalrpc:`, by the name `epmapper`.
+///
 /// # Errors
 ///
 /// E_INVALIDARG for what is no string binding, and for an interface of objects, to which one [connects](crate::connect);
-/// RPC_S_SERVER_UNAVAILABLE when nobody is there; RPC_S_UNKNOWN_IF or E_NOINTERFACE when the server does not perform the interface;
-/// RPC_E_VERSION_MISMATCH when it is described differently on the two sides.
+/// RPC_S_SERVER_UNAVAILABLE when nobody is there, EPT_S_NOT_REGISTERED when the endpoint mapper knows no endpoint; RPC_S_UNKNOWN_IF or
+/// E_NOINTERFACE when the server does not perform the interface; RPC_E_VERSION_MISMATCH when it is described differently on the two sides.
 pub fn bind<I: Remote>(binding: &str) -> Result<I> {
     Ok(bind_object(binding, I::INFO)?.cast()?)
 }
 
 /// As [`bind`], for an interface that is known by its description only.
 pub(crate) fn bind_object(binding: &str, info: &'static InterfaceInfo) -> Result<IUnknown> {
-    check(info)?;
-    let StringBinding { object, .. } = network::parse(binding)?;
-    let runtime = Runtime::of_process()?;
+    let (link, reference) = reach(binding, info)?;
     registry::register_module(info);
-    let link = match runtime.link_at(binding) {
+    Runtime::of_process()?.import(&link, &reference, info)
+}
+
+/// The link to the server at a string binding, and a reference to what performs an interface there.
+pub(crate) fn reach(binding: &str, info: &'static InterfaceInfo) -> Result<(Arc<Link>, ObjRef)> {
+    check(info)?;
+    let located = endpoints::locate(network::parse(binding)?, info)?;
+    let (object, binding) = (located.object, located.to_string());
+    let runtime = Runtime::of_process()?;
+    let link = match runtime.link_at(&binding) {
         Ok(link) => link,
         // The standard's protocol sequences lead to servers that were made without obvia, too.
-        Err(error) if network::is_standard(binding) && error.code() != code::RPC_S_SERVER_UNAVAILABLE => {
-            return bind_to_stranger(runtime, binding, Stranger { object }, info);
+        Err(error) if network::is_standard(&binding) && error.code() != code::RPC_S_SERVER_UNAVAILABLE => {
+            return reach_stranger(runtime, &binding, Stranger { object }, info);
         }
         Err(error) => return Err(error),
     };
     let reference = system::resolve(&link, &name_of(info, object.map_or(0, |uuid| uuid.0)), info)?;
-    runtime.import(&link, &reference, info)
+    Ok((link, reference))
 }
 
-/// Binds to functions of a server that knows nothing of obvia.
-fn bind_to_stranger(
+/// The same for a server that knows nothing of obvia.
+fn reach_stranger(
     runtime: &'static Runtime,
     binding: &str,
     stranger: Stranger,
     info: &'static InterfaceInfo,
-) -> Result<IUnknown> {
+) -> Result<(Arc<Link>, ObjRef)> {
     let (address, _) = address_of(binding)?;
     let link = Arc::new(Link::to_stranger(runtime, address, stranger, info, thread::deadline())?);
     // What the server would say of itself: there is one target, and references to it are not counted.
     let target = TargetId { index: 1, generation: 1 };
     let reference = ObjRef { iid: info.iid, public_refs: 0, oxid: link.oxid(), oid: 1, target, bindings: Vec::new() };
-    runtime.import(&link, &reference, info)
+    Ok((link, reference))
 }
 
 /// Refuses interfaces of objects.

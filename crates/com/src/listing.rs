@@ -1,9 +1,12 @@
-//! What processes export: by name on this host, and at string bindings.
+//! What processes export: by name on this host, and at string bindings; and which interfaces of functions they perform.
 
+use crate::endpoints::{self, Registered};
 use crate::error::{Result, code};
 use crate::runtime::Runtime;
-use crate::system;
-use obvia_rpc::string_binding::ProtocolSequence;
+use crate::{network, system, thread};
+use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
+use obvia_rpc::uuid::Uuid;
+use windows_core::GUID;
 
 /// A name that a process exports.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,7 +93,88 @@ pub fn describe(name: &str) -> Result<String> {
         (parts.next() == Some(name.as_str())).then(|| parts.nth(1))?
     });
     let iid = iid.ok_or(code::RPC_E_DISCONNECTED)?;
-    let digits: String = iid.chars().filter(char::is_ascii_hexdigit).collect();
-    let iid = u128::from_str_radix(&digits, 16).map_err(|_| code::RPC_E_INVALID_DATA)?;
-    system::describe(&link, &windows_core::GUID::from_u128(iid))
+    system::describe(&link, &guid(iid).ok_or(code::RPC_E_INVALID_DATA)?)
+}
+
+/// The GUID that a text spells, with hyphens or without.
+pub(crate) fn guid(text: &str) -> Option<GUID> {
+    let digits: String = text.chars().filter(char::is_ascii_hexdigit).collect();
+    u128::from_str_radix(&digits, 16).ok().map(GUID::from_u128)
+}
+
+/// An interface of functions that a process performs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Performed {
+    /// Its UUID.
+    pub uuid: GUID,
+    /// Its version, major and minor.
+    pub version: (u16, u16),
+    /// Its name, where the process is one of obvia's or this process knows the interface.
+    pub interface: Option<String>,
+    /// The object UUID that it is performed for; `None` for all.
+    pub object: Option<GUID>,
+    /// What users are told about it, where an endpoint mapper was asked.
+    pub annotation: String,
+    /// The string binding that leads there.
+    pub binding: String,
+}
+
+/// The interfaces of functions that are performed at a string binding: what the process there says, by its management interface where it knows
+/// nothing of obvia. A binding of `ncacn_ip_tcp` or `ncalrpc` without an endpoint stands for all that the endpoint mapper of the host knows.
+///
+/// # Errors
+///
+/// RPC_S_SERVER_UNAVAILABLE when nobody is there, or no endpoint mapper; RPC_S_UNKNOWN_IF for servers without the management interface.
+pub fn performed_at(binding: &str) -> Result<Vec<Performed>> {
+    let parsed = network::parse(binding)?;
+    if parsed.endpoint.is_empty() && endpoints::is_mapped(parsed.protocol) {
+        return Ok(endpoints::registered_at(parsed, thread::deadline())?.into_iter().map(performed).collect());
+    }
+    match Runtime::of_process()?.link_at(binding) {
+        Ok(link) => {
+            let text = system::functions(&link)?;
+            Ok(text.lines().filter_map(|line| told(line, binding)).collect())
+        }
+        Err(error) if error.code() != code::RPC_S_SERVER_UNAVAILABLE && network::is_standard(binding) => {
+            let found = endpoints::interfaces_at(&parsed, thread::deadline())?;
+            let binding = StringBinding { object: None, ..parsed };
+            let registered = |interface| Registered {
+                interface,
+                object: Uuid(0),
+                annotation: String::new(),
+                binding: binding.clone(),
+            };
+            Ok(found.into_iter().map(registered).map(performed).collect())
+        }
+        Err(error) => Err(error),
+    }
+}
+
+fn performed(registered: Registered) -> Performed {
+    let Registered { interface, object, annotation, binding } = registered;
+    let uuid = GUID::from_u128(interface.uuid.0);
+    Performed {
+        uuid,
+        version: (interface.version as u16, (interface.version >> 16) as u16),
+        interface: crate::registry::find(&uuid).ok().map(|info| info.name.to_owned()),
+        object: Some(GUID::from_u128(object.0)).filter(|_| object.0 != 0),
+        annotation,
+        binding: binding.to_string(),
+    }
+}
+
+/// What a line of a process of obvia's says; `None` where it says nothing of the kind.
+fn told(line: &str, binding: &str) -> Option<Performed> {
+    let mut words = line.split('\t');
+    let mut word = || words.next();
+    let (name, uuid, version, object) = (word()?, guid(word()?)?, word()?, guid(word()?)?);
+    let (major, minor) = version.split_once('.')?;
+    Some(Performed {
+        uuid,
+        version: (major.parse().ok()?, minor.parse().ok()?),
+        interface: Some(name.to_owned()),
+        object: Some(object).filter(|object| *object != GUID::zeroed()),
+        annotation: String::new(),
+        binding: binding.to_owned(),
+    })
 }

@@ -14,6 +14,7 @@ use crate::presentation::Targets;
 use crate::runtime::Runtime;
 use crate::server::accept_from;
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
+use obvia_via::stream::Stream;
 use obvia_via::window::{self, Options, Window};
 use obvia_via::{Deadline, Error as ViError, Nic};
 use sequence::{End, Means, NicMeans, Wanted};
@@ -70,6 +71,17 @@ fn wanted(binding: &StringBinding) -> Result<Wanted> {
         return Err(Error::new(code::E_INVALIDARG, format!("the binding `{binding}` names no endpoint: [PORT]")));
     }
     Wanted::of(binding)
+}
+
+/// Whether this program was built with a protocol sequence, by its name.
+pub(crate) fn is_built(name: &str) -> bool {
+    ProtocolSequence::ALL.into_iter().any(|known| known.name() == name && sequence::is_built(known))
+}
+
+/// A connection to whoever is at a binding of a protocol sequence of the standard's.
+pub(crate) fn stream_to(runtime: &Runtime, binding: &StringBinding, deadline: Deadline) -> Result<Stream> {
+    wanted(binding)?;
+    stream::open(runtime, binding, deadline)
 }
 
 /// Whether a string binding is of a protocol sequence of the standard's.

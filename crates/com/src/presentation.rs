@@ -4,6 +4,7 @@
 //! a presentation context, and name an object by its IPID.
 
 use crate::binding::{self, Transfers};
+use crate::endpoints::{self, Membership};
 use crate::exports::Client;
 use crate::objref;
 use crate::registry::{self, InterfaceInfo};
@@ -11,6 +12,7 @@ use crate::runtime::{self, Runtime};
 use crate::server::{self, Presence};
 use crate::system;
 use obvia_ndr::ndr::Plan;
+use obvia_rpc::co::IncomingCall;
 use obvia_rpc::co::pdu::{Context, Outcome};
 use obvia_rpc::co::relay::{Interface, Interfaces, Route, Routes};
 use obvia_rpc::status::Status;
@@ -138,13 +140,14 @@ pub(crate) struct Visitor {
     peer: Peer,
     local: Option<String>,
     presence: OnceLock<Presence>,
+    membership: OnceLock<Membership>,
 }
 
 impl Visitor {
     /// A client that has not said yet who it is. Its calls go in one of these transfer syntaxes.
     pub(crate) fn new(runtime: &'static Runtime, stream: &Stream, transfers: Transfers) -> Self {
         let (peer, local) = (stream.peer().clone(), stream.local_host().map(str::to_owned));
-        Self { runtime, transfers, peer, local, presence: OnceLock::new() }
+        Self { runtime, transfers, peer, local, presence: OnceLock::new(), membership: OnceLock::new() }
     }
 
     /// The process that calls, if it has said so.
@@ -189,6 +192,9 @@ impl fmt::Debug for Visitor {
 
 impl Interfaces for Visitor {
     fn judge(&self, context: &Context) -> Outcome {
+        if let Some(outcome) = endpoints::judge(self.runtime, context) {
+            return outcome;
+        }
         let mut client = None;
         let outcome = binding::judge(context, self.runtime.oxid(), self.transfers, &mut client);
         match client {
@@ -208,6 +214,10 @@ impl Interfaces for Visitor {
         let info = self.runtime.exports().interface(target).ok_or(Status::OBJECT_NOT_FOUND)?;
         // Of what its context says: by that the arguments are translated.
         if info.iid.to_u128() == interface.uuid.0 { Ok((target, interface_of(info))) } else { Err(Status::UNK_IF) }
+    }
+
+    fn perform(&self, call: &IncomingCall<'_>) -> Option<Result<Vec<u8>, Status>> {
+        endpoints::perform(self.runtime, call, (&self.peer, self.local.as_deref()), &self.membership)
     }
 
     fn serve(self: Arc<Self>, lane: Window) {

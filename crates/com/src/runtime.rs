@@ -4,6 +4,7 @@ pub(crate) mod janitor;
 
 use crate::agile::Agile;
 use crate::context::Contexts;
+use crate::endpoints::OwnInterfaces;
 use crate::error::{Error, Result, code};
 use crate::exports::{Client, Exports};
 use crate::functions::{self, Functions};
@@ -91,6 +92,7 @@ pub(crate) struct Runtime {
     /// Further names in the directory that this process is reached by.
     endpoints: Mutex<Vec<Arc<Listener>>>,
     functions: Functions,
+    own_interfaces: OwnInterfaces,
     contexts: Contexts,
 }
 
@@ -131,6 +133,7 @@ impl Runtime {
                 endpoint: Mutex::default(),
                 endpoints: Mutex::default(),
                 functions: Functions::default(),
+                own_interfaces: OwnInterfaces::default(),
                 contexts: Contexts::default(),
             })
         });
@@ -155,6 +158,10 @@ impl Runtime {
 
     pub(crate) fn functions(&self) -> &Functions {
         &self.functions
+    }
+
+    pub(crate) fn own_interfaces(&self) -> &OwnInterfaces {
+        &self.own_interfaces
     }
 
     pub(crate) fn contexts(&self) -> &Contexts {

@@ -195,7 +195,8 @@ fn visited(
     let visitor = Arc::new(Visitor::new(runtime, &stream, transfers));
     // The group is this process: any part of its number that is not zero does.
     let group = runtime.oxid() as u32 | 1;
-    let options = ServerOptions { group, secondary_address: endpoint, ..ServerOptions::default() };
+    let counters = Arc::clone(runtime.own_interfaces().counters());
+    let options = ServerOptions { group, secondary_address: endpoint, counters, ..ServerOptions::default() };
     let window = relay::server(stream, Arc::clone(&visitor) as Arc<_>, &runtime.options(), options)?;
     Ok(Caught { window, visitor: Some(visitor) })
 }

@@ -31,6 +31,7 @@ const OP_DESCRIBE: u16 = 8;
 const OP_INTERFACES: u16 = 9;
 const OP_BINDINGS: u16 = 10;
 const OP_REGIONS: u16 = 11;
+const OP_FUNCTIONS: u16 = 12;
 
 /// The most entries that one call gives back. The books are locked meanwhile, so others wait.
 pub(crate) const RELEASES_MAX: usize = 1024;
@@ -50,6 +51,7 @@ pub(crate) fn perform(call: &mut ServerCall<'_>) -> Answer {
         OP_INTERFACES => serve_interfaces,
         OP_BINDINGS => serve_bindings,
         OP_REGIONS => serve_regions,
+        OP_FUNCTIONS => serve_functions,
         _ => return Answer::fault(Status::OP_RNG_ERROR),
     };
     serve(call, method)
@@ -248,6 +250,17 @@ pub(crate) fn bindings(link: &Link) -> Result<String> {
 fn serve_bindings(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Status> {
     let caller = who()?;
     answer(call, Ok(caller.runtime.list_bindings(caller.oxid).into_bytes()))
+}
+
+/// Asks the server which interfaces of functions it performs: a line each, name, UUID, version and object UUID apart by tabs.
+pub(crate) fn functions(link: &Link) -> Result<String> {
+    let answer = link.with_home(|home| call(home, OP_FUNCTIONS, &[]))?;
+    text(answer)
+}
+
+fn serve_functions(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Status> {
+    let caller = who()?;
+    answer(call, Ok(caller.runtime.functions().list().into_bytes()))
 }
 
 /// Has the server map the region that was handed over by this number, if there is one, and let go of others first.

@@ -6,7 +6,7 @@
 
 use obvia_rpc::co::pdu::{Context, FragmentSizes, Outcome, UNKNOWN_INTERFACE};
 use obvia_rpc::co::{AssociationError, Groups, IncomingCall, ServerAssociation, ServerEvent, ServerOptions};
-use obvia_rpc::epm::{self, Caller, Entry, Mapper, Tower, Way};
+use obvia_rpc::epm::{self, Caller, Entry, Mapper, Registrant, Tower, Way};
 use obvia_rpc::mgmt::{self, Statistics};
 use obvia_rpc::status::Status;
 use obvia_rpc::uuid::{NDR, NDR64, SyntaxId, Uuid};
@@ -65,7 +65,7 @@ fn mapper(listener: &StreamListener) -> Result<Mapper, Box<dyn std::error::Error
     {
         let tower = Tower { interface, transfer: NDR, way: way.clone() };
         let entry = Entry { object, tower, annotation: annotation.to_owned() };
-        mapper.insert(entry, false).map_err(|status| status.to_string())?;
+        mapper.insert(Registrant::NOBODY, entry, false).map_err(|status| status.to_string())?;
     }
     Ok(mapper)
 }
@@ -149,7 +149,7 @@ fn perform(call: &IncomingCall<'_>, stream: &Stream, mapper: &Mutex<Mapper>) -> 
             let host = stream.local_host().and_then(|host| host.parse().ok());
             let local = host.unwrap_or(Ipv4Addr::LOCALHOST).octets();
             let mut mapper = mapper.lock().unwrap_or_else(PoisonError::into_inner);
-            mapper.call(opnum, &Caller { local, may_register: true }, call.order, call.stub)
+            mapper.call(opnum, &Caller { local, registrant: Some(Registrant(1)) }, call.order, call.stub)
         }
         (mgmt::INTERFACE, opnum) => {
             let interfaces = [RAW, epm::INTERFACE, mgmt::INTERFACE];

@@ -11,6 +11,7 @@
 mod assembly;
 mod client;
 mod contexts;
+mod direct;
 mod error;
 mod groups;
 mod input;
@@ -22,6 +23,7 @@ mod server;
 mod tests;
 
 pub use client::{ClientAssociation, ClientEvent, ClientOptions, IncomingFault, IncomingResponse, OutgoingCall};
+pub use direct::{DirectCalls, DirectError};
 pub use error::AssociationError;
 pub use groups::Groups;
 pub use input::Input;

@@ -8,8 +8,8 @@ mod mapper;
 mod tests;
 mod tower;
 
-pub use client::{MapError, map_request, mapped};
-pub use mapper::{Caller, ENTRIES_MAX, Entry, Mapper};
+pub use client::{Change, Lookup, MapError, change_request, changed, looked_up, lookup_request, map_request, mapped};
+pub use mapper::{Caller, ENTRIES_MAX, Entry, Mapper, REGISTERED_MAX, Registrant};
 pub use tower::{ANY_HOST, Tower, TowerError, Way};
 
 use crate::status::Status;

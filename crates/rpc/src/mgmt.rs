@@ -3,6 +3,7 @@
 use crate::octets::{ByteOrder, Reader, Writer};
 use crate::status::Status;
 use crate::uuid::{SyntaxId, Uuid};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The interface.
 pub const INTERFACE: SyntaxId = SyntaxId { uuid: Uuid(0xafa8_bd80_7d8a_11c9_bef4_0800_2b10_2989), version: 1 };
@@ -10,7 +11,36 @@ pub const INTERFACE: SyntaxId = SyntaxId { uuid: Uuid(0xafa8_bd80_7d8a_11c9_bef4
 /// Numbers that stand for pointers that are not null.
 const REFERENT: u32 = 0x0002_0000;
 
-/// What a server has done.
+/// What servers count, from any thread.
+#[derive(Debug, Default)]
+pub struct Counters {
+    calls_in: AtomicU32,
+    packets_in: AtomicU32,
+    packets_out: AtomicU32,
+}
+
+impl Counters {
+    /// What has been counted. Servers make no calls in what they do as such.
+    pub fn statistics(&self) -> Statistics {
+        let [calls_in, packets_in, packets_out] =
+            [&self.calls_in, &self.packets_in, &self.packets_out].map(|number| number.load(Ordering::Relaxed));
+        Statistics { calls_in, calls_out: 0, packets_in, packets_out }
+    }
+
+    pub(crate) fn count_call(&self) {
+        self.calls_in.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn count_packet_in(&self) {
+        self.packets_in.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn count_packets_out(&self, count: u32) {
+        self.packets_out.fetch_add(count, Ordering::Relaxed);
+    }
+}
+
+/// What a server has done. Numbers begin again at 0 when they have got too high.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
     /// Calls received.
@@ -84,6 +114,38 @@ pub fn call(
     Ok(results)
 }
 
+/// Interfaces that an answer may name.
+const INTERFACES_MAX: u32 = 4096;
+
+/// The opnum and the arguments of the question for the interfaces of a server.
+pub fn interfaces_request() -> (u16, Vec<u8>) {
+    (0, Vec::new())
+}
+
+/// The interfaces that the answer names.
+///
+/// # Errors
+///
+/// [`Status::BAD_STUB_DATA`] for what is no answer; the status that there is instead of one.
+pub fn interfaces(order: ByteOrder, results: &[u8]) -> Result<Vec<SyntaxId>, Status> {
+    let mut reader = Reader::new(results, order);
+    let mut found = Vec::new();
+    if reader.u32()? != 0 {
+        let (max, count) = (reader.u32()?, reader.u32()?);
+        if max != count || count > INTERFACES_MAX {
+            return Err(Status::BAD_STUB_DATA);
+        }
+        let there = (0..count).map(|_| reader.u32()).collect::<Result<Vec<_>, _>>()?;
+        for _ in there.iter().filter(|referent| **referent != 0) {
+            found.push(reader.syntax()?);
+        }
+    }
+    match reader.u32()? {
+        0 => Ok(found),
+        status => Err(Status(status)),
+    }
+}
+
 /// There is no such authentication service here (RPC_S_UNKNOWN_AUTHN_SERVICE).
 const UNKNOWN_AUTHN_SERVICE: u32 = 0x0000_06d3;
 
@@ -111,5 +173,22 @@ mod tests {
         assert_eq!(words(4, &[10, 256]), Ok(vec![256, 0, 1, 0, 0x6d3]));
         assert_eq!(words(1, &[]), Err(Status::BAD_STUB_DATA));
         assert_eq!(words(5, &[]), Err(Status::OP_RNG_ERROR));
+    }
+
+    #[test]
+    fn what_a_server_says_of_its_interfaces_is_read_or_refused() {
+        let all = [INTERFACE, SyntaxId { uuid: Uuid(7), version: 0x0002_0001 }];
+        let (opnum, stub) = interfaces_request();
+        let results = call(opnum, ByteOrder::Little, &stub, &all, Statistics::default()).unwrap();
+        assert_eq!(interfaces(ByteOrder::Little, &results), Ok(all.to_vec()));
+        for length in 0..results.len() {
+            assert_eq!(interfaces(ByteOrder::Little, &results[..length]), Err(Status::BAD_STUB_DATA), "{length} bytes");
+        }
+        let mut many = results.clone();
+        many[4..12].fill(0xff);
+        assert_eq!(interfaces(ByteOrder::Little, &many), Err(Status::BAD_STUB_DATA));
+        let mut failed = results;
+        *failed.last_mut().unwrap() = 1;
+        assert_eq!(interfaces(ByteOrder::Little, &failed), Err(Status(0x0100_0000)));
     }
 }

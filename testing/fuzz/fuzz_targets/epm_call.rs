@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use obvia_rpc::ByteOrder;
-use obvia_rpc::epm::{ANY_HOST, Caller, Entry, Mapper, Tower, Way, mapped};
+use obvia_rpc::epm::{ANY_HOST, Caller, Entry, Mapper, Registrant, Tower, Way, changed, looked_up, mapped};
 use obvia_rpc::mgmt::{self, Statistics};
 use obvia_rpc::uuid::{NDR, Uuid};
 
@@ -17,14 +17,22 @@ fuzz_target!(|bytes: &[u8]| {
     let opnum = u16::from(opnum % 8);
     let mut mapper = Mapper::default();
     let tower = Tower { interface: NDR, transfer: NDR, way: Way::Tcp(ANY_HOST, 1) };
-    mapper.insert(Entry { object: Uuid(0), tower, annotation: "one".to_owned() }, false).unwrap();
-    let caller = Caller { local: [127, 0, 0, 1], may_register: true };
+    let entry = Entry { object: Uuid(0), tower, annotation: "one".to_owned() };
+    mapper.insert(Registrant::NOBODY, entry, false).unwrap();
+    let caller = Caller { local: [127, 0, 0, 1], registrant: Some(Registrant(1)) };
     if let Ok(results) = mapper.call(opnum, &caller, order, stub) {
         // What it answers is something that clients can read, if it answers that.
-        if opnum == 3 && results[results.len() - 4..] == [0; 4] {
-            assert!(mapped(ByteOrder::Little, &results).is_ok());
+        let is_good = results[results.len() - 4..] == [0; 4];
+        match opnum {
+            2 => assert!(looked_up(ByteOrder::Little, &results).is_ok()),
+            3 if is_good => assert!(mapped(ByteOrder::Little, &results).is_ok()),
+            _ => {}
         }
     }
-    let _ = mapped(order, stub);
+    // What the caller has registered goes with it, and nothing else does.
+    mapper.forget(Registrant(1));
+    assert_eq!(mapper.entries().count(), 1);
+    let _ = (mapped(order, stub), looked_up(order, stub).is_ok(), changed(order, stub));
+    let _ = mgmt::interfaces(order, stub);
     let _ = mgmt::call(opnum, order, stub, &[NDR], Statistics::default());
 });

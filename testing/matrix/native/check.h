@@ -31,6 +31,8 @@ void check_deep(IDeep *deep, bool elsewhere);
 void check_functions(rpcecho *echo, Counters *counters);
 /* The same of a server. */
 void check_functions_at(const char *binding);
+/* Registers functions with the endpoint mapper of this host, which has the option of a binding that is given, and finds them through it. */
+void check_endpoints(const char *mapper);
 /* Calls methods of objects with values, and all of them by objects that hand them on; there may be none of the last. */
 void check_by_value(IShapes *shapes, IValues *values, IDeep *deep);
 /* Calls where this process, or the object's, has memory for 8 MiB in one piece at most. */

@@ -5,6 +5,7 @@
 //     program check SHAPES VALUES FUNCTIONS DEEP...   calls every method of the objects behind these names, and every function of the
 //                                    server at a binding
 //     program check                  the same in one process
+//     program endpoints OPTION       serves functions, which are found through the endpoint mapper that the option of a binding leads to
 //     program lied NAME COUNT METHOD SIZE   calls an object that answers with what it likes
 //     program short SHAPES           calls where one of both processes is short of memory
 #include "by_value.hpp"
@@ -47,6 +48,11 @@ try {
     const bool is_check = count >= 2 && std::strcmp(words[1], "check") == 0;
     if (count >= 3 && std::strcmp(words[1], "serve") == 0) {
         return serve(words[2], count > 3 ? words[3] : nullptr);
+    }
+    if (count == 3 && std::strcmp(words[1], "endpoints") == 0) {
+        check_endpoints(words[2]);
+        std::cout << "ok" << std::endl;
+        return 0;
     }
     if (count == 6 && std::strcmp(words[1], "lied") == 0) {
         const uint32_t size = static_cast<uint32_t>(std::atoi(words[5]));

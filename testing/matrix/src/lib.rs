@@ -12,10 +12,15 @@ mod values_idl {
 mod functions_idl {
     obvia::include_idl!("functions");
 }
+/// Endpoints.
+mod clock_idl {
+    obvia::include_idl!("clock");
+}
 /// Samba's functions.
 mod rpcecho_idl {
     obvia::include_idl!("rpcecho");
 }
+pub use clock_idl::{Clock, Clock_Impl, Clock_Vtbl};
 pub use functions_idl::{Account, Counters, Counters_Impl, Counters_Vtbl, Way};
 pub use rpcecho_idl::{
     Enum1, Enum1_32, Enum2, Enum3, Info, Info1, Info2, Info3, Info4, Info5, Info6, Info7, Surrounding, rpcecho,

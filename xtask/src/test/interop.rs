@@ -4,11 +4,12 @@
 mod traces;
 mod wine;
 
-use super::examples::Server;
+use super::examples::{Names, Server};
 use crate::program::{Program, target};
 use crate::repo::root;
 use crate::temporary::Folder;
 use crate::{Outcome, Problem, tools};
+use std::net::TcpListener;
 
 /// Who the accounts of the test servers have.
 const USER: [&str; 2] = ["user", "a secret"];
@@ -26,16 +27,21 @@ const ECHO: [&str; 10] = [
     "sleep",
 ];
 
+/// The interface of `raw_server`.
+const RAW: &str = "0b71a000-5e1f-4c0d-9a11-72617763616c";
+/// Where endpoint mappers are found.
+const MAPPER_PORT: u16 = 135;
+
 /// All of them but the last, which takes its time.
 const QUICK: [&str; 2] = ["rpc.echo", "--option=torture:quick=yes"];
 
 pub(super) fn run() -> Outcome {
     tools::judges()?;
-    Program::cargo(&["build", "--quiet", "--package", "interop"]).run()?;
+    Program::cargo(&["build", "--quiet", "--package", "interop", "--package", "obvia-cli"]).run()?;
     Program::cargo(&["build", "--quiet", "--package", "obvia-rpc", "--examples"]).run()?;
-    Program::cargo(&["build", "--quiet", "--package", "obvia-cli"]).run()?;
     marshaling()?;
     traces::run()?;
+    endpoints()?;
     units()?;
     client()?;
     security()
@@ -44,6 +50,11 @@ pub(super) fn run() -> Outcome {
 /// Wine beside them: `cargo xtask interop-wine`.
 pub(crate) fn run_wine(_: &[String]) -> Outcome {
     wine::run()
+}
+
+/// Where a binding that a server printed says that it listens.
+fn port_of(place: &str) -> &str {
+    place.trim_end_matches(']').rsplit('[').next().unwrap_or_default()
 }
 
 /// A program of the build.
@@ -81,9 +92,47 @@ fn succeeds(program: &Program, suite: &str, tests: &[&str]) -> Outcome {
 /// NDR as the compiler's plans have it: Samba's tests of `rpcecho`, whose server was made from IDL.
 fn marshaling() -> Outcome {
     let server = Server::start(&Program::new(&built("interop-echo"), &["ncacn_ip_tcp:127.0.0.1[0]"]))?;
-    let port = server.place().trim_end_matches(']').rsplit('[').next().unwrap_or_default();
+    let port = port_of(server.place());
     succeeds(&smbtorture(port, "", "%", &["rpc.echo"]), "echo", &ECHO)?;
     succeeds(&smbtorture(port, ",bigendian", "%", &QUICK), "echo", &ECHO[..9])
+}
+
+/// The endpoint mapper as the command has it, the management interface of servers made from IDL, and finding those by their interface alone.
+fn endpoints() -> Outcome {
+    // Whoever names no endpoint looks for mappers there and nowhere else.
+    let is_usual = match TcpListener::bind(("127.0.0.1", MAPPER_PORT)) {
+        Ok(_) => true,
+        Err(error) => {
+            println!("    who looks for the mapper on port {MAPPER_PORT} is left out, as that cannot be had: {error}");
+            false
+        }
+    };
+    let names = Names::new()?;
+    let wanted = if is_usual { MAPPER_PORT.to_string() } else { "0".to_owned() };
+    let mapper = Program::new(&built("obvia"), &["epmapper", "--host", "127.0.0.1", "--port", &wanted]);
+    let mapper = Server::start(&names.see(mapper))?;
+    let port = port_of(mapper.place());
+    // With the mapper's own they are ten: `smbtorture` wants to see a lookup whose last answer is full.
+    let bindings = [["ncacn_ip_tcp:127.0.0.1[0]"; 7].as_slice(), &["ncalrpc:"]].concat();
+    let echo = Program::new(&built("interop-echo"), &["--register"]).with(&bindings);
+    let echo = Server::start(&names.see(echo))?;
+    python("mapped_impacket.py", &["127.0.0.1", port, port_of(echo.place())]).run()?;
+    for options in ["", ",bigendian"] {
+        let tests = smbtorture(port, options, "%", &["rpc.epmapper"]);
+        succeeds(&tests, "epmapper", &["Map_simple", "Lookup_simple", "Lookup_terminate_search"])?;
+    }
+    if !is_usual {
+        return Ok(());
+    }
+    let found = |tests: &[&str]| Program::new("smbtorture", &["ncacn_ip_tcp:127.0.0.1", "-U", "%"]).with(tests);
+    // It looks for every interface that Samba knows, and asks those that it finds.
+    let managed = found(&["rpc.mgmt"]).read_errors()?;
+    let identity = "60a15ec5-4de8-11d7-a637-005056a20182  version 0x00000001  'rpcecho'";
+    if !managed.contains(identity) {
+        return Err(Problem::Failed(format!("rpc.mgmt does not say `{identity}`:\n{managed}")));
+    }
+    succeeds(&found(&QUICK), "echo", &ECHO[..9])?;
+    Program::new("/usr/bin/python3", &[&script("mapped_samba.py"), "127.0.0.1"]).run()
 }
 
 /// Protocol data units, the endpoint mapper and the management interface, with tshark as the witness.
@@ -95,6 +144,13 @@ fn units() -> Outcome {
         succeeds(&tests, "epmapper", &["Map_full", "Map_simple", "Lookup_simple", "Lookup_terminate_search"])?;
     }
     Program::new("/usr/bin/python3", &[&script("raw_samba.py"), "127.0.0.1", port]).run()?;
+    // To the command it is a server that knows nothing of obvia: its management interface says what it has, and so does its mapper.
+    for (place, expected) in [(format!("[{port}]"), RAW), (format!("[,mapper={port}]"), "raw calls")] {
+        let listed = Program::new(&built("obvia"), &["ls", "-v", &format!("ncacn_ip_tcp:127.0.0.1{place}")]).read()?;
+        if !listed.contains(expected) {
+            return Err(Problem::Failed(format!("`obvia ls` of {place} does not say {expected}:\n{listed}")));
+        }
+    }
     let folder = Folder::new()?;
     let capture = folder.path().join("said.pcap").display().to_string();
     {

@@ -128,16 +128,24 @@ impl Drop for Server {
 /// Builds the server of the calculator, beside the command.
 fn calc_server() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    BUILT.get_or_init(|| {
-        let folder = Path::new(env!("CARGO_BIN_EXE_obvia")).parent().unwrap();
-        let profile = match folder.file_name().unwrap().to_str().unwrap() {
-            "debug" => "dev",
-            other => other,
-        };
-        let mut cargo = Command::new(env!("CARGO"));
-        cargo.current_dir(env!("CARGO_MANIFEST_DIR")).env("CARGO_TARGET_DIR", folder.parent().unwrap());
-        cargo.args(["build", "--quiet", "--package", "calc", "--bin", "calc-server", "--profile", profile]);
-        assert!(cargo.status().unwrap().success());
-        folder.join("calc-server")
-    })
+    BUILT.get_or_init(|| build("calc", "calc-server"))
+}
+
+/// Builds the server of functions that other implementations call, beside the command.
+pub(crate) fn echo_server() -> &'static Path {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(|| build("interop", "interop-echo"))
+}
+
+fn build(package: &str, program: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_BIN_EXE_obvia")).parent().unwrap();
+    let profile = match folder.file_name().unwrap().to_str().unwrap() {
+        "debug" => "dev",
+        other => other,
+    };
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.current_dir(env!("CARGO_MANIFEST_DIR")).env("CARGO_TARGET_DIR", folder.parent().unwrap());
+    cargo.args(["build", "--quiet", "--package", package, "--bin", program, "--profile", profile]);
+    assert!(cargo.status().unwrap().success());
+    folder.join(program)
 }

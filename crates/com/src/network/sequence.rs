@@ -149,6 +149,11 @@ impl Wanted {
     }
 }
 
+/// Whether this program was built with a protocol sequence. Shared memory is always there, and has nothing to be listed.
+pub(super) fn is_built(protocol: ProtocolSequence) -> bool {
+    protocol == ProtocolSequence::ViShm || sequence_of(protocol).is_ok()
+}
+
 /// A protocol sequence that this program was built with.
 pub(super) fn sequence_of(protocol: ProtocolSequence) -> Result<&'static Sequence> {
     BUILT.iter().find(|sequence| sequence.protocol == protocol).ok_or_else(|| {

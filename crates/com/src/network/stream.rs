@@ -37,11 +37,16 @@ pub(super) fn connect(
     options: &Options,
     deadline: Deadline,
 ) -> Result<Window> {
-    let stream = match binding.protocol {
+    let stream = open(runtime, binding, deadline)?;
+    Ok(relay::client(stream, Arc::clone(targets) as Arc<_>, options)?)
+}
+
+/// Connects to whoever is there.
+pub(super) fn open(runtime: &Runtime, binding: &StringBinding, deadline: Deadline) -> Result<Stream> {
+    Ok(match binding.protocol {
         ProtocolSequence::Lrpc => Stream::connect_local(runtime.directory(), &binding.endpoint, deadline)?,
         _ => Stream::connect(&binding.address, port(binding)?, deadline)?,
-    };
-    Ok(relay::client(stream, Arc::clone(targets) as Arc<_>, options)?)
+    })
 }
 
 fn port(binding: &StringBinding) -> Result<u16> {

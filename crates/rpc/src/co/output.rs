@@ -113,3 +113,12 @@ impl<'a> Protection<'a> {
         Ok(())
     }
 }
+
+/// How many units there are in what is to be sent.
+pub(super) fn units(mut output: &[u8]) -> u32 {
+    let mut count = 0;
+    while let Some(rest) = Header::read(output).ok().and_then(|header| output.get(header.length.into()..)) {
+        (output, count) = (rest, count + 1);
+    }
+    count
+}

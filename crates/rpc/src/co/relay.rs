@@ -12,7 +12,7 @@ pub use client::client;
 pub use server::server;
 
 use super::pdu::{Context, Outcome};
-use super::{AssociationError, Input, Limits};
+use super::{AssociationError, IncomingCall, Input, Limits};
 use crate::status::Status;
 use crate::uuid::{SyntaxId, Uuid};
 use crate::vi_call::TargetId;
@@ -62,6 +62,9 @@ pub trait Interfaces: Send + Sync + fmt::Debug {
     ///
     /// The status of the fault that is the answer.
     fn find(&self, object: Option<Uuid>, interface: SyntaxId) -> Result<(TargetId, Interface), Status>;
+    /// Performs a call of an interface of the runtime's own, whose stub data is written by hand: the results, in NDR little endian. `None`
+    /// for all others, which have targets.
+    fn perform(&self, call: &IncomingCall<'_>) -> Option<Result<Vec<u8>, Status>>;
     /// Has a thread serve a further window, by which another call of the association is taken while all others are busy.
     fn serve(self: Arc<Self>, lane: Window);
 }

@@ -7,6 +7,7 @@ use super::contexts::SecurityContexts;
 use super::groups::{Groups, Membership};
 use super::pdu::{BindNak, Context, Fault, FragmentSizes, Header, Outcome, PduType, Request, Response, Unit, flags};
 use super::{AssociationError, CallSecurity, Input, Limits, Presentation, output};
+use crate::mgmt::Counters;
 use crate::octets::ByteOrder;
 use crate::security::{Acceptor, Principal, SecurityError};
 use crate::status::Status;
@@ -28,6 +29,8 @@ pub struct ServerOptions {
     pub secondary_address: String,
     /// Who authenticates clients; without, only those are taken that do not want it.
     pub acceptor: Option<Arc<dyn Acceptor>>,
+    /// Where calls and units are counted.
+    pub counters: Arc<Counters>,
 }
 
 /// What a server has to know about.
@@ -148,11 +151,13 @@ impl ServerAssociation {
                 Ok(None) => return Ok(None),
                 Err(error) => return Err(self.refuse_input(error)),
             };
+            self.options.counters.count_packet_in();
             match self.handle(unit, judge)? {
                 Found::Nothing => {}
                 Found::Cancelled(id) => return Ok(Some(ServerEvent::Cancelled(id))),
                 Found::Orphaned(id) => return Ok(Some(ServerEvent::Orphaned(id))),
                 Found::Call { id, origin, head, presentation, stub } => {
+                    self.options.counters.count_call();
                     let stub = stub.bytes(&self.input, &self.assemblies);
                     let Head { opnum, object, flags, .. } = head;
                     let is_maybe = flags & flags::MAYBE != 0;
@@ -348,6 +353,12 @@ impl ServerAssociation {
     /// What is to be sent. It is the caller's to clear when it is sent.
     pub fn output(&mut self) -> &mut Vec<u8> {
         &mut self.output
+    }
+
+    /// What there was to be sent has been sent, or never will be. It is counted and cleared.
+    pub(super) fn note_sent(&mut self) {
+        self.options.counters.count_packets_out(output::units(&self.output));
+        self.output.clear();
     }
 
     /// Whether a client has bound.

@@ -1,6 +1,6 @@
-//! The client's side: asking a host's mapper for the endpoint of an interface.
+//! The client's side: asking a host's mapper for the endpoint of an interface, or for all that it knows; changing what is registered.
 
-use super::mapper::{put_tower, tower};
+use super::mapper::{Entry, NIL_LOOKUP, put_annotation, put_tower, read_heads, referent, tower};
 use super::tower::{Tower, TowerError, Way};
 use super::{HANDLE, REFERENT, op};
 use crate::octets::{ByteOrder, Reader, Short, Writer};
@@ -10,6 +10,8 @@ use std::fmt;
 
 /// Towers that are asked for at a time.
 const TOWERS_MAX: u32 = 4;
+/// Entries that are asked for at a time.
+const ENTRIES_ASKED: u32 = 100;
 
 /// Why a mapper's answer is of no use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,6 +87,100 @@ pub fn mapped(order: ByteOrder, results: &[u8]) -> Result<Vec<Way>, MapError> {
             .into_iter()
             .map(|tower| Tower::from_wire(tower).map(|tower| tower.way).map_err(MapError::Tower))
             .collect(),
+        status => Err(MapError::Status(Status(status))),
+    }
+}
+
+/// Where a lookup of several calls stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lookup([u8; HANDLE]);
+
+impl Default for Lookup {
+    fn default() -> Self {
+        Self(NIL_LOOKUP)
+    }
+}
+
+/// The opnum and the arguments, in NDR little endian, of the question for everything that a mapper knows, or for what comes next of it.
+pub fn lookup_request(lookup: Lookup) -> (u16, Vec<u8>) {
+    let mut bytes = Vec::new();
+    let mut writer = Writer::new(&mut bytes, ByteOrder::Little);
+    // All elements, no object and no interface (C706: rpc_c_ep_all_elts); every version (rpc_c_vers_all).
+    for word in [0, 0, 0, 1] {
+        writer.u32(word);
+    }
+    writer.bytes(&lookup.0);
+    writer.u32(ENTRIES_ASKED);
+    (op::LOOKUP, bytes)
+}
+
+/// The entries in the answer, without those of protocol sequences that are not known here, and where the lookup goes on, if it does.
+///
+/// # Errors
+///
+/// When there is no answer; a mapper that knows nothing more says so by none at all.
+pub fn looked_up(order: ByteOrder, results: &[u8]) -> Result<(Vec<Entry>, Option<Lookup>), MapError> {
+    let mut reader = Reader::new(results, order);
+    let lookup = Lookup(reader.take()?);
+    let (count, _max, offset, actual) = (reader.u32()?, reader.u32()?, reader.u32()?, reader.u32()?);
+    if count != actual || offset != 0 || count > ENTRIES_ASKED {
+        return Err(MapError::Malformed);
+    }
+    let heads = read_heads(&mut reader, count as usize)?;
+    let mut entries = Vec::new();
+    for (object, _, annotation) in heads.into_iter().filter(|(_, has_tower, _)| *has_tower) {
+        if let Ok(tower) = Tower::from_wire(tower(&mut reader)?) {
+            entries.push(Entry { object, tower, annotation });
+        }
+    }
+    reader.align(4)?;
+    match Status(reader.u32()?) {
+        Status(0) => Ok((entries, Some(lookup).filter(|lookup| *lookup != Lookup::default() && count > 0))),
+        super::NOT_REGISTERED => Ok((Vec::new(), None)),
+        status => Err(MapError::Status(status)),
+    }
+}
+
+/// What is to be done with entries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// They are added, beside those of the same interfaces that there are.
+    Insert,
+    /// They are removed.
+    Delete,
+}
+
+/// The opnum and the arguments, in NDR little endian, of a change of what is registered.
+pub fn change_request(change: Change, entries: &[Entry]) -> (u16, Vec<u8>) {
+    let mut bytes = Vec::new();
+    let mut writer = Writer::new(&mut bytes, ByteOrder::Little);
+    writer.u32(entries.len() as u32);
+    writer.u32(entries.len() as u32);
+    for (at, entry) in entries.iter().enumerate() {
+        writer.align(4);
+        writer.uuid(entry.object);
+        writer.u32(referent(at));
+        put_annotation(&mut writer, &entry.annotation);
+    }
+    for entry in entries {
+        put_tower(&mut writer, &entry.tower.to_wire());
+    }
+    if change == Change::Delete {
+        return (op::DELETE, bytes);
+    }
+    writer.align(4);
+    writer.u32(0);
+    (op::INSERT, bytes)
+}
+
+/// What the mapper says to a change.
+///
+/// # Errors
+///
+/// Why it was not made.
+pub fn changed(order: ByteOrder, results: &[u8]) -> Result<(), MapError> {
+    match Reader::new(results, order).u32()? {
+        0 => Ok(()),
         status => Err(MapError::Status(Status(status))),
     }
 }

@@ -8,6 +8,8 @@ use crate::uuid::{SyntaxId, Uuid};
 
 /// Entries that a mapper may have.
 pub const ENTRIES_MAX: usize = 4096;
+/// Entries that one registrant may have.
+pub const REGISTERED_MAX: usize = 256;
 /// Entries that one answer has at the most.
 const ANSWERED_MAX: usize = 500;
 /// Bytes of an annotation with its end (EPT_MAX_ANNOTATION_SIZE).
@@ -26,13 +28,22 @@ pub struct Entry {
     pub annotation: String,
 }
 
+/// Whose an entry is, by a number. What is registered by [`Mapper::insert`] alone is [`Self::NOBODY`]'s.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Registrant(pub u64);
+
+impl Registrant {
+    /// No caller's.
+    pub const NOBODY: Self = Self(0);
+}
+
 /// Who calls.
 #[derive(Clone, Copy, Debug)]
 pub struct Caller {
     /// The host's IPv4 address as the caller reached it.
     pub local: [u8; 4],
-    /// Whether it may change what is registered: such as one on the same host.
-    pub may_register: bool,
+    /// Whose entries it may add and remove; `None` for one that may change nothing, such as one of another host.
+    pub registrant: Option<Registrant>,
 }
 
 /// What is registered at a host.
@@ -42,8 +53,21 @@ pub struct Caller {
 #[derive(Debug, Default)]
 pub struct Mapper {
     // Invariant: by number, each higher than those before it.
-    entries: Vec<(u64, Entry)>,
+    entries: Vec<Numbered>,
     last: u64,
+}
+
+#[derive(Debug)]
+struct Numbered {
+    number: u64,
+    registrant: Registrant,
+    entry: Entry,
+}
+
+impl Numbered {
+    fn is(&self, registrant: Registrant, object: Uuid, tower: &Tower) -> bool {
+        self.registrant == registrant && self.entry.object == object && self.entry.tower == *tower
+    }
 }
 
 /// What is looked for (C706: inquiry_type and vers_option).
@@ -105,6 +129,9 @@ pub(super) fn tower<'a>(reader: &mut Reader<'a>) -> Result<&'a [u8], crate::octe
     Ok(bytes)
 }
 
+/// The handle of a lookup that has not begun, or is over.
+pub(super) const NIL_LOOKUP: [u8; HANDLE] = [0; HANDLE];
+
 /// The number in a lookup handle: 0 for a new lookup.
 fn lookup(reader: &mut Reader<'_>) -> Result<u64, Status> {
     reader.align(4)?;
@@ -129,8 +156,17 @@ pub(super) fn put_tower(writer: &mut Writer<'_>, tower: &[u8]) {
 }
 
 /// The number of a pointer to a tower. Pointers are full: the same number twice would mean the same tower.
-fn referent(at: usize) -> u32 {
+pub(super) fn referent(at: usize) -> u32 {
     REFERENT + 4 * at as u32
+}
+
+/// An annotation, with its end.
+pub(super) fn put_annotation(writer: &mut Writer<'_>, text: &str) {
+    let text = &text[..text.floor_char_boundary(ANNOTATION_MAX - 1)];
+    writer.u32(0);
+    writer.u32(text.len() as u32 + 1);
+    writer.bytes(text.as_bytes());
+    writer.u8(0);
 }
 
 /// An array of which a part is there: how long it could be, where the part begins, how long that is.
@@ -141,39 +177,47 @@ fn put_array(writer: &mut Writer<'_>, max: u32, count: usize) {
 }
 
 impl Mapper {
-    /// Registers an entry, in the place of any that says the same of interface, object and protocol sequence when `replaces` is set.
+    /// Registers an entry for somebody, when `replaces` is set in the place of any of the same registrant's that says the same of
+    /// interface, object and protocol sequence. Entries of others stay.
     ///
     /// # Errors
     ///
     /// [`CANNOT_PERFORM`] when there are too many.
-    pub fn insert(&mut self, mut entry: Entry, replaces: bool) -> Result<(), Status> {
-        self.entries.retain(|(_, known)| {
-            let is_same = known.object == entry.object && known.tower.interface == entry.tower.interface;
-            !(*known == entry || replaces && is_same && known.tower.way.is_like(&entry.tower.way))
+    pub fn insert(&mut self, registrant: Registrant, mut entry: Entry, replaces: bool) -> Result<(), Status> {
+        entry.annotation.truncate(entry.annotation.floor_char_boundary(ANNOTATION_MAX - 1));
+        self.entries.retain(|known| {
+            let Entry { object, tower, .. } = &known.entry;
+            let is_like = *object == entry.object && tower.interface == entry.tower.interface;
+            let is_same = is_like && *tower == entry.tower;
+            let goes = is_same || replaces && is_like && tower.way.is_like(&entry.tower.way);
+            !(goes && known.registrant == registrant)
         });
-        if self.entries.len() == ENTRIES_MAX {
+        if self.room_for(registrant) == 0 {
             return Err(CANNOT_PERFORM);
         }
-        entry.annotation.truncate(entry.annotation.floor_char_boundary(ANNOTATION_MAX - 1));
         self.last += 1;
-        self.entries.push((self.last, entry));
+        self.entries.push(Numbered { number: self.last, registrant, entry });
         Ok(())
     }
 
-    /// Removes an entry, whatever its annotation is.
-    ///
-    /// # Errors
-    ///
-    /// [`NOT_REGISTERED`] when there is none.
-    pub fn remove(&mut self, object: Uuid, tower: &Tower) -> Result<(), Status> {
-        let before = self.entries.len();
-        self.entries.retain(|(_, known)| known.object != object || known.tower != *tower);
-        if self.entries.len() == before { Err(NOT_REGISTERED) } else { Ok(()) }
+    /// How many more entries somebody may have.
+    fn room_for(&self, registrant: Registrant) -> usize {
+        let room = ENTRIES_MAX - self.entries.len();
+        if registrant == Registrant::NOBODY {
+            return room;
+        }
+        let own = self.entries.iter().filter(|known| known.registrant == registrant).count();
+        room.min(REGISTERED_MAX.saturating_sub(own))
+    }
+
+    /// Removes whatever somebody has registered.
+    pub fn forget(&mut self, registrant: Registrant) {
+        self.entries.retain(|known| known.registrant != registrant);
     }
 
     /// What is registered.
     pub fn entries(&self) -> impl Iterator<Item = &Entry> {
-        self.entries.iter().map(|(_, entry)| entry)
+        self.entries.iter().map(|known| &known.entry)
     }
 
     /// Performs a method: arguments in NDR, results in NDR little endian.
@@ -191,7 +235,7 @@ impl Mapper {
             op::MAP => self.map(caller, &mut reader, &mut writer)?,
             op::LOOKUP_HANDLE_FREE => {
                 lookup(&mut reader)?;
-                writer.bytes(&[0; HANDLE]);
+                writer.bytes(&NIL_LOOKUP);
                 None
             }
             _ => return Err(Status::OP_RNG_ERROR),
@@ -205,24 +249,26 @@ impl Mapper {
     fn change(&mut self, opnum: u16, caller: &Caller, reader: &mut Reader<'_>) -> Result<Option<Status>, Status> {
         let entries = read_entries(reader)?;
         let replaces = opnum == op::INSERT && reader.align(4).and_then(|()| reader.u32())? != 0;
-        if !caller.may_register {
+        let Some(registrant) = caller.registrant else {
             return Ok(Some(CANNOT_PERFORM));
-        }
+        };
         let Some(entries) = entries else {
             return Ok(Some(INVALID_ENTRY));
         };
         if opnum == op::DELETE {
-            let is_known =
-                |entry: &Entry| self.entries().any(|known| known.object == entry.object && known.tower == entry.tower);
+            let is_known = |Entry { object, tower, .. }: &Entry| {
+                self.entries.iter().any(|known| known.is(registrant, *object, tower))
+            };
             if !entries.iter().all(is_known) {
                 return Ok(Some(NOT_REGISTERED));
             }
-            return Ok(entries.iter().find_map(|entry| self.remove(entry.object, &entry.tower).err()));
+            self.entries.retain(|known| !entries.iter().any(|it| known.is(registrant, it.object, &it.tower)));
+            return Ok(None);
         }
-        if self.entries.len() + entries.len() > ENTRIES_MAX {
+        if entries.len() > self.room_for(registrant) {
             return Ok(Some(CANNOT_PERFORM));
         }
-        Ok(entries.into_iter().find_map(|entry| self.insert(entry, replaces).err()))
+        Ok(entries.into_iter().find_map(|entry| self.insert(registrant, entry, replaces).err()))
     }
 
     /// ept_lookup.
@@ -234,7 +280,7 @@ impl Mapper {
     ) -> Result<Option<Status>, Status> {
         let inquiry = Inquiry::read(reader)?;
         let (from, max) = (lookup(reader)?, reader.u32()?);
-        let found = self.entries.iter().filter(|(number, entry)| *number >= from && inquiry.is_for(entry));
+        let found = self.entries.iter().filter(|known| known.number >= from && inquiry.is_for(&known.entry));
         let (found, next) = some(found, max);
         put_lookup(writer, next);
         writer.u32(found.len() as u32);
@@ -243,10 +289,7 @@ impl Mapper {
             writer.align(4);
             writer.uuid(entry.object);
             writer.u32(referent(at));
-            writer.u32(0);
-            writer.u32(entry.annotation.len() as u32 + 1);
-            writer.bytes(entry.annotation.as_bytes());
-            writer.u8(0);
+            put_annotation(writer, &entry.annotation);
         }
         for entry in &found {
             put_tower(writer, &told(&entry.tower, caller).to_wire());
@@ -269,7 +312,7 @@ impl Mapper {
                     && (entry.object == object || entry.object == NIL)
             })
         };
-        let found = self.entries.iter().filter(|(number, entry)| *number >= from && is_wanted(entry));
+        let found = self.entries.iter().filter(|known| known.number >= from && is_wanted(&known.entry));
         let (found, next) = some(found, max);
         put_lookup(writer, next);
         writer.u32(found.len() as u32);
@@ -283,11 +326,11 @@ impl Mapper {
 }
 
 /// The first of what was found, and the number to go on from: as long as answers are full, there may be more.
-fn some<'a>(found: impl Iterator<Item = &'a (u64, Entry)>, max: u32) -> (Vec<&'a Entry>, Option<u64>) {
+fn some<'a>(found: impl Iterator<Item = &'a Numbered>, max: u32) -> (Vec<&'a Entry>, Option<u64>) {
     let max = usize::try_from(max).unwrap_or(usize::MAX).min(ANSWERED_MAX);
     let found: Vec<_> = found.take(max).collect();
-    let next = found.last().filter(|_| found.len() == max).map(|(number, _)| number + 1);
-    (found.into_iter().map(|(_, entry)| entry).collect(), next)
+    let next = found.last().filter(|_| found.len() == max).map(|known| known.number + 1);
+    (found.into_iter().map(|known| &known.entry).collect(), next)
 }
 
 /// A tower with an address in it that the caller can use.
@@ -298,23 +341,35 @@ fn told(tower: &Tower, caller: &Caller) -> Tower {
     }
 }
 
+/// What an entry says before its tower: the object, whether there is a tower, the annotation.
+type Head = (Uuid, bool, String);
+
+/// The first parts of so many entries; their towers follow.
+pub(super) fn read_heads(reader: &mut Reader<'_>, count: usize) -> Result<Vec<Head>, crate::octets::Short> {
+    let mut heads = Vec::new();
+    for _ in 0..count {
+        reader.align(4)?;
+        let (object, has_tower) = (reader.uuid()?, reader.u32()? != 0);
+        let (offset, length) = (reader.u32()?, reader.u32()? as usize);
+        if offset != 0 || length > ANNOTATION_MAX {
+            return Err(crate::octets::Short);
+        }
+        let text = reader.bytes(length)?.split(|byte| *byte == 0).next().unwrap_or_default();
+        heads.push((object, has_tower, String::from_utf8_lossy(text).into_owned()));
+    }
+    Ok(heads)
+}
+
 /// The entries of ept_insert and ept_delete; `None` where one is of a kind that is not known here.
 fn read_entries(reader: &mut Reader<'_>) -> Result<Option<Vec<Entry>>, Status> {
     let (count, max) = (reader.u32()?, reader.u32()?);
     let count = usize::try_from(count).ok().filter(|&it| max == count && it <= ENTRIES_MAX);
-    let mut heads = Vec::new();
-    for _ in 0..count.ok_or(Status::BAD_STUB_DATA)? {
-        reader.align(4)?;
-        let (object, has_tower) = (reader.uuid()?, reader.u32()? != 0);
-        let (offset, length) = (reader.u32()?, reader.u32()? as usize);
-        if offset != 0 || length > ANNOTATION_MAX || !has_tower {
+    let heads = read_heads(reader, count.ok_or(Status::BAD_STUB_DATA)?)?;
+    let mut entries = Some(Vec::with_capacity(heads.len()));
+    for (object, has_tower, annotation) in heads {
+        if !has_tower {
             return Err(Status::BAD_STUB_DATA);
         }
-        let text = reader.bytes(length)?.split(|byte| *byte == 0).next().unwrap_or_default();
-        heads.push((object, String::from_utf8_lossy(text).into_owned()));
-    }
-    let mut entries = Some(Vec::with_capacity(heads.len()));
-    for (object, annotation) in heads {
         match (Tower::from_wire(tower(reader)?), &mut entries) {
             (Ok(tower), Some(entries)) => entries.push(Entry { object, tower, annotation }),
             _ => entries = None,

@@ -5,7 +5,8 @@ use crate::octets::{ByteOrder, Reader, Writer};
 use crate::uuid::NDR;
 
 const NAMED: SyntaxId = SyntaxId { uuid: Uuid(0x0123_4567_89ab_cdef_0011_2233_4455_6677), version: 0x0003_0002 };
-const HERE: Caller = Caller { local: [10, 1, 2, 3], may_register: true };
+const ME: Registrant = Registrant(7);
+const HERE: Caller = Caller { local: [10, 1, 2, 3], registrant: Some(ME) };
 
 fn tower(version: u32, way: Way) -> Tower {
     Tower { interface: SyntaxId { version, ..NAMED }, transfer: NDR, way }
@@ -70,9 +71,9 @@ fn ask(mapper: &mut Mapper, wanted: &Tower, object: Option<Uuid>) -> Result<Vec<
 #[test]
 fn endpoints_are_found_by_interface_version_object_and_protocol() {
     let mut mapper = Mapper::default();
-    mapper.insert(entry(0, tower(0x0003_0002, tcp(5000)), ""), false).unwrap();
-    mapper.insert(entry(7, tower(0x0003_0002, tcp(5007)), ""), false).unwrap();
-    mapper.insert(entry(0, tower(0x0003_0002, Way::Local("here".to_owned())), ""), false).unwrap();
+    mapper.insert(ME, entry(0, tower(0x0003_0002, tcp(5000)), ""), false).unwrap();
+    mapper.insert(ME, entry(7, tower(0x0003_0002, tcp(5007)), ""), false).unwrap();
+    mapper.insert(ME, entry(0, tower(0x0003_0002, Way::Local("here".to_owned())), ""), false).unwrap();
     let local = |port| Way::Tcp(HERE.local, port);
     let none = Err(MapError::Status(NOT_REGISTERED));
     assert_eq!(ask(&mut mapper, &tower(0x0003_0002, tcp(0)), None), Ok(vec![local(5000)]));
@@ -100,7 +101,7 @@ fn lookup(handle: &[u8], max: u32) -> Vec<u8> {
 fn lookups_go_on_where_they_stopped() {
     let mut mapper = Mapper::default();
     for port in 1..=5 {
-        mapper.insert(entry(0, tower(u32::from(port), tcp(port)), &format!("number {port}")), false).unwrap();
+        mapper.insert(ME, entry(0, tower(u32::from(port), tcp(port)), &format!("number {port}")), false).unwrap();
     }
     let mut handle = vec![0; HANDLE];
     let mut counts = Vec::new();
@@ -113,7 +114,8 @@ fn lookups_go_on_where_they_stopped() {
             break;
         }
         // What is registered meanwhile does not matter, and neither does what goes.
-        let _ = mapper.remove(Uuid(0), &tower(4, tcp(4)));
+        let (opnum, stub) = change_request(Change::Delete, &[entry(0, tower(4, tcp(4)), "")]);
+        mapper.call(opnum, &HERE, ByteOrder::Little, &stub).unwrap();
     }
     assert_eq!(counts, [2, 2, 0]);
     handle[7] = 1;
@@ -145,7 +147,7 @@ fn only_some_may_change_what_is_registered() {
         let stub = change(&tower(1, tcp(port)), "clock\0");
         status(mapper.call(opnum, caller, ByteOrder::Little, &stub).unwrap())
     };
-    let stranger = Caller { may_register: false, ..HERE };
+    let stranger = Caller { registrant: None, ..HERE };
     assert_eq!(call(op::INSERT, &stranger, 1), CANNOT_PERFORM);
     assert_eq!(call(op::DELETE, &HERE, 1), NOT_REGISTERED);
     assert_eq!(call(op::INSERT, &HERE, 1), Status(0));
@@ -159,18 +161,70 @@ fn only_some_may_change_what_is_registered() {
 #[test]
 fn annotations_are_cut_and_entries_counted() {
     let mut mapper = Mapper::default();
-    mapper.insert(entry(0, tower(1, tcp(1)), &"ä".repeat(40)), false).unwrap();
+    mapper.insert(ME, entry(0, tower(1, tcp(1)), &"ä".repeat(40)), false).unwrap();
     assert_eq!(mapper.entries().next().unwrap().annotation, "ä".repeat(31));
-    for number in 1..ENTRIES_MAX {
-        mapper.insert(entry(number as u128, tower(1, tcp(1)), ""), false).unwrap();
+    let put =
+        |mapper: &mut Mapper, who, object| mapper.insert(Registrant(who), entry(object, tower(1, tcp(1)), ""), false);
+    for number in 1..REGISTERED_MAX as u128 {
+        put(&mut mapper, ME.0, number).unwrap();
     }
-    assert_eq!(mapper.insert(entry(u128::MAX, tower(1, tcp(1)), ""), false), Err(CANNOT_PERFORM));
+    assert_eq!(put(&mut mapper, ME.0, u128::MAX), Err(CANNOT_PERFORM));
+    // What is there already takes no more room.
+    assert_eq!(put(&mut mapper, ME.0, 1), Ok(()));
+    for number in REGISTERED_MAX..ENTRIES_MAX {
+        put(&mut mapper, 100 + (number / REGISTERED_MAX) as u64, number as u128).unwrap();
+    }
+    assert_eq!(put(&mut mapper, 99, 0), Err(CANNOT_PERFORM));
+    mapper.forget(ME);
+    assert_eq!(mapper.entries().count(), ENTRIES_MAX - REGISTERED_MAX);
+    put(&mut mapper, 99, 0).unwrap();
+}
+
+#[test]
+fn what_is_somebodys_is_changed_by_nobody_else() {
+    let mut mapper = Mapper::default();
+    let status = |caller: &Caller, mapper: &mut Mapper, change, port| {
+        let (opnum, stub) = change_request(change, &[entry(0, tower(1, tcp(port)), "clock")]);
+        changed(ByteOrder::Little, &mapper.call(opnum, caller, ByteOrder::Little, &stub).unwrap())
+    };
+    let other = Caller { registrant: Some(Registrant(8)), ..HERE };
+    assert_eq!(status(&HERE, &mut mapper, Change::Insert, 1), Ok(()));
+    assert_eq!(status(&other, &mut mapper, Change::Insert, 2), Ok(()));
+    assert_eq!(status(&other, &mut mapper, Change::Delete, 1), Err(MapError::Status(NOT_REGISTERED)));
+    assert_eq!(ask(&mut mapper, &tower(1, tcp(0)), None), Ok(vec![Way::Tcp(HERE.local, 1), Way::Tcp(HERE.local, 2)]));
+    mapper.forget(Registrant(8));
+    assert_eq!(ask(&mut mapper, &tower(1, tcp(0)), None), Ok(vec![Way::Tcp(HERE.local, 1)]));
+    assert_eq!(status(&HERE, &mut mapper, Change::Delete, 1), Ok(()));
+    assert_eq!(mapper.entries().count(), 0);
+}
+
+#[test]
+fn clients_see_everything_in_several_calls_and_refuse_nonsense() {
+    let mut mapper = Mapper::default();
+    let all: Vec<Entry> = (1..=250)
+        .map(|port| entry(u128::from(port), tower(1, Way::Tcp([10, 0, 0, 1], port)), &format!("number {port}")))
+        .collect();
+    all.iter().for_each(|one| mapper.insert(ME, one.clone(), false).unwrap());
+    let (mut found, mut next) = (Vec::new(), Some(Lookup::default()));
+    let mut first = Vec::new();
+    while let Some(lookup) = next {
+        let (opnum, stub) = lookup_request(lookup);
+        let results = mapper.call(opnum, &HERE, ByteOrder::Little, &stub).unwrap();
+        let (some, more) = looked_up(ByteOrder::Little, &results).unwrap();
+        first = if found.is_empty() { results } else { first };
+        found.extend(some);
+        next = more;
+    }
+    assert_eq!(found, all);
+    for length in (0..first.len()).step_by(97) {
+        assert_eq!(looked_up(ByteOrder::Little, &first[..length]), Err(MapError::Malformed), "{length} bytes");
+    }
 }
 
 #[test]
 fn arguments_that_are_none_end_in_faults() {
     let mut mapper = Mapper::default();
-    mapper.insert(entry(0, tower(1, tcp(1)), "one"), false).unwrap();
+    mapper.insert(ME, entry(0, tower(1, tcp(1)), "one"), false).unwrap();
     let (_, map) = map_request(&tower(1, tcp(0)), Some(Uuid(1)));
     let arguments =
         [(op::MAP, map), (op::LOOKUP, lookup(&[0; HANDLE], 1)), (op::INSERT, change(&tower(1, tcp(1)), "clock\0"))];

@@ -1,7 +1,7 @@
 //! A server of `rpcecho` for clients that others wrote: says where it listens, and serves until it is ended.
 //!
-//! `interop-echo BINDING ...`, as in `interop-echo ncacn_ip_tcp:127.0.0.1[0]`. Each line that it writes is a binding with the endpoint
-//! that was taken.
+//! `interop-echo [--register] BINDING ...`, as in `interop-echo ncacn_ip_tcp:127.0.0.1[0]`. Each line that it writes is a binding with the
+//! endpoint that was taken. With `--register` it registers with the endpoint mapper of the host before it writes any.
 
 use interop::{
     Enum1, Enum2, Enum3, Info, Info1, Info2, Info3, Info4, Info5, Info6, Info7, Surrounding, rpcecho, rpcecho_Impl,
@@ -80,8 +80,13 @@ impl rpcecho_Impl for Echo_Impl {
 
 fn main() -> obvia::Result<()> {
     let _serving = obvia::serve_interface(rpcecho::from(Echo))?;
-    for binding in std::env::args().skip(1) {
-        println!("{}", obvia::listen(&binding)?);
-    }
+    let (options, bindings): (Vec<_>, Vec<_>) = std::env::args().skip(1).partition(|word| word.starts_with("--"));
+    let heard = bindings.iter().map(|binding| obvia::listen(binding)).collect::<obvia::Result<Vec<_>>>()?;
+    let _registration = match options.first().map(String::as_str) {
+        None => None,
+        Some("--register") => Some(obvia::register_endpoints(None, "rpcecho")?),
+        Some(option) => return Err(obvia::Error::new(code::E_INVALIDARG, format!("there is no option {option}"))),
+    };
+    heard.iter().for_each(|binding| println!("{binding}"));
     obvia::wait()
 }

@@ -2,20 +2,23 @@
 
 use crate::server::{NETWORKS, Server};
 use native_programs::{CHECKED, Workshop, folder};
+use std::io::{BufRead, BufReader};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::LazyLock;
 
 /// What is compiled: interfaces, and sources.
 const INTERFACES: [&str; 5] =
     ["shapes.idl", "values.idl", "deep.idl", "functions.idl", "../../interop/idl/rpcecho.idl"];
-const SOURCES: [&str; 9] = [
+const SOURCES: [&str; 10] = [
     "program.cc",
     "check_by_value.cc",
     "check_shapes.cc",
     "check_values.cc",
     "check_deep.cc",
     "check_functions.cc",
+    "check_endpoints.cc",
     "check_shapes.c",
     "check_functions.c",
     "deep.c",
@@ -48,6 +51,24 @@ fn comes_to_a_good_end(command: &mut Command) {
 #[cfg_attr(miri, ignore = "starts a compiler")]
 fn objects_in_cpp_and_c_do_what_is_expected_in_one_process() {
     check(&[]);
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "starts processes")]
+fn endpoints_are_registered_in_cpp_and_found() {
+    let directory = std::env::temp_dir().join(format!("matrix-endpoints-{}", std::process::id()));
+    std::fs::DirBuilder::new().mode(0o700).create(&directory).unwrap();
+    let mut mapper = Command::new(env!("CARGO_BIN_EXE_clock"));
+    mapper.args(["mapper", "ncacn_ip_tcp:127.0.0.1[0]", "ncalrpc:[epmapper]"]).env("OBVIA_RUNTIME_DIR", &directory);
+    let mut mapper = mapper.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let bindings = BufReader::new(mapper.stdout.take().unwrap()).lines().next().unwrap().unwrap();
+    let port = bindings.split(['[', ']']).nth(1).unwrap();
+    let option = format!("[,mapper={port}]");
+    comes_to_a_good_end(Command::new(program()).args(["endpoints", &option]).env("OBVIA_RUNTIME_DIR", &directory));
+    // At the end of its input it ends.
+    drop(mapper.stdin.take());
+    assert!(mapper.wait().unwrap().success());
+    std::fs::remove_dir_all(&directory).unwrap();
 }
 
 #[test]

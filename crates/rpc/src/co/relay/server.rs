@@ -100,7 +100,7 @@ impl Hall {
             return Ok(());
         }
         let sent = self.stream.send(output, Deadline::Within(PATIENCE));
-        output.clear();
+        state.association.note_sent();
         match sent {
             // What the client said before it went is still to be heard.
             Err(ViError::PeerGone { .. } | ViError::Disconnected { .. }) => Ok(()),
@@ -118,6 +118,15 @@ impl Hall {
             // Methods look whether somebody waits, not whether somebody would rather not.
             Some(ServerEvent::Cancelled(_)) => return Ok(Taken::Something),
         };
+        if let Some(performed) = self.interfaces.perform(&call) {
+            let (id, is_maybe) = (call.id, call.is_maybe);
+            let answered = match performed {
+                _ if is_maybe => Ok(()),
+                Ok(results) => association.respond(id, &results),
+                Err(status) => association.fault(id, status, status != Status::OP_RNG_ERROR),
+            };
+            return answered.map(|()| Taken::Something).map_err(over);
+        }
         let prepared = self.find(known, &call).and_then(|Addressee { target, translation }| {
             let opnum = translation.opnum_from_wire(call.opnum)?;
             let decoded = translation.decode_request(opnum, call.order, call.stub, inbox.frame_max(), scratch)?;

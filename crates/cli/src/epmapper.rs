@@ -1,0 +1,40 @@
+//! `obvia epmapper`: the endpoint mapper of a host.
+
+use crate::json;
+use anyhow::Context;
+use clap::Args;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use std::process::ExitCode;
+
+/// The arguments of `obvia epmapper`.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// The address to listen on, of those that this host has
+    #[arg(long, default_value = "0.0.0.0")]
+    host: String,
+    /// The port to listen on; 0 for one that is free. Clients look for mappers at 135, which takes privileges
+    #[arg(long, default_value_t = 135)]
+    port: u16,
+    /// The name by which servers of this user register, over ncalrpc
+    #[arg(long, default_value = "epmapper")]
+    name: String,
+}
+
+pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+    let Arguments { host, port, name } = arguments;
+    // Before anybody is told that it serves: who ends it early ends it well.
+    let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP]).context("waiting for signals")?;
+    let [tcp, local] = [format!("ncacn_ip_tcp:{host}[{port}]"), format!("ncalrpc:[{name}]")];
+    let mapper = obvia::serve_endpoint_mapper(&[&tcp, &local]).map_err(|error| {
+        let help = "another program may be this host's mapper already, or the port may take privileges: see --port";
+        anyhow::anyhow!("{tcp} or {local} cannot be served: {error}\n{help}")
+    })?;
+    for binding in mapper.bindings() {
+        json::line(&format!("serving {binding}"))?;
+    }
+    // The first one will do.
+    let _ = signals.forever().next();
+    drop(mapper);
+    Ok(ExitCode::SUCCESS)
+}

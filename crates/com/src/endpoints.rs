@@ -1,0 +1,164 @@
+//! Endpoints: where interfaces of functions are found, and who says so. An interface has well-known endpoints, by its `[endpoint]` attribute,
+//! or the endpoint mapper of the host knows them, with which servers register (C706 chapter 2, "Endpoints").
+
+mod inquiry;
+mod mapper;
+mod own;
+mod registration;
+
+pub(crate) use inquiry::{Registered, interfaces_at, registered_at};
+pub use mapper::{EndpointMapper, serve_endpoint_mapper};
+pub(crate) use own::{Membership, OwnInterfaces, judge, perform};
+pub use registration::{Registration, register_endpoints};
+
+use crate::error::{Error, Result, code};
+use crate::network;
+use crate::registry::{InterfaceInfo, Remote};
+use crate::thread;
+use obvia_rpc::epm::{self, ANY_HOST, Way};
+use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
+use obvia_rpc::uuid::Uuid;
+
+/// The name of the endpoint mapper of this host for `ncalrpc`.
+const LOCAL_MAPPER: &str = "epmapper";
+/// The option of a binding that says where its host's endpoint mapper is.
+const MAPPER: &str = "mapper";
+
+/// The endpoint that an interface has by its `[endpoint]` attribute.
+fn well_known(info: &InterfaceInfo, protocol: ProtocolSequence) -> Option<String> {
+    let bindings = info.endpoints.iter().filter_map(|text| text.parse::<StringBinding>().ok());
+    bindings.filter(|binding| binding.protocol == protocol && !binding.endpoint.is_empty()).map(|it| it.endpoint).next()
+}
+
+/// A binding with the endpoint that an interface has there: its own, the interface's, or the one that the endpoint mapper says.
+pub(crate) fn locate(mut binding: StringBinding, info: &InterfaceInfo) -> Result<StringBinding> {
+    let mapper = take_mapper(&mut binding);
+    if !binding.endpoint.is_empty() {
+        return Ok(binding);
+    }
+    let known = well_known(info, binding.protocol);
+    binding.endpoint = match (known, any_way(binding.protocol)) {
+        (Some(endpoint), _) => endpoint,
+        (None, Some(way)) => {
+            let mapper = mapper_of(&binding, mapper.as_deref())?;
+            inquiry::map(&mapper, binding.object.unwrap_or(Uuid(0)), info, way, thread::deadline())?
+        }
+        (None, None) => String::new(),
+    };
+    Ok(binding)
+}
+
+/// Takes the option that is about the mapper out of a binding: nobody else knows it.
+fn take_mapper(binding: &mut StringBinding) -> Option<String> {
+    let at = binding.options.iter().position(|(option, _)| option == MAPPER)?;
+    Some(binding.options.remove(at).1)
+}
+
+/// Whether endpoint mappers know endpoints of a protocol sequence.
+pub(crate) fn is_mapped(protocol: ProtocolSequence) -> bool {
+    any_way(protocol).is_some()
+}
+
+/// The way that the mapper is asked for; `None` for protocol sequences that it knows nothing of.
+fn any_way(protocol: ProtocolSequence) -> Option<Way> {
+    match protocol {
+        ProtocolSequence::IpTcp => Some(Way::Tcp(ANY_HOST, 0)),
+        ProtocolSequence::Lrpc => Some(Way::Local(String::new())),
+        _ => None,
+    }
+}
+
+/// The binding of the endpoint mapper at a host, at the endpoint that is named for it, or at its own.
+fn mapper_of(binding: &StringBinding, endpoint: Option<&str>) -> Result<StringBinding> {
+    let usual = match binding.protocol {
+        ProtocolSequence::Lrpc => LOCAL_MAPPER.to_owned(),
+        _ => epm::PORT.to_string(),
+    };
+    let endpoint = endpoint.map_or(usual, str::to_owned);
+    if endpoint.is_empty() {
+        return Err(Error::new(code::E_INVALIDARG, format!("`{binding}`: the option `{MAPPER}` says nothing")));
+    }
+    Ok(StringBinding::new(binding.protocol, binding.address.clone(), endpoint))
+}
+
+/// Listens where an interface's `[endpoint]` attribute says: on every protocol sequence in it that this program was built with, on all
+/// addresses of the host. Returns the bindings, with the endpoints that were taken.
+///
+/// # Errors
+///
+/// E_INVALIDARG when the attribute names none; otherwise as for [`crate::listen`].
+pub fn listen_for<I: Remote>() -> Result<Vec<String>> {
+    listen_at_endpoints(I::INFO)
+}
+
+/// As [`listen_for`], for an interface that is known by its description only.
+pub(crate) fn listen_at_endpoints(info: &InterfaceInfo) -> Result<Vec<String>> {
+    let is_here = |text: &&&str| text.split_once(':').is_some_and(|(name, _)| network::is_built(name));
+    let heard: Vec<_> =
+        info.endpoints.iter().filter(is_here).map(|text| network::listen(text)).collect::<Result<_>>()?;
+    if heard.is_empty() {
+        let all = if info.endpoints.is_empty() { "none".to_owned() } else { info.endpoints.join(", ") };
+        let text = format!(
+            "interface {} has no endpoint that this program could listen on: its attribute `endpoint` names {all}",
+            info.name
+        );
+        return Err(Error::new(code::E_INVALIDARG, text));
+    }
+    Ok(heard)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::marshal::UNKNOWN_INFO;
+
+    fn located(binding: &str, endpoints: &'static [&'static str]) -> String {
+        let info = InterfaceInfo { endpoints, ..UNKNOWN_INFO };
+        match locate(binding.parse().unwrap(), &info) {
+            Ok(binding) => binding.to_string(),
+            Err(error) => format!("{:#010x}", error.code().0),
+        }
+    }
+
+    #[test]
+    fn an_endpoint_is_the_bindings_own_or_the_interfaces() {
+        let attribute = &[
+            "ncacn_np:[\\pipe\\any]",
+            "ncacn_ip_tcp:",
+            "ncacn_ip_tcp:[5000]",
+            "ncacn_ip_tcp:[5001]",
+            "ncacn_vi_udp:[5555]",
+            "ncalrpc:[any]",
+        ];
+        for (binding, expected) in [
+            ("ncacn_ip_tcp:host", "ncacn_ip_tcp:host[5000]"),
+            ("ncacn_ip_tcp:host[7]", "ncacn_ip_tcp:host[7]"),
+            ("ncacn_ip_tcp:host[7,mapper=1135,transfer=ndr]", "ncacn_ip_tcp:host[7,transfer=ndr]"),
+            ("ncacn_ip_tcp:host[,mapper=1135,transfer=ndr]", "ncacn_ip_tcp:host[5000,transfer=ndr]"),
+            ("ncacn_vi_udp:host", "ncacn_vi_udp:host[5555]"),
+            ("ncalrpc:", "ncalrpc:[any]"),
+            // Mappers know nothing of these, so others say what is missing.
+            ("ncacn_vi_fabric:host", "ncacn_vi_fabric:host"),
+            ("ncacn_vi_shm:name", "ncacn_vi_shm:name"),
+        ] {
+            assert_eq!(located(binding, attribute), expected, "{binding}");
+        }
+        assert_eq!(located("ncacn_vi_udp:host", &[]), "ncacn_vi_udp:host");
+    }
+
+    #[test]
+    fn the_mapper_is_where_it_always_is_or_where_the_binding_says() {
+        let at = |text: &str| {
+            let mut binding: StringBinding = text.parse().unwrap();
+            let option = take_mapper(&mut binding);
+            mapper_of(&binding, option.as_deref()).map(|found| found.to_string()).map_err(|error| error.code())
+        };
+        assert_eq!(at("ncacn_ip_tcp:host").unwrap(), "ncacn_ip_tcp:host[135]");
+        assert_eq!(at("ncacn_ip_tcp:host[,mapper=1135,transfer=ndr]").unwrap(), "ncacn_ip_tcp:host[1135]");
+        assert_eq!(at("ncalrpc:").unwrap(), "ncalrpc:[epmapper]");
+        assert_eq!(at("ncalrpc:[,mapper=mine]").unwrap(), "ncalrpc:[mine]");
+        assert_eq!(at("ncacn_ip_tcp:host[,mapper=]"), Err(code::E_INVALIDARG));
+        // That is no port, which whoever connects finds out.
+        assert_eq!(located("ncacn_ip_tcp:host[,mapper=x]", &[]), format!("{:#010x}", code::E_INVALIDARG.0));
+    }
+}

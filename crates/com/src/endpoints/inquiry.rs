@@ -1,0 +1,106 @@
+//! Questions to servers that need not know of obvia: the endpoint mapper of a host, and the management interface of a server.
+
+use crate::error::{Error, Result, code};
+use crate::network;
+use crate::registry::InterfaceInfo;
+use crate::{binding, runtime::Runtime};
+use obvia_rpc::co::DirectCalls;
+use obvia_rpc::epm::{self, ANY_HOST, Entry, Lookup, Tower, Way};
+use obvia_rpc::mgmt;
+use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
+use obvia_rpc::uuid::{NDR, SyntaxId, Uuid};
+use obvia_via::Deadline;
+use std::sync::Arc;
+
+/// Entries that a mapper is listened to for.
+const REGISTERED_MAX: usize = 16 << 10;
+
+/// What a host's endpoint mapper knows.
+pub(crate) struct Registered {
+    pub(crate) interface: SyntaxId,
+    pub(crate) object: Uuid,
+    pub(crate) annotation: String,
+    pub(crate) binding: StringBinding,
+}
+
+/// Binds to an endpoint mapper.
+pub(super) fn bind_to_mapper(mapper: &StringBinding, deadline: Deadline) -> Result<DirectCalls> {
+    let calls = network::stream_to(Runtime::of_process()?, mapper, deadline)
+        .and_then(|stream| Ok(DirectCalls::bind(Arc::new(stream), epm::INTERFACE, deadline)?));
+    calls.map_err(|error| {
+        let why = error.detail().unwrap_or_default();
+        Error::new(error.code(), format!("the endpoint mapper at {mapper} cannot be asked: {why}"))
+    })
+}
+
+/// The endpoint of an interface, by the endpoint mapper of its host.
+pub(super) fn map(
+    mapper: &StringBinding,
+    object: Uuid,
+    info: &InterfaceInfo,
+    way: Way,
+    deadline: Deadline,
+) -> Result<String> {
+    let deadline = deadline.start();
+    let wanted = Tower { interface: binding::syntax_of(info), transfer: NDR, way };
+    let object = Some(object).filter(|object| object.0 != 0);
+    let mut calls = bind_to_mapper(mapper, deadline).map_err(|error| {
+        let why = error.detail().unwrap_or_default();
+        let text = format!("the binding names no endpoint of {}, and {why}", info.name);
+        Error::new(error.code(), text)
+    })?;
+    let (order, results) = calls.call(epm::map_request(&wanted, object), deadline)?;
+    let found = epm::mapped(order, &results).map_err(|error| {
+        let error = Error::from(error);
+        let text = format!("{}, at {mapper}: {}", info.name, error.detail().unwrap_or_default());
+        Error::new(error.code(), text)
+    })?;
+    // Where the host is, the binding knows better: the mapper may see it from the other side of a translation of addresses.
+    let endpoints = found.into_iter().map(|way| match way {
+        Way::Tcp(_, port) => port.to_string(),
+        Way::Local(name) => name,
+    });
+    let usable = endpoints.into_iter().find(|endpoint| !endpoint.is_empty() && endpoint != "0");
+    usable.ok_or_else(|| {
+        let text = format!("the endpoint mapper at {mapper} has no endpoint of {} but empty ones", info.name);
+        Error::new(code::RPC_E_INVALID_DATA, text)
+    })
+}
+
+/// Everything that the endpoint mapper knows that a binding without an endpoint leads to.
+pub(crate) fn registered_at(mut binding: StringBinding, deadline: Deadline) -> Result<Vec<Registered>> {
+    let deadline = deadline.start();
+    let option = super::take_mapper(&mut binding);
+    let mut calls = bind_to_mapper(&super::mapper_of(&binding, option.as_deref())?, deadline)?;
+    let (mut found, mut next) = (Vec::new(), Some(Lookup::default()));
+    while let Some(lookup) = next.filter(|_| found.len() < REGISTERED_MAX) {
+        let (order, results) = calls.call(epm::lookup_request(lookup), deadline)?;
+        let (entries, more) = epm::looked_up(order, &results)?;
+        found.extend(entries.into_iter().map(|entry| registered(entry, &binding.address)));
+        next = more;
+    }
+    Ok(found)
+}
+
+fn registered(entry: Entry, host: &str) -> Registered {
+    let Entry { object, tower, annotation } = entry;
+    let binding = match tower.way {
+        Way::Local(name) => StringBinding::new(ProtocolSequence::Lrpc, "", name),
+        Way::Tcp(ANY_HOST, port) => StringBinding::new(ProtocolSequence::IpTcp, host, port.to_string()),
+        Way::Tcp(address, port) => {
+            StringBinding::new(ProtocolSequence::IpTcp, std::net::Ipv4Addr::from(address).to_string(), port.to_string())
+        }
+    };
+    Registered { interface: tower.interface, object, annotation, binding }
+}
+
+/// The interfaces that the server at a binding says it has, by its management interface.
+pub(crate) fn interfaces_at(binding: &StringBinding, deadline: Deadline) -> Result<Vec<SyntaxId>> {
+    let deadline = deadline.start();
+    let stream = network::stream_to(Runtime::of_process()?, binding, deadline)?;
+    let mut calls = DirectCalls::bind(Arc::new(stream), mgmt::INTERFACE, deadline)?;
+    let (order, results) = calls.call(mgmt::interfaces_request(), deadline)?;
+    let mut found = mgmt::interfaces(order, &results).map_err(Error::from)?;
+    found.retain(|interface| *interface != mgmt::INTERFACE);
+    Ok(found)
+}

@@ -1,0 +1,99 @@
+//! Being the endpoint mapper of a host.
+
+use super::own::EndpointMap;
+use crate::error::{Error, Result, code};
+use crate::network;
+use crate::runtime::Runtime;
+use obvia_rpc::epm::{self, Entry, Registrant, Tower, Way};
+use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
+use obvia_rpc::uuid::{NDR, Uuid};
+use std::net::Ipv4Addr;
+
+/// What the mapper's own entry says.
+const ANNOTATION: &str = "endpoint mapper";
+
+/// The endpoint mapper of a host, which this process is as long as this lives.
+#[must_use = "the process is no endpoint mapper any more when this is dropped"]
+pub struct EndpointMapper {
+    runtime: &'static Runtime,
+    bindings: Vec<String>,
+}
+
+impl EndpointMapper {
+    /// Where it is reached, with the endpoints that were taken.
+    pub fn bindings(&self) -> &[String] {
+        &self.bindings
+    }
+}
+
+impl Drop for EndpointMapper {
+    fn drop(&mut self) {
+        self.runtime.own_interfaces().close();
+    }
+}
+
+/// Makes this process the endpoint mapper of its host (C706 appendix O): it listens, tells everybody who asks which endpoints an interface
+/// has, and has servers of this user register through `ncalrpc`. Their entries end with them.
+///
+/// The mapper of a host listens on `ncacn_ip_tcp:0.0.0.0[135]` and `ncalrpc:[epmapper]`; others have to be asked for by clients and servers. It
+/// goes on listening when the mapper is dropped, for whatever else this process performs.
+///
+/// # Errors
+///
+/// RPC_S_DUPLICATE_ENDPOINT where this process is one already; E_INVALIDARG for bindings of protocol sequences which strangers
+/// do not speak; otherwise as for [`crate::listen`].
+pub fn serve_endpoint_mapper(bindings: &[&str]) -> Result<EndpointMapper> {
+    let runtime = Runtime::of_process()?;
+    for text in bindings {
+        if super::any_way(network::parse(text)?.protocol).is_none() {
+            let text = format!("`{text}`: endpoint mappers are reached by ncacn_ip_tcp and ncalrpc");
+            return Err(Error::new(code::E_INVALIDARG, text));
+        }
+    }
+    let Some(map) = runtime.own_interfaces().open() else {
+        return Err(Error::new(code::RPC_S_DUPLICATE_ENDPOINT, "this process is an endpoint mapper already"));
+    };
+    let mut mapper = EndpointMapper { runtime, bindings: Vec::new() };
+    for text in bindings {
+        let bound = network::listen(text)?;
+        enter(&map, &network::parse(&bound)?)?;
+        mapper.bindings.push(bound);
+    }
+    Ok(mapper)
+}
+
+/// Has the mapper know itself.
+fn enter(map: &EndpointMap, binding: &StringBinding) -> Result<()> {
+    let Some(way) = way_of(binding) else { return Ok(()) };
+    let tower = Tower { interface: epm::INTERFACE, transfer: NDR, way };
+    let entry = Entry { object: Uuid(0), tower, annotation: ANNOTATION.to_owned() };
+    map.with(|mapper| mapper.insert(Registrant::NOBODY, entry, false)).map_err(Error::from)
+}
+
+/// How a tower says where a process listens; `None` for protocol sequences that the mapper knows nothing of.
+pub(super) fn way_of(binding: &StringBinding) -> Option<Way> {
+    match binding.protocol {
+        ProtocolSequence::Lrpc => Some(Way::Local(binding.endpoint.clone())),
+        ProtocolSequence::IpTcp => {
+            // Towers have addresses of IPv4 only. Of others the mapper says its own, as the caller reached it.
+            let host = binding.address.parse().unwrap_or(Ipv4Addr::UNSPECIFIED);
+            Some(Way::Tcp(host.octets(), binding.endpoint.parse().ok()?))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn towers_say_where_a_process_listens() {
+        let way = |text: &str| way_of(&text.parse().unwrap());
+        assert_eq!(way("ncacn_ip_tcp:10.0.0.1[5000]"), Some(Way::Tcp([10, 0, 0, 1], 5000)));
+        assert_eq!(way("ncacn_ip_tcp:0.0.0.0[5000]"), Some(Way::Tcp(epm::ANY_HOST, 5000)));
+        assert_eq!(way("ncacn_ip_tcp:::[5000]"), Some(Way::Tcp(epm::ANY_HOST, 5000)));
+        assert_eq!(way("ncalrpc:[here]"), Some(Way::Local("here".to_owned())));
+        assert_eq!(way("ncacn_vi_udp:10.0.0.1[5000]"), None);
+    }
+}

@@ -1,0 +1,169 @@
+//! Registering with the endpoint mapper: entries that stand as long as their connection, which is made again when the mapper was.
+
+use super::inquiry::bind_to_mapper;
+use super::mapper::way_of;
+use super::{LOCAL_MAPPER, any_way};
+use crate::error::{Error, Result, code};
+use crate::runtime::Runtime;
+use crate::{binding, network, thread};
+use obvia_rpc::co::DirectCalls;
+use obvia_rpc::epm::{self, Change, Entry, REGISTERED_MAX, Tower};
+use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
+use obvia_rpc::uuid::{NDR, Uuid};
+use obvia_via::stream::Stream;
+use obvia_via::{Deadline, Error as ViError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// How long the mapper may take for a change that nobody waits for.
+const PATIENCE: Deadline = Deadline::after_secs(2);
+/// How long a mapper that is gone is left alone between two attempts.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// Endpoints that are registered with the mapper of the host, as long as this lives.
+#[must_use = "the endpoints are no longer registered when this is dropped"]
+pub struct Registration {
+    shared: Arc<Shared>,
+    keeper: Option<JoinHandle<()>>,
+}
+
+/// What a registration and the thread that keeps it have in common.
+#[derive(Default)]
+struct Shared {
+    state: Mutex<State>,
+    is_changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    is_over: bool,
+    /// On which the thread waits for the mapper's end.
+    stream: Option<Arc<Stream>>,
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits before the next attempt. Whether the registration is over.
+    fn pause(&self) -> bool {
+        let waited = self.is_changed.wait_timeout_while(self.lock(), PAUSE, |state| !state.is_over);
+        waited.unwrap_or_else(PoisonError::into_inner).0.is_over
+    }
+}
+
+impl Drop for Registration {
+    fn drop(&mut self) {
+        let mut state = self.shared.lock();
+        state.is_over = true;
+        if let Some(stream) = &state.stream {
+            stream.interrupt();
+        }
+        drop(state);
+        self.shared.is_changed.notify_all();
+        // Everything that it may still do has a limit. Afterwards nobody is sent here any more.
+        let _ = self.keeper.take().map(JoinHandle::join);
+    }
+}
+
+/// Registers with the endpoint mapper of this host what this process performs at the moment, by all that it listens on with `ncacn_ip_tcp`
+/// and `ncalrpc`; what is served or listened on later takes another registration. The annotation is what users are told.
+///
+/// The mapper is the one at `ncalrpc:[epmapper]`, or at another string binding of `ncalrpc`. Its entries end with this process, however that
+/// ends; where the mapper is started again, they are registered again.
+///
+/// # Errors
+///
+/// RPC_S_SERVER_UNAVAILABLE where there is no mapper; RPC_S_NO_BINDINGS where this process listens on nothing of that kind; E_INVALIDARG where
+/// it performs no interface of functions, and for a mapper that is reached otherwise; EPT_S_CANT_PERFORM_OP where the mapper has no room.
+pub fn register_endpoints(mapper: Option<&str>, annotation: &str) -> Result<Registration> {
+    let runtime = Runtime::of_process()?;
+    let mapper = match mapper {
+        Some(text) => network::parse(text)?,
+        None => StringBinding::new(ProtocolSequence::Lrpc, "", LOCAL_MAPPER),
+    };
+    if mapper.protocol != ProtocolSequence::Lrpc || mapper.endpoint.is_empty() {
+        let text =
+            format!("`{mapper}`: servers register with the mapper of their own host, by ncalrpc:[{LOCAL_MAPPER}]");
+        return Err(Error::new(code::E_INVALIDARG, text));
+    }
+    let entries = entries(runtime, annotation)?;
+    let calls = enter(&mapper, &entries, thread::deadline())?;
+    let shared = Arc::new(Shared::default());
+    shared.lock().stream = Some(Arc::clone(calls.stream()));
+    let keep = {
+        let shared = Arc::clone(&shared);
+        move || keep(&shared, calls, &mapper, &entries)
+    };
+    let keeper = std::thread::Builder::new().name("obvia-endpoints".to_owned()).spawn(keep);
+    let keeper = keeper.map_err(|error| {
+        Error::new(code::E_OUTOFMEMORY, format!("starting a thread to keep endpoints registered: {error}"))
+    })?;
+    Ok(Registration { shared, keeper: Some(keeper) })
+}
+
+/// What there is to be registered.
+fn entries(runtime: &Runtime, annotation: &str) -> Result<Vec<Entry>> {
+    let heard = runtime.network().heard(None);
+    let ways: Vec<_> = heard.iter().filter(|it| any_way(it.protocol).is_some()).filter_map(way_of).collect();
+    if ways.is_empty() {
+        let text =
+            "this process listens on nothing that could be registered: obvia::listen(\"ncacn_ip_tcp:\") comes first";
+        return Err(Error::new(code::RPC_S_NO_BINDINGS, text));
+    }
+    let mut entries = Vec::new();
+    for (info, object) in runtime.functions().all() {
+        for way in &ways {
+            let tower = Tower { interface: binding::syntax_of(info), transfer: NDR, way: way.clone() };
+            entries.push(Entry { object: Uuid(object), tower, annotation: annotation.to_owned() });
+        }
+    }
+    match entries.len() {
+        0 => {
+            let text =
+                "this process performs no interface that could be registered: obvia::serve_interface comes first";
+            Err(Error::new(code::E_INVALIDARG, text))
+        }
+        count if count > REGISTERED_MAX => {
+            let text = format!("{count} endpoints are more than the {REGISTERED_MAX} of one registration");
+            Err(Error::new(code::EPT_S_CANT_PERFORM_OP, text))
+        }
+        _ => Ok(entries),
+    }
+}
+
+fn enter(mapper: &StringBinding, entries: &[Entry], deadline: Deadline) -> Result<DirectCalls> {
+    let deadline = deadline.start();
+    let mut calls = bind_to_mapper(mapper, deadline)?;
+    let (order, results) = calls.call(epm::change_request(Change::Insert, entries), deadline)?;
+    epm::changed(order, &results)?;
+    Ok(calls)
+}
+
+/// Keeps entries registered until the registration is over.
+fn keep(shared: &Shared, calls: DirectCalls, mapper: &StringBinding, entries: &[Entry]) {
+    let mut calls = Some(calls);
+    while !shared.lock().is_over {
+        match &calls {
+            // Nothing comes but the end, or a mapper that does not keep to the protocol.
+            Some(known) => match known.stream().wait(Deadline::after_secs(3600)) {
+                Err(ViError::TimedOut | ViError::Cancelled) => {}
+                Ok(()) | Err(_) => {
+                    shared.lock().stream = None;
+                    calls = None;
+                }
+            },
+            None if shared.pause() => return,
+            None => {
+                calls = enter(mapper, entries, PATIENCE).ok();
+                shared.lock().stream = calls.as_ref().map(|calls| Arc::clone(calls.stream()));
+            }
+        }
+    }
+    if let Some(mut calls) = calls {
+        // Where this fails, the end of the connection does the same.
+        let _ = calls.call(epm::change_request(Change::Delete, entries), PATIENCE);
+    }
+}

@@ -1,0 +1,31 @@
+// Endpoints in C++ and C: listening where an interface says, registering with the mapper, being found.
+#include "check.h"
+#include "functions.hpp"
+
+void check_endpoints(const char *mapper)
+{
+    const obvia::serving echo = obvia::serve_interface<rpcecho>(obvia::make<Echo>());
+    obvia::registration registration;
+    CHECK(obvia::try_register_endpoints("matrix", registration) == RPC_S_NO_BINDINGS && !registration);
+    CHECK(obvia_register_endpoints(nullptr, nullptr, nullptr) == E_POINTER);
+    obvia_unregister_endpoints(nullptr);
+
+    // By ncacn_ip_tcp and ncalrpc, and not by the named pipe that the attribute says, too.
+    const std::string bound = obvia::listen_for<rpcecho>();
+    const size_t second = bound.find("\nncalrpc:[");
+    CHECK(bound.rfind("ncacn_ip_tcp:", 0) == 0 && second != std::string::npos && bound.find('\n', second + 1) == std::string::npos);
+    CHECK(obvia_listen_for(nullptr, nullptr) == E_POINTER);
+
+    CHECK(obvia::try_register_endpoints("matrix", registration, "ncalrpc:[nobody-is-there]") == RPC_S_SERVER_UNAVAILABLE);
+    registration = obvia::register_endpoints("matrix");
+    const std::string somewhere = std::string("ncacn_ip_tcp:127.0.0.1") + mapper;
+    uint32_t one_more = 0;
+    obvia::check(obvia::bind<rpcecho>(somewhere)->AddOne(41, &one_more));
+    CHECK(one_more == 42);
+    registration.reset();
+    obvia::com_ptr<rpcecho> nobody;
+    CHECK(obvia::try_bind(somewhere, nobody) == EPT_S_NOT_REGISTERED && !nobody);
+    // An interface without an endpoint for these is nowhere to be listened for.
+    char *none = nullptr;
+    CHECK(obvia_listen_for(obvia::info_of<IPeer>(), &none) == E_INVALIDARG && !none);
+}

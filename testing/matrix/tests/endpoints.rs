@@ -1,0 +1,257 @@
+//! Endpoints: servers are found by their interface's attribute or through the endpoint mapper, as long as they live; and nobody fills a
+//! mapper up, or changes what others have registered.
+
+use obvia_rpc::co::{DirectCalls, DirectError};
+use obvia_rpc::epm::{self, ANY_HOST, Change, Entry, MapError, REGISTERED_MAX, Tower, Way};
+use obvia_rpc::status::Status;
+use obvia_rpc::uuid::{NDR, SyntaxId, Uuid};
+use obvia_via::Deadline;
+use obvia_via::provider::shm::Directory;
+use obvia_via::stream::Stream;
+use std::io::{BufRead, BufReader, Lines, Write};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+const SOON: Deadline = Deadline::after_secs(30);
+/// How long the end of a process may take to show.
+const PATIENCE: Duration = Duration::from_secs(30);
+const UNAVAILABLE: &str = "0x800706ba";
+const NOT_REGISTERED: &str = "0x800706d9";
+const DUPLICATE: &str = "0x800706cc";
+
+/// A host, as far as names go: processes in it see each other's and nobody else's.
+struct Host(PathBuf);
+
+impl Host {
+    fn new() -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("endpoints-{}-{number}", std::process::id()));
+        std::fs::DirBuilder::new().mode(0o700).create(&path).unwrap();
+        Self(path)
+    }
+
+    fn command(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_clock"));
+        command.args(words).env("OBVIA_RUNTIME_DIR", &self.0).stdin(Stdio::piped()).stdout(Stdio::piped());
+        command
+    }
+
+    fn start(&self, words: &[&str]) -> Process {
+        let mut child = self.command(words).spawn().unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let first = lines.next().unwrap().unwrap();
+        Process { child, lines, first }
+    }
+
+    /// A mapper, and the option of a binding that leads to it.
+    fn mapper(&self) -> (Process, String) {
+        let mapper = self.start(&["mapper", "ncacn_ip_tcp:127.0.0.1[0]", "ncalrpc:[epmapper]"]);
+        let port = port(&mapper.first).to_string();
+        (mapper, format!("[,mapper={port}]"))
+    }
+
+    /// Which process answers at a binding, or the code of the error.
+    fn ask(&self, binding: &str) -> String {
+        let output = self.command(&["ask", binding]).stdin(Stdio::null()).output().unwrap();
+        String::from_utf8(output.stdout).unwrap().trim_end().to_owned()
+    }
+
+    /// Waits until that is the answer.
+    fn wait_for(&self, binding: &str, answer: &str) {
+        let begun = Instant::now();
+        loop {
+            let found = self.ask(binding);
+            if found == answer {
+                return;
+            }
+            assert!(begun.elapsed() < PATIENCE, "{binding}: {found} instead of {answer}");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    fn directory(&self) -> Directory {
+        Directory::at(Path::new(&self.0)).unwrap()
+    }
+}
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+struct Process {
+    child: Child,
+    lines: Lines<BufReader<ChildStdout>>,
+    first: String,
+}
+
+impl Process {
+    fn id(&self) -> String {
+        self.child.id().to_string()
+    }
+
+    /// What it says when it has got a line.
+    fn push(&mut self) -> String {
+        self.child.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
+        self.lines.next().unwrap().unwrap()
+    }
+
+    /// Ends it without warning.
+    fn kill(self) {}
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The port of the first binding of `ncacn_ip_tcp` in a text.
+fn port(text: &str) -> u16 {
+    let (_, rest) = text.split_once("ncacn_ip_tcp:").unwrap();
+    rest.split(['[', ']']).nth(1).unwrap().parse().unwrap()
+}
+
+#[test]
+fn servers_are_found_through_the_mapper_as_long_as_they_live() {
+    let host = Host::new();
+    let (_mapper, option) = host.mapper();
+    let binding = format!("ncacn_ip_tcp:127.0.0.1{option}");
+    assert_eq!(host.ask(&binding), NOT_REGISTERED);
+    let first = host.start(&["server", "ncacn_ip_tcp:127.0.0.1[0]"]);
+    assert!(first.first.ends_with(" registered"), "{}", first.first);
+    assert_eq!(host.ask(&binding), first.id());
+    let mut second = host.start(&["server", "ncacn_ip_tcp:127.0.0.1[0]", "ncalrpc:[second]"]);
+    assert_eq!(host.ask(&binding), first.id(), "the second is beside the first, not in its place");
+    first.kill();
+    host.wait_for(&binding, &second.id());
+    // It ends its registration before it says so, and goes on listening.
+    let direct = format!("ncacn_ip_tcp:127.0.0.1[{}]", port(&second.first));
+    assert_eq!(second.push(), "alone");
+    assert_eq!([host.ask(&binding), host.ask(&direct)], [NOT_REGISTERED.to_owned(), second.id()]);
+}
+
+#[test]
+fn interfaces_have_endpoints_of_their_own() {
+    let host = Host::new();
+    assert_eq!(host.ask("ncalrpc:"), UNAVAILABLE);
+    let server = host.start(&["server"]);
+    // There is no mapper, and an endpoint for a protocol sequence that nobody here speaks.
+    assert!(server.first.starts_with("ncalrpc:[clock] ncacn_ip_tcp:0.0.0.0["), "{}", server.first);
+    assert!(server.first.ends_with(UNAVAILABLE), "{}", server.first);
+    assert_eq!(host.ask("ncalrpc:"), server.id());
+    assert_eq!(host.ask(&format!("ncacn_ip_tcp:127.0.0.1[{}]", port(&server.first))), server.id());
+    // Where the attribute names no endpoint, the mapper is asked, which is not where this says.
+    assert_eq!(host.ask(&format!("ncacn_ip_tcp:127.0.0.1[,mapper={}]", closed_port())), UNAVAILABLE);
+}
+
+/// A port that nobody listens on.
+fn closed_port() -> u16 {
+    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+#[test]
+fn registrations_outlive_their_mapper() {
+    let host = Host::new();
+    let (mapper, _) = host.mapper();
+    let server = host.start(&["server", "ncacn_ip_tcp:127.0.0.1[0]"]);
+    mapper.kill();
+    let (_mapper, option) = host.mapper();
+    host.wait_for(&format!("ncacn_ip_tcp:127.0.0.1{option}"), &server.id());
+}
+
+#[test]
+fn servers_that_have_nothing_to_register_are_told_so() {
+    let codes = |error: obvia::Error| format!("{:#010x}", error.code().0);
+    assert_eq!(obvia::register_endpoints(None, "").map(drop).map_err(codes), Err("0x800706b6".to_owned()));
+    let elsewhere = obvia::register_endpoints(Some("ncacn_ip_tcp:127.0.0.1[135]"), "");
+    assert_eq!(elsewhere.map(drop).map_err(codes), Err("0x80070057".to_owned()));
+    let mapper = obvia::serve_endpoint_mapper(&["ncacn_ip_tcp:127.0.0.1[0]"]).unwrap();
+    assert_eq!(obvia::serve_endpoint_mapper(&[]).map(drop).map_err(codes), Err(DUPLICATE.to_owned()));
+    // Something is listened on now, and nothing performed.
+    assert_eq!(obvia::register_endpoints(None, "").map(drop).map_err(codes), Err("0x80070057".to_owned()));
+    let known = || obvia::performed_at(&format!("ncacn_ip_tcp:127.0.0.1[,mapper={}]", port(&mapper.bindings()[0])));
+    let found = known().unwrap();
+    assert_eq!((found.len(), found[0].annotation.as_str()), (1, "endpoint mapper"));
+    let binding = mapper.bindings()[0].clone();
+    assert_eq!(
+        obvia::performed_at(&binding).unwrap(),
+        [],
+        "what it has itself is no interface that a program performs"
+    );
+    drop(mapper);
+    let binding = binding.replace(&format!("[{}]", port(&binding)), &format!("[,mapper={}]", port(&binding)));
+    assert_eq!(obvia::performed_at(&binding).map_err(codes), Err("0x800706b5".to_owned()));
+}
+
+const ANY: SyntaxId = SyntaxId { uuid: Uuid(0x3d7a_1f60_5b0e_4c0a_8f2d_9e11_0000_0014), version: 1 };
+
+fn entries(ports: std::ops::Range<u16>) -> Vec<Entry> {
+    let entry = |port| Entry {
+        object: Uuid(u128::from(port)),
+        tower: Tower { interface: ANY, transfer: NDR, way: Way::Tcp(ANY_HOST, port) },
+        annotation: "a stranger".to_owned(),
+    };
+    ports.map(entry).collect()
+}
+
+fn change(calls: &mut DirectCalls, change: Change, entries: &[Entry]) -> Result<(), MapError> {
+    let (order, results) = calls.call(epm::change_request(change, entries), SOON).unwrap();
+    epm::changed(order, &results)
+}
+
+#[test]
+fn nobody_fills_a_mapper_or_changes_what_others_have_registered() {
+    let host = Host::new();
+    let (mapper, _) = host.mapper();
+    let port = port(&mapper.first);
+    let local = || {
+        let stream = Stream::connect_local(&host.directory(), "epmapper", SOON).unwrap();
+        DirectCalls::bind(Arc::new(stream), epm::INTERFACE, SOON).unwrap()
+    };
+    let mut far =
+        DirectCalls::bind(Arc::new(Stream::connect("127.0.0.1", port, SOON).unwrap()), epm::INTERFACE, SOON).unwrap();
+    let refused = Err(MapError::Status(epm::CANNOT_PERFORM));
+    let most = REGISTERED_MAX as u16;
+    assert_eq!(change(&mut far, Change::Insert, &entries(1..2)), refused, "over a network");
+    // More entries than there are bytes, a pointer to no tower, and a method that there is none: each costs its call.
+    let pointless = [&[1, 0, 0, 0, 1, 0, 0, 0][..], &[0; 28]].concat();
+    for (opnum, stub, status) in [
+        (0, vec![0xff; 64], Status::BAD_STUB_DATA),
+        (0, pointless, Status::BAD_STUB_DATA),
+        (2, vec![0xff; 64], Status::BAD_STUB_DATA),
+        (3, vec![0xff; 64], Status::BAD_STUB_DATA),
+        (99, Vec::new(), Status::OP_RNG_ERROR),
+    ] {
+        let outcome = far.call((opnum, stub), SOON);
+        assert!(matches!(outcome, Err(DirectError::Fault(found)) if found == status), "{opnum}: {outcome:?}");
+    }
+    let (mut one, mut other) = (local(), local());
+    assert_eq!(change(&mut one, Change::Insert, &entries(1..most + 2)), refused);
+    assert_eq!(change(&mut one, Change::Insert, &entries(1..most + 1)), Ok(()));
+    assert_eq!(change(&mut one, Change::Insert, &entries(most + 1..most + 2)), refused);
+    assert_eq!(change(&mut other, Change::Insert, &entries(most + 1..most + 2)), Ok(()));
+    let unknown = Err(MapError::Status(epm::NOT_REGISTERED));
+    assert_eq!(change(&mut other, Change::Delete, &entries(1..2)), unknown);
+    assert_eq!(change(&mut far, Change::Delete, &entries(1..2)), refused);
+    let mut map = |port: u16| {
+        let wanted = Tower { interface: ANY, transfer: NDR, way: Way::Tcp(ANY_HOST, 0) };
+        let (order, results) = far.call(epm::map_request(&wanted, Some(Uuid(port.into()))), SOON).unwrap();
+        epm::mapped(order, &results)
+    };
+    assert_eq!(map(1), Ok(vec![Way::Tcp([127, 0, 0, 1], 1)]));
+    drop(one);
+    let begun = Instant::now();
+    while map(1) != Err(MapError::Status(epm::NOT_REGISTERED)) {
+        assert!(begun.elapsed() < PATIENCE, "entries stay after the end of their connection");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert_eq!(map(most + 1), Ok(vec![Way::Tcp([127, 0, 0, 1], most + 1)]));
+}
