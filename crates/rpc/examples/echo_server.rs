@@ -64,9 +64,9 @@ fn serve(stream: &Stream, options: ServerOptions) -> Outcomes<()> {
 fn answer_all(association: &mut ServerAssociation) -> Outcomes<()> {
     while let Some(event) = association.poll(&mut judge)? {
         if let ServerEvent::Call(call) = event {
-            let (id, opnum, security, answer) = (call.id, call.opnum, call.security, answer(&call));
-            let user = security.and_then(|security| association.principal(security)).map(|it| it.user.clone());
-            println!("opnum {opnum}, {:?} by {user:?}", security.map(|security| security.level));
+            let (id, opnum, answer) = (call.id, call.opnum, answer(&call));
+            let maker = call.maker.map(|maker| (&maker.principal.user, maker.level));
+            println!("opnum {opnum}, by {maker:?}");
             match answer {
                 Some(stub) => association.respond(id, &stub)?,
                 None => association.fault(id, Status::OP_RNG_ERROR, false)?,

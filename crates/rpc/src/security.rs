@@ -18,6 +18,7 @@ use ntlm::NtlmError;
 use spnego::SpnegoError;
 use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Which mechanism authenticates (MS-RPCE 2.2.1.1.7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -130,6 +131,17 @@ pub struct Principal {
     pub domain: String,
     /// The user; empty for an anonymous one.
     pub user: String,
+}
+
+/// Who made a call, by the security context that protected it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Authenticated {
+    /// Who it is.
+    pub principal: Arc<Principal>,
+    /// The mechanism that said so.
+    pub kind: AuthType,
+    /// The level at which the call was protected.
+    pub level: Level,
 }
 
 /// One side of a security context, the client's or the server's.

@@ -4,6 +4,7 @@ use super::translation::{self, Translation};
 use super::{PATIENCE, Route, Routes, TARGETS_MAX, fill, limits, over, wait};
 use crate::co::pdu::{ACCEPTED, Bind, BindAck, Context, FragmentSizes, Outcome};
 use crate::co::{ClientAssociation, ClientEvent, ClientOptions, IncomingResponse, Limits, OutgoingCall};
+use crate::security::Security;
 use crate::status::Status;
 use crate::uuid::{SyntaxId, Uuid};
 use crate::vi_call::TargetId;
@@ -14,16 +15,24 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// A window whose requests go over a stream as calls of an association. The first message binds it, as a unit of its own.
+/// A window whose requests go over a stream as calls of an association. The first message binds it, as a unit of its own; `security`
+/// authenticates this client with it, and protects all calls.
 ///
 /// # Errors
 ///
 /// Where there is no memory.
-pub fn client(stream: Stream, routes: Arc<dyn Routes>, options: &Options) -> Result<Window, ViError> {
+pub fn client(
+    stream: Stream,
+    routes: Arc<dyn Routes>,
+    options: &Options,
+    security: Option<Security>,
+) -> Result<Window, ViError> {
     let association =
         ClientAssociation::new(ClientOptions { limits: Limits { calls_max: 1, ..limits(options) }, group: 0 });
     let state = State {
         association,
+        protection: security.as_ref().map(|_| FIRST_SECURITY),
+        security,
         ways: HashMap::new(),
         contexts: HashMap::new(),
         next_context: 0,
@@ -35,6 +44,9 @@ pub fn client(stream: Stream, routes: Arc<dyn Routes>, options: &Options) -> Res
     relayed(Box::new(ClientRelay { stream, routes, state: Mutex::new(state) }), options)
 }
 
+/// The number of the security context that the first bind makes.
+const FIRST_SECURITY: u32 = 0;
+
 #[derive(Debug)]
 struct ClientRelay {
     stream: Stream,
@@ -45,6 +57,10 @@ struct ClientRelay {
 #[derive(Debug)]
 struct State {
     association: ClientAssociation,
+    /// What the first bind is to make a security context of.
+    security: Option<Security>,
+    /// The security context of all calls.
+    protection: Option<u32>,
     ways: HashMap<TargetId, Way>,
     /// The contexts that were proposed, by interface, and what became of them.
     contexts: HashMap<SyntaxId, Result<u16, Status>>,
@@ -94,7 +110,7 @@ impl ClientRelay {
         let Header { kind, opnum, first: index, second: generation } = message.header;
         let is_maybe = kind == Kind::Oneway;
         let way = self.way(state, TargetId { index, generation })?;
-        let State { association, scratch, .. } = state;
+        let State { association, scratch, protection, .. } = state;
         let prepared = way.and_then(|way| {
             let (request, stub) = way.translation.encode_request(opnum, message.frame, scratch)?;
             Ok((way, way.translation.opnum_to_wire(opnum)?, request, stub))
@@ -106,7 +122,7 @@ impl ClientRelay {
                 return Ok(());
             }
         };
-        let call = OutgoingCall { context_id, opnum, object, is_maybe, security: None, stub };
+        let call = OutgoingCall { context_id, opnum, object, is_maybe, security: *protection, stub };
         let id = association.call(&call).map_err(over)?;
         if !is_maybe {
             state.call = Some(Call { id, sequence: message.sequence, translation, request });
@@ -187,7 +203,8 @@ impl State {
             let too_many = ViError::BadState { what: "an association has too many presentation contexts" };
             self.next_context = self.next_context.checked_add(1).ok_or(too_many)?;
         }
-        self.association.bind(contexts, None).map_err(over)
+        let security = self.security.take();
+        self.association.bind(contexts, security).map_err(over)
     }
 
     /// Notes what became of the contexts that were proposed last, one for each of these interfaces.
@@ -217,6 +234,8 @@ impl State {
             ClientEvent::Fault(found) => {
                 if let Some(call) = self.call.take_if(|call| call.id == found.id) {
                     inbox.put(fault(call.sequence, found.status), &[])?;
+                } else if self.asked.take_if(|(number, _)| *number == found.id).is_some() {
+                    inbox.put(fault(0, found.status), &[])?;
                 }
             }
             ClientEvent::Bound(id, outcomes) => {
@@ -285,7 +304,10 @@ impl Relay for ClientRelay {
         let mut span = Some(span).filter(|span| !span.is_zero());
         loop {
             let mut state = self.lock();
-            if state.deliver(inbox)? {
+            let delivered = state.deliver(inbox);
+            // A bind may take several turns.
+            self.flush(&mut state)?;
+            if delivered? {
                 return Ok(());
             }
             if let Some(span) = span.take() {
