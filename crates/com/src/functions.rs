@@ -14,7 +14,7 @@ use obvia_rpc::string_binding::StringBinding;
 use obvia_rpc::vi_call::TargetId;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use windows_core::{GUID, IUnknown, Interface};
+use windows_core::{GUID, HRESULT, IUnknown, Interface};
 
 /// What of a server is wanted: an interface in a major version, and an object UUID, or 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -138,7 +138,8 @@ pub(crate) fn serve_object(uuid: GUID, object: &IUnknown, info: &'static Interfa
 /// # Errors
 ///
 /// E_INVALIDARG for what is no string binding, and for an interface of objects, to which one [connects](crate::connect);
-/// RPC_S_SERVER_UNAVAILABLE when nobody is there; RPC_S_UNKNOWN_IF or E_NOINTERFACE when the server does not perform the interface;
+/// RPC_S_SERVER_UNAVAILABLE when nobody is there; E_ACCESSDENIED when the server does not let this process in, or there are no credentials for
+/// it; RPC_S_UNKNOWN_IF or E_NOINTERFACE when the server does not perform the interface;
 /// RPC_E_VERSION_MISMATCH when it is described differently on the two sides.
 pub fn bind<I: Remote>(binding: &str) -> Result<I> {
     Ok(bind_object(binding, I::INFO)?.cast()?)
@@ -153,7 +154,7 @@ pub(crate) fn bind_object(binding: &str, info: &'static InterfaceInfo) -> Result
     let link = match runtime.link_at(binding) {
         Ok(link) => link,
         // The standard's protocol sequences lead to servers that were made without obvia, too.
-        Err(error) if network::is_standard(binding) && error.code() != code::RPC_S_SERVER_UNAVAILABLE => {
+        Err(error) if network::is_standard(binding) && !SETTLED.contains(&error.code()) => {
             return bind_to_stranger(runtime, binding, Stranger { object }, info);
         }
         Err(error) => return Err(error),
@@ -161,6 +162,14 @@ pub(crate) fn bind_object(binding: &str, info: &'static InterfaceInfo) -> Result
     let reference = system::resolve(&link, &name_of(info, object.map_or(0, |uuid| uuid.0)), info)?;
     runtime.import(&link, &reference, info)
 }
+
+/// Errors that a second look would not change: nobody is there, or this process has not been let in.
+const SETTLED: [HRESULT; 4] = [
+    code::RPC_S_SERVER_UNAVAILABLE,
+    code::E_ACCESSDENIED,
+    code::RPC_S_UNKNOWN_AUTHN_SERVICE,
+    code::RPC_S_SEC_PKG_ERROR,
+];
 
 /// Binds to functions of a server that knows nothing of obvia.
 fn bind_to_stranger(

@@ -7,13 +7,15 @@ use crate::context::Contexts;
 use crate::error::{Error, Result, code};
 use crate::exports::{Client, Exports};
 use crate::functions::{self, Functions};
-use crate::link::{Address, Link, endpoint_of, local_binding};
-use crate::network::{self, Network, told};
+use crate::link::{Address, Link, Reached, endpoint_of, local_binding};
+use crate::network::{self, Network, level_of, told};
 use crate::objref::ObjRef;
 use crate::proxy::{import, look_behind};
 use crate::registry::{self, InterfaceInfo, Remote};
+use crate::security::Protection;
 use crate::server::{Clients, accept_on};
 use crate::{system, thread};
+use obvia_rpc::security::Level;
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 use obvia_via::Waiting;
 use obvia_via::provider::shm::{Directory, Listener};
@@ -35,14 +37,34 @@ struct Name {
     _listener: Arc<Listener>,
 }
 
-/// Where the other end of a link is: at a host, and how it is reached there, or on this host.
-type Place = Option<(ProtocolSequence, String)>;
+/// Where the other end of a link is, if it is not in the directory of this host: how it is reached, at which host, and how calls are protected.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Place {
+    protocol: ProtocolSequence,
+    host: String,
+    protection: Option<Protection>,
+}
 
-fn place_of(address: &Address, peer: &Peer) -> Place {
-    match (address, peer) {
-        (Address::Binding(binding), Peer::Host(host)) => Some((binding.protocol, host.clone())),
-        (Address::Binding(binding), Peer::Process(_)) => Some((binding.protocol, String::new())),
-        (Address::Name(_), _) => None,
+/// The links to other processes, by process and way.
+type Links = HashMap<(u64, Option<Place>), Arc<Link>>;
+
+impl Place {
+    fn of(address: &Address, reached: &Reached) -> Option<Self> {
+        let Address::Binding(binding) = address else { return None };
+        let host = match reached.home.peer() {
+            Peer::Host(host) => host,
+            Peer::Process(_) => String::new(),
+        };
+        Some(Self { protocol: binding.protocol, host, protection: reached.protection().cloned() })
+    }
+
+    fn level(&self) -> Option<Level> {
+        self.protection.as_ref().map(Protection::level)
+    }
+
+    /// Whether a binding leads there, and asks for no more protection.
+    fn serves(&self, binding: &StringBinding) -> bool {
+        self.protocol == binding.protocol && self.host == binding.address && self.level() >= level_of(binding)
     }
 }
 
@@ -83,8 +105,7 @@ pub(crate) struct Runtime {
     directory: Directory,
     exports: Exports,
     clients: Clients,
-    // By process, and how it is reached.
-    links: Mutex<HashMap<(u64, Place), Arc<Link>>>,
+    links: Mutex<Links>,
     network: Network,
     names: Mutex<HashMap<String, Name>>,
     endpoint: Mutex<Option<Arc<Listener>>>,
@@ -197,7 +218,7 @@ impl Runtime {
     /// The link to the process behind a name or an address.
     pub(crate) fn link_by_address(&'static self, address: Address) -> Result<Arc<Link>> {
         let reached = Link::reach(self, &address, thread::deadline())?;
-        let (oxid, place) = (reached.oxid, place_of(&address, &reached.home.peer()));
+        let (oxid, place) = (reached.oxid, Place::of(&address, &reached));
         if let Some(known) = self.known(oxid, &place) {
             return Ok(known);
         }
@@ -214,15 +235,24 @@ impl Runtime {
         }))
     }
 
-    fn known(&self, oxid: u64, place: &Place) -> Option<Arc<Link>> {
+    fn known(&self, oxid: u64, place: &Option<Place>) -> Option<Arc<Link>> {
         let key = (oxid, place.clone());
         lock(&self.links).get(&key).filter(|known| !known.is_dead()).cloned()
+    }
+
+    /// A link to a process by a binding, or by a better protected one.
+    fn known_by(&self, oxid: u64, binding: &StringBinding) -> Option<Arc<Link>> {
+        let links = lock(&self.links);
+        let mut at = links
+            .iter()
+            .filter(|((known, place), _)| *known == oxid && place.as_ref().is_some_and(|place| place.serves(binding)));
+        at.find(|(_, link)| !link.is_dead()).map(|(_, link)| Arc::clone(link))
     }
 
     /// The link to the process that a reference leads to: one that is there, or by the best binding that works.
     pub(crate) fn link_to(&'static self, oxid: u64, bindings: &[StringBinding]) -> Result<Arc<Link>> {
         let mut over_network = in_order(bindings).filter(|binding| binding.protocol != ProtocolSequence::ViShm);
-        let known = |binding: &StringBinding| self.known(oxid, &Some((binding.protocol, binding.address.clone())));
+        let known = |binding: &StringBinding| self.known_by(oxid, binding);
         // Whoever chose a network for this process stays with it.
         if let Some(known) = over_network.find_map(known) {
             return Ok(known);
@@ -283,18 +313,21 @@ impl Runtime {
         }
     }
 
-    /// The host that this process is to a peer, if it reaches that over a network.
-    fn local_to(&self, oxid: u64) -> Option<String> {
+    /// The host that this process is to a peer, if it reaches that over a network, and the level at which it protects calls of it.
+    fn local_to(&self, oxid: u64) -> Option<(String, Option<Level>)> {
         let links = lock(&self.links);
-        let by_link = links.iter().filter(|((known, _), _)| *known == oxid).find_map(|(_, link)| link.local());
-        by_link.map(str::to_owned).or_else(|| self.clients.local_to(oxid))
+        let locals = links
+            .iter()
+            .filter(|((known, _), _)| *known == oxid)
+            .filter_map(|((_, place), link)| Some((link.local()?.to_owned(), place.as_ref().and_then(Place::level))));
+        locals.max_by_key(|(_, level)| *level).or_else(|| Some((self.clients.local_to(oxid)?, None)))
     }
 
     /// How a peer reaches this process.
     fn bindings_for(&'static self, client: u64) -> Vec<StringBinding> {
         let mut bindings = vec![local_binding(endpoint_of(self.oxid))];
-        if let Some(local) = self.local_to(client) {
-            bindings.extend(self.network.bindings(self, &local));
+        if let Some((local, level)) = self.local_to(client) {
+            bindings.extend(self.network.bindings(self, &local, level));
         }
         bindings
     }
@@ -340,7 +373,7 @@ impl Runtime {
 
     /// How this process is reached: a string binding on each line, the best first.
     pub(crate) fn list_bindings(&self, client: u64) -> String {
-        let local = self.local_to(client);
+        let local = self.local_to(client).map(|(local, _)| local);
         let mut bindings = vec![local_binding(endpoint_of(self.oxid))];
         bindings.extend(self.network.heard(local.as_deref()));
         in_order(&bindings).map(|binding| format!("{binding}\n")).collect()
@@ -472,7 +505,8 @@ pub(crate) fn export_object(name: &str, object: &IUnknown, info: &'static Interf
 ///
 /// # Errors
 ///
-/// RPC_S_SERVER_UNAVAILABLE when nobody serves the name; E_NOINTERFACE when the object has no such interface;
+/// RPC_S_SERVER_UNAVAILABLE when nobody serves the name; E_ACCESSDENIED when the server does not let this process in, or there are no credentials
+/// for it; E_NOINTERFACE when the object has no such interface;
 /// RPC_E_VERSION_MISMATCH when the interface is described differently on the two sides.
 pub fn connect<I: Remote>(name: &str) -> Result<I> {
     Ok(connect_object(name, I::INFO)?.cast()?)

@@ -52,6 +52,25 @@ impl Level {
             _ => None,
         }
     }
+
+    /// The level of its name: what [`fmt::Display`] writes.
+    pub fn named(name: &str) -> Option<Self> {
+        [Self::Connect, Self::Integrity, Self::Privacy].into_iter().find(|level| level.name() == name)
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Connect => "connect",
+            Self::Integrity => "integrity",
+            Self::Privacy => "privacy",
+        }
+    }
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
 }
 
 /// Why a security context cannot be made or used. Caused by the peer, by a wrong password, or by somebody between the two.

@@ -65,8 +65,8 @@ struct State {
     /// The contexts that were proposed, by interface, and what became of them.
     contexts: HashMap<SyntaxId, Result<u16, Status>>,
     next_context: u16,
-    /// The bind that a floor above has asked for: its number here and its own unit.
-    asked: Option<(u32, Bind)>,
+    /// The bind that a floor above has asked for.
+    asked: Option<Asked>,
     /// The call under way.
     call: Option<Call>,
     /// The call that got no further than here.
@@ -81,6 +81,16 @@ struct Way {
     context_id: u16,
     object: Option<Uuid>,
     translation: Translation,
+}
+
+/// A bind that a floor above has asked for.
+#[derive(Debug)]
+struct Asked {
+    /// Its number in the association.
+    id: u32,
+    /// Its number in the window.
+    sequence: u32,
+    bind: Bind,
 }
 
 #[derive(Debug)]
@@ -188,10 +198,10 @@ impl ClientRelay {
     }
 
     /// Takes a bind that a floor above has made. The numbers of its contexts are not known there.
-    fn bind(&self, state: &mut State, unit: &[u8]) -> Result<(), ViError> {
-        let bind = Bind::from_wire(unit).map_err(|error| over(error.into()))?;
-        let number = state.propose(bind.contexts.clone())?;
-        state.asked = Some((number, bind));
+    fn bind(&self, state: &mut State, message: &Outgoing<'_>) -> Result<(), ViError> {
+        let bind = Bind::from_wire(message.frame).map_err(|error| over(error.into()))?;
+        let id = state.propose(bind.contexts.clone())?;
+        state.asked = Some(Asked { id, sequence: message.sequence, bind });
         self.flush(state)
     }
 }
@@ -234,12 +244,12 @@ impl State {
             ClientEvent::Fault(found) => {
                 if let Some(call) = self.call.take_if(|call| call.id == found.id) {
                     inbox.put(fault(call.sequence, found.status), &[])?;
-                } else if self.asked.take_if(|(number, _)| *number == found.id).is_some() {
-                    inbox.put(fault(0, found.status), &[])?;
+                } else if let Some(asked) = self.asked.take_if(|asked| asked.id == found.id) {
+                    inbox.put(fault(asked.sequence, found.status), &[])?;
                 }
             }
             ClientEvent::Bound(id, outcomes) => {
-                if let Some((_, bind)) = self.asked.take_if(|(number, _)| *number == id) {
+                if let Some(Asked { bind, .. }) = self.asked.take_if(|asked| asked.id == id) {
                     let interfaces: Vec<_> = bind.contexts.iter().map(|context| context.interface).collect();
                     self.note(&interfaces, &outcomes);
                     let ack = self.acknowledged(&bind, outcomes);
@@ -289,7 +299,7 @@ impl Relay for ClientRelay {
         let mut state = self.lock();
         match message.header.kind {
             Kind::Request | Kind::Oneway => self.request(&mut state, &message),
-            Kind::Pdu => self.bind(&mut state, message.frame),
+            Kind::Pdu => self.bind(&mut state, &message),
             Kind::Cancel => {
                 if let Some(call) = state.call.take() {
                     state.association.orphan(call.id);
