@@ -26,6 +26,14 @@ pub use values_idl::{
     IBaseValues, IBaseValues_Impl, IBaseValues_Vtbl, IValues, IValues_Impl, IValues_Vtbl, Line, Mode, Point,
 };
 
+/// Has this process be known to others of the matrix, as they are to it.
+pub fn become_known() {
+    use obvia::security::{AccountTable, Credential, NtHash, set_accounts, set_credentials};
+    let (user, password) = ("matrix", "red or blue");
+    set_accounts(AccountTable::default().with(user, NtHash::of_password(password)));
+    set_credentials(Credential::user("", user, password));
+}
+
 pub mod functions;
 pub mod shapes;
 pub mod values;
