@@ -1,9 +1,13 @@
-//! A server of `rpcecho` for clients that others wrote: says where it listens, and serves until it is ended.
+//! A server of `rpcecho` for clients that others wrote, and a client for servers that are.
 //!
-//! `interop-echo BINDING ...`, as in `interop-echo ncacn_ip_tcp:127.0.0.1[0]`. Each line that it writes is a binding with the endpoint
-//! that was taken.
+//! `interop-echo BINDING ...`, as in `interop-echo ncacn_ip_tcp:127.0.0.1[0]`, serves until it is ended. Each line that it writes is a binding
+//! with the endpoint that was taken. With `--user NAME PASSWORD` before, this user has an account; with `--call`, the bindings are called
+//! instead, as this user, and `ok` is written for each.
+
+mod client;
 
 use obvia::code;
+use obvia::security::{AccountTable, Credential, NtHash, set_accounts, set_credentials};
 use std::time::Duration;
 use windows_core::implement;
 
@@ -78,9 +82,23 @@ impl rpcecho_Impl for Echo_Impl {
 }
 
 fn main() -> obvia::Result<()> {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words = match &words[..] {
+        [option, user, password, rest @ ..] if option == "--user" => {
+            set_accounts(AccountTable::default().with(user, NtHash::of_password(password)));
+            set_credentials(Credential::user("", user, password));
+            rest
+        }
+        words => words,
+    };
+    if let [option, bindings @ ..] = words
+        && option == "--call"
+    {
+        return bindings.iter().try_for_each(|binding| client::run(binding));
+    }
     let _serving = obvia::serve_interface(rpcecho::from(Echo))?;
-    for binding in std::env::args().skip(1) {
-        println!("{}", obvia::listen(&binding)?);
+    for binding in words {
+        println!("{}", obvia::listen(binding)?);
     }
     obvia::wait()
 }

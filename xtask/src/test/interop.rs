@@ -7,7 +7,7 @@ use crate::repo::root;
 use crate::temporary::Folder;
 use crate::{Outcome, Problem, tools};
 
-/// Who the accounts of the test servers have.
+/// Who has an account at the test servers.
 const USER: [&str; 2] = ["user", "a secret"];
 /// The tests of smbtorture's `rpc.echo`.
 const ECHO: [&str; 10] = [
@@ -71,9 +71,15 @@ fn succeeds(program: &Program, suite: &str, tests: &[&str]) -> Outcome {
 /// NDR as the compiler's plans have it: Samba's tests of `rpcecho`, whose server was made from IDL.
 fn marshaling() -> Outcome {
     let server = Server::start(&Program::new(&built("interop-echo"), &["ncacn_ip_tcp:127.0.0.1[0]"]))?;
-    let port = server.place().trim_end_matches(']').rsplit('[').next().unwrap_or_default();
+    let port = port_of(&server);
     succeeds(&smbtorture(port, "", "%", &["rpc.echo"]), "echo", &ECHO)?;
     succeeds(&smbtorture(port, ",bigendian", "%", &QUICK), "echo", &ECHO[..9])
+}
+
+/// The port that a server says in a binding.
+fn port_of(server: &Server) -> &str {
+    let endpoint = server.place().rsplit('[').next().unwrap_or_default();
+    endpoint.split([',', ']']).next().unwrap_or_default()
 }
 
 /// Protocol data units, the endpoint mapper and the management interface, with tshark as the witness.
@@ -91,8 +97,12 @@ fn units() -> Outcome {
         let between = Server::start(&python("capture.py", &["0", "127.0.0.1", port, &capture]))?;
         python("raw_impacket.py", &["127.0.0.1", between.place(), port]).run()?;
     }
-    let wrong =
-        Program::new("tshark", &["-r", &capture, "-Y", "_ws.malformed || _ws.expert.severity==error"]).read()?;
+    is_sound(&capture)
+}
+
+/// Has tshark look for what is malformed in what was said.
+fn is_sound(capture: &str) -> Outcome {
+    let wrong = Program::new("tshark", &["-r", capture, "-Y", "_ws.malformed || _ws.expert.severity==error"]).read()?;
     if wrong.trim().is_empty() { Ok(()) } else { Err(Problem::Failed(format!("tshark finds wrong:\n{wrong}"))) }
 }
 
@@ -107,17 +117,45 @@ fn client() -> Outcome {
 fn security() -> Outcome {
     let [user, password] = USER;
     python("auth_tokens.py", &[&built("examples/tokens")]).run()?;
-    python("auth_server.py", &[&built("examples/echo_client")]).run()?;
-    let server = Server::start(&Program::new(&built("examples/echo_server"), &["0", user, password]))?;
-    let port = server.place();
-    python("auth_calls.py", &["127.0.0.1", port, user, password]).run()?;
+    python("auth_server.py", &[&built("interop-echo")]).run()?;
+    let echo = |arguments: &[&str]| Program::new(&built("interop-echo"), &["--user", user, password]).with(arguments);
+    let open = Server::start(&echo(&["ncacn_ip_tcp:127.0.0.1[0]"]))?;
+    python("auth_calls.py", &["127.0.0.1", port_of(&open), user, password, "none"]).run()?;
+    let guarded = Server::start(&echo(&["ncacn_ip_tcp:127.0.0.1[0,security=connect]"]))?;
     for level in ["sign", "seal", "connect"] {
-        for kind in ["", ",ntlm", ",spnego"] {
-            let options = format!(",{level}{kind}");
-            let tests = smbtorture(port, &options, &format!("DOMAIN/{user}%{password}"), &QUICK);
-            // The server has no more methods.
-            succeeds(&tests, "echo", &ECHO[..4])?;
+        for options in ["", ",ntlm", ",spnego", ",spnego,bigendian"] {
+            let test = |tests| torture(port_of(&guarded), &format!(",{level}{options}"), tests);
+            // It sleeps once.
+            match (level, options) {
+                ("seal", ",spnego") => succeeds(&test(&["rpc.echo"]), "echo", &ECHO)?,
+                _ => succeeds(&test(&QUICK), "echo", &ECHO[..9])?,
+            }
         }
     }
-    Ok(())
+    private(&echo)
+}
+
+/// smbtorture as the user who has an account.
+fn torture(port: &str, options: &str, tests: &[&str]) -> Program {
+    let [user, password] = USER;
+    smbtorture(port, options, &format!("DOMAIN/{user}%{password}"), tests)
+}
+
+/// A server that takes calls at the level of privacy alone, with tshark as the witness of what is said to it by a client of this project's, by
+/// impacket, and by Samba.
+fn private(echo: &impl Fn(&[&str]) -> Program) -> Outcome {
+    let [user, password] = USER;
+    let server = Server::start(&echo(&["ncacn_ip_tcp:127.0.0.1[0,security=privacy]"]))?;
+    let folder = Folder::new()?;
+    let capture = folder.path().join("said.pcap").display().to_string();
+    {
+        let between = Server::start(&python("capture.py", &["0", "127.0.0.1", port_of(&server), &capture]))?;
+        let port = between.place();
+        for options in ["auth=ntlm", "transfer=ndr", "transfer=ndr64"] {
+            echo(&["--call", &format!("ncacn_ip_tcp:127.0.0.1[{port},security=privacy,{options}]")]).run()?;
+        }
+        python("auth_calls.py", &["127.0.0.1", port, user, password, "privacy"]).run()?;
+        succeeds(&torture(port, ",seal", &QUICK), "echo", &ECHO[..9])?;
+    }
+    is_sound(&capture)
 }
