@@ -66,11 +66,11 @@ pub unsafe extern "C" fn obvia_set_accounts(accounts: *const Account, count: usi
             // SAFETY: the caller's promise: there are more than that.
             let account = unsafe { accounts.add(at) };
             // SAFETY: as above.
-            let Account { user, password } = unsafe { account.read() };
+            let account = unsafe { account.read() };
             // SAFETY: the caller's promise.
-            let user = unsafe { text(user) }?;
+            let user = unsafe { text(account.user) }?;
             // SAFETY: the caller's promise.
-            let password = unsafe { text(password) }?;
+            let password = unsafe { text(account.password) }?;
             table = table.with(user, NtHash::of_password(password));
         }
         set_accounts(table);

@@ -1,25 +1,26 @@
 //! The runtime of a process: its identity, what it exports, and the processes that it is linked with.
 
 pub(crate) mod janitor;
+mod links;
 
 use crate::agile::Agile;
 use crate::context::Contexts;
 use crate::error::{Error, Result, code};
 use crate::exports::{Client, Exports};
 use crate::functions::{self, Functions};
-use crate::link::{Address, Link, Reached, endpoint_of, local_binding};
-use crate::network::{self, Network, level_of, told};
+use crate::link::{Address, Link, endpoint_of, local_binding};
+use crate::network::{self, Network, told};
 use crate::objref::ObjRef;
 use crate::proxy::{import, look_behind};
 use crate::registry::{self, InterfaceInfo, Remote};
-use crate::security::Protection;
 use crate::server::{Clients, accept_on};
 use crate::{system, thread};
+use links::{Links, Place};
 use obvia_rpc::security::Level;
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 use obvia_via::Waiting;
 use obvia_via::provider::shm::{Directory, Listener};
-use obvia_via::window::{Options, Peer};
+use obvia_via::window::Options;
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -35,37 +36,6 @@ struct Name {
     object: Agile<IUnknown>,
     info: &'static InterfaceInfo,
     _listener: Arc<Listener>,
-}
-
-/// Where the other end of a link is, if it is not in the directory of this host: how it is reached, at which host, and how calls are protected.
-#[derive(Clone, PartialEq, Eq, Hash)]
-struct Place {
-    protocol: ProtocolSequence,
-    host: String,
-    protection: Option<Protection>,
-}
-
-/// The links to other processes, by process and way.
-type Links = HashMap<(u64, Option<Place>), Arc<Link>>;
-
-impl Place {
-    fn of(address: &Address, reached: &Reached) -> Option<Self> {
-        let Address::Binding(binding) = address else { return None };
-        let host = match reached.home.peer() {
-            Peer::Host(host) => host,
-            Peer::Process(_) => String::new(),
-        };
-        Some(Self { protocol: binding.protocol, host, protection: reached.protection().cloned() })
-    }
-
-    fn level(&self) -> Option<Level> {
-        self.protection.as_ref().map(Protection::level)
-    }
-
-    /// Whether a binding leads there, and asks for no more protection.
-    fn serves(&self, binding: &StringBinding) -> bool {
-        self.protocol == binding.protocol && self.host == binding.address && self.level() >= level_of(binding)
-    }
 }
 
 /// How long one of several ways to a process may take to come about: nobody waits for all of them where the first is barred.
@@ -105,7 +75,7 @@ pub(crate) struct Runtime {
     directory: Directory,
     exports: Exports,
     clients: Clients,
-    links: Mutex<Links>,
+    links: Links,
     network: Network,
     names: Mutex<HashMap<String, Name>>,
     endpoint: Mutex<Option<Arc<Listener>>>,
@@ -146,7 +116,7 @@ impl Runtime {
                 directory: Directory::of_user()?,
                 exports: Exports::default(),
                 clients: Clients::default(),
-                links: Mutex::default(),
+                links: Links::default(),
                 network: Network::default(),
                 names: Mutex::default(),
                 endpoint: Mutex::default(),
@@ -218,41 +188,22 @@ impl Runtime {
     /// The link to the process behind a name or an address.
     pub(crate) fn link_by_address(&'static self, address: Address) -> Result<Arc<Link>> {
         let reached = Link::reach(self, &address, thread::deadline())?;
-        let (oxid, place) = (reached.oxid, Place::of(&address, &reached));
-        if let Some(known) = self.known(oxid, &place) {
+        let key = (reached.oxid, Place::of(&address, &reached));
+        if let Some(known) = self.links.known(&key) {
             return Ok(known);
         }
-        let fresh = Link::open(self, address, reached, thread::deadline())?;
-        // Another thread may have been faster.
-        let mut links = lock(&self.links);
-        let key = (oxid, place);
-        Ok(links.get(&key).filter(|known| !known.is_dead()).cloned().unwrap_or_else(|| {
-            let fresh = Arc::new(fresh);
-            links.insert(key, Arc::clone(&fresh));
+        let (link, is_fresh) = self.links.add(key, Link::open(self, address, reached, thread::deadline())?);
+        if is_fresh {
             // Who has links has somebody to close them.
             janitor::wake();
-            fresh
-        }))
-    }
-
-    fn known(&self, oxid: u64, place: &Option<Place>) -> Option<Arc<Link>> {
-        let key = (oxid, place.clone());
-        lock(&self.links).get(&key).filter(|known| !known.is_dead()).cloned()
-    }
-
-    /// A link to a process by a binding, or by a better protected one.
-    fn known_by(&self, oxid: u64, binding: &StringBinding) -> Option<Arc<Link>> {
-        let links = lock(&self.links);
-        let mut at = links
-            .iter()
-            .filter(|((known, place), _)| *known == oxid && place.as_ref().is_some_and(|place| place.serves(binding)));
-        at.find(|(_, link)| !link.is_dead()).map(|(_, link)| Arc::clone(link))
+        }
+        Ok(link)
     }
 
     /// The link to the process that a reference leads to: one that is there, or by the best binding that works.
     pub(crate) fn link_to(&'static self, oxid: u64, bindings: &[StringBinding]) -> Result<Arc<Link>> {
         let mut over_network = in_order(bindings).filter(|binding| binding.protocol != ProtocolSequence::ViShm);
-        let known = |binding: &StringBinding| self.known_by(oxid, binding);
+        let known = |binding: &StringBinding| self.links.known_by(oxid, binding);
         // Whoever chose a network for this process stays with it.
         if let Some(known) = over_network.find_map(known) {
             return Ok(known);
@@ -263,7 +214,7 @@ impl Runtime {
         for binding in in_order(bindings) {
             left -= 1;
             let address = if binding.protocol == ProtocolSequence::ViShm {
-                if let Some(known) = self.known(oxid, &None) {
+                if let Some(known) = self.links.known(&(oxid, None)) {
                     return Ok(known);
                 }
                 // Before anything is connected: whoever makes up a reference does not say whom this process talks to.
@@ -315,12 +266,7 @@ impl Runtime {
 
     /// The host that this process is to a peer, if it reaches that over a network, and the level at which it protects calls of it.
     fn local_to(&self, oxid: u64) -> Option<(String, Option<Level>)> {
-        let links = lock(&self.links);
-        let locals = links
-            .iter()
-            .filter(|((known, _), _)| *known == oxid)
-            .filter_map(|((_, place), link)| Some((link.local()?.to_owned(), place.as_ref().and_then(Place::level))));
-        locals.max_by_key(|(_, level)| *level).or_else(|| Some((self.clients.local_to(oxid)?, None)))
+        self.links.local_to(oxid).or_else(|| Some((self.clients.local_to(oxid)?, None)))
     }
 
     /// How a peer reaches this process.
@@ -334,19 +280,12 @@ impl Runtime {
 
     /// Every link, for the janitor.
     pub(crate) fn links(&self) -> Vec<Arc<Link>> {
-        lock(&self.links).values().cloned().collect()
+        self.links.all()
     }
 
     /// Closes links that nobody has in hand and that are of no use.
     pub(crate) fn close_links(&self, is_useless: impl Fn(&Link) -> bool) {
-        // One: the table's. A user's would make it more.
-        let unused = |link: &Arc<Link>| Arc::strong_count(link) == 1 && is_useless(link);
-        let closed: Vec<_> = {
-            let mut links = lock(&self.links);
-            let keys: Vec<_> = links.iter().filter(|(_, link)| unused(link)).map(|(key, _)| key.clone()).collect();
-            keys.iter().filter_map(|key| links.remove(key)).collect()
-        };
-        drop(closed);
+        drop(self.links.take_unused(is_useless));
     }
 
     /// The object exported by a name, or that performs an interface by that interface's name.

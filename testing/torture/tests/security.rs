@@ -200,3 +200,16 @@ fn who_protects_its_calls_is_not_called_back_by_others() {
     let answer = client.bad("callback 5");
     assert!(answer.contains(DENIED), "the server has no credentials: {answer}");
 }
+
+/// What a process listens on of itself is no less protected than what it has been told to listen on.
+#[test]
+fn a_guarded_process_opens_no_other_door() {
+    let (mut guarded, _) = Host::serve("ncacn_ip_tcp:127.0.0.2[,security=integrity]");
+    let (mut open, binding) = Host::serve("ncacn_ip_tcp:127.0.0.1");
+    guarded.process.good(&format!("connect {binding}"));
+    let answer = guarded.process.bad("keep-own");
+    assert!(answer.contains(DENIED), "{answer}");
+    open.process.good("credentials anna one-secret");
+    guarded.process.good("keep-own");
+    assert_eq!(guarded.process.number("add-to-kept 4"), 4);
+}
