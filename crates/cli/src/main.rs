@@ -4,6 +4,7 @@
 
 mod bench;
 mod call;
+mod credentials;
 mod describe;
 mod frame;
 mod idl;
@@ -18,6 +19,9 @@ use std::process::ExitCode;
 #[derive(Debug, Parser)]
 #[command(name = "obvia", version, propagate_version = true)]
 struct Arguments {
+    /// Who calls are made as where a binding asks for security; the password is in OBVIA_PASSWORD
+    #[arg(long, global = true, value_name = "[DOMAIN/]USER")]
+    user: Option<String>,
     #[command(subcommand)]
     command: Command,
 }
@@ -37,18 +41,24 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let outcome = match Arguments::parse().command {
-        Command::Bench(arguments) => bench::main(arguments),
-        Command::Call(arguments) => call::main(&arguments),
-        Command::Describe(arguments) => describe::main(&arguments),
-        Command::Idl(arguments) => idl::main(&arguments),
-        Command::Ls(arguments) => ls::main(&arguments),
-    };
+    let Arguments { user, command } = Arguments::parse();
+    let known = user.map_or(Ok(()), |user| credentials::set(&user));
+    let outcome = known.and_then(|()| run(command));
     match outcome {
         Ok(code) => code,
         Err(error) => {
             eprintln!("obvia: {error:#}");
             ExitCode::FAILURE
         }
+    }
+}
+
+fn run(command: Command) -> anyhow::Result<ExitCode> {
+    match command {
+        Command::Bench(arguments) => bench::main(arguments),
+        Command::Call(arguments) => call::main(&arguments),
+        Command::Describe(arguments) => describe::main(&arguments),
+        Command::Idl(arguments) => idl::main(&arguments),
+        Command::Ls(arguments) => ls::main(&arguments),
     }
 }

@@ -29,8 +29,9 @@ static ACCOUNTS: RwLock<Option<Arc<dyn Accounts>>> = RwLock::new(None);
 /// # Example
 ///
 /// ```no_run
-/// obvia::security::set_credentials(obvia::security::Credential::user("DOMAIN", "user", "password"));
-/// # trait Calc {}
+/// use obvia::security::{Credential, set_credentials};
+///
+/// set_credentials(Credential::user("DOMAIN", "user", "password"));
 /// // let calc: ICalc = obvia::connect("ncacn_ip_tcp:host[5555,security=privacy,name=calc]")?;
 /// ```
 pub fn set_credentials(credentials: impl Credentials + 'static) {
