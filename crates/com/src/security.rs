@@ -57,7 +57,8 @@ pub struct Caller {
     pub authenticated: Option<Authenticated>,
 }
 
-/// Who called the method that runs on this thread. `None` in a method that was called in its own process.
+/// Who called the method that runs on this thread. `None` where none does that was called from another process: calls within the process
+/// change nothing.
 pub fn caller() -> Option<Caller> {
     server::caller().map(|caller| Caller { peer: caller.peer.clone(), authenticated: caller.authenticated() })
 }

@@ -75,9 +75,10 @@ pub(super) fn protection(wanted: &Wanted, binding: &StringBinding) -> Result<Opt
     Protection::new(level, kind, principal).map(Some)
 }
 
-/// The level that whoever uses a binding has to protect calls at.
+/// The level that whoever uses a binding has to protect calls at; the greatest for one that is not known here.
 pub(crate) fn level_of(binding: &StringBinding) -> Option<Level> {
-    binding.option(SECURITY).and_then(Level::named)
+    let name = binding.option(SECURITY).filter(|name| *name != NO_SECURITY)?;
+    Some(Level::named(name).unwrap_or(Level::Privacy))
 }
 
 /// A binding for somebody who is to protect calls at this level at least: `None` where nothing is protected by it.
