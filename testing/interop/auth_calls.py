@@ -1,6 +1,7 @@
-"""Calls that impacket authenticates and protects, to a server of `rpcecho` (the example `echo_server`, or one made from IDL).
+"""Calls that impacket authenticates and protects, to `interop-echo`.
 
-    auth_calls.py HOST PORT USER PASSWORD
+    auth_calls.py HOST PORT USER PASSWORD none       a server that takes what comes
+    auth_calls.py HOST PORT USER PASSWORD LEVEL      one that refuses what is protected at a lower level
 """
 
 import struct
@@ -11,6 +12,7 @@ from impacket.uuid import uuidtup_to_bin
 
 RPCECHO = uuidtup_to_bin(("60a15ec5-4de8-11d7-a637-005056a20182", "1.0"))
 LEVELS = {
+    "none": rpcrt.RPC_C_AUTHN_LEVEL_NONE,
     "connect": rpcrt.RPC_C_AUTHN_LEVEL_CONNECT,
     "integrity": rpcrt.RPC_C_AUTHN_LEVEL_PKT_INTEGRITY,
     "privacy": rpcrt.RPC_C_AUTHN_LEVEL_PKT_PRIVACY,
@@ -74,7 +76,24 @@ def wrong_password(host, port, user, password, level):
     return False
 
 
-def main(host, port, user, password):
+def refused(login):
+    """Calls are answered with a fault, whether or not there is such a method."""
+    for opnum, stub in ((0, bytes(4)), (1, bytes(8)), (99, b"")):
+        try:
+            call(bound(*login), opnum, stub)
+            return False
+        except rpcrt.DCERPCException as error:
+            if "rpc_s_access_denied" not in str(error):
+                raise
+    # Of one that is put together of many, not a part is kept.
+    try:
+        echo(bound(*login, fragment=16), b"fragments" * 100)
+    except (rpcrt.DCERPCException, ConnectionError):
+        return True
+    return False
+
+
+def main(host, port, user, password, least):
     failed = passed = 0
 
     def report(name, function):
@@ -86,8 +105,12 @@ def main(host, port, user, password):
         print("ok    " if good else "FAILED", name, why)
         passed, failed = passed + bool(good), failed + (not good)
 
+    names = list(LEVELS)
     for name, level in LEVELS.items():
         login = (host, port, user, password, level)
+        if names.index(name) < names.index(least):
+            report(f"{name}: refused", lambda: refused(login))
+            continue
         dce = bound(*login)
         report(f"{name}: many calls", lambda: all(add_one(dce, number) for number in range(50)))
         report(f"{name}: arguments and results of every length up to 40",
@@ -95,12 +118,13 @@ def main(host, port, user, password):
         report(f"{name}: results of 200000 bytes", lambda: source(dce, 200_000))
         report(f"{name}: arguments of 20000 bytes", lambda: echo(dce, b"abc" * 6667))
         report(f"{name}: a fault, and calls after it", lambda: fault_then_call(dce))
-        report(f"{name}: another security context on the same connection", lambda: altered(dce))
+        report(f"{name}: another context on the same connection", lambda: altered(dce))
         report(f"{name}: fragments of 16 bytes", lambda: echo(bound(*login, fragment=16), b"fragments" * 100))
-        report(f"{name}: a wrong password", lambda: wrong_password(*login))
+        if name != "none":
+            report(f"{name}: a wrong password", lambda: wrong_password(*login))
     print(f"{passed} passed, {failed} failed")
     return failed != 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:5]))
+    sys.exit(main(*sys.argv[1:6]))

@@ -1,6 +1,6 @@
-"""A client's protected calls, judged by scapy's server: the example `echo_client` with NTLM and with SPNEGO at each level.
+"""A client's protected calls, judged by scapy's server: `interop-echo --call` with NTLM and with SPNEGO at each level.
 
-    auth_server.py PATH_OF_THE_EXAMPLE_ECHO_CLIENT
+    auth_server.py PATH_OF_INTEROP_ECHO
 """
 
 import itertools
@@ -17,6 +17,11 @@ from scapy.layers.ntlm import MD4le, NTLMSSP
 from scapy.layers.spnego import SPNEGOSSP
 
 USER, PASSWORD = "user", "a secret"
+LEVELS = {
+    "connect": RPC_C_AUTHN_LEVEL.CONNECT,
+    "integrity": RPC_C_AUTHN_LEVEL.PKT_INTEGRITY,
+    "privacy": RPC_C_AUTHN_LEVEL.PKT_PRIVACY,
+}
 
 
 class AddOne_Request(NDRPacket):
@@ -65,6 +70,10 @@ class Server(DCERPC_Server):
         return EchoData_Response(data=request.data.value, ndr64=False)
 
 
+# What of `rpcecho` the server does not have.
+LEFT_OUT = ["SinkData", "SourceData", "TestCall", "TestCall2", "TestSleep", "TestEnum", "TestSurrounding", "TestDoublePointer"]
+
+
 def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -74,24 +83,28 @@ def free_port():
 def main(program):
     failed = passed = 0
     conf.iface = "lo"
-    for (name, kind), level, password in itertools.product(
-            (("NTLM", 10), ("SPNEGO", 9)), (2, 5, 6), (PASSWORD, "another")):
+    for kind, level, password in itertools.product(
+            ("ntlm", "spnego"), LEVELS, (PASSWORD, "another")):
+        if (kind, password) == ("ntlm", "another") and level != "privacy":
+            # Scapy has not an answer to calls after it: each time would be a wait for none.
+            continue
         inner = NTLMSSP(IDENTITIES={USER: MD4le(PASSWORD)})
         port = free_port()
         server = Server.spawn(
             DCERPC_Transport.NCACN_IP_TCP, port=port, bg=True, verb=False, ndr64=False,
-            ssp=inner if kind == 10 else SPNEGOSSP([inner]), min_auth_level=RPC_C_AUTHN_LEVEL(level))
+            ssp=inner if kind == "ntlm" else SPNEGOSSP([inner]), min_auth_level=LEVELS[level])
         try:
             client = subprocess.run(
-                [program, str(port), str(kind), str(level), USER, password],
+                [program, "--user", USER, password,
+                 f"ncacn_ip_tcp:127.0.0.1[{port},transfer=ndr,security={level},auth={kind}]", "1", *LEFT_OUT],
                 capture_output=True, text=True, timeout=60)
         finally:
             server.shutdown(socket.SHUT_RDWR)
             server.close()
         is_right = password == PASSWORD
-        good = (client.stdout.strip() == "ok") == is_right
+        good = (client.returncode == 0) == is_right
         passed, failed = passed + good, failed + (not good)
-        print("ok    " if good else "FAILED", name, "at level", level, "" if is_right else "with a wrong password",
+        print("ok    " if good else "FAILED", kind, "at level", level, "" if is_right else "with a wrong password",
               "" if good else client.stderr)
     print(f"{passed} passed, {failed} failed")
     return failed != 0

@@ -61,6 +61,7 @@ const PYTHON_JUDGES: [&str; 2] = ["impacket==0.13.1", "scapy==2.8.0"];
 pub(crate) fn judges() -> Outcome {
     with_version("smbtorture", "samba-testsuite")?;
     with_version("tshark", "tshark")?;
+    with_version("rpcclient", "smbclient")?;
     if !Program::new("/usr/bin/python3", &["-c", "import samba.dcerpc.echo, venv, ensurepip"]).succeeds() {
         apt("python3-samba")?;
         apt("python3-venv")?;

@@ -450,6 +450,35 @@ inline HRESULT try_register_endpoints(const char *annotation, registration &made
     return made;
 }
 
+// Says who this process is to servers by bindings that ask for security.
+inline void set_credentials(const std::string &user, const std::string &password, const std::string &domain = {})
+{
+    check(obvia_set_credentials(domain.c_str(), user.c_str(), password.c_str()));
+}
+
+// Says who may call this process where it is to be proved who calls: users and their passwords.
+inline void set_accounts(std::initializer_list<obvia_account> accounts)
+{
+    check(obvia_set_accounts(accounts.begin(), accounts.size()));
+}
+
+// Who called a method: see obvia_caller in obvia.h. What is not known is empty.
+struct caller {
+    uint32_t process;
+    obvia_level level;
+    std::string host, domain, user;
+};
+
+// Who called the method that runs on this thread.
+inline caller get_caller()
+{
+    obvia_caller found;
+    check(obvia_get_caller(&found));
+    const std::unique_ptr<obvia_caller, void (*)(obvia_caller *)> cleared(&found, obvia_clear_caller);
+    const auto text = [](const char *words) { return std::string(words ? words : ""); };
+    return {found.process, static_cast<obvia_level>(found.level), text(found.host), text(found.domain), text(found.user)};
+}
+
 // Another limit on how long each call of this thread may take, as long as this lives.
 class timeout {
 public:

@@ -96,6 +96,8 @@ typedef uint16_t obvia_wchar;
 #define RPC_E_INVALID_OBJREF ((HRESULT)0x8001011d)
 #define RPC_E_TIMEOUT ((HRESULT)0x8001011f)
 #define RPC_S_SERVER_UNAVAILABLE ((HRESULT)0x800706ba)
+#define RPC_S_UNKNOWN_AUTHN_SERVICE ((HRESULT)0x800706d3)
+#define RPC_S_SEC_PKG_ERROR ((HRESULT)0x80070721)
 #define RPC_S_UNKNOWN_IF ((HRESULT)0x800706b5)
 #define RPC_S_TYPE_ALREADY_REGISTERED ((HRESULT)0x800706b0)
 #define RPC_S_NO_BINDINGS ((HRESULT)0x800706b6)
@@ -276,6 +278,45 @@ void obvia_cancel(obvia_canceller *canceller);
 
 /* Whether the caller of the method that runs on this thread no longer waits for it: it gave up, or ended. */
 int obvia_is_cancelled(void);
+
+/* ---- Security of calls over ncacn_ip_tcp and ncalrpc ---- */
+
+/* How a call is protected; each level has what those before it have. Bindings say which is wanted: `ncacn_ip_tcp:host[port,security=privacy]`
+ * in obvia_connect() and obvia_bind(), and the least that is taken in obvia_listen(). */
+typedef enum obvia_level {
+    OBVIA_SECURITY_NONE = 1, /* not at all */
+    OBVIA_SECURITY_CONNECT = 2, /* who calls has proved who it is when it connected */
+    OBVIA_SECURITY_INTEGRITY = 5, /* calls and results are signed */
+    OBVIA_SECURITY_PRIVACY = 6 /* arguments and results are encrypted */
+} obvia_level;
+
+/* Says who this process is to servers by bindings that ask for security, from now on. `domain` may be NULL. The password is not kept, but its
+ * hash is, which is as good to whoever gets it. */
+HRESULT obvia_set_credentials(const char *domain, const char *user, const char *password);
+
+/* A user who may call this process. */
+typedef struct obvia_account {
+    const char *user;
+    const char *password;
+} obvia_account;
+
+/* Says who may call this process where it is to be proved who calls, from the next connection on, in the place of whoever could before. Names of
+ * users differ by more than case. */
+HRESULT obvia_set_accounts(const obvia_account *accounts, size_t count);
+
+/* Who called a method. */
+typedef struct obvia_caller {
+    uint32_t process;  /* the process, where it is one of this host and the kernel told which, be it this one; else 0 */
+    int32_t level;     /* an obvia_level: how the call was protected */
+    char *host;        /* the address, where the caller came over a network; else NULL */
+    char *domain;      /* who the caller has proved to be; NULL below OBVIA_SECURITY_CONNECT */
+    char *user;
+} obvia_caller;
+
+/* Says who called the method that runs on this thread. obvia_clear_caller() frees what is in it. */
+HRESULT obvia_get_caller(obvia_caller *caller);
+/* NULL is ignored. */
+void obvia_clear_caller(obvia_caller *caller);
 
 /* ---- Errors and memory ---- */
 

@@ -9,6 +9,7 @@ pub mod contexts;
 pub mod errors;
 pub mod interface;
 pub mod runtime;
+pub mod security;
 pub mod server_loop;
 pub mod table;
 

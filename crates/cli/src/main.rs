@@ -4,6 +4,7 @@
 
 mod bench;
 mod call;
+mod credentials;
 mod describe;
 mod epmapper;
 mod frame;
@@ -20,6 +21,9 @@ use std::process::ExitCode;
 #[derive(Debug, Parser)]
 #[command(name = "obvia", version, propagate_version = true)]
 struct Arguments {
+    /// Who calls are made as where a binding asks for security; the password is in OBVIA_PASSWORD
+    #[arg(long, global = true, value_name = "[DOMAIN/]USER")]
+    user: Option<String>,
     #[command(subcommand)]
     command: Command,
 }
@@ -43,7 +47,20 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let outcome = match Arguments::parse().command {
+    let Arguments { user, command } = Arguments::parse();
+    let known = user.map_or(Ok(()), |user| credentials::set(&user));
+    let outcome = known.and_then(|()| run(command));
+    match outcome {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("obvia: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(command: Command) -> anyhow::Result<ExitCode> {
+    match command {
         Command::Bench(arguments) => bench::main(arguments),
         Command::Call(arguments) => call::main(&arguments),
         Command::Describe(arguments) => describe::main(&arguments),
@@ -51,12 +68,5 @@ fn main() -> ExitCode {
         Command::Idl(arguments) => idl::main(&arguments),
         Command::Ls(arguments) => ls::main(&arguments),
         Command::Trace(arguments) => trace::main(&arguments),
-    };
-    match outcome {
-        Ok(code) => code,
-        Err(error) => {
-            eprintln!("obvia: {error:#}");
-            ExitCode::FAILURE
-        }
     }
 }

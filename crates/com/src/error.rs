@@ -1,7 +1,9 @@
 //! Errors: an HRESULT, and in words what led to it.
 
-use obvia_rpc::co::DirectError;
+use obvia_rpc::co::pdu::BindNak;
+use obvia_rpc::co::{AssociationError, DirectError};
 use obvia_rpc::epm::{self, MapError};
+use obvia_rpc::security::SecurityError;
 use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::CallError;
 use obvia_via::Error as ViError;
@@ -55,6 +57,10 @@ pub mod code {
     pub const RPC_E_VERSION_MISMATCH: HRESULT = HRESULT(0x8001_0110_u32.cast_signed());
     /// Nobody serves the name (RPC_S_SERVER_UNAVAILABLE).
     pub const RPC_S_SERVER_UNAVAILABLE: HRESULT = HRESULT(0x8007_06ba_u32.cast_signed());
+    /// The peer does not authenticate this way, or not at all (RPC_S_UNKNOWN_AUTHN_SERVICE).
+    pub const RPC_S_UNKNOWN_AUTHN_SERVICE: HRESULT = HRESULT(0x8007_06d3_u32.cast_signed());
+    /// A token or a signature of the authentication is wrong (RPC_S_SEC_PKG_ERROR).
+    pub const RPC_S_SEC_PKG_ERROR: HRESULT = HRESULT(0x8007_0721_u32.cast_signed());
     /// The name is taken (RPC_S_DUPLICATE_ENDPOINT).
     pub const RPC_S_DUPLICATE_ENDPOINT: HRESULT = HRESULT(0x8007_06cc_u32.cast_signed());
     /// The server does not perform the interface (RPC_S_UNKNOWN_IF).
@@ -117,6 +123,8 @@ fn name_of(hresult: HRESULT) -> Option<&'static str> {
         code::RPC_E_SERVERFAULT => "RPC_E_SERVERFAULT",
         code::RPC_E_INVALID_OBJREF => "RPC_E_INVALID_OBJREF",
         code::RPC_E_VERSION_MISMATCH => "RPC_E_VERSION_MISMATCH",
+        code::RPC_S_UNKNOWN_AUTHN_SERVICE => "RPC_S_UNKNOWN_AUTHN_SERVICE",
+        code::RPC_S_SEC_PKG_ERROR => "RPC_S_SEC_PKG_ERROR",
         code::RPC_S_SERVER_UNAVAILABLE => "RPC_S_SERVER_UNAVAILABLE",
         code::RPC_S_DUPLICATE_ENDPOINT => "RPC_S_DUPLICATE_ENDPOINT",
         code::RPC_S_UNKNOWN_IF => "RPC_S_UNKNOWN_IF",
@@ -181,9 +189,23 @@ impl From<ViError> for Error {
             ViError::Cancelled => code::RPC_E_CALL_CANCELED,
             ViError::TooLong { .. } => code::E_OUTOFMEMORY,
             ViError::Violation(_) => code::RPC_E_INVALID_DATA,
+            ViError::Relay { source } => source.downcast_ref().map_or(code::E_FAIL, code_of),
             _ => code::E_FAIL,
         };
         Self::new(code, error.to_string())
+    }
+}
+
+/// What the end of an association is, where the two sides did not come to trust each other.
+fn code_of(error: &AssociationError) -> HRESULT {
+    match error {
+        AssociationError::Refused { reason: BindNak::CHECKSUM } | AssociationError::Security(SecurityError::Denied) => {
+            code::E_ACCESSDENIED
+        }
+        AssociationError::Refused { reason: BindNak::AUTH_TYPE }
+        | AssociationError::Security(SecurityError::UnknownType(_)) => code::RPC_S_UNKNOWN_AUTHN_SERVICE,
+        AssociationError::Security(_) => code::RPC_S_SEC_PKG_ERROR,
+        _ => code::E_FAIL,
     }
 }
 

@@ -13,7 +13,7 @@ use crate::{endpoints, network, system, thread};
 use obvia_rpc::vi_call::TargetId;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use windows_core::{GUID, IUnknown, Interface};
+use windows_core::{GUID, HRESULT, IUnknown, Interface};
 
 /// What of a server is wanted: an interface in a major version, and an object UUID, or 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -157,8 +157,9 @@ pub(crate) fn serve_object(uuid: GUID, object: &IUnknown, info: &'static Interfa
 /// # Errors
 ///
 /// E_INVALIDARG for what is no string binding, and for an interface of objects, to which one [connects](crate::connect);
-/// RPC_S_SERVER_UNAVAILABLE when nobody is there, EPT_S_NOT_REGISTERED when the endpoint mapper knows no endpoint; RPC_S_UNKNOWN_IF or
-/// E_NOINTERFACE when the server does not perform the interface; RPC_E_VERSION_MISMATCH when it is described differently on the two sides.
+/// RPC_S_SERVER_UNAVAILABLE when nobody is there, EPT_S_NOT_REGISTERED when the endpoint mapper knows no endpoint; E_ACCESSDENIED when the
+/// server does not let this process in, or there are no credentials for it; RPC_S_UNKNOWN_IF or E_NOINTERFACE when the server does not perform
+/// the interface; RPC_E_VERSION_MISMATCH when it is described differently on the two sides.
 pub fn bind<I: Remote>(binding: &str) -> Result<I> {
     Ok(bind_object(binding, I::INFO)?.cast()?)
 }
@@ -179,7 +180,7 @@ pub(crate) fn reach(binding: &str, info: &'static InterfaceInfo) -> Result<(Arc<
     let link = match runtime.link_at(&binding) {
         Ok(link) => link,
         // The standard's protocol sequences lead to servers that were made without obvia, too.
-        Err(error) if network::is_standard(&binding) && error.code() != code::RPC_S_SERVER_UNAVAILABLE => {
+        Err(error) if network::is_standard(&binding) && !SETTLED.contains(&error.code()) => {
             return reach_stranger(runtime, &binding, Stranger { object }, info);
         }
         Err(error) => return Err(error),
@@ -187,6 +188,14 @@ pub(crate) fn reach(binding: &str, info: &'static InterfaceInfo) -> Result<(Arc<
     let reference = system::resolve(&link, &name_of(info, object.map_or(0, |uuid| uuid.0)), info)?;
     Ok((link, reference))
 }
+
+/// Errors that a second look would not change: nobody is there, or this process has not been let in.
+const SETTLED: [HRESULT; 4] = [
+    code::RPC_S_SERVER_UNAVAILABLE,
+    code::E_ACCESSDENIED,
+    code::RPC_S_UNKNOWN_AUTHN_SERVICE,
+    code::RPC_S_SEC_PKG_ERROR,
+];
 
 /// The same for a server that knows nothing of obvia.
 fn reach_stranger(

@@ -5,11 +5,12 @@
 
 use crate::binding::Transfers;
 use crate::error::{Error, Result, code};
-use crate::network::{told, transfers_of};
+use crate::network::{protected, targets_of, told};
 use crate::presentation::Targets;
 use crate::proxy::ManagerPointer;
 use crate::registry::{self, InterfaceInfo};
 use crate::runtime::{self, Runtime, janitor};
+use crate::security::Protection;
 use crate::{binding, system, thread};
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 use obvia_rpc::uuid::Uuid;
@@ -57,6 +58,13 @@ pub(crate) struct Reached {
     targets: Option<Arc<Targets>>,
 }
 
+impl Reached {
+    /// How calls are protected, if they are.
+    pub(crate) fn protection(&self) -> Option<&Protection> {
+        self.targets.as_ref()?.protection()
+    }
+}
+
 /// A server that knows nothing of obvia.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stranger {
@@ -94,7 +102,7 @@ impl Address {
     fn targets(&self) -> Result<Option<Arc<Targets>>> {
         match self {
             Self::Name(_) => Ok(None),
-            Self::Binding(binding) => Ok(transfers_of(binding)?.map(|transfers| Arc::new(Targets::new(transfers)))),
+            Self::Binding(binding) => Ok(targets_of(binding)?.map(Arc::new)),
         }
     }
 }
@@ -127,6 +135,10 @@ impl Link {
         let oxid = binding::introduce(&mut home, runtime.oxid(), deadline)?;
         if let Some(targets) = &targets {
             targets.set_process(oxid);
+            // Whether the server took the proof shows in its answer to a call, and not always before.
+            if targets.protection().is_some() {
+                system::settle(&mut home)?;
+            }
         }
         Ok(Reached { oxid, home, targets })
     }
@@ -195,6 +207,11 @@ impl Link {
         })
     }
 
+    /// How calls are protected, if they are.
+    pub(crate) fn protection(&self) -> Option<&Protection> {
+        self.targets.as_ref()?.protection()
+    }
+
     /// The process at the other end.
     #[inline]
     pub(crate) fn oxid(&self) -> u64 {
@@ -212,10 +229,11 @@ impl Link {
     /// Every way to it that is known for certain: this process's own, and what it said itself.
     pub(crate) fn bindings(&self) -> Vec<StringBinding> {
         let own = self.binding();
-        let mut all = lock(&self.others).clone();
-        all.retain(|other| *other != own);
-        all.insert(0, own);
-        all
+        let others = lock(&self.others).clone().into_iter();
+        // Who protects calls hands on no way on which nobody would.
+        let least = self.protection().map(Protection::level);
+        let others = others.filter_map(|other| protected(other, least)).filter(|other| *other != own);
+        std::iter::once(own.clone()).chain(others).collect()
     }
 
     /// The process itself said how to get to it.

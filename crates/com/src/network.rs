@@ -8,11 +8,11 @@ mod udp;
 #[cfg(feature = "xdp")]
 mod xdp;
 
-use crate::binding::Transfers;
 use crate::error::{Error, Result, code};
 use crate::presentation::Targets;
 use crate::runtime::Runtime;
 use crate::server::accept_from;
+use obvia_rpc::security::Level;
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 use obvia_via::stream::Stream;
 use obvia_via::window::{self, Options, Window};
@@ -22,6 +22,7 @@ use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 pub(crate) use sequence::told;
+pub(crate) use stream::{level_of, protected};
 
 /// The NICs that are open, and the addresses that are listened on.
 #[derive(Default)]
@@ -86,14 +87,15 @@ pub(crate) fn stream_to(runtime: &Runtime, binding: &StringBinding, deadline: De
 
 /// Whether a string binding is of a protocol sequence of the standard's.
 pub(crate) fn is_standard(text: &str) -> bool {
-    parse(text).is_ok_and(|binding| transfers_of(&binding).is_ok_and(|transfers| transfers.is_some()))
+    let is_stream = |wanted: Wanted| matches!(wanted.sequence.means, Means::Stream);
+    parse(text).is_ok_and(|binding| Wanted::of(&binding).is_ok_and(is_stream))
 }
 
-/// The transfer syntaxes that a binding asks for, where connections are associations.
-pub(crate) fn transfers_of(binding: &StringBinding) -> Result<Option<Transfers>> {
+/// What associations with whom a binding leads to have to know, where connections are such.
+pub(crate) fn targets_of(binding: &StringBinding) -> Result<Option<Targets>> {
     let wanted = Wanted::of(binding)?;
     match wanted.sequence.means {
-        Means::Stream => stream::transfers(&wanted).map(Some),
+        Means::Stream => Ok(Some(Targets::new(stream::transfers(&wanted)?, stream::protection(&wanted, binding)?))),
         Means::Nic(_) => Ok(None),
     }
 }
@@ -223,28 +225,31 @@ impl Network {
         Ok(binding)
     }
 
-    /// How a peer reaches this process, which is `local` to it. Where nobody has said what to listen on, the process listens on a
-    /// port of the system's choice: a peer that has a reference must be able to call.
-    pub(crate) fn bindings(&self, runtime: &'static Runtime, local: &str) -> Vec<StringBinding> {
-        let heard = |network: &Self| {
-            let mut heard = network.heard(Some(local));
-            heard.retain(|binding| binding.address == local);
-            heard
+    /// How a peer reaches this process, which is `local` to it, and calls of which are to be protected at this level at least. Where
+    /// nobody has said what to listen on, the process listens on a port of the system's choice: a peer that has a reference must be able to
+    /// call.
+    pub(crate) fn bindings(&self, runtime: &'static Runtime, local: &str, least: Option<Level>) -> Vec<StringBinding> {
+        let heard = |network: &Self| -> Vec<_> {
+            let heard = network.heard(Some(local)).into_iter().filter(|binding| binding.address == local);
+            heard.filter_map(|binding| protected(binding, least)).collect()
         };
         let known = heard(self);
         if !known.is_empty() {
             return known;
         }
+        // Who has said that calls are to be protected means all of them.
+        let least = least.max(self.heard(None).iter().filter_map(level_of).max());
         let nics = Self::lock(&self.nics).clone();
         let any = if local.contains(':') { "::" } else { "0.0.0.0" };
-        for opened in nics {
+        for opened in nics.into_iter().filter(|_| least.is_none()) {
             let options = opened.wanted.shared().to_vec();
             let binding = StringBinding { options, ..StringBinding::new(opened.wanted.sequence.protocol, any, "0") };
             // Without one the peer learns at its first call that this process cannot be reached.
             let _ = self.listen_with(runtime, &opened, binding);
         }
         if Self::lock(&self.streams).contains(&ProtocolSequence::IpTcp) {
-            let _ = self.listen(runtime, StringBinding::new(ProtocolSequence::IpTcp, any, "0"));
+            let binding = protected(StringBinding::new(ProtocolSequence::IpTcp, any, "0"), least);
+            let _ = binding.map(|binding| self.listen(runtime, binding));
         }
         heard(self)
     }
@@ -274,11 +279,13 @@ impl Network {
 /// Processes of this host reach what is exported without it. `ncacn_vi_shm:[NAME]` gives this one a further name, by which its interfaces
 /// of functions are [bound to](crate::bind).
 ///
-/// Whoever reaches the address can call every object that is exported; there is no authentication yet.
+/// Whoever reaches the address can call every object that is exported, unless it has to prove who it is:
+/// `ncacn_ip_tcp:[5555,security=privacy]` takes calls of those alone who have [accounts](crate::security::set_accounts) and encrypt what they
+/// say. The other levels are `integrity`, at which calls are signed, and `connect`, at which nothing but the connection is.
 ///
 /// # Errors
 ///
-/// RPC_S_DUPLICATE_ENDPOINT for a name that is taken; E_INVALIDARG for a binding that is none, or for a protocol sequence that this program was built without; or why
+/// RPC_S_DUPLICATE_ENDPOINT for a name that is taken; E_INVALIDARG for a binding that is none, for security without accounts, or for a protocol sequence that this program was built without; or why
 /// the address cannot be had.
 pub fn listen(binding: &str) -> Result<String> {
     let runtime = Runtime::of_process()?;

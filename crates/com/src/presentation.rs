@@ -9,12 +9,14 @@ use crate::exports::Client;
 use crate::objref;
 use crate::registry::{self, InterfaceInfo};
 use crate::runtime::{self, Runtime};
+use crate::security::Protection;
 use crate::server::{self, Presence};
 use crate::system;
 use obvia_ndr::ndr::Plan;
 use obvia_rpc::co::IncomingCall;
 use obvia_rpc::co::pdu::{Context, Outcome};
-use obvia_rpc::co::relay::{Interface, Interfaces, Route, Routes};
+use obvia_rpc::co::relay::{Attribution, Interface, Interfaces, Route, Routes};
+use obvia_rpc::security::Authenticated;
 use obvia_rpc::status::Status;
 use obvia_rpc::uuid::{SyntaxId, Uuid};
 use obvia_rpc::vi_call::TargetId;
@@ -31,6 +33,7 @@ const REASON_NOT_SPECIFIED: u16 = 0;
 /// The interfaces that the targets of one other process are of, as long as there are proxies for them.
 pub(crate) struct Targets {
     transfers: Transfers,
+    protection: Option<Protection>,
     known: RwLock<Known>,
 }
 
@@ -51,9 +54,14 @@ struct Called {
 }
 
 impl Targets {
-    /// None yet. Calls go in one of these transfer syntaxes.
-    pub(crate) fn new(transfers: Transfers) -> Self {
-        Self { transfers, known: RwLock::default() }
+    /// None yet. Calls go in one of these transfer syntaxes, and are protected where it is said how.
+    pub(crate) fn new(transfers: Transfers, protection: Option<Protection>) -> Self {
+        Self { transfers, protection, known: RwLock::default() }
+    }
+
+    /// How calls are protected, if they are.
+    pub(crate) fn protection(&self) -> Option<&Protection> {
+        self.protection.as_ref()
     }
 
     /// The transfer syntaxes that calls go in.
@@ -141,13 +149,16 @@ pub(crate) struct Visitor {
     local: Option<String>,
     presence: OnceLock<Presence>,
     membership: OnceLock<Membership>,
+    /// Whether the client is the one whose process it says it is, as its first call shows.
+    is_proved: OnceLock<bool>,
 }
 
 impl Visitor {
     /// A client that has not said yet who it is. Its calls go in one of these transfer syntaxes.
     pub(crate) fn new(runtime: &'static Runtime, stream: &Stream, transfers: Transfers) -> Self {
         let (peer, local) = (stream.peer().clone(), stream.local_host().map(str::to_owned));
-        Self { runtime, transfers, peer, local, presence: OnceLock::new(), membership: OnceLock::new() }
+        let (presence, membership, is_proved) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        Self { runtime, transfers, peer, local, presence, membership, is_proved }
     }
 
     /// The process that calls, if it has said so.
@@ -170,6 +181,14 @@ impl Visitor {
         let exported = self.runtime.exports().add(performer.get(), info, holder, 1);
         let target = exported.map_err(|error| Status(error.code().0.cast_unsigned()))?.target;
         Ok((target, interface_of(info)))
+    }
+
+    /// Refuses whoever says that it is another's process.
+    fn prove(&self, caller: Option<&Authenticated>) -> Result<(), Status> {
+        let Some(presence) = self.presence.get() else { return Ok(()) };
+        let principal = caller.map(|caller| &caller.principal);
+        let is_proved = *self.is_proved.get_or_init(|| presence.prove(&self.peer, principal));
+        if is_proved { Ok(()) } else { Err(Status::ACCESS_DENIED) }
     }
 
     /// The client says who it is. Who has said so does not become somebody else.
@@ -203,7 +222,13 @@ impl Interfaces for Visitor {
         }
     }
 
-    fn find(&self, object: Option<Uuid>, interface: SyntaxId) -> Result<(TargetId, Interface), Status> {
+    fn find(
+        &self,
+        object: Option<Uuid>,
+        interface: SyntaxId,
+        caller: Option<&Authenticated>,
+    ) -> Result<(TargetId, Interface), Status> {
+        self.prove(caller)?;
         if interface == binding::RUNTIME {
             return Ok((system::TARGET, OWN));
         }
@@ -220,7 +245,7 @@ impl Interfaces for Visitor {
         endpoints::perform(self.runtime, call, (&self.peer, self.local.as_deref()), &self.membership)
     }
 
-    fn serve(self: Arc<Self>, lane: Window) {
-        server::serve_lane(self.runtime, lane, self);
+    fn serve(self: Arc<Self>, lane: Window, attribution: Attribution) {
+        server::serve_lane(self.runtime, lane, self, attribution);
     }
 }

@@ -1,6 +1,7 @@
 //! The runtime of a process: its identity, what it exports, and the processes that it is linked with.
 
 pub(crate) mod janitor;
+mod links;
 
 use crate::agile::Agile;
 use crate::context::Contexts;
@@ -15,10 +16,12 @@ use crate::proxy::{import, look_behind};
 use crate::registry::{self, InterfaceInfo, Remote};
 use crate::server::{Clients, accept_on};
 use crate::{system, thread};
+use links::{Links, Place};
+use obvia_rpc::security::Level;
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 use obvia_via::Waiting;
 use obvia_via::provider::shm::{Directory, Listener};
-use obvia_via::window::{Options, Peer};
+use obvia_via::window::Options;
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -34,17 +37,6 @@ struct Name {
     object: Agile<IUnknown>,
     info: &'static InterfaceInfo,
     _listener: Arc<Listener>,
-}
-
-/// Where the other end of a link is: at a host, and how it is reached there, or on this host.
-type Place = Option<(ProtocolSequence, String)>;
-
-fn place_of(address: &Address, peer: &Peer) -> Place {
-    match (address, peer) {
-        (Address::Binding(binding), Peer::Host(host)) => Some((binding.protocol, host.clone())),
-        (Address::Binding(binding), Peer::Process(_)) => Some((binding.protocol, String::new())),
-        (Address::Name(_), _) => None,
-    }
 }
 
 /// How long one of several ways to a process may take to come about: nobody waits for all of them where the first is barred.
@@ -84,8 +76,7 @@ pub(crate) struct Runtime {
     directory: Directory,
     exports: Exports,
     clients: Clients,
-    // By process, and how it is reached.
-    links: Mutex<HashMap<(u64, Place), Arc<Link>>>,
+    links: Links,
     network: Network,
     names: Mutex<HashMap<String, Name>>,
     endpoint: Mutex<Option<Arc<Listener>>>,
@@ -127,7 +118,7 @@ impl Runtime {
                 directory: Directory::of_user()?,
                 exports: Exports::default(),
                 clients: Clients::default(),
-                links: Mutex::default(),
+                links: Links::default(),
                 network: Network::default(),
                 names: Mutex::default(),
                 endpoint: Mutex::default(),
@@ -204,32 +195,22 @@ impl Runtime {
     /// The link to the process behind a name or an address.
     pub(crate) fn link_by_address(&'static self, address: Address) -> Result<Arc<Link>> {
         let reached = Link::reach(self, &address, thread::deadline())?;
-        let (oxid, place) = (reached.oxid, place_of(&address, &reached.home.peer()));
-        if let Some(known) = self.known(oxid, &place) {
+        let key = (reached.oxid, Place::of(&address, &reached));
+        if let Some(known) = self.links.known(&key) {
             return Ok(known);
         }
-        let fresh = Link::open(self, address, reached, thread::deadline())?;
-        // Another thread may have been faster.
-        let mut links = lock(&self.links);
-        let key = (oxid, place);
-        Ok(links.get(&key).filter(|known| !known.is_dead()).cloned().unwrap_or_else(|| {
-            let fresh = Arc::new(fresh);
-            links.insert(key, Arc::clone(&fresh));
+        let (link, is_fresh) = self.links.add(key, Link::open(self, address, reached, thread::deadline())?);
+        if is_fresh {
             // Who has links has somebody to close them.
             janitor::wake();
-            fresh
-        }))
-    }
-
-    fn known(&self, oxid: u64, place: &Place) -> Option<Arc<Link>> {
-        let key = (oxid, place.clone());
-        lock(&self.links).get(&key).filter(|known| !known.is_dead()).cloned()
+        }
+        Ok(link)
     }
 
     /// The link to the process that a reference leads to: one that is there, or by the best binding that works.
     pub(crate) fn link_to(&'static self, oxid: u64, bindings: &[StringBinding]) -> Result<Arc<Link>> {
         let mut over_network = in_order(bindings).filter(|binding| binding.protocol != ProtocolSequence::ViShm);
-        let known = |binding: &StringBinding| self.known(oxid, &Some((binding.protocol, binding.address.clone())));
+        let known = |binding: &StringBinding| self.links.known_by(oxid, binding);
         // Whoever chose a network for this process stays with it.
         if let Some(known) = over_network.find_map(known) {
             return Ok(known);
@@ -240,7 +221,7 @@ impl Runtime {
         for binding in in_order(bindings) {
             left -= 1;
             let address = if binding.protocol == ProtocolSequence::ViShm {
-                if let Some(known) = self.known(oxid, &None) {
+                if let Some(known) = self.links.known(&(oxid, None)) {
                     return Ok(known);
                 }
                 // Before anything is connected: whoever makes up a reference does not say whom this process talks to.
@@ -290,37 +271,28 @@ impl Runtime {
         }
     }
 
-    /// The host that this process is to a peer, if it reaches that over a network.
-    fn local_to(&self, oxid: u64) -> Option<String> {
-        let links = lock(&self.links);
-        let by_link = links.iter().filter(|((known, _), _)| *known == oxid).find_map(|(_, link)| link.local());
-        by_link.map(str::to_owned).or_else(|| self.clients.local_to(oxid))
+    /// The host that this process is to a peer, if it reaches that over a network, and the level at which it protects calls of it.
+    fn local_to(&self, oxid: u64) -> Option<(String, Option<Level>)> {
+        self.links.local_to(oxid).or_else(|| Some((self.clients.local_to(oxid)?, None)))
     }
 
     /// How a peer reaches this process.
     fn bindings_for(&'static self, client: u64) -> Vec<StringBinding> {
         let mut bindings = vec![local_binding(endpoint_of(self.oxid))];
-        if let Some(local) = self.local_to(client) {
-            bindings.extend(self.network.bindings(self, &local));
+        if let Some((local, level)) = self.local_to(client) {
+            bindings.extend(self.network.bindings(self, &local, level));
         }
         bindings
     }
 
     /// Every link, for the janitor.
     pub(crate) fn links(&self) -> Vec<Arc<Link>> {
-        lock(&self.links).values().cloned().collect()
+        self.links.all()
     }
 
     /// Closes links that nobody has in hand and that are of no use.
     pub(crate) fn close_links(&self, is_useless: impl Fn(&Link) -> bool) {
-        // One: the table's. A user's would make it more.
-        let unused = |link: &Arc<Link>| Arc::strong_count(link) == 1 && is_useless(link);
-        let closed: Vec<_> = {
-            let mut links = lock(&self.links);
-            let keys: Vec<_> = links.iter().filter(|(_, link)| unused(link)).map(|(key, _)| key.clone()).collect();
-            keys.iter().filter_map(|key| links.remove(key)).collect()
-        };
-        drop(closed);
+        drop(self.links.take_unused(is_useless));
     }
 
     /// The object exported by a name, or that performs an interface by that interface's name.
@@ -347,7 +319,7 @@ impl Runtime {
 
     /// How this process is reached: a string binding on each line, the best first.
     pub(crate) fn list_bindings(&self, client: u64) -> String {
-        let local = self.local_to(client);
+        let local = self.local_to(client).map(|(local, _)| local);
         let mut bindings = vec![local_binding(endpoint_of(self.oxid))];
         bindings.extend(self.network.heard(local.as_deref()));
         in_order(&bindings).map(|binding| format!("{binding}\n")).collect()
@@ -479,7 +451,8 @@ pub(crate) fn export_object(name: &str, object: &IUnknown, info: &'static Interf
 ///
 /// # Errors
 ///
-/// RPC_S_SERVER_UNAVAILABLE when nobody serves the name; E_NOINTERFACE when the object has no such interface;
+/// RPC_S_SERVER_UNAVAILABLE when nobody serves the name; E_ACCESSDENIED when the server does not let this process in, or there are no credentials
+/// for it; E_NOINTERFACE when the object has no such interface;
 /// RPC_E_VERSION_MISMATCH when the interface is described differently on the two sides.
 pub fn connect<I: Remote>(name: &str) -> Result<I> {
     Ok(connect_object(name, I::INFO)?.cast()?)

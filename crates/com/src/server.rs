@@ -11,7 +11,10 @@ use crate::binding::Transfers;
 use crate::error::Result;
 use crate::presentation::Visitor;
 use crate::runtime::{Runtime, janitor};
-use obvia_rpc::co::{ServerOptions, relay};
+use crate::security;
+use obvia_rpc::co::ServerOptions;
+use obvia_rpc::co::relay::{self, Attribution};
+use obvia_rpc::security::{Level, Principal};
 use obvia_via::provider::shm::Listener;
 use obvia_via::stream::{Stream, StreamListener};
 use obvia_via::window::{self, Alarm, Peer, Window};
@@ -38,6 +41,8 @@ struct Known {
     host: Option<String>,
     /// The host that this process is to it.
     local: Option<String>,
+    /// Whose it is, where somebody has proved that it is theirs.
+    owner: Option<Arc<Principal>>,
     count: usize,
 }
 
@@ -56,6 +61,16 @@ impl Clients {
             known.local = local.map(str::to_owned).or_else(|| known.local.take());
         }
         is_same
+    }
+
+    /// A client has made a call over a network, as this principal where it has proved that. False where the process is another's.
+    fn prove(&self, oxid: u64, principal: Option<&Arc<Principal>>) -> bool {
+        let mut connections = self.connections.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = connections.entry(oxid).or_default();
+        if known.owner.is_none() {
+            known.owner = principal.cloned();
+        }
+        known.owner.as_ref() == principal
     }
 
     /// The host that this process is to a client.
@@ -103,6 +118,11 @@ impl Presence {
     pub(crate) fn enter(runtime: &'static Runtime, oxid: u64, peer: &Peer, local: Option<&str>) -> Option<Self> {
         // Made only where it was counted: dropping it counts down.
         runtime.clients().enter(oxid, peer, local).then(|| Self { runtime, oxid })
+    }
+
+    /// Whether the process is that of who makes its calls. Of one of this host the kernel has said whose it is.
+    pub(crate) fn prove(&self, peer: &Peer, principal: Option<&Arc<Principal>>) -> bool {
+        matches!(peer, Peer::Process(_)) || self.runtime.clients().prove(self.oxid, principal)
     }
 
     /// Which process it is.
@@ -163,20 +183,25 @@ pub(crate) fn accept_from(runtime: &'static Runtime, nic: Nic, mut listener: obv
     start_accepting(accept)
 }
 
-/// Accepts associations over streams as long as the process lives. Their calls go in one of these transfer syntaxes; the endpoint is what
-/// clients are told to use for further ones.
-pub(crate) fn accept_streams(
-    runtime: &'static Runtime,
-    listener: StreamListener,
-    transfers: Transfers,
-    endpoint: String,
-) -> Result<()> {
+/// What associations over streams are accepted on.
+#[derive(Clone, Debug)]
+pub(crate) struct Terms {
+    /// Calls go in one of these transfer syntaxes.
+    pub(crate) transfers: Transfers,
+    /// They are protected at this level at least.
+    pub(crate) least: Option<Level>,
+    /// What clients are told to use for further associations.
+    pub(crate) endpoint: String,
+}
+
+/// Accepts associations over streams as long as the process lives.
+pub(crate) fn accept_streams(runtime: &'static Runtime, listener: StreamListener, terms: Terms) -> Result<()> {
     let accept = move || {
         loop {
             match listener.accept(Deadline::after_secs(3600)) {
                 Ok(stream) => {
-                    let endpoint = endpoint.clone();
-                    start_service(runtime, move || visited(runtime, stream, transfers, endpoint).ok());
+                    let terms = terms.clone();
+                    start_service(runtime, move || visited(runtime, stream, terms).ok());
                 }
                 Err(ViError::TimedOut) => {}
                 Err(_) => std::thread::sleep(BREATHER),
@@ -186,35 +211,33 @@ pub(crate) fn accept_streams(
     start_accepting(accept)
 }
 
-fn visited(
-    runtime: &'static Runtime,
-    stream: Stream,
-    transfers: Transfers,
-    endpoint: String,
-) -> std::result::Result<Caught, ViError> {
+fn visited(runtime: &'static Runtime, stream: Stream, terms: Terms) -> std::result::Result<Caught, ViError> {
+    let Terms { transfers, least, endpoint } = terms;
     let visitor = Arc::new(Visitor::new(runtime, &stream, transfers));
     // The group is this process: any part of its number that is not zero does.
     let group = runtime.oxid() as u32 | 1;
     let counters = Arc::clone(runtime.own_interfaces().counters());
-    let options = ServerOptions { group, secondary_address: endpoint, counters, ..ServerOptions::default() };
-    let window = relay::server(stream, Arc::clone(&visitor) as Arc<_>, &runtime.options(), options)?;
-    Ok(Caught { window, visitor: Some(visitor) })
+    let acceptor = security::acceptor();
+    let options =
+        ServerOptions { group, secondary_address: endpoint, acceptor, least, counters, ..ServerOptions::default() };
+    let (window, attribution) = relay::server(stream, Arc::clone(&visitor) as Arc<_>, &runtime.options(), options)?;
+    Ok(Caught { window, visit: Some((visitor, attribution)) })
 }
 
 /// Serves a further window of an association.
-pub(crate) fn serve_lane(runtime: &'static Runtime, window: Window, visitor: Arc<Visitor>) {
-    start_service(runtime, move || Some(Caught { window, visitor: Some(visitor) }));
+pub(crate) fn serve_lane(runtime: &'static Runtime, window: Window, visitor: Arc<Visitor>, attribution: Attribution) {
+    start_service(runtime, move || Some(Caught { window, visit: Some((visitor, attribution)) }));
 }
 
 /// A connection to be served.
 struct Caught {
     window: Window,
-    visitor: Option<Arc<Visitor>>,
+    visit: Option<(Arc<Visitor>, Attribution)>,
 }
 
 impl From<Window> for Caught {
     fn from(window: Window) -> Self {
-        Self { window, visitor: None }
+        Self { window, visit: None }
     }
 }
 
@@ -229,9 +252,9 @@ fn start_accepting(accept: impl FnOnce() + Send + 'static) -> Result<()> {
 fn start_service(runtime: &'static Runtime, complete: impl FnOnce() -> Option<Caught> + Send + 'static) {
     let serve = move || {
         // A peer that does not get through the greeting has no connection to lose.
-        if let Some(Caught { window, visitor }) = complete() {
+        if let Some(Caught { window, visit }) = complete() {
             runtime.clients().watch(window.alarm());
-            connection::serve_connection(runtime, window, visitor);
+            connection::serve_connection(runtime, window, visit);
         }
     };
     // Without a thread the peer's connection closes, which it notices at once.

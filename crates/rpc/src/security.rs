@@ -18,6 +18,7 @@ use ntlm::NtlmError;
 use spnego::SpnegoError;
 use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Which mechanism authenticates (MS-RPCE 2.2.1.1.7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -50,6 +51,25 @@ impl Level {
             6 => Some(Self::Privacy),
             _ => None,
         }
+    }
+
+    /// The level of its name: what [`fmt::Display`] writes.
+    pub fn named(name: &str) -> Option<Self> {
+        [Self::Connect, Self::Integrity, Self::Privacy].into_iter().find(|level| level.name() == name)
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Connect => "connect",
+            Self::Integrity => "integrity",
+            Self::Privacy => "privacy",
+        }
+    }
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
     }
 }
 
@@ -130,6 +150,17 @@ pub struct Principal {
     pub domain: String,
     /// The user; empty for an anonymous one.
     pub user: String,
+}
+
+/// Who made a call, by the security context that protected it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Authenticated {
+    /// Who it is.
+    pub principal: Arc<Principal>,
+    /// The mechanism that said so.
+    pub kind: AuthType,
+    /// The level at which the call was protected.
+    pub level: Level,
 }
 
 /// One side of a security context, the client's or the server's.

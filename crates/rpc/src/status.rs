@@ -37,6 +37,7 @@ impl Status {
             Self::REMOTE_NO_MEMORY => 0x8007_000e_u32.cast_signed(),
             // E_ACCESSDENIED and RPC_E_CALL_CANCELED.
             Self::ACCESS_DENIED => 0x8007_0005_u32.cast_signed(),
+            Self::SEC_PKG_ERROR => 0x8007_0721_u32.cast_signed(),
             Self::CANCELLED => 0x8001_0002_u32.cast_signed(),
             Self::COMM_FAILURE => 0x8001_0108_u32.cast_signed(),
             // A status that is an HRESULT already.

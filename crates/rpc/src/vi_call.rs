@@ -256,7 +256,7 @@ impl Channel {
         publish(&mut self.window.tx, Kind::Pdu, 0, 0, pdu.len());
         let message = self.window.rx.receive(limit)?;
         if !message.is(Kind::Pdu) {
-            return Err(CallError::Protocol("the answer to a bind is not a protocol data unit"));
+            return Err(*no_response(&mut self.window.tx, &mut self.broken, call_id, &message));
         }
         let answer = private_copy(&message);
         self.window.tx.taken_through(call_id);
@@ -305,7 +305,7 @@ fn no_response(tx: &mut Tx, broken: &mut bool, call_id: u32, answer: &Message<'_
             tx.taken_through(call_id);
             CallError::Fault(Status(answer.first))
         }
-        Kind::Response | Kind::Fault => CallError::Protocol("the response is to another call"),
+        Kind::Response | Kind::Fault | Kind::Pdu => CallError::Protocol("the response is to another call"),
         _ => CallError::Protocol("the answer is neither a response nor a fault"),
     })
 }

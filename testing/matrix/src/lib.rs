@@ -31,6 +31,20 @@ pub use values_idl::{
     IBaseValues, IBaseValues_Impl, IBaseValues_Vtbl, IValues, IValues_Impl, IValues_Vtbl, Line, Mode, Point,
 };
 
+/// Has this process be known to others of the matrix, as they are to it.
+pub fn become_known() {
+    use obvia::security::{AccountTable, Credential, NtHash, set_accounts, set_credentials};
+    let [(user, password), _] = ACCOUNTS;
+    let table = ACCOUNTS
+        .into_iter()
+        .fold(AccountTable::default(), |table, (user, password)| table.with(user, NtHash::of_password(password)));
+    set_accounts(table);
+    set_credentials(Credential::user("", user, password));
+}
+
+/// Who may call whoever is known: users and their passwords. The first is the user of every process.
+pub const ACCOUNTS: [(&str, &str); 2] = [("matrix", "red or blue"), ("guest", "open sesame")];
+
 pub mod functions;
 pub mod shapes;
 pub mod values;

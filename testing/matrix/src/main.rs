@@ -15,6 +15,7 @@ fn hold(binding: &str, handle: &str) -> obvia::Result<()> {
 }
 
 fn main() -> obvia::Result<()> {
+    matrix::become_known();
     let words: Vec<String> = std::env::args().collect();
     if let [_, what, binding, handle] = words.as_slice()
         && what == "hold"

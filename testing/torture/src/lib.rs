@@ -10,6 +10,7 @@ mod soak;
 
 obvia::include_idl!("torture");
 
+use obvia::security::{Authenticated, Caller, Peer};
 use obvia::{Agile, code};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -175,6 +176,19 @@ impl IFactory_Impl for Factory_Impl {
 
     fn AddToKept(&self, by: i32) -> obvia::Result<i64> {
         self.kept()?.get().Add(by)
+    }
+
+    fn Who(&self) -> obvia::Result<obvia::U16CString> {
+        let Caller { peer, authenticated, .. } = obvia::caller().ok_or(code::E_UNEXPECTED)?;
+        let from = match peer {
+            Peer::Process(pid) => format!("process {pid}"),
+            Peer::Host(host) => host,
+        };
+        let text = match authenticated {
+            Some(Authenticated { principal, level, .. }) => format!("{from} {} {level}", principal.user),
+            None => from,
+        };
+        obvia::U16CString::from_str(text).map_err(|_| code::E_UNEXPECTED.into())
     }
 }
 

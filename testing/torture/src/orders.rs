@@ -6,6 +6,7 @@
 
 use crate::{Counter, Factory, ICounter, IFactory, IListener, IListener_Impl, Listener};
 use crate::{live, noticed, poll_path, sleeping, soak};
+use obvia::security::{AccountTable, Credential, NtHash};
 use obvia::{Agile, Canceller, Waiting, code};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use std::cell::RefCell;
@@ -34,6 +35,9 @@ type Order = fn(&mut State, &[&str]) -> Answer;
 const ORDERS: &[(&str, Order)] = &[
     ("export", export),
     ("listen", |_, words| obvia::listen(word(words, 0)?)),
+    ("accounts", |_, words| accounts(words)),
+    ("credentials", credentials),
+    ("who", |state, _| Ok(state.factory()?.Who()?.to_string_lossy())),
     ("hide", |state, _| done(state.exports.clear())),
     ("list", |_, _| list()),
     ("list-at", |_, words| list_at(word(words, 0)?)),
@@ -156,6 +160,19 @@ impl State {
 
 fn export(state: &mut State, words: &[&str]) -> Answer {
     done(state.exports.push(obvia::export(word(words, 0)?, IFactory::from(Factory::default()))?))
+}
+
+/// Users and their passwords, who may call this process.
+fn accounts(words: &[&str]) -> Answer {
+    let table = words
+        .chunks_exact(2)
+        .fold(AccountTable::default(), |table, account| table.with(account[0], NtHash::of_password(account[1])));
+    done(obvia::security::set_accounts(table))
+}
+
+/// Who this process is to others.
+fn credentials(_: &mut State, words: &[&str]) -> Answer {
+    done(obvia::security::set_credentials(Credential::user("", word(words, 0)?, word(words, 1)?)))
 }
 
 fn list() -> Answer {

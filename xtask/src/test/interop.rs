@@ -5,13 +5,13 @@ mod traces;
 mod wine;
 
 use super::examples::{Names, Server};
-use crate::program::{Program, target};
+use crate::program::{Program, at_once, target};
 use crate::repo::root;
 use crate::temporary::Folder;
 use crate::{Outcome, Problem, tools};
 use std::net::TcpListener;
 
-/// Who the accounts of the test servers have.
+/// Who has an account at the test servers.
 const USER: [&str; 2] = ["user", "a secret"];
 /// The tests of smbtorture's `rpc.echo`.
 const ECHO: [&str; 10] = [
@@ -31,6 +31,9 @@ const ECHO: [&str; 10] = [
 const RAW: &str = "0b71a000-5e1f-4c0d-9a11-72617763616c";
 /// Where endpoint mappers are found.
 const MAPPER_PORT: u16 = 135;
+
+/// What `interop-calls` leaves out, as it takes its time.
+const ASLEEP: &str = "TestSleep";
 
 /// All of them but the last, which takes its time.
 const QUICK: [&str; 2] = ["rpc.echo", "--option=torture:quick=yes"];
@@ -52,9 +55,10 @@ pub(crate) fn run_wine(_: &[String]) -> Outcome {
     wine::run()
 }
 
-/// Where a binding that a server printed says that it listens.
-fn port_of(place: &str) -> &str {
-    place.trim_end_matches(']').rsplit('[').next().unwrap_or_default()
+/// The port that a server says in a binding.
+fn port_of(server: &Server) -> &str {
+    let endpoint = server.place().rsplit('[').next().unwrap_or_default();
+    endpoint.split([',', ']']).next().unwrap_or_default()
 }
 
 /// A program of the build.
@@ -92,7 +96,7 @@ fn succeeds(program: &Program, suite: &str, tests: &[&str]) -> Outcome {
 /// NDR as the compiler's plans have it: Samba's tests of `rpcecho`, whose server was made from IDL.
 fn marshaling() -> Outcome {
     let server = Server::start(&Program::new(&built("interop-echo"), &["ncacn_ip_tcp:127.0.0.1[0]"]))?;
-    let port = port_of(server.place());
+    let port = port_of(&server);
     succeeds(&smbtorture(port, "", "%", &["rpc.echo"]), "echo", &ECHO)?;
     succeeds(&smbtorture(port, ",bigendian", "%", &QUICK), "echo", &ECHO[..9])
 }
@@ -111,12 +115,12 @@ fn endpoints() -> Outcome {
     let wanted = if is_usual { MAPPER_PORT.to_string() } else { "0".to_owned() };
     let mapper = Program::new(&built("obvia"), &["epmapper", "--host", "127.0.0.1", "--port", &wanted]);
     let mapper = Server::start(&names.see(mapper))?;
-    let port = port_of(mapper.place());
+    let port = port_of(&mapper);
     // With the mapper's own they are ten: `smbtorture` wants to see a lookup whose last answer is full.
     let bindings = [["ncacn_ip_tcp:127.0.0.1[0]"; 7].as_slice(), &["ncalrpc:"]].concat();
     let echo = Program::new(&built("interop-echo"), &["--register"]).with(&bindings);
     let echo = Server::start(&names.see(echo))?;
-    python("mapped_impacket.py", &["127.0.0.1", port, port_of(echo.place())]).run()?;
+    python("mapped_impacket.py", &["127.0.0.1", port, port_of(&echo)]).run()?;
     for options in ["", ",bigendian"] {
         let tests = smbtorture(port, options, "%", &["rpc.epmapper"]);
         succeeds(&tests, "epmapper", &["Map_simple", "Lookup_simple", "Lookup_terminate_search"])?;
@@ -132,6 +136,11 @@ fn endpoints() -> Outcome {
         return Err(Problem::Failed(format!("rpc.mgmt does not say `{identity}`:\n{managed}")));
     }
     succeeds(&found(&QUICK), "echo", &ECHO[..9])?;
+    let commands = "echoaddone 41; echodata 1000; sinkdata 1000; sourcedata 1000";
+    let said = Program::new("rpcclient", &["ncacn_ip_tcp:127.0.0.1", "-U", "%", "-c", commands]).read()?;
+    if !said.contains("41 + 1 = 42") {
+        return Err(Problem::Failed(format!("rpcclient says\n{said}")));
+    }
     Program::new("/usr/bin/python3", &[&script("mapped_samba.py"), "127.0.0.1"]).run()
 }
 
@@ -171,17 +180,47 @@ fn client() -> Outcome {
 fn security() -> Outcome {
     let [user, password] = USER;
     python("auth_tokens.py", &[&built("examples/tokens")]).run()?;
-    python("auth_server.py", &[&built("examples/echo_client")]).run()?;
-    let server = Server::start(&Program::new(&built("examples/echo_server"), &["0", user, password]))?;
-    let port = server.place();
-    python("auth_calls.py", &["127.0.0.1", port, user, password]).run()?;
-    for level in ["sign", "seal", "connect"] {
-        for kind in ["", ",ntlm", ",spnego"] {
-            let options = format!(",{level}{kind}");
-            let tests = smbtorture(port, &options, &format!("DOMAIN/{user}%{password}"), &QUICK);
-            // The server has no more methods.
-            succeeds(&tests, "echo", &ECHO[..4])?;
-        }
+    python("auth_server.py", &[&built("interop-calls")]).run()?;
+    let echo = |arguments: &[&str]| Program::new(&built("interop-echo"), &["--user", user, password]).with(arguments);
+    let open = Server::start(&echo(&["ncacn_ip_tcp:127.0.0.1[0]"]))?;
+    python("auth_calls.py", &["127.0.0.1", port_of(&open), user, password, "none"]).run()?;
+    let guarded = Server::start(&echo(&["ncacn_ip_tcp:127.0.0.1[0,security=connect]"]))?;
+    let port = port_of(&guarded);
+    let all = |options: String| succeeds(&torture(port, &options, &["rpc.echo"]), "echo", &ECHO);
+    let quick = |options: String| succeeds(&torture(port, &options, &QUICK), "echo", &ECHO[..9]);
+    // The last test of all sleeps for the most part.
+    let levels = ["sign", "seal", "connect"];
+    let combined = levels.iter().flat_map(|level| ["ntlm", "spnego"].map(|kind| format!(",{level},{kind}")));
+    at_once(combined.map(|options| move || all(options)))?;
+    for level in levels {
+        quick(format!(",{level}"))?;
+        quick(format!(",{level},spnego,bigendian"))?;
     }
-    Ok(())
+    private(&echo)
+}
+
+/// smbtorture as the user who has an account.
+fn torture(port: &str, options: &str, tests: &[&str]) -> Program {
+    let [user, password] = USER;
+    smbtorture(port, options, &format!("DOMAIN/{user}%{password}"), tests)
+}
+
+/// A server that takes calls at the level of privacy alone, with tshark as the witness of what is said to it by a client of this project's, by
+/// impacket, and by Samba.
+fn private(echo: &impl Fn(&[&str]) -> Program) -> Outcome {
+    let [user, password] = USER;
+    let server = Server::start(&echo(&["ncacn_ip_tcp:127.0.0.1[0,security=privacy]"]))?;
+    let folder = Folder::new()?;
+    let capture = folder.path().join("said.pcap").display().to_string();
+    {
+        let between = Server::start(&python("capture.py", &["0", "127.0.0.1", port_of(&server), &capture]))?;
+        let port = between.place();
+        for options in ["auth=ntlm", "transfer=ndr", "transfer=ndr64"] {
+            let binding = format!("ncacn_ip_tcp:127.0.0.1[{port},security=privacy,{options}]");
+            Program::new(&built("interop-calls"), &["--user", user, password, &binding, "1", ASLEEP]).run()?;
+        }
+        python("auth_calls.py", &["127.0.0.1", port, user, password, "privacy"]).run()?;
+        succeeds(&torture(port, ",seal", &QUICK), "echo", &ECHO[..9])?;
+    }
+    traces::nothing_is_malformed(&capture)
 }

@@ -5,4 +5,5 @@ mod program;
 mod races;
 mod random_calls;
 mod regions;
+mod security;
 mod symbols;

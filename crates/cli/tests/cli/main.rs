@@ -1,6 +1,7 @@
 //! The command as its users run it.
 
 mod bench;
+mod credentials;
 mod functions;
 mod idl;
 mod objects;

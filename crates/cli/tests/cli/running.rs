@@ -57,8 +57,14 @@ impl Directory {
 
     /// Runs the command.
     pub(crate) fn obvia(&self, arguments: &[&str]) -> Ran {
+        self.obvia_with(&[], arguments)
+    }
+
+    /// The same, with such variables of the environment.
+    pub(crate) fn obvia_with(&self, variables: &[(&str, &str)], arguments: &[&str]) -> Ran {
         let mut command = Command::new(env!("CARGO_BIN_EXE_obvia"));
-        let output = command.args(arguments).env("OBVIA_RUNTIME_DIR", &self.0).output().unwrap();
+        command.args(arguments).env("OBVIA_RUNTIME_DIR", &self.0).envs(variables.iter().copied());
+        let output = command.output().unwrap();
         Ran {
             code: output.status.code().unwrap(),
             out: String::from_utf8(output.stdout).unwrap(),

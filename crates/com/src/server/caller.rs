@@ -6,9 +6,11 @@ use crate::objref::ObjRef;
 use crate::proxy::{Imported, split_reference};
 use crate::registry::InterfaceInfo;
 use crate::runtime::Runtime;
+use obvia_rpc::co::relay::Attribution;
 use obvia_rpc::object_table::Watch;
+use obvia_rpc::security::Authenticated;
 use obvia_rpc::vi_call::TargetId;
-use obvia_via::window::Alarm;
+use obvia_via::window::{Alarm, Peer};
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -50,6 +52,8 @@ pub(crate) struct Caller {
     entered: AtomicUsize,
     pub(crate) runtime: &'static Runtime,
     pub(crate) oxid: u64,
+    pub(crate) peer: Peer,
+    attribution: Option<Attribution>,
     alarm: Alarm,
     // The next call takes the long way when this is invalid.
     watch: Arc<Watch>,
@@ -68,8 +72,20 @@ struct Sent {
 }
 
 impl Caller {
-    pub(crate) fn new(runtime: &'static Runtime, oxid: u64, alarm: Alarm, watch: Arc<Watch>) -> Self {
-        Self { entered: AtomicUsize::new(0), runtime, oxid, alarm, watch, sent: Mutex::default() }
+    pub(crate) fn new(
+        runtime: &'static Runtime,
+        oxid: u64,
+        peer: Peer,
+        attribution: Option<Attribution>,
+        alarm: Alarm,
+        watch: Arc<Watch>,
+    ) -> Self {
+        Self { entered: AtomicUsize::new(0), runtime, oxid, peer, attribution, alarm, watch, sent: Mutex::default() }
+    }
+
+    /// Who has proved to be the caller of the method that runs.
+    pub(crate) fn authenticated(&self) -> Option<Authenticated> {
+        self.attribution.as_ref()?.maker()
     }
 
     /// From now on calls on this thread are this caller's.

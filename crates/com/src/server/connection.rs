@@ -7,6 +7,7 @@ use crate::dispatch::Dispatch;
 use crate::presentation::Visitor;
 use crate::runtime::Runtime;
 use crate::system;
+use obvia_rpc::co::relay::Attribution;
 use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::{self, Answer, Arrived, ServerCall, Service, serve};
 use obvia_via::Error as ViError;
@@ -24,20 +25,20 @@ struct Connection {
     caller: Option<Arc<Caller>>,
     // As the client has said by a unit on this connection, or to an association that this is a connection of.
     presence: Option<Presence>,
-    visitor: Option<Arc<Visitor>>,
+    visit: Option<(Arc<Visitor>, Attribution)>,
     peer: Peer,
     local: Option<String>,
     alarm: Alarm,
 }
 
 impl Connection {
-    fn new(runtime: &'static Runtime, window: &Window, visitor: Option<Arc<Visitor>>) -> Self {
+    fn new(runtime: &'static Runtime, window: &Window, visit: Option<(Arc<Visitor>, Attribution)>) -> Self {
         Self {
             dispatch: Dispatch::new(&runtime.exports().table),
             runtime,
             caller: None,
             presence: None,
-            visitor,
+            visit,
             peer: window.peer(),
             local: window.local().map(str::to_owned),
             alarm: window.alarm(),
@@ -47,7 +48,9 @@ impl Connection {
     /// From now on calls are this client's.
     fn adopt(&mut self, client: u64) {
         let watch = Arc::clone(self.dispatch.watch());
-        let caller = Arc::new(Caller::new(self.runtime, client, self.alarm.clone(), watch));
+        let attribution = self.visit.as_ref().map(|(_, attribution)| attribution.clone());
+        let peer = self.peer.clone();
+        let caller = Arc::new(Caller::new(self.runtime, client, peer, attribution, self.alarm.clone(), watch));
         caller.enter();
         self.caller = Some(caller);
     }
@@ -58,7 +61,7 @@ impl Connection {
     fn dispatch_slowly(&mut self, call: &mut ServerCall<'_>) -> Answer {
         if let Some(caller) = &self.caller {
             caller.has_taken();
-        } else if let Some(client) = self.visitor.as_ref().and_then(|visitor| visitor.client()) {
+        } else if let Some(client) = self.visit.as_ref().and_then(|(visitor, _)| visitor.client()) {
             self.adopt(client);
         }
         if call.target() != system::TARGET.word() {
@@ -138,8 +141,12 @@ pub unsafe fn set_loop(function: Option<Loop>) {
 }
 
 /// Serves a connection until it ends.
-pub(super) fn serve_connection(runtime: &'static Runtime, mut window: Window, visitor: Option<Arc<Visitor>>) {
-    let mut connection = Connection::new(runtime, &window, visitor);
+pub(super) fn serve_connection(
+    runtime: &'static Runtime,
+    mut window: Window,
+    visit: Option<(Arc<Visitor>, Attribution)>,
+) {
+    let mut connection = Connection::new(runtime, &window, visit);
     let own = *LOOP.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(own) = own else {
         serve(&mut window, &mut connection);

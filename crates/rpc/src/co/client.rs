@@ -52,7 +52,7 @@ pub struct IncomingResponse<'a> {
 /// Why a call has no results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IncomingFault {
-    /// Which call, or alter_context.
+    /// Which call, or which proposal: the number that [`ClientAssociation::bind`] returned.
     pub id: u32,
     /// Why.
     pub status: Status,
@@ -180,10 +180,11 @@ impl ClientAssociation {
             PduType::FAULT => {
                 let fault = Fault::read(&opened)?;
                 let began = !opened.header.has(flags::DID_NOT_EXECUTE);
-                let is_opening = self.opening.take_if(|opening| opening.id == id).is_some();
-                if !is_opening && self.answered(id)?.is_none() {
-                    return Ok(Found::Nothing);
-                }
+                let id = match self.opening.take_if(|opening| opening.id == id) {
+                    Some(opening) => opening.first_id,
+                    None if self.answered(id)?.is_none() => return Ok(Found::Nothing),
+                    None => id,
+                };
                 Ok(Found::Fault(IncomingFault { id, status: fault.status, began }))
             }
             PduType::SHUTDOWN => Ok(Found::ShutDown),

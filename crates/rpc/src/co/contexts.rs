@@ -2,7 +2,8 @@
 
 use super::pdu::{TrailerHead, Unit};
 use super::{AssociationError, CallSecurity};
-use crate::security::{AuthType, Level, SecurityContext, SecurityError, Step};
+use crate::security::{AuthType, Authenticated, Level, SecurityContext, SecurityError, Step};
+use std::sync::Arc;
 
 /// Security contexts that one association may have.
 const CONTEXTS_MAX: usize = 64;
@@ -19,9 +20,22 @@ pub(super) struct Entry {
     pub(super) wire_level: u8,
     pub(super) context: Box<dyn SecurityContext>,
     pub(super) is_done: bool,
+    /// Who the peer is, on the server's side, once the context is made.
+    pub(super) peer: Option<Authenticated>,
 }
 
 impl Entry {
+    /// A context before its first step.
+    pub(super) fn new(
+        id: u32,
+        kind: AuthType,
+        level: Level,
+        wire_level: u8,
+        context: Box<dyn SecurityContext>,
+    ) -> Self {
+        Self { id, kind, level, wire_level, context, is_done: false, peer: None }
+    }
+
     /// What a trailer of this context says; the padding is for its writer.
     pub(super) fn head(&self) -> TrailerHead {
         TrailerHead { kind: self.kind.0, level: self.wire_level, padding: 0, context_id: self.id }
@@ -34,6 +48,8 @@ impl Entry {
         }
         let step = self.context.step(token)?;
         self.is_done = step.is_done;
+        let principal = self.context.principal().filter(|_| self.is_done).cloned().map(Arc::new);
+        self.peer = principal.map(|principal| Authenticated { principal, kind: self.kind, level: self.level });
         Ok(step)
     }
 }

@@ -13,6 +13,7 @@ pub use server::server;
 
 use super::pdu::{Context, Outcome};
 use super::{AssociationError, IncomingCall, Input, Limits};
+use crate::security::Authenticated;
 use crate::status::Status;
 use crate::uuid::{SyntaxId, Uuid};
 use crate::vi_call::TargetId;
@@ -21,7 +22,7 @@ use obvia_via::stream::Stream;
 use obvia_via::window::{Options, Window};
 use obvia_via::{Deadline, Error as ViError};
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// What relays have to know of an interface.
@@ -56,17 +57,38 @@ pub trait Routes: Send + Sync + fmt::Debug {
 pub trait Interfaces: Send + Sync + fmt::Debug {
     /// What becomes of a context that the client proposes.
     fn judge(&self, context: &Context) -> Outcome;
-    /// Whom a request is for that is made in a context of this interface.
+    /// Whom a request is for that is made in a context of this interface, by this caller where it has been authenticated. What is found is
+    /// remembered.
     ///
     /// # Errors
     ///
     /// The status of the fault that is the answer.
-    fn find(&self, object: Option<Uuid>, interface: SyntaxId) -> Result<(TargetId, Interface), Status>;
+    fn find(
+        &self,
+        object: Option<Uuid>,
+        interface: SyntaxId,
+        caller: Option<&Authenticated>,
+    ) -> Result<(TargetId, Interface), Status>;
     /// Performs a call of an interface of the runtime's own, whose stub data is written by hand: the results, in NDR little endian. `None`
     /// for all others, which have targets.
     fn perform(&self, call: &IncomingCall<'_>) -> Option<Result<Vec<u8>, Status>>;
     /// Has a thread serve a further window, by which another call of the association is taken while all others are busy.
-    fn serve(self: Arc<Self>, lane: Window);
+    fn serve(self: Arc<Self>, lane: Window, attribution: Attribution);
+}
+
+/// Who made the call that a window of an association has brought last: different calls may have different makers.
+#[derive(Clone, Debug, Default)]
+pub struct Attribution(Arc<Mutex<Option<Authenticated>>>);
+
+impl Attribution {
+    /// Who made the call, if its maker has been authenticated.
+    pub fn maker(&self) -> Option<Authenticated> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn set(&self, maker: Option<Authenticated>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = maker;
+    }
 }
 
 /// Targets that a relay remembers.

@@ -9,7 +9,7 @@ use super::pdu::{BindNak, Context, Fault, FragmentSizes, Header, Outcome, PduTyp
 use super::{AssociationError, CallSecurity, Input, Limits, Presentation, output};
 use crate::mgmt::Counters;
 use crate::octets::ByteOrder;
-use crate::security::{Acceptor, Principal, SecurityError};
+use crate::security::{Acceptor, Authenticated, Level, SecurityError};
 use crate::status::Status;
 use crate::uuid::{SyntaxId, Uuid};
 use std::ops::Range;
@@ -31,6 +31,9 @@ pub struct ServerOptions {
     pub acceptor: Option<Arc<dyn Acceptor>>,
     /// Where calls and units are counted.
     pub counters: Arc<Counters>,
+    /// The least level at which calls are taken; without, also those are that nothing protects. Others are never seen: the answer to
+    /// them is [`Status::ACCESS_DENIED`], as it is Windows'.
+    pub least: Option<Level>,
 }
 
 /// What a server has to know about.
@@ -59,8 +62,10 @@ pub struct IncomingCall<'a> {
     pub order: ByteOrder,
     /// Whether no answer is wanted. Then there is nothing to be answered.
     pub is_maybe: bool,
-    /// What it was protected by, if by anything: see [`ServerAssociation::principal`].
+    /// What it was protected by, if by anything.
     pub security: Option<CallSecurity>,
+    /// Who made it, if that is known.
+    pub maker: Option<&'a Authenticated>,
     /// The arguments, in the transfer syntax.
     pub stub: &'a [u8],
 }
@@ -162,7 +167,9 @@ impl ServerAssociation {
                     let Head { opnum, object, flags, .. } = head;
                     let is_maybe = flags & flags::MAYBE != 0;
                     let Origin { order, security } = origin;
-                    let call = IncomingCall { id, presentation, opnum, object, order, is_maybe, security, stub };
+                    let entry = security.and_then(|security| self.security.get(security.context_id));
+                    let maker = entry.and_then(|entry| entry.peer.as_ref());
+                    let call = IncomingCall { id, presentation, opnum, object, order, is_maybe, security, maker, stub };
                     return Ok(Some(ServerEvent::Call(call)));
                 }
             }
@@ -235,8 +242,8 @@ impl ServerAssociation {
         }
         let found = self.fragment(header, origin, head, stub, hint);
         if let Err(error) = &found {
-            let is_long = matches!(error, AssociationError::TooLong { .. });
-            let status = if is_long { Status::ACCESS_DENIED } else { Status::PROTOCOL_ERROR };
+            let is_denied = matches!(error, AssociationError::TooLong { .. } | AssociationError::Security(_));
+            let status = if is_denied { Status::ACCESS_DENIED } else { Status::PROTOCOL_ERROR };
             self.put_fault(id, context_id, status, 0);
         }
         found
@@ -252,6 +259,10 @@ impl ServerAssociation {
         hint: usize,
     ) -> Result<Found, AssociationError> {
         let (id, limit) = (header.call_id, self.options.limits.message_max);
+        // Nothing is kept for who may not call: a call of several fragments ends the association.
+        if !header.has(flags::WHOLE) && self.denies(origin) {
+            return Err(SecurityError::Denied.into());
+        }
         if self.pending.iter().any(|pending| pending.id == id) {
             return Err(AssociationError::Fragment { call_id: id });
         }
@@ -273,12 +284,17 @@ impl ServerAssociation {
         self.complete(id, origin, head, Stub::InPlace(stub))
     }
 
+    /// Whether a call is refused for who makes it, or for how it is protected.
+    fn denies(&self, origin: Origin) -> bool {
+        self.is_denied || origin.security.map(|security| security.level) < self.options.least
+    }
+
     /// All of a request is there.
     fn complete(&mut self, id: u32, origin: Origin, head: Head, stub: Stub) -> Result<Found, AssociationError> {
         let Head { context_id, flags, .. } = head;
         let is_maybe = flags & flags::MAYBE != 0;
         let presentation = match self.presentation(context_id) {
-            _ if self.is_denied => Err((context_id, Status::ACCESS_DENIED)),
+            _ if self.denies(origin) => Err((context_id, Status::ACCESS_DENIED)),
             Some(presentation) => Ok(*presentation),
             // There is no such context that the fault could be in.
             None => Err((0, Status::UNK_IF)),
@@ -379,11 +395,6 @@ impl ServerAssociation {
     /// The presentation context with a number.
     pub fn presentation(&self, id: u16) -> Option<&Presentation> {
         self.presentations.iter().find(|presentation| presentation.id == id)
-    }
-
-    /// Who calls, by the security of the call.
-    pub fn principal(&self, security: CallSecurity) -> Option<&Principal> {
-        self.security.get(security.context_id)?.context.principal()
     }
 }
 

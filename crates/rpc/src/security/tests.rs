@@ -84,7 +84,7 @@ impl Pair {
         let security = CallSecurity { context_id: number, level };
         let Ok(Some(ServerEvent::Call(came))) = self.ask() else { panic!("no call") };
         assert_eq!((came.security, came.stub), (Some(security), stub));
-        assert_eq!(self.server.principal(security).map(|who| who.user.as_str()), Some("user"));
+        assert_eq!(came.maker.map(|maker| (maker.principal.user.as_str(), maker.level)), Some(("user", level)));
         self.server.respond(id, stub).unwrap();
         assert!(matches!(self.hear(), Ok(Some(ClientEvent::Response(response))) if response.stub == stub));
     }

@@ -1,14 +1,19 @@
 //! A client of `rpcecho` for servers that others wrote: calls each function and compares, so many times.
 //!
-//! `interop-calls BINDING [ROUNDS [LEFT-OUT ...]]`, as in `interop-calls ncacn_ip_tcp:127.0.0.1[1234] 10 TestCall`. Functions may be left
-//! out that the server is known to get wrong. Ends with an error at the first result that is wrong, and otherwise says how many calls
-//! were made.
+//! `interop-calls [--user NAME PASSWORD] BINDING [ROUNDS [LEFT-OUT ...]]`, as in `interop-calls ncacn_ip_tcp:127.0.0.1[1234] 10 TestCall`.
+//! Functions may be left out that the server does not have or is known to get wrong. Ends with an error at the first result that is wrong,
+//! and otherwise says how many calls were made.
 
 use interop::{Enum1, Enum1_32, Enum2, Enum3, Info, Info5, Info7, Surrounding, rpcecho};
+use obvia::security::{Credential, set_credentials};
 use std::fmt::Debug;
+use std::time::Duration;
 
 /// Longer than any fragment.
 const LONG: usize = 200_000;
+
+/// How long a server may take for all of it.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Compares the result of a call.
 fn expect<T: PartialEq + Debug>(what: &str, result: T, expected: T) -> obvia::Result<usize> {
@@ -35,13 +40,15 @@ fn numbers(info: &Info<'_>) -> [u64; 3] {
 /// A function that is called and compared. Returns how many calls that were.
 type Check = fn(&rpcecho) -> obvia::Result<usize>;
 
-const CHECKS: [(&str, Check); 9] = [
+const CHECKS: [(&str, Check); 10] = [
     ("AddOne", add_one),
     ("EchoData", echo_data),
     ("SinkData", |echo| echo.SinkData(&long()).map(|()| 1)),
     ("SourceData", source_data),
     ("TestCall", test_call),
     ("TestCall2", test_call2),
+    // Long enough for a client to ask whether the call is still there.
+    ("TestSleep", |echo| expect("TestSleep", echo.TestSleep(2)?, 2)),
     ("TestEnum", test_enum),
     ("TestSurrounding", test_surrounding),
     ("TestDoublePointer", test_double_pointer),
@@ -104,21 +111,32 @@ fn test_double_pointer(echo: &rpcecho) -> obvia::Result<usize> {
 }
 
 fn main() -> obvia::Result<()> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let (binding, rounds, left_out) = match arguments.as_slice() {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words = match &words[..] {
+        [option, user, password, rest @ ..] if option == "--user" => {
+            set_credentials(Credential::user("", user, password));
+            rest
+        }
+        words => words,
+    };
+    let (binding, rounds, left_out) = match words {
         [binding] => (binding, 1, &[][..]),
         [binding, rounds, left_out @ ..] => (binding, rounds.parse().unwrap_or(1), left_out),
         [] => {
-            return Err(obvia::Error::new(obvia::code::E_INVALIDARG, "interop-calls BINDING [ROUNDS [LEFT-OUT ...]]"));
+            let usage = "interop-calls [--user NAME PASSWORD] BINDING [ROUNDS [LEFT-OUT ...]]";
+            return Err(obvia::Error::new(obvia::code::E_INVALIDARG, usage));
         }
     };
-    let echo: rpcecho = obvia::bind(binding)?;
     let mut calls = 0;
-    for _ in 0..rounds {
-        for (_, check) in CHECKS.iter().filter(|(name, _)| !left_out.iter().any(|left_out| left_out == name)) {
-            calls += check(&echo)?;
+    obvia::with_timeout(PATIENCE, || {
+        let echo: rpcecho = obvia::bind(binding)?;
+        for _ in 0..rounds {
+            for (_, check) in CHECKS.iter().filter(|(name, _)| !left_out.iter().any(|left_out| left_out == name)) {
+                calls += check(&echo)?;
+            }
         }
-    }
+        Ok::<_, obvia::Error>(())
+    })?;
     println!("{calls} calls");
     Ok(())
 }

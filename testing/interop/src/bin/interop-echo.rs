@@ -1,12 +1,14 @@
-//! A server of `rpcecho` for clients that others wrote: says where it listens, and serves until it is ended.
+//! A server of `rpcecho` for clients that others wrote.
 //!
-//! `interop-echo [--register] BINDING ...`, as in `interop-echo ncacn_ip_tcp:127.0.0.1[0]`. Each line that it writes is a binding with the
-//! endpoint that was taken. With `--register` it registers with the endpoint mapper of the host before it writes any.
+//! `interop-echo [--user NAME PASSWORD] [--register] BINDING ...`, as in `interop-echo ncacn_ip_tcp:127.0.0.1[0]`, serves until it is ended.
+//! Each line that it writes is a binding with the endpoint that was taken. With `--user` this user has an account; with `--register` the
+//! server registers with the endpoint mapper of the host before it writes any.
 
 use interop::{
     Enum1, Enum2, Enum3, Info, Info1, Info2, Info3, Info4, Info5, Info6, Info7, Surrounding, rpcecho, rpcecho_Impl,
 };
 use obvia::code;
+use obvia::security::{AccountTable, NtHash, set_accounts};
 use std::time::Duration;
 use windows_core::implement;
 
@@ -79,14 +81,21 @@ impl rpcecho_Impl for Echo_Impl {
 }
 
 fn main() -> obvia::Result<()> {
-    let _serving = obvia::serve_interface(rpcecho::from(Echo))?;
-    let (options, bindings): (Vec<_>, Vec<_>) = std::env::args().skip(1).partition(|word| word.starts_with("--"));
-    let heard = bindings.iter().map(|binding| obvia::listen(binding)).collect::<obvia::Result<Vec<_>>>()?;
-    let _registration = match options.first().map(String::as_str) {
-        None => None,
-        Some("--register") => Some(obvia::register_endpoints(None, "rpcecho")?),
-        Some(option) => return Err(obvia::Error::new(code::E_INVALIDARG, format!("there is no option {option}"))),
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words = match &words[..] {
+        [option, user, password, rest @ ..] if option == "--user" => {
+            set_accounts(AccountTable::default().with(user, NtHash::of_password(password)));
+            rest
+        }
+        words => words,
     };
+    let (is_registered, bindings) = match words {
+        [option, rest @ ..] if option == "--register" => (true, rest),
+        words => (false, words),
+    };
+    let _serving = obvia::serve_interface(rpcecho::from(Echo))?;
+    let heard = bindings.iter().map(|binding| obvia::listen(binding)).collect::<obvia::Result<Vec<_>>>()?;
+    let _registration = if is_registered { Some(obvia::register_endpoints(None, "rpcecho")?) } else { None };
     heard.iter().for_each(|binding| println!("{binding}"));
     obvia::wait()
 }

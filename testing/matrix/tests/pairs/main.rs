@@ -1,6 +1,7 @@
 //! Every construct, in one process and across two, in Rust, C++ and C.
 
 mod functions;
+mod guarded;
 mod liar;
 mod native;
 mod server;

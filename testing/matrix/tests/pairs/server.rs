@@ -48,6 +48,7 @@ impl Server {
     }
 
     fn run_elsewhere(command: Command, binding: &str) -> Self {
+        matrix::become_known();
         if binding.starts_with("ncalrpc:") {
             return Self::run(command, Some(binding), None);
         }
@@ -162,10 +163,11 @@ pub(crate) fn everywhere() -> impl Iterator<Item = Server> {
 }
 
 /// What servers listen on that are reached by nothing else, and in which transfer syntax calls go.
-pub(crate) const NETWORKS: [&str; 5] = [
+pub(crate) const NETWORKS: [&str; 6] = [
     "ncacn_vi_udp:127.0.0.1",
     "ncacn_ip_tcp:127.0.0.1",
     "ncacn_ip_tcp:127.0.0.1[,transfer=ndr]",
     "ncacn_ip_tcp:127.0.0.1[,transfer=ndr64]",
+    "ncacn_ip_tcp:127.0.0.1[,transfer=ndr,security=privacy]",
     "ncalrpc:[,transfer=ndr]",
 ];

@@ -24,7 +24,8 @@ pub(super) fn run() -> Outcome {
     for (name, binding) in [("tcp", "ncacn_ip_tcp:127.0.0.1[0]"), ("local", "ncalrpc:[echo]")] {
         let names = Names::new()?;
         let (capture, server) = traced(folder.path(), name, binding, &names)?;
-        let calls = Program::new(&built("interop-calls"), &[&transferring(server.place(), "ndr"), ROUNDS]);
+        let calls =
+            Program::new(&built("interop-calls"), &[&transferring(server.place(), "ndr"), ROUNDS, super::ASLEEP]);
         let calls = names.see(calls).variable("OBVIA_TRACE", capture.as_str());
         let said = calls.read()?;
         drop(server);
@@ -39,7 +40,7 @@ pub(super) fn run() -> Outcome {
         }
     }
     let (capture, server) = traced(folder.path(), "foreign", "ncacn_ip_tcp:127.0.0.1[0]", &Names::new()?)?;
-    let port = server.place().trim_end_matches(']').rsplit('[').next().unwrap_or_default();
+    let port = super::port_of(&server);
     super::succeeds(&smbtorture(port, ",bigendian", "%", &super::QUICK), "echo", &super::ECHO[..9])?;
     drop(server);
     nothing(&capture, WRONG)?;

@@ -20,7 +20,7 @@ pub(super) struct Opening {
     /// The number that the answer that is waited for repeats.
     pub(super) id: u32,
     /// The number that the caller knows.
-    first_id: u32,
+    pub(super) first_id: u32,
     alters: bool,
     contexts: Vec<Context>,
     /// The security context that is being made.
@@ -67,8 +67,7 @@ impl ClientAssociation {
         let Security { kind, level, context } = security;
         let id = self.next_security;
         self.next_security += 1;
-        let entry =
-            self.security.insert(Entry { id, kind, level, wire_level: level as u8, context, is_done: false })?;
+        let entry = self.security.insert(Entry::new(id, kind, level, level as u8, context))?;
         opening.security = Some(id);
         Ok((entry.head(), entry.step(&[])?.token))
     }

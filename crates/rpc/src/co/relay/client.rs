@@ -4,6 +4,7 @@ use super::translation::{self, Translation};
 use super::{PATIENCE, Route, Routes, TARGETS_MAX, fill, limits, over, wait};
 use crate::co::pdu::{ACCEPTED, Bind, BindAck, Context, FragmentSizes, Outcome};
 use crate::co::{ClientAssociation, ClientEvent, ClientOptions, IncomingResponse, Limits, OutgoingCall};
+use crate::security::Security;
 use crate::status::Status;
 use crate::uuid::{SyntaxId, Uuid};
 use crate::vi_call::TargetId;
@@ -14,16 +15,24 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// A window whose requests go over a stream as calls of an association. The first message binds it, as a unit of its own.
+/// A window whose requests go over a stream as calls of an association. The first message binds it, as a unit of its own; `security`
+/// authenticates this client with it, and protects all calls.
 ///
 /// # Errors
 ///
 /// Where there is no memory.
-pub fn client(stream: Stream, routes: Arc<dyn Routes>, options: &Options) -> Result<Window, ViError> {
+pub fn client(
+    stream: Stream,
+    routes: Arc<dyn Routes>,
+    options: &Options,
+    security: Option<Security>,
+) -> Result<Window, ViError> {
     let association =
         ClientAssociation::new(ClientOptions { limits: Limits { calls_max: 1, ..limits(options) }, group: 0 });
     let state = State {
         association,
+        protection: security.as_ref().map(|_| FIRST_SECURITY),
+        security,
         ways: HashMap::new(),
         contexts: HashMap::new(),
         next_context: 0,
@@ -35,6 +44,9 @@ pub fn client(stream: Stream, routes: Arc<dyn Routes>, options: &Options) -> Res
     relayed(Box::new(ClientRelay { stream, routes, state: Mutex::new(state) }), options)
 }
 
+/// The number of the security context that the first bind makes.
+const FIRST_SECURITY: u32 = 0;
+
 #[derive(Debug)]
 struct ClientRelay {
     stream: Stream,
@@ -45,12 +57,16 @@ struct ClientRelay {
 #[derive(Debug)]
 struct State {
     association: ClientAssociation,
+    /// What the first bind is to make a security context of.
+    security: Option<Security>,
+    /// The security context of all calls.
+    protection: Option<u32>,
     ways: HashMap<TargetId, Way>,
     /// The contexts that were proposed, by interface, and what became of them.
     contexts: HashMap<SyntaxId, Result<u16, Status>>,
     next_context: u16,
-    /// The bind that a floor above has asked for: its number here and its own unit.
-    asked: Option<(u32, Bind)>,
+    /// The bind that a floor above has asked for.
+    asked: Option<Asked>,
     /// The call under way.
     call: Option<Call>,
     /// The call that got no further than here.
@@ -65,6 +81,16 @@ struct Way {
     context_id: u16,
     object: Option<Uuid>,
     translation: Translation,
+}
+
+/// A bind that a floor above has asked for.
+#[derive(Debug)]
+struct Asked {
+    /// Its number in the association.
+    id: u32,
+    /// Its number in the window.
+    sequence: u32,
+    bind: Bind,
 }
 
 #[derive(Debug)]
@@ -94,7 +120,7 @@ impl ClientRelay {
         let Header { kind, opnum, first: index, second: generation } = message.header;
         let is_maybe = kind == Kind::Oneway;
         let way = self.way(state, TargetId { index, generation })?;
-        let State { association, scratch, .. } = state;
+        let State { association, scratch, protection, .. } = state;
         let prepared = way.and_then(|way| {
             let (request, stub) = way.translation.encode_request(opnum, message.frame, scratch)?;
             Ok((way, way.translation.opnum_to_wire(opnum)?, request, stub))
@@ -106,7 +132,7 @@ impl ClientRelay {
                 return Ok(());
             }
         };
-        let call = OutgoingCall { context_id, opnum, object, is_maybe, security: None, stub };
+        let call = OutgoingCall { context_id, opnum, object, is_maybe, security: *protection, stub };
         let id = association.call(&call).map_err(over)?;
         if !is_maybe {
             state.call = Some(Call { id, sequence: message.sequence, translation, request });
@@ -172,10 +198,10 @@ impl ClientRelay {
     }
 
     /// Takes a bind that a floor above has made. The numbers of its contexts are not known there.
-    fn bind(&self, state: &mut State, unit: &[u8]) -> Result<(), ViError> {
-        let bind = Bind::from_wire(unit).map_err(|error| over(error.into()))?;
-        let number = state.propose(bind.contexts.clone())?;
-        state.asked = Some((number, bind));
+    fn bind(&self, state: &mut State, message: &Outgoing<'_>) -> Result<(), ViError> {
+        let bind = Bind::from_wire(message.frame).map_err(|error| over(error.into()))?;
+        let id = state.propose(bind.contexts.clone())?;
+        state.asked = Some(Asked { id, sequence: message.sequence, bind });
         self.flush(state)
     }
 }
@@ -187,7 +213,8 @@ impl State {
             let too_many = ViError::BadState { what: "an association has too many presentation contexts" };
             self.next_context = self.next_context.checked_add(1).ok_or(too_many)?;
         }
-        self.association.bind(contexts, None).map_err(over)
+        let security = self.security.take();
+        self.association.bind(contexts, security).map_err(over)
     }
 
     /// Notes what became of the contexts that were proposed last, one for each of these interfaces.
@@ -217,10 +244,12 @@ impl State {
             ClientEvent::Fault(found) => {
                 if let Some(call) = self.call.take_if(|call| call.id == found.id) {
                     inbox.put(fault(call.sequence, found.status), &[])?;
+                } else if let Some(asked) = self.asked.take_if(|asked| asked.id == found.id) {
+                    inbox.put(fault(asked.sequence, found.status), &[])?;
                 }
             }
             ClientEvent::Bound(id, outcomes) => {
-                if let Some((_, bind)) = self.asked.take_if(|(number, _)| *number == id) {
+                if let Some(Asked { bind, .. }) = self.asked.take_if(|asked| asked.id == id) {
                     let interfaces: Vec<_> = bind.contexts.iter().map(|context| context.interface).collect();
                     self.note(&interfaces, &outcomes);
                     let ack = self.acknowledged(&bind, outcomes);
@@ -270,7 +299,7 @@ impl Relay for ClientRelay {
         let mut state = self.lock();
         match message.header.kind {
             Kind::Request | Kind::Oneway => self.request(&mut state, &message),
-            Kind::Pdu => self.bind(&mut state, message.frame),
+            Kind::Pdu => self.bind(&mut state, &message),
             Kind::Cancel => {
                 if let Some(call) = state.call.take() {
                     state.association.orphan(call.id);
@@ -285,7 +314,10 @@ impl Relay for ClientRelay {
         let mut span = Some(span).filter(|span| !span.is_zero());
         loop {
             let mut state = self.lock();
-            if state.deliver(inbox)? {
+            let delivered = state.deliver(inbox);
+            // A bind may take several turns.
+            self.flush(&mut state)?;
+            if delivered? {
                 return Ok(());
             }
             if let Some(span) = span.take() {

@@ -4,7 +4,7 @@
 //! it receives for all. When it has got a call, another one leads; where all are busy, there is one more lane.
 
 use super::translation::{self, Translation};
-use super::{Interface, Interfaces, PATIENCE, TARGETS_MAX, fill, limits, over, wait};
+use super::{Attribution, Interface, Interfaces, PATIENCE, TARGETS_MAX, fill, limits, over, wait};
 use crate::co::{IncomingCall, Presentation, ServerAssociation, ServerEvent, ServerOptions};
 use crate::status::Status;
 use crate::uuid::Uuid;
@@ -20,7 +20,7 @@ use std::time::Duration;
 /// Lanes of an association.
 const LANES_MAX: usize = 16;
 
-/// A window to which calls of an association come over a stream.
+/// A window to which calls of an association come over a stream, and what says who made them.
 ///
 /// # Errors
 ///
@@ -30,7 +30,7 @@ pub fn server(
     interfaces: Arc<dyn Interfaces>,
     options: &Options,
     mut association: ServerOptions,
-) -> Result<Window, ViError> {
+) -> Result<(Window, Attribution), ViError> {
     association.limits = limits(options);
     let association = ServerAssociation::new(association);
     let state =
@@ -109,7 +109,7 @@ impl Hall {
     }
 
     /// Looks what has come. A call is put into the inbox.
-    fn take(&self, state: &mut State, inbox: &mut Inbox<'_>) -> Result<Taken, ViError> {
+    fn take(&self, state: &mut State, inbox: &mut Inbox<'_>, attribution: &Attribution) -> Result<Taken, ViError> {
         let State { association, known, scratch, .. } = state;
         let call = match association.poll(&mut |context| self.interfaces.judge(context)).map_err(over)? {
             None => return Ok(Taken::Nothing),
@@ -127,6 +127,7 @@ impl Hall {
             };
             return answered.map(|()| Taken::Something).map_err(over);
         }
+        let maker = call.maker.cloned();
         let prepared = self.find(known, &call).and_then(|Addressee { target, translation }| {
             let opnum = translation.opnum_from_wire(call.opnum)?;
             let decoded = translation.decode_request(opnum, call.order, call.stub, inbox.frame_max(), scratch)?;
@@ -135,6 +136,7 @@ impl Hall {
         let (id, is_maybe) = (call.id, call.is_maybe);
         match prepared {
             Ok((TargetId { index, generation }, translation, opnum, (request, frame))) => {
+                attribution.set(maker);
                 let kind = if is_maybe { Kind::Oneway } else { Kind::Request };
                 inbox.put(Header { kind, opnum, first: index, second: generation }, frame)?;
                 Ok(Taken::Call((!is_maybe).then_some(Call { id, translation, request })))
@@ -158,7 +160,7 @@ impl Hall {
         if let Some(known) = known.get(&key) {
             return Ok(*known);
         }
-        let (target, interface): (TargetId, Interface) = self.interfaces.find(call.object, interface)?;
+        let (target, interface): (TargetId, Interface) = self.interfaces.find(call.object, interface, call.maker)?;
         let translation = Translation::new(transfer, interface).ok_or(Status::UNK_IF)?;
         if known.len() == TARGETS_MAX {
             known.clear();
@@ -174,6 +176,7 @@ impl Hall {
 struct Lane {
     hall: Arc<Hall>,
     calls: Mutex<Calls>,
+    attribution: Attribution,
     /// Whether its thread is to look at something else than calls.
     is_wanted: AtomicBool,
 }
@@ -188,10 +191,11 @@ struct Calls {
 }
 
 impl Lane {
-    fn window(hall: Arc<Hall>) -> Result<Window, ViError> {
-        let options = hall.options.clone();
-        let lane = Self { hall, calls: Mutex::default(), is_wanted: AtomicBool::new(false) };
-        relayed(Box::new(lane), &options)
+    fn window(hall: Arc<Hall>) -> Result<(Window, Attribution), ViError> {
+        let (options, attribution) = (hall.options.clone(), Attribution::default());
+        let lane =
+            Self { hall, calls: Mutex::default(), attribution: attribution.clone(), is_wanted: AtomicBool::new(false) };
+        Ok((relayed(Box::new(lane), &options)?, attribution))
     }
 
     fn calls(&self) -> MutexGuard<'_, Calls> {
@@ -208,7 +212,7 @@ impl Lane {
         let hall = &*self.hall;
         let mut span = Some(span).filter(|span| !span.is_zero());
         loop {
-            let taken = hall.take(&mut state, inbox);
+            let taken = hall.take(&mut state, inbox, &self.attribution);
             // Also when the association is over: the client is told why.
             let outcome = match hall.flush(&mut state).and(taken) {
                 Ok(Taken::Call(call)) => {
@@ -291,8 +295,8 @@ impl Relay for Lane {
             state.lanes += 1;
             drop(state);
             // Without one more, further calls wait for this one.
-            if let Ok(lane) = Self::window(Arc::clone(&self.hall)) {
-                Arc::clone(&self.hall.interfaces).serve(lane);
+            if let Ok((lane, attribution)) = Self::window(Arc::clone(&self.hall)) {
+                Arc::clone(&self.hall.interfaces).serve(lane, attribution);
             }
         }
         outcome

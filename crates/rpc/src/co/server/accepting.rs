@@ -141,8 +141,7 @@ impl ServerAssociation {
                 let level = Level::from_wire(head.level).ok_or(SecurityError::Level(head.level))?;
                 let acceptor = self.options.acceptor.as_ref().ok_or(SecurityError::UnknownType(kind))?;
                 let context = acceptor.accept(kind, level)?;
-                let (id, wire_level) = (head.context_id, head.level);
-                self.security.insert(Entry { id, kind, level, wire_level, context, is_done: false })?
+                self.security.insert(Entry::new(head.context_id, kind, level, head.level, context))?
             }
         };
         let step = entry.step(token)?;

@@ -118,7 +118,7 @@ fn echo(pair: &mut Pair, stub: &[u8], number: u32, level: Level) {
     let Ok(Some(ServerEvent::Call(came))) = pair.ask_server() else { panic!("no call") };
     let security = CallSecurity { context_id: number, level };
     assert_eq!((came.security, came.stub), (Some(security), stub));
-    assert_eq!(pair.server.principal(security).map(|who| who.user.as_str()), Some("bear"));
+    assert_eq!(came.maker.map(|maker| (maker.principal.user.as_str(), maker.level)), Some(("bear", level)));
     pair.server.respond(id, stub).unwrap();
     pair.tell_client();
     assert!(matches!(pair.client.poll(), Ok(Some(ClientEvent::Response(response))) if response.stub == stub));
@@ -179,4 +179,41 @@ fn mechanisms_that_are_not_there_are_refused() {
         pair.tell_client();
         assert_eq!(pair.client.poll(), Err(AssociationError::Refused { reason: BindNak::AUTH_TYPE }));
     }
+}
+
+/// Makes a call that the server is not to see, and returns the fault that is the answer.
+fn refused(pair: &mut Pair, security: Option<u32>) -> (Status, bool) {
+    let id = pair.client.call(&OutgoingCall { security, ..call(b"let me in") }).unwrap();
+    assert_eq!(pair.ask_server(), Ok(None));
+    pair.tell_client();
+    let Ok(Some(ClientEvent::Fault(fault))) = pair.client.poll() else { panic!("no fault") };
+    assert_eq!(fault.id, id);
+    (fault.status, fault.began)
+}
+
+#[test]
+fn calls_below_the_least_level_are_refused_and_others_taken() {
+    let least = Some(Level::Integrity);
+    let server = ServerOptions { acceptor: Some(Arc::new(ToyAcceptor)), least, ..ServerOptions::default() };
+    let mut pair = Pair::new(ClientOptions::default(), server);
+    pair.client.bind(vec![context(0, &[NDR])], None).unwrap();
+    assert_eq!(pair.ask_server(), Ok(None));
+    pair.tell_client();
+    assert!(matches!(pair.client.poll(), Ok(Some(ClientEvent::Bound(..)))));
+    assert_eq!(refused(&mut pair, None), (Status::ACCESS_DENIED, false));
+    for (number, level) in [Level::Connect, Level::Integrity, Level::Privacy].into_iter().enumerate() {
+        pair.client.bind(vec![context(0, &[NDR])], Some(security(level))).unwrap();
+        settle(&mut pair);
+        if level == Level::Connect {
+            assert_eq!(refused(&mut pair, Some(0)), (Status::ACCESS_DENIED, false));
+        } else {
+            echo(&mut pair, b"is it I, and nobody else?", number as u32, level);
+        }
+    }
+    // Of a call that will be refused, nothing is kept until it is complete.
+    pair.client.call(&call(&[7; 100_000])).unwrap();
+    assert_eq!(pair.ask_server(), Err(SecurityError::Denied.into()));
+    let units = units(pair.server.output());
+    assert_eq!(units.len(), 1);
+    assert_eq!(Fault::read(&units[0]).unwrap().status, Status::ACCESS_DENIED);
 }

@@ -1,0 +1,17 @@
+//! Processes in C++ prove to each other who they are: see `programs/security.cc`.
+
+use crate::program::build;
+use torture::process::Directory;
+
+#[test]
+fn a_client_proves_who_it_is() {
+    let program = build("security", &["security.idl"], &["security.cc"]);
+    let program = program.to_str().expect("the path is text");
+    let (there, here) = (Directory::new(), Directory::new());
+    let mut server = there.start(program, &["serve"]);
+    let binding = server.line();
+    let mut client = here.start(program, &["call", &binding]);
+    assert_eq!(client.line(), "ok");
+    client.end();
+    server.end();
+}

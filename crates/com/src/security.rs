@@ -1,0 +1,146 @@
+//! Security of calls over `ncacn_ip_tcp` and `ncalrpc`: the credentials that this process shows to others, the accounts that it checks
+//! others' against, and who calls it.
+//!
+//! A client says in a binding how its calls are to be protected, `ncacn_ip_tcp:host[port,security=privacy]`, and a server in what it
+//! [listens](crate::listen) on how they have to be at least. `docs/security-of-calls.md` has the whole.
+
+use crate::error::{Error, Result, code};
+use crate::server;
+use obvia_rpc::security::context::{NtlmAcceptor, initiate};
+use obvia_rpc::security::ntlm::ServerNames;
+use obvia_rpc::security::{Acceptor, Security};
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::sync::{Arc, PoisonError, RwLock};
+
+pub use obvia_rpc::security::credentials::{AccountTable, Accounts, Credential, Credentials};
+pub use obvia_rpc::security::{AuthType, Authenticated, Level, NtHash, Principal};
+pub use obvia_via::window::Peer;
+
+static CREDENTIALS: RwLock<Option<Shown>> = RwLock::new(None);
+static ACCOUNTS: RwLock<Option<Arc<dyn Accounts>>> = RwLock::new(None);
+
+/// Says whose credentials this process shows to servers by bindings that ask for [security](crate::listen), from now on. What it is
+/// connected to already keeps those that it was connected with.
+///
+/// A [`Credential`] is itself one for every server; whoever has several, or does not want to show one to whoever a reference leads to,
+/// decides by the server's principal name: `host/` and its address, unless the binding says another by `spn`.
+///
+/// # Example
+///
+/// ```no_run
+/// use obvia::security::{Credential, set_credentials};
+///
+/// set_credentials(Credential::user("DOMAIN", "user", "password"));
+/// // let calc: ICalc = obvia::connect("ncacn_ip_tcp:host[5555,security=privacy,name=calc]")?;
+/// ```
+pub fn set_credentials(credentials: impl Credentials + 'static) {
+    *CREDENTIALS.write().unwrap_or_else(PoisonError::into_inner) = Some(Shown(Arc::new(credentials)));
+}
+
+/// Says who may call this process where it is authenticated, from the next connection on.
+///
+/// Without accounts nobody is. With them, every client over a stream may authenticate itself; that it must, and at which level at least,
+/// says the option `security` of what this process [listens](crate::listen) on.
+pub fn set_accounts(accounts: impl Accounts + 'static) {
+    *ACCOUNTS.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(accounts));
+}
+
+/// Who called a method.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Caller {
+    /// The process, where it is one of this host and the kernel told which; else the host, by its address.
+    pub peer: Peer,
+    /// Who it has proved to be, and how the call was protected. `None` where nobody asked: over shared memory and virtual interfaces, and
+    /// where neither side wanted security.
+    pub authenticated: Option<Authenticated>,
+}
+
+/// Who called the method that runs on this thread. `None` where none does that was called from another process: calls within the process
+/// change nothing.
+pub fn caller() -> Option<Caller> {
+    server::caller().map(|caller| Caller { peer: caller.peer.clone(), authenticated: caller.authenticated() })
+}
+
+/// Credentials, the same only with themselves.
+#[derive(Clone)]
+struct Shown(Arc<dyn Credentials>);
+
+impl Shown {
+    fn address(&self) -> *const () {
+        Arc::as_ptr(&self.0).cast()
+    }
+}
+
+impl PartialEq for Shown {
+    fn eq(&self, other: &Self) -> bool {
+        self.address() == other.address()
+    }
+}
+
+impl Eq for Shown {}
+
+impl Hash for Shown {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.address().hash(state);
+    }
+}
+
+impl fmt::Debug for Shown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Credentials")
+    }
+}
+
+/// How a client protects its calls of one other process, on each connection to it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Protection {
+    level: Level,
+    kind: AuthType,
+    principal: String,
+    credentials: Shown,
+}
+
+impl Protection {
+    /// Protection by the credentials that this process has.
+    ///
+    /// # Errors
+    ///
+    /// E_ACCESSDENIED where it has none.
+    pub(crate) fn new(level: Level, kind: AuthType, principal: String) -> Result<Self> {
+        let credentials = CREDENTIALS.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let credentials = credentials.ok_or_else(|| {
+            let text =
+                format!("security={level} is asked for, and this process has no credentials: see set_credentials");
+            Error::new(code::E_ACCESSDENIED, text)
+        })?;
+        Ok(Self { level, kind, principal, credentials })
+    }
+
+    pub(crate) fn level(&self) -> Level {
+        self.level
+    }
+
+    /// A security context for a new association.
+    pub(crate) fn begin(&self) -> Result<Security> {
+        let Self { level, kind, principal, credentials } = self;
+        initiate(*kind, *level, principal, &*credentials.0).map_err(|why| {
+            let text = format!("there are no credentials for {principal}: {why}");
+            Error::new(code::E_ACCESSDENIED, text)
+        })
+    }
+}
+
+/// What authenticates clients of this process, if it has accounts.
+pub(crate) fn acceptor() -> Option<Arc<dyn Acceptor>> {
+    let accounts = ACCOUNTS.read().unwrap_or_else(PoisonError::into_inner).clone()?;
+    // What NTLM calls the server is for the client's eyes alone: without a name, it is one of no name.
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    Some(Arc::new(NtlmAcceptor::new(ServerNames::of_host(host.trim_end()), accounts)))
+}
+
+/// Whether this process can authenticate its clients.
+pub(crate) fn has_accounts() -> bool {
+    ACCOUNTS.read().unwrap_or_else(PoisonError::into_inner).is_some()
+}

@@ -1,0 +1,215 @@
+//! Calls over streams that are authenticated and protected: at each level, by each mechanism, handed on, and refused.
+
+use torture::process::{Directory, LATEST, Process};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_torture-process");
+const LEVELS: [&str; 3] = ["connect", "integrity", "privacy"];
+/// What servers listen on, without the level.
+const BINDINGS: [&str; 4] = [
+    "ncacn_ip_tcp:127.0.0.1[,security=LEVEL]",
+    "ncacn_ip_tcp:127.0.0.1[,transfer=ndr,security=LEVEL]",
+    "ncacn_ip_tcp:127.0.0.1[,transfer=ndr64,security=LEVEL]",
+    "ncalrpc:[guarded,security=LEVEL]",
+];
+const DENIED: &str = "E_ACCESSDENIED";
+
+/// A process with a directory of its own: others reach it by a stream and by nothing else.
+struct Host {
+    process: Process,
+    directory: Directory,
+}
+
+impl Host {
+    fn start() -> Self {
+        let directory = Directory::new();
+        Self { process: directory.start(PROGRAM, &[]), directory }
+    }
+
+    /// A server with the accounts of the tests, and what it says it listens on.
+    fn serve(listening: &str) -> (Self, String) {
+        let mut host = Self::start();
+        host.process.good("accounts anna one-secret otto another-secret");
+        host.process.good("export there");
+        let binding = host.process.good(&format!("listen {listening}"));
+        (host, with(&binding, "name=there"))
+    }
+
+    /// A client, which has the accounts, too: its own objects are called back.
+    fn client(user: &str, password: &str) -> Self {
+        let mut host = Self::start();
+        host.process.good("accounts anna one-secret otto another-secret");
+        host.process.good(&format!("credentials {user} {password}"));
+        host
+    }
+}
+
+/// A binding with one more option.
+fn with(binding: &str, option: &str) -> String {
+    binding.replace(']', &format!(",{option}]"))
+}
+
+#[test]
+fn objects_go_both_ways_at_each_level_by_each_mechanism() {
+    for (level, listening) in LEVELS.into_iter().flat_map(|level| BINDINGS.map(|binding| (level, binding))) {
+        let (mut server, binding) = Host::serve(&listening.replace("LEVEL", level));
+        assert!(binding.contains(&format!("security={level}")), "{binding}");
+        // It calls its clients' objects in turn.
+        server.process.good("credentials otto another-secret");
+        for mechanism in ["ntlm", "spnego"] {
+            let binding = with(&binding, &format!("auth={mechanism}"));
+            println!("{binding}");
+            // A Unix socket is where its server's names are.
+            let is_local = binding.starts_with("ncalrpc");
+            let mut client = Host::client("anna", "one-secret");
+            if is_local {
+                client.process = server.directory.start(PROGRAM, &[]);
+                client.process.good("credentials anna one-secret");
+            }
+            let Host { process: client, .. } = &mut client;
+            client.good(&format!("connect {binding}"));
+            let from = if is_local { format!("process {}", client.pid()) } else { "127.0.0.1".to_owned() };
+            assert_eq!(client.good("who"), format!("{from} anna {level}"));
+            client.good("make 3");
+            assert_eq!(client.number("add 7"), 7);
+            assert_eq!(client.number("callback 5"), 16);
+            assert_eq!(client.good("pass"), "true true");
+            assert_eq!(client.good("pass-own"), "true false");
+            client.good("keep-own");
+            assert_eq!(client.number("add-to-kept 4"), 4);
+            client.good("keep-none");
+            // Messages of many fragments, and several associations at a time.
+            client.good("echo 300000");
+            client.good("adds 4 100");
+            client.good("leave");
+            server.process.becomes(LATEST, "live", 0);
+        }
+    }
+}
+
+#[test]
+fn who_does_not_prove_enough_is_refused() {
+    let (_server, binding) = Host::serve("ncacn_ip_tcp:127.0.0.1[,security=integrity]");
+    let refused = |user: &str, password: &str, level: &str, auth: &str| {
+        let binding = with(&binding.replace("security=integrity", level), auth);
+        let answer = Host::client(user, password).process.bad(&format!("connect {binding}"));
+        assert!(answer.contains(DENIED), "{user} {password} {binding}: {answer}");
+    };
+    for auth in ["auth=ntlm", "auth=spnego"] {
+        for level in ["security=integrity", "security=privacy"] {
+            refused("anna", "another-secret", level, auth);
+            refused("nobody", "one-secret", level, auth);
+        }
+        refused("anna", "one-secret", "security=connect", auth);
+        refused("anna", "one-secret", "security=none", auth);
+    }
+    let mut stranger = Host::start().process;
+    let answer = stranger.bad(&format!("connect {binding}"));
+    assert!(answer.contains("no credentials") && answer.contains(DENIED), "{answer}");
+    // It is let in as soon as it has some; more than is wanted will do.
+    stranger.good("credentials ANNA one-secret");
+    stranger.good(&format!("connect {}", binding.replace("integrity", "privacy")));
+    assert_eq!(stranger.good("who"), "127.0.0.1 ANNA privacy");
+}
+
+#[test]
+fn a_server_that_wants_no_proof_may_be_given_one() {
+    let (_server, binding) = Host::serve("ncacn_ip_tcp:127.0.0.1");
+    let mut client = Host::client("otto", "another-secret").process;
+    client.good(&format!("connect {}", with(&binding, "security=privacy")));
+    assert_eq!(client.good("who"), "127.0.0.1 otto privacy");
+    // Nobody becomes less than what has been proved, by whatever way.
+    let answer = client.bad(&format!("connect {binding}"));
+    assert!(answer.contains(DENIED), "{answer}");
+    let mut other = Host::start().process;
+    other.good(&format!("connect {binding}"));
+    assert_eq!(other.good("who"), "127.0.0.1");
+    // From the least to the most, each connection is what was asked for.
+    other.good("credentials anna one-secret");
+    for level in LEVELS {
+        other.good(&format!("connect {}", with(&binding, &format!("security={level}"))));
+        assert_eq!(other.good("who"), format!("127.0.0.1 anna {level}"));
+    }
+    other.good("credentials otto wrong");
+    let answer = other.bad(&format!("connect {}", with(&binding, "security=privacy")));
+    assert!(answer.contains(DENIED), "{answer}");
+}
+
+#[test]
+fn what_cannot_be_is_said_at_once() {
+    let mut process = Host::start().process;
+    process.good("export there");
+    let answer = process.bad("listen ncacn_ip_tcp:127.0.0.1[,security=privacy]");
+    assert!(answer.contains("no accounts") && answer.contains("E_INVALIDARG"), "{answer}");
+    let open = with(&process.good("listen ncacn_ip_tcp:127.0.0.1"), "name=there");
+    process.good("accounts anna one-secret");
+    for (listening, why) in [
+        ("ncacn_ip_tcp:127.0.0.1[,security=secret]", "no security `secret`"),
+        ("ncacn_ip_tcp:127.0.0.1[,security=privacy,auth=ntlm]", "`auth` is for clients"),
+        ("ncacn_vi_udp:127.0.0.1[,security=privacy]", "no option `security`"),
+    ] {
+        let answer = process.bad(&format!("listen {listening}"));
+        assert!(answer.contains(why), "{answer}");
+    }
+    let mut client = Host::client("anna", "one-secret").process;
+    for (option, why) in
+        [("security=secret", "no security `secret`"), ("security=connect,auth=kerberos", "no authentication")]
+    {
+        let answer = client.bad(&format!("connect {}", with(&open, option)));
+        assert!(answer.contains(why), "{answer}");
+    }
+    // A server without accounts authenticates nobody.
+    let mut without = Host::start().process;
+    without.good("export there");
+    let binding = without.good("listen ncacn_ip_tcp:127.0.0.1");
+    let answer = client.bad(&format!("connect {}", with(&binding, "security=connect,name=there")));
+    assert!(answer.contains("RPC_S_UNKNOWN_AUTHN_SERVICE"), "{answer}");
+}
+
+/// Whoever gets an object protects calls of it as its giver did, whether or not the server insists.
+#[test]
+fn objects_that_are_handed_on_stay_protected() {
+    for listening in ["ncacn_ip_tcp:127.0.0.1", "ncacn_ip_tcp:127.0.0.1[,security=connect]"] {
+        let (_home, home) = Host::serve(listening);
+        let home = with(&home.replace(",security=connect", ""), "security=privacy");
+        let (mut third, third_place) = Host::serve("ncacn_ip_tcp:127.0.0.1");
+        let mut giver = Host::client("anna", "one-secret").process;
+        giver.good(&format!("connect {home}"));
+        giver.good("make 1");
+        giver.good(&format!("connect {third_place}"));
+        // Without credentials of its own the third process does not get through to what it is given.
+        let answer = giver.bad("keep");
+        assert!(answer.contains(DENIED), "{answer}");
+        third.process.good("credentials otto another-secret");
+        giver.good("keep");
+        assert_eq!(giver.number("add-to-kept 5"), 5);
+        assert_eq!(giver.number("add 1"), 6);
+    }
+}
+
+/// Nobody opens a door for those whom it could not tell apart.
+#[test]
+fn who_protects_its_calls_is_not_called_back_by_others() {
+    let (_server, binding) = Host::serve("ncacn_ip_tcp:127.0.0.1[,security=privacy]");
+    let mut client = Host::start().process;
+    client.good("credentials anna one-secret");
+    client.good(&format!("connect {binding}"));
+    client.good("make 1");
+    assert_eq!(client.number("add 7"), 7);
+    client.bad("callback 5");
+    client.good("accounts anna one-secret");
+    let answer = client.bad("callback 5");
+    assert!(answer.contains(DENIED), "the server has no credentials: {answer}");
+}
+
+/// What a process listens on of itself is no less protected than what it has been told to listen on.
+#[test]
+fn a_guarded_process_opens_no_other_door() {
+    let (mut guarded, _) = Host::serve("ncacn_ip_tcp:127.0.0.2[,security=integrity]");
+    let (mut open, binding) = Host::serve("ncacn_ip_tcp:127.0.0.1");
+    guarded.process.good(&format!("connect {binding}"));
+    let answer = guarded.process.bad("keep-own");
+    assert!(answer.contains(DENIED), "{answer}");
+    open.process.good("credentials anna one-secret");
+    guarded.process.good("keep-own");
+    assert_eq!(guarded.process.number("add-to-kept 4"), 4);
+}
