@@ -1,0 +1,1 @@
+//! Units, written down and read again.
