@@ -1,6 +1,6 @@
 //! Interfaces of functions: in one process, and at servers that are bound to.
 
-use crate::server::{Server, everywhere};
+use crate::server::{Server, everywhere_for_functions};
 use matrix::functions::{Echo, Keeper};
 use matrix::{Account, Counters, Enum1, Enum1_32, Enum2, Enum3, IPeer, Info, Info5, Info7, Surrounding, Way, rpcecho};
 use obvia::{ContextHandle, GUID, HRESULT, code, u16cstr};
@@ -12,7 +12,7 @@ fn everywhere_alike(check: impl Fn(&rpcecho, &Counters)) {
     if cfg!(miri) {
         return;
     }
-    for server in everywhere() {
+    for server in everywhere_for_functions() {
         let binding = server.binding();
         check(&obvia::bind(&binding).unwrap(), &obvia::bind(&binding).unwrap());
     }
@@ -128,7 +128,7 @@ fn a_state_is_kept_until_its_handle_ends() {
 #[test]
 #[cfg_attr(miri, ignore = "starts processes")]
 fn a_state_ends_with_its_client_and_is_nobody_elses() {
-    for server in everywhere() {
+    for server in everywhere_for_functions() {
         let counters: Counters = obvia::bind(&server.binding()).unwrap();
         let (mine, _) = counters.Open(1).unwrap();
         let mut client = server.start_client("hold", &mine);

@@ -161,6 +161,15 @@ pub(crate) fn everywhere() -> impl Iterator<Item = Server> {
     in_rust.chain(in_native)
 }
 
+/// The same for functions, which go where objects do not.
+pub(crate) fn everywhere_for_functions() -> impl Iterator<Item = Server> {
+    let starts: [fn(&str) -> Server; 2] = [Server::start_elsewhere, Server::start_native_elsewhere];
+    everywhere().chain(starts.into_iter().map(|start| start(DATAGRAMS)))
+}
+
+/// What servers listen on that functions are called by, and no objects. Clients that are gone are given up soon.
+pub(crate) const DATAGRAMS: &str = "ncadg_ip_udp:127.0.0.1[,rundown=9]";
+
 /// What servers listen on that are reached by nothing else, and in which transfer syntax calls go.
 pub(crate) const NETWORKS: [&str; 5] = [
     "ncacn_vi_udp:127.0.0.1",
