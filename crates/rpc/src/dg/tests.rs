@@ -1,6 +1,7 @@
 //! Activities and servers with one another, over a network that is bad by a seed.
 
 mod network;
+mod single;
 
 use network::{Random, Weather, World};
 
