@@ -26,12 +26,24 @@ const ECHO: [&str; 10] = [
 /// All of them but the last, which takes its time.
 const QUICK: [&str; 2] = ["rpc.echo", "--option=torture:quick=yes"];
 
+/// What a capture of datagrams has to have in it, as tshark's dissectors name it.
+const DATAGRAMS: [(&str, &str); 7] = [
+    ("conv.opnum == 1", "question who the client is"),
+    ("dcerpc.opnum == 0 && dcerpc.dg_flags1_idempotent == 1 && !conv", "idempotent call"),
+    ("dcerpc.pkt_type == 2 && dcerpc.fragment.count", "results that were put together"),
+    ("dcerpc.pkt_type == 9", "fack"),
+    ("dcerpc.pkt_type == 1", "ping"),
+    ("dcerpc.pkt_type == 4", "working"),
+    ("dcerpc.pkt_type == 7", "ack"),
+];
+
 pub(super) fn run() -> Outcome {
     tools::judges()?;
     Program::cargo(&["build", "--quiet", "--package", "interop"]).run()?;
     Program::cargo(&["build", "--quiet", "--package", "obvia-rpc", "--examples"]).run()?;
     marshaling()?;
     units()?;
+    datagrams()?;
     client()?;
     security()
 }
@@ -91,9 +103,34 @@ fn units() -> Outcome {
         let between = Server::start(&python("capture.py", &["0", "127.0.0.1", port, &capture]))?;
         python("raw_impacket.py", &["127.0.0.1", between.place(), port]).run()?;
     }
-    let wrong =
-        Program::new("tshark", &["-r", &capture, "-Y", "_ws.malformed || _ws.expert.severity==error"]).read()?;
+    is_well_formed(&capture)
+}
+
+/// Has tshark look for what is wrong in a capture.
+fn is_well_formed(capture: &str) -> Outcome {
+    let wrong = Program::new("tshark", &["-r", capture, "-Y", "_ws.malformed || _ws.expert.severity==error"]).read()?;
     if wrong.trim().is_empty() { Ok(()) } else { Err(Problem::Failed(format!("tshark finds wrong:\n{wrong}"))) }
+}
+
+/// The connectionless protocol between two programs of this project, with tshark as the only witness that there is: it has to find each
+/// kind of unit that a call over a good network takes.
+fn datagrams() -> Outcome {
+    let server = Server::start(&Program::new(&built("interop-echo"), &["ncadg_ip_udp:127.0.0.1[0]"]))?;
+    let port = server.place().trim_end_matches(']').rsplit('[').next().unwrap_or_default();
+    let folder = Folder::new()?;
+    let capture = folder.path().join("said.pcap").display().to_string();
+    {
+        let between = Server::start(&python("capture.py", &["0", "127.0.0.1", port, &capture, "udp"]))?;
+        let binding = format!("ncadg_ip_udp:127.0.0.1[{}]", between.place());
+        Program::new(&built("interop-echo-client"), &[&binding]).run()?;
+    }
+    is_well_formed(&capture)?;
+    for (filter, what) in DATAGRAMS {
+        if Program::new("tshark", &["-r", &capture, "-Y", filter]).read()?.trim().is_empty() {
+            return Err(Problem::Failed(format!("tshark finds no {what}: {filter}")));
+        }
+    }
+    Ok(())
 }
 
 /// This project's client with a server that others wrote.
