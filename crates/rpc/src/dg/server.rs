@@ -35,7 +35,7 @@ const REMEMBERED: Duration = Duration::from_secs(300);
 pub struct ServerOptions {
     /// What it puts up with.
     pub limits: Limits,
-    /// When it was started, in seconds since any time: another number each time, and not 0.
+    /// When it was started, in any unit since any time: another number each time, and not 0.
     pub boot: u32,
     /// Draws UUIDs that nobody can guess: who guesses one can answer for another client.
     pub draw: Box<dyn FnMut() -> Uuid + Send>,

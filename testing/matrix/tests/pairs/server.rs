@@ -17,6 +17,8 @@ pub(crate) struct Server {
     takes_frames: bool,
     // The directory for names that it does not share with this process.
     directory: Option<PathBuf>,
+    // Whether it was to end without warning.
+    is_killed: bool,
 }
 
 impl Server {
@@ -67,7 +69,13 @@ impl Server {
         let takes_frames = binding.is_none_or(|binding| !binding.contains("transfer=ndr"));
         let binding = binding.map(|_| lines.next().unwrap());
         assert_eq!(lines.next().as_deref(), Some("serving"));
-        Self { child, name, binding, takes_frames, directory }
+        Self { child, name, binding, takes_frames, directory, is_killed: false }
+    }
+
+    /// Ends it without warning.
+    pub(crate) fn kill(mut self) {
+        self.is_killed = true;
+        self.child.kill().unwrap();
     }
 
     /// What to connect to for one of its objects.
@@ -146,7 +154,7 @@ impl Drop for Server {
         drop(self.child.stdin.take());
         let ended = self.child.wait().is_ok_and(|status| status.success());
         // A server with sanitizers ends with what it has not freed.
-        assert!(ended || std::thread::panicking(), "the server has not ended as it should");
+        assert!(ended || self.is_killed || std::thread::panicking(), "the server has not ended as it should");
         if let Some(directory) = &self.directory {
             let _ = std::fs::remove_dir_all(directory);
         }

@@ -97,8 +97,9 @@ impl Endpoint {
     /// An endpoint at a socket, which [`Self::attend`] is to be called for.
     pub fn new(socket: DatagramSocket, served: Arc<dyn Clients>, options: EndpointOptions) -> Self {
         let limits = Limits { patience: PATIENCE, ..limits(&options.window, &socket) };
-        // Seconds, so that a server that is started anew is another one; never 0, which says nothing.
-        let boot = SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |since| since.as_secs() as u32).max(1);
+        // In tenths of seconds, so that a server that is started anew at once is another one; never 0, which says nothing.
+        let boot =
+            SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |since| (since.as_millis() / 100) as u32).max(1);
         // Without random numbers nobody is asked, and nothing performed.
         let draw = Box::new(|| draw().unwrap_or(UNASKED));
         let server = Mutex::new(Server::new(ServerOptions { limits, boot, draw }));
