@@ -397,9 +397,8 @@ impl Activity {
         [Some(call.ping_at), Some(call.heard + self.limits.patience), repeat].into_iter().flatten().min()
     }
 
-    /// Does what is due between calls, now and then: acknowledges results, and shows that the client is there. Whether something remains
-    /// to be done later.
-    pub fn keep(&mut self, now: Instant) -> bool {
+    /// Does what is due between calls, now and then: acknowledges results, and shows that the client is there.
+    pub fn keep(&mut self, now: Instant) {
         if let Some(done) = self.unacknowledged.take_if(|done| now.saturating_duration_since(done.since) >= ACK_AFTER) {
             self.output.put((), |bytes| done.header.write(bytes, &[]));
         }
@@ -410,7 +409,6 @@ impl Activity {
             self.output.put((), |bytes| conversation::write_indy(activity, sequence, client, bytes));
             self.indy_at = Some(at.max(now) + INDY_EVERY);
         }
-        self.unacknowledged.is_some() || self.indy_at.is_some()
     }
 
     /// Makes no more calls: acknowledges at once what is not.

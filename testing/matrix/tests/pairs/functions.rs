@@ -191,6 +191,11 @@ fn datagrams_carry_functions_and_no_objects() {
         assert!(all.into_iter().all(|one| one.join().unwrap() == 2));
     });
     assert!(begun.elapsed() < Duration::from_secs(11), "one after the other they take 12 seconds");
+    // Whoever gives up a call leaves its activity, and others are none the worse for it.
+    let echo: rpcecho = obvia::bind(&server.binding()).unwrap();
+    let given_up = obvia::with_timeout(Duration::from_millis(300), || echo.TestSleep(3).unwrap_err().code());
+    assert_eq!(given_up, code::RPC_E_TIMEOUT);
+    assert_eq!(echo.AddOne(1).unwrap(), 2);
     // One that the server does not perform says so when it is called: nothing is agreed on before.
     let unknown = "0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a10@";
     assert_eq!(obvia::bind::<Counters>(&format!("{unknown}{}", server.binding())).unwrap().Told().unwrap(), 0);

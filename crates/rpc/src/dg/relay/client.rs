@@ -102,36 +102,33 @@ impl Shared {
     }
 
     /// Sends what the activity has to say.
-    fn flush(&self, state: &mut State) -> Result<(), ViError> {
-        if !flush(&self.socket, state.activity.output(), |()| None)? {
+    fn flush(&self, state: &mut State) {
+        if !flush(&self.socket, state.activity.output(), |()| None) {
             state.activity.refused(Instant::now());
         }
-        Ok(())
     }
 
-    /// Takes all that there is to receive, and answers what is asked. Whether there was something.
-    fn fill(&self, state: &mut State) -> Result<bool, ViError> {
-        let mut is_something = false;
+    /// Takes all that there is to receive, and answers what is asked.
+    fn fill(&self, state: &mut State) -> Result<(), ViError> {
         loop {
             match self.socket.receive(&mut state.room)? {
-                Received::Nothing => return Ok(is_something),
+                Received::Nothing => return Ok(()),
                 Received::Datagram(length, _) => state.activity.receive(Instant::now(), &state.room[..length]),
                 Received::Refused => state.activity.refused(Instant::now()),
             }
-            is_something = true;
-            self.flush(state)?;
+            self.flush(state);
         }
     }
 }
 
 impl Kept for Shared {
-    fn keep(&self) -> bool {
+    fn keep(&self) {
         // Whoever has it in hand makes a call, which is more than can be done here.
-        let Ok(mut state) = self.state.try_lock() else { return true };
-        let is_more = state.activity.keep(Instant::now());
-        // What cannot be sent now is repeated by the server.
-        let _ = self.flush(&mut state).and_then(|()| self.fill(&mut state));
-        is_more
+        let Ok(mut state) = self.state.try_lock() else { return };
+        state.activity.keep(Instant::now());
+        self.flush(&mut state);
+        // The next call learns what is wrong.
+        let _ = self.fill(&mut state);
     }
 }
 
@@ -233,7 +230,8 @@ impl Relay for ClientRelay {
             }
             Kind::Response | Kind::Fault => return Err(ViError::BadState { what: "a client has nothing to answer" }),
         }
-        self.shared.flush(&mut state)
+        self.shared.flush(&mut state);
+        Ok(())
     }
 
     fn receive(&self, inbox: &mut Inbox<'_>, span: Duration) -> Result<(), ViError> {
@@ -242,7 +240,7 @@ impl Relay for ClientRelay {
             let mut state = self.shared.lock();
             self.shared.fill(&mut state)?;
             state.activity.tick(Instant::now());
-            self.shared.flush(&mut state)?;
+            self.shared.flush(&mut state);
             if state.deliver(inbox)? {
                 return Ok(());
             }
@@ -273,6 +271,6 @@ impl Relay for ClientRelay {
         let mut state = self.shared.lock();
         state.activity.end();
         // Without it the server keeps the last answer a little longer.
-        let _ = self.shared.flush(&mut state);
+        self.shared.flush(&mut state);
     }
 }

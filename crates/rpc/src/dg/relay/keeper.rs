@@ -9,8 +9,8 @@ const ROUND: Duration = Duration::from_millis(500);
 
 /// An activity that may have something to be done.
 pub(super) trait Kept: Send + Sync + Debug {
-    /// Does what is due. Whether there will be more.
-    fn keep(&self) -> bool;
+    /// Does what is due.
+    fn keep(&self);
 }
 
 /// The activities of this process. A thread of the process's own goes [its rounds](Self::round).

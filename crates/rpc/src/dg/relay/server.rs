@@ -77,19 +77,19 @@ impl Hall {
     }
 
     /// Has the server say something, and sends it.
-    fn say(&self, what: impl FnOnce(&mut Server)) -> Result<(), ViError> {
+    fn say(&self, what: impl FnOnce(&mut Server)) {
         let mut server = self.server();
         what(&mut server);
         // Who is not there any more is noticed by its silence.
-        flush(&self.socket, server.output(), Some).map(drop)
+        flush(&self.socket, server.output(), Some);
     }
 
-    fn respond(&self, key: CallKey, stub: &[u8]) -> Result<(), ViError> {
-        self.say(|server| server.respond(Instant::now(), key, stub.to_vec()))
+    fn respond(&self, key: CallKey, stub: &[u8]) {
+        self.say(|server| server.respond(Instant::now(), key, stub.to_vec()));
     }
 
-    fn fault(&self, key: CallKey, status: Status, began: bool) -> Result<(), ViError> {
-        self.say(|server| server.fault(Instant::now(), key, status, began))
+    fn fault(&self, key: CallKey, status: Status, began: bool) {
+        self.say(|server| server.fault(Instant::now(), key, status, began));
     }
 }
 
@@ -123,7 +123,7 @@ impl Endpoint {
             Err(error) => return Err(error),
         }
         if Instant::now() >= state.rounds_at {
-            state.go_round(&self.hall)?;
+            state.go_round(&self.hall);
         }
         Ok(())
     }
@@ -134,28 +134,24 @@ impl State {
     fn take(&mut self, hall: &Arc<Hall>) -> Result<(), ViError> {
         for _ in 0..TAKEN_MAX {
             let Received::Datagram(length, from) = hall.socket.receive(&mut self.room)? else { break };
-            let mut server = hall.server();
-            server.receive(Instant::now(), from, &self.room[..length]);
-            flush(&hall.socket, server.output(), Some)?;
-            drop(server);
-            self.follow(hall)?;
+            hall.say(|server| server.receive(Instant::now(), from, &self.room[..length]));
+            self.follow(hall);
         }
         Ok(())
     }
 
     /// Does what has come about.
-    fn follow(&mut self, hall: &Arc<Hall>) -> Result<(), ViError> {
-        loop {
-            let event = hall.server().next_event();
+    fn follow(&mut self, hall: &Arc<Hall>) {
+        let next = || hall.server().next_event();
+        while let Some(event) = next() {
             match event {
-                None => return Ok(()),
-                Some(ServerEvent::Call(call)) => self.dispatch(hall, call)?,
-                Some(ServerEvent::Cancelled(key)) => {
+                ServerEvent::Call(call) => self.dispatch(hall, call),
+                ServerEvent::Cancelled(key) => {
                     if let Some(client) = self.calls.get(&key).and_then(|id| self.clients.get(id)) {
                         client.cancel(key);
                     }
                 }
-                Some(ServerEvent::Alive(id)) => {
+                ServerEvent::Alive(id) => {
                     if let Some(client) = self.clients.get(&id) {
                         client.has_spoken();
                     }
@@ -165,7 +161,7 @@ impl State {
     }
 
     /// Gives a call to a lane of its client.
-    fn dispatch(&mut self, hall: &Arc<Hall>, call: IncomingCall) -> Result<(), ViError> {
+    fn dispatch(&mut self, hall: &Arc<Hall>, call: IncomingCall) {
         let (key, id) = (call.key, call.client.unwrap_or(UNASKED));
         let Some(client) = self.client(hall, id, call.from) else {
             return hall.fault(key, Status::SERVER_TOO_BUSY, false);
@@ -174,8 +170,9 @@ impl State {
             self.calls.insert(key, id);
         }
         match client.enqueue(call) {
-            Ok(false) => Ok(()),
-            Ok(true) => Lane::begin(&client),
+            Ok(false) => {}
+            // Without memory for one more, the lanes that there are take what waits.
+            Ok(true) => drop(Lane::begin(&client)),
             Err(status) => hall.fault(key, status, false),
         }
     }
@@ -196,12 +193,11 @@ impl State {
     }
 
     /// Does what is due.
-    fn go_round(&mut self, hall: &Arc<Hall>) -> Result<(), ViError> {
+    fn go_round(&mut self, hall: &Arc<Hall>) {
         self.rounds_at = Instant::now() + ROUND;
-        hall.say(|server| server.tick(Instant::now()))?;
-        self.follow(hall)?;
+        hall.say(|server| server.tick(Instant::now()));
+        self.follow(hall);
         self.calls.retain(|key, id| self.clients.get(id).is_some_and(|client| client.has(*key)));
         self.clients.retain(|_, client| !client.run_down());
-        Ok(())
     }
 }

@@ -123,9 +123,12 @@ impl Server {
         true
     }
 
-    /// Forgets the activity of a place's host that has done nothing for longest, if there is one.
+    /// Forgets the activity that has done nothing for longest, if there is one: of those of a host that has all that it may have, or of
+    /// all. Whoever is forgotten is asked again.
     fn make_place(&mut self, from: Place) -> bool {
-        let idle = self.activities.iter().filter(|(_, known)| known.is_idle() && known.place.host() == from.host());
+        let is_host_full = self.hosts.is_full(from.host());
+        let may_go = |known: &Activity| known.is_idle() && (!is_host_full || known.place.host() == from.host());
+        let idle = self.activities.iter().filter(|(_, known)| may_go(known));
         let oldest = idle.min_by_key(|(_, known)| known.heard).map(|(id, _)| *id);
         if let Some(id) = oldest {
             self.forget(id);

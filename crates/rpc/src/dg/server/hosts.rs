@@ -27,9 +27,14 @@ impl Hosts {
         self.used.get(&host).copied().unwrap_or_default()
     }
 
-    /// Whether there may be one more activity of a host. One host leaves half of them to others.
+    /// Whether there may be one more activity of a host.
     pub(super) fn has_place(&self, host: Host) -> bool {
-        self.all.activities < self.max.activities && self.share(host).activities < self.max.activities.div_ceil(2)
+        self.all.activities < self.max.activities && !self.is_full(host)
+    }
+
+    /// Whether a host has all the activities that it may have: it leaves half of them to others.
+    pub(super) fn is_full(&self, host: Host) -> bool {
+        self.share(host).activities >= self.max.activities.div_ceil(2)
     }
 
     /// The bytes that a host may have beside those that it has.

@@ -166,7 +166,6 @@ impl Lane {
             is_cancelled: Arc::default(),
             is_wanted: AtomicBool::new(false),
         };
-        // Without memory for it, what waits is taken by the lanes that there are.
         let window = relayed(Box::new(lane), &client.hall.options.window)?;
         Arc::clone(&client.interfaces).serve(window);
         Ok(())
@@ -223,7 +222,10 @@ impl Lane {
             }
             Err(status) => {
                 self.is_done(call.key);
-                if call.is_maybe { Ok(()) } else { self.client.hall.fault(call.key, status, false) }
+                if !call.is_maybe {
+                    self.client.hall.fault(call.key, status, false);
+                }
+                Ok(())
             }
         }
     }
@@ -235,6 +237,10 @@ impl Lane {
 
 impl Drop for Lane {
     fn drop(&mut self) {
+        // Nobody answers it any more.
+        if let Some(Call { key, .. }) = self.current().take() {
+            self.client.hall.fault(key, Status::COMM_FAILURE, true);
+        }
         let mut desk = self.client.desk();
         desk.lanes -= 1;
         desk.performed.retain(|(_, is_cancelled)| !Arc::ptr_eq(is_cancelled, &self.is_cancelled));
@@ -258,6 +264,7 @@ impl Relay for Lane {
             Ok(()) => self.client.hall.respond(key, &scratch),
             Err(status) => self.client.hall.fault(key, status, true),
         }
+        Ok(())
     }
 
     fn receive(&self, inbox: &mut Inbox<'_>, span: Duration) -> Result<(), ViError> {
