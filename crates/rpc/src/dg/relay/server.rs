@@ -21,7 +21,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// How long a server hears nothing of a call that it performs, before it takes its client for gone: several pings.
 const PATIENCE: Duration = Duration::from_secs(90);
-/// Clients that are known at a time.
+/// Clients that are known at a time; one host may have half of them.
 const CLIENTS_MAX: usize = 256;
 /// How often it is looked what is due while anybody is known.
 const ROUND: Duration = Duration::from_millis(100);
@@ -183,7 +183,8 @@ impl State {
             // Nobody else is heard in a client's name: who takes it from elsewhere is not the one that it is of.
             return (client.host() == from.host() || id == UNASKED).then(|| Arc::clone(client));
         }
-        if self.clients.len() >= CLIENTS_MAX {
+        let neighbours = self.clients.values().filter(|client| client.host() == from.host()).count();
+        if self.clients.len() >= CLIENTS_MAX || neighbours >= CLIENTS_MAX / 2 {
             return None;
         }
         let interfaces = self.served.admit(from.host())?;
