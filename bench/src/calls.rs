@@ -17,7 +17,8 @@ mod interface {
     obvia::include_idl!("bench");
 }
 
-use interface::{IBench, IBench_Impl};
+use interface::{BenchFunctions, BenchFunctions_Impl, IBench, IBench_Impl};
+use windows_core::Interface;
 
 /// The subcommand that [`serve`] stands behind.
 pub const SERVE: [&str; 2] = ["bench", "serve-calls"];
@@ -84,29 +85,85 @@ pub fn cases(
 const PFS_OPEN_BYTES: usize = 16;
 
 fn case(method: Method, label: Label, placement: Placement) -> Result<Box<dyn Case>, Error> {
-    let remote = Remote::start(label.path, label.wait, placement)?;
+    if method == Method::MoveShared {
+        let remote = Remote::start(label.path, label.wait, placement)?;
+        let bytes = label.bytes;
+        return Ok(Box::new(Calls::new(label, MoveShared::new(remote, bytes)?)));
+    }
+    // What carries no objects carries functions that do the same.
+    if label.path == Path::NcadgIpUdp {
+        case_of::<BenchFunctions>(method, label, placement)
+    } else {
+        case_of::<IBench>(method, label, placement)
+    }
+}
+
+fn case_of<T: Called>(method: Method, label: Label, placement: Placement) -> Result<Box<dyn Case>, Error> {
+    let remote = Remote::<T>::start(label.path, label.wait, placement)?;
     let bytes = label.bytes;
     Ok(match method {
         Method::Null => Box::new(Calls::new(label, Null { remote, seen: 1 })),
         Method::PfsOpen => Box::new(Calls::new(label, PfsOpen { remote, handles: 0 })),
-        Method::MoveData => Box::new(Calls::new(label, MoveData { remote, payload: Payload::new(bytes)? })),
-        Method::MoveShared => Box::new(Calls::new(label, MoveShared::new(remote, bytes)?)),
+        _ => Box::new(Calls::new(label, MoveData { remote, payload: Payload::new(bytes)? })),
     })
 }
 
+/// What is called: methods of an object, or functions.
+trait Called: Sized + 'static {
+    /// What there is at an address.
+    fn at(address: &str) -> obvia::Result<Self>;
+    fn null(&self) -> obvia::Result<()>;
+    fn calls(&self) -> obvia::Result<i64>;
+    fn pfs_open(&self, client: i32, fobj: i32, flags: i32, mode: i32) -> obvia::Result<i32>;
+    fn move_data(&self, data: &mut [u32]) -> obvia::Result<()>;
+}
+
+/// Each interface has the same methods, and is come to in its own way.
+macro_rules! called {
+    ($interface:ident, $reach:path) => {
+        impl Called for $interface {
+            fn at(address: &str) -> obvia::Result<Self> {
+                $reach(address)
+            }
+
+            #[inline]
+            fn null(&self) -> obvia::Result<()> {
+                self.Null()
+            }
+
+            fn calls(&self) -> obvia::Result<i64> {
+                self.Calls()
+            }
+
+            #[inline]
+            fn pfs_open(&self, client: i32, fobj: i32, flags: i32, mode: i32) -> obvia::Result<i32> {
+                self.pfs_open(client, fobj, flags, mode)
+            }
+
+            #[inline]
+            fn move_data(&self, data: &mut [u32]) -> obvia::Result<()> {
+                self.MoveData(data)
+            }
+        }
+    };
+}
+
+called!(IBench, obvia::connect);
+called!(BenchFunctions, obvia::bind);
+
 /// A connected object and its process.
-struct Remote {
+struct Remote<T = IBench> {
     // In this order: the object is let go while its process can still hear of it.
-    object: IBench,
+    object: T,
     server: ServerProcess,
 }
 
-impl Remote {
+impl<T: Called> Remote<T> {
     fn start(path: Path, wait: Wait, placement: Placement) -> Result<Self, Error> {
         let (mut server, address) = start(path, wait, Some(placement))?;
-        let object: IBench = obvia::connect(&address).map_err(failed)?;
+        let object = T::at(&address).map_err(failed)?;
         // The first call takes a connection, with the policy just set.
-        object.Null().map_err(failed)?;
+        object.null().map_err(failed)?;
         server.rest()?;
         Ok(Self { object, server })
     }
@@ -144,7 +201,7 @@ fn start(path: Path, wait: Wait, placement: Option<Placement>) -> Result<(Server
     Ok((server, address))
 }
 
-impl Drop for Remote {
+impl<T> Drop for Remote<T> {
     fn drop(&mut self) {
         // A server that is gone has nothing to be told.
         let _ = self.server.resume();
@@ -165,21 +222,21 @@ pub(crate) fn failed(error: obvia::Error) -> Error {
     Error::Failed { message: error.to_string() }
 }
 
-struct Null {
-    remote: Remote,
+struct Null<T> {
+    remote: Remote<T>,
     // Calls that the server had counted when it was asked last; connecting makes the first.
     seen: i64,
 }
 
-impl Exchange for Null {
+impl<T: Called> Exchange for Null<T> {
     #[inline]
     fn call(&mut self) -> Result<(), Error> {
-        self.remote.object.Null().map_err(failed)
+        self.remote.object.null().map_err(failed)
     }
 
     fn verify(&mut self, calls: u32) -> Result<(), Error> {
         let expected = self.seen + i64::from(calls);
-        self.seen = self.remote.object.Calls().map_err(failed)?;
+        self.seen = self.remote.object.calls().map_err(failed)?;
         if self.seen == expected {
             return Ok(());
         }
@@ -191,12 +248,12 @@ impl Exchange for Null {
     }
 }
 
-struct PfsOpen {
-    remote: Remote,
+struct PfsOpen<T> {
+    remote: Remote<T>,
     handles: i32,
 }
 
-impl Exchange for PfsOpen {
+impl<T: Called> Exchange for PfsOpen<T> {
     #[inline]
     fn call(&mut self) -> Result<(), Error> {
         self.handles = self.handles.wrapping_add(1);
@@ -216,15 +273,15 @@ impl Exchange for PfsOpen {
     }
 }
 
-struct MoveData {
-    remote: Remote,
+struct MoveData<T> {
+    remote: Remote<T>,
     payload: Payload,
 }
 
-impl Exchange for MoveData {
+impl<T: Called> Exchange for MoveData<T> {
     #[inline]
     fn call(&mut self) -> Result<(), Error> {
-        self.remote.object.MoveData(self.payload.words_mut()).map_err(failed)
+        self.remote.object.move_data(self.payload.words_mut()).map_err(failed)
     }
 
     fn verify(&mut self, calls: u32) -> Result<(), Error> {
@@ -279,7 +336,7 @@ impl Exchange for MoveShared {
 }
 
 /// The object called.
-#[windows_core::implement(IBench)]
+#[windows_core::implement(IBench, BenchFunctions)]
 #[derive(Default)]
 struct Bench {
     counts: Mutex<Vec<Arc<Count>>>,
@@ -339,6 +396,24 @@ impl IBench_Impl for Bench_Impl {
     }
 }
 
+impl BenchFunctions_Impl for Bench_Impl {
+    fn Null(&self) -> obvia::Result<()> {
+        IBench_Impl::Null(self)
+    }
+
+    fn pfs_open(&self, client: i32, fobj: i32, flags: i32, mode: i32) -> obvia::Result<i32> {
+        IBench_Impl::pfs_open(self, client, fobj, flags, mode)
+    }
+
+    fn MoveData(&self, data: &mut [u32]) -> obvia::Result<()> {
+        IBench_Impl::MoveData(self, data)
+    }
+
+    fn Calls(&self) -> obvia::Result<i64> {
+        IBench_Impl::Calls(self)
+    }
+}
+
 /// The server process of a case: exports the object by `name`, and over a network if it is told to, until the client is gone.
 pub fn serve(
     name: &str,
@@ -349,7 +424,10 @@ pub fn serve(
 ) -> Result<Infallible, Error> {
     let parent = Parent::bind(parent, cpu)?;
     obvia::set_waiting(policy(wait));
-    let _export = obvia::export(name, IBench::from(Bench::default())).map_err(failed)?;
+    let object = IBench::from(Bench::default());
+    let functions: BenchFunctions = object.cast().map_err(|error| failed(error.into()))?;
+    let _serving = obvia::serve_interface(functions).map_err(failed)?;
+    let _export = obvia::export(name, object).map_err(failed)?;
     match listen {
         Some(binding) => parent.ready_at(&obvia::listen(binding).map_err(failed)?)?,
         None => parent.ready()?,

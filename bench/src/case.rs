@@ -15,6 +15,8 @@ pub enum Path {
     FiPingpong,
     /// Copying within the client.
     Memcpy,
+    /// A call of obvia over UDP, in the standard's connectionless units.
+    NcadgIpUdp,
     /// A call of obvia over TCP, in the standard's units.
     NcacnIpTcp,
     /// A call of obvia over a Unix socket, in the standard's units.
@@ -55,7 +57,7 @@ pub enum Path {
 
 impl Path {
     /// All of them, baselines last.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::NcacnViShm,
         Self::CppViShm,
         Self::NcacnViFabric,
@@ -63,6 +65,7 @@ impl Path {
         Self::NcacnViUdp,
         Self::Ncalrpc,
         Self::NcacnIpTcp,
+        Self::NcadgIpUdp,
         Self::ViShm,
         Self::ViFabric,
         Self::ViXdp,
@@ -86,6 +89,7 @@ impl Path {
             Self::FiPingpong => "fi_pingpong",
             Self::Memcpy => "memcpy",
             Self::NcacnIpTcp => "ncacn_ip_tcp",
+            Self::NcadgIpUdp => "ncadg_ip_udp",
             Self::Ncalrpc => "ncalrpc",
             Self::NcacnViShm => "ncacn_vi_shm",
             Self::NcacnViUdp => "ncacn_vi_udp",

@@ -276,7 +276,7 @@ fn color(path: Path) -> &'static str {
         Path::RawFutex => "#0072b2",
         Path::RawLine | Path::FiPingpong => "#999999",
         Path::NcacnIpTcp | Path::Tcp | Path::TcpStream => "#56b4e9",
-        Path::Udp => "#cc79a7",
+        Path::NcadgIpUdp | Path::Udp => "#cc79a7",
         Path::Ncalrpc | Path::Unix => "#009e73",
     }
 }

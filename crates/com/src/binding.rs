@@ -38,6 +38,9 @@ impl Transfers {
     /// The one that goes through memory.
     pub(crate) const FLAT: Self = Self(&[FLAT]);
 
+    /// The one that needs no agreement.
+    pub(crate) const NDR: Self = Self(&[NDR]);
+
     /// All that there are. Calls in NDR64 are longer than those in NDR, and no faster.
     const ALL: Self = Self(&[FLAT, NDR, NDR64]);
     /// What [`Self::named`] takes.
@@ -48,7 +51,7 @@ impl Transfers {
         match name {
             "" => Some(Self::ALL),
             "flat" => Some(Self::FLAT),
-            "ndr" => Some(Self(&[NDR])),
+            "ndr" => Some(Self::NDR),
             "ndr64" => Some(Self(&[NDR64])),
             _ => None,
         }

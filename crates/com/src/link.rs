@@ -129,6 +129,12 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Link {
     /// Connects to an address: an exported name, the endpoint of a process, or a binding. Finds out who is there, too.
     pub(crate) fn reach(runtime: &'static Runtime, address: &Address, deadline: Deadline) -> Result<Reached> {
+        if let Address::Binding(StringBinding { protocol, .. }) = address
+            && !protocol.carries_objects()
+        {
+            let text = format!("{protocol} carries calls of functions, which one binds to, and no objects");
+            return Err(Error::new(code::E_INVALIDARG, text));
+        }
         let targets = address.targets()?;
         let window = address.connect(runtime, targets.as_ref(), &for_home(&runtime.options()), deadline)?;
         let mut home = Channel::new(window);

@@ -1,5 +1,6 @@
 //! Networks: what this process reaches others by, and is reached by, besides the shared memory of its host.
 
+mod dg;
 #[cfg(feature = "fabric")]
 mod fabric;
 mod sequence;
@@ -8,6 +9,7 @@ mod udp;
 #[cfg(feature = "xdp")]
 mod xdp;
 
+use crate::binding::Transfers;
 use crate::error::{Error, Result, code};
 use crate::presentation::Targets;
 use crate::runtime::Runtime;
@@ -30,6 +32,7 @@ pub(crate) struct Network {
     nics: Mutex<Vec<Opened>>,
     // By which this process has associations.
     streams: Mutex<Vec<ProtocolSequence>>,
+    activities: dg::Activities,
     // As others are told.
     heard: Mutex<Vec<StringBinding>>,
 }
@@ -96,6 +99,7 @@ pub(crate) fn targets_of(binding: &StringBinding) -> Result<Option<Targets>> {
     let wanted = Wanted::of(binding)?;
     match wanted.sequence.means {
         Means::Stream => Ok(Some(Targets::new(stream::transfers(&wanted)?, stream::protection(&wanted, binding)?))),
+        Means::Datagrams => Ok(Some(Targets::new(Transfers::NDR, None))),
         Means::Nic(_) => Ok(None),
     }
 }
@@ -156,7 +160,7 @@ impl Network {
         Err(failed)
     }
 
-    /// Connects to a process by an association.
+    /// Connects to a process by an association, or so that calls go without one.
     pub(crate) fn associate(
         &self,
         runtime: &'static Runtime,
@@ -165,7 +169,9 @@ impl Network {
         options: &Options,
         deadline: Deadline,
     ) -> Result<Window> {
-        wanted(binding)?;
+        if let Means::Datagrams = wanted(binding)?.sequence.means {
+            return self.activities.connect(binding, targets, options);
+        }
         let window = stream::connect(runtime, binding, targets, options, deadline)?;
         let mut streams = Self::lock(&self.streams);
         if !streams.contains(&binding.protocol) {
@@ -177,22 +183,25 @@ impl Network {
     /// Listens. Returns the binding, as others are to be told, with the endpoint that was taken.
     fn listen(&self, runtime: &'static Runtime, binding: StringBinding) -> Result<StringBinding> {
         let wanted = Wanted::of(&binding)?;
-        let Means::Nic(means) = wanted.sequence.means else {
-            return self.listen_to_streams(runtime, &wanted, binding);
+        let means = match wanted.sequence.means {
+            Means::Nic(means) => means,
+            Means::Stream => return self.listen_with_sockets(runtime, &wanted, binding, stream::listen),
+            Means::Datagrams => return self.listen_with_sockets(runtime, &wanted, binding, dg::listen),
         };
         let here = if ANY.contains(&binding.address.as_str()) { None } else { binding.address.parse().ok() };
         let opened = self.nic(wanted, means, End::Here(here))?;
         self.listen_with(runtime, &opened, binding)
     }
 
-    fn listen_to_streams(
+    fn listen_with_sockets(
         &self,
         runtime: &'static Runtime,
         wanted: &Wanted,
         binding: StringBinding,
+        listen: impl FnOnce(&'static Runtime, &Wanted, &mut StringBinding) -> Result<()>,
     ) -> Result<StringBinding> {
         let mut binding = told(binding);
-        stream::listen(runtime, wanted, &mut binding)?;
+        listen(runtime, wanted, &mut binding)?;
         Self::lock(&self.heard).push(binding.clone());
         Ok(binding)
     }
@@ -230,7 +239,8 @@ impl Network {
     /// call.
     pub(crate) fn bindings(&self, runtime: &'static Runtime, local: &str, least: Option<Level>) -> Vec<StringBinding> {
         let heard = |network: &Self| -> Vec<_> {
-            let heard = network.heard(Some(local)).into_iter().filter(|binding| binding.address == local);
+            let leads_here = |binding: &StringBinding| binding.address == local && binding.protocol.carries_objects();
+            let heard = network.heard(Some(local)).into_iter().filter(leads_here);
             heard.filter_map(|binding| protected(binding, least)).collect()
         };
         let known = heard(self);
@@ -271,7 +281,8 @@ impl Network {
 ///
 /// Besides `ncacn_vi_udp` there are `ncacn_vi_xdp` and `ncacn_vi_fabric`, where the program was built with the features `xdp` and `fabric`;
 /// docs/xdp.md and docs/fabric.md have their options. `ncacn_ip_tcp` and `ncalrpc:[NAME]` are the standard's: whoever speaks DCE/RPC can
-/// call what is there by [functions](crate::serve_interface), in NDR or NDR64. Between two processes of obvia calls go in FLAT, unless the
+/// call what is there by [functions](crate::serve_interface), in NDR or NDR64; and so is `ncadg_ip_udp`, by which nothing but functions is
+/// called, in NDR: docs/dg.md. Between two processes of obvia calls go in FLAT, unless the
 /// option `transfer` of either end says `ndr` or `ndr64`. A process may listen on several, and what it hands out names all of
 /// them. Options that are the process's own affair, such as `interface=eth0` or `fault=loss=5%`, are not in the binding
 /// returned, and hold for every connection of the protocol sequence that says nothing else.

@@ -16,10 +16,12 @@ use obvia_ndr::ndr::Plan;
 use obvia_rpc::co::IncomingCall;
 use obvia_rpc::co::pdu::{Context, Outcome};
 use obvia_rpc::co::relay::{Attribution, Interface, Interfaces, Route, Routes};
+use obvia_rpc::dg::relay::Clients;
 use obvia_rpc::security::Authenticated;
 use obvia_rpc::status::Status;
 use obvia_rpc::uuid::{SyntaxId, Uuid};
 use obvia_rpc::vi_call::TargetId;
+use obvia_via::datagram::Host;
 use obvia_via::stream::Stream;
 use obvia_via::window::{Peer, Window};
 use std::collections::HashMap;
@@ -157,6 +159,10 @@ impl Visitor {
     /// A client that has not said yet who it is. Its calls go in one of these transfer syntaxes.
     pub(crate) fn new(runtime: &'static Runtime, stream: &Stream, transfers: Transfers) -> Self {
         let (peer, local) = (stream.peer().clone(), stream.local_host().map(str::to_owned));
+        Self::from(runtime, peer, local, transfers)
+    }
+
+    fn from(runtime: &'static Runtime, peer: Peer, local: Option<String>, transfers: Transfers) -> Self {
         let (presence, membership, is_proved) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
         Self { runtime, transfers, peer, local, presence, membership, is_proved }
     }
@@ -247,5 +253,32 @@ impl Interfaces for Visitor {
 
     fn serve(self: Arc<Self>, lane: Window, attribution: Attribution) {
         server::serve_lane(self.runtime, lane, self, attribution);
+    }
+}
+
+/// The clients of an endpoint for datagrams, none of which has a connection.
+#[derive(Clone)]
+pub(crate) struct Visitors {
+    runtime: &'static Runtime,
+    local: Option<String>,
+}
+
+impl Visitors {
+    /// Those of an endpoint that is `local` to them, where that is known.
+    pub(crate) fn new(runtime: &'static Runtime, local: Option<String>) -> Self {
+        Self { runtime, local }
+    }
+}
+
+impl fmt::Debug for Visitors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Visitors").field("local", &self.local).finish_non_exhaustive()
+    }
+}
+
+impl Clients for Visitors {
+    fn admit(&self, host: Host) -> Option<Arc<dyn Interfaces>> {
+        let peer = Peer::Host(host.to_string());
+        Some(Arc::new(Visitor::from(self.runtime, peer, self.local.clone(), Transfers::NDR)))
     }
 }

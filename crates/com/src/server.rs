@@ -211,6 +211,21 @@ pub(crate) fn accept_streams(runtime: &'static Runtime, listener: StreamListener
     start_accepting(accept)
 }
 
+/// Does something again and again as long as the process lives, on a thread of its own.
+pub(crate) fn attend(
+    name: &str,
+    mut work: impl FnMut() -> std::result::Result<(), ViError> + Send + 'static,
+) -> Result<()> {
+    let attend = move || {
+        loop {
+            if work().is_err() {
+                std::thread::sleep(BREATHER);
+            }
+        }
+    };
+    start_thread(name, attend)
+}
+
 fn visited(runtime: &'static Runtime, stream: Stream, terms: Terms) -> std::result::Result<Caught, ViError> {
     let Terms { transfers, least, endpoint } = terms;
     let visitor = Arc::new(Visitor::new(runtime, &stream, transfers));
@@ -242,8 +257,12 @@ impl From<Window> for Caught {
 }
 
 fn start_accepting(accept: impl FnOnce() + Send + 'static) -> Result<()> {
-    std::thread::Builder::new().name("obvia-accept".to_owned()).spawn(accept).map_err(|error| {
-        crate::Error::new(crate::code::E_OUTOFMEMORY, format!("starting a thread to accept connections: {error}"))
+    start_thread("obvia-accept", accept)
+}
+
+fn start_thread(name: &str, work: impl FnOnce() + Send + 'static) -> Result<()> {
+    std::thread::Builder::new().name(name.to_owned()).spawn(work).map_err(|error| {
+        crate::Error::new(crate::code::E_OUTOFMEMORY, format!("starting a thread to accept calls: {error}"))
     })?;
     Ok(())
 }

@@ -397,6 +397,8 @@ pub struct Method {
     pub returns: Returns,
     /// Whether nobody waits for its end.
     pub oneway: bool,
+    /// Whether performing it twice does no harm.
+    pub idempotent: bool,
     /// Its parameters.
     pub params: Vec<Param>,
     /// The comment before it.

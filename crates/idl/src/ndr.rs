@@ -184,7 +184,8 @@ impl Types<'_> {
             vec![i64::from(param.request.unwrap_or(0)), int(base) as i64]
         };
         let has_status = i64::from(plan.method.returns == Returns::Hresult);
-        [vec![i64::from(plan.opnum), has_status], request, reply, list(outer.iter().map(place))].concat()
+        let flags = has_status | i64::from(plan.method.idempotent) << 1;
+        [vec![i64::from(plan.opnum), flags], request, reply, list(outer.iter().map(place))].concat()
     }
 
     fn message(&mut self, plan: &MethodPlan<'_>, request: bool, outer: &RefCell<Vec<usize>>) -> Vec<i64> {

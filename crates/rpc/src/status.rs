@@ -25,6 +25,20 @@ impl Status {
     pub const REMOTE_NO_MEMORY: Self = Self(0x1c00_001b);
     /// The connection failed (nca_s_comm_failure).
     pub const COMM_FAILURE: Self = Self(0x1c01_0001);
+    /// The server was started anew since it was called last (nca_s_wrong_boot_time).
+    pub const WRONG_BOOT_TIME: Self = Self(0x1c01_0006);
+    /// A server that was started anew asks about a call that went to the one before (nca_s_you_crashed).
+    pub const YOU_CRASHED: Self = Self(0x1c01_0009);
+    /// There is no such activity, or it has no call under way (nca_s_bad_actid).
+    pub const BAD_ACTIVITY: Self = Self(0x1c00_000a);
+    /// The client did not say who it is (nca_s_who_are_you_failed).
+    pub const WHO_ARE_YOU_FAILED: Self = Self(0x1c00_000b);
+    /// The server has too much to do to take the call (nca_s_server_too_busy).
+    pub const SERVER_TOO_BUSY: Self = Self(0x1c01_0014);
+    /// The server does not authenticate in this way (nca_s_unsupported_authn_level).
+    pub const UNSUPPORTED_AUTHENTICATION: Self = Self(0x1c00_001d);
+    /// Nobody answers (RPC_S_SERVER_UNAVAILABLE, as an HRESULT).
+    pub const SERVER_UNAVAILABLE: Self = Self(0x8007_06ba);
     /// The arguments break the rules of the transfer syntax (RPC_X_BAD_STUB_DATA).
     pub const BAD_STUB_DATA: Self = Self(0x0000_06f7);
     /// The target is not, or no longer, exported (RPC_E_DISCONNECTED).
@@ -39,7 +53,12 @@ impl Status {
             Self::ACCESS_DENIED => 0x8007_0005_u32.cast_signed(),
             Self::SEC_PKG_ERROR => 0x8007_0721_u32.cast_signed(),
             Self::CANCELLED => 0x8001_0002_u32.cast_signed(),
-            Self::COMM_FAILURE => 0x8001_0108_u32.cast_signed(),
+            // RPC_E_DISCONNECTED: what the server kept for its callers is gone.
+            Self::COMM_FAILURE | Self::WRONG_BOOT_TIME | Self::YOU_CRASHED => 0x8001_0108_u32.cast_signed(),
+            // RPC_S_SERVER_TOO_BUSY.
+            Self::SERVER_TOO_BUSY => 0x8007_06bb_u32.cast_signed(),
+            // RPC_S_UNKNOWN_AUTHN_SERVICE.
+            Self::UNSUPPORTED_AUTHENTICATION => 0x8007_06d3_u32.cast_signed(),
             // A status that is an HRESULT already.
             Self(value) if value >= 0x8000_0000 => value.cast_signed(),
             // RPC_E_SERVERFAULT.
@@ -60,6 +79,13 @@ impl fmt::Display for Status {
             Self::PROTOCOL_ERROR => "a protocol data unit came out of turn",
             Self::REMOTE_NO_MEMORY => "the server has no memory for the call",
             Self::COMM_FAILURE => "the connection failed",
+            Self::WRONG_BOOT_TIME => "the server was started anew since it was called last",
+            Self::YOU_CRASHED => "the server was started anew during the call",
+            Self::BAD_ACTIVITY => "there is no such activity, or it has no call under way",
+            Self::WHO_ARE_YOU_FAILED => "the client did not say who it is",
+            Self::SERVER_TOO_BUSY => "the server has too much to do to take the call",
+            Self::UNSUPPORTED_AUTHENTICATION => "the server does not authenticate in this way",
+            Self::SERVER_UNAVAILABLE => "nobody answers",
             Self::BAD_STUB_DATA => "the arguments are not what the interface says",
             Self::OBJECT_NOT_FOUND => "the object is no longer there",
             Self(value) => return write!(f, "status {value:#010x}"),

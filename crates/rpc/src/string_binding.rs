@@ -23,11 +23,14 @@ pub enum ProtocolSequence {
     Lrpc,
     /// `ncacn_ip_tcp`: TCP.
     IpTcp,
+    /// `ncadg_ip_udp`: the connectionless protocol over UDP, which carries calls of functions only.
+    IpUdp,
 }
 
 impl ProtocolSequence {
     /// All, the best first.
-    pub const ALL: [Self; 6] = [Self::ViShm, Self::ViFabric, Self::ViXdp, Self::ViUdp, Self::Lrpc, Self::IpTcp];
+    pub const ALL: [Self; 7] =
+        [Self::ViShm, Self::ViFabric, Self::ViXdp, Self::ViUdp, Self::Lrpc, Self::IpTcp, Self::IpUdp];
 
     /// Its name.
     pub const fn name(self) -> &'static str {
@@ -38,7 +41,13 @@ impl ProtocolSequence {
             Self::ViUdp => "ncacn_vi_udp",
             Self::Lrpc => "ncalrpc",
             Self::IpTcp => "ncacn_ip_tcp",
+            Self::IpUdp => "ncadg_ip_udp",
         }
+    }
+
+    /// Whether references to objects can be handed over and counted by it: it takes a connection, whose end somebody notices.
+    pub const fn carries_objects(self) -> bool {
+        !matches!(self, Self::IpUdp)
     }
 
     /// Its tower identifier: the standard's (C706 appendix I), or one from the range that it leaves unassigned.
@@ -50,6 +59,7 @@ impl ProtocolSequence {
             Self::ViUdp => 0x00f8,
             Self::Lrpc => 0x0010,
             Self::IpTcp => 0x0007,
+            Self::IpUdp => 0x0008,
         }
     }
 

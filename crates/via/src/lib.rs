@@ -10,9 +10,8 @@
 //! - [`provider`] holds one module for each way to reach a peer. [`provider::shm`] reaches processes of the
 //!   same host through sealed shared memory: [`provider::shm::open`] opens its NIC.
 //! - [`reliable`] is the machinery that makes VIs of wires for datagrams.
-//! - [`stream`] has connections that are no virtual interfaces, for protocols that are not ours.
+//! - [`stream`] has connections that are no virtual interfaces, and [`datagram`] sockets that have none, for protocols that are not ours.
 //! - [`wrap`] puts faults, traces and captures around links and providers.
-//! - [`stream`] carries bytes for protocols that need no VI.
 //! - [`wait`] says how a thread waits: polling, blocking, or adapting.
 //! - [`region`] is memory that a peer may write at any time, readable only through checked loads.
 //! - [`doorbell`] and [`layout`] are the words that the two sides of a connection share, and their protocol.
@@ -64,11 +63,15 @@
 compile_error!("the words of a shared segment are little endian, and so must the processor be");
 
 #[cfg(not(loom))]
+mod bell;
+#[cfg(not(loom))]
 mod completion;
 #[cfg(not(loom))]
 mod connection;
 #[cfg_attr(loom, allow(dead_code))]
 mod counters;
+#[cfg(not(loom))]
+pub mod datagram;
 mod deadline;
 #[cfg(not(loom))]
 mod descriptor;

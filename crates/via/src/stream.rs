@@ -5,11 +5,12 @@
 
 mod local_ends;
 
+use crate::bell::{Bell, await_events};
 use crate::provider::shm::Directory;
 use crate::window::Peer;
 use crate::wrap::{Conversation, Ends, SharedCapture};
 use crate::{Deadline, Ended, Error};
-use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, SocketFlags, sockopt};
@@ -30,7 +31,7 @@ const UNACKNOWLEDGED_MAX: u32 = 13_000;
 pub struct Stream {
     socket: OwnedFd,
     // Readable while somebody wants the receiving thread.
-    bell: OwnedFd,
+    bell: Bell,
     peer: Peer,
     local: Option<String>,
     /// Where this process has a capture.
@@ -110,9 +111,7 @@ impl Stream {
     }
 
     fn new(socket: OwnedFd, peer: Peer, local: Option<String>, captured: Option<Conversation>) -> Result<Self, Error> {
-        let flags = EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK;
-        let bell = eventfd(0, flags).map_err(Error::system("making an event"))?;
-        Ok(Self { socket, bell, peer, local, captured })
+        Ok(Self { socket, bell: Bell::new()?, peer, local, captured })
     }
 
     /// Sends all of some bytes.
@@ -180,14 +179,10 @@ impl Stream {
     ///
     /// [`Error::TimedOut`], [`Error::Cancelled`] after [`Self::interrupt`].
     pub fn wait(&self, deadline: Deadline) -> Result<(), Error> {
-        let mut files = [PollFd::new(&self.socket, PollFlags::IN), PollFd::new(&self.bell, PollFlags::IN)];
+        let mut files = [PollFd::new(&self.socket, PollFlags::IN), self.bell.watched()];
         await_events(&mut files, deadline)?;
-        if files[1].revents().is_empty() {
-            return Ok(());
-        }
-        // Fails only if nobody rang, and then it need not be cleared.
-        let _ = rustix::io::read(&self.bell, &mut [0; 8]);
-        Err(Error::Cancelled)
+        let is_rung = !files[1].revents().is_empty();
+        if is_rung { self.bell.answer() } else { Ok(()) }
     }
 
     fn gone(&self, why: Ended) -> Error {
@@ -199,8 +194,7 @@ impl Stream {
 
     /// Ends the wait of the thread that receives, or its next one.
     pub fn interrupt(&self) {
-        // Fails only when it has been rung very often, and then it is readable.
-        let _ = rustix::io::write(&self.bell, &1_u64.to_ne_bytes());
+        self.bell.ring();
     }
 
     /// Ends the connection, and every wait for it.
@@ -229,21 +223,6 @@ impl Stream {
 /// Whether this is what the kernel says of a peer that did not answer any more, or of the network on the way to it.
 fn is_silence(errno: Errno) -> bool {
     matches!(errno, Errno::TIMEDOUT | Errno::HOSTUNREACH | Errno::NETUNREACH | Errno::HOSTDOWN | Errno::NETDOWN)
-}
-
-/// Waits for events, until the deadline at the latest.
-fn await_events(files: &mut [PollFd<'_>], deadline: Deadline) -> Result<(), Error> {
-    loop {
-        let left = deadline.remaining();
-        let timeout =
-            Timespec { tv_sec: i64::try_from(left.as_secs()).unwrap_or(i64::MAX), tv_nsec: left.subsec_nanos().into() };
-        match poll(files, Some(&timeout)) {
-            Ok(0) => return Err(Error::TimedOut),
-            Ok(_) => return Ok(()),
-            Err(Errno::INTR) => {}
-            Err(errno) => return Err(Error::system("waiting for a peer")(errno)),
-        }
-    }
 }
 
 /// Accepts a connection on a socket that listens and does not block. One that is shut down ends the wait.

@@ -1,6 +1,6 @@
 //! Protocol sequences that this program was built with: which options they have, and what connections of each are made by.
 
-use super::{stream, udp};
+use super::{dg, stream, udp};
 use crate::error::{Error, Result, code};
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 use obvia_via::Nic;
@@ -16,6 +16,7 @@ const BUILT: &[Sequence] = &[
     udp::SEQUENCE,
     stream::LRPC,
     stream::TCP,
+    dg::SEQUENCE,
 ];
 
 /// How a protocol sequence is had.
@@ -38,6 +39,8 @@ pub(super) enum Means {
     Nic(NicMeans),
     /// A socket, on which the units of an association follow one another.
     Stream,
+    /// A socket for datagrams, each of which says what it is about.
+    Datagrams,
 }
 
 /// How a NIC is had.

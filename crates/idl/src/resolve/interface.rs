@@ -239,9 +239,9 @@ impl Resolver<'_> {
             let error = error.related(oneway.span, "nobody waits");
             self.say(error.help("remove [oneway], or make the parameter [in]"));
         }
-        let oneway = oneway.is_some();
+        let (oneway, idempotent) = (oneway.is_some(), has(&method.attributes, "idempotent"));
         let (opnum, doc, span) = (opnum as u16, method.doc.clone(), method.name.span);
-        let made = Method { name, opnum, returns, oneway, params, doc, span };
+        let made = Method { name, opnum, returns, oneway, idempotent, params, doc, span };
         self.model.interfaces[id.0].methods.push(made);
     }
 

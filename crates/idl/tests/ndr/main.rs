@@ -38,6 +38,13 @@ fn interface(text: &str) -> Interface {
     Interface::in_compilation(compilation, "IGiven")
 }
 
+#[test]
+fn plans_say_what_may_be_performed_twice() {
+    let echo = Interface::of("testing/interop/idl/rpcecho.idl", "rpcecho");
+    let [one, other] = ["AddOne", "EchoData"].map(|name| echo.plan.method(echo.opnum(name)).unwrap().is_idempotent());
+    assert!(one && !other);
+}
+
 /// Which way a message goes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Part {

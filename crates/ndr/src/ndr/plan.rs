@@ -28,6 +28,7 @@ pub struct Method {
     pub(super) opnum: u16,
     /// Whether responses end with an HRESULT.
     pub(super) has_status: bool,
+    pub(super) is_idempotent: bool,
     pub(super) request: Message,
     pub(super) response: Message,
     /// What a response's expressions read of the request, as places in its block.
@@ -207,6 +208,13 @@ impl Union {
 
     pub(super) fn all_arms(&self) -> impl Iterator<Item = Option<TypeId>> {
         self.arms.iter().map(|(_, arm)| *arm).chain(self.default)
+    }
+}
+
+impl Method {
+    /// Whether the interface says that performing it twice does no harm: `[idempotent]`.
+    pub fn is_idempotent(&self) -> bool {
+        self.is_idempotent
     }
 }
 

@@ -6,7 +6,7 @@
 
 mod client;
 mod server;
-mod translation;
+pub(crate) mod translation;
 
 pub use client::client;
 pub use server::server;

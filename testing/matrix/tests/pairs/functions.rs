@@ -1,6 +1,6 @@
 //! Interfaces of functions: in one process, and at servers that are bound to.
 
-use crate::server::{Server, everywhere};
+use crate::server::{DATAGRAMS, Server, everywhere_for_functions};
 use matrix::functions::{Echo, Keeper};
 use matrix::{Account, Counters, Enum1, Enum1_32, Enum2, Enum3, IPeer, Info, Info5, Info7, Surrounding, Way, rpcecho};
 use obvia::{ContextHandle, GUID, HRESULT, code, u16cstr};
@@ -12,7 +12,7 @@ fn everywhere_alike(check: impl Fn(&rpcecho, &Counters)) {
     if cfg!(miri) {
         return;
     }
-    for server in everywhere() {
+    for server in everywhere_for_functions() {
         let binding = server.binding();
         check(&obvia::bind(&binding).unwrap(), &obvia::bind(&binding).unwrap());
     }
@@ -128,7 +128,7 @@ fn a_state_is_kept_until_its_handle_ends() {
 #[test]
 #[cfg_attr(miri, ignore = "starts processes")]
 fn a_state_ends_with_its_client_and_is_nobody_elses() {
-    for server in everywhere() {
+    for server in everywhere_for_functions() {
         let counters: Counters = obvia::bind(&server.binding()).unwrap();
         let (mine, _) = counters.Open(1).unwrap();
         let mut client = server.start_client("hold", &mine);
@@ -175,6 +175,58 @@ fn what_is_not_performed_is_not_bound_to() {
     assert_eq!(told(named).unwrap(), 0);
     drop(serving);
     assert_eq!(told(named).unwrap_err().code(), code::RPC_S_UNKNOWN_IF);
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "starts processes")]
+fn datagrams_carry_functions_and_no_objects() {
+    let server = Server::start_elsewhere(DATAGRAMS);
+    let Err(error) = obvia::connect::<matrix::IShapes>(&server.address("shapes")) else { panic!("it is connected to") };
+    assert!(error.code() == code::E_INVALIDARG && error.to_string().contains("no objects"), "{error}");
+    // Several calls at a time, each by an activity of its thread's.
+    let begun = Instant::now();
+    std::thread::scope(|scope| {
+        let sleep = || obvia::bind::<rpcecho>(&server.binding()).unwrap().TestSleep(2).unwrap();
+        let all = [(); 6].map(|()| scope.spawn(sleep));
+        assert!(all.into_iter().all(|one| one.join().unwrap() == 2));
+    });
+    assert!(begun.elapsed() < Duration::from_secs(11), "one after the other they take 12 seconds");
+    // Whoever gives up a call leaves its activity, and others are none the worse for it.
+    let echo: rpcecho = obvia::bind(&server.binding()).unwrap();
+    let given_up = obvia::with_timeout(Duration::from_millis(300), || echo.TestSleep(3).unwrap_err().code());
+    assert_eq!(given_up, code::RPC_E_TIMEOUT);
+    assert_eq!(echo.AddOne(1).unwrap(), 2);
+    // One that the server does not perform says so when it is called: nothing is agreed on before.
+    let unknown = "0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a10@";
+    assert_eq!(obvia::bind::<Counters>(&format!("{unknown}{}", server.binding())).unwrap().Told().unwrap(), 0);
+    let Err(error) = obvia::listen("ncadg_ip_udp:127.0.0.1[0,rundown=soon]") else { panic!("it is no number") };
+    assert_eq!(error.code(), code::E_INVALIDARG);
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "starts processes")]
+fn a_server_of_datagrams_that_is_killed_is_missed_and_the_next_one_is_called() {
+    let server = Server::start_elsewhere(DATAGRAMS);
+    let binding = server.binding();
+    let echo: rpcecho = obvia::bind(&binding).unwrap();
+    assert_eq!(echo.AddOne(1).unwrap(), 2);
+    let begun = Instant::now();
+    std::thread::scope(|scope| {
+        let other: rpcecho = obvia::bind(&binding).unwrap();
+        other.AddOne(1).unwrap();
+        let sleeping = scope.spawn(|| obvia::bind::<rpcecho>(&binding).unwrap().TestSleep(50).unwrap_err().code());
+        // It makes no difference whether the call has arrived yet.
+        std::thread::sleep(Duration::from_millis(200));
+        server.kill();
+        let missed = sleeping.join().unwrap();
+        assert!([code::RPC_E_DISCONNECTED, code::RPC_S_SERVER_UNAVAILABLE].contains(&missed), "{missed:?}");
+    });
+    assert!(begun.elapsed() < Duration::from_secs(25), "the network has said so at once");
+    assert_eq!(echo.AddOne(1).unwrap_err().code(), code::RPC_S_SERVER_UNAVAILABLE);
+    let next = Server::start_elsewhere(&binding);
+    assert_eq!(next.binding(), binding);
+    assert_eq!(echo.AddOne(1).unwrap_err().code(), code::RPC_E_DISCONNECTED, "it is not the server that was called");
+    assert_eq!(echo.AddOne(1).unwrap(), 2);
 }
 
 fn wait_until(is_so: impl Fn() -> bool) {

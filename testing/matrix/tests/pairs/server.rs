@@ -17,6 +17,8 @@ pub(crate) struct Server {
     takes_frames: bool,
     // The directory for names that it does not share with this process.
     directory: Option<PathBuf>,
+    // Whether it was to end without warning.
+    is_killed: bool,
 }
 
 impl Server {
@@ -68,7 +70,13 @@ impl Server {
         let takes_frames = binding.is_none_or(|binding| !binding.contains("transfer=ndr"));
         let binding = binding.map(|_| lines.next().unwrap());
         assert_eq!(lines.next().as_deref(), Some("serving"));
-        Self { child, name, binding, takes_frames, directory }
+        Self { child, name, binding, takes_frames, directory, is_killed: false }
+    }
+
+    /// Ends it without warning.
+    pub(crate) fn kill(mut self) {
+        self.is_killed = true;
+        self.child.kill().unwrap();
     }
 
     /// What to connect to for one of its objects.
@@ -147,7 +155,7 @@ impl Drop for Server {
         drop(self.child.stdin.take());
         let ended = self.child.wait().is_ok_and(|status| status.success());
         // A server with sanitizers ends with what it has not freed.
-        assert!(ended || std::thread::panicking(), "the server has not ended as it should");
+        assert!(ended || self.is_killed || std::thread::panicking(), "the server has not ended as it should");
         if let Some(directory) = &self.directory {
             let _ = std::fs::remove_dir_all(directory);
         }
@@ -161,6 +169,15 @@ pub(crate) fn everywhere() -> impl Iterator<Item = Server> {
         std::iter::once_with(Server::start_native).chain(NETWORKS.into_iter().map(Server::start_native_elsewhere));
     in_rust.chain(in_native)
 }
+
+/// The same for functions, which go where objects do not.
+pub(crate) fn everywhere_for_functions() -> impl Iterator<Item = Server> {
+    let starts: [fn(&str) -> Server; 2] = [Server::start_elsewhere, Server::start_native_elsewhere];
+    everywhere().chain(starts.into_iter().map(|start| start(DATAGRAMS)))
+}
+
+/// What servers listen on that functions are called by, and no objects. Clients that are gone are given up soon.
+pub(crate) const DATAGRAMS: &str = "ncadg_ip_udp:127.0.0.1[,rundown=9]";
 
 /// What servers listen on that are reached by nothing else, and in which transfer syntax calls go.
 pub(crate) const NETWORKS: [&str; 6] = [

@@ -14,7 +14,7 @@ const STATUS: usize = 4;
 
 /// How calls of an interface are laid out in a presentation context.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Translation {
+pub(crate) enum Translation {
     Flat,
     /// With whether the interface is one of objects.
     Ndr(Syntax, &'static Plan, bool),
@@ -25,7 +25,7 @@ const FIRST_FUNCTION: u16 = 3;
 
 /// What the response to a request depends on.
 #[derive(Debug, Default)]
-pub(super) struct Request {
+pub(crate) struct Request {
     /// The method's number in the vtable.
     opnum: u16,
     numbers: Numbers,
@@ -40,7 +40,7 @@ fn order(order: ByteOrder) -> Order {
 
 impl Translation {
     /// How calls of an interface are laid out in a transfer syntax. `None` where there is no way.
-    pub(super) fn new(transfer: SyntaxId, interface: Interface) -> Option<Self> {
+    pub(crate) fn new(transfer: SyntaxId, interface: Interface) -> Option<Self> {
         let translated = |syntax| Some(Self::Ndr(syntax, interface.plan?, interface.has_objects));
         match transfer {
             FLAT => Some(Self::Flat),
@@ -55,13 +55,18 @@ impl Translation {
         if let Self::Ndr(_, _, false) = self { FIRST_FUNCTION } else { 0 }
     }
 
+    /// Whether performing a method twice does no harm, as far as the interface says.
+    pub(crate) fn is_idempotent(&self, opnum: u16) -> bool {
+        matches!(self, Self::Ndr(_, plan, _) if plan.method(opnum).is_some_and(Method::is_idempotent))
+    }
+
     /// The vtable's number of a method, of that in units.
-    pub(super) fn opnum_from_wire(&self, opnum: u16) -> Result<u16, Status> {
+    pub(crate) fn opnum_from_wire(&self, opnum: u16) -> Result<u16, Status> {
         opnum.checked_add(self.first_slot()).ok_or(Status::OP_RNG_ERROR)
     }
 
     /// The number in units of a method, of that in the vtable.
-    pub(super) fn opnum_to_wire(&self, opnum: u16) -> Result<u16, Status> {
+    pub(crate) fn opnum_to_wire(&self, opnum: u16) -> Result<u16, Status> {
         opnum.checked_sub(self.first_slot()).ok_or(Status::OP_RNG_ERROR)
     }
 
@@ -70,7 +75,7 @@ impl Translation {
     }
 
     /// The stub data of a request, in `scratch` where it is not the frame.
-    pub(super) fn encode_request<'a>(
+    pub(crate) fn encode_request<'a>(
         &self,
         opnum: u16,
         frame: &'a [u8],
@@ -87,7 +92,7 @@ impl Translation {
     }
 
     /// The frame of a request, in `scratch` where it is not the stub data.
-    pub(super) fn decode_request<'a>(
+    pub(crate) fn decode_request<'a>(
         &self,
         opnum: u16,
         from: ByteOrder,
@@ -108,7 +113,7 @@ impl Translation {
     /// The stub data of a response, in `scratch`.
     ///
     /// What cannot be said in results is said by a fault.
-    pub(super) fn encode_response(
+    pub(crate) fn encode_response(
         &self,
         request: &Request,
         status: u32,
@@ -131,7 +136,7 @@ impl Translation {
     }
 
     /// What the method returned and the frame of a response, in `scratch` where it is not the stub data.
-    pub(super) fn decode_response<'a>(
+    pub(crate) fn decode_response<'a>(
         &self,
         request: &Request,
         from: ByteOrder,

@@ -1,0 +1,436 @@
+//! A client's side of calls: an activity makes one at a time, and repeats what it says until it is answered (C706 10.2).
+
+use super::conversation;
+use super::output::Output;
+use super::pdu::{Cancel, CancelAck, Fack, Header, NO_HINT, PduType, flags, read_status};
+use super::receiving::{Added, Assembly};
+use super::sending::{Receiver, Sending};
+use super::{Limits, is_before};
+use crate::octets::ByteOrder;
+use crate::status::Status;
+use crate::uuid::{SyntaxId, Uuid};
+use std::time::{Duration, Instant};
+
+/// When a server that says nothing is asked for the first time.
+const FIRST_PING: Duration = Duration::from_millis(250);
+/// The longest time between two pings. A server that hears nothing for several of them may take its client for gone.
+const LAST_PING: Duration = Duration::from_secs(8);
+/// When results are acknowledged at the latest; the next call does the same for nothing.
+const ACK_AFTER: Duration = Duration::from_millis(500);
+/// How often a client shows that it is there.
+const INDY_EVERY: Duration = Duration::from_secs(4);
+/// How often the network has to say in a row that nobody is there, since it may be wrong.
+const REFUSALS: u32 = 3;
+/// How soon after that is asked again.
+const REFUSED_PING: Duration = Duration::from_millis(10);
+
+/// What a call is worth (C706 6.1.4.2, 9.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Semantics {
+    /// It must not be performed twice.
+    AtMostOnce,
+    /// Performing it twice does no harm.
+    Idempotent,
+    /// No answer is wanted, and it may get lost.
+    Maybe,
+}
+
+/// A call to be made.
+#[derive(Clone, Copy, Debug)]
+pub struct OutgoingCall<'a> {
+    /// The interface.
+    pub interface: SyntaxId,
+    /// Which method.
+    pub opnum: u16,
+    /// Which object.
+    pub object: Option<Uuid>,
+    /// What it is worth.
+    pub semantics: Semantics,
+    /// The arguments, in NDR and little endian.
+    pub stub: &'a [u8],
+}
+
+/// Why a call has no results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// Why.
+    pub status: Status,
+    /// Whether the method may have been called.
+    pub began: bool,
+}
+
+/// What became of a call: the results and their byte order, or why there are none.
+pub type Outcome = Result<(ByteOrder, Vec<u8>), Failure>;
+
+/// A call under way.
+#[derive(Debug)]
+struct Call {
+    sending: Sending,
+    assembly: Assembly,
+    is_idempotent: bool,
+    /// When the server was heard last, or the call was begun.
+    heard: Instant,
+    has_heard: bool,
+    ping_at: Instant,
+    ping_after: Duration,
+    /// Pings since the server was heard.
+    unanswered: u32,
+    refusals: u32,
+    /// The cancel that is not acknowledged.
+    cancel: Option<Cancel>,
+    outcome: Option<Outcome>,
+}
+
+/// Results that have arrived, which the server does not know yet.
+#[derive(Debug)]
+struct Unacknowledged {
+    header: Header,
+    since: Instant,
+}
+
+/// An activity: a client's calls of one server, one at a time.
+#[derive(Debug)]
+pub struct Activity {
+    id: Uuid,
+    /// The client's address space, which its activities have in common.
+    client: Uuid,
+    limits: Limits,
+    /// Whether the way to the server does not leave the host.
+    is_near: bool,
+    /// When the server was started; 0 until it has said so.
+    boot: u32,
+    sequence: u32,
+    activity_hint: u16,
+    interface_hint: (SyntaxId, u16),
+    receiver: Receiver,
+    call: Option<Call>,
+    unacknowledged: Option<Unacknowledged>,
+    indies: u32,
+    indy_at: Option<Instant>,
+    output: Output<()>,
+}
+
+impl Activity {
+    /// An activity of a client, each called by a UUID that nobody else can guess: whoever knows the activity's can answer its calls.
+    pub fn new(id: Uuid, client: Uuid, limits: Limits, is_near: bool) -> Self {
+        Self {
+            id,
+            client,
+            limits,
+            is_near,
+            boot: 0,
+            sequence: 0,
+            activity_hint: NO_HINT,
+            interface_hint: (SyntaxId { uuid: Uuid(0), version: 0 }, NO_HINT),
+            receiver: Receiver::UNKNOWN,
+            call: None,
+            unacknowledged: None,
+            indies: 0,
+            indy_at: None,
+            output: Output::default(),
+        }
+    }
+
+    /// What is to be sent. It is the caller's to clear when it is sent.
+    pub fn output(&mut self) -> &mut Output<()> {
+        &mut self.output
+    }
+
+    /// Begins a call. The one before is given up, if it is still under way.
+    ///
+    /// # Errors
+    ///
+    /// [`Status::PROTOCOL_ERROR`] for arguments that are too long; of a call whose answer nobody waits for, for those that are more than
+    /// may be under way.
+    pub fn call(&mut self, now: Instant, call: &OutgoingCall<'_>) -> Result<(), Status> {
+        let OutgoingCall { interface, opnum, object, semantics, stub } = *call;
+        let is_maybe = semantics == Semantics::Maybe;
+        let longest = if is_maybe { self.limits.window } else { self.limits.message_max };
+        if stub.len() > longest || !Sending::fits(stub.len(), &Receiver::UNKNOWN) {
+            return Err(Status::PROTOCOL_ERROR);
+        }
+        // The server takes it for an acknowledgement of the one before.
+        self.unacknowledged = None;
+        self.sequence = self.sequence.wrapping_add(1);
+        let (known, interface_hint) = self.interface_hint;
+        let head = Header {
+            flags: match semantics {
+                Semantics::AtMostOnce => 0,
+                Semantics::Idempotent => flags::IDEMPOTENT,
+                Semantics::Maybe => flags::MAYBE | flags::IDEMPOTENT,
+            },
+            object: object.unwrap_or(Uuid(0)),
+            interface,
+            boot: self.boot,
+            opnum,
+            interface_hint: if known == interface { interface_hint } else { NO_HINT },
+            activity_hint: self.activity_hint,
+            ..Header::new(PduType::REQUEST, self.id, self.sequence)
+        };
+        let mut sending = Sending::new(head, stub.to_vec(), &self.receiver, now);
+        if is_maybe {
+            self.call = None;
+            sending.send_all((), &self.receiver, &mut self.output);
+            return Ok(());
+        }
+        self.indy_at.get_or_insert(now + INDY_EVERY);
+        sending.advance((), &self.receiver, &mut self.output);
+        self.call = Some(Call {
+            sending,
+            assembly: Assembly::new(self.limits.window),
+            is_idempotent: semantics == Semantics::Idempotent,
+            heard: now,
+            has_heard: false,
+            ping_at: now + FIRST_PING,
+            ping_after: FIRST_PING,
+            unanswered: 0,
+            refusals: 0,
+            cancel: None,
+            outcome: None,
+        });
+        Ok(())
+    }
+
+    /// What became of the call, once.
+    pub fn take_outcome(&mut self) -> Option<Outcome> {
+        let outcome = self.call.as_mut()?.outcome.take()?;
+        self.call = None;
+        Some(outcome)
+    }
+
+    /// Asks the server to end the call, which is still answered (C706 9.5.5).
+    pub fn cancel(&mut self, id: u32) {
+        if let Some(call) = &mut self.call {
+            let cancel = Cancel { id };
+            let header = question(PduType::CL_CANCEL, call, self.boot);
+            self.output.put((), |bytes| cancel.write(bytes, &header));
+            call.cancel = Some(cancel);
+        }
+    }
+
+    /// Waits for the call no longer. The server is told once.
+    pub fn orphan(&mut self) {
+        self.cancel(0);
+        self.call = None;
+    }
+
+    /// Takes a datagram of the server's. What is none, or not for this activity, has no effect.
+    pub fn receive(&mut self, now: Instant, datagram: &[u8]) {
+        let Ok((header, body)) = Header::read(datagram) else { return };
+        if header.kind == PduType::REQUEST {
+            return self.perform(&header, body);
+        }
+        if header.activity != self.id || header.auth != 0 {
+            return;
+        }
+        let is_current = header.sequence == self.sequence;
+        let is_other = header.boot != 0 && self.boot != 0 && header.boot != self.boot;
+        if is_current && self.call.as_ref().is_some_and(|call| call.outcome.is_none()) {
+            // The server before is gone, and so is what it said. The one after says only that it is another.
+            if !is_other || header.kind == PduType::REJECT {
+                self.hear(now, &header, body);
+            }
+        } else if is_current || is_before(header.sequence, self.sequence) {
+            self.repeat_ack(&header);
+        }
+    }
+
+    /// Takes what is said of the call under way.
+    fn hear(&mut self, now: Instant, header: &Header, body: &[u8]) {
+        let Some(call) = &mut self.call else { return };
+        (call.heard, call.has_heard, call.unanswered, call.refusals) = (now, true, 0, 0);
+        if header.kind != PduType::REJECT && header.boot != 0 {
+            self.boot = header.boot;
+        }
+        self.activity_hint = header.activity_hint;
+        self.interface_hint = (call.sending.head().interface, header.interface_hint);
+        match header.kind {
+            PduType::RESPONSE => self.response(now, header, body),
+            PduType::FAULT => {
+                let status = read_status(header, body).unwrap_or(Status::PROTOCOL_ERROR);
+                self.ended(now, header, Err(Failure { status, began: true }));
+            }
+            PduType::REJECT => {
+                let status = read_status(header, body).unwrap_or(Status::PROTOCOL_ERROR);
+                if status == Status::WRONG_BOOT_TIME {
+                    // The next call is the first one of the server that is there now. Of this one the one before may have had all.
+                    self.boot = 0;
+                }
+                let began = status == Status::WRONG_BOOT_TIME;
+                self.ended(now, header, Err(Failure { status, began }));
+            }
+            PduType::WORKING => {
+                call.ping_after = (call.ping_after * 2).min(LAST_PING);
+                call.ping_at = now + call.ping_after;
+            }
+            PduType::FACK | PduType::NOCALL => self.not_there(now, header, body),
+            PduType::CANCEL_ACK => {
+                let ack = CancelAck::read(header, body);
+                call.cancel.take_if(|cancel| matches!(ack, Ok(Some(ack)) if ack.id == cancel.id));
+            }
+            _ => {}
+        }
+    }
+
+    /// The server says which fragments of the request it has: those that facks are about, or none.
+    fn not_there(&mut self, now: Instant, header: &Header, body: &[u8]) {
+        let Some(call) = &mut self.call else { return };
+        let Ok(fack) = Fack::read(header, body) else { return };
+        // Where results have begun to come, the server has all of the request, and this is older.
+        if !call.assembly.is_empty() {
+            return;
+        }
+        let (receiver, is_near) = (&mut self.receiver, self.is_near);
+        if header.kind == PduType::NOCALL && (fack.is_none() || call.sending.is_ahead_of(header.fragment)) {
+            call.sending.restart((), &mut self.output);
+        } else {
+            let said = (header.fragment, fack.as_ref());
+            call.sending.acknowledged(said, (receiver, &self.limits), now, ((), is_near, &mut self.output));
+            if header.kind == PduType::NOCALL {
+                call.sending.repeat((), &mut self.output);
+            }
+        }
+        call.ping_after = FIRST_PING;
+        call.ping_at = now + FIRST_PING;
+    }
+
+    fn response(&mut self, now: Instant, header: &Header, body: &[u8]) {
+        let Some(call) = &mut self.call else { return };
+        (call.ping_after, call.ping_at) = (FIRST_PING, now + FIRST_PING);
+        if call.assembly.add(header, body, self.limits.message_max) == Added::TooLong {
+            let failure = Failure { status: Status::REMOTE_NO_MEMORY, began: true };
+            return self.ended(now, header, Err(failure));
+        }
+        if header.has(flags::FRAGMENT) && !header.has(flags::NO_FACK) {
+            let head = question(PduType::FACK, call, self.boot);
+            let (header, fack) = call.assembly.fack(head, &self.limits, self.is_near);
+            self.output.put((), |bytes| fack.write(bytes, &header));
+        }
+        if call.assembly.is_whole() {
+            let stub = std::mem::take(&mut call.assembly).take();
+            self.ended(now, header, Ok((header.order, stub)));
+        }
+    }
+
+    /// The call is over. The server keeps what it said until it is acknowledged, unless the call may be performed again.
+    fn ended(&mut self, now: Instant, header: &Header, outcome: Outcome) {
+        let Some(call) = &mut self.call else { return };
+        let is_kept = !call.is_idempotent || header.has(flags::FRAGMENT);
+        if is_kept && header.kind != PduType::REJECT {
+            let header = question(PduType::ACK, call, self.boot);
+            self.unacknowledged = Some(Unacknowledged { header, since: now });
+        }
+        call.outcome = Some(outcome);
+    }
+
+    /// The server repeats the end of a call, so the acknowledgement is missing.
+    fn repeat_ack(&mut self, header: &Header) {
+        let is_end = matches!(header.kind, PduType::RESPONSE | PduType::FAULT) && header.is_last();
+        if is_end && self.call.is_none() && header.sequence == self.sequence {
+            let kind = PduType::ACK;
+            let ack = Header { kind, flags: 0, flags2: 0, order: ByteOrder::Little, fragment: 0, serial: 0, ..*header };
+            self.output.put((), |bytes| ack.write(bytes, &[]));
+            self.unacknowledged = None;
+        }
+    }
+
+    /// Answers what the server asks.
+    fn perform(&mut self, request: &Header, stub: &[u8]) {
+        let Self { id, boot, sequence, call, .. } = self;
+        let is_under_way = call.as_ref().is_some_and(|call| call.outcome.is_none());
+        let about = |question: conversation::Question| {
+            let status = if question.activity != *id || !is_under_way {
+                // An old request may have come again, of a call that is over.
+                Status::BAD_ACTIVITY
+            } else if *boot != 0 && *boot != question.boot {
+                Status::YOU_CRASHED
+            } else {
+                // From now on a server that has been started anew is another one: this one may have begun the call.
+                *boot = question.boot;
+                Status(0)
+            };
+            (*sequence, status)
+        };
+        let own_boot = self.client.0 as u32 | 1;
+        self.output.put((), |bytes| conversation::perform(request, stub, own_boot, self.client, about, bytes));
+    }
+
+    /// The network says that nobody is at the server's place.
+    pub fn refused(&mut self, now: Instant) {
+        let Some(call) = self.call.as_mut().filter(|call| call.outcome.is_none()) else { return };
+        call.refusals += 1;
+        if call.refusals >= REFUSALS {
+            call.give_up();
+        } else {
+            call.ping_at = now + REFUSED_PING;
+        }
+    }
+
+    /// Does what is due.
+    pub fn tick(&mut self, now: Instant) {
+        let Some(call) = self.call.as_mut().filter(|call| call.outcome.is_none()) else { return };
+        if now.saturating_duration_since(call.heard) >= self.limits.patience {
+            return call.give_up();
+        }
+        // Where results have begun to come, the request has arrived.
+        let has_arrived = call.sending.is_whole() || call.sending.has_arrived() || !call.assembly.is_empty();
+        if !has_arrived {
+            call.sending.tick(now, (), &mut self.output);
+        }
+        if now < call.ping_at {
+            return;
+        }
+        let header = question(PduType::PING, call, self.boot);
+        self.output.put((), |bytes| header.write(bytes, &[]));
+        if let Some(cancel) = call.cancel {
+            self.output.put((), |bytes| cancel.write(bytes, &header));
+        }
+        // One that is not answered is repeated sooner than the next one is due.
+        call.ping_at = now + (FIRST_PING * 2_u32.pow(call.unanswered.min(5))).min(LAST_PING);
+        call.unanswered += 1;
+    }
+
+    /// When it wants [`Self::tick`] to be called. `None` while there is no call under way.
+    pub fn due(&self) -> Option<Instant> {
+        let call = self.call.as_ref()?;
+        let repeat = call.sending.due().filter(|_| !call.sending.is_whole() && call.assembly.is_empty());
+        [Some(call.ping_at), Some(call.heard + self.limits.patience), repeat].into_iter().flatten().min()
+    }
+
+    /// Does what is due between calls, now and then: acknowledges results, and shows that the client is there.
+    pub fn keep(&mut self, now: Instant) {
+        if let Some(done) = self.unacknowledged.take_if(|done| now.saturating_duration_since(done.since) >= ACK_AFTER) {
+            self.output.put((), |bytes| done.header.write(bytes, &[]));
+        }
+        if let Some(at) = self.indy_at.filter(|at| now >= *at) {
+            self.indies = self.indies.wrapping_add(1);
+            // As an activity of its own: a call of this one would end what is under way.
+            let (activity, sequence, client) = (Uuid(self.id.0 ^ 1), self.indies, self.client);
+            self.output.put((), |bytes| conversation::write_indy(activity, sequence, client, bytes));
+            self.indy_at = Some(at.max(now) + INDY_EVERY);
+        }
+    }
+
+    /// Makes no more calls: acknowledges at once what is not.
+    pub fn end(&mut self) {
+        if let Some(done) = self.unacknowledged.take() {
+            self.output.put((), |bytes| done.header.write(bytes, &[]));
+        }
+        if self.call.is_some() {
+            self.orphan();
+        }
+    }
+}
+
+impl Call {
+    /// The server cannot be reached, or no more.
+    fn give_up(&mut self) {
+        let status = if self.has_heard { Status::COMM_FAILURE } else { Status::SERVER_UNAVAILABLE };
+        self.outcome = Some(Err(Failure { status, began: true }));
+    }
+}
+
+/// The header of what a client says about a call.
+fn question(kind: PduType, call: &Call, boot: u32) -> Header {
+    Header { kind, flags: 0, boot, ..*call.sending.head() }
+}

@@ -1,0 +1,45 @@
+//! Datagrams that are to be sent.
+
+use std::ops::Range;
+
+/// Datagrams, in the order in which they are to be sent, each with where it is to go.
+#[derive(Debug)]
+pub struct Output<T> {
+    bytes: Vec<u8>,
+    datagrams: Vec<(T, Range<usize>)>,
+}
+
+/// The most space that is kept for the next datagrams.
+const KEPT_MAX: usize = 1 << 20;
+
+impl<T> Default for Output<T> {
+    fn default() -> Self {
+        Self { bytes: Vec::new(), datagrams: Vec::new() }
+    }
+}
+
+impl<T: Copy> Output<T> {
+    /// Adds a datagram that `write` appends.
+    pub(super) fn put(&mut self, to: T, write: impl FnOnce(&mut Vec<u8>)) {
+        let start = self.bytes.len();
+        write(&mut self.bytes);
+        self.datagrams.push((to, start..self.bytes.len()));
+    }
+
+    /// Whether there is nothing to be sent.
+    pub fn is_empty(&self) -> bool {
+        self.datagrams.is_empty()
+    }
+
+    /// Where each goes, and its bytes.
+    pub fn iter(&self) -> impl Iterator<Item = (T, &[u8])> {
+        self.datagrams.iter().map(|(to, range)| (*to, &self.bytes[range.clone()]))
+    }
+
+    /// All have been sent.
+    pub fn clear(&mut self) {
+        self.datagrams.clear();
+        self.bytes.clear();
+        self.bytes.shrink_to(KEPT_MAX);
+    }
+}

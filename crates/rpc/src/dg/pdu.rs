@@ -1,0 +1,276 @@
+//! Protocol data units of the connectionless protocol (C706 12.5): a header of 80 bytes, which all of them have, and a body.
+//!
+//! Both byte orders are read and written; which one is written is the writer's choice.
+
+mod body;
+#[cfg(test)]
+mod tests;
+
+pub(super) use body::MASKED_MAX;
+pub use body::{Cancel, CancelAck, Fack, read_status, write_status};
+
+use crate::octets::{ByteOrder, Reader, Short, Writer};
+use crate::uuid::{SyntaxId, Uuid};
+use std::fmt;
+
+/// What kind of unit it is (C706 12.1).
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct PduType(pub u8);
+
+impl PduType {
+    /// Client: a call's arguments, or a piece of them.
+    pub const REQUEST: Self = Self(0);
+    /// Client: what about this call?
+    pub const PING: Self = Self(1);
+    /// Server: a call's results, or a piece of them.
+    pub const RESPONSE: Self = Self(2);
+    /// Server: why a call that was begun has no results.
+    pub const FAULT: Self = Self(3);
+    /// Server: the call is being performed.
+    pub const WORKING: Self = Self(4);
+    /// Server: all of the call's arguments are not there.
+    pub const NOCALL: Self = Self(5);
+    /// Server: why a call was not begun.
+    pub const REJECT: Self = Self(6);
+    /// Client: the results have arrived.
+    pub const ACK: Self = Self(7);
+    /// Client: the call may end.
+    pub const CL_CANCEL: Self = Self(8);
+    /// Which fragments have arrived.
+    pub const FACK: Self = Self(9);
+    /// Server: the cancel has arrived.
+    pub const CANCEL_ACK: Self = Self(10);
+}
+
+impl fmt::Debug for PduType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = match *self {
+            Self::REQUEST => "request",
+            Self::PING => "ping",
+            Self::RESPONSE => "response",
+            Self::FAULT => "fault",
+            Self::WORKING => "working",
+            Self::NOCALL => "nocall",
+            Self::REJECT => "reject",
+            Self::ACK => "ack",
+            Self::CL_CANCEL => "cl_cancel",
+            Self::FACK => "fack",
+            Self::CANCEL_ACK => "cancel_ack",
+            Self(number) => return write!(f, "of type {number}"),
+        };
+        f.write_str(name)
+    }
+}
+
+/// The first set of flags (C706 12.5.2.3).
+pub mod flags {
+    /// The last fragment of its message.
+    pub const LAST: u8 = 0x02;
+    /// One of several fragments.
+    pub const FRAGMENT: u8 = 0x04;
+    /// No fack is wanted for this one.
+    pub const NO_FACK: u8 = 0x08;
+    /// On a request: no answer is wanted.
+    pub const MAYBE: u8 = 0x10;
+    /// On a request: performing it twice does no harm.
+    pub const IDEMPOTENT: u8 = 0x20;
+    /// On a request: it went to every server of a network.
+    pub const BROADCAST: u8 = 0x40;
+}
+
+/// The second set of flags (C706 12.5.2.3).
+pub mod flags2 {
+    /// On an answer: a cancel had come when the call ended.
+    pub const CANCEL_PENDING: u8 = 0x02;
+}
+
+/// What is wrong with a unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PduError {
+    /// It ends before its contents do.
+    Short,
+    /// It is of another version than 4.
+    Version(u8),
+    /// It is of a type that there is not.
+    Type(PduType),
+    /// Its byte order, character set or floating point format is not understood.
+    Representation(u8, u8),
+    /// Its body's length is more than is there.
+    Length(u16),
+    /// Its body is of a version that is not understood.
+    Body(u32),
+}
+
+impl fmt::Display for PduError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Short => write!(f, "the protocol data unit ends before its contents do"),
+            Self::Version(version) => write!(f, "protocol version {version} is not 4"),
+            Self::Type(kind) => write!(f, "there is no protocol data unit {kind:?}"),
+            Self::Representation(first, second) => {
+                write!(f, "data representation {first:#04x} {second:#04x} is not understood")
+            }
+            Self::Length(length) => write!(f, "a body of {length} bytes is more than there is"),
+            Self::Body(version) => write!(f, "a body of version {version} is not understood"),
+        }
+    }
+}
+
+impl std::error::Error for PduError {}
+
+impl From<Short> for PduError {
+    fn from(_: Short) -> Self {
+        Self::Short
+    }
+}
+
+/// Where a header says nothing of a place in the other side's tables.
+pub const NO_HINT: u16 = 0xffff;
+
+/// The header that all units have (C706 12.5.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// What kind of unit it is.
+    pub kind: PduType,
+    /// See [`flags`].
+    pub flags: u8,
+    /// See [`flags2`].
+    pub flags2: u8,
+    /// The byte order of everything in the unit.
+    pub order: ByteOrder,
+    /// Tells each unit that is sent from all others of its call, repetitions included.
+    pub serial: u16,
+    /// The object; 0 for none.
+    pub object: Uuid,
+    /// The interface.
+    pub interface: SyntaxId,
+    /// The client's activity, which has one call under way at a time.
+    pub activity: Uuid,
+    /// When the server was started; 0 where the client does not know it.
+    pub boot: u32,
+    /// Which call of the activity.
+    pub sequence: u32,
+    /// Which method.
+    pub opnum: u16,
+    /// Where the server has the interface; or [`NO_HINT`].
+    pub interface_hint: u16,
+    /// Where the server has the activity; or [`NO_HINT`].
+    pub activity_hint: u16,
+    /// Which fragment; of a fack, the last one before which all have arrived.
+    pub fragment: u16,
+    /// The mechanism that authenticates; 0 for none.
+    pub auth: u8,
+}
+
+impl Header {
+    /// Bytes of a header.
+    pub const SIZE: usize = 80;
+    const LENGTH_AT: usize = 74;
+
+    /// The header of an activity's call, which knows nothing of its server.
+    pub const fn new(kind: PduType, activity: Uuid, sequence: u32) -> Self {
+        Self {
+            kind,
+            flags: 0,
+            flags2: 0,
+            order: ByteOrder::Little,
+            serial: 0,
+            object: Uuid(0),
+            interface: SyntaxId { uuid: Uuid(0), version: 0 },
+            activity,
+            boot: 0,
+            sequence,
+            opnum: 0,
+            interface_hint: NO_HINT,
+            activity_hint: NO_HINT,
+            fragment: 0,
+            auth: 0,
+        }
+    }
+
+    /// Takes a datagram apart: the header and the body. What is behind the body belongs to who authenticates.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it.
+    pub fn read(datagram: &[u8]) -> Result<(Self, &[u8]), PduError> {
+        let (head, rest) = datagram.split_at_checked(Self::SIZE).ok_or(PduError::Short)?;
+        let [version, kind, flags, flags2, first, second, _, serial_high] =
+            *head.first_chunk().ok_or(PduError::Short)?;
+        if version != 4 {
+            return Err(PduError::Version(version));
+        }
+        let kind = PduType(kind);
+        if kind.0 > PduType::CANCEL_ACK.0 {
+            return Err(PduError::Type(kind));
+        }
+        // Character set ASCII, floating point IEEE; no interface that is called here has others.
+        let order = match (first, second) {
+            (0x10, 0) => ByteOrder::Little,
+            (0x00, 0) => ByteOrder::Big,
+            _ => return Err(PduError::Representation(first, second)),
+        };
+        let mut reader = Reader::new(&head[8..], order);
+        let (object, interface, activity) = (reader.uuid()?, reader.uuid()?, reader.uuid()?);
+        let (boot, version, sequence) = (reader.u32()?, reader.u32()?, reader.u32()?);
+        let (opnum, interface_hint, activity_hint) = (reader.u16()?, reader.u16()?, reader.u16()?);
+        let (length, fragment) = (reader.u16()?, reader.u16()?);
+        let (auth, serial_low) = (reader.u8()?, reader.u8()?);
+        let header = Self {
+            kind,
+            flags,
+            flags2,
+            order,
+            serial: u16::from_be_bytes([serial_high, serial_low]),
+            object,
+            interface: SyntaxId { uuid: interface, version },
+            activity,
+            boot,
+            sequence,
+            opnum,
+            interface_hint,
+            activity_hint,
+            fragment,
+            auth,
+        };
+        Ok((header, rest.get(..length.into()).ok_or(PduError::Length(length))?))
+    }
+
+    /// Appends a unit whose body `body` writes: at most 65,535 bytes.
+    pub(super) fn write_with(&self, bytes: &mut Vec<u8>, body: impl FnOnce(&mut Writer<'_>)) {
+        let mut writer = Writer::new(bytes, self.order);
+        let first = if self.order == ByteOrder::Little { 0x10 } else { 0 };
+        let [serial_high, serial_low] = self.serial.to_be_bytes();
+        writer.bytes(&[4, self.kind.0, self.flags, self.flags2, first, 0, 0, serial_high]);
+        writer.uuid(self.object);
+        writer.uuid(self.interface.uuid);
+        writer.uuid(self.activity);
+        writer.u32(self.boot);
+        writer.u32(self.interface.version);
+        writer.u32(self.sequence);
+        for word in [self.opnum, self.interface_hint, self.activity_hint, 0, self.fragment] {
+            writer.u16(word);
+        }
+        writer.bytes(&[self.auth, serial_low]);
+        body(&mut writer);
+        // Who writes more than a unit can have has not cut it into fragments.
+        let length = u16::try_from(writer.len() - Self::SIZE).unwrap_or(u16::MAX);
+        writer.patch_u16(Self::LENGTH_AT, length);
+    }
+
+    /// Appends a unit with a body of at most 65,535 bytes.
+    pub fn write(&self, bytes: &mut Vec<u8>, body: &[u8]) {
+        self.write_with(bytes, |writer| writer.bytes(body));
+    }
+
+    /// Whether it has all these flags.
+    pub const fn has(&self, flags: u8) -> bool {
+        self.flags & flags == flags
+    }
+
+    /// Whether it is the last or the only fragment.
+    pub const fn is_last(&self) -> bool {
+        !self.has(flags::FRAGMENT) || self.has(flags::LAST)
+    }
+}

@@ -1,0 +1,162 @@
+//! Bodies of units that are neither arguments nor results (C706 12.5.3).
+
+use super::{Header, PduError, PduType};
+use crate::octets::Reader;
+use crate::status::Status;
+
+/// The words of a fack's mask: more fragments are never expected at a time.
+const MASK_MAX: usize = 8;
+/// Fragments behind the first one that is missing of which a fack says whether they have arrived.
+pub(in super::super) const MASKED_MAX: u16 = MASK_MAX as u16 * 32;
+
+/// Which fragments have arrived, and what else may come: the body of a fack, and sometimes of a nocall (C706 12.5.3.4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fack {
+    /// How much may be under way, in kilobytes.
+    pub window: u16,
+    /// The longest datagram that its sender takes, in bytes.
+    pub datagram_max: u32,
+    /// The longest unit that its sender takes, in bytes.
+    pub fragment_max: u32,
+    /// The serial number of the unit that it answers.
+    pub serial: u16,
+    mask: [u32; MASK_MAX],
+}
+
+impl Fack {
+    /// A fack without anything behind what is missing.
+    pub const fn new(window: u16, fragment_max: u32, serial: u16) -> Self {
+        Self { window, datagram_max: fragment_max, fragment_max, serial, mask: [0; MASK_MAX] }
+    }
+
+    /// Notes that a fragment has arrived, so many behind the first one that is missing. False for one too far behind.
+    pub fn insert(&mut self, behind: u16) -> bool {
+        let word = self.mask.get_mut(usize::from(behind / 32));
+        word.map(|word| *word |= 1 << (behind % 32)).is_some()
+    }
+
+    /// Whether a fragment has arrived, so many behind the first one that is missing.
+    pub fn has(&self, behind: u16) -> bool {
+        self.mask.get(usize::from(behind / 32)).is_some_and(|word| word >> (behind % 32) & 1 == 1)
+    }
+
+    /// Reads the body of a fack or nocall. `None` for an empty one, as older senders have it.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it. A mask may be longer than is looked at.
+    pub fn read(header: &Header, body: &[u8]) -> Result<Option<Self>, PduError> {
+        if body.is_empty() {
+            return Ok(None);
+        }
+        let mut reader = Reader::new(body, header.order);
+        let [version, _padding] = reader.take()?;
+        // Version 1 differs in what older senders meant by the window.
+        if version > 1 {
+            return Err(PduError::Body(version.into()));
+        }
+        let window = reader.u16()?;
+        let (datagram_max, fragment_max) = (reader.u32()?, reader.u32()?);
+        let (serial, count) = (reader.u16()?, reader.u16()?);
+        let mut fack = Self { datagram_max, ..Self::new(window, fragment_max, serial) };
+        for word in fack.mask.iter_mut().take(count.into()) {
+            *word = reader.u32()?;
+        }
+        Ok(Some(fack))
+    }
+
+    /// Appends a fack or nocall.
+    pub fn write(&self, bytes: &mut Vec<u8>, header: &Header) {
+        let count = self.mask.iter().rposition(|word| *word != 0).map_or(0, |last| last + 1);
+        header.write_with(bytes, |writer| {
+            writer.bytes(&[1, 0]);
+            writer.u16(self.window);
+            writer.u32(self.datagram_max);
+            writer.u32(self.fragment_max);
+            writer.u16(self.serial);
+            writer.u16(count as u16);
+            // There is room for one word in any case.
+            self.mask.iter().take(count.max(1)).for_each(|word| writer.u32(*word));
+        });
+    }
+}
+
+/// The body of a cl_cancel (C706 12.5.3.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cancel {
+    /// Tells it from other cancels of the call.
+    pub id: u32,
+}
+
+impl Cancel {
+    /// Reads the body.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it.
+    pub fn read(header: &Header, body: &[u8]) -> Result<Self, PduError> {
+        let mut reader = Reader::new(body, header.order);
+        match reader.u32()? {
+            0 => Ok(Self { id: reader.u32()? }),
+            version => Err(PduError::Body(version)),
+        }
+    }
+
+    /// Appends a cl_cancel.
+    pub fn write(&self, bytes: &mut Vec<u8>, header: &Header) {
+        Header { kind: PduType::CL_CANCEL, ..*header }.write_with(bytes, |writer| {
+            writer.u32(0);
+            writer.u32(self.id);
+        });
+    }
+}
+
+/// The body of a cancel_ack (C706 12.5.3.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CancelAck {
+    /// The cancel that it answers.
+    pub id: u32,
+    /// Whether the server takes cancels of the call.
+    pub is_accepted: bool,
+}
+
+impl CancelAck {
+    /// Reads the body. `None` for an empty one, which says nothing of cancels.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it.
+    pub fn read(header: &Header, body: &[u8]) -> Result<Option<Self>, PduError> {
+        if body.is_empty() {
+            return Ok(None);
+        }
+        let mut reader = Reader::new(body, header.order);
+        match reader.u32()? {
+            0 => Ok(Some(Self { id: reader.u32()?, is_accepted: reader.u8()? != 0 })),
+            version => Err(PduError::Body(version)),
+        }
+    }
+
+    /// Appends a cancel_ack.
+    pub fn write(&self, bytes: &mut Vec<u8>, header: &Header) {
+        Header { kind: PduType::CANCEL_ACK, ..*header }.write_with(bytes, |writer| {
+            writer.u32(0);
+            writer.u32(self.id);
+            writer.u8(self.is_accepted.into());
+        });
+    }
+}
+
+/// Reads the body of a fault or reject (C706 12.5.3.5, 12.5.3.8).
+///
+/// # Errors
+///
+/// Where it is too short.
+pub fn read_status(header: &Header, body: &[u8]) -> Result<Status, PduError> {
+    Ok(Status(Reader::new(body, header.order).u32()?))
+}
+
+/// The body of a fault or reject.
+pub fn write_status(status: Status) -> Vec<u8> {
+    status.0.to_le_bytes().to_vec()
+}

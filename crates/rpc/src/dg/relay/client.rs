@@ -1,0 +1,276 @@
+//! The client's relay: requests become calls of an activity, what becomes of them responses and faults.
+
+use super::keeper::{Keeper, Kept};
+use super::{draw, flush, limits};
+use crate::co::pdu::{Bind, BindAck, Outcome as Agreed};
+use crate::co::relay::translation::{self, Translation};
+use crate::co::relay::{Route, Routes};
+use crate::dg::{Activity, Failure, OutgoingCall, Semantics};
+use crate::octets::ByteOrder;
+use crate::status::Status;
+use crate::uuid::{NDR, SyntaxId, Uuid};
+use crate::vi_call::TargetId;
+use obvia_via::datagram::{DatagramSocket, LONGEST, Received};
+use obvia_via::window::{Inbox, Options, Outgoing, Peer, Relay, Window, relayed};
+use obvia_via::{Deadline, Error as ViError, Header, Kind};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Targets that a relay remembers.
+const TARGETS_MAX: usize = 4096;
+
+/// A window whose requests go through a connected socket as calls of an activity. The keeper attends to it between calls; `client`
+/// is this process to servers.
+///
+/// # Errors
+///
+/// Where there is no memory, and where the system has no random numbers.
+pub fn client(
+    socket: DatagramSocket,
+    routes: Arc<dyn Routes>,
+    keeper: &Keeper,
+    client: Uuid,
+    options: &Options,
+) -> Result<Window, ViError> {
+    let peer = socket.peer().ok_or(ViError::BadState { what: "the socket is not connected" })?;
+    let activity = Activity::new(draw()?, client, limits(options, &socket), peer.host().is_loopback());
+    let state = State {
+        activity,
+        routes,
+        ways: HashMap::new(),
+        call: None,
+        refused: None,
+        agreed: None,
+        room: vec![0; LONGEST],
+        scratch: Vec::new(),
+    };
+    let shared = Arc::new(Shared { socket, state: Mutex::new(state) });
+    keeper.add(Arc::downgrade(&shared) as _);
+    relayed(Box::new(ClientRelay { shared, peer: Peer::Host(peer.host().to_string()) }), options)
+}
+
+#[derive(Debug)]
+struct ClientRelay {
+    shared: Arc<Shared>,
+    peer: Peer,
+}
+
+/// What the window and the keeper share.
+#[derive(Debug)]
+struct Shared {
+    socket: DatagramSocket,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    activity: Activity,
+    routes: Arc<dyn Routes>,
+    ways: HashMap<TargetId, Way>,
+    /// The call under way.
+    call: Option<Call>,
+    /// The call that got no further than here.
+    refused: Option<(u32, Status)>,
+    /// The answer to a bind, which is made here.
+    agreed: Option<Vec<u8>>,
+    /// Where datagrams are received.
+    room: Vec<u8>,
+    /// Where what is translated is put together.
+    scratch: Vec<u8>,
+}
+
+/// How units name a target.
+#[derive(Clone, Copy, Debug)]
+struct Way {
+    interface: SyntaxId,
+    object: Option<Uuid>,
+    translation: Translation,
+}
+
+#[derive(Debug)]
+struct Call {
+    /// Its number in the window.
+    sequence: u32,
+    translation: Translation,
+    request: translation::Request,
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sends what the activity has to say.
+    fn flush(&self, state: &mut State) {
+        if !flush(&self.socket, state.activity.output(), |()| None) {
+            state.activity.refused(Instant::now());
+        }
+    }
+
+    /// Takes all that there is to receive, and answers what is asked.
+    fn fill(&self, state: &mut State) -> Result<(), ViError> {
+        loop {
+            match self.socket.receive(&mut state.room)? {
+                Received::Nothing => return Ok(()),
+                Received::Datagram(length, _) => state.activity.receive(Instant::now(), &state.room[..length]),
+                Received::Refused => state.activity.refused(Instant::now()),
+            }
+            self.flush(state);
+        }
+    }
+}
+
+impl Kept for Shared {
+    fn keep(&self) {
+        // Whoever has it in hand makes a call, which is more than can be done here.
+        let Ok(mut state) = self.state.try_lock() else { return };
+        state.activity.keep(Instant::now());
+        self.flush(&mut state);
+        // The next call learns what is wrong.
+        let _ = self.fill(&mut state);
+    }
+}
+
+impl State {
+    fn request(&mut self, message: &Outgoing<'_>) -> Result<(), Status> {
+        let Header { kind, opnum, first: index, second: generation } = message.header;
+        let Way { interface, object, translation } = self.way(TargetId { index, generation })?;
+        let (request, stub) = translation.encode_request(opnum, message.frame, &mut self.scratch)?;
+        let semantics = match kind {
+            Kind::Oneway => Semantics::Maybe,
+            _ if translation.is_idempotent(opnum) => Semantics::Idempotent,
+            _ => Semantics::AtMostOnce,
+        };
+        let opnum = translation.opnum_to_wire(opnum)?;
+        self.activity.call(Instant::now(), &OutgoingCall { interface, opnum, object, semantics, stub })?;
+        if semantics != Semantics::Maybe {
+            self.call = Some(Call { sequence: message.sequence, translation, request });
+        }
+        Ok(())
+    }
+
+    /// How units name a target.
+    fn way(&mut self, target: TargetId) -> Result<Way, Status> {
+        if let Some(way) = self.ways.get(&target) {
+            return Ok(*way);
+        }
+        let Route { object, syntax, interface, .. } = self.routes.find(target).ok_or(Status::OBJECT_NOT_FOUND)?;
+        let translation = Translation::new(NDR, interface).filter(|_| !interface.has_objects).ok_or(Status::UNK_IF)?;
+        let way = Way { interface: syntax, object, translation };
+        if self.ways.len() == TARGETS_MAX {
+            self.ways.clear();
+        }
+        self.ways.insert(target, way);
+        Ok(way)
+    }
+
+    /// Puts what has come into the inbox. Whether there was something.
+    fn deliver(&mut self, inbox: &mut Inbox<'_>) -> Result<bool, ViError> {
+        if let Some(ack) = self.agreed.take() {
+            inbox.put(Header { kind: Kind::Pdu, opnum: 0, first: 0, second: 0 }, &ack)?;
+            return Ok(true);
+        }
+        if let Some((sequence, status)) = self.refused.take() {
+            inbox.put(fault(sequence, status), &[])?;
+            return Ok(true);
+        }
+        let Some(outcome) = self.activity.take_outcome() else { return Ok(false) };
+        let Some(call) = self.call.take() else { return Ok(false) };
+        match outcome {
+            Ok((order, stub)) => self.put_response(inbox, &call, order, &stub)?,
+            Err(Failure { status, .. }) => inbox.put(fault(call.sequence, status), &[])?,
+        }
+        Ok(true)
+    }
+
+    fn put_response(
+        &mut self,
+        inbox: &mut Inbox<'_>,
+        call: &Call,
+        order: ByteOrder,
+        stub: &[u8],
+    ) -> Result<(), ViError> {
+        let Call { sequence, translation, request } = call;
+        match translation.decode_response(request, order, stub, inbox.frame_max(), &mut self.scratch) {
+            Ok((status, frame)) => {
+                inbox.put(Header { kind: Kind::Response, opnum: 0, first: status, second: *sequence }, frame)
+            }
+            Err(status) => inbox.put(fault(*sequence, status), &[]),
+        }
+    }
+}
+
+fn fault(sequence: u32, status: Status) -> Header {
+    Header { kind: Kind::Fault, opnum: 0, first: status.0, second: sequence }
+}
+
+/// What a server that had contexts would answer: NDR 2.0 is what there is.
+fn agree(unit: &[u8]) -> Result<Vec<u8>, ViError> {
+    let bind = Bind::from_wire(unit).map_err(|error| ViError::Relay { source: Box::new(error) })?;
+    let outcomes = bind.contexts.iter().map(|context| Agreed::choose(context, &[NDR])).collect();
+    let Bind { alters, call_id, sizes, .. } = bind;
+    Ok(BindAck { alters, flags: 0, call_id, sizes, group: 1, secondary_address: String::new(), outcomes }.to_wire())
+}
+
+impl Relay for ClientRelay {
+    fn send(&self, message: Outgoing<'_>) -> Result<(), ViError> {
+        let mut state = self.shared.lock();
+        match message.header.kind {
+            Kind::Request | Kind::Oneway => {
+                if let Err(status) = state.request(&message) {
+                    let is_awaited = message.header.kind == Kind::Request;
+                    state.refused = Some((message.sequence, status)).filter(|_| is_awaited);
+                }
+            }
+            Kind::Pdu => state.agreed = Some(agree(message.frame)?),
+            Kind::Cancel => {
+                state.call = None;
+                state.activity.orphan();
+            }
+            Kind::Response | Kind::Fault => return Err(ViError::BadState { what: "a client has nothing to answer" }),
+        }
+        self.shared.flush(&mut state);
+        Ok(())
+    }
+
+    fn receive(&self, inbox: &mut Inbox<'_>, span: Duration) -> Result<(), ViError> {
+        let mut span = Some(span).filter(|span| !span.is_zero());
+        loop {
+            let mut state = self.shared.lock();
+            self.shared.fill(&mut state)?;
+            state.activity.tick(Instant::now());
+            self.shared.flush(&mut state);
+            if state.deliver(inbox)? {
+                return Ok(());
+            }
+            let Some(span) = span.take() else { return Ok(()) };
+            let due = state.activity.due().map_or(span, |due| due.saturating_duration_since(Instant::now()));
+            drop(state);
+            match self.shared.socket.wait(Deadline::Within(span.min(due))) {
+                Ok(()) | Err(ViError::TimedOut) => {}
+                Err(ViError::Cancelled) => return Ok(()),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    fn wake(&self) {
+        self.shared.socket.interrupt();
+    }
+
+    fn check(&self) -> Result<(), ViError> {
+        Ok(())
+    }
+
+    fn peer(&self) -> Peer {
+        self.peer.clone()
+    }
+
+    fn end(&self) {
+        let mut state = self.shared.lock();
+        state.activity.end();
+        // Without it the server keeps the last answer a little longer.
+        self.shared.flush(&mut state);
+    }
+}

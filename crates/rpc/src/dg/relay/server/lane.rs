@@ -1,0 +1,298 @@
+//! Clients of an endpoint, and their lanes.
+
+use super::Hall;
+use crate::co::relay::translation::{self, Translation};
+use crate::co::relay::{Attribution, Interfaces};
+use crate::dg::{CallKey, IncomingCall};
+use crate::status::Status;
+use crate::uuid::{NDR, SyntaxId, Uuid};
+use crate::vi_call::TargetId;
+use obvia_via::datagram::Host;
+use obvia_via::window::{Inbox, Outgoing, Peer, Relay, relayed};
+use obvia_via::{Ended, Error as ViError, Header, Kind};
+use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Lanes of a client.
+const LANES_MAX: usize = 16;
+/// Calls of a client that wait for a lane.
+const QUEUE_MAX: usize = 64;
+/// Targets that are remembered for a client.
+const TARGETS_MAX: usize = 4096;
+
+/// A process that calls.
+#[derive(Debug)]
+pub(super) struct Client {
+    hall: Arc<Hall>,
+    host: Host,
+    interfaces: Arc<dyn Interfaces>,
+    desk: Mutex<Desk>,
+    /// There is a call, or a lane is wanted.
+    turn: Condvar,
+}
+
+#[derive(Debug)]
+struct Desk {
+    queue: VecDeque<IncomingCall>,
+    /// What the lanes perform: each with whether nobody waits for it any more.
+    performed: Vec<(CallKey, Arc<AtomicBool>)>,
+    /// Lanes that wait for a call.
+    idle: usize,
+    lanes: usize,
+    /// Whom requests are for, by interface and object.
+    known: HashMap<(SyntaxId, Option<Uuid>), (TargetId, Translation)>,
+    heard: Instant,
+    is_over: bool,
+}
+
+impl Client {
+    pub(super) fn new(hall: Arc<Hall>, host: Host, interfaces: Arc<dyn Interfaces>) -> Self {
+        let desk = Desk {
+            queue: VecDeque::new(),
+            performed: Vec::new(),
+            idle: 0,
+            lanes: 0,
+            known: HashMap::new(),
+            heard: Instant::now(),
+            is_over: false,
+        };
+        Self { hall, host, interfaces, desk: Mutex::new(desk), turn: Condvar::new() }
+    }
+
+    fn desk(&self) -> MutexGuard<'_, Desk> {
+        self.desk.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn host(&self) -> Host {
+        self.host
+    }
+
+    /// The client is there.
+    pub(super) fn has_spoken(&self) {
+        self.desk().heard = Instant::now();
+    }
+
+    /// Has a call wait for a lane. Whether there is to be one more.
+    pub(super) fn enqueue(&self, call: IncomingCall) -> Result<bool, Status> {
+        let mut desk = self.desk();
+        if desk.queue.len() == QUEUE_MAX {
+            return Err(Status::SERVER_TOO_BUSY);
+        }
+        desk.heard = Instant::now();
+        desk.queue.push_back(call);
+        if desk.queue.len() <= desk.idle {
+            self.turn.notify_one();
+        } else if desk.lanes < LANES_MAX {
+            desk.lanes += 1;
+            return Ok(true);
+        }
+        Ok(false)
+    }
+
+    /// Nobody waits for a call any more, or somebody would rather not.
+    pub(super) fn cancel(&self, key: CallKey) {
+        let desk = self.desk();
+        if let Some((_, is_cancelled)) = desk.performed.iter().find(|(performed, _)| *performed == key) {
+            is_cancelled.store(true, Ordering::Release);
+        }
+    }
+
+    /// Whether a call waits, or is being performed.
+    pub(super) fn has(&self, key: CallKey) -> bool {
+        let desk = self.desk();
+        desk.queue.iter().any(|call| call.key == key) || desk.performed.iter().any(|(performed, _)| *performed == key)
+    }
+
+    /// Gives up what is kept for a client that has not been heard for too long. Whether it is.
+    pub(super) fn run_down(&self) -> bool {
+        let mut desk = self.desk();
+        let is_busy = !desk.queue.is_empty() || !desk.performed.is_empty();
+        if !is_busy && desk.heard.elapsed() >= self.hall.options.rundown {
+            desk.is_over = true;
+            self.turn.notify_all();
+        }
+        desk.is_over
+    }
+
+    /// Whom a call is for.
+    fn find(&self, call: &IncomingCall) -> Result<(TargetId, Translation), Status> {
+        let key = (call.interface, call.object);
+        if let Some(known) = self.desk().known.get(&key) {
+            return Ok(*known);
+        }
+        // Outside of the desk: the floor above has locks of its own, and asks lanes under them.
+        // This protocol authenticates nobody.
+        let (target, interface) = self.interfaces.find(call.object, call.interface, None)?;
+        // Objects need more than this protocol has.
+        let translation = Translation::new(NDR, interface).filter(|_| !interface.has_objects).ok_or(Status::UNK_IF)?;
+        let mut desk = self.desk();
+        if desk.known.len() == TARGETS_MAX {
+            desk.known.clear();
+        }
+        desk.known.insert(key, (target, translation));
+        Ok((target, translation))
+    }
+}
+
+/// One window of a client.
+#[derive(Debug)]
+pub(super) struct Lane {
+    client: Arc<Client>,
+    /// The call that is being performed.
+    current: Mutex<Option<Call>>,
+    scratch: Mutex<Vec<u8>>,
+    /// Whether nobody waits for it any more. The lane ends with it: what is performed sees its window closed.
+    is_cancelled: Arc<AtomicBool>,
+    /// Whether its thread is to look at something else than calls.
+    is_wanted: AtomicBool,
+}
+
+/// A call that was taken.
+#[derive(Debug)]
+struct Call {
+    key: CallKey,
+    translation: Translation,
+    request: translation::Request,
+}
+
+impl Lane {
+    /// Has a further lane of a client served.
+    pub(super) fn begin(client: &Arc<Client>) -> Result<(), ViError> {
+        let lane = Self {
+            client: Arc::clone(client),
+            current: Mutex::default(),
+            scratch: Mutex::default(),
+            is_cancelled: Arc::default(),
+            is_wanted: AtomicBool::new(false),
+        };
+        let window = relayed(Box::new(lane), &client.hall.options.window)?;
+        Arc::clone(&client.interfaces).serve(window, Attribution::default());
+        Ok(())
+    }
+
+    fn current(&self) -> MutexGuard<'_, Option<Call>> {
+        self.current.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn ended(&self) -> ViError {
+        ViError::Disconnected { peer: self.client.host.to_string(), why: Ended::ByPeer }
+    }
+
+    /// Waits for a call of the client.
+    fn next(&self, span: Duration) -> Result<Option<IncomingCall>, ViError> {
+        let client = &*self.client;
+        let mut desk = client.desk();
+        let is_nothing =
+            |desk: &mut Desk| desk.queue.is_empty() && !desk.is_over && !self.is_wanted.load(Ordering::Acquire);
+        if is_nothing(&mut desk) && !span.is_zero() {
+            desk.idle += 1;
+            let waited = client.turn.wait_timeout_while(desk, span, is_nothing);
+            (desk, _) = waited.unwrap_or_else(PoisonError::into_inner);
+            desk.idle -= 1;
+        }
+        if desk.is_over || self.is_cancelled.load(Ordering::Acquire) {
+            return Err(self.ended());
+        }
+        self.is_wanted.store(false, Ordering::Release);
+        let call = desk.queue.pop_front();
+        desk.performed.extend(call.iter().map(|call| (call.key, Arc::clone(&self.is_cancelled))));
+        Ok(call)
+    }
+
+    /// Puts a call into the inbox.
+    fn put(&self, call: &IncomingCall, inbox: &mut Inbox<'_>) -> Result<(), ViError> {
+        let found = self.client.find(call);
+        let mut scratch = self.scratch.lock().unwrap_or_else(PoisonError::into_inner);
+        let prepared = found.and_then(|(target, translation)| {
+            let opnum = translation.opnum_from_wire(call.opnum)?;
+            let decoded = translation.decode_request(opnum, call.order, &call.stub, inbox.frame_max(), &mut scratch)?;
+            Ok((target, translation, opnum, decoded))
+        });
+        match prepared {
+            Ok((TargetId { index, generation }, translation, opnum, (request, frame))) => {
+                let kind = if call.is_maybe { Kind::Oneway } else { Kind::Request };
+                inbox.put(Header { kind, opnum, first: index, second: generation }, frame)?;
+                if call.is_maybe {
+                    self.is_done(call.key);
+                } else {
+                    *self.current() = Some(Call { key: call.key, translation, request });
+                }
+                Ok(())
+            }
+            Err(status) => {
+                self.is_done(call.key);
+                if !call.is_maybe {
+                    self.client.hall.fault(call.key, status, false);
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn is_done(&self, key: CallKey) {
+        self.client.desk().performed.retain(|(performed, _)| *performed != key);
+    }
+}
+
+impl Drop for Lane {
+    fn drop(&mut self) {
+        // Nobody answers it any more.
+        if let Some(Call { key, .. }) = self.current().take() {
+            self.client.hall.fault(key, Status::COMM_FAILURE, true);
+        }
+        let mut desk = self.client.desk();
+        desk.lanes -= 1;
+        desk.performed.retain(|(_, is_cancelled)| !Arc::ptr_eq(is_cancelled, &self.is_cancelled));
+    }
+}
+
+impl Relay for Lane {
+    fn send(&self, message: Outgoing<'_>) -> Result<(), ViError> {
+        let call = self.current().take();
+        let Call { key, translation, request } =
+            call.ok_or(ViError::BadState { what: "there is no call to be answered" })?;
+        let Header { kind, first: status, .. } = message.header;
+        let mut scratch = self.scratch.lock().unwrap_or_else(PoisonError::into_inner);
+        let encoded = match kind {
+            Kind::Response => translation.encode_response(&request, status, message.frame, &mut scratch),
+            Kind::Fault => Err(Status(status)),
+            _ => return Err(ViError::BadState { what: "a server only answers" }),
+        };
+        self.is_done(key);
+        match encoded {
+            Ok(()) => self.client.hall.respond(key, &scratch),
+            Err(status) => self.client.hall.fault(key, status, true),
+        }
+        Ok(())
+    }
+
+    fn receive(&self, inbox: &mut Inbox<'_>, span: Duration) -> Result<(), ViError> {
+        match self.next(span)? {
+            Some(call) => self.put(&call, inbox),
+            None => Ok(()),
+        }
+    }
+
+    fn wake(&self) {
+        self.is_wanted.store(true, Ordering::Release);
+        // Whoever has just looked is waiting by the time that this can be locked.
+        drop(self.client.desk());
+        self.client.turn.notify_all();
+    }
+
+    fn check(&self) -> Result<(), ViError> {
+        Ok(())
+    }
+
+    fn has_ended(&self) -> bool {
+        self.is_cancelled.load(Ordering::Acquire) || self.client.desk().is_over
+    }
+
+    fn peer(&self) -> Peer {
+        Peer::Host(self.client.host.to_string())
+    }
+
+    fn end(&self) {}
+}

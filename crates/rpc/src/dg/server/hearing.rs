@@ -1,0 +1,342 @@
+//! What comes to a server, and what it makes of it.
+
+use super::activity::{Activity, State};
+use super::{CallKey, IncomingCall, Server, ServerEvent};
+use crate::dg::conversation::{self, Answer, CONV, CONVC};
+use crate::dg::is_before;
+use crate::dg::pdu::{Cancel, CancelAck, Fack, Header, PduType, flags, read_status, write_status};
+use crate::dg::receiving::{Added, Assembly};
+use crate::status::Status;
+use crate::uuid::Uuid;
+use obvia_via::datagram::Place;
+use std::time::Instant;
+
+/// Bytes of arguments that are kept before the client has said who it is: what comes at once.
+const UNKNOWN_MAX: usize = 8 << 10;
+
+impl Server {
+    /// Takes a datagram. What is none has no effect.
+    pub fn receive(&mut self, now: Instant, from: Place, datagram: &[u8]) {
+        let Ok((header, body)) = Header::read(datagram) else { return };
+        match header.kind {
+            PduType::REQUEST => self.request(now, from, &header, body),
+            PduType::PING => self.ping(now, from, &header),
+            PduType::ACK => self.acknowledged(now, from, &header),
+            PduType::FACK => self.fack(now, from, &header, body),
+            PduType::CL_CANCEL => self.cancel(now, from, &header, body),
+            PduType::RESPONSE | PduType::FAULT | PduType::REJECT => self.told(now, from, &header, body),
+            // A client that is asked has nothing more to say.
+            _ => {}
+        }
+    }
+
+    /// The activity's call that a unit is about, if that is the last one.
+    fn current(&mut self, now: Instant, from: Place, header: &Header) -> Option<&mut Activity> {
+        let activity = self.activities.get_mut(&header.activity)?;
+        let is_it = activity.place == from && activity.sequence == header.sequence;
+        if is_it {
+            activity.heard = now;
+        }
+        is_it.then_some(activity)
+    }
+
+    fn request(&mut self, now: Instant, from: Place, header: &Header, body: &[u8]) {
+        if header.auth != 0 {
+            return self.reject(from, header, Status::UNSUPPORTED_AUTHENTICATION);
+        }
+        if header.boot != 0 && header.boot != self.options.boot {
+            return self.reject(from, header, Status::WRONG_BOOT_TIME);
+        }
+        if header.interface == CONVC {
+            return self.events.extend(conversation::read_indy(header, body).map(ServerEvent::Alive));
+        }
+        if !self.is_awaited(now, from, header) {
+            return;
+        }
+        let (room, message_max) = (self.hosts.room(from.host()), self.options.limits.message_max);
+        let added = self.change(header.activity, |activity| {
+            activity.heard = now;
+            let is_known = activity.is_known;
+            let State::Arriving(assembly) = &mut activity.state else { return None };
+            // The bytes that are there are in the host's share already.
+            let most = if is_known { message_max } else { UNKNOWN_MAX };
+            let added = assembly.add(header, body, most.min(assembly.held() + room));
+            // What an unknown client sends beyond the first few fragments comes again.
+            (is_known || added == Added::Taken).then_some(added)
+        });
+        match added.flatten() {
+            Some(Added::Taken) => self.arrived(now, header),
+            Some(Added::TooLong) => {
+                self.change(header.activity, |activity| activity.state = State::Performed);
+                let key = CallKey { activity: header.activity, sequence: header.sequence };
+                self.fault(now, key, Status::REMOTE_NO_MEMORY, false);
+            }
+            None => {}
+        }
+    }
+
+    /// Whether a fragment is one of a call whose arguments are still coming; of a call that is new, it is from now on.
+    fn is_awaited(&mut self, now: Instant, from: Place, header: &Header) -> bool {
+        let Some(activity) = self.activities.get_mut(&header.activity) else {
+            return self.begin(now, from, header);
+        };
+        let is_again = activity.sequence == header.sequence;
+        if is_before(header.sequence, activity.sequence) || is_again && activity.place != from {
+            return false;
+        }
+        if !is_again {
+            self.next(now, from, header);
+            return true;
+        }
+        activity.heard = now;
+        match &mut activity.state {
+            State::Arriving(_) => return true,
+            State::Performed => self.say(from, header, PduType::WORKING),
+            State::Answered(sending) => sending.repeat(from, &mut self.output),
+            // What may be performed twice is.
+            State::Over if header.has(flags::IDEMPOTENT) && !header.has(flags::MAYBE) => {
+                self.next(now, from, header);
+                return true;
+            }
+            State::Over => {}
+        }
+        false
+    }
+
+    /// An activity begins. False where there is no room for it.
+    fn begin(&mut self, now: Instant, from: Place, header: &Header) -> bool {
+        if !self.hosts.has_place(from.host()) && !self.make_place(from) {
+            self.reject(from, header, Status::SERVER_TOO_BUSY);
+            return false;
+        }
+        self.hosts.enter(from.host());
+        let mut activity = Activity::new(from, *header, self.options.limits.window, now);
+        // Nobody waits for it, so nobody could say.
+        activity.is_known = header.has(flags::MAYBE);
+        let is_known = activity.is_known;
+        self.activities.insert(header.activity, activity);
+        if is_known {
+            self.note_due(now + self.options.limits.patience)
+        } else {
+            self.ask(header.activity, now)
+        }
+        true
+    }
+
+    /// Forgets the activity that has done nothing for longest, if there is one: of those of a host that has all that it may have, or of
+    /// all. Whoever is forgotten is asked again.
+    fn make_place(&mut self, from: Place) -> bool {
+        let is_host_full = self.hosts.is_full(from.host());
+        let may_go = |known: &Activity| known.is_idle() && (!is_host_full || known.place.host() == from.host());
+        let idle = self.activities.iter().filter(|(_, known)| may_go(known));
+        let oldest = idle.min_by_key(|(_, known)| known.heard).map(|(id, _)| *id);
+        if let Some(id) = oldest {
+            self.forget(id);
+        }
+        oldest.is_some()
+    }
+
+    /// An activity's next call begins, so the one before is over: its answer has arrived, or nobody waits for it.
+    fn next(&mut self, now: Instant, from: Place, header: &Header) {
+        let window = self.options.limits.window;
+        let key = |activity: &Activity| CallKey { activity: header.activity, sequence: activity.sequence };
+        let begun = self.change(header.activity, |activity| {
+            let orphan = matches!(activity.state, State::Performed).then(|| key(activity));
+            // Who calls from another place may be another. A place is known once somebody there has answered.
+            let is_known = header.has(flags::MAYBE) || activity.client.is_some() && activity.place == from;
+            activity.state = State::Arriving(Assembly::new(window));
+            (activity.sequence, activity.head, activity.heard) = (header.sequence, *header, now);
+            activity.is_known = is_known;
+            activity.is_cancelled = false;
+            (orphan, is_known)
+        });
+        let Some((orphan, is_known)) = begun else { return };
+        self.events.extend(orphan.map(ServerEvent::Cancelled));
+        self.move_to(header.activity, from);
+        if is_known {
+            self.note_due(now + self.options.limits.patience);
+        } else {
+            self.ask(header.activity, now);
+        }
+    }
+
+    /// An activity goes on from another place. It keeps nothing at this moment.
+    fn move_to(&mut self, id: Uuid, place: Place) {
+        let Some(activity) = self.activities.get_mut(&id).filter(|activity| activity.place != place) else { return };
+        self.hosts.leave(activity.place.host());
+        self.hosts.enter(place.host());
+        activity.place = place;
+        if let Some(asking) = activity.asking.take() {
+            self.asked.remove(&asking.asker);
+        }
+    }
+
+    /// A fragment has arrived: it is acknowledged where that is wanted, and with the last one the call is performed.
+    fn arrived(&mut self, now: Instant, header: &Header) {
+        let Some(activity) = self.activities.get(&header.activity).filter(|activity| activity.is_known) else { return };
+        let State::Arriving(assembly) = &activity.state else { return };
+        if header.has(flags::FRAGMENT) && !header.has(flags::NO_FACK) {
+            let head = self.about(header, PduType::FACK);
+            let (header, fack) = assembly.fack(head, &self.options.limits, activity.is_near());
+            self.output.put(activity.place, |bytes| fack.write(bytes, &header));
+        }
+        if assembly.is_whole() {
+            self.perform(now, header.activity);
+        }
+    }
+
+    fn perform(&mut self, now: Instant, id: Uuid) {
+        let taken = self.change(id, |activity| {
+            // Of what nobody waits for there is nothing more to be known.
+            let next = if activity.head.has(flags::MAYBE) { State::Over } else { State::Performed };
+            match std::mem::replace(&mut activity.state, next) {
+                State::Arriving(assembly) => Some((activity.head, activity.place, activity.client, assembly.take())),
+                before => {
+                    activity.state = before;
+                    None
+                }
+            }
+        });
+        let Some((head, from, client, stub)) = taken.flatten() else { return };
+        self.note_due(now + self.options.limits.patience);
+        self.events.push_back(ServerEvent::Call(IncomingCall {
+            key: CallKey { activity: id, sequence: head.sequence },
+            from,
+            client,
+            interface: head.interface,
+            object: Some(head.object).filter(|object| object.0 != 0),
+            opnum: head.opnum,
+            is_maybe: head.has(flags::MAYBE),
+            order: head.order,
+            stub,
+        }));
+    }
+
+    fn ping(&mut self, now: Instant, from: Place, header: &Header) {
+        if header.boot != 0 && header.boot != self.options.boot {
+            return self.reject(from, header, Status::WRONG_BOOT_TIME);
+        }
+        let is_old = |known: &Activity| known.place != from || is_before(header.sequence, known.sequence);
+        if self.activities.get(&header.activity).is_some_and(is_old) {
+            return;
+        }
+        let nocall = self.about(header, PduType::NOCALL);
+        if self.current(now, from, header).is_none() {
+            return self.say(from, header, PduType::NOCALL);
+        }
+        let Self { activities, output, options, .. } = self;
+        let Some(activity) = activities.get_mut(&header.activity) else { return };
+        let is_near = activity.is_near();
+        match &mut activity.state {
+            State::Arriving(assembly) if !assembly.is_whole() => {
+                let (header, fack) = assembly.fack(nocall, &options.limits, is_near);
+                output.put(from, |bytes| fack.write(bytes, &header));
+            }
+            State::Arriving(_) | State::Performed => self.say(from, header, PduType::WORKING),
+            State::Answered(sending) => sending.repeat(from, output),
+            State::Over if activity.head.has(flags::IDEMPOTENT) => self.say(from, header, PduType::NOCALL),
+            // It was performed, and nobody has fetched what came of it for too long.
+            State::Over => {
+                let fault = self.about(header, PduType::FAULT);
+                self.output.put(from, |bytes| fault.write(bytes, &write_status(Status::COMM_FAILURE)));
+            }
+        }
+    }
+
+    fn acknowledged(&mut self, now: Instant, from: Place, header: &Header) {
+        let is_answered =
+            self.current(now, from, header).is_some_and(|known| matches!(known.state, State::Answered(_)));
+        if is_answered {
+            self.change(header.activity, |activity| activity.state = State::Over);
+        }
+    }
+
+    fn fack(&mut self, now: Instant, from: Place, header: &Header, body: &[u8]) {
+        let Ok(fack) = Fack::read(header, body) else { return };
+        if self.current(now, from, header).is_none() {
+            return;
+        }
+        let Self { activities, output, options, .. } = self;
+        let Some(activity) = activities.get_mut(&header.activity) else { return };
+        let is_near = activity.is_near();
+        let State::Answered(sending) = &mut activity.state else { return };
+        let receiver = (&mut activity.receiver, &options.limits);
+        sending.acknowledged((header.fragment, fack.as_ref()), receiver, now, (from, is_near, output));
+        let (has_arrived, due) = (sending.has_arrived(), sending.due());
+        if has_arrived {
+            self.change(header.activity, |activity| activity.state = State::Over);
+        }
+        if let Some(due) = due {
+            self.note_due(due);
+        }
+    }
+
+    fn cancel(&mut self, now: Instant, from: Place, header: &Header, body: &[u8]) {
+        let Ok(cancel) = Cancel::read(header, body) else { return };
+        let Some(activity) = self.current(now, from, header) else { return };
+        let is_performed = matches!(activity.state, State::Performed);
+        let is_first = is_performed && !activity.is_cancelled;
+        activity.is_cancelled |= is_performed;
+        let answer = CancelAck { id: cancel.id, is_accepted: is_performed };
+        let head = self.about(header, PduType::CANCEL_ACK);
+        self.output.put(from, |bytes| answer.write(bytes, &head));
+        if is_first {
+            let key = CallKey { activity: header.activity, sequence: header.sequence };
+            self.events.push_back(ServerEvent::Cancelled(key));
+        }
+    }
+
+    /// A client says what it was asked.
+    fn told(&mut self, now: Instant, from: Place, header: &Header, body: &[u8]) {
+        let Some(id) = self.asked.get(&header.activity).copied().filter(|_| header.interface == CONV) else { return };
+        let Some(activity) = self.activities.get_mut(&id).filter(|activity| activity.place == from) else { return };
+        let sequence = activity.sequence;
+        let answer = if header.kind == PduType::RESPONSE {
+            Answer::read(header, body).ok()
+        } else {
+            match (read_status(header, body), &mut activity.asking) {
+                // It knows the older question only.
+                (Ok(Status::OP_RNG_ERROR), Some(asking)) if !asking.is_simple => {
+                    asking.is_simple = true;
+                    return self.ask(id, now);
+                }
+                _ => None,
+            }
+        };
+        activity.asking = None;
+        self.asked.remove(&header.activity);
+        match answer {
+            Some(Answer { sequence: made, client, status: Status(0) }) if made == sequence => {
+                // Who does not say has an address space of its own as far as anybody knows.
+                activity.client = client.or(Some(id));
+                activity.is_known = true;
+                let (last, place) = (activity.head, activity.place);
+                self.note_due(now + self.options.limits.patience);
+                self.catch_up(now, &last, place);
+            }
+            // An old request that has come again: nobody waits for it.
+            Some(Answer { status: Status(0), .. }) => self.forget(id),
+            answer => {
+                // It called the server that was here before.
+                let is_before = answer.is_some_and(|answer| answer.status == Status::YOU_CRASHED);
+                let status = if is_before { Status::WRONG_BOOT_TIME } else { Status::WHO_ARE_YOU_FAILED };
+                let head = activity.head;
+                self.reject(from, &head, status);
+                self.forget(id);
+            }
+        }
+    }
+
+    /// Acknowledges what came while nobody knew whether the client makes the call.
+    fn catch_up(&mut self, now: Instant, head: &Header, place: Place) {
+        let Some(Activity { state: State::Arriving(assembly), .. }) = self.activities.get(&head.activity) else {
+            return;
+        };
+        if assembly.is_whole() {
+            return self.perform(now, head.activity);
+        }
+        let about = self.about(head, PduType::FACK);
+        let (header, fack) = assembly.fack(about, &self.options.limits, place.host().is_loopback());
+        self.output.put(place, |bytes| fack.write(bytes, &header));
+    }
+}

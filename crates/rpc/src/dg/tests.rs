@@ -1,0 +1,52 @@
+//! Activities and servers with one another, over a network that is bad by a seed.
+
+mod network;
+mod single;
+
+use network::{Random, Weather, World};
+
+/// Worlds are seldom this bad, and tests are to end soon.
+const SEEDS: u64 = if cfg!(miri) { 1 } else { 150 };
+
+#[test]
+fn every_call_is_answered_over_a_network_that_loses_doubles_and_delays() {
+    for seed in 0..SEEDS {
+        let mut random = Random(seed);
+        let weather = Weather {
+            loss: random.below(21),
+            doubling: random.below(21),
+            delay: 1 + random.below(100),
+            restarts: false,
+            work: [0, 10, 1_000, 12_000][random.below(4) as usize],
+        };
+        let mut world = World::new(seed, 4, 12, weather);
+        world.run();
+        assert_eq!(world.failed, [], "seed {seed}: {weather:?}");
+        world.forget();
+    }
+}
+
+#[test]
+fn no_call_is_performed_twice_when_servers_end_and_begin() {
+    let (mut answered, mut failed) = (0, 0);
+    for seed in 0..SEEDS {
+        let mut random = Random(seed ^ 0xabcd);
+        let weather = Weather {
+            loss: random.below(31),
+            doubling: random.below(41),
+            delay: 1 + random.below(300),
+            restarts: true,
+            work: [0, 10, 1_000][random.below(3) as usize],
+        };
+        let mut world = World::new(seed, 4, 12, weather);
+        world.run();
+        world.forget();
+        answered += world.answered;
+        failed += world.failed.len();
+    }
+    // Otherwise this says nothing.
+    assert!(
+        answered > 10 * SEEDS as u32 && failed > SEEDS as usize || cfg!(miri),
+        "{answered} answered, {failed} failed"
+    );
+}

@@ -1,0 +1,405 @@
+//! Single steps of the protocol, unit by unit, and peers that keep none of its rules.
+
+use super::network::Random;
+use crate::dg::pdu::{Cancel, CancelAck, Fack, Header, PduType, flags, flags2, read_status, write_status};
+use crate::dg::{
+    Activity, CallKey, Failure, Limits, Outcome, OutgoingCall, Semantics, Server, ServerEvent, ServerOptions,
+};
+use crate::octets::ByteOrder;
+use crate::status::Status;
+use crate::uuid::{SyntaxId, Uuid};
+use obvia_via::datagram::Place;
+use std::time::{Duration, Instant};
+
+const INTERFACE: SyntaxId = SyntaxId { uuid: Uuid(0x1234), version: 1 };
+const BOOT: u32 = 77;
+
+fn place(port: u16) -> Place {
+    format!("10.0.0.2:{port}").parse().unwrap()
+}
+
+fn server_with(limits: Limits) -> Server {
+    let mut next = 0xabc0_u128;
+    let draw = Box::new(move || {
+        next += 1;
+        Uuid(next)
+    });
+    Server::new(ServerOptions { limits, boot: BOOT, draw })
+}
+
+/// A client and a server, with nothing lost in between.
+struct Pair {
+    now: Instant,
+    server: Server,
+    client: Activity,
+    /// What either has said, in order: kinds only.
+    said: Vec<PduType>,
+}
+
+impl Pair {
+    fn new() -> Self {
+        let client = Activity::new(Uuid(0x0ac7), Uuid(0x0ca5), Limits::default(), false);
+        Self { now: Instant::now(), server: server_with(Limits::default()), client, said: Vec::new() }
+    }
+
+    fn call(&mut self, semantics: Semantics, stub: &[u8]) {
+        let call = OutgoingCall { interface: INTERFACE, opnum: 0, object: None, semantics, stub };
+        self.client.call(self.now, &call).unwrap();
+    }
+
+    /// Carries everything there and back until nobody says anything more.
+    fn carry(&mut self) {
+        loop {
+            let sent: Vec<Vec<u8>> = self.client.output().iter().map(|((), bytes)| bytes.to_vec()).collect();
+            self.client.output().clear();
+            let back: Vec<Vec<u8>> = self.server.output().iter().map(|(_, bytes)| bytes.to_vec()).collect();
+            self.server.output().clear();
+            if sent.is_empty() && back.is_empty() {
+                return;
+            }
+            for bytes in sent {
+                self.said.push(PduType(bytes[1]));
+                self.server.receive(self.now, place(1), &bytes);
+            }
+            for bytes in back {
+                self.said.push(PduType(bytes[1]));
+                self.client.receive(self.now, &bytes);
+            }
+        }
+    }
+
+    /// The key of the call that is to be performed.
+    fn key(&mut self) -> Option<CallKey> {
+        match self.server.next_event()? {
+            ServerEvent::Call(call) => Some(call.key),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn after(&mut self, span: Duration) {
+        self.now += span;
+        self.client.tick(self.now);
+        self.server.tick(self.now);
+    }
+}
+
+fn ended(outcome: Option<Outcome>) -> Result<Vec<u8>, Status> {
+    outcome.expect("the call has ended").map(|(_, stub)| stub).map_err(|failure| failure.status)
+}
+
+#[test]
+fn a_call_takes_two_units_after_the_client_has_said_who_it_is() {
+    let mut pair = Pair::new();
+    for (number, expected) in [
+        (1, vec![PduType::REQUEST, PduType::REQUEST, PduType::RESPONSE, PduType::RESPONSE]),
+        (2, vec![PduType::REQUEST, PduType::RESPONSE]),
+    ] {
+        pair.said.clear();
+        pair.call(Semantics::AtMostOnce, &[number; 9]);
+        pair.carry();
+        let key = pair.key().unwrap();
+        pair.server.respond(pair.now, key, vec![number]);
+        pair.carry();
+        assert_eq!(ended(pair.client.take_outcome()), Ok(vec![number]));
+        assert_eq!(pair.said, expected);
+    }
+    // The server keeps the answer until the client has said that it has it, which it does in time.
+    assert_eq!(pair.server.held(), 1);
+    pair.now += Duration::from_secs(1);
+    pair.client.keep(pair.now);
+    pair.carry();
+    assert_eq!((pair.said.last(), pair.server.held()), (Some(&PduType::ACK), 0));
+}
+
+#[test]
+fn a_repeated_request_is_answered_and_not_performed() {
+    for semantics in [Semantics::AtMostOnce, Semantics::Idempotent] {
+        let mut pair = Pair::new();
+        pair.call(semantics, &[1]);
+        let request: Vec<u8> = pair.client.output().iter().next().unwrap().1.to_vec();
+        pair.carry();
+        let key = pair.key().unwrap();
+        // While it is performed,
+        pair.server.receive(pair.now, place(1), &request);
+        assert_eq!(pair.server.output().iter().next().unwrap().1[1], PduType::WORKING.0);
+        assert_eq!(pair.server.next_event(), None);
+        pair.server.output().clear();
+        pair.server.respond(pair.now, key, vec![5]);
+        pair.server.output().clear();
+        // when its answer is lost,
+        pair.server.receive(pair.now, place(1), &request);
+        if semantics == Semantics::Idempotent {
+            let key = pair.key().expect("it may be performed again");
+            pair.server.respond(pair.now, key, vec![5]);
+        }
+        assert_eq!(pair.server.next_event(), None);
+        pair.carry();
+        assert_eq!(ended(pair.client.take_outcome()), Ok(vec![5]));
+        // and when the client has it.
+        pair.client.end();
+        pair.carry();
+        if semantics == Semantics::AtMostOnce {
+            pair.server.receive(pair.now, place(1), &request);
+            assert!(pair.server.next_event().is_none() && pair.server.output().is_empty());
+        }
+    }
+}
+
+#[test]
+fn an_old_request_that_comes_to_a_server_that_has_forgotten_is_not_performed() {
+    let mut pair = Pair::new();
+    pair.call(Semantics::AtMostOnce, &[1]);
+    let request: Vec<u8> = pair.client.output().iter().next().unwrap().1.to_vec();
+    pair.carry();
+    let key = pair.key().unwrap();
+    pair.server.respond(pair.now, key, vec![5]);
+    pair.carry();
+    assert_eq!(ended(pair.client.take_outcome()), Ok(vec![5]));
+    for _ in 0..50 {
+        pair.after(Duration::from_secs(10));
+        pair.server.output().clear();
+    }
+    assert_eq!(pair.server.activities(), 0);
+    pair.server.receive(pair.now, place(1), &request);
+    pair.carry();
+    // The client has said that it makes no such call. So does one that is at its next.
+    assert!(pair.server.next_event().is_none() && pair.server.activities() == 0);
+    pair.call(Semantics::AtMostOnce, &[2]);
+    pair.client.output().clear();
+    pair.server.receive(pair.now, place(1), &request);
+    pair.carry();
+    assert!(pair.server.next_event().is_none() && pair.server.activities() == 0);
+}
+
+#[test]
+fn a_server_that_was_started_anew_is_another_one() {
+    let mut pair = Pair::new();
+    pair.call(Semantics::AtMostOnce, &[1]);
+    pair.carry();
+    pair.key().unwrap();
+    let draw = Box::new(|| Uuid(9));
+    pair.server = Server::new(ServerOptions { limits: Limits::default(), boot: BOOT + 1, draw });
+    // The client has learned the boot time when it was asked, and so it is told.
+    pair.after(Duration::from_secs(1));
+    pair.carry();
+    assert!(pair.server.next_event().is_none());
+    assert_eq!(ended(pair.client.take_outcome()), Err(Status::WRONG_BOOT_TIME));
+    pair.call(Semantics::AtMostOnce, &[2]);
+    pair.carry();
+    let key = pair.key().expect("the next call is the new server's");
+    pair.server.fault(pair.now, key, Status::BAD_STUB_DATA, true);
+    pair.carry();
+    assert_eq!(ended(pair.client.take_outcome()), Err(Status::BAD_STUB_DATA));
+}
+
+#[test]
+fn a_request_from_a_forged_place_is_not_performed() {
+    let mut server = server_with(Limits::default());
+    let now = Instant::now();
+    let mut request = Vec::new();
+    Header { interface: INTERFACE, ..Header::new(PduType::REQUEST, Uuid(5), 1) }.write(&mut request, &[1; 100]);
+    server.receive(now, place(1), &request);
+    let (to, question) = server.output().iter().map(|(to, bytes)| (to, bytes.to_vec())).next().unwrap();
+    assert!(to == place(1) && question.len() < request.len() + 1, "nobody is sent more than what was said in its name");
+    // Who is there knows nothing of it.
+    let mut stranger = Activity::new(Uuid(6), Uuid(7), Limits::default(), false);
+    stranger.receive(now, &question);
+    let answer = stranger.output().iter().next().unwrap().1.to_vec();
+    server.receive(now, place(1), &answer);
+    assert!(server.next_event().is_none() && server.activities() == 0);
+    // Nobody else is heard in its name.
+    server.receive(now, place(1), &request);
+    let mut own = Activity::new(Uuid(5), Uuid(7), Limits::default(), false);
+    let call =
+        OutgoingCall { interface: INTERFACE, opnum: 0, object: None, semantics: Semantics::AtMostOnce, stub: &[] };
+    own.call(now, &call).unwrap();
+    own.output().clear();
+    let question = server.output().iter().last().unwrap().1.to_vec();
+    own.receive(now, &question);
+    let answer = own.output().iter().next().unwrap().1.to_vec();
+    server.receive(now, place(2), &answer);
+    assert_eq!(server.next_event(), None);
+    server.receive(now, place(1), &answer);
+    assert!(matches!(server.next_event(), Some(ServerEvent::Call(call)) if call.client == Some(Uuid(7))));
+}
+
+#[test]
+fn a_client_that_is_silent_gives_its_call_up_and_one_that_cancels_is_heard() {
+    let mut pair = Pair::new();
+    pair.call(Semantics::AtMostOnce, &[1]);
+    pair.carry();
+    let key = pair.key().unwrap();
+    pair.client.cancel(3);
+    pair.carry();
+    assert_eq!(pair.said.last(), Some(&PduType::CANCEL_ACK));
+    assert_eq!(pair.server.next_event(), Some(ServerEvent::Cancelled(key)));
+    pair.server.fault(pair.now, key, Status::CANCELLED, true);
+    let fault = pair.server.output().iter().next().unwrap().1.to_vec();
+    assert_eq!(Header::read(&fault).unwrap().0.flags2, flags2::CANCEL_PENDING);
+    pair.carry();
+    assert_eq!(ended(pair.client.take_outcome()), Err(Status::CANCELLED));
+    pair.call(Semantics::AtMostOnce, &[2]);
+    pair.carry();
+    let key = pair.key().unwrap();
+    // The client's process has ended.
+    for _ in 0..4 {
+        pair.now += Duration::from_secs(10);
+        pair.server.tick(pair.now);
+    }
+    assert_eq!(pair.server.next_event(), Some(ServerEvent::Cancelled(key)));
+    // And the server's: nobody answers.
+    let mut said = 0;
+    while pair.client.take_outcome().is_none() {
+        pair.now = pair.client.due().unwrap();
+        pair.client.tick(pair.now);
+        said += pair.client.output().iter().count();
+        pair.client.output().clear();
+        assert!(said < 40, "it asks less and less often");
+    }
+}
+
+#[test]
+fn what_the_network_says_thrice_is_believed() {
+    let mut pair = Pair::new();
+    pair.call(Semantics::Idempotent, &[1]);
+    for _ in 0..2 {
+        pair.client.refused(pair.now);
+        assert_eq!(pair.client.take_outcome(), None);
+    }
+    pair.client.refused(pair.now);
+    assert_eq!(ended(pair.client.take_outcome()), Err(Status::SERVER_UNAVAILABLE));
+}
+
+#[test]
+fn both_byte_orders_are_understood() {
+    let (mut server, now) = (server_with(Limits::default()), Instant::now());
+    let big = Header { order: ByteOrder::Big, interface: INTERFACE, ..Header::new(PduType::REQUEST, Uuid(5), 1) };
+    let mut bytes = Vec::new();
+    big.write(&mut bytes, &[0, 0, 0, 1]);
+    server.receive(now, place(1), &bytes);
+    let question = Header::read(server.output().iter().next().unwrap().1).unwrap().0;
+    // seq 1, the address space, status 0.
+    let answer = [&[0, 0, 0, 1][..], &[7; 16], &[0; 4]].concat();
+    bytes.clear();
+    Header { kind: PduType::RESPONSE, order: ByteOrder::Big, ..question }.write(&mut bytes, &answer);
+    server.receive(now, place(1), &bytes);
+    let Some(ServerEvent::Call(call)) = server.next_event() else { panic!("it is not performed") };
+    assert_eq!((call.order, call.stub.as_slice()), (ByteOrder::Big, [0, 0, 0, 1].as_slice()));
+}
+
+#[test]
+fn signed_calls_are_refused_and_not_taken_for_unsigned_ones() {
+    let (mut server, now) = (server_with(Limits::default()), Instant::now());
+    let mut bytes = Vec::new();
+    Header { auth: 10, interface: INTERFACE, ..Header::new(PduType::REQUEST, Uuid(5), 1) }.write(&mut bytes, &[]);
+    server.receive(now, place(1), &bytes);
+    let (header, body) = Header::read(server.output().iter().next().unwrap().1).unwrap();
+    assert_eq!((header.kind, read_status(&header, body)), (PduType::REJECT, Ok(Status::UNSUPPORTED_AUTHENTICATION)));
+    assert_eq!(server.activities(), 0);
+}
+
+/// Units of every kind with anything in them, and bytes that are none.
+fn nonsense(random: &mut Random) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let header = Header {
+        flags: random.next() as u8,
+        order: if random.below(2) == 0 { ByteOrder::Little } else { ByteOrder::Big },
+        serial: random.next() as u16,
+        interface: INTERFACE,
+        boot: [0, BOOT, 1][random.below(3) as usize],
+        opnum: random.below(4) as u16,
+        fragment: [0, 1, 2, 3, random.next() as u16][random.below(5) as usize],
+        ..Header::new(PduType(random.below(11) as u8), Uuid(random.below(200).into()), random.below(4) as u32)
+    };
+    match random.below(5) {
+        0 => Fack::new(random.next() as u16, random.next() as u32, random.next() as u16).write(&mut bytes, &header),
+        1 => Cancel { id: 1 }.write(&mut bytes, &header),
+        2 => CancelAck { id: 1, is_accepted: true }.write(&mut bytes, &header),
+        3 => header.write(&mut bytes, &write_status(Status(random.below(9) as u32))),
+        _ => header.write(&mut bytes, &vec![7; random.below(1400) as usize]),
+    }
+    for _ in 0..random.below(3) {
+        let at = random.below(bytes.len() as u64) as usize;
+        bytes[at] = random.next() as u8;
+    }
+    bytes.truncate(bytes.len() - random.below(2) as usize * random.below(40) as usize % bytes.len());
+    bytes
+}
+
+#[test]
+fn nonsense_is_borne_within_limits() {
+    let limits = Limits { message_max: 20_000, held_max: 100_000, activities_max: 50, ..Limits::default() };
+    let mut server = server_with(limits.clone());
+    let mut client = Activity::new(Uuid(3), Uuid(4), limits, false);
+    let (mut random, mut now) = (Random(5), Instant::now());
+    let rounds = if cfg!(miri) { 300 } else { 60_000 };
+    for round in 0..rounds {
+        now += Duration::from_millis(random.below(20));
+        let bytes = nonsense(&mut random);
+        // Questions are answered, too, so that calls are performed.
+        let asked: Vec<Vec<u8>> = server.output().iter().map(|(_, bytes)| bytes.to_vec()).collect();
+        server.output().clear();
+        for question in asked {
+            let (header, body) = Header::read(&question).unwrap();
+            if header.kind == PduType::REQUEST && random.below(2) == 0 {
+                let answer = [&header.sequence.to_le_bytes()[..], &body[..16], &[0; 4]].concat();
+                let mut bytes = Vec::new();
+                Header { kind: PduType::RESPONSE, ..header }.write(&mut bytes, &answer);
+                server.receive(now, place(1), &bytes);
+            }
+        }
+        server.receive(now, place(random.below(3) as u16), &bytes);
+        client.receive(now, &bytes);
+        while let Some(event) = server.next_event() {
+            if let ServerEvent::Call(call) = event {
+                assert!(call.stub.len() <= 20_000);
+                server.respond(now, call.key, vec![1; random.below(30_000) as usize]);
+            }
+        }
+        if round % 50 == 0 {
+            let stub = vec![0; random.below(20_000) as usize];
+            let semantics = [Semantics::AtMostOnce, Semantics::Idempotent][random.below(2) as usize];
+            let call = OutgoingCall { interface: INTERFACE, opnum: 0, object: None, semantics, stub: &stub };
+            client.call(now, &call).unwrap();
+        }
+        server.tick(now);
+        client.tick(now);
+        let outcome = client.take_outcome();
+        assert!(!matches!(outcome, Some(Ok((_, stub))) if stub.len() > 20_000));
+        client.output().clear();
+        // One host, however many places it has, gets half.
+        assert!(server.held() <= 50_000 && server.activities() <= 25, "{} {}", server.held(), server.activities());
+    }
+}
+
+#[test]
+fn messages_over_the_limit_are_refused() {
+    let limits = Limits { message_max: 5_000, ..Limits::default() };
+    let mut pair = Pair::new();
+    pair.server = server_with(limits.clone());
+    pair.call(Semantics::AtMostOnce, &[1; 6_000]);
+    pair.carry();
+    assert_eq!(pair.client.take_outcome(), Some(Err(Failure { status: Status::REMOTE_NO_MEMORY, began: false })));
+    assert_eq!(pair.server.next_event(), None);
+    let mut client = Activity::new(Uuid(3), Uuid(4), limits, false);
+    let long = [1; 6_000];
+    let call =
+        OutgoingCall { interface: INTERFACE, opnum: 0, object: None, semantics: Semantics::AtMostOnce, stub: &long };
+    assert_eq!(client.call(pair.now, &call), Err(Status::PROTOCOL_ERROR));
+    assert!(client.output().is_empty());
+}
+
+#[test]
+fn what_nobody_waits_for_goes_in_one_go_without_a_word_back() {
+    let mut pair = Pair::new();
+    pair.call(Semantics::Maybe, &[3; 4000]);
+    let sent: Vec<Header> = pair.client.output().iter().map(|(_, bytes)| Header::read(bytes).unwrap().0).collect();
+    assert_eq!(sent.len(), 3);
+    assert!(sent.iter().all(|header| header.has(flags::MAYBE | flags::NO_FACK | flags::FRAGMENT)));
+    pair.carry();
+    assert_eq!(pair.said, [PduType::REQUEST; 3]);
+    let Some(ServerEvent::Call(call)) = pair.server.next_event() else { panic!("it is not performed") };
+    assert!(call.is_maybe && call.client.is_none() && call.stub == [3; 4000]);
+    pair.server.respond(pair.now, call.key, vec![1]);
+    assert!(pair.server.output().is_empty() && pair.server.held() == 0);
+}

@@ -1,0 +1,69 @@
+//! Feeds datagrams to a server and to a client of the connectionless protocol, with time passing: they answer within their limits.
+//!
+//! The input is cut into datagrams by a length of two bytes before each, whose topmost bits say how much time passes and whether the
+//! client gets it, too.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use obvia_rpc::dg::pdu::{Header, PduType};
+use obvia_rpc::dg::{Activity, Limits, OutgoingCall, Semantics, Server, ServerEvent, ServerOptions};
+use obvia_rpc::uuid::{SyntaxId, Uuid};
+use std::time::{Duration, Instant};
+
+const MESSAGE_MAX: usize = 16 << 10;
+const HELD_MAX: usize = 64 << 10;
+
+fuzz_target!(|bytes: &[u8]| {
+    let limits = Limits { message_max: MESSAGE_MAX, held_max: HELD_MAX, activities_max: 8, ..Limits::default() };
+    let mut drawn = 0;
+    let draw = Box::new(move || {
+        drawn += 1;
+        Uuid(drawn)
+    });
+    let mut server = Server::new(ServerOptions { limits: limits.clone(), boot: 1, draw });
+    let mut client = Activity::new(Uuid(0), Uuid(7), limits, false);
+    let from = "10.0.0.1:7".parse().unwrap();
+    let (mut now, mut bytes) = (Instant::now(), bytes);
+    while let Some((length, rest)) = bytes.split_first_chunk() {
+        let word = u16::from_le_bytes(*length);
+        let (datagram, rest) = rest.split_at(rest.len().min(usize::from(word & 0x0fff)));
+        bytes = rest;
+        now += Duration::from_millis(u64::from(word >> 13) * 300);
+        if word & 0x1000 != 0 {
+            let call = OutgoingCall {
+                interface: SyntaxId { uuid: Uuid(1), version: 1 },
+                opnum: 0,
+                object: None,
+                semantics: [Semantics::AtMostOnce, Semantics::Idempotent][usize::from(word & 1)],
+                stub: datagram,
+            };
+            let _ = client.call(now, &call);
+            client.receive(now, datagram);
+        }
+        server.receive(now, from, datagram);
+        // The client that is asked says that it is so.
+        let asked: Vec<Vec<u8>> = server.output().iter().map(|(_, bytes)| bytes.to_vec()).collect();
+        server.output().clear();
+        for question in asked {
+            let (header, body) = Header::read(&question).unwrap();
+            if header.kind == PduType::REQUEST {
+                let answer = [&[1, 0, 0, 0], &body[..16], &[0; 4]].concat();
+                let mut said = Vec::new();
+                Header { kind: PduType::RESPONSE, ..header }.write(&mut said, &answer);
+                server.receive(now, from, &said);
+            }
+        }
+        while let Some(event) = server.next_event() {
+            if let ServerEvent::Call(call) = event {
+                assert!(call.stub.len() <= MESSAGE_MAX);
+                server.respond(now, call.key, vec![7; usize::from(call.opnum)]);
+            }
+        }
+        server.tick(now);
+        client.tick(now);
+        client.keep(now);
+        client.output().clear();
+        assert!(server.held() <= HELD_MAX && server.activities() <= 8);
+    }
+});
