@@ -6,7 +6,7 @@ pub mod co;
 pub mod epm;
 pub mod mgmt;
 pub mod object_table;
-mod octets;
+pub mod octets;
 pub mod security;
 pub mod status;
 pub mod string_binding;
