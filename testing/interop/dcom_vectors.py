@@ -145,6 +145,40 @@ def impacket_responses():
     pinged = dcomrt.ComplexPingResponse()
     pinged["pSetId"], pinged["pPingBackoffFactor"], pinged["ErrorCode"] = SET, 1, 0x777
     yield "complex_ping_results", pinged.getData()
+    # impacket knows one result, and takes the length of the array for padding.
+    queried = dcomrt.RemQueryInterfaceResponse()
+    that = dcomrt.ORPCTHAT()
+    that["flags"], that["extensions"] = 0, NULL
+    result = queried["ppQIResults"]
+    result["hResult"] = 0
+    std = result["std"]
+    std["flags"], std["cPublicRefs"], std["oxid"], std["oid"], std["ipid"] = 0, 5, OXID, OID, IPID.bytes_le
+    queried["ORPCthat"], queried["ErrorCode"] = that, 0
+    yield "rem_query_interface_results", queried.getData()
+
+
+def impacket_properties():
+    """What a server answers about a new object, each property serialized for itself."""
+    reply = dcomrt.ScmReplyInfoData()
+    reply["pdwReserved"] = 0
+    remote = reply["remoteReply"]
+    remote["Oxid"], remote["ipidRemUnknown"], remote["authnHint"] = OXID, IPID.bytes_le, 1
+    array = remote["pdsaOxidBindings"]
+    array["wNumEntries"], array["wSecurityOffset"] = len(STRINGS + SECURITIES), len(STRINGS)
+    array["aStringArray"] = STRINGS + SECURITIES
+    yield "scm_reply_info", reply.getData() + reply.getDataReferents()
+    props = dcomrt.PropsOutInfo()
+    props["cIfs"] = 1
+    iid = dcomrt.IID()
+    iid["Data"] = IID.bytes_le
+    props["piid"].append(iid)
+    result = dcomrt.HRESULT()
+    result["Data"] = 0
+    props["phresults"].append(result)
+    pointer = dcomrt.PMInterfacePointer()
+    pointer["ulCntData"], pointer["abData"] = 5, [b"a", b" ", b"r", b"e", b"f"]
+    props["ppIntfData"].append(pointer)
+    yield "props_out_info", props.getData() + props.getDataReferents()
 
 
 def scapy_requests():
@@ -183,7 +217,8 @@ def lines():
     random.seed(7)
     for package in ("impacket", "scapy"):
         yield f"# {package} {importlib.metadata.version(package)}"
-    for part in (impacket_formats, impacket_requests, impacket_responses, scapy_requests, scapy_extents):
+    impacket = (impacket_formats, impacket_requests, impacket_responses, impacket_properties)
+    for part in (*impacket, scapy_requests, scapy_extents):
         for name, value in part():
             yield f"{name} {value.hex()}"
 

@@ -2,17 +2,17 @@
 
 use super::{CID, CLSID, IID, IPID, OID, OXID, SET, array, std};
 use crate::orpc::activation::{
-    ActivationContextInfo, InstantiationInfo, LocationInfo, Properties, Property, ScmRequestInfo, SecurityInfo,
-    SpecialProperties,
+    ActivationContextInfo, InstantiationInfo, LocationInfo, OutInterface, Properties, Property, PropsOutInfo,
+    ScmReplyInfo, ScmRequestInfo, SecurityInfo, SpecialProperties,
 };
 use crate::orpc::activator::{self, RemoteActivation};
 use crate::orpc::object_exporter::{self, ComplexPing, Resolve};
 use crate::orpc::rem_unknown::{self, InterfaceRef};
 use crate::orpc::{
-    Body, Calls, ComVersion, Decoder, Encoder, Extent, Extents, INVALID_OID, ObjRef, OrpcThis, Resolved,
+    Body, Calls, ComVersion, Decoder, Encoder, Extent, Extents, INVALID_OID, ObjRef, OrpcThat, OrpcThis, Resolved,
 };
 use obvia_rpc::ByteOrder;
-use windows_core::GUID;
+use windows_core::{GUID, HRESULT};
 
 const VECTORS: &str = include_str!("../../../../../testing/vectors/orpc/dcom.txt");
 
@@ -118,6 +118,39 @@ fn calls_to_exporters_are_read_and_written_as_impacket_does() {
     let refs = vec![InterfaceRef { ipid: IPID, public: 4, private: 1 }];
     check("rem_add_ref", &Request::AddRef(refs.clone()), true);
     check("rem_release", &Request::Release(refs), true);
+}
+
+#[test]
+fn answers_of_exporters_are_read_and_written_as_impacket_does() {
+    use rem_unknown::{QueryResult, Response};
+    let mut theirs = vector("rem_query_interface_results");
+    // ORPCTHAT, the pointer, and then what impacket takes for padding: the length of the array.
+    theirs[12..16].copy_from_slice(&1_u32.to_le_bytes());
+    let from = &mut Decoder::new(&theirs, ByteOrder::Little);
+    let that = OrpcThat::read(from).unwrap();
+    let response = Response::QueryInterface(vec![QueryResult { result: HRESULT(0), std: std() }], HRESULT(0));
+    assert_eq!(Response::read(3, 1, from).as_ref(), Ok(&response));
+    let ours = Encoder::encode(ByteOrder::Little, |to| {
+        that.write(to);
+        response.write(to);
+    });
+    let ours = ours.unwrap();
+    assert!(is_same(&ours, &theirs), "{ours:02x?}\n{theirs:02x?}");
+}
+
+#[test]
+fn properties_of_answers_are_read_as_impacket_writes_them() {
+    let props = PropsOutInfo {
+        interfaces: vec![OutInterface { iid: IID, result: HRESULT(0), reference: Some(b"a ref".to_vec()) }],
+    };
+    let version = ComVersion { major: 5, minor: 7 };
+    let reply = ScmReplyInfo { oxid: OXID, bindings: array(), rem_unknown: IPID, authn_hint: 1, version };
+    let expected = Properties::new(vec![Property::PropsOut(props), Property::ScmReply(reply)]);
+    let as_written = ["props_out_info", "scm_reply_info"].map(vector);
+    let classes = expected.list.iter().map(Property::class);
+    let list = classes.zip(as_written).map(|(class, bytes)| Property::Other(class, bytes)).collect();
+    let bytes = Properties::new(list).to_answer().unwrap();
+    assert_eq!(Properties::from_answer(&bytes), Ok(expected));
 }
 
 #[test]
