@@ -26,6 +26,7 @@ mod listing;
 mod marshal;
 mod network;
 mod objref;
+pub mod orpc;
 mod presentation;
 mod proxy;
 mod registry;

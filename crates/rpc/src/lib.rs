@@ -7,7 +7,7 @@ pub mod dg;
 pub mod epm;
 pub mod mgmt;
 pub mod object_table;
-mod octets;
+pub mod octets;
 pub mod security;
 pub mod status;
 pub mod string_binding;

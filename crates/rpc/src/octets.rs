@@ -1,6 +1,8 @@
-//! Values read and written in either byte order, naturally aligned where asked for: what units and the mapper's own stubs are made of.
+//! Values read and written in either byte order, naturally aligned where asked for: what units, the mapper's own stubs and the
+//! formats of objects are made of.
 
 use crate::uuid::{SyntaxId, Uuid};
+use std::fmt;
 
 /// In which order a sender writes the bytes of a number (C706 14.1, integer representation).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -14,27 +16,46 @@ pub enum ByteOrder {
 
 /// The bytes end before the value does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Short;
+pub struct Short;
 
-/// Reads values from front to back.
+impl fmt::Display for Short {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the bytes end before the value does")
+    }
+}
+
+impl std::error::Error for Short {}
+
+/// Reads values from front to back. Every method that reads fails with [`Short`] alone, and has read nothing then.
 #[derive(Clone, Debug)]
-pub(crate) struct Reader<'a> {
+pub struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,
     order: ByteOrder,
 }
 
 impl<'a> Reader<'a> {
-    pub(crate) fn new(bytes: &'a [u8], order: ByteOrder) -> Self {
+    /// Begins at the first byte, which alignment counts from.
+    pub fn new(bytes: &'a [u8], order: ByteOrder) -> Self {
         Self { bytes, at: 0, order }
     }
 
+    /// How much has been read.
+    pub fn at(&self) -> usize {
+        self.at
+    }
+
     /// What has not been read.
-    pub(crate) fn rest(&self) -> &'a [u8] {
+    pub fn rest(&self) -> &'a [u8] {
         &self.bytes[self.at..]
     }
 
-    pub(crate) fn bytes(&mut self, count: usize) -> Result<&'a [u8], Short> {
+    /// So many bytes as they are.
+    ///
+    /// # Errors
+    ///
+    /// When there are fewer.
+    pub fn bytes(&mut self, count: usize) -> Result<&'a [u8], Short> {
         let (bytes, _) = self.rest().split_at_checked(count).ok_or(Short)?;
         self.at += count;
         Ok(bytes)
@@ -47,7 +68,11 @@ impl<'a> Reader<'a> {
     }
 
     /// Passes over what is before the next multiple of a power of two.
-    pub(crate) fn align(&mut self, to: usize) -> Result<(), Short> {
+    ///
+    /// # Errors
+    ///
+    /// When the bytes end before it.
+    pub fn align(&mut self, to: usize) -> Result<(), Short> {
         self.bytes(self.at.next_multiple_of(to) - self.at).map(drop)
     }
 
@@ -55,7 +80,12 @@ impl<'a> Reader<'a> {
         Ok(self.take::<1>()?[0])
     }
 
-    pub(crate) fn u16(&mut self) -> Result<u16, Short> {
+    /// A number of 16 bits, wherever it lies.
+    ///
+    /// # Errors
+    ///
+    /// When there are fewer bytes.
+    pub fn u16(&mut self) -> Result<u16, Short> {
         let bytes = self.take()?;
         Ok(match self.order {
             ByteOrder::Little => u16::from_le_bytes(bytes),
@@ -63,7 +93,12 @@ impl<'a> Reader<'a> {
         })
     }
 
-    pub(crate) fn u32(&mut self) -> Result<u32, Short> {
+    /// A number of 32 bits, wherever it lies.
+    ///
+    /// # Errors
+    ///
+    /// When there are fewer bytes.
+    pub fn u32(&mut self) -> Result<u32, Short> {
         let bytes = self.take()?;
         Ok(match self.order {
             ByteOrder::Little => u32::from_le_bytes(bytes),
@@ -71,7 +106,25 @@ impl<'a> Reader<'a> {
         })
     }
 
-    pub(crate) fn uuid(&mut self) -> Result<Uuid, Short> {
+    /// A number of 64 bits, wherever it lies.
+    ///
+    /// # Errors
+    ///
+    /// When there are fewer bytes.
+    pub fn u64(&mut self) -> Result<u64, Short> {
+        let bytes = self.take()?;
+        Ok(match self.order {
+            ByteOrder::Little => u64::from_le_bytes(bytes),
+            ByteOrder::Big => u64::from_be_bytes(bytes),
+        })
+    }
+
+    /// A UUID.
+    ///
+    /// # Errors
+    ///
+    /// When there are fewer bytes.
+    pub fn uuid(&mut self) -> Result<Uuid, Short> {
         let bytes = self.take()?;
         Ok(match self.order {
             ByteOrder::Little => Uuid::from_wire(bytes),
@@ -86,14 +139,15 @@ impl<'a> Reader<'a> {
 
 /// Appends values to bytes that are there; alignment counts from where it began.
 #[derive(Debug)]
-pub(crate) struct Writer<'a> {
+pub struct Writer<'a> {
     bytes: &'a mut Vec<u8>,
     start: usize,
     order: ByteOrder,
 }
 
 impl<'a> Writer<'a> {
-    pub(crate) fn new(bytes: &'a mut Vec<u8>, order: ByteOrder) -> Self {
+    /// Begins behind what is there; alignment counts from there.
+    pub fn new(bytes: &'a mut Vec<u8>, order: ByteOrder) -> Self {
         Self { start: bytes.len(), bytes, order }
     }
 
@@ -102,16 +156,18 @@ impl<'a> Writer<'a> {
         self.bytes.len() - self.start
     }
 
-    pub(crate) fn bytes(&mut self, bytes: &[u8]) {
+    /// Bytes as they are.
+    pub fn bytes(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
     }
 
-    pub(crate) fn zeros(&mut self, count: usize) {
+    /// So many zeros.
+    pub fn zeros(&mut self, count: usize) {
         self.bytes.resize(self.bytes.len() + count, 0);
     }
 
     /// Zeros up to the next multiple of a number.
-    pub(crate) fn align(&mut self, to: usize) {
+    pub fn align(&mut self, to: usize) {
         self.zeros(self.len().next_multiple_of(to) - self.len());
     }
 
@@ -119,18 +175,29 @@ impl<'a> Writer<'a> {
         self.bytes.push(value);
     }
 
-    pub(crate) fn u16(&mut self, value: u16) {
+    /// A number of 16 bits, without alignment.
+    pub fn u16(&mut self, value: u16) {
         self.bytes.extend_from_slice(&self.order.of_u16(value));
     }
 
-    pub(crate) fn u32(&mut self, value: u32) {
+    /// A number of 32 bits, without alignment.
+    pub fn u32(&mut self, value: u32) {
         self.bytes.extend_from_slice(&match self.order {
             ByteOrder::Little => value.to_le_bytes(),
             ByteOrder::Big => value.to_be_bytes(),
         });
     }
 
-    pub(crate) fn uuid(&mut self, value: Uuid) {
+    /// A number of 64 bits, without alignment.
+    pub fn u64(&mut self, value: u64) {
+        self.bytes.extend_from_slice(&match self.order {
+            ByteOrder::Little => value.to_le_bytes(),
+            ByteOrder::Big => value.to_be_bytes(),
+        });
+    }
+
+    /// A UUID.
+    pub fn uuid(&mut self, value: Uuid) {
         self.bytes.extend_from_slice(&match self.order {
             ByteOrder::Little => value.to_wire(),
             ByteOrder::Big => value.0.to_be_bytes(),

@@ -53,6 +53,7 @@ pub(super) fn run() -> Outcome {
     tools::judges()?;
     Program::cargo(&["build", "--quiet", "--package", "interop", "--package", "obvia-cli"]).run()?;
     Program::cargo(&["build", "--quiet", "--package", "obvia-rpc", "--examples"]).run()?;
+    objects()?;
     marshaling()?;
     traces::run()?;
     endpoints()?;
@@ -103,6 +104,12 @@ fn succeeds(program: &Program, suite: &str, tests: &[&str]) -> Outcome {
         None => Ok(()),
         Some(test) => Err(Problem::Failed(format!("{}: {suite}.{test} did not succeed\n{said}", program.line()))),
     }
+}
+
+/// DCOM's formats and calls: what the tests of `obvia::orpc` take for impacket's and scapy's is theirs.
+fn objects() -> Outcome {
+    let vectors = root().join("testing/vectors/orpc/dcom.txt").display().to_string();
+    python("dcom_vectors.py", &[&vectors]).run()
 }
 
 /// NDR as the compiler's plans have it: Samba's tests of `rpcecho`, whose server was made from IDL.

@@ -1,0 +1,207 @@
+//! The extents that are known here: COM's error information, and two of obvia's own, the time that a call has left and the trace that
+//! it belongs to.
+
+use super::com_guid;
+use super::extents::{Extent, Extents};
+use super::objref::ObjRef;
+use super::stub_data::{self, Decoder, Encoder, Malformed};
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+use windows_core::GUID;
+
+/// How long the caller still waits, as a number of microseconds, 64 bits, little endian. Only time that is left has a meaning on
+/// another host, whose clock is another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimeLeft(pub Duration);
+
+impl TimeLeft {
+    /// The format.
+    pub const ID: GUID = GUID::from_u128(0x5d2b_9e57_63c1_4f0a_9c55_1b0e_7f3a_2d41);
+
+    /// As an extent. What is more than 64 bits can say is cut off.
+    pub fn to_extent(self) -> Extent {
+        let microseconds = u64::try_from(self.0.as_micros()).unwrap_or(u64::MAX);
+        Extent { id: Self::ID, data: microseconds.to_le_bytes().to_vec() }
+    }
+
+    /// Looks for it among a call's extents. What is longer than it should be is of a later version, which begins the same.
+    ///
+    /// # Errors
+    ///
+    /// When it is there, but too short.
+    pub fn find(extents: &Extents) -> Result<Option<Self>, Malformed> {
+        let Some(data) = extents.find(&Self::ID) else { return Ok(None) };
+        let microseconds = Decoder::packed(data).u64("the time that is left")?;
+        Ok(Some(Self(Duration::from_micros(microseconds))))
+    }
+}
+
+/// Which trace a call belongs to, as W3C Trace Context has it. As an extent: the version 0, the flags, the trace, the parent, in the
+/// order of their digits, then the state as ASCII text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TraceContext {
+    /// The trace; never 0.
+    pub trace: u128,
+    /// The part of it that the call comes from; never 0.
+    pub parent: u64,
+    /// Bit 0: the trace is recorded.
+    pub flags: u8,
+    /// What tracing systems add, as the header `tracestate` has it; printable ASCII.
+    pub state: String,
+}
+
+impl TraceContext {
+    /// The format.
+    pub const ID: GUID = GUID::from_u128(0xa17c_44e0_0b8d_4e6f_8a31_d5c9_26f0_7be3);
+    /// The longest state that is passed on, in bytes: what W3C asks for at the least.
+    const STATE_MAX: usize = 512;
+
+    /// As an extent.
+    pub fn to_extent(&self) -> Extent {
+        let mut data = vec![0, self.flags];
+        data.extend(self.trace.to_be_bytes());
+        data.extend(self.parent.to_be_bytes());
+        data.extend(self.state.as_bytes());
+        Extent { id: Self::ID, data }
+    }
+
+    /// Looks for it among a call's extents. Of another version it is passed over, and a state that is none is left out: tracing is no
+    /// reason to refuse a call (Trace Context 3.2.2, 3.3).
+    pub fn find(extents: &Extents) -> Option<Self> {
+        let ([0, flags], data) = extents.find(&Self::ID)?.split_first_chunk()? else { return None };
+        let (trace, data) = data.split_first_chunk()?;
+        let (parent, state) = data.split_first_chunk()?;
+        let (trace, parent) = (u128::from_be_bytes(*trace), u64::from_be_bytes(*parent));
+        let state = std::str::from_utf8(state).ok().filter(|state| Self::is_state(state)).unwrap_or_default();
+        (trace != 0 && parent != 0).then(|| Self { trace, parent, flags: *flags, state: state.to_owned() })
+    }
+
+    fn is_state(state: &str) -> bool {
+        state.len() <= Self::STATE_MAX && state.bytes().all(|byte| (b' '..=b'~').contains(&byte))
+    }
+}
+
+/// The header `traceparent`, without the state.
+impl fmt::Display for TraceContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "00-{:032x}-{:016x}-{:02x}", self.trace, self.parent, self.flags)
+    }
+}
+
+/// A text that is no header `traceparent` of version 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BadTraceParent;
+
+impl fmt::Display for BadTraceParent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the text is no traceparent of version 00")
+    }
+}
+
+impl std::error::Error for BadTraceParent {}
+
+impl FromStr for TraceContext {
+    type Err = BadTraceParent;
+
+    fn from_str(text: &str) -> Result<Self, BadTraceParent> {
+        // Written again it has to be the same: digits in lower case, and no more of them than there are.
+        let mut parts = text.split('-').skip(1).map(|part| u128::from_str_radix(part, 16).unwrap_or_default());
+        let mut part = || parts.next().unwrap_or_default();
+        let (trace, parent, flags) = (part(), part() as u64, part() as u8);
+        let context = Self { trace, parent, flags, state: String::new() };
+        if trace != 0 && parent != 0 && context.to_string() == text { Ok(context) } else { Err(BadTraceParent) }
+    }
+}
+
+/// COM's error information (MS-DCOM 2.2.21.1 to 2.2.21.3): why a method failed, in words.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ErrorInfo {
+    /// The interface whose method failed.
+    pub iid: GUID,
+    /// Who says so.
+    pub source: Option<String>,
+    /// What happened.
+    pub description: Option<String>,
+    /// Where more is said.
+    pub help_file: Option<String>,
+    /// The place in it.
+    pub help_context: u32,
+}
+
+impl ErrorInfo {
+    /// The format: CLSID_ERROR_EXTENSION.
+    pub const ID: GUID = com_guid(0x31c);
+    /// The class of the reference in it: CLSID_ErrorObject.
+    const CLSID: GUID = com_guid(0x31b);
+    /// The interface of the reference in it: IErrorInfo.
+    const IID: GUID = GUID::from_u128(0x1cf2_b120_547d_101b_8e65_0800_2b2b_d119);
+    /// The longest text, in words of 16 bits: longer ones are cut off.
+    const TEXT_MAX: usize = 4096;
+
+    /// As an extent: a custom reference.
+    ///
+    /// # Errors
+    ///
+    /// None that could happen, since texts are cut off.
+    pub fn to_extent(&self) -> Result<Extent, Malformed> {
+        let data = Encoder::pack(|to| {
+            to.u32(0);
+            to.u32(self.help_context);
+            to.guid(&self.iid);
+            for text in [&self.source, &self.description, &self.help_file] {
+                put_text(to, text.as_deref());
+            }
+        })?;
+        let reference = ObjRef::Custom { iid: Self::IID, clsid: Self::CLSID, data };
+        Ok(Extent { id: Self::ID, data: reference.to_bytes()? })
+    }
+
+    /// Looks for it among an answer's extents. A reference to an error object of another class is passed over.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it.
+    pub fn find(extents: &Extents) -> Result<Option<Self>, Malformed> {
+        let Some(data) = extents.find(&Self::ID) else { return Ok(None) };
+        let ObjRef::Custom { clsid: Self::CLSID, data, .. } = ObjRef::from_bytes(data)? else { return Ok(None) };
+        let from = &mut Decoder::packed(&data);
+        from.expect(0, "dwVersion")?;
+        let (help_context, iid) = (from.u32("dwHelpContext")?, from.guid("ErrorInfo.iid")?);
+        let (source, description) = (take_text(from, "Source")?, take_text(from, "Description")?);
+        let help_file = take_text(from, "HelpFile")?;
+        Ok(Some(Self { iid, source, description, help_file, help_context }))
+    }
+}
+
+/// What stands before a text that is there.
+const PRESENT: u32 = 0xffff_ffff;
+
+fn put_text(to: &mut Encoder<'_>, text: Option<&str>) {
+    let Some(text) = text else { return to.u32(0) };
+    let mut words: Vec<u16> = text.encode_utf16().take_while(|&word| word != 0).take(ErrorInfo::TEXT_MAX).collect();
+    // Half a character is none.
+    if words.last().is_some_and(|last| (0xd800..0xdc00).contains(last)) {
+        words.pop();
+    }
+    // An even number of words, with one zero or two: whether a reader aligns what follows or does not, it finds it.
+    words.resize((words.len() + 1).next_multiple_of(2), 0);
+    to.u32(PRESENT);
+    to.u32(words.len() as u32);
+    to.u32(0);
+    to.u32(words.len() as u32);
+    words.iter().for_each(|&word| to.u16(word));
+}
+
+fn take_text(from: &mut Decoder<'_>, what: &'static str) -> Result<Option<String>, Malformed> {
+    match from.u32(what)? {
+        0 => return Ok(None),
+        PRESENT => {}
+        other => return Err(from.wrong(what, other)),
+    }
+    let max = from.count(ErrorInfo::TEXT_MAX + 2, what)?;
+    from.expect(0, what)?;
+    let count = from.count(max, what)?;
+    let words = from.elements(count, 2, what, |from| from.u16(what))?;
+    stub_data::text(&words, what).map(Some)
+}

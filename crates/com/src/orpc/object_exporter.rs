@@ -1,0 +1,252 @@
+//! `IObjectExporter` (MS-DCOM 3.1.2.5.1): where processes are, and which objects are still wanted.
+
+use super::bindings::DualStringArray;
+use super::headers::ComVersion;
+use super::oxids::Resolved;
+use super::stub_data::{BadCall, Body, Calls, Decoder, Encoder, Malformed};
+use super::{Interface, Method};
+use obvia_rpc::status::Status;
+use windows_core::GUID;
+
+/// The interface: one of RPC alone, which a resolver has.
+pub const INTERFACE: Interface = Interface {
+    id: GUID::from_u128(0x99fc_fec4_5260_101b_bbcb_00aa_0021_347a),
+    name: "IObjectExporter",
+    has_objects: false,
+    methods: &[
+        Method { opnum: 0, name: "ResolveOxid" },
+        Method { opnum: 1, name: "SimplePing" },
+        Method { opnum: 2, name: "ComplexPing" },
+        Method { opnum: 3, name: "ServerAlive" },
+        Method { opnum: 4, name: "ResolveOxid2" },
+        Method { opnum: 5, name: "ServerAlive2" },
+    ],
+};
+
+/// Protocol sequences that a client may name: more than there are.
+const PROTSEQS_MAX: usize = 256;
+
+/// What a client asks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Request {
+    /// Opnum 0: how to get to a process.
+    ResolveOxid(Resolve),
+    /// Opnum 1: whatever is in a ping set is still wanted.
+    SimplePing {
+        /// The set.
+        set: u64,
+    },
+    /// Opnum 2: the same, of a set that is changed by it or made.
+    ComplexPing(ComplexPing),
+    /// Opnum 3: whether it is there.
+    ServerAlive,
+    /// Opnum 4: how to get to a process, and its version.
+    ResolveOxid2(Resolve),
+    /// Opnum 5: how to get to the resolver.
+    ServerAlive2,
+}
+
+/// Arguments of ResolveOxid and ResolveOxid2 (3.1.2.5.1.1).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Resolve {
+    /// The process.
+    pub oxid: u64,
+    /// Tower identifiers of the protocol sequences that the client has.
+    pub protseqs: Vec<u16>,
+}
+
+/// Arguments of ComplexPing (3.1.2.5.1.3).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ComplexPing {
+    /// The set; 0 for a new one.
+    pub set: u64,
+    /// The number of the change; what comes later has a higher one.
+    pub sequence: u16,
+    /// Objects that come into the set.
+    pub added: Vec<u64>,
+    /// Objects that leave it.
+    pub removed: Vec<u64>,
+}
+
+impl Body for Resolve {
+    fn read(from: &mut Decoder<'_>) -> Result<Self, Malformed> {
+        let (oxid, count) = (from.u64("pOxid")?, from.count16(PROTSEQS_MAX, "cRequestedProtseqs")?);
+        let protseqs = from.array(count, 2, "arRequestedProtseqs", |from| from.u16("arRequestedProtseqs"))?;
+        Ok(Self { oxid, protseqs })
+    }
+
+    fn write(&self, to: &mut Encoder<'_>) {
+        to.u64(self.oxid);
+        to.count16(self.protseqs.len(), PROTSEQS_MAX, "cRequestedProtseqs");
+        to.array(&self.protseqs, |to, protseq| to.u16(*protseq));
+    }
+}
+
+impl Body for ComplexPing {
+    fn read(from: &mut Decoder<'_>) -> Result<Self, Malformed> {
+        let (set, sequence) = (from.u64("pSetId")?, from.u16("SequenceNum")?);
+        let (added, removed) = (from.u16("cAddToSet")?, from.u16("cDelFromSet")?);
+        let mut oids = |count: u16, what| match from.pointer(what)? {
+            true => from.array(count.into(), 8, what, |from| from.u64(what)),
+            false if count == 0 => Ok(Vec::new()),
+            false => Err(Malformed::Null { what }),
+        };
+        Ok(Self { set, sequence, added: oids(added, "AddToSet")?, removed: oids(removed, "DelFromSet")? })
+    }
+
+    fn write(&self, to: &mut Encoder<'_>) {
+        to.u64(self.set);
+        to.u16(self.sequence);
+        to.count16(self.added.len(), u16::MAX.into(), "cAddToSet");
+        to.count16(self.removed.len(), u16::MAX.into(), "cDelFromSet");
+        for oids in [&self.added, &self.removed] {
+            to.pointer(!oids.is_empty());
+            if !oids.is_empty() {
+                to.array(oids, |to, oid| to.u64(*oid));
+            }
+        }
+    }
+}
+
+impl Calls for Request {
+    const INTERFACE: &'static Interface = &INTERFACE;
+
+    fn opnum(&self) -> u16 {
+        match self {
+            Self::ResolveOxid(_) => 0,
+            Self::SimplePing { .. } => 1,
+            Self::ComplexPing(_) => 2,
+            Self::ServerAlive => 3,
+            Self::ResolveOxid2(_) => 4,
+            Self::ServerAlive2 => 5,
+        }
+    }
+
+    fn read(opnum: u16, from: &mut Decoder<'_>) -> Result<Self, BadCall> {
+        Ok(match opnum {
+            0 => Self::ResolveOxid(Resolve::read(from)?),
+            1 => Self::SimplePing { set: from.u64("pSetId")? },
+            2 => Self::ComplexPing(ComplexPing::read(from)?),
+            3 => Self::ServerAlive,
+            4 => Self::ResolveOxid2(Resolve::read(from)?),
+            5 => Self::ServerAlive2,
+            _ => return Err(BadCall::Opnum(opnum)),
+        })
+    }
+
+    fn write(&self, to: &mut Encoder<'_>) {
+        match self {
+            Self::ResolveOxid(arguments) | Self::ResolveOxid2(arguments) => arguments.write(to),
+            Self::SimplePing { set } => to.u64(*set),
+            Self::ComplexPing(arguments) => arguments.write(to),
+            Self::ServerAlive | Self::ServerAlive2 => {}
+        }
+    }
+}
+
+/// What a resolver answers: an error_status_t comes last everywhere, 0 for success.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Response {
+    /// To opnum 0; the version is not said.
+    ResolveOxid(Result<Resolved, Status>),
+    /// To opnum 1.
+    SimplePing(Status),
+    /// To opnum 2.
+    ComplexPing {
+        /// The set.
+        set: u64,
+        /// By which power of 2 the client may ping less often.
+        backoff: u16,
+        /// Whether it went well.
+        status: Status,
+    },
+    /// To opnum 3.
+    ServerAlive(Status),
+    /// To opnum 4.
+    ResolveOxid2(Result<Resolved, Status>),
+    /// To opnum 5: the resolver's version, and ways to it without endpoints.
+    ServerAlive2(Result<(ComVersion, DualStringArray), Status>),
+}
+
+/// Success.
+const OK: Status = Status(0);
+
+impl Response {
+    /// Reads the results of a method.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with them.
+    pub fn read(opnum: u16, from: &mut Decoder<'_>) -> Result<Self, BadCall> {
+        Ok(match opnum {
+            0 => Self::ResolveOxid(read_resolved(from, false)?),
+            1 => Self::SimplePing(read_status(from)?),
+            2 => {
+                let (set, backoff) = (from.u64("pSetId")?, from.u16("pPingBackoffFactor")?);
+                Self::ComplexPing { set, backoff, status: read_status(from)? }
+            }
+            3 => Self::ServerAlive(read_status(from)?),
+            4 => Self::ResolveOxid2(read_resolved(from, true)?),
+            5 => {
+                let version = ComVersion::read(from)?;
+                let bindings = DualStringArray::read_pointer(from, "ppdsaOrBindings")?;
+                from.u32("pReserved")?;
+                Self::ServerAlive2(or_status(from, "ppdsaOrBindings", bindings)?.map(|bindings| (version, bindings)))
+            }
+            _ => return Err(BadCall::Opnum(opnum)),
+        })
+    }
+
+    /// Writes the results.
+    pub fn write(&self, to: &mut Encoder<'_>) {
+        match self {
+            Self::ResolveOxid(found) => write_resolved(found, to, false),
+            Self::ResolveOxid2(found) => write_resolved(found, to, true),
+            Self::SimplePing(status) | Self::ServerAlive(status) => to.u32(status.0),
+            Self::ComplexPing { set, backoff, status } => {
+                to.u64(*set);
+                to.u16(*backoff);
+                to.u32(status.0);
+            }
+            Self::ServerAlive2(found) => {
+                let (version, bindings) = found.as_ref().map_or((ComVersion::OURS, None), |it| (it.0, Some(&it.1)));
+                version.write(to);
+                DualStringArray::write_pointer(bindings, to);
+                to.u32(0);
+                to.u32(found.as_ref().err().unwrap_or(&OK).0);
+            }
+        }
+    }
+}
+
+fn read_status(from: &mut Decoder<'_>) -> Result<Status, Malformed> {
+    from.u32("error_status_t").map(Status)
+}
+
+/// The status that comes last, and what there is if that is success.
+fn or_status<T>(from: &mut Decoder<'_>, what: &'static str, value: Option<T>) -> Result<Result<T, Status>, Malformed> {
+    match read_status(from)? {
+        OK => value.map(Ok).ok_or(Malformed::Null { what }),
+        status => Ok(Err(status)),
+    }
+}
+
+fn read_resolved(from: &mut Decoder<'_>, has_version: bool) -> Result<Result<Resolved, Status>, Malformed> {
+    let bindings = DualStringArray::read_pointer(from, "ppdsaOxidBindings")?;
+    let (rem_unknown, authn_hint) = (from.guid("pipidRemUnknown")?, from.u32("pAuthnHint")?);
+    // Who does not say it has the first that there was (2.2.11).
+    let version = if has_version { ComVersion::read(from)? } else { ComVersion { major: 5, minor: 1 } };
+    let resolved = bindings.map(|bindings| Resolved { bindings, rem_unknown, authn_hint, version });
+    or_status(from, "ppdsaOxidBindings", resolved)
+}
+
+fn write_resolved(found: &Result<Resolved, Status>, to: &mut Encoder<'_>, has_version: bool) {
+    let resolved = found.as_ref().ok();
+    DualStringArray::write_pointer(resolved.map(|it| &it.bindings), to);
+    to.guid(&resolved.map_or_else(GUID::zeroed, |it| it.rem_unknown));
+    to.u32(resolved.map_or(0, |it| it.authn_hint));
+    if has_version {
+        resolved.map_or(ComVersion::OURS, |it| it.version).write(to);
+    }
+    to.u32(found.as_ref().err().unwrap_or(&OK).0);
+}

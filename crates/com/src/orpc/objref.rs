@@ -1,0 +1,276 @@
+//! OBJREF (MS-DCOM 2.2.18): an interface pointer as bytes, in each of its four forms.
+
+use super::bindings::DualStringArray;
+use super::stub_data::{Body, Decoder, Encoder, Malformed};
+use windows_core::GUID;
+
+/// "MEOW".
+const SIGNATURE: u32 = 0x574f_454d;
+const STANDARD: u32 = 1;
+const HANDLER: u32 = 2;
+const CUSTOM: u32 = 4;
+const EXTENDED: u32 = 8;
+/// "VYSN", twice in the extended form.
+const EXTENDED_SIGNATURE: u32 = 0x4e53_5956;
+/// The longest data that a custom reference or a context may have.
+const DATA_MAX: usize = 1 << 20;
+
+/// The object is not to be pinged (SORF_NOPING, MS-DCOM 2.2.18.2).
+pub const NO_PING: u32 = 0x0000_1000;
+
+/// STDOBJREF (MS-DCOM 2.2.18.1): which interface pointer of which object of which process.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StdObjRef {
+    /// [`NO_PING`], and others that mean nothing.
+    pub flags: u32,
+    /// References that travel with it: the receiver has to give them back.
+    pub public_refs: u32,
+    /// The process that has the object.
+    pub oxid: u64,
+    /// The object.
+    pub oid: u64,
+    /// The interface pointer.
+    pub ipid: GUID,
+}
+
+impl Body for StdObjRef {
+    fn read(from: &mut Decoder<'_>) -> Result<Self, Malformed> {
+        // Its widest member is aligned to 8, and so is the structure.
+        from.align(8, "STDOBJREF")?;
+        Ok(Self {
+            flags: from.u32("STDOBJREF.flags")?,
+            public_refs: from.u32("cPublicRefs")?,
+            oxid: from.u64("oxid")?,
+            oid: from.u64("oid")?,
+            ipid: from.guid("ipid")?,
+        })
+    }
+
+    fn write(&self, to: &mut Encoder<'_>) {
+        to.align(8);
+        to.u32(self.flags);
+        to.u32(self.public_refs);
+        to.u64(self.oxid);
+        to.u64(self.oid);
+        to.guid(&self.ipid);
+    }
+}
+
+/// An interface pointer as bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ObjRef {
+    /// OBJREF_STANDARD (2.2.18.4): a proxy is made from the interface alone.
+    Standard {
+        /// The interface.
+        iid: GUID,
+        /// Which interface pointer it is.
+        std: StdObjRef,
+        /// How to get to the resolver that knows the process.
+        resolver: DualStringArray,
+    },
+    /// OBJREF_HANDLER (2.2.18.5): the client has a class that stands for the object.
+    Handler {
+        /// The interface.
+        iid: GUID,
+        /// Which interface pointer it is.
+        std: StdObjRef,
+        /// The class.
+        clsid: GUID,
+        /// How to get to the resolver that knows the process.
+        resolver: DualStringArray,
+    },
+    /// OBJREF_CUSTOM (2.2.18.6): the class named knows what the data means.
+    Custom {
+        /// The interface.
+        iid: GUID,
+        /// The class.
+        clsid: GUID,
+        /// What the object's own marshaler wrote.
+        data: Vec<u8>,
+    },
+    /// OBJREF_EXTENDED (2.2.18.7): with the context that the object lives in.
+    Extended {
+        /// The interface.
+        iid: GUID,
+        /// Which interface pointer it is.
+        std: StdObjRef,
+        /// How to get to the resolver that knows the process.
+        resolver: DualStringArray,
+        /// What kind of context it is.
+        context_id: GUID,
+        /// The context (2.2.20), as it is; never empty.
+        context: Vec<u8>,
+    },
+}
+
+impl ObjRef {
+    /// The interface.
+    pub fn iid(&self) -> &GUID {
+        match self {
+            Self::Standard { iid, .. }
+            | Self::Handler { iid, .. }
+            | Self::Custom { iid, .. }
+            | Self::Extended { iid, .. } => iid,
+        }
+    }
+
+    /// Which interface pointer it is and how to get to its resolver; custom references have their own ways.
+    pub fn standard(&self) -> Option<(&StdObjRef, &DualStringArray)> {
+        match self {
+            Self::Standard { std, resolver, .. }
+            | Self::Handler { std, resolver, .. }
+            | Self::Extended { std, resolver, .. } => Some((std, resolver)),
+            Self::Custom { .. } => None,
+        }
+    }
+
+    /// Reads a reference. What follows it is passed over.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Malformed> {
+        let from = &mut Decoder::packed(bytes);
+        from.expect(SIGNATURE, "OBJREF.signature")?;
+        let (flags, iid) = (from.u32("OBJREF.flags")?, from.guid("OBJREF.iid")?);
+        if iid == GUID::zeroed() {
+            return Err(from.wrong("OBJREF.iid", 0_u32));
+        }
+        match flags {
+            STANDARD => {
+                let std = StdObjRef::read(from)?;
+                Ok(Self::Standard { iid, std, resolver: DualStringArray::read_packed(from)? })
+            }
+            HANDLER => {
+                let (std, clsid) = (StdObjRef::read(from)?, from.guid("clsid")?);
+                Ok(Self::Handler { iid, std, clsid, resolver: DualStringArray::read_packed(from)? })
+            }
+            CUSTOM => {
+                let clsid = from.guid("clsid")?;
+                // How long an extension is said to be, and how long the data: both are to be passed over (2.2.18.6).
+                from.bytes(8, "cbExtension")?;
+                let data = from.rest();
+                if data.len() > DATA_MAX {
+                    let (what, count) = ("pObjectData", data.len() as u64);
+                    return Err(Malformed::TooMany { what, count, max: DATA_MAX as u64 });
+                }
+                Ok(Self::Custom { iid, clsid, data: data.to_vec() })
+            }
+            EXTENDED => Self::read_extended(from, iid),
+            _ => Err(from.wrong("OBJREF.flags", flags)),
+        }
+    }
+
+    fn read_extended(from: &mut Decoder<'_>, iid: GUID) -> Result<Self, Malformed> {
+        let std = StdObjRef::read(from)?;
+        from.expect(EXTENDED_SIGNATURE, "Signature1")?;
+        let resolver = DualStringArray::read_packed(from)?;
+        from.expect(1, "nElms")?;
+        from.expect(EXTENDED_SIGNATURE, "Signature2")?;
+        let context_id = from.guid("dataID")?;
+        let size = from.count(DATA_MAX, "cbSize")?;
+        if size == 0 {
+            return Err(from.wrong("cbSize", 0_u32));
+        }
+        from.expect(size.next_multiple_of(8) as u32, "cbRounded")?;
+        let context = from.bytes(size.next_multiple_of(8), "Data")?[..size].to_vec();
+        Ok(Self::Extended { iid, std, resolver, context_id, context })
+    }
+
+    /// The reference as bytes.
+    ///
+    /// # Errors
+    ///
+    /// What there is too much of.
+    pub fn to_bytes(&self) -> Result<Vec<u8>, Malformed> {
+        Encoder::pack(|to| {
+            let flags = match self {
+                Self::Standard { .. } => STANDARD,
+                Self::Handler { .. } => HANDLER,
+                Self::Custom { .. } => CUSTOM,
+                Self::Extended { .. } => EXTENDED,
+            };
+            to.u32(SIGNATURE);
+            to.u32(flags);
+            to.guid(self.iid());
+            match self {
+                Self::Standard { std, resolver, .. } => {
+                    std.write(to);
+                    resolver.write_packed(to);
+                }
+                Self::Handler { std, clsid, resolver, .. } => {
+                    std.write(to);
+                    to.guid(clsid);
+                    resolver.write_packed(to);
+                }
+                Self::Custom { clsid, data, .. } => {
+                    to.guid(clsid);
+                    to.u32(0);
+                    // Nobody reads it; what others write there is this (reserved, 2.2.18.6).
+                    to.check(data.len(), DATA_MAX, "pObjectData");
+                    to.u32(data.len() as u32 + 8);
+                    to.bytes(data);
+                }
+                Self::Extended { std, resolver, context_id, context, .. } => {
+                    std.write(to);
+                    to.u32(EXTENDED_SIGNATURE);
+                    resolver.write_packed(to);
+                    to.u32(1);
+                    to.u32(EXTENDED_SIGNATURE);
+                    to.guid(context_id);
+                    to.count(context.len(), DATA_MAX, "cbSize");
+                    let rounded = context.len().next_multiple_of(8);
+                    to.u32(rounded as u32);
+                    to.bytes(context);
+                    to.zeros(rounded - context.len());
+                }
+            }
+        })
+    }
+}
+
+/// The longest reference that a parameter may be.
+const REFERENCE_MAX: usize = DATA_MAX + (1 << 16);
+
+/// MInterfacePointer behind a unique pointer (MS-DCOM 2.2.14), where it leads anywhere: the bytes of an [`ObjRef`].
+pub(super) fn read_pointer(from: &mut Decoder<'_>, what: &'static str) -> Result<Option<Vec<u8>>, Malformed> {
+    if from.pointer(what)? { read_reference(from, what).map(Some) } else { Ok(None) }
+}
+
+/// MInterfacePointer itself: how many bytes, as the array's length and as a member, and the bytes.
+pub(super) fn read_reference(from: &mut Decoder<'_>, what: &'static str) -> Result<Vec<u8>, Malformed> {
+    let conformance = from.count(REFERENCE_MAX, what)?;
+    let count = from.u32("ulCntData")?;
+    if usize::try_from(count) != Ok(conformance) {
+        return Err(from.wrong("ulCntData", count));
+    }
+    from.bytes(conformance, what).map(<[u8]>::to_vec)
+}
+
+pub(super) fn write_pointer(reference: Option<&[u8]>, to: &mut Encoder<'_>) {
+    to.pointer(reference.is_some());
+    if let Some(reference) = reference {
+        write_reference(reference, to);
+    }
+}
+
+pub(super) fn write_reference(reference: &[u8], to: &mut Encoder<'_>) {
+    to.count(reference.len(), REFERENCE_MAX, "ulCntData");
+    to.u32(reference.len() as u32);
+    to.bytes(reference);
+}
+
+/// A conformant array of unique pointers to MInterfacePointer.
+pub(super) fn read_references(
+    from: &mut Decoder<'_>,
+    count: usize,
+    what: &'static str,
+) -> Result<Vec<Option<Vec<u8>>>, Malformed> {
+    let there = from.array(count, 4, what, |from| from.pointer(what))?;
+    there.into_iter().map(|is_there| if is_there { read_reference(from, what).map(Some) } else { Ok(None) }).collect()
+}
+
+pub(super) fn write_references(references: &[Option<&[u8]>], to: &mut Encoder<'_>) {
+    to.array(references, |to, reference| to.pointer(reference.is_some()));
+    references.iter().flatten().for_each(|reference| write_reference(reference, to));
+}

@@ -1,0 +1,515 @@
+//! Many random lives of clients, honest and otherwise: no object is lost that an honest client refers to, and in the end nothing is left.
+
+use super::{Client, Dropped, Limits, PingAnswer, Pinging, References, Refs};
+use crate::orpc::object_exporter::ComplexPing;
+use crate::orpc::{INVALID_OID, INVALID_SET, OUT_OF_RESOURCES, Ping, PingPlan};
+use obvia_rpc::status::Status;
+use std::collections::{HashMap, HashSet};
+use std::time::{Duration, Instant};
+use windows_core::GUID;
+
+const ALICE: Client = Client::Peer(1);
+const BOB: Client = Client::Peer(2);
+/// A process whose end is noticed.
+const CAROL: Client = Client::Process(1);
+const OK: Status = Status(0);
+
+fn ipid(number: u64) -> GUID {
+    GUID::from_u128(number.into())
+}
+
+fn seconds(count: u64) -> Duration {
+    Duration::from_secs(count)
+}
+
+impl References {
+    /// Whether the tables agree with one another.
+    fn check(&self) {
+        for (oid, object) in &self.objects {
+            assert!(!object.ipids.is_empty(), "an object without interface pointers");
+            object.ipids.iter().for_each(|ipid| assert_eq!(self.pointers[ipid].oid, *oid));
+            object.sets.iter().for_each(|set| assert!(self.sets[set].oids.contains(oid)));
+            let holders = object.ipids.iter().flat_map(|ipid| self.pointers[ipid].holders.keys());
+            assert_eq!(object.peers, holders.filter(|holder| matches!(holder, Client::Peer(_))).count());
+            assert_eq!(self.waiting.contains(&(object.used, *oid)), object.waits());
+        }
+        let mut shares: HashMap<Client, (HashSet<GUID>, HashSet<u64>, usize)> = HashMap::new();
+        for (ipid, pointer) in &self.pointers {
+            assert!(self.objects[&pointer.oid].ipids.contains(ipid) && !pointer.holders.is_empty());
+            for (client, refs) in &pointer.holders {
+                assert!(!refs.is_none());
+                shares.entry(*client).or_default().0.insert(*ipid);
+            }
+        }
+        for (id, set) in &self.sets {
+            set.oids.iter().for_each(|oid| assert!(self.objects[oid].sets.contains(id)));
+            assert!(self.quiet.contains(&(set.pinged, *id)));
+            let share = shares.entry(set.maker).or_default();
+            share.1.insert(*id);
+            share.2 += set.oids.len();
+        }
+        assert_eq!(self.shares.len(), shares.len());
+        for (client, (ipids, sets, pinged)) in shares {
+            let share = &self.shares[&client];
+            assert_eq!((&share.ipids, &share.sets, share.pinged), (&ipids, &sets, pinged));
+        }
+        let waiting = self.objects.values().filter(|object| object.waits());
+        assert_eq!((self.waiting.len(), self.quiet.len()), (waiting.count(), self.sets.len()));
+    }
+}
+
+fn tables() -> (References, Instant) {
+    (References::new(Pinging::default(), Limits::default()), Instant::now())
+}
+
+#[test]
+fn what_is_given_back_is_dropped_at_once() {
+    let (mut tables, now) = tables();
+    tables.hand_out(7, ipid(70), ALICE, Refs::public(5), now).unwrap();
+    tables.hand_out(7, ipid(71), BOB, Refs { public: 1, private: 2 }, now).unwrap();
+    assert_eq!(tables.add(&ipid(70), ALICE, Refs::public(2), now), Some(Ok(())));
+    assert_eq!(tables.add(&ipid(72), ALICE, Refs::public(2), now), None);
+    assert_eq!(tables.hand_out(8, ipid(70), BOB, Refs::public(1), now), Err(INVALID_OID));
+    // Bob has none of the first, and lies.
+    assert_eq!(tables.release(&ipid(70), BOB, Refs::public(100)), None);
+    assert_eq!(tables.release(&ipid(70), ALICE, Refs::public(6)), None);
+    assert_eq!(tables.held(&ipid(70), ALICE), Refs::public(1));
+    let dropped = tables.release(&ipid(70), ALICE, Refs::public(100));
+    assert_eq!(dropped, Some(Dropped { oid: 7, ipids: vec![ipid(70)], is_last: false }));
+    // A private reference is not a public one.
+    assert_eq!(tables.release(&ipid(71), BOB, Refs::public(100)), None);
+    let dropped = tables.release(&ipid(71), BOB, Refs { public: 0, private: 2 });
+    assert_eq!(dropped, Some(Dropped { oid: 7, ipids: vec![ipid(71)], is_last: true }));
+    assert!(tables.is_empty() && tables.due().is_none());
+}
+
+#[test]
+fn what_nobody_pings_is_dropped_in_time() {
+    let (mut tables, now) = tables();
+    tables.hand_out(7, ipid(70), ALICE, Refs::public(5), now).unwrap();
+    tables.hand_out(8, ipid(80), CAROL, Refs::public(5), now).unwrap();
+    // What peers have ends, what processes have does not.
+    tables.hand_out(8, ipid(80), ALICE, Refs::public(5), now).unwrap();
+    tables.hand_out(8, ipid(81), ALICE, Refs::public(5), now).unwrap();
+    assert_eq!(tables.due(), Some(now + seconds(360)));
+    assert!(tables.collect(now + seconds(359)).is_empty());
+    tables.note_call(&ipid(70), now + seconds(100));
+    let dropped = tables.collect(now + seconds(360));
+    assert_eq!(dropped, [Dropped { oid: 8, ipids: vec![ipid(81)], is_last: false }]);
+    assert!(tables.collect(now + seconds(459)).is_empty());
+    assert_eq!(tables.collect(now + seconds(460)), [Dropped { oid: 7, ipids: vec![ipid(70)], is_last: true }]);
+    tables.check();
+    assert_eq!((tables.due(), tables.oid(&ipid(80)), tables.held(&ipid(80), ALICE)), (None, Some(8), Refs::default()));
+    assert_eq!(tables.drop_client(CAROL, now), [Dropped { oid: 8, ipids: vec![ipid(80)], is_last: true }]);
+    assert!(tables.is_empty());
+}
+
+#[test]
+fn sets_keep_their_objects_as_long_as_they_are_pinged() {
+    let (mut tables, now) = tables();
+    for oid in [7, 8] {
+        tables.hand_out(oid, ipid(oid * 10), ALICE, Refs::public(5), now).unwrap();
+    }
+    // A new set passes over what is not known.
+    let made = ComplexPing { set: 0, sequence: 1, added: vec![7, 8, 9], removed: vec![] };
+    assert_eq!(tables.complex_ping(&made, ALICE, 99, now + seconds(300)), PingAnswer { set: 99, status: OK });
+    assert_eq!(tables.simple_ping(98, now), INVALID_SET);
+    assert_eq!(tables.simple_ping(99, now + seconds(600)), OK);
+    assert!(tables.collect(now + seconds(900)).is_empty());
+    let change = |sequence, added, removed| ComplexPing { set: 99, sequence, added, removed };
+    let at = now + seconds(900);
+    assert_eq!(tables.complex_ping(&change(5, vec![9], vec![8]), ALICE, 0, at).status, INVALID_OID);
+    // One that was late: nothing comes of it.
+    assert_eq!(tables.complex_ping(&change(4, vec![8], vec![7]), ALICE, 0, at + seconds(300)).status, OK);
+    tables.check();
+    assert_eq!(tables.collect(now + seconds(1259)), []);
+    let dropped: HashSet<u64> = tables.collect(now + seconds(1260)).iter().map(|dropped| dropped.oid).collect();
+    assert_eq!(dropped, HashSet::from([7, 8]));
+    assert!(tables.is_empty());
+    assert_eq!(tables.simple_ping(99, at), INVALID_SET);
+}
+
+#[test]
+fn what_a_client_that_is_gone_has_handed_on_lives_by_pings() {
+    let (mut tables, now) = tables();
+    for oid in [7, 8] {
+        tables.hand_out(oid, ipid(oid * 10), ALICE, Refs::public(5), now).unwrap();
+    }
+    let made = ComplexPing { set: 0, sequence: 1, added: vec![7], removed: vec![] };
+    assert_eq!(tables.complex_ping(&made, BOB, 99, now).status, OK);
+    let dropped = tables.drop_client(ALICE, now);
+    assert_eq!(dropped, [Dropped { oid: 8, ipids: vec![ipid(80)], is_last: true }]);
+    tables.check();
+    assert_eq!(tables.release(&ipid(70), BOB, Refs::public(5)), None);
+    assert_eq!(tables.collect(now + seconds(359)), []);
+    assert_eq!(tables.collect(now + seconds(360)).len(), 1);
+    assert!(tables.is_empty());
+}
+
+#[test]
+fn hostile_clients_end_at_their_limits() {
+    let limits = Limits { objects: 9, clients: 3, interfaces_per_client: 4, sets_per_client: 2, pinged_per_client: 6 };
+    let (mut tables, now) = (References::new(Pinging::default(), limits), Instant::now());
+    let mut hand = |oid: u64, client| tables.hand_out(oid, ipid(oid), client, Refs::public(1), now);
+    assert!((1..5).all(|oid| hand(oid, ALICE).is_ok()));
+    assert_eq!(hand(5, ALICE), Err(OUT_OF_RESOURCES));
+    assert!((5..9).all(|oid| hand(oid, BOB).is_ok()));
+    assert!(hand(9, Client::Peer(3)).is_ok());
+    assert_eq!((hand(10, Client::Peer(3)), hand(9, Client::Peer(4))), (Err(OUT_OF_RESOURCES), Err(OUT_OF_RESOURCES)));
+    let make = ComplexPing { set: 0, sequence: 0, added: vec![1, 2, 3, 4], removed: vec![] };
+    assert_eq!(tables.complex_ping(&make, ALICE, 90, now).status, OK);
+    assert_eq!(tables.complex_ping(&make, ALICE, 90, now).status, OUT_OF_RESOURCES);
+    assert_eq!(tables.complex_ping(&make, ALICE, 91, now).status, OUT_OF_RESOURCES);
+    assert_eq!(tables.complex_ping(&make, ALICE, 92, now).status, OUT_OF_RESOURCES);
+    assert_eq!((tables.sets[&91].oids.len(), tables.sets.len()), (2, 2));
+    assert_eq!(tables.complex_ping(&make, Client::Peer(4), 92, now).status, OUT_OF_RESOURCES);
+    tables.check();
+    tables.collect(now + seconds(360));
+    assert!(tables.is_empty());
+}
+
+#[test]
+fn numbers_of_changes_begin_anew() {
+    assert!(!super::is_older(0, 0) && !super::is_older(1, 0) && super::is_older(0, 1) && !super::is_older(40000, 0));
+    assert!(!super::is_older(0, u16::MAX) && super::is_older(u16::MAX - 1, u16::MAX));
+}
+
+/// Lives that are tried. The interpreter of Rust is slow.
+const SEEDS: u64 = if cfg!(miri) { 1 } else { 40 };
+
+/// SplitMix64.
+struct Dice(u64);
+
+impl Dice {
+    fn number(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut word = self.0;
+        word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        word ^ (word >> 31)
+    }
+
+    fn below(&mut self, end: u64) -> u64 {
+        self.number() % end
+    }
+}
+
+/// An honest client.
+struct Person {
+    client: Client,
+    plan: PingPlan,
+    /// References that it has indeed, whoever they were handed to: IPID to OID and count.
+    owned: HashMap<GUID, (u64, u64)>,
+    is_alive: bool,
+    /// When it last handed something on.
+    handed_on: Option<Instant>,
+    /// Pings lost in a row.
+    lost: u32,
+}
+
+impl Person {
+    fn take(&mut self, ipid: GUID, oid: u64, count: u64, now: Instant) {
+        self.owned.entry(ipid).or_insert_with(|| {
+            self.plan.join(oid, now);
+            (oid, 0)
+        });
+        self.owned.get_mut(&ipid).unwrap().1 += count;
+    }
+
+    fn give(&mut self, ipid: GUID, count: u64) {
+        let owned = self.owned.get_mut(&ipid).unwrap();
+        owned.1 -= count;
+        if owned.1 == 0 {
+            self.plan.leave(owned.0);
+            self.owned.remove(&ipid);
+        }
+    }
+
+    /// One of those that it has, and some of the references.
+    fn some(&self, dice: &mut Dice) -> Option<(GUID, u64, u64)> {
+        let mut all: Vec<_> = self.owned.iter().collect();
+        all.sort_by_key(|(ipid, _)| ipid.to_u128());
+        let (ipid, (oid, count)) = all.get(dice.number() as usize % all.len().max(1))?;
+        Some((**ipid, *oid, if dice.below(2) == 0 { *count } else { 1 + dice.below(*count) }))
+    }
+}
+
+/// A server, its clients and the network between them.
+struct World {
+    tables: References,
+    people: Vec<Person>,
+    /// Objects of the server: as long as they are exported, their OID, and their interface pointers.
+    objects: Vec<(Option<u64>, [Option<GUID>; 2])>,
+    numbers: u64,
+    now: Instant,
+    dice: Dice,
+}
+
+impl World {
+    fn new(seed: u64) -> Self {
+        let now = Instant::now();
+        let person = |number| Person {
+            // The first two are processes, which do not ping.
+            client: if number < 3 { Client::Process(number) } else { Client::Peer(number) },
+            plan: PingPlan::new(Pinging::default()),
+            owned: HashMap::new(),
+            is_alive: true,
+            handed_on: None,
+            lost: 0,
+        };
+        Self {
+            tables: References::new(Pinging::default(), Limits::default()),
+            people: (1..6).map(person).collect(),
+            objects: vec![(None, [None; 2]); 6],
+            numbers: 0,
+            now,
+            dice: Dice(seed),
+        }
+    }
+
+    fn fresh(&mut self) -> u64 {
+        self.numbers += 1;
+        self.numbers
+    }
+
+    fn note_dropped(&mut self, dropped: impl IntoIterator<Item = Dropped>) {
+        for dropped in dropped {
+            let object =
+                self.objects.iter_mut().find(|(oid, _)| *oid == Some(dropped.oid)).expect("an exported object");
+            object.1.iter_mut().for_each(|ipid| *ipid = ipid.filter(|ipid| !dropped.ipids.contains(ipid)));
+            assert_eq!(dropped.is_last, object.1 == [None; 2]);
+            if dropped.is_last {
+                object.0 = None;
+            }
+        }
+    }
+
+    /// The server hands references to someone, exporting the object where it is not.
+    fn hand_out(&mut self, to: usize) {
+        let (at, interface, count) = (self.dice.below(6) as usize, self.dice.below(2) as usize, 1 + self.dice.below(5));
+        let numbers = (self.fresh(), self.fresh());
+        let object = &mut self.objects[at];
+        let oid = *object.0.get_or_insert(numbers.0);
+        let ipid = *object.1[interface].get_or_insert_with(|| ipid(numbers.1));
+        let client = self.people[to].client;
+        self.tables.hand_out(oid, ipid, client, Refs::public(count), self.now).unwrap();
+        self.people[to].take(ipid, oid, count, self.now);
+    }
+
+    fn act(&mut self) {
+        let (who, other) = (self.dice.below(5) as usize, self.dice.below(5) as usize);
+        if !self.people[who].is_alive {
+            return self.lie();
+        }
+        let (client, now) = (self.people[who].client, self.now);
+        match self.dice.below(12) {
+            0..4 => self.hand_out(who),
+            4 => {
+                if let Some((ipid, oid, count)) = self.people[who].some(&mut self.dice) {
+                    assert_eq!(self.tables.add(&ipid, client, Refs::public(count), now), Some(Ok(())));
+                    self.people[who].take(ipid, oid, count, now);
+                }
+            }
+            5..8 => {
+                if let Some((ipid, _, count)) = self.people[who].some(&mut self.dice) {
+                    self.people[who].give(ipid, count);
+                    let dropped = self.tables.release(&ipid, client, Refs::public(count));
+                    self.note_dropped(dropped);
+                }
+            }
+            8 | 9 if other != who && self.people[other].is_alive => {
+                if let Some((ipid, oid, count)) = self.people[who].some(&mut self.dice) {
+                    self.hand_on(who, other, ipid, oid, count);
+                }
+            }
+            // Who has handed something on lives until the other has pinged.
+            10 if self.people[who].handed_on.is_none_or(|at| at + seconds(300) < now) && self.dice.below(8) == 0 => {
+                self.people[who].is_alive = false;
+                let is_noticed = matches!(client, Client::Process(_));
+                if is_noticed || self.people[who].handed_on.is_none() && self.dice.below(2) == 0 {
+                    let dropped = self.tables.drop_client(client, now);
+                    self.note_dropped(dropped);
+                }
+            }
+            _ => self.lie(),
+        }
+    }
+
+    /// One client hands references to another. Processes tell the server at once, peers tell it nothing.
+    fn hand_on(&mut self, from: usize, to: usize, ipid: GUID, oid: u64, count: u64) {
+        let (giver, taker, refs) = (self.people[from].client, self.people[to].client, Refs::public(count));
+        let (is_silent, now) = (matches!((giver, taker), (Client::Peer(_), Client::Peer(_))), self.now);
+        if !is_silent {
+            assert_eq!(self.tables.add(&ipid, taker, refs, now), Some(Ok(())));
+        }
+        if let Client::Process(_) = giver {
+            assert_eq!(self.tables.release(&ipid, giver, refs), None);
+        } else {
+            self.people[from].handed_on = Some(now);
+        }
+        self.people[from].give(ipid, count);
+        self.people[to].take(ipid, oid, count, now);
+    }
+
+    /// Someone who has nothing says anything.
+    fn lie(&mut self) {
+        let liar = Client::Peer(100 + self.dice.below(2));
+        let number = 1 + self.dice.below(self.numbers + 1);
+        let dropped = self.tables.release(&ipid(number), liar, Refs { public: self.dice.number(), private: 9 });
+        assert_eq!(dropped, None);
+        let oids = [number, number + 1, self.dice.number()];
+        let ping = ComplexPing {
+            set: self.dice.number() >> (1 + self.dice.below(63)),
+            sequence: self.dice.number() as u16,
+            added: oids.to_vec(),
+            removed: oids[1..].to_vec(),
+        };
+        // Sets have numbers that nobody can guess; a set of the liar's own would only keep objects.
+        if ping.set != 0 && ping.set < 1 << 32 {
+            assert_eq!(self.tables.complex_ping(&ping, liar, 0, self.now).status, INVALID_SET);
+        }
+    }
+
+    /// Sends the pings that are due, some of which, or their answers, get lost.
+    fn ping(&mut self) {
+        for at in 0..self.people.len() {
+            let fresh = 1 << 32 | self.fresh();
+            let (person, now) = (&mut self.people[at], self.now);
+            while person.is_alive
+                && let Some(ping) = person.plan.next(now)
+            {
+                let fate = if person.lost < 2 { self.dice.below(5) } else { 2 };
+                person.lost = if fate < 2 { person.lost + 1 } else { 0 };
+                if fate == 0 {
+                    person.plan.answered(None, now);
+                    break;
+                }
+                let (set, status) = match ping {
+                    Ping::Simple { set } => (set, self.tables.simple_ping(set, now)),
+                    Ping::Complex(ping) => {
+                        let answer = self.tables.complex_ping(&ping, person.client, fresh, now);
+                        (answer.set, answer.status)
+                    }
+                };
+                let answer = if status == OK { Ok((set, 0)) } else { Err(status) };
+                person.plan.answered((fate != 1).then_some(answer), now);
+            }
+        }
+    }
+
+    fn step(&mut self) {
+        self.now += Duration::from_millis(self.dice.below(20_000));
+        self.ping();
+        let dropped = self.tables.collect(self.now);
+        self.note_dropped(dropped);
+        self.tables.check();
+        for person in self.people.iter().filter(|person| person.is_alive) {
+            for (ipid, (oid, _)) in &person.owned {
+                assert_eq!(self.tables.oid(ipid), Some(*oid), "an object is lost to {:?}", person.client);
+            }
+        }
+    }
+}
+
+#[test]
+fn no_reference_is_lost_and_none_is_left() {
+    for seed in 0..SEEDS {
+        println!("seed {seed}");
+        let mut world = World::new(seed);
+        for _ in 0..300 {
+            world.act();
+            world.step();
+        }
+        // In the end some give back what they have, and others just end.
+        for at in 0..world.people.len() {
+            while world.people[at].is_alive
+                && world.dice.below(50) != 0
+                && let Some((ipid, _, count)) = world.people[at].some(&mut world.dice)
+            {
+                let client = world.people[at].client;
+                world.people[at].give(ipid, count);
+                let dropped = world.tables.release(&ipid, client, Refs::public(count));
+                world.note_dropped(dropped);
+            }
+            let (client, now) = (world.people[at].client, world.now);
+            world.people[at].is_alive &= world.people[at].owned.is_empty();
+            if matches!(client, Client::Process(_)) {
+                let dropped = world.tables.drop_client(client, now);
+                world.note_dropped(dropped);
+            }
+        }
+        // A set that is emptied by its last ping ends a period of patience later.
+        for _ in 0..200 {
+            world.step();
+        }
+        assert!(world.tables.is_empty() && world.tables.due().is_none());
+        assert!(world.objects.iter().all(|object| *object == (None, [None; 2])));
+    }
+}
+
+#[test]
+fn plans_say_what_changed_since_the_last_ping() {
+    let now = Instant::now();
+    let mut plan = PingPlan::new(Pinging::default());
+    assert_eq!(plan.due(), None);
+    plan.join(7, now);
+    plan.join(7, now);
+    plan.join(8, now);
+    plan.leave(8);
+    assert_eq!((plan.due(), plan.next(now + seconds(29))), (Some(now + seconds(30)), None));
+    let complex = |set, sequence, added: &[u64], removed: &[u64]| {
+        Some(Ping::Complex(ComplexPing { set, sequence, added: added.to_vec(), removed: removed.to_vec() }))
+    };
+    let at = now + seconds(30);
+    assert_eq!(plan.next(at), complex(0, 1, &[7], &[]));
+    assert_eq!((plan.next(at), plan.due()), (None, None));
+    // No answer: the same again, with another number.
+    plan.answered(None, at);
+    let at = at + seconds(30);
+    assert_eq!(plan.next(at), complex(0, 2, &[7], &[]));
+    plan.answered(Some(Ok((99, 0))), at);
+    assert_eq!(plan.due(), Some(at + seconds(120)));
+    let at = at + seconds(120);
+    assert_eq!(plan.next(at), Some(Ping::Simple { set: 99 }));
+    plan.answered(Some(Ok((99, 0))), at);
+    plan.leave(7);
+    plan.leave(7);
+    plan.join(9, at);
+    let at = at + seconds(30);
+    assert_eq!(plan.next(at), complex(99, 3, &[9], &[7]));
+    // The resolver has forgotten the set: a new one.
+    plan.answered(Some(Err(INVALID_SET)), at);
+    let at = at + seconds(30);
+    assert_eq!(plan.next(at), complex(0, 1, &[9], &[]));
+    plan.answered(Some(Ok((98, 0))), at);
+    plan.leave(9);
+    let at = at + seconds(120);
+    assert_eq!(plan.next(at), complex(98, 2, &[], &[9]));
+    plan.answered(Some(Ok((98, 0))), at);
+    assert_eq!(plan.due(), None);
+}
+
+#[test]
+fn plans_tell_when_a_resolver_is_lost_and_never_use_a_number_twice() {
+    let mut now = Instant::now();
+    let mut plan = PingPlan::new(Pinging::default());
+    plan.join(7, now);
+    for count in 0..13 {
+        assert!(!plan.is_lost(), "after {count} pings");
+        now = plan.due().unwrap();
+        assert!(plan.next(now).is_some());
+        plan.answered(None, now);
+    }
+    assert!(plan.is_lost());
+    let mut last = 0;
+    for oid in 0..70_000 {
+        plan.join(100 + oid, now);
+        now = plan.due().unwrap();
+        let Some(Ping::Complex(ping)) = plan.next(now) else { panic!("nothing changed") };
+        assert!(ping.sequence > last || ping.set == 0, "{} after {last}", ping.sequence);
+        last = ping.sequence;
+        plan.answered(Some(Ok((5, 0))), now);
+        plan.leave(100 + oid);
+    }
+    assert!(!plan.is_lost());
+}

@@ -1,0 +1,29 @@
+//! Feeds bytes to the reader of object references, and to what reads the data of custom ones: what they take, written and read again, is
+//! the same.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use obvia::orpc::activation::Properties;
+use obvia::orpc::{DualStringArray, ObjRef};
+
+fuzz_target!(|bytes: &[u8]| {
+    if let Ok(reference) = ObjRef::from_bytes(bytes) {
+        assert_eq!(ObjRef::from_bytes(&reference.to_bytes().unwrap()).as_ref(), Ok(&reference));
+        if let Some((_, resolver)) = reference.standard() {
+            // What is a string binding here, stays one, unless it is too long once every character is escaped that may be.
+            let bindings = resolver.string_bindings().filter(|binding| binding.to_string().len() <= 1024);
+            let bindings: Vec<_> = bindings.collect();
+            assert_eq!(DualStringArray::new(&bindings).string_bindings().collect::<Vec<_>>(), bindings);
+        }
+    }
+    for read in [Properties::from_request, Properties::from_answer] {
+        if let Ok(properties) = read(bytes) {
+            let again = Properties::from_bytes(&properties.to_bytes().unwrap());
+            assert_eq!(again.as_ref(), Ok(&properties));
+        }
+    }
+    if let Ok(properties) = Properties::from_bytes(bytes) {
+        assert_eq!(Properties::from_request(&properties.to_request().unwrap()).as_ref(), Ok(&properties));
+    }
+});

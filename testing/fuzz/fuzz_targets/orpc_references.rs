@@ -1,0 +1,55 @@
+//! Makes of bytes what hostile clients do to the tables of references: limits hold, and in the end nothing is left.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use obvia::GUID;
+use obvia::orpc::object_exporter::ComplexPing;
+use obvia::orpc::{Client, Limits, Pinging, References, Refs};
+use std::time::{Duration, Instant};
+
+const LIMITS: Limits =
+    Limits { objects: 5, clients: 4, interfaces_per_client: 4, sets_per_client: 2, pinged_per_client: 6 };
+
+fn client(number: u8) -> Client {
+    if number % 2 == 0 { Client::Process(number.into()) } else { Client::Peer(number.into()) }
+}
+
+fuzz_target!(|bytes: &[u8]| {
+    let mut now = Instant::now();
+    let mut tables = References::new(Pinging::default(), LIMITS);
+    let mut fresh = 1000;
+    for order in bytes.chunks_exact(4) {
+        let [what, who, which, count] = [order[0] % 8, 1 + order[1] % 5, order[2] % 16, order[3]];
+        let (client, oid) = (client(who), u64::from(which / 2));
+        let ipid = GUID::from_u128(which.into());
+        let refs = Refs { public: (count & 15).into(), private: (count >> 4).into() };
+        match what {
+            0 => drop(tables.hand_out(oid, ipid, client, refs, now)),
+            1 => drop(tables.add(&ipid, client, refs, now)),
+            2 => drop(tables.release(&ipid, client, refs)),
+            3 => drop(tables.drop_client(client, now)),
+            4 => {
+                tables.simple_ping(1000 + u64::from(which), now);
+            }
+            5 => {
+                let set = if count & 1 == 0 { 0 } else { 1000 + u64::from(which) };
+                let added = (0..8).filter(|bit| count & (1 << bit) != 0).collect();
+                let removed = (0..8).filter(|bit| which & (1 << bit) != 0).collect();
+                let ping = ComplexPing { set, sequence: count.into(), added, removed };
+                let answer = tables.complex_ping(&ping, client, fresh, now);
+                fresh += u64::from(answer.set == fresh);
+            }
+            6 => tables.note_call(&ipid, now),
+            _ => {
+                now += Duration::from_secs(count.into());
+                drop(tables.collect(now));
+            }
+        }
+    }
+    // Sets end by themselves, and so does what peers have; the rest goes with its processes.
+    let end = now + Pinging::default().patience();
+    drop(tables.collect(end));
+    (1..=5).for_each(|who| drop(tables.drop_client(client(who), end)));
+    assert!(tables.is_empty() && tables.due().is_none());
+});
