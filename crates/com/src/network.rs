@@ -90,8 +90,8 @@ pub(crate) fn stream_to(runtime: &Runtime, binding: &StringBinding, deadline: De
 
 /// Whether a string binding is of a protocol sequence of the standard's.
 pub(crate) fn is_standard(text: &str) -> bool {
-    let is_stream = |wanted: Wanted| matches!(wanted.sequence.means, Means::Stream);
-    parse(text).is_ok_and(|binding| Wanted::of(&binding).is_ok_and(is_stream))
+    let is_standard = |wanted: Wanted| matches!(wanted.sequence.means, Means::Stream | Means::Datagrams);
+    parse(text).is_ok_and(|binding| Wanted::of(&binding).is_ok_and(is_standard))
 }
 
 /// What associations with whom a binding leads to have to know, where connections are such.
