@@ -84,6 +84,10 @@ fn discriminants_are_those_that_the_interface_says() {
     assert!(decode(&[1, 0, 7, 0, 0, 0, 0, 0]).is_ok());
     assert_eq!(decode(&[2, 0, 7, 0, 0, 0, 0, 0]), Err(Error::Arm { at: 2, tag: 2 }), "another arm than was asked for");
     assert_eq!(decode(&[9, 0, 7, 0, 0, 0, 0, 0]), Err(Error::Arm { at: 2, tag: 9 }), "there is no such arm");
+    // An open enumeration has 32 bits, of which the union's discriminant says 16: the two have to choose one arm.
+    let given = |enumeration| words(&[enumeration, 1, 1, 2, 1, 1]);
+    assert!(echo.decode("TestEnum", Part::Request, NDR64, &Numbers::default(), &given(2)).is_ok());
+    assert_eq!(refusal(&echo, "TestEnum", NDR64, &given(0x0200_0002)), Error::Arm { at: 16, tag: 2 });
 }
 
 #[test]

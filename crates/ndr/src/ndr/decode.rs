@@ -27,8 +27,8 @@ struct Claim<'a> {
     base: usize,
     expr: &'a Expr,
     value: i64,
-    /// The bits that count.
-    mask: i64,
+    /// The union whose discriminant it is.
+    union: Option<&'a Union>,
     /// What is wrong otherwise.
     error: Error,
 }
@@ -154,14 +154,18 @@ impl<'a, const WIDE: bool, const BIG: bool> Decoder<'a, WIDE, BIG> {
     fn claim(&mut self, base: usize, expr: &'a Expr, value: u64, error: Error) {
         // No expression is as large as what this cuts off.
         let value = i64::try_from(value).unwrap_or(-1);
-        self.claims.push(Claim { base, expr, value, mask: -1, error });
+        self.claims.push(Claim { base, expr, value, union: None, error });
     }
 
     /// Compares what was found with what the interface says.
     fn settle(&mut self, mark: usize) -> Result<()> {
         for claim in self.claims.drain(mark..) {
             let value = super::evaluate(self.frame, claim.base, claim.expr, self.outer);
-            if value.is_none_or(|value| value & claim.mask != claim.value & claim.mask) {
+            let holds = |value| match claim.union {
+                Some(union) => union.is_same(value, claim.value),
+                None => value == claim.value,
+            };
+            if !value.is_some_and(holds) {
                 return Err(claim.error);
             }
         }
@@ -348,10 +352,7 @@ impl<'a, const WIDE: bool, const BIG: bool> Decoder<'a, WIDE, BIG> {
         self.align(align)?;
         let error = Error::Arm { at: self.at, tag };
         match &union.switch {
-            Some(expr) => {
-                let mask = -1_i64 << (8 * union.int.size() - 1) << 1;
-                self.claims.push(Claim { base, expr, value: tag, mask: !mask, error });
-            }
+            Some(expr) => self.claims.push(Claim { base, expr, value: tag, union: Some(union), error }),
             None => {
                 let size = union.int.size();
                 self.frame[at..at + size].copy_from_slice(&tag.to_le_bytes()[..size]);

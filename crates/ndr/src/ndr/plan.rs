@@ -206,6 +206,13 @@ impl Union {
         found.or(self.default)
     }
 
+    /// Whether two discriminants are one on the wire, and choose the same arm: what says the discriminant elsewhere may be wider, or have
+    /// a sign where the union's has none.
+    pub(super) fn is_same(&self, one: i64, other: i64) -> bool {
+        let unseen = 64 - 8 * self.int.size();
+        one << unseen == other << unseen && self.arm(one) == self.arm(other)
+    }
+
     pub(super) fn all_arms(&self) -> impl Iterator<Item = Option<TypeId>> {
         self.arms.iter().map(|(_, arm)| *arm).chain(self.default)
     }

@@ -119,7 +119,8 @@ pub(super) fn headers(into: &mut Vec<u8>, ends: Ends, layer: Layer, payload: &[u
     into.extend(header);
 }
 
-fn mapped(address: IpAddr) -> Ipv6Addr {
+/// An address in IPv6's form.
+pub(super) fn mapped(address: IpAddr) -> Ipv6Addr {
     match address {
         IpAddr::V4(address) => address.to_ipv6_mapped(),
         IpAddr::V6(address) => address,

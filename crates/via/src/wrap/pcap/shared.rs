@@ -6,7 +6,7 @@
 
 use super::Capture;
 use super::capture::file_header;
-use super::packet::Ends;
+use super::packet::{Ends, mapped};
 use crate::Error;
 use rustix::fd::OwnedFd;
 use rustix::fs::{FileType, Mode, OFlags, fstat};
@@ -111,8 +111,13 @@ impl SharedCapture {
     }
 
     fn name(&self, protocol: &str, ends: Ends) -> Result<SocketAddrUnix, Error> {
-        let name = format!("{}/{protocol}/{}-{}", self.id, ends.own, ends.peer);
-        SocketAddrUnix::new_abstract_name(name.as_bytes()).map_err(Error::system("naming an end of a trace"))
+        let mut name = format!("{}/{protocol}/", self.id).into_bytes();
+        // As text, two addresses of IPv6 would be longer than a name may be.
+        for end in [ends.own, ends.peer] {
+            name.extend(mapped(end.ip()).octets());
+            name.extend(end.port().to_be_bytes());
+        }
+        SocketAddrUnix::new_abstract_name(&name).map_err(Error::system("naming an end of a trace"))
     }
 }
 

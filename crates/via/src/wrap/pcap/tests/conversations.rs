@@ -123,7 +123,7 @@ fn a_call_and_its_answer() -> Vec<Segment> {
 #[test]
 #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
 fn two_that_share_a_capture_write_each_packet_once() {
-    for address in ["127.0.0.1", "::1", "::ffff:127.0.0.1"] {
+    for address in ["127.0.0.1", "::1", "::ffff:127.0.0.1", "fedc:ba98:7654:3210:fedc:ba98:7654:3210"] {
         let folder = Folder::new("both");
         let path = folder.0.join("trace.pcap");
         SharedCapture::create(&path).unwrap();
