@@ -1,6 +1,6 @@
-"""A client's protected calls, judged by scapy's server: `interop-echo --call` with NTLM and with SPNEGO at each level.
+"""A client's protected calls, judged by scapy's server: `interop-calls` with NTLM and with SPNEGO at each level.
 
-    auth_server.py PATH_OF_INTEROP_ECHO
+    auth_server.py PATH_OF_INTEROP_CALLS
 """
 
 import itertools
