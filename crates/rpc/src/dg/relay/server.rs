@@ -200,5 +200,8 @@ impl State {
         self.follow(hall);
         self.calls.retain(|key, id| self.clients.get(id).is_some_and(|client| client.has(*key)));
         self.clients.retain(|_, client| !client.run_down());
+        for client in self.clients.values().filter(|client| client.lacks_lanes()) {
+            drop(Lane::begin(client));
+        }
     }
 }

@@ -91,6 +91,14 @@ impl Client {
         Ok(false)
     }
 
+    /// Whether there is to be one more lane: calls wait, and those that could have taken them have ended.
+    pub(super) fn lacks_lanes(&self) -> bool {
+        let mut desk = self.desk();
+        let lacks = !desk.queue.is_empty() && desk.idle == 0 && desk.lanes < LANES_MAX;
+        desk.lanes += usize::from(lacks);
+        lacks
+    }
+
     /// Nobody waits for a call any more, or somebody would rather not.
     pub(super) fn cancel(&self, key: CallKey) {
         let desk = self.desk();
