@@ -1,10 +1,9 @@
 """Passes connections on to a server, and writes what was said as a file that Wireshark and tshark open.
 
-Usage: capture.py LISTENING-PORT HOST PORT FILE.pcap [udp], until the standard input ends. Prints `ready PORT` when it listens. Nothing is
+Usage: capture.py LISTENING-PORT HOST PORT FILE.pcap, until the standard input ends. Prints `ready PORT` when it listens. Nothing is
 captured from an interface, so no privileges are needed: the packets are made up around the bytes.
 """
 
-import select
 import socket
 import struct
 import sys
@@ -28,18 +27,11 @@ class Capture:
 
     def packet(self, source, target, flags, sequence, acknowledged, payload=b""):
         tcp = struct.pack(">HHIIBBHHH", source[1], target[1], sequence, acknowledged, 0x50, flags, 0xFFFF, 0, 0)
-        self.write(6, source, target, tcp + payload)
-
-    def datagram(self, source, target, payload):
-        # A checksum of 0 is none.
-        self.write(17, source, target, struct.pack(">HHHH", source[1], target[1], 8 + len(payload), 0) + payload)
-
-    def write(self, protocol, source, target, payload):
-        length = 20 + len(payload)
-        ip = struct.pack(">BBHHHBBH4s4s", 0x45, 0, length, 0, 0x4000, 64, protocol, 0, source[0], target[0])
+        length = 20 + len(tcp) + len(payload)
+        ip = struct.pack(">BBHHHBBH4s4s", 0x45, 0, length, 0, 0x4000, 64, 6, 0, source[0], target[0])
         now = time.time()
         head = struct.pack("<IIII", int(now), int(now % 1 * 1e6), length, length)
-        self.file.write(head + ip + payload)
+        self.file.write(head + ip + tcp + payload)
 
 
 class Connection:
@@ -81,41 +73,12 @@ def accept(listener, capture, address):
         Connection(capture, client, address, number)
 
 
-def pass_datagrams(here, capture, address):
-    # A socket towards the server for each client: the server answers to where a request came from.
-    clients = {}
-    ends = {}
-    while True:
-        for ready in select.select([here, *ends], [], [])[0]:
-            try:
-                payload, sender = ready.recvfrom(65536)
-            except OSError:
-                # The network says that nobody is there; so does nobody's answer.
-                continue
-            if ready is here:
-                if sender not in clients:
-                    clients[sender] = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-                    clients[sender].connect(address)
-                    ends[clients[sender]] = sender
-                capture.datagram((CLIENT, sender[1]), (SERVER, SERVER_PORT), payload)
-                clients[sender].send(payload)
-            else:
-                capture.datagram((SERVER, SERVER_PORT), (CLIENT, ends[ready][1]), payload)
-                here.sendto(payload, ends[ready])
-
-
 def main():
     port, host, server_port, path = int(sys.argv[1]), sys.argv[2], int(sys.argv[3]), sys.argv[4]
     capture = Capture(path)
-    if sys.argv[5:] == ["udp"]:
-        listener = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        listener.bind(("127.0.0.1", port))
-        listen = pass_datagrams
-    else:
-        listener = socket.create_server(("127.0.0.1", port))
-        listen = accept
+    listener = socket.create_server(("127.0.0.1", port))
     print("ready", listener.getsockname()[1], flush=True)
-    threading.Thread(target=listen, args=(listener, capture, (host, server_port)), daemon=True).start()
+    threading.Thread(target=accept, args=(listener, capture, (host, server_port)), daemon=True).start()
     sys.stdin.read()
     with capture.lock:
         capture.file.close()

@@ -1,8 +1,10 @@
 //! Datagrams of UDP, for protocols that the standard carries that way: one socket, and the places that it says things to.
 //!
-//! Every wait has a deadline, and one that receives can be ended from another thread.
+//! Every wait has a deadline, and one that receives can be ended from another thread. Where the environment names a capture
+//! ([`SharedCapture`](crate::wrap::SharedCapture)), what goes through a socket is written there.
 
 use crate::bell::{Bell, await_events};
+use crate::wrap::Conversations;
 use crate::{Deadline, Error};
 use rustix::event::{PollFd, PollFlags};
 use rustix::io::Errno;
@@ -84,6 +86,8 @@ pub struct DatagramSocket {
     bell: Bell,
     local: SocketAddr,
     peer: Option<Place>,
+    /// Where this process has a capture.
+    captured: Option<Conversations>,
 }
 
 /// What came of looking for a datagram.
@@ -137,7 +141,7 @@ impl DatagramSocket {
         if sockopt::set_socket_recv_buffer_size_force(&socket, BUFFER).is_err() {
             let _ = sockopt::set_socket_recv_buffer_size(&socket, BUFFER);
         }
-        Ok(Self { socket, bell: Bell::new()?, local, peer })
+        Ok(Self { socket, bell: Bell::new()?, local, peer, captured: Conversations::of_datagrams(local)? })
     }
 
     /// Sends a datagram: to the place where one is given, or else where the socket is connected to. It may get lost on the way, and does
@@ -147,6 +151,9 @@ impl DatagramSocket {
     ///
     /// What the system says against it, as of a datagram that is too long.
     pub fn send(&self, datagram: &[u8], to: Option<Place>) -> Result<bool, Error> {
+        if let (Some(captured), Some(Place(peer))) = (&self.captured, to.or(self.peer)) {
+            captured.sent(peer, datagram);
+        }
         let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
         let mut is_there = true;
         loop {
@@ -176,7 +183,11 @@ impl DatagramSocket {
                 Ok((count, _, from)) => {
                     // Of a connected socket it is known.
                     let from = from.and_then(|from| SocketAddr::try_from(from).ok()).map(Place).or(self.peer);
-                    return Ok(from.map_or(Received::Nothing, |from| Received::Datagram(count.min(room.len()), from)));
+                    let count = count.min(room.len());
+                    if let (Some(captured), Some(Place(peer))) = (&self.captured, from) {
+                        captured.received(peer, &room[..count]);
+                    }
+                    return Ok(from.map_or(Received::Nothing, |from| Received::Datagram(count, from)));
                 }
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => return Ok(Received::Nothing),

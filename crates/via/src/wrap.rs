@@ -20,6 +20,6 @@ mod tracer;
 pub use channel::{Channel, Counts};
 pub use conditions::{Conditions, Cut, Share, Way};
 pub use fault::FaultLink;
-pub use pcap::{Capture, Conversation, Ends, PcapLink, SharedCapture};
+pub use pcap::{Capture, Conversation, Conversations, Ends, PcapLink, SharedCapture};
 pub use random::Random;
 pub use tracer::{Datagram, Event, Trace, TracedLink, TracedProvider, What};

@@ -38,17 +38,6 @@ const ASLEEP: &str = "TestSleep";
 /// All of them but the last, which takes its time.
 const QUICK: [&str; 2] = ["rpc.echo", "--option=torture:quick=yes"];
 
-/// What a capture of datagrams has to have in it, as tshark's dissectors name it.
-const DATAGRAMS: [(&str, &str); 7] = [
-    ("conv.opnum == 1", "question who the client is"),
-    ("dcerpc.opnum == 0 && dcerpc.dg_flags1_idempotent == 1 && !conv", "idempotent call"),
-    ("dcerpc.pkt_type == 2 && dcerpc.fragment.count", "results that were put together"),
-    ("dcerpc.pkt_type == 9", "fack"),
-    ("dcerpc.pkt_type == 1", "ping"),
-    ("dcerpc.pkt_type == 4", "working"),
-    ("dcerpc.pkt_type == 7", "ack"),
-];
-
 pub(super) fn run() -> Outcome {
     tools::judges()?;
     Program::cargo(&["build", "--quiet", "--package", "interop", "--package", "obvia-cli"]).run()?;
@@ -58,7 +47,6 @@ pub(super) fn run() -> Outcome {
     traces::run()?;
     endpoints()?;
     units()?;
-    datagrams()?;
     client()?;
     security()
 }
@@ -186,27 +174,6 @@ fn units() -> Outcome {
         python("raw_impacket.py", &["127.0.0.1", between.place(), port]).run()?;
     }
     traces::nothing_is_malformed(&capture)
-}
-
-/// The connectionless protocol between two programs of this project, with tshark as the only witness that there is: it has to find each
-/// kind of unit that a call over a good network takes.
-fn datagrams() -> Outcome {
-    let server = Server::start(&Program::new(&built("interop-echo"), &["ncadg_ip_udp:127.0.0.1[0]"]))?;
-    let port = port_of(&server);
-    let folder = Folder::new()?;
-    let capture = folder.path().join("said.pcap").display().to_string();
-    {
-        let between = Server::start(&python("capture.py", &["0", "127.0.0.1", port, &capture, "udp"]))?;
-        let binding = format!("ncadg_ip_udp:127.0.0.1[{}]", between.place());
-        Program::new(&built("interop-calls"), &[&binding]).run()?;
-    }
-    traces::nothing_is_malformed(&capture)?;
-    for (filter, what) in DATAGRAMS {
-        if Program::new("tshark", &["-r", &capture, "-Y", filter]).read()?.trim().is_empty() {
-            return Err(Problem::Failed(format!("tshark finds no {what}: {filter}")));
-        }
-    }
-    Ok(())
 }
 
 /// This project's client with a server that others wrote.

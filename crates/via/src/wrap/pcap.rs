@@ -5,7 +5,8 @@
 //! checksums are right.
 //!
 //! A [`Capture`] is of a link, or of whatever its owner writes to it. A [`SharedCapture`] is one file that several processes write
-//! to; where the environment names one, each stream and each socket for datagrams has its [`Conversation`] in there.
+//! to; where the environment names one, each stream has its [`Conversation`] in there, and each socket for
+//! datagrams its [`Conversations`].
 //!
 //! ```
 //! use obvia_via::wrap::{Capture, Ends};
@@ -26,11 +27,13 @@
 
 mod capture;
 mod conversation;
+mod conversations;
 mod packet;
 mod shared;
 
 pub use capture::Capture;
 pub use conversation::Conversation;
+pub use conversations::Conversations;
 pub use packet::Ends;
 pub use shared::SharedCapture;
 

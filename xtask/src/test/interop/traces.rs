@@ -18,6 +18,17 @@ const WRONG: &str = "_ws.malformed || _ws.expert.severity==warning || _ws.expert
 /// The presentation context of the runtime's own interface, which comes first.
 const RUNTIME: &str = "0";
 
+/// What a capture of datagrams has to have in it, as tshark's dissectors name it.
+const DATAGRAMS: [(&str, &str); 7] = [
+    ("conv.opnum == 1", "question who the client is"),
+    ("dcerpc.opnum == 0 && dcerpc.dg_flags1_idempotent == 1 && !conv", "idempotent call"),
+    ("dcerpc.pkt_type == 2 && dcerpc.fragment.count", "results that were put together"),
+    ("dcerpc.pkt_type == 9", "fack"),
+    ("dcerpc.pkt_type == 1", "ping"),
+    ("dcerpc.pkt_type == 4", "working"),
+    ("dcerpc.pkt_type == 7", "ack"),
+];
+
 /// Calls of ours on both ends, over both kinds of streams, and calls of others.
 pub(super) fn run() -> Outcome {
     let folder = Folder::new()?;
@@ -39,6 +50,7 @@ pub(super) fn run() -> Outcome {
             }
         }
     }
+    datagrams(folder.path())?;
     let (capture, server) = traced(folder.path(), "foreign", "ncacn_ip_tcp:127.0.0.1[0]", &Names::new()?)?;
     let port = super::port_of(&server);
     super::succeeds(&smbtorture(port, ",bigendian", "%", &super::QUICK), "echo", &super::ECHO[..9])?;
@@ -47,6 +59,24 @@ pub(super) fn run() -> Outcome {
     // Samba's test of `addone` alone calls more often than this.
     if calls_of(&capture, REQUEST, |_| true)? < 10 {
         return Err(Problem::Failed(format!("{capture}: the requests of a peer that writes no trace are missing")));
+    }
+    Ok(())
+}
+
+/// The connectionless protocol between two programs of this project, with tshark as the only witness that there is: it has to find each
+/// kind of unit that a call over a good network takes.
+fn datagrams(folder: &Path) -> Outcome {
+    let names = Names::new()?;
+    // An address that the client does not have: tshark puts fragments together by hosts, whatever their ports are.
+    let (capture, server) = traced(folder, "datagrams", "ncadg_ip_udp:127.0.0.2[0]", &names)?;
+    let calls = Program::new(&built("interop-calls"), &[server.place()]);
+    names.see(calls).variable("OBVIA_TRACE", capture.as_str()).run()?;
+    drop(server);
+    nothing_is_malformed(&capture)?;
+    for (filter, what) in DATAGRAMS {
+        if tshark(&capture, &["-Y", filter]).read()?.trim().is_empty() {
+            return Err(Problem::Failed(format!("{capture}: tshark finds no {what}: {filter}")));
+        }
     }
     Ok(())
 }
