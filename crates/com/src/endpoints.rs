@@ -63,6 +63,7 @@ pub(crate) fn is_mapped(protocol: ProtocolSequence) -> bool {
 fn any_way(protocol: ProtocolSequence) -> Option<Way> {
     match protocol {
         ProtocolSequence::IpTcp => Some(Way::Tcp(ANY_HOST, 0)),
+        ProtocolSequence::IpUdp => Some(Way::Udp(ANY_HOST, 0)),
         ProtocolSequence::Lrpc => Some(Way::Local(String::new())),
         _ => None,
     }
@@ -70,15 +71,16 @@ fn any_way(protocol: ProtocolSequence) -> Option<Way> {
 
 /// The binding of the endpoint mapper at a host, at the endpoint that is named for it, or at its own.
 fn mapper_of(binding: &StringBinding, endpoint: Option<&str>) -> Result<StringBinding> {
-    let usual = match binding.protocol {
-        ProtocolSequence::Lrpc => LOCAL_MAPPER.to_owned(),
-        _ => epm::PORT.to_string(),
+    let (protocol, usual) = match binding.protocol {
+        ProtocolSequence::Lrpc => (ProtocolSequence::Lrpc, LOCAL_MAPPER.to_owned()),
+        // Also for what goes as datagrams: every mapper listens there.
+        _ => (ProtocolSequence::IpTcp, epm::PORT.to_string()),
     };
     let endpoint = endpoint.map_or(usual, str::to_owned);
     if endpoint.is_empty() {
         return Err(Error::new(code::E_INVALIDARG, format!("`{binding}`: the option `{MAPPER}` says nothing")));
     }
-    Ok(StringBinding::new(binding.protocol, binding.address.clone(), endpoint))
+    Ok(StringBinding::new(protocol, binding.address.clone(), endpoint))
 }
 
 /// Listens where an interface's `[endpoint]` attribute says: on every protocol sequence in it that this program was built with, on all

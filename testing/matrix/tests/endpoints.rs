@@ -128,7 +128,11 @@ fn servers_are_found_through_the_mapper_as_long_as_they_live() {
     let first = host.start(&["server", "ncacn_ip_tcp:127.0.0.1[0]"]);
     assert!(first.first.ends_with(" registered"), "{}", first.first);
     assert_eq!(host.ask(&binding), first.id());
-    let mut second = host.start(&["server", "ncacn_ip_tcp:127.0.0.1[0]", "ncalrpc:[second]"]);
+    let datagrams = format!("ncadg_ip_udp:127.0.0.1{option}");
+    assert_eq!(host.ask(&datagrams), NOT_REGISTERED);
+    let mut second =
+        host.start(&["server", "ncacn_ip_tcp:127.0.0.1[0]", "ncadg_ip_udp:127.0.0.1[0]", "ncalrpc:[second]"]);
+    assert_eq!(host.ask(&datagrams), second.id());
     assert_eq!(host.ask(&binding), first.id(), "the second is beside the first, not in its place");
     first.kill();
     host.wait_for(&binding, &second.id());

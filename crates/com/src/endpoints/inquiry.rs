@@ -10,6 +10,7 @@ use obvia_rpc::mgmt;
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 use obvia_rpc::uuid::{NDR, SyntaxId, Uuid};
 use obvia_via::Deadline;
+use std::net::Ipv4Addr;
 use std::sync::Arc;
 
 /// Entries that a mapper is listened to for.
@@ -57,7 +58,7 @@ pub(super) fn map(
     })?;
     // Where the host is, the binding knows better: the mapper may see it from the other side of a translation of addresses.
     let endpoints = found.into_iter().map(|way| match way {
-        Way::Tcp(_, port) => port.to_string(),
+        Way::Tcp(_, port) | Way::Udp(_, port) => port.to_string(),
         Way::Local(name) => name,
     });
     let usable = endpoints.into_iter().find(|endpoint| !endpoint.is_empty() && endpoint != "0");
@@ -84,12 +85,14 @@ pub(crate) fn registered_at(mut binding: StringBinding, deadline: Deadline) -> R
 
 fn registered(entry: Entry, host: &str) -> Registered {
     let Entry { object, tower, annotation } = entry;
+    let host = |address| match address {
+        ANY_HOST => host.to_owned(),
+        address => Ipv4Addr::from(address).to_string(),
+    };
     let binding = match tower.way {
         Way::Local(name) => StringBinding::new(ProtocolSequence::Lrpc, "", name),
-        Way::Tcp(ANY_HOST, port) => StringBinding::new(ProtocolSequence::IpTcp, host, port.to_string()),
-        Way::Tcp(address, port) => {
-            StringBinding::new(ProtocolSequence::IpTcp, std::net::Ipv4Addr::from(address).to_string(), port.to_string())
-        }
+        Way::Tcp(address, port) => StringBinding::new(ProtocolSequence::IpTcp, host(address), port.to_string()),
+        Way::Udp(address, port) => StringBinding::new(ProtocolSequence::IpUdp, host(address), port.to_string()),
     };
     Registered { interface: tower.interface, object, annotation, binding }
 }

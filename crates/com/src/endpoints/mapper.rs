@@ -45,7 +45,7 @@ impl Drop for EndpointMapper {
 pub fn serve_endpoint_mapper(bindings: &[&str]) -> Result<EndpointMapper> {
     let runtime = Runtime::of_process()?;
     for text in bindings {
-        if super::any_way(network::parse(text)?.protocol).is_none() {
+        if !matches!(network::parse(text)?.protocol, ProtocolSequence::IpTcp | ProtocolSequence::Lrpc) {
             let text = format!("`{text}`: endpoint mappers are reached by ncacn_ip_tcp and ncalrpc");
             return Err(Error::new(code::E_INVALIDARG, text));
         }
@@ -74,13 +74,15 @@ fn enter(map: &EndpointMap, binding: &StringBinding) -> Result<()> {
 pub(super) fn way_of(binding: &StringBinding) -> Option<Way> {
     match binding.protocol {
         ProtocolSequence::Lrpc => Some(Way::Local(binding.endpoint.clone())),
-        ProtocolSequence::IpTcp => {
-            // Towers have addresses of IPv4 only. Of others the mapper says its own, as the caller reached it.
-            let host = binding.address.parse().unwrap_or(Ipv4Addr::UNSPECIFIED);
-            Some(Way::Tcp(host.octets(), binding.endpoint.parse().ok()?))
-        }
+        ProtocolSequence::IpTcp => Some(Way::Tcp(host_of(binding), binding.endpoint.parse().ok()?)),
+        ProtocolSequence::IpUdp => Some(Way::Udp(host_of(binding), binding.endpoint.parse().ok()?)),
         _ => None,
     }
+}
+
+/// Towers have addresses of IPv4 only. Of others the mapper says its own, as the caller reached it.
+fn host_of(binding: &StringBinding) -> [u8; 4] {
+    binding.address.parse().unwrap_or(Ipv4Addr::UNSPECIFIED).octets()
 }
 
 #[cfg(test)]
@@ -93,6 +95,7 @@ mod tests {
         assert_eq!(way("ncacn_ip_tcp:10.0.0.1[5000]"), Some(Way::Tcp([10, 0, 0, 1], 5000)));
         assert_eq!(way("ncacn_ip_tcp:0.0.0.0[5000]"), Some(Way::Tcp(epm::ANY_HOST, 5000)));
         assert_eq!(way("ncacn_ip_tcp:::[5000]"), Some(Way::Tcp(epm::ANY_HOST, 5000)));
+        assert_eq!(way("ncadg_ip_udp:10.0.0.1[5000]"), Some(Way::Udp([10, 0, 0, 1], 5000)));
         assert_eq!(way("ncalrpc:[here]"), Some(Way::Local("here".to_owned())));
         assert_eq!(way("ncacn_vi_udp:10.0.0.1[5000]"), None);
     }

@@ -1,8 +1,8 @@
 //! Registering with the endpoint mapper: entries that stand as long as their connection, which is made again when the mapper was.
 
+use super::LOCAL_MAPPER;
 use super::inquiry::bind_to_mapper;
 use super::mapper::way_of;
-use super::{LOCAL_MAPPER, any_way};
 use crate::error::{Error, Result, code};
 use crate::runtime::Runtime;
 use crate::{binding, network, thread};
@@ -68,8 +68,8 @@ impl Drop for Registration {
     }
 }
 
-/// Registers with the endpoint mapper of this host what this process performs at the moment, by all that it listens on with `ncacn_ip_tcp`
-/// and `ncalrpc`; what is served or listened on later takes another registration. The annotation is what users are told.
+/// Registers with the endpoint mapper of this host what this process performs at the moment, by all that it listens on with `ncacn_ip_tcp`,
+/// `ncadg_ip_udp` and `ncalrpc`; what is served or listened on later takes another registration. The annotation is what users are told.
 ///
 /// The mapper is the one at `ncalrpc:[epmapper]`, or at another string binding of `ncalrpc`. Its entries end with this process, however that
 /// ends; where the mapper is started again, they are registered again.
@@ -107,7 +107,7 @@ pub fn register_endpoints(mapper: Option<&str>, annotation: &str) -> Result<Regi
 /// What there is to be registered.
 fn entries(runtime: &Runtime, annotation: &str) -> Result<Vec<Entry>> {
     let heard = runtime.network().heard(None);
-    let ways: Vec<_> = heard.iter().filter(|it| any_way(it.protocol).is_some()).filter_map(way_of).collect();
+    let ways: Vec<_> = heard.iter().filter_map(way_of).collect();
     if ways.is_empty() {
         let text =
             "this process listens on nothing that could be registered: obvia::listen(\"ncacn_ip_tcp:\") comes first";

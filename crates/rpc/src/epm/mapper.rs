@@ -337,6 +337,7 @@ fn some<'a>(found: impl Iterator<Item = &'a Numbered>, max: u32) -> (Vec<&'a Ent
 fn told(tower: &Tower, caller: &Caller) -> Tower {
     match tower.way {
         Way::Tcp(ANY_HOST, port) => Tower { way: Way::Tcp(caller.local, port), ..tower.clone() },
+        Way::Udp(ANY_HOST, port) => Tower { way: Way::Udp(caller.local, port), ..tower.clone() },
         _ => tower.clone(),
     }
 }

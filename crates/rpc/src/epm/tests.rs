@@ -39,9 +39,15 @@ const TOWER: [&str; 6] = [
 fn a_tower_is_laid_out_as_the_standard_says() {
     let one = tower(0x0003_0002, Way::Tcp([10, 1, 2, 3], 5000));
     assert_eq!(one.to_wire(), bytes(&TOWER));
-    assert_eq!(Tower::from_wire(&bytes(&TOWER)), Ok(one));
+    assert_eq!(Tower::from_wire(&bytes(&TOWER)).as_ref(), Ok(&one));
+    let datagrams = tower(1, Way::Udp([10, 1, 2, 3], 5000));
+    // The floors that differ: connectionless instead of connection-oriented, UDP instead of TCP.
+    let differ: Vec<_> = one.to_wire().into_iter().zip(datagrams.to_wire()).filter(|(tcp, udp)| tcp != udp).collect();
+    assert!(differ.ends_with(&[(0x0b, 0x0a), (0x07, 0x08)]), "{differ:?}");
     let local = tower(1, Way::Local("name".to_owned()));
-    assert_eq!(Tower::from_wire(&local.to_wire()), Ok(local));
+    for tower in [datagrams, local] {
+        assert_eq!(Tower::from_wire(&tower.to_wire()), Ok(tower));
+    }
 }
 
 #[test]

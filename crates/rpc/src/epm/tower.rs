@@ -8,9 +8,12 @@ use std::fmt;
 const UUID: u8 = 0x0d;
 /// For the connection-oriented protocol, over whatever lies below.
 const CONNECTION: u8 = 0x0b;
+/// For the connectionless protocol.
+const DATAGRAMS: u8 = 0x0a;
 /// For calls inside of a host.
 const LOCAL: u8 = 0x0c;
 const TCP: u8 = 0x07;
+const UDP: u8 = 0x08;
 const IP: u8 = 0x09;
 const NAME: u8 = 0x10;
 /// Floors that a tower may have.
@@ -59,6 +62,8 @@ pub const ANY_HOST: [u8; 4] = [0; 4];
 pub enum Way {
     /// `ncacn_ip_tcp`: the host's IPv4 address, [`ANY_HOST`] where any will do, and the port; 0 where it is asked for.
     Tcp([u8; 4], u16),
+    /// `ncadg_ip_udp`: the same.
+    Udp([u8; 4], u16),
     /// `ncalrpc`: the name of the socket; empty where it is asked for.
     Local(String),
 }
@@ -66,7 +71,7 @@ pub enum Way {
 impl Way {
     /// Whether both are of the same protocol sequence.
     pub(super) fn is_like(&self, other: &Self) -> bool {
-        matches!((self, other), (Self::Tcp(..), Self::Tcp(..)) | (Self::Local(_), Self::Local(_)))
+        std::mem::discriminant(self) == std::mem::discriminant(other)
     }
 }
 
@@ -115,6 +120,10 @@ fn put_syntax(writer: &mut Writer<'_>, syntax: SyntaxId) {
     put_floor(writer, &left, &((syntax.version >> 16) as u16).to_le_bytes());
 }
 
+fn host(address: &[u8]) -> Result<[u8; 4], TowerError> {
+    address.first_chunk().copied().ok_or(TowerError::Short)
+}
+
 impl Tower {
     /// Reads a tower. Its numbers are little endian but for addresses, whatever the stub data's are.
     ///
@@ -131,8 +140,10 @@ impl Tower {
         let floors = (2..count).map(|_| floor(&mut reader)).collect::<Result<Vec<_>, _>>()?;
         let way = match floors[..] {
             [([CONNECTION], _), ([TCP], [high, low]), ([IP], address)] => {
-                let address = address.first_chunk::<4>().ok_or(TowerError::Short)?;
-                Way::Tcp(*address, u16::from_be_bytes([*high, *low]))
+                Way::Tcp(host(address)?, u16::from_be_bytes([*high, *low]))
+            }
+            [([DATAGRAMS], _), ([UDP], [high, low]), ([IP], address)] => {
+                Way::Udp(host(address)?, u16::from_be_bytes([*high, *low]))
             }
             [([LOCAL], _), ([NAME], name), ..] => {
                 let name = name.split(|byte| *byte == 0).next().unwrap_or_default();
@@ -149,7 +160,7 @@ impl Tower {
         let mut bytes = Vec::new();
         let mut writer = Writer::new(&mut bytes, ByteOrder::Little);
         writer.u16(match self.way {
-            Way::Tcp(..) => 5,
+            Way::Tcp(..) | Way::Udp(..) => 5,
             Way::Local(_) => 4,
         });
         put_syntax(&mut writer, self.interface);
@@ -158,6 +169,11 @@ impl Tower {
             Way::Tcp(host, port) => {
                 put_floor(&mut writer, &[CONNECTION], &[0, 0]);
                 put_floor(&mut writer, &[TCP], &port.to_be_bytes());
+                put_floor(&mut writer, &[IP], host);
+            }
+            Way::Udp(host, port) => {
+                put_floor(&mut writer, &[DATAGRAMS], &[0, 0]);
+                put_floor(&mut writer, &[UDP], &port.to_be_bytes());
                 put_floor(&mut writer, &[IP], host);
             }
             Way::Local(name) => {
