@@ -11,7 +11,7 @@ use crate::{Outcome, Problem, tools};
 const PACKAGES: &[&str] = &["obvia-via", "obvia"];
 
 /// Modules of theirs without `unsafe`, whose tests sleep on files or would take hours in an interpreter.
-const PASSED_OVER: &[&str] = &["provider::sim::", "reliable::", "vi::tests::", "wrap::"];
+const PASSED_OVER: &[&str] = &["orpc::", "provider::sim::", "reliable::", "vi::tests::", "wrap::"];
 
 pub(crate) fn main(arguments: &[String]) -> Outcome {
     if !arguments.is_empty() {
