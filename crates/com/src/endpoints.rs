@@ -149,6 +149,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
     fn the_mapper_is_where_it_always_is_or_where_the_binding_says() {
         let at = |text: &str| {
             let mut binding: StringBinding = text.parse().unwrap();
