@@ -90,6 +90,11 @@ impl Error {
         self.code
     }
 
+    /// The same error, told by words that go on with what led to it.
+    pub(crate) fn told(&self, tell: impl FnOnce(&str) -> String) -> Self {
+        Self::new(self.code, tell(self.detail().unwrap_or_default()))
+    }
+
     /// What led to it, if that is known.
     pub fn detail(&self) -> Option<&str> {
         self.detail.as_deref()

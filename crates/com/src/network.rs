@@ -56,13 +56,25 @@ fn socket_text(binding: &StringBinding) -> String {
     if address.contains(':') { format!("[{address}]:{endpoint}") } else { format!("{address}:{endpoint}") }
 }
 
+/// The port that a binding names.
+fn port(binding: &StringBinding) -> Result<u16> {
+    let why = "the endpoint is no port, a number up to 65535";
+    binding.endpoint.parse().map_err(|_| Error::new(code::E_INVALIDARG, format!("`{binding}`: {why}")))
+}
+
+/// Writes into a binding that is to be listened on what it leaves out: every address, and a port of the system's choice.
+fn complete(binding: &mut StringBinding) {
+    for (part, default) in [(&mut binding.address, "0.0.0.0"), (&mut binding.endpoint, "0")] {
+        if part.is_empty() {
+            default.clone_into(part);
+        }
+    }
+}
+
 /// The places that a binding names; at least one.
 fn places(binding: &StringBinding) -> Result<Vec<SocketAddr>> {
-    let bad = |why: &str| Error::new(code::E_INVALIDARG, format!("`{}`: {why}", socket_text(binding)));
-    let Ok(port) = binding.endpoint.parse::<u16>() else {
-        return Err(bad("the endpoint is no port, a number up to 65535"));
-    };
-    match (binding.address.as_str(), port).to_socket_addrs().map(Vec::from_iter) {
+    let bad = |why: &str| Error::new(code::E_INVALIDARG, format!("`{binding}`: {why}"));
+    match (binding.address.as_str(), port(binding)?).to_socket_addrs().map(Vec::from_iter) {
         Ok(found) if !found.is_empty() => Ok(found),
         Ok(_) => Err(bad("the host's name has no address")),
         Err(_) => Err(bad("the host's name is not known")),
@@ -132,10 +144,8 @@ impl Network {
                 format!("{}: this process has {NICS_MAX} NICs open, with as many sets of options", sequence.protocol);
             return Err(Error::new(code::E_OUTOFMEMORY, text));
         }
-        let (nic, address) = (means.open)(&wanted).map_err(|error| {
-            let why = error.detail().unwrap_or_default();
-            Error::new(error.code(), format!("{}: {why}", sequence.protocol))
-        })?;
+        let (nic, address) =
+            (means.open)(&wanted).map_err(|error| error.told(|why| format!("{}: {why}", sequence.protocol)))?;
         let opened = Opened { wanted, nic, address };
         nics.push(opened.clone());
         Ok(opened)
@@ -208,12 +218,7 @@ impl Network {
 
     fn listen_with(&self, runtime: &'static Runtime, opened: &Opened, binding: StringBinding) -> Result<StringBinding> {
         let mut binding = told(binding);
-        if binding.endpoint.is_empty() {
-            "0".clone_into(&mut binding.endpoint);
-        }
-        if binding.address.is_empty() {
-            "0.0.0.0".clone_into(&mut binding.address);
-        }
+        complete(&mut binding);
         let listener = match opened.address.map(|address| address.to_string()) {
             None => opened.nic.listen(&socket_text(&binding))?,
             Some(own) if own == binding.address || ANY.contains(&binding.address.as_str()) => {

@@ -2,7 +2,7 @@
 
 use crate::{Deadline, Error};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
-use rustix::fd::OwnedFd;
+use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::time::Timespec;
 
@@ -22,13 +22,13 @@ impl Bell {
         let _ = rustix::io::write(&self.0, &1_u64.to_ne_bytes());
     }
 
-    /// What a wait is to watch.
-    pub(crate) fn watched(&self) -> PollFd<'_> {
-        PollFd::new(&self.0, PollFlags::IN)
-    }
-
-    /// Says that it was rung, after which it is not.
-    pub(crate) fn answer(&self) -> Result<(), Error> {
+    /// Waits until a socket has something to receive, or is over. An error when the bell was rung, after which it is not.
+    pub(crate) fn wait_for(&self, socket: &impl AsFd, deadline: Deadline) -> Result<(), Error> {
+        let mut files = [PollFd::new(socket, PollFlags::IN), PollFd::new(&self.0, PollFlags::IN)];
+        await_events(&mut files, deadline)?;
+        if files[1].revents().is_empty() {
+            return Ok(());
+        }
         // Fails only if nobody rang, and then it need not be cleared.
         let _ = rustix::io::read(&self.0, &mut [0; 8]);
         Err(Error::Cancelled)

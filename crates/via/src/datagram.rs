@@ -3,10 +3,9 @@
 //! Every wait has a deadline, and one that receives can be ended from another thread. Where the environment names a capture
 //! ([`SharedCapture`](crate::wrap::SharedCapture)), what goes through a socket is written there.
 
-use crate::bell::{Bell, await_events};
+use crate::bell::Bell;
 use crate::wrap::Conversations;
 use crate::{Deadline, Error};
-use rustix::event::{PollFd, PollFlags};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, sockopt};
 use std::fmt;
@@ -203,10 +202,7 @@ impl DatagramSocket {
     ///
     /// [`Error::TimedOut`], [`Error::Cancelled`] after [`Self::interrupt`].
     pub fn wait(&self, deadline: Deadline) -> Result<(), Error> {
-        let mut files = [PollFd::new(&self.socket, PollFlags::IN), self.bell.watched()];
-        await_events(&mut files, deadline)?;
-        let is_rung = !files[1].revents().is_empty();
-        if is_rung { self.bell.answer() } else { Ok(()) }
+        self.bell.wait_for(&self.socket, deadline)
     }
 
     /// Ends the wait of the thread that receives, or its next one.

@@ -179,10 +179,7 @@ impl Stream {
     ///
     /// [`Error::TimedOut`], [`Error::Cancelled`] after [`Self::interrupt`].
     pub fn wait(&self, deadline: Deadline) -> Result<(), Error> {
-        let mut files = [PollFd::new(&self.socket, PollFlags::IN), self.bell.watched()];
-        await_events(&mut files, deadline)?;
-        let is_rung = !files[1].revents().is_empty();
-        if is_rung { self.bell.answer() } else { Ok(()) }
+        self.bell.wait_for(&self.socket, deadline)
     }
 
     fn gone(&self, why: Ended) -> Error {

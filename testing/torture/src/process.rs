@@ -195,6 +195,20 @@ impl Process {
         rest.unwrap_or_else(|| panic!("{order}: {line}")).to_owned()
     }
 
+    /// Has a client call the server that it is connected to, be called back, and pass objects both ways.
+    #[track_caller]
+    pub fn passes_objects(&mut self) {
+        self.good("make 3");
+        assert_eq!(self.number("add 7"), 7);
+        assert_eq!(self.number("callback 5"), 16);
+        // The server's object comes home as itself; the client's own is not the server's.
+        assert_eq!(self.good("pass"), "true true");
+        assert_eq!(self.good("pass-own"), "true false");
+        self.good("keep-own");
+        assert_eq!(self.number("add-to-kept 4"), 4);
+        self.good("keep-none");
+    }
+
     /// The number that answers an order.
     #[track_caller]
     pub fn number(&mut self, order: &str) -> i64 {

@@ -104,16 +104,7 @@ fn objects_go_both_ways() {
         let xdp = if protocol == XDP { "xdp" } else { "" };
         assert_eq!([0, 1].map(|host| pair.hosts.xdp(host)), [xdp; 2], "{protocol}");
         let client = &mut pair.client;
-        client.good("make 3");
-        assert_eq!(client.number("add 7"), 7);
-        // The server calls back.
-        assert_eq!(client.number("callback 5"), 16);
-        // The server's object comes home as itself; the client's own is not the server's.
-        assert_eq!(client.good("pass"), "true true");
-        assert_eq!(client.good("pass-own"), "true false");
-        client.good("keep-own");
-        assert_eq!(client.number("add-to-kept 4"), 4);
-        client.good("keep-none");
+        client.passes_objects();
         client.good("leave");
         pair.server.becomes(GONE, "live", 0);
         // A message of many packets, both ways.

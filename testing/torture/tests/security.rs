@@ -69,14 +69,7 @@ fn objects_go_both_ways_at_each_level_by_each_mechanism() {
             client.good(&format!("connect {binding}"));
             let from = if is_local { format!("process {}", client.pid()) } else { "127.0.0.1".to_owned() };
             assert_eq!(client.good("who"), format!("{from} anna {level}"));
-            client.good("make 3");
-            assert_eq!(client.number("add 7"), 7);
-            assert_eq!(client.number("callback 5"), 16);
-            assert_eq!(client.good("pass"), "true true");
-            assert_eq!(client.good("pass-own"), "true false");
-            client.good("keep-own");
-            assert_eq!(client.number("add-to-kept 4"), 4);
-            client.good("keep-none");
+            client.passes_objects();
             // Messages of many fragments, and several associations at a time.
             client.good("echo 300000");
             client.good("adds 4 100");

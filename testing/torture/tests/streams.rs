@@ -55,14 +55,7 @@ fn over_each(test: impl Fn(Pair)) {
 #[test]
 fn objects_go_both_ways() {
     over_each(|Pair { mut server, mut client, .. }| {
-        client.good("make 3");
-        assert_eq!(client.number("add 7"), 7);
-        assert_eq!(client.number("callback 5"), 16);
-        assert_eq!(client.good("pass"), "true true");
-        assert_eq!(client.good("pass-own"), "true false");
-        client.good("keep-own");
-        assert_eq!(client.number("add-to-kept 4"), 4);
-        client.good("keep-none");
+        client.passes_objects();
         // A message of many fragments, both ways.
         client.good("echo 1000000");
         client.good("adds 4 100");

@@ -28,10 +28,7 @@ pub(crate) struct Registered {
 pub(super) fn bind_to_mapper(mapper: &StringBinding, deadline: Deadline) -> Result<DirectCalls> {
     let calls = network::stream_to(Runtime::of_process()?, mapper, deadline)
         .and_then(|stream| Ok(DirectCalls::bind(Arc::new(stream), epm::INTERFACE, deadline)?));
-    calls.map_err(|error| {
-        let why = error.detail().unwrap_or_default();
-        Error::new(error.code(), format!("the endpoint mapper at {mapper} cannot be asked: {why}"))
-    })
+    calls.map_err(|error: Error| error.told(|why| format!("the endpoint mapper at {mapper} cannot be asked: {why}")))
 }
 
 /// The endpoint of an interface, by the endpoint mapper of its host.
@@ -45,17 +42,11 @@ pub(super) fn map(
     let deadline = deadline.start();
     let wanted = Tower { interface: binding::syntax_of(info), transfer: NDR, way };
     let object = Some(object).filter(|object| object.0 != 0);
-    let mut calls = bind_to_mapper(mapper, deadline).map_err(|error| {
-        let why = error.detail().unwrap_or_default();
-        let text = format!("the binding names no endpoint of {}, and {why}", info.name);
-        Error::new(error.code(), text)
-    })?;
+    let mut calls = bind_to_mapper(mapper, deadline)
+        .map_err(|error| error.told(|why| format!("the binding names no endpoint of {}, and {why}", info.name)))?;
     let (order, results) = calls.call(epm::map_request(&wanted, object), deadline)?;
-    let found = epm::mapped(order, &results).map_err(|error| {
-        let error = Error::from(error);
-        let text = format!("{}, at {mapper}: {}", info.name, error.detail().unwrap_or_default());
-        Error::new(error.code(), text)
-    })?;
+    let found = epm::mapped(order, &results)
+        .map_err(|error| Error::from(error).told(|why| format!("{}, at {mapper}: {why}", info.name)))?;
     // Where the host is, the binding knows better: the mapper may see it from the other side of a translation of addresses.
     let endpoints = found.into_iter().map(|way| match way {
         Way::Tcp(_, port) | Way::Udp(_, port) => port.to_string(),

@@ -4,6 +4,7 @@
 //! A server has one option, `rundown`: for how many seconds a client may say nothing before its context handles end.
 
 use super::sequence::{Means, Sequence, Wanted};
+use super::{complete, port};
 use crate::error::{Error, Result, code};
 use crate::presentation::{Targets, Visitors};
 use crate::runtime::Runtime;
@@ -62,13 +63,6 @@ impl Activities {
     }
 }
 
-fn port(binding: &StringBinding) -> Result<u16> {
-    binding.endpoint.parse().map_err(|_| {
-        let text = format!("`{binding}`: the endpoint is no port, a number up to 65535");
-        Error::new(code::E_INVALIDARG, text)
-    })
-}
-
 /// How long clients may say nothing.
 fn rundown(wanted: &Wanted) -> Result<Duration> {
     match wanted.value("rundown") {
@@ -83,11 +77,8 @@ fn rundown(wanted: &Wanted) -> Result<Duration> {
 /// Listens. The binding gets the endpoint that was taken.
 pub(super) fn listen(runtime: &'static Runtime, wanted: &Wanted, binding: &mut StringBinding) -> Result<()> {
     let rundown = rundown(wanted)?;
-    let wanted_port = if binding.endpoint.is_empty() { 0 } else { port(binding)? };
-    if binding.address.is_empty() {
-        "0.0.0.0".clone_into(&mut binding.address);
-    }
-    let socket = DatagramSocket::bind(&binding.address, wanted_port)?;
+    complete(binding);
+    let socket = DatagramSocket::bind(&binding.address, port(binding)?)?;
     binding.endpoint = socket.port().to_string();
     let visitors = Visitors::new(runtime, socket.local_host().map(|host| host.to_string()));
     let endpoint = Endpoint::new(socket, Arc::new(visitors), EndpointOptions { window: runtime.options(), rundown });

@@ -5,6 +5,7 @@
 //! said by `auth`, and to whom by `spn`.
 
 use super::sequence::{Means, Sequence, Wanted};
+use super::{complete, port};
 use crate::binding::Transfers;
 use crate::error::{Error, Result, code};
 use crate::presentation::Targets;
@@ -117,13 +118,6 @@ pub(super) fn open(runtime: &Runtime, binding: &StringBinding, deadline: Deadlin
     })
 }
 
-fn port(binding: &StringBinding) -> Result<u16> {
-    binding.endpoint.parse().map_err(|_| {
-        let text = format!("`{binding}`: the endpoint is no port, a number up to 65535");
-        Error::new(code::E_INVALIDARG, text)
-    })
-}
-
 /// Listens. The binding gets the endpoint that was taken.
 pub(super) fn listen(runtime: &'static Runtime, wanted: &Wanted, binding: &mut StringBinding) -> Result<()> {
     let transfers = transfers(wanted)?;
@@ -142,11 +136,8 @@ pub(super) fn listen(runtime: &'static Runtime, wanted: &Wanted, binding: &mut S
         }
         StreamListener::bind_local(runtime.directory(), &binding.endpoint)?
     } else {
-        let port = if binding.endpoint.is_empty() { 0 } else { port(binding)? };
-        if binding.address.is_empty() {
-            "0.0.0.0".clone_into(&mut binding.address);
-        }
-        StreamListener::bind(&binding.address, port)?
+        complete(binding);
+        StreamListener::bind(&binding.address, port(binding)?)?
     };
     binding.endpoint = listener.endpoint();
     accept_streams(runtime, listener, Terms { transfers, least, endpoint: binding.endpoint.clone() })

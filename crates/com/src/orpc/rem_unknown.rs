@@ -12,11 +12,7 @@ pub const INTERFACE: Interface = Interface {
     id: com_guid(0x131),
     name: "IRemUnknown",
     has_objects: true,
-    methods: &[
-        Method { opnum: 3, name: "RemQueryInterface" },
-        Method { opnum: 4, name: "RemAddRef" },
-        Method { opnum: 5, name: "RemRelease" },
-    ],
+    methods: INTERFACE_2.methods.split_at(3).0,
 };
 
 /// `IRemUnknown2`, which has the methods of `IRemUnknown`, too.

@@ -5,6 +5,7 @@
 //! transfer syntax of the context.
 
 mod client;
+pub(crate) mod exchange;
 mod server;
 pub(crate) mod translation;
 
@@ -91,8 +92,6 @@ impl Attribution {
     }
 }
 
-/// Targets that a relay remembers.
-const TARGETS_MAX: usize = 4096;
 /// How long a peer may take to read what it is sent, and a server to accept a context.
 const PATIENCE: Duration = Duration::from_secs(10);
 

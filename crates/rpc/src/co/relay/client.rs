@@ -1,9 +1,10 @@
 //! The client's relay: requests become calls of an association, their results responses.
 
-use super::translation::{self, Translation};
-use super::{PATIENCE, Route, Routes, TARGETS_MAX, fill, limits, over, wait};
+use super::exchange::{Awaited, put_fault, remember};
+use super::translation::Translation;
+use super::{PATIENCE, Route, Routes, fill, limits, over, wait};
 use crate::co::pdu::{ACCEPTED, Bind, BindAck, Context, FragmentSizes, Outcome};
-use crate::co::{ClientAssociation, ClientEvent, ClientOptions, IncomingResponse, Limits, OutgoingCall};
+use crate::co::{ClientAssociation, ClientEvent, ClientOptions, Limits, OutgoingCall};
 use crate::security::Security;
 use crate::status::Status;
 use crate::uuid::{SyntaxId, Uuid};
@@ -97,10 +98,7 @@ struct Asked {
 struct Call {
     /// Its number in the association.
     id: u32,
-    /// Its number in the window.
-    sequence: u32,
-    translation: Translation,
-    request: translation::Request,
+    awaited: Awaited,
 }
 
 impl ClientRelay {
@@ -135,7 +133,7 @@ impl ClientRelay {
         let call = OutgoingCall { context_id, opnum, object, is_maybe, security: *protection, stub };
         let id = association.call(&call).map_err(over)?;
         if !is_maybe {
-            state.call = Some(Call { id, sequence: message.sequence, translation, request });
+            state.call = Some(Call { id, awaited: Awaited { sequence: message.sequence, translation, request } });
         }
         self.flush(state)
     }
@@ -159,10 +157,7 @@ impl ClientRelay {
             Ok(Way { context_id, object, translation: translation.ok_or(Status::UNK_IF)? })
         });
         if let Ok(way) = way {
-            if state.ways.len() == TARGETS_MAX {
-                state.ways.clear();
-            }
-            state.ways.insert(target, way);
+            remember(&mut state.ways, target, way);
         }
         Ok(way)
     }
@@ -229,7 +224,7 @@ impl State {
     /// Puts what has come into the inbox. Whether there was something.
     fn deliver(&mut self, inbox: &mut Inbox<'_>) -> Result<bool, ViError> {
         if let Some((sequence, status)) = self.refused.take() {
-            inbox.put(fault(sequence, status), &[])?;
+            put_fault(inbox, sequence, status)?;
             return Ok(true);
         }
         let Some(event) = self.association.poll().map_err(over)? else {
@@ -238,14 +233,14 @@ impl State {
         match event {
             ClientEvent::Response(response) => {
                 if let Some(call) = self.call.take_if(|call| call.id == response.id) {
-                    put_response(inbox, &call, &response, &mut self.scratch)?;
+                    call.awaited.put_response(inbox, response.order, response.stub, &mut self.scratch)?;
                 }
             }
             ClientEvent::Fault(found) => {
                 if let Some(call) = self.call.take_if(|call| call.id == found.id) {
-                    inbox.put(fault(call.sequence, found.status), &[])?;
+                    put_fault(inbox, call.awaited.sequence, found.status)?;
                 } else if let Some(asked) = self.asked.take_if(|asked| asked.id == found.id) {
-                    inbox.put(fault(asked.sequence, found.status), &[])?;
+                    put_fault(inbox, asked.sequence, found.status)?;
                 }
             }
             ClientEvent::Bound(id, outcomes) => {
@@ -272,25 +267,6 @@ impl State {
             secondary_address: self.association.secondary_address().to_owned(),
             outcomes,
         }
-    }
-}
-
-fn fault(sequence: u32, status: Status) -> Header {
-    Header { kind: Kind::Fault, opnum: 0, first: status.0, second: sequence }
-}
-
-fn put_response(
-    inbox: &mut Inbox<'_>,
-    call: &Call,
-    response: &IncomingResponse<'_>,
-    scratch: &mut Vec<u8>,
-) -> Result<(), ViError> {
-    let Call { sequence, translation, request, .. } = call;
-    match translation.decode_response(request, response.order, response.stub, inbox.frame_max(), scratch) {
-        Ok((status, frame)) => {
-            inbox.put(Header { kind: Kind::Response, opnum: 0, first: status, second: *sequence }, frame)
-        }
-        Err(status) => inbox.put(fault(*sequence, status), &[]),
     }
 }
 

@@ -3,8 +3,9 @@
 //! An association whose client has several calls under way has several windows, its *lanes*, each with a thread. One that is idle leads:
 //! it receives for all. When it has got a call, another one leads; where all are busy, there is one more lane.
 
-use super::translation::{self, Translation};
-use super::{Attribution, Interface, Interfaces, PATIENCE, TARGETS_MAX, fill, limits, over, wait};
+use super::exchange::{Addressee, Arrived, Performed, remember};
+use super::translation::Translation;
+use super::{Attribution, Interface, Interfaces, PATIENCE, fill, limits, over, wait};
 use crate::co::{IncomingCall, Presentation, ServerAssociation, ServerEvent, ServerOptions};
 use crate::status::Status;
 use crate::uuid::Uuid;
@@ -65,19 +66,11 @@ struct State {
     lanes: usize,
 }
 
-/// Whom a request is for.
-#[derive(Clone, Copy, Debug)]
-struct Addressee {
-    target: TargetId,
-    translation: Translation,
-}
-
 /// A call that was taken.
 #[derive(Debug)]
 struct Call {
     id: u32,
-    translation: Translation,
-    request: translation::Request,
+    performed: Performed,
 }
 
 /// What came of what was received.
@@ -127,19 +120,15 @@ impl Hall {
             };
             return answered.map(|()| Taken::Something).map_err(over);
         }
-        let maker = call.maker.cloned();
-        let prepared = self.find(known, &call).and_then(|Addressee { target, translation }| {
-            let opnum = translation.opnum_from_wire(call.opnum)?;
-            let decoded = translation.decode_request(opnum, call.order, call.stub, inbox.frame_max(), scratch)?;
-            Ok((target, translation, opnum, decoded))
-        });
-        let (id, is_maybe) = (call.id, call.is_maybe);
-        match prepared {
-            Ok((TargetId { index, generation }, translation, opnum, (request, frame))) => {
-                attribution.set(maker);
-                let kind = if is_maybe { Kind::Oneway } else { Kind::Request };
-                inbox.put(Header { kind, opnum, first: index, second: generation }, frame)?;
-                Ok(Taken::Call((!is_maybe).then_some(Call { id, translation, request })))
+        let IncomingCall { id, is_maybe, opnum, order, stub, .. } = call;
+        let put = match self.find(known, &call) {
+            Ok(addressee) => addressee.put_request(inbox, Arrived { opnum, order, stub, is_maybe }, scratch)?,
+            Err(status) => Err(status),
+        };
+        match put {
+            Ok(performed) => {
+                attribution.set(call.maker.cloned());
+                Ok(Taken::Call((!is_maybe).then_some(Call { id, performed })))
             }
             Err(status) => {
                 if !is_maybe {
@@ -162,11 +151,8 @@ impl Hall {
         }
         let (target, interface): (TargetId, Interface) = self.interfaces.find(call.object, interface, call.maker)?;
         let translation = Translation::new(transfer, interface).ok_or(Status::UNK_IF)?;
-        if known.len() == TARGETS_MAX {
-            known.clear();
-        }
         let found = Addressee { target, translation };
-        known.insert(key, found);
+        remember(known, key, found);
         Ok(found)
     }
 }
@@ -260,16 +246,10 @@ impl Relay for Lane {
     fn send(&self, message: Outgoing<'_>) -> Result<(), ViError> {
         let call = self.calls().current.take();
         let call = call.ok_or(ViError::BadState { what: "there is no call to be answered" })?;
-        let Call { id, translation, request } = call;
-        let Header { kind, first: status, .. } = message.header;
+        let Call { id, performed } = call;
         let mut state = self.hall.lock();
         let State { association, scratch, .. } = &mut *state;
-        let encoded = match kind {
-            Kind::Response => translation.encode_response(&request, status, message.frame, scratch),
-            Kind::Fault => Err(Status(status)),
-            _ => return Err(ViError::BadState { what: "a server only answers" }),
-        };
-        let answered = match encoded {
+        let answered = match performed.encode(&message, scratch)? {
             Ok(()) => association.respond(id, scratch),
             Err(status) => association.fault(id, status, true),
         };

@@ -3,10 +3,10 @@
 use super::keeper::{Keeper, Kept};
 use super::{draw, flush, limits};
 use crate::co::pdu::{Bind, BindAck, Outcome as Agreed};
-use crate::co::relay::translation::{self, Translation};
+use crate::co::relay::exchange::{Awaited, put_fault, remember};
+use crate::co::relay::translation::Translation;
 use crate::co::relay::{Route, Routes};
 use crate::dg::{Activity, Failure, OutgoingCall, Semantics};
-use crate::octets::ByteOrder;
 use crate::status::Status;
 use crate::uuid::{NDR, SyntaxId, Uuid};
 use crate::vi_call::TargetId;
@@ -16,9 +16,6 @@ use obvia_via::{Deadline, Error as ViError, Header, Kind};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-
-/// Targets that a relay remembers.
-const TARGETS_MAX: usize = 4096;
 
 /// A window whose requests go through a connected socket as calls of an activity. The keeper attends to it between calls; `client`
 /// is this process to servers.
@@ -69,7 +66,7 @@ struct State {
     routes: Arc<dyn Routes>,
     ways: HashMap<TargetId, Way>,
     /// The call under way.
-    call: Option<Call>,
+    call: Option<Awaited>,
     /// The call that got no further than here.
     refused: Option<(u32, Status)>,
     /// The answer to a bind, which is made here.
@@ -86,14 +83,6 @@ struct Way {
     interface: SyntaxId,
     object: Option<Uuid>,
     translation: Translation,
-}
-
-#[derive(Debug)]
-struct Call {
-    /// Its number in the window.
-    sequence: u32,
-    translation: Translation,
-    request: translation::Request,
 }
 
 impl Shared {
@@ -145,7 +134,7 @@ impl State {
         let opnum = translation.opnum_to_wire(opnum)?;
         self.activity.call(Instant::now(), &OutgoingCall { interface, opnum, object, semantics, stub })?;
         if semantics != Semantics::Maybe {
-            self.call = Some(Call { sequence: message.sequence, translation, request });
+            self.call = Some(Awaited { sequence: message.sequence, translation, request });
         }
         Ok(())
     }
@@ -158,10 +147,7 @@ impl State {
         let Route { object, syntax, interface, .. } = self.routes.find(target).ok_or(Status::OBJECT_NOT_FOUND)?;
         let translation = Translation::new(NDR, interface).filter(|_| !interface.has_objects).ok_or(Status::UNK_IF)?;
         let way = Way { interface: syntax, object, translation };
-        if self.ways.len() == TARGETS_MAX {
-            self.ways.clear();
-        }
-        self.ways.insert(target, way);
+        remember(&mut self.ways, target, way);
         Ok(way)
     }
 
@@ -172,37 +158,17 @@ impl State {
             return Ok(true);
         }
         if let Some((sequence, status)) = self.refused.take() {
-            inbox.put(fault(sequence, status), &[])?;
+            put_fault(inbox, sequence, status)?;
             return Ok(true);
         }
         let Some(outcome) = self.activity.take_outcome() else { return Ok(false) };
         let Some(call) = self.call.take() else { return Ok(false) };
         match outcome {
-            Ok((order, stub)) => self.put_response(inbox, &call, order, &stub)?,
-            Err(Failure { status, .. }) => inbox.put(fault(call.sequence, status), &[])?,
+            Ok((order, stub)) => call.put_response(inbox, order, &stub, &mut self.scratch)?,
+            Err(Failure { status, .. }) => put_fault(inbox, call.sequence, status)?,
         }
         Ok(true)
     }
-
-    fn put_response(
-        &mut self,
-        inbox: &mut Inbox<'_>,
-        call: &Call,
-        order: ByteOrder,
-        stub: &[u8],
-    ) -> Result<(), ViError> {
-        let Call { sequence, translation, request } = call;
-        match translation.decode_response(request, order, stub, inbox.frame_max(), &mut self.scratch) {
-            Ok((status, frame)) => {
-                inbox.put(Header { kind: Kind::Response, opnum: 0, first: status, second: *sequence }, frame)
-            }
-            Err(status) => inbox.put(fault(*sequence, status), &[]),
-        }
-    }
-}
-
-fn fault(sequence: u32, status: Status) -> Header {
-    Header { kind: Kind::Fault, opnum: 0, first: status.0, second: sequence }
 }
 
 /// What a server that had contexts would answer: NDR 2.0 is what there is.

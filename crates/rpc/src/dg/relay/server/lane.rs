@@ -1,15 +1,15 @@
 //! Clients of an endpoint, and their lanes.
 
 use super::Hall;
-use crate::co::relay::translation::{self, Translation};
+use crate::co::relay::exchange::{Addressee, Arrived, Performed, remember};
+use crate::co::relay::translation::Translation;
 use crate::co::relay::{Attribution, Interfaces};
 use crate::dg::{CallKey, IncomingCall};
 use crate::status::Status;
 use crate::uuid::{NDR, SyntaxId, Uuid};
-use crate::vi_call::TargetId;
 use obvia_via::datagram::Host;
 use obvia_via::window::{Inbox, Outgoing, Peer, Relay, relayed};
-use obvia_via::{Ended, Error as ViError, Header, Kind};
+use obvia_via::{Ended, Error as ViError};
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -19,8 +19,6 @@ use std::time::{Duration, Instant};
 const LANES_MAX: usize = 16;
 /// Calls of a client that wait for a lane.
 const QUEUE_MAX: usize = 64;
-/// Targets that are remembered for a client.
-const TARGETS_MAX: usize = 4096;
 
 /// A process that calls.
 #[derive(Debug)]
@@ -42,7 +40,7 @@ struct Desk {
     idle: usize,
     lanes: usize,
     /// Whom requests are for, by interface and object.
-    known: HashMap<(SyntaxId, Option<Uuid>), (TargetId, Translation)>,
+    known: HashMap<(SyntaxId, Option<Uuid>), Addressee>,
     heard: Instant,
     is_over: bool,
 }
@@ -125,7 +123,7 @@ impl Client {
     }
 
     /// Whom a call is for.
-    fn find(&self, call: &IncomingCall) -> Result<(TargetId, Translation), Status> {
+    fn find(&self, call: &IncomingCall) -> Result<Addressee, Status> {
         let key = (call.interface, call.object);
         if let Some(known) = self.desk().known.get(&key) {
             return Ok(*known);
@@ -135,12 +133,9 @@ impl Client {
         let (target, interface) = self.interfaces.find(call.object, call.interface, None)?;
         // Objects need more than this protocol has.
         let translation = Translation::new(NDR, interface).filter(|_| !interface.has_objects).ok_or(Status::UNK_IF)?;
-        let mut desk = self.desk();
-        if desk.known.len() == TARGETS_MAX {
-            desk.known.clear();
-        }
-        desk.known.insert(key, (target, translation));
-        Ok((target, translation))
+        let found = Addressee { target, translation };
+        remember(&mut self.desk().known, key, found);
+        Ok(found)
     }
 }
 
@@ -161,8 +156,7 @@ pub(super) struct Lane {
 #[derive(Debug)]
 struct Call {
     key: CallKey,
-    translation: Translation,
-    request: translation::Request,
+    performed: Performed,
 }
 
 impl Lane {
@@ -213,30 +207,22 @@ impl Lane {
     fn put(&self, call: &IncomingCall, inbox: &mut Inbox<'_>) -> Result<(), ViError> {
         let found = self.client.find(call);
         let mut scratch = self.scratch.lock().unwrap_or_else(PoisonError::into_inner);
-        let prepared = found.and_then(|(target, translation)| {
-            let opnum = translation.opnum_from_wire(call.opnum)?;
-            let decoded = translation.decode_request(opnum, call.order, &call.stub, inbox.frame_max(), &mut scratch)?;
-            Ok((target, translation, opnum, decoded))
-        });
-        match prepared {
-            Ok((TargetId { index, generation }, translation, opnum, (request, frame))) => {
-                let kind = if call.is_maybe { Kind::Oneway } else { Kind::Request };
-                inbox.put(Header { kind, opnum, first: index, second: generation }, frame)?;
-                if call.is_maybe {
-                    self.is_done(call.key);
-                } else {
-                    *self.current() = Some(Call { key: call.key, translation, request });
-                }
-                Ok(())
-            }
+        let &IncomingCall { key, opnum, order, ref stub, is_maybe, .. } = call;
+        let put = match found {
+            Ok(addressee) => addressee.put_request(inbox, Arrived { opnum, order, stub, is_maybe }, &mut scratch)?,
+            Err(status) => Err(status),
+        };
+        match put {
+            Ok(performed) if !is_maybe => *self.current() = Some(Call { key, performed }),
+            Ok(_) => self.is_done(key),
             Err(status) => {
-                self.is_done(call.key);
-                if !call.is_maybe {
-                    self.client.hall.fault(call.key, status, false);
+                self.is_done(key);
+                if !is_maybe {
+                    self.client.hall.fault(key, status, false);
                 }
-                Ok(())
             }
         }
+        Ok(())
     }
 
     fn is_done(&self, key: CallKey) {
@@ -259,15 +245,9 @@ impl Drop for Lane {
 impl Relay for Lane {
     fn send(&self, message: Outgoing<'_>) -> Result<(), ViError> {
         let call = self.current().take();
-        let Call { key, translation, request } =
-            call.ok_or(ViError::BadState { what: "there is no call to be answered" })?;
-        let Header { kind, first: status, .. } = message.header;
+        let Call { key, performed } = call.ok_or(ViError::BadState { what: "there is no call to be answered" })?;
         let mut scratch = self.scratch.lock().unwrap_or_else(PoisonError::into_inner);
-        let encoded = match kind {
-            Kind::Response => translation.encode_response(&request, status, message.frame, &mut scratch),
-            Kind::Fault => Err(Status(status)),
-            _ => return Err(ViError::BadState { what: "a server only answers" }),
-        };
+        let encoded = performed.encode(&message, &mut scratch)?;
         self.is_done(key);
         match encoded {
             Ok(()) => self.client.hall.respond(key, &scratch),
