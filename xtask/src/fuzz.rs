@@ -35,8 +35,10 @@ pub(crate) fn run(seconds: u32, names: &[String]) -> Outcome {
     build(names)?;
     // Each is one thread: as many run at once as there are processors.
     let next = Mutex::new(chosen.iter());
+    // On its own, so that the lock is not held while the target runs.
+    let take = || next.lock().unwrap_or_else(PoisonError::into_inner).next();
     let work = || {
-        while let Some(name) = next.lock().unwrap_or_else(PoisonError::into_inner).next() {
+        while let Some(name) = take() {
             fuzz(name, seconds)?;
         }
         Ok(())

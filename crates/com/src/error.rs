@@ -31,6 +31,16 @@ pub mod code {
     pub const E_NOINTERFACE: HRESULT = HRESULT(0x8000_4002_u32.cast_signed());
     /// A pointer is null that must not be.
     pub const E_POINTER: HRESULT = HRESULT(0x8000_4003_u32.cast_signed());
+    /// A part of this was done (a success).
+    pub const S_FALSE: HRESULT = HRESULT(1);
+    /// Not implemented.
+    pub const E_NOTIMPL: HRESULT = HRESULT(0x8000_4001_u32.cast_signed());
+    /// The object is not registered with its exporter (CO_E_OBJNOTREG).
+    pub const CO_E_OBJNOTREG: HRESULT = HRESULT(0x8004_01fc_u32.cast_signed());
+    /// Nobody makes objects of the class (REGDB_E_CLASSNOTREG).
+    pub const REGDB_E_CLASSNOTREG: HRESULT = HRESULT(0x8004_0154_u32.cast_signed());
+    /// Objects of the class cannot be parts of others (CLASS_E_NOAGGREGATION).
+    pub const CLASS_E_NOAGGREGATION: HRESULT = HRESULT(0x8004_0110_u32.cast_signed());
     /// Unspecified failure.
     pub const E_FAIL: HRESULT = HRESULT(0x8000_4005_u32.cast_signed());
     /// The method panicked, or something happened that should not be able to.
@@ -115,6 +125,10 @@ impl fmt::Display for Error {
 fn name_of(hresult: HRESULT) -> Option<&'static str> {
     Some(match hresult {
         code::E_NOINTERFACE => "E_NOINTERFACE",
+        code::E_NOTIMPL => "E_NOTIMPL",
+        code::CO_E_OBJNOTREG => "CO_E_OBJNOTREG",
+        code::REGDB_E_CLASSNOTREG => "REGDB_E_CLASSNOTREG",
+        code::CLASS_E_NOAGGREGATION => "CLASS_E_NOAGGREGATION",
         code::E_POINTER => "E_POINTER",
         code::E_FAIL => "E_FAIL",
         code::E_UNEXPECTED => "E_UNEXPECTED",
@@ -301,6 +315,11 @@ impl From<Failed> for Error {
 /// The HRESULT that words were left for last.
 pub(crate) fn last_code() -> HRESULT {
     LAST.with_borrow(|last| last.as_ref().map_or(code::E_UNEXPECTED, Error::code))
+}
+
+/// Forgets words that were left.
+pub(crate) fn forget() {
+    LAST.with_borrow_mut(Option::take);
 }
 
 /// The words that were left for a failed HRESULT; they stay.

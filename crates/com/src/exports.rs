@@ -1,17 +1,23 @@
 //! Exports: the objects of this process that others hold references to.
 //!
-//! An entry is one interface pointer of one object. It lives as long as somebody holds a reference to it. References are counted for each client process, so that those of a client that ends can be dropped at once.
+//! An entry is one interface pointer of one object. It lives as long as somebody holds a reference to it. References are counted for
+//! each client: those of a process of obvia's are dropped at once when it ends, those of other peers when nobody pings the object.
 
 use crate::agile::Agile;
-use crate::error::{Result, code};
+use crate::error::{Error, Result, code};
+use crate::objref;
+use crate::orpc::object_exporter::ComplexPing;
+use crate::orpc::{Client, Dropped, Limits, PingAnswer, Pinging, References, Refs};
 use crate::registry::InterfaceInfo;
 use crate::stub::Stubs;
 use obvia_rpc::object_table::SharedTable;
+use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::TargetId;
 use std::collections::HashMap;
 use std::ffi::c_void;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use windows_core::{IUnknown, Interface};
+use std::time::Instant;
+use windows_core::{GUID, IUnknown, Interface};
 
 /// What a call is dispatched to: the interface pointer and the stubs for its interface.
 #[derive(Clone)]
@@ -29,27 +35,36 @@ impl Target {
     }
 }
 
-/// Who holds references: a process, by its OXID.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Client(pub(crate) u64);
-
 struct Entry {
     identity: usize,
     info: &'static InterfaceInfo,
-    refs: HashMap<Client, u64>,
 }
 
-#[derive(Default)]
 struct Books {
+    /// Those that somebody refers to.
     entries: HashMap<TargetId, Entry>,
     /// Object and interface to entry.
     targets: HashMap<(usize, u128), TargetId>,
     /// Object to OID, and how many entries it has.
     oids: HashMap<usize, (u64, usize)>,
     last_oid: u64,
+    /// Who refers to them, by IPID and OID.
+    references: References,
 }
 
 impl Books {
+    /// Forgets interface pointers that nobody refers to any more. Returns where they are in the table.
+    fn forget_all(&mut self, dropped: impl IntoIterator<Item = Dropped>) -> Vec<(u32, u32)> {
+        let ipids = dropped.into_iter().flat_map(|dropped| dropped.ipids);
+        let targets = ipids.map(|ipid| objref::split_ipid(&ipid).0);
+        targets
+            .map(|target| {
+                self.forget(target);
+                (target.index, target.generation)
+            })
+            .collect()
+    }
+
     fn forget(&mut self, target: TargetId) {
         let Some(entry) = self.entries.remove(&target) else { return };
         self.targets.remove(&(entry.identity, entry.info.iid.to_u128()));
@@ -63,10 +78,10 @@ impl Books {
 }
 
 /// The table of exported interface pointers, and who holds them.
-#[derive(Default)]
 pub(crate) struct Exports {
     /// Read by every dispatch; written when entries come and go.
     pub(crate) table: SharedTable<Target>,
+    oxid: u64,
     books: Mutex<Books>,
 }
 
@@ -77,9 +92,31 @@ pub(crate) struct Exported {
     pub(crate) target: TargetId,
 }
 
+/// What no more references can be counted by.
+fn refused(status: Status) -> Error {
+    Error::new(code::E_OUTOFMEMORY, format!("no more references can be counted: {status}"))
+}
+
 impl Exports {
+    /// Those of the process of this OXID: none yet.
+    pub(crate) fn new(oxid: u64) -> Self {
+        let books = Books {
+            entries: HashMap::new(),
+            targets: HashMap::new(),
+            oids: HashMap::new(),
+            // Different processes' objects have different OIDs: a resolver has those of many.
+            last_oid: oxid & !u64::from(u32::MAX),
+            references: References::new(Pinging::default(), Limits::default()),
+        };
+        Self { table: SharedTable::default(), oxid, books: Mutex::new(books) }
+    }
+
     fn books(&self) -> MutexGuard<'_, Books> {
         self.books.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn ipid(&self, target: TargetId) -> GUID {
+        objref::ipid(target, self.oxid)
     }
 
     /// Counts `refs` references for `holder` on an object's interface, making the entry where there is none.
@@ -92,73 +129,91 @@ impl Exports {
     ) -> Result<Exported> {
         let interface = query(object, info)?;
         let identity = object.cast::<IUnknown>()?.as_raw().addr();
+        let (refs, now) = (Refs::public(refs), Instant::now());
         let mut books = self.books();
         if let Some(&target) = books.targets.get(&(identity, info.iid.to_u128())) {
             let oid = books.oids.get(&identity).map_or(0, |known| known.0);
-            if let Some(entry) = books.entries.get_mut(&target) {
-                *entry.refs.entry(holder).or_insert(0) += refs;
-            }
+            books.references.hand_out(oid, self.ipid(target), holder, refs, now).map_err(refused)?;
             return Ok(Exported { oid, target });
         }
         let entry = Target { object: Agile::new(&interface)?, stubs: info.stubs };
         let (index, generation) = self.table.insert(entry);
         let target = TargetId { index, generation };
         let fresh = books.last_oid + 1;
-        let known = books.oids.entry(identity).or_insert((fresh, 0));
-        known.1 += 1;
-        let oid = known.0;
+        let oid = books.oids.get(&identity).map_or(fresh, |known| known.0);
+        if let Err(status) = books.references.hand_out(oid, self.ipid(target), holder, refs, now) {
+            drop(books);
+            drop(self.table.remove(vec![(index, generation)]));
+            return Err(refused(status));
+        }
         books.last_oid = books.last_oid.max(oid);
+        books.oids.entry(identity).or_insert((oid, 0)).1 += 1;
         books.targets.insert((identity, info.iid.to_u128()), target);
-        books.entries.insert(target, Entry { identity, info, refs: HashMap::from([(holder, refs)]) });
+        books.entries.insert(target, Entry { identity, info });
         Ok(Exported { oid, target })
     }
 
     /// Counts references for `holder` on an entry that is there.
-    pub(crate) fn add_to(&self, target: TargetId, holder: Client, refs: u64) -> Result<()> {
-        let mut books = self.books();
-        let entry = books.entries.get_mut(&target).ok_or(code::RPC_E_DISCONNECTED)?;
-        *entry.refs.entry(holder).or_insert(0) += refs;
-        Ok(())
+    pub(crate) fn add_to(&self, target: TargetId, holder: Client, refs: Refs) -> Result<()> {
+        let added = self.books().references.add(&self.ipid(target), holder, refs, Instant::now());
+        added.ok_or(code::RPC_E_DISCONNECTED)?.map_err(refused)
     }
 
     /// Takes references back. More than the holder has counts as all it has.
     pub(crate) fn release(&self, holder: Client, batch: impl IntoIterator<Item = (TargetId, u64)>) {
-        // Dropping an object runs its author's code: never under the lock.
-        drop(self.take_back(holder, batch));
+        self.release_refs(holder, batch.into_iter().map(|(target, refs)| (target, Refs::public(refs))));
     }
 
-    /// Takes references back. Returns what nobody refers to any more.
-    fn take_back(&self, holder: Client, batch: impl IntoIterator<Item = (TargetId, u64)>) -> Vec<Target> {
+    /// The same, of public and of private ones.
+    pub(crate) fn release_refs(&self, holder: Client, batch: impl IntoIterator<Item = (TargetId, Refs)>) {
         let mut books = self.books();
-        let mut unheld = Vec::new();
-        for (target, refs) in batch {
-            let Some(entry) = books.entries.get_mut(&target) else {
-                continue;
-            };
-            if let Some(held) = entry.refs.get_mut(&holder) {
-                *held = held.saturating_sub(refs);
-                if *held == 0 {
-                    entry.refs.remove(&holder);
-                }
-            }
-            if entry.refs.is_empty() {
-                books.forget(target);
-                unheld.push((target.index, target.generation));
-            }
-        }
-        self.table.remove(unheld)
+        let references = &mut books.references;
+        let released =
+            batch.into_iter().filter_map(|(target, refs)| references.release(&self.ipid(target), holder, refs));
+        let released: Vec<_> = released.collect();
+        let gone = books.forget_all(released);
+        let gone = self.table.remove(gone);
+        // Dropping an object runs its author's code: never under the lock.
+        drop(books);
+        drop(gone);
     }
 
-    /// Takes back every reference of a client that is gone. Returns what nobody refers to any more, to be dropped without locks.
+    /// Takes back every reference of a process that is gone. Returns what nobody refers to any more, to be dropped without locks.
     #[must_use]
     pub(crate) fn drop_client(&self, oxid: u64) -> Vec<Target> {
-        let holder = Client(oxid);
-        let held: Vec<_> = {
-            let books = self.books();
-            let held = books.entries.iter().filter(|(_, entry)| entry.refs.contains_key(&holder));
-            held.map(|(&target, _)| (target, u64::MAX)).collect()
-        };
-        self.take_back(holder, held)
+        let mut books = self.books();
+        let dropped = books.references.drop_client(Client::Process(oxid), Instant::now());
+        let gone = books.forget_all(dropped);
+        self.table.remove(gone)
+    }
+
+    /// Has peers ping as often as this.
+    pub(crate) fn set_pinging(&self, pinging: Pinging) {
+        self.books().references.set_pinging(pinging);
+    }
+
+    /// When [`Self::collect`] may have something to do next.
+    pub(crate) fn due(&self) -> Option<Instant> {
+        self.books().references.due()
+    }
+
+    /// Takes back what peers hold that have not pinged for too long. Returns what nobody refers to any more.
+    #[must_use]
+    pub(crate) fn collect(&self) -> Vec<Target> {
+        let mut books = self.books();
+        let dropped = books.references.collect(Instant::now());
+        let gone = books.forget_all(dropped);
+        self.table.remove(gone)
+    }
+
+    /// A peer pings all objects of a set.
+    pub(crate) fn simple_ping(&self, set: u64) -> Status {
+        self.books().references.simple_ping(set, Instant::now())
+    }
+
+    /// A peer changes a set, or makes one, which gets this identifier.
+    pub(crate) fn complex_ping(&self, ping: &ComplexPing, client: Client, fresh: u64) -> PingAnswer {
+        self.books().references.complex_ping(ping, client, fresh, Instant::now())
     }
 
     /// The entry's interface, as long as it is there.

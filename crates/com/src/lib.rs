@@ -12,6 +12,7 @@ pub mod abi;
 mod agile;
 mod binding;
 mod context;
+pub mod dcom;
 mod dispatch;
 pub mod dynamic;
 mod elements;

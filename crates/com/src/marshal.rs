@@ -3,6 +3,7 @@
 use crate::error::{Error, Result, code};
 use crate::frame::{Arrays, Scalar, Value};
 use crate::objref::{LENGTH_MAX, ObjRef};
+use crate::orpc::Client;
 use crate::proxy::ProxyCall;
 use crate::registry::{self, InterfaceInfo};
 use crate::runtime::Runtime;
@@ -66,7 +67,7 @@ pub unsafe fn reference_for_peer(object: *mut c_void, wanted: Wanted, call: &Pro
     let Some(object) = (unsafe { IUnknown::from_raw_borrowed(&object) }) else {
         return Ok(Vec::new());
     };
-    Ok(Runtime::of_process()?.marshal(object, wanted.info()?, call.peer())?.to_wire())
+    Runtime::of_process()?.marshal(object, wanted.info()?, Client::Process(call.peer()))?.to_wire()
 }
 
 /// A reference for the process whose call is being answered; empty for a null pointer, and where the method failed.
@@ -95,7 +96,7 @@ pub unsafe fn reference_for_caller(
     }
     let made = (|| {
         let caller = caller().ok_or(code::E_UNEXPECTED)?;
-        Ok(caller.marshal(&object, wanted.info()?)?.to_wire())
+        caller.marshal(&object, wanted.info()?)?.to_wire()
     })();
     made.map_err(|error: Error| Status(error.code().0.cast_unsigned()))
 }

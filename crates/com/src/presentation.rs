@@ -4,18 +4,19 @@
 //! a presentation context, and name an object by its IPID.
 
 use crate::binding::{self, Transfers};
+use crate::dcom::{self, HEADERS};
 use crate::endpoints::{self, Membership};
-use crate::exports::Client;
 use crate::objref;
+use crate::orpc::Client;
 use crate::registry::{self, InterfaceInfo};
 use crate::runtime::{self, Runtime};
 use crate::security::Protection;
-use crate::server::{self, Presence};
+use crate::server::{self, Identity, Presence};
 use crate::system;
 use obvia_ndr::ndr::Plan;
 use obvia_rpc::co::IncomingCall;
 use obvia_rpc::co::pdu::{Context, Outcome};
-use obvia_rpc::co::relay::{Attribution, Interface, Interfaces, Route, Routes};
+use obvia_rpc::co::relay::{Attribution, CallHeaders, Form, Interface, Interfaces, Route, Routes};
 use obvia_rpc::dg::relay::Clients;
 use obvia_rpc::security::Authenticated;
 use obvia_rpc::status::Status;
@@ -27,7 +28,9 @@ use obvia_via::window::{Peer, Window};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use windows_core::GUID;
 
 /// Refused without a reason (C706 12.6.3.1, reason_not_specified).
 const REASON_NOT_SPECIFIED: u16 = 0;
@@ -83,12 +86,12 @@ impl Targets {
     /// Somebody will call this target of the process.
     pub(crate) fn insert(&self, target: TargetId, info: &InterfaceInfo, plan: Option<&'static Plan>) {
         self.change(|known| {
-            let object = Some(Uuid::from_wire(objref::ipid(target, known.oxid)));
+            let object = Some(Uuid(objref::ipid(target, known.oxid).to_u128()));
             let called = known.interfaces.entry(target).or_insert_with(|| Called {
                 object,
                 syntax: binding::syntax_of(info),
                 transfers: self.transfers.proposed(Some(info)),
-                interface: Interface { plan, has_objects: !info.plain },
+                interface: interface_of(info, plan),
                 users: 0,
             });
             called.users += 1;
@@ -137,10 +140,11 @@ impl Routes for Targets {
 }
 
 /// The runtime's own interface.
-const OWN: Interface = Interface { plan: None, has_objects: true };
+const OWN: Interface = Interface { form: Form::Frames, objects: Some(&HEADERS) };
 
-fn interface_of(info: &'static InterfaceInfo) -> Interface {
-    Interface { plan: registry::plan(info), has_objects: !info.plain }
+fn interface_of(info: &InterfaceInfo, plan: Option<&'static Plan>) -> Interface {
+    let objects: Option<&'static dyn CallHeaders> = if info.plain { None } else { Some(&HEADERS) };
+    Interface { form: plan.map_or(Form::Frames, Form::Planned), objects }
 }
 
 /// What an association over a stream is told about this process, and what it learns of its client.
@@ -150,6 +154,8 @@ pub(crate) struct Visitor {
     peer: Peer,
     local: Option<String>,
     presence: OnceLock<Presence>,
+    /// Whether the client has said nothing of itself, and been given a name.
+    is_stranger: AtomicBool,
     membership: OnceLock<Membership>,
     /// Whether the client is the one whose process it says it is, as its first call shows.
     is_proved: OnceLock<bool>,
@@ -164,12 +170,24 @@ impl Visitor {
 
     fn from(runtime: &'static Runtime, peer: Peer, local: Option<String>, transfers: Transfers) -> Self {
         let (presence, membership, is_proved) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        Self { runtime, transfers, peer, local, presence, membership, is_proved }
+        let is_stranger = AtomicBool::new(false);
+        Self { runtime, transfers, peer, local, presence, is_stranger, membership, is_proved }
     }
 
-    /// The process that calls, if it has said so.
-    pub(crate) fn client(&self) -> Option<u64> {
-        self.presence.get().map(Presence::oxid)
+    /// The process that calls, if it has said so or been given a name.
+    pub(crate) fn client(&self) -> Option<Identity> {
+        let oxid = self.presence.get()?.oxid();
+        Some(Identity { oxid, is_stranger: self.is_stranger.load(Ordering::Relaxed) })
+    }
+
+    /// A client that calls without having said who it is gets a name.
+    fn name(&self) -> Result<u64, Status> {
+        if self.presence.get().is_none() {
+            let name = runtime::draw().map_err(|_| Status::REMOTE_NO_MEMORY)?;
+            self.is_stranger.store(true, Ordering::Relaxed);
+            self.is_called(name);
+        }
+        self.presence.get().map(Presence::oxid).ok_or(Status::ACCESS_DENIED)
     }
 
     /// What performs an interface of functions. The client's are the references to it, and what it keeps for the client; one that has not
@@ -179,14 +197,11 @@ impl Visitor {
         let found = self.runtime.functions().find(syntax.uuid.0, version, object.map_or(0, |uuid| uuid.0));
         let not_found = if object.is_some() { Status::OBJECT_NOT_FOUND } else { Status::UNK_IF };
         let (performer, info) = found.map_err(|_| not_found)?;
-        if self.client().is_none() {
-            let name = runtime::draw().map_err(|_| Status::REMOTE_NO_MEMORY)?;
-            self.is_called(name);
-        }
-        let holder = Client(self.client().ok_or(Status::ACCESS_DENIED)?);
+        // What performs functions is there as long as the association.
+        let holder = Client::Process(self.name()?);
         let exported = self.runtime.exports().add(performer.get(), info, holder, 1);
         let target = exported.map_err(|error| Status(error.code().0.cast_unsigned()))?.target;
-        Ok((target, interface_of(info)))
+        Ok((target, interface_of(info, registry::plan(info))))
     }
 
     /// Refuses whoever says that it is another's process.
@@ -205,7 +220,7 @@ impl Visitor {
             // One thread at a time judges what an association proposes.
             let _ = self.presence.set(presence);
         }
-        self.client() == Some(oxid)
+        self.presence.get().is_some_and(|presence| presence.oxid() == oxid)
     }
 }
 
@@ -217,7 +232,7 @@ impl fmt::Debug for Visitor {
 
 impl Interfaces for Visitor {
     fn judge(&self, context: &Context) -> Outcome {
-        if let Some(outcome) = endpoints::judge(self.runtime, context) {
+        if let Some(outcome) = endpoints::judge(self.runtime, context).or_else(|| dcom::judge(context)) {
             return outcome;
         }
         let mut client = None;
@@ -238,13 +253,22 @@ impl Interfaces for Visitor {
         if interface == binding::RUNTIME {
             return Ok((system::TARGET, OWN));
         }
-        let (target, oxid) = objref::split_ipid(object.map_or([0; 16], Uuid::to_wire));
+        if let Some(found) = dcom::find(self.runtime, object, interface) {
+            self.name()?;
+            return found;
+        }
+        let (target, oxid) = objref::split_ipid(&GUID::from_u128(object.map_or(0, |object| object.0)));
         if oxid != self.runtime.oxid() {
             return self.find_function(object, interface);
         }
+        self.name()?;
         let info = self.runtime.exports().interface(target).ok_or(Status::OBJECT_NOT_FOUND)?;
         // Of what its context says: by that the arguments are translated.
-        if info.iid.to_u128() == interface.uuid.0 { Ok((target, interface_of(info))) } else { Err(Status::UNK_IF) }
+        if info.iid.to_u128() == interface.uuid.0 {
+            Ok((target, interface_of(info, registry::plan(info))))
+        } else {
+            Err(Status::UNK_IF)
+        }
     }
 
     fn perform(&self, call: &IncomingCall<'_>) -> Option<Result<Vec<u8>, Status>> {

@@ -1,9 +1,9 @@
 //! A reply in its proxy: checked, and handed to the caller.
 
 use crate::error::{Error, Failed, Result, code, recall};
-use crate::exports::Client;
 use crate::frame::{Arrays, Scalar, Value};
 use crate::marshal::{self, OwnedArray, OwnedObject, OwnedText, Wanted};
+use crate::orpc::Client;
 use crate::runtime::Runtime;
 use crate::thread;
 use crate::thread::channels::RawReply;
@@ -211,7 +211,7 @@ impl<'a> ReplyView<'a> {
             return Ok(OwnedObject(None));
         };
         let object = marshal::receive(frame, body, count, wanted);
-        settle_return(self.oxid);
+        settle_return(|| Some(Client::Process(self.oxid)));
         Ok(OwnedObject(Some(object?)))
     }
 
@@ -240,12 +240,13 @@ pub(crate) fn refusal(frame: RegionView<'_>, status: u32) -> Failed {
     }
 }
 
-/// Takes back the references that `oxid` gave up when it sent an object home. They lasted until the object was here.
-pub(crate) fn settle_return(oxid: u64) {
+/// Takes back the references that `sender` gave up when it sent an object home. They lasted until the object was here.
+pub(crate) fn settle_return(sender: impl FnOnce() -> Option<Client>) {
     if let Some((target, refs)) = thread::take_return()
+        && let Some(sender) = sender()
         && let Ok(runtime) = Runtime::of_process()
     {
-        runtime.exports().release(Client(oxid), [(target, refs)]);
+        runtime.exports().release(sender, [(target, refs)]);
     }
 }
 

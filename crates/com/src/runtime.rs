@@ -5,25 +5,28 @@ mod links;
 
 use crate::agile::Agile;
 use crate::context::Contexts;
+use crate::dcom::Classes;
 use crate::endpoints::OwnInterfaces;
 use crate::error::{Error, Result, code};
-use crate::exports::{Client, Exports};
+use crate::exports::Exports;
 use crate::functions::{self, Functions};
 use crate::link::{Address, Link, endpoint_of, local_binding};
 use crate::network::{self, Network, told};
 use crate::objref::ObjRef;
+use crate::orpc::Client;
 use crate::proxy::{import, look_behind};
 use crate::registry::{self, InterfaceInfo, Remote};
 use crate::server::{Clients, accept_on};
-use crate::{system, thread};
+use crate::{server, system, thread};
 use links::{Links, Place};
-use obvia_rpc::security::Level;
+use obvia_rpc::security::{Level, Principal};
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 use obvia_via::Waiting;
 use obvia_via::provider::shm::{Directory, Listener};
-use obvia_via::window::Options;
+use obvia_via::window::{Options, Peer};
 use std::collections::HashMap;
 use std::fmt::Write;
+use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
@@ -75,6 +78,8 @@ pub(crate) struct Runtime {
     oxid: u64,
     directory: Directory,
     exports: Exports,
+    /// Makes numbers of peers.
+    peers: RandomState,
     clients: Clients,
     links: Links,
     network: Network,
@@ -84,6 +89,7 @@ pub(crate) struct Runtime {
     endpoints: Mutex<Vec<Arc<Listener>>>,
     functions: Functions,
     own_interfaces: OwnInterfaces,
+    classes: Classes,
     contexts: Contexts,
 }
 
@@ -113,10 +119,12 @@ impl Runtime {
     /// The runtime of this process, made at first use.
     pub(crate) fn of_process() -> Result<&'static Self> {
         let made = RUNTIME.get_or_init(|| {
+            let oxid = draw()?;
             Ok(Self {
-                oxid: draw()?,
+                oxid,
                 directory: Directory::of_user()?,
-                exports: Exports::default(),
+                exports: Exports::new(oxid),
+                peers: RandomState::new(),
                 clients: Clients::default(),
                 links: Links::default(),
                 network: Network::default(),
@@ -125,6 +133,7 @@ impl Runtime {
                 endpoints: Mutex::default(),
                 functions: Functions::default(),
                 own_interfaces: OwnInterfaces::default(),
+                classes: Classes::default(),
                 contexts: Contexts::default(),
             })
         });
@@ -147,12 +156,26 @@ impl Runtime {
         &self.exports
     }
 
+    /// A peer that is no process of obvia's, as one who holds references: by its host, or its process on this one, and who it has proved
+    /// to be.
+    pub(crate) fn peer(&self, peer: &Peer, principal: Option<&Principal>) -> Client {
+        let number = match peer {
+            Peer::Host(host) => self.peers.hash_one((host, principal)),
+            Peer::Process(process) => self.peers.hash_one((process, principal)),
+        };
+        Client::Peer(number.max(1))
+    }
+
     pub(crate) fn functions(&self) -> &Functions {
         &self.functions
     }
 
     pub(crate) fn own_interfaces(&self) -> &OwnInterfaces {
         &self.own_interfaces
+    }
+
+    pub(crate) fn classes(&self) -> &Classes {
+        &self.classes
     }
 
     pub(crate) fn contexts(&self) -> &Contexts {
@@ -277,7 +300,17 @@ impl Runtime {
     }
 
     /// How a peer reaches this process.
-    fn bindings_for(&'static self, client: u64) -> Vec<StringBinding> {
+    /// How strangers reach this process: those who call now, or at any of its addresses.
+    fn bindings_for_strangers(&self) -> Vec<StringBinding> {
+        let local = server::caller().and_then(|caller| self.clients.local_to(caller.oxid));
+        let heard = self.network.heard(local.as_deref()).into_iter();
+        let heard =
+            heard.filter(|binding| matches!(binding.protocol, ProtocolSequence::IpTcp | ProtocolSequence::Lrpc));
+        heard.map(|binding| StringBinding { options: Vec::new(), ..binding }).collect()
+    }
+
+    pub(crate) fn bindings_for(&'static self, client: Client) -> Vec<StringBinding> {
+        let Client::Process(client) = client else { return self.bindings_for_strangers() };
         let mut bindings = vec![local_binding(endpoint_of(self.oxid))];
         if let Some((local, level)) = self.local_to(client) {
             bindings.extend(self.network.bindings(self, &local, level));
@@ -330,11 +363,11 @@ impl Runtime {
         &'static self,
         object: &IUnknown,
         info: &'static InterfaceInfo,
-        client: u64,
+        client: Client,
     ) -> Result<ObjRef> {
         self.serve()?;
         registry::register_module(info);
-        let found = self.exports.add(object, info, Client(client), REFS_PER_POINTER.into())?;
+        let found = self.exports.add(object, info, client, REFS_PER_POINTER.into())?;
         Ok(ObjRef {
             iid: info.iid,
             public_refs: REFS_PER_POINTER,
@@ -350,15 +383,16 @@ impl Runtime {
         &'static self,
         object: &IUnknown,
         info: &'static InterfaceInfo,
-        client: u64,
+        client: Client,
     ) -> Result<ObjRef> {
         let interface = crate::exports::query(object, info)?;
-        let Some(imported) = look_behind(&interface) else {
+        // Strangers cannot be told of to other processes, so what is there goes through this one.
+        let (Some(imported), Client::Process(process)) = (look_behind(&interface), client) else {
             return self.marshal_own(&interface, info, client);
         };
         let mut public_refs = 0;
-        if client != imported.link.oxid() {
-            system::transfer(&imported.link, imported.target, client, REFS_PER_POINTER)?;
+        if process != imported.link.oxid() {
+            system::transfer(&imported.link, imported.target, process, REFS_PER_POINTER)?;
             public_refs = REFS_PER_POINTER;
         }
         Ok(ObjRef {

@@ -4,7 +4,7 @@ mod caller;
 mod connection;
 
 pub use caller::is_cancelled;
-pub(crate) use caller::{Caller, caller, take_back_sent};
+pub(crate) use caller::{Caller, Identity, caller, take_back_sent};
 pub use connection::{Loop, Served, set_loop};
 
 use crate::binding::Transfers;

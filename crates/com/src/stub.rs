@@ -11,6 +11,7 @@ pub use lent::{lend, lend_again};
 use crate::error::code;
 use crate::frame::{Arrays, Measure, Scalar, Value};
 use crate::marshal::{self, Wanted};
+use crate::reply::settle_return;
 use crate::server;
 use obvia_ndr::flat::OBJECT_ALIGN;
 use obvia_rpc::status::Status;
@@ -260,6 +261,7 @@ impl<'a, 'b> StubCall<'a, 'b> {
             return Ok(Received(None));
         };
         let object = marshal::receive(frame, body, count, wanted);
+        settle_return(|| Some(server::caller()?.holder()));
         object.map(|object| Received(Some(object))).map_err(|error| Status(error.code().0.cast_unsigned()))
     }
 

@@ -3,9 +3,9 @@
 //! They go to a target that every process has. Their frames are blocks without objects, or plain bytes.
 
 use crate::error::{Error, Result, code};
-use crate::exports::Client;
 use crate::link::Link;
 use crate::objref::{ObjRef, guid_from_wire, guid_to_wire};
+use crate::orpc::{Client, Refs};
 use crate::registry::{self, InterfaceInfo};
 use crate::server::{Caller, caller};
 use crate::stub::{StubCall, no_results, results, serve};
@@ -121,7 +121,7 @@ fn serve_query(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Statu
         let exports = caller.runtime.exports();
         let object = exports.get(through)?.object;
         let info = registry::find(&iid).map_err(|_| code::E_NOINTERFACE)?;
-        let found = exports.add(object.get(), info, Client(caller.oxid), REFS_PER_QUERY.into())?;
+        let found = exports.add(object.get(), info, caller.holder(), REFS_PER_QUERY.into())?;
         caller.note_sent(found.target, REFS_PER_QUERY.into());
         Ok(found.target.word().to_le_bytes().to_vec())
     })();
@@ -153,7 +153,7 @@ fn serve_release(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Sta
         let refs = frame.load_u64(at + 8).ok_or(Status::BAD_STUB_DATA)?;
         batch.push((target_from(frame, at)?, refs));
     }
-    caller.runtime.exports().release(Client(caller.oxid), batch);
+    caller.runtime.exports().release(caller.holder(), batch);
     caller.runtime.clients().wake_all();
     answer(call, Ok(Vec::new()))
 }
@@ -174,7 +174,7 @@ fn serve_transfer(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, St
     let to = frame.load_u64(8).ok_or(Status::BAD_STUB_DATA)?;
     let refs = frame.load_u64(16).ok_or(Status::BAD_STUB_DATA)?;
     let caller = who()?;
-    let outcome = caller.runtime.exports().add_to(target, Client(to), refs.min(1 << 20));
+    let outcome = caller.runtime.exports().add_to(target, Client::Process(to), Refs::public(refs.min(1 << 20)));
     answer(call, outcome.map(|()| Vec::new()))
 }
 
@@ -200,7 +200,7 @@ fn serve_resolve(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Sta
     let outcome = (|| {
         let object = caller.runtime.named(&name)?;
         let info = registry::find(&iid).map_err(|_| code::E_NOINTERFACE)?;
-        Ok(caller.runtime.marshal_own(object.get(), info, caller.oxid)?.to_wire())
+        caller.runtime.marshal_own(object.get(), info, caller.holder())?.to_wire()
     })();
     answer(call, outcome)
 }

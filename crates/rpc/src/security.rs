@@ -144,7 +144,7 @@ impl fmt::Debug for Step {
 }
 
 /// Who calls, as far as its security context says.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Principal {
     /// The domain of the user; empty where there is none.
     pub domain: String,

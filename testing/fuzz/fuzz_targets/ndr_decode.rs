@@ -64,7 +64,7 @@ impl Message<'_> {
 
     fn encode(&self, frame: &[u8]) -> Vec<u8> {
         let (plan, format, numbers) = (self.plan, self.format, &self.numbers);
-        let mut stub = Vec::new();
+        let mut stub = vec![0; format.headers];
         let outcome = if self.is_request {
             self.method.encode_request(plan, format, frame, &mut stub)
         } else {
@@ -82,7 +82,8 @@ fuzz_target!(|data: &[u8]| {
     let syntax = if form & 1 == 0 { Syntax::Ndr } else { Syntax::Ndr64 };
     let order = if form & 2 == 0 { Order::Little } else { Order::Big };
     let numbers = std::iter::repeat_n(i64::from(number), NUMBERS).collect();
-    let message = Message { plan, method, is_request: form & 4 == 0, format: Format { syntax, order }, numbers };
+    let format = Format { syntax, order, headers: usize::from(form >> 4) };
+    let message = Message { plan, method, is_request: form & 4 == 0, format, numbers };
     let Some(frame) = message.decode(stub) else { return };
     assert!(frame.len() <= FRAME_MAX);
     let again = message.decode(&message.encode(&frame));

@@ -5,9 +5,9 @@ use super::memory::Allocations;
 use super::private::{Private, Wide};
 use super::survey::{Reference, Root, Survey};
 use crate::error::{Error, Result, code};
-use crate::exports::Client;
 use crate::frame::Measure;
 use crate::marshal::{Wanted, release};
+use crate::orpc::Client;
 use crate::proxy::ProxyCall;
 use crate::reply::ReplyView;
 use crate::runtime::Runtime;
@@ -174,11 +174,11 @@ impl Unsent {
         // SAFETY: the caller's promise.
         let object = unsafe { IUnknown::from_raw_borrowed(&reference.object) }.ok_or(code::E_POINTER)?;
         let runtime = Runtime::of_process()?;
-        let made = runtime.marshal(object, wanted(reference.iid).info()?, self.peer)?;
+        let made = runtime.marshal(object, wanted(reference.iid).info()?, Client::Process(self.peer))?;
         if made.oxid == runtime.oxid() {
             self.own.push((made.target, made.public_refs.into()));
         }
-        Ok(made.to_wire())
+        made.to_wire()
     }
 }
 
@@ -187,7 +187,7 @@ impl Drop for Unsent {
         if !self.own.is_empty()
             && let Ok(runtime) = Runtime::of_process()
         {
-            runtime.exports().release(Client(self.peer), std::mem::take(&mut self.own));
+            runtime.exports().release(Client::Process(self.peer), std::mem::take(&mut self.own));
         }
     }
 }
@@ -208,7 +208,7 @@ impl ReplyView<'_> {
     /// RPC_E_INVALID_DATA when it is not what the layout says; when an object cannot be reached.
     pub fn graph(&self, layout: Layout, outer: &[i64]) -> Result<Results> {
         let (mut private, found) = Private::of(self.whole(), layout, outer)?;
-        let copies = private.copy_objects(&found, layout.types, Some(self.peer()))?;
+        let copies = private.copy_objects(&found, layout.types, Some(Client::Process(self.peer())))?;
         Ok(Results { private, copies, spent: Vec::new() })
     }
 }
@@ -368,7 +368,7 @@ impl StubCall<'_, '_> {
         let marshal = |reference: &Reference| {
             // SAFETY: by the promise to the survey, interface pointers are alive, and not null.
             let object = unsafe { IUnknown::from_raw_borrowed(&reference.object) }.ok_or(code::E_POINTER)?;
-            Ok(caller.marshal(object, wanted(reference.iid).info()?)?.to_wire())
+            caller.marshal(object, wanted(reference.iid).info()?)?.to_wire()
         };
         let references = survey.references.iter().map(marshal).collect::<Result<Vec<_>>>()?;
         let laid = survey.lay_out(&references)?;

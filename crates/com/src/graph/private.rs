@@ -5,8 +5,10 @@ use super::survey::Place;
 use super::{Layout, invalid};
 use crate::error::{Result, code};
 use crate::marshal::{self, Wanted, allocate_zeroed, release};
+use crate::orpc::Client;
 use crate::reply::settle_return;
 use crate::runtime::Runtime;
+use crate::server;
 use obvia_ndr::flat::KIND_FIRST;
 use obvia_ndr::flat::check::{Checked, check};
 use obvia_ndr::flat::shape::ElementType;
@@ -71,18 +73,16 @@ impl Private {
         self.memory.0
     }
 
-    /// Makes interface pointers of the references, in the order of their slots. `sender` has answered a call with them, or
-    /// waits for the answer.
-    fn references(&mut self, found: &Checked, sender: Option<u64>) -> Result<Vec<IUnknown>> {
+    /// Makes interface pointers of the references, in the order of their slots. `sender` has answered a call with them;
+    /// without, it is the caller of the method that is to run.
+    fn references(&mut self, found: &Checked, sender: Option<Client>) -> Result<Vec<IUnknown>> {
         let runtime = Runtime::of_process()?;
         let slots = found.slots.iter().filter_map(|slot| Some((slot.object, slot.iid?)));
         let make = |(object, iid): (u32, u128)| {
             let object = found.objects[object as usize];
             let bytes = &self.bytes()[object.body as usize..(object.body + object.bytes) as usize];
             let made = marshal::unmarshal(runtime, bytes, Wanted::Iid(GUID::from_u128(iid)));
-            if let Some(sender) = sender {
-                settle_return(sender);
-            }
+            settle_return(|| sender.or_else(|| Some(server::caller()?.holder())));
             made
         };
         // All of them, so that the sender gets back what comes after one that fails.
@@ -142,7 +142,7 @@ impl Private {
         &mut self,
         found: &Checked,
         types: &'static [ElementType],
-        sender: Option<u64>,
+        sender: Option<Client>,
     ) -> Result<Allocations> {
         let references = self.references(found, sender)?;
         let mut copies = Allocations::default();

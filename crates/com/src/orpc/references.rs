@@ -195,7 +195,9 @@ impl References {
                 return PingAnswer { set: 0, status };
             }
         } else {
-            let Some(set) = self.sets.get_mut(&id) else { return PingAnswer { set: id, status: INVALID_SET } };
+            // Whoever guesses the number of another's set cannot change it.
+            let own = self.sets.get_mut(&id).filter(|set| set.maker == client);
+            let Some(set) = own else { return PingAnswer { set: id, status: INVALID_SET } };
             if is_older(ping.sequence, set.sequence) {
                 return PingAnswer { set: id, status: Status(0) };
             }
@@ -213,6 +215,11 @@ impl References {
         }
         ping.removed.iter().for_each(|&oid| self.leave_set(id, oid, now));
         PingAnswer { set: id, status }
+    }
+
+    /// Has clients ping as often as this from now on.
+    pub fn set_pinging(&mut self, pinging: Pinging) {
+        self.pinging = pinging;
     }
 
     /// When [`Self::collect`] may have something to do next.

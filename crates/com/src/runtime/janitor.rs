@@ -28,11 +28,18 @@ pub(crate) fn wake() {
     }
 }
 
+/// How long until what peers hold may have to be collected.
+fn until_due() -> Duration {
+    let due = Runtime::of_process().ok().and_then(|runtime| runtime.exports().due());
+    due.map_or(Duration::MAX, |due| due.saturating_duration_since(Instant::now()))
+}
+
 fn work() {
     let (mut looked, mut is_done) = (Instant::now(), true);
     loop {
         let pending = PENDING.lock().unwrap_or_else(PoisonError::into_inner);
-        let waited = SIGNAL.wait_timeout_while(pending, if is_done { ROUND } else { RETRY }, |pending| !*pending);
+        let span = if is_done { ROUND } else { RETRY }.min(until_due());
+        let waited = SIGNAL.wait_timeout_while(pending, span, |pending| !*pending);
         let (mut pending, outcome) = waited.unwrap_or_else(PoisonError::into_inner);
         *pending = false;
         drop(pending);
@@ -48,6 +55,11 @@ fn work() {
             if link.take_failure() {
                 drop(runtime.exports().drop_client(link.oxid()));
             }
+        }
+        let unpinged = runtime.exports().collect();
+        if !unpinged.is_empty() {
+            drop(unpinged);
+            runtime.clients().wake_all();
         }
         // Somebody may always have something to give back, so a round is not told by that.
         let is_round = looked.elapsed() >= ROUND;

@@ -1,8 +1,9 @@
 //! The caller of a method: who it is, and which references are on their way to it.
 
 use crate::error::Result;
-use crate::exports::{self, Client};
+use crate::exports;
 use crate::objref::ObjRef;
+use crate::orpc::Client;
 use crate::proxy::{Imported, split_reference};
 use crate::registry::InterfaceInfo;
 use crate::runtime::Runtime;
@@ -46,12 +47,23 @@ unsafe extern "C" {
     safe fn pthread_self() -> usize;
 }
 
+/// Who a client says that it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Identity {
+    /// Its process.
+    pub(crate) oxid: u64,
+    /// Whether it has said nothing, and this process has made the number up.
+    pub(crate) is_stranger: bool,
+}
+
 /// What a method can ask about its caller. One for each connection.
 pub(crate) struct Caller {
     // The thread whose caller it became last, or 0. Invariant: if a thread finds itself here, it is its caller.
     entered: AtomicUsize,
     pub(crate) runtime: &'static Runtime,
     pub(crate) oxid: u64,
+    // Whether it is no process of obvia's; the OXID is made up then.
+    is_stranger: bool,
     pub(crate) peer: Peer,
     attribution: Option<Attribution>,
     alarm: Alarm,
@@ -66,7 +78,7 @@ pub(crate) struct Caller {
 #[derive(Default)]
 struct Sent {
     /// To objects of this process, counted for the caller.
-    own: Vec<(TargetId, u64)>,
+    own: Vec<(Client, TargetId, u64)>,
     /// To objects of the caller's, which travel home with references of this process.
     home: Vec<Imported>,
 }
@@ -74,13 +86,24 @@ struct Sent {
 impl Caller {
     pub(crate) fn new(
         runtime: &'static Runtime,
-        oxid: u64,
+        Identity { oxid, is_stranger }: Identity,
         peer: Peer,
         attribution: Option<Attribution>,
         alarm: Alarm,
         watch: Arc<Watch>,
     ) -> Self {
-        Self { entered: AtomicUsize::new(0), runtime, oxid, peer, attribution, alarm, watch, sent: Mutex::default() }
+        let (entered, sent) = (AtomicUsize::new(0), Mutex::default());
+        Self { entered, runtime, oxid, is_stranger, peer, attribution, alarm, watch, sent }
+    }
+
+    /// Whose the references are that the caller of the method that runs gets.
+    pub(crate) fn holder(&self) -> Client {
+        if self.is_stranger {
+            let maker = self.authenticated();
+            self.runtime.peer(&self.peer, maker.as_ref().map(|maker| &*maker.principal))
+        } else {
+            Client::Process(self.oxid)
+        }
     }
 
     /// Who has proved to be the caller of the method that runs.
@@ -108,9 +131,10 @@ impl Caller {
 
     /// A reference to an object, in the response to the caller.
     pub(crate) fn marshal(&self, object: &IUnknown, info: &'static InterfaceInfo) -> Result<ObjRef> {
-        let mut reference = self.runtime.marshal(object, info, self.oxid)?;
+        let holder = self.holder();
+        let mut reference = self.runtime.marshal(object, info, holder)?;
         if reference.oxid == self.runtime.oxid() {
-            self.note_sent(reference.target, reference.public_refs.into());
+            self.note(|sent| sent.own.push((holder, reference.target, reference.public_refs.into())));
         } else if reference.oxid == self.oxid {
             // The method's pointer is dropped when the response is out, which must not be the last of it.
             let interface = exports::query(object, info)?;
@@ -124,7 +148,8 @@ impl Caller {
 
     /// References have been counted for the caller, and are in the response.
     pub(crate) fn note_sent(&self, target: TargetId, refs: u64) {
-        self.note(|sent| sent.own.push((target, refs)));
+        let holder = self.holder();
+        self.note(|sent| sent.own.push((holder, target, refs)));
     }
 
     fn note(&self, work: impl FnOnce(&mut Sent)) {
@@ -150,7 +175,9 @@ impl Caller {
         for imported in sent.home {
             imported.link.release_later(imported.target, 1);
         }
-        self.runtime.exports().release(Client(self.oxid), sent.own);
+        for (holder, target, refs) in sent.own {
+            self.runtime.exports().release(holder, [(target, refs)]);
+        }
         self.runtime.clients().wake_all();
     }
 }

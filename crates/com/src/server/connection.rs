@@ -1,20 +1,29 @@
 //! One connection, and who takes its calls: the runtime's loop, or one that the program owns.
 
 use super::Presence;
-use super::caller::Caller;
+use super::caller::{Caller, Identity};
 use crate::binding::{self, Transfers};
 use crate::dispatch::Dispatch;
 use crate::presentation::Visitor;
 use crate::runtime::Runtime;
-use crate::system;
+use crate::{dcom, system};
 use obvia_rpc::co::relay::Attribution;
 use obvia_rpc::status::Status;
-use obvia_rpc::vi_call::{self, Answer, Arrived, ServerCall, Service, serve};
+use obvia_rpc::vi_call::{self, Answer, Arrived, ServerCall, Service, TargetId, serve};
 use obvia_via::Error as ViError;
 use obvia_via::window::{Alarm, Peer, Window};
 use std::ffi::c_void;
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, PoisonError};
+
+/// What performs calls of a target of the runtime's own; `None` for all others. No entry of the object table has generation 0.
+fn own(target: TargetId) -> Option<fn(&mut ServerCall<'_>) -> Answer> {
+    match target {
+        system::TARGET => Some(system::perform),
+        TargetId { generation: 0, .. } => Some(dcom::perform),
+        _ => None,
+    }
+}
 
 /// One connection and what it is served with.
 #[repr(C)]
@@ -46,7 +55,7 @@ impl Connection {
     }
 
     /// From now on calls are this client's.
-    fn adopt(&mut self, client: u64) {
+    fn adopt(&mut self, client: Identity) {
         let watch = Arc::clone(self.dispatch.watch());
         let attribution = self.visit.as_ref().map(|(_, attribution)| attribution.clone());
         let peer = self.peer.clone();
@@ -64,12 +73,11 @@ impl Connection {
         } else if let Some(client) = self.visit.as_ref().and_then(|(visitor, _)| visitor.client()) {
             self.adopt(client);
         }
-        if call.target() != system::TARGET.word() {
-            self.dispatch.fetch_and_perform(&self.runtime.exports().table, call)
-        } else if self.caller.is_some() {
-            system::perform(call)
-        } else {
-            Answer::fault(Status::PROTOCOL_ERROR)
+        let target = TargetId::from_word(call.target());
+        match own(target) {
+            None => self.dispatch.fetch_and_perform(&self.runtime.exports().table, call),
+            Some(perform) if self.caller.is_some() => perform(call),
+            Some(_) => Answer::fault(Status::PROTOCOL_ERROR),
         }
     }
 }
@@ -96,7 +104,7 @@ impl Service for Connection {
             (None, Some(client)) => {
                 let presence = Presence::enter(self.runtime, client, &self.peer, self.local.as_deref())?;
                 self.presence = Some(presence);
-                self.adopt(client);
+                self.adopt(Identity { oxid: client, is_stranger: false });
             }
             // Who has said who it is does not become somebody else; who has not may not go on.
             (Some(known), Some(client)) if known.oxid != client => return None,

@@ -13,10 +13,10 @@ const FRAME_MAX: usize = 1 << 24;
 
 /// Every form of stub data.
 const FORMATS: [Format; 4] = [
-    Format { syntax: Syntax::Ndr, order: Order::Little },
-    Format { syntax: Syntax::Ndr, order: Order::Big },
-    Format { syntax: Syntax::Ndr64, order: Order::Little },
-    Format { syntax: Syntax::Ndr64, order: Order::Big },
+    Format { syntax: Syntax::Ndr, order: Order::Little, headers: 0 },
+    Format { syntax: Syntax::Ndr, order: Order::Big, headers: 0 },
+    Format { syntax: Syntax::Ndr64, order: Order::Little, headers: 0 },
+    Format { syntax: Syntax::Ndr64, order: Order::Big, headers: 0 },
 ];
 
 /// A file of the repository.
@@ -43,6 +43,28 @@ fn plans_say_what_may_be_performed_twice() {
     let echo = Interface::of("testing/interop/idl/rpcecho.idl", "rpcecho");
     let [one, other] = ["AddOne", "EchoData"].map(|name| echo.plan.method(echo.opnum(name)).unwrap().is_idempotent());
     assert!(one && !other);
+}
+
+#[test]
+fn alignment_counts_from_before_the_headers() {
+    let given = interface(
+        "[object, uuid(6f2c7f3e-55b7-4ddc-8f0f-6ac0c5a1d9b7)]
+        interface IGiven : IUnknown { HRESULT Take([in] hyper value); }",
+    );
+    for (headers, before) in [(0, 0), (4, 4), (8, 0), (36, 4)] {
+        let format = FORMATS[0].behind(headers);
+        let stub = given.encode("Take", Part::Request, format, &Numbers::default(), &[7, 0, 0, 0, 0, 0, 0, 0]).unwrap();
+        let expected = [vec![0xee; headers], vec![0; before], vec![7, 0, 0, 0, 0, 0, 0, 0]].concat();
+        assert_eq!(stub, expected, "{headers}");
+        assert_eq!(
+            given.decode("Take", Part::Request, format, &Numbers::default(), &stub).unwrap(),
+            stub[stub.len() - 8..]
+        );
+        for length in 0..stub.len() {
+            let cut = given.decode("Take", Part::Request, format, &Numbers::default(), &stub[..length]);
+            assert!(matches!(cut, Err(Error::Short { .. })), "{length} bytes behind {headers}");
+        }
+    }
 }
 
 /// Which way a message goes.
@@ -78,7 +100,7 @@ impl Interface {
         frame: &[u8],
     ) -> Result<Vec<u8>, Error> {
         let method = self.plan.method(self.opnum(method)).unwrap();
-        let mut stub = Vec::new();
+        let mut stub = vec![0xee; format.headers];
         match part {
             Part::Request => method.encode_request(&self.plan, format, frame, &mut stub)?,
             Part::Reply => method.encode_response(&self.plan, format, numbers, 0, frame, &mut stub)?,

@@ -273,7 +273,8 @@ fn send(path: &str, name: &str) -> usize {
 }
 
 fn there_and_back(interface: &Interface, method: &str, part: Part, numbers: &Numbers, frame: &[u8]) {
-    for format in FORMATS {
+    // Where headers stand before it, it may begin anywhere.
+    for format in FORMATS.into_iter().flat_map(|format| [format, format.behind(4)]) {
         let said = |error| panic!("{method}: {format:?}: {frame:02x?}: {error}");
         let stub = interface.encode(method, part, format, numbers, frame).unwrap_or_else(said);
         let back = interface.decode(method, part, format, numbers, &stub).unwrap_or_else(said);

@@ -51,10 +51,10 @@ pub(super) struct Decoder<'a, const WIDE: bool, const BIG: bool> {
 }
 
 impl<'a, const WIDE: bool, const BIG: bool> Decoder<'a, WIDE, BIG> {
-    /// A decoder that makes a frame of at most `frame_max` bytes.
+    /// A decoder that makes a frame of at most `frame_max` bytes of stub data, behind so many bytes of headers.
     pub(super) fn new(
         plan: &'a Plan,
-        stub: &'a [u8],
+        (stub, headers): (&'a [u8], usize),
         outer: &'a [i64],
         frame: &'a mut Vec<u8>,
         frame_max: usize,
@@ -63,7 +63,7 @@ impl<'a, const WIDE: bool, const BIG: bool> Decoder<'a, WIDE, BIG> {
         Self {
             plan,
             stub,
-            at: 0,
+            at: headers.min(stub.len()),
             outer,
             frame,
             frame_max: frame_max.min(FRAME_MAX),

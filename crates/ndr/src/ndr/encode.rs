@@ -31,7 +31,7 @@ pub(super) struct Encoder<'a, const WIDE: bool, const BIG: bool> {
     frame: &'a [u8],
     outer: &'a [i64],
     out: &'a mut Vec<u8>,
-    /// Where the stub data begins in `out`.
+    /// Where the stub data begins in `out`, its headers included.
     start: usize,
     // Invariant: the next to be written is the last.
     pending: Vec<Pending<'a>>,
@@ -41,9 +41,9 @@ pub(super) struct Encoder<'a, const WIDE: bool, const BIG: bool> {
 }
 
 impl<'a, const WIDE: bool, const BIG: bool> Encoder<'a, WIDE, BIG> {
-    /// An encoder of a frame of the plan's, behind what `out` has.
-    pub(super) fn new(plan: &'a Plan, frame: &'a [u8], outer: &'a [i64], out: &'a mut Vec<u8>) -> Self {
-        let start = out.len();
+    /// An encoder of a frame of the plan's, behind what `out` has: so many bytes of it are headers.
+    pub(super) fn new(plan: &'a Plan, frame: &'a [u8], outer: &'a [i64], out: &'a mut Vec<u8>, headers: usize) -> Self {
+        let start = out.len().saturating_sub(headers);
         Self { plan, frame, outer, out, start, pending: Vec::new(), full: HashMap::new(), referents: REFERENT.0 }
     }
 

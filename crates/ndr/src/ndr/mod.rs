@@ -71,12 +71,20 @@ pub struct Format {
     pub syntax: Syntax,
     /// The byte order.
     pub order: Order,
+    /// Bytes that stand before the parameters or the results, such as ORPCTHIS: alignment counts from their beginning.
+    pub headers: usize,
 }
 
 impl Format {
     /// A syntax as this side writes it.
     pub const fn ours(syntax: Syntax) -> Self {
-        Self { syntax, order: Order::Little }
+        Self { syntax, order: Order::Little, headers: 0 }
+    }
+
+    /// The same, behind so many bytes of headers.
+    #[must_use]
+    pub const fn behind(self, headers: usize) -> Self {
+        Self { headers, ..self }
     }
 }
 
@@ -218,18 +226,19 @@ impl Method {
         self.outer.iter().map(number).collect::<Result<_>>().map(Numbers)
     }
 
-    /// Appends the stub data of a request to `out`. It is aligned from where it begins.
+    /// Appends a request's parameters to `out`, which ends in the headers that the format counts.
     ///
     /// # Errors
     ///
     /// What cannot be said in NDR, or why the frame is none; then `out` is as it was.
     pub fn encode_request(&self, plan: &Plan, format: Format, frame: &[u8], out: &mut Vec<u8>) -> Result<()> {
         let start = out.len();
-        let outcome = coder!(format, Encoder::new(plan, frame, &[], out), |it| it.message(&self.request));
+        let outcome =
+            coder!(format, Encoder::new(plan, frame, &[], out, format.headers), |it| it.message(&self.request));
         outcome.inspect_err(|_| out.truncate(start))
     }
 
-    /// Appends the stub data of a response to `out`, with the method's status where it has one. Of a method that failed
+    /// Appends a response's results to `out`, as for requests, with the method's status where it has one. Of a method that failed
     /// `frame` is empty: its results are zeros and null pointers.
     ///
     /// # Errors
@@ -253,7 +262,7 @@ impl Method {
         } else {
             frame
         };
-        let outcome = coder!(format, Encoder::new(plan, frame, &numbers.0, out), |it| {
+        let outcome = coder!(format, Encoder::new(plan, frame, &numbers.0, out, format.headers), |it| {
             it.message(&self.response).map(|()| {
                 if self.has_status {
                     it.number(status);
@@ -276,7 +285,8 @@ impl Method {
         frame_max: usize,
         frame: &mut Vec<u8>,
     ) -> Result<()> {
-        let outcome = coder!(format, Decoder::new(plan, stub, &[], frame, frame_max), |it| it.message(&self.request));
+        let outcome = coder!(format, Decoder::new(plan, (stub, format.headers), &[], frame, frame_max), |it| it
+            .message(&self.request));
         outcome.inspect_err(|_| frame.clear())
     }
 
@@ -301,9 +311,10 @@ impl Method {
             return Ok(status);
         }
         let results = &stub[..stub.len() - if self.has_status { size_of::<u32>() } else { 0 }];
-        let outcome = coder!(format, Decoder::new(plan, results, &numbers.0, frame, frame_max), |it| {
-            it.message(&self.response)
-        });
+        let outcome =
+            coder!(format, Decoder::new(plan, (results, format.headers), &numbers.0, frame, frame_max), |it| {
+                it.message(&self.response)
+            });
         outcome.map(|()| status).inspect_err(|_| frame.clear())
     }
 }

@@ -11,9 +11,11 @@ pub(crate) mod translation;
 
 pub use client::client;
 pub use server::server;
+pub use translation::{octets, put_octets};
 
 use super::pdu::{Context, Outcome};
 use super::{AssociationError, IncomingCall, Input, Limits};
+use crate::octets::ByteOrder;
 use crate::security::Authenticated;
 use crate::status::Status;
 use crate::uuid::{SyntaxId, Uuid};
@@ -29,10 +31,43 @@ use std::time::Duration;
 /// What relays have to know of an interface.
 #[derive(Clone, Copy, Debug)]
 pub struct Interface {
-    /// What its messages are in the standard's transfer syntaxes; without it calls go in FLAT.
-    pub plan: Option<&'static Plan>,
-    /// Whether it is one of objects. One of functions has no opnums for IUnknown's methods, and no HRESULTs.
-    pub has_objects: bool,
+    /// What its messages are like.
+    pub form: Form,
+    /// What is said beside the arguments and results of calls, if it is an interface of objects. One of functions has no opnums for
+    /// IUnknown's methods, and no HRESULTs.
+    pub objects: Option<&'static dyn CallHeaders>,
+}
+
+/// What the messages of an interface are like.
+#[derive(Clone, Copy, Debug)]
+pub enum Form {
+    /// Frames, in FLAT and nothing else.
+    Frames,
+    /// Frames, and this in the standard's transfer syntaxes.
+    Planned(&'static Plan),
+    /// Stub data in NDR that is written and read by hand: frames have it as [octets](put_octets).
+    Octets,
+}
+
+/// ORPCTHIS and ORPCTHAT (MS-DCOM 2.2.13): what stands before the parameters and the results of calls of objects, in the standard's transfer
+/// syntaxes. Each is called by the thread that makes the call or performs it.
+pub trait CallHeaders: Send + Sync + fmt::Debug {
+    /// Appends what stands before a request's parameters.
+    fn write_request(&self, stub: &mut Vec<u8>);
+    /// Reads that. Returns its length in bytes.
+    ///
+    /// # Errors
+    ///
+    /// The status of the fault that is the answer.
+    fn read_request(&self, order: ByteOrder, stub: &[u8]) -> Result<usize, Status>;
+    /// Appends what stands before a response's results, of a method that returned this.
+    fn write_response(&self, result: u32, stub: &mut Vec<u8>);
+    /// Reads that, of stub data that may end anywhere. Returns its length in bytes.
+    ///
+    /// # Errors
+    ///
+    /// What the caller is told instead of results.
+    fn read_response(&self, order: ByteOrder, stub: &[u8]) -> Result<usize, Status>;
 }
 
 /// How units name the target of a call.

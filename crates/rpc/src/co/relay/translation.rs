@@ -1,9 +1,9 @@
 //! From frames to stub data and back, in the transfer syntax of a presentation context.
 //!
 //! In FLAT stub data is the frame, and behind that of a response what the method returned. The standard's transfer syntaxes are
-//! translated, by the plan of the interface.
+//! translated, by the plan of the interface; calls of objects have headers there. What is written by hand goes as it is.
 
-use super::Interface;
+use super::{CallHeaders, Form, Interface};
 use crate::octets::ByteOrder;
 use crate::status::Status;
 use crate::uuid::{FLAT, NDR, NDR64, SyntaxId};
@@ -16,8 +16,30 @@ const STATUS: usize = 4;
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Translation {
     Flat,
-    /// With whether the interface is one of objects.
-    Ndr(Syntax, &'static Plan, bool),
+    /// With what stands before arguments and results, if the interface is one of objects.
+    Ndr(Syntax, &'static Plan, Option<&'static dyn CallHeaders>),
+    Octets,
+}
+
+/// Bytes in a frame before octets: how many there are, and their byte order.
+const OCTETS: usize = 8;
+
+/// Has a frame be these octets.
+pub fn put_octets(order: ByteOrder, octets: &[u8], frame: &mut Vec<u8>) {
+    frame.clear();
+    let is_big = u8::from(order == ByteOrder::Big);
+    frame.extend((octets.len() as u32).to_le_bytes());
+    frame.extend([is_big, 0, 0, 0]);
+    frame.extend(octets);
+    frame.resize(frame.len().next_multiple_of(8), 0);
+}
+
+/// The octets that a frame has, and the byte order of what is in them. `None` for a frame that has none.
+pub fn octets(frame: &[u8]) -> Option<(ByteOrder, &[u8])> {
+    let (&[a, b, c, d, is_big, ..], rest) = frame.split_first_chunk::<OCTETS>()?;
+    let length = usize::try_from(u32::from_le_bytes([a, b, c, d])).ok()?;
+    let order = if is_big == 0 { ByteOrder::Little } else { ByteOrder::Big };
+    Some((order, rest.get(..length)?))
 }
 
 /// The slot in the vtable of opnum 0, where the interface is one of functions: behind IUnknown's methods.
@@ -41,18 +63,18 @@ fn order(order: ByteOrder) -> Order {
 impl Translation {
     /// How calls of an interface are laid out in a transfer syntax. `None` where there is no way.
     pub(crate) fn new(transfer: SyntaxId, interface: Interface) -> Option<Self> {
-        let translated = |syntax| Some(Self::Ndr(syntax, interface.plan?, interface.has_objects));
-        match transfer {
-            FLAT => Some(Self::Flat),
-            NDR => translated(Syntax::Ndr),
-            NDR64 => translated(Syntax::Ndr64),
+        match (interface.form, transfer) {
+            (Form::Frames | Form::Planned(_), FLAT) => Some(Self::Flat),
+            (Form::Planned(plan), NDR) => Some(Self::Ndr(Syntax::Ndr, plan, interface.objects)),
+            (Form::Planned(plan), NDR64) => Some(Self::Ndr(Syntax::Ndr64, plan, interface.objects)),
+            (Form::Octets, NDR) => Some(Self::Octets),
             _ => None,
         }
     }
 
     /// The slot in the vtable of opnum 0.
     fn first_slot(&self) -> u16 {
-        if let Self::Ndr(_, _, false) = self { FIRST_FUNCTION } else { 0 }
+        if let Self::Ndr(_, _, None) = self { FIRST_FUNCTION } else { 0 }
     }
 
     /// Whether performing a method twice does no harm, as far as the interface says.
@@ -81,12 +103,18 @@ impl Translation {
         frame: &'a [u8],
         scratch: &'a mut Vec<u8>,
     ) -> Result<(Request, &'a [u8]), Status> {
-        let Self::Ndr(syntax, plan, _) = *self else {
-            return Ok((Request { opnum, numbers: Numbers::default() }, frame));
+        let whole = |stub| Ok((Request { opnum, numbers: Numbers::default() }, stub));
+        let (syntax, plan, headers) = match *self {
+            Self::Flat => return whole(frame),
+            Self::Octets => return whole(octets(frame).ok_or(Status::BAD_STUB_DATA)?.1),
+            Self::Ndr(syntax, plan, headers) => (syntax, plan, headers),
         };
         let method = Self::method(plan, opnum)?;
         scratch.clear();
-        let encoded = method.encode_request(plan, Format::ours(syntax), frame, scratch);
+        if let Some(headers) = headers {
+            headers.write_request(scratch);
+        }
+        let encoded = method.encode_request(plan, Format::ours(syntax).behind(scratch.len()), frame, scratch);
         let numbers = encoded.and_then(|()| method.numbers(frame)).map_err(|_| Status::BAD_STUB_DATA)?;
         Ok((Request { opnum, numbers }, scratch))
     }
@@ -100,11 +128,18 @@ impl Translation {
         frame_max: usize,
         scratch: &'a mut Vec<u8>,
     ) -> Result<(Request, &'a [u8]), Status> {
-        let Self::Ndr(syntax, plan, _) = *self else {
-            return Ok((Request { opnum, numbers: Numbers::default() }, stub));
+        let request = Request { opnum, numbers: Numbers::default() };
+        let (syntax, plan, headers) = match *self {
+            Self::Flat => return Ok((request, stub)),
+            Self::Octets => {
+                put_octets(from, stub, scratch);
+                return if scratch.len() <= frame_max { Ok((request, scratch)) } else { Err(Status::BAD_STUB_DATA) };
+            }
+            Self::Ndr(syntax, plan, headers) => (syntax, plan, headers),
         };
         let method = Self::method(plan, opnum)?;
-        let format = Format { syntax, order: order(from) };
+        let headers = headers.map_or(Ok(0), |headers| headers.read_request(from, stub))?;
+        let format = Format { syntax, order: order(from), headers };
         let decoded = method.decode_request(plan, format, stub, frame_max, scratch);
         let numbers = decoded.and_then(|()| method.numbers(scratch)).map_err(|_| Status::BAD_STUB_DATA)?;
         Ok((Request { opnum, numbers }, scratch))
@@ -121,17 +156,28 @@ impl Translation {
         scratch: &mut Vec<u8>,
     ) -> Result<(), Status> {
         scratch.clear();
-        let Self::Ndr(syntax, plan, has_objects) = *self else {
-            scratch.extend_from_slice(frame);
-            scratch.extend_from_slice(&status.to_le_bytes());
-            return Ok(());
+        let (syntax, plan, headers) = match *self {
+            Self::Flat => {
+                scratch.extend_from_slice(frame);
+                scratch.extend_from_slice(&status.to_le_bytes());
+                return Ok(());
+            }
+            Self::Octets => {
+                let (_, octets) = octets(frame).ok_or(Status(status))?;
+                scratch.extend_from_slice(octets);
+                return Ok(());
+            }
+            Self::Ndr(syntax, plan, headers) => (syntax, plan, headers),
         };
         let has_failed = status.cast_signed() < 0;
-        if has_failed && !has_objects {
-            return Err(Status(status));
+        match headers {
+            Some(headers) => headers.write_response(status, scratch),
+            None if has_failed => return Err(Status(status)),
+            None => {}
         }
         let method = Self::method(plan, request.opnum)?;
-        let encoded = method.encode_response(plan, Format::ours(syntax), &request.numbers, status, frame, scratch);
+        let format = Format::ours(syntax).behind(scratch.len());
+        let encoded = method.encode_response(plan, format, &request.numbers, status, frame, scratch);
         encoded.map_err(|_| if has_failed { Status(status) } else { Status::BAD_STUB_DATA })
     }
 
@@ -144,12 +190,20 @@ impl Translation {
         frame_max: usize,
         scratch: &'a mut Vec<u8>,
     ) -> Result<(u32, &'a [u8]), Status> {
-        let Self::Ndr(syntax, plan, _) = *self else {
-            let (frame, status) = stub.split_last_chunk::<STATUS>().ok_or(Status::BAD_STUB_DATA)?;
-            return Ok((u32::from_le_bytes(*status), frame));
+        let (syntax, plan, headers) = match *self {
+            Self::Flat => {
+                let (frame, status) = stub.split_last_chunk::<STATUS>().ok_or(Status::BAD_STUB_DATA)?;
+                return Ok((u32::from_le_bytes(*status), frame));
+            }
+            Self::Octets => {
+                put_octets(from, stub, scratch);
+                return if scratch.len() <= frame_max { Ok((0, scratch)) } else { Err(Status::BAD_STUB_DATA) };
+            }
+            Self::Ndr(syntax, plan, headers) => (syntax, plan, headers),
         };
         let method = Self::method(plan, request.opnum)?;
-        let format = Format { syntax, order: order(from) };
+        let headers = headers.map_or(Ok(0), |headers| headers.read_response(from, stub))?;
+        let format = Format { syntax, order: order(from), headers };
         let decoded = method.decode_response(plan, format, &request.numbers, stub, frame_max, scratch);
         Ok((decoded.map_err(|_| Status::BAD_STUB_DATA)?, scratch))
     }

@@ -145,7 +145,8 @@ impl State {
             return Ok(*way);
         }
         let Route { object, syntax, interface, .. } = self.routes.find(target).ok_or(Status::OBJECT_NOT_FOUND)?;
-        let translation = Translation::new(NDR, interface).filter(|_| !interface.has_objects).ok_or(Status::UNK_IF)?;
+        let translation =
+            Translation::new(NDR, interface).filter(|_| interface.objects.is_none()).ok_or(Status::UNK_IF)?;
         let way = Way { interface: syntax, object, translation };
         remember(&mut self.ways, target, way);
         Ok(way)

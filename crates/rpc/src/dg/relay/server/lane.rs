@@ -132,7 +132,8 @@ impl Client {
         // This protocol authenticates nobody.
         let (target, interface) = self.interfaces.find(call.object, call.interface, None)?;
         // Objects need more than this protocol has.
-        let translation = Translation::new(NDR, interface).filter(|_| !interface.has_objects).ok_or(Status::UNK_IF)?;
+        let translation =
+            Translation::new(NDR, interface).filter(|_| interface.objects.is_none()).ok_or(Status::UNK_IF)?;
         let found = Addressee { target, translation };
         remember(&mut self.desk().known, key, found);
         Ok(found)

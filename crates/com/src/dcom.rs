@@ -1,0 +1,169 @@
+//! What this process is to peers that speak DCOM ([MS-DCOM]): an object resolver for itself, an exporter whose objects are asked for
+//! further interfaces and counted, and an activator of the classes that it has registered.
+//!
+//! [`crate::orpc`] has the formats and tables; this says what is answered. Calls come as octets to targets of the runtime's own.
+
+mod activator;
+mod classes;
+mod headers;
+mod object_exporter;
+mod rem_unknown;
+
+pub use crate::orpc::Pinging;
+pub(crate) use classes::Classes;
+pub use classes::{ClassRegistration, register_class};
+pub(crate) use headers::HEADERS;
+
+use crate::error::{Result, code};
+use crate::network;
+use crate::orpc::{
+    Calls, Decoder, DualStringArray, Encoder, Interface, Malformed, Resolved, SecurityBinding, TowerBinding,
+    activator as scm, object_exporter as exporter, rem_unknown as unknown,
+};
+use crate::runtime::{Runtime, janitor};
+use crate::security;
+use crate::server::{Caller, caller};
+use crate::stub::{StubCall, results, serve};
+use crate::{objref, orpc::ComVersion};
+use obvia_rpc::ByteOrder;
+use obvia_rpc::co::pdu::{Context, Outcome};
+use obvia_rpc::co::relay::{Form, Interface as Relayed, octets, put_octets};
+use obvia_rpc::security::{AuthType, Level};
+use obvia_rpc::status::Status;
+use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
+use obvia_rpc::uuid::{NDR, SyntaxId, Uuid};
+use obvia_rpc::vi_call::{Answer, ServerCall, TargetId};
+use std::sync::Arc;
+use windows_core::GUID;
+
+/// Says how often peers that are no processes of obvia's have to ping the objects that they refer to, and how many pings in a row may not
+/// arrive: two minutes and three where nobody says otherwise (MS-DCOM 3.1.2.2).
+///
+/// # Errors
+///
+/// When the process cannot have a runtime.
+pub fn set_pinging(pinging: Pinging) -> Result<()> {
+    Runtime::of_process()?.exports().set_pinging(pinging);
+    // The next time to look may be sooner now.
+    janitor::wake();
+    Ok(())
+}
+
+/// An interface that every process has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Own {
+    ObjectExporter = 1,
+    RemUnknown = 2,
+    Activation = 3,
+    ScmActivator = 4,
+}
+
+/// All of them, by their identifiers.
+const ALL: [(Own, &Interface); 5] = [
+    (Own::ObjectExporter, &exporter::INTERFACE),
+    (Own::RemUnknown, &unknown::INTERFACE),
+    (Own::RemUnknown, &unknown::INTERFACE_2),
+    (Own::Activation, &scm::ACTIVATION),
+    (Own::ScmActivator, &scm::SCM_ACTIVATOR),
+];
+
+/// Stub data written by hand.
+const OCTETS: Relayed = Relayed { form: Form::Octets, objects: None };
+
+impl Own {
+    fn find(syntax: SyntaxId) -> Option<(Self, &'static Interface)> {
+        ALL.into_iter().find(|(_, interface)| syntax == SyntaxId { uuid: Uuid(interface.id.to_u128()), version: 0 })
+    }
+
+    /// Where its calls go. No entry of the object table has generation 0, and index 0 is the runtime's.
+    fn target(self) -> TargetId {
+        TargetId { index: self as u32, generation: 0 }
+    }
+}
+
+/// What becomes of a context of one of these interfaces; `None` for all others.
+pub(crate) fn judge(context: &Context) -> Option<Outcome> {
+    Own::find(context.interface).map(|_| Outcome::choose(context, &[NDR]))
+}
+
+/// Whom a call of one of these interfaces is for. `None` for all others.
+pub(crate) fn find(
+    runtime: &Runtime,
+    object: Option<Uuid>,
+    syntax: SyntaxId,
+) -> Option<std::result::Result<(TargetId, Relayed), Status>> {
+    let (own, interface) = Own::find(syntax)?;
+    let wanted = interface.has_objects.then(|| Uuid(rem_unknown_of(runtime).to_u128()));
+    Some(if wanted.is_none() || wanted == object { Ok((own.target(), OCTETS)) } else { Err(Status::OBJECT_NOT_FOUND) })
+}
+
+/// The IPID of this process's `IRemUnknown`.
+fn rem_unknown_of(runtime: &Runtime) -> GUID {
+    objref::ipid(Own::RemUnknown.target(), runtime.oxid())
+}
+
+/// Performs a call to one of these interfaces.
+pub(crate) fn perform(call: &mut ServerCall<'_>) -> Answer {
+    let (target, opnum) = (TargetId::from_word(call.target()), call.opnum());
+    let method = |call: &mut StubCall<'_, '_>| {
+        let caller = caller().ok_or(Status::PROTOCOL_ERROR)?;
+        let frame = call.frame(0)?;
+        let mut request = vec![0; frame.len()];
+        frame.copy_to(0, &mut request).ok_or(Status::BAD_STUB_DATA)?;
+        let (order, stub) = octets(&request).ok_or(Status::BAD_STUB_DATA)?;
+        let from = &mut Decoder::new(stub, order);
+        let answer = match target {
+            _ if target == Own::ObjectExporter.target() => object_exporter::perform(&caller, opnum, from),
+            _ if target == Own::RemUnknown.target() => rem_unknown::perform(&caller, opnum, from),
+            _ if target == Own::Activation.target() => activator::activate(&caller, opnum, from),
+            _ if target == Own::ScmActivator.target() => activator::perform(&caller, opnum, from),
+            _ => Err(Status::OBJECT_NOT_FOUND),
+        }?;
+        let mut frame = Vec::new();
+        put_octets(ByteOrder::Little, &answer, &mut frame);
+        call.inner().reply(frame.len(), 0).map_err(|_| Status::REMOTE_NO_MEMORY)?.copy_from_slice(&frame);
+        Ok(results(code::S_OK, frame.len()))
+    };
+    serve(call, method)
+}
+
+/// An answer as stub data.
+fn answer(write: impl FnOnce(&mut Encoder<'_>)) -> std::result::Result<Vec<u8>, Status> {
+    Encoder::encode(ByteOrder::Little, write).map_err(|_: Malformed| Status::REMOTE_NO_MEMORY)
+}
+
+/// A call of one of these interfaces.
+fn request<C: Calls>(opnum: u16, from: &mut Decoder<'_>) -> std::result::Result<C, Status> {
+    Ok(C::read(opnum, from)?)
+}
+
+/// How this process is reached by its caller, by the protocol sequences that it names; by all for none.
+fn resolved(caller: &Arc<Caller>, protseqs: &[u16]) -> Resolved {
+    let runtime = caller.runtime;
+    let heard = runtime.network().heard(runtime.clients().local_to(caller.oxid).as_deref());
+    let usable = |protocol: ProtocolSequence| {
+        protocol.carries_objects() && (protseqs.is_empty() || protseqs.contains(&protocol.tower()))
+    };
+    let strings = heard.iter().filter(|binding| usable(binding.protocol)).map(tower_of).collect();
+    let least = heard.iter().filter_map(network::level_of).max();
+    let services = if security::has_accounts() { vec![AuthType::SPNEGO, AuthType::NTLM] } else { Vec::new() };
+    let securities =
+        services.into_iter().map(|kind| SecurityBinding { service: kind.0.into(), principal: String::new() });
+    Resolved {
+        bindings: DualStringArray { strings, securities: securities.collect() },
+        rem_unknown: rem_unknown_of(runtime),
+        authn_hint: authn_hint(least),
+        version: ComVersion::OURS,
+    }
+}
+
+/// RPC_C_AUTHN_LEVEL_NONE, or the level that calls have to be protected at (MS-RPCE 2.2.1.1.8).
+fn authn_hint(least: Option<Level>) -> u32 {
+    least.map_or(1, |level| level as u32)
+}
+
+/// A way to this process as strangers read it: who calls over TCP is told elsewhere how calls are protected.
+pub(crate) fn tower_of(binding: &StringBinding) -> TowerBinding {
+    let options = if binding.protocol == ProtocolSequence::IpTcp { Vec::new() } else { binding.options.clone() };
+    TowerBinding::from(&StringBinding { options, object: None, ..binding.clone() })
+}
