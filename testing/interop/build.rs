@@ -1,3 +1,4 @@
 fn main() {
     obvia_idl::build("idl/rpcecho.idl");
+    obvia_idl::build("idl/objects.idl");
 }

@@ -84,7 +84,13 @@ impl Transfers {
         if is_said && !is_same {
             return Outcome { transfer: own, ..Outcome::refused(NO_TRANSFER_SYNTAX) };
         }
-        let usable = |transfer: &&SyntaxId| if **transfer == FLAT { is_same } else { !info.ndr.is_empty() };
+        // ORPC has its own structures in NDR 2.0 (MS-DCOM 2.2), and strangers take that for a reason to have nothing else, or for none.
+        let has_ndr64 = is_same || info.plain;
+        let usable = |transfer: &&SyntaxId| match **transfer {
+            FLAT => is_same,
+            NDR64 => has_ndr64 && !info.ndr.is_empty(),
+            _ => !info.ndr.is_empty(),
+        };
         Outcome::choose(context, &self.0.iter().filter(usable).copied().collect::<Vec<_>>())
     }
 }

@@ -145,21 +145,23 @@ fn resolved(caller: &Arc<Caller>, protseqs: &[u16]) -> Resolved {
         protocol.carries_objects() && (protseqs.is_empty() || protseqs.contains(&protocol.tower()))
     };
     let strings = heard.iter().filter(|binding| usable(binding.protocol)).map(tower_of).collect();
-    let least = heard.iter().filter_map(network::level_of).max();
+    // Some clients take the hint for what they are to do, and would go on as somebody who has proved nothing.
+    let own = caller.authenticated().map(|caller| caller.level);
+    let level = heard.iter().filter_map(network::level_of).max().max(own);
     let services = if security::has_accounts() { vec![AuthType::SPNEGO, AuthType::NTLM] } else { Vec::new() };
     let securities =
         services.into_iter().map(|kind| SecurityBinding { service: kind.0.into(), principal: String::new() });
     Resolved {
         bindings: DualStringArray { strings, securities: securities.collect() },
         rem_unknown: rem_unknown_of(runtime),
-        authn_hint: authn_hint(least),
+        authn_hint: authn_hint(level),
         version: ComVersion::OURS,
     }
 }
 
 /// RPC_C_AUTHN_LEVEL_NONE, or the level that calls have to be protected at (MS-RPCE 2.2.1.1.8).
-fn authn_hint(least: Option<Level>) -> u32 {
-    least.map_or(1, |level| level as u32)
+fn authn_hint(level: Option<Level>) -> u32 {
+    level.map_or(1, |level| level as u32)
 }
 
 /// A way to this process as strangers read it: who calls over TCP is told elsewhere how calls are protected.

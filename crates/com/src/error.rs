@@ -36,7 +36,7 @@ pub mod code {
     /// Not implemented.
     pub const E_NOTIMPL: HRESULT = HRESULT(0x8000_4001_u32.cast_signed());
     /// The object is not registered with its exporter (CO_E_OBJNOTREG).
-    pub const CO_E_OBJNOTREG: HRESULT = HRESULT(0x8004_01fc_u32.cast_signed());
+    pub const CO_E_OBJNOTREG: HRESULT = HRESULT(0x8004_01fb_u32.cast_signed());
     /// Nobody makes objects of the class (REGDB_E_CLASSNOTREG).
     pub const REGDB_E_CLASSNOTREG: HRESULT = HRESULT(0x8004_0154_u32.cast_signed());
     /// Objects of the class cannot be parts of others (CLASS_E_NOAGGREGATION).

@@ -1,6 +1,7 @@
 //! Peers that others wrote judge the standard path: Samba, impacket, scapy, and tshark of what they said. testing/interop/README.md has
 //! the list.
 
+mod distributed;
 mod traces;
 mod wine;
 
@@ -43,6 +44,7 @@ pub(super) fn run() -> Outcome {
     Program::cargo(&["build", "--quiet", "--package", "interop", "--package", "obvia-cli"]).run()?;
     Program::cargo(&["build", "--quiet", "--package", "obvia-rpc", "--examples"]).run()?;
     objects()?;
+    distributed::run()?;
     marshaling()?;
     traces::run()?;
     endpoints()?;
@@ -54,6 +56,17 @@ pub(super) fn run() -> Outcome {
 /// Wine beside them: `cargo xtask interop-wine`.
 pub(crate) fn run_wine(_: &[String]) -> Outcome {
     wine::run()
+}
+
+/// Whether a server can listen where everybody looks for mappers and resolvers.
+fn has_usual_port(who: &str) -> bool {
+    match TcpListener::bind(("127.0.0.1", MAPPER_PORT)) {
+        Ok(_) => true,
+        Err(error) => {
+            println!("    {who} on port {MAPPER_PORT} is left out, as that cannot be had: {error}");
+            false
+        }
+    }
 }
 
 /// The port that a server says in a binding.
@@ -111,13 +124,7 @@ fn marshaling() -> Outcome {
 /// The endpoint mapper as the command has it, the management interface of servers made from IDL, and finding those by their interface alone.
 fn endpoints() -> Outcome {
     // Whoever names no endpoint looks for mappers there and nowhere else.
-    let is_usual = match TcpListener::bind(("127.0.0.1", MAPPER_PORT)) {
-        Ok(_) => true,
-        Err(error) => {
-            println!("    who looks for the mapper on port {MAPPER_PORT} is left out, as that cannot be had: {error}");
-            false
-        }
-    };
+    let is_usual = has_usual_port("who looks for the mapper");
     let names = Names::new()?;
     let wanted = if is_usual { MAPPER_PORT.to_string() } else { "0".to_owned() };
     let mapper = Program::new(&built("obvia"), &["epmapper", "--host", "127.0.0.1", "--port", &wanted]);

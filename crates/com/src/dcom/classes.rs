@@ -2,6 +2,7 @@
 
 use crate::agile::Agile;
 use crate::error::{Error, Result, code};
+use crate::registry::{self, Remote};
 use crate::runtime::Runtime;
 use std::collections::HashMap;
 use std::fmt;
@@ -73,19 +74,22 @@ impl Drop for ClassRegistration {
 }
 
 /// Has others make objects of a class in this process (CoRegisterClassObject): those who ask at an address that it
-/// [listens](crate::listen) on. `make` is called for each, by any thread.
+/// [listens](crate::listen) on. `make` is called for each, by any thread. Objects may be asked for every interface of the IDL file that declares
+/// `I`, and of those that it imports.
 ///
 /// `object` stands for the class itself, for those who ask for that (CoGetClassObject); without one there is none.
 ///
 /// # Errors
 ///
 /// E_INVALIDARG for a class that is registered already.
-pub fn register_class(
+pub fn register_class<I: Remote>(
     class: GUID,
     object: Option<&IUnknown>,
-    make: impl Fn() -> Result<IUnknown> + Send + Sync + 'static,
+    make: impl Fn() -> Result<I> + Send + Sync + 'static,
 ) -> Result<ClassRegistration> {
     let runtime = Runtime::of_process()?;
+    registry::register_module(I::INFO);
+    let make = move || Ok(make()?.cast::<IUnknown>()?);
     let object = object.map(Agile::new).transpose()?;
     let mut classes = runtime.classes().lock();
     if classes.contains_key(&class.to_u128()) {

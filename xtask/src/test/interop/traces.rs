@@ -73,10 +73,13 @@ fn datagrams(folder: &Path) -> Outcome {
     names.see(calls).variable("OBVIA_TRACE", capture.as_str()).run()?;
     drop(server);
     nothing_is_malformed(&capture)?;
-    for (filter, what) in DATAGRAMS {
-        if tshark(&capture, &["-Y", filter]).read()?.trim().is_empty() {
-            return Err(Problem::Failed(format!("{capture}: tshark finds no {what}: {filter}")));
-        }
+    DATAGRAMS.iter().try_for_each(|(filter, what)| finds(&capture, filter, what))
+}
+
+/// Fails where tshark does not find something.
+pub(super) fn finds(capture: &str, filter: &str, what: &str) -> Outcome {
+    if tshark(capture, &["-Y", filter]).read()?.trim().is_empty() {
+        return Err(Problem::Failed(format!("{capture}: tshark finds no {what}: {filter}")));
     }
     Ok(())
 }

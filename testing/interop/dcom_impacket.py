@@ -1,0 +1,317 @@
+"""impacket's DCOM client and objects of this project's: `interop-objects`, whose clients have to ping every half second.
+
+    dcom_impacket.py HOST USER PASSWORD LEVEL COMMAND ...
+
+starts the server, whose command it is; it listens on port 135 of the host, as impacket looks for no other.
+"""
+
+import subprocess
+import sys
+import threading
+import time
+
+from impacket.dcerpc.v5 import dcomrt, rpcrt
+from impacket.dcerpc.v5.dcomrt import (
+    DCERPCSessionError,  # noqa: F401: impacket looks for it where a request's class is
+    DCOMANSWER,
+    DCOMCALL,
+    IActivation,
+    INTERFACE,
+    IObjectExporter,
+    IRemoteSCMActivator,
+    IRemUnknown2,
+    PMInterfacePointer,
+)
+from impacket.dcerpc.v5.dtypes import BYTE, LONG, LPWSTR, ULONG, WSTR
+from impacket.dcerpc.v5.ndr import NDRHYPER, NDRUniConformantArray
+from impacket.uuid import string_to_bin, uuidtup_to_bin
+
+CLASS = string_to_bin("5b0e6b3c-0d5e-4c5a-9f3e-6f1d0c7a2b01")
+UNKNOWN_CLASS = string_to_bin("5b0e6b3c-0d5e-4c5a-9f3e-6f1d0c7a2bff")
+COUNTER = uuidtup_to_bin(("5b0e6b3c-0d5e-4c5a-9f3e-6f1d0c7a2b10", "0.0"))
+NAMED = uuidtup_to_bin(("5b0e6b3c-0d5e-4c5a-9f3e-6f1d0c7a2b11", "0.0"))
+UNKNOWN_INTERFACE = uuidtup_to_bin(("5b0e6b3c-0d5e-4c5a-9f3e-6f1d0c7a2bfe", "0.0"))
+LEVELS = {
+    "none": rpcrt.RPC_C_AUTHN_LEVEL_NONE,
+    "connect": rpcrt.RPC_C_AUTHN_LEVEL_CONNECT,
+    "integrity": rpcrt.RPC_C_AUTHN_LEVEL_PKT_INTEGRITY,
+    "privacy": rpcrt.RPC_C_AUTHN_LEVEL_PKT_PRIVACY,
+}
+# How long clients may say nothing, and a bit.
+PATIENCE = 3 * 0.5 + 1.5
+
+
+class Add(DCOMCALL):
+    opnum = 3
+    structure = (("number", LONG),)
+
+
+class AddResponse(DCOMANSWER):
+    structure = (("sum", LONG), ("ErrorCode", ULONG))
+
+
+class Mixed(DCOMCALL):
+    opnum = 4
+    structure = (("narrow", BYTE), ("wide", NDRHYPER), ("text", WSTR))
+
+
+class MixedResponse(DCOMANSWER):
+    structure = (("sum", NDRHYPER), ("ErrorCode", ULONG))
+
+
+class Make(DCOMCALL):
+    opnum = 5
+    structure = ()
+
+
+class MakeResponse(DCOMANSWER):
+    structure = (("made", PMInterfacePointer), ("ErrorCode", ULONG))
+
+
+class AddTo(DCOMCALL):
+    opnum = 6
+    structure = (("other", PMInterfacePointer), ("number", LONG))
+
+
+class AddToResponse(DCOMANSWER):
+    structure = (("sum", LONG), ("ErrorCode", ULONG))
+
+
+class Words(NDRUniConformantArray):
+    item = "<L"
+
+
+class MoveData(DCOMCALL):
+    opnum = 7
+    structure = (("count", ULONG), ("data", Words))
+
+
+class MoveDataResponse(DCOMANSWER):
+    structure = (("data", Words), ("ErrorCode", ULONG))
+
+
+class Name(DCOMCALL):
+    opnum = 3
+    structure = ()
+
+
+class NameResponse(DCOMANSWER):
+    structure = (("name", LPWSTR), ("ErrorCode", ULONG))
+
+
+def call(pointer, iid, request, **parameters):
+    for name, value in parameters.items():
+        request[name] = value
+    return pointer.request(request, iid, uuid=pointer.get_iPid())
+
+
+def add(pointer, number):
+    return call(pointer, COUNTER, Add(), number=number)["sum"]
+
+
+def let_go(pointer, references=5):
+    """Gives back what came with a pointer."""
+    for _ in range(references):
+        pointer.RemRelease()
+
+
+def failure(work):
+    """What is said against it."""
+    try:
+        work()
+    except Exception as error:  # impacket has several
+        return str(error)
+    return "nothing"
+
+
+class Server:
+    def __init__(self, command):
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.binding = self.process.stdout.readline().strip()
+
+    def objects(self):
+        """How many there are, beside the one that is always there."""
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
+        return int(self.process.stdout.readline()) - 1
+
+    def becomes(self, count):
+        deadline = time.monotonic() + PATIENCE
+        while self.objects() != count and time.monotonic() < deadline:
+            time.sleep(0.05)
+        return self.objects() == count
+
+    def end(self):
+        self.process.kill()
+        self.process.wait()
+
+
+class Client:
+    def __init__(self, host, user, password, level):
+        self.host, self.login = host, (host, user, password, level)
+        # With the host's name said once more, as its older activation asks for that.
+        self.dcom = dcomrt.DCOMConnection(host, user, password, "", authLevel=level, remoteHost=host)
+
+    def another(self):
+        """Another connection: it binds where it should alter a context, which is good for one activation only."""
+        return Client(*self.login)
+
+    def scm(self):
+        return IRemoteSCMActivator(self.dcom.get_dce_rpc())
+
+    def exporter(self):
+        return IObjectExporter(self.dcom.get_dce_rpc())
+
+    def create(self):
+        return self.dcom.CoCreateInstanceEx(CLASS, COUNTER)
+
+
+def calls(client, server):
+    counter = client.create()
+    is_right = add(counter, 5) == 5 and add(counter, 37) == 42
+    # What stands before the arguments does not move them.
+    mixed = call(counter, COUNTER, Mixed(), narrow=1, wide=1 << 40, text="four\0")
+    is_right &= mixed["sum"] == (1 << 40) + 5
+    moved = call(counter, COUNTER, MoveData(), count=20_000, data=list(range(20_000)))
+    is_right &= moved["data"] == list(range(1, 20_001))
+    why = failure(lambda: add(counter, 0))
+    is_right &= "E_INVALIDARG" in why or "0x80070057" in why
+    let_go(counter)
+    return is_right and server.becomes(0)
+
+
+def further_interfaces(client, server):
+    counter = client.create()
+    named = counter.RemQueryInterface(1, (NAMED,))
+    is_right = call(named, NAMED, Name())["name"] == "a counter\0"
+    why = failure(lambda: counter.RemQueryInterface(1, (UNKNOWN_INTERFACE,)))
+    is_right &= "E_NOINTERFACE" in why or "80004002" in why
+    # An interface pointer is of its interface and no other.
+    why = failure(lambda: call(counter, NAMED, Name()))
+    is_right &= "nca_s_unk_if" in why
+    let_go(counter)
+    is_right &= server.objects() == 1
+    let_go(named, 1)
+    return is_right and server.becomes(0)
+
+
+def references(client, server):
+    counter = client.create()
+    counter.RemAddRef()
+    let_go(counter)
+    is_right = server.objects() == 1 and add(counter, 3) == 3
+    let_go(counter, 1)
+    is_right &= server.becomes(0)
+    why = failure(lambda: add(counter, 3))
+    is_right &= "RPC_E_DISCONNECTED" in why
+    return is_right and "CO_E_OBJNOTREG" in failure(counter.RemAddRef)
+
+
+def made_by_methods(client, server):
+    counter = client.create()
+    made = call(counter, COUNTER, Make())["made"]
+    reference = b"".join(made["abData"])
+    other = IRemUnknown2(INTERFACE(counter.get_cinstance(), reference, counter.get_ipidRemUnknown(), target=client.host))
+    is_right = other.get_iPid() != counter.get_iPid() and add(other, 7) == 7
+    # The server's own object comes home, with the references that the client sends with it.
+    is_right &= call(counter, COUNTER, AddTo(), other=made, number=4)["sum"] == 11
+    is_right &= server.objects() == 2
+    let_go(counter)
+    let_go(other)
+    return is_right and server.becomes(0)
+
+
+def class_objects(client, server):
+    counter = client.scm().RemoteGetClassObject(CLASS, COUNTER)
+    is_right = add(counter, 1) > 0
+    let_go(counter)
+    return is_right and server.objects() == 0
+
+
+def older_activation(client, server):
+    counter = IActivation(client.dcom.get_dce_rpc()).RemoteActivation(CLASS, COUNTER)
+    # It would take the highest, whoever the client is.
+    counter.get_cinstance().set_auth_level(client.login[-1])
+    is_right = add(counter, 9) == 9
+    let_go(counter)
+    return is_right and server.becomes(0)
+
+
+def unknown_classes(client, server):
+    scm = client.scm()
+    is_right = "REGDB_E_CLASSNOTREG" in failure(lambda: scm.RemoteCreateInstance(UNKNOWN_CLASS, COUNTER))
+    why = failure(lambda: client.another().scm().RemoteCreateInstance(CLASS, UNKNOWN_INTERFACE))
+    return is_right and "E_NOINTERFACE" in why and server.objects() == 0
+
+
+def resolving(client, server):
+    counter = client.create()
+    exporter = client.exporter()
+    is_right = all(
+        any(client.host in binding["aNetworkAddr"] for binding in resolve(counter.get_oxid(), (7,)))
+        for resolve in (exporter.ResolveOxid, exporter.ResolveOxid2)
+    )
+    is_right &= bool(failure(lambda: exporter.ResolveOxid2(1234, (7,))) != "nothing")
+    exporter.ServerAlive()
+    is_right &= any(client.host in binding["aNetworkAddr"] for binding in exporter.ServerAlive2())
+    let_go(counter)
+    return is_right and server.becomes(0)
+
+
+def pings(client, server):
+    """What is pinged stays, what is not is collected, and so is what is taken out of the set."""
+    one, other = client.create(), client.another().create()
+    exporter = client.exporter()
+    made = exporter.ComplexPing(0, 0, [one.get_oid(), other.get_oid()])["pSetId"]
+    until = time.monotonic() + PATIENCE
+    while time.monotonic() < until:
+        exporter.SimplePing(made)
+        time.sleep(0.3)
+    is_right = server.objects() == 2 and add(one, 1) == 1
+    exporter.ComplexPing(made, 1, [], [other.get_oid()])
+    until = time.monotonic() + PATIENCE
+    while time.monotonic() < until:
+        exporter.SimplePing(made)
+        time.sleep(0.3)
+    is_right &= server.objects() == 1 and add(one, 1) == 2
+    # From here on nobody says anything.
+    is_right &= server.becomes(0)
+    return is_right and failure(lambda: exporter.SimplePing(made)) != "nothing"
+
+
+TESTS = [
+    calls,
+    further_interfaces,
+    references,
+    made_by_methods,
+    class_objects,
+    older_activation,
+    unknown_classes,
+    resolving,
+    pings,
+]
+
+
+def main(host, user, password, level, *command):
+    server = Server(command)
+    failed = 0
+    try:
+        for test in TESTS:
+            try:
+                client = Client(host, user, password, LEVELS[level])
+                good, why = test(client, server), ""
+                client.dcom.disconnect()
+            except Exception as error:  # whatever a peer makes of it
+                good, why = False, f": {type(error).__name__} {error}"
+            INTERFACE.CONNECTIONS.clear()
+            print("ok    " if good else "FAILED", f"{level}: {test.__name__.replace('_', ' ')}", why, flush=True)
+            failed += not good
+            if not good:
+                server.becomes(0)
+    finally:
+        server.end()
+    return failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
