@@ -10,8 +10,8 @@ mod object_exporter;
 mod rem_unknown;
 
 pub use crate::orpc::Pinging;
-pub(crate) use classes::Classes;
-pub use classes::{ClassRegistration, register_class};
+pub(crate) use classes::{Activated, Classes};
+pub use classes::{ClassRegistration, class_object, create_instance, register_class};
 pub(crate) use headers::HEADERS;
 
 use crate::error::{Result, code};

@@ -2,11 +2,13 @@
 
 use crate::endpoints::{self, Registered};
 use crate::error::{Result, code};
+use crate::proxy::look_behind;
+use crate::registry::Remote;
 use crate::runtime::Runtime;
 use crate::{network, system, thread};
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 use obvia_rpc::uuid::Uuid;
-use windows_core::GUID;
+use windows_core::{GUID, IUnknown};
 
 /// A name that a process exports.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -177,4 +179,10 @@ fn told(line: &str, binding: &str) -> Option<Performed> {
         annotation: String::new(),
         binding: binding.to_owned(),
     })
+}
+
+/// The string binding that calls of an object go by; `None` for an object of this process, whose methods are called as they are.
+pub fn binding_of<I: Remote>(object: &I) -> Option<String> {
+    let object: IUnknown = object.cast().ok()?;
+    look_behind(&object).map(|imported| imported.link.binding().to_string())
 }

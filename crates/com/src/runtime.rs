@@ -420,6 +420,20 @@ impl Runtime {
         self.import(&link, reference, info)
     }
 
+    /// The interface pointer that a reference stands for which came over a link: by the way that was asked for, even if there is a better one.
+    pub(crate) fn adopt(
+        &'static self,
+        link: &Arc<Link>,
+        reference: &ObjRef,
+        info: &'static InterfaceInfo,
+    ) -> Result<IUnknown> {
+        if reference.oxid != link.oxid() {
+            return self.unmarshal(reference, info);
+        }
+        link.learn(&reference.bindings);
+        self.import(link, reference, info)
+    }
+
     /// The proxy for a reference to an object of the process behind a link.
     pub(crate) fn import(
         &self,
@@ -500,14 +514,7 @@ pub(crate) fn connect_object(name: &str, info: &'static InterfaceInfo) -> Result
         return Ok(own.get().clone());
     }
     let (link, name) = runtime.find(name)?;
-    let reference = system::resolve(&link, &name, info)?;
-    // Over the way that was asked for, even if there is a better one.
-    if reference.oxid == link.oxid() {
-        link.learn(&reference.bindings);
-        runtime.import(&link, &reference, info)
-    } else {
-        runtime.unmarshal(&reference, info)
-    }
+    runtime.adopt(&link, &system::resolve(&link, &name, info)?, info)
 }
 
 /// Serves until the process is told to end. A server's main function calls it last.

@@ -2,6 +2,7 @@
 //!
 //! They go to a target that every process has. Their frames are blocks without objects, or plain bytes.
 
+use crate::dcom::Activated;
 use crate::error::{Error, Result, code};
 use crate::link::Link;
 use crate::objref::{ObjRef, guid_from_wire, guid_to_wire};
@@ -32,6 +33,7 @@ const OP_INTERFACES: u16 = 9;
 const OP_BINDINGS: u16 = 10;
 const OP_REGIONS: u16 = 11;
 const OP_FUNCTIONS: u16 = 12;
+const OP_ACTIVATE: u16 = 13;
 
 /// The most entries that one call gives back. The books are locked meanwhile, so others wait.
 pub(crate) const RELEASES_MAX: usize = 1024;
@@ -52,6 +54,7 @@ pub(crate) fn perform(call: &mut ServerCall<'_>) -> Answer {
         OP_BINDINGS => serve_bindings,
         OP_REGIONS => serve_regions,
         OP_FUNCTIONS => serve_functions,
+        OP_ACTIVATE => serve_activate,
         _ => return Answer::fault(Status::OP_RNG_ERROR),
     };
     serve(call, method)
@@ -201,6 +204,34 @@ fn serve_resolve(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Sta
         let object = caller.runtime.named(&name)?;
         let info = registry::find(&iid).map_err(|_| code::E_NOINTERFACE)?;
         caller.runtime.marshal_own(object.get(), info, caller.holder())?.to_wire()
+    })();
+    answer(call, outcome)
+}
+
+/// Asks the server for an object of a class, or for what stands for the class itself.
+pub(crate) fn activate(link: &Link, class: &GUID, wanted: Activated, info: &InterfaceInfo) -> Result<ObjRef> {
+    link.bind(info)?;
+    let mut request = Vec::with_capacity(40);
+    request.extend(guid_to_wire(class));
+    request.extend(guid_to_wire(&info.iid));
+    request.extend(u64::from(wanted == Activated::ClassObject).to_le_bytes());
+    let answer = link.with_home(|home| call(home, OP_ACTIVATE, &request))?;
+    ObjRef::from_wire(&answer)
+}
+
+fn serve_activate(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Status> {
+    let frame = call.block(40)?;
+    let (class, iid) = (guid_from(frame, 0)?, guid_from(frame, 16)?);
+    let wanted = match frame.load_u64(32) {
+        Some(0) => Activated::Instance,
+        Some(1) => Activated::ClassObject,
+        _ => return Err(Status::BAD_STUB_DATA),
+    };
+    let caller = who()?;
+    let outcome = (|| {
+        let info = registry::find(&iid).map_err(|_| code::E_NOINTERFACE)?;
+        let object = caller.runtime.classes().activate(&class, wanted)?;
+        caller.marshal(object.get(), info)?.to_wire()
     })();
     answer(call, outcome)
 }

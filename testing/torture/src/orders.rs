@@ -6,8 +6,9 @@
 
 use crate::{Counter, Factory, ICounter, IFactory, IListener, IListener_Impl, Listener};
 use crate::{live, noticed, poll_path, sleeping, soak};
+use obvia::dcom::{ClassRegistration, class_object, create_instance, register_class};
 use obvia::security::{AccountTable, Credential, NtHash};
-use obvia::{Agile, Canceller, Waiting, code};
+use obvia::{Agile, Canceller, GUID, Waiting, code};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use std::cell::RefCell;
 use std::io::BufRead;
@@ -18,10 +19,14 @@ use windows_core::{Interface, implement};
 /// How long a connection is tried.
 const CONNECTING_MAX: Duration = Duration::from_secs(20);
 
+/// The class of factories. What stands for the class is a factory, too.
+const CLASS: GUID = GUID::from_u128(0x3f0d_52c1_77a4_4c1e_9a0b_0b51_2f6e_9d40);
+
 /// What the orders so far have brought.
 #[derive(Default)]
 pub(crate) struct State {
     exports: Vec<obvia::Export>,
+    classes: Vec<ClassRegistration>,
     pub(crate) factory: Option<IFactory>,
     pub(crate) counters: Vec<ICounter>,
     own: Option<ICounter>,
@@ -38,6 +43,8 @@ const ORDERS: &[(&str, Order)] = &[
     ("accounts", |_, words| accounts(words)),
     ("credentials", credentials),
     ("who", |state, _| Ok(state.factory()?.Who()?.to_string_lossy())),
+    ("register", |state, _| register(state)),
+    ("activate", |state, words| activate(state, words.first().copied())),
     ("hide", |state, _| done(state.exports.clear())),
     ("list", |_, _| list()),
     ("list-at", |_, words| list_at(word(words, 0)?)),
@@ -197,6 +204,20 @@ fn connect(state: &mut State, name: &str) -> Answer {
             connected => return done(state.factory = Some(connected?)),
         }
     }
+}
+
+fn register(state: &mut State) -> Answer {
+    let make = || IFactory::from(Factory::default());
+    done(state.classes.push(register_class(CLASS, Some(&make().cast()?), move || Ok(make()))?))
+}
+
+/// Has a factory made, and says by which way it is called.
+fn activate(state: &mut State, server: Option<&str>) -> Answer {
+    class_object::<IFactory>(CLASS, server)?.Live()?;
+    let factory: IFactory = create_instance(CLASS, server)?;
+    let way = obvia::binding_of(&factory).unwrap_or_else(|| "in process".to_owned());
+    state.factory = Some(factory);
+    Ok(way)
 }
 
 fn timeout(state: &mut State, words: &[&str]) -> Answer {

@@ -107,6 +107,14 @@ fn objects_go_both_ways() {
         client.passes_objects();
         client.good("leave");
         pair.server.becomes(GONE, "live", 0);
+        // One that is made there is called by the same way.
+        pair.server.good("register");
+        let way = client.good(&format!("activate {}", pair.binding));
+        println!("{protocol}: {way}");
+        assert!(way.starts_with(protocol), "{way}");
+        client.passes_objects();
+        client.good("leave");
+        pair.server.becomes(GONE, "live", 0);
         // A message of many packets, both ways.
         client.good(&format!("connect {}", pair.binding));
         client.good("make 1");

@@ -1,8 +1,7 @@
 //! `IActivation` and `IRemoteSCMActivator` (MS-DCOM 3.1.2.5.2): others have objects made of the classes that are registered here.
 
-use super::classes::Class;
+use super::classes::Activated;
 use super::{answer, request, resolved};
-use crate::agile::Agile;
 use crate::error::{Result, code};
 use crate::orpc::activation::{OutInterface, Properties, Property, PropsOutInfo, ScmReplyInfo};
 use crate::orpc::activator::{RemoteActivation, RemoteActivationResults, Request, Response};
@@ -16,13 +15,6 @@ use windows_core::{GUID, HRESULT, IUnknown};
 /// The mode of a RemoteActivation that asks for the class object (MODE_GET_CLASS_OBJECT).
 const CLASS_OBJECT: u32 = u32::MAX;
 
-/// What is asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Wanted {
-    ClassObject,
-    Instance,
-}
-
 /// Performs a call of `IActivation`.
 pub(super) fn activate(
     caller: &Arc<Caller>,
@@ -35,7 +27,7 @@ pub(super) fn activate(
     let asked = RemoteActivation::read(from)?;
     super::headers::enter(&asked.this)?;
     let is_initialized = asked.object_name.is_some() || asked.storage.is_some();
-    let wanted = if asked.mode == CLASS_OBJECT { Wanted::ClassObject } else { Wanted::Instance };
+    let wanted = if asked.mode == CLASS_OBJECT { Activated::ClassObject } else { Activated::Instance };
     let made =
         if is_initialized { Err(code::E_NOTIMPL.into()) } else { provide(caller, &asked.class, wanted, &asked.iids) };
     let Resolved { bindings, rem_unknown, authn_hint, version } = resolved(caller, &asked.protseqs);
@@ -65,10 +57,10 @@ pub(super) fn perform(
     from: &mut Decoder<'_>,
 ) -> std::result::Result<Vec<u8>, Status> {
     let (this, properties, wanted) = match request(opnum, from)? {
-        Request::GetClassObject { this, properties } => (this, properties, Wanted::ClassObject),
+        Request::GetClassObject { this, properties } => (this, properties, Activated::ClassObject),
         // No object of another host can be a part of one here.
         Request::CreateInstance { outer: Some(_), .. } => return refusal(code::CLASS_E_NOAGGREGATION),
-        Request::CreateInstance { this, properties, .. } => (this, properties, Wanted::Instance),
+        Request::CreateInstance { this, properties, .. } => (this, properties, Activated::Instance),
     };
     super::headers::enter(&this)?;
     let Some(properties) = properties else { return refusal(code::E_INVALIDARG) };
@@ -87,7 +79,7 @@ fn refusal(result: HRESULT) -> std::result::Result<Vec<u8>, Status> {
 }
 
 /// What is answered to properties: first the references, then how to get to this process.
-fn reply(caller: &Arc<Caller>, properties: &[u8], wanted: Wanted) -> Result<Vec<u8>> {
+fn reply(caller: &Arc<Caller>, properties: &[u8], wanted: Activated) -> Result<Vec<u8>> {
     let asked = Properties::from_request(properties)?;
     let instantiation = asked.instantiation()?;
     let is_initialized = |property: &Property| matches!(property, Property::Instance(instance) if instance.file.is_some() || instance.storage.is_some());
@@ -113,14 +105,10 @@ fn reply(caller: &Arc<Caller>, properties: &[u8], wanted: Wanted) -> Result<Vec<
 fn provide(
     caller: &Arc<Caller>,
     class: &GUID,
-    wanted: Wanted,
+    wanted: Activated,
     iids: &[GUID],
 ) -> Result<Vec<(HRESULT, Option<Vec<u8>>)>> {
-    let class: Class = caller.runtime.classes().find(class)?;
-    let object = match wanted {
-        Wanted::ClassObject => class.object()?,
-        Wanted::Instance => Agile::new(&class.make()?)?,
-    };
+    let object = caller.runtime.classes().activate(class, wanted)?;
     let reference = |iid: &GUID| match marshal(caller, object.get(), iid) {
         Ok(reference) => (code::S_OK, Some(reference)),
         Err(error) => (error.code(), None),

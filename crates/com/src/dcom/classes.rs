@@ -4,31 +4,29 @@ use crate::agile::Agile;
 use crate::error::{Error, Result, code};
 use crate::registry::{self, Remote};
 use crate::runtime::Runtime;
+use crate::system;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use windows_core::{GUID, IUnknown};
+use windows_core::{GUID, IUnknown, Interface};
 
 /// Makes objects of a class.
 type Maker = dyn Fn() -> Result<IUnknown> + Send + Sync;
 
 /// A class that is registered.
 #[derive(Clone)]
-pub(super) struct Class {
+struct Class {
     make: Arc<Maker>,
     object: Option<Agile<IUnknown>>,
 }
 
-impl Class {
-    /// A new object.
-    pub(super) fn make(&self) -> Result<IUnknown> {
-        (self.make)()
-    }
-
+/// What is asked for of a class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Activated {
     /// What stands for the class itself.
-    pub(super) fn object(&self) -> Result<Agile<IUnknown>> {
-        self.object.clone().ok_or_else(|| Error::new(code::E_NOINTERFACE, "the class has no class object"))
-    }
+    ClassObject,
+    /// A new object.
+    Instance,
 }
 
 /// What is registered, by class identifier.
@@ -40,15 +38,22 @@ impl Classes {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A class.
+    /// Makes an object of a class, or finds what stands for the class.
     ///
     /// # Errors
     ///
-    /// REGDB_E_CLASSNOTREG.
-    pub(super) fn find(&self, class: &GUID) -> Result<Class> {
+    /// REGDB_E_CLASSNOTREG; E_NOINTERFACE for the class object of a class that has none; why there is no object.
+    pub(crate) fn activate(&self, class: &GUID, wanted: Activated) -> Result<Agile<IUnknown>> {
+        // What is made is made by its author's code: not under the lock.
         let found = self.lock().get(&class.to_u128()).cloned();
-        let text = || format!("the class {{{class:?}}} is not registered here");
-        found.ok_or_else(|| Error::new(code::REGDB_E_CLASSNOTREG, text()))
+        let unknown =
+            || Error::new(code::REGDB_E_CLASSNOTREG, format!("the class {{{class:?}}} is not registered here"));
+        let Class { make, object } = found.ok_or_else(unknown)?;
+        match wanted {
+            Activated::Instance => Ok(Agile::new(&make()?)?),
+            Activated::ClassObject => object
+                .ok_or_else(|| Error::new(code::E_NOINTERFACE, format!("the class {{{class:?}}} has no class object"))),
+        }
     }
 }
 
@@ -98,4 +103,35 @@ pub fn register_class<I: Remote>(
     }
     classes.insert(class.to_u128(), Class { make: Arc::new(make), object });
     Ok(ClassRegistration { runtime, class })
+}
+
+/// Has an object of a class made (CoCreateInstanceEx): in this process, where it has registered the class; otherwise by the one at `server`,
+/// a name that it exports or a string binding, as one [connects](crate::connect) to.
+///
+/// # Errors
+///
+/// REGDB_E_CLASSNOTREG where nobody makes objects of the class; E_NOINTERFACE when they have no such interface; why there is no object;
+/// otherwise as for [`crate::connect`].
+pub fn create_instance<I: Remote>(class: GUID, server: Option<&str>) -> Result<I> {
+    activate(class, server, Activated::Instance)
+}
+
+/// Finds what stands for a class (CoGetClassObject), as [`create_instance`] does for its objects.
+///
+/// # Errors
+///
+/// As for [`create_instance`]; E_NOINTERFACE for a class without class object.
+pub fn class_object<I: Remote>(class: GUID, server: Option<&str>) -> Result<I> {
+    activate(class, server, Activated::ClassObject)
+}
+
+fn activate<I: Remote>(class: GUID, server: Option<&str>, wanted: Activated) -> Result<I> {
+    let runtime = Runtime::of_process()?;
+    registry::register_module(I::INFO);
+    let own = runtime.classes().activate(&class, wanted);
+    let is_elsewhere = own.as_ref().is_err_and(|error| error.code() == code::REGDB_E_CLASSNOTREG);
+    let Some(server) = server.filter(|_| is_elsewhere) else { return Ok(own?.get().cast()?) };
+    let link = runtime.link_at(server)?;
+    let reference = system::activate(&link, &class, wanted, I::INFO)?;
+    Ok(runtime.adopt(&link, &reference, I::INFO)?.cast()?)
 }

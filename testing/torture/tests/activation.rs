@@ -1,0 +1,62 @@
+//! Objects are made by other processes, and by this one: the client says the same, whichever way leads to the server.
+
+use torture::process::{Directory, LATEST};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_torture-process");
+/// What servers listen on: shared memory, the standard's protocol sequences in each transfer syntax, and a virtual interface over the network.
+const BINDINGS: [&str; 6] = [
+    "ncacn_vi_shm:[there]",
+    "ncalrpc:[there]",
+    "ncacn_ip_tcp:127.0.0.1",
+    "ncacn_ip_tcp:127.0.0.1[,transfer=ndr]",
+    "ncacn_ip_tcp:127.0.0.1[,transfer=ndr64]",
+    "ncacn_vi_udp:127.0.0.1",
+];
+
+#[test]
+fn an_object_is_the_same_wherever_it_is_made() {
+    let directory = Directory::new();
+    let mut alone = directory.start(PROGRAM, &[]);
+    alone.good("register");
+    assert_eq!(alone.good("activate"), "in process");
+    alone.good("make 3");
+    assert_eq!(alone.number("add 7"), 7);
+    assert_eq!(alone.number("callback 5"), 16);
+    alone.good("leave");
+    for listening in BINDINGS {
+        let directory = Directory::new();
+        let mut server = directory.start(PROGRAM, &[]);
+        server.good("register");
+        let binding = server.good(&format!("listen {listening}"));
+        let mut client = directory.start(PROGRAM, &[]);
+        let way = client.good(&format!("activate {binding}"));
+        println!("{binding}: {way}");
+        let protocol = |text: &str| text.split(':').next().map(str::to_owned);
+        assert_eq!(protocol(&way), protocol(listening), "{way}");
+        client.passes_objects();
+        client.good("leave");
+        server.becomes(LATEST, "live", 0);
+    }
+}
+
+#[test]
+fn classes_that_nobody_has_are_refused() {
+    let directory = Directory::new();
+    let mut server = directory.start(PROGRAM, &[]);
+    // The interfaces are known there, and no class.
+    server.good("export other");
+    let binding = server.good("listen ncacn_vi_shm:[there]");
+    let mut client = directory.start(PROGRAM, &[]);
+    for order in [format!("activate {binding}"), "activate".to_owned()] {
+        let why = client.bad(&order);
+        assert!(why.contains("REGDB_E_CLASSNOTREG"), "{why}");
+    }
+    server.good("register");
+    client.good(&format!("activate {binding}"));
+    // What was made stays when no more is.
+    server.good("leave");
+    let why = client.bad(&format!("activate {binding}"));
+    assert!(why.contains("REGDB_E_CLASSNOTREG"), "{why}");
+    client.good("make 1");
+    assert_eq!(client.number("add 7"), 7);
+}
