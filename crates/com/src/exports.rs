@@ -9,6 +9,7 @@ use crate::objref;
 use crate::orpc::object_exporter::ComplexPing;
 use crate::orpc::{Client, Dropped, Limits, PingAnswer, Pinging, References, Refs};
 use crate::registry::InterfaceInfo;
+use crate::runtime::janitor;
 use crate::stub::Stubs;
 use obvia_rpc::object_table::SharedTable;
 use obvia_rpc::status::Status;
@@ -16,7 +17,7 @@ use obvia_rpc::vi_call::TargetId;
 use std::collections::HashMap;
 use std::ffi::c_void;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use windows_core::{GUID, IUnknown, Interface};
 
 /// What a call is dispatched to: the interface pointer and the stubs for its interface.
@@ -127,6 +128,15 @@ impl Exports {
         holder: Client,
         refs: u64,
     ) -> Result<Exported> {
+        let added = self.enter(object, info, holder, refs)?;
+        if let Client::Peer(_) = holder {
+            // There is one more to look after.
+            janitor::wake();
+        }
+        Ok(added)
+    }
+
+    fn enter(&self, object: &IUnknown, info: &'static InterfaceInfo, holder: Client, refs: u64) -> Result<Exported> {
         let interface = query(object, info)?;
         let identity = object.cast::<IUnknown>()?.as_raw().addr();
         let (refs, now) = (Refs::public(refs), Instant::now());
@@ -185,6 +195,21 @@ impl Exports {
         let dropped = books.references.drop_client(Client::Process(oxid), Instant::now());
         let gone = books.forget_all(dropped);
         self.table.remove(gone)
+    }
+
+    /// The processes that refer to something.
+    pub(crate) fn processes(&self) -> Vec<u64> {
+        self.books().references.processes().collect()
+    }
+
+    /// How many interface pointers others refer to.
+    pub(crate) fn count(&self) -> usize {
+        self.books().entries.len()
+    }
+
+    /// How long whoever refers to objects may not be heard of.
+    pub(crate) fn patience(&self) -> Duration {
+        self.books().references.pinging().patience()
     }
 
     /// Has peers ping as often as this.

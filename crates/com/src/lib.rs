@@ -49,7 +49,7 @@ pub use endpoints::{EndpointMapper, Registration, listen_for, register_endpoints
 pub use error::{Error, Result, code};
 pub use functions::{Serving, bind, serve_interface, serve_interface_for};
 pub use graph::{Graph, Owned, OwnedSlice, Text, Wide};
-pub use listing::{Listed, Performed, binding_of, describe, list, list_at, performed_at};
+pub use listing::{Listed, Performed, binding_of, describe, exported, list, list_at, performed_at};
 pub use network::listen;
 pub use obvia_via::Waiting;
 pub use registry::{InterfaceInfo, Remote, register};

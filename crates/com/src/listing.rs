@@ -181,6 +181,16 @@ fn told(line: &str, binding: &str) -> Option<Performed> {
     })
 }
 
+/// How many interface pointers of objects of this process others refer to. Names and classes are not among them until somebody asks for
+/// them.
+///
+/// # Errors
+///
+/// When the process cannot have a runtime.
+pub fn exported() -> Result<usize> {
+    Ok(Runtime::of_process()?.exports().count())
+}
+
 /// The string binding that calls of an object go by; `None` for an object of this process, whose methods are called as they are.
 pub fn binding_of<I: Remote>(object: &I) -> Option<String> {
     let object: IUnknown = object.cast().ok()?;

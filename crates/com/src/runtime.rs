@@ -202,6 +202,8 @@ impl Runtime {
             let listener = Arc::new(self.directory.bind(&endpoint_of(self.oxid))?);
             accept_on(self, Arc::clone(&listener))?;
             *endpoint = Some(listener);
+            // Whoever has clients has somebody to look after what they leave.
+            janitor::wake();
         }
         Ok(())
     }

@@ -73,6 +73,11 @@ impl Clients {
         known.owner.as_ref() == principal
     }
 
+    /// Whether a process is connected.
+    pub(crate) fn has(&self, oxid: u64) -> bool {
+        self.connections.lock().unwrap_or_else(PoisonError::into_inner).contains_key(&oxid)
+    }
+
     /// The host that this process is to a client.
     pub(crate) fn local_to(&self, oxid: u64) -> Option<String> {
         self.connections.lock().unwrap_or_else(PoisonError::into_inner).get(&oxid)?.local.clone()

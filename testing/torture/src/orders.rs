@@ -49,6 +49,7 @@ const ORDERS: &[(&str, Order)] = &[
     ("list", |_, _| list()),
     ("list-at", |_, words| list_at(word(words, 0)?)),
     ("live", |_, _| Ok(live().to_string())),
+    ("exported", |_, _| Ok(obvia::exported()?.to_string())),
     ("sleeping", |_, _| Ok(sleeping().to_string())),
     ("noticed", |_, _| Ok(noticed().to_string())),
     ("connect", |state, words| connect(state, word(words, 0)?)),

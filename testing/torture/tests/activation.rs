@@ -60,3 +60,21 @@ fn classes_that_nobody_has_are_refused() {
     client.good("make 1");
     assert_eq!(client.number("add 7"), 7);
 }
+
+#[test]
+fn ten_thousand_objects_leave_nothing() {
+    for listening in ["ncacn_vi_shm:[there]", "ncacn_ip_tcp:127.0.0.1[,transfer=ndr]"] {
+        let directory = Directory::new();
+        let mut server = directory.start(PROGRAM, &[]);
+        server.good("register");
+        let binding = server.good(&format!("listen {listening}"));
+        let mut client = directory.start(PROGRAM, &[]);
+        client.good(&format!("activate {binding}"));
+        client.good("make 10000");
+        assert_eq!(server.number("live"), 10_000);
+        assert!(server.number("exported") >= 10_000);
+        client.good("leave");
+        server.becomes(LATEST, "live", 0);
+        server.becomes(LATEST, "exported", 0);
+    }
+}

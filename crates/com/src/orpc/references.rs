@@ -217,6 +217,19 @@ impl References {
         PingAnswer { set: id, status }
     }
 
+    /// The processes of obvia's that have references.
+    pub fn processes(&self) -> impl Iterator<Item = u64> {
+        self.shares.keys().filter_map(|client| match client {
+            Client::Process(oxid) => Some(*oxid),
+            Client::Peer(_) => None,
+        })
+    }
+
+    /// How often clients have to ping.
+    pub fn pinging(&self) -> Pinging {
+        self.pinging
+    }
+
     /// Has clients ping as often as this from now on.
     pub fn set_pinging(&mut self, pinging: Pinging) {
         self.pinging = pinging;

@@ -1,6 +1,7 @@
 //! The janitor: a thread that gives references back in batches, and closes links that nobody uses, or whose peer ended.
 
 use super::Runtime;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Condvar, Mutex, Once, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -34,8 +35,29 @@ fn until_due() -> Duration {
     due.map_or(Duration::MAX, |due| due.saturating_duration_since(Instant::now()))
 }
 
+/// Processes that have references and no connection, with when that was first seen: somebody handed them the references, and they ended before they
+/// could use them.
+#[derive(Default)]
+struct Absent(HashMap<u64, Instant>);
+
+impl Absent {
+    /// Takes back what those refer to that have not come for too long.
+    fn collect(&mut self, runtime: &Runtime) {
+        let (now, patience) = (Instant::now(), runtime.exports().patience());
+        let is_here = |oxid: &u64| *oxid == runtime.oxid() || runtime.clients().has(*oxid);
+        let absent: HashSet<u64> = runtime.exports().processes().into_iter().filter(|oxid| !is_here(oxid)).collect();
+        self.0.retain(|oxid, _| absent.contains(oxid));
+        for oxid in absent {
+            if now.duration_since(*self.0.entry(oxid).or_insert(now)) >= patience {
+                drop(runtime.exports().drop_client(oxid));
+                runtime.clients().wake_all();
+            }
+        }
+    }
+}
+
 fn work() {
-    let (mut looked, mut is_done) = (Instant::now(), true);
+    let (mut looked, mut is_done, mut absent) = (Instant::now(), true, Absent::default());
     loop {
         let pending = PENDING.lock().unwrap_or_else(PoisonError::into_inner);
         let span = if is_done { ROUND } else { RETRY }.min(until_due());
@@ -65,6 +87,7 @@ fn work() {
         let is_round = looked.elapsed() >= ROUND;
         runtime.close_links(|link| link.is_dead() || is_round && link.is_unused());
         if is_round {
+            absent.collect(runtime);
             looked = Instant::now();
         }
     }
