@@ -190,6 +190,8 @@ fn start(path: Path, wait: Wait, placement: Option<Placement>) -> Result<(Server
     let binding = match path {
         Path::NcacnViFabric => format!("{}:{host}[0,provider=tcp]", path.name()),
         Path::Ncalrpc => format!("{}:[{name}]", path.name()),
+        Path::DcomLrpc => format!("ncalrpc:[{name},transfer=ndr]"),
+        Path::DcomIpTcp => format!("ncacn_ip_tcp:{host}[,transfer=ndr]"),
         _ => format!("{}:{host}", path.name()),
     };
     if path != Path::NcacnViShm {

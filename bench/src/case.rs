@@ -11,6 +11,10 @@ use std::time::{Duration, Instant};
 pub enum Path {
     /// A call of obvia over shared memory between programs in C++.
     CppViShm,
+    /// A call of an object as DCOM has it, over TCP: ORPC in NDR.
+    DcomIpTcp,
+    /// The same over a Unix socket: what calls of local servers are without obvia's own ways.
+    DcomLrpc,
     /// Messages of libfabric over TCP, without obvia: its program `fi_pingpong`.
     FiPingpong,
     /// Copying within the client.
@@ -57,7 +61,7 @@ pub enum Path {
 
 impl Path {
     /// All of them, baselines last.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 24] = [
         Self::NcacnViShm,
         Self::CppViShm,
         Self::NcacnViFabric,
@@ -66,6 +70,8 @@ impl Path {
         Self::Ncalrpc,
         Self::NcacnIpTcp,
         Self::NcadgIpUdp,
+        Self::DcomIpTcp,
+        Self::DcomLrpc,
         Self::ViShm,
         Self::ViFabric,
         Self::ViXdp,
@@ -86,6 +92,8 @@ impl Path {
     pub fn name(self) -> &'static str {
         match self {
             Self::CppViShm => "cpp_vi_shm",
+            Self::DcomIpTcp => "dcom_ip_tcp",
+            Self::DcomLrpc => "dcom_lrpc",
             Self::FiPingpong => "fi_pingpong",
             Self::Memcpy => "memcpy",
             Self::NcacnIpTcp => "ncacn_ip_tcp",
@@ -118,8 +126,11 @@ impl Path {
 
     /// Whether it goes through the machine's network.
     pub fn is_network(self) -> bool {
-        use Path::{CppViShm, Memcpy, NcacnViShm, Ncalrpc, Pread, RawCopy, RawFutex, RawLine, Unix, ViShm};
-        !matches!(self, CppViShm | Memcpy | NcacnViShm | Ncalrpc | Pread | RawCopy | RawFutex | RawLine | Unix | ViShm)
+        use Path::{CppViShm, DcomLrpc, Memcpy, NcacnViShm, Ncalrpc, Pread, RawCopy, RawFutex, RawLine, Unix, ViShm};
+        !matches!(
+            self,
+            CppViShm | DcomLrpc | Memcpy | NcacnViShm | Ncalrpc | Pread | RawCopy | RawFutex | RawLine | Unix | ViShm
+        )
     }
 }
 

@@ -26,6 +26,8 @@ pub enum Measurement {
     Reread,
     /// Calls of several threads at once.
     CallRate,
+    /// Round trips of calls by obvia's own ways, beside those of DCOM.
+    DcomOverVi,
 }
 
 /// All that is reported.
@@ -94,6 +96,7 @@ impl Report {
                 Measurement::Bandwidth => one_way(&rows[index].label, &rows, one_cpu),
                 Measurement::Reread => own_read(&rows[index].label, &rows),
                 Measurement::CallRate => one_thread(&rows[index].label, &rows),
+                Measurement::DcomOverVi => local_rpc(&rows[index].label, &rows),
             };
             let row = &mut rows[index];
             row.raw_p50_ns = raw;
@@ -126,9 +129,9 @@ fn unsteady(label: &Label, batches: &[f64]) -> Option<String> {
 /// The time of what a round trip is to be compared with: the best that any program could do that waits the same way.
 fn round_trip(label: &Label, rows: &[Row], one_cpu: bool) -> Option<f64> {
     let in_line = label.bytes <= IN_LINE_BYTES;
-    let path = if let Path::NcacnIpTcp = label.path {
+    let path = if let Path::NcacnIpTcp | Path::DcomIpTcp = label.path {
         Path::Tcp
-    } else if let Path::Ncalrpc = label.path {
+    } else if let Path::Ncalrpc | Path::DcomLrpc = label.path {
         Path::Unix
     } else if label.path.is_network() {
         if label.bytes > raw::UDP_BYTES_MAX { Path::Tcp } else { Path::Udp }
@@ -149,6 +152,13 @@ fn round_trip(label: &Label, rows: &[Row], one_cpu: bool) -> Option<f64> {
         .filter(|row| (path != Path::Unix && !path.is_network()) || (row.label.wait == Wait::Block) == sleeps)
         .map(|row| row.p50_ns)
         .min_by(f64::total_cmp)
+}
+
+/// What calls of objects are compared with: the standard's way to a process of the same host, for whoever waits the same way.
+fn local_rpc(label: &Label, rows: &[Row]) -> Option<f64> {
+    let is_standard = |row: &&Row| row.label.path == Path::DcomLrpc;
+    let is_same = |row: &&Row| row.label.bytes == label.bytes && row.label.wait == label.wait;
+    rows.iter().filter(is_standard).find(is_same).map(|row| row.p50_ns)
 }
 
 /// The same for bytes that go one way: a stream of the system's through the network, a copy within one process through memory.
@@ -183,7 +193,7 @@ impl Row {
     /// Bytes or calls in a second, of a measurement that is of such.
     fn rate(&self, measurement: Measurement) -> Option<f64> {
         match measurement {
-            Measurement::CallLatency | Measurement::SendLatency | Measurement::Reread => None,
+            Measurement::CallLatency | Measurement::DcomOverVi | Measurement::SendLatency | Measurement::Reread => None,
             Measurement::Bandwidth => Some(self.label.bytes as f64 * 1e9 / self.p50_ns),
             Measurement::CallRate => Some(1e9 / self.p50_ns),
         }

@@ -53,6 +53,7 @@ impl Measurement {
     fn title(self) -> &'static str {
         match self {
             Self::CallLatency => "MoveData, and messages of its size: round trip against size of the array",
+            Self::DcomOverVi => "MoveData of an object: one way, half a round trip, against size of the array",
             Self::SendLatency => "Send: round trip against size of the message",
             Self::Bandwidth => "RDMA: bytes per second against size of the operation",
             Self::Reread => "Reading a file in the page cache: time against size of the block",
@@ -62,7 +63,7 @@ impl Measurement {
 
     fn across(self) -> &'static str {
         match self {
-            Self::CallLatency | Self::SendLatency => "bytes, each way",
+            Self::CallLatency | Self::DcomOverVi | Self::SendLatency => "bytes, each way",
             Self::Bandwidth | Self::Reread => "bytes",
             Self::CallRate => "threads",
         }
@@ -75,6 +76,7 @@ impl Measurement {
             Self::CallLatency => {
                 ["MoveData", "MoveShared", "send"].contains(&row.label.case).then_some((bytes, row.p50_ns))
             }
+            Self::DcomOverVi => Some((bytes, row.p50_ns / 2.0)),
             Self::SendLatency | Self::Reread => Some((bytes, row.p50_ns)),
             Self::Bandwidth => Some((bytes, row.rate(self)?)),
             Self::CallRate => Some((f64::from(row.label.at_once), row.rate(self)?)),
@@ -86,7 +88,7 @@ impl Measurement {
     /// A value of the upright axis, in words; powers of ten shorter.
     fn value(self, value: f64) -> String {
         match self {
-            Self::CallLatency | Self::SendLatency | Self::Reread => time(value),
+            Self::CallLatency | Self::DcomOverVi | Self::SendLatency | Self::Reread => time(value),
             Self::Bandwidth => format!("{:.0} MB/s", value / 1e6),
             Self::CallRate => format!("{value:.0} calls/s"),
         }
@@ -94,7 +96,7 @@ impl Measurement {
 
     fn decade(self, value: f64) -> String {
         match self {
-            Self::CallLatency | Self::SendLatency | Self::Reread => decade_name(value),
+            Self::CallLatency | Self::DcomOverVi | Self::SendLatency | Self::Reread => decade_name(value),
             Self::Bandwidth => counted(value) + "B/s",
             Self::CallRate => counted(value) + "/s",
         }
@@ -272,10 +274,10 @@ fn color(path: Path) -> &'static str {
         Path::NcacnViUdp | Path::ViUdp => "#e69f00",
         Path::NcacnViXdp | Path::ViXdp => "#009e73",
         Path::NcacnViFabric | Path::ViFabric => "#0072b2",
-        Path::RawCopy | Path::Memcpy | Path::Pread => "#000000",
+        Path::DcomLrpc | Path::RawCopy | Path::Memcpy | Path::Pread => "#000000",
         Path::RawFutex => "#0072b2",
         Path::RawLine | Path::FiPingpong => "#999999",
-        Path::NcacnIpTcp | Path::Tcp | Path::TcpStream => "#56b4e9",
+        Path::NcacnIpTcp | Path::DcomIpTcp | Path::Tcp | Path::TcpStream => "#56b4e9",
         Path::NcadgIpUdp | Path::Udp => "#cc79a7",
         Path::Ncalrpc | Path::Unix => "#009e73",
     }

@@ -27,7 +27,7 @@ fn columns(measurement: Measurement) -> Vec<Column> {
     let at_once: fn(Measurement, &Row) -> String =
         |_, row| row.at_once().map_or_else(|| "-".to_owned(), |number| number.to_string());
     let of_its_own: &[Column] = match measurement {
-        Measurement::CallLatency => &[("per call", false, per_operation)],
+        Measurement::CallLatency | Measurement::DcomOverVi => &[("per call", false, per_operation)],
         Measurement::Reread => &[("per read", false, per_operation)],
         Measurement::SendLatency => &[("round trip", false, per_operation)],
         Measurement::Bandwidth => &[
@@ -58,6 +58,10 @@ fn legend(measurement: Measurement) -> &'static str {
         Measurement::CallLatency => {
             "Round trips. per call: median of batches without a clock inside, and what ratios are made of; \
              p50 to p99.9: calls stamped one by one."
+        }
+        Measurement::DcomOverVi => {
+            "Round trips. per call: median of batches without a clock inside, and what ratios are made of: to dcom_lrpc, DCOM's way \
+             to a local server; p50 to p99.9: calls stamped one by one."
         }
         Measurement::SendLatency => {
             "round trip: median of batches without a clock inside, and what ratios are made of; \

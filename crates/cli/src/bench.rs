@@ -3,6 +3,7 @@
 mod bandwidth;
 mod call_lat;
 mod call_rate;
+mod dcom_vi;
 mod measuring;
 mod pfs_reread;
 mod send_lat;
@@ -26,6 +27,9 @@ enum Measurement {
     /// Latency of a call: round trips, against raw baselines in the same run
     #[command(name = "call_lat")]
     CallLat(call_lat::Arguments),
+    /// Latency of calls of objects: over virtual interfaces, against DCOM's own ways
+    #[command(name = "dcom_vi")]
+    DcomVi(dcom_vi::Arguments),
     /// Calls per second of several threads, against those of one
     #[command(name = "call_rate")]
     CallRate(call_rate::Arguments),
@@ -127,6 +131,7 @@ pub(crate) fn main(arguments: Arguments) -> anyhow::Result<ExitCode> {
     match arguments.measurement {
         Measurement::CallLat(arguments) => call_lat::main(&arguments),
         Measurement::CallRate(arguments) => call_rate::main(&arguments),
+        Measurement::DcomVi(arguments) => dcom_vi::main(&arguments),
         Measurement::SendLat(arguments) => send_lat::main(&arguments),
         Measurement::WriteBw(arguments) => bandwidth::main(&arguments, Direction::Write),
         Measurement::ReadBw(arguments) => bandwidth::main(&arguments, Direction::Read),

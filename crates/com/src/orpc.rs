@@ -5,21 +5,19 @@
 //! asked and answered where an object is made. [`object_exporter`], [`rem_unknown`] and [`activator`] are the interfaces that every
 //! process with objects has beside them. [`Oxids`] and [`References`] are what a server remembers, [`PingPlan`] what a client does.
 //!
-//! # Joining with what this process exports already
+//! # Who counts
 //!
-//! `exports.rs` counts, for each interface pointer, references by holder, and a holder is a process known by its OXID. That is what
-//! [`References`] counts, too; it only knows no objects. When ORPC calls are served, both become one table, and in this way:
+//! What this process exports is counted by [`References`], for all clients:
 //!
-//! - An `Entry` of the exports is an interface here, by `objref::ipid(target, oxid)`; it gives up its `refs` for those here. Object and
-//!   interface to target, and target to stubs, stay with the exports: no peer has a say in them.
-//! - A process of obvia's is a [`Client::Process`] by its OXID, as it is in the exports today. It does not ping: its pulse tells when it is gone,
-//!   and [`References::drop_client`] drops what it had at once.
-//! - A foreign peer is a [`Client::Peer`], by whatever tells it from others where it called, such as its principal and host; nobody notices
-//!   when it dies, so what it has lives by pings. The finer the distinction, the better are peers protected from each other; where one peer
-//!   is taken for two, what it gives back as the other is only dropped later.
-//! - Objects that are told not to be pinged ([`NO_PING`]) are those that the exporter itself, as a [`Client::Process`], refers to.
+//! - An entry of the exports is an interface here, by an IPID that has its target and the OXID in it. Object and interface to target, and target
+//!   to stubs, stay with the exports: no peer has a say in them.
+//! - A process of obvia's is a [`Client::Process`] by its OXID. It does not ping: its connections tell when it is gone, and
+//!   [`References::drop_client`] drops what it had at once.
+//! - Another peer is a [`Client::Peer`], by its host and who it has proved to be; nobody notices when it dies, so what it has lives by pings. The
+//!   finer the distinction, the better are peers protected from each other; where one peer is taken for two, what it gives back as the
+//!   other is only dropped later.
 //! - What [`References`] returns as dropped is what the exports take out of the object table, and drop without locks.
-//! - `system.rs` keeps its calls: they are obvia's own `IRemUnknown`, and call the same methods of the same table.
+//! - The calls that processes of obvia make among themselves are their own `IRemUnknown`, and call the same methods of the same table.
 
 pub mod activation;
 pub mod activator;

@@ -46,8 +46,12 @@ impl Extent {
 
     fn plan(&self, measurement: Measurement, placement: Option<Placement>) -> Plan {
         let usual = match measurement {
-            Measurement::CallLatency | Measurement::SendLatency | Measurement::Reread if self.quick => 200,
-            Measurement::CallLatency | Measurement::SendLatency | Measurement::Reread => 1000,
+            Measurement::CallLatency | Measurement::DcomOverVi | Measurement::SendLatency | Measurement::Reread
+                if self.quick =>
+            {
+                200
+            }
+            Measurement::CallLatency | Measurement::DcomOverVi | Measurement::SendLatency | Measurement::Reread => 1000,
             // Their beginning and end take time: the more operations, the less of it falls to each.
             Measurement::Bandwidth | Measurement::CallRate => BATCH_MAX,
         };

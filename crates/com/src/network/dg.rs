@@ -12,6 +12,7 @@ use crate::server::attend;
 use obvia_rpc::dg::relay::{self, Endpoint, EndpointOptions, Keeper};
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 use obvia_rpc::uuid::Uuid;
+use obvia_via::Waiting;
 use obvia_via::datagram::DatagramSocket;
 use obvia_via::window::{Options, Window};
 use std::sync::{Arc, OnceLock};
@@ -81,6 +82,8 @@ pub(super) fn listen(runtime: &'static Runtime, wanted: &Wanted, binding: &mut S
     let socket = DatagramSocket::bind(&binding.address, port(binding)?)?;
     binding.endpoint = socket.port().to_string();
     let visitors = Visitors::new(runtime, socket.local_host().map(|host| host.to_string()));
-    let endpoint = Endpoint::new(socket, Arc::new(visitors), EndpointOptions { window: runtime.options(), rundown });
+    // Another thread receives for those that perform calls: one that polled would only take the processor from it.
+    let window = Options { waiting: Waiting::Block, ..runtime.options() };
+    let endpoint = Endpoint::new(socket, Arc::new(visitors), EndpointOptions { window, rundown });
     attend("obvia-datagrams", move || endpoint.attend())
 }

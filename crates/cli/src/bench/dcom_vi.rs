@@ -1,0 +1,77 @@
+//! `obvia bench dcom_vi`: what a call of an object costs over virtual interfaces, and what it costs as DCOM has it.
+
+use super::measuring::{Extent, Policy, size};
+use clap::Args;
+use obvia_bench::calls::{self, Method};
+use obvia_bench::report::Measurement;
+use obvia_bench::{Case, Path, Placement};
+use std::process::ExitCode;
+
+/// Measures round trips of MoveData, an array of so many bytes there and back, by one client of one object: as DCOM has it, over TCP and over a
+/// Unix socket of the same host (ORPC in NDR), by functions over the standard's datagrams (DCOM's first way, which obvia has for functions
+/// alone), and over virtual interfaces, by their protocol sequences. All cases take turns in one run, and each is compared with the standard's
+/// way to a local server, dcom_lrpc, of whoever waits the same way. What goes one way is half of it.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  obvia bench dcom_vi                               4 bytes to 64 KiB
+  obvia bench dcom_vi --quick --sizes 4,4K --wait block
+  obvia bench dcom_vi --json out.json --plot out.svg
+
+Only ratios within one run mean anything: the absolute times change with the machine's mood.")]
+pub(super) struct Arguments {
+    /// Sizes of the array, in bytes; K is understood [default: 4 to 64K]
+    #[arg(long, value_delimiter = ',', value_name = "BYTES", value_parser = size)]
+    sizes: Option<Vec<usize>>,
+    /// Waiting policies of both sides
+    #[arg(long, value_delimiter = ',', value_name = "POLICY", default_value = "poll,block")]
+    wait: Vec<Policy>,
+    /// Paths to measure: ncacn_vi_shm, ncacn_vi_fabric, ncacn_vi_xdp, ncacn_vi_udp, ncadg_ip_udp, dcom_ip_tcp, dcom_lrpc [default: those that
+    /// every machine has]
+    #[arg(long, value_delimiter = ',', value_name = "PATH", value_parser = path)]
+    paths: Option<Vec<Path>>,
+    /// CPUs of client and server [default: the first two]
+    #[arg(long, value_name = "CLIENT,SERVER")]
+    cpus: Option<Placement>,
+    #[command(flatten)]
+    extent: Extent,
+}
+
+/// From one number to what no fragment holds.
+const SIZES: [usize; 8] = [4, 64, 256, 1 << 10, 4 << 10, 8 << 10, 16 << 10, 64 << 10];
+
+/// The paths of calls.
+const PATHS: [Path; 7] = [
+    Path::NcacnViShm,
+    Path::NcacnViFabric,
+    Path::NcacnViXdp,
+    Path::NcacnViUdp,
+    Path::NcadgIpUdp,
+    Path::DcomIpTcp,
+    Path::DcomLrpc,
+];
+
+impl Arguments {
+    fn cases(&self, placement: Placement) -> anyhow::Result<Vec<Box<dyn Case>>> {
+        let has_all = |path: &Path| !matches!(path, Path::NcacnViFabric | Path::NcacnViXdp);
+        let paths = self.paths.clone().unwrap_or_else(|| PATHS.into_iter().filter(has_all).collect());
+        let sizes = self.sizes.as_deref().unwrap_or(&SIZES);
+        let waits: Vec<_> = self.wait.iter().map(|policy| policy.wait()).collect();
+        let mut cases = Vec::new();
+        for path in paths {
+            cases.extend(calls::cases(path, &[Method::MoveData], sizes, &waits, placement)?);
+        }
+        Ok(cases)
+    }
+}
+
+/// Measures, and reports. Fails when any case failed, after reporting the others.
+pub(super) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+    let placement = arguments.cpus.map_or_else(Placement::first_two, Ok)?;
+    arguments.extent.measure(Measurement::DcomOverVi, Some(placement), || arguments.cases(placement))
+}
+
+fn path(text: &str) -> Result<Path, String> {
+    let names = || PATHS.map(Path::name).join(", ");
+    PATHS.into_iter().find(|path| path.name() == text).ok_or_else(|| format!("paths are {}", names()))
+}
