@@ -6,7 +6,7 @@
 
 use crate::{Counter, Factory, ICounter, IFactory, IListener, IListener_Impl, Listener};
 use crate::{live, noticed, poll_path, sleeping, soak};
-use obvia::dcom::{ClassRegistration, class_object, create_instance, register_class};
+use obvia::dcom::{ClassRegistration, Pinging, class_object, create_instance, register_class, set_pinging};
 use obvia::security::{AccountTable, Credential, NtHash};
 use obvia::{Agile, Canceller, GUID, Waiting, code};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
@@ -43,6 +43,7 @@ const ORDERS: &[(&str, Order)] = &[
     ("accounts", |_, words| accounts(words)),
     ("credentials", credentials),
     ("who", |state, _| Ok(state.factory()?.Who()?.to_string_lossy())),
+    ("pinging", |_, words| pinging(Duration::from_millis(number(words, 0)?))),
     ("register", |state, _| register(state)),
     ("activate", |state, words| activate(state, words.first().copied())),
     ("hide", |state, _| done(state.exports.clear())),
@@ -205,6 +206,10 @@ fn connect(state: &mut State, name: &str) -> Answer {
             connected => return done(state.factory = Some(connected?)),
         }
     }
+}
+
+fn pinging(period: Duration) -> Answer {
+    set_pinging(Pinging { period, missed: 3 }).map(done)?
 }
 
 fn register(state: &mut State) -> Answer {

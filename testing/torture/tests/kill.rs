@@ -363,3 +363,26 @@ fn references_to_a_third_process_lead_straight_there() {
     other.good("keep-none");
     only_files_of(&directory, &["keeper"], 1);
 }
+
+#[test]
+#[ignore = "kills processes, and wants the machine for itself"]
+fn what_was_handed_to_a_process_that_never_came_is_taken_back() {
+    let directory = Directory::new();
+    let (mut home, mut keeper) = (server(&directory, "home"), server(&directory, "keeper"));
+    home.good("pinging 300");
+    let mut between = directory.start(PROGRAM, &[]);
+    between.good("connect home");
+    between.good("make 1");
+    between.good("connect keeper");
+    between.good("keep-none");
+    // It has been handed the counter, and has no chance to come for it.
+    keeper.stop();
+    between.good("timeout 500");
+    between.bad("keep");
+    keeper.kill();
+    between.kill();
+    std::thread::sleep(Duration::from_millis(200));
+    assert_eq!(home.number("live"), 1);
+    home.becomes(LATEST, "live", 0);
+    assert_eq!(home.number("exported"), 0);
+}
