@@ -10,9 +10,11 @@ mod object_exporter;
 mod rem_unknown;
 
 pub use crate::orpc::Pinging;
+pub use crate::orpc::TraceContext;
 pub(crate) use classes::{Activated, Classes};
 pub use classes::{ClassRegistration, class_object, create_instance, register_class};
 pub(crate) use headers::HEADERS;
+pub use headers::{trace, with_trace};
 
 use crate::error::{Result, code};
 use crate::network;
@@ -112,13 +114,15 @@ pub(crate) fn perform(call: &mut ServerCall<'_>) -> Answer {
         frame.copy_to(0, &mut request).ok_or(Status::BAD_STUB_DATA)?;
         let (order, stub) = octets(&request).ok_or(Status::BAD_STUB_DATA)?;
         let from = &mut Decoder::new(stub, order);
-        let answer = match target {
+        let answered = match target {
             _ if target == Own::ObjectExporter.target() => object_exporter::perform(&caller, opnum, from),
             _ if target == Own::RemUnknown.target() => rem_unknown::perform(&caller, opnum, from),
             _ if target == Own::Activation.target() => activator::activate(&caller, opnum, from),
             _ if target == Own::ScmActivator.target() => activator::perform(&caller, opnum, from),
             _ => Err(Status::OBJECT_NOT_FOUND),
-        }?;
+        };
+        headers::leave();
+        let answer = answered?;
         let mut frame = Vec::new();
         put_octets(ByteOrder::Little, &answer, &mut frame);
         call.inner().reply(frame.len(), 0).map_err(|_| Status::REMOTE_NO_MEMORY)?.copy_from_slice(&frame);

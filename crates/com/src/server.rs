@@ -98,18 +98,29 @@ impl Clients {
     /// Remembers a connection for [`Self::wake_all`], and forgets those that have ended.
     fn watch(&self, alarm: Alarm) {
         let mut alarms = self.alarms.lock().unwrap_or_else(PoisonError::into_inner);
-        alarms.retain(|alarm| !alarm.is_closed());
+        let ended = take_ended(&mut alarms);
         alarms.push(alarm);
+        drop(alarms);
+        drop(ended);
     }
 
     /// Has every service thread look whether it keeps objects that are no longer exported.
     pub(crate) fn wake_all(&self) {
         let mut alarms = self.alarms.lock().unwrap_or_else(PoisonError::into_inner);
-        alarms.retain(|alarm| !alarm.is_closed());
+        let ended = take_ended(&mut alarms);
         for alarm in alarms.iter() {
             alarm.ring();
         }
+        drop(alarms);
+        drop(ended);
     }
+}
+
+/// Takes out the alarms of connections that have ended. They are to be dropped without locks: the last of an association has its client leave,
+/// which wakes everybody.
+#[must_use]
+fn take_ended(alarms: &mut Vec<Alarm>) -> Vec<Alarm> {
+    alarms.extract_if(.., |alarm| alarm.is_closed()).collect()
 }
 
 /// A connection of a client that has said who it is. Without one nobody is there to hold references.

@@ -9,13 +9,15 @@ use obvia_via::{Deadline, Limit};
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How long a call may take where nobody says otherwise.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 
 thread_local! {
     static DEADLINE: Cell<Deadline> = const { Cell::new(Deadline::Within(DEFAULT_TIMEOUT)) };
+    /// What holds again when the call ends that limits it.
+    static BEFORE: Cell<Option<Deadline>> = const { Cell::new(None) };
     static CANCELLER: RefCell<Option<Canceller>> = const { RefCell::new(None) };
     /// An object of this process that came home, and the references that came with it.
     static RETURNED: Cell<Option<(TargetId, u64)>> = const { Cell::new(None) };
@@ -43,6 +45,17 @@ pub(crate) fn set_timeout(timeout: Duration) -> Option<Duration> {
     match DEADLINE.replace(Deadline::Within(timeout)) {
         Deadline::Within(before) => Some(before),
         Deadline::At(_) => None,
+    }
+}
+
+/// Sets by when calls of this thread must end from now on: what is left of a call that it performs. `None` for what held before.
+pub(crate) fn limit_to(end: Option<Instant>) {
+    let own = BEFORE.take();
+    if let Some(end) = end {
+        let before = DEADLINE.replace(Deadline::At(end));
+        BEFORE.set(Some(own.unwrap_or(before)));
+    } else if let Some(own) = own {
+        DEADLINE.set(own);
     }
 }
 

@@ -1,17 +1,39 @@
-//! ORPCTHIS and ORPCTHAT (MS-DCOM 2.2.13) around calls of objects in the standard's transfer syntaxes: the causality that a call belongs to, and
-//! why a method failed, in words.
+//! ORPCTHIS and ORPCTHAT (MS-DCOM 2.2.13) around calls of objects in the standard's transfer syntaxes: the causality and the trace that a call
+//! belongs to, how long its caller still waits, and why a method failed, in words.
 
 use crate::error::{self, Error};
-use crate::orpc::{Body, ComVersion, Decoder, Encoder, ErrorInfo, Extents, OrpcThat, OrpcThis};
+use crate::orpc::{Body, ComVersion, Decoder, Encoder, ErrorInfo, Extents, OrpcThat, OrpcThis, TimeLeft, TraceContext};
+use crate::thread;
 use obvia_rpc::ByteOrder;
 use obvia_rpc::co::relay::CallHeaders;
 use obvia_rpc::status::Status;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::time::Instant;
 use windows_core::{GUID, HRESULT};
 
 thread_local! {
     /// The causality of the call that this thread performs, or of those that it makes; 0 for none yet.
     static CAUSALITY: Cell<u128> = const { Cell::new(0) };
+    /// The trace that they belong to, if any.
+    static TRACE: RefCell<Option<TraceContext>> = const { RefCell::new(None) };
+}
+
+/// Runs `calls` as a part of a trace (W3C Trace Context): calls of objects that they make in NDR say so to the peer.
+pub fn with_trace<R>(trace: TraceContext, calls: impl FnOnce() -> R) -> R {
+    struct Restore(Option<TraceContext>);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            TRACE.set(self.0.take());
+        }
+    }
+    let _restore = Restore(TRACE.replace(Some(trace)));
+    calls()
+}
+
+/// The trace that the method which runs on this thread belongs to, or that [`with_trace`] has named: calls that it makes belong to it, too.
+/// `None` where nobody has said so.
+pub fn trace() -> Option<TraceContext> {
+    TRACE.with_borrow(Clone::clone)
 }
 
 /// What stands before arguments and results of calls.
@@ -27,9 +49,19 @@ pub(super) fn enter(this: &OrpcThis) -> Result<(), Status> {
         return Err(Status(error::code::RPC_E_VERSION_MISMATCH.0.cast_unsigned()));
     }
     CAUSALITY.set(this.causality.to_u128());
+    TRACE.set(TraceContext::find(&this.extents));
+    // Calls that the method makes are for the one who waits for it.
+    let left = TimeLeft::find(&this.extents)?;
+    thread::limit_to(left.and_then(|TimeLeft(left)| Instant::now().checked_add(left)));
     // What went wrong for somebody else is no business of this caller's.
     error::forget();
     Ok(())
+}
+
+/// The thread performs no call of anybody's any more.
+pub(super) fn leave() {
+    TRACE.take();
+    thread::limit_to(None);
 }
 
 /// The causality of calls that this thread makes now.
@@ -50,7 +82,10 @@ fn append(header: &impl Body, stub: &mut Vec<u8>) {
 
 impl CallHeaders for Headers {
     fn write_request(&self, stub: &mut Vec<u8>) {
-        append(&OrpcThis::new(causality()), stub);
+        let left = TimeLeft(thread::deadline().start().remaining());
+        let extents = [Some(left.to_extent()), trace().as_ref().map(TraceContext::to_extent)];
+        let extents = Extents(extents.into_iter().flatten().collect());
+        append(&OrpcThis { extents, ..OrpcThis::new(causality()) }, stub);
     }
 
     fn read_request(&self, order: ByteOrder, stub: &[u8]) -> Result<usize, Status> {
@@ -59,7 +94,13 @@ impl CallHeaders for Headers {
         Ok(from.at())
     }
 
+    fn forget(&self) {
+        // Nobody waits.
+        thread::limit_to(None);
+    }
+
     fn write_response(&self, result: u32, stub: &mut Vec<u8>) {
+        leave();
         let mut that = OrpcThat::default();
         let result = HRESULT(result.cast_signed());
         if result.is_err() {
@@ -89,4 +130,78 @@ fn words(result: HRESULT) -> Option<Extents> {
     let description = error::words(result).detail().map(str::to_owned)?;
     let info = ErrorInfo { description: Some(description), ..ErrorInfo::default() };
     info.to_extent().ok().map(|extent| Extents(vec![extent]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::code;
+    use obvia_via::Deadline;
+    use std::time::Duration;
+
+    const TRACE: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+
+    /// What another thread finds in a request, and what it answers.
+    fn performed(stub: &[u8], result: HRESULT) -> (Duration, Option<String>, u128, Vec<u8>) {
+        let perform = || {
+            let length = HEADERS.read_request(ByteOrder::Little, stub).unwrap();
+            assert_eq!(length, stub.len());
+            let left = thread::deadline().start().remaining();
+            let found = (left, trace().map(|trace| trace.to_string()), CAUSALITY.get());
+            if result.is_err() {
+                let _ = error::leave(Error::new(result, "no such luck"));
+            }
+            let mut answer = Vec::new();
+            HEADERS.write_response(result.0.cast_unsigned(), &mut answer);
+            // The next one knows nothing of this one.
+            assert!(matches!(thread::deadline(), Deadline::Within(thread::DEFAULT_TIMEOUT)) && trace().is_none());
+            answer.extend(result.0.to_le_bytes());
+            (found.0, found.1, found.2, answer)
+        };
+        std::thread::scope(|scope| scope.spawn(perform).join().unwrap())
+    }
+
+    fn request() -> Vec<u8> {
+        let mut stub = Vec::new();
+        HEADERS.write_request(&mut stub);
+        stub
+    }
+
+    #[test]
+    fn a_call_takes_its_deadline_its_trace_and_its_causality_along() {
+        let stub = crate::with_timeout(Duration::from_secs(5), || with_trace(TRACE.parse().unwrap(), request));
+        let (left, trace, causality, answer) = performed(&stub, code::S_OK);
+        assert!(left <= Duration::from_secs(5) && left > Duration::from_secs(3), "{left:?}");
+        assert_eq!((trace.as_deref(), causality), (Some(TRACE), CAUSALITY.get()));
+        assert_eq!(HEADERS.read_response(ByteOrder::Little, &answer), Ok(answer.len() - 4));
+        let (_, trace, again, _) = performed(&request(), code::S_OK);
+        assert_eq!((trace, again), (None, causality));
+    }
+
+    #[test]
+    fn words_come_with_a_result_that_failed() {
+        let (.., answer) = performed(&request(), code::E_INVALIDARG);
+        HEADERS.read_response(ByteOrder::Little, &answer).unwrap();
+        assert_eq!(error::recall(code::E_INVALIDARG).detail(), Some("no such luck"));
+        // Those of another failure stay where they are.
+        let (.., answer) = performed(&request(), code::S_OK);
+        HEADERS.read_response(ByteOrder::Little, &answer).unwrap();
+        assert_eq!(error::recall(code::E_INVALIDARG).detail(), None);
+    }
+
+    #[test]
+    fn what_is_none_is_refused() {
+        let stub = request();
+        for length in 0..stub.len() {
+            assert_eq!(
+                HEADERS.read_request(ByteOrder::Little, &stub[..length]),
+                Err(Status::BAD_STUB_DATA),
+                "{length}"
+            );
+        }
+        let mut other = stub.clone();
+        other[0] = 6;
+        let mismatch = Status(code::RPC_E_VERSION_MISMATCH.0.cast_unsigned());
+        assert_eq!(HEADERS.read_request(ByteOrder::Little, &other), Err(mismatch));
+    }
 }

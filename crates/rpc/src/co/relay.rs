@@ -60,6 +60,8 @@ pub trait CallHeaders: Send + Sync + fmt::Debug {
     ///
     /// The status of the fault that is the answer.
     fn read_request(&self, order: ByteOrder, stub: &[u8]) -> Result<usize, Status>;
+    /// The call whose request was read last waits for no response.
+    fn forget(&self);
     /// Appends what stands before a response's results, of a method that returned this.
     fn write_response(&self, result: u32, stub: &mut Vec<u8>);
     /// Reads that, of stub data that may end anywhere. Returns its length in bytes.

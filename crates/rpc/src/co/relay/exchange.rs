@@ -92,6 +92,9 @@ impl Addressee {
             Ok(decoded) => decoded,
             Err(status) => return Ok(Err(status)),
         };
+        if is_maybe {
+            translation.forget();
+        }
         let kind = if is_maybe { Kind::Oneway } else { Kind::Request };
         inbox.put(Header { kind, opnum, first: index, second: generation }, frame)?;
         Ok(Ok(Performed { translation, request }))

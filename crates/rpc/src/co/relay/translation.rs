@@ -82,6 +82,13 @@ impl Translation {
         matches!(self, Self::Ndr(_, plan, _) if plan.method(opnum).is_some_and(Method::is_idempotent))
     }
 
+    /// The request that was decoded last waits for no response.
+    pub(crate) fn forget(&self) {
+        if let Self::Ndr(.., Some(headers)) = self {
+            headers.forget();
+        }
+    }
+
     /// The vtable's number of a method, of that in units.
     pub(crate) fn opnum_from_wire(&self, opnum: u16) -> Result<u16, Status> {
         opnum.checked_add(self.first_slot()).ok_or(Status::OP_RNG_ERROR)
