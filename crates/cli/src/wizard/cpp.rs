@@ -32,8 +32,11 @@ fn all_texts(answers: &Answers, component: &Component) -> Texts {
     let name = &answers.name;
     let [server, client] = ["server", "client"].map(|program| format!("build/{name}-{program}"));
     let mut all = texts(answers, component, &client);
-    let include = if answers.idl.has_includes { " INCLUDE idl" } else { "" };
-    let files: Vec<String> = answers.idl.compiled().collect();
+    let mut files: Vec<String> = answers.idl.compiled().collect();
+    if !answers.idl.includes.is_empty() {
+        files.push("INCLUDE".to_owned());
+        files.extend(answers.idl.includes.iter().cloned());
+    }
     let connect = Connect::of(answers.interface().plain, &component.name);
     let network = answers.transports.iter().map(|transport| {
         let (name, any_port) = (transport.name(), transport.any_port());
@@ -45,7 +48,7 @@ fn all_texts(answers: &Answers, component: &Component) -> Texts {
     all.extend([
         ("commands", commands(&build(&answers.origin), ["ctest --test-dir build", &server, &client], name)),
         ("find", find(&answers.origin)),
-        ("files", format!("{}{include}", files.join(" "))),
+        ("files", files.join(" ")),
         ("methods", methods(component)),
         ("not_written_raw", if is_raw { include_str!("cpp/not_written_raw.in") } else { "" }.to_owned()),
         ("serve", connect.serve.replace("@class@", &answers.class)),

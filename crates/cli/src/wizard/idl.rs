@@ -19,8 +19,8 @@ pub(super) struct Idl {
     pub(super) compilation: Compilation,
     /// The files by their paths in the project's folder, the file itself first.
     files: Vec<File>,
-    /// Whether there are files that are not looked for beside those that import them.
-    pub(super) has_includes: bool,
+    /// The folders of a project where imports are looked for that do not lie beside what imports them.
+    pub(super) includes: Vec<String>,
 }
 
 impl Idl {
@@ -28,8 +28,8 @@ impl Idl {
     pub(super) fn read(path: &Path, include: &[PathBuf]) -> anyhow::Result<Self> {
         let compiler = include.iter().fold(Compiler::new(), Compiler::include);
         let compilation = compiler.check(path).map_err(|failure| wrong(path, &failure))?;
-        let (files, has_includes) = gather(&compilation.sources, include)?;
-        Ok(Self { compilation, files, has_includes })
+        let (files, includes) = gather(&compilation.sources, include)?;
+        Ok(Self { compilation, files, includes })
     }
 
     /// A file that nobody has written yet, with a small interface.
@@ -39,7 +39,7 @@ impl Idl {
         let text = fill(include_str!("new.idl.in"), &texts);
         let path = PathBuf::from(format!("{name}.idl"));
         let compilation = Compiler::new().check_text(&path, &text).map_err(|failure| wrong(&path, &failure))?;
-        Ok(Self { compilation, files: vec![File::new(path, text)], has_includes: false })
+        Ok(Self { compilation, files: vec![File::new(path, text)], includes: Vec::new() })
     }
 
     pub(super) fn model(&self) -> &Model {
@@ -109,7 +109,8 @@ impl Idl {
     /// Checks what has been written: the same interfaces are to be there.
     pub(super) fn check(&self, output: &Path) -> anyhow::Result<()> {
         let folder = output.join(FOLDER);
-        let compiler = if self.has_includes { Compiler::new().include(&folder) } else { Compiler::new() };
+        let includes = self.includes.iter().map(|include| output.join(include));
+        let compiler = includes.fold(Compiler::new(), Compiler::include);
         let written = compiler.check(&folder.join(self.main())).map_err(|failure| wrong(&folder, &failure))?;
         let fingerprints = |model: &Model| -> Vec<u128> {
             (0..model.interfaces.len()).map(|at| canonical::fingerprint(model, InterfaceId(at))).collect()
@@ -126,7 +127,7 @@ fn wrong(path: &Path, failure: &Failure) -> anyhow::Error {
 }
 
 /// The files that were read, by their paths in a project: as they lie around the first, or in a directory of imports.
-fn gather(sources: &Sources, include: &[PathBuf]) -> anyhow::Result<(Vec<File>, bool)> {
+fn gather(sources: &Sources, include: &[PathBuf]) -> anyhow::Result<(Vec<File>, Vec<String>)> {
     let include: Vec<PathBuf> = include.iter().map(|path| plain(path)).collect::<anyhow::Result<_>>()?;
     let paths = sources.files().iter().filter(|file| !file.built_in).map(|file| file.path.as_path());
     let paths: Vec<(&Path, PathBuf)> = paths.map(|path| Ok((path, plain(path)?))).collect::<anyhow::Result<_>>()?;
@@ -146,15 +147,17 @@ fn gather(sources: &Sources, include: &[PathBuf]) -> anyhow::Result<(Vec<File>, 
             root = above;
         }
     }
-    let (mut files, mut has_includes) = (Vec::<File>::new(), false);
+    let is_there =
+        |folder: &&PathBuf| folder.as_path() != root && paths.iter().any(|(_, path)| path.starts_with(folder));
+    let inside = include.iter().filter(is_there).filter_map(|folder| folder.strip_prefix(root).ok());
+    let mut includes: Vec<String> = inside.map(|folder| Path::new(FOLDER).join(folder).display().to_string()).collect();
+    let is_outside = paths.iter().any(|(_, path)| !path.starts_with(root));
+    if is_outside || include.iter().any(|folder| folder == root) {
+        includes.push(FOLDER.to_owned());
+    }
+    let mut files = Vec::<File>::new();
     for (read, path) in &paths {
-        let place = match path.strip_prefix(root) {
-            Ok(place) => place.to_owned(),
-            Err(_) => {
-                has_includes = true;
-                included(path).unwrap_or_default()
-            }
-        };
+        let place = path.strip_prefix(root).map_or_else(|_| included(path).unwrap_or_default(), Path::to_owned);
         let is_usual = |letter: char| letter.is_ascii_alphanumeric() || "._-/".contains(letter);
         if !place.to_str().is_some_and(|text| text.chars().all(is_usual)) {
             bail!(
@@ -171,7 +174,7 @@ fn gather(sources: &Sources, include: &[PathBuf]) -> anyhow::Result<(Vec<File>, 
     if files.first().is_none_or(|file| file.path.extension().is_none_or(|ending| ending != "idl")) {
         bail!("{}: the name of an IDL file ends in .idl", paths[0].0.display());
     }
-    Ok((files, has_includes))
+    Ok((files, includes))
 }
 
 /// A path from the root on, without `.` and `..`.
@@ -221,6 +224,17 @@ mod tests {
             let include: Vec<PathBuf> = include.iter().map(|name| self.0.join(name)).collect();
             Idl::read(&self.0.join(name), &include)
         }
+
+        /// Writes the files to the folder `out`, where they must compile.
+        fn check_copy(&self, idl: &Idl) {
+            let output = self.0.join("out");
+            for file in idl.files() {
+                let path = output.join(file.path);
+                std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+                std::fs::write(path, file.bytes).unwrap();
+            }
+            idl.check(&output).unwrap();
+        }
     }
 
     impl Drop for Folder {
@@ -246,9 +260,23 @@ mod tests {
             ("b/far.idl", ""),
         ];
         let folder = Folder::new("along", &files);
-        let idl = folder.read("a/one.idl", &["b"]).unwrap();
-        assert_eq!((places(&idl), idl.has_includes), (vec!["one.idl", "parts/part.idl", "far.idl", "one.acf"], true));
+        let idl = folder.read("a/one.idl", &["b", "b/none"]).unwrap();
+        assert_eq!(places(&idl), ["one.idl", "parts/part.idl", "far.idl", "one.acf"]);
+        assert_eq!(idl.includes, ["idl"]);
         assert!(folder.read("a/one.idl", &[]).is_err());
+        folder.check_copy(&idl);
+    }
+
+    #[test]
+    fn a_directory_of_imports_among_the_files_stays_one() {
+        let one = format!("import \"near.idl\";{ONE}");
+        let folder = Folder::new("near", &[("one.idl", &one), ("parts/near.idl", ""), ("other/x.idl", "")]);
+        let idl = folder.read("one.idl", &["parts", "other"]).unwrap();
+        assert_eq!(
+            (places(&idl), &idl.includes[..]),
+            (vec!["one.idl", "parts/near.idl"], &["idl/parts".to_owned()][..])
+        );
+        folder.check_copy(&idl);
     }
 
     #[test]
@@ -256,16 +284,8 @@ mod tests {
         let one = format!("import \"../b/far.idl\";{ONE}");
         let folder = Folder::new("upwards", &[("x/a/one.idl", &one), ("x/b/far.idl", "const long N = 1;")]);
         let idl = folder.read("x/a/one.idl", &[]).unwrap();
-        assert_eq!(
-            (places(&idl), idl.has_includes, idl.main()),
-            (vec!["a/one.idl", "b/far.idl"], false, "a/one.idl".to_owned())
-        );
-        for file in idl.files() {
-            let path = folder.0.join("out").join(file.path);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, file.bytes).unwrap();
-        }
-        idl.check(&folder.0.join("out")).unwrap();
+        assert_eq!((places(&idl), idl.main().as_str()), (vec!["a/one.idl", "b/far.idl"], "a/one.idl"));
+        folder.check_copy(&idl);
         std::fs::write(folder.0.join("out/idl/a/one.idl"), one.replace("One()", "One([in] long n)")).unwrap();
         assert!(idl.check(&folder.0.join("out")).unwrap_err().to_string().contains("are not those of one.idl"));
     }

@@ -43,10 +43,11 @@ fn all_texts(answers: &Answers, component: &Component) -> Texts {
     let name = &answers.name;
     let mut all = texts(answers, component, &format!("cargo run --bin {name}-client"));
     let main = answers.idl.main();
-    let build = if answers.idl.has_includes {
-        format!("obvia_idl::build_with(&obvia_idl::Compiler::new().include(\"idl\"), \"idl/{main}\");")
-    } else {
+    let includes: String = answers.idl.includes.iter().map(|folder| format!(".include(\"{folder}\")")).collect();
+    let build = if includes.is_empty() {
         format!("obvia_idl::build(\"idl/{main}\");")
+    } else {
+        format!("obvia_idl::build_with(&obvia_idl::Compiler::new(){includes}, \"idl/{main}\");")
     };
     let connect = Connect::of(answers.interface().plain);
     let network = answers.transports.iter().map(|transport| {
