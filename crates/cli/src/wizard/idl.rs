@@ -129,7 +129,7 @@ fn wrong(path: &Path, failure: &Failure) -> anyhow::Error {
 /// The files that were read, by their paths in a project: as they lie around the first, or in a directory of imports.
 fn gather(sources: &Sources, include: &[PathBuf]) -> anyhow::Result<(Vec<File>, Vec<String>)> {
     let include: Vec<PathBuf> = include.iter().map(|path| plain(path)).collect::<anyhow::Result<_>>()?;
-    let paths = sources.files().iter().filter(|file| !file.built_in).map(|file| file.path.as_path());
+    let paths = sources.files().iter().map(|file| file.path.as_path());
     let paths: Vec<(&Path, PathBuf)> = paths.map(|path| Ok((path, plain(path)?))).collect::<anyhow::Result<_>>()?;
     let Some(beside) = paths.first().and_then(|(_, path)| path.parent()) else { bail!("there is no file") };
     // A path that leads out of the first file's folder has that folder, and what it leads to, in one that has both.
