@@ -27,7 +27,7 @@ const fn project(name: &'static str, idl: &'static str, interface: &'static str,
 }
 
 /// Every construct that methods have is in one of these.
-pub(super) const PROJECTS: [Project; 11] = [
+pub(super) const PROJECTS: [Project; 16] = [
     Project { name: "new-one", idl: None, interface: "INewOne", transports: "shm", is_for_rust: true },
     project("first", "examples/first/calc.idl", "ICalc", "udp,tcp"),
     project("calc", "examples/calc/calc.idl", "ICalc2", "shm"),
@@ -38,6 +38,11 @@ pub(super) const PROJECTS: [Project; 11] = [
     project("counters", "testing/matrix/idl/functions.idl", "Counters", "udp,tcp"),
     project("clock", "testing/matrix/idl/clock.idl", "Clock", "shm"),
     project("echo", "testing/interop/idl/rpcecho.idl", "rpcecho", "shm"),
+    project("plain", "crates/idl/tests/golden/c/plain.idl", "IPlain", "shm"),
+    project("empty", "crates/idl/tests/golden/c/plain.idl", "IEmpty", "shm"),
+    project("regions", "crates/capi/tests/native/programs/regions.idl", "IRegions", "shm"),
+    project("stubs", "bench/icount.idl", "IStubs", "shm"),
+    Project { is_for_rust: false, ..project("graphs", "crates/idl/tests/golden/c/graphs.idl", "IGraphs", "shm") },
     Project { is_for_rust: false, ..project("deep", "testing/matrix/idl/deep.idl", "IDeep", "shm") },
 ];
 

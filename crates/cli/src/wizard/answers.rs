@@ -113,7 +113,7 @@ fn language(arguments: &Arguments, asking: &mut Asking, idl: &Idl) -> anyhow::Re
     let question =
         Question { flag: "--language", text: "Which language, rust or cpp", proposal: Some("rust"), is_needed: true };
     asking.ask(&question, arguments.language.and_then(name).as_deref(), |text| {
-        let language = Language::from_str(text, true)?;
+        let language = Language::from_str(text, true).map_err(|_| format!("`{text}` is neither rust nor cpp"))?;
         idl.check_for(language)?;
         Ok(language)
     })
@@ -140,7 +140,8 @@ fn transports(arguments: &Arguments, asking: &mut Asking) -> anyhow::Result<Vec<
     asking.ask(&question, given.as_deref(), |text| {
         let mut found = Vec::new();
         for word in text.split(',') {
-            let transport = Transport::from_str(word.trim(), true)?;
+            let transport = Transport::from_str(word.trim(), true);
+            let transport = transport.map_err(|_| format!("`{word}` is none of shm, udp and tcp"))?;
             if transport != Transport::Shm && !found.contains(&transport) {
                 found.push(transport);
             }

@@ -63,6 +63,7 @@ fn all_texts(answers: &Answers, component: &Component) -> Texts {
         ("obvia", dependency(&answers.origin, "com")),
         ("obvia_idl", dependency(&answers.origin, "idl")),
         ("build", build),
+        ("lints", lints(component).to_owned()),
         ("methods", methods(component, &answers.class)),
         ("serve", connect.serve.to_owned()),
         ("connect", connect.place.to_owned()),
@@ -123,6 +124,13 @@ fn is_in_workspace(output: &Path) -> bool {
     path.ancestors().skip(1).any(is_root)
 }
 
+/// What Rust is not to say about names that are the IDL's.
+fn lints(component: &Component) -> &'static str {
+    let mut methods = component.interfaces.iter().flat_map(|interface| &interface.methods);
+    let is_other = |name: &String| name.contains("__") || name.contains(|letter: char| letter.is_ascii_uppercase());
+    if methods.any(|method| method.parameters.iter().any(is_other)) { "#![allow(non_snake_case)]\n" } else { "" }
+}
+
 /// The methods of the object, to be written.
 fn methods(component: &Component, class: &str) -> String {
     let mut text = String::new();
@@ -152,19 +160,24 @@ fn methods(component: &Component, class: &str) -> String {
     text
 }
 
+/// Asks for another interface.
+fn query(object: &str) -> String {
+    format!("obvia::Interface::cast::<obvia::IUnknown>({object}).map_err(|error| error.code().into())")
+}
+
 /// What the client says about each method.
 fn reported(component: &Component) -> String {
     let line = |name: &str, call: &str| format!("report(\"{name}\", {call});");
-    let query = line(QUERY, "obvia::Interface::cast::<obvia::IUnknown>(&object)");
-    let lines = calls(component, &query, |method, call| vec![line(&method.name, &format!("object.{}", call.text))]);
+    let asked = line(QUERY, &query("&object"));
+    let lines = calls(component, &asked, |method, call| vec![line(&method.name, &format!("object.{}", call.text))]);
     indented(lines.iter().map(String::as_str), 1)
 }
 
 /// What the tests expect of each method.
 fn expected(component: &Component) -> String {
     let line = |name: &str, wanted: &str, call: &str| format!("expect(\"{name}\", code::{wanted}, {call});");
-    let query = line(QUERY, "S_OK", "obvia::Interface::cast::<obvia::IUnknown>(object)");
-    let lines = calls(component, &query, |method, call| {
+    let asked = line(QUERY, "S_OK", &query("object"));
+    let lines = calls(component, &asked, |method, call| {
         vec![line(&method.name, before_written(method), &format!("object.{}", call.text))]
     });
     indented(lines.iter().map(String::as_str), 1)
