@@ -25,6 +25,9 @@ pub(crate) struct Arguments {
     /// Begin without an IDL file: a small interface of this name is written, too
     #[arg(long, value_name = "NAME", conflicts_with_all = ["file", "interface", "include"])]
     new: Option<String>,
+    /// Write the methods of the new interface, too, which has its callers called back
+    #[arg(long, requires = "new", conflicts_with = "file")]
+    example: bool,
     /// Look for imports in this directory too
     #[arg(short = 'I', long = "include", value_name = "DIR")]
     include: Vec<PathBuf>,

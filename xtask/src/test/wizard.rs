@@ -14,8 +14,8 @@ use std::path::Path;
 pub(super) struct Project {
     /// Its name, which is its folder's, too.
     pub(super) name: &'static str,
-    /// The IDL file; none for a new one.
-    idl: Option<&'static str>,
+    /// The IDL file, or the flag that does without.
+    idl: &'static str,
     interface: &'static str,
     transports: &'static str,
     /// Whether Rust has everything that the interface has.
@@ -23,12 +23,13 @@ pub(super) struct Project {
 }
 
 const fn project(name: &'static str, idl: &'static str, interface: &'static str, transports: &'static str) -> Project {
-    Project { name, idl: Some(idl), interface, transports, is_for_rust: true }
+    Project { name, idl, interface, transports, is_for_rust: true }
 }
 
 /// Every construct that methods have is in one of these.
-pub(super) const PROJECTS: [Project; 16] = [
-    Project { name: "new-one", idl: None, interface: "INewOne", transports: "shm", is_for_rust: true },
+pub(super) const PROJECTS: [Project; 17] = [
+    project("new-one", "--new", "", "shm"),
+    project("new-two", "--example", "", "udp,tcp"),
     project("first", "examples/first/calc.idl", "ICalc", "udp,tcp"),
     project("calc", "examples/calc/calc.idl", "ICalc2", "shm"),
     project("events", "examples/calc/calc.idl", "ITapeEvents", "shm"),
@@ -54,8 +55,9 @@ impl Project {
             ["--language", language, "--name", self.name, "--output", &output, "--transport", self.transports];
         let program = wizard.with(&options);
         match self.idl {
-            None => program.with(&["--new", self.name]),
-            Some(idl) => program.with(&[&root().join(idl).display().to_string(), "--interface", self.interface]),
+            "--new" => program.with(&["--new", self.name]),
+            "--example" => program.with(&["--new", self.name, "--example"]),
+            idl => program.with(&[&root().join(idl).display().to_string(), "--interface", self.interface]),
         }
     }
 }

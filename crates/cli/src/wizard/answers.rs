@@ -24,6 +24,8 @@ pub(super) struct Answers {
     /// How other hosts reach the server.
     pub(super) transports: Vec<Transport>,
     pub(super) origin: Origin,
+    /// Whether the methods are written as well: those of a new interface.
+    pub(super) is_example: bool,
 }
 
 impl Answers {
@@ -69,7 +71,8 @@ pub(super) fn answers(arguments: &Arguments, asking: &mut Asking) -> anyhow::Res
     if language == Language::Rust && arguments.obvia.is_some() && matches!(origin, Origin::Installation(_)) {
         bail!("--obvia: a project in Rust takes obvia from a checkout, or where nothing is said, as it is published");
     }
-    Ok(Answers { idl, interface, language, class, name, output, transports, origin })
+    let is_example = arguments.example;
+    Ok(Answers { idl, interface, language, class, name, output, transports, origin, is_example })
 }
 
 fn optional<'a>(flag: &'a str, text: &'a str, proposal: &'a str) -> Question<'a> {
@@ -78,10 +81,13 @@ fn optional<'a>(flag: &'a str, text: &'a str, proposal: &'a str) -> Question<'a>
 
 /// The IDL file, or a new one.
 fn idl(arguments: &Arguments, asking: &mut Asking) -> anyhow::Result<Idl> {
-    let begin = |name: &str| Idl::begin(name).map_err(|error| format!("{error:#}"));
+    let begin = |name: &str| Idl::begin(name, arguments.example).map_err(|error| format!("{error:#}"));
     let read = |path: &str| Idl::read(Path::new(path), &arguments.include).map_err(|error| format!("{error:#}"));
     if let Some(name) = &arguments.new {
         let question = Question { flag: "--new", text: "", proposal: None, is_needed: true };
+        if arguments.example {
+            asking.note(&["--example"]);
+        }
         return asking.ask(&question, Some(name), begin);
     }
     let question = Question {
@@ -121,6 +127,9 @@ fn language(arguments: &Arguments, asking: &mut Asking, idl: &Idl) -> anyhow::Re
 
 fn interface(arguments: &Arguments, asking: &mut Asking, idl: &Idl) -> anyhow::Result<InterfaceId> {
     let interfaces = idl.interfaces();
+    if let (Some(last), true) = (interfaces.last(), arguments.example) {
+        return Ok(*last);
+    }
     if let ([only], None) = (interfaces.as_slice(), &arguments.interface) {
         return Ok(*only);
     }

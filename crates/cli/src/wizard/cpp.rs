@@ -14,11 +14,16 @@ const WIDTH: usize = 110;
 pub(super) fn files(answers: &Answers) -> Vec<File> {
     let texts = all_texts(answers, &answers.component());
     let file = |path: &str, template| File::new(path, fill(template, &texts));
+    let [object, client] = if answers.is_example {
+        [include_str!("cpp/example/component.hpp.in"), include_str!("cpp/example/client.cc.in")]
+    } else {
+        [include_str!("cpp/component.hpp.in"), include_str!("cpp/client.cc.in")]
+    };
     let mut files = vec![
         file("CMakeLists.txt", include_str!("cpp/CMakeLists.txt.in")),
-        file("src/component.hpp", include_str!("cpp/component.hpp.in")),
+        file("src/component.hpp", object),
         file("src/server.cc", include_str!("cpp/server.cc.in")),
-        file("src/client.cc", include_str!("cpp/client.cc.in")),
+        file("src/client.cc", client),
         file("tests/calls.cc", include_str!("cpp/calls.cc.in")),
         file("README.md", include_str!("cpp/README.md.in")),
         file(".gitignore", include_str!("cpp/gitignore.in")),
@@ -58,6 +63,12 @@ fn all_texts(answers: &Answers, component: &Component) -> Texts {
         ("reported", reported(component)),
         ("expected", expected(component)),
     ]);
+    let every_method = if answers.is_example {
+        include_str!("cpp/example/every_method.in")
+    } else {
+        include_str!("cpp/every_method.in")
+    };
+    all.push(("every_method", fill(every_method, &all)));
     all
 }
 

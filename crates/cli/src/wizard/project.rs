@@ -46,12 +46,20 @@ pub(super) fn texts(answers: &Answers, component: &Component, client: &str) -> T
     let other_hosts = bindings.first().map_or_else(String::new, |first| {
         let listens = bindings.iter().map(|binding| format!("`{binding}`")).collect::<Vec<_>>().join(" and ");
         format!(
-            "The server listens at {listens}, which this host alone reaches; with `0.0.0.0` instead of `127.0.0.1` others do, where \
-             **whoever reaches the address can call the object**. `{client} '{}'` calls it there.\n\n",
+            "The server listens at {listens}, which this host alone reaches. With `0.0.0.0`\ninstead of `127.0.0.1` others do, where \
+             **whoever reaches the address can call the object**.\n`{client} '{}'` calls it there.\n\n",
             place(first)
         )
     });
     let methods = component.interfaces.iter().flat_map(|interface| &interface.methods);
+    let (methods_are, results_are) = if answers.is_example {
+        ("", "")
+    } else {
+        (
+            ": **here the methods are to be written**, which say E_NOTIMPL until they are",
+            ": once a method is written, what it must return belongs there",
+        )
+    };
     let method = methods.last().map_or("METHOD", |method| method.name.as_str());
     let here = if is_plain { format!("'ncacn_vi_shm:[{name}]'") } else { name.clone() };
     vec![
@@ -60,6 +68,8 @@ pub(super) fn texts(answers: &Answers, component: &Component, client: &str) -> T
         ("main", idl.main()),
         ("class", class.clone()),
         ("interface", component.name.clone()),
+        ("methods_are", methods_are.to_owned()),
+        ("results_are", results_are.to_owned()),
         ("bindings", quoted(&bindings)),
         ("elsewhere", elsewhere.to_owned()),
         ("other_hosts", other_hosts),

@@ -20,13 +20,18 @@ pub(super) fn files(answers: &Answers) -> Vec<File> {
     let name = &answers.name;
     let texts = all_texts(answers, &component);
     let file = |path: &str, template| File::new(path, fill(template, &texts));
+    let [object, client] = if answers.is_example {
+        [include_str!("rust/example/component.rs.in"), include_str!("rust/example/client.rs.in")]
+    } else {
+        [include_str!("rust/component.rs.in"), include_str!("rust/client.rs.in")]
+    };
     let mut files = vec![
         file("Cargo.toml", include_str!("rust/Cargo.toml.in")),
         file("build.rs", include_str!("rust/build.rs.in")),
         file("src/lib.rs", include_str!("rust/lib.rs.in")),
-        file("src/component.rs", include_str!("rust/component.rs.in")),
+        file("src/component.rs", object),
         file(&format!("src/bin/{name}-server.rs"), include_str!("rust/server.rs.in")),
-        file(&format!("src/bin/{name}-client.rs"), include_str!("rust/client.rs.in")),
+        file(&format!("src/bin/{name}-client.rs"), client),
         file("tests/calls.rs", include_str!("rust/calls.rs.in")),
         file("README.md", include_str!("rust/README.md.in")),
         file(".gitignore", include_str!("rust/gitignore.in")),
@@ -72,6 +77,12 @@ fn all_texts(answers: &Answers, component: &Component) -> Texts {
         ("reported", reported(component)),
         ("expected", expected(component)),
     ]);
+    let every_method = if answers.is_example {
+        include_str!("rust/example/every_method.in")
+    } else {
+        include_str!("rust/every_method.in")
+    };
+    all.push(("every_method", fill(every_method, &all)));
     all
 }
 

@@ -1,8 +1,13 @@
 //! `obvia wizard` as a user runs it. What it makes is built and run by `cargo xtask test wizard cmake`.
 
 use crate::running::Directory;
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::process::Command;
 
 const SHOP: &str = "import \"unknwn.idl\";
 struct Shop { long rooms; };
@@ -192,4 +197,36 @@ fn a_new_interface_is_an_idl_file() {
     has(&made, "idl/file-server.idl", "interface IFileServer : IUnknown {\n");
     has(&made, "src/component.rs", "pub struct FileServer {}\n");
     has(&made, "src/bin/file-server-server.rs", "use file_server::{FileServer, IFileServer};\n");
+    let source = directory.path().join("made/idl/file-server.idl");
+    for arguments in [&[][..], &[source.to_str().unwrap()]] {
+        let ran = directory.obvia(&[&["wizard", "--example", "-l", "rust"], arguments].concat());
+        assert!(ran.code == 2 && ran.err.contains("--example"), "{ran:?}");
+    }
+}
+
+#[test]
+fn in_a_terminal_it_asks() {
+    let (directory, source, output) = shop();
+    // Whoever answers, and the terminal that the command sees.
+    let person = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&person).unwrap();
+    unlockpt(&person).unwrap();
+    let terminal = ptsname(&person, Vec::new()).unwrap();
+    let terminal = File::open(std::ffi::OsStr::from_bytes(terminal.as_bytes())).unwrap();
+    let answers = format!("{source}\n\nIShip\nIShop\nStore\n\n{output}\nudp,tcp\n\u{4}");
+    File::from(person.try_clone().unwrap()).write_all(answers.as_bytes()).unwrap();
+    let mut wizard = Command::new(env!("CARGO_BIN_EXE_obvia"));
+    let ran = wizard.arg("wizard").current_dir(directory.path()).stdin(terminal).output().unwrap();
+    let [said, asked] = [ran.stdout, ran.stderr].map(|text| String::from_utf8(text).unwrap());
+    assert!(ran.status.success(), "{asked}");
+    for question in
+        ["Which language, rust or cpp [rust]: ", "is `IShop` meant?\n", "called [ShopComponent]: ", " [shm]: "]
+    {
+        assert!(asked.contains(question), "{question:?} is not in {asked}");
+    }
+    let flags = "--language rust --interface IShop --class Store --name shop --output";
+    let again = format!("the same again: obvia wizard {source} {flags} {output} --transport udp,tcp\n");
+    assert!(said.contains(&again), "{said}");
+    has(&files(Path::new(&output)), "src/component.rs", "pub struct Store {}\n");
+    drop(person);
 }

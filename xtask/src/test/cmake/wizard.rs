@@ -1,6 +1,7 @@
-//! `obvia wizard --language cpp`: what it makes is built, and tested, with an installed obvia.
+//! `obvia wizard --language cpp`: what it makes is built, and tested, with an installed obvia, and one of it with a checkout.
 
-use super::{GCC, NINJA, Outside, failed};
+use super::{GCC, MAKE, NINJA, Outside, cargo_target, failed};
+use crate::repo::root;
 use crate::test::examples::Names;
 use crate::test::wizard::PROJECTS;
 use crate::{Outcome, Problem};
@@ -18,12 +19,22 @@ pub(super) fn check(outside: &Outside) -> Outcome {
     }
     let path = folder.join("CMakeLists.txt");
     fs::write(&path, lists).map_err(|error| failed(&path, &error))?;
-    let built = outside.cmake("wizard", &folder, NINJA, GCC, &[])?;
+    test(outside, &outside.cmake("wizard", &folder, NINJA, GCC, &[])?, PROJECTS.len())?;
+
+    let folder = outside.folder.path().join("wizard-part");
+    let [first, ..] = &PROJECTS;
+    let checkout = root().display().to_string();
+    first.make(&wizard.with(&["--obvia", &checkout]), &folder, "cpp").read()?;
+    let built = outside.cmake("wizard-part", &folder.join(first.name), MAKE, GCC, &[cargo_target()])?;
+    test(outside, &built, 1)
+}
+
+/// Runs the tests of what was built, which are so many.
+fn test(outside: &Outside, built: &str, count: usize) -> Outcome {
     let names = Names::new()?;
-    let test = outside.program("ctest", &["--test-dir", &built, "--output-on-failure", "--no-tests=error"]);
+    let test = outside.program("ctest", &["--test-dir", built, "--output-on-failure", "--no-tests=error"]);
     let said = names.see(test).read()?;
-    // Each has a test, and none was passed over.
-    let passed = format!("100% tests passed, 0 tests failed out of {}", PROJECTS.len());
+    let passed = format!("100% tests passed, 0 tests failed out of {count}");
     if said.contains(&passed) {
         Ok(())
     } else {
