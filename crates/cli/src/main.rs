@@ -45,7 +45,7 @@ enum Command {
     Ls(ls::Arguments),
     /// Run a program, and write what it says by the standard's protocols to a file for Wireshark
     Trace(trace::Arguments),
-    /// Make a project of an interface: an object to be filled in, a server, a client, and a test
+    /// Make a project of an interface: an object whose methods are to be written, a server, a client, and a test
     Wizard(wizard::Arguments),
 }
 

@@ -1,4 +1,4 @@
-//! `obvia wizard`: makes a project of an interface: an object to be filled in, a server, a client, and a test.
+//! `obvia wizard`: makes a project of an interface: an object whose methods are to be written, a server, a client, and a test.
 
 mod answers;
 mod cpp;
@@ -18,7 +18,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// The arguments of `obvia wizard`.
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Args)]
 pub(crate) struct Arguments {
     /// The IDL file that has the interface
     file: Option<PathBuf>,

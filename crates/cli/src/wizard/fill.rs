@@ -37,7 +37,7 @@ pub(super) fn quoted(texts: &[String]) -> String {
     texts.iter().map(|text| format!("\"{text}\"")).collect::<Vec<_>>().join(", ")
 }
 
-/// A declaration, with a parameter on each line where it is longer than that. `first` is a parameter that is always there.
+/// A declaration, with each parameter on a line of its own where it is longer than that.
 pub(super) fn wrapped(declaration: &str, width: usize) -> String {
     let whole = || declaration.to_owned();
     let Some(open) = declaration.find('(').filter(|_| declaration.chars().count() > width) else { return whole() };

@@ -35,7 +35,7 @@ pub struct Method {
     pub returns_hresult: bool,
     /// Whether nobody waits for it, so that no caller learns that it failed.
     pub oneway: bool,
-    /// A call of it with arguments that every object gets to see, or why there is none.
+    /// A call of it with the simplest arguments that the interface lets pass, or why there is none.
     pub call: Result<Call, String>,
 }
 

@@ -1,8 +1,7 @@
-//! Arguments that a method may be called with, whatever it does: numbers of 0, arrays and strings of nothing, as far as the interface
-//! allows that.
+//! The simplest arguments that an interface lets pass: numbers of 0, arrays and strings of nothing, as far as it allows that.
 
 use crate::model::{Arith, Base, Enum, Field, Model, PointerClass, Type};
-use crate::plan::{MethodPlan, ParamPlan};
+use crate::plan::MethodPlan;
 use crate::preprocess::apply;
 
 /// Elements that are written down for an array that cannot be empty.
@@ -39,12 +38,12 @@ pub(super) fn count(plan: &MethodPlan<'_>, size: &Arith) -> Result<i64, Reason> 
     value(plan, size).filter(|count| (0..=ELEMENTS_MAX).contains(count)).ok_or(COUNT)
 }
 
-fn value(plan: &MethodPlan<'_>, value_of: &Arith) -> Option<i64> {
+fn value(plan: &MethodPlan<'_>, size: &Arith) -> Option<i64> {
     let of = |operand: &Arith| value(plan, operand);
-    Some(match value_of {
+    Some(match size {
         Arith::Const(number) => *number,
         Arith::Operand(operand) => {
-            let param: &ParamPlan<'_> = &plan.params[operand.index];
+            let param = &plan.params[operand.index];
             param.param.direction.is_in().then(|| integer(operand.base, param.param.range))?
         }
         Arith::Unary("-", a) => of(a)?.checked_neg()?,

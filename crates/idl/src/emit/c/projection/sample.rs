@@ -72,9 +72,7 @@ impl Method<'_> {
         if count == 0 {
             return Ok("{}".to_owned());
         }
-        let (Passing::Array { element, .. } | Passing::Reference { element, .. }) = &param.passing else {
-            return Err(COUNT);
-        };
+        let Passing::Array { element, .. } = &param.passing else { return Err(COUNT) };
         if !may_be_zero(self.model, element, param.param.range) {
             return Err(ELEMENTS);
         }
