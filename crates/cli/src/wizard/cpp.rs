@@ -3,7 +3,7 @@
 use super::answers::Answers;
 use super::fill::{fill, indented, quoted, wrapped};
 use super::origin::Origin;
-use super::project::{QUERY, Texts, before_written, calls, commands, texts};
+use super::project::{QUERY, Texts, before_written, bindings, calls, commands, texts};
 use super::write::File;
 use obvia_idl::emit::component::{Call, Component};
 
@@ -54,6 +54,7 @@ fn all_texts(answers: &Answers, component: &Component) -> Texts {
         ("commands", commands(&build(&answers.origin), ["ctest --test-dir build", &server, &client], name)),
         ("find", find(&answers.origin)),
         ("files", files.join(" ")),
+        ("bindings", quoted(&bindings(&answers.transports))),
         ("methods", methods(component)),
         ("not_written_raw", if is_raw { include_str!("cpp/not_written_raw.in") } else { "" }.to_owned()),
         ("serve", connect.serve.replace("@class@", &answers.class)),

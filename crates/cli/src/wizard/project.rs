@@ -2,7 +2,6 @@
 
 use super::Transport;
 use super::answers::Answers;
-use super::fill::quoted;
 use obvia_idl::emit::component::{Call, Component, Method};
 
 /// What a template's names stand for.
@@ -36,10 +35,15 @@ impl Transport {
 /// The port where servers listen that are not told another.
 const PORT: u16 = 5555;
 
+/// Where a server listens that is not told another place.
+pub(super) fn bindings(transports: &[Transport]) -> Vec<String> {
+    transports.iter().map(|transport| transport.binding(PORT)).collect()
+}
+
 /// The texts that do not depend on the language; `client` is how the client is run.
 pub(super) fn texts(answers: &Answers, component: &Component, client: &str) -> Texts {
     let Answers { name, transports, idl, class, .. } = answers;
-    let bindings: Vec<String> = transports.iter().map(|transport| transport.binding(PORT)).collect();
+    let bindings = bindings(transports);
     let elsewhere = if bindings.is_empty() { "" } else { " and on other hosts" };
     let is_plain = answers.interface().plain;
     let place = |binding: &String| if is_plain { binding.clone() } else { named(binding, name) };
@@ -70,7 +74,6 @@ pub(super) fn texts(answers: &Answers, component: &Component, client: &str) -> T
         ("interface", component.name.clone()),
         ("methods_are", methods_are.to_owned()),
         ("results_are", results_are.to_owned()),
-        ("bindings", quoted(&bindings)),
         ("elsewhere", elsewhere.to_owned()),
         ("other_hosts", other_hosts),
         ("example_call", format!("{here} {}.{method} ARGUMENTS...", answers.interface().name)),

@@ -1,18 +1,19 @@
 //! A project in Rust.
 
 use super::answers::Answers;
-use super::fill::{fill, indented, wrapped};
+use super::fill::{fill, indented, quoted, wrapped};
 use super::idl::plain;
 use super::origin::Origin;
-use super::project::{QUERY, Texts, before_written, calls, commands, texts};
+use super::project::{QUERY, Texts, before_written, bindings, calls, commands, texts};
 use super::write::File;
 use obvia_idl::emit::component::Component;
 use std::path::Path;
 
 /// The version of windows-core that the crate obvia has, and whose macro implements interfaces.
 const WINDOWS_CORE: &str = "0.100.0";
-/// Columns of a line.
+/// Columns of a line, and of a call's arguments.
 const WIDTH: usize = 100;
+const ARGUMENTS_WIDTH: usize = 60;
 
 /// The project's files.
 pub(super) fn files(answers: &Answers) -> Vec<File> {
@@ -54,7 +55,9 @@ fn all_texts(answers: &Answers, component: &Component) -> Texts {
     } else {
         format!("obvia_idl::build_with(&obvia_idl::Compiler::new(){includes}, \"idl/{main}\");")
     };
-    let connect = Connect::of(answers.interface().plain);
+    let is_plain = answers.interface().plain;
+    let is_network = !is_plain && !answers.transports.is_empty();
+    let connect = Connect::of(is_plain);
     let network = answers.transports.iter().map(|transport| {
         let any_port = transport.any_port();
         let texts = [("transport", transport.name()), ("any_port", &any_port), ("connect", connect.there)];
@@ -68,10 +71,12 @@ fn all_texts(answers: &Answers, component: &Component) -> Texts {
         ("obvia", dependency(&answers.origin, "com")),
         ("obvia_idl", dependency(&answers.origin, "idl")),
         ("build", build),
+        ("bindings", listed(&bindings(&answers.transports))),
         ("lints", lints(component).to_owned()),
         ("methods", methods(component, &answers.class)),
         ("serve", connect.serve.to_owned()),
-        ("connect", connect.place.to_owned()),
+        ("connect", connect.place.replace("@interface@", &component.name)),
+        ("place", if is_network { include_str!("rust/place.in") } else { "" }.to_owned()),
         ("connect_here", connect.here.to_owned()),
         ("network", network.collect()),
         ("reported", reported(component)),
@@ -99,16 +104,18 @@ impl Connect {
         if is_plain {
             Self {
                 serve: "let _serving = obvia::serve_interface(object)?;\n    bindings.push(format!(\"ncacn_vi_shm:[{name}]\"));",
-                place: "obvia::bind(&if obvia::is_string_binding(&place) { place } else { format!(\"ncacn_vi_shm:[{place}]\") })",
+                place: "let is_binding = obvia::is_string_binding(&place);\n    \
+                        let here = format!(\"ncacn_vi_shm:[{place}]\");\n    \
+                        let object: @interface@ = obvia::bind(if is_binding { &place } else { &here })",
                 here: "obvia::bind(&format!(\"ncacn_vi_shm:[{}]\", server.name))",
                 there: "obvia::bind(&server.bindings[0])",
             }
         } else {
             Self {
                 serve: "let _export = obvia::export(&name, object)?;",
-                place: "obvia::connect(&place)",
+                place: "let object: @interface@ = obvia::connect(&place)",
                 here: "obvia::connect(&server.name)",
-                there: "obvia::connect(&server.bindings[0].replace(']', &format!(\",name={}]\", server.name)))",
+                there: "obvia::connect(&server.place())",
             }
         }
     }
@@ -176,22 +183,42 @@ fn query(object: &str) -> String {
     format!("obvia::Interface::cast::<obvia::IUnknown>({object}).map_err(|error| error.code().into())")
 }
 
+/// The elements of an array as rustfmt has them: several on lines of their own, as these are not short.
+fn listed(texts: &[String]) -> String {
+    match texts {
+        [_, _, ..] => texts.iter().fold("\n".to_owned(), |list, text| format!("{list}    \"{text}\",\n")),
+        short => quoted(short),
+    }
+}
+
+/// A call as rustfmt has it: each argument on a line of its own where they are long.
+fn statement(function: &str, arguments: &[&str]) -> String {
+    let whole = arguments.join(", ");
+    if whole.len() <= ARGUMENTS_WIDTH {
+        return format!("{function}({whole});");
+    }
+    let lines: String = arguments.iter().map(|argument| format!("    {argument},\n")).collect();
+    format!("{function}(\n{lines});")
+}
+
 /// What the client says about each method.
 fn reported(component: &Component) -> String {
-    let line = |name: &str, call: &str| format!("report(\"{name}\", {call});");
+    let line = |name: &str, call: &str| statement("report", &[&format!("\"{name}\""), call]);
     let asked = line(QUERY, &query("&object"));
     let lines = calls(component, &asked, |method, call| vec![line(&method.name, &format!("object.{}", call.text))]);
-    indented(lines.iter().map(String::as_str), 1)
+    indented(lines.iter().flat_map(|line| line.lines()), 1)
 }
 
 /// What the tests expect of each method.
 fn expected(component: &Component) -> String {
-    let line = |name: &str, wanted: &str, call: &str| format!("expect(\"{name}\", code::{wanted}, {call});");
+    let line = |name: &str, wanted: &str, call: &str| {
+        statement("expect", &[&format!("\"{name}\""), &format!("code::{wanted}"), call])
+    };
     let asked = line(QUERY, "S_OK", &query("object"));
     let lines = calls(component, &asked, |method, call| {
         vec![line(&method.name, before_written(method), &format!("object.{}", call.text))]
     });
-    indented(lines.iter().map(String::as_str), 1)
+    indented(lines.iter().flat_map(|line| line.lines()), 1)
 }
 
 #[cfg(test)]

@@ -89,7 +89,11 @@ impl ILargeShop_Impl for LargeShop_Impl {
     fn Sort(&self, things: &mut [i16]) -> obvia::Result<()> {
 ",
     );
-    let calls = "    expect(\"Price\", code::E_NOTIMPL, object.Price(3, obvia::u16cstr!(\"\")));
+    let calls = "    expect(
+        \"Price\",
+        code::E_NOTIMPL,
+        object.Price(3, obvia::u16cstr!(\"\")),
+    );
     expect(\"Close\", code::S_OK, object.Close(0));
     expect(\"Sort\", code::E_NOTIMPL, object.Sort(&mut []));
 ";
@@ -196,7 +200,7 @@ fn a_new_interface_is_an_idl_file() {
     let made = files(&output);
     has(&made, "idl/file-server.idl", "interface IFileServer : IUnknown {\n");
     has(&made, "src/component.rs", "pub struct FileServer {}\n");
-    has(&made, "src/bin/file-server-server.rs", "use file_server::{FileServer, IFileServer};\n");
+    has(&made, "src/bin/file-server-server.rs", "use file_server::*;\n");
     let source = directory.path().join("made/idl/file-server.idl");
     for arguments in [&[][..], &[source.to_str().unwrap()]] {
         let ran = directory.obvia(&[&["wizard", "--example", "-l", "rust"], arguments].concat());
