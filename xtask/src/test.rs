@@ -6,6 +6,7 @@ pub(crate) mod examples;
 mod interop;
 mod readme;
 pub(crate) mod wires;
+mod wizard;
 
 pub(crate) use self::interop::run_wine;
 
@@ -46,6 +47,12 @@ const PARTS: &[Part] = &[
         name: "examples",
         about: "every client of the examples comes to a good end with its server",
         run: examples::run,
+        build: None,
+    },
+    Part {
+        name: "wizard",
+        about: "what `obvia wizard` makes of the project's IDL files builds, runs and passes its tests, in Rust",
+        run: wizard::run,
         build: None,
     },
     Part {

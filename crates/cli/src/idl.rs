@@ -103,7 +103,7 @@ fn rule(done: &Compiled) -> String {
     };
     let written: Vec<&Path> = done.files.iter().map(PathBuf::as_path).collect();
     let sources = done.compilation.sources.files();
-    let read: Vec<&Path> = sources.iter().filter(|file| !file.built_in).map(|file| file.path.as_path()).collect();
+    let read: Vec<&Path> = sources.iter().map(|file| file.path.as_path()).collect();
     format!("{}: {}\n", names(&written), names(&read))
 }
 

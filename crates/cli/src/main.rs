@@ -1,4 +1,4 @@
-//! The `obvia` command: compiles interfaces, looks at and calls running objects, measures.
+//! The `obvia` command: compiles interfaces, makes projects of them, looks at and calls running objects, measures.
 
 #![forbid(unsafe_code)]
 
@@ -13,6 +13,7 @@ mod json;
 mod ls;
 mod trace;
 mod value;
+mod wizard;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -44,6 +45,8 @@ enum Command {
     Ls(ls::Arguments),
     /// Run a program, and write what it says by the standard's protocols to a file for Wireshark
     Trace(trace::Arguments),
+    /// Make a project of an interface: an object whose methods are to be written, a server, a client, and a test
+    Wizard(wizard::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -68,5 +71,6 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Idl(arguments) => idl::main(&arguments),
         Command::Ls(arguments) => ls::main(&arguments),
         Command::Trace(arguments) => trace::main(&arguments),
+        Command::Wizard(arguments) => wizard::main(&arguments),
     }
 }

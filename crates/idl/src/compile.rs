@@ -199,7 +199,7 @@ impl Reading<'_> {
             }
         };
         let file = match text {
-            Ok(text) => self.sources.add(&path, text, false),
+            Ok(text) => self.sources.add(&path, text, true),
             Err(error) => {
                 let text = format!("{} cannot be read: {error}", path.display());
                 return self.diagnostics.push(Diagnostic::nowhere("unreadable", text));

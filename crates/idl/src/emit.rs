@@ -1,6 +1,8 @@
 //! The back ends: from the model to source text.
 
 pub mod c;
+pub mod component;
 mod random_calls;
 pub mod rust;
+mod sample;
 mod writer;

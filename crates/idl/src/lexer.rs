@@ -67,6 +67,12 @@ pub fn lex(text: &str, file: FileId, diagnostics: &mut Vec<Diagnostic>) -> Vec<T
     tokens
 }
 
+/// Whether a text is a name, as IDL, Rust and C have them.
+pub fn is_name(text: &str) -> bool {
+    let is_inner = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    text.starts_with(|c: char| is_inner(c) && !c.is_ascii_digit()) && text.chars().all(is_inner)
+}
+
 impl Lexer<'_> {
     fn token(&mut self) -> Token {
         let start = self.at;

@@ -34,12 +34,12 @@ impl fmt::Debug for Span {
 /// One source file.
 #[derive(Debug)]
 pub struct File {
-    /// The path it was read from; in angle brackets for what is built in.
+    /// The path it was read from.
     pub path: PathBuf,
     /// Its text.
     pub text: String,
-    /// Whether it is built into the compiler.
-    pub built_in: bool,
+    /// Whether it is another file's side file.
+    pub is_side_file: bool,
 }
 
 /// The files of one compilation.
@@ -50,10 +50,10 @@ pub struct Sources {
 
 impl Sources {
     /// Adds a file. `None` when there are too many, or it is too long for spans.
-    pub(crate) fn add(&mut self, path: &Path, text: String, built_in: bool) -> Option<FileId> {
+    pub(crate) fn add(&mut self, path: &Path, text: String, is_side_file: bool) -> Option<FileId> {
         let id = u16::try_from(self.files.len()).ok()?;
         u32::try_from(text.len()).ok()?;
-        self.files.push(File { path: path.to_owned(), text, built_in });
+        self.files.push(File { path: path.to_owned(), text, is_side_file });
         Some(FileId(id))
     }
 

@@ -285,6 +285,9 @@ fn no_text_makes_the_compiler_panic() {
             Ok(compilation) => {
                 drop(emit::rust::emit(&compilation));
                 drop(emit::c::emit(&compilation, "x"));
+                for id in (0..compilation.model.interfaces.len()).map(InterfaceId) {
+                    drop((emit::rust::component(&compilation.model, id), emit::c::component(&compilation.model, id)));
+                }
             }
             // Rendering must hold for every place that a finding can have.
             Err(failure) => drop(failure.to_string()),

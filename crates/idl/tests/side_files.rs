@@ -144,6 +144,10 @@ fn a_side_file_is_found_beside_its_file() {
     std::fs::write(&acf, SIDE).expect("the folder can be written to");
     assert_eq!(is_oneway(&compiler, &idl), (true, 2));
     assert_eq!(is_oneway(&compiler, &importer), (true, 3), "imported files have their own");
+    let code =
+        obvia_idl::emit::c::emit(&compiler.check(&importer).expect("it is well"), "two").expect("it is all done");
+    let includes: Vec<&str> = code.header.lines().filter(|line| line.starts_with("#include")).collect();
+    assert_eq!(includes, ["#include \"obvia.h\"", "#include \"one.h\""], "side files are nobody's headers");
     let other = folder.join("other.side");
     std::fs::write(&other, "interface IMore { Sum(n); }").expect("the folder can be written to");
     assert_eq!(is_oneway(&compiler.clone().acf(&other), &idl), (false, 2), "another is taken instead");

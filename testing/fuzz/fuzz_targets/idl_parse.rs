@@ -5,6 +5,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use obvia_idl::Compiler;
+use obvia_idl::model::InterfaceId;
 use std::path::Path;
 
 fuzz_target!(|text: &str| {
@@ -20,6 +21,10 @@ fuzz_target!(|text: &str| {
             // What was found good can still be refused by a language.
             let _ = obvia_idl::emit::rust::emit(&compilation);
             let _ = obvia_idl::emit::c::emit(&compilation, "fuzz");
+            for id in (0..compilation.model.interfaces.len()).map(InterfaceId) {
+                let _ = obvia_idl::emit::rust::component(&compilation.model, id);
+                let _ = obvia_idl::emit::c::component(&compilation.model, id);
+            }
             let _ = obvia_idl::emit::rust::random_calls(&compilation, "fuzz");
             let _ = obvia_idl::emit::c::random_calls(&compilation, "fuzz");
         }

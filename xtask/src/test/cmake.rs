@@ -5,6 +5,7 @@ mod calc;
 mod idl;
 mod page;
 mod pfs;
+mod wizard;
 
 use super::examples::{Names, Server};
 use super::readme;
@@ -34,6 +35,7 @@ pub(super) fn run() -> Outcome {
     }
     calc::check(&outside)?;
     pfs::check(&outside)?;
+    wizard::check(&outside)?;
     idl::check(&outside)
 }
 

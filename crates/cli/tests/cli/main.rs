@@ -7,3 +7,4 @@ mod idl;
 mod objects;
 mod running;
 mod trace;
+mod wizard;

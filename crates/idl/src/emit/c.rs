@@ -1,6 +1,7 @@
 //! The C back end: a header for C and C++ in the manner of MIDL's, proxies and stubs for libobvia, and a header for C++ alone.
 
 mod by_reference;
+mod component;
 mod expression;
 mod header;
 mod interface;
@@ -17,6 +18,8 @@ mod types;
 mod values;
 mod words;
 
+pub use component::component;
+pub use names::is_name;
 pub use random_calls::random_calls;
 
 use super::writer::Writer;

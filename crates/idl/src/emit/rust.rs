@@ -1,5 +1,6 @@
 //! The Rust back end: interfaces in the manner of windows-rs, with proxies and stubs for `obvia`.
 
+mod component;
 mod conversions;
 mod expression;
 mod form;
@@ -16,6 +17,8 @@ mod tables;
 mod types;
 mod unions;
 
+pub use component::component;
+pub use names::is_name;
 pub use random_calls::random_calls;
 
 use super::writer::Writer;

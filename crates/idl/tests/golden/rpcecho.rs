@@ -638,9 +638,9 @@ impl rpcecho {
 /// What an object that has [`rpcecho`] implements.
 pub trait rpcecho_Impl: obvia::rt::IUnknownImpl {
     /// Opnum 0: one more than what came.
-    fn AddOne(&self, in_data_: u32) -> obvia::Result<u32>;
+    fn AddOne(&self, in_data: u32) -> obvia::Result<u32>;
     /// Opnum 1: what came.
-    fn EchoData(&self, in_data_: &[u8], out_data_: &mut [u8]) -> obvia::Result<()>;
+    fn EchoData(&self, in_data: &[u8], out_data: &mut [u8]) -> obvia::Result<()>;
     /// Opnum 2: takes what came.
     fn SinkData(&self, data: &[u8]) -> obvia::Result<()>;
     /// Opnum 3: bytes that count up from 0.

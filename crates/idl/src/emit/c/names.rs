@@ -24,6 +24,11 @@ pub(super) fn ident(name: &str) -> String {
     if KEYWORDS.split(' ').any(|word| word == name) { format!("{name}_") } else { name.to_owned() }
 }
 
+/// Whether a text may be the name of a type, or of anything else, in C and in C++.
+pub fn is_name(text: &str) -> bool {
+    crate::lexer::is_name(text) && ident(text) == text
+}
+
 /// A parameter's name in a declaration, beside the object's.
 pub(super) fn declared(name: &str) -> String {
     if name == "self" { "self_".to_owned() } else { ident(name) }

@@ -4,10 +4,12 @@
 //! adapter, which is the interface and calls such an object. What they are becomes clear from their declarations, which come
 //! first: a body may need what is declared behind it.
 
+mod sample;
 mod view;
 
 use super::names::{binding, declared, ident, parameters};
 use crate::compile::Compilation;
+use crate::emit::component;
 use crate::emit::writer::Writer;
 use crate::model::{Interface, InterfaceId, Model};
 use crate::plan::{MethodPlan, ParamPlan, plan};
@@ -73,6 +75,12 @@ pub(super) fn header(compilation: &Compilation, stem: &str, own: &[InterfaceId])
     }
     out.line("#endif");
     out.finish()
+}
+
+/// An interface's own methods, as objects implement them and callers call them.
+pub(super) fn component(model: &Model, id: InterfaceId) -> component::Interface {
+    let projection = Projection::of(model, id);
+    component::Interface { name: projection.name, methods: projection.methods.iter().map(Method::component).collect() }
 }
 
 /// Whether an interface, or one that it extends, exists in one process only.
@@ -158,12 +166,7 @@ impl<'a> Projection<'a> {
         out.line(format!("struct {}_methods : {} {{", self.name, self.base("methods", "")));
         for method in &self.methods {
             out.block_comment(&method.plan.method.doc);
-            match &method.views {
-                Ok(_) if !method.is_raw_for_objects() => {
-                    out.line(format!("virtual {} {}({}) = 0;", method.result(), method.name, method.parameters()));
-                }
-                _ => out.line(format!("virtual HRESULT {}({}) = 0;", method.name, method.raw_parameters())),
-            }
+            out.line(format!("virtual {} = 0;", method.declaration()));
         }
         out.unindented("protected:");
         out.line(format!("~{}_methods() = default;", self.name));
@@ -200,6 +203,14 @@ impl Method<'_> {
 
     fn is_raw_for_objects(&self) -> bool {
         self.views.is_err() || self.views().iter().any(|view| view.is_raw_for_objects)
+    }
+
+    /// What an object implements.
+    fn declaration(&self) -> String {
+        if self.is_raw_for_objects() {
+            return format!("HRESULT {}({})", self.name, self.raw_parameters());
+        }
+        format!("{} {}({})", self.result(), self.name, self.parameters())
     }
 
     fn result_count(&self) -> usize {

@@ -2,7 +2,7 @@
 
 use super::conversions;
 use super::expression::{Side, size_text};
-use super::interface::{Context, arguments, results};
+use super::interface::{Context, results};
 use super::names::{abi, argument, binding, ident, result, tuple, value};
 use crate::emit::writer::Writer;
 use crate::model::{Direction, InterfaceId, Model, Transfer};
@@ -20,6 +20,21 @@ fn method_result(model: &Model, param: &ParamPlan<'_>) -> Option<String> {
     if matches!(param.passing, Passing::Lent { .. }) { None } else { result(model, param) }
 }
 
+/// What an object implements for a method.
+pub(super) fn declaration(model: &Model, plan: &MethodPlan<'_>) -> String {
+    let method = ident(&plan.method.name);
+    let given = plan.params.iter().filter_map(|param| Some((ident(&param.param.name), method_argument(model, param)?)));
+    let arguments: String = given.map(|(name, ty)| format!(", {name}: {ty}")).collect();
+    let results = results(model, plan, method_result);
+    format!("fn {method}(&self{arguments}) -> obvia::Result<{results}>")
+}
+
+/// The names of its parameters there.
+pub(super) fn parameters(model: &Model, plan: &MethodPlan<'_>) -> Vec<String> {
+    let given = plan.params.iter().filter(|param| method_argument(model, param).is_some());
+    given.map(|param| ident(&param.param.name)).collect()
+}
+
 pub(super) fn implementers(out: &mut Writer, context: &Context<'_>, id: InterfaceId, own: &[MethodPlan<'_>]) {
     let Context { model, name, .. } = context;
     let base = model.interfaces[id.0].base.map(|base| ident(&model.interfaces[base.0].name));
@@ -28,10 +43,7 @@ pub(super) fn implementers(out: &mut Writer, context: &Context<'_>, id: Interfac
     out.line(format!("pub trait {name}_Impl: {bound} {{"));
     for plan in own {
         out.doc(&plan.method.doc);
-        let method = ident(&plan.method.name);
-        let arguments = arguments(model, plan, method_argument);
-        let results = results(model, plan, method_result);
-        out.line(format!("fn {method}(&self{arguments}) -> obvia::Result<{results}>;"));
+        out.line(format!("{};", declaration(model, plan)));
     }
     out.line("}");
     out.line("");

@@ -29,6 +29,11 @@ pub(super) fn ident(name: &str) -> String {
     }
 }
 
+/// Whether a text may be the name of a type, or of anything else that Rust has names for.
+pub fn is_name(text: &str) -> bool {
+    crate::lexer::is_name(text) && text != "_" && ident(text) == text
+}
+
 /// A parameter's name, beside the names that generated functions use themselves.
 pub(super) fn binding(name: &str) -> String {
     let is_taken = TAKEN.contains(&name) || ENDINGS.iter().any(|ending| name.ends_with(ending));

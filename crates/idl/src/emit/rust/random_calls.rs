@@ -251,7 +251,7 @@ fn method(out: &mut Writer, model: &Model, interface: &str, trial: &Trial<'_>) {
     let (params, results) = (params.collect::<String>(), tuple(&results));
     out.line(format!("fn {}(&self{params}) -> obvia::Result<{results}> {{", ident(name)));
     if trial.left_out.is_some() {
-        out.line("Err(obvia::HRESULT(0x8000_4001_u32.cast_signed()).into()) // E_NOTIMPL");
+        out.line("Err(obvia::code::E_NOTIMPL.into())");
         return out.line("}");
     }
     out.line(format!("let call = self.calls[{}].fetch_add(1, Ordering::Relaxed);", trial.plan.method.opnum - 3));

@@ -1,0 +1,160 @@
+//! What a project is to be: from the command line, by questions, or as proposed.
+
+use super::idl::Idl;
+use super::names;
+use super::origin::Origin;
+use super::questions::{Asking, Question};
+use super::{Arguments, Language, Transport};
+use anyhow::bail;
+use clap::ValueEnum;
+use obvia_idl::emit::component::Component;
+use obvia_idl::model::InterfaceId;
+use obvia_idl::{emit, model};
+use std::path::{Path, PathBuf};
+
+/// What a project is to be.
+pub(super) struct Answers {
+    pub(super) idl: Idl,
+    pub(super) interface: InterfaceId,
+    pub(super) language: Language,
+    pub(super) class: String,
+    /// The project's name.
+    pub(super) name: String,
+    pub(super) output: PathBuf,
+    /// How other hosts reach the server.
+    pub(super) transports: Vec<Transport>,
+    pub(super) origin: Origin,
+    /// Whether the methods are written as well: those of a new interface.
+    pub(super) is_example: bool,
+}
+
+impl Answers {
+    /// The interface, as the IDL has it.
+    pub(super) fn interface(&self) -> &model::Interface {
+        &self.idl.model().interfaces[self.interface.0]
+    }
+
+    /// The interface as the project's language has it.
+    pub(super) fn component(&self) -> Component {
+        match self.language {
+            Language::Rust => emit::rust::component(self.idl.model(), self.interface),
+            Language::Cpp => emit::c::component(self.idl.model(), self.interface),
+        }
+    }
+}
+
+/// Finds out what a project is to be.
+pub(super) fn answers(arguments: &Arguments, asking: &mut Asking) -> anyhow::Result<Answers> {
+    let idl = idl(arguments, asking)?;
+    let language = language(arguments, asking, &idl)?;
+    let interface = interface(arguments, asking, &idl)?;
+    let proposal = names::class(language, idl.model(), interface);
+    let question = optional("--class", "What is the object's class called", &proposal);
+    let class = asking.ask(&question, arguments.class.as_deref(), |text| {
+        names::check_class(text, language, idl.model(), interface).map(|()| text.to_owned())
+    })?;
+    let proposal = names::project(&idl.stem());
+    let question = optional("--name", "What is the project called", &proposal);
+    let name = asking
+        .ask(&question, arguments.name.as_deref(), |text| names::check_project(text).map(|()| text.to_owned()))?;
+    let given = arguments.output.as_ref().map(|path| path.display().to_string());
+    let output =
+        asking.ask(&optional("--output", "Which directory is it written to", &name), given.as_deref(), |text| {
+            let path = Path::new(text);
+            if path.exists() && !path.is_dir() { Err(format!("{text} is no directory")) } else { Ok(path.to_owned()) }
+        })?;
+    let transports = transports(arguments, asking)?;
+    let origin = Origin::find(arguments.obvia.as_deref())?;
+    if let Some(path) = &arguments.obvia {
+        asking.note(&["--obvia", &path.display().to_string()]);
+    }
+    if language == Language::Rust && arguments.obvia.is_some() && matches!(origin, Origin::Installation(_)) {
+        bail!("--obvia: a project in Rust takes obvia from a checkout, or where nothing is said, as it is published");
+    }
+    let is_example = arguments.example;
+    Ok(Answers { idl, interface, language, class, name, output, transports, origin, is_example })
+}
+
+fn optional<'a>(flag: &'a str, text: &'a str, proposal: &'a str) -> Question<'a> {
+    Question { flag, text, proposal: Some(proposal), is_needed: false }
+}
+
+/// The IDL file, or a new one.
+fn idl(arguments: &Arguments, asking: &mut Asking) -> anyhow::Result<Idl> {
+    let begin = |name: &str| Idl::begin(name, arguments.example).map_err(|error| format!("{error:#}"));
+    let read = |path: &str| Idl::read(Path::new(path), &arguments.include).map_err(|error| format!("{error:#}"));
+    if let Some(name) = &arguments.new {
+        let question = Question { flag: "--new", text: "", proposal: None, is_needed: true };
+        if arguments.example {
+            asking.note(&["--example"]);
+        }
+        return asking.ask(&question, Some(name), begin);
+    }
+    let question = Question {
+        flag: "an IDL file (or --new NAME)",
+        text: "Which IDL file has the interface, or --new NAME",
+        proposal: None,
+        is_needed: true,
+    };
+    let given = arguments.file.as_ref().map(|path| path.display().to_string());
+    let idl = match given {
+        // What is wrong with it is said where it is.
+        Some(path) => {
+            asking.note(&[&path]);
+            read(&path).map_err(anyhow::Error::msg)?
+        }
+        None => asking.ask(&question, None, |text| text.strip_prefix("--new ").map_or_else(|| read(text), begin))?,
+    };
+    for folder in &arguments.include {
+        asking.note(&["--include", &folder.display().to_string()]);
+    }
+    if idl.interfaces().is_empty() {
+        bail!("{} has no interface of its own that other processes could call", idl.compilation.name);
+    }
+    Ok(idl)
+}
+
+fn language(arguments: &Arguments, asking: &mut Asking, idl: &Idl) -> anyhow::Result<Language> {
+    let name = |language: Language| language.to_possible_value().map(|value| value.get_name().to_owned());
+    let question =
+        Question { flag: "--language", text: "Which language, rust or cpp", proposal: Some("rust"), is_needed: true };
+    asking.ask(&question, arguments.language.and_then(name).as_deref(), |text| {
+        let language = Language::from_str(text, true).map_err(|_| format!("`{text}` is neither rust nor cpp"))?;
+        idl.check_for(language)?;
+        Ok(language)
+    })
+}
+
+fn interface(arguments: &Arguments, asking: &mut Asking, idl: &Idl) -> anyhow::Result<InterfaceId> {
+    let interfaces = idl.interfaces();
+    if let (Some(last), true) = (interfaces.last(), arguments.example) {
+        return Ok(*last);
+    }
+    if let ([only], None) = (interfaces.as_slice(), &arguments.interface) {
+        return Ok(*only);
+    }
+    let names: Vec<&str> = interfaces.iter().map(|id| idl.model().interfaces[id.0].name.as_str()).collect();
+    let text = format!("Which interface does the object have, of {}", names.join(", "));
+    let question = Question { flag: "--interface", text: &text, proposal: names.last().copied(), is_needed: true };
+    asking.ask(&question, arguments.interface.as_deref(), |text| idl.interface(text))
+}
+
+/// How other hosts reach the server; `shm` is not among them, as it needs nothing.
+fn transports(arguments: &Arguments, asking: &mut Asking) -> anyhow::Result<Vec<Transport>> {
+    let name = |transport: &Transport| transport.to_possible_value().map(|value| value.get_name().to_owned());
+    let given: Vec<String> = arguments.transport.iter().filter_map(name).collect();
+    let given = (!given.is_empty()).then(|| given.join(","));
+    let question =
+        optional("--transport", "How do other hosts reach it: shm (not at all), udp, tcp, or udp,tcp", "shm");
+    asking.ask(&question, given.as_deref(), |text| {
+        let mut found = Vec::new();
+        for word in text.split(',') {
+            let transport = Transport::from_str(word.trim(), true);
+            let transport = transport.map_err(|_| format!("`{word}` is none of shm, udp and tcp"))?;
+            if transport != Transport::Shm && !found.contains(&transport) {
+                found.push(transport);
+            }
+        }
+        Ok(found)
+    })
+}

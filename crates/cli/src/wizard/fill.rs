@@ -1,0 +1,94 @@
+//! Templates: text with names between `@`, for which there is other text.
+
+use std::fmt::Write;
+
+/// The text of a template. A name without a text stays as it is: there is a test that there is none.
+pub(super) fn fill(template: &str, texts: &[(&str, String)]) -> String {
+    let mut filled = String::new();
+    let mut rest = template;
+    while let Some((before, behind)) = rest.split_once('@') {
+        filled.push_str(before);
+        let found = texts.iter().find_map(|(name, text)| Some((text, behind.strip_prefix(name)?.strip_prefix('@')?)));
+        match found {
+            Some((text, behind)) => {
+                filled.push_str(text);
+                rest = behind;
+            }
+            None => {
+                filled.push('@');
+                rest = behind;
+            }
+        }
+    }
+    filled + rest
+}
+
+/// Lines, each so far from the margin.
+pub(super) fn indented<'a>(lines: impl IntoIterator<Item = &'a str>, depth: usize) -> String {
+    lines.into_iter().fold(String::new(), |mut text, line| {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{}", format!("{}{line}", "    ".repeat(depth)).trim_end());
+        text
+    })
+}
+
+/// A list of quoted texts: what is in them are names and bindings, which have no quotes.
+pub(super) fn quoted(texts: &[String]) -> String {
+    texts.iter().map(|text| format!("\"{text}\"")).collect::<Vec<_>>().join(", ")
+}
+
+/// A declaration, with each parameter on a line of its own where it is longer than that.
+pub(super) fn wrapped(declaration: &str, width: usize) -> String {
+    let whole = || declaration.to_owned();
+    let Some(open) = declaration.find('(').filter(|_| declaration.chars().count() > width) else { return whole() };
+    let Some((parameters, close)) = parameters(&declaration[open + 1..]) else { return whole() };
+    let lines: Vec<String> = parameters.iter().map(|parameter| format!("    {}", parameter.trim())).collect();
+    format!("{}(\n{}\n){}", &declaration[..open], lines.join(",\n"), &declaration[open + 1 + close + 1..])
+}
+
+/// The parameters up to the parenthesis that closes, and where that is.
+fn parameters(text: &str) -> Option<(Vec<&str>, usize)> {
+    let (mut depth, mut start, mut found) = (0_usize, 0, Vec::new());
+    for (at, letter) in text.char_indices() {
+        match letter {
+            '(' | '[' | '<' => depth += 1,
+            ')' if depth == 0 => {
+                found.push(&text[start..at]);
+                return Some((found, at));
+            }
+            ')' | ']' | '>' => depth = depth.saturating_sub(1),
+            ',' if depth == 0 => {
+                found.push(&text[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{fill, indented, wrapped};
+
+    #[test]
+    fn names_become_texts_once() {
+        let texts = [("a", "1@b@"), ("b", "2"), ("ab", "3")].map(|(name, text)| (name, text.to_owned()));
+        assert_eq!(fill("@a@-@b@@ab@ @c@ a@b", &texts), "1@b@-23 @c@ a@b");
+        assert_eq!(fill("", &texts), "");
+    }
+
+    #[test]
+    fn empty_lines_have_no_blanks() {
+        assert_eq!(indented(["a", "", "b"], 1), "    a\n\n    b\n");
+    }
+
+    #[test]
+    fn long_declarations_have_a_line_for_each_parameter() {
+        let text = "fn F(&self, a: (i32, i64), b: &[u8]) -> R<(A, B)>";
+        assert_eq!(wrapped(text, 100), text);
+        assert_eq!(wrapped(text, 20), "fn F(\n    &self,\n    a: (i32, i64),\n    b: &[u8]\n) -> R<(A, B)>");
+        let text = "int32_t F(obvia::span<const int32_t> a, const uint8_t (&b)[16])";
+        assert_eq!(wrapped(text, 20), "int32_t F(\n    obvia::span<const int32_t> a,\n    const uint8_t (&b)[16]\n)");
+    }
+}

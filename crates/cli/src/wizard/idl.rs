@@ -1,0 +1,333 @@
+//! The IDL file of a project, and those that it imports: read, checked, and to be written to the project's folder `idl`.
+
+use super::Language;
+use super::fill::fill;
+use super::names;
+use super::write::File;
+use anyhow::{Context, anyhow, bail};
+use obvia_idl::model::{InterfaceId, Model};
+use obvia_idl::source::Sources;
+use obvia_idl::{Compilation, Compiler, Failure, canonical, emit, most_like};
+use std::io::Read;
+use std::path::{Component, Path, PathBuf};
+
+/// The folder of a project that has its IDL files.
+pub(super) const FOLDER: &str = "idl";
+
+/// An IDL file and everything that it imports.
+pub(super) struct Idl {
+    pub(super) compilation: Compilation,
+    /// The files by their paths in the project's folder, the file itself first.
+    files: Vec<File>,
+    /// The folders of a project where imports are looked for that do not lie beside what imports them.
+    pub(super) includes: Vec<String>,
+}
+
+impl Idl {
+    /// Reads a file. Imports are looked for beside it, and in the directories.
+    pub(super) fn read(path: &Path, include: &[PathBuf]) -> anyhow::Result<Self> {
+        let compiler = include.iter().fold(Compiler::new(), Compiler::include);
+        let compilation = compiler.check(path).map_err(|failure| wrong(path, &failure))?;
+        let (files, includes) = gather(&compilation.sources, include)?;
+        Ok(Self { compilation, files, includes })
+    }
+
+    /// A file that nobody has written yet, with a small interface, or with that of the example.
+    pub(super) fn begin(name: &str, is_example: bool) -> anyhow::Result<Self> {
+        names::check_project(name).map_err(anyhow::Error::msg)?;
+        let texts = [
+            ("name", name.to_owned()),
+            ("interface", names::interface(name)),
+            ("uuid", random_uuid()?),
+            ("events_uuid", random_uuid()?),
+        ];
+        let template = if is_example { include_str!("example.idl.in") } else { include_str!("new.idl.in") };
+        let text = fill(template, &texts);
+        let path = PathBuf::from(format!("{name}.idl"));
+        let compilation = Compiler::new().check_text(&path, &text).map_err(|failure| wrong(&path, &failure))?;
+        Ok(Self { compilation, files: vec![File::new(path, text)], includes: Vec::new() })
+    }
+
+    pub(super) fn model(&self) -> &Model {
+        &self.compilation.model
+    }
+
+    /// The name of the file.
+    pub(super) fn main(&self) -> String {
+        self.files.first().map_or_else(String::new, |file| file.path.display().to_string())
+    }
+
+    /// The file's name without folders and ending: what is made of it is called so.
+    pub(super) fn stem(&self) -> String {
+        Path::new(&self.compilation.name).file_stem().unwrap_or_default().to_string_lossy().into_owned()
+    }
+
+    /// The files, where a project has them.
+    pub(super) fn files(&self) -> Vec<File> {
+        self.files.iter().map(|file| File::new(Path::new(FOLDER).join(&file.path), file.bytes.clone())).collect()
+    }
+
+    /// Those of them that are compiled by themselves.
+    pub(super) fn compiled(&self) -> impl Iterator<Item = String> {
+        let paths = self.files.iter().map(|file| Path::new(FOLDER).join(&file.path));
+        paths
+            .filter(|path| path.extension().is_some_and(|ending| ending == "idl"))
+            .map(|path| path.display().to_string())
+    }
+
+    /// The interfaces that an object can have and other processes call: the file's own, but for local ones.
+    pub(super) fn interfaces(&self) -> Vec<InterfaceId> {
+        let model = self.model();
+        let is_remote = |id: &InterfaceId| model.lineage(*id).iter().all(|id| !model.interfaces[id.0].local);
+        let own = (0..model.interfaces.len()).map(InterfaceId).filter(|id| !model.interfaces[id.0].imported);
+        own.filter(is_remote).collect()
+    }
+
+    /// The interface of a name.
+    pub(super) fn interface(&self, name: &str) -> Result<InterfaceId, String> {
+        let interfaces = self.interfaces();
+        let name_of = |id: &InterfaceId| self.model().interfaces[id.0].name.as_str();
+        if let Some(found) = interfaces.iter().find(|id| name_of(id) == name) {
+            return Ok(*found);
+        }
+        let names: Vec<&str> = interfaces.iter().map(name_of).collect();
+        let meant = most_like(name, names.iter().copied()).map(|other| format!("; is `{other}` meant?"));
+        let file = &self.compilation.name;
+        Err(format!(
+            "{file} has no interface `{name}` of its own that is not local, but {}{}",
+            names.join(", "),
+            meant.unwrap_or_default()
+        ))
+    }
+
+    /// Says what of the files a language's back end cannot do.
+    pub(super) fn check_for(&self, language: Language) -> Result<(), String> {
+        let refused = match language {
+            Language::Rust => emit::rust::emit(&self.compilation).map(drop),
+            Language::Cpp => emit::c::emit(&self.compilation, &self.stem()).map(drop),
+        };
+        refused.map_err(|diagnostics| {
+            let found: Vec<String> = diagnostics.iter().map(|found| found.render(&self.compilation.sources)).collect();
+            format!("{} has what is not done yet in this language:\n{}", self.compilation.name, found.join("\n\n"))
+        })
+    }
+
+    /// Checks what has been written: the same interfaces are to be there.
+    pub(super) fn check(&self, output: &Path) -> anyhow::Result<()> {
+        let folder = output.join(FOLDER);
+        let includes = self.includes.iter().map(|include| output.join(include));
+        let compiler = includes.fold(Compiler::new(), Compiler::include);
+        let written = compiler.check(&folder.join(self.main())).map_err(|failure| wrong(&folder, &failure))?;
+        let fingerprints = |model: &Model| -> Vec<u128> {
+            (0..model.interfaces.len()).map(|at| canonical::fingerprint(model, InterfaceId(at))).collect()
+        };
+        if fingerprints(&written.model) != fingerprints(self.model()) {
+            bail!("the interfaces in {} are not those of {}: was it changed?", folder.display(), self.compilation.name);
+        }
+        Ok(())
+    }
+}
+
+fn wrong(path: &Path, failure: &Failure) -> anyhow::Error {
+    anyhow!("{} does not compile:\n{}", path.display(), failure.to_string().trim_end())
+}
+
+/// The files that were read, by their paths in a project: as they lie around the first, or in a directory of imports.
+fn gather(sources: &Sources, include: &[PathBuf]) -> anyhow::Result<(Vec<File>, Vec<String>)> {
+    let include: Vec<PathBuf> = include.iter().map(|path| plain(path)).collect::<anyhow::Result<_>>()?;
+    let paths = sources.files().iter().map(|file| file.path.as_path());
+    let paths: Vec<(&Path, PathBuf)> = paths.map(|path| Ok((path, plain(path)?))).collect::<anyhow::Result<_>>()?;
+    let Some(beside) = paths.first().and_then(|(_, path)| path.parent()) else { bail!("there is no file") };
+    // A path that leads out of the first file's folder has that folder, and what it leads to, in one that has both.
+    let included = |path: &Path| {
+        include
+            .iter()
+            .filter_map(|folder| path.strip_prefix(folder).ok())
+            .min_by_key(|rest| rest.as_os_str().len())
+            .map(Path::to_owned)
+    };
+    let mut root = beside;
+    for (_, path) in &paths {
+        while !path.starts_with(root) && included(path).is_none() {
+            let Some(above) = root.parent() else { bail!("{} lies nowhere", path.display()) };
+            root = above;
+        }
+    }
+    let is_there =
+        |folder: &&PathBuf| folder.as_path() != root && paths.iter().any(|(_, path)| path.starts_with(folder));
+    let inside = include.iter().filter(is_there).filter_map(|folder| folder.strip_prefix(root).ok());
+    let mut includes: Vec<String> = inside.map(|folder| Path::new(FOLDER).join(folder).display().to_string()).collect();
+    let is_outside = paths.iter().any(|(_, path)| !path.starts_with(root));
+    if is_outside || include.iter().any(|folder| folder == root) {
+        includes.push(FOLDER.to_owned());
+    }
+    let mut files = Vec::<File>::new();
+    for (read, path) in &paths {
+        let place = path.strip_prefix(root).map_or_else(|_| included(path).unwrap_or_default(), Path::to_owned);
+        let is_usual = |letter: char| letter.is_ascii_alphanumeric() || "._-/".contains(letter);
+        if !place.to_str().is_some_and(|text| text.chars().all(is_usual)) {
+            bail!(
+                "{}: a project's IDL files have letters, digits, ., _ and - in their names, and no others",
+                read.display()
+            );
+        }
+        if files.iter().any(|other| other.path == place) {
+            bail!("{}: two files would become {FOLDER}/{}", read.display(), place.display());
+        }
+        let bytes = std::fs::read(read).with_context(|| format!("{} cannot be read", read.display()))?;
+        files.push(File::new(place, bytes));
+    }
+    if files.first().is_none_or(|file| file.path.extension().is_none_or(|ending| ending != "idl")) {
+        bail!("{}: the name of an IDL file ends in .idl", paths[0].0.display());
+    }
+    Ok((files, includes))
+}
+
+/// A path from the root on, without `.` and `..`.
+pub(super) fn plain(path: &Path) -> anyhow::Result<PathBuf> {
+    let path = std::path::absolute(path).with_context(|| format!("{} is no path", path.display()))?;
+    Ok(path.components().fold(PathBuf::new(), |mut plain, part| {
+        if part == Component::ParentDir {
+            plain.pop();
+        } else {
+            plain.push(part);
+        }
+        plain
+    }))
+}
+
+/// A UUID that nobody else has (RFC 9562 5.4).
+fn random_uuid() -> anyhow::Result<String> {
+    let mut bytes = [0; 16];
+    let random = std::fs::File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut bytes));
+    random.context("/dev/urandom, for a UUID")?;
+    let random = u128::from_be_bytes(bytes);
+    let versioned = random & !(0xf << 76 | 0x3 << 62) | 0x4 << 76 | 0x2 << 62;
+    Ok(crate::describe::guid_text(&obvia::GUID::from_u128(versioned)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Idl, random_uuid};
+    use crate::wizard::Language;
+    use std::path::PathBuf;
+
+    /// A folder of files, which goes away with the value.
+    struct Folder(PathBuf);
+
+    impl Folder {
+        fn new(test: &str, files: &[(&str, &str)]) -> Self {
+            let folder = std::env::temp_dir().join(format!("obvia-wizard-{test}-{}", std::process::id()));
+            for (name, text) in files {
+                let path = folder.join(name);
+                std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+                std::fs::write(path, text).unwrap();
+            }
+            Self(folder)
+        }
+
+        fn read(&self, name: &str, include: &[&str]) -> anyhow::Result<Idl> {
+            let include: Vec<PathBuf> = include.iter().map(|name| self.0.join(name)).collect();
+            Idl::read(&self.0.join(name), &include)
+        }
+
+        /// Writes the files to the folder `out`, where they must compile.
+        fn check_copy(&self, idl: &Idl) {
+            let output = self.0.join("out");
+            for file in idl.files() {
+                let path = output.join(file.path);
+                std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+                std::fs::write(path, file.bytes).unwrap();
+            }
+            idl.check(&output).unwrap();
+        }
+    }
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            let _ = std::fs::remove_dir_all(&self.0);
+        }
+    }
+
+    const ONE: &str =
+        "[object, uuid(5f0e4c52-0a34-4ac4-8d6c-2c9f3a1f7b01)] interface IOne : IUnknown { HRESULT One(); }";
+
+    fn places(idl: &Idl) -> Vec<&str> {
+        idl.files.iter().map(|file| file.path.to_str().unwrap()).collect()
+    }
+
+    #[test]
+    fn imports_and_side_files_come_along() {
+        let one = format!("import \"unknwn.idl\", \"parts/part.idl\", \"far.idl\";{ONE}");
+        let files = [
+            ("a/one.idl", one.as_str()),
+            ("a/parts/part.idl", ""),
+            ("a/one.acf", "interface IOne {}"),
+            ("b/far.idl", ""),
+        ];
+        let folder = Folder::new("along", &files);
+        let idl = folder.read("a/one.idl", &["b", "b/none"]).unwrap();
+        assert_eq!(places(&idl), ["one.idl", "parts/part.idl", "far.idl", "one.acf"]);
+        assert_eq!(idl.includes, ["idl"]);
+        assert!(folder.read("a/one.idl", &[]).is_err());
+        folder.check_copy(&idl);
+    }
+
+    #[test]
+    fn a_directory_of_imports_among_the_files_stays_one() {
+        let one = format!("import \"near.idl\";{ONE}");
+        let folder = Folder::new("near", &[("one.idl", &one), ("parts/near.idl", ""), ("other/x.idl", "")]);
+        let idl = folder.read("one.idl", &["parts", "other"]).unwrap();
+        assert_eq!(
+            (places(&idl), &idl.includes[..]),
+            (vec!["one.idl", "parts/near.idl"], &["idl/parts".to_owned()][..])
+        );
+        folder.check_copy(&idl);
+    }
+
+    #[test]
+    fn a_path_upwards_stays_one() {
+        let one = format!("import \"../b/far.idl\";{ONE}");
+        let folder = Folder::new("upwards", &[("x/a/one.idl", &one), ("x/b/far.idl", "const long N = 1;")]);
+        let idl = folder.read("x/a/one.idl", &[]).unwrap();
+        assert_eq!((places(&idl), idl.main().as_str()), (vec!["a/one.idl", "b/far.idl"], "a/one.idl"));
+        folder.check_copy(&idl);
+        std::fs::write(folder.0.join("out/idl/a/one.idl"), one.replace("One()", "One([in] long n)")).unwrap();
+        assert!(idl.check(&folder.0.join("out")).unwrap_err().to_string().contains("are not those of one.idl"));
+    }
+
+    #[test]
+    fn names_that_a_build_could_misread_are_refused() {
+        let folder = Folder::new("names", &[("my one.idl", ONE), ("one.txt", ONE)]);
+        let error = folder.read("my one.idl", &[]).err().unwrap().to_string();
+        assert!(error.contains("my one.idl") && error.contains("and no others"), "{error}");
+        assert!(folder.read("one.txt", &[]).err().unwrap().to_string().contains("ends in .idl"));
+    }
+
+    #[test]
+    fn interfaces_are_the_files_own_that_others_can_call() {
+        let local = ONE.replace("object", "object, local").replace("IOne", "ILocal").replace("7b01", "7b02");
+        let both = format!("{ONE}{local}");
+        let folder = Folder::new("own", &[("both.idl", &both)]);
+        let idl = folder.read("both.idl", &[]).unwrap();
+        assert_eq!(idl.interfaces(), [idl.interface("IOne").unwrap()]);
+        let error = idl.interface("IOn").unwrap_err();
+        assert_eq!(error, "both.idl has no interface `IOn` of its own that is not local, but IOne; is `IOne` meant?");
+    }
+
+    #[test]
+    fn new_files_compile_in_both_languages() {
+        for (is_example, count) in [(false, 1), (true, 2)] {
+            let idl = Idl::begin("file-server", is_example).unwrap();
+            assert_eq!((idl.interfaces().len(), idl.interface("IFileServer").is_ok()), (count, true));
+            for language in [Language::Rust, Language::Cpp] {
+                idl.check_for(language).unwrap();
+            }
+        }
+        assert!(Idl::begin("File Server", false).is_err());
+        let uuid = random_uuid().unwrap();
+        assert_eq!((uuid.len(), &uuid[14..15]), (36, "4"));
+        assert!("89ab".contains(&uuid[19..20]));
+        assert_ne!(uuid, random_uuid().unwrap());
+    }
+}

@@ -1,0 +1,104 @@
+//! Names of projects and classes: which may be, and which are proposed.
+
+use super::Language;
+use obvia_idl::emit;
+use obvia_idl::model::{InterfaceId, Model};
+
+/// Crates that a project's own may not be called, and what cargo and CMake have other plans with.
+const TAKEN: [&str; 12] = [
+    "alloc",
+    "build",
+    "client",
+    "core",
+    "obvia",
+    "obvia_idl",
+    "proc_macro",
+    "server",
+    "std",
+    "test",
+    "tests",
+    "windows_core",
+];
+/// What Rust knows everywhere, and methods' declarations have.
+const PRELUDE: [&str; 12] =
+    ["Box", "Clone", "Default", "Err", "None", "Ok", "Option", "Result", "Some", "String", "Vec", "ToString"];
+
+/// Says why a name is none for a project, whose programs begin with it.
+pub(super) fn check_project(name: &str) -> Result<(), String> {
+    let as_crate = name.replace('-', "_");
+    if !name.starts_with(|letter: char| letter.is_ascii_lowercase())
+        || !name.chars().all(|letter| matches!(letter, 'a'..='z' | '0'..='9' | '-' | '_'))
+    {
+        Err(format!("`{name}` is no name for a project: write lower-case letters, digits, - and _, a letter first"))
+    } else if TAKEN.contains(&as_crate.as_str()) || !emit::rust::is_name(&as_crate) || !emit::c::is_name(&as_crate) {
+        Err(format!("a project cannot be called `{name}`, which means something else"))
+    } else {
+        Ok(())
+    }
+}
+
+/// A project's name, made of an IDL file's.
+pub(super) fn project(stem: &str) -> String {
+    let letters =
+        stem.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter.to_ascii_lowercase() } else { '-' });
+    let name: String = letters.collect();
+    let name = name.trim_matches('-');
+    let name = if name.starts_with(|first: char| first.is_ascii_lowercase()) {
+        name.to_owned()
+    } else {
+        format!("idl-{name}")
+    };
+    if check_project(&name).is_ok() { name } else { format!("my-{}", name.trim_end_matches('-')) }
+}
+
+/// Says why a name is none for a class of an object with an interface.
+pub(super) fn check_class(name: &str, language: Language, model: &Model, id: InterfaceId) -> Result<(), String> {
+    let is_name = match language {
+        Language::Rust => emit::rust::is_name(name) && !PRELUDE.contains(&name),
+        Language::Cpp => emit::c::is_name(name) && !name.starts_with('_') && !name.contains("__") && name != "obvia",
+    };
+    if !is_name {
+        return Err(format!("`{name}` is no name for a class in this language, or means something else there"));
+    }
+    let made = format!("{name}_Impl");
+    if declared(model).any(|other| other == name || other == made) {
+        return Err(format!("`{name}` is declared in the IDL: the class needs another name"));
+    }
+    if language == Language::Cpp && model.all_methods(id).iter().any(|method| method.name == name) {
+        return Err(format!("`{name}` is a method of the interface, which the class cannot be called in C++"));
+    }
+    Ok(())
+}
+
+/// Everything that has a name.
+fn declared(model: &Model) -> impl Iterator<Item = &str> {
+    let enums = model
+        .enums
+        .iter()
+        .flat_map(|found| std::iter::once(&found.name).chain(found.values.iter().map(|(name, _)| name)));
+    let structs = model.structs.iter().map(|found| &found.name);
+    let unions = model.unions.iter().map(|found| &found.name);
+    let interfaces = model.interfaces.iter().map(|found| &found.name);
+    let consts = model.consts.iter().map(|found| &found.name);
+    let typedefs = model.typedefs.iter().map(|found| &found.name);
+    enums.chain(structs).chain(unions).chain(interfaces).chain(consts).chain(typedefs).map(String::as_str)
+}
+
+/// The name of a class, made of its interface's.
+pub(super) fn class(language: Language, model: &Model, id: InterfaceId) -> String {
+    let interface = &model.interfaces[id.0].name;
+    let without = interface.strip_prefix('I').filter(|rest| rest.starts_with(|first: char| first.is_ascii_uppercase()));
+    let name = without.map_or_else(|| format!("{}Component", capital(interface)), str::to_owned);
+    let others = ["", "Component", "Object", "Implementation"].iter().map(|ending| format!("{name}{ending}"));
+    others.into_iter().find(|name| check_class(name, language, model, id).is_ok()).unwrap_or(name)
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_ascii_uppercase().to_string() + letters.as_str())
+}
+
+/// What an interface of a new file is called: `IFileServer` for `file-server`.
+pub(super) fn interface(name: &str) -> String {
+    format!("I{}", name.split(['-', '_']).map(capital).collect::<String>())
+}

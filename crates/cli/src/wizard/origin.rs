@@ -1,0 +1,79 @@
+//! Where obvia is, for projects that use it.
+
+use anyhow::{Context, bail};
+use std::path::{Path, PathBuf};
+
+/// Where a project takes obvia from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// A checkout of its repository.
+    Checkout(PathBuf),
+    /// What CMake has installed there.
+    Installation(PathBuf),
+    /// A registry, or the directories where packages are installed: the version of this command.
+    Version,
+}
+
+/// What a checkout has.
+const CHECKOUT: [&str; 3] = ["crates/com/Cargo.toml", "crates/idl/Cargo.toml", "bindings/cmake"];
+/// What an installation has, in one of these.
+const PACKAGE: &str = "cmake/obvia/obviaConfig.cmake";
+const LIBRARIES: [&str; 2] = ["lib", "lib64"];
+
+impl Origin {
+    /// Where obvia is: at a path that is given, or where the program that runs belongs to.
+    pub(super) fn find(given: Option<&Path>) -> anyhow::Result<Self> {
+        let Some(given) = given else {
+            // Where the program cannot be found, nothing belongs to it.
+            let program = std::env::current_exe().and_then(|path| path.canonicalize()).unwrap_or_default();
+            return Ok(program.ancestors().skip(1).find_map(Self::at).unwrap_or(Self::Version));
+        };
+        let path = given.canonicalize().with_context(|| format!("--obvia {}", given.display()))?;
+        let Some(found) = Self::at(&path) else {
+            bail!(
+                "--obvia {}: that is no checkout of obvia, which has {}, and no installation, which has {}/{PACKAGE}",
+                given.display(),
+                CHECKOUT[0],
+                LIBRARIES[0]
+            );
+        };
+        Ok(found)
+    }
+
+    /// What a directory is.
+    fn at(path: &Path) -> Option<Self> {
+        let is_installed = || LIBRARIES.iter().any(|lib| path.join(lib).join(PACKAGE).is_file());
+        if CHECKOUT.iter().all(|inside| path.join(inside).exists()) {
+            Some(Self::Checkout(path.to_owned()))
+        } else {
+            is_installed().then(|| Self::Installation(path.to_owned()))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Origin;
+    use std::path::Path;
+
+    #[test]
+    fn this_command_belongs_to_this_checkout() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
+        assert_eq!(Origin::find(Some(&root)).unwrap(), Origin::Checkout(root.clone()));
+        assert_eq!(Origin::at(&root.join("crates")), None);
+    }
+
+    #[test]
+    fn an_installation_is_known_by_its_package() {
+        let prefix = std::env::temp_dir().join(format!("obvia-wizard-prefix-{}", std::process::id()));
+        let package = prefix.join("lib64/cmake/obvia");
+        std::fs::create_dir_all(&package).unwrap();
+        let error = Origin::find(Some(&prefix)).unwrap_err().to_string();
+        assert!(error.contains("no checkout of obvia") && error.contains("no installation"), "{error}");
+        std::fs::write(package.join("obviaConfig.cmake"), "").unwrap();
+        let found = Origin::find(Some(&prefix)).unwrap();
+        assert_eq!(found, Origin::Installation(prefix.canonicalize().unwrap()));
+        std::fs::remove_dir_all(&prefix).unwrap();
+        assert!(Origin::find(Some(&prefix)).is_err());
+    }
+}

@@ -1,0 +1,119 @@
+//! What projects in every language have: the words of their README, and where their servers are reached.
+
+use super::Transport;
+use super::answers::Answers;
+use obvia_idl::emit::component::{Call, Component, Method};
+
+/// What a template's names stand for.
+pub(super) type Texts = Vec<(&'static str, String)>;
+
+impl Transport {
+    /// Where a server listens, at a port.
+    fn binding(self, port: u16) -> String {
+        let protocol = match self {
+            Self::Shm => return String::new(),
+            Self::Udp => "ncacn_vi_udp",
+            Self::Tcp => "ncacn_ip_tcp",
+        };
+        format!("{protocol}:127.0.0.1[{port}]")
+    }
+
+    /// Where it listens in tests: the system chooses the port.
+    pub(super) fn any_port(self) -> String {
+        self.binding(0)
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Shm => "shm",
+            Self::Udp => "udp",
+            Self::Tcp => "tcp",
+        }
+    }
+}
+
+/// The port where servers listen that are not told another.
+const PORT: u16 = 5555;
+
+/// Where a server listens that is not told another place.
+pub(super) fn bindings(transports: &[Transport]) -> Vec<String> {
+    transports.iter().map(|transport| transport.binding(PORT)).collect()
+}
+
+/// The texts that do not depend on the language; `client` is how the client is run.
+pub(super) fn texts(answers: &Answers, component: &Component, client: &str) -> Texts {
+    let Answers { name, transports, idl, class, .. } = answers;
+    let bindings = bindings(transports);
+    let elsewhere = if bindings.is_empty() { "" } else { " and on other hosts" };
+    let is_plain = answers.interface().plain;
+    let place = |binding: &String| if is_plain { binding.clone() } else { named(binding, name) };
+    let other_hosts = bindings.first().map_or_else(String::new, |first| {
+        let listens = bindings.iter().map(|binding| format!("`{binding}`")).collect::<Vec<_>>().join(" and ");
+        format!(
+            "The server listens at {listens}, which this host alone reaches. With `0.0.0.0`\ninstead of `127.0.0.1` others do, where \
+             **whoever reaches the address can call the object**.\n`{client} '{}'` calls it there.\n\n",
+            place(first)
+        )
+    });
+    let methods = component.interfaces.iter().flat_map(|interface| &interface.methods);
+    let (methods_are, results_are) = if answers.is_example {
+        ("", "")
+    } else {
+        (
+            ": **here the methods are to be written**, which say E_NOTIMPL until they are",
+            ": once a method is written, what it must return belongs there",
+        )
+    };
+    let method = methods.last().map_or("METHOD", |method| method.name.as_str());
+    let here = if is_plain { format!("'ncacn_vi_shm:[{name}]'") } else { name.clone() };
+    vec![
+        ("project", name.clone()),
+        ("stem", idl.stem()),
+        ("main", idl.main()),
+        ("class", class.clone()),
+        ("interface", component.name.clone()),
+        ("methods_are", methods_are.to_owned()),
+        ("results_are", results_are.to_owned()),
+        ("elsewhere", elsewhere.to_owned()),
+        ("other_hosts", other_hosts),
+        ("example_call", format!("{here} {}.{method} ARGUMENTS...", answers.interface().name)),
+    ]
+}
+
+/// The commands of a README: those that build, and behind each of the others what it does.
+pub(super) fn commands(build: &[String], [test, server, client]: [&str; 3], name: &str) -> String {
+    let serves = format!("serves the object by the name \"{name}\"");
+    let explained = [
+        (test, "starts the server, and calls every method"),
+        (server, &serves),
+        (client, "in another terminal: calls it"),
+    ];
+    let width = explained.iter().map(|(command, _)| command.len()).max().unwrap_or(0);
+    let explained = explained.map(|(command, what)| format!("{command:width$}   # {what}\n"));
+    build.iter().map(|command| format!("{command}\n")).chain(explained).collect()
+}
+
+/// A binding of an object that is exported there by a name.
+fn named(binding: &str, name: &str) -> String {
+    binding.replace(']', &format!(",name={name}]"))
+}
+
+/// What a method comes to before it is written: nobody learns that of one that nobody waits for.
+pub(super) fn before_written(method: &Method) -> &'static str {
+    if method.oneway { "S_OK" } else { "E_NOTIMPL" }
+}
+
+/// What is called where nothing else can be.
+pub(super) const QUERY: &str = "QueryInterface";
+
+/// The lines that call each method, and why others are not called; `query` where none is.
+pub(super) fn calls(component: &Component, query: &str, lines: impl Fn(&Method, &Call) -> Vec<String>) -> Vec<String> {
+    let methods = || component.interfaces.iter().flat_map(|interface| &interface.methods);
+    let of = |method: &Method| match &method.call {
+        Ok(call) => lines(method, call),
+        Err(why) => vec![format!("// {} is not called here: {why}.", method.name)],
+    };
+    let is_called = methods().any(|method| method.call.is_ok());
+    let query = (!is_called).then(|| query.to_owned());
+    query.into_iter().chain(methods().flat_map(of)).collect()
+}

@@ -1,0 +1,165 @@
+//! Questions, where there is somebody to answer them.
+
+use anyhow::{anyhow, bail};
+use std::io::{BufRead, Write};
+
+/// What is to be known.
+pub(super) struct Question<'a> {
+    /// The flag that says it.
+    pub(super) flag: &'a str,
+    /// The question.
+    pub(super) text: &'a str,
+    /// What is taken where nothing is answered.
+    pub(super) proposal: Option<&'a str>,
+    /// Whether somebody has to say it: without a terminal it is not taken as proposed.
+    pub(super) is_needed: bool,
+}
+
+/// Who answers.
+pub(super) struct Asking {
+    /// None where nobody does.
+    terminal: Option<Terminal>,
+    /// The command line that says the same.
+    words: Vec<String>,
+    has_asked: bool,
+}
+
+struct Terminal {
+    input: Box<dyn BufRead>,
+    output: Box<dyn Write>,
+}
+
+impl Asking {
+    /// Asks on standard input and error, or nobody.
+    pub(super) fn new(is_terminal: bool) -> Self {
+        let terminal = || Terminal { input: Box::new(std::io::stdin().lock()), output: Box::new(std::io::stderr()) };
+        Self { terminal: is_terminal.then(terminal), words: Vec::new(), has_asked: false }
+    }
+
+    /// Notes what the command line says.
+    pub(super) fn note(&mut self, words: &[&str]) {
+        self.words.extend(words.iter().map(|word| quoted(word)));
+    }
+
+    /// What was said by a flag, or is answered. `check` makes something of a text, or says why it does not.
+    pub(super) fn ask<T>(
+        &mut self,
+        question: &Question<'_>,
+        given: Option<&str>,
+        check: impl Fn(&str) -> Result<T, String>,
+    ) -> anyhow::Result<T> {
+        let (text, checked) = match (given, &mut self.terminal, question.proposal) {
+            (Some(given), ..) => {
+                let checked = check(given).map_err(|why| anyhow!("{} {given}: {why}", question.flag))?;
+                (given.to_owned(), checked)
+            }
+            (_, Some(terminal), _) => {
+                self.has_asked = true;
+                terminal.ask(question, check)?
+            }
+            (_, None, Some(proposal)) if !question.is_needed => {
+                let why = |why| anyhow!("{why}\nsay {} yourself", question.flag);
+                (proposal.to_owned(), check(proposal).map_err(why)?)
+            }
+            _ => bail!("{} is needed, and nobody is there to be asked: {}", question.flag, question.text),
+        };
+        match text.split_once(' ') {
+            _ if question.flag.starts_with("--") => self.note(&[question.flag, &text]),
+            Some((flag, value)) if flag.starts_with("--") => self.note(&[flag, value]),
+            _ => self.note(&[&text]),
+        }
+        Ok(checked)
+    }
+
+    /// The command line that would have asked nothing, if something was asked.
+    pub(super) fn command_line(&self) -> Option<String> {
+        self.has_asked.then(|| format!("obvia wizard {}", self.words.join(" ")))
+    }
+}
+
+impl Terminal {
+    fn ask<T>(
+        &mut self,
+        question: &Question<'_>,
+        check: impl Fn(&str) -> Result<T, String>,
+    ) -> anyhow::Result<(String, T)> {
+        loop {
+            let proposal = question.proposal.map_or_else(String::new, |proposal| format!(" [{proposal}]"));
+            write!(self.output, "{}{proposal}: ", question.text)?;
+            self.output.flush()?;
+            let mut line = String::new();
+            if self.input.read_line(&mut line)? == 0 {
+                bail!("the answers have ended, so nothing was written");
+            }
+            let text = match (line.trim(), question.proposal) {
+                ("", Some(proposal)) => proposal,
+                ("", None) => continue,
+                (text, _) => text,
+            };
+            match check(text) {
+                Ok(checked) => return Ok((text.to_owned(), checked)),
+                Err(why) => writeln!(self.output, "{why}")?,
+            }
+        }
+    }
+}
+
+/// A word as shells read it.
+fn quoted(word: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./,:+=@%".contains(letter);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Asking, Question, Terminal, quoted};
+    use std::io::Cursor;
+
+    const NUMBER: Question<'static> =
+        Question { flag: "--number", text: "Which number", proposal: Some("7"), is_needed: true };
+
+    fn number(text: &str) -> Result<u8, String> {
+        text.parse().map_err(|_| format!("`{text}` is no number"))
+    }
+
+    fn answered(answers: &'static str) -> Asking {
+        let terminal = Terminal { input: Box::new(Cursor::new(answers)), output: Box::new(std::io::sink()) };
+        Asking { terminal: Some(terminal), words: Vec::new(), has_asked: false }
+    }
+
+    #[test]
+    fn wrong_answers_are_asked_again() {
+        let mut asking = answered("x\n\n8\n");
+        assert_eq!(asking.ask(&NUMBER, None, number).unwrap(), 7, "the empty line takes the proposal");
+        assert_eq!(asking.ask(&NUMBER, None, number).unwrap(), 8);
+        assert_eq!(asking.command_line().unwrap(), "obvia wizard --number 7 --number 8");
+        let error = asking.ask(&NUMBER, None, number).unwrap_err().to_string();
+        assert!(error.contains("have ended"), "{error}");
+    }
+
+    #[test]
+    fn what_is_given_is_not_asked() {
+        let mut asking = answered("");
+        assert_eq!(asking.ask(&NUMBER, Some("9"), number).unwrap(), 9);
+        let error = asking.ask(&NUMBER, Some("x"), number).unwrap_err().to_string();
+        assert_eq!(error, "--number x: `x` is no number");
+        assert_eq!(asking.command_line(), None);
+    }
+
+    #[test]
+    fn nobody_is_asked_without_a_terminal() {
+        let mut asking = Asking::new(false);
+        let error = asking.ask(&NUMBER, None, number).unwrap_err().to_string();
+        assert_eq!(error, "--number is needed, and nobody is there to be asked: Which number");
+        assert_eq!(asking.ask(&Question { is_needed: false, ..NUMBER }, None, number).unwrap(), 7);
+    }
+
+    #[test]
+    fn words_are_quoted_for_shells() {
+        assert_eq!(["a-b/c.idl", "", "a b", "it's"].map(quoted), ["a-b/c.idl", "''", "'a b'", r"'it'\''s'"]);
+    }
+}

@@ -1,0 +1,53 @@
+//! Writing a project's files, and nobody else's.
+
+use crate::json;
+use anyhow::{Context, bail};
+use std::path::{Path, PathBuf};
+
+/// A file of a project: its path there, and what is in it.
+pub(super) struct File {
+    pub(super) path: PathBuf,
+    pub(super) bytes: Vec<u8>,
+}
+
+impl File {
+    pub(super) fn new(path: impl Into<PathBuf>, text: impl Into<Vec<u8>>) -> Self {
+        Self { path: path.into(), bytes: text.into() }
+    }
+}
+
+/// Writes the files to a directory. Without `force` nothing is written where one of them is there already and another.
+pub(super) fn write(output: &Path, files: &[File], force: bool) -> anyhow::Result<()> {
+    let mut missing = Vec::new();
+    let mut different = Vec::new();
+    for file in files {
+        let path = output.join(&file.path);
+        match std::fs::read(&path) {
+            Ok(bytes) if bytes == file.bytes => {}
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => missing.push((path, file)),
+            // What cannot be read is another's, too.
+            _ => different.push((path, file)),
+        }
+    }
+    if !force && !different.is_empty() {
+        let paths: Vec<String> = different.iter().map(|(path, _)| format!("  {}", path.display())).collect();
+        bail!(
+            "nothing was written, because these files are there already:\n{}\nsay --force to replace them, or another \
+             directory with --output",
+            paths.join("\n")
+        );
+    }
+    for (path, file) in missing.iter().chain(&different) {
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder).with_context(|| format!("{} cannot be made", folder.display()))?;
+        }
+        let mut options = std::fs::OpenOptions::new();
+        // A file that has come into being meanwhile is another's, too.
+        options.write(true).truncate(true).create(force).create_new(!force);
+        let opened = options.open(path);
+        let written = opened.and_then(|mut opened| std::io::Write::write_all(&mut opened, &file.bytes));
+        written.with_context(|| format!("{} cannot be written", path.display()))?;
+        json::line(&format!("wrote {}", path.display()))?;
+    }
+    Ok(())
+}

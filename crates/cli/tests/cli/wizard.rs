@@ -1,0 +1,236 @@
+//! `obvia wizard` as a user runs it. What it makes is built and run by `cargo xtask test wizard cmake`.
+
+use crate::running::Directory;
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::process::Command;
+
+const SHOP: &str = "import \"unknwn.idl\";
+struct Shop { long rooms; };
+[object, uuid(5f0e4c52-0a34-4ac4-8d6c-2c9f3a1f7b01)]
+interface IShop : IUnknown {
+    /// What a thing costs.
+    HRESULT Price([in, range(3, 9)] long thing, [in, string] const wchar_t *whose, [out, retval] hyper *price);
+    [oneway] HRESULT Close([in] long type);
+}
+[object, uuid(5f0e4c52-0a34-4ac4-8d6c-2c9f3a1f7b02)]
+interface ILargeShop : IShop { HRESULT Sort([in] unsigned long count, [in, out, size_is(count)] short *things); }
+";
+
+/// A directory with `shop.idl`, and what the wizard makes of it.
+fn shop() -> (Directory, String, String) {
+    let directory = Directory::new();
+    let [source, output] = ["shop.idl", "made"].map(|name| directory.path().join(name).to_str().unwrap().to_owned());
+    std::fs::write(&source, SHOP).unwrap();
+    (directory, source, output)
+}
+
+/// The files below a folder, by their paths.
+fn files(folder: &Path) -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(next) = folders.pop() {
+        for entry in std::fs::read_dir(next).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                let name = path.strip_prefix(folder).unwrap().to_str().unwrap().to_owned();
+                found.insert(name, std::fs::read_to_string(&path).unwrap());
+            }
+        }
+    }
+    found
+}
+
+/// Whether a file has these lines, one behind the other.
+#[track_caller]
+fn has(files: &BTreeMap<String, String>, name: &str, lines: &str) {
+    let file = &files[name];
+    assert!(file.contains(lines), "{name} does not have\n{lines}\nbut is\n{file}");
+}
+
+#[test]
+fn a_project_in_rust_has_the_traits_methods() {
+    let (directory, source, output) = shop();
+    let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
+    let arguments = ["wizard", &source, "--interface", "ILargeShop", "-l", "rust", "-o", &output, "--transport", "tcp"];
+    let said = directory.obvia(&[&arguments[..], &["--obvia", checkout.to_str().unwrap()]].concat()).good();
+    let made = files(Path::new(&output));
+    assert_eq!(said.lines().filter(|line| line.starts_with("wrote ")).count(), made.len());
+    assert!(said.ends_with("made/README.md says how to build and run it\n"), "{said}");
+    assert_eq!(made["idl/shop.idl"], SHOP);
+    has(
+        &made,
+        "src/component.rs",
+        "
+#[windows_core::implement(ILargeShop)]
+#[derive(Debug, Default)]
+pub struct LargeShop {}
+
+impl IShop_Impl for LargeShop_Impl {
+    /// What a thing costs.
+    fn Price(&self, thing: i32, whose: &obvia::U16CStr) -> obvia::Result<i64> {
+        let _ = (thing, whose);
+        Err(obvia::code::E_NOTIMPL.into())
+    }
+
+    fn Close(&self, r#type: i32) -> obvia::Result<()> {
+        let _ = r#type;
+        Err(obvia::code::E_NOTIMPL.into())
+    }
+}
+
+impl ILargeShop_Impl for LargeShop_Impl {
+    fn Sort(&self, things: &mut [i16]) -> obvia::Result<()> {
+",
+    );
+    let calls = "    expect(
+        \"Price\",
+        code::E_NOTIMPL,
+        object.Price(3, obvia::u16cstr!(\"\")),
+    );
+    expect(\"Close\", code::S_OK, object.Close(0));
+    expect(\"Sort\", code::E_NOTIMPL, object.Sort(&mut []));
+";
+    has(&made, "tests/calls.rs", calls);
+    has(&made, "tests/calls.rs", "Running::start(\"tcp\", &[\"ncacn_ip_tcp:127.0.0.1[0]\"])");
+    has(&made, "src/bin/shop-client.rs", "    report(\"Sort\", object.Sort(&mut []));\n");
+    has(&made, "src/bin/shop-server.rs", "const BINDINGS: &[&str] = &[\"ncacn_ip_tcp:127.0.0.1[5555]\"];");
+    let dependency = format!("obvia = {{ path = \"{}/crates/com\" }}\nwindows-core = \"=", checkout.display());
+    has(&made, "Cargo.toml", &dependency);
+    for (name, text) in &made {
+        assert!(
+            !text.split('@').any(|name| !name.is_empty() && name.chars().all(|c| c.is_lowercase() || c == '_')),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn a_project_in_cpp_has_methods_with_values() {
+    let (directory, source, output) = shop();
+    let arguments = ["wizard", &source, "--interface", "IShop", "-l", "cpp", "-o", &output, "--class", "Store"];
+    directory.obvia(&arguments).good();
+    let made = files(Path::new(&output));
+    has(
+        &made,
+        "src/component.hpp",
+        "class Store final : public obvia::implementation<IShop> {
+public:
+    // What a thing costs.
+    int64_t Price(int32_t thing, std::u16string_view whose) override
+    {
+        not_written(\"IShop::Price\", thing, whose);
+    }
+",
+    );
+    has(&made, "tests/calls.cc", "    expect(\"Price\", E_NOTIMPL, [&] { object.Price(3, u\"\"); });\n");
+    has(&made, "tests/calls.cc", "    expect(\"Close\", S_OK, [&] { object.Close(0); });\n");
+    has(&made, "CMakeLists.txt", "obvia_add_idl(shop-idl idl/shop.idl)\n");
+    for (name, text) in &made {
+        assert!(
+            !text.split('@').any(|name| !name.is_empty() && name.chars().all(|c| c.is_lowercase() || c == '_')),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn files_that_are_there_stay() {
+    let (directory, source, output) = shop();
+    let arguments = ["wizard", &source, "--interface", "IShop", "-l", "rust", "-o", &output];
+    directory.obvia(&arguments).good();
+    let component = Path::new(&output).join("src/component.rs");
+    std::fs::write(&component, "mine").unwrap();
+    std::fs::remove_file(Path::new(&output).join("build.rs")).unwrap();
+    let error = directory.obvia(&arguments).bad();
+    assert!(error.contains("nothing was written") && error.contains("src/component.rs\n"), "{error}");
+    assert!(!error.contains("lib.rs"), "what is the same is no obstacle: {error}");
+    assert!(!Path::new(&output).join("build.rs").exists());
+    let said = directory.obvia(&[&arguments[..], &["--force"]].concat()).good();
+    assert_eq!(said.lines().filter(|line| line.starts_with("wrote ")).count(), 2, "{said}");
+    assert!(std::fs::read_to_string(&component).unwrap().contains("IShop_Impl"));
+}
+
+#[test]
+fn without_a_terminal_what_is_missing_is_named() {
+    let (directory, source, output) = shop();
+    let of = "IShop, ILargeShop";
+    for (line, said) in [
+        ("", "an IDL file (or --new NAME) is needed, and nobody is there to be asked"),
+        ("FILE", "--language is needed"),
+        (
+            "FILE -l cpp",
+            &format!(
+                "--interface is needed, and nobody is there to be asked: Which interface does the object have, of {of}"
+            ),
+        ),
+        (
+            "FILE -l cpp --interface IShip",
+            &format!("no interface `IShip` of its own that is not local, but {of}; is `IShop` meant?"),
+        ),
+        ("FILE -l rust --interface IShop --class match", "--class match: `match` is no name"),
+        ("FILE -l rust --interface IShop --class Shop", "`Shop` is declared in the IDL"),
+        ("FILE -l cpp --interface IShop --class Price", "`Price` is a method of the interface"),
+        ("FILE -l rust --interface IShop --name Shop", "--name Shop: `Shop` is no name for a project"),
+        ("FILE -l rust --interface IShop --name match", "which means something else"),
+        ("FILE -l rust --interface IShop --obvia /", "no checkout of obvia"),
+        ("nowhere.idl", "nowhere.idl does not compile"),
+    ] {
+        let words = line.split_whitespace().map(|word| if word == "FILE" { source.as_str() } else { word });
+        let error = directory.obvia(&["wizard", "-o", &output].into_iter().chain(words).collect::<Vec<_>>()).bad();
+        assert!(error.contains(said), "{line}: {error}");
+    }
+    assert!(!Path::new(&output).exists());
+    let class = ["wizard", &source, "-l", "cpp", "--interface", "IShop", "-o", &output];
+    directory.obvia(&class).good();
+    has(&files(Path::new(&output)), "src/component.hpp", "class ShopComponent final");
+}
+
+#[test]
+fn a_new_interface_is_an_idl_file() {
+    let directory = Directory::new();
+    let output = directory.path().join("made");
+    directory.obvia(&["wizard", "--new", "file-server", "-l", "rust", "-o", output.to_str().unwrap()]).good();
+    let made = files(&output);
+    has(&made, "idl/file-server.idl", "interface IFileServer : IUnknown {\n");
+    has(&made, "src/component.rs", "pub struct FileServer {}\n");
+    has(&made, "src/bin/file-server-server.rs", "use file_server::*;\n");
+    let source = directory.path().join("made/idl/file-server.idl");
+    for arguments in [&[][..], &[source.to_str().unwrap()]] {
+        let ran = directory.obvia(&[&["wizard", "--example", "-l", "rust"], arguments].concat());
+        assert!(ran.code == 2 && ran.err.contains("--example"), "{ran:?}");
+    }
+}
+
+#[test]
+fn in_a_terminal_it_asks() {
+    let (directory, source, output) = shop();
+    // Whoever answers, and the terminal that the command sees.
+    let person = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&person).unwrap();
+    unlockpt(&person).unwrap();
+    let terminal = ptsname(&person, Vec::new()).unwrap();
+    let terminal = File::open(std::ffi::OsStr::from_bytes(terminal.as_bytes())).unwrap();
+    let answers = format!("{source}\n\nIShip\nIShop\nStore\n\n{output}\nudp,tcp\n\u{4}");
+    File::from(person.try_clone().unwrap()).write_all(answers.as_bytes()).unwrap();
+    let mut wizard = Command::new(env!("CARGO_BIN_EXE_obvia"));
+    let ran = wizard.arg("wizard").current_dir(directory.path()).stdin(terminal).output().unwrap();
+    let [said, asked] = [ran.stdout, ran.stderr].map(|text| String::from_utf8(text).unwrap());
+    assert!(ran.status.success(), "{asked}");
+    for question in
+        ["Which language, rust or cpp [rust]: ", "is `IShop` meant?\n", "called [ShopComponent]: ", " [shm]: "]
+    {
+        assert!(asked.contains(question), "{question:?} is not in {asked}");
+    }
+    let flags = "--language rust --interface IShop --class Store --name shop --output";
+    let again = format!("the same again: obvia wizard {source} {flags} {output} --transport udp,tcp\n");
+    assert!(said.contains(&again), "{said}");
+    has(&files(Path::new(&output)), "src/component.rs", "pub struct Store {}\n");
+    drop(person);
+}

@@ -1,0 +1,43 @@
+//! `obvia wizard --language cpp`: what it makes is built, and tested, with an installed obvia, and one of it with a checkout.
+
+use super::{GCC, MAKE, NINJA, Outside, cargo_target, failed};
+use crate::repo::root;
+use crate::test::examples::Names;
+use crate::test::wizard::PROJECTS;
+use crate::{Outcome, Problem};
+use std::fs;
+
+pub(super) fn check(outside: &Outside) -> Outcome {
+    let folder = outside.folder.path().join("wizard");
+    fs::create_dir(&folder).map_err(|error| failed(&folder, &error))?;
+    // The installed command finds what is installed with it.
+    let wizard = outside.program("obvia", &["wizard"]);
+    let mut lists = "cmake_minimum_required(VERSION 3.16)\nproject(wizard NONE)\nenable_testing()\n".to_owned();
+    for project in &PROJECTS {
+        project.make(&wizard, &folder, "cpp").read()?;
+        lists.push_str(&format!("add_subdirectory({})\n", project.name));
+    }
+    let path = folder.join("CMakeLists.txt");
+    fs::write(&path, lists).map_err(|error| failed(&path, &error))?;
+    test(outside, &outside.cmake("wizard", &folder, NINJA, GCC, &[])?, PROJECTS.len())?;
+
+    let folder = outside.folder.path().join("wizard-part");
+    let [first, ..] = &PROJECTS;
+    let checkout = root().display().to_string();
+    first.make(&wizard.with(&["--obvia", &checkout]), &folder, "cpp").read()?;
+    let built = outside.cmake("wizard-part", &folder.join(first.name), MAKE, GCC, &[cargo_target()])?;
+    test(outside, &built, 1)
+}
+
+/// Runs the tests of what was built, which are so many.
+fn test(outside: &Outside, built: &str, count: usize) -> Outcome {
+    let names = Names::new()?;
+    let test = outside.program("ctest", &["--test-dir", built, "--output-on-failure", "--no-tests=error"]);
+    let said = names.see(test).read()?;
+    let passed = format!("100% tests passed, 0 tests failed out of {count}");
+    if said.contains(&passed) {
+        Ok(())
+    } else {
+        Err(Problem::Failed(format!("`{passed}` was to be said, not\n{said}")))
+    }
+}

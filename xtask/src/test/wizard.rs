@@ -1,0 +1,96 @@
+//! Has `obvia wizard` make projects of the IDL files that the examples and the tests have, and runs what it makes.
+//!
+//! Those in Rust are built here, as members of one workspace; those in C++ where obvia is installed, by the part `cmake`.
+
+use super::examples::Names;
+use crate::program::{Program, target};
+use crate::repo::root;
+use crate::temporary::Folder;
+use crate::{Outcome, Problem};
+use std::fs;
+use std::path::Path;
+
+/// A project that is to be made.
+pub(super) struct Project {
+    /// Its name, which is its folder's, too.
+    pub(super) name: &'static str,
+    /// The IDL file, or the flag that does without.
+    idl: &'static str,
+    interface: &'static str,
+    transports: &'static str,
+    /// Whether Rust has everything that the interface has.
+    pub(super) is_for_rust: bool,
+}
+
+const fn project(name: &'static str, idl: &'static str, interface: &'static str, transports: &'static str) -> Project {
+    Project { name, idl, interface, transports, is_for_rust: true }
+}
+
+/// Every construct that methods have is in one of these.
+pub(super) const PROJECTS: [Project; 17] = [
+    project("new-one", "--new", "", "shm"),
+    project("new-two", "--example", "", "udp,tcp"),
+    project("first", "examples/first/calc.idl", "ICalc", "udp,tcp"),
+    project("calc", "examples/calc/calc.idl", "ICalc2", "shm"),
+    project("events", "examples/calc/calc.idl", "ITapeEvents", "shm"),
+    project("pfs", "examples/pfs/pfs.idl", "IPfs", "shm"),
+    project("shapes", "testing/matrix/idl/shapes.idl", "IShapes", "shm"),
+    project("values", "testing/matrix/idl/values.idl", "IValues", "shm"),
+    project("counters", "testing/matrix/idl/functions.idl", "Counters", "udp,tcp"),
+    project("clock", "testing/matrix/idl/clock.idl", "Clock", "shm"),
+    project("echo", "testing/interop/idl/rpcecho.idl", "rpcecho", "shm"),
+    project("plain", "crates/idl/tests/golden/c/plain.idl", "IPlain", "shm"),
+    project("empty", "crates/idl/tests/golden/c/plain.idl", "IEmpty", "shm"),
+    project("regions", "crates/capi/tests/native/programs/regions.idl", "IRegions", "shm"),
+    project("stubs", "bench/icount.idl", "IStubs", "shm"),
+    Project { is_for_rust: false, ..project("graphs", "crates/idl/tests/golden/c/graphs.idl", "IGraphs", "shm") },
+    Project { is_for_rust: false, ..project("deep", "testing/matrix/idl/deep.idl", "IDeep", "shm") },
+];
+
+/// The first of them look as rustfmt has it. Others have calls with more in them than the wizard lays out.
+const FORMATTED: usize = 4;
+
+impl Project {
+    /// What the wizard is told.
+    pub(super) fn make(&self, wizard: &Program, folder: &Path, language: &str) -> Program {
+        let output = folder.join(self.name).display().to_string();
+        let options =
+            ["--language", language, "--name", self.name, "--output", &output, "--transport", self.transports];
+        let program = wizard.with(&options);
+        match self.idl {
+            "--new" => program.with(&["--new", self.name]),
+            "--example" => program.with(&["--new", self.name, "--example"]),
+            idl => program.with(&[&root().join(idl).display().to_string(), "--interface", self.interface]),
+        }
+    }
+}
+
+pub(super) fn run() -> Outcome {
+    Program::cargo(&["build", "--quiet", "--package", "obvia-cli"]).run()?;
+    let folder = Folder::new()?;
+    let checkout = root().display().to_string();
+    let obvia = target().join("debug/obvia").display().to_string();
+    let wizard = Program::new(&obvia, &["wizard", "--obvia", &checkout]).folder(folder.path());
+    for project in &PROJECTS {
+        let made = project.make(&wizard, folder.path(), "rust").read();
+        if made.is_ok() != project.is_for_rust {
+            return Err(made.err().unwrap_or_else(|| Problem::Failed(format!("{} was to be refused", project.name))));
+        }
+    }
+    let manifest = folder.path().join("Cargo.toml");
+    let written = fs::write(&manifest, "[workspace]\nresolver = \"3\"\nmembers = [\"*\"]\n");
+    written.map_err(|error| Problem::Failed(format!("{}: {error}", manifest.display())))?;
+    // Dependencies are those of the newcomer's program.
+    let cargo = |words: &[&str]| {
+        let cargo = Program::cargo(words).folder(folder.path());
+        cargo.variable("CARGO_TARGET_DIR", target().join("readme-target").display().to_string())
+    };
+    let complaints = cargo(&["build", "--quiet", "--workspace", "--all-targets"]).read_errors()?;
+    if !complaints.is_empty() {
+        return Err(Problem::Failed(format!("what was made has warnings:\n{complaints}")));
+    }
+    for project in PROJECTS.iter().take(FORMATTED) {
+        Program::cargo(&["fmt", "--check"]).folder(folder.path().join(project.name)).run()?;
+    }
+    Names::new()?.see(cargo(&["test", "--quiet", "--workspace", "--test", "calls"])).run_tests()
+}
