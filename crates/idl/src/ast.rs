@@ -78,8 +78,10 @@ pub enum TypeKind {
     Union(UnionDecl),
     /// `enum`, declared or named.
     Enum(EnumDecl),
-    /// `SAFEARRAY(T)` and the like, which the dialect refuses by name.
-    Unsupported(String),
+    /// `BSTR` and `VARIANT`.
+    Automation(&'static str),
+    /// `SAFEARRAY(T)`: the type of its elements, and whether a star follows it.
+    SafeArray(Box<TypeSpec>, bool),
 }
 
 /// `struct tag { members }`, or `struct tag`.

@@ -1,6 +1,7 @@
 //! Resolution: syntax to model. Every name is looked up, every constant evaluated, every rule of the language checked.
 
 mod aggregates;
+mod automation;
 mod interface;
 mod plain;
 mod transfer;
@@ -9,7 +10,7 @@ mod values;
 
 use crate::ast::{Attribute, Expr, Ident, Item};
 use crate::diagnostic::{Diagnostic, most_like};
-use crate::model::{Const, EnumId, InterfaceId, Model, PointerClass, StructId, Type, UnionId, Value};
+use crate::model::{BuiltIn, Const, EnumId, InterfaceId, Model, PointerClass, StructId, Type, UnionId, Value};
 use crate::source::Span;
 use std::collections::{HashMap, HashSet};
 
@@ -150,6 +151,19 @@ impl<'a> Resolver<'a> {
         for item in items {
             self.item(item);
         }
+    }
+
+    /// What has been declared so far, the compiler declares itself.
+    pub(crate) fn end_built_in(&mut self) {
+        let model = &mut self.model;
+        model.built_in = BuiltIn {
+            consts: model.consts.len(),
+            structs: model.structs.len(),
+            unions: model.unions.len(),
+            enums: model.enums.len(),
+            interfaces: model.interfaces.len(),
+            typedefs: model.typedefs.len(),
+        };
     }
 
     /// What can only be said when everything has been seen.
