@@ -111,8 +111,6 @@ pub mod code {
     pub const DISP_E_BADPARAMCOUNT: HRESULT = HRESULT(0x8002_000e_u32.cast_signed());
     /// A parameter is left out that must be given.
     pub const DISP_E_PARAMNOTOPTIONAL: HRESULT = HRESULT(0x8002_000f_u32.cast_signed());
-    /// The object does not do that.
-    pub const E_NOTIMPL: HRESULT = HRESULT(0x8000_4001_u32.cast_signed());
 }
 
 impl Error {
@@ -191,7 +189,6 @@ fn name_of(hresult: HRESULT) -> Option<&'static str> {
         code::DISP_E_ARRAYISLOCKED => "DISP_E_ARRAYISLOCKED",
         code::DISP_E_BADPARAMCOUNT => "DISP_E_BADPARAMCOUNT",
         code::DISP_E_PARAMNOTOPTIONAL => "DISP_E_PARAMNOTOPTIONAL",
-        code::E_NOTIMPL => "E_NOTIMPL",
         _ => return None,
     })
 }

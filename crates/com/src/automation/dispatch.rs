@@ -161,8 +161,7 @@ impl IDispatch {
         };
         match check(outcome) {
             Ok(()) => Ok(result),
-            Err(error) if error.code() == code::DISP_E_EXCEPTION => Err(exception.error()),
-            Err(error) => Err(error),
+            Err(error) => Err(exception.error(error)),
         }
     }
 
@@ -196,10 +195,14 @@ impl IDispatch {
 }
 
 impl ExcepInfo {
-    /// The error that it tells of.
-    fn error(&self) -> Error {
-        let failure = if self.scode.0 < 0 { self.scode } else { code::DISP_E_EXCEPTION };
-        let words = if self.description.is_empty() { self.source.to_string() } else { self.description.to_string() };
-        Error::new(failure, words)
+    /// The error that it tells of, or else what the call ended with.
+    fn error(&self, outcome: Error) -> Error {
+        let is_told = outcome.code() == code::DISP_E_EXCEPTION && self.scode.0 < 0;
+        let failure = if is_told { self.scode } else { outcome.code() };
+        match (self.description.is_empty(), is_told) {
+            (false, _) => Error::new(failure, self.description.to_string()),
+            (true, true) => failure.into(),
+            (true, false) => outcome,
+        }
     }
 }

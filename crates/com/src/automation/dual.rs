@@ -404,10 +404,6 @@ unsafe fn tell(table: &Table, member: &Member, found: Wrong, exception: *mut Exc
         // SAFETY: the caller's promise.
         unsafe { wrong.write(at as u32) };
     }
-    // What is wrong with the call is told by its own code, everything else by an exception.
-    if failure.0 >> 16 == code::DISP_E_EXCEPTION.0 >> 16 {
-        return leave(found.error);
-    }
     let words = found.error.detail().map_or_else(|| found.error.to_string(), str::to_owned);
     if !exception.is_null() {
         let told = ExcepInfo {
@@ -419,7 +415,9 @@ unsafe fn tell(table: &Table, member: &Member, found: Wrong, exception: *mut Exc
         // SAFETY: the caller's promise.
         unsafe { exception.write(told) };
     }
-    leave(Error::new(code::DISP_E_EXCEPTION, words))
+    // What is wrong with the call is told by its own code, everything else by an exception.
+    let is_call = failure.0 >> 16 == code::DISP_E_EXCEPTION.0 >> 16;
+    leave(Error::new(if is_call { failure } else { code::DISP_E_EXCEPTION }, words))
 }
 
 impl IDispatch_Vtbl {

@@ -228,7 +228,8 @@ impl Number {
 }
 
 impl Variant {
-    /// What it is as another type: numbers, booleans and texts become one another, objects another interface.
+    /// What it is as another type: numbers, booleans and texts become one another, objects another interface, and arrays others element by
+    /// element.
     ///
     /// Numbers are rounded to the nearest, and to the even one of two. `True` and `False` are texts of booleans; every number but zero is
     /// true.
@@ -256,6 +257,7 @@ impl Variant {
             (Value::Empty | Value::Unknown(None), vt::DISPATCH) => Value::Dispatch(None),
             (Value::Empty, vt::UNKNOWN) => Value::Unknown(None),
             (Value::Error(code), vt::ERROR) => Value::Error(*code),
+            (Value::Array(array), _) if to & vt::ARRAY != 0 => Value::Array(array.of_type(to & !vt::ARRAY)?),
             (Value::Array(_), _) | (_, vt::EMPTY | vt::NULL | vt::UNKNOWN | vt::DISPATCH | vt::ERROR) => {
                 return Err(mismatch(from, to));
             }

@@ -315,13 +315,19 @@ impl SafeArray {
             return Ok(Self::null());
         }
         let vt = self.vt();
-        let mut made = Self::with_bounds(vt, &self.bounds())?;
         if !vt::owns(vt) {
+            let mut made = Self::with_bounds(vt, &self.bounds())?;
             let bytes = self.len() * self.element_size();
             // SAFETY: as many elements of the same type; fresh memory.
             unsafe { made.data_mut().copy_from_nonoverlapping(self.data(), bytes) };
             return Ok(made);
         }
+        self.of_type(vt)
+    }
+
+    /// The same array with elements of another type.
+    pub(crate) fn of_type(&self, vt: u16) -> Result<Self> {
+        let mut made = Self::with_bounds(vt, &self.bounds())?;
         for at in 0..self.len() {
             made.put(at, &self.element(at)?)?;
         }
