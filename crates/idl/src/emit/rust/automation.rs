@@ -53,10 +53,11 @@ pub(super) fn to_abi(memory: Memory, param: &ParamPlan<'_>) -> String {
     }
 }
 
-/// A vtable's argument as the trait's method takes it; none for results.
+/// A vtable's argument as the trait's method takes it; none for results, and where nothing is to be done.
 pub(super) fn from_abi(param: &ParamPlan<'_>) -> Option<String> {
     let name = binding(&param.param.name);
     match param.param.direction {
+        Direction::In if memory(param).is_some_and(|memory| memory.is_by_value(param.param)) => None,
         Direction::In => Some(format!("&*{name}")),
         Direction::InOut => Some(format!("&mut *{name}")),
         Direction::Out => None,

@@ -152,6 +152,9 @@ fn is_changed(param: &ParamPlan<'_>) -> bool {
 fn local(param: &ParamPlan<'_>) -> String {
     match &param.passing {
         Passing::Value(_) => binding(&param.param.name),
+        Passing::Automation(memory) if param.param.direction == Direction::In && memory.is_by_value(param.param) => {
+            format!("&{}", binding(&param.param.name))
+        }
         _ => format!("{}_given", param.param.name),
     }
 }
