@@ -458,24 +458,4 @@ impl Returned<'_> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::automation::wire::{WireArray, WireBstr, WireVariant};
-    use obvia_ndr::flat::shape::{Element, What};
-
-    #[test]
-    fn what_travels_lies_as_the_compiler_lays_it_out() {
-        let types = &made::IDispatch_TYPES;
-        let variant = &types[usize::from(VARIANT_KIND)];
-        assert_eq!(variant.size as usize, size_of::<WireVariant>());
-        let text = &types[usize::from(BSTR_KIND)];
-        assert_eq!(text.tail.as_ref().unwrap().at as usize, size_of::<WireBstr>());
-        let array = types.iter().find(|ty| ty.tail.as_ref().is_some_and(|tail| tail.size == 8)).unwrap();
-        assert_eq!(array.tail.as_ref().unwrap().at as usize, size_of::<WireArray>());
-        let texts = types.iter().filter(|ty| {
-            let [part] = ty.shape.parts else { return false };
-            matches!(part.what, What::Pointer { to: Element::Own(BSTR_KIND), .. })
-        });
-        assert_eq!(texts.count(), 1, "pointers to BSTRs");
-    }
-}
+mod tests;
