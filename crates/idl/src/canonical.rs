@@ -3,7 +3,7 @@
 //! Two compilations give the same text exactly when they mean the same by the interface: names and values are in it, comments,
 //! order of declarations, spelling of types and names of typedefs are not. The text is itself IDL.
 
-use crate::automation::{FILE, Kind, Member, element_name};
+use crate::automation::{FILE, Kind, Member, element_name, vt};
 use crate::model::{
     Arith, Base, Direction, EnumId, Extent, Field, InterfaceId, Memory, Method, Model, Object, Operand, Param, Pointer,
     PointerClass, Returns, StructId, Transfer, Type, UnionId, Value, Varying,
@@ -290,7 +290,13 @@ impl Printer<'_> {
                 if let Some(memory) = param.memory {
                     return automation(param, memory, &attributes);
                 }
-                self.declaration(declared(param), &param.name, param.range, attributes, &names, true)
+                let text = self.declaration(declared(param), &param.name, param.range, attributes, &names, true);
+                // What calls by name have for it says only the name of its type.
+                match param.variant.as_ref().filter(|_| dual).map(|variant| variant.vt) {
+                    Some(vt::BOOL) => text.replacen("short ", "VARIANT_BOOL ", 1),
+                    Some(vt::DATE) => text.replacen("double ", "DATE ", 1),
+                    _ => text,
+                }
             })
             .collect();
         let (member, name) =

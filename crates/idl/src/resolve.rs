@@ -49,7 +49,7 @@ pub(crate) struct Resolver<'a> {
 }
 
 /// Attributes that are understood, or kept without a meaning here.
-pub(crate) const KNOWN: [&str; 56] = [
+pub(crate) const KNOWN: [&str; 61] = [
     "uuid",
     "version",
     "object",
@@ -106,6 +106,11 @@ pub(crate) const KNOWN: [&str; 56] = [
     "explicit_handle",
     "implicit_handle",
     "handle",
+    "source",
+    "noncreatable",
+    "appobject",
+    "control",
+    "aggregatable",
 ];
 
 /// Attributes that say how C programs get their binding handles. An interface pointer is one, so nothing is left to say.
@@ -182,7 +187,10 @@ impl<'a> Resolver<'a> {
     fn item(&mut self, item: &Item) {
         match item {
             // Imports have been read before; text for C is for C.
-            Item::Import(_) | Item::CppQuote(_) => {}
+            Item::Import(_) | Item::ImportLib(_) | Item::CppQuote(_) => {}
+            // The parser puts what it declares in its place.
+            Item::Library(items) => items.iter().for_each(|item| self.item(item)),
+            Item::Coclass(class) => self.coclass(class),
             Item::Const(spec, declarator, value) => self.constant(spec, declarator, value),
             Item::Typedef(attributes, spec, declarators) => self.typedef(attributes, spec, declarators),
             Item::Type(spec) => {

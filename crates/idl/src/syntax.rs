@@ -67,6 +67,12 @@ pub enum SyntaxKind {
     Interface,
     /// A method, to its semicolon.
     Method,
+    /// `library`, with what it declares.
+    Library,
+    /// `importlib("a.tlb")`
+    ImportLib,
+    /// `coclass`, with the interfaces that it names.
+    Coclass,
     /// The parameters of a method, in their parentheses.
     Params,
     /// A parameter.
@@ -130,6 +136,9 @@ impl SyntaxKind {
                 | Self::TypeDeclaration
                 | Self::Interface
                 | Self::Method
+                | Self::Library
+                | Self::ImportLib
+                | Self::Coclass
                 | Self::Param
                 | Self::Member
                 | Self::Arm
@@ -161,6 +170,9 @@ impl SyntaxKind {
             Item::Type(_) => Self::TypeDeclaration,
             Item::Interface(_) => Self::Interface,
             Item::Method(_) => Self::Method,
+            Item::Library(_) => Self::Library,
+            Item::ImportLib(_) => Self::ImportLib,
+            Item::Coclass(_) => Self::Coclass,
         }
     }
 }

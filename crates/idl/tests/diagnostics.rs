@@ -167,7 +167,11 @@ fn syntax() {
     refused("const long A = 1 / 0;", "overflow", 1, &["does not exist"]);
     refused("const short A = 70000;", "bad-constant", 1, &["does not fit"]);
     refused("const long A = 99999999999999999999;", "bad-number", 1, &["64 bits"]);
-    refused("library L { };", "unsupported", 1, &["`library` is not supported"]);
+    refused("dispinterface D { };", "unsupported", 1, &["`dispinterface` is not supported"]);
+    refused("library L { long x; };", "stray-declaration", 1, &["outside an interface"]);
+    refused("library L {", "syntax", 1, &["expected `}`"]);
+    refused("coclass C { interface I; };", "unknown-type", 1, &["declare it above"]);
+    refused("[oneway] coclass C { interface IUnknown; };", "misplaced-attribute", 1, &["remove it"]);
     let deep = format!("const long A = {}1{};", "(".repeat(500), ")".repeat(500));
     refused(&deep, "too-deep", 1, &["nested too deeply"]);
     let long = format!("const long A = 1{};", " + 1".repeat(100_000));

@@ -1,7 +1,9 @@
 //! Automation: types that are something else in memory than on the wire, and interfaces whose methods are called by name.
 
 use super::{Named, Resolver, find, has};
-use crate::ast::{Attribute, InterfaceDecl, Method as MethodSyntax, Param as ParamSyntax, TypeKind, TypeSpec};
+use crate::ast::{
+    Attribute, CoclassDecl, InterfaceDecl, Method as MethodSyntax, Param as ParamSyntax, TypeKind, TypeSpec,
+};
 use crate::automation::{FILE, Kind, Member, Memory, Variant, vartype, vt};
 use crate::diagnostic::Diagnostic;
 use crate::model::{InterfaceId, Type};
@@ -154,6 +156,20 @@ impl Resolver<'_> {
             }
             known.push(member.clone());
             self.model.interfaces[id.0].methods[at].member = member;
+        }
+    }
+
+    /// Checks a class: no code is made of it.
+    pub(super) fn coclass(&mut self, class: &CoclassDecl) {
+        let allowed =
+            ["uuid", "version", "helpstring", "hidden", "noncreatable", "appobject", "control", "aggregatable"];
+        self.check_attributes(&class.attributes, &allowed, "a class");
+        for (attributes, name) in &class.interfaces {
+            self.check_attributes(attributes, &["default", "source", "restricted"], "an interface of a class");
+            match self.types.get(&name.name).map(|known| &known.what) {
+                Some(Named::Interface(_) | Named::IUnknown) => {}
+                _ => self.unknown_type(&name.name, name.span),
+            }
         }
     }
 }
