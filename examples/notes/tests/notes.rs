@@ -157,7 +157,7 @@ fn members_are_called_by_name() {
         let section = notes.call("Section", &["one".into()]).unwrap();
         let section: IDispatch = section.object().unwrap().cast().unwrap();
         assert_eq!(section.get("Count", &[]).unwrap(), 0_i32.into());
-        assert_eq!(notes.call("Merge", &[Variant::dispatch(Some(section.into()))]).unwrap(), 0_i32.into());
+        assert_eq!(notes.call("Merge", &[section.into()]).unwrap(), 0_i32.into());
     });
 }
 

@@ -147,7 +147,7 @@ fn shown(value: &Variant) -> anyhow::Result<Value> {
         Held::Decimal(value) => value.to_string().into(),
         Held::Text(text) => text.to_string().into(),
         Held::Unknown(found) => object(found, obvia::IUnknown::IID),
-        Held::Dispatch(found) => object(found, IDispatch::IID),
+        Held::Dispatch(found) => object(found.map(Into::into), IDispatch::IID),
         Held::Array(array) => list(&array, &array.bounds(), &mut Vec::new())?,
         other => format!("{other:?}").into(),
     })

@@ -249,11 +249,8 @@ impl Variant {
         let value = self.value()?;
         let made = match (&value, to) {
             (_, vt::EMPTY) if value == Value::Empty => Value::Empty,
-            (Value::Unknown(object) | Value::Dispatch(object), vt::UNKNOWN) => Value::Unknown(object.clone()),
-            (Value::Unknown(Some(object)), vt::DISPATCH) => {
-                let dispatch = object.cast::<super::IDispatch>()?;
-                Value::Dispatch(Some(dispatch.into()))
-            }
+            (Value::Dispatch(object), vt::UNKNOWN) => Value::Unknown(object.clone().map(Into::into)),
+            (Value::Unknown(Some(object)), vt::DISPATCH) => Value::Dispatch(Some(object.cast()?)),
             (Value::Empty | Value::Unknown(None), vt::DISPATCH) => Value::Dispatch(None),
             (Value::Empty, vt::UNKNOWN) => Value::Unknown(None),
             (Value::Error(code), vt::ERROR) => Value::Error(*code),

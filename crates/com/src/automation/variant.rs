@@ -1,6 +1,7 @@
 //! VARIANT: a value that says of which type it is.
 
 use super::bstr::Bstr;
+use super::dispatch::IDispatch;
 use super::number::{Currency, Decimal};
 use super::safearray::SafeArray;
 use super::vt;
@@ -8,7 +9,7 @@ use crate::error::{Error, Result, code};
 use std::ffi::c_void;
 use std::fmt;
 use std::ptr::{null_mut, without_provenance_mut};
-use windows_core::{HRESULT, IUnknown};
+use windows_core::{HRESULT, IUnknown, Interface};
 
 /// A value of one of Automation's types, laid out as in C.
 ///
@@ -70,8 +71,8 @@ pub enum Value {
     Text(Bstr),
     /// `VT_UNKNOWN`.
     Unknown(Option<IUnknown>),
-    /// `VT_DISPATCH`: an object that has IDispatch.
-    Dispatch(Option<IUnknown>),
+    /// `VT_DISPATCH`.
+    Dispatch(Option<IDispatch>),
     /// `VT_ARRAY` with the type of its elements.
     Array(SafeArray),
 }
@@ -118,8 +119,8 @@ impl Variant {
     }
 
     /// An object that has IDispatch, or none.
-    pub fn dispatch(object: Option<IUnknown>) -> Self {
-        Self::of_pointer(vt::DISPATCH, vt::into_raw(object))
+    pub fn dispatch(object: Option<IDispatch>) -> Self {
+        Self::of_pointer(vt::DISPATCH, vt::into_raw(object.map(IUnknown::from)))
     }
 
     /// A value that lies elsewhere, and that whoever gets this may change.
@@ -252,7 +253,12 @@ impl Variant {
             vt::DECIMAL => Value::Decimal(self.decimal()),
             vt::BSTR => Value::Text(self.as_bstr().cloned().unwrap_or_default()),
             vt::UNKNOWN => Value::Unknown(self.object()),
-            vt::DISPATCH => Value::Dispatch(self.object()),
+            vt::DISPATCH => {
+                Value::Dispatch(self.object().map(|object| {
+                    // SAFETY: by the invariant: what it holds is an IDispatch.
+                    unsafe { IDispatch::from_raw(object.into_raw()) }
+                }))
+            }
             _ => match self.as_array() {
                 Some(array) => Value::Array(array.copy()?),
                 None => return Err(vt::unknown(self.vt)),
@@ -380,6 +386,12 @@ impl From<&str> for Variant {
 impl From<SafeArray> for Variant {
     fn from(array: SafeArray) -> Self {
         Value::Array(array).into()
+    }
+}
+
+impl From<IDispatch> for Variant {
+    fn from(object: IDispatch) -> Self {
+        Self::dispatch(Some(object))
     }
 }
 
