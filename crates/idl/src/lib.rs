@@ -91,7 +91,8 @@ pub fn build_automation() {
 /// What cargo is to watch: the files that were read, and the folders where a side file may yet appear.
 fn watched(compilation: &Compilation, out: &Path) -> BTreeSet<PathBuf> {
     let mut watched = BTreeSet::new();
-    for file in compilation.sources.files() {
+    // What the compiler brings along is no file, and cargo would find it missing every time.
+    for file in compilation.sources.files().iter().filter(|file| !file.built_in) {
         watched.insert(file.path.clone());
         let folder = match file.path.parent() {
             Some(folder) if folder != Path::new("") => folder,
