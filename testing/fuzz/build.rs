@@ -2,4 +2,5 @@
 
 fn main() {
     obvia_idl::build("../matrix/idl/shapes.idl");
+    obvia_idl::build("../../examples/notes/notes.idl");
 }

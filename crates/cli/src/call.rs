@@ -1,5 +1,6 @@
 //! `obvia call`: calls a method of any exported object, or a function of any server, without code made for its interface.
 
+mod by_name;
 mod reply;
 mod request;
 
@@ -27,12 +28,16 @@ pub(crate) struct Arguments {
     /// The exported name, or for functions the server's string binding; `obvia ls` lists them
     name: String,
     /// The method; without an interface, one of the interface that the name is exported by; `First/Second` calls the
-    /// second on the object that the first returns
+    /// second on the object that the first returns; of objects that are called by name (IDispatch), `Property=` sets a
+    /// property to the last argument
     #[arg(value_name = "[INTERFACE.]METHOD")]
     method: String,
     /// The [in] and [in, out] parameters in order, as JSON; bare words are strings, counts of arrays are left out
     #[arg(value_name = "ARGS", allow_negative_numbers = true)]
     arguments: Vec<String>,
+    /// An argument for the parameter of this name, where the object is called by name
+    #[arg(long, value_name = "NAME=VALUE")]
+    named: Vec<String>,
     /// Take the interface from this IDL file, and do not ask the server, which need not be one of obvia's
     #[arg(long, value_name = "FILE")]
     idl: Option<PathBuf>,
@@ -55,6 +60,12 @@ pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
 }
 
 fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+    if let Some(object) = by_name::object(arguments)? {
+        return by_name::run(arguments, object);
+    }
+    if !arguments.named.is_empty() {
+        bail!("arguments have names only where the object is called by name; give all of them, in order");
+    }
     let (path, last) = arguments.method.rsplit_once('/').unwrap_or(("", &arguments.method));
     let mut object = None;
     for step in path.split('/').filter(|step| !step.is_empty()) {

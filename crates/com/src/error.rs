@@ -87,6 +87,30 @@ pub mod code {
     pub const RPC_X_SS_CONTEXT_MISMATCH: HRESULT = HRESULT(0x8007_06ef_u32.cast_signed());
     /// The process does not know how to call this interface (REGDB_E_IIDNOTREG).
     pub const REGDB_E_IIDNOTREG: HRESULT = HRESULT(0x8004_0155_u32.cast_signed());
+    /// The IID of a late-bound call is not the one that there is (DISP_E_UNKNOWNINTERFACE).
+    pub const DISP_E_UNKNOWNINTERFACE: HRESULT = HRESULT(0x8002_0001_u32.cast_signed());
+    /// The object has no such member, or not to be used that way.
+    pub const DISP_E_MEMBERNOTFOUND: HRESULT = HRESULT(0x8002_0003_u32.cast_signed());
+    /// A parameter is unknown, or left out that must be given.
+    pub const DISP_E_PARAMNOTFOUND: HRESULT = HRESULT(0x8002_0004_u32.cast_signed());
+    /// A value cannot become one of the type that is wanted.
+    pub const DISP_E_TYPEMISMATCH: HRESULT = HRESULT(0x8002_0005_u32.cast_signed());
+    /// The object has no member of that name.
+    pub const DISP_E_UNKNOWNNAME: HRESULT = HRESULT(0x8002_0006_u32.cast_signed());
+    /// No value has that type.
+    pub const DISP_E_BADVARTYPE: HRESULT = HRESULT(0x8002_0008_u32.cast_signed());
+    /// The method failed: an EXCEPINFO says how.
+    pub const DISP_E_EXCEPTION: HRESULT = HRESULT(0x8002_0009_u32.cast_signed());
+    /// A value is beyond the range of the type that is wanted.
+    pub const DISP_E_OVERFLOW: HRESULT = HRESULT(0x8002_000a_u32.cast_signed());
+    /// An index is outside of its array.
+    pub const DISP_E_BADINDEX: HRESULT = HRESULT(0x8002_000b_u32.cast_signed());
+    /// An array is in use.
+    pub const DISP_E_ARRAYISLOCKED: HRESULT = HRESULT(0x8002_000d_u32.cast_signed());
+    /// There are more arguments than parameters, or fewer.
+    pub const DISP_E_BADPARAMCOUNT: HRESULT = HRESULT(0x8002_000e_u32.cast_signed());
+    /// A parameter is left out that must be given.
+    pub const DISP_E_PARAMNOTOPTIONAL: HRESULT = HRESULT(0x8002_000f_u32.cast_signed());
 }
 
 impl Error {
@@ -153,6 +177,18 @@ fn name_of(hresult: HRESULT) -> Option<&'static str> {
         code::EPT_S_NOT_REGISTERED => "EPT_S_NOT_REGISTERED",
         code::RPC_X_SS_CONTEXT_MISMATCH => "RPC_X_SS_CONTEXT_MISMATCH",
         code::REGDB_E_IIDNOTREG => "REGDB_E_IIDNOTREG",
+        code::DISP_E_UNKNOWNINTERFACE => "DISP_E_UNKNOWNINTERFACE",
+        code::DISP_E_MEMBERNOTFOUND => "DISP_E_MEMBERNOTFOUND",
+        code::DISP_E_PARAMNOTFOUND => "DISP_E_PARAMNOTFOUND",
+        code::DISP_E_TYPEMISMATCH => "DISP_E_TYPEMISMATCH",
+        code::DISP_E_UNKNOWNNAME => "DISP_E_UNKNOWNNAME",
+        code::DISP_E_BADVARTYPE => "DISP_E_BADVARTYPE",
+        code::DISP_E_EXCEPTION => "DISP_E_EXCEPTION",
+        code::DISP_E_OVERFLOW => "DISP_E_OVERFLOW",
+        code::DISP_E_BADINDEX => "DISP_E_BADINDEX",
+        code::DISP_E_ARRAYISLOCKED => "DISP_E_ARRAYISLOCKED",
+        code::DISP_E_BADPARAMCOUNT => "DISP_E_BADPARAMCOUNT",
+        code::DISP_E_PARAMNOTOPTIONAL => "DISP_E_PARAMNOTOPTIONAL",
         _ => return None,
     })
 }

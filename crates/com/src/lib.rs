@@ -7,9 +7,13 @@
 //! In one process a call is a plain call through the object's vtable. Across processes it goes through shared memory, without
 //! the kernel: see the crates below, `obvia-rpc` (calls), `obvia-ndr` (layout) and `obvia-via` (memory).
 
+// What the compiler writes calls it by this name, here too.
+extern crate self as obvia;
+
 #[doc(hidden)]
 pub mod abi;
 mod agile;
+pub mod automation;
 mod binding;
 mod context;
 pub mod dcom;
@@ -43,6 +47,7 @@ mod thread;
 pub mod trace;
 
 pub use agile::Agile;
+pub use automation::{Bstr, IDispatch, SafeArray, Variant};
 pub use context::ContextHandle;
 pub use elements::{Elements, ElementsMut, Lending, Lent};
 pub use endpoints::{EndpointMapper, Registration, listen_for, register_endpoints, serve_endpoint_mapper};

@@ -334,7 +334,7 @@ pub(crate) fn look_behind(object: &IUnknown) -> Option<Imported> {
     // SAFETY: the query returned a counted interface pointer.
     let holder = unsafe { IUnknown::from_raw(proxy) };
     // SAFETY: only a proxy answers for the IID, and `holder` keeps it alive.
-    let proxy = unsafe { Proxy::from_raw(holder.as_raw()) };
+    let proxy = unsafe { Proxy::from_raw(holder.as_raw()) }.targeted();
     Some(Imported { link: Arc::clone(&proxy.link), oid: proxy.manager().oid, target: proxy.target })
 }
 
@@ -342,7 +342,7 @@ pub(crate) fn look_behind(object: &IUnknown) -> Option<Imported> {
 pub(crate) fn split_reference(object: &IUnknown, own: u64) -> Result<Option<Imported>> {
     let Some(imported) = look_behind(object) else { return Ok(None) };
     // SAFETY: only a proxy has something behind it.
-    let proxy = unsafe { Proxy::from_raw(object.as_raw()) };
+    let proxy = unsafe { Proxy::from_raw(object.as_raw()) }.targeted();
     let split = |refs: u32| refs.checked_sub(1).filter(|&left| left > 0);
     if proxy.public_refs.fetch_update(Ordering::AcqRel, Ordering::Acquire, split).is_err() {
         // The last stays with the proxy.
@@ -350,6 +350,21 @@ pub(crate) fn split_reference(object: &IUnknown, own: u64) -> Result<Option<Impo
         proxy.public_refs.fetch_add(system::REFS_PER_QUERY - 1, Ordering::AcqRel);
     }
     Ok(Some(imported))
+}
+
+impl Proxy {
+    /// The proxy itself, or, of the identity, which has no target, one of the object's that has.
+    fn targeted(&self) -> &Self {
+        let manager = self.manager();
+        let proxies = manager.proxies.lock().unwrap_or_else(PoisonError::into_inner);
+        match (proxies.first(), proxies.get(1)) {
+            // SAFETY: proxies are added and never taken away while their manager lives, which this one keeps alive.
+            (Some(identity), Some(other)) if std::ptr::eq(&raw const **identity, self) => unsafe {
+                NonNull::from(&**other).as_ref()
+            },
+            _ => self,
+        }
+    }
 }
 
 impl ProxyManager {

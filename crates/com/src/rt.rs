@@ -1,5 +1,13 @@
 //! What generated code uses. Not for hand-written code: it changes with the compiler.
 
+pub use crate::automation::dispatch::IDispatch_Vtbl;
+pub use crate::automation::dual::{Absent, Dual, Member, Param as MemberParam, Table, look};
+pub use crate::automation::glue::{clear_result, free_wire, from_wire, to_wire, wire_result};
+pub use crate::automation::remote::{
+    IDispatch_GetIDsOfNames_stub, IDispatch_GetTypeInfo_stub, IDispatch_GetTypeInfoCount_stub, INFO as IDispatch_INFO,
+    PROXY_VTABLE as IDispatch_PROXY, invoke_stub as IDispatch_Invoke_stub,
+};
+pub use crate::automation::wire::{Automation, Wires, lent as lent_value};
 pub use crate::elements::Borrowing;
 pub use crate::error::{Failed, code};
 pub use crate::frame::{Arrays, Measure, Scalar, Value};

@@ -78,8 +78,10 @@ pub enum TypeKind {
     Union(UnionDecl),
     /// `enum`, declared or named.
     Enum(EnumDecl),
-    /// `SAFEARRAY(T)` and the like, which the dialect refuses by name.
-    Unsupported(String),
+    /// `BSTR` and `VARIANT`.
+    Automation(&'static str),
+    /// `SAFEARRAY(T)`: the type of its elements, and whether a star follows it.
+    SafeArray(Box<TypeSpec>, bool),
 }
 
 /// `struct tag { members }`, or `struct tag`.
@@ -221,6 +223,23 @@ pub enum Item {
     Interface(InterfaceDecl),
     /// A method, in an interface.
     Method(Method),
+    /// `library L { ... }`: what it declares counts as if it stood outside.
+    Library(Vec<Self>),
+    /// `importlib("a.tlb");`
+    ImportLib(String),
+    /// `coclass C { interface I; };`
+    Coclass(CoclassDecl),
+}
+
+/// A class of objects, and the interfaces that they have.
+#[derive(Clone, Debug)]
+pub struct CoclassDecl {
+    /// Its attributes.
+    pub attributes: Vec<Attribute>,
+    /// Its name.
+    pub name: Ident,
+    /// The interfaces, each with its attributes.
+    pub interfaces: Vec<(Vec<Attribute>, Ident)>,
 }
 
 /// What a side file says of an interface, by the names that the interface's own file declares.

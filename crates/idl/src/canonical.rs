@@ -3,9 +3,10 @@
 //! Two compilations give the same text exactly when they mean the same by the interface: names and values are in it, comments,
 //! order of declarations, spelling of types and names of typedefs are not. The text is itself IDL.
 
+use crate::automation::{FILE, Kind, Member, element_name, vt};
 use crate::model::{
-    Arith, Base, Direction, EnumId, Extent, Field, InterfaceId, Method, Model, Object, Operand, Param, Pointer,
-    PointerClass, Returns, StructId, Transfer, Type, UnionId, Varying,
+    Arith, Base, Direction, EnumId, Extent, Field, InterfaceId, Memory, Method, Model, Object, Operand, Param, Pointer,
+    PointerClass, Returns, StructId, Transfer, Type, UnionId, Value, Varying,
 };
 use sha2::{Digest, Sha256};
 use std::cell::RefCell;
@@ -20,20 +21,27 @@ struct Closure {
     enums: BTreeSet<EnumId>,
     interfaces: BTreeSet<InterfaceId>,
     contexts: bool,
+    /// Whether something is of the file that the compiler brings along.
+    built_in: bool,
 }
 
 /// The canonical text of an interface.
 pub fn text(model: &Model, id: InterfaceId) -> String {
     let mut closure = Closure::default();
-    for id in model.lineage(id) {
-        for method in &model.interfaces[id.0].methods {
-            for param in &method.params {
-                closure.add(model, &param.ty);
-            }
+    let own: Vec<InterfaceId> = model.lineage(id).into_iter().filter(|id| !model.is_built_in(*id)).collect();
+    let methods = own.iter().flat_map(|id| &model.interfaces[id.0].methods);
+    for param in methods.flat_map(|method| &method.params) {
+        if param.memory.is_some() {
+            closure.built_in = true;
+        } else {
+            closure.add(model, &param.ty);
         }
     }
     let printer = Printer { model, aliases: RefCell::default() };
     let (mut out, mut body) = (String::new(), String::new());
+    if closure.take_built_in(model) || own.len() < model.lineage(id).len() {
+        let _ = writeln!(out, "import \"{FILE}\";");
+    }
     if closure.contexts {
         let _ = writeln!(out, "typedef [context_handle] void *{};", Base::Context.idl());
     }
@@ -56,7 +64,7 @@ pub fn text(model: &Model, id: InterfaceId) -> String {
     for id in sorted(&closure.unions, |id| &model.unions[id.0].name) {
         printer.union(&mut body, id, &mut done);
     }
-    for id in model.lineage(id) {
+    for id in own {
         printer.interface(&mut body, id);
     }
     for declaration in printer.aliases.take() {
@@ -80,6 +88,16 @@ fn sorted<'a, T: Copy + Ord>(set: &BTreeSet<T>, name: impl Fn(T) -> &'a String) 
 }
 
 impl Closure {
+    /// Leaves out what the compiler declares itself, and says whether there was such.
+    fn take_built_in(&mut self, model: &Model) -> bool {
+        let known = model.built_in;
+        let before = (self.structs.len(), self.unions.len(), self.interfaces.len());
+        self.structs.retain(|id| id.0 >= known.structs);
+        self.unions.retain(|id| id.0 >= known.unions);
+        self.interfaces.retain(|id| id.0 >= known.interfaces);
+        self.built_in || before != (self.structs.len(), self.unions.len(), self.interfaces.len())
+    }
+
     fn add(&mut self, model: &Model, ty: &Type) {
         match ty {
             Type::Base(base) => self.contexts |= *base == Base::Context,
@@ -219,19 +237,20 @@ impl Printer<'_> {
         let (major, minor) = found.version;
         let version = if (major, minor) == (0, 0) { String::new() } else { format!(", version({major}.{minor})") };
         let local = if found.local { ", local" } else { "" };
+        let dual = if found.dual { ", dual" } else { "" };
         let _ = writeln!(
             out,
-            "[{object}uuid({}){version}{local}, pointer_default(unique)]\ninterface {} {base}{{",
+            "[{object}uuid({}){version}{local}{dual}, pointer_default(unique)]\ninterface {} {base}{{",
             uuid_text(found.uuid),
             found.name
         );
         for method in &found.methods {
-            self.method(out, method);
+            self.method(out, method, found.dual);
         }
         out.push_str("}\n");
     }
 
-    fn method(&self, out: &mut String, method: &Method) {
+    fn method(&self, out: &mut String, method: &Method, dual: bool) {
         let names: Vec<&str> = method.params.iter().map(|param| param.name.as_str()).collect();
         let oneway = if method.oneway { "[oneway] " } else { "" };
         let (mut given, mut returns) = (method.params.as_slice(), "HRESULT".to_owned());
@@ -265,10 +284,24 @@ impl Printer<'_> {
                     // For how many there is room is the server's own affair.
                     Transfer::Lend(_) => Some("lend".to_owned()),
                 });
-                self.declaration(declared(param), &param.name, param.range, attributes, &names, true)
+                if dual {
+                    attributes.extend(optional(param));
+                }
+                if let Some(memory) = param.memory {
+                    return automation(param, memory, &attributes);
+                }
+                let text = self.declaration(declared(param), &param.name, param.range, attributes, &names, true);
+                // What calls by name have for it says only the name of its type.
+                match param.variant.as_ref().filter(|_| dual).map(|variant| variant.vt) {
+                    Some(vt::BOOL) => text.replacen("short ", "VARIANT_BOOL ", 1),
+                    Some(vt::DATE) => text.replacen("double ", "DATE ", 1),
+                    _ => text,
+                }
             })
             .collect();
-        let _ = writeln!(out, "    {oneway}{returns} {}({});", method.name, params.join(", "));
+        let (member, name) =
+            if dual { (member(&method.member), &method.member.name) } else { (String::new(), &method.name) };
+        let _ = writeln!(out, "    {oneway}{member}{returns} {name}({});", params.join(", "));
     }
 
     fn field(&self, field: &Field, names: &[&str]) -> String {
@@ -410,6 +443,40 @@ fn operand_text(operand: &Operand, names: &[&str]) -> String {
     let name = names.get(operand.index).copied().unwrap_or("?");
     // A REFIID is a pointer by nature, and named without a star.
     if operand.deref && operand.base != Base::Guid { format!("*{name}") } else { name.to_owned() }
+}
+
+/// What is said of a member that is called by name.
+fn member(member: &Member) -> String {
+    let kind = match member.kind {
+        Kind::Method => "",
+        Kind::Get => ", propget",
+        Kind::Put => ", propput",
+        Kind::PutRef => ", propputref",
+    };
+    let restricted = if member.restricted { ", restricted" } else { "" };
+    format!("[id({}){kind}{restricted}] ", member.id.unwrap_or_default())
+}
+
+/// What is said of a parameter that calls by name may leave out.
+fn optional(param: &Param) -> Option<String> {
+    let variant = param.variant.as_ref().filter(|variant| variant.optional)?;
+    Some(match &variant.default {
+        None => "optional".to_owned(),
+        Some(Value::Int(value)) => format!("defaultvalue({value})"),
+        Some(Value::Float(value)) => format!("defaultvalue({value:?})"),
+        Some(Value::Text(text)) => format!("defaultvalue({text:?})"),
+    })
+}
+
+/// A parameter of one of Automation's types.
+fn automation(param: &Param, memory: Memory, attributes: &[String]) -> String {
+    let name = match memory {
+        Memory::Bstr => "BSTR".to_owned(),
+        Memory::Variant => "VARIANT".to_owned(),
+        Memory::SafeArray(element) => format!("SAFEARRAY({})", element_name(element)),
+    };
+    let star = if memory.is_by_value(param) { "" } else { "*" };
+    format!("[{}] {name} {star}{}", attributes.join(", "), param.name)
 }
 
 /// The type that a parameter is declared with.

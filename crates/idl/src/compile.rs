@@ -1,6 +1,7 @@
 //! Compilation: reading files and what they import, and running every stage over them.
 
 use crate::ast::Item;
+use crate::automation;
 use crate::diagnostic::{Diagnostic, Failure, Severity};
 use crate::lexer::lex;
 use crate::model::Model;
@@ -8,7 +9,7 @@ use crate::parser::Parser;
 use crate::preprocess::{Macros, preprocess};
 use crate::resolve::Resolver;
 use crate::side_file::merge;
-use crate::source::{FileId, Sources, Span};
+use crate::source::{FileId, Role, Sources, Span};
 use std::path::{Path, PathBuf};
 
 /// Files that one compilation may read.
@@ -17,16 +18,11 @@ const FILES_MAX: usize = 1000;
 const IMPORT_DEPTH_MAX: usize = 64;
 
 /// Files that everybody imports and that declare what the compiler knows already.
-pub(crate) const BUILT_IN: [&str; 8] = [
-    "unknwn.idl",
-    "wtypes.idl",
-    "oaidl.idl",
-    "objidl.idl",
-    "ocidl.idl",
-    "wtypesbase.idl",
-    "unknwnbase.idl",
-    "obvia.idl",
-];
+pub(crate) const BUILT_IN: [&str; 6] =
+    ["unknwn.idl", "wtypes.idl", "objidl.idl", "wtypesbase.idl", "unknwnbase.idl", "obvia.idl"];
+
+/// Files that declare Automation's types.
+const AUTOMATION: [&str; 2] = [automation::FILE, "ocidl.idl"];
 
 /// A checked file and everything it imports.
 #[derive(Debug)]
@@ -157,7 +153,7 @@ impl Compiler {
 impl Reading<'_> {
     fn read(&mut self, path: &Path, text: String, depth: usize) {
         let length = text.len() as u32;
-        let Some(file) = self.sources.add(path, text, false) else {
+        let Some(file) = self.sources.add(path, text, Role::Idl) else {
             let text = format!("{} is too long, or one file too many", path.display());
             return self.diagnostics.push(Diagnostic::nowhere("unreadable", text));
         };
@@ -184,6 +180,22 @@ impl Reading<'_> {
         self.parsed.push((file, items));
     }
 
+    /// Reads the file that the compiler brings along, before all others.
+    fn built_in(&mut self) {
+        let path = Path::new("<oaidl.idl>");
+        if self.sources.find(path).is_some() {
+            return;
+        }
+        let text = automation::TEXT;
+        let Some(file) = self.sources.add(path, text.to_owned(), Role::BuiltIn) else { return };
+        let tokens = lex(text, file, &mut self.diagnostics);
+        let end = Span { file, start: text.len() as u32, end: text.len() as u32 };
+        // Macros of files that import it say nothing about it.
+        let output = preprocess(&tokens, &self.sources, &mut Macros::new(), &mut self.diagnostics);
+        let items = Parser::new(&output.tokens, end, &self.sources, &mut self.diagnostics).file();
+        self.parsed.insert(0, (file, items));
+    }
+
     /// Adds what the side file of a file says, if it has one.
     fn side_file(&mut self, path: &Path, items: &mut [Item], depth: usize) {
         let (path, text) = match &self.compiler.side {
@@ -199,7 +211,7 @@ impl Reading<'_> {
             }
         };
         let file = match text {
-            Ok(text) => self.sources.add(&path, text, true),
+            Ok(text) => self.sources.add(&path, text, Role::SideFile),
             Err(error) => {
                 let text = format!("{} cannot be read: {error}", path.display());
                 return self.diagnostics.push(Diagnostic::nowhere("unreadable", text));
@@ -233,6 +245,9 @@ impl Reading<'_> {
         let candidates = std::iter::once(beside).chain(self.compiler.include.iter().map(|dir| dir.join(name)));
         let found = candidates.into_iter().find(|path| path.is_file());
         let Some(path) = found else {
+            if AUTOMATION.contains(&base) {
+                return self.built_in();
+            }
             if BUILT_IN.contains(&base) || base.ends_with(".h") || base.ends_with(".acf") {
                 return;
             }
@@ -259,8 +274,11 @@ impl Reading<'_> {
     fn finish(mut self, path: &Path) -> Result<Compilation, Failure> {
         let mut resolver = Resolver::new(self.compiler.permissive, &mut self.diagnostics);
         let last = self.parsed.len().saturating_sub(1);
-        for (at, (_, items)) in self.parsed.iter().enumerate() {
+        for (at, (file, items)) in self.parsed.iter().enumerate() {
             resolver.file(items, at != last);
+            if self.sources.file(*file).role == Role::BuiltIn {
+                resolver.end_built_in();
+            }
         }
         resolver.finish();
         let model = std::mem::take(&mut resolver.model);

@@ -13,6 +13,7 @@
 #![forbid(unsafe_code)]
 
 pub mod ast;
+pub mod automation;
 pub mod canonical;
 mod compile;
 mod diagnostic;
@@ -70,10 +71,28 @@ pub fn build_with(compiler: &Compiler, file: impl AsRef<Path>) {
     }
 }
 
+/// Compiles the file that the compiler brings along, for the runtime's build script.
+#[doc(hidden)]
+pub fn build_automation() {
+    let out = PathBuf::from(std::env::var_os("OUT_DIR").unwrap_or_default());
+    let made = Compiler::new()
+        .check_text(Path::new(automation::FILE), automation::TEXT)
+        .map_err(|failure| failure.to_string());
+    let written = made.and_then(|made| {
+        std::fs::write(out.join("oaidl.rs"), emit::rust::wire(&made)).map_err(|error| error.to_string())
+    });
+    if let Err(error) = written {
+        eprintln!("{error}");
+        std::process::exit(1);
+    }
+    println!("cargo::rerun-if-changed=build.rs");
+}
+
 /// What cargo is to watch: the files that were read, and the folders where a side file may yet appear.
 fn watched(compilation: &Compilation, out: &Path) -> BTreeSet<PathBuf> {
     let mut watched = BTreeSet::new();
-    for file in compilation.sources.files() {
+    // What the compiler brings along is no file, and cargo would find it missing every time.
+    for file in compilation.sources.files().iter().filter(|file| file.role != source::Role::BuiltIn) {
         watched.insert(file.path.clone());
         let folder = match file.path.parent() {
             Some(folder) if folder != Path::new("") => folder,

@@ -4,6 +4,7 @@
 
 mod base;
 
+pub use crate::automation::{Kind, Member, Memory, Variant};
 pub use base::Base;
 
 use crate::source::Span;
@@ -36,6 +37,25 @@ pub struct Model {
     pub interfaces: Vec<Interface>,
     /// Names that typedefs give, in the order of the source.
     pub typedefs: Vec<Typedef>,
+    /// How many of each, the first ones, the compiler declares itself.
+    pub built_in: BuiltIn,
+}
+
+/// How many types come from the file that the compiler brings along: see [`automation`](crate::automation).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BuiltIn {
+    /// Constants.
+    pub consts: usize,
+    /// Structures.
+    pub structs: usize,
+    /// Unions.
+    pub unions: usize,
+    /// Enumerations.
+    pub enums: usize,
+    /// Interfaces.
+    pub interfaces: usize,
+    /// Names.
+    pub typedefs: usize,
 }
 
 /// A type.
@@ -356,6 +376,10 @@ pub struct Param {
     pub varying: Option<Varying>,
     /// How its elements get to the other side.
     pub transfer: Transfer,
+    /// What it is in memory, where that is not what travels: `ty` is what travels then.
+    pub memory: Option<Memory>,
+    /// What calls by name have for it; `None` where they have nothing.
+    pub variant: Option<Variant>,
     /// Where it is declared.
     pub span: Span,
 }
@@ -399,6 +423,8 @@ pub struct Method {
     pub oneway: bool,
     /// Whether performing it twice does no harm.
     pub idempotent: bool,
+    /// What calls by name know of it.
+    pub member: Member,
     /// Its parameters.
     pub params: Vec<Param>,
     /// The comment before it.
@@ -422,6 +448,8 @@ pub struct Interface {
     pub methods: Vec<Method>,
     /// Whether it exists in one process only: no proxies are made.
     pub local: bool,
+    /// Whether it extends IDispatch, so that its methods are called by name as well.
+    pub dual: bool,
     /// Whether it is no object's interface, but one of the functions that a server has: an interface of C706 without `[object]`. Here
     /// it extends IUnknown, and its methods return an HRESULT beside what they return: see [`Returns`].
     pub plain: bool,
@@ -436,6 +464,11 @@ pub struct Interface {
 }
 
 impl Model {
+    /// Whether the compiler declares an interface itself.
+    pub fn is_built_in(&self, id: InterfaceId) -> bool {
+        id.0 < self.built_in.interfaces
+    }
+
     /// The interface and those that it extends, the farthest ancestor first.
     pub fn lineage(&self, id: InterfaceId) -> Vec<InterfaceId> {
         let mut lineage = vec![id];

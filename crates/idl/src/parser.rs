@@ -3,10 +3,11 @@
 mod acf;
 mod attributes;
 mod expr;
+mod library;
 mod types;
 
 use crate::ast::{Declarator, Dimension, Ident, InterfaceDecl, Item, Method, Param, TypeKind, TypeSpec};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::lexer::{Token, TokenKind};
 use crate::source::{Sources, Span};
 use crate::syntax::{Noted, SyntaxKind};
@@ -52,7 +53,8 @@ impl<'a> Parser<'a> {
             if self.eat(";") {
                 continue;
             }
-            if !self.diagnostics.is_empty() && self.eat("}") {
+            let is_wrong = self.diagnostics.iter().any(|found| found.severity == Severity::Error);
+            if is_wrong && self.eat("}") {
                 self.note(SyntaxKind::Error, before);
                 continue;
             }
@@ -72,6 +74,10 @@ impl<'a> Parser<'a> {
         match self.item(in_interface) {
             Ok(item) => {
                 self.note(SyntaxKind::of_item(&item), before);
+                if let Item::Library(inner) = item {
+                    items.extend(inner);
+                    return;
+                }
                 // A type with a mistake in it is not known; interfaces have left out what is wrong in them.
                 if self.diagnostics.len() == found || matches!(item, Item::Interface(_)) {
                     items.push(item);
@@ -291,7 +297,8 @@ impl<'a> Parser<'a> {
             "cpp_quote" => self.cpp_quote(),
             "const" => self.constant(),
             "typedef" => self.typedef(),
-            "library" | "coclass" | "dispinterface" | "module" | "runtimeclass" | "namespace" | "importlib" => {
+            "importlib" => self.import_lib(),
+            "dispinterface" | "module" | "runtimeclass" | "namespace" => {
                 let what = self.peek_text().unwrap_or("");
                 let error = Diagnostic::error("unsupported", start, format!("`{what}` is not supported"));
                 self.fail(error.help("declare interfaces and types at the top level of the file"))
@@ -301,7 +308,9 @@ impl<'a> Parser<'a> {
                 match self.peek_text().unwrap_or("") {
                     "interface" if !in_interface => self.interface(attributes, start),
                     "typedef" => self.typedef_with(attributes),
-                    "coclass" | "library" | "dispinterface" => {
+                    "library" if !in_interface => self.nest(Self::library),
+                    "coclass" if !in_interface => self.coclass(attributes),
+                    "dispinterface" => {
                         let what = self.peek_text().unwrap_or("");
                         let error = Diagnostic::error("unsupported", self.here(), format!("`{what}` is not supported"));
                         self.fail(error.help("declare interfaces and types at the top level of the file"))

@@ -12,7 +12,8 @@ mod types;
 pub use types::{is_any_bits, is_in_block, is_plain, is_scalar, may_be_objects};
 
 use crate::model::{
-    Arith, Base, Direction, Extent, Field, Method, Model, Object, Operand, Param, PointerClass, Transfer, Type, round,
+    Arith, Base, Direction, Extent, Field, Memory, Method, Model, Object, Operand, Param, PointerClass, Transfer, Type,
+    round,
 };
 
 /// The number of an interface's first method that is not IUnknown's.
@@ -101,6 +102,8 @@ pub enum Passing {
     },
     /// Structures with pointers: checked and made real as a whole.
     Graph,
+    /// The same, for what is one of Automation's types in memory.
+    Automation(Memory),
 }
 
 /// One parameter's plan.
@@ -192,14 +195,14 @@ impl<'a> MethodPlan<'a> {
 
     /// Whether a parameter has structures with pointers in it.
     pub fn has_graph(&self) -> bool {
-        self.params.iter().any(|param| param.passing == Passing::Graph)
+        self.params.iter().any(|param| matches!(param.passing, Passing::Graph | Passing::Automation(_)))
     }
 }
 
 impl Passing {
     /// Whether references to objects may travel in it, so that marshaling runs their code.
     pub const fn may_be_objects(&self) -> bool {
-        matches!(self, Self::Object(_) | Self::OutObject(_) | Self::Graph)
+        matches!(self, Self::Object(_) | Self::OutObject(_) | Self::Graph | Self::Automation(_))
     }
 
     /// Whether it lies in the block, whole.
@@ -261,6 +264,9 @@ pub fn add_kinds(model: &Model, ty: &Type, kinds: &mut Vec<Type>) {
 
 fn passing(model: &Model, param: &Param) -> Passing {
     use PointerClass::{Ref, Unique};
+    if let Some(memory) = param.memory {
+        return Passing::Automation(memory);
+    }
     let Type::Pointer(pointer) = &param.ty else {
         return match &param.ty {
             Type::Interface(object) if param.direction == Direction::In => Passing::Object(object.clone()),

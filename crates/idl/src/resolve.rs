@@ -1,6 +1,7 @@
 //! Resolution: syntax to model. Every name is looked up, every constant evaluated, every rule of the language checked.
 
 mod aggregates;
+mod automation;
 mod interface;
 mod plain;
 mod transfer;
@@ -9,7 +10,7 @@ mod values;
 
 use crate::ast::{Attribute, Expr, Ident, Item};
 use crate::diagnostic::{Diagnostic, most_like};
-use crate::model::{Const, EnumId, InterfaceId, Model, PointerClass, StructId, Type, UnionId, Value};
+use crate::model::{BuiltIn, Const, EnumId, InterfaceId, Model, PointerClass, StructId, Type, UnionId, Value};
 use crate::source::Span;
 use std::collections::{HashMap, HashSet};
 
@@ -48,7 +49,7 @@ pub(crate) struct Resolver<'a> {
 }
 
 /// Attributes that are understood, or kept without a meaning here.
-pub(crate) const KNOWN: [&str; 56] = [
+pub(crate) const KNOWN: [&str; 61] = [
     "uuid",
     "version",
     "object",
@@ -105,6 +106,11 @@ pub(crate) const KNOWN: [&str; 56] = [
     "explicit_handle",
     "implicit_handle",
     "handle",
+    "source",
+    "noncreatable",
+    "appobject",
+    "control",
+    "aggregatable",
 ];
 
 /// Attributes that say how C programs get their binding handles. An interface pointer is one, so nothing is left to say.
@@ -152,6 +158,19 @@ impl<'a> Resolver<'a> {
         }
     }
 
+    /// What has been declared so far, the compiler declares itself.
+    pub(crate) fn end_built_in(&mut self) {
+        let model = &mut self.model;
+        model.built_in = BuiltIn {
+            consts: model.consts.len(),
+            structs: model.structs.len(),
+            unions: model.unions.len(),
+            enums: model.enums.len(),
+            interfaces: model.interfaces.len(),
+            typedefs: model.typedefs.len(),
+        };
+    }
+
     /// What can only be said when everything has been seen.
     pub(crate) fn finish(&mut self) {
         self.box_open_structures();
@@ -168,7 +187,10 @@ impl<'a> Resolver<'a> {
     fn item(&mut self, item: &Item) {
         match item {
             // Imports have been read before; text for C is for C.
-            Item::Import(_) | Item::CppQuote(_) => {}
+            Item::Import(_) | Item::ImportLib(_) | Item::CppQuote(_) => {}
+            // The parser puts what it declares in its place.
+            Item::Library(items) => items.iter().for_each(|item| self.item(item)),
+            Item::Coclass(class) => self.coclass(class),
             Item::Const(spec, declarator, value) => self.constant(spec, declarator, value),
             Item::Typedef(attributes, spec, declarators) => self.typedef(attributes, spec, declarators),
             Item::Type(spec) => {

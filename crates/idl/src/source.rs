@@ -38,8 +38,19 @@ pub struct File {
     pub path: PathBuf,
     /// Its text.
     pub text: String,
-    /// Whether it is another file's side file.
-    pub is_side_file: bool,
+    /// What it is.
+    pub role: Role,
+}
+
+/// What a file is in a compilation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// IDL that was named or imported.
+    Idl,
+    /// Another file's side file.
+    SideFile,
+    /// What the compiler brings along, which is no file.
+    BuiltIn,
 }
 
 /// The files of one compilation.
@@ -50,10 +61,10 @@ pub struct Sources {
 
 impl Sources {
     /// Adds a file. `None` when there are too many, or it is too long for spans.
-    pub(crate) fn add(&mut self, path: &Path, text: String, is_side_file: bool) -> Option<FileId> {
+    pub(crate) fn add(&mut self, path: &Path, text: String, role: Role) -> Option<FileId> {
         let id = u16::try_from(self.files.len()).ok()?;
         u32::try_from(text.len()).ok()?;
-        self.files.push(File { path: path.to_owned(), text, is_side_file });
+        self.files.push(File { path: path.to_owned(), text, role });
         Some(FileId(id))
     }
 

@@ -24,7 +24,7 @@ use crate::diagnostic::Diagnostic;
 use crate::lexer::{TokenKind, lex};
 use crate::parser::Parser;
 use crate::preprocess::{Macros, preprocess};
-use crate::source::{Sources, Span};
+use crate::source::{Role, Sources, Span};
 use std::fmt::Write;
 use std::iter::successors;
 use std::ops::Range;
@@ -67,6 +67,12 @@ pub enum SyntaxKind {
     Interface,
     /// A method, to its semicolon.
     Method,
+    /// `library`, with what it declares.
+    Library,
+    /// `importlib("a.tlb")`
+    ImportLib,
+    /// `coclass`, with the interfaces that it names.
+    Coclass,
     /// The parameters of a method, in their parentheses.
     Params,
     /// A parameter.
@@ -130,6 +136,9 @@ impl SyntaxKind {
                 | Self::TypeDeclaration
                 | Self::Interface
                 | Self::Method
+                | Self::Library
+                | Self::ImportLib
+                | Self::Coclass
                 | Self::Param
                 | Self::Member
                 | Self::Arm
@@ -161,6 +170,9 @@ impl SyntaxKind {
             Item::Type(_) => Self::TypeDeclaration,
             Item::Interface(_) => Self::Interface,
             Item::Method(_) => Self::Method,
+            Item::Library(_) => Self::Library,
+            Item::ImportLib(_) => Self::ImportLib,
+            Item::Coclass(_) => Self::Coclass,
         }
     }
 }
@@ -179,7 +191,7 @@ pub(crate) struct Noted {
 pub fn parse(text: &str) -> (Tree, Vec<Diagnostic>) {
     let mut diagnostics = Vec::new();
     let mut sources = Sources::default();
-    let Some(file) = sources.add(Path::new(""), text.to_owned(), false) else {
+    let Some(file) = sources.add(Path::new(""), text.to_owned(), Role::Idl) else {
         let error = Diagnostic::nowhere("unreadable", "the text is too long");
         return (build::unread(text), vec![error]);
     };
@@ -251,7 +263,7 @@ impl Tree {
     pub fn sources(&self, path: &Path) -> Sources {
         let mut sources = Sources::default();
         // What is too long to be shown has no findings with places.
-        let _ = sources.add(path, self.text.clone(), false);
+        let _ = sources.add(path, self.text.clone(), Role::Idl);
         sources
     }
 

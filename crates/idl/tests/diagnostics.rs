@@ -54,12 +54,35 @@ fn types() {
     refused(&with_methods("HRESULT M([in] double d, [in, size_is(d)] long *a);"), "not-an-integer", 4, &["`d`"]);
     refused(&with_methods("HRESULT M([in] long *n, [in, size_is(n)] long *a);"), "not-an-integer", 4, &["write `*n`"]);
     refused(&with_methods("[oneway] HRESULT M([out] long *x);"), "oneway-out", 4, &["nobody waits"]);
-    refused(&with_methods("HRESULT M([in] VARIANT x);"), "unsupported", 4, &["not supported yet"]);
+    refused(&with_methods("HRESULT M([in] VARIANT x);"), "unknown-type", 4, &["import \"oaidl.idl\";"]);
     refused("struct S { long a[0]; };", "bad-dimension", 1, &["at least 1"]);
     refused("enum E { };", "empty-enum", 1, &["at least one value"]);
     refused("union U switch (long k) u { case 1: long a; case 1: long b; };", "duplicate-case", 1, &["two arms"]);
     refused("union U switch (double k) u { case 1: long a; };", "bad-switch", 1, &["integer"]);
     refused("union U { case 1: long a; };\nstruct S { long k; union U u; };", "no-switch", 2, &["switch_is"]);
+}
+
+#[test]
+fn automation() {
+    let dual = |attributes: &str, base: &str, methods: &str| {
+        let uuid = "uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a10)";
+        format!("import \"oaidl.idl\";\n[object, {attributes}{uuid}]\ninterface I : {base} {{\n{methods}\n}}")
+    };
+    let plain = |methods: &str| dual("", "IUnknown", methods);
+    refused(&dual("dual, ", "IUnknown", ""), "dual-base", 2, &[": IDispatch"]);
+    refused(&plain("HRESULT M([in, unique] VARIANT *x);"), "unsupported", 4, &["SAFEARRAY(VARIANT)"]);
+    refused(&plain("HRESULT M([in] long n, [in, size_is(n)] BSTR *x);"), "unsupported", 4, &["SAFEARRAY(VARIANT)"]);
+    refused(&plain("HRESULT M([in] SAFEARRAY(wireBSTR) x);"), "bad-element", 4, &["elements are"]);
+    refused(&plain("HRESULT M([in] SAFEARRAY(IUnknown) x);"), "bad-element", 4, &["elements are"]);
+    refused(&plain("HRESULT M([in] SAFEARRAY(SAFEARRAY(long)) x);"), "bad-element", 4, &["elements are"]);
+    refused("import \"oaidl.idl\";\nstruct S { BSTR text; };", "unsupported", 2, &["size_is"]);
+    refused("import \"oaidl.idl\";\ntypedef SAFEARRAY(long) LONGS;", "unsupported", 2, &["size_is"]);
+    refused(&dual("", "IDispatch", "HRESULT M([in, string] wchar_t *x);"), "not-automation", 4, &["extends IUnknown"]);
+    let twice = "[id(1)] HRESULT M();\n[id(1)] HRESULT N();";
+    refused(&dual("", "IDispatch", twice), "duplicate-id", 5, &["names and DISPIDs"]);
+    let two = "[id(1), propget] HRESULT P([out, retval] long *v);\n[id(2), propput] HRESULT P([in] long v);";
+    refused(&dual("", "IDispatch", two), "duplicate-id", 5, &["share them"]);
+    refused(&dual("", "IDispatch", "[id(0x100000000)] HRESULT M();"), "bad-id", 4, &["[id(1)]"]);
 }
 
 #[test]
@@ -144,7 +167,11 @@ fn syntax() {
     refused("const long A = 1 / 0;", "overflow", 1, &["does not exist"]);
     refused("const short A = 70000;", "bad-constant", 1, &["does not fit"]);
     refused("const long A = 99999999999999999999;", "bad-number", 1, &["64 bits"]);
-    refused("library L { };", "unsupported", 1, &["`library` is not supported"]);
+    refused("dispinterface D { };", "unsupported", 1, &["`dispinterface` is not supported"]);
+    refused("library L { long x; };", "stray-declaration", 1, &["outside an interface"]);
+    refused("library L {", "syntax", 1, &["expected `}`"]);
+    refused("coclass C { interface I; };", "unknown-type", 1, &["declare it above"]);
+    refused("[oneway] coclass C { interface IUnknown; };", "misplaced-attribute", 1, &["remove it"]);
     let deep = format!("const long A = {}1{};", "(".repeat(500), ")".repeat(500));
     refused(&deep, "too-deep", 1, &["nested too deeply"]);
     let long = format!("const long A = 1{};", " + 1".repeat(100_000));

@@ -332,3 +332,38 @@ fn canonical_text_means_what_it_is_made_of() {
         }
     }
 }
+
+#[test]
+fn libraries_declare_what_stands_in_them() {
+    let text = "import \"oaidl.idl\";
+        [uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a12), version(1.0)]
+        library Calc {
+            importlib(\"stdole2.tlb\");
+            [object, dual, uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a10)]
+            interface ICalc : IDispatch {
+                [id(7), propget] HRESULT Sum([out, retval] long *sum);
+                [propput] HRESULT Sum([in] long sum);
+                HRESULT Add([in] VARIANT_BOOL twice, [in, defaultvalue(5)] long by);
+            }
+            [uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a13)]
+            coclass Calculator { [default] interface ICalc; };
+        };";
+    let made = Compiler::new().check_text(Path::new("calc.idl"), text).unwrap();
+    assert_eq!(made.warnings.len(), 1, "no type library is made");
+    let calc = made.model.interfaces.iter().find(|found| found.name == "ICalc").unwrap();
+    assert!(calc.dual && made.model.is_built_in(calc.base.unwrap()));
+    let members: Vec<_> =
+        calc.methods.iter().map(|method| (method.name.as_str(), method.opnum, method.member.id)).collect();
+    // Properties share a DISPID; what has none gets one by its place.
+    assert_eq!(members, [("get_Sum", 7, Some(7)), ("put_Sum", 8, Some(7)), ("Add", 9, Some(0x6002_0009))]);
+    let params: Vec<_> = calc.methods[2].params.iter().map(|param| param.variant.clone().unwrap()).collect();
+    assert_eq!((params[0].vt, params[0].optional), (11, false));
+    assert_eq!((params[1].vt, params[1].default.clone()), (3, Some(obvia_idl::model::Value::Int(5))));
+    // A description is IDL that means the same.
+    let id = obvia_idl::model::InterfaceId(made.model.interfaces.len() - 1);
+    let described = canonical::text(&made.model, id);
+    let again = Compiler::new().check_text(Path::new("again.idl"), &described).unwrap();
+    let id = obvia_idl::model::InterfaceId(again.model.interfaces.len() - 1);
+    assert_eq!(canonical::text(&again.model, id), described);
+    assert!(described.contains("[id(1610743817)] HRESULT Add([in] VARIANT_BOOL twice, "), "{described}");
+}

@@ -107,10 +107,14 @@ fn succeeds(program: &Program, suite: &str, tests: &[&str]) -> Outcome {
     }
 }
 
-/// DCOM's formats and calls: what the tests of `obvia::orpc` take for impacket's and scapy's is theirs.
+/// DCOM's formats and calls, and Automation's: what the tests of `obvia::orpc` and `obvia::automation` take for impacket's and scapy's is
+/// theirs.
 fn objects() -> Outcome {
-    let vectors = root().join("testing/vectors/orpc/dcom.txt").display().to_string();
-    python("dcom_vectors.py", &[&vectors]).run()
+    for (script, vectors) in [("dcom_vectors.py", "orpc/dcom.txt"), ("oaut_vectors.py", "automation/invoke.txt")] {
+        let vectors = root().join("testing/vectors").join(vectors).display().to_string();
+        python(script, &[&vectors]).run()?;
+    }
+    Ok(())
 }
 
 /// NDR as the compiler's plans have it: Samba's tests of `rpcecho`, whose server was made from IDL.

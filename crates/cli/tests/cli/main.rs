@@ -1,6 +1,7 @@
 //! The command as its users run it.
 
 mod bench;
+mod by_name;
 mod credentials;
 mod functions;
 mod idl;

@@ -216,9 +216,18 @@ impl ReplyView<'_> {
 impl Results {
     /// Whether the slot at `at` leads somewhere.
     pub(super) fn has(&mut self, at: usize) -> bool {
+        !self.pointer(at).is_null()
+    }
+
+    /// Where the slot at `at` leads.
+    ///
+    /// # Panics
+    ///
+    /// When the results are shorter.
+    pub fn pointer(&mut self, at: usize) -> *mut u8 {
         assert!(at + 8 <= self.private.length, "the check has seen the block");
         // SAFETY: within the frame; the slot holds a pointer by now.
-        !unsafe { self.private.base().wrapping_add(at).cast::<*mut u8>().read() }.is_null()
+        unsafe { self.private.base().wrapping_add(at).cast::<*mut u8>().read() }
     }
 
     /// Hands a result to the caller.
@@ -248,9 +257,7 @@ impl Results {
     ///
     /// `to` must be writable for `count` elements, `T` be the elements' type, and the array have as many.
     pub unsafe fn fill<T>(&mut self, at: usize, to: *mut T, count: usize) {
-        assert!(at + 8 <= self.private.length, "the check has seen the block");
-        // SAFETY: within the frame; the slot holds a pointer by now.
-        let from = unsafe { self.private.base().wrapping_add(at).cast::<*mut u8>().read() };
+        let from = self.pointer(at);
         if from.is_null() {
             return;
         }

@@ -70,6 +70,13 @@ fn refuse(model: &Model, id: InterfaceId) -> Vec<Diagnostic> {
     if model.interfaces[id.0].local {
         return Vec::new();
     }
+    if model.interfaces[id.0].dual {
+        let text = format!(
+            "interface `{}` extends IDispatch: the C back end does not do that yet",
+            model.interfaces[id.0].name
+        );
+        return vec![Diagnostic::error("not-yet", model.interfaces[id.0].span, text)];
+    }
     let plans = model.all_methods(id).into_iter().map(|method| plan(model, method));
     plans
         .flat_map(|plan| {
@@ -79,7 +86,9 @@ fn refuse(model: &Model, id: InterfaceId) -> Vec<Diagnostic> {
 }
 
 fn refuse_parameter(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Option<Diagnostic> {
-    let what = if table::is_by_table(plan) {
+    let what = if param.param.memory.is_some() {
+        "one of Automation's types"
+    } else if table::is_by_table(plan) {
         table::refuse(model, plan, param)?
     } else {
         let Passing::Array { size, .. } = &param.passing else { return None };

@@ -128,6 +128,7 @@ fn why_not(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Optio
         Passing::Lent { .. } | Passing::Reference { .. } => Some("no array in the frame"),
         Passing::Object(_) | Passing::OutObject(_) => Some("an interface pointer"),
         Passing::Graph => Some("a structure with pointers, or a pointer to pointers"),
+        Passing::Automation(_) => Some("a type of Automation's"),
     }
 }
 
@@ -209,7 +210,8 @@ fn what(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>, is_result: 
         | Passing::Reference { .. }
         | Passing::Object(_)
         | Passing::OutObject(_)
-        | Passing::Graph => return None,
+        | Passing::Graph
+        | Passing::Automation(_) => return None,
     })
 }
 

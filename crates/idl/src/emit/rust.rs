@@ -1,7 +1,9 @@
 //! The Rust back end: interfaces in the manner of windows-rs, with proxies and stubs for `obvia`.
 
+mod automation;
 mod component;
 mod conversions;
+mod dual;
 mod expression;
 mod form;
 mod graph;
@@ -25,6 +27,18 @@ use super::writer::Writer;
 use crate::compile::Compilation;
 use crate::model::InterfaceId;
 
+/// The Rust source of vtables, proxies and stubs alone, with parameters as they travel: for the runtime's own interfaces.
+pub fn wire(compilation: &Compilation) -> String {
+    let mut out = Writer::default();
+    for id in 0..compilation.model.interfaces.len() {
+        interface::wire(&mut out, &compilation.model, InterfaceId(id));
+    }
+    // The runtime puts them into tables of its own.
+    let is_item = |line: &str| line.starts_with("unsafe extern") || line.starts_with("static ");
+    let text = out.finish();
+    text.lines().map(|line| format!("{}{line}\n", if is_item(line) { "pub " } else { "" })).collect()
+}
+
 /// The Rust source for what a file declares.
 ///
 /// # Errors
@@ -44,14 +58,14 @@ pub fn emit(compilation: &Compilation) -> Result<String, Vec<crate::Diagnostic>>
     types::structures(&mut out, model);
     structures::structures(&mut out, model);
     let mut refused = Vec::new();
-    for id in 0..model.interfaces.len() {
+    for id in model.built_in.interfaces..model.interfaces.len() {
         refused.extend(interface::interface(&mut out, model, InterfaceId(id)));
     }
-    let all: Vec<String> = model
-        .interfaces
-        .iter()
-        .filter(|interface| !interface.local)
+    let built_in = model.interfaces[..model.built_in.interfaces].iter();
+    let own = model.interfaces[model.built_in.interfaces..].iter().filter(|interface| !interface.local);
+    let all: Vec<String> = own
         .map(|interface| format!("&{}_INFO", interface.name))
+        .chain(built_in.map(|interface| format!("&obvia::rt::{}_INFO", interface.name)))
         .collect();
     out.line("/// Every interface of this file and of those that it imports.");
     out.line(format!("pub static INTERFACES: &[&obvia::rt::InterfaceInfo] = &[{}];", all.join(", ")));

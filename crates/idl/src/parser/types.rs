@@ -55,8 +55,11 @@ const WINDOWS: [(&str, &str); 16] = [
     ("DWORDLONG", "unsigned hyper"),
 ];
 
-/// Types of the dialect's second half.
-const UNSUPPORTED: [&str; 5] = ["VARIANT", "SAFEARRAY", "BSTR", "pipe", "__int3264"];
+/// Types of Automation, and what they are called.
+const AUTOMATION: [(&str, &str); 3] = [("BSTR", "BSTR"), ("VARIANT", "VARIANT"), ("VARIANTARG", "VARIANT")];
+
+/// Types that are not done yet.
+const UNSUPPORTED: [&str; 2] = ["pipe", "__int3264"];
 
 impl Parser<'_> {
     /// A type.
@@ -103,7 +106,23 @@ impl Parser<'_> {
             self.bump();
             return Ok(TypeKind::Base(if base == "hyper" { self.hyper() } else { base }));
         }
+        if let Some(&(_, automation)) = AUTOMATION.iter().find(|(name, _)| *name == word) {
+            self.bump();
+            return Ok(TypeKind::Automation(automation));
+        }
+        if word == "SAFEARRAY" {
+            return self.nest(Self::safe_array);
+        }
         Ok(TypeKind::Named(self.ident("a type")?.name))
+    }
+
+    fn safe_array(&mut self) -> Parsed<TypeKind> {
+        self.bump();
+        self.expect("(", "after SAFEARRAY")?;
+        let element = self.type_spec()?;
+        let is_pointer = self.eat("*");
+        self.expect(")", "after the elements' type")?;
+        Ok(TypeKind::SafeArray(Box::new(element), is_pointer))
     }
 
     fn hyper(&mut self) -> &'static str {

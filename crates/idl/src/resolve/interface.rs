@@ -1,5 +1,6 @@
 //! Interfaces, methods and parameters.
 
+use super::automation::is_automation;
 use super::plain::{is_plain, returned_param};
 use super::types::{Context, Place};
 use super::values::Variable;
@@ -8,6 +9,33 @@ use crate::ast::{InterfaceDecl, Item, Method as MethodSyntax, Param as ParamSynt
 use crate::diagnostic::Diagnostic;
 use crate::model::{Direction, Extent, Interface, InterfaceId, Method, Param, Pointer, PointerClass, Type};
 use crate::source::Span;
+
+/// Attributes of parameters.
+const ON_PARAMETERS: [&str; 23] = [
+    "in",
+    "out",
+    "retval",
+    "size_is",
+    "length_is",
+    "max_is",
+    "string",
+    "ref",
+    "unique",
+    "ptr",
+    "iid_is",
+    "range",
+    "max_value",
+    "switch_is",
+    "switch_type",
+    "optional",
+    "defaultvalue",
+    "annotation",
+    "zero_copy",
+    "map",
+    "lend",
+    "prealloc",
+    "context_handle",
+];
 
 /// Methods that an interface may have, inherited ones included.
 const METHODS_MAX: usize = 1024;
@@ -80,6 +108,7 @@ impl Resolver<'_> {
                 other => self.item(other),
             }
         }
+        self.dual(decl, id);
         self.pointer_default = outer_default;
     }
 
@@ -95,6 +124,7 @@ impl Resolver<'_> {
             base: None,
             methods: Vec::new(),
             local: false,
+            dual: false,
             plain: false,
             endpoints: Vec::new(),
             doc: String::new(),
@@ -240,37 +270,13 @@ impl Resolver<'_> {
             self.say(error.help("remove [oneway], or make the parameter [in]"));
         }
         let (oneway, idempotent) = (oneway.is_some(), has(&method.attributes, "idempotent"));
+        let member = self.member(method);
         let (opnum, doc, span) = (opnum as u16, method.doc.clone(), method.name.span);
-        let made = Method { name, opnum, returns, oneway, idempotent, params, doc, span };
+        let made = Method { name, opnum, returns, oneway, idempotent, member, params, doc, span };
         self.model.interfaces[id.0].methods.push(made);
     }
 
     fn params(&mut self, params: &[&ParamSyntax], local: bool) -> Vec<Param> {
-        let allowed = [
-            "in",
-            "out",
-            "retval",
-            "size_is",
-            "length_is",
-            "max_is",
-            "string",
-            "ref",
-            "unique",
-            "ptr",
-            "iid_is",
-            "range",
-            "max_value",
-            "switch_is",
-            "switch_type",
-            "optional",
-            "defaultvalue",
-            "annotation",
-            "zero_copy",
-            "map",
-            "lend",
-            "prealloc",
-            "context_handle",
-        ];
         let variables: Vec<Variable> = params
             .iter()
             .map(|param| Variable {
@@ -281,7 +287,7 @@ impl Resolver<'_> {
         let mut made: Vec<Param> = Vec::new();
         for param in params {
             let name = &param.declarator.name;
-            self.check_attributes(&param.attributes, &allowed, "a parameter");
+            self.check_attributes(&param.attributes, &ON_PARAMETERS, "a parameter");
             if let Some(first) = made.iter().find(|other| other.name == name.name) {
                 let error = Diagnostic::error(
                     "duplicate-name",
@@ -305,7 +311,25 @@ impl Resolver<'_> {
             let transfer = self.transfer(param, direction, &ty);
             let name = name.name.clone();
             let span = param.declarator.name.span;
-            made.push(Param { name, direction, retval, ty, boxed: false, range, switch, varying, transfer, span });
+            let memory = if is_automation(&param.spec) { self.memory(&param.spec) } else { None };
+            if memory.is_some() {
+                self.check_automation(param);
+            }
+            let variant = self.variant(param, &ty, memory);
+            made.push(Param {
+                name,
+                direction,
+                retval,
+                ty,
+                boxed: false,
+                range,
+                switch,
+                varying,
+                transfer,
+                memory,
+                variant,
+                span,
+            });
         }
         self.check_transfers(&made);
         made

@@ -32,6 +32,8 @@ pub(super) fn returned_param(params: &[Param], method: &MethodSyntax, ty: Type) 
         switch: None,
         varying: None,
         transfer: Transfer::Frame,
+        memory: None,
+        variant: None,
         span: method.name.span,
     }
 }

@@ -1,5 +1,6 @@
 //! Types: what specs, pointers, dimensions and attributes make together.
 
+use super::automation::is_automation;
 use super::values::Variable;
 use super::{Named, Resolver, find, has};
 use crate::ast::{Attribute, Declarator, Dimension, Expr, Ident, TypeKind, TypeSpec};
@@ -62,7 +63,10 @@ impl Resolver<'_> {
         place: Place,
         context: &Context<'_>,
     ) -> Option<Type> {
-        let (mut ty, mut stars) = self.innermost(spec, declarator, attributes, context)?;
+        let (mut ty, mut stars) = match place {
+            Place::Param if is_automation(spec) => (self.wire_type(spec)?, declarator.pointers),
+            _ => self.innermost(spec, declarator, attributes, context)?,
+        };
         let sizes = sizes(attributes);
         let mut text = has(attributes, "string");
         // A typedef's pointer is as a star that is written: what is said of the declaration is said of it.
@@ -308,11 +312,7 @@ impl Resolver<'_> {
             TypeKind::Struct(decl) => self.struct_type(decl, name, spec.span),
             TypeKind::Union(decl) => self.union_type(decl, name, spec.span),
             TypeKind::Enum(decl) => self.enum_type(decl, name, spec.span),
-            TypeKind::Unsupported(what) => {
-                let error = Diagnostic::error("unsupported", spec.span, format!("`{what}` is not supported"));
-                self.say(error);
-                None
-            }
+            TypeKind::Automation(_) | TypeKind::SafeArray(..) => self.stray_automation(spec),
         }
     }
 

@@ -6,6 +6,7 @@ use crate::compile::{BUILT_IN, Compilation};
 use crate::emit::writer::Writer;
 use crate::model::{Interface, InterfaceId, Method, Model};
 use crate::plan::plan;
+use crate::source::Role;
 
 /// The text of the header; `own` are the file's own interfaces.
 pub(super) fn header(compilation: &Compilation, stem: &str, own: &[InterfaceId]) -> String {
@@ -55,7 +56,7 @@ pub(super) fn guard(out: &mut Writer, stem: &str, what: &str) {
 
 /// The headers of what the file imports.
 pub(super) fn includes(compilation: &Compilation) -> Vec<String> {
-    let imported = compilation.sources.files().iter().skip(1).filter(|file| !file.is_side_file);
+    let imported = compilation.sources.files().iter().skip(1).filter(|file| file.role == Role::Idl);
     let names = imported.filter_map(|file| Some(file.path.file_name()?.to_string_lossy().into_owned()));
     let names = names.filter(|name| !BUILT_IN.contains(&name.as_str()));
     names.map(|name| name.strip_suffix(".idl").map_or_else(|| name.clone(), |stem| format!("{stem}.h"))).collect()

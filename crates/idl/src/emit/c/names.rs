@@ -148,7 +148,8 @@ pub(super) fn parameter(model: &Model, plan: &ParamPlan<'_>, name: &str) -> Stri
         | Passing::OutArray { .. }
         | Passing::Lent { .. }
         | Passing::Object(_)
-        | Passing::OutObject(_) => declare(model, &plan.param.ty, name),
+        | Passing::OutObject(_)
+        | Passing::Automation(_) => declare(model, &plan.param.ty, name),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Methods with structures with pointers: their parameters are laid out as a structure, and tables say what it is.
 
+use super::automation;
 use super::expression::{Side, operand_text, size_text};
 use super::form;
 use super::interface::Context;
@@ -8,7 +9,7 @@ use super::proxy::{self, layout_table};
 use super::stub;
 use super::tables;
 use crate::emit::writer::Writer;
-use crate::model::{Direction, Model, Operand, Param, Type};
+use crate::model::{Direction, Memory, Model, Operand, Param, Type};
 use crate::plan::{MethodPlan, ParamPlan, element_counts, in_place, is_plain};
 use crate::shapes::Shapes;
 
@@ -30,9 +31,12 @@ pub(super) fn method(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<
     let outer = block(out, context, plan, "REPLY", |_| true);
     if changes(context.model, plan) {
         // What the method must not free, and what it may have freed.
-        block(out, context, plan, "KEPT", |param| param.param.direction == Direction::In);
-        let given =
-            |param: &ParamPlan<'_>| param.param.direction == Direction::InOut && is_place(context.model, param.param);
+        let kept =
+            |param: &ParamPlan<'_>| param.param.direction == Direction::In || automation::memory(param).is_some();
+        block(out, context, plan, "KEPT", kept);
+        let given = |param: &ParamPlan<'_>| {
+            !kept(param) && param.param.direction.is_in() && is_place(context.model, param.param)
+        };
         block(out, context, plan, "GIVEN", given);
     }
     graph_proxy(out, context, plan, &outer);
@@ -42,7 +46,9 @@ pub(super) fn method(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<
 /// Whether the method may free and replace some of what it gets.
 fn changes(model: &Model, plan: &MethodPlan<'_>) -> bool {
     let changed = |param: &&ParamPlan<'_>| {
-        param.param.direction == Direction::InOut && !is_plain(model, in_place(model, param.param))
+        param.param.direction == Direction::InOut
+            && automation::memory(param).is_none()
+            && !is_plain(model, in_place(model, param.param))
     };
     plan.params.iter().any(|param| changed(&param))
 }
@@ -84,11 +90,17 @@ fn graph_proxy(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, o
     let model = context.model;
     proxy::begin(out, context, plan);
     proxy::limits(out, plan);
+    automation::clear(out, &plan.params);
     let request = layout(context, plan, "REQUEST");
+    if plan.params.iter().any(|param| automation::memory(param).is_some() && param.request.is_some()) {
+        out.line("let mut wires = obvia::rt::Wires::lent();");
+    }
     out.line(format!("let mut image = obvia::rt::Image::new({request});"));
     for param in plan.ordered(true) {
         let (name, at) = (binding(&param.param.name), param.request.unwrap_or(0));
-        if is_place(model, param.param) || matches!(param.param.ty, Type::Fixed(..)) {
+        if let Some(memory) = automation::memory(param) {
+            automation::put(out, param, memory);
+        } else if is_place(model, param.param) || matches!(param.param.ty, Type::Fixed(..)) {
             let size = model.layout(in_place(model, param.param)).0;
             out.line("// SAFETY: by COM's rules the caller's pointer is readable.");
             out.line(format!("unsafe {{ image.put_from({at}, {name}, {size}) }}?;"));
@@ -127,6 +139,10 @@ fn results(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, outer
         }
         _ => None,
     };
+    let converted = || plan.ordered(false).into_iter().filter(|param| automation::memory(param).is_some());
+    for param in converted() {
+        automation::take(out, param, automation::memory(param).unwrap_or(Memory::Variant));
+    }
     // First, since the room is what was asked for, whatever the method makes of the number.
     for param in plan.ordered(false) {
         if let Some((bytes, count)) = array(param) {
@@ -135,13 +151,16 @@ fn results(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, outer
             out.line(format!("unsafe {{ results.fill::<[u8; {bytes}]>({at}, {name}.cast(), {count}.unwrap_or(0)) }};"));
         }
     }
-    for param in plan.ordered(false).into_iter().filter(|param| array(param).is_none()) {
+    let is_value = |param: &&ParamPlan<'_>| array(param).is_none() && automation::memory(param).is_none();
+    for param in plan.ordered(false).into_iter().filter(is_value) {
         let (name, at) = (binding(&param.param.name), param.reply.unwrap_or(0));
         let size = model.layout(in_place(model, param.param)).0;
         out.line("// SAFETY: by COM's rules the caller's pointer is writable.");
         out.line(format!("unsafe {{ results.give({at}, {name}, {size}) }}?;"));
     }
+    converted().for_each(|param| automation::give(out, param));
     out.line("results.keep();");
+    converted().for_each(|param| automation::free(out, context, &types_name(context), param));
 }
 
 fn graph_stub(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, outer: &[usize]) {
@@ -167,6 +186,9 @@ fn graph_stub(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, ou
         out.line("Ok(obvia::rt::no_results(result))");
     } else {
         let outer = outer_text(plan, outer, Side::Local);
+        for param in plan.ordered(false).into_iter().filter(|param| automation::memory(param).is_some()) {
+            automation::respond(out, param, &format!("{reply}, {outer}"));
+        }
         out.line("// SAFETY: by COM's rules results are what the interface says, and the caller's.");
         out.line(format!("unsafe {{ call.respond_graph(result, &image, {reply}, {outer}) }}"));
     }
@@ -176,6 +198,9 @@ fn graph_stub(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>, ou
 /// Makes ready what the method gets for a parameter.
 fn prepare(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) {
     let (name, raw) = (binding(&param.param.name), &param.param.name);
+    if let Some(memory) = automation::memory(param) {
+        return automation::prepare(out, param, memory);
+    }
     let ty = in_place(model, param.param);
     let (request, reply) = (param.request.unwrap_or(0), param.reply.unwrap_or(0));
     match (param.param.direction, is_place(model, param.param) || matches!(param.param.ty, Type::Fixed(..))) {
@@ -215,6 +240,9 @@ fn prepare(out: &mut Writer, model: &Model, plan: &MethodPlan<'_>, param: &Param
 
 /// What the method gets for a parameter.
 fn given(model: &Model, param: &ParamPlan<'_>) -> String {
+    if let Some(memory) = automation::memory(param) {
+        return automation::given(param, memory);
+    }
     let (name, raw) = (binding(&param.param.name), &param.param.name);
     let place = is_place(model, param.param) || matches!(param.param.ty, Type::Fixed(..));
     match (param.param.direction, place) {

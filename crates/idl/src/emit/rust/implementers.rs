@@ -1,9 +1,9 @@
 //! What objects implement, and the vtables of their implementations.
 
-use super::conversions;
 use super::expression::{Side, size_text};
 use super::interface::{Context, results};
-use super::names::{abi, argument, binding, ident, result, tuple, value};
+use super::names::{abi, argument, binding, ident, interface, of_interface, result, tuple, value};
+use super::{automation, conversions};
 use crate::emit::writer::Writer;
 use crate::model::{Direction, InterfaceId, Model, Transfer};
 use crate::plan::{MethodPlan, ParamPlan, Passing};
@@ -37,7 +37,10 @@ pub(super) fn parameters(model: &Model, plan: &MethodPlan<'_>) -> Vec<String> {
 
 pub(super) fn implementers(out: &mut Writer, context: &Context<'_>, id: InterfaceId, own: &[MethodPlan<'_>]) {
     let Context { model, name, .. } = context;
-    let base = model.interfaces[id.0].base.map(|base| ident(&model.interfaces[base.0].name));
+    let (found, is_dual) = (&model.interfaces[id.0], model.interfaces[id.0].dual);
+    // What IDispatch does, the runtime does for every implementation.
+    let own_base = found.base.filter(|base| !model.is_built_in(*base));
+    let base = own_base.map(|base| ident(&model.interfaces[base.0].name));
     let bound = base.as_ref().map_or_else(|| "obvia::rt::IUnknownImpl".to_owned(), |base| format!("{base}_Impl"));
     out.line(format!("/// What an object that has [`{name}`] implements."));
     out.line(format!("pub trait {name}_Impl: {bound} {{"));
@@ -49,13 +52,25 @@ pub(super) fn implementers(out: &mut Writer, context: &Context<'_>, id: Interfac
     out.line("");
     out.line(format!("impl {name}_Vtbl {{"));
     out.line("/// The vtable of an implementation.");
-    out.line(format!("pub const fn new<Identity: {name}_Impl, const OFFSET: isize>() -> Self {{"));
+    if is_dual {
+        out.line(format!("pub const fn new<Identity: {name}_Impl, const OFFSET: isize>() -> Self {{"));
+        out.line(format!("Self::dual::<Identity, OFFSET, {name}>()"));
+        out.line("}");
+        out.line("/// The same, for an interface that extends this one.");
+        out.line(format!(
+            "pub const fn dual<Identity: {name}_Impl, const OFFSET: isize, D: obvia::rt::Dual>() -> Self {{"
+        ));
+    } else {
+        out.line(format!("pub const fn new<Identity: {name}_Impl, const OFFSET: isize>() -> Self {{"));
+    }
     for plan in own {
         shim(out, context, plan);
     }
-    let base_new = base.map_or_else(|| "obvia::rt::IUnknown_Vtbl".to_owned(), |base| format!("{base}_Vtbl"));
+    let base_vtable =
+        found.base.map_or_else(|| "obvia::rt::IUnknown_Vtbl".to_owned(), |base| of_interface(model, base, "_Vtbl"));
+    let base_new = if is_dual { "dual::<Identity, OFFSET, D>" } else { "new::<Identity, OFFSET>" };
     out.line("Self {");
-    out.line(format!("base__: {base_new}::new::<Identity, OFFSET>(),"));
+    out.line(format!("base__: {base_vtable}::{base_new}(),"));
     for plan in own {
         let method = ident(&plan.method.name);
         out.line(format!("{method}: {method}::<Identity, OFFSET>,"));
@@ -64,11 +79,8 @@ pub(super) fn implementers(out: &mut Writer, context: &Context<'_>, id: Interfac
     out.line("}");
     out.line("/// Whether a query for this IID is for this vtable.");
     out.line("pub fn matches(iid: &obvia::GUID) -> bool {");
-    let lineage: Vec<String> = model
-        .lineage(id)
-        .iter()
-        .map(|id| format!("<{} as obvia::Interface>::IID", ident(&model.interfaces[id.0].name)))
-        .collect();
+    let lineage: Vec<String> =
+        model.lineage(id).iter().map(|id| format!("<{} as obvia::Interface>::IID", interface(model, *id))).collect();
     out.line(lineage.iter().map(|iid| format!("*iid == {iid}")).collect::<Vec<_>>().join(" || "));
     out.line("}");
     out.line("}");
@@ -152,6 +164,9 @@ fn is_changed(param: &ParamPlan<'_>) -> bool {
 fn local(param: &ParamPlan<'_>) -> String {
     match &param.passing {
         Passing::Value(_) => binding(&param.param.name),
+        Passing::Automation(memory) if param.param.direction == Direction::In && memory.is_by_value(param.param) => {
+            format!("&{}", binding(&param.param.name))
+        }
         _ => format!("{}_given", param.param.name),
     }
 }
@@ -183,6 +198,7 @@ fn from_abi(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> Opti
         }
         Passing::Object(_) => format!("obvia::Interface::from_raw_borrowed(&{name})"),
         Passing::Graph => return conversions::from_abi(model, plan, param.param),
+        Passing::Automation(_) => return automation::from_abi(param),
         _ => return None,
     })
 }

@@ -1,8 +1,8 @@
 //! An interface: its pointer type, its vtable, what callers call and what implementers implement.
 
 use super::expression::{Side, size_text};
-use super::names::{abi, argument, binding, ident, result, tuple};
-use super::{conversions, form, graph, implementers, proxy, stub};
+use super::names::{self, abi, argument, binding, ident, of_interface, result, tuple};
+use super::{automation, conversions, dual, form, graph, implementers, proxy, stub};
 use crate::canonical;
 use crate::diagnostic::Diagnostic;
 use crate::emit::writer::Writer;
@@ -27,6 +27,13 @@ impl Context<'_> {
         format!("{}_{}{}", self.name, plan.method.name, if plan.refers() { "_by_reference" } else { "" })
     }
 
+    /// The interface of the compiler's own that declares a method.
+    pub(super) fn built_in(&self, plan: &MethodPlan<'_>) -> Option<&str> {
+        let mut built_in = self.model.interfaces[..self.model.built_in.interfaces].iter();
+        let found = built_in.find(|found| found.methods.iter().any(|method| std::ptr::eq(method, plan.method)))?;
+        Some(&found.name)
+    }
+
     /// The type number of an array of these elements.
     pub(super) fn kind(&self, element: &Type) -> u32 {
         kind_of(&self.kinds, element)
@@ -37,12 +44,14 @@ impl Context<'_> {
 pub(super) fn interface(out: &mut Writer, model: &Model, id: InterfaceId) -> Vec<Diagnostic> {
     let found = &model.interfaces[id.0];
     let (plans, referring) = plans(model, &model.all_methods(id));
-    let refused: Vec<Diagnostic> = plans.iter().flat_map(|plan| refuse(model, plan)).collect();
+    let kinds = kinds(model, &model.all_methods(id));
+    let context = Context { model, name: ident(&found.name), kinds, is_local: found.local };
+    // What the compiler declares itself the runtime does.
+    let own = plans.iter().filter(|plan| context.built_in(plan).is_none());
+    let refused: Vec<Diagnostic> = own.flat_map(|plan| refuse(model, plan)).collect();
     if !refused.is_empty() {
         return if found.imported { Vec::new() } else { refused };
     }
-    let kinds = kinds(model, &model.all_methods(id));
-    let context = Context { model, name: ident(&found.name), kinds, is_local: found.local };
     let first_own = plans.len() - found.methods.len();
     definition(out, &context, id);
     vtable(out, &context, id, &plans[first_own..]);
@@ -50,10 +59,13 @@ pub(super) fn interface(out: &mut Writer, model: &Model, id: InterfaceId) -> Vec
     implementers::implementers(out, &context, id, &plans[first_own..]);
     if !found.local {
         information(out, &context, id, &plans, &referring);
+        if found.dual {
+            dual::table(out, &context, &plans);
+        }
         if plans.iter().any(MethodPlan::has_graph) {
             graph::types(out, &context);
         }
-        for plan in plans.iter().chain(&referring) {
+        for plan in plans.iter().chain(&referring).filter(|plan| context.built_in(plan).is_none()) {
             if plan.has_graph() {
                 graph::method(out, &context, plan);
             } else {
@@ -63,6 +75,27 @@ pub(super) fn interface(out: &mut Writer, model: &Model, id: InterfaceId) -> Vec
         }
     }
     Vec::new()
+}
+
+/// Writes vtable, proxies and stubs of an interface whose parameters are as they travel, for a runtime that converts them itself.
+pub(super) fn wire(out: &mut Writer, model: &Model, id: InterfaceId) {
+    let found = &model.interfaces[id.0];
+    let (plans, _) = plans(model, &model.all_methods(id));
+    let context =
+        Context { model, name: ident(&found.name), kinds: kinds(model, &model.all_methods(id)), is_local: false };
+    vtable(out, &context, id, &plans);
+    graph::types(out, &context);
+    for plan in &plans {
+        if plan.has_graph() {
+            graph::method(out, &context, plan);
+        } else {
+            proxy::proxy(out, &context, plan);
+            stub::stub(out, &context, plan);
+        }
+    }
+    out.line(format!("pub const IDL: &str = {:?};", canonical::text(model, id)));
+    out.line(format!("pub const FINGERPRINT: u128 = {:#034x};", canonical::fingerprint(model, id)));
+    out.line(format!("pub static NDR: &[i64] = &{:?};", ndr::words(model, id)));
 }
 
 fn refuse(model: &Model, plan: &MethodPlan<'_>) -> Vec<Diagnostic> {
@@ -91,7 +124,7 @@ fn definition(out: &mut Writer, context: &Context<'_>, id: InterfaceId) {
     out.line(format!("const IID: obvia::GUID = obvia::GUID::from_u128({:#034x});", found.uuid));
     out.line("}");
     let mut ancestors: Vec<String> =
-        model.lineage(id).iter().rev().skip(1).map(|id| ident(&model.interfaces[id.0].name)).collect();
+        model.lineage(id).iter().rev().skip(1).map(|id| names::interface(model, *id)).collect();
     ancestors.push("obvia::IUnknown".to_owned());
     out.line(format!("obvia::rt::windows_core::imp::interface_hierarchy!({name}, {});", ancestors.join(", ")));
     // What is inherited is called as if it were the interface's own.
@@ -106,10 +139,9 @@ fn definition(out: &mut Writer, context: &Context<'_>, id: InterfaceId) {
 
 fn vtable(out: &mut Writer, context: &Context<'_>, id: InterfaceId, own: &[MethodPlan<'_>]) {
     let Context { model, name, .. } = context;
-    let base = model.interfaces[id.0].base.map_or_else(
-        || "obvia::rt::IUnknown_Vtbl".to_owned(),
-        |base| format!("{}_Vtbl", ident(&model.interfaces[base.0].name)),
-    );
+    let base = model.interfaces[id.0]
+        .base
+        .map_or_else(|| "obvia::rt::IUnknown_Vtbl".to_owned(), |base| of_interface(model, base, "_Vtbl"));
     out.line("#[repr(C)]");
     out.line("#[doc(hidden)]");
     out.line(format!("pub struct {name}_Vtbl {{"));
@@ -188,6 +220,7 @@ fn caller_body(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<'_>) {
                         param.param.name
                     ));
                 }
+                Passing::Automation(_) => out.line(format!("let mut {name} = Default::default();")),
                 _ => {}
             }
         }
@@ -280,6 +313,7 @@ fn to_abi(model: &Model, param: &ParamPlan<'_>) -> String {
             format!("{name}.map_or(std::ptr::null_mut(), obvia::Interface::as_raw)")
         }
         Passing::Graph => conversions::to_abi(model, param.param),
+        Passing::Automation(memory) => automation::to_abi(*memory, param),
     }
 }
 
@@ -326,12 +360,15 @@ fn information(
     out.line(format!("fingerprint: {:#034x},", canonical::fingerprint(model, id)));
     out.line(format!("plain: {},", found.plain));
     out.line(format!("endpoints: &{:?},", found.endpoints));
-    let base = found
-        .base
-        .map_or_else(|| "None".to_owned(), |base| format!("Some(&{}_INFO)", ident(&model.interfaces[base.0].name)));
+    let base =
+        found.base.map_or_else(|| "None".to_owned(), |base| format!("Some(&{})", of_interface(model, base, "_INFO")));
     out.line(format!("base: {base},"));
     out.line(format!("proxy: obvia::rt::VtablePointer((&raw const {name}_PROXY).cast()),"));
-    let stubs: Vec<String> = plans.iter().chain(referring).map(|plan| format!("{}_stub", context.stem(plan))).collect();
+    let stub = |plan: &MethodPlan<'_>| match context.built_in(plan) {
+        Some(base) => format!("obvia::rt::{base}_{}_stub", plan.method.name),
+        None => format!("{}_stub", context.stem(plan)),
+    };
+    let stubs: Vec<String> = plans.iter().chain(referring).map(stub).collect();
     if stubs.is_empty() {
         out.line("stubs: obvia::rt::Stubs::NONE,");
     } else {
@@ -351,6 +388,10 @@ fn proxy_vtable(context: &Context<'_>, id: InterfaceId, referring: &[MethodPlan<
     let mut text = "obvia::rt::UNKNOWN".to_owned();
     for id in model.lineage(id) {
         let found = &model.interfaces[id.0];
+        if model.is_built_in(id) {
+            text = of_interface(model, id, "_PROXY");
+            continue;
+        }
         let methods: String = found
             .methods
             .iter()

@@ -1,6 +1,6 @@
 //! How IDL's names and types are written in Rust.
 
-use crate::model::{Base, Model, Object, Transfer, Type};
+use crate::model::{Base, InterfaceId, Model, Object, Transfer, Type};
 use crate::plan::{ParamPlan, Passing};
 
 /// Rust's keywords, which a name must not be.
@@ -11,12 +11,40 @@ const KEYWORDS: [&str; 38] = [
 ];
 
 /// Names that the generated functions use themselves.
-const TAKEN: [&str; 12] =
-    ["this", "call", "frame", "reply", "result", "object", "proxy", "request", "arrays", "outcome", "length", "values"];
+const TAKEN: [&str; 16] = [
+    "this",
+    "call",
+    "frame",
+    "reply",
+    "result",
+    "object",
+    "proxy",
+    "request",
+    "arrays",
+    "outcome",
+    "length",
+    "values",
+    "image",
+    "wires",
+    "results",
+    "arguments",
+];
 
 /// How names end that the generated functions have for what belongs to a parameter, such as `values_count`.
-const ENDINGS: [&str; 11] =
-    ["_count", "_data", "_given", "_length", "_memory", "_owned", "_raw", "_reference", "_room", "_used", "_value"];
+const ENDINGS: [&str; 12] = [
+    "_count",
+    "_data",
+    "_given",
+    "_length",
+    "_memory",
+    "_owned",
+    "_raw",
+    "_reference",
+    "_room",
+    "_used",
+    "_value",
+    "_wire",
+];
 
 /// A name that may be used in Rust.
 pub(super) fn ident(name: &str) -> String {
@@ -72,10 +100,22 @@ pub(super) fn value(model: &Model, ty: &Type) -> String {
     }
 }
 
+/// The Rust type of an interface pointer.
+pub(super) fn interface(model: &Model, id: InterfaceId) -> String {
+    let name = ident(&model.interfaces[id.0].name);
+    if model.is_built_in(id) { format!("obvia::{name}") } else { name }
+}
+
+/// What belongs to an interface, with this ending.
+pub(super) fn of_interface(model: &Model, id: InterfaceId, ending: &str) -> String {
+    let name = ident(&model.interfaces[id.0].name);
+    if model.is_built_in(id) { format!("obvia::rt::{name}{ending}") } else { format!("{name}{ending}") }
+}
+
 /// The Rust type that stands for an object.
 pub(super) fn object(model: &Model, object: &Object) -> String {
     match object {
-        Object::Known(id) => ident(&model.interfaces[id.0].name),
+        Object::Known(id) => interface(model, *id),
         Object::Unknown | Object::IidIs(_) => "obvia::IUnknown".to_owned(),
     }
 }
@@ -99,6 +139,7 @@ pub(super) fn abi(model: &Model, plan: &ParamPlan<'_>) -> String {
         Passing::Object(_) => "*mut obvia::rt::c_void".to_owned(),
         Passing::OutObject(_) => "*mut *mut obvia::rt::c_void".to_owned(),
         Passing::Graph => super::form::abi(model, plan.param),
+        Passing::Automation(memory) => super::automation::abi(*memory, plan),
     }
 }
 
@@ -129,6 +170,7 @@ pub(super) fn argument(model: &Model, plan: &ParamPlan<'_>) -> Option<String> {
         Passing::Object(what) => format!("Option<&{}>", object(model, what)),
         Passing::OutText(_) | Passing::OutArray { .. } | Passing::Lent { .. } | Passing::OutObject(_) => return None,
         Passing::Graph => return super::form::argument(model, plan.param),
+        Passing::Automation(memory) => return super::automation::argument(*memory, plan),
     })
 }
 
@@ -145,6 +187,7 @@ pub(super) fn result(model: &Model, plan: &ParamPlan<'_>) -> Option<String> {
         Passing::Lent { element, .. } => format!("obvia::Lent<{}>", value(model, element)),
         Passing::OutObject(what) => object(model, what),
         Passing::Graph => return super::form::result(model, plan.param),
+        Passing::Automation(memory) => return super::automation::result(*memory, plan),
         _ => return None,
     })
 }

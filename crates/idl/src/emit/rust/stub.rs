@@ -103,7 +103,7 @@ pub(super) fn invoke(out: &mut Writer, context: &Context<'_>, plan: &MethodPlan<
 }
 
 /// The vtable in which the method is a field: that of the interface itself, reached through its bases.
-fn declared_in(context: &Context<'_>, plan: &MethodPlan<'_>) -> String {
+pub(super) fn declared_in(context: &Context<'_>, plan: &MethodPlan<'_>) -> String {
     let model = context.model;
     let found = model
         .interfaces
@@ -303,7 +303,7 @@ fn given(plan: &MethodPlan<'_>, param: &ParamPlan<'_>) -> String {
             format!("&mut {name}")
         }
         Passing::Reference { .. } => format!("{raw}_data"),
-        Passing::Graph => "()".to_owned(),
+        Passing::Graph | Passing::Automation(_) => "()".to_owned(),
     }
 }
 

@@ -1,0 +1,180 @@
+//! Calls by name, through IDispatch: of objects whose interface extends it, and of those about which nothing else is known.
+
+use super::{Arguments, readable};
+use crate::describe::{Described, guid_text, no_such_name};
+use crate::json;
+use anyhow::{anyhow, bail};
+use obvia::automation::{
+    Bound, DISPATCH_METHOD, DISPATCH_PROPERTYGET, DISPATCH_PROPERTYPUT, DISPID_PROPERTYPUT, Value as Held, vt,
+};
+use obvia::{IDispatch, Interface, SafeArray, Variant};
+use serde_json::{Value, json};
+use std::process::ExitCode;
+
+/// The interface that calls by name go through.
+const IDISPATCH: &str = "IDispatch";
+
+/// The object to call by name, where that is how it is called.
+///
+/// # Errors
+///
+/// Why it cannot be reached.
+pub(super) fn object(arguments: &Arguments) -> anyhow::Result<Option<IDispatch>> {
+    if arguments.idl.is_some() {
+        return Ok(None);
+    }
+    let name = &arguments.name;
+    let connect = || obvia::connect::<IDispatch>(name);
+    if arguments.method.starts_with(&format!("{IDISPATCH}.")) {
+        return connect().map(Some).map_err(|error| no_such_name(name, error));
+    }
+    match Described::exported(name) {
+        Ok(described) if described.interface().dual || described.identity().iid == IDispatch::IID => {
+            connect().map(Some).map_err(|error| no_such_name(name, error))
+        }
+        Ok(_) => Ok(None),
+        // One that describes nothing may have IDispatch nevertheless; what is wrong else is said elsewhere.
+        Err(_) => Ok(connect().ok()),
+    }
+}
+
+/// Calls a member of the object, by way of those before it.
+///
+/// # Errors
+///
+/// What is wrong with the call, or why it failed.
+pub(super) fn run(arguments: &Arguments, object: IDispatch) -> anyhow::Result<ExitCode> {
+    let (path, last) = arguments.method.rsplit_once('/').unwrap_or(("", &arguments.method));
+    let mut object = object;
+    for step in path.split('/').filter(|step| !step.is_empty()) {
+        let found = call(&object, member(step), &[], &[]).map_err(|error| anyhow!(failure(step, &error)))?;
+        let found = found.object().ok_or_else(|| anyhow!("{} returned no object to go on with", member(step)))?;
+        object =
+            found.cast().map_err(|error| anyhow!("what {} returned is not called by name: {error}", member(step)))?;
+    }
+    let given =
+        arguments.arguments.iter().map(|typed| variant(&argument(typed))).collect::<anyhow::Result<Vec<_>>>()?;
+    let mut named = Vec::new();
+    for typed in &arguments.named {
+        let Some((name, value)) = typed.split_once('=') else {
+            bail!("`--named {typed}`: write NAME=VALUE");
+        };
+        named.push((name, variant(&argument(value))?));
+    }
+    match call(&object, member(last), &given, &named) {
+        Ok(result) => show(arguments, &result),
+        Err(error) if arguments.json => {
+            let code = format!("{:#010x}", error.code().0);
+            let told = json!({ "method": member(last), "hresult": code, "message": error.to_string() });
+            json::document(&json!({ "error": told }))?;
+            Ok(ExitCode::FAILURE)
+        }
+        Err(error) => bail!(failure(last, &error)),
+    }
+}
+
+/// A member's name without its interface's.
+fn member(step: &str) -> &str {
+    step.rsplit_once('.').map_or(step, |(_, member)| member)
+}
+
+fn failure(step: &str, error: &obvia::Error) -> String {
+    format!("{} failed: {error}", member(step))
+}
+
+/// Calls a method or reads a property; sets one where the name ends in `=`.
+fn call(object: &IDispatch, name: &str, given: &[Variant], named: &[(&str, Variant)]) -> obvia::Result<Variant> {
+    let (name, is_put) = name.strip_suffix('=').map_or((name, false), |name| (name, true));
+    let names: Vec<&str> = std::iter::once(name).chain(named.iter().map(|(name, _)| *name)).collect();
+    let ids = object.ids(&names)?;
+    let mut named: Vec<(i32, Variant)> =
+        ids[1..].iter().copied().zip(named.iter().map(|(_, value)| value.clone())).collect();
+    match given.split_last().filter(|_| is_put) {
+        Some((value, rest)) => {
+            named.insert(0, (DISPID_PROPERTYPUT, value.clone()));
+            object.invoke(ids[0], DISPATCH_PROPERTYPUT, rest, &named)
+        }
+        None => object.invoke(ids[0], DISPATCH_METHOD | DISPATCH_PROPERTYGET, given, &named),
+    }
+}
+
+/// An argument as JSON. What is no JSON is a word.
+fn argument(typed: &str) -> Value {
+    serde_json::from_str(typed).unwrap_or_else(|_| Value::String(typed.to_owned()))
+}
+
+/// What a JSON value is as an argument: the method's parameter says what it becomes.
+fn variant(value: &Value) -> anyhow::Result<Variant> {
+    Ok(match value {
+        Value::Null => Variant::null(),
+        Value::Bool(value) => (*value).into(),
+        Value::String(text) => text.as_str().into(),
+        Value::Number(number) => match (number.as_i64(), number.as_u64()) {
+            (Some(value), _) => i32::try_from(value).map_or_else(|_| value.into(), Variant::from),
+            (None, Some(value)) => value.into(),
+            (None, None) => number.as_f64().unwrap_or(f64::NAN).into(),
+        },
+        Value::Array(values) => {
+            let values = values.iter().map(variant).collect::<anyhow::Result<Vec<_>>>()?;
+            SafeArray::of_variants(vt::VARIANT, &values)?.into()
+        }
+        Value::Object(_) => bail!("calls by name take numbers, texts, booleans and lists: {value} is none"),
+    })
+}
+
+/// A value as JSON.
+fn shown(value: &Variant) -> anyhow::Result<Value> {
+    let object = |object: Option<obvia::IUnknown>, iid| match object {
+        Some(_) => json!({ "interface": null, "iid": guid_text(&iid), "released": true }),
+        None => Value::Null,
+    };
+    Ok(match value.value()? {
+        Held::Empty | Held::Null => Value::Null,
+        Held::I1(value) => value.into(),
+        Held::I2(value) => value.into(),
+        Held::I4(value) => value.into(),
+        Held::I8(value) => value.into(),
+        Held::Ui1(value) => value.into(),
+        Held::Ui2(value) => value.into(),
+        Held::Ui4(value) => value.into(),
+        Held::Ui8(value) => value.into(),
+        Held::R4(value) => value.into(),
+        Held::R8(value) | Held::Date(value) => value.into(),
+        Held::Bool(value) => value.into(),
+        Held::Error(code) => format!("{:#010x}", code.0).into(),
+        // Exactly, which a number of JSON's is not.
+        Held::Currency(value) => value.to_string().into(),
+        Held::Decimal(value) => value.to_string().into(),
+        Held::Text(text) => text.to_string().into(),
+        Held::Unknown(found) => object(found, obvia::IUnknown::IID),
+        Held::Dispatch(found) => object(found.map(Into::into), IDispatch::IID),
+        Held::Array(array) => list(&array, &array.bounds(), &mut Vec::new())?,
+        other => format!("{other:?}").into(),
+    })
+}
+
+/// The elements of an array whose first indices are these: lists of lists.
+fn list(array: &SafeArray, bounds: &[Bound], indices: &mut Vec<i32>) -> anyhow::Result<Value> {
+    let Some((first, rest)) = bounds.split_first() else {
+        return if indices.is_empty() { Ok(Value::Null) } else { shown(&array.get(indices)?) };
+    };
+    let mut elements = Vec::new();
+    for at in 0..first.count {
+        indices.push(first.lower.saturating_add_unsigned(at));
+        elements.push(list(array, rest, indices)?);
+        indices.pop();
+    }
+    Ok(Value::Array(elements))
+}
+
+fn show(arguments: &Arguments, result: &Variant) -> anyhow::Result<ExitCode> {
+    let value = shown(result)?;
+    if arguments.json {
+        json::document(&json!({ "returned": value }))?;
+    } else if result.vt() == vt::EMPTY {
+        json::line("done")?;
+    } else {
+        json::line(&format!("returned = {}", readable(&value)?))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

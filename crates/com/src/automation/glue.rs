@@ -1,0 +1,92 @@
+//! What generated proxies and stubs do with Automation's types.
+
+use super::wire::{Automation, Wires};
+use crate::error::{Error, Result, code};
+use crate::graph::free_elements;
+use obvia_ndr::flat::shape::{Element, ElementType};
+use obvia_rpc::status::Status;
+use windows_core::HRESULT;
+
+fn null_pointer() -> Error {
+    Error::new(code::E_POINTER, "a parameter that may not be null is null")
+}
+
+/// Has a result be none, as it is when the call fails.
+///
+/// # Safety
+///
+/// `to` must be null or writable; nothing is freed there.
+///
+/// # Errors
+///
+/// E_POINTER for a null pointer.
+pub unsafe fn clear_result<T: Automation>(to: *mut T) -> Result<()> {
+    if to.is_null() {
+        return Err(null_pointer());
+    }
+    // SAFETY: the caller's promise.
+    unsafe { to.write(T::default()) };
+    Ok(())
+}
+
+/// What travels for an argument.
+///
+/// # Safety
+///
+/// `from` must be null or lead to a value.
+///
+/// # Errors
+///
+/// E_POINTER for a null pointer; why it cannot travel.
+pub unsafe fn to_wire<T: Automation>(from: *const T, wires: &mut Wires) -> Result<*mut u8> {
+    // SAFETY: the caller's promise.
+    unsafe { from.as_ref() }.ok_or_else(null_pointer)?.to_wire(wires)
+}
+
+fn status(error: &Error) -> Status {
+    match error.code() {
+        code::RPC_E_INVALID_DATA => Status::BAD_STUB_DATA,
+        other => Status(other.0.cast_unsigned()),
+    }
+}
+
+/// An argument that has travelled.
+///
+/// # Safety
+///
+/// As for [`Automation::from_wire`].
+///
+/// # Errors
+///
+/// Bad stub data for what is no value.
+pub unsafe fn from_wire<T: Automation>(wire: *const u8) -> std::result::Result<T, Status> {
+    // SAFETY: the caller's promise.
+    unsafe { T::from_wire(wire) }.map_err(|error| status(&error))
+}
+
+/// What travels for a result, to be freed by whoever sends it; nothing when the method failed.
+///
+/// # Errors
+///
+/// Why it cannot travel.
+pub fn wire_result<T: Automation>(result: HRESULT, value: &T) -> std::result::Result<*mut u8, Status> {
+    if result.0 < 0 {
+        return Ok(std::ptr::null_mut());
+    }
+    let mut wires = Wires::owned();
+    let made = value.to_wire(&mut wires).map_err(|error| status(&error))?;
+    wires.keep();
+    Ok(made)
+}
+
+/// Frees what travelled for a result.
+///
+/// # Safety
+///
+/// `wire` must be null, or lead to an element of that type, which belongs to the caller.
+pub unsafe fn free_wire(wire: *mut u8, kind: u16, types: &'static [ElementType]) {
+    if !wire.is_null() {
+        // SAFETY: the caller's promise.
+        unsafe { free_elements(wire, Element::Own(kind), 1, types) };
+    }
+}

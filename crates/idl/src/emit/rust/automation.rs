@@ -1,0 +1,140 @@
+//! Types of Automation's: what they are for users and in vtables, and how proxies and stubs convert them.
+
+use super::interface::Context;
+use super::names::binding;
+use crate::emit::writer::Writer;
+use crate::model::{Direction, Memory, Type};
+use crate::plan::{KIND_FIRST, ParamPlan, Passing, in_place};
+
+/// What a parameter is in memory, where that is not what travels.
+pub(super) fn memory(param: &ParamPlan<'_>) -> Option<Memory> {
+    if let Passing::Automation(memory) = param.passing { Some(memory) } else { None }
+}
+
+const fn name(memory: Memory) -> &'static str {
+    match memory {
+        Memory::Bstr => "obvia::Bstr",
+        Memory::Variant => "obvia::Variant",
+        Memory::SafeArray(_) => "obvia::SafeArray",
+    }
+}
+
+/// The type of a parameter in the vtable.
+pub(super) fn abi(memory: Memory, param: &ParamPlan<'_>) -> String {
+    let name = name(memory);
+    match param.param.direction {
+        Direction::In if memory.is_by_value(param.param) => format!("std::mem::ManuallyDrop<{name}>"),
+        Direction::In => format!("*const {name}"),
+        _ => format!("*mut {name}"),
+    }
+}
+
+/// The type of a parameter as users give it; none for results.
+pub(super) fn argument(memory: Memory, param: &ParamPlan<'_>) -> Option<String> {
+    match param.param.direction {
+        Direction::In => Some(format!("&{}", name(memory))),
+        Direction::InOut => Some(format!("&mut {}", name(memory))),
+        Direction::Out => None,
+    }
+}
+
+/// The type of a result.
+pub(super) fn result(memory: Memory, param: &ParamPlan<'_>) -> Option<String> {
+    (param.param.direction == Direction::Out).then(|| name(memory).to_owned())
+}
+
+/// A user's argument as the vtable takes it.
+pub(super) fn to_abi(memory: Memory, param: &ParamPlan<'_>) -> String {
+    let name = binding(&param.param.name);
+    match param.param.direction {
+        Direction::In if memory.is_by_value(param.param) => format!("obvia::rt::lent_value({name})"),
+        Direction::In | Direction::InOut => name,
+        Direction::Out => format!("&mut {name}"),
+    }
+}
+
+/// A vtable's argument as the trait's method takes it; none for results, and where nothing is to be done.
+pub(super) fn from_abi(param: &ParamPlan<'_>) -> Option<String> {
+    let name = binding(&param.param.name);
+    match param.param.direction {
+        Direction::In if memory(param).is_some_and(|memory| memory.is_by_value(param.param)) => None,
+        Direction::In => Some(format!("&*{name}")),
+        Direction::InOut => Some(format!("&mut *{name}")),
+        Direction::Out => None,
+    }
+}
+
+/// What a proxy does first: results are none when the call fails.
+pub(super) fn clear(out: &mut Writer, params: &[ParamPlan<'_>]) {
+    for param in params.iter().filter(|param| memory(param).is_some() && param.param.direction == Direction::Out) {
+        out.line("// SAFETY: by COM's rules the caller's pointer is writable.");
+        out.line(format!("unsafe {{ obvia::rt::clear_result({}) }}?;", binding(&param.param.name)));
+    }
+}
+
+/// Puts what travels for an argument into the request.
+pub(super) fn put(out: &mut Writer, param: &ParamPlan<'_>, memory: Memory) {
+    let (name, at) = (binding(&param.param.name), param.request.unwrap_or(0));
+    let by_value = param.param.direction == Direction::In && memory.is_by_value(param.param);
+    let from = if by_value { format!("&raw const *{name}") } else { name };
+    out.line("// SAFETY: by COM's rules the caller's pointer is readable.");
+    out.line(format!("image.put({at}, unsafe {{ obvia::rt::to_wire({from}, &mut wires) }}?);"));
+}
+
+/// Converts a result before any is given to the caller.
+pub(super) fn take(out: &mut Writer, param: &ParamPlan<'_>, memory: Memory) {
+    let (raw, at) = (&param.param.name, param.reply.unwrap_or(0));
+    out.line(format!("let {raw}_wire = results.pointer({at});"));
+    out.line("// SAFETY: the reply was checked.");
+    let ty = name(memory);
+    out.line(format!("let {raw}_value = unsafe {{ <{ty} as obvia::rt::Automation>::from_wire({raw}_wire) }}?;"));
+}
+
+/// Gives the caller a result.
+pub(super) fn give(out: &mut Writer, param: &ParamPlan<'_>) {
+    let (name, raw) = (binding(&param.param.name), &param.param.name);
+    out.line("// SAFETY: by COM's rules the caller's pointer is writable.");
+    out.line(format!("unsafe {{ *{name} = {raw}_value }};"));
+}
+
+/// Frees what travelled for a result.
+pub(super) fn free(out: &mut Writer, context: &Context<'_>, types: &str, param: &ParamPlan<'_>) {
+    let Type::Pointer(pointer) = in_place(context.model, param.param) else { return };
+    let (raw, kind) = (&param.param.name, context.kind(&pointer.to) - KIND_FIRST);
+    out.line("// SAFETY: what travelled is this function's, and has been converted.");
+    out.line(format!("unsafe {{ obvia::rt::free_wire({raw}_wire, {kind}, &{types}) }};"));
+}
+
+/// Makes ready what a method gets.
+pub(super) fn prepare(out: &mut Writer, param: &ParamPlan<'_>, memory: Memory) {
+    let (raw, ty) = (&param.param.name, name(memory));
+    let Some(at) = param.request else {
+        return out.line(format!("let mut {raw}_value = {ty}::default();"));
+    };
+    let mutable = if param.param.direction == Direction::InOut { "mut " } else { "" };
+    out.line("// SAFETY: the request was checked.");
+    out.line(format!("let {mutable}{raw}_value: {ty} = unsafe {{ obvia::rt::from_wire(arguments.get({at})) }}?;"));
+}
+
+/// What the method gets.
+pub(super) fn given(param: &ParamPlan<'_>, memory: Memory) -> String {
+    let raw = &param.param.name;
+    match param.param.direction {
+        Direction::In if memory.is_by_value(param.param) => format!("obvia::rt::lent_value(&{raw}_value)"),
+        Direction::In => format!("&{raw}_value"),
+        _ => format!("&mut {raw}_value"),
+    }
+}
+
+/// Puts what travels for a result into the reply. `failing` frees what is there already.
+pub(super) fn respond(out: &mut Writer, param: &ParamPlan<'_>, failing: &str) {
+    let (raw, at) = (&param.param.name, param.reply.unwrap_or(0));
+    out.line(format!("match obvia::rt::wire_result(result, &{raw}_value) {{"));
+    out.line(format!("Ok(wire) => image.put({at}, wire),"));
+    out.line("Err(status) => {");
+    out.line("// SAFETY: by COM's rules results are what the interface says, and the caller's.");
+    out.line(format!("unsafe {{ image.free({failing}) }};"));
+    out.line("return Err(status);");
+    out.line("}");
+    out.line("}");
+}

@@ -1,0 +1,175 @@
+//! Automation: types that are something else in memory than on the wire, and interfaces whose methods are called by name.
+
+use super::{Named, Resolver, find, has};
+use crate::ast::{
+    Attribute, CoclassDecl, InterfaceDecl, Method as MethodSyntax, Param as ParamSyntax, TypeKind, TypeSpec,
+};
+use crate::automation::{FILE, Kind, Member, Memory, Variant, vartype, vt};
+use crate::diagnostic::Diagnostic;
+use crate::model::{InterfaceId, Type};
+
+/// The DISPID of the first method that has none in the file; those that follow count on.
+const FIRST_ID: i32 = 0x6002_0000;
+
+/// Whether a type is one of Automation's.
+pub(super) const fn is_automation(spec: &TypeSpec) -> bool {
+    matches!(spec.kind, TypeKind::Automation(_) | TypeKind::SafeArray(..))
+}
+
+impl Resolver<'_> {
+    /// What a parameter is in memory, where that is not what travels.
+    pub(super) fn memory(&mut self, spec: &TypeSpec) -> Option<Memory> {
+        match &spec.kind {
+            TypeKind::Automation("BSTR") => Some(Memory::Bstr),
+            TypeKind::Automation(_) => Some(Memory::Variant),
+            TypeKind::SafeArray(element, is_pointer) => self.element(element, *is_pointer).map(Memory::SafeArray),
+            _ => None,
+        }
+    }
+
+    fn element(&mut self, spec: &TypeSpec, is_pointer: bool) -> Option<u16> {
+        let found = match &spec.kind {
+            TypeKind::Automation("BSTR") => Some(vt::BSTR),
+            TypeKind::Automation(_) => Some(vt::VARIANT),
+            TypeKind::SafeArray(..) => None,
+            kind => {
+                let named = if let TypeKind::Named(name) = kind { Some(name.as_str()) } else { None };
+                let ty = self.spec_type(spec, None)?;
+                vartype(&self.model, &ty, named).filter(|_| matches!(ty, Type::Interface(_)) == is_pointer)
+            }
+        };
+        if found.is_none() {
+            let error = Diagnostic::error("bad-element", spec.span, "this is no type of a SAFEARRAY's elements");
+            self.say(error.help("elements are numbers, BSTR, VARIANT, CURRENCY, DECIMAL or pointers to objects"));
+        }
+        found
+    }
+
+    /// What travels for a parameter's type.
+    pub(super) fn wire_type(&mut self, spec: &TypeSpec) -> Option<Type> {
+        let memory = self.memory(spec)?;
+        if let Some(Named::Type(ty)) = self.types.get(memory.wire()).map(|known| known.what.clone()) {
+            return Some(ty);
+        }
+        let error = Diagnostic::error("unknown-type", spec.span, "Automation's types are not declared here");
+        self.say(error.help(format!("write `import \"{FILE}\";` at the beginning of the file")));
+        None
+    }
+
+    /// Refuses a type of Automation's where it is no parameter.
+    pub(super) fn stray_automation(&mut self, spec: &TypeSpec) -> Option<Type> {
+        let error = Diagnostic::error("unsupported", spec.span, "a type of Automation's is that of a parameter only");
+        self.say(error.help("strings, structures and arrays with size_is carry the same data"));
+        None
+    }
+
+    /// Refuses what makes a parameter more than a value or a pointer to one.
+    pub(super) fn check_automation(&mut self, param: &ParamSyntax) {
+        let more = ["size_is", "length_is", "max_is", "string", "unique", "ptr", "range"];
+        let is_more = param.declarator.pointers > 1
+            || !param.declarator.dimensions.is_empty()
+            || more.iter().any(|attribute| has(&param.attributes, attribute));
+        if is_more {
+            let text = "a type of Automation's is passed as a value, or by a pointer that is never null";
+            let error = Diagnostic::error("unsupported", param.declarator.span, text);
+            self.say(error.help("pass several values in a SAFEARRAY(VARIANT)"));
+        }
+    }
+
+    /// What calls by name have for a parameter.
+    pub(super) fn variant(&mut self, param: &ParamSyntax, ty: &Type, memory: Option<Memory>) -> Option<Variant> {
+        let named = if let TypeKind::Named(name) = &param.spec.kind { Some(name.as_str()) } else { None };
+        let vt = memory.map(Memory::vt).or_else(|| vartype(&self.model, ty, named))?;
+        let default =
+            find(&param.attributes, "defaultvalue").and_then(|attribute| attribute.arguments.first().cloned());
+        let default = default.flatten().and_then(|value| self.evaluate(&value));
+        let optional = default.is_some() || has(&param.attributes, "optional");
+        Some(Variant { vt, optional, default })
+    }
+
+    /// What calls by name know of a method.
+    pub(super) fn member(&mut self, method: &MethodSyntax) -> Member {
+        let of = |name: &str| has(&method.attributes, name);
+        let kind = match () {
+            () if of("propget") => Kind::Get,
+            () if of("propput") => Kind::Put,
+            () if of("propputref") => Kind::PutRef,
+            () => Kind::Method,
+        };
+        let id = find(&method.attributes, "id").and_then(|attribute| self.id(attribute));
+        Member { name: method.name.name.clone(), id, kind, restricted: of("restricted") }
+    }
+
+    fn id(&mut self, attribute: &Attribute) -> Option<i32> {
+        let value = self.evaluate_int(attribute.arguments.first()?.as_ref()?)?;
+        // DISPID_NEWENUM is written as -4, or with all its bits.
+        let id = i32::try_from(value).ok().or_else(|| u32::try_from(value).ok().map(u32::cast_signed));
+        if id.is_none() {
+            let error = Diagnostic::error("bad-id", attribute.span, "a DISPID has 32 bits");
+            self.say(error.help("write [id(1)]"));
+        }
+        id
+    }
+
+    /// What can be said of an interface that is called by name when its methods are known: which DISPIDs they have.
+    pub(super) fn dual(&mut self, decl: &InterfaceDecl, id: InterfaceId) {
+        let base = self.model.interfaces[id.0].base;
+        let is_dual = base.is_some_and(|base| self.model.is_dispatch(base));
+        if let (false, Some(attribute)) = (is_dual, find(&decl.attributes, "dual")) {
+            let error = Diagnostic::error("dual-base", attribute.span, "a [dual] interface extends IDispatch");
+            return self.say(error.help(format!("write `: IDispatch`, and `import \"{FILE}\";`")));
+        }
+        self.model.interfaces[id.0].dual = is_dual;
+        if !is_dual {
+            return;
+        }
+        let inherited = self.model.lineage(id);
+        let mut known: Vec<Member> = inherited[1..inherited.len() - 1]
+            .iter()
+            .flat_map(|base| self.model.interfaces[base.0].methods.iter().map(|method| method.member.clone()))
+            .collect();
+        for at in 0..self.model.interfaces[id.0].methods.len() {
+            let method = &self.model.interfaces[id.0].methods[at];
+            let (mut member, span, opnum) = (method.member.clone(), method.span, i32::from(method.opnum));
+            let stranger = method.params.iter().find(|param| param.variant.is_none());
+            if let Some(param) = stranger {
+                let text = format!("parameter `{}` is of no type that calls by name have", param.name);
+                let error = Diagnostic::error("not-automation", param.span, text);
+                self.say(
+                    error.help(
+                        "use numbers, BSTR, VARIANT, SAFEARRAY and objects, or an interface that extends IUnknown",
+                    ),
+                );
+            }
+            let same = |other: &&Member| other.name.eq_ignore_ascii_case(&member.name);
+            let shared = known.iter().find(same).and_then(|other| other.id);
+            let own = member.id.or(shared).unwrap_or(FIRST_ID + opnum);
+            member.id = Some(own);
+            let clash = known.iter().find(|other| {
+                let is_same = same(other);
+                is_same != (other.id == member.id) || is_same && other.kind == member.kind
+            });
+            if let Some(other) = clash {
+                let text = format!("calls by name cannot tell `{}` from `{}`", member.name, other.name);
+                let error = Diagnostic::error("duplicate-id", span, text);
+                self.say(error.help("members have names and DISPIDs of their own; those of a property share them"));
+            }
+            known.push(member.clone());
+            self.model.interfaces[id.0].methods[at].member = member;
+        }
+    }
+
+    /// Checks a class: no code is made of it.
+    pub(super) fn coclass(&mut self, class: &CoclassDecl) {
+        let allowed =
+            ["uuid", "version", "helpstring", "hidden", "noncreatable", "appobject", "control", "aggregatable"];
+        self.check_attributes(&class.attributes, &allowed, "a class");
+        for (attributes, name) in &class.interfaces {
+            self.check_attributes(attributes, &["default", "source", "restricted"], "an interface of a class");
+            match self.types.get(&name.name).map(|known| &known.what) {
+                Some(Named::Interface(_) | Named::IUnknown) => {}
+                _ => self.unknown_type(&name.name, name.span),
+            }
+        }
+    }
+}

@@ -1,0 +1,33 @@
+#!/bin/sh
+# A shopping list, kept by an object that another process serves: `notes-server` has to run. The script knows no interface; it calls
+# members by their names, as VBScript would.
+set -eu
+
+notes() {
+    obvia call "${NOTES:-notes}" "$@"
+}
+
+# What a call returned, as JSON.
+returned() {
+    notes "$@" --json | sed -n 's/^ *"returned": //p'
+}
+
+for item in milk eggs bread; do
+    notes Add "$item" >/dev/null
+done
+notes Item= eggs 6 >/dev/null
+notes Item= bread '"two loaves"' >/dev/null
+
+count=$(returned Count)
+at=1
+while [ "$at" -le "$count" ]; do
+    echo "$at: $(returned Item "$at")"
+    at=$((at + 1))
+done
+
+echo "with an e: $(notes Find e --named most=1)"
+
+if notes Item butter 2>/dev/null; then
+    echo "there should be no butter" >&2
+    exit 1
+fi

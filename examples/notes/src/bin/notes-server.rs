@@ -1,0 +1,10 @@
+//! Serves notes under a name: `notes`, or the first argument.
+
+use notes::{INotes, Notes};
+
+fn main() -> obvia::Result<()> {
+    let name = std::env::args().nth(1).unwrap_or_else(|| "notes".to_owned());
+    let _export = obvia::export(&name, INotes::from(Notes::default()))?;
+    println!("serving {name}");
+    obvia::wait()
+}

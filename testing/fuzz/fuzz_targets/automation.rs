@@ -1,0 +1,85 @@
+//! Feeds bytes to what makes Automation's values of frames. What passes is looked at, converted to every type, and has to be the same
+//! value when it has travelled once more.
+//!
+//! The first byte chooses the method; the rest is the frame of its request.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+// The generated code's tables are private to its module, so what uses them is in it.
+#[allow(
+    non_camel_case_types,
+    non_snake_case,
+    non_upper_case_globals,
+    dead_code,
+    unused_mut,
+    unused_variables,
+    clippy::all
+)]
+mod idl {
+    include!(concat!(env!("OUT_DIR"), "/notes.rs"));
+
+    use obvia::automation::vt;
+    use obvia::rt::{Arguments, Automation, Layout, Wires, shape};
+    use obvia::{Bstr, SafeArray, Variant};
+
+    /// Types up to the greatest that there is.
+    const TYPES: std::ops::Range<u16> = 0..vt::UINT + 2;
+
+    fn arguments(frame: &[u8], block: &'static shape::Block) -> Option<Arguments> {
+        Arguments::of_bytes(frame, Layout { block, types: &INotes_TYPES }).ok()
+    }
+
+    /// The argument whose slot is at `at`, after it has travelled again.
+    fn value<T: Automation + PartialEq + std::fmt::Debug>(arguments: &mut Arguments, at: usize) -> Option<T> {
+        // SAFETY: the frame was checked by the method's declaration.
+        let value = unsafe { T::from_wire(arguments.get(at)) }.ok()?;
+        let mut wires = Wires::lent();
+        // What came can be sent, but for what lies deeper than it came.
+        if let Ok(wire) = value.to_wire(&mut wires) {
+            // SAFETY: just made.
+            let again = unsafe { T::from_wire(wire) }.expect("what is sent can be received");
+            // A NaN is no number, not even the same one.
+            let texts = [&value, &again].map(|value| format!("{value:?}"));
+            assert_eq!(texts[0], texts[1]);
+        }
+        Some(value)
+    }
+
+    fn convert(value: &Variant) {
+        for vt in TYPES {
+            let _ = value.change_type(vt);
+            let _ = value.change_type(vt | vt::ARRAY);
+        }
+    }
+
+    /// The frame of a method's request.
+    ///
+    /// Places are those of the parameters: see the comments on the stubs.
+    pub fn request(method: u8, frame: &[u8]) -> Option<()> {
+        match method % 3 {
+            0 => {
+                let mut arguments = arguments(frame, &INotes_Add_REQUEST)?;
+                let title: Bstr = value(&mut arguments, 0)?;
+                convert(&title.into());
+                convert(&value(&mut arguments, 8)?);
+            }
+            1 => {
+                let mut arguments = arguments(frame, &INotes_Import_REQUEST)?;
+                let titles: SafeArray = value(&mut arguments, 0)?;
+                titles.to_variants().expect("elements can be copied").iter().for_each(convert);
+            }
+            _ => {
+                value::<Bstr>(&mut arguments(frame, &INotes_Complete_REQUEST)?, 0)?;
+            }
+        }
+        Some(())
+    }
+}
+
+fuzz_target!(|input: &[u8]| {
+    if let Some((method, frame)) = input.split_first() {
+        let _ = idl::request(*method, frame);
+    }
+});
