@@ -1,5 +1,6 @@
 //! The runtime of a process: its identity, what it exports, and the processes that it is linked with.
 
+mod data;
 pub(crate) mod janitor;
 mod links;
 
@@ -301,7 +302,6 @@ impl Runtime {
         self.links.local_to(oxid).or_else(|| Some((self.clients.local_to(oxid)?, None)))
     }
 
-    /// How a peer reaches this process.
     /// How strangers reach this process: those who call now, or at any of its addresses.
     fn bindings_for_strangers(&self) -> Vec<StringBinding> {
         let local = server::caller().and_then(|caller| self.clients.local_to(caller.oxid));
@@ -311,6 +311,7 @@ impl Runtime {
         heard.map(|binding| StringBinding { options: Vec::new(), ..binding }).collect()
     }
 
+    /// How a peer reaches this process.
     pub(crate) fn bindings_for(&'static self, client: Client) -> Vec<StringBinding> {
         let Client::Process(client) = client else { return self.bindings_for_strangers() };
         let mut bindings = vec![local_binding(endpoint_of(self.oxid))];

@@ -2,6 +2,8 @@
 //!
 //! They go to a target that every process has. Their frames are blocks without objects, or plain bytes.
 
+pub(crate) mod data;
+
 use crate::dcom::Activated;
 use crate::error::{Error, Result, code};
 use crate::link::Link;
@@ -55,6 +57,9 @@ pub(crate) fn perform(call: &mut ServerCall<'_>) -> Answer {
         OP_REGIONS => serve_regions,
         OP_FUNCTIONS => serve_functions,
         OP_ACTIVATE => serve_activate,
+        data::OP_KEEP => data::serve_keep,
+        data::OP_UNMARSHAL => data::serve_unmarshal,
+        data::OP_RELEASE_DATA => data::serve_release,
         _ => return Answer::fault(Status::OP_RNG_ERROR),
     };
     serve(call, method)

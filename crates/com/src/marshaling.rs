@@ -1,0 +1,183 @@
+//! Marshaling by COM's rules: an interface pointer as bytes, for whoever unmarshals them.
+//!
+//! Parameters and results are marshaled by proxies and stubs, and need none of this. [`marshal`] (CoMarshalInterface) is for references
+//! that go some other way: through a file, a message of another protocol, or a table that clients look things up in. The bytes are an OBJREF
+//! (MS-DCOM 2.2.18). [`Context`] says where they go, [`Flags`] how often they are unmarshaled.
+//!
+//! ```no_run
+//! # use obvia::{Remote, marshaling::{self, Context, Flags}};
+//! # fn example<ICalc: Remote>(calc: &ICalc) -> obvia::Result<()> {
+//! let bytes = marshaling::marshal(calc, Context::Local, Flags::NORMAL)?;
+//! // In another process, once:
+//! let calc: ICalc = marshaling::unmarshal(&bytes)?;
+//! # Ok(())
+//! # }
+//! ```
+
+use crate::error::{Error, Result, code};
+use crate::exports::Keeping;
+use crate::objref::LENGTH_MAX;
+use crate::orpc::{Client, ObjRef as Any};
+use crate::registry::{InterfaceInfo, Remote};
+use crate::runtime::Runtime;
+use std::ops::BitOr;
+use windows_core::{IUnknown, Interface};
+
+/// Where a reference is unmarshaled (MSHCTX).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Context {
+    /// In another process of this host.
+    Local = 0,
+    /// In another process of this host, which shares no memory with this one.
+    NoSharedMemory = 1,
+    /// On another host: the process has to [listen](crate::listen) on a network.
+    DifferentMachine = 2,
+    /// In this process.
+    InProcess = 3,
+    /// In this process, in another context of COM's; there are none here, so it is the same.
+    CrossContext = 4,
+}
+
+impl Context {
+    /// The context of this number.
+    pub fn from_number(number: u32) -> Option<Self> {
+        let all = [Self::Local, Self::NoSharedMemory, Self::DifferentMachine, Self::InProcess, Self::CrossContext];
+        all.into_iter().find(|context| *context as u32 == number)
+    }
+}
+
+/// How a reference is unmarshaled (MSHLFLAGS).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Flags(u32);
+
+impl Flags {
+    /// Once. Where nobody does, and nobody releases it either, it ends when an object would that nobody pings.
+    pub const NORMAL: Self = Self(0);
+    /// Any number of times, until it is released, which keeps the object alive.
+    pub const TABLE_STRONG: Self = Self(1);
+    /// Any number of times, until it is released, as long as somebody else keeps the object alive.
+    pub const TABLE_WEAK: Self = Self(2);
+    /// Together with another: the object is not to be pinged by peers that have the reference, and does not end when nobody pings.
+    pub const NO_PING: Self = Self(4);
+
+    /// The flags of this number, unless it has others, or says two things at once.
+    pub fn from_number(number: u32) -> Option<Self> {
+        (number <= 6 && number & 3 != 3).then_some(Self(number))
+    }
+
+    /// COM's number for them.
+    pub fn number(self) -> u32 {
+        self.0
+    }
+
+    pub(crate) fn contains(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    pub(crate) fn is_table(self) -> bool {
+        self.0 & 3 != 0
+    }
+
+    /// How the books keep what is marshaled so.
+    pub(crate) fn keeping(self) -> Keeping {
+        match self.0 & 3 {
+            0 if self.contains(Self::NO_PING) => Keeping::Once(Client::Table),
+            0 => Keeping::Once(Client::NOBODY),
+            1 => Keeping::Table,
+            _ => Keeping::Weak,
+        }
+    }
+}
+
+impl BitOr for Flags {
+    type Output = Self;
+
+    fn bitor(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+/// A reference to an object's interface as bytes (CoMarshalInterface).
+///
+/// # Errors
+///
+/// E_NOINTERFACE when the object lacks the interface; E_INVALIDARG for a table with an object of another process, and for flags that exclude each
+/// other; E_NOTIMPL for a weak table and an object without weak references; RPC_S_NO_BINDINGS when nothing leads to this process from there.
+pub fn marshal<I: Remote>(object: &I, context: Context, flags: Flags) -> Result<Vec<u8>> {
+    marshal_object(&object.cast()?, I::INFO, context, flags)
+}
+
+/// As [`marshal`], for an interface that is known by its description only.
+pub(crate) fn marshal_object(
+    object: &IUnknown,
+    info: &'static InterfaceInfo,
+    context: Context,
+    flags: Flags,
+) -> Result<Vec<u8>> {
+    if Flags::from_number(flags.0).is_none() {
+        return Err(Error::new(code::E_INVALIDARG, "a table is strong or weak, not both"));
+    }
+    Runtime::of_process()?.marshal_data(object, info, context, flags)
+}
+
+/// The interface pointer that [`marshal`]ed bytes stand for (CoUnmarshalInterface): in the object's process the object itself.
+///
+/// Data that is not of a table is spent by that, also where the object lacks the interface.
+///
+/// # Errors
+///
+/// RPC_E_INVALID_OBJREF for bytes that are no reference; CO_E_OBJNOTCONNECTED for one that has been spent or released; and whatever keeps the
+/// object's process from being reached.
+pub fn unmarshal<I: Remote>(bytes: &[u8]) -> Result<I> {
+    Ok(unmarshal_object(bytes, I::INFO)?.cast()?)
+}
+
+/// As [`unmarshal`], for an interface that is known by its description only.
+pub(crate) fn unmarshal_object(bytes: &[u8], info: &'static InterfaceInfo) -> Result<IUnknown> {
+    Runtime::of_process()?.unmarshal_data(&parse(bytes)?, info)
+}
+
+/// Gives up what was [`marshal`]ed (CoReleaseMarshalData): by any process, instead of unmarshaling it, or when a table is done with it.
+///
+/// # Errors
+///
+/// As for [`unmarshal`].
+pub fn release_marshal_data(bytes: &[u8]) -> Result<()> {
+    Runtime::of_process()?.release_data(&parse(bytes)?)
+}
+
+/// Ends what other processes have of an object (CoDisconnectObject): their calls fail with RPC_E_DISCONNECTED, and what was marshaled is
+/// no longer there. The object may be marshaled again; it is another one to them then.
+///
+/// # Errors
+///
+/// E_INVALIDARG for an object of another process.
+pub fn disconnect<I: Interface>(object: &I) -> Result<()> {
+    Runtime::of_process()?.disconnect(&object.cast()?)
+}
+
+/// Reads a reference.
+fn parse(bytes: &[u8]) -> Result<Any> {
+    let bad = |what: String| Error::new(code::RPC_E_INVALID_OBJREF, format!("an object reference: {what}"));
+    if bytes.len() > LENGTH_MAX {
+        return Err(bad(format!("it has {} bytes; {LENGTH_MAX} are the most", bytes.len())));
+    }
+    Any::from_bytes(bytes).map_err(|why| bad(why.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_coms() {
+        for number in 0..5 {
+            assert_eq!(Context::from_number(number).map(|context| context as u32), Some(number));
+        }
+        assert_eq!(Context::from_number(5), None);
+        let legal: Vec<u32> = (0..16).filter(|&number| Flags::from_number(number).is_some()).collect();
+        assert_eq!(legal, [0, 1, 2, 4, 5, 6]);
+        assert_eq!((Flags::TABLE_WEAK | Flags::NO_PING).number(), 6);
+    }
+}

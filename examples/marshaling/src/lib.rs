@@ -1,0 +1,9 @@
+//! A shop whose objects travel by the rules of COM: as references that are written down, as copies, with a cache in the client.
+
+mod point;
+mod shop;
+
+obvia::include_idl!("shop");
+
+pub use point::Point;
+pub use shop::{Shop, Stock};
