@@ -14,6 +14,17 @@
 //! # }
 //! ```
 
+mod custom;
+mod interfaces;
+mod stream;
+
+pub use custom::{DATA_MAX, Marshaler, Passing, STANDARD, UnmarshalerRegistration, register_unmarshaler};
+pub(crate) use custom::{marshal as marshal_custom, unmarshal as unmarshal_custom};
+pub use interfaces::{
+    IMarshal, IMarshal_Impl, IMarshal_Vtbl, ISequentialStream, ISequentialStream_Impl, ISequentialStream_Vtbl,
+    IStdMarshalInfo, IStdMarshalInfo_Impl, IStdMarshalInfo_Vtbl, IStream, IStream_Impl, IStream_Vtbl,
+};
+
 use crate::error::{Error, Result, code};
 use crate::exports::Keeping;
 use crate::objref::LENGTH_MAX;
@@ -118,7 +129,10 @@ pub(crate) fn marshal_object(
     if Flags::from_number(flags.0).is_none() {
         return Err(Error::new(code::E_INVALIDARG, "a table is strong or weak, not both"));
     }
-    Runtime::of_process()?.marshal_data(object, info, context, flags)
+    match custom::marshal(object, info, context, flags)? {
+        Some(bytes) => Ok(bytes),
+        None => Runtime::of_process()?.marshal_data(object, info, context, flags),
+    }
 }
 
 /// The interface pointer that [`marshal`]ed bytes stand for (CoUnmarshalInterface): in the object's process the object itself.
@@ -135,7 +149,10 @@ pub fn unmarshal<I: Remote>(bytes: &[u8]) -> Result<I> {
 
 /// As [`unmarshal`], for an interface that is known by its description only.
 pub(crate) fn unmarshal_object(bytes: &[u8], info: &'static InterfaceInfo) -> Result<IUnknown> {
-    Runtime::of_process()?.unmarshal_data(&parse(bytes)?, info)
+    match parse(bytes)? {
+        Any::Custom { clsid, data, .. } => custom::unmarshal(&clsid, data, info),
+        any => Runtime::of_process()?.unmarshal_data(&any, info),
+    }
 }
 
 /// Gives up what was [`marshal`]ed (CoReleaseMarshalData): by any process, instead of unmarshaling it, or when a table is done with it.
@@ -144,7 +161,10 @@ pub(crate) fn unmarshal_object(bytes: &[u8], info: &'static InterfaceInfo) -> Re
 ///
 /// As for [`unmarshal`].
 pub fn release_marshal_data(bytes: &[u8]) -> Result<()> {
-    Runtime::of_process()?.release_data(&parse(bytes)?)
+    match parse(bytes)? {
+        Any::Custom { clsid, data, .. } => custom::release(&clsid, data),
+        any => Runtime::of_process()?.release_data(&any),
+    }
 }
 
 /// Ends what other processes have of an object (CoDisconnectObject): their calls fail with RPC_E_DISCONNECTED, and what was marshaled is
@@ -154,16 +174,26 @@ pub fn release_marshal_data(bytes: &[u8]) -> Result<()> {
 ///
 /// E_INVALIDARG for an object of another process.
 pub fn disconnect<I: Interface>(object: &I) -> Result<()> {
-    Runtime::of_process()?.disconnect(&object.cast()?)
+    let object = object.cast()?;
+    custom::disconnect(&object)?;
+    Runtime::of_process()?.disconnect(&object)
 }
 
+/// The longest reference of any form: a custom one, with what stands before its data.
+pub(crate) const REFERENCE_MAX: usize = DATA_MAX + 48;
+
 /// Reads a reference.
-fn parse(bytes: &[u8]) -> Result<Any> {
+pub(crate) fn parse(bytes: &[u8]) -> Result<Any> {
     let bad = |what: String| Error::new(code::RPC_E_INVALID_OBJREF, format!("an object reference: {what}"));
-    if bytes.len() > LENGTH_MAX {
-        return Err(bad(format!("it has {} bytes; {LENGTH_MAX} are the most", bytes.len())));
+    let too_long = |max| bad(format!("it has {} bytes; {max} are the most", bytes.len()));
+    if bytes.len() > REFERENCE_MAX {
+        return Err(too_long(REFERENCE_MAX));
     }
-    Any::from_bytes(bytes).map_err(|why| bad(why.to_string()))
+    match Any::from_bytes(bytes).map_err(|why| bad(why.to_string()))? {
+        custom @ Any::Custom { .. } => Ok(custom),
+        _ if bytes.len() > LENGTH_MAX => Err(too_long(LENGTH_MAX)),
+        standard => Ok(standard),
+    }
 }
 
 #[cfg(test)]

@@ -5,5 +5,5 @@ mod shop;
 
 obvia::include_idl!("shop");
 
-pub use point::Point;
+pub use point::{Point, register_point};
 pub use shop::{Shop, Stock};

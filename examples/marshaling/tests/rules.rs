@@ -1,6 +1,6 @@
 //! What the rules of COM promise, between processes.
 
-use marshaling::{IShop, IStock};
+use marshaling::{IPoint, IShop, IStock, Point, register_point};
 use obvia::marshaling::{Context, Flags, disconnect, marshal, release_marshal_data, unmarshal};
 use obvia::{Result, code, u16cstr};
 use std::io::{BufRead, BufReader};
@@ -186,4 +186,32 @@ fn what_is_no_reference_is_refused() {
     other[48] ^= 0x40;
     assert_eq!(code_of(unmarshal::<IStock>(&other)), code::CO_E_OBJNOTCONNECTED);
     assert_eq!(unmarshal::<IStock>(&data).unwrap(), stock);
+}
+
+#[test]
+fn what_travels_by_value_is_a_copy() {
+    // One test, since what is registered is the process's.
+    let server = Server::start(&["ncacn_ip_tcp:127.0.0.1"]);
+    assert_eq!(code_of(server.shop.Entrance()), code::REGDB_E_CLASSNOTREG);
+    let registered = register_point().unwrap();
+    assert_eq!(code_of(register_point()), code::E_INVALIDARG);
+    let entrance = server.shop.Entrance().unwrap();
+    assert_eq!(entrance.Where().unwrap(), (3.0, 4.0));
+    assert_eq!(entrance.Process().unwrap(), std::process::id());
+    assert_eq!(server.shop.Distance(Some(&entrance)).unwrap(), 0.0);
+    assert_eq!(server.shop.Distance(Some(&IPoint::from(Point { x: 0.0, y: 0.0 }))).unwrap(), 5.0);
+    assert_eq!(code_of(server.shop.Distance(None)), code::E_POINTER);
+    // As bytes it is a custom reference, which is of no process, and which nobody keeps.
+    let data = marshal(&entrance, Context::DifferentMachine, Flags::TABLE_STRONG).unwrap();
+    for _ in 0..2 {
+        assert_eq!(unmarshal::<IPoint>(&data).unwrap().Where().unwrap(), (3.0, 4.0));
+    }
+    release_marshal_data(&data).unwrap();
+    assert_eq!(code_of(unmarshal::<IStock>(&data)), code::E_NOINTERFACE);
+    assert_eq!(code_of(unmarshal::<IPoint>(&data[..data.len() - 1])), code::RPC_E_INVALID_DATA);
+    let mut long = data.clone();
+    long.resize(data.len() + (1 << 16), 0);
+    assert_eq!(code_of(unmarshal::<IPoint>(&long)), code::RPC_E_INVALID_OBJREF);
+    drop(registered);
+    assert_eq!(code_of(unmarshal::<IPoint>(&data)), code::REGDB_E_CLASSNOTREG);
 }

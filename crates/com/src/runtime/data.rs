@@ -4,7 +4,7 @@ use super::{REFS_PER_POINTER, Runtime};
 use crate::error::{Error, Result, code};
 use crate::exports::{Exported, Keeping, query};
 use crate::link::{endpoint_of, local_binding};
-use crate::marshaling::{Context, Flags};
+use crate::marshaling::{Context, Flags, marshal_custom};
 use crate::objref::ObjRef;
 use crate::orpc::{Client, NO_PING, ObjRef as Any};
 use crate::proxy::look_behind;
@@ -45,6 +45,19 @@ impl Runtime {
         let public_refs = if flags.is_table() { REFS_IN_TABLE } else { REFS_PER_POINTER };
         let reference = ObjRef { iid: info.iid, public_refs, oxid, oid: found.oid, target: found.target, bindings };
         reference.to_wire_with(if flags.contains(Flags::NO_PING) { NO_PING } else { 0 })
+    }
+
+    /// The reference that an object writes itself for a client, if it does. Strangers know no classes of ours.
+    pub(crate) fn marshal_custom(
+        &self,
+        object: &IUnknown,
+        info: &'static InterfaceInfo,
+        client: Client,
+    ) -> Result<Option<Vec<u8>>> {
+        let Client::Process(process) = client else { return Ok(None) };
+        let is_elsewhere = self.local_to(process).is_some();
+        let context = if is_elsewhere { Context::DifferentMachine } else { Context::Local };
+        marshal_custom(object, info, context, Flags::NORMAL)
     }
 
     /// Data for a client that has the object from this process, on which it is to live by pings.

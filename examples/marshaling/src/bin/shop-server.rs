@@ -4,6 +4,7 @@ use marshaling::{IShop, IStock, Shop, Stock};
 use obvia::u16cstr;
 
 fn main() -> obvia::Result<()> {
+    let _points = marshaling::register_point()?;
     let mut words = std::env::args().skip(1);
     let name = words.next().unwrap_or_else(|| "shop".to_owned());
     let stock = IStock::from(Stock::new(u16cstr!("apples").to_ucstring()));
