@@ -8,6 +8,7 @@ use crate::orpc::{Client, ObjRef as Any};
 use crate::proxy::ProxyCall;
 use crate::registry::{self, InterfaceInfo};
 use crate::runtime::Runtime;
+use crate::runtime::data::with_handler;
 use crate::server::caller;
 use crate::stub::Stubs;
 use obvia_ndr::flat::{FRAME_MAX, OBJECT_HEADER};
@@ -71,7 +72,7 @@ pub unsafe fn reference_for_peer(object: *mut c_void, wanted: Wanted, call: &Pro
     let (runtime, info, peer) = (Runtime::of_process()?, wanted.info()?, Client::Process(call.peer()));
     match runtime.marshal_custom(object, info, peer)? {
         Some(reference) => Ok(reference),
-        None => runtime.marshal(object, info, peer)?.to_wire(),
+        None => runtime.marshal(object, info, peer)?.to_wire_with(0, runtime.handler_class_of(object, peer)),
     }
 }
 
@@ -120,7 +121,10 @@ pub(crate) fn receive(frame: RegionView<'_>, body: usize, count: usize, wanted: 
 pub(crate) fn unmarshal(runtime: &'static Runtime, bytes: &[u8], wanted: Wanted) -> Result<IUnknown> {
     match parse(bytes)? {
         Any::Custom { clsid, data, .. } => unmarshal_custom(&clsid, data, wanted.info()?),
-        any => runtime.unmarshal(&ObjRef::from_any(&any)?, wanted.info()?),
+        any => {
+            let info = wanted.info()?;
+            with_handler(&any, runtime.unmarshal(&ObjRef::from_any(&any)?, info)?, info)
+        }
     }
 }
 

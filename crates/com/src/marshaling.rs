@@ -15,11 +15,14 @@
 //! ```
 
 mod custom;
+mod handler;
 mod interfaces;
 mod stream;
 
 pub use custom::{DATA_MAX, Marshaler, Passing, STANDARD, UnmarshalerRegistration, register_unmarshaler};
 pub(crate) use custom::{marshal as marshal_custom, unmarshal as unmarshal_custom};
+pub use handler::{Handled, HandlerRegistration, register_handler};
+pub(crate) use handler::{behind, class_of as handler_class_of, make as make_handler};
 pub use interfaces::{
     IMarshal, IMarshal_Impl, IMarshal_Vtbl, ISequentialStream, ISequentialStream_Impl, ISequentialStream_Vtbl,
     IStdMarshalInfo, IStdMarshalInfo_Impl, IStdMarshalInfo_Vtbl, IStream, IStream_Impl, IStream_Vtbl,

@@ -81,14 +81,18 @@ impl ObjRef {
     ///
     /// When there are more bindings than a reference can have.
     pub(crate) fn to_wire(&self) -> Result<Vec<u8>> {
-        self.to_wire_with(0)
+        self.to_wire_with(0, None)
     }
 
-    /// The same, with such flags (MS-DCOM 2.2.18.2).
-    pub(crate) fn to_wire_with(&self, flags: u32) -> Result<Vec<u8>> {
-        let std = StdObjRef { flags, ..self.std() };
+    /// The same, with such flags (MS-DCOM 2.2.18.2), and the class that stands for the object in clients that have it.
+    pub(crate) fn to_wire_with(&self, flags: u32, handler: Option<GUID>) -> Result<Vec<u8>> {
+        let (iid, std) = (self.iid, StdObjRef { flags, ..self.std() });
         let resolver = DualStringArray::new(&self.bindings);
-        Ok(Any::Standard { iid: self.iid, std, resolver }.to_bytes()?)
+        let any = match handler {
+            None => Any::Standard { iid, std, resolver },
+            Some(clsid) => Any::Handler { iid, std, clsid, resolver },
+        };
+        Ok(any.to_bytes()?)
     }
 
     /// Reads a reference; what follows it is passed over.

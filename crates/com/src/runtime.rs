@@ -1,6 +1,6 @@
 //! The runtime of a process: its identity, what it exports, and the processes that it is linked with.
 
-mod data;
+pub(crate) mod data;
 pub(crate) mod janitor;
 mod links;
 
@@ -12,6 +12,7 @@ use crate::error::{Error, Result, code};
 use crate::exports::Exports;
 use crate::functions::{self, Functions};
 use crate::link::{Address, Link, endpoint_of, local_binding};
+use crate::marshaling::behind;
 use crate::network::{self, Network, told};
 use crate::objref::ObjRef;
 use crate::orpc::Client;
@@ -388,7 +389,7 @@ impl Runtime {
         info: &'static InterfaceInfo,
         client: Client,
     ) -> Result<ObjRef> {
-        let interface = crate::exports::query(object, info)?;
+        let interface = crate::exports::query(&behind(object), info)?;
         // Strangers cannot be told of to other processes, so what is there goes through this one.
         let (Some(imported), Client::Process(process)) = (look_behind(&interface), client) else {
             return self.marshal_own(&interface, info, client);

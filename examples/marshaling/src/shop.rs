@@ -1,8 +1,9 @@
 //! The objects of the server.
 
+use crate::cache::CLASS;
 use crate::{IPoint, IShop, IShop_Impl, IStock, IStock_Impl, Point};
-use obvia::marshaling::{self, Context, Flags};
-use obvia::{Agile, Result, U16CStr, U16CString, code};
+use obvia::marshaling::{self, Context, Flags, Handled, IStdMarshalInfo};
+use obvia::{Agile, GUID, Result, U16CStr, U16CString, code};
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Mutex, PoisonError};
 use windows_core::implement;
@@ -10,7 +11,7 @@ use windows_core::implement;
 static LEFT: AtomicI32 = AtomicI32::new(0);
 
 /// Goods of one kind.
-#[implement(IStock)]
+#[implement(IStock, IStdMarshalInfo)]
 pub struct Stock {
     name: U16CString,
     pieces: AtomicI32,
@@ -48,6 +49,13 @@ impl IStock_Impl for Stock_Impl {
 
     fn Asked(&self) -> Result<i32> {
         Ok(self.asked.load(Ordering::SeqCst))
+    }
+}
+
+/// Their name never changes, so clients may keep it.
+impl Handled for Stock_Impl {
+    fn handler(&self, _: Context) -> Result<GUID> {
+        Ok(CLASS)
     }
 }
 

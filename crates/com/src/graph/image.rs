@@ -190,7 +190,7 @@ impl Unsent {
         if made.oxid == runtime.oxid() {
             self.own.push((made.target, made.public_refs.into()));
         }
-        made.to_wire()
+        made.to_wire_with(0, runtime.handler_class_of(object, peer))
     }
 }
 

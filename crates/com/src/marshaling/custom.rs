@@ -114,7 +114,7 @@ fn too_long() -> Error {
     Error::new(code::E_OUTOFMEMORY, format!("a marshaler's data has more than {DATA_MAX} bytes"))
 }
 
-fn result_of(done: Result<()>) -> HRESULT {
+pub(super) fn result_of(done: Result<()>) -> HRESULT {
     done.map_or_else(leave, |()| code::S_OK)
 }
 
@@ -192,7 +192,7 @@ where
 /// # Safety
 ///
 /// `to` must be null or writable.
-unsafe fn put<T>(to: *mut T, value: T) -> Result<()> {
+pub(super) unsafe fn put<T>(to: *mut T, value: T) -> Result<()> {
     if to.is_null() {
         return Err(code::E_POINTER.into());
     }

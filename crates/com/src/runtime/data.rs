@@ -4,17 +4,25 @@ use super::{REFS_PER_POINTER, Runtime};
 use crate::error::{Error, Result, code};
 use crate::exports::{Exported, Keeping, query};
 use crate::link::{endpoint_of, local_binding};
-use crate::marshaling::{Context, Flags, marshal_custom};
+use crate::marshaling::{Context, Flags, behind, handler_class_of, make_handler, marshal_custom};
 use crate::objref::ObjRef;
 use crate::orpc::{Client, NO_PING, ObjRef as Any};
 use crate::proxy::look_behind;
 use crate::registry::{self, InterfaceInfo};
 use crate::{server, system};
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
-use windows_core::IUnknown;
+use windows_core::{GUID, IUnknown};
 
 /// References in data of a table: who unmarshals it asks for some.
 const REFS_IN_TABLE: u32 = 0;
+
+/// What stands for an object in this process: a handler, where the reference names one that there is.
+pub(crate) fn with_handler(any: &Any, proxy: IUnknown, info: &'static InterfaceInfo) -> Result<IUnknown> {
+    match any {
+        Any::Handler { clsid, .. } => make_handler(clsid, proxy, info),
+        _ => Ok(proxy),
+    }
+}
 
 impl Runtime {
     /// A reference to an object, wherever it is, for whoever unmarshals it.
@@ -27,7 +35,8 @@ impl Runtime {
     ) -> Result<Vec<u8>> {
         self.serve()?;
         registry::register_module(info);
-        let interface = query(object, info)?;
+        let handler = handler_class_of(object, context);
+        let interface = query(&behind(object), info)?;
         let (oxid, bindings, found) = match look_behind(&interface) {
             Some(_) if flags.is_table() => {
                 let text = "the object lives in another process, whose tables it would have to be in";
@@ -44,10 +53,21 @@ impl Runtime {
         };
         let public_refs = if flags.is_table() { REFS_IN_TABLE } else { REFS_PER_POINTER };
         let reference = ObjRef { iid: info.iid, public_refs, oxid, oid: found.oid, target: found.target, bindings };
-        reference.to_wire_with(if flags.contains(Flags::NO_PING) { NO_PING } else { 0 })
+        let no_ping = if flags.contains(Flags::NO_PING) { NO_PING } else { 0 };
+        reference.to_wire_with(no_ping, handler)
     }
 
-    /// The reference that an object writes itself for a client, if it does. Strangers know no classes of ours.
+    fn context_of(&self, process: u64) -> Context {
+        if self.local_to(process).is_some() { Context::DifferentMachine } else { Context::Local }
+    }
+
+    /// The class that stands for an object in a client, if there is one. Strangers know no classes of ours.
+    pub(crate) fn handler_class_of(&self, object: &IUnknown, client: Client) -> Option<GUID> {
+        let Client::Process(process) = client else { return None };
+        handler_class_of(object, self.context_of(process))
+    }
+
+    /// The reference that an object writes itself for a client, if it does.
     pub(crate) fn marshal_custom(
         &self,
         object: &IUnknown,
@@ -55,9 +75,7 @@ impl Runtime {
         client: Client,
     ) -> Result<Option<Vec<u8>>> {
         let Client::Process(process) = client else { return Ok(None) };
-        let is_elsewhere = self.local_to(process).is_some();
-        let context = if is_elsewhere { Context::DifferentMachine } else { Context::Local };
-        marshal_custom(object, info, context, Flags::NORMAL)
+        marshal_custom(object, info, self.context_of(process), Flags::NORMAL)
     }
 
     /// Data for a client that has the object from this process, on which it is to live by pings.
@@ -102,7 +120,7 @@ impl Runtime {
         let found = system::data::unmarshal(&link, reference.target, info)?;
         reference.iid = info.iid;
         (reference.oid, reference.target, reference.public_refs) = (found.oid, found.target, system::REFS_PER_QUERY);
-        self.import(&link, &reference, info)
+        with_handler(any, self.import(&link, &reference, info)?, info)
     }
 
     /// Such a reference is not going to be unmarshaled.
@@ -118,7 +136,7 @@ impl Runtime {
 
     /// Ends what other processes have of an object of this one.
     pub(crate) fn disconnect(&self, object: &IUnknown) -> Result<()> {
-        if look_behind(object).is_some() {
+        if look_behind(&behind(object)).is_some() {
             return Err(Error::new(code::E_INVALIDARG, "the object lives in another process"));
         }
         self.exports.disconnect(object)?;

@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::exports;
-use crate::marshaling::release_marshal_data;
+use crate::marshaling::{behind, release_marshal_data};
 use crate::objref::ObjRef;
 use crate::orpc::Client;
 use crate::proxy::{Imported, split_reference};
@@ -135,7 +135,8 @@ impl Caller {
     /// A reference to an object, in the response to the caller: one that the object writes itself, where it does.
     pub(crate) fn reference(&self, object: &IUnknown, info: &'static InterfaceInfo) -> Result<Vec<u8>> {
         let Some(reference) = self.runtime.marshal_custom(object, info, self.holder())? else {
-            return self.marshal(object, info)?.to_wire();
+            let handler = self.runtime.handler_class_of(object, self.holder());
+            return self.marshal(object, info)?.to_wire_with(0, handler);
         };
         self.note(|sent| sent.custom.push(reference.clone()));
         Ok(reference)
@@ -149,7 +150,7 @@ impl Caller {
             self.note(|sent| sent.own.push((holder, reference.target, reference.public_refs.into())));
         } else if reference.oxid == self.oxid {
             // The method's pointer is dropped when the response is out, which must not be the last of it.
-            let interface = exports::query(object, info)?;
+            let interface = exports::query(&behind(object), info)?;
             if let Some(imported) = split_reference(&interface, self.runtime.oxid())? {
                 reference.public_refs = 1;
                 self.note(|sent| sent.home.push(imported));
