@@ -20,6 +20,7 @@ use crate::proxy::{import, look_behind};
 use crate::registry::{self, InterfaceInfo, Remote};
 use crate::server::{Clients, accept_on};
 use crate::{server, system, thread};
+use data::with_handler;
 use links::{Links, Place};
 use obvia_rpc::security::{Level, Principal};
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
@@ -518,7 +519,8 @@ pub(crate) fn connect_object(name: &str, info: &'static InterfaceInfo) -> Result
         return Ok(own.get().clone());
     }
     let (link, name) = runtime.find(name)?;
-    runtime.adopt(&link, &system::resolve(&link, &name, info)?, info)
+    let any = system::resolve(&link, &name, info)?;
+    with_handler(&any, runtime.adopt(&link, &ObjRef::from_any(&any)?, info)?, info)
 }
 
 /// Serves until the process is told to end. A server's main function calls it last.
