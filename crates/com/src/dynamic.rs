@@ -121,7 +121,7 @@ impl Object {
     /// As [`crate::connect`].
     pub fn connect(name: &str, interface: Identity) -> Result<Self> {
         let (link, name) = Runtime::of_process()?.find(name)?;
-        let reference = system::resolve(&link, &name, &interface.info())?;
+        let reference = ObjRef::from_any(&system::resolve(&link, &name, &interface.info())?)?;
         Self::of(link, &reference)
     }
 

@@ -37,6 +37,8 @@ pub mod code {
     pub const E_NOTIMPL: HRESULT = HRESULT(0x8000_4001_u32.cast_signed());
     /// The object is not registered with its exporter (CO_E_OBJNOTREG).
     pub const CO_E_OBJNOTREG: HRESULT = HRESULT(0x8004_01fb_u32.cast_signed());
+    /// What was marshaled is no longer there (CO_E_OBJNOTCONNECTED).
+    pub const CO_E_OBJNOTCONNECTED: HRESULT = HRESULT(0x8004_01fd_u32.cast_signed());
     /// Nobody makes objects of the class (REGDB_E_CLASSNOTREG).
     pub const REGDB_E_CLASSNOTREG: HRESULT = HRESULT(0x8004_0154_u32.cast_signed());
     /// Objects of the class cannot be parts of others (CLASS_E_NOAGGREGATION).
@@ -151,6 +153,7 @@ fn name_of(hresult: HRESULT) -> Option<&'static str> {
         code::E_NOINTERFACE => "E_NOINTERFACE",
         code::E_NOTIMPL => "E_NOTIMPL",
         code::CO_E_OBJNOTREG => "CO_E_OBJNOTREG",
+        code::CO_E_OBJNOTCONNECTED => "CO_E_OBJNOTCONNECTED",
         code::REGDB_E_CLASSNOTREG => "REGDB_E_CLASSNOTREG",
         code::CLASS_E_NOAGGREGATION => "CLASS_E_NOAGGREGATION",
         code::E_POINTER => "E_POINTER",

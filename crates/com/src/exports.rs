@@ -3,6 +3,10 @@
 //! An entry is one interface pointer of one object. It lives as long as somebody holds a reference to it. References are counted for
 //! each client: those of a process of obvia's are dropped at once when it ends, those of other peers when nobody pings the object.
 
+mod data;
+
+pub(crate) use data::Keeping;
+
 use crate::agile::Agile;
 use crate::error::{Error, Result, code};
 use crate::objref;
@@ -11,6 +15,7 @@ use crate::orpc::{Client, Dropped, Limits, PingAnswer, Pinging, References, Refs
 use crate::registry::InterfaceInfo;
 use crate::runtime::janitor;
 use crate::stub::Stubs;
+use data::Data;
 use obvia_rpc::object_table::SharedTable;
 use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::TargetId;
@@ -49,6 +54,10 @@ struct Books {
     /// Object to OID, and how many entries it has.
     oids: HashMap<usize, (u64, usize)>,
     last_oid: u64,
+    /// What was marshaled for whoever unmarshals it, by the entry that stands for it.
+    data: HashMap<TargetId, Data>,
+    /// Numbers for such data that has no entry.
+    last_weak: u32,
     /// Who refers to them, by IPID and OID.
     references: References,
 }
@@ -68,7 +77,12 @@ impl Books {
 
     fn forget(&mut self, target: TargetId) {
         let Some(entry) = self.entries.remove(&target) else { return };
-        self.targets.remove(&(entry.identity, entry.info.iid.to_u128()));
+        self.data.remove(&target);
+        let key = (entry.identity, entry.info.iid.to_u128());
+        // Marshaled data has an entry beside the usual one.
+        if self.targets.get(&key) == Some(&target) {
+            self.targets.remove(&key);
+        }
         if let Some(known) = self.oids.get_mut(&entry.identity) {
             known.1 -= 1;
             if known.1 == 0 {
@@ -107,6 +121,8 @@ impl Exports {
             oids: HashMap::new(),
             // Different processes' objects have different OIDs: a resolver has those of many.
             last_oid: oxid & !u64::from(u32::MAX),
+            data: HashMap::new(),
+            last_weak: 0,
             references: References::new(Pinging::default(), Limits::default()),
         };
         Self { table: SharedTable::default(), oxid, books: Mutex::new(books) }
@@ -146,20 +162,33 @@ impl Exports {
             books.references.hand_out(oid, self.ipid(target), holder, refs, now).map_err(refused)?;
             return Ok(Exported { oid, target });
         }
-        let entry = Target { object: Agile::new(&interface)?, stubs: info.stubs };
-        let (index, generation) = self.table.insert(entry);
+        let found = self.insert(&mut books, &interface, Entry { identity, info }, holder, refs)?;
+        books.targets.insert((identity, info.iid.to_u128()), found.target);
+        Ok(found)
+    }
+
+    /// Makes an entry, with references of `holder`.
+    fn insert(
+        &self,
+        books: &mut Books,
+        interface: &IUnknown,
+        entry: Entry,
+        holder: Client,
+        refs: Refs,
+    ) -> Result<Exported> {
+        let Entry { identity, info } = entry;
+        let (index, generation) = self.table.insert(Target { object: Agile::new(interface)?, stubs: info.stubs });
         let target = TargetId { index, generation };
         let fresh = books.last_oid + 1;
         let oid = books.oids.get(&identity).map_or(fresh, |known| known.0);
-        if let Err(status) = books.references.hand_out(oid, self.ipid(target), holder, refs, now) {
-            drop(books);
+        if let Err(status) = books.references.hand_out(oid, self.ipid(target), holder, refs, Instant::now()) {
+            // Not the last reference: whoever asks has one.
             drop(self.table.remove(vec![(index, generation)]));
             return Err(refused(status));
         }
         books.last_oid = books.last_oid.max(oid);
         books.oids.entry(identity).or_insert((oid, 0)).1 += 1;
-        books.targets.insert((identity, info.iid.to_u128()), target);
-        books.entries.insert(target, Entry { identity, info });
+        books.entries.insert(target, entry);
         Ok(Exported { oid, target })
     }
 

@@ -185,7 +185,7 @@ pub(crate) fn reach(binding: &str, info: &'static InterfaceInfo) -> Result<(Arc<
         }
         Err(error) => return Err(error),
     };
-    let reference = system::resolve(&link, &name_of(info, object.map_or(0, |uuid| uuid.0)), info)?;
+    let reference = ObjRef::from_any(&system::resolve(&link, &name_of(info, object.map_or(0, |uuid| uuid.0)), info)?)?;
     Ok((link, reference))
 }
 

@@ -29,6 +29,7 @@ mod graph;
 mod link;
 mod listing;
 mod marshal;
+pub mod marshaling;
 mod network;
 mod objref;
 pub mod orpc;

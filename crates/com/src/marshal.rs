@@ -2,11 +2,13 @@
 
 use crate::error::{Error, Result, code};
 use crate::frame::{Arrays, Scalar, Value};
-use crate::objref::{LENGTH_MAX, ObjRef};
-use crate::orpc::Client;
+use crate::marshaling::{REFERENCE_MAX, parse, unmarshal_custom};
+use crate::objref::ObjRef;
+use crate::orpc::{Client, ObjRef as Any};
 use crate::proxy::ProxyCall;
 use crate::registry::{self, InterfaceInfo};
 use crate::runtime::Runtime;
+use crate::runtime::data::with_handler;
 use crate::server::caller;
 use crate::stub::Stubs;
 use obvia_ndr::flat::{FRAME_MAX, OBJECT_HEADER};
@@ -67,7 +69,11 @@ pub unsafe fn reference_for_peer(object: *mut c_void, wanted: Wanted, call: &Pro
     let Some(object) = (unsafe { IUnknown::from_raw_borrowed(&object) }) else {
         return Ok(Vec::new());
     };
-    Runtime::of_process()?.marshal(object, wanted.info()?, Client::Process(call.peer()))?.to_wire()
+    let (runtime, info, peer) = (Runtime::of_process()?, wanted.info()?, Client::Process(call.peer()));
+    match runtime.marshal_custom(object, info, peer)? {
+        Some(reference) => Ok(reference),
+        None => runtime.marshal(object, info, peer)?.to_wire_with(0, runtime.handler_class_of(object, peer)),
+    }
 }
 
 /// A reference for the process whose call is being answered; empty for a null pointer, and where the method failed.
@@ -96,14 +102,14 @@ pub unsafe fn reference_for_caller(
     }
     let made = (|| {
         let caller = caller().ok_or(code::E_UNEXPECTED)?;
-        caller.marshal(&object, wanted.info()?)?.to_wire()
+        caller.reference(&object, wanted.info()?)
     })();
     made.map_err(|error: Error| Status(error.code().0.cast_unsigned()))
 }
 
 /// The interface pointer that a reference in a frame stands for.
 pub(crate) fn receive(frame: RegionView<'_>, body: usize, count: usize, wanted: Wanted) -> Result<IUnknown> {
-    if count > LENGTH_MAX {
+    if count > REFERENCE_MAX {
         return Err(Error::new(code::RPC_E_INVALID_OBJREF, "an object reference is too long"));
     }
     let mut bytes = vec![0; count];
@@ -113,7 +119,13 @@ pub(crate) fn receive(frame: RegionView<'_>, body: usize, count: usize, wanted: 
 
 /// The interface pointer that an OBJREF's bytes stand for.
 pub(crate) fn unmarshal(runtime: &'static Runtime, bytes: &[u8], wanted: Wanted) -> Result<IUnknown> {
-    runtime.unmarshal(&ObjRef::from_wire(bytes)?, wanted.info()?)
+    match parse(bytes)? {
+        Any::Custom { clsid, data, .. } => unmarshal_custom(&clsid, data, wanted.info()?),
+        any => {
+            let info = wanted.info()?;
+            with_handler(&any, runtime.unmarshal(&ObjRef::from_any(&any)?, info)?, info)
+        }
+    }
 }
 
 /// Writes an array of numbers behind a block.

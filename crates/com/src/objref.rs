@@ -64,6 +64,10 @@ pub(crate) fn guid_from_wire(bytes: [u8; 16]) -> GUID {
     }
 }
 
+fn bad(what: &str) -> Error {
+    Error::new(code::RPC_E_INVALID_OBJREF, format!("an object reference: {what}"))
+}
+
 impl ObjRef {
     /// Which interface pointer it is, with the references that travel with it.
     pub(crate) fn std(&self) -> StdObjRef {
@@ -77,14 +81,27 @@ impl ObjRef {
     ///
     /// When there are more bindings than a reference can have.
     pub(crate) fn to_wire(&self) -> Result<Vec<u8>> {
+        self.to_wire_with(0, None)
+    }
+
+    /// The same, with such flags (MS-DCOM 2.2.18.2), and the class that stands for the object in clients that have it.
+    pub(crate) fn to_wire_with(&self, flags: u32, handler: Option<GUID>) -> Result<Vec<u8>> {
+        let (iid, std) = (self.iid, StdObjRef { flags, ..self.std() });
         let resolver = DualStringArray::new(&self.bindings);
-        Ok(Any::Standard { iid: self.iid, std: self.std(), resolver }.to_bytes()?)
+        let any = match handler {
+            None => Any::Standard { iid, std, resolver },
+            Some(clsid) => Any::Handler { iid, std, clsid, resolver },
+        };
+        Ok(any.to_bytes()?)
     }
 
     /// Reads a reference; what follows it is passed over.
     pub(crate) fn from_wire(bytes: &[u8]) -> Result<Self> {
-        let bad = |what: &str| Error::new(code::RPC_E_INVALID_OBJREF, format!("an object reference: {what}"));
-        let any = Any::from_bytes(bytes).map_err(|why| bad(&why.to_string()))?;
+        Self::from_any(&Any::from_bytes(bytes).map_err(|why| bad(&why.to_string()))?)
+    }
+
+    /// The reference to an object of a process of obvia's in one of any form.
+    pub(crate) fn from_any(any: &Any) -> Result<Self> {
         let (std, resolver) = any.standard().ok_or_else(|| bad("it is a custom one"))?;
         let (target, home) = split_ipid(&std.ipid);
         if home != std.oxid {

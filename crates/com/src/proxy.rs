@@ -13,6 +13,7 @@ use crate::thread::channels::{Calls, with_channel};
 use crate::{marshal, system, thread};
 use obvia_rpc::vi_call::{Channel, TargetId};
 use obvia_via::layout::INLINE_MAX;
+use std::collections::HashMap;
 use std::ffi::c_void;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -275,6 +276,30 @@ impl ProxyCall<'_> {
     }
 }
 
+/// The manager of an object, with a reference counted for the caller, if there is one.
+fn take_known(managers: &HashMap<u64, ManagerPointer>, oid: u64) -> Option<ManagerPointer> {
+    managers.get(&oid).copied().filter(|known| {
+        // SAFETY: a manager removes itself from this table, under its lock, before it is freed.
+        let references = unsafe { &(*known.0.as_ptr()).references };
+        // A manager whose count has reached zero is on its way out.
+        references.fetch_update(Ordering::AcqRel, Ordering::Acquire, |count| (count > 0).then_some(count + 1)).is_ok()
+    })
+}
+
+/// The proxy for an object, as long as somebody has one.
+pub(crate) fn find(link: &Link, oid: u64) -> Option<IUnknown> {
+    let managers = link.managers().lock().unwrap_or_else(PoisonError::into_inner);
+    let manager = take_known(&managers, oid)?;
+    drop(managers);
+    // SAFETY: the reference just taken keeps the manager alive.
+    let proxies = unsafe { &(*manager.0.as_ptr()).proxies };
+    let proxies = proxies.lock().unwrap_or_else(PoisonError::into_inner);
+    let identity = proxies.first().map(|proxy| NonNull::from(&**proxy).cast::<c_void>())?;
+    drop(proxies);
+    // SAFETY: the identity is an interface pointer, and the reference just taken goes with it.
+    Some(unsafe { IUnknown::from_raw(identity.as_ptr()) })
+}
+
 /// Makes a proxy for an interface pointer of another process, or finds the one that is there.
 ///
 /// `public_refs` references of `target` now belong to it.
@@ -286,12 +311,7 @@ pub(crate) fn import(
     info: &'static InterfaceInfo,
 ) -> NonNull<c_void> {
     let mut managers = link.managers().lock().unwrap_or_else(PoisonError::into_inner);
-    let known = managers.get(&oid).copied().filter(|known| {
-        // SAFETY: a manager removes itself from this table, under its lock, before it is freed.
-        let references = unsafe { &(*known.0.as_ptr()).references };
-        // A manager whose count has reached zero is on its way out.
-        references.fetch_update(Ordering::AcqRel, Ordering::Acquire, |count| (count > 0).then_some(count + 1)).is_ok()
-    });
+    let known = take_known(&managers, oid);
     let manager = known.unwrap_or_else(|| {
         let fresh = ManagerPointer(ProxyManager::create(link, oid));
         managers.insert(oid, fresh);

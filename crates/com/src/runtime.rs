@@ -1,5 +1,6 @@
 //! The runtime of a process: its identity, what it exports, and the processes that it is linked with.
 
+pub(crate) mod data;
 pub(crate) mod janitor;
 mod links;
 
@@ -11,6 +12,7 @@ use crate::error::{Error, Result, code};
 use crate::exports::Exports;
 use crate::functions::{self, Functions};
 use crate::link::{Address, Link, endpoint_of, local_binding};
+use crate::marshaling::behind;
 use crate::network::{self, Network, told};
 use crate::objref::ObjRef;
 use crate::orpc::Client;
@@ -18,6 +20,7 @@ use crate::proxy::{import, look_behind};
 use crate::registry::{self, InterfaceInfo, Remote};
 use crate::server::{Clients, accept_on};
 use crate::{server, system, thread};
+use data::with_handler;
 use links::{Links, Place};
 use obvia_rpc::security::{Level, Principal};
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
@@ -301,7 +304,6 @@ impl Runtime {
         self.links.local_to(oxid).or_else(|| Some((self.clients.local_to(oxid)?, None)))
     }
 
-    /// How a peer reaches this process.
     /// How strangers reach this process: those who call now, or at any of its addresses.
     fn bindings_for_strangers(&self) -> Vec<StringBinding> {
         let local = server::caller().and_then(|caller| self.clients.local_to(caller.oxid));
@@ -311,6 +313,7 @@ impl Runtime {
         heard.map(|binding| StringBinding { options: Vec::new(), ..binding }).collect()
     }
 
+    /// How a peer reaches this process.
     pub(crate) fn bindings_for(&'static self, client: Client) -> Vec<StringBinding> {
         let Client::Process(client) = client else { return self.bindings_for_strangers() };
         let mut bindings = vec![local_binding(endpoint_of(self.oxid))];
@@ -387,7 +390,7 @@ impl Runtime {
         info: &'static InterfaceInfo,
         client: Client,
     ) -> Result<ObjRef> {
-        let interface = crate::exports::query(object, info)?;
+        let interface = crate::exports::query(&behind(object), info)?;
         // Strangers cannot be told of to other processes, so what is there goes through this one.
         let (Some(imported), Client::Process(process)) = (look_behind(&interface), client) else {
             return self.marshal_own(&interface, info, client);
@@ -516,7 +519,8 @@ pub(crate) fn connect_object(name: &str, info: &'static InterfaceInfo) -> Result
         return Ok(own.get().clone());
     }
     let (link, name) = runtime.find(name)?;
-    runtime.adopt(&link, &system::resolve(&link, &name, info)?, info)
+    let any = system::resolve(&link, &name, info)?;
+    with_handler(&any, runtime.adopt(&link, &ObjRef::from_any(&any)?, info)?, info)
 }
 
 /// Serves until the process is told to end. A server's main function calls it last.

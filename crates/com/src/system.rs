@@ -2,11 +2,14 @@
 //!
 //! They go to a target that every process has. Their frames are blocks without objects, or plain bytes.
 
+pub(crate) mod data;
+
 use crate::dcom::Activated;
 use crate::error::{Error, Result, code};
 use crate::link::Link;
+use crate::marshaling::parse;
 use crate::objref::{ObjRef, guid_from_wire, guid_to_wire};
-use crate::orpc::{Client, Refs};
+use crate::orpc::{Client, ObjRef as Any, Refs};
 use crate::registry::{self, InterfaceInfo};
 use crate::server::{Caller, caller};
 use crate::stub::{StubCall, no_results, results, serve};
@@ -55,6 +58,9 @@ pub(crate) fn perform(call: &mut ServerCall<'_>) -> Answer {
         OP_REGIONS => serve_regions,
         OP_FUNCTIONS => serve_functions,
         OP_ACTIVATE => serve_activate,
+        data::OP_KEEP => data::serve_keep,
+        data::OP_UNMARSHAL => data::serve_unmarshal,
+        data::OP_RELEASE_DATA => data::serve_release,
         _ => return Answer::fault(Status::OP_RNG_ERROR),
     };
     serve(call, method)
@@ -182,14 +188,13 @@ fn serve_transfer(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, St
 }
 
 /// Asks the server for the object that it exports by a name.
-pub(crate) fn resolve(link: &Link, name: &str, info: &InterfaceInfo) -> Result<ObjRef> {
+pub(crate) fn resolve(link: &Link, name: &str, info: &InterfaceInfo) -> Result<Any> {
     link.bind(info)?;
     let mut request = Vec::with_capacity(24 + name.len());
     request.extend(guid_to_wire(&info.iid));
     request.extend((name.len() as u64).to_le_bytes());
     request.extend(name.as_bytes());
-    let answer = link.with_home(|home| call(home, OP_RESOLVE, &request))?;
-    ObjRef::from_wire(&answer)
+    parse(&link.with_home(|home| call(home, OP_RESOLVE, &request))?)
 }
 
 fn serve_resolve(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Status> {
@@ -203,7 +208,8 @@ fn serve_resolve(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Sta
     let outcome = (|| {
         let object = caller.runtime.named(&name)?;
         let info = registry::find(&iid).map_err(|_| code::E_NOINTERFACE)?;
-        caller.runtime.marshal_own(object.get(), info, caller.holder())?.to_wire()
+        let handler = caller.runtime.handler_class_of(object.get(), caller.holder());
+        caller.runtime.marshal_own(object.get(), info, caller.holder())?.to_wire_with(0, handler)
     })();
     answer(call, outcome)
 }

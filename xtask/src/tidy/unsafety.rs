@@ -20,6 +20,7 @@ const ALLOWED: &[(&str, &str)] = &[
     ("crates/com/src/exports.rs", "keeps objects alive for peers through COM's binary interface"),
     ("crates/com/src/frame.rs", "turns checked frames into C arguments"),
     ("crates/com/src/graph/", "walks structures in memory by the compiler's tables"),
+    ("crates/com/src/marshaling/", "calls marshalers, and is called by them, through COM's binary interface"),
     ("crates/com/src/marshal.rs", "walks C structures by their layout tables"),
     ("crates/com/src/proxy.rs", "makes objects whose vtables the runtime owns"),
     ("crates/com/src/reply.rs", "writes results to where C callers want them"),

@@ -7,6 +7,7 @@ use super::survey::{Reference, Root, Survey};
 use crate::error::{Error, Result, code};
 use crate::frame::Measure;
 use crate::marshal::{Wanted, release};
+use crate::marshaling::release_marshal_data;
 use crate::orpc::Client;
 use crate::proxy::ProxyCall;
 use crate::reply::ReplyView;
@@ -147,7 +148,7 @@ impl<'c> ProxyCall<'c> {
         let (root, block) = (image.root(layout), layout.block.size as usize);
         // SAFETY: the caller's promise.
         let survey = unsafe { Survey::of(root, layout.types, block, &[]) }?;
-        let mut unsent = Unsent { peer: self.peer(), own: Vec::new() };
+        let mut unsent = Unsent { peer: self.peer(), own: Vec::new(), custom: Vec::new() };
         // SAFETY: the caller's promise: interface pointers are alive.
         let marshal = |reference: &Reference| unsafe { unsent.marshal(reference) };
         let references = survey.references.iter().map(marshal).collect::<Result<Vec<_>>>()?;
@@ -155,7 +156,7 @@ impl<'c> ProxyCall<'c> {
         let frame = self.request(Measure::with_objects(block, laid.length))?;
         // SAFETY: just surveyed.
         unsafe { survey.write(root, &references, &laid, &mut frame[..laid.length], &[]) };
-        unsent.own.clear();
+        unsent.is_sent();
         Ok(laid.length)
     }
 }
@@ -164,26 +165,41 @@ impl<'c> ProxyCall<'c> {
 struct Unsent {
     peer: u64,
     own: Vec<(TargetId, u64)>,
+    /// Written by the objects themselves.
+    custom: Vec<Vec<u8>>,
 }
 
 impl Unsent {
+    fn is_sent(&mut self) {
+        self.own.clear();
+        self.custom.clear();
+    }
+
     /// # Safety
     ///
     /// The interface pointer must be alive.
     unsafe fn marshal(&mut self, reference: &Reference) -> Result<Vec<u8>> {
         // SAFETY: the caller's promise.
         let object = unsafe { IUnknown::from_raw_borrowed(&reference.object) }.ok_or(code::E_POINTER)?;
-        let runtime = Runtime::of_process()?;
-        let made = runtime.marshal(object, wanted(reference.iid).info()?, Client::Process(self.peer))?;
+        let (runtime, info, peer) = (Runtime::of_process()?, wanted(reference.iid).info()?, Client::Process(self.peer));
+        if let Some(reference) = runtime.marshal_custom(object, info, peer)? {
+            self.custom.push(reference.clone());
+            return Ok(reference);
+        }
+        let made = runtime.marshal(object, info, peer)?;
         if made.oxid == runtime.oxid() {
             self.own.push((made.target, made.public_refs.into()));
         }
-        made.to_wire()
+        made.to_wire_with(0, runtime.handler_class_of(object, peer))
     }
 }
 
 impl Drop for Unsent {
     fn drop(&mut self) {
+        for reference in &self.custom {
+            // There may be nothing to give up, and nobody who would.
+            let _ = release_marshal_data(reference);
+        }
         if !self.own.is_empty()
             && let Ok(runtime) = Runtime::of_process()
         {
@@ -375,7 +391,7 @@ impl StubCall<'_, '_> {
         let marshal = |reference: &Reference| {
             // SAFETY: by the promise to the survey, interface pointers are alive, and not null.
             let object = unsafe { IUnknown::from_raw_borrowed(&reference.object) }.ok_or(code::E_POINTER)?;
-            caller.marshal(object, wanted(reference.iid).info()?)?.to_wire()
+            caller.reference(object, wanted(reference.iid).info()?)
         };
         let references = survey.references.iter().map(marshal).collect::<Result<Vec<_>>>()?;
         let laid = survey.lay_out(&references)?;

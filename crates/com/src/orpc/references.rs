@@ -174,6 +174,11 @@ impl References {
         merged(dropped)
     }
 
+    /// Nobody refers to an object any more, whatever they had.
+    pub fn disconnect(&mut self, oid: u64) -> Vec<Dropped> {
+        merged(self.drop_holders(oid, |_| true))
+    }
+
     /// A call came to an interface pointer: somebody uses the object (3.1.1.6.2).
     pub fn note_call(&mut self, ipid: &GUID, now: Instant) {
         if let Some(oid) = self.oid(ipid) {
@@ -221,7 +226,7 @@ impl References {
     pub fn processes(&self) -> impl Iterator<Item = u64> {
         self.shares.keys().filter_map(|client| match client {
             Client::Process(oxid) => Some(*oxid),
-            Client::Peer(_) => None,
+            Client::Peer(_) | Client::Table => None,
         })
     }
 
@@ -250,7 +255,7 @@ impl References {
             self.end_set(set, since);
         }
         while let Some(&(_, oid)) = self.waiting.first().filter(|(since, _)| *since + patience <= now) {
-            dropped.extend(self.drop_peers(oid));
+            dropped.extend(self.drop_holders(oid, Client::lives_by_pings));
         }
         merged(dropped)
     }
@@ -305,12 +310,12 @@ impl References {
         Some(Dropped { oid, ipids: vec![ipid], is_last })
     }
 
-    /// Takes all references of peers that have to ping to an object.
-    fn drop_peers(&mut self, oid: u64) -> Vec<Dropped> {
+    /// Takes all references of such clients to an object.
+    fn drop_holders(&mut self, oid: u64, which: impl Fn(Client) -> bool) -> Vec<Dropped> {
         let ipids = self.objects.get(&oid).into_iter().flat_map(|object| &object.ipids);
         let pointers = ipids.filter_map(|ipid| Some((*ipid, self.pointers.get(ipid)?)));
         let held = pointers.flat_map(|(ipid, pointer)| pointer.holders.keys().map(move |client| (ipid, *client)));
-        let held: Vec<_> = held.filter(|(_, client)| client.lives_by_pings()).collect();
+        let held: Vec<_> = held.filter(|(_, client)| which(*client)).collect();
         held.into_iter().filter_map(|(ipid, client)| self.drop_held(ipid, client)).collect()
     }
 

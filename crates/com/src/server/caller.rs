@@ -2,6 +2,7 @@
 
 use crate::error::Result;
 use crate::exports;
+use crate::marshaling::{behind, release_marshal_data};
 use crate::objref::ObjRef;
 use crate::orpc::Client;
 use crate::proxy::{Imported, split_reference};
@@ -81,6 +82,8 @@ struct Sent {
     own: Vec<(Client, TargetId, u64)>,
     /// To objects of the caller's, which travel home with references of this process.
     home: Vec<Imported>,
+    /// Written by the objects themselves.
+    custom: Vec<Vec<u8>>,
 }
 
 impl Caller {
@@ -129,7 +132,17 @@ impl Caller {
         });
     }
 
-    /// A reference to an object, in the response to the caller.
+    /// A reference to an object, in the response to the caller: one that the object writes itself, where it does.
+    pub(crate) fn reference(&self, object: &IUnknown, info: &'static InterfaceInfo) -> Result<Vec<u8>> {
+        let Some(reference) = self.runtime.marshal_custom(object, info, self.holder())? else {
+            let handler = self.runtime.handler_class_of(object, self.holder());
+            return self.marshal(object, info)?.to_wire_with(0, handler);
+        };
+        self.note(|sent| sent.custom.push(reference.clone()));
+        Ok(reference)
+    }
+
+    /// A standard reference to an object, in the response to the caller.
     pub(crate) fn marshal(&self, object: &IUnknown, info: &'static InterfaceInfo) -> Result<ObjRef> {
         let holder = self.holder();
         let mut reference = self.runtime.marshal(object, info, holder)?;
@@ -137,7 +150,7 @@ impl Caller {
             self.note(|sent| sent.own.push((holder, reference.target, reference.public_refs.into())));
         } else if reference.oxid == self.oxid {
             // The method's pointer is dropped when the response is out, which must not be the last of it.
-            let interface = exports::query(object, info)?;
+            let interface = exports::query(&behind(object), info)?;
             if let Some(imported) = split_reference(&interface, self.runtime.oxid())? {
                 reference.public_refs = 1;
                 self.note(|sent| sent.home.push(imported));
@@ -169,6 +182,10 @@ impl Caller {
     /// Takes back the references of a response that the caller did not get.
     pub(crate) fn take_back(&self) {
         let sent = self.take_sent();
+        for reference in &sent.custom {
+            // There may be nothing to give up, and nobody who would.
+            let _ = release_marshal_data(reference);
+        }
         if sent.own.is_empty() && sent.home.is_empty() {
             return;
         }

@@ -11,11 +11,13 @@ pub enum Client {
     Process(u64),
     /// Another peer, by whatever number but 0 tells it from others where it called. It is there as long as it pings.
     Peer(u64),
+    /// This process itself, for whoever comes with what it has written down. It does not ping either.
+    Table,
 }
 
 impl Client {
-    /// Has what a client that is gone may have handed on.
-    pub(super) const NOBODY: Self = Self::Peer(0);
+    /// Has what a client that is gone may have handed on, and what is on its way to nobody knows whom.
+    pub(crate) const NOBODY: Self = Self::Peer(0);
 
     /// Whether what it has ends when nobody pings.
     pub(super) fn lives_by_pings(self) -> bool {

@@ -1,0 +1,216 @@
+//! Marshaling by COM's rules: an interface pointer as bytes, for whoever unmarshals them.
+//!
+//! Parameters and results are marshaled by proxies and stubs, and need none of this. [`marshal`] (CoMarshalInterface) is for references
+//! that go some other way: through a file, a message of another protocol, or a table that clients look things up in. The bytes are an OBJREF
+//! (MS-DCOM 2.2.18). [`Context`] says where they go, [`Flags`] how often they are unmarshaled.
+//!
+//! ```no_run
+//! # use obvia::{Remote, marshaling::{self, Context, Flags}};
+//! # fn example<ICalc: Remote>(calc: &ICalc) -> obvia::Result<()> {
+//! let bytes = marshaling::marshal(calc, Context::Local, Flags::NORMAL)?;
+//! // In another process, once:
+//! let calc: ICalc = marshaling::unmarshal(&bytes)?;
+//! # Ok(())
+//! # }
+//! ```
+
+mod custom;
+mod handler;
+mod interfaces;
+mod stream;
+
+pub use custom::{DATA_MAX, Marshaler, Passing, STANDARD, UnmarshalerRegistration, register_unmarshaler};
+pub(crate) use custom::{marshal as marshal_custom, unmarshal as unmarshal_custom};
+pub use handler::{Handled, HandlerRegistration, register_handler};
+pub(crate) use handler::{behind, class_of as handler_class_of, make as make_handler};
+pub use interfaces::{
+    IMarshal, IMarshal_Impl, IMarshal_Vtbl, ISequentialStream, ISequentialStream_Impl, ISequentialStream_Vtbl,
+    IStdMarshalInfo, IStdMarshalInfo_Impl, IStdMarshalInfo_Vtbl, IStream, IStream_Impl, IStream_Vtbl,
+};
+
+use crate::error::{Error, Result, code};
+use crate::exports::Keeping;
+use crate::objref::LENGTH_MAX;
+use crate::orpc::{Client, ObjRef as Any};
+use crate::registry::{InterfaceInfo, Remote};
+use crate::runtime::Runtime;
+use std::ops::BitOr;
+use windows_core::{IUnknown, Interface};
+
+/// Where a reference is unmarshaled (MSHCTX).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Context {
+    /// In another process of this host.
+    Local = 0,
+    /// In another process of this host, which shares no memory with this one.
+    NoSharedMemory = 1,
+    /// On another host: the process has to [listen](crate::listen) on a network.
+    DifferentMachine = 2,
+    /// In this process.
+    InProcess = 3,
+    /// In this process, in another context of COM's; there are none here, so it is the same.
+    CrossContext = 4,
+}
+
+impl Context {
+    /// The context of this number.
+    pub fn from_number(number: u32) -> Option<Self> {
+        let all = [Self::Local, Self::NoSharedMemory, Self::DifferentMachine, Self::InProcess, Self::CrossContext];
+        all.into_iter().find(|context| *context as u32 == number)
+    }
+}
+
+/// How a reference is unmarshaled (MSHLFLAGS).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Flags(u32);
+
+impl Flags {
+    /// Once. Where nobody does, and nobody releases it either, it ends when an object would that nobody pings.
+    pub const NORMAL: Self = Self(0);
+    /// Any number of times, until it is released, which keeps the object alive.
+    pub const TABLE_STRONG: Self = Self(1);
+    /// Any number of times, until it is released, as long as somebody else keeps the object alive.
+    pub const TABLE_WEAK: Self = Self(2);
+    /// Together with another: the object is not to be pinged by peers that have the reference, and does not end when nobody pings.
+    pub const NO_PING: Self = Self(4);
+
+    /// The flags of this number, unless it has others, or says two things at once.
+    pub fn from_number(number: u32) -> Option<Self> {
+        (number <= 6 && number & 3 != 3).then_some(Self(number))
+    }
+
+    /// COM's number for them.
+    pub fn number(self) -> u32 {
+        self.0
+    }
+
+    pub(crate) fn contains(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    pub(crate) fn is_table(self) -> bool {
+        self.0 & 3 != 0
+    }
+
+    /// How the books keep what is marshaled so.
+    pub(crate) fn keeping(self) -> Keeping {
+        match self.0 & 3 {
+            0 if self.contains(Self::NO_PING) => Keeping::Once(Client::Table),
+            0 => Keeping::Once(Client::NOBODY),
+            1 => Keeping::Table,
+            _ => Keeping::Weak,
+        }
+    }
+}
+
+impl BitOr for Flags {
+    type Output = Self;
+
+    fn bitor(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+/// A reference to an object's interface as bytes (CoMarshalInterface).
+///
+/// # Errors
+///
+/// E_NOINTERFACE when the object lacks the interface; E_INVALIDARG for a table with an object of another process, and for flags that exclude each
+/// other; E_NOTIMPL for a weak table and an object without weak references; RPC_S_NO_BINDINGS when nothing leads to this process from there.
+pub fn marshal<I: Remote>(object: &I, context: Context, flags: Flags) -> Result<Vec<u8>> {
+    marshal_object(&object.cast()?, I::INFO, context, flags)
+}
+
+/// As [`marshal`], for an interface that is known by its description only.
+pub(crate) fn marshal_object(
+    object: &IUnknown,
+    info: &'static InterfaceInfo,
+    context: Context,
+    flags: Flags,
+) -> Result<Vec<u8>> {
+    if Flags::from_number(flags.0).is_none() {
+        return Err(Error::new(code::E_INVALIDARG, "a table is strong or weak, not both"));
+    }
+    match custom::marshal(object, info, context, flags)? {
+        Some(bytes) => Ok(bytes),
+        None => Runtime::of_process()?.marshal_data(object, info, context, flags),
+    }
+}
+
+/// The interface pointer that [`marshal`]ed bytes stand for (CoUnmarshalInterface): in the object's process the object itself.
+///
+/// Data that is not of a table is spent by that, also where the object lacks the interface.
+///
+/// # Errors
+///
+/// RPC_E_INVALID_OBJREF for bytes that are no reference; CO_E_OBJNOTCONNECTED for one that has been spent or released; and whatever keeps the
+/// object's process from being reached.
+pub fn unmarshal<I: Remote>(bytes: &[u8]) -> Result<I> {
+    Ok(unmarshal_object(bytes, I::INFO)?.cast()?)
+}
+
+/// As [`unmarshal`], for an interface that is known by its description only.
+pub(crate) fn unmarshal_object(bytes: &[u8], info: &'static InterfaceInfo) -> Result<IUnknown> {
+    match parse(bytes)? {
+        Any::Custom { clsid, data, .. } => custom::unmarshal(&clsid, data, info),
+        any => Runtime::of_process()?.unmarshal_data(&any, info),
+    }
+}
+
+/// Gives up what was [`marshal`]ed (CoReleaseMarshalData): by any process, instead of unmarshaling it, or when a table is done with it.
+///
+/// # Errors
+///
+/// As for [`unmarshal`].
+pub fn release_marshal_data(bytes: &[u8]) -> Result<()> {
+    match parse(bytes)? {
+        Any::Custom { clsid, data, .. } => custom::release(&clsid, data),
+        any => Runtime::of_process()?.release_data(&any),
+    }
+}
+
+/// Ends what other processes have of an object (CoDisconnectObject): their calls fail with RPC_E_DISCONNECTED, and what was marshaled is
+/// no longer there. The object may be marshaled again; it is another one to them then.
+///
+/// # Errors
+///
+/// E_INVALIDARG for an object of another process.
+pub fn disconnect<I: Interface>(object: &I) -> Result<()> {
+    let object = object.cast()?;
+    custom::disconnect(&object)?;
+    Runtime::of_process()?.disconnect(&object)
+}
+
+/// The longest reference of any form: a custom one, with what stands before its data.
+pub(crate) const REFERENCE_MAX: usize = DATA_MAX + 48;
+
+/// Reads a reference.
+pub(crate) fn parse(bytes: &[u8]) -> Result<Any> {
+    let bad = |what: String| Error::new(code::RPC_E_INVALID_OBJREF, format!("an object reference: {what}"));
+    let too_long = |max| bad(format!("it has {} bytes; {max} are the most", bytes.len()));
+    if bytes.len() > REFERENCE_MAX {
+        return Err(too_long(REFERENCE_MAX));
+    }
+    match Any::from_bytes(bytes).map_err(|why| bad(why.to_string()))? {
+        custom @ Any::Custom { .. } => Ok(custom),
+        _ if bytes.len() > LENGTH_MAX => Err(too_long(LENGTH_MAX)),
+        standard => Ok(standard),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_coms() {
+        for number in 0..5 {
+            assert_eq!(Context::from_number(number).map(|context| context as u32), Some(number));
+        }
+        assert_eq!(Context::from_number(5), None);
+        let legal: Vec<u32> = (0..16).filter(|&number| Flags::from_number(number).is_some()).collect();
+        assert_eq!(legal, [0, 1, 2, 4, 5, 6]);
+        assert_eq!((Flags::TABLE_WEAK | Flags::NO_PING).number(), 6);
+    }
+}

@@ -1,0 +1,313 @@
+//! Custom marshaling: objects that write their references themselves (IMarshal), and the classes that read them.
+
+use super::interfaces::{IMarshal, IMarshal_Impl, ISequentialStream, IStream};
+use super::stream::Memory;
+use super::{Context, Flags};
+use crate::error::{Error, Result, code, leave};
+use crate::exports::query;
+use crate::orpc::{ObjRef as Any, com_guid};
+use crate::proxy::look_behind;
+use crate::registry::InterfaceInfo;
+use std::collections::HashMap;
+use std::ffi::c_void;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use windows_core::{ComObject, GUID, HRESULT, IUnknown, Interface};
+
+/// The class that stands for standard marshaling (CLSID_StdMarshal).
+pub const STANDARD: GUID = com_guid(0x17);
+/// The longest data that an object's own marshaler may write.
+pub const DATA_MAX: usize = 1 << 16;
+
+/// What is to be marshaled, and for where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Passing {
+    /// The interface.
+    pub iid: GUID,
+    /// Where it goes.
+    pub context: Context,
+    /// How often it is unmarshaled.
+    pub flags: Flags,
+}
+
+/// IMarshal for objects in Rust: `#[implement(IPoint, IMarshal)] struct Point;` has it by `impl Marshaler for Point_Impl`. The object that
+/// is passed has the first two methods; what is registered with [`register_unmarshaler`] the others.
+pub trait Marshaler {
+    /// The class that unmarshals what [`Self::marshal`] writes; [`STANDARD`] where the object is passed like any other.
+    ///
+    /// # Errors
+    ///
+    /// When the object cannot be passed.
+    fn class(&self, passing: &Passing) -> Result<GUID>;
+
+    /// What the class is to be given: at most [`DATA_MAX`] bytes.
+    ///
+    /// # Errors
+    ///
+    /// When the object cannot be passed.
+    fn marshal(&self, passing: &Passing) -> Result<Vec<u8>>;
+
+    /// An object for what was written. Whoever sent it may have written anything.
+    ///
+    /// # Errors
+    ///
+    /// When it is nothing that [`Self::marshal`] writes.
+    fn unmarshal(&self, data: &[u8]) -> Result<IUnknown> {
+        let _ = data;
+        Err(code::E_NOTIMPL.into())
+    }
+
+    /// What was written is not going to be unmarshaled.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::unmarshal`].
+    fn release(&self, data: &[u8]) -> Result<()> {
+        let _ = data;
+        Ok(())
+    }
+
+    /// Others are to lose what they have of the object.
+    ///
+    /// # Errors
+    ///
+    /// When they do not.
+    fn disconnect(&self) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// # Safety
+///
+/// `iid` must be null or readable.
+unsafe fn passing(iid: *const GUID, context: u32, flags: u32) -> Result<Passing> {
+    // SAFETY: the caller's promise.
+    let iid = *unsafe { iid.as_ref() }.ok_or(code::E_POINTER)?;
+    let context = Context::from_number(context).ok_or(code::E_INVALIDARG)?;
+    Ok(Passing { iid, context, flags: Flags::from_number(flags).ok_or(code::E_INVALIDARG)? })
+}
+
+/// # Safety
+///
+/// `stream` must be null or a live pointer to a stream.
+unsafe fn read_all(stream: *mut c_void) -> Result<Vec<u8>> {
+    // SAFETY: the caller's promise; every IStream is an ISequentialStream.
+    let stream = unsafe { ISequentialStream::from_raw_borrowed(&stream) }.ok_or(code::E_POINTER)?;
+    let mut data = vec![0; DATA_MAX + 1];
+    let mut length = 0;
+    loop {
+        let (place, mut read) = (&mut data[length..], 0);
+        // SAFETY: room for as many bytes.
+        unsafe { stream.Read(place.as_mut_ptr().cast(), place.len() as u32, &mut read) }.ok()?;
+        length += (read as usize).min(place.len());
+        if length > DATA_MAX {
+            return Err(too_long());
+        }
+        if read == 0 {
+            data.truncate(length);
+            return Ok(data);
+        }
+    }
+}
+
+fn too_long() -> Error {
+    Error::new(code::E_OUTOFMEMORY, format!("a marshaler's data has more than {DATA_MAX} bytes"))
+}
+
+pub(super) fn result_of(done: Result<()>) -> HRESULT {
+    done.map_or_else(leave, |()| code::S_OK)
+}
+
+impl<T: Marshaler> IMarshal_Impl for T
+where
+    T: windows_core::IUnknownImpl,
+{
+    unsafe fn GetUnmarshalClass(
+        &self,
+        iid: *const GUID,
+        _: *const c_void,
+        context: u32,
+        _: *const c_void,
+        flags: u32,
+        class: *mut GUID,
+    ) -> HRESULT {
+        // SAFETY: by the contract of IMarshal.
+        let named = unsafe { passing(iid, context, flags) }.and_then(|passing| self.class(&passing));
+        // SAFETY: as above.
+        result_of(named.and_then(|named| unsafe { put(class, named) }))
+    }
+
+    unsafe fn GetMarshalSizeMax(
+        &self,
+        _: *const GUID,
+        _: *const c_void,
+        _: u32,
+        _: *const c_void,
+        _: u32,
+        size: *mut u32,
+    ) -> HRESULT {
+        // SAFETY: by the contract of IMarshal.
+        result_of(unsafe { put(size, DATA_MAX as u32) })
+    }
+
+    unsafe fn MarshalInterface(
+        &self,
+        stream: *mut c_void,
+        iid: *const GUID,
+        _: *const c_void,
+        context: u32,
+        _: *const c_void,
+        flags: u32,
+    ) -> HRESULT {
+        // SAFETY: by the contract of IMarshal.
+        let data = unsafe { passing(iid, context, flags) }.and_then(|passing| self.marshal(&passing));
+        // SAFETY: as above; every IStream is an ISequentialStream.
+        let Some(stream) = (unsafe { ISequentialStream::from_raw_borrowed(&stream) }) else { return code::E_POINTER };
+        // SAFETY: as many bytes as there are.
+        let write = |data: Vec<u8>| unsafe { stream.Write(data.as_ptr().cast(), data.len() as u32, &mut 0) };
+        data.map_or_else(leave, write)
+    }
+
+    unsafe fn UnmarshalInterface(&self, stream: *mut c_void, iid: *const GUID, object: *mut *mut c_void) -> HRESULT {
+        // SAFETY: by the contract of IMarshal.
+        let made = unsafe { read_all(stream) }.and_then(|data| self.unmarshal(&data));
+        match made {
+            Err(error) => leave(error),
+            Ok(_) if iid.is_null() || object.is_null() => code::E_POINTER,
+            // SAFETY: as above; not null.
+            Ok(made) => unsafe { made.query(iid, object) },
+        }
+    }
+
+    unsafe fn ReleaseMarshalData(&self, stream: *mut c_void) -> HRESULT {
+        // SAFETY: by the contract of IMarshal.
+        result_of(unsafe { read_all(stream) }.and_then(|data| self.release(&data)))
+    }
+
+    unsafe fn DisconnectObject(&self, _: u32) -> HRESULT {
+        result_of(self.disconnect())
+    }
+}
+
+/// # Safety
+///
+/// `to` must be null or writable.
+pub(super) unsafe fn put<T>(to: *mut T, value: T) -> Result<()> {
+    if to.is_null() {
+        return Err(code::E_POINTER.into());
+    }
+    // SAFETY: the caller's promise; not null.
+    unsafe { to.write(value) };
+    Ok(())
+}
+
+type Maker = Arc<dyn Fn() -> Result<IMarshal> + Send + Sync>;
+
+static CLASSES: Mutex<Option<HashMap<u128, Maker>>> = Mutex::new(None);
+
+fn classes() -> MutexGuard<'static, Option<HashMap<u128, Maker>>> {
+    CLASSES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A class that unmarshals, as long as this lives.
+#[must_use = "references of the class cannot be unmarshaled any more when this is dropped"]
+pub struct UnmarshalerRegistration(GUID);
+
+impl fmt::Debug for UnmarshalerRegistration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("UnmarshalerRegistration").field(&self.0).finish()
+    }
+}
+
+impl Drop for UnmarshalerRegistration {
+    fn drop(&mut self) {
+        let removed = classes().as_mut().and_then(|classes| classes.remove(&self.0.to_u128()));
+        // Dropping what makes objects runs its author's code: not under the lock.
+        drop(removed);
+    }
+}
+
+/// Has this process unmarshal references of a class: `make` makes an object that does so, for each. Whoever may call this process, or is called by
+/// it, may have any class that is registered read any bytes.
+///
+/// # Errors
+///
+/// E_INVALIDARG for a class that is registered already.
+pub fn register_unmarshaler(
+    class: GUID,
+    make: impl Fn() -> Result<IMarshal> + Send + Sync + 'static,
+) -> Result<UnmarshalerRegistration> {
+    let mut classes = classes();
+    let classes = classes.get_or_insert_default();
+    if class == STANDARD || classes.contains_key(&class.to_u128()) {
+        return Err(Error::new(code::E_INVALIDARG, format!("the class {{{class:?}}} is registered already")));
+    }
+    classes.insert(class.to_u128(), Arc::new(make));
+    Ok(UnmarshalerRegistration(class))
+}
+
+fn find(class: &GUID) -> Result<IMarshal> {
+    let found = classes().as_ref().and_then(|classes| classes.get(&class.to_u128()).cloned());
+    let unknown = || {
+        let text = format!("a reference is to be unmarshaled by the class {{{class:?}}}, which is not registered here");
+        Error::new(code::REGDB_E_CLASSNOTREG, text)
+    };
+    found.ok_or_else(unknown)?()
+}
+
+/// The marshaler of an object of this process, if it has one.
+pub(super) fn marshaler_of(object: &IUnknown) -> Option<IMarshal> {
+    if look_behind(object).is_some() { None } else { object.cast().ok() }
+}
+
+/// The reference that an object of this process writes itself, if it does.
+pub(crate) fn marshal(
+    object: &IUnknown,
+    info: &'static InterfaceInfo,
+    context: Context,
+    flags: Flags,
+) -> Result<Option<Vec<u8>>> {
+    let Some(marshaler) = marshaler_of(object) else { return Ok(None) };
+    let interface = query(object, info)?;
+    let (iid, pointer, context, flags) = (&raw const info.iid, interface.as_raw(), context as u32, flags.number());
+    let (nothing, mut clsid) = (std::ptr::null(), GUID::zeroed());
+    // SAFETY: by the contract of IMarshal: an IID, a live pointer of that interface, and a place for the class.
+    unsafe { marshaler.GetUnmarshalClass(iid, pointer, context, nothing, flags, &mut clsid) }.ok()?;
+    if clsid == STANDARD {
+        return Ok(None);
+    }
+    let memory = ComObject::new(Memory::with_room(DATA_MAX));
+    let stream: IStream = memory.to_interface();
+    // SAFETY: as above, with a stream.
+    unsafe { marshaler.MarshalInterface(stream.as_raw(), iid, pointer, context, nothing, flags) }.ok()?;
+    Ok(Some(Any::Custom { iid: info.iid, clsid, data: memory.take_bytes() }.to_bytes()?))
+}
+
+/// The interface pointer that a reference of a class stands for.
+pub(crate) fn unmarshal(class: &GUID, data: Vec<u8>, info: &'static InterfaceInfo) -> Result<IUnknown> {
+    let marshaler = find(class)?;
+    let stream: IStream = Memory::of(data).into();
+    let mut object = std::ptr::null_mut();
+    // SAFETY: by the contract of IMarshal: a stream, an IID, and a place for a pointer.
+    unsafe { marshaler.UnmarshalInterface(stream.as_raw(), &info.iid, &mut object) }.ok()?;
+    if object.is_null() {
+        return Err(code::E_UNEXPECTED.into());
+    }
+    // SAFETY: it succeeded, so this is a counted interface pointer; every one begins with IUnknown's methods.
+    Ok(unsafe { IUnknown::from_raw(object) })
+}
+
+/// Gives up what a marshaler has written.
+pub(crate) fn release(class: &GUID, data: Vec<u8>) -> Result<()> {
+    let marshaler = find(class)?;
+    let stream: IStream = Memory::of(data).into();
+    // SAFETY: by the contract of IMarshal: a stream.
+    Ok(unsafe { marshaler.ReleaseMarshalData(stream.as_raw()) }.ok()?)
+}
+
+/// Has an object end what others have of it by its own marshaling.
+pub(super) fn disconnect(object: &IUnknown) -> Result<()> {
+    let Some(marshaler) = marshaler_of(object) else { return Ok(()) };
+    // SAFETY: by the contract of IMarshal.
+    Ok(unsafe { marshaler.DisconnectObject(0) }.ok()?)
+}

@@ -1,0 +1,146 @@
+//! References to objects for whoever unmarshals them: what [`crate::marshaling`] makes where an object has no marshaler of its own.
+
+use super::{REFS_PER_POINTER, Runtime};
+use crate::error::{Error, Result, code};
+use crate::exports::{Exported, Keeping, query};
+use crate::link::{endpoint_of, local_binding};
+use crate::marshaling::{Context, Flags, behind, handler_class_of, make_handler, marshal_custom};
+use crate::objref::ObjRef;
+use crate::orpc::{Client, NO_PING, ObjRef as Any};
+use crate::proxy::look_behind;
+use crate::registry::{self, InterfaceInfo};
+use crate::{server, system};
+use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
+use windows_core::{GUID, IUnknown};
+
+/// References in data of a table: who unmarshals it asks for some.
+const REFS_IN_TABLE: u32 = 0;
+
+/// What stands for an object in this process: a handler, where the reference names one that there is.
+pub(crate) fn with_handler(any: &Any, proxy: IUnknown, info: &'static InterfaceInfo) -> Result<IUnknown> {
+    match any {
+        Any::Handler { clsid, .. } => make_handler(clsid, proxy, info),
+        _ => Ok(proxy),
+    }
+}
+
+impl Runtime {
+    /// A reference to an object, wherever it is, for whoever unmarshals it.
+    pub(crate) fn marshal_data(
+        &'static self,
+        object: &IUnknown,
+        info: &'static InterfaceInfo,
+        context: Context,
+        flags: Flags,
+    ) -> Result<Vec<u8>> {
+        self.serve()?;
+        registry::register_module(info);
+        let handler = handler_class_of(object, context);
+        let interface = query(&behind(object), info)?;
+        let (oxid, bindings, found) = match look_behind(&interface) {
+            Some(_) if flags.is_table() => {
+                let text = "the object lives in another process, whose tables it would have to be in";
+                return Err(Error::new(code::E_INVALIDARG, text));
+            }
+            Some(imported) => {
+                let found = system::data::keep(&imported.link, imported.target)?;
+                (imported.link.oxid(), imported.link.bindings(), found)
+            }
+            None => {
+                let bindings = self.bindings_in(context)?;
+                (self.oxid, bindings, self.exports.keep(&interface, info, flags.keeping(), REFS_PER_POINTER.into())?)
+            }
+        };
+        let public_refs = if flags.is_table() { REFS_IN_TABLE } else { REFS_PER_POINTER };
+        let reference = ObjRef { iid: info.iid, public_refs, oxid, oid: found.oid, target: found.target, bindings };
+        let no_ping = if flags.contains(Flags::NO_PING) { NO_PING } else { 0 };
+        reference.to_wire_with(no_ping, handler)
+    }
+
+    fn context_of(&self, process: u64) -> Context {
+        if self.local_to(process).is_some() { Context::DifferentMachine } else { Context::Local }
+    }
+
+    /// The class that stands for an object in a client, if there is one. Strangers know no classes of ours.
+    pub(crate) fn handler_class_of(&self, object: &IUnknown, client: Client) -> Option<GUID> {
+        let Client::Process(process) = client else { return None };
+        handler_class_of(object, self.context_of(process))
+    }
+
+    /// The reference that an object writes itself for a client, if it does.
+    pub(crate) fn marshal_custom(
+        &self,
+        object: &IUnknown,
+        info: &'static InterfaceInfo,
+        client: Client,
+    ) -> Result<Option<Vec<u8>>> {
+        let Client::Process(process) = client else { return Ok(None) };
+        marshal_custom(object, info, self.context_of(process), Flags::NORMAL)
+    }
+
+    /// Data for a client that has the object from this process, on which it is to live by pings.
+    pub(crate) fn keep_for(&self, object: &IUnknown, info: &'static InterfaceInfo, holder: Client) -> Result<Exported> {
+        self.exports.keep(object, info, Keeping::Once(holder), REFS_PER_POINTER.into())
+    }
+
+    /// How this process is reached from there.
+    fn bindings_in(&self, context: Context) -> Result<Vec<StringBinding>> {
+        let mut bindings = Vec::new();
+        if context != Context::NoSharedMemory {
+            bindings.push(local_binding(endpoint_of(self.oxid)));
+        }
+        if !matches!(context, Context::NoSharedMemory | Context::DifferentMachine) {
+            return Ok(bindings);
+        }
+        // Who listens at all addresses is found by the host's name where nobody who calls knows better.
+        let local = server::caller().and_then(|caller| self.clients.local_to(caller.oxid));
+        let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+        let leads_there = |binding: &StringBinding| {
+            let stays = binding.protocol == ProtocolSequence::Lrpc;
+            binding.protocol.carries_objects() && !(stays && context == Context::DifferentMachine)
+        };
+        let heard = self.network.heard(Some(&local.unwrap_or(host)));
+        let count = bindings.len();
+        bindings.extend(heard.into_iter().filter(leads_there));
+        if bindings.len() == count {
+            let text = "nothing leads there: this process listens on no network";
+            return Err(Error::new(code::RPC_S_NO_BINDINGS, text));
+        }
+        Ok(bindings)
+    }
+
+    /// The interface pointer that such a reference stands for.
+    pub(crate) fn unmarshal_data(&'static self, any: &Any, info: &'static InterfaceInfo) -> Result<IUnknown> {
+        registry::register_module(info);
+        let mut reference = ObjRef::from_any(any)?;
+        if reference.oxid == self.oxid {
+            return query(&self.exports.unmarshal(reference.target)?, info);
+        }
+        let link = self.link_to(reference.oxid, &reference.bindings)?;
+        let found = system::data::unmarshal(&link, reference.target, info)?;
+        reference.iid = info.iid;
+        (reference.oid, reference.target, reference.public_refs) = (found.oid, found.target, system::REFS_PER_QUERY);
+        with_handler(any, self.import(&link, &reference, info)?, info)
+    }
+
+    /// Such a reference is not going to be unmarshaled.
+    pub(crate) fn release_data(&'static self, any: &Any) -> Result<()> {
+        let reference = ObjRef::from_any(any)?;
+        if reference.oxid == self.oxid {
+            self.exports.release_data(reference.target)?;
+            self.clients.wake_all();
+            return Ok(());
+        }
+        system::data::release(&*self.link_to(reference.oxid, &reference.bindings)?, reference.target)
+    }
+
+    /// Ends what other processes have of an object of this one.
+    pub(crate) fn disconnect(&self, object: &IUnknown) -> Result<()> {
+        if look_behind(&behind(object)).is_some() {
+            return Err(Error::new(code::E_INVALIDARG, "the object lives in another process"));
+        }
+        self.exports.disconnect(object)?;
+        self.clients.wake_all();
+        Ok(())
+    }
+}

@@ -1,0 +1,51 @@
+//! What stands for goods in a client: it asks for their name once, and forwards all other calls.
+
+use crate::{IStock, IStock_Impl};
+use obvia::marshaling::{HandlerRegistration, register_handler};
+use obvia::{Agile, GUID, Interface, Result, U16CString};
+use std::sync::OnceLock;
+use windows_core::implement;
+
+/// The class of these handlers.
+pub(crate) const CLASS: GUID = GUID::from_u128(0xa2f4_d0c6_7d35_4f0e_9d5b_6c1c_5e7b_1211);
+
+#[implement(IStock)]
+struct Cache {
+    stock: Agile<IStock>,
+    name: OnceLock<U16CString>,
+}
+
+impl IStock_Impl for Cache_Impl {
+    fn Name(&self) -> Result<U16CString> {
+        if let Some(name) = self.name.get() {
+            return Ok(name.clone());
+        }
+        // Two threads may ask at once, and get the same.
+        let name = self.stock.get().Name()?;
+        Ok(self.name.get_or_init(|| name).clone())
+    }
+
+    fn Count(&self) -> Result<i32> {
+        self.stock.get().Count()
+    }
+
+    fn Add(&self, count: i32) -> Result<()> {
+        self.stock.get().Add(count)
+    }
+
+    fn Asked(&self) -> Result<i32> {
+        self.stock.get().Asked()
+    }
+}
+
+/// Has this process keep the names of goods.
+///
+/// # Errors
+///
+/// E_INVALIDARG when it does already.
+pub fn register_cache() -> Result<HandlerRegistration> {
+    register_handler(CLASS, |proxy| {
+        let stock = Agile::new(&proxy.cast::<IStock>()?)?;
+        Ok(Cache { stock, name: OnceLock::new() }.into())
+    })
+}

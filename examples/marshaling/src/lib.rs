@@ -1,0 +1,11 @@
+//! A shop whose objects travel by the rules of COM: as references that are written down, as copies, with a cache in the client.
+
+mod cache;
+mod point;
+mod shop;
+
+obvia::include_idl!("shop");
+
+pub use cache::register_cache;
+pub use point::{Point, register_point};
+pub use shop::{Shop, Stock};

@@ -1,0 +1,53 @@
+//! An object that travels as a copy: it never changes, so nobody can tell the copy from the object.
+
+use crate::{IPoint, IPoint_Impl};
+use obvia::marshaling::{IMarshal, Marshaler, Passing, UnmarshalerRegistration, register_unmarshaler};
+use obvia::{GUID, IUnknown, Result, code};
+use windows_core::implement;
+
+/// The class that makes copies.
+const CLASS: GUID = GUID::from_u128(0xa2f4_d0c6_7d35_4f0e_9d5b_6c1c_5e7b_1210);
+
+/// A place.
+#[implement(IPoint, IMarshal)]
+pub struct Point {
+    /// To the east.
+    pub x: f64,
+    /// To the north.
+    pub y: f64,
+}
+
+impl IPoint_Impl for Point_Impl {
+    fn Where(&self) -> Result<(f64, f64)> {
+        Ok((self.x, self.y))
+    }
+
+    fn Process(&self) -> Result<u32> {
+        Ok(std::process::id())
+    }
+}
+
+impl Marshaler for Point_Impl {
+    fn class(&self, _: &Passing) -> Result<GUID> {
+        Ok(CLASS)
+    }
+
+    fn marshal(&self, _: &Passing) -> Result<Vec<u8>> {
+        Ok([self.x.to_le_bytes(), self.y.to_le_bytes()].concat())
+    }
+
+    fn unmarshal(&self, data: &[u8]) -> Result<IUnknown> {
+        let (x, y) = data.split_first_chunk().ok_or(code::RPC_E_INVALID_DATA)?;
+        let y = y.try_into().map_err(|_| code::RPC_E_INVALID_DATA)?;
+        Ok(Point { x: f64::from_le_bytes(*x), y: f64::from_le_bytes(y) }.into())
+    }
+}
+
+/// Lets this process receive points.
+///
+/// # Errors
+///
+/// E_INVALIDARG when it does already.
+pub fn register_point() -> Result<UnmarshalerRegistration> {
+    register_unmarshaler(CLASS, || Ok(Point { x: 0.0, y: 0.0 }.into()))
+}
