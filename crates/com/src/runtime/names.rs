@@ -1,0 +1,81 @@
+//! Names that objects are exported by, and connecting to them.
+
+use super::data::with_handler;
+use super::{Name, Runtime, lock};
+use crate::agile::Agile;
+use crate::error::Result;
+use crate::objref::ObjRef;
+use crate::registry::{self, InterfaceInfo, Remote};
+use crate::server::accept_on;
+use crate::system;
+use obvia_via::provider::shm::Listener;
+use std::sync::Arc;
+use windows_core::{IUnknown, Interface};
+
+/// An exported name. While it lives, other processes can connect to the object by the name.
+#[must_use = "the name disappears when this is dropped"]
+pub struct Export {
+    runtime: &'static Runtime,
+    name: String,
+    listener: Arc<Listener>,
+}
+
+impl Drop for Export {
+    fn drop(&mut self) {
+        self.listener.close();
+        // The object's own drop must not run under the lock.
+        let removed = lock(&self.runtime.names).remove(&self.name);
+        drop(removed);
+    }
+}
+
+/// Lets other processes connect to an object by a name.
+///
+/// The object's methods are called by several threads at once, so it must be safe for that, as objects made by
+/// `#[implement]` of `Sync` types are. The name must be a legal file name without spaces.
+///
+/// # Errors
+///
+/// RPC_S_DUPLICATE_ENDPOINT when a live process serves the name; E_INVALIDARG when it cannot be a name.
+pub fn export<I: Remote>(name: &str, object: I) -> Result<Export> {
+    export_object(name, &object.cast()?, I::INFO)
+}
+
+/// As [`export`], for an interface that is known by its description only.
+pub(crate) fn export_object(name: &str, object: &IUnknown, info: &'static InterfaceInfo) -> Result<Export> {
+    let runtime = Runtime::of_process()?;
+    registry::register_module(info);
+    runtime.serve()?;
+    let object = Agile::new(object)?;
+    let listener = Arc::new(runtime.directory.bind(name)?);
+    let entry = Name { object, info, _listener: Arc::clone(&listener) };
+    lock(&runtime.names).insert(name.to_owned(), entry);
+    accept_on(runtime, Arc::clone(&listener))?;
+    Ok(Export { runtime, name: name.to_owned(), listener })
+}
+
+/// Connects to the object that a process of this host exports by a name, or that a string binding names.
+///
+/// A string binding is `ncacn_vi_udp:host[port,name=NAME]`; the name may be left out where the process exports only one. In
+/// the process that exports it the result is the object itself.
+///
+/// # Errors
+///
+/// RPC_S_SERVER_UNAVAILABLE when nobody serves the name; E_ACCESSDENIED when the server does not let this process in, or there are no credentials
+/// for it; E_NOINTERFACE when the object has no such interface;
+/// RPC_E_VERSION_MISMATCH when the interface is described differently on the two sides.
+pub fn connect<I: Remote>(name: &str) -> Result<I> {
+    Ok(connect_object(name, I::INFO)?.cast()?)
+}
+
+/// As [`connect`], for an interface that is known by its description only.
+pub(crate) fn connect_object(name: &str, info: &'static InterfaceInfo) -> Result<IUnknown> {
+    let runtime = Runtime::of_process()?;
+    registry::register_module(info);
+    if let Ok(own) = runtime.named(name) {
+        return Ok(own.get().clone());
+    }
+    let (link, name) = runtime.find(name)?;
+    let any = system::resolve(&link, &name, info)?;
+    with_handler(&any, runtime.adopt(&link, &ObjRef::from_any(&any)?, info)?, info)
+}
