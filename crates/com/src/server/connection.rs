@@ -16,11 +16,12 @@ use std::ffi::c_void;
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What performs calls of a target of the runtime's own; `None` for all others. No entry of the object table has generation 0.
-fn own(target: TargetId) -> Option<fn(&mut ServerCall<'_>) -> Answer> {
+/// What performs calls of a target of the runtime's own; `None` for all others. No entry of the object table has generation 0. Those that are
+/// DCOM's are for associations, whose relay alone names them.
+fn own(target: TargetId, has_relay: bool) -> Option<fn(&mut ServerCall<'_>) -> Answer> {
     match target {
         system::TARGET => Some(system::perform),
-        TargetId { generation: 0, .. } => Some(dcom::perform),
+        TargetId { generation: 0, .. } if has_relay => Some(dcom::perform),
         _ => None,
     }
 }
@@ -74,7 +75,7 @@ impl Connection {
             self.adopt(client);
         }
         let target = TargetId::from_word(call.target());
-        match own(target) {
+        match own(target, self.visit.is_some()) {
             None => self.dispatch.fetch_and_perform(&self.runtime.exports().table, call),
             Some(perform) if self.caller.is_some() => perform(call),
             Some(_) => Answer::fault(Status::PROTOCOL_ERROR),

@@ -45,6 +45,8 @@ const MARKS: u16 = 17;
 /// E_NOINTERFACE, RPC_E_INVALID_OBJREF, RPC_E_DISCONNECTED, as HRESULTs.
 const NO_INTERFACE: u32 = 0x8000_4002;
 const INVALID_OBJREF: u32 = 0x8001_011d;
+/// REGDB_E_CLASSNOTREG: of a reference that only its class could read.
+const NO_CLASS: u32 = 0x8004_0154;
 
 fn sum(count: u32, values: &[u32]) -> Frame {
     Frame::block(16).u32(0, count).object(
@@ -87,7 +89,7 @@ fn opnums_that_no_method_has_are_refused(server: Server) {
         for opnum in [255, 0xffff] {
             peer.refused(object, opnum, &[], BAD_DATA);
         }
-        for opnum in [0, 1, 2, 14, 0xffff] {
+        for opnum in [0, 1, 2, 17, 0xffff] {
             peer.refused(SYSTEM, opnum, &[], OP_RANGE);
         }
     });
@@ -238,10 +240,9 @@ fn references_that_are_none_are_refused(server: Server) {
         for length in [0, 1, 4, 24, 63, 64, 67, 68, 70, right.len() - 4] {
             peer.refused(object, VISIT, &visit(&right[..length]), INVALID_OBJREF);
         }
-        let wrong: [(usize, &[u8]); 8] = [
+        let wrong: [(usize, &[u8]); 7] = [
             (0, b"MEOX"),
             (4, &[2]),
-            (4, &[4]),
             (56, &[9]),
             (64, &[0xff, 0xff]),
             (64, &[0, 0]),
@@ -255,6 +256,9 @@ fn references_that_are_none_are_refused(server: Server) {
             reference[at..at + bytes.len()].copy_from_slice(bytes);
             peer.refused(object, VISIT, &visit(&reference), INVALID_OBJREF);
         }
+        // One that only its class could read, which nobody has.
+        let custom = [&right[..4], &[4], &right[5..]].concat();
+        peer.refused(object, VISIT, &visit(&custom), NO_CLASS);
         peer.refused(object, VISIT, &visit(&vec![0; 5000]), INVALID_OBJREF);
         peer.refused(object, VISIT, &visit(&right)[..16], BAD_DATA);
         let huge = Frame::block(8).object(0, 1, u32::MAX as usize, &right).bytes;
