@@ -23,6 +23,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+#[cfg(test)]
+mod tests;
+
 /// How long a listener that failed is left alone.
 const BREATHER: Duration = Duration::from_millis(50);
 
@@ -98,29 +101,19 @@ impl Clients {
     /// Remembers a connection for [`Self::wake_all`], and forgets those that have ended.
     fn watch(&self, alarm: Alarm) {
         let mut alarms = self.alarms.lock().unwrap_or_else(PoisonError::into_inner);
-        let ended = take_ended(&mut alarms);
+        alarms.retain(|alarm| !alarm.is_gone());
         alarms.push(alarm);
-        drop(alarms);
-        drop(ended);
     }
 
     /// Has every service thread look whether it keeps objects that are no longer exported.
     pub(crate) fn wake_all(&self) {
         let mut alarms = self.alarms.lock().unwrap_or_else(PoisonError::into_inner);
-        let ended = take_ended(&mut alarms);
-        for alarm in alarms.iter() {
-            alarm.ring();
-        }
+        alarms.retain(|alarm| !alarm.is_gone());
+        let all = alarms.clone();
         drop(alarms);
-        drop(ended);
+        // Without the lock: who rings may be the last to hold a connection, and an association's client leaves with it, which wakes everybody.
+        all.iter().for_each(Alarm::ring);
     }
-}
-
-/// Takes out the alarms of connections that have ended. They are to be dropped without locks: the last of an association has its client leave,
-/// which wakes everybody.
-#[must_use]
-fn take_ended(alarms: &mut Vec<Alarm>) -> Vec<Alarm> {
-    alarms.extract_if(.., |alarm| alarm.is_closed()).collect()
 }
 
 /// A connection of a client that has said who it is. Without one nobody is there to hold references.

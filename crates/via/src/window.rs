@@ -272,6 +272,12 @@ impl Alarm {
         }
     }
 
+    /// Whether the connection's owner has dropped it. Unlike [`Self::ring`] and [`Self::is_closed`], which hold the connection for a moment and may be
+    /// the last to do so, this never ends one.
+    pub fn is_gone(&self) -> bool {
+        self.wire.strong_count() == 0
+    }
+
     /// Whether the connection is gone: its owner dropped it, or the peer ended.
     pub fn is_closed(&self) -> bool {
         self.wire.upgrade().is_none_or(|wire| wire.is_closed())

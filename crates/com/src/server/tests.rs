@@ -1,0 +1,69 @@
+//! Connections that end while others look at them.
+
+use super::Clients;
+use obvia_via::Error;
+use obvia_via::window::{self, Inbox, Outgoing, Peer, Relay, Window};
+use std::sync::mpsc;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// A relay whose owner lets go of its connection just when somebody rings, and whose end wakes everybody, as that of an association does.
+struct Leaving {
+    clients: Arc<Clients>,
+    window: Arc<Mutex<Option<Window>>>,
+    ended: mpsc::Sender<()>,
+}
+
+impl std::fmt::Debug for Leaving {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Leaving")
+    }
+}
+
+impl Relay for Leaving {
+    fn send(&self, _: Outgoing<'_>) -> Result<(), Error> {
+        Ok(())
+    }
+    fn receive(&self, _: &mut Inbox<'_>, _: Duration) -> Result<(), Error> {
+        Ok(())
+    }
+    fn wake(&self) {
+        let window = self.window.lock().unwrap().take();
+        drop(window);
+    }
+    fn check(&self) -> Result<(), Error> {
+        Ok(())
+    }
+    fn peer(&self) -> Peer {
+        Peer::Process(1)
+    }
+    fn end(&self) {}
+}
+
+impl Drop for Leaving {
+    fn drop(&mut self) {
+        self.clients.wake_all();
+        self.ended.send(()).unwrap();
+    }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "maps memory as Miri cannot")]
+fn who_rings_may_be_the_last_to_hold_a_connection() {
+    let (ended, is_ended) = mpsc::channel();
+    let clients = Arc::new(Clients::default());
+    let window = Arc::new(Mutex::new(None));
+    let relay = Leaving { clients: Arc::clone(&clients), window: Arc::clone(&window), ended };
+    let relayed = window::relayed(Box::new(relay), &window::Options::default()).unwrap();
+    clients.watch(relayed.alarm());
+    *window.lock().unwrap() = Some(relayed);
+    let (woken, is_woken) = mpsc::channel();
+    std::thread::spawn(move || {
+        clients.wake_all();
+        clients.wake_all();
+        woken.send(()).unwrap();
+    });
+    let patience = Duration::from_secs(30);
+    is_ended.recv_timeout(patience).expect("the connection ends while everybody is woken");
+    is_woken.recv_timeout(patience).expect("nobody waits for a lock of their own");
+}
