@@ -18,7 +18,9 @@ const WAITING_MAX: usize = 4;
 /// The socket of a connection: its pulse, and the way of areas and regions.
 #[derive(Debug)]
 pub(super) struct Socket {
-    pub(super) socket: Arc<OwnedFd>,
+    socket: Arc<OwnedFd>,
+    /// What it is watched by.
+    pub(super) number: pulse::Number,
     pid: u32,
     // An area and a region may be on their way, and be asked for the other way round.
     waiting: Mutex<Vec<Note>>,
@@ -43,7 +45,7 @@ struct Note {
 impl Socket {
     pub(super) fn new(socket: Arc<OwnedFd>) -> Self {
         let pid = peer_pid(&socket);
-        Self { socket, pid, waiting: Mutex::default() }
+        Self { socket, number: pulse::Number::draw(), pid, waiting: Mutex::default() }
     }
 
     fn hand_over(&self, number: u32, what: What, length: usize, file: &OwnedFd) -> Result<(), Error> {
@@ -180,6 +182,6 @@ impl Carrier for Socket {
     fn end(&self, _: &Wire) {
         // The pulse thread and alarms may keep the socket open a little longer; the peer need not wait for that.
         let _ = rustix::net::shutdown(&*self.socket, Shutdown::Both);
-        pulse::forget(&self.socket);
+        pulse::forget(&self.socket, self.number);
     }
 }

@@ -168,9 +168,11 @@ fn connected(
     options: &Options,
 ) -> Result<Window, Error> {
     let socket = Arc::new(socket);
-    let carrier = Box::new(carrier::Socket::new(Arc::clone(&socket)));
-    let window = Window::new(Ends { own, peer, area: None, carrier }, peer_may_sleep, options);
-    pulse::watch(&socket, window.wire())?;
+    let carrier = carrier::Socket::new(Arc::clone(&socket));
+    let number = carrier.number;
+    let ends = Ends { own, peer, area: None, carrier: Box::new(carrier) };
+    let window = Window::new(ends, peer_may_sleep, options);
+    pulse::watch(&socket, number, window.wire())?;
     Ok(window)
 }
 

@@ -4,15 +4,42 @@ use crate::Error;
 use crate::window::Wire;
 use rustix::buffer::spare_capacity;
 use rustix::event::epoll;
-use rustix::fd::{AsFd, AsRawFd, OwnedFd};
+use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
-/// The connections of this process, by the number of their socket.
+/// What the pulse thread knows a connection by. Not the number of its socket: an event may be looked at when its connection is gone already, and
+/// the next one has that number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Number(u64);
+
+impl Number {
+    /// One that no other connection of this process has had.
+    pub(super) fn draw() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        Self(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+/// The connections of this process.
 struct Watch {
     epoll: OwnedFd,
-    wires: Mutex<HashMap<u64, Weak<Wire>>>,
+    wires: Mutex<HashMap<Number, Weak<Wire>>>,
+}
+
+impl Watch {
+    /// The peer of a connection has hung up, which may have been forgotten meanwhile.
+    fn close(&self, number: Number) {
+        let wires = self.wires.lock().unwrap_or_else(PoisonError::into_inner);
+        let wire = wires.get(&number).and_then(Weak::upgrade);
+        // Dropping the last reference closes the socket; never under the lock.
+        drop(wires);
+        if let Some(wire) = wire {
+            wire.close();
+        }
+    }
 }
 
 static WATCH: OnceLock<Result<Watch, Errno>> = OnceLock::new();
@@ -27,29 +54,23 @@ fn watch_of_process() -> Result<&'static Watch, Error> {
     watch.as_ref().map_err(|&errno| Error::system("starting the pulse thread")(errno))
 }
 
-fn key(socket: &OwnedFd) -> u64 {
-    u64::from(socket.as_raw_fd().unsigned_abs())
-}
-
 /// Has the pulse thread call [`Wire::close`] when the peer hangs up.
-pub(super) fn watch(socket: &OwnedFd, wire: &Arc<Wire>) -> Result<(), Error> {
+pub(super) fn watch(socket: &OwnedFd, number: Number, wire: &Arc<Wire>) -> Result<(), Error> {
     let watch = watch_of_process()?;
-    let key = key(socket);
     let mut wires = watch.wires.lock().unwrap_or_else(PoisonError::into_inner);
-    wires.insert(key, Arc::downgrade(wire));
+    wires.insert(number, Arc::downgrade(wire));
     drop(wires);
     // Not IN: larger areas arrive on the socket, and are read by who needs them.
     let events = epoll::EventFlags::RDHUP | epoll::EventFlags::ONESHOT;
-    epoll::add(&watch.epoll, socket, epoll::EventData::new_u64(key), events)
+    epoll::add(&watch.epoll, socket, epoll::EventData::new_u64(number.0), events)
         .map_err(Error::system("watching a connection"))
 }
 
 /// Forgets a connection that this side ends.
-pub(super) fn forget(socket: &OwnedFd) {
+pub(super) fn forget(socket: &OwnedFd, number: Number) {
     if let Ok(watch) = watch_of_process() {
-        // Removed while the socket is open, so the number cannot yet belong to another connection.
         let _ = epoll::delete(&watch.epoll, socket.as_fd());
-        watch.wires.lock().unwrap_or_else(PoisonError::into_inner).remove(&key(socket));
+        watch.wires.lock().unwrap_or_else(PoisonError::into_inner).remove(&number);
     }
 }
 
@@ -67,13 +88,43 @@ fn listen() {
             Err(_) => return,
         }
         for event in &events {
-            let wires = watch.wires.lock().unwrap_or_else(PoisonError::into_inner);
-            let wire = wires.get(&event.data.u64()).and_then(Weak::upgrade);
-            // Dropping the last reference closes the socket; never under the lock.
-            drop(wires);
-            if let Some(wire) = wire {
-                wire.close();
-            }
+            watch.close(Number(event.data.u64()));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Number, watch, watch_of_process};
+    use crate::layout;
+    use crate::provider::shm::{carrier, mapping};
+    use crate::window::{Ends, Options, Window};
+    use rustix::fd::OwnedFd;
+    use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
+    use std::sync::Arc;
+
+    /// A connection that is watched, and its peer's end of the socket.
+    fn connection() -> (Window, Number, OwnedFd) {
+        let (socket, peer) = socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None).unwrap();
+        let socket = Arc::new(socket);
+        let carrier = carrier::Socket::new(Arc::clone(&socket));
+        let number = carrier.number;
+        let options = Options::default();
+        let segment = || mapping::create(layout::AREA + options.area).unwrap().0;
+        let ends = Ends { own: segment(), peer: segment(), area: None, carrier: Box::new(carrier) };
+        let window = Window::new(ends, true, &options);
+        watch(&socket, number, window.wire()).unwrap();
+        (window, number, peer)
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
+    fn an_event_that_is_looked_at_late_ends_no_other_connection() {
+        let (first, number, _hung_up) = connection();
+        drop(first);
+        // Its socket has the first one's number, unless another test has taken that.
+        let (second, _, _peer) = connection();
+        watch_of_process().unwrap().close(number);
+        assert!(!second.alarm().is_closed());
     }
 }
