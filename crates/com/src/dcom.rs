@@ -9,8 +9,7 @@ mod headers;
 mod object_exporter;
 mod rem_unknown;
 
-pub use crate::orpc::Pinging;
-pub use crate::orpc::TraceContext;
+pub use crate::orpc::{Pinging, TraceContext};
 pub(crate) use classes::{Activated, Classes};
 pub use classes::{ClassRegistration, class_object, create_instance, register_class};
 pub(crate) use headers::HEADERS;
@@ -18,15 +17,15 @@ pub use headers::{trace, with_trace};
 
 use crate::error::{Result, code};
 use crate::network;
+use crate::objref;
 use crate::orpc::{
-    Calls, Decoder, DualStringArray, Encoder, Interface, Malformed, Resolved, SecurityBinding, TowerBinding,
-    activator as scm, object_exporter as exporter, rem_unknown as unknown,
+    Calls, ComVersion, Decoder, DualStringArray, Encoder, Interface, Malformed, Resolved, SecurityBinding,
+    TowerBinding, activator as scm, object_exporter as exporter, rem_unknown as unknown,
 };
 use crate::runtime::{Runtime, janitor};
 use crate::security;
 use crate::server::{Caller, caller};
 use crate::stub::{StubCall, results, serve};
-use crate::{objref, orpc::ComVersion};
 use obvia_rpc::ByteOrder;
 use obvia_rpc::co::pdu::{Context, Outcome};
 use obvia_rpc::co::relay::{Form, Interface as Relayed, octets, put_octets};

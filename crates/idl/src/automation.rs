@@ -4,6 +4,7 @@
 //! memory the runtime converts.
 
 use crate::model::{Base, Extent, Model, Object, Param, PointerClass, Type};
+use obvia_ndr::vartype as vt;
 
 /// The name of the file that the compiler brings along.
 pub const FILE: &str = "oaidl.idl";
@@ -82,31 +83,6 @@ pub struct Variant {
     pub optional: bool,
     /// What it is then.
     pub default: Option<crate::model::Value>,
-}
-
-/// VARTYPEs.
-pub mod vt {
-    #![expect(missing_docs, reason = "their names say what they are")]
-    pub const I2: u16 = 2;
-    pub const I4: u16 = 3;
-    pub const R4: u16 = 4;
-    pub const R8: u16 = 5;
-    pub const CY: u16 = 6;
-    pub const DATE: u16 = 7;
-    pub const BSTR: u16 = 8;
-    pub const DISPATCH: u16 = 9;
-    pub const ERROR: u16 = 10;
-    pub const BOOL: u16 = 11;
-    pub const VARIANT: u16 = 12;
-    pub const UNKNOWN: u16 = 13;
-    pub const DECIMAL: u16 = 14;
-    pub const I1: u16 = 16;
-    pub const UI1: u16 = 17;
-    pub const UI2: u16 = 18;
-    pub const UI4: u16 = 19;
-    pub const I8: u16 = 20;
-    pub const UI8: u16 = 21;
-    pub const ARRAY: u16 = 0x2000;
 }
 
 /// The VARTYPE of what lies in memory by itself, or behind one pointer. `named` is how the file calls it.

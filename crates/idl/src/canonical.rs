@@ -3,11 +3,12 @@
 //! Two compilations give the same text exactly when they mean the same by the interface: names and values are in it, comments,
 //! order of declarations, spelling of types and names of typedefs are not. The text is itself IDL.
 
-use crate::automation::{FILE, Kind, Member, element_name, vt};
+use crate::automation::{FILE, Kind, Member, element_name};
 use crate::model::{
     Arith, Base, Direction, EnumId, Extent, Field, InterfaceId, Memory, Method, Model, Object, Operand, Param, Pointer,
     PointerClass, Returns, StructId, Transfer, Type, UnionId, Value, Varying,
 };
+use obvia_ndr::vartype as vt;
 use sha2::{Digest, Sha256};
 use std::cell::RefCell;
 use std::collections::BTreeSet;

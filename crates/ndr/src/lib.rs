@@ -5,3 +5,4 @@
 pub mod flat;
 pub mod ndr;
 pub mod serialization;
+pub mod vartype;

@@ -99,6 +99,10 @@ impl CallHeaders for Headers {
         thread::limit_to(None);
     }
 
+    fn end(&self) {
+        leave();
+    }
+
     fn write_response(&self, result: u32, stub: &mut Vec<u8>) {
         leave();
         let mut that = OrpcThat::default();
@@ -176,6 +180,19 @@ mod tests {
         assert_eq!(HEADERS.read_response(ByteOrder::Little, &answer), Ok(answer.len() - 4));
         let (_, trace, again, _) = performed(&request(), code::S_OK);
         assert_eq!((trace, again), (None, causality));
+    }
+
+    #[test]
+    fn a_fault_ends_what_a_call_has_brought() {
+        let stub = crate::with_timeout(Duration::from_secs(5), || with_trace(TRACE.parse().unwrap(), request));
+        let fail = || {
+            HEADERS.read_request(ByteOrder::Little, &stub).unwrap();
+            assert!(trace().is_some());
+            HEADERS.end();
+            (thread::deadline(), trace())
+        };
+        let left = std::thread::scope(|scope| scope.spawn(fail).join().unwrap());
+        assert!(matches!(left, (Deadline::Within(thread::DEFAULT_TIMEOUT), None)), "{left:?}");
     }
 
     #[test]

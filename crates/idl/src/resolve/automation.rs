@@ -4,9 +4,10 @@ use super::{Named, Resolver, find, has};
 use crate::ast::{
     Attribute, CoclassDecl, InterfaceDecl, Method as MethodSyntax, Param as ParamSyntax, TypeKind, TypeSpec,
 };
-use crate::automation::{FILE, Kind, Member, Memory, Variant, vartype, vt};
+use crate::automation::{FILE, Kind, Member, Memory, Variant, vartype};
 use crate::diagnostic::Diagnostic;
 use crate::model::{InterfaceId, Type};
+use obvia_ndr::vartype as vt;
 
 /// The DISPID of the first method that has none in the file; those that follow count on.
 const FIRST_ID: i32 = 0x6002_0000;

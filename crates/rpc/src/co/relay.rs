@@ -62,6 +62,8 @@ pub trait CallHeaders: Send + Sync + fmt::Debug {
     fn read_request(&self, order: ByteOrder, stub: &[u8]) -> Result<usize, Status>;
     /// The call whose request was read last waits for no response.
     fn forget(&self);
+    /// The call whose request was read last ends in a fault.
+    fn end(&self);
     /// Appends what stands before a response's results, of a method that returned this.
     fn write_response(&self, result: u32, stub: &mut Vec<u8>);
     /// Reads that, of stub data that may end anywhere. Returns its length in bytes.

@@ -107,7 +107,10 @@ impl Performed {
         let Header { kind, first: status, .. } = message.header;
         match kind {
             Kind::Response => Ok(self.translation.encode_response(&self.request, status, message.frame, scratch)),
-            Kind::Fault => Ok(Err(Status(status))),
+            Kind::Fault => {
+                self.translation.end();
+                Ok(Err(Status(status)))
+            }
             _ => Err(ViError::BadState { what: "a server only answers" }),
         }
     }

@@ -89,6 +89,13 @@ impl Translation {
         }
     }
 
+    /// The request that was decoded last is answered by a fault.
+    pub(crate) fn end(&self) {
+        if let Self::Ndr(.., Some(headers)) = self {
+            headers.end();
+        }
+    }
+
     /// The vtable's number of a method, of that in units.
     pub(crate) fn opnum_from_wire(&self, opnum: u16) -> Result<u16, Status> {
         opnum.checked_add(self.first_slot()).ok_or(Status::OP_RNG_ERROR)
@@ -148,8 +155,13 @@ impl Translation {
         let headers = headers.map_or(Ok(0), |headers| headers.read_request(from, stub))?;
         let format = Format { syntax, order: order(from), headers };
         let decoded = method.decode_request(plan, format, stub, frame_max, scratch);
-        let numbers = decoded.and_then(|()| method.numbers(scratch)).map_err(|_| Status::BAD_STUB_DATA)?;
-        Ok((Request { opnum, numbers }, scratch))
+        match decoded.and_then(|()| method.numbers(scratch)) {
+            Ok(numbers) => Ok((Request { opnum, numbers }, scratch)),
+            Err(_) => {
+                self.end();
+                Err(Status::BAD_STUB_DATA)
+            }
+        }
     }
 
     /// The stub data of a response, in `scratch`.
