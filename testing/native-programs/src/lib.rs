@@ -2,9 +2,12 @@
 
 use obvia_idl::{Compiler, compile_into};
 use std::ffi::{OsStr, OsString};
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::available_parallelism;
 
 /// A language that a file is compiled as: how its files' names end, what says so, and the compiler.
 #[derive(Clone, Copy)]
@@ -122,16 +125,34 @@ impl Workshop {
     /// Where that fails.
     pub fn link(&self, place: &Path, watch: &[&str], files: &[PathBuf]) -> PathBuf {
         let program = place.join("program");
-        let mut link = CPP.command();
-        link.args(watch).arg("-o").arg(&program);
-        for file in files {
-            // There may be one of the same name in the other language.
+        // There may be one of the same name in the other language.
+        let object = |file: &PathBuf| {
             let mut object = place.join(file.file_name().expect("it has a name"));
             object.as_mut_os_string().push(".o");
+            object
+        };
+        let compile = |file: &PathBuf| {
             let mut compile = Language::of(file).compiler();
-            run(compile.args(watch).args(["-g", "-pthread", "-c", "-o"]).arg(&object).arg("-I").arg(place).arg(file));
-            link.arg(object);
-        }
+            run(compile
+                .args(watch)
+                .args(["-g1", "-pthread", "-c", "-o"])
+                .arg(object(file))
+                .arg("-I")
+                .arg(place)
+                .arg(file));
+        };
+        let next = AtomicUsize::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..available_parallelism().map_or(1, NonZero::get) {
+                scope.spawn(|| {
+                    while let Some(file) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
+                        compile(file);
+                    }
+                });
+            }
+        });
+        let mut link = CPP.command();
+        link.args(watch).arg("-o").arg(&program).args(files.iter().map(object));
         let library = self.library().display();
         run(link.args([
             "-pthread",
