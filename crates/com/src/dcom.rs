@@ -144,8 +144,9 @@ fn request<C: Calls>(opnum: u16, from: &mut Decoder<'_>) -> std::result::Result<
 fn resolved(caller: &Arc<Caller>, protseqs: &[u16]) -> Resolved {
     let runtime = caller.runtime;
     let heard = runtime.network().heard(runtime.clients().local_to(caller.oxid).as_deref());
+    // Strangers have long left datagrams, and would take them for the best where they know them.
     let usable = |protocol: ProtocolSequence| {
-        protocol.carries_objects() && (protseqs.is_empty() || protseqs.contains(&protocol.tower()))
+        protocol != ProtocolSequence::IpUdp && (protseqs.is_empty() || protseqs.contains(&protocol.tower()))
     };
     let strings = heard.iter().filter(|binding| usable(binding.protocol)).map(tower_of).collect();
     // Some clients take the hint for what they are to do, and would go on as somebody who has proved nothing.

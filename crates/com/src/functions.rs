@@ -177,6 +177,10 @@ pub(crate) fn reach(binding: &str, info: &'static InterfaceInfo) -> Result<(Arc<
     let located = endpoints::locate(network::parse(binding)?, info)?;
     let (object, binding) = (located.object, located.to_string());
     let runtime = Runtime::of_process()?;
+    // Of whoever is there: by datagrams that may be another process at the next call.
+    if network::has_no_connections(&located) {
+        return reach_stranger(runtime, &binding, Stranger { object }, info);
+    }
     let link = match runtime.link_at(&binding) {
         Ok(link) => link,
         // The standard's protocol sequences lead to servers that were made without obvia, too.

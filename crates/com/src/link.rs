@@ -129,12 +129,6 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Link {
     /// Connects to an address: an exported name, the endpoint of a process, or a binding. Finds out who is there, too.
     pub(crate) fn reach(runtime: &'static Runtime, address: &Address, deadline: Deadline) -> Result<Reached> {
-        if let Address::Binding(StringBinding { protocol, .. }) = address
-            && !protocol.carries_objects()
-        {
-            let text = format!("{protocol} carries calls of functions, which one binds to, and no objects");
-            return Err(Error::new(code::E_INVALIDARG, text));
-        }
         let targets = address.targets()?;
         let window = address.connect(runtime, targets.as_ref(), &for_home(&runtime.options()), deadline)?;
         let mut home = Channel::new(window);
@@ -310,8 +304,9 @@ impl Link {
             .connect(runtime, self.targets.as_ref(), options, deadline)
             .map_err(|error| if error.code() == code::RPC_S_SERVER_UNAVAILABLE { self.gone() } else { error })?;
         let mut channel = Channel::new(window);
-        if self.stranger.is_none() {
-            binding::introduce(&mut channel, runtime.oxid(), deadline)?;
+        // There may be another process by now, whose objects have the same numbers.
+        if self.stranger.is_none() && binding::introduce(&mut channel, runtime.oxid(), deadline)? != self.oxid {
+            return Err(self.gone());
         }
         Ok(channel)
     }

@@ -106,6 +106,11 @@ pub(crate) fn is_standard(text: &str) -> bool {
     parse(text).is_ok_and(|binding| Wanted::of(&binding).is_ok_and(is_standard))
 }
 
+/// Whether calls by a binding go without connections.
+pub(crate) fn has_no_connections(binding: &StringBinding) -> bool {
+    Wanted::of(binding).is_ok_and(|wanted| matches!(wanted.sequence.means, Means::Datagrams))
+}
+
 /// What associations with whom a binding leads to have to know, where connections are such.
 pub(crate) fn targets_of(binding: &StringBinding) -> Result<Option<Targets>> {
     let wanted = Wanted::of(binding)?;
@@ -244,7 +249,7 @@ impl Network {
     /// call.
     pub(crate) fn bindings(&self, runtime: &'static Runtime, local: &str, least: Option<Level>) -> Vec<StringBinding> {
         let heard = |network: &Self| -> Vec<_> {
-            let leads_here = |binding: &StringBinding| binding.address == local && binding.protocol.carries_objects();
+            let leads_here = |binding: &StringBinding| binding.address == local;
             let heard = network.heard(Some(local)).into_iter().filter(leads_here);
             heard.filter_map(|binding| protected(binding, least)).collect()
         };
@@ -262,8 +267,10 @@ impl Network {
             // Without one the peer learns at its first call that this process cannot be reached.
             let _ = self.listen_with(runtime, &opened, binding);
         }
-        if Self::lock(&self.streams).contains(&ProtocolSequence::IpTcp) {
-            let binding = protected(StringBinding::new(ProtocolSequence::IpTcp, any, "0"), least);
+        let has_streams = Self::lock(&self.streams).contains(&ProtocolSequence::IpTcp);
+        let used = [(ProtocolSequence::IpTcp, has_streams), (ProtocolSequence::IpUdp, self.activities.are_used())];
+        for (protocol, _) in used.into_iter().filter(|(_, is_used)| *is_used) {
+            let binding = protected(StringBinding::new(protocol, any, "0"), least);
             let _ = binding.map(|binding| self.listen(runtime, binding));
         }
         heard(self)
@@ -286,8 +293,7 @@ impl Network {
 ///
 /// Besides `ncacn_vi_udp` there are `ncacn_vi_xdp` and `ncacn_vi_fabric`, where the program was built with the features `xdp` and `fabric`;
 /// docs/xdp.md and docs/fabric.md have their options. `ncacn_ip_tcp` and `ncalrpc:[NAME]` are the standard's: whoever speaks DCE/RPC can
-/// call what is there by [functions](crate::serve_interface), in NDR or NDR64; and so is `ncadg_ip_udp`, by which nothing but functions is
-/// called, in NDR: docs/dg.md. Between two processes of obvia calls go in FLAT, unless the
+/// call what is there by [functions](crate::serve_interface), in NDR or NDR64; and so is `ncadg_ip_udp`, by which calls go in NDR: docs/dg.md. Between two processes of obvia calls go in FLAT, unless the
 /// option `transfer` of either end says `ndr` or `ndr64`. A process may listen on several, and what it hands out names all of
 /// them. Options that are the process's own affair, such as `interface=eth0` or `fault=loss=5%`, are not in the binding
 /// returned, and hold for every connection of the protocol sequence that says nothing else.

@@ -22,7 +22,7 @@ use obvia_rpc::security::Authenticated;
 use obvia_rpc::status::Status;
 use obvia_rpc::uuid::{SyntaxId, Uuid};
 use obvia_rpc::vi_call::TargetId;
-use obvia_via::datagram::Host;
+use obvia_via::datagram::{DatagramSocket, Host};
 use obvia_via::stream::Stream;
 use obvia_via::window::{Peer, Window};
 use std::collections::HashMap;
@@ -136,6 +136,10 @@ impl Routes for Targets {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         let Called { object, syntax, transfers, interface, .. } = known.interfaces.get(&target)?;
         Some(Route { object: *object, syntax: *syntax, interface: *interface, transfers: transfers.clone() })
+    }
+
+    fn settler(&self) -> SyntaxId {
+        binding::RUNTIME
     }
 }
 
@@ -275,6 +279,12 @@ impl Interfaces for Visitor {
         endpoints::perform(self.runtime, call, (&self.peer, self.local.as_deref()), &self.membership)
     }
 
+    fn settle(&self, interface: SyntaxId, bind: &[u8]) -> Option<Vec<u8>> {
+        let (answer, client) =
+            binding::answer(bind, self.runtime.oxid(), self.transfers).filter(|_| interface == binding::RUNTIME)?;
+        client.is_none_or(|oxid| self.is_called(oxid)).then_some(answer)
+    }
+
     fn serve(self: Arc<Self>, lane: Window, attribution: Attribution) {
         server::serve_lane(self.runtime, lane, self, attribution);
     }
@@ -302,7 +312,10 @@ impl fmt::Debug for Visitors {
 
 impl Clients for Visitors {
     fn admit(&self, host: Host) -> Option<Arc<dyn Interfaces>> {
-        let peer = Peer::Host(host.to_string());
-        Some(Arc::new(Visitor::from(self.runtime, peer, self.local.clone(), Transfers::NDR)))
+        let host = host.to_string();
+        // Who listens at all addresses answers from the one that the system would call that host from. Nothing is sent for this.
+        let routed = || DatagramSocket::connect(&host, 1).ok()?.local_host().map(|local| local.to_string());
+        let local = self.local.clone().or_else(routed);
+        Some(Arc::new(Visitor::from(self.runtime, Peer::Host(host), local, Transfers::NDR)))
     }
 }

@@ -45,11 +45,6 @@ impl ProtocolSequence {
         }
     }
 
-    /// Whether references to objects can be handed over and counted by it: it takes a connection, whose end somebody notices.
-    pub const fn carries_objects(self) -> bool {
-        !matches!(self, Self::IpUdp)
-    }
-
     /// Its tower identifier: the standard's (C706 appendix I), or one from the range that it leaves unassigned.
     pub const fn tower(self) -> u16 {
         match self {

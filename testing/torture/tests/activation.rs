@@ -4,12 +4,13 @@ use torture::process::{Directory, LATEST};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_torture-process");
 /// What servers listen on: shared memory, the standard's protocol sequences in each transfer syntax, and a virtual interface over the network.
-const BINDINGS: [&str; 6] = [
+const BINDINGS: [&str; 7] = [
     "ncacn_vi_shm:[there]",
     "ncalrpc:[there]",
     "ncacn_ip_tcp:127.0.0.1",
     "ncacn_ip_tcp:127.0.0.1[,transfer=ndr]",
     "ncacn_ip_tcp:127.0.0.1[,transfer=ndr64]",
+    "ncadg_ip_udp:127.0.0.1[,rundown=9]",
     "ncacn_vi_udp:127.0.0.1",
 ];
 

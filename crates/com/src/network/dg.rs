@@ -1,7 +1,7 @@
-//! `ncadg_ip_udp`: the standard's calls as datagrams, of functions only. Objects are counted for clients whose end somebody
-//! notices; here there is no connection that ends.
+//! `ncadg_ip_udp`: the standard's calls as datagrams. There is no connection that ends: clients show now and then that they are there.
 //!
-//! A server has one option, `rundown`: for how many seconds a client may say nothing before its context handles end.
+//! A server has one option, `rundown`: for how many seconds a client may say nothing before it is taken for gone, with its context handles and its
+//! references.
 
 use super::sequence::{Means, Sequence, Wanted};
 use super::{complete, port};
@@ -54,6 +54,11 @@ impl Activities {
             }
         }
         self.0.get().ok_or_else(|| code::E_UNEXPECTED.into())
+    }
+
+    /// Whether this process calls anybody as datagrams.
+    pub(super) fn are_used(&self) -> bool {
+        self.0.get().is_some()
     }
 
     /// Connects to a server, which notices nothing of it.

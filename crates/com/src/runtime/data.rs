@@ -96,8 +96,7 @@ impl Runtime {
         let local = server::caller().and_then(|caller| self.clients.local_to(caller.oxid));
         let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
         let leads_there = |binding: &StringBinding| {
-            let stays = binding.protocol == ProtocolSequence::Lrpc;
-            binding.protocol.carries_objects() && !(stays && context == Context::DifferentMachine)
+            binding.protocol != ProtocolSequence::Lrpc || context != Context::DifferentMachine
         };
         let heard = self.network.heard(Some(&local.unwrap_or(host)));
         let count = bindings.len();

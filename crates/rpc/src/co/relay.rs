@@ -91,6 +91,8 @@ pub struct Route {
 pub trait Routes: Send + Sync + fmt::Debug {
     /// How units name a target; `None` for one that there is not.
     fn find(&self, target: TargetId) -> Option<Route>;
+    /// The interface whose calls settle, between processes of this program's, what binds do, where units have no contexts.
+    fn settler(&self) -> SyntaxId;
 }
 
 /// What a server has to say about what its client asks for.
@@ -112,6 +114,9 @@ pub trait Interfaces: Send + Sync + fmt::Debug {
     /// Performs a call of an interface of the runtime's own, whose stub data is written by hand: the results, in NDR little endian. `None`
     /// for all others, which have targets.
     fn perform(&self, call: &IncomingCall<'_>) -> Option<Result<Vec<u8>, Status>>;
+    /// Answers a bind or an alter_context that comes as the parameters of a call of this interface, where units have no contexts. `None` where
+    /// that settles nothing.
+    fn settle(&self, interface: SyntaxId, bind: &[u8]) -> Option<Vec<u8>>;
     /// Has a thread serve a further window, by which another call of the association is taken while all others are busy.
     fn serve(self: Arc<Self>, lane: Window, attribution: Attribution);
 }

@@ -1,7 +1,7 @@
 //! Relays between windows and calls as datagrams, as those of [`crate::co::relay`] for associations.
 //!
-//! There is nothing to agree on: calls go in NDR 2.0, and interface and object are in each unit. So only functions can be called, of
-//! interfaces that have a plan. Objects need a connection, whose end says that their references are gone.
+//! There is nothing to agree on: calls go in NDR 2.0, and interface and object are in each unit. What two processes of this program's settle
+//! in binds all the same, who they are and whether they mean the same by an interface, goes in calls of an interface of its own.
 
 mod client;
 mod keeper;
@@ -12,12 +12,16 @@ pub use keeper::Keeper;
 pub use server::{Clients, Endpoint, EndpointOptions};
 
 use super::{Limits, Output};
+#[expect(unused_imports, reason = "for its documentation")]
+use crate::co::relay::Routes;
 use crate::uuid::Uuid;
 use obvia_via::Error as ViError;
 use obvia_via::datagram::{DatagramSocket, Place};
 use obvia_via::window::Options;
 use rustix::rand::{GetRandomFlags, getrandom};
 
+/// The method of [`Routes::settler`] whose parameters are a bind or an alter_context, and whose results are what a server with contexts answers.
+const BIND: u16 = 0;
 /// The longest message that fragments of the shortest length can make up, with what their numbers leave to spare.
 const MESSAGE_MAX: usize = 64 << 20;
 /// Bytes that may be under way to a socket with little room.

@@ -1,5 +1,6 @@
 //! An object that answers with what it likes: what a caller in C++ makes of it, with sanitizers that watch.
 
+use crate::native;
 use crate::vectors::{Frame, frames};
 use matrix::{IShapes, shapes::Shapes};
 use obvia::rt::{Answer, InterfaceInfo, ServerCall, StubFn, Stubs};
@@ -26,7 +27,7 @@ unsafe extern "C-unwind" fn lie(_: *mut std::ffi::c_void, call: &mut ServerCall<
 fn answered(name: &str, call: &[&str], answers: Vec<Vec<u8>>) -> Vec<HRESULT> {
     let count = answers.len();
     *ANSWERS.lock().unwrap() = answers.into();
-    let mut caller = Command::new(crate::native::program());
+    let mut caller = Command::new(native::program());
     let output = caller.args(["lied", name, &count.to_string()]).args(call).output().unwrap();
     assert!(output.status.success(), "{call:?}: {}", String::from_utf8_lossy(&output.stderr));
     let lines = String::from_utf8(output.stdout).unwrap();
@@ -51,7 +52,9 @@ fn nearly(frame: &[u8]) -> Vec<Vec<u8>> {
 fn replies_that_are_none_are_errors_and_leave_nothing_behind() {
     // A process knows an interface by one description: elsewhere another test may have made the true one known before.
     let itself = std::env::current_exe().unwrap();
-    let output = Command::new(itself).args(["--exact", "--ignored", "liar::in_a_process_of_its_own"]).output().unwrap();
+    let mut alone = Command::new(itself);
+    alone.args(["--exact", "--ignored", "liar::in_a_process_of_its_own"]).env(native::BUILT, native::program());
+    let output = alone.output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success() && said.contains("1 passed"), "{said}");
 }

@@ -24,16 +24,22 @@ const SOURCES: [&str; 10] = [
     "deep.c",
 ];
 
+/// Names the program to a process that this one starts: two that build it at once are in each other's way.
+pub(crate) const BUILT: &str = "OBVIA_MATRIX_PROGRAM";
+
 /// The program.
 pub(crate) fn program() -> &'static Path {
     static WORKSHOP: Workshop = Workshop::new(env!("CARGO_TARGET_TMPDIR"));
-    static BUILT: LazyLock<PathBuf> = LazyLock::new(|| {
+    static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| {
+        if let Some(built) = std::env::var_os(BUILT) {
+            return built.into();
+        }
         let here = folder("testing/matrix");
         let interfaces = INTERFACES.map(|name| here.join("idl").join(name));
         let sources = SOURCES.map(|name| here.join("native").join(name));
         WORKSHOP.build("matrix-native", CHECKED, &interfaces, &sources)
     });
-    &BUILT
+    &PROGRAM
 }
 
 /// Has the program check objects: by their names, or its own.

@@ -67,7 +67,7 @@ impl Server {
         }
         let mut child = command.spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
-        let takes_frames = binding.is_none_or(|binding| !binding.contains("transfer=ndr"));
+        let takes_frames = binding.is_none_or(|binding| !binding.contains("transfer=ndr") && binding != DATAGRAMS);
         let binding = binding.map(|_| lines.next().unwrap());
         assert_eq!(lines.next().as_deref(), Some("serving"));
         Self { child, name, binding, takes_frames, directory, is_killed: false }
@@ -170,21 +170,16 @@ pub(crate) fn everywhere() -> impl Iterator<Item = Server> {
     in_rust.chain(in_native)
 }
 
-/// The same for functions, which go where objects do not.
-pub(crate) fn everywhere_for_functions() -> impl Iterator<Item = Server> {
-    let starts: [fn(&str) -> Server; 2] = [Server::start_elsewhere, Server::start_native_elsewhere];
-    everywhere().chain(starts.into_iter().map(|start| start(DATAGRAMS)))
-}
-
-/// What servers listen on that functions are called by, and no objects. Clients that are gone are given up soon.
+/// What servers listen on that have no connections. Clients that are gone are given up soon.
 pub(crate) const DATAGRAMS: &str = "ncadg_ip_udp:127.0.0.1[,rundown=9]";
 
 /// What servers listen on that are reached by nothing else, and in which transfer syntax calls go.
-pub(crate) const NETWORKS: [&str; 6] = [
+pub(crate) const NETWORKS: [&str; 7] = [
     "ncacn_vi_udp:127.0.0.1",
     "ncacn_ip_tcp:127.0.0.1",
     "ncacn_ip_tcp:127.0.0.1[,transfer=ndr]",
     "ncacn_ip_tcp:127.0.0.1[,transfer=ndr64]",
     "ncacn_ip_tcp:127.0.0.1[,transfer=ndr,security=privacy]",
     "ncalrpc:[,transfer=ndr]",
+    DATAGRAMS,
 ];

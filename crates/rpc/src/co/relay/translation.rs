@@ -72,6 +72,12 @@ impl Translation {
         }
     }
 
+    /// How they are where units have no contexts: in NDR 2.0, but for what has nothing but frames.
+    pub(crate) fn without_context(interface: Interface) -> Option<Self> {
+        let transfer = if matches!(interface.form, Form::Frames) { FLAT } else { NDR };
+        Self::new(transfer, interface)
+    }
+
     /// The slot in the vtable of opnum 0.
     fn first_slot(&self) -> u16 {
         if let Self::Ndr(_, _, None) = self { FIRST_FUNCTION } else { 0 }

@@ -1,19 +1,20 @@
 //! The client's relay: requests become calls of an activity, what becomes of them responses and faults.
 
 use super::keeper::{Keeper, Kept};
-use super::{draw, flush, limits};
+use super::{BIND, draw, flush, limits};
 use crate::co::pdu::{Bind, BindAck, Outcome as Agreed};
 use crate::co::relay::exchange::{Awaited, put_fault, remember};
 use crate::co::relay::translation::Translation;
 use crate::co::relay::{Route, Routes};
-use crate::dg::{Activity, Failure, OutgoingCall, Semantics};
+use crate::dg::{Activity, Failure, Outcome, OutgoingCall, Semantics};
 use crate::status::Status;
 use crate::uuid::{NDR, SyntaxId, Uuid};
 use crate::vi_call::TargetId;
 use obvia_via::datagram::{DatagramSocket, LONGEST, Received};
 use obvia_via::window::{Inbox, Options, Outgoing, Peer, Relay, Window, relayed};
-use obvia_via::{Deadline, Error as ViError, Header, Kind};
+use obvia_via::{Deadline, Ended, Error as ViError, Header, Kind};
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -37,20 +38,24 @@ pub fn client(
         routes,
         ways: HashMap::new(),
         call: None,
+        asked: None,
+        is_introduced: false,
         refused: None,
         agreed: None,
         room: vec![0; LONGEST],
         scratch: Vec::new(),
     };
-    let shared = Arc::new(Shared { socket, state: Mutex::new(state) });
+    let shared = Arc::new(Shared { socket, state: Mutex::new(state), is_over: AtomicBool::new(false) });
     keeper.add(Arc::downgrade(&shared) as _);
-    relayed(Box::new(ClientRelay { shared, peer: Peer::Host(peer.host().to_string()) }), options)
+    let local = shared.socket.local_host().map(|host| host.to_string());
+    relayed(Box::new(ClientRelay { shared, peer: Peer::Host(peer.host().to_string()), local }), options)
 }
 
 #[derive(Debug)]
 struct ClientRelay {
     shared: Arc<Shared>,
     peer: Peer,
+    local: Option<String>,
 }
 
 /// What the window and the keeper share.
@@ -58,6 +63,8 @@ struct ClientRelay {
 struct Shared {
     socket: DatagramSocket,
     state: Mutex<State>,
+    /// Whether the process that this one has introduced itself to is gone.
+    is_over: AtomicBool,
 }
 
 #[derive(Debug)]
@@ -67,6 +74,10 @@ struct State {
     ways: HashMap<TargetId, Way>,
     /// The call under way.
     call: Option<Awaited>,
+    /// The bind that the server is asked for, by its number in the window.
+    asked: Option<u32>,
+    /// Whether the server has answered one: it is a process of this program's then.
+    is_introduced: bool,
     /// The call that got no further than here.
     refused: Option<(u32, Status)>,
     /// The answer to a bind, which is made here.
@@ -145,15 +156,31 @@ impl State {
             return Ok(*way);
         }
         let Route { object, syntax, interface, .. } = self.routes.find(target).ok_or(Status::OBJECT_NOT_FOUND)?;
-        let translation =
-            Translation::new(NDR, interface).filter(|_| interface.objects.is_none()).ok_or(Status::UNK_IF)?;
+        let translation = Translation::without_context(interface).ok_or(Status::UNK_IF)?;
         let way = Way { interface: syntax, object, translation };
         remember(&mut self.ways, target, way);
         Ok(way)
     }
 
+    /// Has the server answer a bind, or answers it as one would that had contexts.
+    fn settle(&mut self, unit: &[u8], sequence: u32) -> Result<(), ViError> {
+        let bind = Bind::from_wire(unit).map_err(|error| ViError::Relay { source: Box::new(error) })?;
+        // Nobody but processes of this program's says who they are, and no others are asked for more.
+        if bind.alters && !self.is_introduced {
+            self.agreed = Some(agree(bind));
+            return Ok(());
+        }
+        let interface = self.routes.settler();
+        let call = OutgoingCall { interface, opnum: BIND, object: None, semantics: Semantics::Idempotent, stub: unit };
+        match self.activity.call(Instant::now(), &call) {
+            Ok(()) => self.asked = Some(sequence),
+            Err(status) => self.refused = Some((sequence, status)),
+        }
+        Ok(())
+    }
+
     /// Puts what has come into the inbox. Whether there was something.
-    fn deliver(&mut self, inbox: &mut Inbox<'_>) -> Result<bool, ViError> {
+    fn deliver(&mut self, inbox: &mut Inbox<'_>, is_over: &AtomicBool) -> Result<bool, ViError> {
         if let Some(ack) = self.agreed.take() {
             inbox.put(Header { kind: Kind::Pdu, opnum: 0, first: 0, second: 0 }, &ack)?;
             return Ok(true);
@@ -163,21 +190,36 @@ impl State {
             return Ok(true);
         }
         let Some(outcome) = self.activity.take_outcome() else { return Ok(false) };
-        let Some(call) = self.call.take() else { return Ok(false) };
-        match outcome {
-            Ok((order, stub)) => call.put_response(inbox, order, &stub, &mut self.scratch)?,
-            Err(Failure { status, .. }) => put_fault(inbox, call.sequence, status)?,
+        if self.has_lost_server(&outcome) {
+            is_over.store(true, Ordering::Release);
+        }
+        match (outcome, self.asked.take(), self.call.take()) {
+            (Ok((_, ack)), Some(_), _) => {
+                self.is_introduced = true;
+                inbox.put(Header { kind: Kind::Pdu, opnum: 0, first: 0, second: 0 }, &ack)?;
+            }
+            (Err(Failure { status, .. }), Some(sequence), _) => put_fault(inbox, sequence, status)?,
+            (Ok((order, stub)), None, Some(call)) => call.put_response(inbox, order, &stub, &mut self.scratch)?,
+            (Err(Failure { status, .. }), None, Some(call)) => put_fault(inbox, call.sequence, status)?,
+            (_, None, None) => return Ok(false),
         }
         Ok(true)
+    }
+
+    /// Whether a call has shown that the process which objects were known of is there no more. Functions are whoever's is there.
+    fn has_lost_server(&self, outcome: &Outcome) -> bool {
+        let is_lost = |failure: &Failure| {
+            matches!(failure.status, Status::COMM_FAILURE | Status::SERVER_UNAVAILABLE | Status::WRONG_BOOT_TIME)
+        };
+        self.is_introduced && outcome.as_ref().is_err_and(is_lost)
     }
 }
 
 /// What a server that had contexts would answer: NDR 2.0 is what there is.
-fn agree(unit: &[u8]) -> Result<Vec<u8>, ViError> {
-    let bind = Bind::from_wire(unit).map_err(|error| ViError::Relay { source: Box::new(error) })?;
+fn agree(bind: Bind) -> Vec<u8> {
     let outcomes = bind.contexts.iter().map(|context| Agreed::choose(context, &[NDR])).collect();
     let Bind { alters, call_id, sizes, .. } = bind;
-    Ok(BindAck { alters, flags: 0, call_id, sizes, group: 1, secondary_address: String::new(), outcomes }.to_wire())
+    BindAck { alters, flags: 0, call_id, sizes, group: 1, secondary_address: String::new(), outcomes }.to_wire()
 }
 
 impl Relay for ClientRelay {
@@ -190,9 +232,9 @@ impl Relay for ClientRelay {
                     state.refused = Some((message.sequence, status)).filter(|_| is_awaited);
                 }
             }
-            Kind::Pdu => state.agreed = Some(agree(message.frame)?),
+            Kind::Pdu => state.settle(message.frame, message.sequence)?,
             Kind::Cancel => {
-                state.call = None;
+                (state.call, state.asked) = (None, None);
                 state.activity.orphan();
             }
             Kind::Response | Kind::Fault => return Err(ViError::BadState { what: "a client has nothing to answer" }),
@@ -208,7 +250,7 @@ impl Relay for ClientRelay {
             self.shared.fill(&mut state)?;
             state.activity.tick(Instant::now());
             self.shared.flush(&mut state);
-            if state.deliver(inbox)? {
+            if state.deliver(inbox, &self.shared.is_over)? {
                 return Ok(());
             }
             let Some(span) = span.take() else { return Ok(()) };
@@ -227,11 +269,18 @@ impl Relay for ClientRelay {
     }
 
     fn check(&self) -> Result<(), ViError> {
+        if self.shared.is_over.load(Ordering::Acquire) {
+            return Err(ViError::Disconnected { peer: self.peer.to_string(), why: Ended::ByPeer });
+        }
         Ok(())
     }
 
     fn peer(&self) -> Peer {
         self.peer.clone()
+    }
+
+    fn local(&self) -> Option<&str> {
+        self.local.as_deref()
     }
 
     fn end(&self) {

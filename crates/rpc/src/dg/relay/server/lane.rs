@@ -1,12 +1,13 @@
 //! Clients of an endpoint, and their lanes.
 
+use super::super::BIND;
 use super::Hall;
 use crate::co::relay::exchange::{Addressee, Arrived, Performed, remember};
 use crate::co::relay::translation::Translation;
 use crate::co::relay::{Attribution, Interfaces};
 use crate::dg::{CallKey, IncomingCall};
 use crate::status::Status;
-use crate::uuid::{NDR, SyntaxId, Uuid};
+use crate::uuid::{SyntaxId, Uuid};
 use obvia_via::datagram::Host;
 use obvia_via::window::{Inbox, Outgoing, Peer, Relay, relayed};
 use obvia_via::{Ended, Error as ViError};
@@ -122,6 +123,12 @@ impl Client {
         desk.is_over
     }
 
+    /// The answer to a call that settles what binds do, of a client that has been asked who it is.
+    fn settle(&self, call: &IncomingCall) -> Option<Vec<u8>> {
+        let is_one = call.opnum == BIND && !call.is_maybe && call.client.is_some();
+        is_one.then(|| self.interfaces.settle(call.interface, &call.stub)).flatten()
+    }
+
     /// Whom a call is for.
     fn find(&self, call: &IncomingCall) -> Result<Addressee, Status> {
         let key = (call.interface, call.object);
@@ -131,9 +138,10 @@ impl Client {
         // Outside of the desk: the floor above has locks of its own, and asks lanes under them.
         // This protocol authenticates nobody.
         let (target, interface) = self.interfaces.find(call.object, call.interface, None)?;
-        // Objects need more than this protocol has.
-        let translation =
-            Translation::new(NDR, interface).filter(|_| interface.objects.is_none()).ok_or(Status::UNK_IF)?;
+        // References are counted for somebody, and nobody knows who calls and waits for no answer.
+        let translation = Translation::without_context(interface)
+            .filter(|_| interface.objects.is_none() || call.client.is_some())
+            .ok_or(Status::UNK_IF)?;
         let found = Addressee { target, translation };
         remember(&mut self.desk().known, key, found);
         Ok(found)
@@ -204,8 +212,13 @@ impl Lane {
         Ok(call)
     }
 
-    /// Puts a call into the inbox.
+    /// Puts a call into the inbox, unless it settles what binds do.
     fn put(&self, call: &IncomingCall, inbox: &mut Inbox<'_>) -> Result<(), ViError> {
+        if let Some(answer) = self.client.settle(call) {
+            self.is_done(call.key);
+            self.client.hall.respond(call.key, &answer);
+            return Ok(());
+        }
         let found = self.client.find(call);
         let mut scratch = self.scratch.lock().unwrap_or_else(PoisonError::into_inner);
         let &IncomingCall { key, opnum, order, ref stub, is_maybe, .. } = call;
