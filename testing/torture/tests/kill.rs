@@ -386,3 +386,37 @@ fn what_was_handed_to_a_process_that_never_came_is_taken_back() {
     home.becomes(LATEST, "live", 0);
     assert_eq!(home.number("exported"), 0);
 }
+
+/// Nothing ends when a client of datagrams does: it is missed.
+#[test]
+#[ignore = "kills processes, and wants the machine for itself"]
+fn clients_that_are_killed_are_missed_where_there_are_no_connections() {
+    let directory = Directory::new();
+    let mut server = server(&directory, "name");
+    let binding = server.good("listen ncadg_ip_udp:127.0.0.1[,rundown=6]");
+    let [mut killed, mut idle] = [(); 2].map(|()| {
+        let mut client = directory.start(PROGRAM, &[]);
+        client.good(&format!("connect {binding}"));
+        client.good("make 10");
+        client
+    });
+    assert_eq!(server.number("live"), 20);
+    killed.kill();
+    server.becomes(SETTLED, "live", 10);
+    // Who only shows that it is there keeps what it has.
+    std::thread::sleep(Duration::from_secs(8));
+    assert_eq!(server.number("live"), 10);
+    idle.good("callback 1");
+    // Of another server nothing is what it was, though it is at the same place.
+    server.kill();
+    let mut next = directory.start(PROGRAM, &[]);
+    next.good("export name");
+    next.good(&format!("listen {binding}"));
+    for order in ["add 1", "callback 1"] {
+        let error = idle.bad(order);
+        assert!(error.contains(DISCONNECTED), "{order}: {error}");
+    }
+    idle.good(&format!("connect {binding}"));
+    idle.good("make 1");
+    next.becomes(SOON, "live", 1);
+}
