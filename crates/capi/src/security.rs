@@ -94,7 +94,7 @@ impl CallerInfo {
             return Ok(());
         };
         match peer {
-            Peer::Process(pid) => self.process = pid,
+            Peer::Process { pid, .. } => self.process = pid,
             Peer::Host(host) => self.host = given(host)?,
         }
         if let Some(authenticated) = authenticated {

@@ -112,7 +112,7 @@ pub(crate) fn perform(
         epm::INTERFACE => {
             let Some(map) = runtime.own_interfaces().map().clone() else { return Some(Err(Status::UNK_IF)) };
             // Who comes through a socket of this user is one of this host, and noticed when it ends.
-            let registrant = matches!(peer, Peer::Process(_))
+            let registrant = matches!(peer, Peer::Process { .. })
                 .then(|| membership.get_or_init(|| Membership::new(&map)))
                 .filter(|membership| Arc::ptr_eq(&membership.map, &map))
                 .map(|membership| membership.registrant);

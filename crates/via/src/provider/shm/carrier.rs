@@ -1,6 +1,7 @@
 //! What shared memory needs besides loads and stores: waking sleepers, and handing over areas.
 
-use super::greeting::{peer_pid, receive_with_fd, send_with_fd};
+use super::directory::local_peer;
+use super::greeting::{receive_with_fd, send_with_fd};
 use super::{futex, mapping, pulse};
 use crate::doorbell::{end_sleep, prepare_sleep};
 use crate::window::{Carrier, Mapping, OwnRegion, Peer, PeerRegion, REGION_MAX, Wire};
@@ -20,6 +21,7 @@ const WAITING_MAX: usize = 4;
 pub(super) struct Socket {
     pub(super) socket: Arc<OwnedFd>,
     pid: u32,
+    uid: u32,
     // An area and a region may be on their way, and be asked for the other way round.
     waiting: Mutex<Vec<Note>>,
 }
@@ -42,8 +44,8 @@ struct Note {
 
 impl Socket {
     pub(super) fn new(socket: Arc<OwnedFd>) -> Self {
-        let pid = peer_pid(&socket);
-        Self { socket, pid, waiting: Mutex::default() }
+        let (pid, uid) = local_peer(&socket).unwrap_or((0, Peer::NOBODY));
+        Self { socket, pid, uid, waiting: Mutex::default() }
     }
 
     fn hand_over(&self, number: u32, what: What, length: usize, file: &OwnedFd) -> Result<(), Error> {
@@ -170,7 +172,7 @@ impl Carrier for Socket {
     }
 
     fn peer(&self) -> Peer {
-        Peer::Process(self.pid)
+        Peer::Process { pid: self.pid, uid: self.uid }
     }
 
     fn local(&self) -> Option<&str> {

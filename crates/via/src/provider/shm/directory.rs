@@ -295,12 +295,15 @@ impl Directory {
 /// Refuses a peer of another user. The superuser's processes may talk to everybody's, and everybody to theirs is not
 /// given: that is decided by the directory's mode.
 pub(super) fn check_peer(socket: &OwnedFd) -> Result<(), Error> {
+    let (_, uid) = local_peer(socket)?;
+    let own = rustix::process::getuid().as_raw();
+    if uid == own || uid == 0 { Ok(()) } else { Err(Error::AccessDenied { uid }) }
+}
+
+/// Process and user at the other end of a Unix socket, as the kernel recorded them at connect.
+pub(crate) fn local_peer(socket: &OwnedFd) -> Result<(u32, u32), Error> {
     let peer = sockopt::socket_peercred(socket).map_err(Error::system("asking who the peer is"))?;
-    let own = rustix::process::getuid();
-    if peer.uid == own || peer.uid.is_root() {
-        return Ok(());
-    }
-    Err(Error::AccessDenied { uid: peer.uid.as_raw() })
+    Ok((peer.pid.as_raw_pid().unsigned_abs(), peer.uid.as_raw()))
 }
 
 /// A name being served. Dropping it ends that, and the name disappears; connections that were made go on.

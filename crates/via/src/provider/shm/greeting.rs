@@ -1,6 +1,6 @@
 //! The first bytes on the socket: who the peer is, and its segment.
 
-use super::directory::check_peer;
+use super::directory::{check_peer, local_peer};
 use super::mapping::{self, Mapping};
 use super::{carrier, pulse};
 use crate::layout;
@@ -120,7 +120,7 @@ fn await_readable(socket: &OwnedFd, deadline: Deadline) -> Result<(), Error> {
 
 /// The peer's process id, as the kernel recorded it at connect; 0 where it cannot say.
 pub(super) fn peer_pid(socket: &OwnedFd) -> u32 {
-    rustix::net::sockopt::socket_peercred(socket).map_or(0, |peer| peer.pid.as_raw_pid().unsigned_abs())
+    local_peer(socket).map_or(0, |(pid, _)| pid)
 }
 
 /// A connection that was accepted but has not been greeted yet.

@@ -206,7 +206,10 @@ impl Lane {
 
     /// Puts a call into the inbox.
     fn put(&self, call: &IncomingCall, inbox: &mut Inbox<'_>) -> Result<(), ViError> {
-        let found = self.client.find(call);
+        let found = self.client.find(call).and_then(|found| {
+            self.client.interfaces.admit(found.target, call.opnum, None)?;
+            Ok(found)
+        });
         let mut scratch = self.scratch.lock().unwrap_or_else(PoisonError::into_inner);
         let &IncomingCall { key, opnum, order, ref stub, is_maybe, .. } = call;
         let put = match found {
