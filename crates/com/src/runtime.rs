@@ -220,6 +220,11 @@ impl Runtime {
         Ok(())
     }
 
+    /// Whether other processes can reach this one by its own name.
+    pub(crate) fn is_served(&self) -> bool {
+        lock(&self.endpoint).is_some()
+    }
+
     /// Has this process be reached by a further name in the directory of this host, as long as it lives.
     pub(crate) fn listen_by_name(&'static self, name: &str) -> Result<()> {
         self.serve()?;

@@ -19,7 +19,8 @@ use std::hash::{Hash, Hasher};
 use std::sync::{Arc, PoisonError, RwLock};
 
 pub use access::{
-    Access, Callers, clear_access, set_access, set_class_access, set_default_access, set_default_class_access,
+    Access, Callers, admit_other_users, clear_access, set_access, set_class_access, set_default_access,
+    set_default_class_access,
 };
 pub(crate) use access::{Admitted, Rules};
 pub use audit::{Refusal, Refused, set_audit};

@@ -5,8 +5,8 @@
 use crate::orders::{Answer, CLASS, State, done, word};
 use obvia::code;
 use obvia::security::{
-    Access, Callers, Level, clear_access, set_access, set_audit, set_class_access, set_default_access,
-    set_default_class_access,
+    Access, Callers, Level, admit_other_users, clear_access, set_access, set_audit, set_class_access,
+    set_default_access, set_default_class_access,
 };
 use std::sync::Mutex;
 
@@ -23,6 +23,7 @@ pub(crate) fn set(state: &State, words: &[&str]) -> Answer {
         "all" => set_default_access(callers()?)?,
         "class" => set_class_access(CLASS, callers()?)?,
         "classes" => set_default_class_access(callers()?)?,
+        "users" => admit_other_users()?,
         _ => return Err(code::E_INVALIDARG.into()),
     })
 }

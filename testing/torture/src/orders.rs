@@ -12,6 +12,7 @@ use obvia::{Agile, Canceller, GUID, Waiting, code};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use std::cell::RefCell;
 use std::io::BufRead;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 use windows_core::{Interface, implement};
@@ -21,6 +22,9 @@ const CONNECTING_MAX: Duration = Duration::from_secs(20);
 
 /// The class of factories. What stands for the class is a factory, too.
 pub(crate) const CLASS: GUID = GUID::from_u128(0x3f0d_52c1_77a4_4c1e_9a0b_0b51_2f6e_9d40);
+
+/// Factories that were made for the class.
+static MADE: AtomicI64 = AtomicI64::new(0);
 
 /// What the orders so far have brought.
 #[derive(Default)]
@@ -47,6 +51,7 @@ const ORDERS: &[(&str, Order)] = &[
     ("who", |state, _| Ok(state.factory()?.Who()?.to_string_lossy())),
     ("pinging", |_, words| pinging(Duration::from_millis(number(words, 0)?))),
     ("register", |state, _| register(state)),
+    ("made", |_, _| Ok(MADE.load(Ordering::SeqCst).to_string())),
     ("activate", |state, words| activate(state, words.first().copied())),
     ("hide", |state, _| done(state.exports.clear())),
     ("access", |state, words| access::set(state, words)),
@@ -219,7 +224,10 @@ fn pinging(period: Duration) -> Answer {
 }
 
 fn register(state: &mut State) -> Answer {
-    let make = || IFactory::from(Factory::default());
+    let make = || {
+        MADE.fetch_add(1, Ordering::SeqCst);
+        IFactory::from(Factory::default())
+    };
     done(state.classes.push(register_class(CLASS, Some(&make().cast()?), move || Ok(make()))?))
 }
 

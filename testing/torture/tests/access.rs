@@ -134,3 +134,103 @@ fn accounts_are_told_apart_by_who_and_how_well_they_protect_calls() {
         anna.good("make 1");
     }
 }
+
+#[test]
+fn who_may_not_activate_has_nothing_made() {
+    for listening in BINDINGS {
+        let directory = Directory::new();
+        let (mut server, binding) = serve(&directory, listening);
+        // Whether there is such a class, those who may not are not told.
+        server.good("access class nobody");
+        let mut client = client(&directory, "anna");
+        denied(&mut client, &format!("activate {binding}"));
+        server.good("register");
+        denied(&mut client, &format!("activate {binding}"));
+        let refusals = server.good("refusals");
+        let line = "refused objects of the class {3F0D52C1-77A4-4C1E-9A0B-0B512F6E9D40} to ";
+        assert_eq!(refusals.matches(line).count(), 2, "{refusals}");
+        // The class object is made when it is registered.
+        assert_eq!(server.number("made"), 1, "nothing was made for those who were refused");
+        // The rule for all classes is for others, and so is the one for calls.
+        server.good("access classes everybody");
+        denied(&mut client, &format!("activate {binding}"));
+        server.good("access class everybody");
+        client.good(&format!("activate {binding}"));
+        client.passes_objects();
+        assert_eq!(server.number("made"), 2);
+        server.good("access class host=nowhere");
+        denied(&mut client, &format!("activate {binding}"));
+        // What was made stays.
+        assert_eq!(client.number("add 0"), 7);
+    }
+}
+
+#[test]
+fn who_may_call_may_activate_where_nobody_says_otherwise() {
+    let directory = Directory::new();
+    let (mut server, binding) = serve(&directory, "ncacn_vi_shm:[there]");
+    server.good("register");
+    server.good("access all nobody");
+    let mut client = client(&directory, "anna");
+    denied(&mut client, &format!("activate {binding}"));
+    assert_eq!(server.number("made"), 1);
+    server.good("access classes own");
+    // It is made, and may not be called.
+    denied(&mut client, &format!("activate {binding}"));
+    let refusals = server.good("refusals");
+    assert!(refusals.contains("refused method 4 of IFactory"), "{refusals}");
+    server.good("access all own");
+    client.good(&format!("activate {binding}"));
+}
+
+/// Where the tests do not run as the superuser there is nobody else to be.
+fn is_superuser() -> bool {
+    rustix::process::getuid().is_root()
+}
+
+#[test]
+fn users_are_told_apart_where_others_are_let_in() {
+    if !is_superuser() {
+        eprintln!("skipped: only the superuser can have processes of other users");
+        return;
+    }
+    for listening in ["ncacn_vi_shm:[there]", "ncalrpc:[there]", "ncalrpc:[there,transfer=ndr]"] {
+        let directory = Directory::new();
+        directory.open();
+        let mut server = directory.start(PROGRAM, &[]);
+        server.good("audit");
+        let answer = server.bad("access users");
+        assert!(answer.contains("E_INVALIDARG"), "{answer}");
+        server.good("access all user=1000");
+        server.good("access users");
+        server.good("export thing");
+        let answer = server.bad("access users");
+        assert!(answer.contains("before anything is exported"), "{answer}");
+        let binding = server.good(&format!("listen {listening}")).replace(']', ",name=thing]");
+        let mut users = [1000, 1001, 0].map(|uid| directory.start_as(uid, PROGRAM, &[]));
+        let [one, another, root] = &mut users;
+        one.good(&format!("connect {binding}"));
+        one.good("make 1");
+        for (process, uid) in [(another, 1001), (root, 0)] {
+            denied(process, &format!("connect {binding}"));
+            let line = format!("refused the object thing to process {} of user {uid}", process.pid());
+            assert_eq!(server.good("refusals"), line);
+        }
+        let [one, another, _] = &mut users;
+        server.good("access all user=1000 user=1001");
+        another.good(&format!("connect {binding}"));
+        another.good("make 1");
+        another.good("echo 100000");
+        server.good("access all user=1001");
+        for order in ["add 1", "make 1"] {
+            denied(one, order);
+        }
+        let refusals = server.good("refusals");
+        let line = |method: &str| format!("refused {method} to process {} of user 1000", one.pid());
+        assert_eq!(refusals, format!("{}; {}", line("method 5 of ICounter"), line("method 3 of IFactory")));
+        assert_eq!(another.number("add 1"), 1);
+        assert_eq!(server.number("live"), 2);
+        server.good("access all user=1000");
+        assert_eq!(one.number("add 0"), 0);
+    }
+}

@@ -186,8 +186,8 @@ pub fn set_class_access(class: GUID, access: impl Access + 'static) -> Result<()
     Ok(())
 }
 
-/// Says who may have objects made of classes that have no [rule of their own](set_class_access). Everybody may who gets through to this
-/// process where nobody says otherwise.
+/// Says who may have objects made of classes that have no [rule of their own](set_class_access). Where nobody says so, it is those who may
+/// [call](set_default_access).
 ///
 /// # Errors
 ///
@@ -245,6 +245,31 @@ impl Admitted {
         known.insert(target, verdict);
         Ok(())
     }
+}
+
+/// Has processes of other users connect to this one, over shared memory and `ncalrpc`, before anything is exported or listened on. Otherwise
+/// only those of its own user and the superuser's can, whatever the rules say.
+///
+/// Their names have to be where others get at them: a directory (`OBVIA_RUNTIME_DIR`) that is the superuser's or theirs, which they may
+/// search. Clients believe no server but their own user's and the superuser's.
+///
+/// # Errors
+///
+/// E_INVALIDARG before [`set_default_access`] has said who may call, as nobody opens all doors by this alone; and when processes can connect
+/// already.
+pub fn admit_other_users() -> Result<()> {
+    let runtime = Runtime::of_process()?;
+    let refused = |text| Err(Error::new(code::E_INVALIDARG, text));
+    if runtime.rules().table().all_objects.is_none() {
+        return refused(
+            "processes of other users are let in where it has been said who may call: see set_default_access",
+        );
+    }
+    if runtime.is_served() {
+        return refused("processes of other users are let in before anything is exported or listened on");
+    }
+    runtime.directory().open_to_all_users();
+    Ok(())
 }
 
 /// What this process has said about its callers.
@@ -356,7 +381,8 @@ impl Rules {
 
     fn of_class(&self, class: &GUID) -> Option<Arc<dyn Access>> {
         let table = self.table();
-        table.classes.get(&class.to_u128()).or(table.all_classes.as_ref()).cloned()
+        let own = table.classes.get(&class.to_u128());
+        own.or(table.all_classes.as_ref()).or(table.all_objects.as_ref()).cloned()
     }
 
     /// Whether a caller may call a method.
