@@ -27,6 +27,8 @@ from impacket.dcerpc.v5.ndr import NDRHYPER, NDRUniConformantArray
 from impacket.uuid import string_to_bin, uuidtup_to_bin
 
 CLASS = string_to_bin("5b0e6b3c-0d5e-4c5a-9f3e-6f1d0c7a2b01")
+CLOSED_CLASS = string_to_bin("5b0e6b3c-0d5e-4c5a-9f3e-6f1d0c7a2b02")
+FORBIDDEN_CLASS = string_to_bin("5b0e6b3c-0d5e-4c5a-9f3e-6f1d0c7a2b03")
 UNKNOWN_CLASS = string_to_bin("5b0e6b3c-0d5e-4c5a-9f3e-6f1d0c7a2bff")
 COUNTER = uuidtup_to_bin(("5b0e6b3c-0d5e-4c5a-9f3e-6f1d0c7a2b10", "0.0"))
 NAMED = uuidtup_to_bin(("5b0e6b3c-0d5e-4c5a-9f3e-6f1d0c7a2b11", "0.0"))
@@ -244,6 +246,25 @@ def unknown_classes(client, server):
     return is_right and "E_NOINTERFACE" in why and server.objects() == 0
 
 
+def who_may_not(client, server):
+    """Those who may not call get a fault, those who may not activate an error, and nothing is made for them."""
+    closed = client.dcom.CoCreateInstanceEx(CLOSED_CLASS, COUNTER)
+    is_right = server.objects() == 1 and "rpc_s_access_denied" in failure(lambda: add(closed, 5))
+    # What it refers to is its own affair.
+    closed.RemAddRef()
+    let_go(closed)
+    let_go(closed, 1)
+    is_right &= server.becomes(0)
+    for ask in (
+        lambda: client.another().scm().RemoteCreateInstance(FORBIDDEN_CLASS, COUNTER),
+        lambda: client.another().scm().RemoteGetClassObject(FORBIDDEN_CLASS, COUNTER),
+        lambda: IActivation(client.another().dcom.get_dce_rpc()).RemoteActivation(FORBIDDEN_CLASS, COUNTER),
+    ):
+        why = failure(ask)
+        is_right &= "E_ACCESSDENIED" in why or "0x80070005" in why or "access_denied" in why.lower()
+    return is_right and server.objects() == 0
+
+
 def resolving(client, server):
     counter = client.create()
     exporter = client.exporter()
@@ -287,6 +308,7 @@ TESTS = [
     class_objects,
     older_activation,
     unknown_classes,
+    who_may_not,
     resolving,
     pings,
 ]

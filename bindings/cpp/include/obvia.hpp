@@ -464,10 +464,37 @@ inline void set_accounts(std::initializer_list<obvia_account> accounts)
 
 // Who called a method: see obvia_caller in obvia.h. What is not known is empty.
 struct caller {
-    uint32_t process;
+    uint32_t process, uid;
     obvia_level level;
     std::string host, domain, user;
 };
+
+namespace detail {
+
+inline caller caller_of(const obvia_caller &found)
+{
+    const auto text = [](const char *words) { return std::string(words ? words : ""); };
+    return {found.process, found.uid, static_cast<obvia_level>(found.level), text(found.host), text(found.domain), text(found.user)};
+}
+
+// A rule that ends what it has been given.
+template <class Permits> obvia_callers callers_of(Permits permits)
+{
+    const auto ask = [](void *context, const obvia_caller *caller) noexcept -> int {
+#if OBVIA_THROWS
+        try {
+            return (*static_cast<Permits *>(context))(caller_of(*caller));
+        } catch (...) {
+            return 0;
+        }
+#else
+        return (*static_cast<Permits *>(context))(caller_of(*caller));
+#endif
+    };
+    return {ask, new Permits(std::move(permits)), [](void *context) { delete static_cast<Permits *>(context); }};
+}
+
+} // namespace detail
 
 // Who called the method that runs on this thread.
 inline caller get_caller()
@@ -475,8 +502,35 @@ inline caller get_caller()
     obvia_caller found;
     check(obvia_get_caller(&found));
     const std::unique_ptr<obvia_caller, void (*)(obvia_caller *)> cleared(&found, obvia_clear_caller);
-    const auto text = [](const char *words) { return std::string(words ? words : ""); };
-    return {found.process, static_cast<obvia_level>(found.level), text(found.host), text(found.domain), text(found.user)};
+    return detail::caller_of(found);
+}
+
+// Says who may call an object, instead of the rule for all: `permits` answers for an obvia::caller, by any thread. See obvia_set_access() in
+// obvia.h. One that throws permits nothing.
+template <class Permits> void set_access(IUnknown *object, Permits permits)
+{
+    const obvia_callers callers = detail::callers_of(std::move(permits));
+    check(obvia_set_access(object, &callers));
+}
+
+// The rule for all holds for the object again.
+inline void clear_access(IUnknown *object) { check(obvia_set_access(object, nullptr)); }
+
+// Says who may call what has no rule of its own.
+template <class Permits> void set_default_access(Permits permits)
+{
+    const obvia_callers callers = detail::callers_of(std::move(permits));
+    check(obvia_set_default_access(&callers));
+}
+
+// Has processes of other users connect: see obvia_admit_other_users() in obvia.h.
+inline void admit_other_users() { check(obvia_admit_other_users()); }
+
+// Has `audit` told of callers that were refused, by a line (const char *), by any thread.
+template <class Audit> void set_audit(Audit audit)
+{
+    const auto tell = [](void *context, const char *line) noexcept { (*static_cast<Audit *>(context))(line); };
+    check(obvia_set_audit(tell, new Audit(std::move(audit)), [](void *context) { delete static_cast<Audit *>(context); }));
 }
 
 // Another limit on how long each call of this thread may take, as long as this lives.

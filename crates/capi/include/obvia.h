@@ -304,9 +304,13 @@ typedef struct obvia_account {
  * users differ by more than case. */
 HRESULT obvia_set_accounts(const obvia_account *accounts, size_t count);
 
+/* No user's number. */
+#define OBVIA_NOBODY UINT32_MAX
+
 /* Who called a method. */
 typedef struct obvia_caller {
     uint32_t process;  /* the process, where it is one of this host and the kernel told which, be it this one; else 0 */
+    uint32_t uid;      /* the user as whom that process runs, as the kernel told it; else OBVIA_NOBODY */
     int32_t level;     /* an obvia_level: how the call was protected */
     char *host;        /* the address, where the caller came over a network; else NULL */
     char *domain;      /* who the caller has proved to be; NULL below OBVIA_SECURITY_CONNECT */
@@ -317,6 +321,32 @@ typedef struct obvia_caller {
 HRESULT obvia_get_caller(obvia_caller *caller);
 /* NULL is ignored. */
 void obvia_clear_caller(obvia_caller *caller);
+
+/* ---- Who may call: docs/access.md ---- */
+
+/* A rule: whether a caller may call, which is not 0 then. It is asked on the way of a call, before anything of that is looked at, by any thread:
+ * it answers from what it knows, and makes no calls. Its answer holds for the caller's connection until a rule is made. */
+typedef struct obvia_callers {
+    int (*permits)(void *context, const obvia_caller *caller);
+    void *context;
+    void (*release)(void *context); /* is called once, when there is no such rule any more, or it was refused; may be NULL */
+} obvia_callers;
+
+/* Says who may call an object from outside of this process, by whichever of its interfaces, or functions that it performs, from the next call
+ * on, instead of the rule for all; takes that back where `callers` is NULL. Others get E_ACCESSDENIED, and are logged. An object without
+ * IWeakReferenceSource, as those of obvia.hpp, is kept until then. */
+HRESULT obvia_set_access(void *object, const obvia_callers *callers);
+
+/* Says who may call objects and functions that have no rule of their own. Everybody may who gets through to this process where nobody says so. */
+HRESULT obvia_set_default_access(const obvia_callers *callers);
+
+/* Has processes of other users connect, over shared memory and ncalrpc. E_INVALIDARG before obvia_set_default_access(), and when something was
+ * exported or listened on before. Their names have to be where others get at them: in a directory that is the superuser's or theirs. */
+HRESULT obvia_admit_other_users(void);
+
+/* Says who is told of callers that were refused: a line for each, without control characters, unless one caller brings about too many. Called by
+ * any thread; `release` as for rules. Without it the lines go to the standard error. */
+HRESULT obvia_set_audit(void (*audit)(void *context, const char *line), void *context, void (*release)(void *context));
 
 /* ---- Errors and memory ---- */
 

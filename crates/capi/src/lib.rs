@@ -3,6 +3,7 @@
 //! Those headers are the documentation. Nothing of Rust crosses this border: no panic, no allocation but the C library's, no
 //! type whose layout is not C's.
 
+pub mod access;
 pub mod calls;
 pub mod cancelling;
 pub mod contexts;

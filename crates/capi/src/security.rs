@@ -17,6 +17,7 @@ pub struct Account {
 #[repr(C)]
 pub struct CallerInfo {
     process: u32,
+    uid: u32,
     level: i32,
     host: *mut c_char,
     domain: *mut c_char,
@@ -85,16 +86,22 @@ fn given(text: String) -> Result<*mut c_char> {
 }
 
 impl CallerInfo {
-    const NOBODY: Self =
-        Self { process: 0, level: NO_SECURITY, host: ptr::null_mut(), domain: ptr::null_mut(), user: ptr::null_mut() };
+    pub(crate) const NOBODY: Self = Self {
+        process: 0,
+        uid: Peer::NOBODY,
+        level: NO_SECURITY,
+        host: ptr::null_mut(),
+        domain: ptr::null_mut(),
+        user: ptr::null_mut(),
+    };
 
-    fn fill(&mut self, caller: Option<Caller>) -> Result<()> {
+    pub(crate) fn fill(&mut self, caller: Option<Caller>) -> Result<()> {
         let Some(Caller { peer, authenticated, .. }) = caller else {
-            self.process = std::process::id();
+            (self.process, self.uid) = (std::process::id(), abi::own_user());
             return Ok(());
         };
         match peer {
-            Peer::Process(pid) => self.process = pid,
+            Peer::Process { pid, uid } => (self.process, self.uid) = (pid, uid),
             Peer::Host(host) => self.host = given(host)?,
         }
         if let Some(authenticated) = authenticated {
@@ -123,7 +130,7 @@ pub unsafe extern "C" fn obvia_get_caller(caller: *mut CallerInfo) -> HRESULT {
 
 impl CallerInfo {
     /// Frees the strings.
-    fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         for text in [&mut self.host, &mut self.domain, &mut self.user] {
             let text = std::mem::replace(text, ptr::null_mut());
             // SAFETY: null, or from the C library's allocator, and nobody has it any more.

@@ -28,6 +28,11 @@ use obvia_via::RegionView;
 use std::time::Duration;
 use windows_core::{GUID, HRESULT, IUnknown};
 
+/// The user as whom this process runs.
+pub fn own_user() -> u32 {
+    rustix::process::geteuid().as_raw()
+}
+
 /// Puts a channel of a proxy's link at hand for this thread. See [`Calls::exchange`].
 ///
 /// # Errors

@@ -55,8 +55,9 @@ pub(crate) struct Dispatch {
     // which the watch says that there is none gets there.
     last: Place,
     watch: Arc<Watch>,
-    // The table's removals that the copies have been compared with.
+    // The table's removals that the copies have been compared with, and its recalls.
     removals: u64,
+    recalls: u64,
     // Invariant: a place that is not vacant is of the copy with its index.
     places: Vec<Place>,
     copies: Vec<Option<Target>>,
@@ -74,6 +75,7 @@ impl Dispatch {
             last: Place::vacant(0),
             watch,
             removals: 0,
+            recalls: 0,
             places: Vec::new(),
             copies: Vec::new(),
         }
@@ -124,10 +126,16 @@ impl Dispatch {
         (place.target == target).then_some(place)
     }
 
-    /// Performs a call of a target that may be in the table.
-    pub(crate) fn fetch_and_perform(&mut self, table: &SharedTable<Target>, call: &mut ServerCall<'_>) -> Answer {
+    /// Performs a call of a target that may be in the table. `admit` says whether this connection's client may call it, which holds until the
+    /// table's copies are recalled.
+    pub(crate) fn fetch_and_perform(
+        &mut self,
+        table: &SharedTable<Target>,
+        call: &mut ServerCall<'_>,
+        admit: impl FnOnce(&Target) -> Result<(), Status>,
+    ) -> Answer {
         let target = TargetId::from_word(call.target());
-        match self.fetch(table, target) {
+        match self.fetch(table, target, admit) {
             // SAFETY: the place is of the target just fetched, and held.
             Ok(place) => unsafe { place.invoke(call) },
             Err(status) => Answer::fault(status),
@@ -135,7 +143,12 @@ impl Dispatch {
     }
 
     /// Makes a copy of a target, if there is none.
-    fn fetch(&mut self, table: &SharedTable<Target>, id: TargetId) -> Result<&Place, Status> {
+    fn fetch(
+        &mut self,
+        table: &SharedTable<Target>,
+        id: TargetId,
+        admit: impl FnOnce(&Target) -> Result<(), Status>,
+    ) -> Result<&Place, Status> {
         let at = id.index as usize;
         let look_up = || table.get(id.index, id.generation).map_err(|_| Status::OBJECT_NOT_FOUND);
         // Where the table has this index, there are no more places than it has.
@@ -148,7 +161,7 @@ impl Dispatch {
         self.last = Place::vacant(id.index);
         self.watch.revalidate(id.word(), self.places.len() as u32);
         self.drop_removed(table);
-        let outcome = self.place(at, id, look_up);
+        let outcome = self.place(at, id, || look_up().and_then(|found| admit(&found).map(|()| found)));
         match outcome {
             Ok(place) => self.last = place,
             Err(_) => self.watch.invalidate(),
@@ -161,7 +174,7 @@ impl Dispatch {
         &mut self,
         at: usize,
         id: TargetId,
-        look_up: impl Fn() -> Result<Target, Status>,
+        look_up: impl FnOnce() -> Result<Target, Status>,
     ) -> Result<Place, Status> {
         let place = self.places.get_mut(at).ok_or(Status::OBJECT_NOT_FOUND)?;
         if place.target != id.word() {
@@ -179,8 +192,23 @@ impl Dispatch {
         self.drop_removed(table);
     }
 
+    /// Drops every copy. The last place must be vacant.
+    fn vacate(&mut self) {
+        for (index, place) in self.places.iter_mut().enumerate() {
+            *place = Place::vacant(index as u32);
+        }
+        let mut dropped = std::mem::take(&mut self.copies);
+        self.copies.resize_with(dropped.len(), || None);
+        // Which may run their authors' code.
+        dropped.clear();
+    }
+
     /// The last place must be vacant.
     fn drop_removed(&mut self, table: &SharedTable<Target>) {
+        let recalls = table.recalls();
+        if std::mem::replace(&mut self.recalls, recalls) != recalls {
+            self.vacate();
+        }
         let removals = table.removals();
         if std::mem::replace(&mut self.removals, removals) == removals {
             return;
@@ -264,7 +292,16 @@ mod tests {
         let thing = Box::into_raw(Box::new(Thing { vtable: &VTABLE, references: AtomicU32::new(1) }));
         // SAFETY: a counted interface pointer.
         let object = unsafe { IUnknown::from_raw(thing.cast()) };
-        Target { object: Agile::new(&object).expect("it answers for IAgileObject"), stubs: Stubs::NONE }
+        Target {
+            object: Agile::new(&object).expect("it answers for IAgileObject"),
+            stubs: Stubs::NONE,
+            interface: "IThing",
+            identity: thing.addr(),
+        }
+    }
+
+    fn everybody(_: &Target) -> Result<(), Status> {
+        Ok(())
     }
 
     fn insert(table: &SharedTable<Target>) -> TargetId {
@@ -285,13 +322,13 @@ mod tests {
         let mut dispatch = Dispatch::new(&table);
         let (first, second) = (insert(&table), insert(&table));
         assert!(dispatch.find(first.word()).is_none());
-        assert!(dispatch.fetch(&table, second).is_ok());
+        assert!(dispatch.fetch(&table, second, everybody).is_ok());
         assert!(dispatch.find(second.word()).is_some());
         assert!(dispatch.find(first.word()).is_none());
         assert_eq!(table.remove([(second.index, second.generation)]).len(), 1);
         assert!(dispatch.find(second.word()).is_none());
-        assert_eq!(dispatch.fetch(&table, second).err(), Some(Status::OBJECT_NOT_FOUND));
-        assert!(dispatch.fetch(&table, first).is_ok());
+        assert_eq!(dispatch.fetch(&table, second, everybody).err(), Some(Status::OBJECT_NOT_FOUND));
+        assert!(dispatch.fetch(&table, first, everybody).is_ok());
         assert!(dispatch.find(first.word()).is_some());
         assert!(dispatch.find(second.word()).is_none());
     }
@@ -302,7 +339,7 @@ mod tests {
         let mut dispatch = Dispatch::new(&table);
         insert(&table);
         let known = insert(&table);
-        assert!(dispatch.fetch(&table, known).is_ok());
+        assert!(dispatch.fetch(&table, known, everybody).is_ok());
         for bit in 0..64 {
             assert!(dispatch.find(known.word() ^ 1 << bit).is_none(), "bit {bit}");
         }
@@ -324,7 +361,7 @@ mod tests {
         };
         assert!(refuses(&dispatch));
         let known = insert(&table);
-        assert!(dispatch.fetch(&table, known).is_ok() && refuses(&dispatch));
+        assert!(dispatch.fetch(&table, known, everybody).is_ok() && refuses(&dispatch));
         drop(table.remove([(known.index, known.generation)]));
         dispatch.purge(&table);
         assert!(refuses(&dispatch));
@@ -337,7 +374,7 @@ mod tests {
         let kept = target();
         let (index, generation) = table.insert(kept.clone());
         let id = TargetId { index, generation };
-        assert!(dispatch.fetch(&table, id).is_ok());
+        assert!(dispatch.fetch(&table, id, everybody).is_ok());
         assert_eq!(references(&kept), 3);
         drop(table.remove([(index, generation)]));
         dispatch.purge(&table);
@@ -345,7 +382,7 @@ mod tests {
         // Whoever has the place next is found by its own number only.
         let next = insert(&table);
         assert_eq!(next.index, index);
-        assert!(dispatch.fetch(&table, next).is_ok());
+        assert!(dispatch.fetch(&table, next, everybody).is_ok());
         assert!(dispatch.find(id.word()).is_none());
     }
 
@@ -355,10 +392,31 @@ mod tests {
         let mut dispatch = Dispatch::new(&table);
         let kept = target();
         let (index, generation) = table.insert(kept.clone());
-        assert!(dispatch.fetch(&table, TargetId { index, generation }).is_ok());
+        assert!(dispatch.fetch(&table, TargetId { index, generation }, everybody).is_ok());
         drop(table.remove([(index, generation)]));
         let beyond = TargetId { index: index + 1, generation: 1 };
-        assert_eq!(dispatch.fetch(&table, beyond).err(), Some(Status::OBJECT_NOT_FOUND));
+        assert_eq!(dispatch.fetch(&table, beyond, everybody).err(), Some(Status::OBJECT_NOT_FOUND));
         assert_eq!(references(&kept), 1);
+    }
+
+    #[test]
+    fn who_is_not_admitted_gets_nothing_and_recalled_copies_are_asked_about_again() {
+        let table = SharedTable::default();
+        let mut dispatch = Dispatch::new(&table);
+        let (first, second) = (insert(&table), insert(&table));
+        let nobody = |_: &Target| Err(Status::ACCESS_DENIED);
+        assert_eq!(dispatch.fetch(&table, first, nobody).err(), Some(Status::ACCESS_DENIED));
+        assert!(dispatch.find(first.word()).is_none());
+        for target in [first, second] {
+            assert!(dispatch.fetch(&table, target, everybody).is_ok());
+        }
+        // Who was admitted is not asked about again, as long as nothing happens.
+        assert!(dispatch.find(first.word()).is_some() && dispatch.fetch(&table, first, nobody).is_ok());
+        table.recall();
+        assert!([first, second].iter().all(|target| dispatch.find(target.word()).is_none()));
+        // Whichever is fetched first, the other one is not at hand either.
+        assert!(dispatch.fetch(&table, second, everybody).is_ok());
+        assert!(dispatch.find(first.word()).is_none());
+        assert_eq!(dispatch.fetch(&table, first, nobody).err(), Some(Status::ACCESS_DENIED));
     }
 }

@@ -32,6 +32,10 @@ pub(crate) struct Target {
     pub(crate) object: Agile<IUnknown>,
     /// The stubs of its interface.
     pub(crate) stubs: Stubs,
+    /// The name of its interface.
+    pub(crate) interface: &'static str,
+    /// The object's: the same for all of its interfaces.
+    pub(crate) identity: usize,
 }
 
 impl Target {
@@ -177,7 +181,12 @@ impl Exports {
         refs: Refs,
     ) -> Result<Exported> {
         let Entry { identity, info } = entry;
-        let (index, generation) = self.table.insert(Target { object: Agile::new(interface)?, stubs: info.stubs });
+        let (index, generation) = self.table.insert(Target {
+            object: Agile::new(interface)?,
+            stubs: info.stubs,
+            interface: info.name,
+            identity,
+        });
         let target = TargetId { index, generation };
         let fresh = books.last_oid + 1;
         let oid = books.oids.get(&identity).map_or(fresh, |known| known.0);

@@ -313,7 +313,7 @@ impl Link {
 
     fn gone(&self) -> Error {
         let text = match &self.peer {
-            Peer::Process(pid) => format!("the process {pid} that had the object has ended"),
+            Peer::Process { pid, .. } => format!("the process {pid} that had the object has ended"),
             Peer::Host(host) => format!("the process at {host} that had the object has ended"),
         };
         Error::new(code::RPC_E_DISCONNECTED, text)

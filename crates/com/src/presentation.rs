@@ -10,7 +10,7 @@ use crate::objref;
 use crate::orpc::Client;
 use crate::registry::{self, InterfaceInfo};
 use crate::runtime::{self, Runtime};
-use crate::security::Protection;
+use crate::security::{Admitted, Protection};
 use crate::server::{self, Identity, Presence};
 use crate::system;
 use obvia_ndr::ndr::Plan;
@@ -163,6 +163,7 @@ pub(crate) struct Visitor {
     membership: OnceLock<Membership>,
     /// Whether the client is the one whose process it says it is, as its first call shows.
     is_proved: OnceLock<bool>,
+    admitted: Admitted,
 }
 
 impl Visitor {
@@ -175,7 +176,8 @@ impl Visitor {
     fn from(runtime: &'static Runtime, peer: Peer, local: Option<String>, transfers: Transfers) -> Self {
         let (presence, membership, is_proved) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
         let is_stranger = AtomicBool::new(false);
-        Self { runtime, transfers, peer, local, presence, is_stranger, membership, is_proved }
+        let admitted = Admitted::default();
+        Self { runtime, transfers, peer, local, presence, is_stranger, membership, is_proved, admitted }
     }
 
     /// The process that calls, if it has said so or been given a name.
@@ -273,6 +275,10 @@ impl Interfaces for Visitor {
         } else {
             Err(Status::UNK_IF)
         }
+    }
+
+    fn admit(&self, target: TargetId, opnum: u16, maker: Option<&Authenticated>) -> Result<(), Status> {
+        self.admitted.admit(self.runtime, (target, opnum), maker, &self.peer)
     }
 
     fn perform(&self, call: &IncomingCall<'_>) -> Option<Result<Vec<u8>, Status>> {

@@ -19,6 +19,7 @@ use crate::objref::ObjRef;
 use crate::orpc::Client;
 use crate::proxy::{import, look_behind};
 use crate::registry::{self, InterfaceInfo};
+use crate::security::Rules;
 use crate::server::{Clients, accept_on};
 use crate::{server, system, thread};
 use links::{Links, Place};
@@ -96,6 +97,7 @@ pub(crate) struct Runtime {
     own_interfaces: OwnInterfaces,
     classes: Classes,
     contexts: Contexts,
+    rules: Rules,
 }
 
 static RUNTIME: OnceLock<Result<Runtime>> = OnceLock::new();
@@ -140,6 +142,7 @@ impl Runtime {
                 own_interfaces: OwnInterfaces::default(),
                 classes: Classes::default(),
                 contexts: Contexts::default(),
+                rules: Rules::default(),
             })
         });
         made.as_ref().map_err(Clone::clone)
@@ -166,7 +169,7 @@ impl Runtime {
     pub(crate) fn peer(&self, peer: &Peer, principal: Option<&Principal>) -> Client {
         let number = match peer {
             Peer::Host(host) => self.peers.hash_one((host, principal)),
-            Peer::Process(process) => self.peers.hash_one((process, principal)),
+            Peer::Process { pid, .. } => self.peers.hash_one((pid, principal)),
         };
         Client::Peer(number.max(1))
     }
@@ -185,6 +188,10 @@ impl Runtime {
 
     pub(crate) fn contexts(&self) -> &Contexts {
         &self.contexts
+    }
+
+    pub(crate) fn rules(&self) -> &Rules {
+        &self.rules
     }
 
     pub(crate) fn clients(&self) -> &Clients {
@@ -211,6 +218,11 @@ impl Runtime {
             janitor::wake();
         }
         Ok(())
+    }
+
+    /// Whether other processes can reach this one by its own name.
+    pub(crate) fn is_served(&self) -> bool {
+        lock(&self.endpoint).is_some()
     }
 
     /// Has this process be reached by a further name in the directory of this host, as long as it lives.

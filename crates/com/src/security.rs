@@ -1,8 +1,13 @@
-//! Security of calls over `ncacn_ip_tcp` and `ncalrpc`: the credentials that this process shows to others, the accounts that it checks
-//! others' against, and who calls it.
+//! Security of calls: who calls, and who may; over `ncacn_ip_tcp` and `ncalrpc` the credentials that this process shows to others, and the
+//! accounts that it checks others' against.
 //!
 //! A client says in a binding how its calls are to be protected, `ncacn_ip_tcp:host[port,security=privacy]`, and a server in what it
 //! [listens](crate::listen) on how they have to be at least. `docs/security-of-calls.md` has the whole.
+//!
+//! Who may call which object of those who get through to this process, or have objects made, is said by [rules](set_access).
+
+mod access;
+mod audit;
 
 use crate::error::{Error, Result, code};
 use crate::server;
@@ -13,6 +18,12 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, PoisonError, RwLock};
 
+pub use access::{
+    Access, Callers, admit_other_users, clear_access, set_access, set_class_access, set_default_access,
+    set_default_class_access,
+};
+pub(crate) use access::{Admitted, Rules};
+pub use audit::{Refusal, Refused, set_audit};
 pub use obvia_rpc::security::credentials::{AccountTable, Accounts, Credential, Credentials};
 pub use obvia_rpc::security::{AuthType, Authenticated, Level, NtHash, Principal};
 pub use obvia_via::window::Peer;
@@ -60,7 +71,7 @@ pub struct Caller {
 /// Who called the method that runs on this thread. `None` where none does that was called from another process: calls within the process
 /// change nothing.
 pub fn caller() -> Option<Caller> {
-    server::caller().map(|caller| Caller { peer: caller.peer.clone(), authenticated: caller.authenticated() })
+    server::caller().map(|caller| caller.shown())
 }
 
 /// Credentials, the same only with themselves.

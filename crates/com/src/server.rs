@@ -56,7 +56,7 @@ impl Clients {
         let mut connections = self.connections.lock().unwrap_or_else(PoisonError::into_inner);
         let known = connections.entry(oxid).or_default();
         let is_same = match peer {
-            Peer::Process(pid) => known.pid.get_or_insert(*pid) == pid,
+            Peer::Process { pid, .. } => known.pid.get_or_insert(*pid) == pid,
             Peer::Host(host) => known.host.get_or_insert_with(|| host.clone()) == host,
         };
         if is_same {
@@ -131,7 +131,7 @@ impl Presence {
 
     /// Whether the process is that of who makes its calls. Of one of this host the kernel has said whose it is.
     pub(crate) fn prove(&self, peer: &Peer, principal: Option<&Arc<Principal>>) -> bool {
-        matches!(peer, Peer::Process(_)) || self.runtime.clients().prove(self.oxid, principal)
+        matches!(peer, Peer::Process { .. }) || self.runtime.clients().prove(self.oxid, principal)
     }
 
     /// Which process it is.

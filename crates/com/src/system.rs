@@ -207,6 +207,7 @@ fn serve_resolve(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Sta
     let caller = who()?;
     let outcome = (|| {
         let object = caller.runtime.named(&name)?;
+        caller.runtime.rules().check_name(&name, object.get(), || caller.shown())?;
         let info = registry::find(&iid).map_err(|_| code::E_NOINTERFACE)?;
         let handler = caller.runtime.handler_class_of(object.get(), caller.holder());
         caller.runtime.marshal_own(object.get(), info, caller.holder())?.to_wire_with(0, handler)
@@ -236,6 +237,7 @@ fn serve_activate(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, St
     let caller = who()?;
     let outcome = (|| {
         let info = registry::find(&iid).map_err(|_| code::E_NOINTERFACE)?;
+        caller.runtime.rules().check_class(&class, || caller.shown())?;
         let object = caller.runtime.classes().activate(&class, wanted)?;
         caller.marshal(object.get(), info)?.to_wire()
     })();

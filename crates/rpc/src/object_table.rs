@@ -101,6 +101,7 @@ impl<T> ObjectTable<T> {
 pub struct SharedTable<T> {
     table: RwLock<ObjectTable<T>>,
     removals: AtomicU64,
+    recalls: AtomicU64,
     watches: Mutex<Vec<Weak<Watch>>>,
 }
 
@@ -153,7 +154,12 @@ impl Watch {
 
 impl<T> Default for SharedTable<T> {
     fn default() -> Self {
-        Self { table: RwLock::default(), removals: AtomicU64::new(0), watches: Mutex::default() }
+        Self {
+            table: RwLock::default(),
+            removals: AtomicU64::new(0),
+            recalls: AtomicU64::new(0),
+            watches: Mutex::default(),
+        }
     }
 }
 
@@ -189,12 +195,27 @@ impl<T: Clone> SharedTable<T> {
             return removed;
         }
         self.removals.fetch_add(1, Ordering::Release);
+        self.invalidate_all();
+        removed
+    }
+
+    /// Has whoever keeps copies fetch them again: what was found of a target then may not hold any more.
+    pub fn recall(&self) {
+        self.recalls.fetch_add(1, Ordering::Release);
+        self.invalidate_all();
+    }
+
+    /// How often all copies have been recalled.
+    pub fn recalls(&self) -> u64 {
+        self.recalls.load(Ordering::Acquire)
+    }
+
+    fn invalidate_all(&self) {
         for watch in self.watches().iter() {
             if let Some(watch) = watch.upgrade() {
                 watch.invalidate();
             }
         }
-        removed
     }
 
     /// How often targets have been removed: whoever knows it has nothing to look for as long as it stays.

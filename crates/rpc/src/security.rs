@@ -14,6 +14,7 @@ mod tests;
 
 pub use secret::NtHash;
 
+use credentials::uppercase;
 use ntlm::NtlmError;
 use spnego::SpnegoError;
 use std::fmt;
@@ -150,6 +151,13 @@ pub struct Principal {
     pub domain: String,
     /// The user; empty for an anonymous one.
     pub user: String,
+}
+
+impl Principal {
+    /// Whether this is the user's name: names differ by more than case.
+    pub fn is_user(&self, name: &str) -> bool {
+        uppercase(&self.user) == uppercase(name)
+    }
 }
 
 /// Who made a call, by the security context that protected it.

@@ -6,7 +6,7 @@
 mod local_ends;
 
 use crate::bell::{Bell, await_events};
-use crate::provider::shm::Directory;
+use crate::provider::shm::{Directory, local_peer};
 use crate::window::Peer;
 use crate::wrap::{Conversation, Ends, SharedCapture};
 use crate::{Deadline, Ended, Error};
@@ -98,16 +98,16 @@ impl Stream {
     }
 
     fn local(socket: OwnedFd, is_opener: bool) -> Result<Self, Error> {
-        let doing = "asking who the peer is";
-        let peer = sockopt::socket_peercred(&socket).map_err(Error::system(doing))?.pid.as_raw_pid().unsigned_abs();
+        let (pid, uid) = local_peer(&socket)?;
         let captured = match SharedCapture::of_process()? {
             Some(capture) => {
-                let ends = local_ends::of(capture, &socket, peer, is_opener).map_err(Error::system(doing))?;
+                let ends = local_ends::of(capture, &socket, pid, is_opener)
+                    .map_err(Error::system("asking who the peer is"))?;
                 Conversation::of_stream(ends, is_opener)?
             }
             None => None,
         };
-        Self::new(socket, Peer::Process(peer), None, captured)
+        Self::new(socket, Peer::Process { pid, uid }, None, captured)
     }
 
     fn new(socket: OwnedFd, peer: Peer, local: Option<String>, captured: Option<Conversation>) -> Result<Self, Error> {
@@ -184,7 +184,7 @@ impl Stream {
 
     fn gone(&self, why: Ended) -> Error {
         match &self.peer {
-            Peer::Process(pid) => Error::PeerGone { pid: *pid },
+            Peer::Process { pid, .. } => Error::PeerGone { pid: *pid },
             Peer::Host(host) => Error::Disconnected { peer: host.clone(), why },
         }
     }

@@ -52,16 +52,26 @@ impl Default for Options {
 /// Who is at the other end.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Peer {
-    /// A process of this host, as the kernel recorded it at connect; 0 where it cannot say.
-    Process(u32),
+    /// A process of this host, as the kernel recorded it at connect.
+    Process {
+        /// Its number; 0 where the kernel cannot say.
+        pid: u32,
+        /// The user as whom it ran then; [`Peer::NOBODY`] where the kernel cannot say.
+        uid: u32,
+    },
     /// Something that was reached over a network: the address of its host.
     Host(String),
+}
+
+impl Peer {
+    /// The number that no user has.
+    pub const NOBODY: u32 = u32::MAX;
 }
 
 impl fmt::Display for Peer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Process(pid) => write!(f, "process {pid}"),
+            Self::Process { pid, .. } => write!(f, "process {pid}"),
             Self::Host(host) => write!(f, "host {host}"),
         }
     }
@@ -147,7 +157,7 @@ impl Wire {
 
     fn gone(&self) -> Error {
         match (self.carrier.check(), self.carrier.peer()) {
-            (_, Peer::Process(pid)) => Error::PeerGone { pid },
+            (_, Peer::Process { pid, .. }) => Error::PeerGone { pid },
             (Err(error), _) => error,
             (Ok(()), Peer::Host(peer)) => Error::Disconnected { peer, why: crate::Ended::ByPeer },
         }

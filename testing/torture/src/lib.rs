@@ -1,5 +1,6 @@
 //! What the torture tests call: counters, a factory of counters, and what tells how their process is.
 
+mod access;
 pub mod allocations;
 pub mod hosts;
 pub mod lockdown;
@@ -181,7 +182,7 @@ impl IFactory_Impl for Factory_Impl {
     fn Who(&self) -> obvia::Result<obvia::U16CString> {
         let Caller { peer, authenticated, .. } = obvia::caller().ok_or(code::E_UNEXPECTED)?;
         let from = match peer {
-            Peer::Process(pid) => format!("process {pid}"),
+            Peer::Process { pid, .. } => format!("process {pid}"),
             Peer::Host(host) => host,
         };
         let text = match authenticated {

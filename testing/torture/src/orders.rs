@@ -5,13 +5,14 @@
 #![expect(clippy::unit_arg, reason = "orders without a result of their own are answered all the same")]
 
 use crate::{Counter, Factory, ICounter, IFactory, IListener, IListener_Impl, Listener};
-use crate::{live, noticed, poll_path, sleeping, soak};
+use crate::{access, live, noticed, poll_path, sleeping, soak};
 use obvia::dcom::{ClassRegistration, Pinging, class_object, create_instance, register_class, set_pinging};
 use obvia::security::{AccountTable, Credential, NtHash};
 use obvia::{Agile, Canceller, GUID, Waiting, code};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use std::cell::RefCell;
 use std::io::BufRead;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 use windows_core::{Interface, implement};
@@ -20,12 +21,17 @@ use windows_core::{Interface, implement};
 const CONNECTING_MAX: Duration = Duration::from_secs(20);
 
 /// The class of factories. What stands for the class is a factory, too.
-const CLASS: GUID = GUID::from_u128(0x3f0d_52c1_77a4_4c1e_9a0b_0b51_2f6e_9d40);
+pub(crate) const CLASS: GUID = GUID::from_u128(0x3f0d_52c1_77a4_4c1e_9a0b_0b51_2f6e_9d40);
+
+/// Factories that were made for the class.
+static MADE: AtomicI64 = AtomicI64::new(0);
 
 /// What the orders so far have brought.
 #[derive(Default)]
 pub(crate) struct State {
     exports: Vec<obvia::Export>,
+    /// What was exported last.
+    pub(crate) exported: Option<IFactory>,
     classes: Vec<ClassRegistration>,
     pub(crate) factory: Option<IFactory>,
     pub(crate) counters: Vec<ICounter>,
@@ -45,8 +51,12 @@ const ORDERS: &[(&str, Order)] = &[
     ("who", |state, _| Ok(state.factory()?.Who()?.to_string_lossy())),
     ("pinging", |_, words| pinging(Duration::from_millis(number(words, 0)?))),
     ("register", |state, _| register(state)),
+    ("made", |_, _| Ok(MADE.load(Ordering::SeqCst).to_string())),
     ("activate", |state, words| activate(state, words.first().copied())),
     ("hide", |state, _| done(state.exports.clear())),
+    ("access", |state, words| access::set(state, words)),
+    ("audit", |_, _| access::audit()),
+    ("refusals", |_, _| access::refusals()),
     ("list", |_, _| list()),
     ("list-at", |_, words| list_at(word(words, 0)?)),
     ("live", |_, _| Ok(live().to_string())),
@@ -145,11 +155,11 @@ fn text(answer: Answer) -> String {
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "the answer to an order")]
-fn done((): ()) -> Answer {
+pub(crate) fn done((): ()) -> Answer {
     Ok(String::new())
 }
 
-fn word<'a>(words: &[&'a str], at: usize) -> obvia::Result<&'a str> {
+pub(crate) fn word<'a>(words: &[&'a str], at: usize) -> obvia::Result<&'a str> {
     Ok(*words.get(at).ok_or(code::E_INVALIDARG)?)
 }
 
@@ -168,7 +178,8 @@ impl State {
 }
 
 fn export(state: &mut State, words: &[&str]) -> Answer {
-    done(state.exports.push(obvia::export(word(words, 0)?, IFactory::from(Factory::default()))?))
+    let factory = state.exported.insert(IFactory::from(Factory::default()));
+    done(state.exports.push(obvia::export(word(words, 0)?, factory.clone())?))
 }
 
 /// Users and their passwords, who may call this process.
@@ -213,7 +224,10 @@ fn pinging(period: Duration) -> Answer {
 }
 
 fn register(state: &mut State) -> Answer {
-    let make = || IFactory::from(Factory::default());
+    let make = || {
+        MADE.fetch_add(1, Ordering::SeqCst);
+        IFactory::from(Factory::default())
+    };
     done(state.classes.push(register_class(CLASS, Some(&make().cast()?), move || Ok(make()))?))
 }
 

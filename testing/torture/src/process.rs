@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -101,6 +102,18 @@ impl Directory {
         // `ip` becomes the program, so the process is the one that it started as.
         command.args(["netns", "exec", namespace, program]);
         self.run(command, options)
+    }
+
+    /// Starts a process that runs as another user, and uses this directory. It takes a superuser.
+    pub fn start_as(&self, uid: u32, program: &str, options: &[&str]) -> Process {
+        let mut command = Command::new(program);
+        command.uid(uid).gid(uid);
+        self.run(command, options)
+    }
+
+    /// Lets every user see what is in it.
+    pub fn open(&self) {
+        fs::set_permissions(&self.0, fs::Permissions::from_mode(0o755)).unwrap();
     }
 
     fn run(&self, mut command: Command, options: &[&str]) -> Process {

@@ -1,5 +1,6 @@
 //! libobvia as programs in C and C++ find it.
 
+mod access;
 mod cancel;
 mod program;
 mod races;

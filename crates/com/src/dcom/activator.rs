@@ -108,6 +108,7 @@ fn provide(
     wanted: Activated,
     iids: &[GUID],
 ) -> Result<Vec<(HRESULT, Option<Vec<u8>>)>> {
+    caller.runtime.rules().check_class(class, || caller.shown())?;
     let object = caller.runtime.classes().activate(class, wanted)?;
     let reference = |iid: &GUID| match marshal(caller, object.get(), iid) {
         Ok(reference) => (code::S_OK, Some(reference)),

@@ -111,8 +111,8 @@ pub(crate) fn perform(
         }
         epm::INTERFACE => {
             let Some(map) = runtime.own_interfaces().map().clone() else { return Some(Err(Status::UNK_IF)) };
-            // Who comes through a socket of this user is one of this host, and noticed when it ends.
-            let registrant = matches!(peer, Peer::Process(_))
+            // Who comes through a socket is one of this host, and noticed when it ends.
+            let registrant = is_of_own_user(peer)
                 .then(|| membership.get_or_init(|| Membership::new(&map)))
                 .filter(|membership| Arc::ptr_eq(&membership.map, &map))
                 .map(|membership| membership.registrant);
@@ -132,4 +132,10 @@ fn interfaces(runtime: &Runtime) -> Vec<SyntaxId> {
     all.extend(runtime.own_interfaces().map().is_some().then_some(epm::INTERFACE));
     all.push(mgmt::INTERFACE);
     all
+}
+
+/// Whether somebody could act as this process anyway.
+fn is_of_own_user(peer: &Peer) -> bool {
+    let own = rustix::process::getuid().as_raw();
+    matches!(peer, Peer::Process { uid, .. } if *uid == own || *uid == 0)
 }

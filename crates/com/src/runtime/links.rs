@@ -23,7 +23,7 @@ impl Place {
         let Address::Binding(binding) = address else { return None };
         let host = match reached.home.peer() {
             Peer::Host(host) => host,
-            Peer::Process(_) => String::new(),
+            Peer::Process { .. } => String::new(),
         };
         Some(Self { protocol: binding.protocol, host, protection: reached.protection().cloned() })
     }

@@ -8,6 +8,7 @@ use crate::orpc::Client;
 use crate::proxy::{Imported, split_reference};
 use crate::registry::InterfaceInfo;
 use crate::runtime::Runtime;
+use crate::security;
 use obvia_rpc::co::relay::Attribution;
 use obvia_rpc::object_table::Watch;
 use obvia_rpc::security::Authenticated;
@@ -112,6 +113,11 @@ impl Caller {
     /// Who has proved to be the caller of the method that runs.
     pub(crate) fn authenticated(&self) -> Option<Authenticated> {
         self.attribution.as_ref()?.maker()
+    }
+
+    /// The same for whoever asks.
+    pub(crate) fn shown(&self) -> security::Caller {
+        security::Caller { peer: self.peer.clone(), authenticated: self.authenticated() }
     }
 
     /// From now on calls on this thread are this caller's.

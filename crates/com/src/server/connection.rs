@@ -4,6 +4,7 @@ use super::Presence;
 use super::caller::{Caller, Identity};
 use crate::binding::{self, Transfers};
 use crate::dispatch::Dispatch;
+use crate::exports::Target;
 use crate::presentation::Visitor;
 use crate::runtime::Runtime;
 use crate::{dcom, system};
@@ -76,7 +77,17 @@ impl Connection {
         }
         let target = TargetId::from_word(call.target());
         match own(target, self.visit.is_some()) {
-            None => self.dispatch.fetch_and_perform(&self.runtime.exports().table, call),
+            None => {
+                let Self { dispatch, runtime, caller, visit, .. } = self;
+                let opnum = call.opnum();
+                let admit = |target: &Target| match caller {
+                    // The association has asked, of each call.
+                    _ if visit.is_some() => Ok(()),
+                    Some(caller) => runtime.rules().admit(target, opnum, || caller.shown()),
+                    None => Err(Status::PROTOCOL_ERROR),
+                };
+                dispatch.fetch_and_perform(&runtime.exports().table, call, admit)
+            }
             Some(perform) if self.caller.is_some() => perform(call),
             Some(_) => Answer::fault(Status::PROTOCOL_ERROR),
         }

@@ -35,7 +35,7 @@ impl Relay for Leaving {
         Ok(())
     }
     fn peer(&self) -> Peer {
-        Peer::Process(1)
+        Peer::Process { pid: 1, uid: 0 }
     }
     fn end(&self) {}
 }

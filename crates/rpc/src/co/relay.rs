@@ -111,6 +111,12 @@ pub trait Interfaces: Send + Sync + fmt::Debug {
         interface: SyntaxId,
         caller: Option<&Authenticated>,
     ) -> Result<(TargetId, Interface), Status>;
+    /// Whether the maker of a call may make it: asked of each, before anything of its arguments is looked at.
+    ///
+    /// # Errors
+    ///
+    /// The status of the fault that is the answer.
+    fn admit(&self, target: TargetId, opnum: u16, caller: Option<&Authenticated>) -> Result<(), Status>;
     /// Performs a call of an interface of the runtime's own, whose stub data is written by hand: the results, in NDR little endian. `None`
     /// for all others, which have targets.
     fn perform(&self, call: &IncomingCall<'_>) -> Option<Result<Vec<u8>, Status>>;

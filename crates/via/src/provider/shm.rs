@@ -51,6 +51,7 @@ mod ring;
 mod table;
 mod wire;
 
+pub(crate) use directory::local_peer;
 pub use directory::{Directory, Entry, Listener};
 pub use greeting::Incoming;
 pub(crate) use mapping::create_region;

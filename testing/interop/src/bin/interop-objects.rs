@@ -6,7 +6,7 @@
 
 use interop::objects::{ICounter, ICounter_Impl, INamed, INamed_Impl};
 use obvia::dcom::{Pinging, register_class, set_pinging};
-use obvia::security::{AccountTable, NtHash, set_accounts};
+use obvia::security::{AccountTable, Callers, NtHash, set_access, set_accounts, set_class_access};
 use obvia::{GUID, code};
 use std::io::BufRead;
 use std::sync::atomic::{AtomicI32, AtomicI64, Ordering};
@@ -15,6 +15,10 @@ use windows_core::{Interface, implement};
 
 /// The class of counters.
 const CLASS: GUID = GUID::from_u128(0x5b0e_6b3c_0d5e_4c5a_9f3e_6f1d_0c7a_2b01);
+/// The class whose objects nobody may call.
+const CLOSED: GUID = GUID::from_u128(0x5b0e_6b3c_0d5e_4c5a_9f3e_6f1d_0c7a_2b02);
+/// The class of which nobody may have objects made.
+const FORBIDDEN: GUID = GUID::from_u128(0x5b0e_6b3c_0d5e_4c5a_9f3e_6f1d_0c7a_2b03);
 
 static LIVE: AtomicI64 = AtomicI64::new(0);
 
@@ -78,6 +82,14 @@ fn main() -> obvia::Result<()> {
     }
     let object = Counter::make().cast()?;
     let _class = register_class(CLASS, Some(&object), || Ok(Counter::make()))?;
+    let make_closed = || {
+        let counter = Counter::make();
+        set_access(&counter, Callers::nobody())?;
+        Ok(counter)
+    };
+    let _closed = register_class(CLOSED, None, make_closed)?;
+    let _forbidden = register_class(FORBIDDEN, Some(&object), || Ok(Counter::make()))?;
+    set_class_access(FORBIDDEN, Callers::nobody())?;
     for binding in words {
         println!("{}", obvia::listen(&binding)?);
     }

@@ -24,7 +24,7 @@ public:
     {
         return obvia::guard([&] {
             const obvia::caller caller = obvia::get_caller();
-            CHECK(caller.host.empty() == (caller.process != 0));
+            CHECK(caller.host.empty() == (caller.process != 0) && caller.host.empty() == (caller.uid != OBVIA_NOBODY));
             const std::string said = std::to_string(caller.level) + " " + caller.domain + "/" + caller.user + " " + caller.host;
             *text = static_cast<char *>(obvia_alloc(said.size() + 1));
             std::memcpy(*text, said.c_str(), said.size() + 1);

@@ -121,7 +121,11 @@ impl Hall {
             return answered.map(|()| Taken::Something).map_err(over);
         }
         let IncomingCall { id, is_maybe, opnum, order, stub, .. } = call;
-        let put = match self.find(known, &call) {
+        let found = self.find(known, &call).and_then(|found| {
+            self.interfaces.admit(found.target, opnum, call.maker)?;
+            Ok(found)
+        });
+        let put = match found {
             Ok(addressee) => addressee.put_request(inbox, Arrived { opnum, order, stub, is_maybe }, scratch)?,
             Err(status) => Err(status),
         };

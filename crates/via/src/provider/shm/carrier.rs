@@ -1,6 +1,7 @@
 //! What shared memory needs besides loads and stores: waking sleepers, and handing over areas.
 
-use super::greeting::{peer_pid, receive_with_fd, send_with_fd};
+use super::directory::local_peer;
+use super::greeting::{receive_with_fd, send_with_fd};
 use super::{futex, mapping, pulse};
 use crate::doorbell::{end_sleep, prepare_sleep};
 use crate::window::{Carrier, Mapping, OwnRegion, Peer, PeerRegion, REGION_MAX, Wire};
@@ -22,6 +23,7 @@ pub(super) struct Socket {
     /// What it is watched by.
     pub(super) number: pulse::Number,
     pid: u32,
+    uid: u32,
     // An area and a region may be on their way, and be asked for the other way round.
     waiting: Mutex<Vec<Note>>,
 }
@@ -44,8 +46,8 @@ struct Note {
 
 impl Socket {
     pub(super) fn new(socket: Arc<OwnedFd>) -> Self {
-        let pid = peer_pid(&socket);
-        Self { socket, number: pulse::Number::draw(), pid, waiting: Mutex::default() }
+        let (pid, uid) = local_peer(&socket).unwrap_or((0, Peer::NOBODY));
+        Self { socket, number: pulse::Number::draw(), pid, uid, waiting: Mutex::default() }
     }
 
     fn hand_over(&self, number: u32, what: What, length: usize, file: &OwnedFd) -> Result<(), Error> {
@@ -172,7 +174,7 @@ impl Carrier for Socket {
     }
 
     fn peer(&self) -> Peer {
-        Peer::Process(self.pid)
+        Peer::Process { pid: self.pid, uid: self.uid }
     }
 
     fn local(&self) -> Option<&str> {

@@ -13,8 +13,10 @@ use rustix::fs::{FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, sockopt};
 use std::fs;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The longest path of a socket, from the kernel's `sockaddr_un`.
 const PATH_MAX: usize = 107;
@@ -28,6 +30,8 @@ const BACKLOG: i32 = 128;
 pub struct Directory {
     path: PathBuf,
     service: Service,
+    /// Whether names are for everybody.
+    is_open: Arc<AtomicBool>,
 }
 
 /// What listens behind a name. Names of one kind do not collide with names of another.
@@ -92,7 +96,7 @@ impl Directory {
         Self::at(path)
     }
 
-    /// A directory of the caller's choice, made when missing.
+    /// A directory of the caller's choice, made when missing. The superuser's will do, too: it has names of servers that are there for others.
     ///
     /// # Errors
     ///
@@ -107,12 +111,12 @@ impl Directory {
         let found = fs::symlink_metadata(&path).map_err(Error::io("looking at the directory for names"))?;
         let why = if !found.is_dir() {
             "it is not a directory"
-        } else if found.uid() != rustix::process::getuid().as_raw() {
+        } else if !is_trusted(found.uid()) {
             "it belongs to another user"
         } else if found.mode() & 0o022 != 0 {
             "others may write to it"
         } else {
-            return Ok(Self { path, service: Service::Windows });
+            return Ok(Self { path, service: Service::Windows, is_open: Arc::default() });
         };
         Err(Error::UnsafeDirectory { path, why })
     }
@@ -122,14 +126,19 @@ impl Directory {
         &self.path
     }
 
+    /// Has names that are served from now on be for processes of every user, as far as the directory lets them in: connections, and streams.
+    pub fn open_to_all_users(&self) {
+        self.is_open.store(true, Ordering::Release);
+    }
+
     /// The same directory, for the names of virtual interfaces with descriptors.
     pub(super) fn for_descriptors(&self) -> Self {
-        Self { path: self.path.clone(), service: Service::Descriptors }
+        Self { service: Service::Descriptors, ..self.clone() }
     }
 
     /// The same directory, for the names of streams.
     pub(crate) fn for_streams(&self) -> Self {
-        Self { path: self.path.clone(), service: Service::Streams }
+        Self { service: Service::Streams, ..self.clone() }
     }
 
     /// Serves a name.
@@ -147,8 +156,13 @@ impl Directory {
         let _ = fs::remove_file(&socket);
         let listener = self.service.socket()?;
         rustix::net::bind(&listener, &address).map_err(Error::system("binding a name"))?;
+        let is_open = self.is_open.load(Ordering::Acquire);
+        if is_open {
+            let everybody = fs::Permissions::from_mode(0o666);
+            fs::set_permissions(&socket, everybody).map_err(Error::io("letting everybody connect to a name"))?;
+        }
         rustix::net::listen(&listener, BACKLOG).map_err(Error::system("listening on a name"))?;
-        Ok(Listener { listener, socket, lock_path: self.lock_path(name), _lock: lock })
+        Ok(Listener { listener, is_open, socket, lock_path: self.lock_path(name), _lock: lock })
     }
 
     /// Connects to the server of a name.
@@ -160,7 +174,7 @@ impl Directory {
     pub fn connect(&self, name: &str, options: &Options, deadline: Deadline) -> Result<Window, Error> {
         let deadline = deadline.start();
         let socket = self.reach(name, None, deadline)?;
-        Incoming { socket }.request(options, deadline)
+        Incoming { socket, is_open: false }.request(options, deadline)
     }
 
     /// A socket that is connected to the server of a name, who is somebody to talk to. It may have an address of its own.
@@ -295,18 +309,27 @@ impl Directory {
 /// Refuses a peer of another user. The superuser's processes may talk to everybody's, and everybody to theirs is not
 /// given: that is decided by the directory's mode.
 pub(super) fn check_peer(socket: &OwnedFd) -> Result<(), Error> {
+    let (_, uid) = local_peer(socket)?;
+    if is_trusted(uid) { Ok(()) } else { Err(Error::AccessDenied { uid }) }
+}
+
+/// Whether a user could do to this process whatever it likes anyway: its own, and the superuser.
+fn is_trusted(uid: u32) -> bool {
+    uid == rustix::process::getuid().as_raw() || uid == 0
+}
+
+/// Process and user at the other end of a Unix socket, as the kernel recorded them at connect.
+pub(crate) fn local_peer(socket: &OwnedFd) -> Result<(u32, u32), Error> {
     let peer = sockopt::socket_peercred(socket).map_err(Error::system("asking who the peer is"))?;
-    let own = rustix::process::getuid();
-    if peer.uid == own || peer.uid.is_root() {
-        return Ok(());
-    }
-    Err(Error::AccessDenied { uid: peer.uid.as_raw() })
+    Ok((peer.pid.as_raw_pid().unsigned_abs(), peer.uid.as_raw()))
 }
 
 /// A name being served. Dropping it ends that, and the name disappears; connections that were made go on.
 #[derive(Debug)]
 pub struct Listener {
     listener: OwnedFd,
+    /// Whether processes of every user may connect.
+    is_open: bool,
     socket: PathBuf,
     lock_path: PathBuf,
     _lock: OwnedFd,
@@ -319,13 +342,15 @@ impl Listener {
     ///
     /// [`Error::TimedOut`] after the deadline; [`Error::Cancelled`] after [`Self::close`].
     pub fn accept(&self, deadline: Deadline) -> Result<Incoming, Error> {
-        Ok(Incoming { socket: accept(&self.listener, deadline)? })
+        Ok(Incoming { socket: accept(&self.listener, deadline)?, is_open: self.is_open })
     }
 
-    /// The same, for a stream: a peer of another user is refused at once.
+    /// The same, for a stream: a peer of another user is refused at once, unless the name is for everybody.
     pub(crate) fn accept_stream(&self, deadline: Deadline) -> Result<OwnedFd, Error> {
         let socket = accept(&self.listener, deadline)?;
-        check_peer(&socket)?;
+        if !self.is_open {
+            check_peer(&socket)?;
+        }
         Ok(socket)
     }
 

@@ -219,7 +219,10 @@ impl Lane {
             self.client.hall.respond(call.key, &answer);
             return Ok(());
         }
-        let found = self.client.find(call);
+        let found = self.client.find(call).and_then(|found| {
+            self.client.interfaces.admit(found.target, call.opnum, None)?;
+            Ok(found)
+        });
         let mut scratch = self.scratch.lock().unwrap_or_else(PoisonError::into_inner);
         let &IncomingCall { key, opnum, order, ref stub, is_maybe, .. } = call;
         let put = match found {

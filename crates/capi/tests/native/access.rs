@@ -1,0 +1,30 @@
+//! A server in C++ says who may call which of its objects: see `programs/access.cc`.
+
+use crate::program::build;
+use std::os::unix::fs::MetadataExt;
+use torture::process::Directory;
+
+#[test]
+fn who_may_not_call_is_refused_and_logged() {
+    let program = build("access", &["access.idl"], &["access.cc"]);
+    let program = program.to_str().expect("the path is text");
+    let directory = Directory::new();
+    let mut server = directory.start(program, &["serve"]);
+    assert_eq!(server.line(), "serving");
+    let mut client = directory.start(program, &["call"]);
+    assert_eq!(client.line(), "called");
+    server.order("c");
+    assert_eq!(server.line(), "closed");
+    client.order("");
+    assert_eq!(client.line(), "ok");
+    let own = std::fs::metadata("/proc/self").expect("there is this process").uid();
+    let from = format!("to process {} of user {own}", client.pid());
+    for what in ["method 3 of IDoor", "method 3 of IDoor", "the object front", "the object back"] {
+        assert_eq!(server.line(), format!("refused {what} {from}"));
+    }
+    server.order("n");
+    // Once in the server itself.
+    assert_eq!(server.line(), "3", "no method ran that was refused");
+    client.end();
+    server.end();
+}

@@ -1,0 +1,114 @@
+// Who may call. `access serve` exports two objects, and does as it is told; `access call` calls them as long as it may, and prints "ok".
+#include "access.h"
+
+#include <obvia.hpp>
+
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#define CHECK(condition) ((condition) ? (void)0 : fail(#condition, __LINE__))
+
+static void fail(const char *what, int line)
+{
+    std::fprintf(stderr, "access.cc:%d: %s\n", line, what);
+    std::exit(1);
+}
+
+namespace {
+
+std::atomic<int> knocks{0};
+
+class Door final : public obvia::implements<Door, IDoor> {
+public:
+    HRESULT Knock() override
+    {
+        ++knocks;
+        return S_OK;
+    }
+};
+
+void say(const char *line)
+{
+    std::puts(line);
+    std::fflush(stdout);
+}
+
+// Counts how many there are of it, as rules are copied.
+struct Token {
+    explicit Token(std::atomic<int> &count) : count_(count) { ++count_; }
+    Token(const Token &other) : count_(other.count_) { ++count_; }
+    ~Token() { --count_; }
+    std::atomic<int> &count_;
+};
+
+void rules_are_given_back()
+{
+    static std::atomic<int> kept{0};
+    const obvia::com_ptr<IDoor> door = obvia::make<Door>();
+    obvia::set_access(door.get(), [token = Token(kept)](const obvia::caller &) { return true; });
+    CHECK(kept == 1);
+    obvia::set_access(door.get(), [token = Token(kept)](const obvia::caller &) { return false; });
+    CHECK(kept == 1);
+    // Not those of others.
+    CHECK(door->Knock() == S_OK && knocks == 1);
+    obvia::clear_access(door.get());
+    CHECK(kept == 0);
+    try {
+        obvia::set_access(nullptr, [token = Token(kept)](const obvia::caller &) { return true; });
+        CHECK(!"nothing has a rule");
+    } catch (const obvia::error &error) {
+        CHECK(error.code() == E_POINTER);
+    }
+    CHECK(kept == 0);
+    const obvia_callers nothing = {nullptr, nullptr, nullptr};
+    CHECK(obvia_set_access(door.get(), &nothing) == E_POINTER && obvia_set_access(nullptr, nullptr) == E_POINTER);
+    CHECK(obvia_set_default_access(nullptr) == E_POINTER && obvia_set_audit(nullptr, nullptr, nullptr) == E_POINTER);
+    // Nobody is let in by this alone.
+    CHECK(obvia_admit_other_users() == E_INVALIDARG);
+}
+
+int serve()
+{
+    rules_are_given_back();
+    obvia::set_audit([](const char *line) { say(std::strstr(line, "refused")); });
+    const obvia::com_ptr<IDoor> front = obvia::make<Door>(), back = obvia::make<Door>();
+    const uint32_t own = geteuid();
+    obvia::set_default_access([own](const obvia::caller &caller) { return caller.uid == own && caller.process != 0; });
+    const obvia::served one = obvia::serve("front", front), other = obvia::serve("back", back);
+    say("serving");
+    for (int order; (order = std::getchar()) != EOF;)
+        if (order == 'c') {
+            obvia::set_access(front.get(), [](const obvia::caller &caller) { return caller.process == 1; });
+            obvia::set_access(back.get(), [](const obvia::caller &) -> bool { throw 1; });
+            say("closed");
+        } else if (order == 'n') {
+            say(std::to_string(knocks).c_str());
+        }
+    return 0;
+}
+
+int call()
+{
+    const obvia::com_ptr<IDoor> front = obvia::connect<IDoor>("front"), back = obvia::connect<IDoor>("back");
+    CHECK(front->Knock() == S_OK && back->Knock() == S_OK);
+    say("called");
+    std::getchar();
+    CHECK(front->Knock() == E_ACCESSDENIED && back->Knock() == E_ACCESSDENIED);
+    obvia::com_ptr<IDoor> again;
+    CHECK(obvia::try_connect("front", again) == E_ACCESSDENIED && obvia::try_connect("back", again) == E_ACCESSDENIED);
+    say("ok");
+    std::getchar();
+    return 0;
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    CHECK(argc == 2);
+    return std::strcmp(argv[1], "serve") ? call() : serve();
+}

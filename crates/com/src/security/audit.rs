@@ -1,0 +1,237 @@
+//! What is said about callers that were refused: a line each, of which one caller cannot bring about more than a few a second.
+
+use super::Caller;
+use obvia_via::window::Peer;
+use std::fmt;
+use std::hash::{BuildHasher, RandomState};
+use std::io::Write;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError, RwLock};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use windows_core::GUID;
+
+/// A caller that was refused. Its [`Display`](fmt::Display) is a line for a log, without control characters, whatever the caller has said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Refusal {
+    /// When.
+    pub time: SystemTime,
+    /// Who.
+    pub caller: Caller,
+    /// What the caller wanted.
+    pub refused: Refused,
+    /// How many others were refused before, and not told of, because they were too many.
+    pub untold: u64,
+}
+
+/// What a caller was refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Refused {
+    /// To call a method.
+    Call {
+        /// The object's interface, or the one whose functions are called.
+        interface: &'static str,
+        /// The method's number: of objects the first one after those of IUnknown has 3, of functions the first one has 0.
+        method: u16,
+    },
+    /// To be given the object that is exported by a name, or what performs an interface.
+    Name(String),
+    /// To have an object of a class made, or to be given what stands for the class.
+    Class(GUID),
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Call { interface, method } => write!(f, "method {method} of {interface}"),
+            Self::Name(name) => write!(f, "the object {}", name.escape_debug()),
+            Self::Class(class) => write!(f, "objects of the class {{{class:?}}}"),
+        }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { time, caller: Caller { peer, authenticated }, refused, untold } = self;
+        write!(f, "{} refused {refused} to {peer}", Utc(*time))?;
+        if let Peer::Process { uid, .. } = peer {
+            write!(f, " of user {uid}")?;
+        }
+        if let Some(known) = authenticated {
+            let (domain, user) = (known.principal.domain.escape_debug(), known.principal.user.escape_debug());
+            write!(f, ", {domain}\\{user} by {}", known.level)?;
+        }
+        if *untold > 0 { write!(f, ", and {untold} times before") } else { Ok(()) }
+    }
+}
+
+/// A time as `2026-11-22T10:59:36Z`.
+struct Utc(SystemTime);
+
+impl fmt::Display for Utc {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let seconds = self.0.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+        let (days, second) = (seconds / 86_400, seconds % 86_400);
+        // Years from March on, in eras of 400 years, so that the leap day is the last: day 0 is 1 March of the year 0.
+        let days = days + 719_468;
+        let (era, day) = (days / 146_097, days % 146_097);
+        let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+        let day = day - (365 * year + year / 4 - year / 100);
+        let month = (5 * day + 2) / 153;
+        let day = day - (153 * month + 2) / 5 + 1;
+        let (month, next) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
+        let year = 400 * era + year + next;
+        let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
+        write!(f, "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+    }
+}
+
+type Audit = dyn Fn(&Refusal) + Send + Sync;
+
+static AUDIT: RwLock<Option<Arc<Audit>>> = RwLock::new(None);
+
+/// Says who is told of callers that were refused: by the thread that would have performed the call, which goes on when this returns. It is not
+/// told of each where one caller is refused again and again; [`Refusal::untold`] says how many it was not told of.
+///
+/// Where nobody says otherwise a line is written to the standard error.
+pub fn set_audit(audit: impl Fn(&Refusal) + Send + Sync + 'static) {
+    *AUDIT.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(audit));
+}
+
+/// Says that a caller was refused.
+pub(super) fn log(caller: Caller, refused: Refused) {
+    static LIMITS: LazyLock<Limits> = LazyLock::new(Limits::default);
+    let Some(untold) = LIMITS.tell(&caller, Instant::now()) else { return };
+    let refusal = Refusal { time: SystemTime::now(), caller, refused, untold };
+    let audit = AUDIT.read().unwrap_or_else(PoisonError::into_inner).clone();
+    // The caller is refused, whatever becomes of the line.
+    match audit {
+        Some(audit) => drop(catch_unwind(AssertUnwindSafe(|| audit(&refusal)))),
+        None => drop(writeln!(std::io::stderr(), "obvia: {refusal}")),
+    }
+}
+
+/// How many lines one caller may bring about at once.
+const BURST: u32 = 16;
+/// How long it takes until there may be another one.
+const PER_LINE: Duration = Duration::from_secs(1);
+/// How many callers are told apart, more or less.
+const CALLERS: usize = 64;
+
+/// How much is said about whom.
+struct Limits {
+    /// Chooses a caller's bucket, in a way that nobody outside knows.
+    hasher: RandomState,
+    buckets: Mutex<[Bucket; CALLERS]>,
+}
+
+/// The lines that some caller may still bring about.
+#[derive(Clone, Copy, Default)]
+struct Bucket {
+    used: u32,
+    /// When there was one more the last time.
+    filled: Option<Instant>,
+    untold: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { hasher: RandomState::new(), buckets: Mutex::new([Bucket::default(); CALLERS]) }
+    }
+}
+
+impl Limits {
+    /// Whether there may be a line about this caller, and how many there were not since the last one.
+    fn tell(&self, Caller { peer, authenticated }: &Caller, now: Instant) -> Option<u64> {
+        let principal = authenticated.as_ref().map(|known| &known.principal);
+        // A user has as many processes as it likes.
+        let number = match peer {
+            Peer::Process { uid, .. } => self.hasher.hash_one((uid, principal)),
+            Peer::Host(host) => self.hasher.hash_one((host, principal)),
+        };
+        let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
+        buckets[number as usize % CALLERS].take(now)
+    }
+}
+
+impl Bucket {
+    fn take(&mut self, now: Instant) -> Option<u64> {
+        let filled = *self.filled.get_or_insert(now);
+        let more = now.saturating_duration_since(filled).as_secs() / PER_LINE.as_secs();
+        let more = u32::try_from(more).unwrap_or(u32::MAX);
+        self.used = self.used.saturating_sub(more);
+        if more > 0 || self.used == 0 {
+            self.filled = Some(now);
+        }
+        if self.used == BURST {
+            self.untold += 1;
+            return None;
+        }
+        self.used += 1;
+        Some(std::mem::take(&mut self.untold))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use obvia_rpc::security::{AuthType, Authenticated, Level, Principal};
+
+    fn caller(uid: u32, pid: u32) -> Caller {
+        Caller { peer: Peer::Process { pid, uid }, authenticated: None }
+    }
+
+    #[test]
+    fn a_line_says_who_wanted_what_and_when() {
+        let time = UNIX_EPOCH + Duration::from_secs(1_795_345_176);
+        let refused = Refused::Call { interface: "ICounter", method: 5 };
+        let refusal = Refusal { time, caller: caller(1000, 7), refused, untold: 0 };
+        assert_eq!(refusal.to_string(), "2026-11-22T10:59:36Z refused method 5 of ICounter to process 7 of user 1000");
+        let principal = Principal { domain: "D\n".to_owned(), user: "an\u{1b}na".to_owned() };
+        let authenticated =
+            Some(Authenticated { principal: Arc::new(principal), kind: AuthType::NTLM, level: Level::Privacy });
+        let caller = Caller { peer: Peer::Host("10.0.0.1".to_owned()), authenticated };
+        let refusal = Refusal { time, caller, refused: Refused::Name("a\r\nb".to_owned()), untold: 3 };
+        assert_eq!(
+            refusal.to_string(),
+            "2026-11-22T10:59:36Z refused the object a\\r\\nb to host 10.0.0.1, D\\n\\an\\u{1b}na by privacy, and 3 times before"
+        );
+    }
+
+    #[test]
+    fn days_have_their_dates() {
+        for (seconds, text) in [
+            (0, "1970-01-01T00:00:00Z"),
+            (68_169_600, "1972-02-29T00:00:00Z"),
+            (951_868_799, "2000-02-29T23:59:59Z"),
+            (951_868_800, "2000-03-01T00:00:00Z"),
+            (4_107_542_399, "2100-02-28T23:59:59Z"),
+            (4_107_542_400, "2100-03-01T00:00:00Z"),
+            (1_767_225_599, "2025-12-31T23:59:59Z"),
+        ] {
+            assert_eq!(Utc(UNIX_EPOCH + Duration::from_secs(seconds)).to_string(), text);
+        }
+    }
+
+    #[test]
+    fn one_caller_cannot_fill_the_log_nor_keep_others_out_of_it() {
+        let (limits, start) = (Limits::default(), Instant::now());
+        // Each call from another process.
+        let lines = (0..1000).filter(|&pid| limits.tell(&caller(1, pid), start).is_some()).count();
+        assert_eq!(lines, BURST as usize);
+        let others = (2..40).filter(|&uid| limits.tell(&caller(uid, 1), start).is_some()).count();
+        assert!(others > 30, "{others} of 38");
+    }
+
+    #[test]
+    fn who_waits_is_told_of_again_and_how_often_it_was_not() {
+        let (mut bucket, start) = (Bucket::default(), Instant::now());
+        let mut told = |times: u32, now| (0..times).filter_map(|_| bucket.take(now)).collect::<Vec<_>>();
+        assert_eq!(told(1000, start), [0; BURST as usize]);
+        assert_eq!(told(1, start + PER_LINE / 2), []);
+        let later = start + 3 * PER_LINE;
+        assert_eq!(told(10, later), [1001 - u64::from(BURST), 0, 0]);
+        assert_eq!(told(100, later + 1000 * PER_LINE).len(), BURST as usize);
+    }
+}

@@ -1,0 +1,236 @@
+//! Who may not call is refused before anything runs, by whichever way it comes, and it is logged; others go on meanwhile.
+
+use torture::process::{Directory, LATEST, Process};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_torture-process");
+const DENIED: &str = "E_ACCESSDENIED";
+/// What servers listen on.
+const BINDINGS: [&str; 8] = [
+    "ncacn_vi_shm:[there]",
+    "ncalrpc:[there]",
+    "ncalrpc:[there,transfer=ndr]",
+    "ncacn_ip_tcp:127.0.0.1",
+    "ncacn_ip_tcp:127.0.0.1[,transfer=ndr]",
+    "ncacn_ip_tcp:127.0.0.1[,transfer=ndr64]",
+    "ncacn_vi_udp:127.0.0.1",
+    "ncacn_ip_tcp:127.0.0.1[,security=privacy]",
+];
+
+/// A server whose refusals are kept, and the way to what it exports.
+fn serve(directory: &Directory, listening: &str) -> (Process, String) {
+    let mut server = directory.start(PROGRAM, &[]);
+    server.good("audit");
+    server.good("accounts anna one-secret otto another-secret");
+    server.good("export thing");
+    let binding = server.good(&format!("listen {listening}"));
+    (server, binding.replace(']', ",name=thing]"))
+}
+
+fn client(directory: &Directory, user: &str) -> Process {
+    let mut client = directory.start(PROGRAM, &[]);
+    let password = if user == "anna" { "one-secret" } else { "another-secret" };
+    client.good(&format!("credentials {user} {password}"));
+    client
+}
+
+#[track_caller]
+fn denied(process: &mut Process, order: &str) {
+    let answer = process.bad(order);
+    assert!(answer.contains(DENIED), "{order}: {answer}");
+}
+
+#[test]
+fn rules_hold_from_the_next_call_on_by_every_way() {
+    for listening in BINDINGS {
+        let directory = Directory::new();
+        let (mut server, binding) = serve(&directory, listening);
+        println!("{binding}");
+        let mut client = client(&directory, "anna");
+        client.good(&format!("connect {binding}"));
+        client.good("make 2");
+        assert_eq!(client.number("add 5"), 5);
+        // No object has a rule of its own.
+        server.good("access all nobody");
+        for order in ["add 1", "make 1", "callback 5", "echo 100000", "add 1"] {
+            denied(&mut client, order);
+        }
+        let refusals = server.good("refusals");
+        for (method, interface) in [(5, "ICounter"), (11, "ICounter"), (7, "ICounter"), (3, "IFactory")] {
+            assert!(refusals.contains(&format!("refused method {method} of {interface} to ")), "{refusals}");
+        }
+        assert_eq!(refusals.matches("refused").count(), 5, "{refusals}");
+        // One of its own holds instead.
+        server.good("access exported everybody");
+        client.good("make 1");
+        denied(&mut client, "add 1");
+        server.good("access exported nobody");
+        server.good("access all everybody");
+        denied(&mut client, "make 1");
+        assert_eq!(client.number("add 0"), 5, "no method ran that was refused");
+        server.good("access exported");
+        client.good("make 1");
+        assert_eq!(server.number("live"), 4);
+        // What is not to be called can still be let go.
+        server.good("access all nobody");
+        client.good("leave");
+        server.becomes(LATEST, "live", 0);
+    }
+}
+
+#[test]
+fn an_object_that_may_not_be_called_is_not_given_by_its_name() {
+    for listening in BINDINGS {
+        let directory = Directory::new();
+        let (mut server, binding) = serve(&directory, listening);
+        let mut client = client(&directory, "anna");
+        server.good("access exported nobody");
+        denied(&mut client, &format!("connect {binding}"));
+        let refusals = server.good("refusals");
+        assert!(refusals.starts_with("refused the object thing to "), "{refusals}");
+        server.good("access exported everybody");
+        client.good(&format!("connect {binding}"));
+        client.passes_objects();
+    }
+}
+
+#[test]
+fn accounts_are_told_apart_by_who_and_how_well_they_protect_calls() {
+    for (listening, is_local) in
+        [("ncacn_ip_tcp:127.0.0.1", false), ("ncacn_ip_tcp:127.0.0.1[,transfer=ndr]", false), ("ncalrpc:[there]", true)]
+    {
+        let directory = Directory::new();
+        let (mut server, binding) = serve(&directory, listening);
+        server.good("access all integrity=anna");
+        println!("{binding}");
+        let with = |option: &str| format!("connect {}", binding.replace(']', &format!(",{option}]")));
+        let (mut anna, mut otto) = (client(&directory, "anna"), client(&directory, "otto"));
+        // Objects that come of it are called over shared memory, where the host is the same: which protects nothing and asks for no account.
+        for level in ["security=integrity", "security=privacy"] {
+            anna.good(&with(level));
+            anna.good("make 1");
+            denied(&mut otto, &with(level));
+        }
+        assert_eq!(server.number("live"), 2);
+        let refusals = server.good("refusals");
+        let from = if is_local { format!("process {} of user 0", otto.pid()) } else { "host 127.0.0.1".to_owned() };
+        for level in ["integrity", "privacy"] {
+            let line = format!("refused the object thing to {from}, \\otto by {level}");
+            assert!(refusals.contains(&line), "{refusals}");
+        }
+        for level in ["security=none", "security=connect"] {
+            denied(&mut client(&directory, "anna"), &with(level));
+        }
+        // The one goes on while the other is refused, in connections that there are already.
+        server.good("access all integrity=anna integrity=otto");
+        for process in [&mut anna, &mut otto] {
+            process.good(&with("security=integrity"));
+            process.good("make 1");
+        }
+        server.good("access all integrity=otto");
+        denied(&mut anna, "make 1");
+        otto.good("make 1");
+        assert_eq!(server.number("live"), 5);
+        server.good("access all everybody");
+        anna.good("make 1");
+    }
+}
+
+#[test]
+fn who_may_not_activate_has_nothing_made() {
+    for listening in BINDINGS {
+        let directory = Directory::new();
+        let (mut server, binding) = serve(&directory, listening);
+        // Whether there is such a class, those who may not are not told.
+        server.good("access class nobody");
+        let mut client = client(&directory, "anna");
+        denied(&mut client, &format!("activate {binding}"));
+        server.good("register");
+        denied(&mut client, &format!("activate {binding}"));
+        let refusals = server.good("refusals");
+        let line = "refused objects of the class {3F0D52C1-77A4-4C1E-9A0B-0B512F6E9D40} to ";
+        assert_eq!(refusals.matches(line).count(), 2, "{refusals}");
+        // The class object is made when it is registered.
+        assert_eq!(server.number("made"), 1, "nothing was made for those who were refused");
+        // The rule for all classes is for others, and so is the one for calls.
+        server.good("access classes everybody");
+        denied(&mut client, &format!("activate {binding}"));
+        server.good("access class everybody");
+        client.good(&format!("activate {binding}"));
+        client.passes_objects();
+        assert_eq!(server.number("made"), 2);
+        server.good("access class host=nowhere");
+        denied(&mut client, &format!("activate {binding}"));
+        // What was made stays.
+        assert_eq!(client.number("add 0"), 7);
+    }
+}
+
+#[test]
+fn who_may_call_may_activate_where_nobody_says_otherwise() {
+    let directory = Directory::new();
+    let (mut server, binding) = serve(&directory, "ncacn_vi_shm:[there]");
+    server.good("register");
+    server.good("access all nobody");
+    let mut client = client(&directory, "anna");
+    denied(&mut client, &format!("activate {binding}"));
+    assert_eq!(server.number("made"), 1);
+    server.good("access classes own");
+    // It is made, and may not be called.
+    denied(&mut client, &format!("activate {binding}"));
+    let refusals = server.good("refusals");
+    assert!(refusals.contains("refused method 4 of IFactory"), "{refusals}");
+    server.good("access all own");
+    client.good(&format!("activate {binding}"));
+}
+
+/// Where the tests do not run as the superuser there is nobody else to be.
+fn is_superuser() -> bool {
+    rustix::process::getuid().is_root()
+}
+
+#[test]
+fn users_are_told_apart_where_others_are_let_in() {
+    if !is_superuser() {
+        eprintln!("skipped: only the superuser can have processes of other users");
+        return;
+    }
+    for listening in ["ncacn_vi_shm:[there]", "ncalrpc:[there]", "ncalrpc:[there,transfer=ndr]"] {
+        let directory = Directory::new();
+        directory.open();
+        let mut server = directory.start(PROGRAM, &[]);
+        server.good("audit");
+        let answer = server.bad("access users");
+        assert!(answer.contains("E_INVALIDARG"), "{answer}");
+        server.good("access all user=1000");
+        server.good("access users");
+        server.good("export thing");
+        let answer = server.bad("access users");
+        assert!(answer.contains("before anything is exported"), "{answer}");
+        let binding = server.good(&format!("listen {listening}")).replace(']', ",name=thing]");
+        let mut users = [1000, 1001, 0].map(|uid| directory.start_as(uid, PROGRAM, &[]));
+        let [one, another, root] = &mut users;
+        one.good(&format!("connect {binding}"));
+        one.good("make 1");
+        for (process, uid) in [(another, 1001), (root, 0)] {
+            denied(process, &format!("connect {binding}"));
+            let line = format!("refused the object thing to process {} of user {uid}", process.pid());
+            assert_eq!(server.good("refusals"), line);
+        }
+        let [one, another, _] = &mut users;
+        server.good("access all user=1000 user=1001");
+        another.good(&format!("connect {binding}"));
+        another.good("make 1");
+        another.good("echo 100000");
+        server.good("access all user=1001");
+        for order in ["add 1", "make 1"] {
+            denied(one, order);
+        }
+        let refusals = server.good("refusals");
+        let line = |method: &str| format!("refused {method} to process {} of user 1000", one.pid());
+        assert_eq!(refusals, format!("{}; {}", line("method 5 of ICounter"), line("method 3 of IFactory")));
+        assert_eq!(another.number("add 1"), 1);
+        assert_eq!(server.number("live"), 2);
+        server.good("access all user=1000");
+        assert_eq!(one.number("add 0"), 0);
+    }
+}
