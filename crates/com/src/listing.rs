@@ -8,7 +8,7 @@ use crate::runtime::Runtime;
 use crate::{network, system, thread};
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 use obvia_rpc::uuid::Uuid;
-use windows_core::{GUID, IUnknown};
+use windows_core::GUID;
 
 /// A name that a process exports.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -193,6 +193,6 @@ pub fn exported() -> Result<usize> {
 
 /// The string binding that calls of an object go by; `None` for an object of this process, whose methods are called as they are.
 pub fn binding_of<I: Remote>(object: &I) -> Option<String> {
-    let object: IUnknown = object.cast().ok()?;
-    look_behind(&object).map(|imported| imported.link.binding().to_string())
+    // Not of its identity: that goes by any way.
+    look_behind(object).map(|imported| imported.link.binding().to_string())
 }
