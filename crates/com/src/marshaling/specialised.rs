@@ -21,11 +21,18 @@ pub trait Specialised {
     fn endpoint(&self) -> &str {
         ""
     }
+
+    /// Whether the object is called over virtual interfaces where it goes; where not, it is passed like any other.
+    fn is_called_there(&self, passing: &Passing) -> bool {
+        let _ = passing;
+        true
+    }
 }
 
 impl<T: Specialised + IUnknownImpl> Marshaler for T {
     fn class(&self, passing: &Passing) -> Result<GUID> {
-        let is_usable = is_passed(passing) && !ways(passing, self.endpoint())?.strings.is_empty();
+        let is_wanted = is_passed(passing) && self.is_called_there(passing);
+        let is_usable = is_wanted && !ways(passing, self.endpoint())?.strings.is_empty();
         Ok(if is_usable { ViReference::CLASS } else { STANDARD })
     }
 
