@@ -6,6 +6,7 @@ mod rate;
 pub use rate::cases as rates;
 
 use crate::{Calls, Case, Error, Exchange, Label, Parent, Path, Payload, Placement, ServerProcess, Wait, cable};
+use obvia::marshaling::{IMarshal, Passing, Specialised};
 use obvia::{Access, ElementsMut, SharedMemory, Waiting};
 use std::cell::OnceCell;
 use std::convert::Infallible;
@@ -191,11 +192,14 @@ fn start(path: Path, wait: Wait, placement: Option<Placement>) -> Result<(Server
         Path::NcacnViFabric => format!("{}:{host}[0,provider=tcp]", path.name()),
         Path::Ncalrpc => format!("{}:[{name}]", path.name()),
         Path::DcomLrpc => format!("ncalrpc:[{name},transfer=ndr]"),
-        Path::DcomIpTcp => format!("ncacn_ip_tcp:{host}[,transfer=ndr]"),
+        Path::DcomIpTcp | Path::CustomViShm => format!("ncacn_ip_tcp:{host}[,transfer=ndr]"),
         _ => format!("{}:{host}", path.name()),
     };
     if path != Path::NcacnViShm {
         arguments.extend(["--listen", &binding]);
+    }
+    if path == Path::CustomViShm {
+        arguments.push("--over-vi");
     }
     let server = ServerProcess::start(&arguments, None)?;
     obvia::set_waiting(policy(wait));
@@ -338,9 +342,10 @@ impl Exchange for MoveShared {
 }
 
 /// The object called.
-#[windows_core::implement(IBench, BenchFunctions)]
+#[windows_core::implement(IBench, BenchFunctions, IMarshal)]
 #[derive(Default)]
 struct Bench {
+    is_over_vi: bool,
     counts: Mutex<Vec<Arc<Count>>>,
 }
 
@@ -365,6 +370,12 @@ impl Bench {
             // Only this thread writes it.
             count.store(count.load(Relaxed) + 1, Relaxed);
         });
+    }
+}
+
+impl Specialised for Bench_Impl {
+    fn is_called_there(&self, _: &Passing) -> bool {
+        self.is_over_vi
     }
 }
 
@@ -416,17 +427,19 @@ impl BenchFunctions_Impl for Bench_Impl {
     }
 }
 
-/// The server process of a case: exports the object by `name`, and over a network if it is told to, until the client is gone.
+/// The server process of a case: exports the object by `name`, and over a network if it is told to, until the client is gone. `is_over_vi` says
+/// whether the object is called over virtual interfaces wherever the process is reached.
 pub fn serve(
     name: &str,
     wait: Wait,
     cpu: Option<usize>,
     parent: u32,
     listen: Option<&str>,
+    is_over_vi: bool,
 ) -> Result<Infallible, Error> {
     let parent = Parent::bind(parent, cpu)?;
     obvia::set_waiting(policy(wait));
-    let object = IBench::from(Bench::default());
+    let object = IBench::from(Bench { is_over_vi, ..Bench::default() });
     let functions: BenchFunctions = object.cast().map_err(|error| failed(error.into()))?;
     let _serving = obvia::serve_interface(functions).map_err(failed)?;
     let _export = obvia::export(name, object).map_err(failed)?;

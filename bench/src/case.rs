@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 pub enum Path {
     /// A call of obvia over shared memory between programs in C++.
     CppViShm,
+    /// A call of an object over shared memory, of a process that listens on TCP alone: the object has a marshaler of obvia's.
+    CustomViShm,
     /// A call of an object as DCOM has it, over TCP: ORPC in NDR.
     DcomIpTcp,
     /// The same over a Unix socket: what calls of local servers are without obvia's own ways.
@@ -61,8 +63,9 @@ pub enum Path {
 
 impl Path {
     /// All of them, baselines last.
-    pub const ALL: [Self; 24] = [
+    pub const ALL: [Self; 25] = [
         Self::NcacnViShm,
+        Self::CustomViShm,
         Self::CppViShm,
         Self::NcacnViFabric,
         Self::NcacnViXdp,
@@ -92,6 +95,7 @@ impl Path {
     pub fn name(self) -> &'static str {
         match self {
             Self::CppViShm => "cpp_vi_shm",
+            Self::CustomViShm => "custom_vi_shm",
             Self::DcomIpTcp => "dcom_ip_tcp",
             Self::DcomLrpc => "dcom_lrpc",
             Self::FiPingpong => "fi_pingpong",
@@ -126,10 +130,22 @@ impl Path {
 
     /// Whether it goes through the machine's network.
     pub fn is_network(self) -> bool {
-        use Path::{CppViShm, DcomLrpc, Memcpy, NcacnViShm, Ncalrpc, Pread, RawCopy, RawFutex, RawLine, Unix, ViShm};
+        use Path::{CppViShm, CustomViShm, DcomLrpc, Memcpy, NcacnViShm, Ncalrpc, Pread};
+        use Path::{RawCopy, RawFutex, RawLine, Unix, ViShm};
         !matches!(
             self,
-            CppViShm | DcomLrpc | Memcpy | NcacnViShm | Ncalrpc | Pread | RawCopy | RawFutex | RawLine | Unix | ViShm
+            CppViShm
+                | CustomViShm
+                | DcomLrpc
+                | Memcpy
+                | NcacnViShm
+                | Ncalrpc
+                | Pread
+                | RawCopy
+                | RawFutex
+                | RawLine
+                | Unix
+                | ViShm
         )
     }
 }

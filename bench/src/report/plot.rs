@@ -270,7 +270,7 @@ fn curve(svg: &mut String, axes: &Axes, one: &Series, index: usize, measurement:
 fn color(path: Path) -> &'static str {
     match path {
         Path::NcacnViShm | Path::ViShm => "#d55e00",
-        Path::CppViShm => "#882255",
+        Path::CppViShm | Path::CustomViShm => "#882255",
         Path::NcacnViUdp | Path::ViUdp => "#e69f00",
         Path::NcacnViXdp | Path::ViXdp => "#009e73",
         Path::NcacnViFabric | Path::ViFabric => "#0072b2",

@@ -222,6 +222,49 @@ template <class Base> struct interface_in<Base, std::void_t<typename Base::obvia
     using type = typename Base::obvia_raw;
 };
 
+// A further base of an object that is called over virtual interfaces, wherever its process is reached:
+//
+//     class Calc : public obvia::implements<Calc, ICalc>, public obvia::over_vi { ... };
+//
+// `endpoint` is as for obvia_vi_marshaler().
+class over_vi {
+public:
+    over_vi(const over_vi &) = delete;
+    over_vi &operator=(const over_vi &) = delete;
+
+    // IMarshal, for the object that this is a base of.
+    HRESULT marshaler(IUnknown *outer, void **object) noexcept
+    {
+        IUnknown *part = part_.load(std::memory_order_acquire);
+        if (!part) {
+            IUnknown *made = nullptr;
+            const HRESULT result = obvia_vi_marshaler(outer, endpoint_.c_str(), &made);
+            if (result < 0) {
+                return result;
+            }
+            if (part_.compare_exchange_strong(part, made, std::memory_order_acq_rel)) {
+                part = made;
+            } else {
+                made->Release();
+            }
+        }
+        return part->QueryInterface(IID_IMarshal, object);
+    }
+
+protected:
+    explicit over_vi(std::string endpoint = {}) : endpoint_(std::move(endpoint)) {}
+    ~over_vi()
+    {
+        if (IUnknown *part = part_.load(std::memory_order_acquire)) {
+            part->Release();
+        }
+    }
+
+private:
+    std::string endpoint_;
+    std::atomic<IUnknown *> part_{nullptr};
+};
+
 // The base of an object that has these interfaces, and IUnknown of the first of them as its identity:
 //
 //     class Calc : public obvia::implements<Calc, ICalc> {
@@ -242,6 +285,11 @@ public:
     {
         if (!object) {
             return E_POINTER;
+        }
+        if constexpr (std::is_base_of<over_vi, Object>::value) {
+            if (obvia_is_equal(&iid, &IID_IMarshal)) {
+                return static_cast<Object *>(this)->marshaler(static_cast<First *>(this), object);
+            }
         }
         *object = find(iid);
         if (!*object) {
@@ -352,6 +400,21 @@ template <class I> com_ptr<I> connect(const std::string &name)
     return object;
 }
 
+// A text that the library gave.
+inline std::string taken_text(char *given)
+{
+    std::unique_ptr<char, void (*)(char *)> text(given, [](char *memory) { obvia_free(memory); });
+    return text.get();
+}
+
+// The string binding that calls by an interface pointer go by; empty for an object of this process.
+template <class I> std::string binding_of(const com_ptr<I> &object)
+{
+    char *binding = nullptr;
+    check(obvia_binding_of(object.get(), &binding));
+    return binding ? taken_text(binding) : std::string();
+}
+
 // An interface without [object], which this process performs as long as this lives.
 class serving {
 public:
@@ -394,13 +457,6 @@ template <class I> com_ptr<I> bind(const std::string &binding)
     com_ptr<I> server;
     check(try_bind(binding, server));
     return server;
-}
-
-// A text that the library gave.
-inline std::string taken_text(char *given)
-{
-    std::unique_ptr<char, void (*)(char *)> text(given, [](char *memory) { obvia_free(memory); });
-    return text.get();
 }
 
 // Has this process be reached over a network as well, and returns the binding as others use it.

@@ -84,6 +84,16 @@ public:
     }
     Object &value() noexcept { return value_; }
 
+    HRESULT QueryInterface(REFIID iid, void **object) override
+    {
+        if constexpr (std::is_base_of<over_vi, Object>::value) {
+            if (object && obvia_is_equal(&iid, &IID_IMarshal)) {
+                return value_.marshaler(value_.self_, object);
+            }
+        }
+        return made::implements::QueryInterface(iid, object);
+    }
+
 private:
     Object value_;
 };

@@ -229,6 +229,20 @@ HRESULT obvia_end_context(obvia_context *handle);
 /* IAgileObject: an object that answers QueryInterface for it may be used by any thread. It has no methods of its own. */
 extern const IID IID_IAgileObject;
 
+/* ---- Objects that are called over virtual interfaces ---- */
+
+/* IMarshal: an object that answers QueryInterface for it writes its references itself. */
+extern const IID IID_IMarshal;
+
+/* A part of an object by which it is called over virtual interfaces, wherever its process is reached: the object answers for IID_IMarshal by
+ * asking the part for it, keeps the part as long as it lives itself, gives it to nobody else, and releases it in the end. `outer` is the object,
+ * which is not counted. `endpoint` is what the process listens on for such objects, once one goes to another host, as in
+ * `ncacn_vi_fabric:10.0.0.1`; where it is NULL or empty, ncacn_vi_udp at the addresses where the process listens on ncacn_ip_tcp. */
+HRESULT obvia_vi_marshaler(IUnknown *outer, const char *endpoint, IUnknown **marshaler);
+
+/* The string binding that calls by an interface pointer go by, to be freed with obvia_free(); NULL for an object of this process. */
+HRESULT obvia_binding_of(IUnknown *object, char **binding);
+
 /* ---- Memory that calls pass by reference ---- */
 
 /* What the processes may do with memory that it is passed to. */

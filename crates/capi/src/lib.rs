@@ -9,6 +9,7 @@ pub mod cancelling;
 pub mod contexts;
 pub mod errors;
 pub mod interface;
+pub mod marshaling;
 pub mod runtime;
 pub mod security;
 pub mod server_loop;

@@ -17,7 +17,7 @@ pub static IID_IAgileObject: GUID = abi::IID_AGILE_OBJECT;
 /// `obvia_export_entry` in obvia.h.
 pub struct Entry(#[expect(dead_code, reason = "dropping it ends the export")] abi::Export);
 
-fn not_null<T>(pointer: *mut T) -> Result<()> {
+pub(crate) fn not_null<T>(pointer: *mut T) -> Result<()> {
     if pointer.is_null() { Err(code::E_POINTER.into()) } else { Ok(()) }
 }
 
@@ -205,7 +205,7 @@ pub unsafe extern "C" fn obvia_listen_for(interface: *const Interface, bound: *m
 /// # Safety
 ///
 /// `place` must be null or writable.
-unsafe fn give(place: *mut *mut c_char, said: String) -> Result<()> {
+pub(crate) unsafe fn give(place: *mut *mut c_char, said: String) -> Result<()> {
     if place.is_null() {
         return Ok(());
     }

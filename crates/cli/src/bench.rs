@@ -66,6 +66,8 @@ struct ServeCalls {
     #[arg(long)]
     listen: Option<String>,
     #[arg(long)]
+    over_vi: bool,
+    #[arg(long)]
     cpu: Option<usize>,
     #[arg(long)]
     parent: u32,
@@ -139,8 +141,8 @@ pub(crate) fn main(arguments: Arguments) -> anyhow::Result<ExitCode> {
         Measurement::ServeReread(ServeReread { file, wait, over, cpu, parent }) => {
             match reread::serve(&file, wait, over.over(), cpu, parent).context("serving a file")? {}
         }
-        Measurement::ServeCalls(ServeCalls { name, wait, listen, cpu, parent }) => {
-            match calls::serve(&name, wait, cpu, parent, listen.as_deref()).context("serving calls")? {}
+        Measurement::ServeCalls(ServeCalls { name, wait, listen, over_vi, cpu, parent }) => {
+            match calls::serve(&name, wait, cpu, parent, listen.as_deref(), over_vi).context("serving calls")? {}
         }
         Measurement::ServeRaw(ServeRaw { kind, cpu, parent }) => {
             match raw::serve(kind, cpu, parent).context("serving a baseline")? {}

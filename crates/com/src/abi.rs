@@ -2,6 +2,7 @@
 
 pub use crate::agile::IID_AGILE_OBJECT;
 pub use crate::graph::{Invoke, Method, clear_elements, copy_elements, free_elements};
+pub use crate::listing::way_to as binding_of;
 pub use crate::marshal::{allocate, release};
 pub use crate::proxy::{Proxy, UNKNOWN};
 pub use crate::registry::{InterfaceInfo, VtablePointer};

@@ -10,7 +10,8 @@ use crate::listing::guid;
 use crate::objref::ObjRef;
 use crate::registry::InterfaceInfo;
 use crate::runtime::Runtime;
-use crate::{functions, marshal, system, thread};
+use crate::system::{self, Forms};
+use crate::{functions, marshal, thread};
 use obvia_rpc::vi_call::{Channel, TargetId};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -121,7 +122,7 @@ impl Object {
     /// As [`crate::connect`].
     pub fn connect(name: &str, interface: Identity) -> Result<Self> {
         let (link, name) = Runtime::of_process()?.find(name)?;
-        let reference = ObjRef::from_any(&system::resolve(&link, &name, &interface.info())?)?;
+        let reference = ObjRef::from_any(&system::resolve(&link, &name, &interface.info(), Forms::Standard)?)?;
         Self::of(link, &reference)
     }
 

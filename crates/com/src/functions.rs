@@ -9,7 +9,8 @@ use crate::link::{Link, Stranger};
 use crate::objref::ObjRef;
 use crate::registry::{self, InterfaceInfo, Remote};
 use crate::runtime::{Runtime, address_of};
-use crate::{endpoints, network, system, thread};
+use crate::system::{self, Forms};
+use crate::{endpoints, network, thread};
 use obvia_rpc::vi_call::TargetId;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -189,7 +190,12 @@ pub(crate) fn reach(binding: &str, info: &'static InterfaceInfo) -> Result<(Arc<
         }
         Err(error) => return Err(error),
     };
-    let reference = ObjRef::from_any(&system::resolve(&link, &name_of(info, object.map_or(0, |uuid| uuid.0)), info)?)?;
+    let reference = ObjRef::from_any(&system::resolve(
+        &link,
+        &name_of(info, object.map_or(0, |uuid| uuid.0)),
+        info,
+        Forms::Standard,
+    )?)?;
     Ok((link, reference))
 }
 

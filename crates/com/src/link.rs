@@ -3,6 +3,8 @@
 //! It has one connection of its own, over which references are asked for and given back, and which tells each side at once
 //! when the other ends; and a pool of channels, from which every thread that makes calls takes one.
 
+mod process;
+
 use crate::binding::Transfers;
 use crate::error::{Error, Result, code};
 use crate::network::{protected, targets_of, told};
@@ -17,6 +19,7 @@ use obvia_rpc::uuid::Uuid;
 use obvia_rpc::vi_call::{Channel, TargetId};
 use obvia_via::window::{Options, Peer, Window};
 use obvia_via::{Deadline, Waiting};
+use process::Process;
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -29,7 +32,7 @@ const IDLE_MAX: usize = 32;
 /// How long one process may keep the janitor from giving references back to others.
 const RELEASE_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// The connections to one process and the proxies for its objects.
+/// The connections to one process.
 pub(crate) struct Link {
     oxid: u64,
     address: Address,
@@ -38,11 +41,9 @@ pub(crate) struct Link {
     options: Options,
     home: Mutex<Channel>,
     idle: Mutex<Vec<Channel>>,
-    managers: Mutex<HashMap<u64, ManagerPointer>>,
-    releases: Mutex<Vec<(TargetId, u32)>>,
     has_failed: AtomicBool,
-    /// Further ways to it, as it told itself last.
-    others: Mutex<Vec<StringBinding>>,
+    process: Arc<Process>,
+    mark: Mutex<Option<u64>>,
     /// What associations with it have to know; over memory nothing.
     targets: Option<Arc<Targets>>,
     /// Where it is no process of obvia's, which has functions and nothing else: what calls of them name.
@@ -189,7 +190,7 @@ impl Link {
             }
             (endpoint, found.home)
         };
-        Ok(Self {
+        let link = Self {
             oxid,
             address,
             peer: home.peer(),
@@ -197,14 +198,15 @@ impl Link {
             options: runtime.options(),
             home: Mutex::new(home),
             idle: Mutex::default(),
-            managers: Mutex::default(),
-            releases: Mutex::default(),
             has_failed: AtomicBool::new(false),
-            others: Mutex::default(),
+            process: Arc::default(),
+            mark: Mutex::default(),
             targets,
             stranger: None,
             bound: Mutex::default(),
-        })
+        };
+        link.note_way();
+        Ok(link)
     }
 
     /// How calls are protected, if they are.
@@ -228,17 +230,26 @@ impl Link {
 
     /// Every way to it that is known for certain: this process's own, and what it said itself.
     pub(crate) fn bindings(&self) -> Vec<StringBinding> {
-        let own = self.binding();
-        let others = lock(&self.others).clone().into_iter();
+        let mut known = vec![self.binding()];
+        let others = [&self.process.others, &self.process.ways].map(|others| lock(others).clone());
         // Who protects calls hands on no way on which nobody would.
         let least = self.protection().map(Protection::level);
-        let others = others.filter_map(|other| protected(other, least)).filter(|other| *other != own);
-        std::iter::once(own.clone()).chain(others).collect()
+        for other in others.into_iter().flatten().filter_map(|other| protected(other, least)) {
+            if !known.contains(&other) {
+                known.push(other);
+            }
+        }
+        known
+    }
+
+    /// Whether the kernel says who is at the other end.
+    fn is_private(&self) -> bool {
+        matches!(self.address, Address::Name(_))
     }
 
     /// The process itself said how to get to it.
     pub(crate) fn learn(&self, bindings: &[StringBinding]) {
-        *lock(&self.others) = bindings.iter().cloned().map(told).collect();
+        *lock(&self.process.others) = bindings.iter().cloned().map(told).collect();
     }
 
     /// The host that this process is, as the other one reaches it over a network.
@@ -269,9 +280,9 @@ impl Link {
         }
     }
 
-    /// The proxy managers, by object.
+    /// The proxy managers for objects of the process, by object.
     pub(crate) fn managers(&self) -> &Mutex<HashMap<u64, ManagerPointer>> {
-        &self.managers
+        &self.process.managers
     }
 
     /// Whether the process at the other end is gone.
@@ -280,9 +291,9 @@ impl Link {
         self.home.try_lock().is_ok_and(|home| home.is_ended())
     }
 
-    /// Whether nothing of the process is in use any more.
+    /// Whether nobody needs it: proxies that go by it have it in hand.
     pub(crate) fn is_unused(&self) -> bool {
-        lock(&self.managers).is_empty() && lock(&self.releases).is_empty()
+        lock(&self.process.releases).is_empty()
     }
 
     /// A channel from the pool, or a new one.
@@ -359,7 +370,7 @@ impl Link {
 
     /// Gives references back to the server, soon, together with others.
     pub(crate) fn release_later(&self, target: TargetId, refs: u32) {
-        lock(&self.releases).push((target, refs));
+        lock(&self.process.releases).push((target, refs));
         janitor::wake();
     }
 
@@ -379,7 +390,7 @@ impl Link {
 
     /// Gives back what has been collected. Whether nothing is left.
     pub(crate) fn flush_releases(&self) -> bool {
-        let batch = std::mem::take(&mut *lock(&self.releases));
+        let batch = std::mem::take(&mut *lock(&self.process.releases));
         let mut parts = batch.chunks(system::RELEASES_MAX);
         while let Some(part) = parts.next() {
             let mut is_sent = false;
@@ -387,7 +398,7 @@ impl Link {
             let outcome = thread::with_timeout(RELEASE_TIMEOUT, || system::release(self, part, &mut is_sent));
             if outcome.is_err() && !is_sent && !self.is_dead() {
                 let unsent = part.iter().chain(parts.flatten());
-                lock(&self.releases).extend(unsent);
+                lock(&self.process.releases).extend(unsent);
                 return false;
             }
         }

@@ -8,7 +8,7 @@ use crate::runtime::Runtime;
 use crate::{network, system, thread};
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 use obvia_rpc::uuid::Uuid;
-use windows_core::{GUID, IUnknown};
+use windows_core::{GUID, Interface};
 
 /// A name that a process exports.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -193,6 +193,10 @@ pub fn exported() -> Result<usize> {
 
 /// The string binding that calls of an object go by; `None` for an object of this process, whose methods are called as they are.
 pub fn binding_of<I: Remote>(object: &I) -> Option<String> {
-    let object: IUnknown = object.cast().ok()?;
-    look_behind(&object).map(|imported| imported.link.binding().to_string())
+    way_to(object)
+}
+
+/// As [`binding_of`], for an interface that is not known. An object that is called by several ways has no one for its IUnknown.
+pub fn way_to<I: Interface>(object: &I) -> Option<String> {
+    look_behind(object).map(|imported| imported.link.binding().to_string())
 }

@@ -14,19 +14,23 @@
 //! # }
 //! ```
 
+mod aggregated;
 mod custom;
 mod handler;
 mod interfaces;
+mod specialised;
 mod stream;
 
+pub use aggregated::vi_marshaler;
 pub use custom::{DATA_MAX, Marshaler, Passing, STANDARD, UnmarshalerRegistration, register_unmarshaler};
-pub(crate) use custom::{marshal as marshal_custom, unmarshal as unmarshal_custom};
+pub(crate) use custom::{marshal as marshal_custom, marshal_specialised, unmarshal as unmarshal_custom};
 pub use handler::{Handled, HandlerRegistration, register_handler};
 pub(crate) use handler::{behind, class_of as handler_class_of, make as make_handler};
 pub use interfaces::{
     IMarshal, IMarshal_Impl, IMarshal_Vtbl, ISequentialStream, ISequentialStream_Impl, ISequentialStream_Vtbl,
     IStdMarshalInfo, IStdMarshalInfo_Impl, IStdMarshalInfo_Vtbl, IStream, IStream_Impl, IStream_Vtbl,
 };
+pub use specialised::Specialised;
 
 use crate::error::{Error, Result, code};
 use crate::exports::Keeping;

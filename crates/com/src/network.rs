@@ -35,6 +35,8 @@ pub(crate) struct Network {
     activities: dg::Activities,
     // As others are told.
     heard: Mutex<Vec<StringBinding>>,
+    // What objects that are called over virtual interfaces have had listened on, or wanted to.
+    opened: Mutex<Vec<String>>,
 }
 
 /// A NIC, what it was opened with, and its address where it has one only.
@@ -48,6 +50,18 @@ struct Opened {
 /// A string binding that a user wrote.
 pub(crate) fn parse(text: &str) -> Result<StringBinding> {
     text.parse().map_err(|why| Error::new(code::E_INVALIDARG, format!("`{text}` is no string binding: {why}")))
+}
+
+/// A string binding of virtual interfaces over a network that a user wrote.
+pub(crate) fn parse_vi(text: &str) -> Result<StringBinding> {
+    let binding = parse(text)?;
+    match Wanted::of(&binding)?.sequence.means {
+        Means::Nic(_) => Ok(binding),
+        Means::Stream | Means::Datagrams => {
+            let text = format!("`{text}` leads over no virtual interface: {} does not", binding.protocol);
+            Err(Error::new(code::E_INVALIDARG, text))
+        }
+    }
 }
 
 /// An address as providers take it.
@@ -274,6 +288,38 @@ impl Network {
             let _ = binding.map(|binding| self.listen(runtime, binding));
         }
         heard(self)
+    }
+
+    /// Makes sure that virtual interfaces lead here, for objects that are called over them: an endpoint that is named, or `ncacn_vi_udp` at each
+    /// address at which this process listens on TCP, and on no virtual interface. So nobody gets in who could not before.
+    pub(crate) fn listen_over_vi(&self, runtime: &'static Runtime, endpoint: &str) -> Result<()> {
+        let heard = self.heard(None);
+        // Calls over virtual interfaces are not protected.
+        if heard.iter().any(|binding| level_of(binding).is_some()) {
+            return Ok(());
+        }
+        // Until it listens: another thread would do so as well.
+        let mut opened = Self::lock(&self.opened);
+        if !endpoint.is_empty() {
+            if !opened.iter().any(|known| known == endpoint) {
+                self.listen(runtime, parse_vi(endpoint)?)?;
+                opened.push(endpoint.to_owned());
+            }
+            return Ok(());
+        }
+        let is_over_vi = |binding: &StringBinding| parse_vi(&binding.to_string()).is_ok();
+        let (over_vi, others): (Vec<_>, Vec<_>) = heard.into_iter().partition(is_over_vi);
+        for StringBinding { address, .. } in
+            others.into_iter().filter(|other| other.protocol == ProtocolSequence::IpTcp)
+        {
+            let leads_there = |way: &StringBinding| way.address == address || ANY.contains(&way.address.as_str());
+            if !over_vi.iter().any(leads_there) && !opened.contains(&address) {
+                // Where it cannot be had once, it is not tried again: calls go another way.
+                let _ = self.listen(runtime, StringBinding::new(ProtocolSequence::ViUdp, address.as_str(), "0"));
+                opened.push(address);
+            }
+        }
+        Ok(())
     }
 
     /// The bindings that are listened on, for somebody to whom this process is `local`.

@@ -34,6 +34,7 @@ pub mod rem_unknown;
 mod stub_data;
 #[cfg(test)]
 mod tests;
+mod vi_reference;
 
 pub use bindings::{DualStringArray, SecurityBinding, TowerBinding};
 pub use extents::{Extent, Extents};
@@ -44,6 +45,7 @@ pub use oxids::{Oxids, Resolved};
 pub use ping_plan::{Ping, PingPlan};
 pub use references::{Client, Dropped, Limits, PingAnswer, Pinging, References, Refs};
 pub use stub_data::{BadCall, Body, Calls, Decoder, Encoder, Malformed};
+pub use vi_reference::ViReference;
 
 use obvia_rpc::status::Status;
 use windows_core::GUID;

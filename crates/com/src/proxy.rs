@@ -2,7 +2,7 @@
 //!
 //! One proxy manager stands for one object of another process; it has one interface proxy for each interface that was asked
 //! for. An interface proxy begins with a pointer to the vtable that the compiler made, so to its holder it is an interface
-//! pointer like any other.
+//! pointer like any other. There is one for each way to the process by which the interface came, and what is asked through it goes that way.
 
 use crate::error::{Failed, Result, code, leave};
 use crate::frame::Measure;
@@ -22,6 +22,9 @@ use windows_core::{GUID, HRESULT, IUnknown, IUnknown_Vtbl, Interface};
 
 /// An interface that nobody but a proxy answers for: how the runtime knows its own proxies.
 const IID_PROXY: GUID = GUID::from_u128(0x5f3c_1e86_40d7_4b0b_9a2e_c05d_77ab_13f4);
+
+/// What is no target.
+const NOTHING: TargetId = TargetId { index: u32::MAX, generation: 0 };
 
 /// The first three methods of every proxy.
 pub const UNKNOWN: IUnknown_Vtbl = IUnknown_Vtbl { QueryInterface: query_interface, AddRef: add_ref, Release: release };
@@ -323,7 +326,8 @@ pub(crate) fn import(
     let proxies = unsafe { &(*manager.0.as_ptr()).proxies };
     let mut proxies = proxies.lock().unwrap_or_else(PoisonError::into_inner);
     // Of the interface as well: a server may say that one target is two interfaces, but a vtable is one.
-    if let Some(proxy) = proxies.iter().find(|proxy| proxy.target == target && proxy.iid == info.iid) {
+    let is_it = |proxy: &Proxy| proxy.target == target && proxy.iid == info.iid && Arc::ptr_eq(&proxy.link, link);
+    if let Some(proxy) = proxies.iter().find(|proxy| is_it(proxy)) {
         proxy.public_refs.fetch_add(public_refs, Ordering::AcqRel);
         return NonNull::from(&**proxy).cast();
     }
@@ -343,7 +347,7 @@ pub(crate) struct Imported {
 }
 
 /// Looks behind an interface pointer. `None` for objects that are no proxies.
-pub(crate) fn look_behind(object: &IUnknown) -> Option<Imported> {
+pub(crate) fn look_behind<I: Interface>(object: &I) -> Option<Imported> {
     let mut proxy: *mut c_void = std::ptr::null_mut();
     // SAFETY: a QueryInterface with a place for one pointer. Only `query_interface` below knows the IID, and it
     // returns the proxy that was asked, with a reference.
@@ -375,13 +379,13 @@ pub(crate) fn split_reference(object: &IUnknown, own: u64) -> Result<Option<Impo
 impl Proxy {
     /// The proxy itself, or, of the identity, which has no target, one of the object's that has.
     fn targeted(&self) -> &Self {
-        let manager = self.manager();
-        let proxies = manager.proxies.lock().unwrap_or_else(PoisonError::into_inner);
-        match (proxies.first(), proxies.get(1)) {
-            // SAFETY: proxies are added and never taken away while their manager lives, which this one keeps alive.
-            (Some(identity), Some(other)) if std::ptr::eq(&raw const **identity, self) => unsafe {
-                NonNull::from(&**other).as_ref()
-            },
+        let proxies = self.manager().proxies.lock().unwrap_or_else(PoisonError::into_inner);
+        match proxies.split_first() {
+            Some((identity, others)) if std::ptr::eq(&raw const **identity, self) => {
+                let alive = others.iter().find(|proxy| !proxy.link.is_dead());
+                // SAFETY: proxies are added and never taken away while their manager lives, which this one keeps alive.
+                alive.or_else(|| others.first()).map_or(self, |other| unsafe { NonNull::from(&**other).as_ref() })
+            }
             _ => self,
         }
     }
@@ -392,8 +396,7 @@ impl ProxyManager {
         let manager = Box::new(Self { references: AtomicU32::new(1), oid, proxies: Mutex::new(Vec::with_capacity(2)) });
         let manager = NonNull::from(Box::leak(manager));
         // The identity: what a query for IUnknown returns, whichever interface is asked.
-        let nothing = TargetId { index: u32::MAX, generation: 0 };
-        let identity = Proxy::new(&marshal::UNKNOWN_INFO, nothing, link, manager);
+        let identity = Proxy::new(&marshal::UNKNOWN_INFO, NOTHING, link, manager);
         // SAFETY: just made, and nobody else knows it.
         let proxies = unsafe { &(*manager.as_ptr()).proxies };
         proxies.lock().unwrap_or_else(PoisonError::into_inner).push(identity);
@@ -402,19 +405,23 @@ impl ProxyManager {
 
     /// Finds or makes the proxy for an interface, and counts a reference for the caller.
     fn query(&self, asked: &Proxy, iid: &GUID) -> Result<NonNull<c_void>> {
+        // The identity has no way of its own.
+        let through = asked.targeted();
         let proxies = self.proxies.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(proxy) = proxies.iter().find(|proxy| proxy.iid == *iid) {
+        let is_it =
+            |proxy: &Proxy| proxy.iid == *iid && (*iid == IUnknown::IID || Arc::ptr_eq(&proxy.link, &through.link));
+        if let Some(proxy) = proxies.iter().find(|proxy| is_it(proxy)) {
             self.references.fetch_add(1, Ordering::Relaxed);
             return Ok(NonNull::from(&**proxy).cast());
         }
-        // One interface pointer of the object that is not the identity: the server asks through it.
-        let through = if asked.iid == IUnknown::IID { proxies.get(1).map(|p| p.target) } else { Some(asked.target) };
         drop(proxies);
         let info = registry::find(iid)?;
-        let through = through.ok_or(code::E_NOINTERFACE)?;
-        let found = system::query_interface(&asked.link, through, info)?;
+        if through.target == NOTHING {
+            return Err(code::E_NOINTERFACE.into());
+        }
+        let found = system::query_interface(&through.link, through.target, info)?;
         // Counts a reference for the caller, and keeps the object's identity.
-        Ok(import(&asked.link, self.oid, found, system::REFS_PER_QUERY, info))
+        Ok(import(&through.link, self.oid, found, system::REFS_PER_QUERY, info))
     }
 }
 

@@ -4,6 +4,7 @@ pub(crate) mod data;
 pub(crate) mod janitor;
 mod links;
 mod names;
+mod specialised;
 
 use crate::agile::Agile;
 use crate::context::Contexts;
@@ -30,6 +31,7 @@ use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 use obvia_via::Waiting;
 use obvia_via::provider::shm::{Directory, Listener};
 use obvia_via::window::{Options, Peer};
+use specialised::Detours;
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::hash::{BuildHasher, RandomState};
@@ -86,6 +88,8 @@ pub(crate) struct Runtime {
     exports: Exports,
     /// Makes numbers of peers.
     peers: RandomState,
+    /// Makes marks for other processes.
+    marks: RandomState,
     clients: Clients,
     links: Links,
     network: Network,
@@ -98,6 +102,7 @@ pub(crate) struct Runtime {
     classes: Classes,
     contexts: Contexts,
     rules: Rules,
+    detours: Detours,
 }
 
 static RUNTIME: OnceLock<Result<Runtime>> = OnceLock::new();
@@ -132,6 +137,7 @@ impl Runtime {
                 directory: Directory::of_user()?,
                 exports: Exports::new(oxid),
                 peers: RandomState::new(),
+                marks: RandomState::new(),
                 clients: Clients::default(),
                 links: Links::default(),
                 network: Network::default(),
@@ -143,6 +149,7 @@ impl Runtime {
                 classes: Classes::default(),
                 contexts: Contexts::default(),
                 rules: Rules::default(),
+                detours: Detours::default(),
             })
         });
         made.as_ref().map_err(Clone::clone)
@@ -172,6 +179,11 @@ impl Runtime {
             Peer::Process { pid, .. } => self.peers.hash_one((pid, principal)),
         };
         Client::Peer(number.max(1))
+    }
+
+    /// By what another process recognises this one, by whichever way it reaches it.
+    pub(crate) fn mark_for(&self, process: u64) -> u64 {
+        self.marks.hash_one(process)
     }
 
     pub(crate) fn functions(&self) -> &Functions {

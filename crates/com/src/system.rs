@@ -37,6 +37,7 @@ const OP_BINDINGS: u16 = 10;
 const OP_REGIONS: u16 = 11;
 const OP_FUNCTIONS: u16 = 12;
 const OP_ACTIVATE: u16 = 13;
+const OP_MARK: u16 = 17;
 
 /// The most entries that one call gives back. The books are locked meanwhile, so others wait.
 pub(crate) const RELEASES_MAX: usize = 1024;
@@ -61,6 +62,7 @@ pub(crate) fn perform(call: &mut ServerCall<'_>) -> Answer {
         data::OP_KEEP => data::serve_keep,
         data::OP_UNMARSHAL => data::serve_unmarshal,
         data::OP_RELEASE_DATA => data::serve_release,
+        OP_MARK => serve_mark,
         _ => return Answer::fault(Status::OP_RNG_ERROR),
     };
     serve(call, method)
@@ -187,12 +189,22 @@ fn serve_transfer(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, St
     answer(call, outcome.map(|()| Vec::new()))
 }
 
+/// Which references whoever asks for an object by its name makes something of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Forms {
+    /// Those by which obvia's own calls are made.
+    Standard,
+    /// Custom ones, too.
+    All,
+}
+
 /// Asks the server for the object that it exports by a name.
-pub(crate) fn resolve(link: &Link, name: &str, info: &InterfaceInfo) -> Result<Any> {
+pub(crate) fn resolve(link: &Link, name: &str, info: &InterfaceInfo, forms: Forms) -> Result<Any> {
     link.bind(info)?;
     let mut request = Vec::with_capacity(24 + name.len());
     request.extend(guid_to_wire(&info.iid));
-    request.extend((name.len() as u64).to_le_bytes());
+    request.extend((name.len() as u32).to_le_bytes());
+    request.extend(u32::from(forms == Forms::All).to_le_bytes());
     request.extend(name.as_bytes());
     parse(&link.with_home(|home| call(home, OP_RESOLVE, &request))?)
 }
@@ -200,7 +212,11 @@ pub(crate) fn resolve(link: &Link, name: &str, info: &InterfaceInfo) -> Result<A
 fn serve_resolve(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Status> {
     let frame = call.frame(24)?;
     let iid = guid_from(frame, 0)?;
-    let length = frame.load_u64(16).filter(|&length| length <= 255).ok_or(Status::BAD_STUB_DATA)?;
+    let word = frame.load_u64(16).ok_or(Status::BAD_STUB_DATA)?;
+    let (length, forms) = (word as u32, word >> 32);
+    if length > 255 || forms > 1 {
+        return Err(Status::BAD_STUB_DATA);
+    }
     let mut name = vec![0; length as usize];
     frame.copy_to(24, &mut name).ok_or(Status::BAD_STUB_DATA)?;
     let name = String::from_utf8(name).map_err(|_| Status::BAD_STUB_DATA)?;
@@ -209,6 +225,11 @@ fn serve_resolve(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Sta
         let object = caller.runtime.named(&name)?;
         caller.runtime.rules().check_name(&name, object.get(), || caller.shown())?;
         let info = registry::find(&iid).map_err(|_| code::E_NOINTERFACE)?;
+        if forms == 1
+            && let Some(reference) = caller.specialised(object.get(), info)?
+        {
+            return Ok(reference);
+        }
         let handler = caller.runtime.handler_class_of(object.get(), caller.holder());
         caller.runtime.marshal_own(object.get(), info, caller.holder())?.to_wire_with(0, handler)
     })();
@@ -300,6 +321,17 @@ pub(crate) fn functions(link: &Link) -> Result<String> {
 fn serve_functions(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Status> {
     let caller = who()?;
     answer(call, Ok(caller.runtime.functions().list().into_bytes()))
+}
+
+/// Asks the server for its mark for this process: the same over every link, and nobody else's.
+pub(crate) fn mark(link: &Link) -> Result<u64> {
+    let answer = link.with_home(|home| call(home, OP_MARK, &[]))?;
+    Ok(u64::from_le_bytes(*answer.first_chunk().ok_or(code::RPC_E_INVALID_DATA)?))
+}
+
+fn serve_mark(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Status> {
+    let caller = who()?;
+    answer(call, Ok(caller.runtime.mark_for(caller.oxid).to_le_bytes().to_vec()))
 }
 
 /// Has the server map the region that was handed over by this number, if there is one, and let go of others first.

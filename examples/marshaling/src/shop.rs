@@ -1,7 +1,7 @@
 //! The objects of the server.
 
 use crate::cache::CLASS;
-use crate::{IPoint, IShop, IShop_Impl, IStock, IStock_Impl, Point};
+use crate::{IPoint, IShop, IShop_Impl, IStock, IStock_Impl, ITill, Point, Till, tills};
 use obvia::marshaling::{self, Context, Flags, Handled, IStdMarshalInfo};
 use obvia::{Agile, GUID, Result, U16CStr, U16CString, code};
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -61,7 +61,10 @@ impl Handled for Stock_Impl {
 
 /// A shop with one kind of goods.
 #[implement(IShop)]
-pub struct Shop(Mutex<Agile<IStock>>);
+pub struct Shop {
+    stock: Mutex<Agile<IStock>>,
+    till: Mutex<Agile<ITill>>,
+}
 
 impl Shop {
     /// One that has these.
@@ -70,11 +73,19 @@ impl Shop {
     ///
     /// E_INVALIDARG for goods that belong to a thread.
     pub fn new(stock: &IStock) -> Result<Self> {
-        Ok(Self(Mutex::new(Agile::new(stock)?)))
+        Ok(Self { stock: Mutex::new(Agile::new(stock)?), till: Mutex::new(Self::fresh_till()?) })
+    }
+
+    fn fresh_till() -> Result<Agile<ITill>> {
+        Agile::new(&Till::new().into())
     }
 
     fn stock(&self) -> IStock {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get().clone()
+        self.stock.lock().unwrap_or_else(PoisonError::into_inner).get().clone()
+    }
+
+    fn till(&self) -> ITill {
+        self.till.lock().unwrap_or_else(PoisonError::into_inner).get().clone()
     }
 }
 
@@ -85,7 +96,7 @@ impl IShop_Impl for Shop_Impl {
 
     fn Restock(&self, name: &U16CStr) -> Result<()> {
         let fresh = Agile::new(&IStock::from(Stock::new(name.to_ucstring())))?;
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = fresh;
+        *self.stock.lock().unwrap_or_else(PoisonError::into_inner) = fresh;
         Ok(())
     }
 
@@ -113,5 +124,29 @@ impl IShop_Impl for Shop_Impl {
     fn Distance(&self, from: Option<&IPoint>) -> Result<f64> {
         let (x, y) = from.ok_or(code::E_POINTER)?.Where()?;
         Ok((x - 3.0).hypot(y - 4.0))
+    }
+
+    fn Till(&self) -> Result<ITill> {
+        Ok(self.till())
+    }
+
+    fn ChangeTill(&self) -> Result<()> {
+        *self.till.lock().unwrap_or_else(PoisonError::into_inner) = Shop::fresh_till()?;
+        Ok(())
+    }
+
+    fn Tills(&self) -> Result<i32> {
+        Ok(tills())
+    }
+
+    fn WriteTill(&self, context: u32, flags: u32) -> Result<Vec<u8>> {
+        let context = Context::from_number(context).ok_or(code::E_INVALIDARG)?;
+        marshaling::marshal(&self.till(), context, Flags::from_number(flags).ok_or(code::E_INVALIDARG)?)
+    }
+
+    fn WayTo(&self, till: Option<&ITill>) -> Result<U16CString> {
+        let till = till.ok_or(code::E_POINTER)?;
+        till.Pay(1)?;
+        Ok(U16CString::from_str_truncate(obvia::binding_of(till).unwrap_or_default()))
     }
 }

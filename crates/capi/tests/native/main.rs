@@ -7,4 +7,5 @@ mod races;
 mod random_calls;
 mod regions;
 mod security;
+mod specialised;
 mod symbols;

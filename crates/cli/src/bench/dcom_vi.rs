@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 /// Measures round trips of MoveData, an array of so many bytes there and back, by one client of one object: as DCOM has it, over TCP and over a
 /// Unix socket of the same host (ORPC in NDR), by functions over the standard's datagrams (DCOM's first way, which obvia has for functions
-/// alone), and over virtual interfaces, by their protocol sequences. All cases take turns in one run, and each is compared with the standard's
+/// alone), and over virtual interfaces, by their protocol sequences, and by custom marshaling of an object whose process listens on TCP alone. All cases take turns in one run, and each is compared with the standard's
 /// way to a local server, dcom_lrpc, of whoever waits the same way. What goes one way is half of it.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -26,7 +26,7 @@ pub(super) struct Arguments {
     /// Waiting policies of both sides
     #[arg(long, value_delimiter = ',', value_name = "POLICY", default_value = "poll,block")]
     wait: Vec<Policy>,
-    /// Paths to measure: ncacn_vi_shm, ncacn_vi_fabric, ncacn_vi_xdp, ncacn_vi_udp, ncadg_ip_udp, dcom_ip_tcp, dcom_lrpc [default: those that
+    /// Paths to measure: ncacn_vi_shm, custom_vi_shm, ncacn_vi_fabric, ncacn_vi_xdp, ncacn_vi_udp, ncadg_ip_udp, dcom_ip_tcp, dcom_lrpc [default: those that
     /// every machine has]
     #[arg(long, value_delimiter = ',', value_name = "PATH", value_parser = path)]
     paths: Option<Vec<Path>>,
@@ -41,8 +41,9 @@ pub(super) struct Arguments {
 const SIZES: [usize; 8] = [4, 64, 256, 1 << 10, 4 << 10, 8 << 10, 16 << 10, 64 << 10];
 
 /// The paths of calls.
-const PATHS: [Path; 7] = [
+const PATHS: [Path; 8] = [
     Path::NcacnViShm,
+    Path::CustomViShm,
     Path::NcacnViFabric,
     Path::NcacnViXdp,
     Path::NcacnViUdp,

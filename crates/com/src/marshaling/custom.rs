@@ -2,12 +2,12 @@
 
 use super::interfaces::{IMarshal, IMarshal_Impl, ISequentialStream, IStream};
 use super::stream::Memory;
-use super::{Context, Flags};
+use super::{Context, Flags, specialised};
 use crate::error::{Error, Result, code, leave};
 use crate::exports::query;
-use crate::orpc::{ObjRef as Any, com_guid};
+use crate::orpc::{ObjRef as Any, ViReference, com_guid};
 use crate::proxy::look_behind;
-use crate::registry::InterfaceInfo;
+use crate::registry::{self, InterfaceInfo};
 use std::collections::HashMap;
 use std::ffi::c_void;
 use std::fmt;
@@ -239,11 +239,16 @@ pub fn register_unmarshaler(
 ) -> Result<UnmarshalerRegistration> {
     let mut classes = classes();
     let classes = classes.get_or_insert_default();
-    if class == STANDARD || classes.contains_key(&class.to_u128()) {
+    if is_own(&class) || classes.contains_key(&class.to_u128()) {
         return Err(Error::new(code::E_INVALIDARG, format!("the class {{{class:?}}} is registered already")));
     }
     classes.insert(class.to_u128(), Arc::new(make));
     Ok(UnmarshalerRegistration(class))
+}
+
+/// Whether references of a class are the runtime's affair.
+fn is_own(class: &GUID) -> bool {
+    [STANDARD, ViReference::CLASS].contains(class)
 }
 
 fn find(class: &GUID) -> Result<IMarshal> {
@@ -267,13 +272,35 @@ pub(crate) fn marshal(
     context: Context,
     flags: Flags,
 ) -> Result<Option<Vec<u8>>> {
+    marshal_where(object, info, context, flags, |class| class != STANDARD)
+}
+
+/// The same, of those objects alone that are called over virtual interfaces.
+pub(crate) fn marshal_specialised(
+    object: &IUnknown,
+    info: &'static InterfaceInfo,
+    context: Context,
+    flags: Flags,
+) -> Result<Option<Vec<u8>>> {
+    marshal_where(object, info, context, flags, |class| class == ViReference::CLASS)
+}
+
+fn marshal_where(
+    object: &IUnknown,
+    info: &'static InterfaceInfo,
+    context: Context,
+    flags: Flags,
+    is_wanted: impl FnOnce(GUID) -> bool,
+) -> Result<Option<Vec<u8>>> {
     let Some(marshaler) = marshaler_of(object) else { return Ok(None) };
+    // The marshaler knows it by its IID only.
+    registry::register_module(info);
     let interface = query(object, info)?;
     let (iid, pointer, context, flags) = (&raw const info.iid, interface.as_raw(), context as u32, flags.number());
     let (nothing, mut clsid) = (std::ptr::null(), GUID::zeroed());
     // SAFETY: by the contract of IMarshal: an IID, a live pointer of that interface, and a place for the class.
     unsafe { marshaler.GetUnmarshalClass(iid, pointer, context, nothing, flags, &mut clsid) }.ok()?;
-    if clsid == STANDARD {
+    if !is_wanted(clsid) {
         return Ok(None);
     }
     let memory = ComObject::new(Memory::with_room(DATA_MAX));
@@ -285,6 +312,9 @@ pub(crate) fn marshal(
 
 /// The interface pointer that a reference of a class stands for.
 pub(crate) fn unmarshal(class: &GUID, data: Vec<u8>, info: &'static InterfaceInfo) -> Result<IUnknown> {
+    if *class == ViReference::CLASS {
+        return specialised::unmarshal(&data, info);
+    }
     let marshaler = find(class)?;
     let stream: IStream = Memory::of(data).into();
     let mut object = std::ptr::null_mut();
@@ -299,6 +329,9 @@ pub(crate) fn unmarshal(class: &GUID, data: Vec<u8>, info: &'static InterfaceInf
 
 /// Gives up what a marshaler has written.
 pub(crate) fn release(class: &GUID, data: Vec<u8>) -> Result<()> {
+    if *class == ViReference::CLASS {
+        return specialised::release(&data);
+    }
     let marshaler = find(class)?;
     let stream: IStream = Memory::of(data).into();
     // SAFETY: by the contract of IMarshal: a stream.

@@ -4,17 +4,40 @@ use super::{REFS_PER_POINTER, Runtime};
 use crate::error::{Error, Result, code};
 use crate::exports::{Exported, Keeping, query};
 use crate::link::{endpoint_of, local_binding};
-use crate::marshaling::{Context, Flags, behind, handler_class_of, make_handler, marshal_custom};
+use crate::marshaling::{Context, Flags, behind, handler_class_of, make_handler, marshal_custom, marshal_specialised};
 use crate::objref::ObjRef;
-use crate::orpc::{Client, NO_PING, ObjRef as Any};
+use crate::orpc::{Client, DualStringArray, NO_PING, ObjRef as Any};
 use crate::proxy::look_behind;
 use crate::registry::{self, InterfaceInfo};
 use crate::{server, system};
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
+use std::cell::Cell;
 use windows_core::{GUID, IUnknown};
 
 /// References in data of a table: who unmarshals it asks for some.
 const REFS_IN_TABLE: u32 = 0;
+
+thread_local! {
+    /// The process that this thread marshals for, where objects write their own references.
+    static DESTINATION: Cell<Option<u64>> = const { Cell::new(None) };
+}
+
+/// Marshals for a process.
+fn bound_for<R>(process: u64, marshal: impl FnOnce() -> R) -> R {
+    struct Before(Option<u64>);
+    impl Drop for Before {
+        fn drop(&mut self) {
+            DESTINATION.set(self.0);
+        }
+    }
+    let _before = Before(DESTINATION.replace(Some(process)));
+    marshal()
+}
+
+/// The process that is marshaled for, if it is known.
+pub(super) fn destination() -> Option<u64> {
+    DESTINATION.get()
+}
 
 /// What stands for an object in this process: a handler, where the reference names one that there is.
 pub(crate) fn with_handler(any: &Any, proxy: IUnknown, info: &'static InterfaceInfo) -> Result<IUnknown> {
@@ -47,7 +70,7 @@ impl Runtime {
                 (imported.link.oxid(), imported.link.bindings(), found)
             }
             None => {
-                let bindings = self.bindings_in(context)?;
+                let bindings = self.bindings_there(context)?;
                 (self.oxid, bindings, self.exports.keep(&interface, info, flags.keeping(), REFS_PER_POINTER.into())?)
             }
         };
@@ -75,7 +98,20 @@ impl Runtime {
         client: Client,
     ) -> Result<Option<Vec<u8>>> {
         let Client::Process(process) = client else { return Ok(None) };
-        marshal_custom(object, info, self.context_of(process), Flags::NORMAL)
+        let context = self.context_of(process);
+        bound_for(process, || marshal_custom(object, info, context, Flags::NORMAL))
+    }
+
+    /// The same, where the client is to get the object itself: one that is called over virtual interfaces.
+    pub(crate) fn marshal_specialised(
+        &self,
+        object: &IUnknown,
+        info: &'static InterfaceInfo,
+        client: Client,
+    ) -> Result<Option<Vec<u8>>> {
+        let Client::Process(process) = client else { return Ok(None) };
+        let context = self.context_of(process);
+        bound_for(process, || marshal_specialised(object, info, context, Flags::NORMAL))
     }
 
     /// Data for a client that has the object from this process, on which it is to live by pings.
@@ -84,7 +120,10 @@ impl Runtime {
     }
 
     /// How this process is reached from there.
-    fn bindings_in(&self, context: Context) -> Result<Vec<StringBinding>> {
+    pub(super) fn bindings_there(&'static self, context: Context) -> Result<Vec<StringBinding>> {
+        if let Some(process) = destination() {
+            return Ok(self.bindings_for(Client::Process(process)));
+        }
         let mut bindings = Vec::new();
         if context != Context::NoSharedMemory {
             bindings.push(local_binding(endpoint_of(self.oxid)));
@@ -110,12 +149,22 @@ impl Runtime {
 
     /// The interface pointer that such a reference stands for.
     pub(crate) fn unmarshal_data(&'static self, any: &Any, info: &'static InterfaceInfo) -> Result<IUnknown> {
+        self.unmarshal_by(any, &DualStringArray::default(), info)
+    }
+
+    /// The same, where one of these ways over virtual interfaces may lead to its process.
+    pub(crate) fn unmarshal_by(
+        &'static self,
+        any: &Any,
+        ways: &DualStringArray,
+        info: &'static InterfaceInfo,
+    ) -> Result<IUnknown> {
         registry::register_module(info);
         let mut reference = ObjRef::from_any(any)?;
         if reference.oxid == self.oxid {
             return query(&self.exports.unmarshal(reference.target)?, info);
         }
-        let link = self.link_to(reference.oxid, &reference.bindings)?;
+        let link = self.link_by(&reference, ways)?;
         let found = system::data::unmarshal(&link, reference.target, info)?;
         reference.iid = info.iid;
         (reference.oid, reference.target, reference.public_refs) = (found.oid, found.target, system::REFS_PER_QUERY);
@@ -124,13 +173,18 @@ impl Runtime {
 
     /// Such a reference is not going to be unmarshaled.
     pub(crate) fn release_data(&'static self, any: &Any) -> Result<()> {
+        self.release_by(any, &DualStringArray::default())
+    }
+
+    /// The same, where one of these ways over virtual interfaces may lead to its process.
+    pub(crate) fn release_by(&'static self, any: &Any, ways: &DualStringArray) -> Result<()> {
         let reference = ObjRef::from_any(any)?;
         if reference.oxid == self.oxid {
             self.exports.release_data(reference.target)?;
             self.clients.wake_all();
             return Ok(());
         }
-        system::data::release(&*self.link_to(reference.oxid, &reference.bindings)?, reference.target)
+        system::data::release(&*self.link_by(&reference, ways)?, reference.target)
     }
 
     /// Ends what other processes have of an object of this one.

@@ -1,8 +1,9 @@
 //! The janitor: a thread that gives references back in batches, and closes links that nobody uses, or whose peer ended.
 
 use super::Runtime;
+use crate::link::Link;
 use std::collections::{HashMap, HashSet};
-use std::sync::{Condvar, Mutex, Once, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, Once, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How long releases wait for others to join them.
@@ -72,12 +73,19 @@ fn work() {
             std::thread::sleep(BATCH);
         }
         is_done = true;
-        for link in runtime.links() {
+        let links = runtime.links();
+        for link in &links {
+            // Where another way leads there, the process goes on, and what it has to be given back is told there.
+            let leads_there = |other: &Arc<Link>| other.leads_where(link) && !other.is_dead();
+            if link.is_dead() && links.iter().any(leads_there) {
+                continue;
+            }
             is_done &= link.flush_releases();
             if link.take_failure() {
                 drop(runtime.exports().drop_client(link.oxid()));
             }
         }
+        drop(links);
         let unpinged = runtime.exports().collect();
         if !unpinged.is_empty() {
             drop(unpinged);

@@ -60,14 +60,33 @@ impl Links {
     }
 
     /// Adds a link, unless another thread was faster. Returns the one that is to be used, and whether it is this.
-    pub(super) fn add(&self, key: Key, fresh: Link) -> (Arc<Link>, bool) {
-        let mut links = lock(&self.0);
-        if let Some(known) = links.get(&key).filter(|known| !known.is_dead()) {
-            return (Arc::clone(known), false);
+    pub(super) fn add(&self, key: Key, mut fresh: Link) -> (Arc<Link>, bool) {
+        loop {
+            let others = self.to(key.0);
+            fresh.join(&others);
+            let mut links = lock(&self.0);
+            if let Some(known) = links.get(&key).filter(|known| !known.is_dead()) {
+                return (Arc::clone(known), false);
+            }
+            // One may have come meanwhile that leads to the same process.
+            let is_new = |link: &Arc<Link>| !others.iter().any(|other| Arc::ptr_eq(other, link));
+            if links.iter().any(|((oxid, _), link)| *oxid == key.0 && !link.is_dead() && is_new(link)) {
+                continue;
+            }
+            let fresh = Arc::new(fresh);
+            // Another may have ended.
+            let ended = links.insert(key, Arc::clone(&fresh));
+            drop(links);
+            drop(ended);
+            return (fresh, true);
         }
-        let fresh = Arc::new(fresh);
-        links.insert(key, Arc::clone(&fresh));
-        (fresh, true)
+    }
+
+    /// The links by which a process is reached.
+    fn to(&self, oxid: u64) -> Vec<Arc<Link>> {
+        let links = lock(&self.0);
+        let all = links.iter().filter(|((known, _), link)| *known == oxid && !link.is_dead());
+        all.map(|(_, link)| Arc::clone(link)).collect()
     }
 
     /// The host that this process is to another, if it reaches that over a network, and the level at which it protects calls of it.

@@ -4,10 +4,12 @@ use super::data::with_handler;
 use super::{Name, Runtime, lock};
 use crate::agile::Agile;
 use crate::error::Result;
+use crate::marshaling::unmarshal_custom;
 use crate::objref::ObjRef;
+use crate::orpc::ObjRef as Any;
 use crate::registry::{self, InterfaceInfo, Remote};
 use crate::server::accept_on;
-use crate::system;
+use crate::system::{self, Forms};
 use obvia_via::provider::shm::Listener;
 use std::sync::Arc;
 use windows_core::{IUnknown, Interface};
@@ -76,6 +78,8 @@ pub(crate) fn connect_object(name: &str, info: &'static InterfaceInfo) -> Result
         return Ok(own.get().clone());
     }
     let (link, name) = runtime.find(name)?;
-    let any = system::resolve(&link, &name, info)?;
-    with_handler(&any, runtime.adopt(&link, &ObjRef::from_any(&any)?, info)?, info)
+    match system::resolve(&link, &name, info, Forms::All)? {
+        Any::Custom { clsid, data, .. } => unmarshal_custom(&clsid, data, info),
+        any => with_handler(&any, runtime.adopt(&link, &ObjRef::from_any(&any)?, info)?, info),
+    }
 }

@@ -144,8 +144,18 @@ impl Caller {
             let handler = self.runtime.handler_class_of(object, self.holder());
             return self.marshal(object, info)?.to_wire_with(0, handler);
         };
+        Ok(self.note_custom(reference))
+    }
+
+    /// The reference of an object that is called over virtual interfaces, in the response to the caller.
+    pub(crate) fn specialised(&self, object: &IUnknown, info: &'static InterfaceInfo) -> Result<Option<Vec<u8>>> {
+        let reference = self.runtime.marshal_specialised(object, info, self.holder())?;
+        Ok(reference.map(|reference| self.note_custom(reference)))
+    }
+
+    fn note_custom(&self, reference: Vec<u8>) -> Vec<u8> {
         self.note(|sent| sent.custom.push(reference.clone()));
-        Ok(reference)
+        reference
     }
 
     /// A standard reference to an object, in the response to the caller.

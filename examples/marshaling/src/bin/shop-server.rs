@@ -1,6 +1,7 @@
-//! Exports a shop under the name that it is given, and listens at the bindings that follow. Ends with its standard input.
+//! Exports a shop under the name that it is given, and a till under NAME-till, and listens at the bindings that follow. Ends with its standard
+//! input.
 
-use marshaling::{IShop, IStock, Shop, Stock};
+use marshaling::{IShop, IStock, ITill, Shop, Stock, Till};
 use obvia::u16cstr;
 
 fn main() -> obvia::Result<()> {
@@ -8,7 +9,8 @@ fn main() -> obvia::Result<()> {
     let mut words = std::env::args().skip(1);
     let name = words.next().unwrap_or_else(|| "shop".to_owned());
     let stock = IStock::from(Stock::new(u16cstr!("apples").to_ucstring()));
-    let _export = obvia::export(&name, IShop::from(Shop::new(&stock)?))?;
+    let shop = IShop::from(Shop::new(&stock)?);
+    let _exports = (obvia::export(&format!("{name}-till"), ITill::from(Till::new()))?, obvia::export(&name, shop)?);
     drop(stock);
     for binding in words {
         println!("{}", obvia::listen(&binding)?);

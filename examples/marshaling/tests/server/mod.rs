@@ -1,8 +1,12 @@
 //! The process that has the objects.
 
+#![allow(dead_code, reason = "no test has need of all of it")]
+
 use marshaling::IShop;
+use obvia::Remote;
 use obvia::marshaling::{Context, Flags};
 use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
@@ -12,19 +16,47 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// A process with a shop.
 pub(crate) struct Server {
     child: Child,
+    name: String,
+    /// What it listens on.
+    pub(crate) bindings: Vec<String>,
     pub(crate) shop: IShop,
+    directory: Option<PathBuf>,
 }
 
 impl Server {
     pub(crate) fn start(bindings: &[&str]) -> Self {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let name = format!("shop-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+        Self::start_in(None, bindings)
+    }
+
+    /// One that shares no memory with this process, as if it were another's.
+    pub(crate) fn start_elsewhere(bindings: &[&str]) -> Self {
+        let directory = std::env::temp_dir().join(fresh_name());
+        Self::start_in(Some(directory), bindings)
+    }
+
+    fn start_in(directory: Option<PathBuf>, bindings: &[&str]) -> Self {
+        let name = fresh_name();
         let mut command = Command::new(env!("CARGO_BIN_EXE_shop-server"));
         command.arg(&name).args(bindings).stdin(Stdio::piped()).stdout(Stdio::piped());
+        if let Some(directory) = &directory {
+            command.env("OBVIA_RUNTIME_DIR", directory);
+        }
         let mut child = command.spawn().unwrap();
-        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(std::io::Result::ok);
-        assert!(lines.any(|line| line == "open"));
-        Self { child, shop: obvia::connect(&name).unwrap() }
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+        let bindings: Vec<_> = lines.take_while(|line| line != "open").collect();
+        let place = if directory.is_some() { at(&bindings[0], &name) } else { name.clone() };
+        let shop = obvia::connect(&place).unwrap();
+        Self { child, name, bindings, shop, directory }
+    }
+
+    /// What it exports under its name with this ending, by its first binding.
+    pub(crate) fn connect<I: Remote>(&self, ending: &str) -> I {
+        obvia::connect(&at(&self.bindings[0], &format!("{}{ending}", self.name))).unwrap()
+    }
+
+    /// The string binding of its shop.
+    pub(crate) fn place(&self) -> String {
+        at(&self.bindings[0], &self.name)
     }
 
     pub(crate) fn write(&self, context: Context, flags: Flags) -> obvia::Result<Vec<u8>> {
@@ -41,9 +73,22 @@ impl Server {
     }
 }
 
+fn fresh_name() -> String {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    format!("shop-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
+}
+
+/// A name at a binding.
+fn at(binding: &str, name: &str) -> String {
+    binding.replace(']', &format!(",name={name}]"))
+}
+
 impl Drop for Server {
     fn drop(&mut self) {
         drop(self.child.stdin.take());
         let _ = self.child.wait();
+        if let Some(directory) = &self.directory {
+            let _ = std::fs::remove_dir_all(directory);
+        }
     }
 }

@@ -1,0 +1,92 @@
+//! Specialisation over virtual interfaces: objects that are called over them, wherever their processes are reached.
+//!
+//! Such an object has a marshaler of obvia's: its references name the ways over virtual interfaces, and have a standard reference in them for
+//! receivers to whom none of those leads ([`ViReference`]). Where that does not fit, the object is passed like any other.
+
+use super::custom::{Marshaler, Passing, STANDARD};
+use super::{Context, DATA_MAX};
+use crate::error::{Error, Result, code};
+use crate::marshal::Wanted;
+use crate::orpc::{DualStringArray, ObjRef as Any, ViReference};
+use crate::registry::InterfaceInfo;
+use crate::runtime::Runtime;
+use windows_core::{GUID, IUnknown, IUnknownImpl, Interface};
+
+/// Objects in Rust that are called over virtual interfaces: `#[implement(ICalc, IMarshal)] struct Calc;` is one by
+/// `impl Specialised for Calc_Impl {}`.
+pub trait Specialised {
+    /// What this process listens on for such objects, once one goes to another host: a string binding of virtual interfaces, as in
+    /// `ncacn_vi_fabric:10.0.0.1`. Where nothing is said, `ncacn_vi_udp` at the addresses where it listens on `ncacn_ip_tcp`, and on no
+    /// virtual interface.
+    fn endpoint(&self) -> &str {
+        ""
+    }
+
+    /// Whether the object is called over virtual interfaces where it goes; where not, it is passed like any other.
+    fn is_called_there(&self, passing: &Passing) -> bool {
+        let _ = passing;
+        true
+    }
+}
+
+impl<T: Specialised + IUnknownImpl> Marshaler for T {
+    fn class(&self, passing: &Passing) -> Result<GUID> {
+        let is_wanted = is_passed(passing) && self.is_called_there(passing);
+        let is_usable = is_wanted && !ways(passing, self.endpoint())?.strings.is_empty();
+        Ok(if is_usable { ViReference::CLASS } else { STANDARD })
+    }
+
+    fn marshal(&self, passing: &Passing) -> Result<Vec<u8>> {
+        if !is_passed(passing) {
+            return Err(Error::new(code::E_INVALIDARG, "there the object is passed by its standard marshaler"));
+        }
+        let mut object = std::ptr::null_mut();
+        // SAFETY: an IID, and a place for one pointer.
+        unsafe { self.QueryInterface(&IUnknown::IID, &mut object) }.ok()?;
+        // SAFETY: the query succeeded, so this is a counted interface pointer.
+        let object = unsafe { IUnknown::from_raw(object) };
+        let ways = ways(passing, self.endpoint())?;
+        let (runtime, info) = (Runtime::of_process()?, Wanted::Iid(passing.iid).info()?);
+        let standard = runtime.marshal_data(&object, info, passing.context, passing.flags)?;
+        Ok(ViReference { ways, standard: Any::from_bytes(&standard)? }.to_bytes()?)
+    }
+
+    fn unmarshal(&self, data: &[u8]) -> Result<IUnknown> {
+        unmarshal(data, Wanted::Iid(*read(data)?.standard.iid()).info()?)
+    }
+
+    fn release(&self, data: &[u8]) -> Result<()> {
+        release(data)
+    }
+}
+
+/// Whether there are references of this kind for it: to be unmarshaled once, by another process.
+fn is_passed(passing: &Passing) -> bool {
+    let is_elsewhere = matches!(passing.context, Context::Local | Context::NoSharedMemory | Context::DifferentMachine);
+    is_elsewhere && !passing.flags.is_table()
+}
+
+fn ways(passing: &Passing, endpoint: &str) -> Result<DualStringArray> {
+    Ok(DualStringArray::new(&Runtime::of_process()?.vi_ways(passing.context, endpoint)?))
+}
+
+fn read(data: &[u8]) -> Result<ViReference> {
+    ViReference::from_bytes(data).map_err(|why| {
+        Error::new(code::RPC_E_INVALID_OBJREF, format!("a reference to an object over virtual interfaces: {why}"))
+    })
+}
+
+/// The interface pointer that such a reference stands for.
+pub(super) fn unmarshal(data: &[u8], info: &'static InterfaceInfo) -> Result<IUnknown> {
+    let ViReference { ways, standard } = read(data)?;
+    Runtime::of_process()?.unmarshal_by(&standard, &ways, info)
+}
+
+/// Such a reference is not going to be unmarshaled.
+pub(super) fn release(data: &[u8]) -> Result<()> {
+    let ViReference { ways, standard } = read(data)?;
+    Runtime::of_process()?.release_by(&standard, &ways)
+}
+
+// What was marshaled before fits: references are far shorter than what a marshaler may write.
+const _: () = assert!(2 * crate::objref::LENGTH_MAX <= DATA_MAX);

@@ -1,0 +1,82 @@
+//! Objects that are called over virtual interfaces: which ways lead here, and which to others.
+
+use super::data::destination;
+use super::{ATTEMPT, Runtime, lock};
+use crate::error::Result;
+use crate::link::{Link, endpoint_of, local_binding};
+use crate::marshaling::Context;
+use crate::network::{level_of, protected};
+use crate::objref::ObjRef;
+use crate::orpc::{Client, DualStringArray};
+use crate::thread;
+use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+/// How long a process is not tried over virtual interfaces that could not be reached so.
+const DETOUR: Duration = Duration::from_secs(60);
+/// The most such processes that are remembered.
+const DETOURS_MAX: usize = 1024;
+
+/// Processes that could not be reached over virtual interfaces, until when that is taken for granted.
+#[derive(Default)]
+pub(super) struct Detours(Mutex<HashMap<u64, Instant>>);
+
+impl Detours {
+    fn has(&self, oxid: u64) -> bool {
+        lock(&self.0).get(&oxid).is_some_and(|until| Instant::now() < *until)
+    }
+
+    fn add(&self, oxid: u64) {
+        let (mut detours, now) = (lock(&self.0), Instant::now());
+        detours.retain(|_, until| now < *until);
+        if detours.len() < DETOURS_MAX {
+            detours.insert(oxid, now + DETOUR);
+        }
+    }
+}
+
+impl Runtime {
+    /// The ways over virtual interfaces that lead here from there, with an endpoint opened for them where there is none.
+    pub(crate) fn vi_ways(&'static self, context: Context, endpoint: &str) -> Result<Vec<StringBinding>> {
+        self.serve()?;
+        if context == Context::Local {
+            return Ok(vec![local_binding(endpoint_of(self.oxid))]);
+        }
+        if let Some(process) = destination() {
+            // Who has to call back is listened for, and the virtual interfaces are beside that.
+            self.bindings_for(Client::Process(process));
+        }
+        self.network.listen_over_vi(self, endpoint)?;
+        // Where nothing leads there, there is no such way either.
+        let bindings = self.bindings_there(context).unwrap_or_default();
+        Ok(super::in_order(&bindings).filter(|binding| is_vi(binding)).cloned().collect())
+    }
+
+    /// The link to the process of a reference: over virtual interfaces where one of these ways leads there, else as the reference says itself.
+    pub(super) fn link_by(&'static self, reference: &ObjRef, ways: &DualStringArray) -> Result<Arc<Link>> {
+        let oxid = reference.oxid;
+        // Who has its calls protected gets none that are not.
+        let own = self.links.local_to(oxid).and_then(|(_, level)| level);
+        let least = reference.bindings.iter().filter_map(level_of).max().max(own);
+        let ways = ways.string_bindings().filter(is_vi).filter_map(|way| protected(way, least));
+        let ways: Vec<_> = ways.collect();
+        if !ways.is_empty() && !self.detours.has(oxid) {
+            let limit = thread::deadline().start().remaining().min(ATTEMPT);
+            if let Ok(link) = thread::with_timeout(limit, || self.link_to(oxid, &ways)) {
+                return Ok(link);
+            }
+            // Who had no time learned nothing.
+            if limit == ATTEMPT {
+                self.detours.add(oxid);
+            }
+        }
+        self.link_to(oxid, &reference.bindings)
+    }
+}
+
+fn is_vi(binding: &StringBinding) -> bool {
+    use ProtocolSequence::{ViFabric, ViShm, ViUdp, ViXdp};
+    matches!(binding.protocol, ViShm | ViFabric | ViXdp | ViUdp)
+}

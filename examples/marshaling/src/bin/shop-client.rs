@@ -1,0 +1,18 @@
+//! Says by which ways it calls the shop at a binding, and its till; then pays once for each line of its standard input.
+
+use marshaling::{IShop, ITill};
+
+fn way<I: obvia::Remote>(object: &I) -> String {
+    obvia::binding_of(object).unwrap_or_else(|| "it is here".to_owned())
+}
+
+fn main() -> obvia::Result<()> {
+    let shop: IShop = obvia::connect(&std::env::args().nth(1).unwrap_or_else(|| "shop".to_owned()))?;
+    println!("shop: {}", way(&shop));
+    let till: ITill = shop.Till()?;
+    println!("till: {}", way(&till));
+    for _ in std::io::stdin().lines() {
+        println!("{}", till.Pay(1)?);
+    }
+    Ok(())
+}

@@ -1,0 +1,52 @@
+//! An object that is called over virtual interfaces, wherever its process is reached: it says so, and that is all.
+
+use crate::{IPoint, IPoint_Impl, ITill, ITill_Impl};
+use obvia::Result;
+use obvia::marshaling::{IMarshal, Specialised};
+use std::sync::atomic::{AtomicI32, Ordering};
+use windows_core::implement;
+
+static TILLS: AtomicI32 = AtomicI32::new(0);
+
+/// Where customers pay.
+#[implement(ITill, IPoint, IMarshal)]
+pub struct Till(AtomicI32);
+
+/// Its marshaler.
+impl Specialised for Till_Impl {}
+
+impl Till {
+    /// One with nothing in it.
+    #[expect(clippy::new_without_default, reason = "a till is opened")]
+    pub fn new() -> Self {
+        TILLS.fetch_add(1, Ordering::SeqCst);
+        Self(AtomicI32::new(0))
+    }
+}
+
+impl Drop for Till {
+    fn drop(&mut self) {
+        TILLS.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// How many there are in this process.
+pub fn tills() -> i32 {
+    TILLS.load(Ordering::SeqCst)
+}
+
+impl ITill_Impl for Till_Impl {
+    fn Pay(&self, amount: i32) -> Result<i32> {
+        Ok(self.0.fetch_add(amount, Ordering::SeqCst) + amount)
+    }
+}
+
+impl IPoint_Impl for Till_Impl {
+    fn Where(&self) -> Result<(f64, f64)> {
+        Ok((3.0, 4.0))
+    }
+
+    fn Process(&self) -> Result<u32> {
+        Ok(std::process::id())
+    }
+}

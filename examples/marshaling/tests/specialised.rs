@@ -1,0 +1,171 @@
+//! An object that is called over virtual interfaces, of a process that listens on TCP alone.
+
+mod server;
+
+use marshaling::{IPoint, IShop, ITill, Till, tills};
+use obvia::marshaling::{Context, Flags, unmarshal};
+use obvia::orpc::{DualStringArray, ObjRef, ViReference};
+use obvia::{IUnknown, Interface, Remote, code};
+use server::Server;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+const TCP: &str = "ncacn_ip_tcp:127.0.0.1";
+/// The tills of a server to whose others nobody refers: its shop's, and one by name.
+const TILLS: i32 = 2;
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn protocol<I: Remote>(object: &I) -> String {
+    obvia::binding_of(object).map_or_else(String::new, |binding| binding.split(':').next().unwrap_or("").to_owned())
+}
+
+fn await_that(what: &str, is_so: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !is_so() {
+        assert!(start.elapsed() < PATIENCE, "{what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn await_tills(shop: &IShop, count: i32) {
+    await_that(&format!("there are not {count} tills"), || shop.Tills().unwrap() == count);
+}
+
+fn write(shop: &IShop, context: Context, flags: Flags) -> Vec<u8> {
+    shop.WriteTill(context as u32, flags.number()).unwrap()
+}
+
+/// The reference in data of ours, and what is around it.
+fn parts(data: &[u8]) -> (obvia::GUID, ViReference) {
+    let ObjRef::Custom { iid, clsid, data } = ObjRef::from_bytes(data).unwrap() else { panic!("it is a standard one") };
+    assert_eq!(clsid, ViReference::CLASS);
+    (iid, ViReference::from_bytes(&data).unwrap())
+}
+
+#[test]
+fn it_is_called_over_memory_where_the_rest_goes_by_tcp() {
+    let server = Server::start(&[TCP]);
+    let shop: IShop = server.connect("");
+    let till = shop.Till().unwrap();
+    assert_eq!((protocol(&shop), protocol(&till)), ("ncacn_ip_tcp".to_owned(), "ncacn_vi_shm".to_owned()));
+    assert_eq!(till.Pay(2).unwrap(), 2);
+    // What it is asked for goes the same way, and home it is itself.
+    let point: IPoint = till.cast().unwrap();
+    assert_eq!(protocol(&point), "ncacn_vi_shm");
+    assert_eq!(point.Where().unwrap(), (3.0, 4.0));
+    assert_eq!(shop.WayTo(Some(&till)).unwrap().to_string_lossy(), "");
+    // Who connects to it by its name gets it so, too.
+    let named: ITill = server.connect("-till");
+    assert_eq!((protocol(&named), named.Pay(1).unwrap()), ("ncacn_vi_shm".to_owned(), 1));
+}
+
+#[test]
+fn it_is_called_over_the_network_where_no_memory_is_shared() {
+    let elsewhere = Server::start_elsewhere(&[TCP]);
+    let shop = &elsewhere.shop;
+    let till = shop.Till().unwrap();
+    assert_eq!((protocol(shop), protocol(&till)), ("ncacn_ip_tcp".to_owned(), "ncacn_vi_udp".to_owned()));
+    // At the address at which the process is reached anyway.
+    assert!(obvia::binding_of(&till).unwrap().contains(":127.0.0.1["));
+    assert_eq!(till.Pay(2).unwrap(), 2);
+    // And so is one that the server calls back.
+    let own = ITill::from(Till::new());
+    let way = shop.WayTo(Some(&own)).unwrap().to_string_lossy();
+    assert!(way.starts_with("ncacn_vi_udp:127.0.0.1["), "{way}");
+    drop(own);
+    await_that("the server has given it back", || tills() == 0);
+    shop.ChangeTill().unwrap();
+    await_tills(shop, TILLS + 1);
+    assert_eq!(till.Pay(3).unwrap(), 5);
+    drop(till);
+    await_tills(shop, TILLS);
+}
+
+#[test]
+fn standard_and_custom_references_are_one_object() {
+    let server = Server::start(&[TCP]);
+    let shop: IShop = server.connect("");
+    let table = write(&shop, Context::DifferentMachine, Flags::TABLE_STRONG);
+    // A table has standard references.
+    assert!(matches!(ObjRef::from_bytes(&table), Ok(ObjRef::Standard { .. })));
+    for is_standard_first in [true, false] {
+        let (mut standard, mut custom) = (None, None);
+        for is_standard in [is_standard_first, !is_standard_first] {
+            if is_standard {
+                standard = Some(unmarshal::<ITill>(&table).unwrap());
+            } else {
+                custom = Some(shop.Till().unwrap());
+            }
+        }
+        let (standard, custom) = (standard.unwrap(), custom.unwrap());
+        assert_eq!((protocol(&standard), protocol(&custom)), ("ncacn_ip_tcp".to_owned(), "ncacn_vi_shm".to_owned()));
+        assert_eq!(standard, custom);
+        assert_eq!(standard.cast::<IUnknown>().unwrap().as_raw(), custom.cast::<IUnknown>().unwrap().as_raw());
+        // Each is asked and called by its own way.
+        let points: [IPoint; 2] = [standard.cast().unwrap(), custom.cast().unwrap()];
+        assert_eq!(points.each_ref().map(protocol), ["ncacn_ip_tcp", "ncacn_vi_shm"]);
+        for point in &points {
+            assert_eq!(point.Where().unwrap(), (3.0, 4.0));
+        }
+        let before = standard.Pay(0).unwrap();
+        assert_eq!((custom.Pay(1).unwrap(), standard.Pay(1).unwrap()), (before + 1, before + 2));
+        drop(points);
+        let left = if is_standard_first {
+            drop(standard);
+            custom
+        } else {
+            drop(custom);
+            standard
+        };
+        std::thread::sleep(Duration::from_millis(50));
+        assert_eq!(left.Pay(0).unwrap(), before + 2);
+    }
+    // All of it is given back, on both ways.
+    obvia::marshaling::release_marshal_data(&table).unwrap();
+    shop.ChangeTill().unwrap();
+    await_tills(&shop, TILLS);
+}
+
+#[test]
+fn a_client_that_is_killed_leaves_nothing() {
+    let server = Server::start(&[TCP]);
+    let mut client = Command::new(env!("CARGO_BIN_EXE_shop-client"))
+        .arg(server.place())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(client.stdout.take().unwrap()).lines();
+    let mut said = || lines.next().unwrap().unwrap();
+    assert!(said().starts_with("shop: ncacn_ip_tcp:127.0.0.1["));
+    assert!(said().starts_with("till: ncacn_vi_shm:"));
+    client.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
+    assert_eq!(said(), "1");
+    server.shop.ChangeTill().unwrap();
+    await_tills(&server.shop, TILLS + 1);
+    client.kill().unwrap();
+    client.wait().unwrap();
+    await_tills(&server.shop, TILLS);
+}
+
+#[test]
+fn the_standard_reference_serves_where_no_way_leads_there() {
+    let server = Server::start(&[TCP]);
+    let shop: IShop = server.connect("");
+    let data = write(&shop, Context::DifferentMachine, Flags::NORMAL);
+    let (iid, mut reference) = parts(&data);
+    // Nobody is there, and what is no virtual interface is not gone.
+    let dead = ["ncacn_vi_udp:127.0.0.1[9]", TCP].map(|way| way.parse().unwrap());
+    reference.ways = DualStringArray::new(&dead);
+    let made = ObjRef::Custom { iid, clsid: ViReference::CLASS, data: reference.to_bytes().unwrap() };
+    let till: ITill = unmarshal(&made.to_bytes().unwrap()).unwrap();
+    assert_eq!(protocol(&till), "ncacn_ip_tcp");
+    assert_eq!(till.Pay(1).unwrap(), 1);
+    // It was the same data, and is spent.
+    assert_eq!(unmarshal::<ITill>(&data).unwrap_err().code(), code::CO_E_OBJNOTCONNECTED);
+    // For a while nobody tries again; then the object is one object all the same.
+    let start = Instant::now();
+    assert_eq!(shop.Till().unwrap(), till);
+    assert!(start.elapsed() < Duration::from_secs(2));
+}
