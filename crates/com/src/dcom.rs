@@ -5,13 +5,15 @@
 
 mod activator;
 mod classes;
+mod creation;
 mod headers;
 mod object_exporter;
 mod rem_unknown;
 
 pub use crate::orpc::{Pinging, TraceContext};
 pub(crate) use classes::{Activated, Classes};
-pub use classes::{ClassRegistration, class_object, create_instance, register_class};
+pub use classes::{ClassRegistration, ServerLock, lock_server, register_class, serve_until_idle};
+pub use creation::{class_named, class_object, create_instance};
 pub(crate) use headers::HEADERS;
 pub use headers::{trace, with_trace};
 

@@ -19,6 +19,7 @@ use crate::objref::ObjRef;
 use crate::orpc::Client;
 use crate::proxy::{import, look_behind};
 use crate::registry::{self, InterfaceInfo};
+use crate::scm::Starter;
 use crate::server::{Clients, accept_on};
 use crate::{server, system, thread};
 use links::{Links, Place};
@@ -95,6 +96,7 @@ pub(crate) struct Runtime {
     functions: Functions,
     own_interfaces: OwnInterfaces,
     classes: Classes,
+    starter: Starter,
     contexts: Contexts,
 }
 
@@ -139,6 +141,7 @@ impl Runtime {
                 functions: Functions::default(),
                 own_interfaces: OwnInterfaces::default(),
                 classes: Classes::default(),
+                starter: Starter::default(),
                 contexts: Contexts::default(),
             })
         });
@@ -183,6 +186,10 @@ impl Runtime {
         &self.classes
     }
 
+    pub(crate) fn starter(&self) -> &Starter {
+        &self.starter
+    }
+
     pub(crate) fn contexts(&self) -> &Contexts {
         &self.contexts
     }
@@ -215,11 +222,16 @@ impl Runtime {
 
     /// Has this process be reached by a further name in the directory of this host, as long as it lives.
     pub(crate) fn listen_by_name(&'static self, name: &str) -> Result<()> {
+        lock(&self.endpoints).push(self.bind_name(name)?);
+        Ok(())
+    }
+
+    /// The same, until the listener is closed.
+    pub(crate) fn bind_name(&'static self, name: &str) -> Result<Arc<Listener>> {
         self.serve()?;
         let listener = Arc::new(self.directory.bind(name)?);
         accept_on(self, Arc::clone(&listener))?;
-        lock(&self.endpoints).push(listener);
-        Ok(())
+        Ok(listener)
     }
 
     /// The link to the process behind a name or an address.

@@ -130,7 +130,10 @@ fn id_of(name: OsString) -> Option<GUID> {
 pub fn install(class: &Class) -> Result<PathBuf> {
     let text = class.to_string();
     if text.parse::<Class>()? != *class {
-        return Err(Error::new(code::E_INVALIDARG, "no registration can say this: values are trimmed, and one line long"));
+        return Err(Error::new(
+            code::E_INVALIDARG,
+            "no registration can say this: values are trimmed, and one line long",
+        ));
     }
     let folder = folders().into_iter().next().ok_or_else(|| about(Path::new(FOLDER), "this user has no home"))?;
     let path = file_of(&folder, &class.id);

@@ -40,7 +40,7 @@ pub struct Program {
     pub environment: Vec<(String, String)>,
     /// How long it may take until it has registered the class.
     pub start_timeout: Duration,
-    /// How long it stays when nobody uses it, where it [asks](crate::dcom).
+    /// How long it stays when nobody uses it, where it [asks](crate::dcom::serve_until_idle).
     pub idle_timeout: Option<Duration>,
 }
 

@@ -223,7 +223,8 @@ impl Directory {
         }
     }
 
-    fn is_served(&self, name: &str) -> bool {
+    /// Whether somebody serves a name.
+    pub fn is_served(&self, name: &str) -> bool {
         let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
         let Ok(file) = rustix::fs::open(self.lock_path(name), flags, Mode::empty()) else {
             return false;
