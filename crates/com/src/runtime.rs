@@ -7,7 +7,7 @@ mod names;
 
 use crate::agile::Agile;
 use crate::context::Contexts;
-use crate::dcom::Classes;
+use crate::dcom::{Classes, Libraries};
 use crate::endpoints::OwnInterfaces;
 use crate::error::{Error, Result, code};
 use crate::exports::Exports;
@@ -97,6 +97,7 @@ pub(crate) struct Runtime {
     own_interfaces: OwnInterfaces,
     classes: Classes,
     starter: Starter,
+    libraries: Libraries,
     contexts: Contexts,
 }
 
@@ -142,6 +143,7 @@ impl Runtime {
                 own_interfaces: OwnInterfaces::default(),
                 classes: Classes::default(),
                 starter: Starter::default(),
+                libraries: Libraries::default(),
                 contexts: Contexts::default(),
             })
         });
@@ -188,6 +190,10 @@ impl Runtime {
 
     pub(crate) fn starter(&self) -> &Starter {
         &self.starter
+    }
+
+    pub(crate) fn libraries(&self) -> &Libraries {
+        &self.libraries
     }
 
     pub(crate) fn contexts(&self) -> &Contexts {

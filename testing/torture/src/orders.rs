@@ -7,7 +7,8 @@
 use crate::{Counter, Factory, ICounter, IFactory, IListener, IListener_Impl, Listener};
 use crate::{live, noticed, poll_path, sleeping, soak};
 use obvia::dcom::{
-    ClassRegistration, Pinging, class_object, create_instance, register_class, serve_until_idle, set_pinging,
+    ClassContext, ClassRegistration, Pinging, class_object, create_instance, create_instance_in, register_class,
+    serve_until_idle, set_pinging,
 };
 use obvia::security::{AccountTable, Credential, NtHash};
 use obvia::{Agile, Canceller, GUID, Waiting, code};
@@ -54,6 +55,8 @@ const ORDERS: &[(&str, Order)] = &[
     ("scm", |state, _| done(state.service = Some(obvia::scm::serve()?))),
     ("activate-in-threads", activate_in_threads),
     ("running", |_, _| running()),
+    ("activate-in", |state, words| activate_in(state, word(words, 0)?)),
+    ("free-libraries", |_, _| obvia::dcom::free_unused_libraries().map(done)?),
     ("hide", |state, _| done(state.exports.clear())),
     ("list", |_, _| list()),
     ("list-at", |_, words| list_at(word(words, 0)?)),
@@ -247,6 +250,20 @@ fn activate_in_threads(state: &mut State, words: &[&str]) -> Answer {
     let ways: BTreeSet<_> = made.iter().map(|factory| obvia::binding_of(factory.get())).collect();
     state.factory = made.first().map(|factory| factory.get().clone());
     Ok(ways.len().to_string())
+}
+
+/// Has a factory made in a context, and says by which way it is called.
+fn activate_in(state: &mut State, context: &str) -> Answer {
+    let context = match context {
+        "process" => ClassContext::INPROC_SERVER,
+        "host" => ClassContext::LOCAL_SERVER,
+        "network" => ClassContext::REMOTE_SERVER,
+        _ => return Err(code::E_INVALIDARG.into()),
+    };
+    let factory: IFactory = create_instance_in(CLASS, context)?;
+    let way = obvia::binding_of(&factory).unwrap_or_else(|| "in process".to_owned());
+    state.factory = Some(factory);
+    Ok(way)
 }
 
 /// The process that makes factories; 0 for none.

@@ -3,6 +3,8 @@
 use obvia::code;
 use obvia::scm::{Class, Program};
 use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Duration;
 use torture::orders::CLASS;
 use torture::process::{Directory, LATEST, Process, same, within};
@@ -189,4 +191,42 @@ fn what_cannot_be_started_is_said() {
     let why = client.bad("activate");
     assert!(why.contains("is not registered on this host") && why.contains("REGDB_E_CLASSNOTREG"), "{why}");
     assert_eq!(code::REGDB_E_CLASSNOTREG.0, 0x8004_0154_u32.cast_signed());
+}
+
+/// The library of factories, which is built where this test was.
+fn library() -> PathBuf {
+    let folder = Path::new(PROGRAM).parent().unwrap();
+    let profile = if folder.ends_with("debug") { "dev" } else { "release" };
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.current_dir(env!("CARGO_MANIFEST_DIR")).env("CARGO_TARGET_DIR", folder.parent().unwrap());
+    cargo.args(["build", "--quiet", "--package", "torture", "--example", "torture-library", "--profile", profile]);
+    assert!(cargo.status().unwrap().success());
+    folder.join("examples/libtorture_library.so")
+}
+
+#[test]
+fn a_library_makes_objects_in_the_process_that_asks() {
+    let host = Host::new(&[]);
+    let text = format!("class = {CLASS:?}\nlibrary = {}\nprogram = {PROGRAM}\nargument = serve\n", library().display());
+    host.register(&text);
+    let _service = host.service();
+    let mut client = host.process();
+    assert_eq!(client.good("activate-in process"), "in process");
+    client.good("make 3");
+    assert_eq!(client.number("add 7"), 7);
+    // It goes on to others like any other object.
+    let mut other = host.process();
+    client.good("free-libraries");
+    client.good("make 1");
+    assert!(other.good("activate-in host").starts_with("ncacn_vi_shm:oxid-"));
+    other.passes_objects();
+    let why = other.bad("activate-in network");
+    assert!(why.contains("for these contexts") && why.contains("REGDB_E_CLASSNOTREG"), "{why}");
+    for (library, expected) in
+        [("/nowhere.so", "CO_E_DLLNOTFOUND"), ("/lib/x86_64-linux-gnu/libc.so.6", "CO_E_ERRORINDLL")]
+    {
+        host.register(&format!("class = {CLASS:?}\nlibrary = {library}\n"));
+        let why = client.bad("activate-in process");
+        assert!(why.contains(library) && why.contains(expected), "{why}");
+    }
 }

@@ -16,6 +16,7 @@ const ALLOWED: &[(&str, &str)] = &[
     ("crates/com/src/abi.rs", "is what bindings of other languages call, with their pointers"),
     ("crates/com/src/agile.rs", "says of interface pointers that threads may share them"),
     ("crates/com/src/automation/", "has values in memory as C has them, and calls objects with these"),
+    ("crates/com/src/dcom/library.rs", "calls shared libraries of classes, and is one, by COM's functions"),
     ("crates/com/src/elements.rs", "reads and writes arrays that others may write"),
     ("crates/com/src/exports.rs", "keeps objects alive for peers through COM's binary interface"),
     ("crates/com/src/frame.rs", "turns checked frames into C arguments"),

@@ -8,9 +8,38 @@ use crate::{scm, system, thread};
 use obvia_rpc::epm;
 use obvia_rpc::string_binding::StringBinding;
 use obvia_via::Deadline;
+use std::ops::BitOr;
 use std::path::Path;
 use std::time::Duration;
 use windows_core::{GUID, HRESULT, IUnknown, Interface};
+
+/// Where objects of a class may be made (CLSCTX).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClassContext(u32);
+
+impl ClassContext {
+    /// In this process, by a shared library (CLSCTX_INPROC_SERVER).
+    pub const INPROC_SERVER: Self = Self(0x1);
+    /// In another process of this host (CLSCTX_LOCAL_SERVER).
+    pub const LOCAL_SERVER: Self = Self(0x4);
+    /// On another host (CLSCTX_REMOTE_SERVER).
+    pub const REMOTE_SERVER: Self = Self(0x10);
+    /// Anywhere (CLSCTX_SERVER).
+    pub const ALL: Self = Self(0x15);
+
+    /// Whether all that another one allows is allowed.
+    pub const fn contains(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+}
+
+impl BitOr for ClassContext {
+    type Output = Self;
+
+    fn bitor(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
 
 /// How often a server is started that ends before it has made an object.
 const STARTS_MAX: usize = 3;
@@ -26,7 +55,17 @@ const PAUSE: Duration = Duration::from_millis(5);
 /// REGDB_E_CLASSNOTREG where nobody makes objects of the class; CO_E_SERVER_EXEC_FAILURE when its server could not be started; E_NOINTERFACE
 /// when they have no such interface; why there is no object; otherwise as for [`crate::connect`].
 pub fn create_instance<I: Remote>(class: GUID, server: Option<&str>) -> Result<I> {
-    activate(class, server, Activated::Instance)
+    activate(class, server, Activated::Instance, ClassContext::ALL)
+}
+
+/// Has an object of a class made by what is [registered](crate::scm) on this host, and in one of these contexts: by a shared library, by a process
+/// of this user, or by another host, whichever is the first that there is. Where this process has registered the class, it makes the object.
+///
+/// # Errors
+///
+/// As for [`create_instance`]; CO_E_DLLNOTFOUND and CO_E_ERRORINDLL for a library that cannot be used.
+pub fn create_instance_in<I: Remote>(class: GUID, context: ClassContext) -> Result<I> {
+    activate(class, None, Activated::Instance, context)
 }
 
 /// Finds what stands for a class (CoGetClassObject), as [`create_instance`] does for its objects.
@@ -35,7 +74,7 @@ pub fn create_instance<I: Remote>(class: GUID, server: Option<&str>) -> Result<I
 ///
 /// As for [`create_instance`]; E_NOINTERFACE for a class without class object.
 pub fn class_object<I: Remote>(class: GUID, server: Option<&str>) -> Result<I> {
-    activate(class, server, Activated::ClassObject)
+    activate(class, server, Activated::ClassObject, ClassContext::ALL)
 }
 
 /// The class that is registered by a name on this host (CLSIDFromProgID), whatever the case of its letters.
@@ -50,7 +89,7 @@ pub fn class_named(name: &str) -> Result<GUID> {
     known.find(has_name).map(|class| class.id).ok_or_else(unknown)
 }
 
-fn activate<I: Remote>(class: GUID, server: Option<&str>, wanted: Activated) -> Result<I> {
+fn activate<I: Remote>(class: GUID, server: Option<&str>, wanted: Activated, context: ClassContext) -> Result<I> {
     let runtime = Runtime::of_process()?;
     registry::register_module(I::INFO);
     match runtime.classes().activate(&class, wanted) {
@@ -60,7 +99,7 @@ fn activate<I: Remote>(class: GUID, server: Option<&str>, wanted: Activated) -> 
     let sought = Sought { runtime, class, wanted, info: I::INFO };
     let object = match server {
         Some(server) => sought.at(server)?,
-        None => sought.registered()?,
+        None => sought.registered(context)?,
     };
     Ok(object.cast()?)
 }
@@ -82,18 +121,24 @@ impl Sought {
     }
 
     /// The object, by what is registered on this host.
-    fn registered(&self) -> Result<IUnknown> {
-        let registration = scm::find(&self.class)?;
-        let (program, host) = match &registration {
-            Some((class, path)) => (class.program.as_ref().map(|_| path.as_path()), class.host.as_deref()),
-            None => (None, None),
+    fn registered(&self, context: ClassContext) -> Result<IUnknown> {
+        let (registered, path) = scm::find(&self.class)?.unzip();
+        let registered = registered.as_ref();
+        let library = registered.and_then(|class| class.library.as_ref());
+        if let Some(library) = library.filter(|_| context.contains(ClassContext::INPROC_SERVER)) {
+            return self.runtime.libraries().activate(library, &self.class, self.wanted, &self.info.iid);
+        }
+        let host = registered.and_then(|class| class.host.as_ref());
+        let host = host.filter(|_| context.contains(ClassContext::REMOTE_SERVER));
+        let program = path.as_deref().filter(|_| registered.is_some_and(|class| class.program.is_some()));
+        let by_process = if context.contains(ClassContext::LOCAL_SERVER) {
+            self.by_process(program)
+        } else {
+            Err(scm::unknown(&self.class, "is not registered on this host for these contexts"))
         };
-        match self.by_process(program) {
-            Err(error) if error.code() == code::REGDB_E_CLASSNOTREG => match host {
-                Some(host) => self.at(&binding_of(host)),
-                None => Err(error),
-            },
-            done => done,
+        match (by_process, host) {
+            (Err(error), Some(host)) if error.code() == code::REGDB_E_CLASSNOTREG => self.at(&binding_of(host)),
+            (done, _) => done,
         }
     }
 
