@@ -53,6 +53,7 @@ const ORDERS: &[(&str, Order)] = &[
     ("register", |state, _| register(state)),
     ("activate", |state, words| activate(state, words.first().copied())),
     ("scm", |state, _| done(state.service = Some(obvia::scm::serve()?))),
+    ("no-scm", |state, _| done(state.service = None)),
     ("activate-in-threads", activate_in_threads),
     ("running", |_, _| running()),
     ("activate-in", |state, words| activate_in(state, word(words, 0)?)),

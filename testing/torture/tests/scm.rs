@@ -193,6 +193,39 @@ fn what_cannot_be_started_is_said() {
     assert_eq!(code::REGDB_E_CLASSNOTREG.0, 0x8004_0154_u32.cast_signed());
 }
 
+#[test]
+fn another_host_is_asked_where_the_registration_says_so() {
+    let there = Directory::new();
+    let mut server = there.start(PROGRAM, &[]);
+    server.good("register");
+    let binding = server.good("listen ncacn_ip_tcp:127.0.0.1");
+    let here = Host::new(&[]);
+    here.register(&format!("class = {CLASS:?}\nhost = {binding}\n"));
+    let mut client = here.process();
+    assert!(client.good("activate").starts_with("ncacn_ip_tcp:127.0.0.1["));
+    client.passes_objects();
+    let why = client.bad("activate-in host");
+    assert!(why.contains("REGDB_E_CLASSNOTREG"), "{why}");
+    // Who has the class on this host is nearer.
+    let mut near = here.process();
+    near.good("register");
+    assert!(client.good("activate").starts_with("ncacn_vi_shm:oxid-"));
+    assert!(client.good("activate-in network").starts_with("ncacn_ip_tcp:"));
+}
+
+#[test]
+fn nobody_but_the_service_starts_servers() {
+    let host = Host::new(&[]);
+    let mut client = host.process();
+    let mut service = host.service();
+    service.good("no-scm");
+    let why = client.bad("activate");
+    assert!(why.contains("obvia scm"), "{why}");
+    assert_eq!(host.starts().len(), 0);
+    service.good("scm");
+    client.good("activate");
+}
+
 /// The library of factories, which is built where this test was.
 fn library() -> PathBuf {
     let folder = Path::new(PROGRAM).parent().unwrap();
@@ -207,7 +240,10 @@ fn library() -> PathBuf {
 #[test]
 fn a_library_makes_objects_in_the_process_that_asks() {
     let host = Host::new(&[]);
-    let text = format!("class = {CLASS:?}\nlibrary = {}\nprogram = {PROGRAM}\nargument = serve\n", library().display());
+    let text = format!(
+        "class = {CLASS:?}\nlibrary = {}\nprogram = {PROGRAM}\nargument = serve\nidle-timeout = 1\n",
+        library().display()
+    );
     host.register(&text);
     let _service = host.service();
     let mut client = host.process();

@@ -8,6 +8,7 @@ use obvia_via::Deadline;
 use obvia_via::provider::shm::Listener;
 use std::collections::HashMap;
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use windows_core::GUID;
 
@@ -17,6 +18,7 @@ const STARTING_MAX: usize = 64;
 /// The service for activation of this user, which this process is as long as this lives.
 #[must_use = "nobody has servers started any more when this is dropped"]
 pub struct Service {
+    runtime: &'static Runtime,
     listener: Arc<Listener>,
 }
 
@@ -29,6 +31,7 @@ impl fmt::Debug for Service {
 impl Drop for Service {
     fn drop(&mut self) {
         self.listener.close();
+        self.runtime.starter().is_serving.store(false, Ordering::Relaxed);
     }
 }
 
@@ -38,12 +41,20 @@ impl Drop for Service {
 ///
 /// RPC_S_DUPLICATE_ENDPOINT where there is one already; otherwise as for [`crate::export`].
 pub fn serve() -> Result<Service> {
-    Ok(Service { listener: Runtime::of_process()?.bind_name(SERVICE)? })
+    let runtime = Runtime::of_process()?;
+    let listener = runtime.bind_name(SERVICE)?;
+    runtime.starter().is_serving.store(true, Ordering::Relaxed);
+    Ok(Service { runtime, listener })
 }
 
 /// What is being started.
 #[derive(Default)]
-pub(crate) struct Starter(Mutex<HashMap<u128, Arc<Attempt>>>);
+pub(crate) struct Starter {
+    /// By class.
+    attempts: Mutex<HashMap<u128, Arc<Attempt>>>,
+    /// Whether this process is the service.
+    is_serving: AtomicBool,
+}
 
 /// A start of a server, for which several may wait.
 #[derive(Default)]
@@ -77,6 +88,9 @@ impl Starter {
     ///
     /// REGDB_E_CLASSNOTREG for a class without a program; CO_E_SERVER_EXEC_FAILURE, with what is known, where the program does not register it.
     pub(crate) fn start(&'static self, runtime: &'static Runtime, class: &GUID, deadline: Deadline) -> Result<bool> {
+        if !self.is_serving.load(Ordering::Relaxed) {
+            return Err(Error::new(code::E_ACCESSDENIED, "this process is no service for activation"));
+        }
         if runtime.directory().is_served(&class_endpoint(class)) {
             return Ok(false);
         }
@@ -92,7 +106,7 @@ impl Starter {
     /// The start of a class's server that is under way: a new one, where none is.
     fn attempt(&'static self, runtime: &'static Runtime, class: &GUID) -> Result<Arc<Attempt>> {
         let class = *class;
-        let mut attempts = lock(&self.0);
+        let mut attempts = lock(&self.attempts);
         if let Some(known) = attempts.get(&class.to_u128()) {
             return Ok(Arc::clone(known));
         }
@@ -108,7 +122,7 @@ impl Starter {
             move || {
                 let launched = launch(runtime.directory(), &class, &program);
                 // First the one, then the other: who finds no attempt finds the server.
-                lock(&self.0).remove(&class.to_u128());
+                lock(&self.attempts).remove(&class.to_u128());
                 match launched {
                     Ok(launched) => {
                         attempt.finish(Ok(()));
