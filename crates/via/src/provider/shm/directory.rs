@@ -15,6 +15,7 @@ use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, sockop
 use std::fs;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The longest path of a socket, from the kernel's `sockaddr_un`.
 const PATH_MAX: usize = 107;
@@ -148,7 +149,7 @@ impl Directory {
         let listener = self.service.socket()?;
         rustix::net::bind(&listener, &address).map_err(Error::system("binding a name"))?;
         rustix::net::listen(&listener, BACKLOG).map_err(Error::system("listening on a name"))?;
-        Ok(Listener { listener, socket, lock_path: self.lock_path(name), _lock: lock })
+        Ok(Listener { listener, socket, lock_path: self.lock_path(name), lock, is_nameless: AtomicBool::new(false) })
     }
 
     /// Connects to the server of a name.
@@ -310,7 +311,9 @@ pub struct Listener {
     listener: OwnedFd,
     socket: PathBuf,
     lock_path: PathBuf,
-    _lock: OwnedFd,
+    lock: OwnedFd,
+    /// Whether the lock is another server's by now, and the files are.
+    is_nameless: AtomicBool,
 }
 
 impl Listener {
@@ -335,16 +338,25 @@ impl Listener {
         &self.listener
     }
 
-    /// Ends a wait in [`Self::accept`] from another thread, and refuses further peers.
+    /// Ends a wait in [`Self::accept`] from another thread, and refuses further peers. The name is free when this returns.
     pub fn close(&self) {
         let _ = rustix::net::shutdown(&self.listener, rustix::net::Shutdown::Both);
+        self.give_up_name();
+    }
+
+    fn give_up_name(&self) {
+        if self.is_nameless.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        // Both while the lock is still held, so no other server's files are removed.
+        let _ = fs::remove_file(&self.socket);
+        let _ = fs::remove_file(&self.lock_path);
+        let _ = rustix::fs::flock(&self.lock, FlockOperation::Unlock);
     }
 }
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        // Both while the lock is still held, so no other server's files are removed.
-        let _ = fs::remove_file(&self.socket);
-        let _ = fs::remove_file(&self.lock_path);
+        self.give_up_name();
     }
 }
