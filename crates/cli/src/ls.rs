@@ -1,7 +1,7 @@
 //! `obvia ls`: what the processes of this user, or a process elsewhere, export by name, and which interfaces of functions are there.
 
 use crate::describe::guid_text;
-use crate::json;
+use crate::{json, table};
 use clap::Args;
 use obvia::{Listed, Performed, code};
 use serde_json::{Value, json};
@@ -41,7 +41,7 @@ pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         eprintln!("nothing is exported: a server does so with obvia::export");
     } else {
         if !listed.is_empty() {
-            table(&listed, arguments.verbose)?;
+            objects_table(&listed, arguments.verbose)?;
         }
         if !performed.is_empty() {
             functions_table(&performed, arguments.verbose)?;
@@ -83,7 +83,7 @@ fn protocols(listed: &Listed) -> Vec<&str> {
     listed.bindings.iter().filter_map(|binding| binding.split(':').next()).collect()
 }
 
-fn table(listed: &[Listed], verbose: bool) -> anyhow::Result<()> {
+fn objects_table(listed: &[Listed], verbose: bool) -> anyhow::Result<()> {
     let mut rows = vec![["NAME", "PID", "INTERFACE", "PROTOCOL", "IID", "OVER", "BINDINGS"].map(str::to_owned)];
     for listed in listed {
         let or_unknown = |text: Option<String>| text.unwrap_or_else(|| UNKNOWN.to_owned());
@@ -98,7 +98,7 @@ fn table(listed: &[Listed], verbose: bool) -> anyhow::Result<()> {
             list(listed.bindings.iter().map(String::as_str).collect()),
         ]);
     }
-    print(&rows, if verbose { 7 } else { 4 })
+    table::print(&rows, if verbose { 7 } else { 4 })
 }
 
 fn functions_table(performed: &[Performed], verbose: bool) -> anyhow::Result<()> {
@@ -115,16 +115,5 @@ fn functions_table(performed: &[Performed], verbose: bool) -> anyhow::Result<()>
             annotation.chars().map(|letter| if letter.is_control() { '?' } else { letter }).collect(),
         ]);
     }
-    print(&rows, if verbose { 6 } else { 4 })
-}
-
-/// Prints the first columns of a table.
-fn print<const N: usize>(rows: &[[String; N]], shown: usize) -> anyhow::Result<()> {
-    let widths: Vec<usize> =
-        (0..shown).map(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0)).collect();
-    for row in rows {
-        let cells: Vec<String> = row.iter().zip(&widths).map(|(cell, &width)| format!("{cell:width$}")).collect();
-        json::line(cells.join("  ").trim_end())?;
-    }
-    Ok(())
+    table::print(&rows, if verbose { 6 } else { 4 })
 }

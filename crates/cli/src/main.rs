@@ -4,6 +4,7 @@
 
 mod bench;
 mod call;
+mod classes;
 mod credentials;
 mod describe;
 mod epmapper;
@@ -11,6 +12,9 @@ mod frame;
 mod idl;
 mod json;
 mod ls;
+mod register;
+mod scm;
+mod table;
 mod trace;
 mod value;
 mod wizard;
@@ -35,6 +39,8 @@ enum Command {
     Bench(bench::Arguments),
     /// Call a method of an exported object
     Call(call::Arguments),
+    /// List the classes that are registered, and the processes that make objects of them
+    Classes(classes::Arguments),
     /// Show an interface of an exported object as IDL
     Describe(describe::Arguments),
     /// Be the endpoint mapper of this host: say where interfaces of functions are found
@@ -43,8 +49,14 @@ enum Command {
     Idl(idl::Arguments),
     /// List exported objects, and functions
     Ls(ls::Arguments),
+    /// Register what makes objects of a class: a program that is started on demand, a shared library, or another host
+    Register(register::Arguments),
+    /// Be this user's service for activation: start servers on demand
+    Scm(scm::Arguments),
     /// Run a program, and write what it says by the standard's protocols to a file for Wireshark
     Trace(trace::Arguments),
+    /// Take back a registration
+    Unregister(register::Unregister),
     /// Make a project of an interface: an object whose methods are to be written, a server, a client, and a test
     Wizard(wizard::Arguments),
 }
@@ -66,11 +78,15 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
     match command {
         Command::Bench(arguments) => bench::main(arguments),
         Command::Call(arguments) => call::main(&arguments),
+        Command::Classes(arguments) => classes::main(&arguments),
         Command::Describe(arguments) => describe::main(&arguments),
         Command::Epmapper(arguments) => epmapper::main(&arguments),
         Command::Idl(arguments) => idl::main(&arguments),
         Command::Ls(arguments) => ls::main(&arguments),
+        Command::Register(arguments) => register::main(&arguments),
+        Command::Scm(arguments) => scm::main(&arguments),
         Command::Trace(arguments) => trace::main(&arguments),
+        Command::Unregister(arguments) => register::unregister(&arguments),
         Command::Wizard(arguments) => wizard::main(&arguments),
     }
 }

@@ -5,15 +5,22 @@
 
 mod activator;
 mod classes;
+mod creation;
 mod headers;
+mod library;
 mod object_exporter;
 mod rem_unknown;
 
 pub use crate::orpc::{Pinging, TraceContext};
 pub(crate) use classes::{Activated, Classes};
-pub use classes::{ClassRegistration, class_object, create_instance, register_class};
+pub use classes::{ClassRegistration, ServerLock, lock_server, register_class, serve_until_idle};
+pub use creation::{ClassContext, class_named, class_object, create_instance, create_instance_in};
 pub(crate) use headers::HEADERS;
 pub use headers::{trace, with_trace};
+pub(crate) use library::Libraries;
+pub use library::{IClassFactory, IClassFactory_Impl, IClassFactory_Vtbl, free_unused_libraries};
+#[doc(hidden)]
+pub use library::{Make, made, provide};
 
 use crate::error::{Result, code};
 use crate::network;

@@ -43,6 +43,16 @@ pub mod code {
     pub const REGDB_E_CLASSNOTREG: HRESULT = HRESULT(0x8004_0154_u32.cast_signed());
     /// Objects of the class cannot be parts of others (CLASS_E_NOAGGREGATION).
     pub const CLASS_E_NOAGGREGATION: HRESULT = HRESULT(0x8004_0110_u32.cast_signed());
+    /// The library has no such class (CLASS_E_CLASSNOTAVAILABLE).
+    pub const CLASS_E_CLASSNOTAVAILABLE: HRESULT = HRESULT(0x8004_0111_u32.cast_signed());
+    /// The library of a class cannot be loaded (CO_E_DLLNOTFOUND).
+    pub const CO_E_DLLNOTFOUND: HRESULT = HRESULT(0x8004_01f8_u32.cast_signed());
+    /// The library of a class does not have COM's functions (CO_E_ERRORINDLL).
+    pub const CO_E_ERRORINDLL: HRESULT = HRESULT(0x8004_01f9_u32.cast_signed());
+    /// No class has the name (CO_E_CLASSSTRING).
+    pub const CO_E_CLASSSTRING: HRESULT = HRESULT(0x8004_01f3_u32.cast_signed());
+    /// The server of a class could not be started, or did not register the class (CO_E_SERVER_EXEC_FAILURE).
+    pub const CO_E_SERVER_EXEC_FAILURE: HRESULT = HRESULT(0x8008_0005_u32.cast_signed());
     /// Unspecified failure.
     pub const E_FAIL: HRESULT = HRESULT(0x8000_4005_u32.cast_signed());
     /// The method panicked, or something happened that should not be able to.
@@ -156,6 +166,11 @@ fn name_of(hresult: HRESULT) -> Option<&'static str> {
         code::CO_E_OBJNOTCONNECTED => "CO_E_OBJNOTCONNECTED",
         code::REGDB_E_CLASSNOTREG => "REGDB_E_CLASSNOTREG",
         code::CLASS_E_NOAGGREGATION => "CLASS_E_NOAGGREGATION",
+        code::CLASS_E_CLASSNOTAVAILABLE => "CLASS_E_CLASSNOTAVAILABLE",
+        code::CO_E_DLLNOTFOUND => "CO_E_DLLNOTFOUND",
+        code::CO_E_ERRORINDLL => "CO_E_ERRORINDLL",
+        code::CO_E_CLASSSTRING => "CO_E_CLASSSTRING",
+        code::CO_E_SERVER_EXEC_FAILURE => "CO_E_SERVER_EXEC_FAILURE",
         code::E_POINTER => "E_POINTER",
         code::E_FAIL => "E_FAIL",
         code::E_UNEXPECTED => "E_UNEXPECTED",

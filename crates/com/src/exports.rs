@@ -292,9 +292,14 @@ impl Exports {
 
 /// Asks an object for an interface by its description.
 pub(crate) fn query(object: &IUnknown, info: &InterfaceInfo) -> Result<IUnknown> {
+    query_by(object, &info.iid)
+}
+
+/// The same, by its IID alone.
+pub(crate) fn query_by(object: &IUnknown, iid: &GUID) -> Result<IUnknown> {
     let mut pointer = std::ptr::null_mut();
     // SAFETY: a QueryInterface with a place for one pointer.
-    let result = unsafe { object.query(&info.iid, &mut pointer) };
+    let result = unsafe { object.query(iid, &mut pointer) };
     if result.is_err() {
         return Err(result.into());
     }

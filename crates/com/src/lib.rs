@@ -39,6 +39,7 @@ mod registry;
 mod reply;
 pub mod rt;
 mod runtime;
+pub mod scm;
 pub mod security;
 mod server;
 mod shared;

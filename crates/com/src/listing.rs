@@ -5,7 +5,7 @@ use crate::error::{Result, code};
 use crate::proxy::look_behind;
 use crate::registry::Remote;
 use crate::runtime::Runtime;
-use crate::{network, system, thread};
+use crate::{network, scm, system, thread};
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 use obvia_rpc::uuid::Uuid;
 use windows_core::{GUID, Interface};
@@ -35,8 +35,8 @@ pub struct Listed {
 pub fn list() -> Result<Vec<Listed>> {
     let runtime = Runtime::of_process()?;
     let entries = runtime.directory().list()?;
-    let own_endpoints = |name: &str| name.starts_with("oxid-");
-    let names = entries.into_iter().filter(|entry| !own_endpoints(&entry.name));
+    let is_for_users = |name: &str| !name.starts_with("oxid-") && !scm::is_own_name(name);
+    let names = entries.into_iter().filter(|entry| is_for_users(&entry.name));
     Ok(names
         .map(|entry| {
             let told = ask(runtime, &entry.name).ok().and_then(|told| told.into_iter().find(|l| l.name == entry.name));

@@ -8,7 +8,7 @@ mod specialised;
 
 use crate::agile::Agile;
 use crate::context::Contexts;
-use crate::dcom::Classes;
+use crate::dcom::{Classes, Libraries};
 use crate::endpoints::OwnInterfaces;
 use crate::error::{Error, Result, code};
 use crate::exports::Exports;
@@ -20,6 +20,7 @@ use crate::objref::ObjRef;
 use crate::orpc::Client;
 use crate::proxy::{import, look_behind};
 use crate::registry::{self, InterfaceInfo};
+use crate::scm::Starter;
 use crate::security::Rules;
 use crate::server::{Clients, accept_on};
 use crate::{server, system, thread};
@@ -100,6 +101,8 @@ pub(crate) struct Runtime {
     functions: Functions,
     own_interfaces: OwnInterfaces,
     classes: Classes,
+    starter: Starter,
+    libraries: Libraries,
     contexts: Contexts,
     rules: Rules,
     detours: Detours,
@@ -147,6 +150,8 @@ impl Runtime {
                 functions: Functions::default(),
                 own_interfaces: OwnInterfaces::default(),
                 classes: Classes::default(),
+                starter: Starter::default(),
+                libraries: Libraries::default(),
                 contexts: Contexts::default(),
                 rules: Rules::default(),
                 detours: Detours::default(),
@@ -198,6 +203,14 @@ impl Runtime {
         &self.classes
     }
 
+    pub(crate) fn starter(&self) -> &Starter {
+        &self.starter
+    }
+
+    pub(crate) fn libraries(&self) -> &Libraries {
+        &self.libraries
+    }
+
     pub(crate) fn contexts(&self) -> &Contexts {
         &self.contexts
     }
@@ -239,11 +252,16 @@ impl Runtime {
 
     /// Has this process be reached by a further name in the directory of this host, as long as it lives.
     pub(crate) fn listen_by_name(&'static self, name: &str) -> Result<()> {
+        lock(&self.endpoints).push(self.bind_name(name)?);
+        Ok(())
+    }
+
+    /// The same, until the listener is closed.
+    pub(crate) fn bind_name(&'static self, name: &str) -> Result<Arc<Listener>> {
         self.serve()?;
         let listener = Arc::new(self.directory.bind(name)?);
         accept_on(self, Arc::clone(&listener))?;
-        lock(&self.endpoints).push(listener);
-        Ok(())
+        Ok(listener)
     }
 
     /// The link to the process behind a name or an address.

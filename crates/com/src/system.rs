@@ -3,6 +3,7 @@
 //! They go to a target that every process has. Their frames are blocks without objects, or plain bytes.
 
 pub(crate) mod data;
+pub(crate) mod start;
 
 use crate::dcom::Activated;
 use crate::error::{Error, Result, code};
@@ -59,6 +60,7 @@ pub(crate) fn perform(call: &mut ServerCall<'_>) -> Answer {
         OP_REGIONS => serve_regions,
         OP_FUNCTIONS => serve_functions,
         OP_ACTIVATE => serve_activate,
+        start::OP_START => start::serve_start,
         data::OP_KEEP => data::serve_keep,
         data::OP_UNMARSHAL => data::serve_unmarshal,
         data::OP_RELEASE_DATA => data::serve_release,

@@ -76,6 +76,11 @@ impl Directory {
         &self.0
     }
 
+    /// Where what is registered for its processes is.
+    pub fn classes(&self) -> PathBuf {
+        self.0.join("classes")
+    }
+
     /// The names of the files in it.
     pub fn files(&self) -> BTreeSet<String> {
         names_in(&self.0)
@@ -117,7 +122,7 @@ impl Directory {
     }
 
     fn run(&self, mut command: Command, options: &[&str]) -> Process {
-        command.args(options).env("OBVIA_RUNTIME_DIR", &self.0);
+        command.args(options).env("OBVIA_RUNTIME_DIR", &self.0).env(obvia::scm::VARIABLE, self.classes());
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let (out, orders) = (child.stdout.take().unwrap(), child.stdin.take());
         let (sender, lines) = channel();

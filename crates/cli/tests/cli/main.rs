@@ -2,6 +2,7 @@
 
 mod bench;
 mod by_name;
+mod classes;
 mod credentials;
 mod functions;
 mod idl;

@@ -132,9 +132,15 @@ impl Drop for Server {
 }
 
 /// Builds the server of the calculator, beside the command.
-fn calc_server() -> &'static Path {
+pub(crate) fn calc_server() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| build("calc", "calc-server"))
+}
+
+/// Builds a client of the calculator, beside the command.
+pub(crate) fn calc_client() -> &'static Path {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(|| build("calc", "calc-client"))
 }
 
 /// Builds the server of functions that other implementations call, beside the command.

@@ -4,11 +4,17 @@ use crate::agile::Agile;
 use crate::error::{Error, Result, code};
 use crate::registry::{self, Remote};
 use crate::runtime::Runtime;
-use crate::system;
+use crate::scm;
+use obvia_via::provider::shm::Listener;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use windows_core::{GUID, IUnknown, Interface};
+use std::time::{Duration, Instant};
+use windows_core::{GUID, IUnknown};
+
+/// How often a process looks whether anybody uses it.
+const LOOK_MIN: Duration = Duration::from_millis(5);
+const LOOK_MAX: Duration = Duration::from_millis(500);
 
 /// Makes objects of a class.
 type Maker = dyn Fn() -> Result<IUnknown> + Send + Sync;
@@ -18,6 +24,8 @@ type Maker = dyn Fn() -> Result<IUnknown> + Send + Sync;
 struct Class {
     make: Arc<Maker>,
     object: Option<Agile<IUnknown>>,
+    /// By which processes of this host find it, where no other process is found instead.
+    listener: Option<Arc<Listener>>,
 }
 
 /// What is asked for of a class.
@@ -29,13 +37,65 @@ pub(crate) enum Activated {
     Instance,
 }
 
-/// What is registered, by class identifier.
+/// What is registered, and who uses it.
 #[derive(Default)]
-pub(crate) struct Classes(Mutex<HashMap<u128, Class>>);
+pub(crate) struct Classes(Mutex<Table>);
+
+#[derive(Default)]
+struct Table {
+    /// By class identifier.
+    classes: HashMap<u128, Class>,
+    /// Objects that are being made, and programs' own reasons to stay.
+    busy: usize,
+    /// When there last was such a thing.
+    used: Option<Instant>,
+    /// The process is about to end, and makes no objects any more.
+    is_ending: bool,
+}
+
+/// An object that others asked for. As long as this lives, the process does not take itself for unused.
+pub(crate) struct Provided<'a> {
+    object: Agile<IUnknown>,
+    _busy: Busy<'a>,
+}
+
+impl Provided<'_> {
+    pub(crate) fn get(&self) -> &IUnknown {
+        self.object.get()
+    }
+}
+
+/// A reason to stay.
+struct Busy<'a>(&'a Classes);
+
+impl Drop for Busy<'_> {
+    fn drop(&mut self) {
+        let mut table = self.0.lock();
+        table.busy -= 1;
+        table.used = Some(Instant::now());
+    }
+}
+
+/// Keeps a process that [serves until nobody uses it](serve_until_idle), as long as this lives (CoAddRefServerProcess).
+#[must_use = "the process may end when this is dropped"]
+pub struct ServerLock {
+    _busy: Busy<'static>,
+}
+
+impl fmt::Debug for ServerLock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ServerLock")
+    }
+}
 
 impl Classes {
-    fn lock(&self) -> MutexGuard<'_, HashMap<u128, Class>> {
+    fn lock(&self) -> MutexGuard<'_, Table> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn stay(&self) -> Busy<'_> {
+        self.lock().busy += 1;
+        Busy(self)
     }
 
     /// Makes an object of a class, or finds what stands for the class.
@@ -43,17 +103,36 @@ impl Classes {
     /// # Errors
     ///
     /// REGDB_E_CLASSNOTREG; E_NOINTERFACE for the class object of a class that has none; why there is no object.
-    pub(crate) fn activate(&self, class: &GUID, wanted: Activated) -> Result<Agile<IUnknown>> {
-        // What is made is made by its author's code: not under the lock.
-        let found = self.lock().get(&class.to_u128()).cloned();
-        let unknown =
-            || Error::new(code::REGDB_E_CLASSNOTREG, format!("the class {{{class:?}}} is not registered here"));
-        let Class { make, object } = found.ok_or_else(unknown)?;
-        match wanted {
-            Activated::Instance => Ok(Agile::new(&make()?)?),
-            Activated::ClassObject => object
-                .ok_or_else(|| Error::new(code::E_NOINTERFACE, format!("the class {{{class:?}}} has no class object"))),
+    pub(crate) fn activate(&self, class: &GUID, wanted: Activated) -> Result<Provided<'_>> {
+        let mut table = self.lock();
+        if table.is_ending {
+            return Err(scm::unknown(class, "is no longer registered here: the server is about to end"));
         }
+        let found = table.classes.get(&class.to_u128()).cloned();
+        let Class { make, object, .. } = found.ok_or_else(|| scm::unknown(class, "is not registered here"))?;
+        table.busy += 1;
+        // What is made is made by its author's code: not under the lock.
+        drop(table);
+        let busy = Busy(self);
+        let object = match wanted {
+            Activated::Instance => Agile::new(&make()?)?,
+            Activated::ClassObject => object.ok_or_else(|| {
+                Error::new(code::E_NOINTERFACE, format!("the class {{{class:?}}} has no class object"))
+            })?,
+        };
+        Ok(Provided { object, _busy: busy })
+    }
+
+    /// Ends the service of all classes, if nobody has used any for so long, nor refers to any object.
+    fn end_unused(&self, idle: Duration, is_unused: impl FnOnce() -> bool) -> bool {
+        let mut table = self.lock();
+        if table.busy > 0 || table.used.is_some_and(|used| used.elapsed() < idle) || !is_unused() {
+            return false;
+        }
+        table.is_ending = true;
+        // Who looks for a server from now on finds none, and has one started.
+        table.classes.values_mut().filter_map(|class| class.listener.take()).for_each(|listener| listener.close());
+        true
     }
 }
 
@@ -72,15 +151,20 @@ impl fmt::Debug for ClassRegistration {
 
 impl Drop for ClassRegistration {
     fn drop(&mut self) {
-        let removed = self.runtime.classes().lock().remove(&self.class.to_u128());
+        let removed = self.runtime.classes().lock().classes.remove(&self.class.to_u128());
+        if let Some(listener) = removed.as_ref().and_then(|class| class.listener.clone()) {
+            listener.close();
+        }
         // Dropping what makes objects runs its author's code: not under the lock.
         drop(removed);
     }
 }
 
 /// Has others make objects of a class in this process (CoRegisterClassObject): those who ask at an address that it
-/// [listens](crate::listen) on. `make` is called for each, by any thread. Objects may be asked for every interface of the IDL file that declares
+/// [listens](crate::listen) on, and processes of this user on this host. `make` is called for each, by any thread. Objects may be asked for every interface of the IDL file that declares
 /// `I`, and of those that it imports.
+///
+/// Where several processes of a user register a class, those of this host who name no server find the first of them.
 ///
 /// `object` stands for the class itself, for those who ask for that (CoGetClassObject); without one there is none.
 ///
@@ -96,42 +180,52 @@ pub fn register_class<I: Remote>(
     registry::register_module(I::INFO);
     let make = move || Ok(make()?.cast::<IUnknown>()?);
     let object = object.map(Agile::new).transpose()?;
-    let mut classes = runtime.classes().lock();
-    if classes.contains_key(&class.to_u128()) {
-        let text = format!("the class {{{class:?}}} is registered already");
-        return Err(Error::new(code::E_INVALIDARG, text));
+    let key = class.to_u128();
+    let taken = || Error::new(code::E_INVALIDARG, format!("the class {{{class:?}}} is registered already"));
+    let mut table = runtime.classes().lock();
+    if table.classes.contains_key(&key) {
+        return Err(taken());
     }
-    classes.insert(class.to_u128(), Class { make: Arc::new(make), object });
-    Ok(ClassRegistration { runtime, class })
+    table.classes.insert(key, Class { make: Arc::new(make), object, listener: None });
+    drop(table);
+    // It is to be dropped where that fails. Who finds it can have objects made already.
+    let registration = ClassRegistration { runtime, class };
+    let listener = scm::announce(runtime, &class)?;
+    if let Some(known) = runtime.classes().lock().classes.get_mut(&key) {
+        known.listener = listener;
+    }
+    Ok(registration)
 }
 
-/// Has an object of a class made (CoCreateInstanceEx): in this process, where it has registered the class; otherwise by the one at `server`,
-/// a name that it exports or a string binding, as one [connects](crate::connect) to.
+/// Keeps this process from ending when nobody uses it: see [`serve_until_idle`].
 ///
 /// # Errors
 ///
-/// REGDB_E_CLASSNOTREG where nobody makes objects of the class; E_NOINTERFACE when they have no such interface; why there is no object;
-/// otherwise as for [`crate::connect`].
-pub fn create_instance<I: Remote>(class: GUID, server: Option<&str>) -> Result<I> {
-    activate(class, server, Activated::Instance)
+/// When the process cannot have a runtime.
+pub fn lock_server() -> Result<ServerLock> {
+    Ok(ServerLock { _busy: Runtime::of_process()?.classes().stay() })
 }
 
-/// Finds what stands for a class (CoGetClassObject), as [`create_instance`] does for its objects.
+/// Serves until nobody has used this process for so long: nobody refers to an object of it, has one made, or [keeps it](lock_server). The
+/// `idle-timeout` of its class's registration counts instead of `idle`, where it was started on demand and there is one.
+///
+/// When this returns, no more objects are made, and the next who wants one has a new server started.
 ///
 /// # Errors
 ///
-/// As for [`create_instance`]; E_NOINTERFACE for a class without class object.
-pub fn class_object<I: Remote>(class: GUID, server: Option<&str>) -> Result<I> {
-    activate(class, server, Activated::ClassObject)
-}
-
-fn activate<I: Remote>(class: GUID, server: Option<&str>, wanted: Activated) -> Result<I> {
+/// When the process cannot have a runtime.
+pub fn serve_until_idle(idle: Duration) -> Result<()> {
     let runtime = Runtime::of_process()?;
-    registry::register_module(I::INFO);
-    let own = runtime.classes().activate(&class, wanted);
-    let is_elsewhere = own.as_ref().is_err_and(|error| error.code() == code::REGDB_E_CLASSNOTREG);
-    let Some(server) = server.filter(|_| is_elsewhere) else { return Ok(own?.get().cast()?) };
-    let link = runtime.link_at(server)?;
-    let reference = system::activate(&link, &class, wanted, I::INFO)?;
-    Ok(runtime.adopt(&link, &reference, I::INFO)?.cast()?)
+    let idle = scm::idle_timeout().unwrap_or(idle);
+    let look = (idle / 8).clamp(LOOK_MIN, LOOK_MAX);
+    let mut unused_since = Instant::now();
+    loop {
+        std::thread::sleep(look);
+        let is_unused = || runtime.exports().count() == 0;
+        if !is_unused() {
+            unused_since = Instant::now();
+        } else if unused_since.elapsed() >= idle && runtime.classes().end_unused(idle, is_unused) {
+            return Ok(());
+        }
+    }
 }

@@ -1,4 +1,4 @@
-//! Uses the calculator that another process exports.
+//! Uses the calculator that another process exports by the name given, or "calc"; with `--class` one that is made for it.
 
 use calc::*;
 use obvia::{Interface, u16cstr};
@@ -24,7 +24,8 @@ impl ITapeEvents_Impl for Printer_Impl {
 
 fn main() -> obvia::Result<()> {
     let name = std::env::args().nth(1).unwrap_or_else(|| "calc".to_owned());
-    let calc: ICalc = obvia::connect(&name)?;
+    let calc: ICalc =
+        if name == "--class" { obvia::dcom::create_instance(CALC, None)? } else { obvia::connect(&name)? };
     println!("2 + 3 = {}", calc.Add(2, 3)?);
     println!("too much: {}", calc.Add(i32::MAX, 1).unwrap_err());
     println!("sum = {}", calc.Sum(&[1, 2, 3, i32::MAX])?);

@@ -1,9 +1,10 @@
-//! Exports a calculator by the name given, or "calc".
+//! Exports a calculator by the name given, or "calc"; with `--class` makes one for each who asks for the class, until nobody uses any.
 
 use calc::*;
 use obvia::{Agile, U16CStr, U16CString};
 use std::ffi::{CStr, CString};
 use std::sync::Mutex;
+use std::time::Duration;
 use windows_core::{ComObject, implement};
 
 #[implement(ICalc2)]
@@ -141,10 +142,17 @@ impl ICalc2_Impl for Calc_Impl {
     }
 }
 
+fn calculator() -> ICalc2 {
+    Calc { tape: ComObject::new(Tape::default()), calls: Mutex::default() }.into()
+}
+
 fn main() -> obvia::Result<()> {
     let name = std::env::args().nth(1).unwrap_or_else(|| "calc".to_owned());
-    let calc = Calc { tape: ComObject::new(Tape::default()), calls: Mutex::default() };
-    let _export = obvia::export(&name, ICalc2::from(calc))?;
+    if name == "--class" {
+        let _class = obvia::dcom::register_class(CALC, None, || Ok(calculator()))?;
+        return obvia::dcom::serve_until_idle(Duration::from_secs(60));
+    }
+    let _export = obvia::export(&name, calculator())?;
     println!("serving {name}");
     obvia::wait();
 }

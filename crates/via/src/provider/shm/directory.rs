@@ -162,7 +162,8 @@ impl Directory {
             fs::set_permissions(&socket, everybody).map_err(Error::io("letting everybody connect to a name"))?;
         }
         rustix::net::listen(&listener, BACKLOG).map_err(Error::system("listening on a name"))?;
-        Ok(Listener { listener, is_open, socket, lock_path: self.lock_path(name), _lock: lock })
+        let (lock_path, is_nameless) = (self.lock_path(name), AtomicBool::new(false));
+        Ok(Listener { listener, is_open, socket, lock_path, lock, is_nameless })
     }
 
     /// Connects to the server of a name.
@@ -237,7 +238,8 @@ impl Directory {
         }
     }
 
-    fn is_served(&self, name: &str) -> bool {
+    /// Whether somebody serves a name.
+    pub fn is_served(&self, name: &str) -> bool {
         let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
         let Ok(file) = rustix::fs::open(self.lock_path(name), flags, Mode::empty()) else {
             return false;
@@ -332,7 +334,9 @@ pub struct Listener {
     is_open: bool,
     socket: PathBuf,
     lock_path: PathBuf,
-    _lock: OwnedFd,
+    lock: OwnedFd,
+    /// Whether the lock is another server's by now, and the files are.
+    is_nameless: AtomicBool,
 }
 
 impl Listener {
@@ -359,16 +363,25 @@ impl Listener {
         &self.listener
     }
 
-    /// Ends a wait in [`Self::accept`] from another thread, and refuses further peers.
+    /// Ends a wait in [`Self::accept`] from another thread, and refuses further peers. The name is free when this returns.
     pub fn close(&self) {
         let _ = rustix::net::shutdown(&self.listener, rustix::net::Shutdown::Both);
+        self.give_up_name();
+    }
+
+    fn give_up_name(&self) {
+        if self.is_nameless.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        // Both while the lock is still held, so no other server's files are removed.
+        let _ = fs::remove_file(&self.socket);
+        let _ = fs::remove_file(&self.lock_path);
+        let _ = rustix::fs::flock(&self.lock, FlockOperation::Unlock);
     }
 }
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        // Both while the lock is still held, so no other server's files are removed.
-        let _ = fs::remove_file(&self.socket);
-        let _ = fs::remove_file(&self.lock_path);
+        self.give_up_name();
     }
 }

@@ -1,0 +1,109 @@
+//! `obvia register` and `obvia unregister`: what makes objects of a class, in a plain file.
+
+use crate::describe::{guid, guid_text};
+use crate::json;
+use anyhow::{Context, bail};
+use clap::Args;
+use obvia::GUID;
+use obvia::scm::{self, Class, Program};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// The arguments of `obvia register`.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// Files with registrations: lines such as `class = CLSID` and `program = /usr/libexec/server`
+    #[arg(value_name = "FILE", conflicts_with = "class", required_unless_present = "class")]
+    files: Vec<PathBuf>,
+    /// The class to register, without a file
+    #[arg(long, value_name = "CLSID")]
+    class: Option<String>,
+    /// Its name for people and scripts, the ProgID
+    #[arg(long, requires = "class")]
+    name: Option<String>,
+    /// The shared library that makes its objects in their users' processes
+    #[arg(long, requires = "class", value_name = "FILE")]
+    library: Option<PathBuf>,
+    /// The host that has its objects made, or the string binding of who does
+    #[arg(long, requires = "class", value_name = "HOST")]
+    host: Option<String>,
+    /// A variable of the program's environment
+    #[arg(long, requires = "class", value_name = "NAME=VALUE")]
+    environment: Vec<String>,
+    /// How long the program may take until it serves, in seconds
+    #[arg(long, requires = "class", value_name = "SECONDS")]
+    start_timeout: Option<u64>,
+    /// How long the program stays when nobody uses it, in seconds, where it asks
+    #[arg(long, requires = "class", value_name = "SECONDS")]
+    idle_timeout: Option<u64>,
+    /// The program that makes its objects in a process of its own, and its arguments
+    #[arg(last = true, requires = "class", value_name = "PROGRAM")]
+    program: Vec<String>,
+}
+
+pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+    let classes = match &arguments.class {
+        Some(class) => vec![told(class, arguments)?],
+        None => arguments.files.iter().map(|path| read(path)).collect::<anyhow::Result<_>>()?,
+    };
+    // All are known to be right before the first is written.
+    for class in &classes {
+        json::line(&format!("{} by {}", guid_text(&class.id), scm::install(class)?.display()))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn read(path: &Path) -> anyhow::Result<Class> {
+    let text = std::fs::read_to_string(path).with_context(|| format!("{}", path.display()))?;
+    text.parse().map_err(|error: obvia::Error| anyhow::anyhow!("{}: {error}", path.display()))
+}
+
+/// The class that the arguments tell of, read as a file that says the same.
+fn told(class: &str, arguments: &Arguments) -> anyhow::Result<Class> {
+    let Arguments { name, library, host, environment, start_timeout, idle_timeout, program, .. } = arguments;
+    let absolute = |path: &Path| std::path::absolute(path).with_context(|| format!("{}", path.display()));
+    let program = match program.split_first() {
+        None if start_timeout.is_some() || idle_timeout.is_some() || !environment.is_empty() => {
+            bail!("no program is named that this could be about: write it last, after `--`")
+        }
+        None => None,
+        Some((path, arguments)) => {
+            let mut program = Program::new(absolute(Path::new(path))?);
+            program.arguments = arguments.to_vec();
+            for variable in environment {
+                let parts = variable.split_once('=').with_context(|| format!("`{variable}`: write NAME=VALUE"))?;
+                program.environment.push((parts.0.to_owned(), parts.1.to_owned()));
+            }
+            program.start_timeout = start_timeout.map_or(program.start_timeout, Duration::from_secs);
+            program.idle_timeout = idle_timeout.map(Duration::from_secs);
+            Some(program)
+        }
+    };
+    let library = library.as_deref().map(absolute).transpose()?;
+    Ok(Class { id: class_id(class)?, name: name.clone(), library, program, host: host.clone() })
+}
+
+fn class_id(text: &str) -> anyhow::Result<GUID> {
+    guid(text).with_context(|| format!("`{text}` is no CLSID: write it as 0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a20"))
+}
+
+/// The arguments of `obvia unregister`.
+#[derive(Debug, Args)]
+pub(crate) struct Unregister {
+    /// The classes, by CLSID or name
+    #[arg(required = true, value_name = "CLASS")]
+    classes: Vec<String>,
+}
+
+pub(crate) fn unregister(arguments: &Unregister) -> anyhow::Result<ExitCode> {
+    for text in &arguments.classes {
+        let class = guid(text).map_or_else(|| obvia::dcom::class_named(text), Ok)?;
+        let Some(path) = scm::remove(&class)? else {
+            let elsewhere = scm::find(&class).ok().flatten().map(|(_, path)| format!(": {} is", path.display()));
+            bail!("`{text}` is no registration of this user's{}", elsewhere.unwrap_or_default());
+        };
+        json::line(&format!("{} no longer by {}", guid_text(&class), path.display()))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,173 @@
+//! `obvia register`, `unregister`, `classes` and `scm`: what makes objects of a class, and the service that starts it.
+
+use crate::running::{Directory, Ran, calc_client, calc_server};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::json;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+const CALC: &str = "0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a20";
+const OTHER: &str = "0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a21";
+/// By when what has no time of its own must have happened.
+const LATEST: Duration = Duration::from_secs(60);
+
+/// A user, whose registrations are in a folder beside the system's.
+struct User {
+    directory: Directory,
+}
+
+impl User {
+    fn new() -> Self {
+        Self { directory: Directory::new() }
+    }
+
+    fn folder(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    fn variables(&self) -> [(&'static str, String); 1] {
+        let folders = ["own", "system"].map(|name| self.folder(name).display().to_string());
+        [("OBVIA_CLASSES", folders.join(":"))]
+    }
+
+    fn obvia(&self, arguments: &[&str]) -> Ran {
+        let [(name, value)] = self.variables();
+        self.directory.obvia_with(&[(name, &value)], arguments)
+    }
+
+    fn command(&self, program: impl AsRef<std::ffi::OsStr>, arguments: &[&str]) -> Command {
+        let mut command = Command::new(program);
+        command.args(arguments).env("OBVIA_RUNTIME_DIR", self.directory.path()).envs(self.variables());
+        command
+    }
+
+    fn write(&self, folder: &str, id: &str, text: &str) -> PathBuf {
+        fs::create_dir_all(self.folder(folder)).unwrap();
+        let path = self.folder(folder).join(format!("{id}.class"));
+        fs::write(&path, text).unwrap();
+        path
+    }
+
+    /// The service, which serves when this returns.
+    fn service(&self) -> Service {
+        let mut child = self.command(env!("CARGO_BIN_EXE_obvia"), &["scm"]).stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        assert_eq!(line, "serving activation\n");
+        Service(child)
+    }
+
+    /// The process of a class's server.
+    fn server(&self, class: &str) -> Option<u64> {
+        let classes = self.obvia(&["classes", "--json"]).json();
+        let found = classes.as_array().unwrap().iter().find(|entry| entry["class"] == class).cloned();
+        found.and_then(|entry| entry["pid"].as_u64())
+    }
+}
+
+struct Service(Child);
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn classes_are_registered_listed_and_taken_back() {
+    let user = User::new();
+    let none = user.obvia(&["classes"]);
+    assert_eq!((none.code, none.out.as_str()), (0, ""));
+    let own = user.folder("own").join(format!("{CALC}.class"));
+    let words =
+        ["register", "--class", CALC, "--name", "Calc.1", "--idle-timeout", "5", "--", "/opt/calc", "--class", "a b"];
+    let said = user.obvia(&words).good();
+    assert_eq!(said, format!("{CALC} by {}\n", own.display()));
+    let text = fs::read_to_string(&own).unwrap();
+    let expected = format!(
+        "class = {CALC}\nname = Calc.1\nprogram = /opt/calc\nargument = --class\nargument = a b\nidle-timeout = 5\n"
+    );
+    assert_eq!(text, expected);
+    // The user's own registration holds where the system has the same class.
+    user.write("system", CALC, &format!("class = {CALC}\nlibrary = /opt/calc.so\n"));
+    let system = user.write("system", OTHER, &format!("class = {OTHER}\nlibrary = /opt/calc.so\nhost = db.example\n"));
+    let listed = user.obvia(&["classes"]).good();
+    let lines: Vec<Vec<&str>> = listed.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(lines[1], [CALC, "Calc.1", "-", "program", "/opt/calc"]);
+    assert_eq!(lines[2], [OTHER, "-", "-", "library", "/opt/calc.so,", "host", "db.example"]);
+    let classes = user.obvia(&["classes", "--json"]).json();
+    let program = json!({
+        "path": "/opt/calc", "arguments": ["--class", "a b"], "environment": [], "start_timeout": 30, "idle_timeout": 5,
+    });
+    assert_eq!((&classes[0]["program"], &classes[1]["program"]), (&program, &json!(null)));
+    assert_eq!(classes[1]["file"], json!(system));
+    let said = user.obvia(&["unregister", "calc.1"]).good();
+    assert_eq!(said, format!("{CALC} no longer by {}\n", own.display()));
+    let why = user.obvia(&["unregister", OTHER]).bad();
+    assert!(why.contains("no registration of this user\'s") && why.contains("system/"), "{why}");
+    let why = user.obvia(&["unregister", "calc.1"]).bad();
+    assert!(why.contains("no class is registered by the name `calc.1`"), "{why}");
+}
+
+#[test]
+fn registrations_come_from_files_and_are_right_before_any_is_written() {
+    let user = User::new();
+    let right = user.write("made", "right", &format!("# A comment.\nclass = {CALC}\nprogram = /opt/calc\n"));
+    let wrong = user.write("made", "wrong", &format!("class = {OTHER}\nprogram = calc\n"));
+    let [right, wrong] = [right, wrong].map(|path| path.display().to_string());
+    let why = user.obvia(&["register", &right, &wrong]).bad();
+    assert!(why.contains(&format!("{wrong}: line 2: `program = calc` is no path")), "{why}");
+    assert_eq!(user.obvia(&["classes"]).out, "");
+    user.obvia(&["register", &right]).good();
+    assert!(user.obvia(&["classes"]).good().contains("/opt/calc"));
+    // What is wrong stands where it is, and is no secret.
+    user.write("own", OTHER, "class = 1\n");
+    let listed = user.obvia(&["classes"]);
+    assert!(listed.code == 1 && listed.out.contains("error: ") && listed.out.contains("line 1: "), "{listed:?}");
+    let why = user.obvia(&["register", "--class", OTHER]).bad();
+    assert!(why.contains("no line says what makes objects"), "{why}");
+    let why = user.obvia(&["register", "--class", OTHER, "--library", "a", "--environment", "A=B"]).bad();
+    assert!(why.contains("no program is named"), "{why}");
+}
+
+#[test]
+fn files_that_others_can_write_are_no_registrations() {
+    use std::os::unix::fs::PermissionsExt;
+    let user = User::new();
+    let path = user.write("own", CALC, &format!("class = {CALC}\nprogram = /opt/calc\n"));
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o666)).unwrap();
+    let listed = user.obvia(&["classes"]);
+    assert!(listed.code == 1 && listed.out.contains("somebody else can write it"), "{listed:?}");
+}
+
+#[test]
+fn a_calculator_is_started_on_demand() {
+    let user = User::new();
+    let server = calc_server().display().to_string();
+    user.obvia(&["register", "--class", CALC, "--idle-timeout", "1", "--", &server, "--class"]).good();
+    let client = || user.command(calc_client(), &["--class"]).output().unwrap();
+    let alone = client();
+    let why = String::from_utf8_lossy(&alone.stderr).into_owned();
+    assert!(!alone.status.success() && why.contains("`obvia scm` does, and does not run"), "{why}");
+    let mut service = user.service();
+    let why = user.obvia(&["scm"]).bad();
+    assert_eq!(why, format!("obvia: process {} is this user\'s service for activation already\n", service.0.id()));
+    let output = client();
+    let out = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success() && out.starts_with("2 + 3 = 5\n"), "{out}");
+    assert!(user.server(CALC).is_some());
+    // It is no name that anybody would connect to.
+    assert_eq!(user.obvia(&["ls", "--json"]).json(), json!([]));
+    let pid = Pid::from_raw(service.0.id().cast_signed()).unwrap();
+    kill_process(pid, Signal::TERM).unwrap();
+    assert!(service.0.wait().unwrap().success());
+    let begun = Instant::now();
+    while user.server(CALC).is_some() {
+        assert!(begun.elapsed() < LATEST, "the server does not end");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}

@@ -1,0 +1,245 @@
+//! Shared libraries that make objects in the process of who asks for them: loading them, and being one.
+
+#![allow(non_snake_case, missing_docs, reason = "names are COM's; the macro hands on no documentation of methods")]
+
+use super::classes::Activated;
+use crate::error::{Error, Result, code};
+use crate::exports::query_by;
+use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+use std::collections::HashMap;
+use std::ffi::c_void;
+use std::panic::catch_unwind;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use windows_core::{GUID, HRESULT, IUnknown, Interface, implement, interface};
+
+/// COM's IClassFactory.
+#[interface("00000001-0000-0000-c000-000000000046")]
+pub unsafe trait IClassFactory: IUnknown {
+    /// Makes an object, as a part of another one where `outer` is not null.
+    pub unsafe fn CreateInstance(&self, outer: *mut c_void, iid: *const GUID, object: *mut *mut c_void) -> HRESULT;
+    /// Keeps the server, or no longer.
+    pub unsafe fn LockServer(&self, lock: i32) -> HRESULT;
+}
+
+type GetClassObject = unsafe extern "system" fn(*const GUID, *const GUID, *mut *mut c_void) -> HRESULT;
+type CanUnloadNow = unsafe extern "system" fn() -> HRESULT;
+
+/// A library that was loaded.
+struct Loaded {
+    get_class_object: GetClassObject,
+    can_unload: Option<CanUnloadNow>,
+    // Invariant: the functions above are this library's.
+    _library: Library,
+}
+
+/// The libraries that this process has loaded.
+#[derive(Default)]
+pub(crate) struct Libraries(Mutex<HashMap<PathBuf, Arc<Loaded>>>);
+
+impl Loaded {
+    fn new(path: &Path) -> Result<Self> {
+        let failed = |code, error: libloading::Error| Error::new(code, format!("{}: {error}", path.display()));
+        // SAFETY: what the library does when it is loaded is its author's affair, whom the registration of the class trusts: its file is this
+        // user's or root's.
+        let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) };
+        let library = library.map_err(|error| failed(code::CO_E_DLLNOTFOUND, error))?;
+        // SAFETY: COM has the function with this signature.
+        let get = unsafe { library.get::<GetClassObject>("DllGetClassObject") };
+        let get_class_object = *get.map_err(|error| failed(code::CO_E_ERRORINDLL, error))?;
+        // SAFETY: as above.
+        let can_unload = unsafe { library.get::<CanUnloadNow>("DllCanUnloadNow") }.ok().map(|found| *found);
+        Ok(Self { get_class_object, can_unload, _library: library })
+    }
+
+    /// An interface of what stands for a class.
+    fn class_object(&self, class: &GUID, iid: &GUID) -> Result<IUnknown> {
+        // SAFETY: the library is loaded, and the pointers are good for the call.
+        pointer(|object| unsafe { (self.get_class_object)(class, iid, object) })
+    }
+
+    /// Whether nobody uses anything of it any more.
+    fn is_unused(&self) -> bool {
+        // SAFETY: the library is loaded.
+        self.can_unload.is_some_and(|can_unload| unsafe { can_unload() } == code::S_OK)
+    }
+}
+
+/// The interface pointer that a function of COM's hands out.
+fn pointer(get: impl FnOnce(*mut *mut c_void) -> HRESULT) -> Result<IUnknown> {
+    let mut object = std::ptr::null_mut();
+    get(&mut object).ok()?;
+    if object.is_null() {
+        return Err(code::E_NOINTERFACE.into());
+    }
+    // SAFETY: the function succeeded, so this is a counted interface pointer; every one begins with IUnknown's methods.
+    Ok(unsafe { IUnknown::from_raw(object) })
+}
+
+impl Libraries {
+    fn lock(&self) -> MutexGuard<'_, HashMap<PathBuf, Arc<Loaded>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn load(&self, path: &Path) -> Result<Arc<Loaded>> {
+        if let Some(known) = self.lock().get(path) {
+            return Ok(Arc::clone(known));
+        }
+        // Loading runs code of the library's: not under the lock. Of two who load it the system has one library.
+        let loaded = Arc::new(Loaded::new(path)?);
+        Ok(Arc::clone(self.lock().entry(path.to_owned()).or_insert(loaded)))
+    }
+
+    /// An interface of an object of a class, or of what stands for the class.
+    pub(super) fn activate(&self, path: &Path, class: &GUID, wanted: Activated, iid: &GUID) -> Result<IUnknown> {
+        let loaded = self.load(path)?;
+        if wanted == Activated::ClassObject {
+            return loaded.class_object(class, iid);
+        }
+        let factory: IClassFactory = loaded.class_object(class, &IClassFactory::IID)?.cast()?;
+        // SAFETY: the pointers are good for the call, and nothing is made a part of anything.
+        pointer(|object| unsafe { factory.CreateInstance(std::ptr::null_mut(), iid, object) })
+    }
+
+    fn free_unused(&self) {
+        // Nobody gets it from here any more, and nobody is about to ask it for an object.
+        let is_idle = |loaded: &Arc<Loaded>| Arc::strong_count(loaded) == 1;
+        let idle: Vec<_> = self.lock().extract_if(|_, loaded| is_idle(loaded)).collect();
+        for (path, loaded) in idle {
+            if !loaded.is_unused() {
+                self.lock().entry(path).or_insert(loaded);
+            }
+        }
+    }
+}
+
+/// Unloads the libraries of classes that say that nobody uses them any more, by DllCanUnloadNow (CoFreeUnusedLibraries).
+///
+/// # Errors
+///
+/// When the process cannot have a runtime.
+pub fn free_unused_libraries() -> Result<()> {
+    crate::runtime::Runtime::of_process()?.libraries().free_unused();
+    Ok(())
+}
+
+/// Makes objects of a class: what [`export_classes`](crate::export_classes) has for each.
+#[doc(hidden)]
+pub type Make = fn() -> Result<IUnknown>;
+
+/// An object as who asks for it by class is given it.
+#[doc(hidden)]
+pub fn made<I: Interface>(object: Result<I>) -> Result<IUnknown> {
+    Ok(object?.cast()?)
+}
+
+/// What stands for a class of a library.
+#[implement(IClassFactory)]
+struct Factory(Make);
+
+impl IClassFactory_Impl for Factory_Impl {
+    unsafe fn CreateInstance(&self, outer: *mut c_void, iid: *const GUID, object: *mut *mut c_void) -> HRESULT {
+        if !outer.is_null() {
+            return code::CLASS_E_NOAGGREGATION;
+        }
+        // SAFETY: by the contract of IClassFactory.
+        unsafe { hand_out(self.0, iid, object) }
+    }
+
+    unsafe fn LockServer(&self, _: i32) -> HRESULT {
+        // A library in Rust stays.
+        code::S_OK
+    }
+}
+
+/// Makes an object, and hands out an interface of it.
+///
+/// # Safety
+///
+/// `iid` must be null or point to an IID, `object` be null or have room for a pointer.
+unsafe fn hand_out(
+    make: impl FnOnce() -> Result<IUnknown> + std::panic::UnwindSafe,
+    iid: *const GUID,
+    object: *mut *mut c_void,
+) -> HRESULT {
+    if iid.is_null() || object.is_null() {
+        return code::E_POINTER;
+    }
+    // SAFETY: it is not null, and the caller promises the rest.
+    unsafe { object.write(std::ptr::null_mut()) };
+    // SAFETY: as above.
+    let iid = unsafe { iid.read() };
+    // What panics is the author's code, and the caller may be of another language.
+    let made = catch_unwind(make).unwrap_or_else(|_| Err(code::E_UNEXPECTED.into()));
+    match made.and_then(|made| query_by(&made, &iid)) {
+        Ok(found) => {
+            // SAFETY: as above.
+            unsafe { object.write(found.into_raw()) };
+            code::S_OK
+        }
+        Err(error) => error.code(),
+    }
+}
+
+/// DllGetClassObject for a library with these classes.
+///
+/// # Safety
+///
+/// As COM has it: `class` and `iid` must be null or point to GUIDs, `object` be null or have room for a pointer.
+#[doc(hidden)]
+pub unsafe fn provide(
+    classes: &[(GUID, Make)],
+    class: *const GUID,
+    iid: *const GUID,
+    object: *mut *mut c_void,
+) -> HRESULT {
+    if class.is_null() {
+        return code::E_POINTER;
+    }
+    // SAFETY: it is not null, and the caller promises the rest.
+    let class = unsafe { class.read() };
+    let Some(&(_, make)) = classes.iter().find(|(known, _)| *known == class) else {
+        return code::CLASS_E_CLASSNOTAVAILABLE;
+    };
+    // SAFETY: the caller's promise is the same.
+    unsafe { hand_out(move || Ok(IClassFactory::from(Factory(make)).into()), iid, object) }
+}
+
+/// Exports DllGetClassObject and DllCanUnloadNow, by which COM's classes are found in a shared library (`crate-type = ["cdylib"]`), with a way
+/// to make an object of each class. A library in Rust says that it has to stay, once it is loaded.
+///
+/// ```ignore
+/// obvia::export_classes! {
+///     CALC => || Ok(ICalc::from(Calc::default())),
+/// }
+/// ```
+#[macro_export]
+macro_rules! export_classes {
+    ($($class:expr => $make:expr),+ $(,)?) => {
+        /// Finds what stands for a class.
+        ///
+        /// # Safety
+        ///
+        /// As COM has it.
+        // SAFETY: the name is COM's, and means nothing else.
+        #[unsafe(no_mangle)]
+        #[allow(non_snake_case)]
+        pub unsafe extern "system" fn DllGetClassObject(
+            class: *const $crate::GUID,
+            iid: *const $crate::GUID,
+            object: *mut *mut ::std::ffi::c_void,
+        ) -> $crate::HRESULT {
+            let classes: &[($crate::GUID, $crate::dcom::Make)] = &[$(($class, || $crate::dcom::made(($make)()))),+];
+            // SAFETY: the caller keeps to COM's contract.
+            unsafe { $crate::dcom::provide(classes, class, iid, object) }
+        }
+
+        /// Whether the library may be unloaded: it may not.
+        // SAFETY: the name is COM's, and means nothing else.
+        #[unsafe(no_mangle)]
+        #[allow(non_snake_case)]
+        pub extern "system" fn DllCanUnloadNow() -> $crate::HRESULT {
+            $crate::code::S_FALSE
+        }
+    };
+}

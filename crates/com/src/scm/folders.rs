@@ -1,0 +1,171 @@
+//! The folders with registrations: this user's, and the system's.
+
+use super::registration::{Class, guid, guid_text};
+use crate::error::{Error, Result, code};
+use rustix::fs::{Mode, OFlags};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs;
+use std::io::{ErrorKind, Read, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use windows_core::GUID;
+
+/// The environment variable with the folders that are looked at instead, apart by colons; the first is the one that is written to.
+pub const VARIABLE: &str = "OBVIA_CLASSES";
+
+/// What the folder of a user or a package is called.
+const FOLDER: &str = "obvia/classes.d";
+/// How the names of registrations end; they begin with the CLSID.
+const ENDING: &str = ".class";
+/// The longest registration.
+const LENGTH_MAX: u64 = 64 << 10;
+/// Registrations of a folder that are read.
+const FILES_MAX: usize = 10_000;
+
+/// The folders, those first whose registrations hold where others have the same class.
+fn folders() -> Vec<PathBuf> {
+    let told = |variable: &str| std::env::var_os(variable).filter(|value| !value.is_empty());
+    if let Some(all) = told(VARIABLE) {
+        return std::env::split_paths(&all).filter(|path| path.is_absolute()).collect();
+    }
+    let home = || told("HOME").map(|home| Path::new(&home).join(".local/share"));
+    let own = told("XDG_DATA_HOME").map(PathBuf::from).filter(|path| path.is_absolute()).or_else(home);
+    let system = ["/etc", "/usr/local/share", "/usr/share"].map(PathBuf::from);
+    own.into_iter().chain(system).map(|path| path.join(FOLDER)).collect()
+}
+
+fn file_of(folder: &Path, id: &GUID) -> PathBuf {
+    folder.join(format!("{}{ENDING}", guid_text(id)))
+}
+
+/// An error about a file.
+fn about(path: &Path, what: impl std::fmt::Display) -> Error {
+    Error::new(code::E_INVALIDARG, format!("{}: {what}", path.display()))
+}
+
+/// Whether a file or folder is not there.
+fn is_missing(error: &std::io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
+}
+
+/// Reads a registration; `None` where there is no such file. Whoever can write it has programs run as this user: so it is the user's or root's.
+fn read(path: &Path) -> Result<Option<Class>> {
+    // A pipe of that name keeps nobody waiting.
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let file = match rustix::fs::open(path, flags, Mode::empty()).map_err(std::io::Error::from) {
+        Ok(file) => fs::File::from(file),
+        Err(error) if is_missing(&error) => return Ok(None),
+        Err(error) => return Err(about(path, error)),
+    };
+    let found = file.metadata().map_err(|error| about(path, error))?;
+    let own = rustix::process::getuid().as_raw();
+    if !found.is_file() {
+        return Err(about(path, "is no file"));
+    }
+    if ![own, 0].contains(&found.uid()) || found.mode() & 0o022 != 0 {
+        return Err(about(path, "somebody else can write it: it has to be this user's or root's, and of mode 644"));
+    }
+    let mut bytes = Vec::new();
+    let length = (&file).take(LENGTH_MAX + 1).read_to_end(&mut bytes).map_err(|error| about(path, error))?;
+    if length as u64 > LENGTH_MAX {
+        return Err(about(path, format!("is longer than the {LENGTH_MAX} bytes that a registration may have")));
+    }
+    let line = |at: usize| bytes[..at].iter().filter(|&&byte| byte == b'\n').count() + 1;
+    let text = std::str::from_utf8(&bytes)
+        .map_err(|error| about(path, format!("line {}: is not in UTF-8", line(error.valid_up_to()))))?;
+    let class = text.parse().map_err(|error: Error| error.told(|what| format!("{}: {what}", path.display())))?;
+    Ok(Some(class))
+}
+
+/// The registration of a class, and the file that it is in; `None` for a class that has none.
+///
+/// # Errors
+///
+/// E_INVALIDARG for a registration that is none, or that somebody else could have written.
+pub fn find(class: &GUID) -> Result<Option<(Class, PathBuf)>> {
+    for folder in folders() {
+        let path = file_of(&folder, class);
+        let Some(found) = read(&path)? else { continue };
+        if found.id != *class {
+            return Err(about(&path, format!("is the registration of {}", guid_text(&found.id))));
+        }
+        return Ok(Some((found, path)));
+    }
+    Ok(None)
+}
+
+/// Every class that is registered, by file: what is wrong with a registration stands in its place.
+pub fn classes() -> Vec<(PathBuf, Result<Class>)> {
+    let mut found: BTreeMap<u128, (PathBuf, Result<Class>)> = BTreeMap::new();
+    for folder in folders() {
+        let names = fs::read_dir(&folder).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.file_name()));
+        for id in names.filter_map(id_of).take(FILES_MAX) {
+            let path = file_of(&folder, &id);
+            let class = match read(&path) {
+                Ok(None) => continue,
+                Ok(Some(class)) if class.id != id => {
+                    Err(about(&path, format!("is the registration of {}", guid_text(&class.id))))
+                }
+                Ok(Some(class)) => Ok(class),
+                Err(error) => Err(error),
+            };
+            found.entry(id.to_u128()).or_insert((path, class));
+        }
+    }
+    found.into_values().collect()
+}
+
+/// The class that the name of a registration says.
+fn id_of(name: OsString) -> Option<GUID> {
+    let text = name.to_str()?.strip_suffix(ENDING)?;
+    guid(text).filter(|id| guid_text(id) == text)
+}
+
+/// Registers a class for this user, instead of what was registered before. Returns the file that was written.
+///
+/// # Errors
+///
+/// E_INVALIDARG for what no file can say; or why the file cannot be written.
+pub fn install(class: &Class) -> Result<PathBuf> {
+    let text = class.to_string();
+    if text.parse::<Class>()? != *class {
+        return Err(Error::new(
+            code::E_INVALIDARG,
+            "no registration can say this: values are trimmed, and one line long",
+        ));
+    }
+    let folder = folders().into_iter().next().ok_or_else(|| about(Path::new(FOLDER), "this user has no home"))?;
+    let path = file_of(&folder, &class.id);
+    write(&folder, &path, text.as_bytes()).map_err(|error| about(&path, error))?;
+    Ok(path)
+}
+
+/// Writes a file so that others see all of it, or what was there before.
+fn write(folder: &Path, path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    fs::create_dir_all(folder)?;
+    let fresh = path.with_extension(format!("{}.new", std::process::id()));
+    // Somebody of the same number has left it.
+    let _ = fs::remove_file(&fresh);
+    let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o644).open(&fresh)?;
+    let written = file.write_all(bytes).and_then(|()| file.sync_all()).and_then(|()| fs::rename(&fresh, path));
+    if written.is_err() {
+        let _ = fs::remove_file(&fresh);
+    }
+    written
+}
+
+/// Takes back a registration of this user's. Returns the file that it was in; `None` where there was none.
+///
+/// # Errors
+///
+/// Why the file cannot be removed.
+pub fn remove(class: &GUID) -> Result<Option<PathBuf>> {
+    let Some(folder) = folders().into_iter().next() else { return Ok(None) };
+    let path = file_of(&folder, class);
+    match fs::remove_file(&path) {
+        Ok(()) => Ok(Some(path)),
+        Err(error) if is_missing(&error) => Ok(None),
+        Err(error) => Err(about(&path, error)),
+    }
+}

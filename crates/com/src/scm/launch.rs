@@ -1,0 +1,244 @@
+//! Starting a server, and looking after it: until it has registered its class, and then until it ends.
+
+use super::registration::Program;
+use super::{IDLE, STARTED, class_endpoint};
+use crate::error::{Error, Result, code};
+use obvia_via::Deadline;
+use obvia_via::provider::shm::Directory;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fs::inotify;
+use rustix::io::Errno;
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, set_parent_process_death_signal};
+use std::io::{self, PipeReader, Read, Write};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+use windows_core::GUID;
+
+/// The longest line of a server's standard error that is kept.
+const LINE_MAX: usize = 1024;
+/// How long one wait for a server takes at most; then comes the next.
+const WAIT_MAX: Duration = Duration::from_secs(3600);
+/// What a server that has ended may still have in its pipe.
+const REST_MAX: usize = 64 << 10;
+
+/// A server that was started.
+pub(super) struct Launched {
+    child: Child,
+    /// Readable when the server has ended.
+    end: OwnedFd,
+    /// Its standard error, as long as it is this pipe.
+    errors: Option<PipeReader>,
+    last: LastLine,
+}
+
+/// The last line that says something.
+#[derive(Default)]
+struct LastLine {
+    whole: Vec<u8>,
+    begun: Vec<u8>,
+}
+
+impl LastLine {
+    fn take(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            if byte != b'\n' {
+                if self.begun.len() < LINE_MAX {
+                    self.begun.push(byte);
+                }
+                continue;
+            }
+            // What Rust says after a panic is no reason.
+            let says_nothing = self.begun.trim_ascii().is_empty() || self.begun.starts_with(b"note: ");
+            if !says_nothing {
+                std::mem::swap(&mut self.whole, &mut self.begun);
+            }
+            self.begun.clear();
+        }
+    }
+
+    fn text(&mut self) -> Option<String> {
+        self.take(b"\n");
+        let line = String::from_utf8_lossy(self.whole.trim_ascii()).into_owned();
+        (!line.is_empty()).then(|| line.escape_debug().to_string())
+    }
+}
+
+/// What happened, or may have.
+#[derive(Clone, Copy, Debug, Default)]
+struct Seen {
+    has_ended: bool,
+    has_said: bool,
+    /// Names came into the directory.
+    has_named: bool,
+}
+
+/// Starts a class's program, and waits until it has registered the class.
+pub(super) fn launch(directory: &Directory, class: &GUID, program: &Program) -> Result<Launched> {
+    let failed =
+        |what: String| Error::new(code::CO_E_SERVER_EXEC_FAILURE, format!("{}: {what}", program.path.display()));
+    // Before it starts, so that nothing is missed.
+    let names = watch(directory).map_err(|error| failed(format!("its names cannot be watched for: {error}")))?;
+    let mut launched = spawn(program).map_err(|error| failed(format!("cannot be started: {error}")))?;
+    let deadline = Deadline::Within(program.start_timeout).start();
+    let endpoint = class_endpoint(class);
+    while !directory.is_served(&endpoint) {
+        if deadline.is_over() {
+            launched.kill();
+            let said = launched.said();
+            let seconds = program.start_timeout.as_secs();
+            return Err(failed(format!(
+                "had not registered the class {{{class:?}}} after {seconds} seconds, and was killed{said}"
+            )));
+        }
+        let seen = launched.wait(Some(&names), deadline.remaining());
+        if seen.has_named {
+            empty(&names);
+        }
+        if seen.has_said {
+            launched.listen();
+        }
+        if seen.has_ended {
+            let status = launched.child.wait().map(|status| status.to_string());
+            let (status, said) = (status.unwrap_or_else(|error| error.to_string()), launched.said());
+            return Err(failed(format!("ended before it had registered the class {{{class:?}}}, with {status}{said}")));
+        }
+    }
+    Ok(launched)
+}
+
+/// Tells when names come into the directory.
+fn watch(directory: &Directory) -> std::result::Result<OwnedFd, Errno> {
+    let watch = inotify::init(inotify::CreateFlags::CLOEXEC | inotify::CreateFlags::NONBLOCK)?;
+    // A name is locked first, and listened on then.
+    let wanted = inotify::WatchFlags::CREATE | inotify::WatchFlags::MODIFY;
+    inotify::add_watch(&watch, directory.path(), wanted)?;
+    Ok(watch)
+}
+
+/// Forgets what came; that something did is all that matters.
+fn empty(watch: &OwnedFd) {
+    let mut events = [0; 4096];
+    while rustix::io::read(watch, &mut events).is_ok_and(|length| length > 0) {}
+}
+
+fn spawn(program: &Program) -> io::Result<Launched> {
+    let (errors, into) = io::pipe()?;
+    let pipe = rustix::fs::fstat(&into)?.st_ino;
+    let mut command = Command::new(&program.path);
+    command.args(&program.arguments).envs(program.environment.iter().map(|(name, value)| (name, value)));
+    command.env(STARTED, pipe.to_string()).env_remove(IDLE);
+    if let Some(idle) = program.idle_timeout {
+        command.env(IDLE, idle.as_secs().to_string());
+    }
+    // It outlives the service, and whoever interrupts that at a terminal does not mean the server.
+    command.current_dir("/").process_group(0);
+    let output = io::stderr().as_fd().try_clone_to_owned()?;
+    command.stdin(Stdio::null()).stdout(output).stderr(into);
+    // Until it has registered its class it is nobody's but the service's, and ends with that, however that ends.
+    let end_with_service = || Ok(set_parent_process_death_signal(Some(Signal::KILL))?);
+    // SAFETY: between fork and exec one system call is made, and nothing else: no memory is taken and no lock.
+    unsafe { command.pre_exec(end_with_service) };
+    let mut child = command.spawn()?;
+    match pidfd_open(Pid::from_child(&child), PidfdFlags::empty()) {
+        Ok(end) => Ok(Launched { child, end, errors: Some(errors), last: LastLine::default() }),
+        Err(errno) => {
+            let _ = child.kill();
+            let _ = child.wait();
+            Err(errno.into())
+        }
+    }
+}
+
+impl Launched {
+    /// Waits until something happens, or for so long.
+    fn wait(&self, names: Option<&OwnedFd>, span: Duration) -> Seen {
+        let none = PollFlags::empty();
+        let wanted = [Some(self.end.as_fd()), self.errors.as_ref().map(AsFd::as_fd), names.map(AsFd::as_fd)];
+        let places: Vec<(usize, BorrowedFd<'_>)> =
+            wanted.into_iter().enumerate().filter_map(|(at, place)| Some((at, place?))).collect();
+        let mut polled: Vec<PollFd<'_>> =
+            places.iter().map(|(_, place)| PollFd::from_borrowed_fd(*place, PollFlags::IN)).collect();
+        // What is too long for the kernel is shorter than its longest.
+        let span = span.min(WAIT_MAX).try_into().ok();
+        // Where a signal came, nothing has happened yet.
+        let _ = poll(&mut polled, span.as_ref());
+        let mut seen = [false; 3];
+        for ((at, _), polled) in places.iter().zip(&polled) {
+            seen[*at] = polled.revents() != none;
+        }
+        let [has_ended, has_said, has_named] = seen;
+        Seen { has_ended, has_said, has_named }
+    }
+
+    /// Takes what the server has written to its standard error, and passes it on. How much that was.
+    fn listen(&mut self) -> usize {
+        let mut bytes = [0; 4096];
+        let read = self.errors.as_mut().map_or(Ok(0), |errors| errors.read(&mut bytes));
+        let length = match read {
+            Ok(length) if length > 0 => length,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => return 0,
+            _ => {
+                self.errors = None;
+                return 0;
+            }
+        };
+        self.last.take(&bytes[..length]);
+        // Where this process has no standard error, nobody wants to know.
+        let _ = io::stderr().write_all(&bytes[..length]);
+        length
+    }
+
+    /// What the server said last, as a part of a sentence.
+    fn said(&mut self) -> String {
+        let mut rest = 0;
+        while rest < REST_MAX && self.wait(None, Duration::ZERO).has_said {
+            rest += self.listen().max(1);
+        }
+        self.last.text().map_or_else(String::new, |line| format!("; it said last: {line}"))
+    }
+
+    fn kill(&mut self) {
+        // It may have ended meanwhile.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+
+    /// Looks after the server until it ends: what it says is passed on, and the kernel is rid of it.
+    pub(super) fn attend(mut self) {
+        loop {
+            let seen = self.wait(None, WAIT_MAX);
+            if seen.has_said {
+                self.listen();
+            }
+            if seen.has_ended {
+                let _ = self.said();
+                let _ = self.child.wait();
+                return;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_line_is_the_last_that_says_something() {
+        let mut last = LastLine::default();
+        assert_eq!(last.text(), None);
+        for (said, expected) in [
+            (&b"one\ntwo"[..], "two"),
+            (b"\n\n  \n", "two"),
+            (b"panicked\nnote: run with RUST_BACKTRACE=1\n", "panicked"),
+            (b"\xff\x1b[1m\n", "\u{fffd}\\u{1b}[1m"),
+        ] {
+            last.take(said);
+            assert_eq!(last.text().as_deref(), Some(expected));
+        }
+        last.take(&[b'x'; 3 * LINE_MAX]);
+        assert_eq!(last.text().map(|text| text.len()), Some(LINE_MAX));
+    }
+}

@@ -1,0 +1,141 @@
+//! The service: it starts the server of a class when somebody asks for an object, one at a time, however many ask.
+
+use super::launch::launch;
+use super::{SERVICE, class_endpoint, folders, unknown};
+use crate::error::{Error, Result, code};
+use crate::runtime::Runtime;
+use obvia_via::Deadline;
+use obvia_via::provider::shm::Listener;
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use windows_core::GUID;
+
+/// Servers that are being started at the same time.
+const STARTING_MAX: usize = 64;
+
+/// The service for activation of this user, which this process is as long as this lives.
+#[must_use = "nobody has servers started any more when this is dropped"]
+pub struct Service {
+    runtime: &'static Runtime,
+    listener: Arc<Listener>,
+}
+
+impl fmt::Debug for Service {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Service").field(&SERVICE).finish()
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        self.listener.close();
+        self.runtime.starter().is_serving.store(false, Ordering::Relaxed);
+    }
+}
+
+/// Makes this process the one that starts servers for processes of this user, by what is [registered](super::install). Servers go on when it ends.
+///
+/// # Errors
+///
+/// RPC_S_DUPLICATE_ENDPOINT where there is one already; otherwise as for [`crate::export`].
+pub fn serve() -> Result<Service> {
+    let runtime = Runtime::of_process()?;
+    let listener = runtime.bind_name(SERVICE)?;
+    runtime.starter().is_serving.store(true, Ordering::Relaxed);
+    Ok(Service { runtime, listener })
+}
+
+/// What is being started.
+#[derive(Default)]
+pub(crate) struct Starter {
+    /// By class.
+    attempts: Mutex<HashMap<u128, Arc<Attempt>>>,
+    /// Whether this process is the service.
+    is_serving: AtomicBool,
+}
+
+/// A start of a server, for which several may wait.
+#[derive(Default)]
+struct Attempt {
+    outcome: Mutex<Option<Result<()>>>,
+    is_over: Condvar,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Attempt {
+    fn finish(&self, outcome: Result<()>) {
+        *lock(&self.outcome) = Some(outcome);
+        self.is_over.notify_all();
+    }
+
+    /// What became of it; `None` where that is not known by the deadline.
+    fn wait(&self, deadline: Deadline) -> Option<Result<()>> {
+        let waited =
+            self.is_over.wait_timeout_while(lock(&self.outcome), deadline.remaining(), |known| known.is_none());
+        waited.unwrap_or_else(PoisonError::into_inner).0.clone()
+    }
+}
+
+impl Starter {
+    /// Starts a server of a class, if none runs, and waits until it has registered the class. Whether that was necessary.
+    ///
+    /// # Errors
+    ///
+    /// REGDB_E_CLASSNOTREG for a class without a program; CO_E_SERVER_EXEC_FAILURE, with what is known, where the program does not register it.
+    pub(crate) fn start(&'static self, runtime: &'static Runtime, class: &GUID, deadline: Deadline) -> Result<bool> {
+        if !self.is_serving.load(Ordering::Relaxed) {
+            return Err(Error::new(code::E_ACCESSDENIED, "this process is no service for activation"));
+        }
+        if runtime.directory().is_served(&class_endpoint(class)) {
+            return Ok(false);
+        }
+        let attempt = self.attempt(runtime, class)?;
+        let late = || {
+            let text =
+                format!("the server of the class {{{class:?}}} is being started, and takes longer than its client");
+            Err(Error::new(code::RPC_E_TIMEOUT, text))
+        };
+        attempt.wait(deadline).unwrap_or_else(late).map(|()| true)
+    }
+
+    /// The start of a class's server that is under way: a new one, where none is.
+    fn attempt(&'static self, runtime: &'static Runtime, class: &GUID) -> Result<Arc<Attempt>> {
+        let class = *class;
+        let mut attempts = lock(&self.attempts);
+        if let Some(known) = attempts.get(&class.to_u128()) {
+            return Ok(Arc::clone(known));
+        }
+        if attempts.len() >= STARTING_MAX {
+            return Err(Error::new(code::E_OUTOFMEMORY, format!("{STARTING_MAX} other servers are being started")));
+        }
+        let (found, path) = folders::find(&class)?.ok_or_else(|| unknown(&class, "is not registered on this host"))?;
+        let no_program = || unknown(&class, &format!("has no program: {} says none", path.display()));
+        let program = found.program.ok_or_else(no_program)?;
+        let attempt = Arc::new(Attempt::default());
+        let run = {
+            let attempt = Arc::clone(&attempt);
+            move || {
+                let launched = launch(runtime.directory(), &class, &program);
+                // First the one, then the other: who finds no attempt finds the server.
+                lock(&self.attempts).remove(&class.to_u128());
+                match launched {
+                    Ok(launched) => {
+                        attempt.finish(Ok(()));
+                        launched.attend();
+                    }
+                    Err(error) => attempt.finish(Err(error)),
+                }
+            }
+        };
+        std::thread::Builder::new().name("obvia-start".to_owned()).spawn(run).map_err(|error| {
+            Error::new(code::E_OUTOFMEMORY, format!("starting a thread to look after a server: {error}"))
+        })?;
+        attempts.insert(class.to_u128(), Arc::clone(&attempt));
+        Ok(attempt)
+    }
+}

@@ -1,0 +1,18 @@
+//! Feeds text to the reader of registrations: what it takes, written and read again, is the same; what it refuses, it says by its line.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use obvia::scm::Class;
+
+fuzz_target!(|text: &str| {
+    match text.parse::<Class>() {
+        Ok(class) => assert_eq!(class.to_string().parse::<Class>().unwrap(), class),
+        Err(error) => {
+            let detail = error.detail().unwrap();
+            let number = detail.strip_prefix("line ").and_then(|rest| rest.split(':').next());
+            let is_line = |number: &str| (1..=text.lines().count()).contains(&number.parse().unwrap());
+            assert!(number.map_or(detail.starts_with("no line says"), is_line), "{detail}");
+        }
+    }
+});

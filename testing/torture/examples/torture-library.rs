@@ -1,0 +1,8 @@
+//! Factories, for processes that load this library.
+
+use torture::orders::CLASS;
+use torture::{Factory, IFactory};
+
+obvia::export_classes! {
+    CLASS => || Ok(IFactory::from(Factory::default())),
+}

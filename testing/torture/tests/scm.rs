@@ -1,0 +1,268 @@
+//! Servers are started on demand, by what is registered in files; and each of the three may end at any time.
+
+use obvia::code;
+use obvia::scm::{Class, Program};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+use torture::orders::CLASS;
+use torture::process::{Directory, LATEST, Process, same, within};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_torture-process");
+
+/// A directory with a class, whose server writes its process's number to a file when it starts.
+struct Host {
+    directory: Directory,
+}
+
+impl Host {
+    fn new(how: &[&str]) -> Self {
+        let directory = Directory::new();
+        let host = Self { directory };
+        let program = Program {
+            arguments: ["serve"].iter().chain(how).map(|&word| word.to_owned()).collect(),
+            environment: vec![("TORTURE_STARTS".to_owned(), host.starts_file())],
+            start_timeout: Duration::from_secs(if how == ["hang"] { 1 } else { 30 }),
+            idle_timeout: Some(Duration::from_secs(1)),
+            ..Program::new(PROGRAM)
+        };
+        let class = Class { id: CLASS, name: None, library: None, program: Some(program), host: None };
+        host.register(&class.to_string());
+        host
+    }
+
+    fn register(&self, text: &str) {
+        let folder = self.directory.classes();
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join(format!("{CLASS:?}.class").to_lowercase()), text).unwrap();
+    }
+
+    fn starts_file(&self) -> String {
+        self.directory.path().join("starts").display().to_string()
+    }
+
+    /// The processes that were started.
+    fn starts(&self) -> Vec<u32> {
+        let text = fs::read_to_string(self.starts_file()).unwrap_or_default();
+        text.lines().map(|line| line.parse().unwrap()).collect()
+    }
+
+    fn process(&self) -> Process {
+        self.directory.start(PROGRAM, &[])
+    }
+
+    fn service(&self) -> Process {
+        let mut service = self.process();
+        service.good("scm");
+        service
+    }
+}
+
+/// Whether a process is there that is not just a corpse.
+fn is_there(pid: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit(')').next().is_some_and(|rest| !rest.is_empty() && !rest.trim_start().starts_with('Z'))
+}
+
+#[track_caller]
+fn ends(pid: u32) {
+    within(LATEST, || if is_there(pid) { Err(format!("process {pid} is there")) } else { Ok(()) });
+}
+
+fn kill(pid: u32) {
+    let pid = rustix::process::Pid::from_raw(pid.cast_signed()).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+}
+
+#[test]
+fn one_server_is_started_for_all_who_ask_and_ends_when_nobody_uses_it() {
+    let host = Host::new(&[]);
+    let mut service = host.service();
+    let mut clients: Vec<_> = (0..4).map(|_| host.process()).collect();
+    for client in &mut clients {
+        client.order("activate-in-threads 4");
+    }
+    for client in &mut clients {
+        assert_eq!(client.line(), "ok 1");
+    }
+    let [server] = host.starts()[..] else { panic!("{:?}", host.starts()) };
+    assert_eq!(clients[0].number("running"), i64::from(server));
+    // The object is the server's, and the service knows nothing of it.
+    assert!(clients[1].good("activate").starts_with("ncacn_vi_shm:oxid-"));
+    clients[1].passes_objects();
+    service.kill();
+    clients[2].passes_objects();
+    // Who is killed refers to nothing any more.
+    clients[0].kill();
+    for client in &mut clients[1..] {
+        client.good("leave");
+    }
+    ends(server);
+    assert_eq!(clients[1].number("running"), 0);
+}
+
+#[test]
+fn a_server_that_was_killed_is_started_again() {
+    let host = Host::new(&[]);
+    let mut service = host.service();
+    let mut client = host.process();
+    for turn in 1..=5 {
+        client.good("activate");
+        client.good("make 1");
+        assert_eq!(host.starts().len(), turn);
+        kill(*host.starts().last().unwrap());
+        let why = client.bad("add 7");
+        assert!(why.contains("RPC_E_DISCONNECTED"), "{why}");
+        client.good("drop");
+    }
+    client.good("activate");
+    client.passes_objects();
+    let (files, threads) = (service.open_files(), service.threads());
+    kill(*host.starts().last().unwrap());
+    client.good("activate");
+    // What was started before has left nothing.
+    within(LATEST, || same((service.open_files(), service.threads()), (files, threads)));
+    service.end();
+}
+
+#[test]
+fn a_service_that_was_killed_is_nothing_that_its_successor_misses() {
+    let host = Host::new(&[]);
+    let mut service = host.service();
+    let mut client = host.process();
+    client.good("activate");
+    service.kill();
+    client.good("activate");
+    let mut other = host.process();
+    other.good("activate");
+    assert_eq!(host.starts().len(), 1);
+    // Nobody starts another one now.
+    kill(host.starts()[0]);
+    let why = other.bad("activate");
+    assert!(why.contains("obvia scm") && why.contains("REGDB_E_CLASSNOTREG"), "{why}");
+    let mut service = host.service();
+    other.good("activate");
+    other.passes_objects();
+    assert_eq!(host.starts().len(), 2);
+    let taken = host.process().bad("scm");
+    assert!(taken.contains("RPC_S_DUPLICATE_ENDPOINT"), "{taken}");
+    service.end();
+}
+
+#[test]
+fn who_asks_is_told_why_there_is_no_server() {
+    let host = Host::new(&["refuse"]);
+    let _refusing = host.service();
+    let mut client = host.process();
+    let why = client.bad("activate");
+    let said = "; it said last: the store is locked (CO_E_SERVER_EXEC_FAILURE)";
+    assert!(why.starts_with(PROGRAM) && why.contains("exit status: 7") && why.ends_with(said), "{why}");
+    let hanging = Host::new(&["hang"]);
+    let mut service = hanging.service();
+    let mut client = hanging.process();
+    let why = client.bad("activate");
+    let said = "; it said last: looking for the store (CO_E_SERVER_EXEC_FAILURE)";
+    assert!(why.contains("after 1 seconds, and was killed") && why.ends_with(said), "{why}");
+    ends(hanging.starts()[0]);
+    // A client that does not wait so long is told so. What has registered nothing ends with the service.
+    client.good("timeout 200");
+    let why = client.bad("activate");
+    assert!(why.contains("RPC_E_TIMEOUT"), "{why}");
+    within(LATEST, || same(hanging.starts().len(), 2));
+    service.kill();
+    ends(hanging.starts()[1]);
+}
+
+#[test]
+fn what_cannot_be_started_is_said() {
+    let host = Host::new(&["die"]);
+    let _service = host.service();
+    let mut client = host.process();
+    let why = client.bad("activate");
+    assert!(why.contains("signal: 6"), "{why}");
+    host.register(&format!("class = {CLASS:?}\nprogram = /nowhere/server\n"));
+    let why = client.bad("activate");
+    assert!(why.contains("/nowhere/server: cannot be started: No such file"), "{why}");
+    host.register("class = nothing\n");
+    let why = client.bad("activate");
+    assert!(why.contains(".class: line 1: `class = nothing` is no CLSID"), "{why}");
+    fs::remove_dir_all(host.directory.classes()).unwrap();
+    let why = client.bad("activate");
+    assert!(why.contains("is not registered on this host") && why.contains("REGDB_E_CLASSNOTREG"), "{why}");
+    assert_eq!(code::REGDB_E_CLASSNOTREG.0, 0x8004_0154_u32.cast_signed());
+}
+
+#[test]
+fn another_host_is_asked_where_the_registration_says_so() {
+    let there = Directory::new();
+    let mut server = there.start(PROGRAM, &[]);
+    server.good("register");
+    let binding = server.good("listen ncacn_ip_tcp:127.0.0.1");
+    let here = Host::new(&[]);
+    here.register(&format!("class = {CLASS:?}\nhost = {binding}\n"));
+    let mut client = here.process();
+    assert!(client.good("activate").starts_with("ncacn_ip_tcp:127.0.0.1["));
+    client.passes_objects();
+    let why = client.bad("activate-in host");
+    assert!(why.contains("REGDB_E_CLASSNOTREG"), "{why}");
+    // Who has the class on this host is nearer.
+    let mut near = here.process();
+    near.good("register");
+    assert!(client.good("activate").starts_with("ncacn_vi_shm:oxid-"));
+    assert!(client.good("activate-in network").starts_with("ncacn_ip_tcp:"));
+}
+
+#[test]
+fn nobody_but_the_service_starts_servers() {
+    let host = Host::new(&[]);
+    let mut client = host.process();
+    let mut service = host.service();
+    service.good("no-scm");
+    let why = client.bad("activate");
+    assert!(why.contains("obvia scm"), "{why}");
+    assert_eq!(host.starts().len(), 0);
+    service.good("scm");
+    client.good("activate");
+}
+
+/// The library of factories, which is built where this test was.
+fn library() -> PathBuf {
+    let folder = Path::new(PROGRAM).parent().unwrap();
+    let profile = if folder.ends_with("debug") { "dev" } else { "release" };
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.current_dir(env!("CARGO_MANIFEST_DIR")).env("CARGO_TARGET_DIR", folder.parent().unwrap());
+    cargo.args(["build", "--quiet", "--package", "torture", "--example", "torture-library", "--profile", profile]);
+    assert!(cargo.status().unwrap().success());
+    folder.join("examples/libtorture_library.so")
+}
+
+#[test]
+fn a_library_makes_objects_in_the_process_that_asks() {
+    let host = Host::new(&[]);
+    let text = format!(
+        "class = {CLASS:?}\nlibrary = {}\nprogram = {PROGRAM}\nargument = serve\nidle-timeout = 1\n",
+        library().display()
+    );
+    host.register(&text);
+    let _service = host.service();
+    let mut client = host.process();
+    assert_eq!(client.good("activate-in process"), "in process");
+    client.good("make 3");
+    assert_eq!(client.number("add 7"), 7);
+    // It goes on to others like any other object.
+    let mut other = host.process();
+    client.good("free-libraries");
+    client.good("make 1");
+    assert!(other.good("activate-in host").starts_with("ncacn_vi_shm:oxid-"));
+    other.passes_objects();
+    let why = other.bad("activate-in network");
+    assert!(why.contains("for these contexts") && why.contains("REGDB_E_CLASSNOTREG"), "{why}");
+    for (library, expected) in
+        [("/nowhere.so", "CO_E_DLLNOTFOUND"), ("/lib/x86_64-linux-gnu/libc.so.6", "CO_E_ERRORINDLL")]
+    {
+        host.register(&format!("class = {CLASS:?}\nlibrary = {library}\n"));
+        let why = client.bad("activate-in process");
+        assert!(why.contains(library) && why.contains(expected), "{why}");
+    }
+}
