@@ -10,13 +10,13 @@ use crate::objref;
 use crate::orpc::Client;
 use crate::registry::{self, InterfaceInfo};
 use crate::runtime::{self, Runtime};
-use crate::security::{Admitted, Protection};
+use crate::security::{self, Admitted, Protection};
 use crate::server::{self, Identity, Presence};
 use crate::system;
 use obvia_ndr::ndr::Plan;
-use obvia_rpc::co::IncomingCall;
 use obvia_rpc::co::pdu::{Context, Outcome};
 use obvia_rpc::co::relay::{Attribution, CallHeaders, Form, Interface, Interfaces, Route, Routes};
+use obvia_rpc::co::{Denial, IncomingCall, Witness};
 use obvia_rpc::dg::relay::Clients;
 use obvia_rpc::security::Authenticated;
 use obvia_rpc::status::Status;
@@ -215,7 +215,11 @@ impl Visitor {
         let Some(presence) = self.presence.get() else { return Ok(()) };
         let principal = caller.map(|caller| &caller.principal);
         let is_proved = *self.is_proved.get_or_init(|| presence.prove(&self.peer, principal));
-        if is_proved { Ok(()) } else { Err(Status::ACCESS_DENIED) }
+        if is_proved {
+            return Ok(());
+        }
+        security::log_denial(&self.peer, Denial::Proof);
+        Err(Status::ACCESS_DENIED)
     }
 
     /// The client says who it is. Who has said so does not become somebody else.
@@ -293,6 +297,12 @@ impl Interfaces for Visitor {
 
     fn serve(self: Arc<Self>, lane: Window, attribution: Attribution) {
         server::serve_lane(self.runtime, lane, self, attribution);
+    }
+}
+
+impl Witness for Visitor {
+    fn denied(&self, denial: Denial<'_>) {
+        security::log_denial(&self.peer, denial);
     }
 }
 

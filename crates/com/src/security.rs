@@ -23,6 +23,7 @@ pub use access::{
     set_default_class_access,
 };
 pub(crate) use access::{Admitted, Rules};
+pub(crate) use audit::log_denial;
 pub use audit::{Refusal, Refused, set_audit};
 pub use obvia_rpc::security::credentials::{AccountTable, Accounts, Credential, Credentials};
 pub use obvia_rpc::security::{AuthType, Authenticated, Level, NtHash, Principal};

@@ -242,8 +242,16 @@ fn visited(runtime: &'static Runtime, stream: Stream, terms: Terms) -> std::resu
     let group = runtime.oxid() as u32 | 1;
     let counters = Arc::clone(runtime.own_interfaces().counters());
     let acceptor = security::acceptor();
-    let options =
-        ServerOptions { group, secondary_address: endpoint, acceptor, least, counters, ..ServerOptions::default() };
+    let witness = Some(Arc::clone(&visitor) as Arc<_>);
+    let options = ServerOptions {
+        group,
+        secondary_address: endpoint,
+        acceptor,
+        least,
+        counters,
+        witness,
+        ..ServerOptions::default()
+    };
     let (window, attribution) = relay::server(stream, Arc::clone(&visitor) as Arc<_>, &runtime.options(), options)?;
     Ok(Caught { window, visit: Some((visitor, attribution)) })
 }

@@ -5,7 +5,7 @@ use torture::process::{Directory, LATEST, Process};
 const PROGRAM: &str = env!("CARGO_BIN_EXE_torture-process");
 const DENIED: &str = "E_ACCESSDENIED";
 /// What servers listen on.
-const BINDINGS: [&str; 8] = [
+const BINDINGS: [&str; 9] = [
     "ncacn_vi_shm:[there]",
     "ncalrpc:[there]",
     "ncalrpc:[there,transfer=ndr]",
@@ -13,6 +13,7 @@ const BINDINGS: [&str; 8] = [
     "ncacn_ip_tcp:127.0.0.1[,transfer=ndr]",
     "ncacn_ip_tcp:127.0.0.1[,transfer=ndr64]",
     "ncacn_vi_udp:127.0.0.1",
+    "ncadg_ip_udp:127.0.0.1",
     "ncacn_ip_tcp:127.0.0.1[,security=privacy]",
 ];
 
@@ -133,6 +134,27 @@ fn accounts_are_told_apart_by_who_and_how_well_they_protect_calls() {
         server.good("access all everybody");
         anna.good("make 1");
     }
+}
+
+/// Before there is anything to have rules for.
+#[test]
+fn who_proves_too_little_is_logged() {
+    let directory = Directory::new();
+    let (mut server, binding) = serve(&directory, "ncacn_ip_tcp:127.0.0.1[,security=integrity]");
+    let mut client = client(&directory, "anna");
+    denied(&mut client, &format!("connect {}", binding.replace("=integrity", "=connect")));
+    let refusals = server.good("refusals");
+    assert!(refusals.contains(" to host 127.0.0.1, \\anna by connect"), "{refusals}");
+    denied(&mut client, &format!("connect {}", binding.replace("=integrity", "=none")));
+    let refusals = server.good("refusals");
+    assert!(refusals.starts_with("refused method ") && refusals.ends_with(" to host 127.0.0.1"), "{refusals}");
+    client.good("credentials anna wrong");
+    denied(&mut client, &format!("connect {binding}"));
+    let refusals = server.good("refusals");
+    assert!(refusals.contains("refused entry without a proof of who it is to host 127.0.0.1"), "{refusals}");
+    client.good("credentials anna one-secret");
+    client.good(&format!("connect {binding}"));
+    assert_eq!(server.good("refusals"), "");
 }
 
 #[test]

@@ -396,7 +396,7 @@ impl Rules {
         method: u16,
         caller: impl FnOnce() -> Caller,
     ) -> std::result::Result<(), Status> {
-        let what = || Refused::Call { interface: target.interface, method };
+        let what = || Refused::Call { interface: target.interface.to_owned(), method };
         if !self.is_used() || permits(self.of_object(target.identity), caller, what) {
             return Ok(());
         }

@@ -1,6 +1,9 @@
 //! What is said about callers that were refused: a line each, of which one caller cannot bring about more than a few a second.
 
-use super::Caller;
+use super::{Authenticated, Caller};
+use crate::registry;
+use obvia_rpc::co::Denial;
+use obvia_rpc::uuid::SyntaxId;
 use obvia_via::window::Peer;
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
@@ -31,10 +34,12 @@ pub enum Refused {
     /// To call a method.
     Call {
         /// The object's interface, or the one whose functions are called.
-        interface: &'static str,
+        interface: String,
         /// The method's number: of objects the first one after those of IUnknown has 3, of functions the first one has 0.
         method: u16,
     },
+    /// To be let in: it did not prove to be who it says.
+    Entry,
     /// To be given the object that is exported by a name, or what performs an interface.
     Name(String),
     /// To have an object of a class made, or to be given what stands for the class.
@@ -45,6 +50,7 @@ impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Call { interface, method } => write!(f, "method {method} of {interface}"),
+            Self::Entry => f.write_str("entry without a proof of who it is"),
             Self::Name(name) => write!(f, "the object {}", name.escape_debug()),
             Self::Class(class) => write!(f, "objects of the class {{{class:?}}}"),
         }
@@ -110,6 +116,23 @@ pub(super) fn log(caller: Caller, refused: Refused) {
         Some(audit) => drop(catch_unwind(AssertUnwindSafe(|| audit(&refusal)))),
         None => drop(writeln!(std::io::stderr(), "obvia: {refusal}")),
     }
+}
+
+/// An association has refused its client.
+pub(crate) fn log_denial(peer: &Peer, denial: Denial<'_>) {
+    let caller = |maker: Option<&Authenticated>| Caller { peer: peer.clone(), authenticated: maker.cloned() };
+    match denial {
+        Denial::Call { interface, opnum, maker } => {
+            let interface = interface.map_or_else(|| "no interface".to_owned(), name_of);
+            log(caller(maker), Refused::Call { interface, method: opnum });
+        }
+        Denial::Proof => log(caller(None), Refused::Entry),
+    }
+}
+
+fn name_of(interface: SyntaxId) -> String {
+    let iid = GUID::from_u128(interface.uuid.0);
+    registry::find(&iid).map_or_else(|_| format!("{{{iid:?}}}"), |info| info.name.to_owned())
 }
 
 /// How many lines one caller may bring about at once.
@@ -185,7 +208,7 @@ mod tests {
     #[test]
     fn a_line_says_who_wanted_what_and_when() {
         let time = UNIX_EPOCH + Duration::from_secs(1_795_345_176);
-        let refused = Refused::Call { interface: "ICounter", method: 5 };
+        let refused = Refused::Call { interface: "ICounter".to_owned(), method: 5 };
         let refusal = Refusal { time, caller: caller(1000, 7), refused, untold: 0 };
         assert_eq!(refusal.to_string(), "2026-11-22T10:59:36Z refused method 5 of ICounter to process 7 of user 1000");
         let principal = Principal { domain: "D\n".to_owned(), user: "an\u{1b}na".to_owned() };

@@ -84,6 +84,7 @@ impl Connection {
                     // The association has asked, of each call.
                     _ if visit.is_some() => Ok(()),
                     Some(caller) => runtime.rules().admit(target, opnum, || caller.shown()),
+                    // Nobody calls who has not said who it is.
                     None => Err(Status::PROTOCOL_ERROR),
                 };
                 dispatch.fetch_and_perform(&runtime.exports().table, call, admit)

@@ -12,6 +12,7 @@ use crate::octets::ByteOrder;
 use crate::security::{Acceptor, Authenticated, Level, SecurityError};
 use crate::status::Status;
 use crate::uuid::{SyntaxId, Uuid};
+use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -34,6 +35,30 @@ pub struct ServerOptions {
     /// The least level at which calls are taken; without, also those are that nothing protects. Others are never seen: the answer to
     /// them is [`Status::ACCESS_DENIED`], as it is Windows'.
     pub least: Option<Level>,
+    /// Who is told of those.
+    pub witness: Option<Arc<dyn Witness>>,
+}
+
+/// What a client was refused for who it is, before anybody was asked about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Denial<'a> {
+    /// A call that was protected below the least level, or by somebody who had failed to prove who it is.
+    Call {
+        /// The interface, where its context is known.
+        interface: Option<SyntaxId>,
+        /// Which method.
+        opnum: u16,
+        /// Who made it, if its maker has been authenticated.
+        maker: Option<&'a Authenticated>,
+    },
+    /// A proof of who it is.
+    Proof,
+}
+
+/// Who is told what clients are refused.
+pub trait Witness: Send + Sync + fmt::Debug {
+    /// A client was refused. It is told so itself.
+    fn denied(&self, denial: Denial<'_>);
 }
 
 /// What a server has to know about.
@@ -261,6 +286,7 @@ impl ServerAssociation {
         let (id, limit) = (header.call_id, self.options.limits.message_max);
         // Nothing is kept for who may not call: a call of several fragments ends the association.
         if !header.has(flags::WHOLE) && self.denies(origin) {
+            self.note_denied(origin, &head);
             return Err(SecurityError::Denied.into());
         }
         if self.pending.iter().any(|pending| pending.id == id) {
@@ -284,6 +310,15 @@ impl ServerAssociation {
         self.complete(id, origin, head, Stub::InPlace(stub))
     }
 
+    /// A call is refused for who makes it.
+    fn note_denied(&self, origin: Origin, head: &Head) {
+        let Some(witness) = &self.options.witness else { return };
+        let interface = self.presentation(head.context_id).map(|presentation| presentation.interface);
+        let maker = origin.security.and_then(|security| self.security.get(security.context_id));
+        let maker = maker.and_then(|entry| entry.peer.as_ref());
+        witness.denied(Denial::Call { interface, opnum: head.opnum, maker });
+    }
+
     /// Whether a call is refused for who makes it, or for how it is protected.
     fn denies(&self, origin: Origin) -> bool {
         self.is_denied || origin.security.map(|security| security.level) < self.options.least
@@ -293,8 +328,12 @@ impl ServerAssociation {
     fn complete(&mut self, id: u32, origin: Origin, head: Head, stub: Stub) -> Result<Found, AssociationError> {
         let Head { context_id, flags, .. } = head;
         let is_maybe = flags & flags::MAYBE != 0;
+        let is_denied = self.denies(origin);
+        if is_denied {
+            self.note_denied(origin, &head);
+        }
         let presentation = match self.presentation(context_id) {
-            _ if self.denies(origin) => Err((context_id, Status::ACCESS_DENIED)),
+            _ if is_denied => Err((context_id, Status::ACCESS_DENIED)),
             Some(presentation) => Ok(*presentation),
             // There is no such context that the fault could be in.
             None => Err((0, Status::UNK_IF)),

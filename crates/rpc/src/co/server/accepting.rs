@@ -5,7 +5,7 @@ use crate::co::contexts::{Entry, OwnedToken};
 use crate::co::pdu::{
     ACCEPTED, Bind, BindAck, BindNak, Context, FragmentSizes, Outcome, PduError, PduType, TrailerHead, Unit, flags,
 };
-use crate::co::{AssociationError, Presentation, features};
+use crate::co::{AssociationError, Denial, Presentation, features};
 use crate::security::{AuthType, Level, SecurityError};
 use crate::status::Status;
 use std::ops::Range;
@@ -151,6 +151,7 @@ impl ServerAssociation {
 
     /// Tells the client that it could not be authenticated.
     fn deny(&mut self, bind: &Bind, error: &SecurityError) {
+        self.note_failed_proof();
         if bind.alters {
             let is_denied = *error == SecurityError::Denied;
             let status = if is_denied { Status::ACCESS_DENIED } else { Status::SEC_PKG_ERROR };
@@ -165,12 +166,21 @@ impl ServerAssociation {
         BindNak::new(bind.call_id, reason).write(&mut self.output);
     }
 
+    fn note_failed_proof(&self) {
+        if let Some(witness) = &self.options.witness {
+            witness.denied(Denial::Proof);
+        }
+    }
+
     /// Takes the third token of an authentication, which has no answer: when it is wrong, the calls that follow are refused.
     pub(super) fn finish_authentication(&mut self, unit: Range<usize>) -> Result<(), AssociationError> {
         let trailer = Unit::open(self.input.bytes(unit))?.trailer.ok_or(PduError::Trailer)?;
         let entry = self.security.get_mut(trailer.head.context_id);
         let entry = entry.ok_or(AssociationError::OutOfTurn(PduType::AUTH3))?;
-        self.is_denied |= !entry.step(trailer.token).is_ok_and(|step| step.is_done && step.token.is_empty());
+        if !entry.step(trailer.token).is_ok_and(|step| step.is_done && step.token.is_empty()) {
+            self.is_denied = true;
+            self.note_failed_proof();
+        }
         Ok(())
     }
 
