@@ -22,6 +22,7 @@ install(FILES
     crates/capi/include/obvia_stub.h
     crates/capi/include/obvia_table.h
     bindings/cpp/include/obvia.hpp
+    bindings/cpp/include/obvia_library.hpp
     bindings/cpp/include/obvia_values.hpp
     DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(FILES

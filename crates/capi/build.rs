@@ -1,7 +1,9 @@
-//! Names the library as the loader is to look for it.
+//! Names the library as the loader is to look for it, and has it stay.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     // What programs ask the loader for: OBVIA_ABI_MAJOR of obvia.h.
     println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,libobvia.so.0");
+    // Its threads go on when a library that needed it is unloaded.
+    println!("cargo::rustc-cdylib-link-arg=-Wl,-z,nodelete");
 }

@@ -1,5 +1,6 @@
 //! Servers are started on demand, by what is registered in files; and each of the three may end at any time.
 
+use native_programs::{Workshop, folder};
 use obvia::code;
 use obvia::scm::{Class, Program};
 use std::fs;
@@ -224,6 +225,35 @@ fn nobody_but_the_service_starts_servers() {
     assert_eq!(host.starts().len(), 0);
     service.good("scm");
     client.good("activate");
+}
+
+#[test]
+fn a_library_in_cpp_is_unloaded_when_nobody_uses_it() {
+    static WORKSHOP: Workshop = Workshop::new(env!("CARGO_TARGET_TMPDIR"));
+    let flags = ["-fPIC", "-shared", "-fvisibility=hidden"];
+    let interfaces = [folder("testing/torture/torture.idl")];
+    let library = WORKSHOP.build("torture-library", &flags, &interfaces, &[folder("testing/torture/cpp/library.cc")]);
+    let library = library.canonicalize().unwrap();
+    let host = Host::new(&[]);
+    host.register(&format!("class = {CLASS:?}\nlibrary = {}\n", library.display()));
+    let mut client = host.process();
+    let is_loaded = |client: &Process| {
+        let maps = fs::read_to_string(format!("/proc/{}/maps", client.pid())).unwrap();
+        maps.contains(library.to_str().unwrap())
+    };
+    for _ in 0..3 {
+        assert!(!is_loaded(&client));
+        assert_eq!(client.good("activate-in process"), "in process");
+        assert_eq!((client.number("add-to-kept 7"), client.number("add-to-kept 7")), (5007, 5014));
+        // An object keeps the library.
+        client.good("free-libraries");
+        assert!(is_loaded(&client));
+        assert_eq!(client.number("add-to-kept 7"), 5021);
+        client.good("leave");
+        assert!(is_loaded(&client));
+        client.good("free-libraries");
+    }
+    assert!(!is_loaded(&client));
 }
 
 /// The library of factories, which is built where this test was.

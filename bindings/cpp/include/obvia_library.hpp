@@ -1,0 +1,136 @@
+// obvia for C++17: shared libraries that make objects of classes in the process that asks for them.
+//
+//     static constexpr CLSID CLSID_Calc = {0x0d4f4c52, 0x0a34, 0x4ac4, {0x8d, 0x6c, 0x2c, 0x9f, 0x3a, 0x1f, 0x7a, 0x20}};
+//     class Calc final : public obvia::implements<Calc, ICalc>, obvia::library_use { ... };
+//     OBVIA_EXPORT_CLASSES({CLSID_Calc, obvia::class_object<Calc>})
+//
+// Where every class of a library has the base library_use, it says when it may be unloaded: when there is no object any more. Otherwise
+// it stays, once it is loaded.
+#ifndef OBVIA_LIBRARY_HPP
+#define OBVIA_LIBRARY_HPP
+
+#include "obvia.hpp"
+
+#define CLASS_E_NOAGGREGATION ((HRESULT)0x80040110)
+#define CLASS_E_CLASSNOTAVAILABLE ((HRESULT)0x80040111)
+
+namespace obvia {
+
+// COM's IClassFactory.
+struct IClassFactory : IUnknown {
+    virtual HRESULT CreateInstance(IUnknown *outer, REFIID iid, void **object) = 0;
+    virtual HRESULT LockServer(int32_t lock) = 0;
+};
+
+// How many objects of a library there are, and other reasons not to unload it.
+inline std::atomic<uint32_t> &library_uses() noexcept
+{
+    static std::atomic<uint32_t> uses{0};
+    return uses;
+}
+
+// A base of objects that keep their library loaded, as long as they live.
+class library_use {
+public:
+    library_use() noexcept { library_uses().fetch_add(1, std::memory_order_relaxed); }
+    library_use(const library_use &) noexcept : library_use() {}
+    library_use &operator=(const library_use &) noexcept = default;
+    ~library_use() { library_uses().fetch_sub(1, std::memory_order_release); }
+};
+
+} // namespace obvia
+
+template <> struct obvia_interface_of<obvia::IClassFactory> {
+    using base = IUnknown;
+    static const IID &iid() noexcept
+    {
+        static constexpr IID id = {0x00000001, 0, 0, {0xc0, 0, 0, 0, 0, 0, 0, 0x46}};
+        return id;
+    }
+};
+
+namespace obvia {
+
+// What stands for a class, and makes its objects.
+template <class Object> class factory final : public implements<factory<Object>, IClassFactory>, library_use {
+public:
+    HRESULT CreateInstance(IUnknown *outer, REFIID iid, void **object) override
+    {
+        if (!object) {
+            return E_POINTER;
+        }
+        *object = nullptr;
+        if (outer) {
+            return CLASS_E_NOAGGREGATION;
+        }
+        return guard([&] { return make<Object>()->QueryInterface(iid, object); });
+    }
+
+    HRESULT LockServer(int32_t lock) override
+    {
+        lock ? library_uses().fetch_add(1, std::memory_order_relaxed) : library_uses().fetch_sub(1, std::memory_order_release);
+        return S_OK;
+    }
+};
+
+// An interface of what stands for a class.
+template <class Object> HRESULT find_class_object(REFIID iid, void **object) noexcept
+{
+    return guard([&] { return make<factory<Object>>()->QueryInterface(iid, object); });
+}
+
+// How a library finds what stands for a class, and whether its objects keep the library.
+struct class_finder {
+    HRESULT (*find)(REFIID iid, void **object) noexcept;
+    bool is_counted;
+};
+template <class Object>
+inline constexpr class_finder class_object{find_class_object<Object>, std::is_base_of<library_use, Object>::value};
+
+// A class of a library.
+struct library_class {
+    CLSID id;
+    class_finder finder;
+};
+
+template <std::size_t Count>
+HRESULT get_class_object(const library_class (&classes)[Count], const GUID *id, const GUID *iid, void **object) noexcept
+{
+    if (!id || !iid || !object) {
+        return E_POINTER;
+    }
+    *object = nullptr;
+    for (const library_class &known : classes) {
+        if (obvia_is_equal(&known.id, id)) {
+            return known.finder.find(*iid, object);
+        }
+    }
+    return CLASS_E_CLASSNOTAVAILABLE;
+}
+
+template <std::size_t Count> HRESULT can_unload(const library_class (&classes)[Count]) noexcept
+{
+    for (const library_class &known : classes) {
+        if (!known.finder.is_counted) {
+            return S_FALSE;
+        }
+    }
+    return library_uses().load(std::memory_order_acquire) == 0 ? S_OK : S_FALSE;
+}
+
+} // namespace obvia
+
+// Exports COM's two functions from a shared library with these classes: {CLSID, obvia::class_object<Object>}, ...
+#define OBVIA_EXPORT_CLASSES(...)                                                                                          \
+    static constexpr obvia::library_class obvia_library_classes[] = {__VA_ARGS__};                                         \
+    extern "C" __attribute__((visibility("default"))) HRESULT DllGetClassObject(const GUID *id, const GUID *iid,           \
+                                                                                void **object)                             \
+    {                                                                                                                      \
+        return obvia::get_class_object(obvia_library_classes, id, iid, object);                                            \
+    }                                                                                                                      \
+    extern "C" __attribute__((visibility("default"))) HRESULT DllCanUnloadNow(void)                                        \
+    {                                                                                                                      \
+        return obvia::can_unload(obvia_library_classes);                                                                   \
+    }
+
+#endif
