@@ -161,8 +161,8 @@ impl Drop for ClassRegistration {
 }
 
 /// Has others make objects of a class in this process (CoRegisterClassObject): those who ask at an address that it
-/// [listens](crate::listen) on, and processes of this user on this host. `make` is called for each, by any thread. Objects may be asked for every interface of the IDL file that declares
-/// `I`, and of those that it imports.
+/// [listens](crate::listen) on, and processes of this user on this host. `make` is called for each, by any thread. Objects may be asked for every
+/// interface of the IDL file that declares `I`, and of those that it imports.
 ///
 /// Where several processes of a user register a class, those of this host who name no server find the first of them.
 ///
@@ -181,10 +181,10 @@ pub fn register_class<I: Remote>(
     let make = move || Ok(make()?.cast::<IUnknown>()?);
     let object = object.map(Agile::new).transpose()?;
     let key = class.to_u128();
-    let taken = || Error::new(code::E_INVALIDARG, format!("the class {{{class:?}}} is registered already"));
     let mut table = runtime.classes().lock();
     if table.classes.contains_key(&key) {
-        return Err(taken());
+        let text = format!("the class {{{class:?}}} is registered already");
+        return Err(Error::new(code::E_INVALIDARG, text));
     }
     table.classes.insert(key, Class { make: Arc::new(make), object, listener: None });
     drop(table);
