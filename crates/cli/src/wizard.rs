@@ -1,4 +1,5 @@
-//! `obvia wizard`: makes a project of an interface: an object whose methods are to be written, a server, a client, and a test.
+//! `obvia wizard`: makes a project of an interface: an object whose methods are to be written, a server, a client, and a test. Or has an object that is
+//! there already called over virtual interfaces.
 
 mod answers;
 mod cpp;
@@ -9,9 +10,11 @@ mod origin;
 mod project;
 mod questions;
 mod rust;
+mod specialise;
 mod write;
 
 use crate::json;
+use anyhow::Context;
 use clap::{Args, ValueEnum};
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -43,12 +46,19 @@ pub(crate) struct Arguments {
     /// What the project is called, its programs begin with, and the object is exported by
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
-    /// Write the project to this directory
+    /// Write the project to this directory; with --specialise, the file to this one, and not over itself
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
     /// How other hosts reach the server, besides other processes of this one; several with commas
     #[arg(long, value_enum, value_name = "TRANSPORT", value_delimiter = ',')]
     transport: Vec<Transport>,
+    /// Have the object called over virtual interfaces, wherever the server is reached
+    #[arg(long)]
+    over_vi: bool,
+    /// Make no project: have a class of this file, in Rust or C++, called over virtual interfaces. With an IDL file, one that has an interface of
+    /// that
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["new", "interface", "name", "transport", "over_vi", "obvia"])]
+    specialise: Option<PathBuf>,
     /// Where obvia is: a checkout, or for C++ an installation. Where nothing is said, the one that this command belongs to, or what is
     /// published or installed as this version
     #[arg(long, value_name = "DIR")]
@@ -83,16 +93,39 @@ enum Transport {
 
 pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let mut asking = questions::Asking::new(!arguments.yes && std::io::stdin().is_terminal());
-    let answers = answers::answers(arguments, &mut asking)?;
-    let files = match answers.language {
-        Language::Rust => rust::files(&answers),
-        Language::Cpp => cpp::files(&answers),
+    let output = match &arguments.specialise {
+        Some(path) => {
+            specialise::main(arguments, path, &mut asking)?;
+            None
+        }
+        None => Some(project(arguments, &mut asking)?),
     };
-    write::write(&answers.output, &files, arguments.force)?;
-    answers.idl.check(&answers.output)?;
     if let Some(line) = asking.command_line() {
         json::line(&format!("the same again: {line}"))?;
     }
-    json::line(&format!("{} says how to build and run it", answers.output.join("README.md").display()))?;
+    if let Some(output) = output {
+        json::line(&format!("{} says how to build and run it", output.join("README.md").display()))?;
+    }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Makes a project, and returns where it is.
+fn project(arguments: &Arguments, asking: &mut questions::Asking) -> anyhow::Result<PathBuf> {
+    let answers = answers::answers(arguments, asking)?;
+    let mut files = match answers.language {
+        Language::Rust => rust::files(&answers),
+        Language::Cpp => cpp::files(&answers),
+    };
+    if answers.is_over_vi {
+        let component = files
+            .iter_mut()
+            .find(|file| file.path.starts_with("src") && file.path.file_stem() == Some("component".as_ref()));
+        let component = component.context("there is no component")?;
+        let text = std::str::from_utf8(&component.bytes)?;
+        let specialised = specialise::component(text, &answers.class, answers.language);
+        component.bytes = specialised.map_err(anyhow::Error::msg)?.into_bytes();
+    }
+    write::write(&answers.output, &files, arguments.force)?;
+    answers.idl.check(&answers.output)?;
+    Ok(answers.output)
 }

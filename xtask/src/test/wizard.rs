@@ -20,16 +20,19 @@ pub(super) struct Project {
     transports: &'static str,
     /// Whether Rust has everything that the interface has.
     pub(super) is_for_rust: bool,
+    /// Whether the object is called over virtual interfaces.
+    is_over_vi: bool,
 }
 
 const fn project(name: &'static str, idl: &'static str, interface: &'static str, transports: &'static str) -> Project {
-    Project { name, idl, interface, transports, is_for_rust: true }
+    Project { name, idl, interface, transports, is_for_rust: true, is_over_vi: false }
 }
 
 /// Every construct that methods have is in one of these.
-pub(super) const PROJECTS: [Project; 17] = [
+pub(super) const PROJECTS: [Project; 18] = [
     project("new-one", "--new", "", "shm"),
     project("new-two", "--example", "", "udp,tcp"),
+    Project { is_over_vi: true, ..project("over-vi", "--example", "", "tcp") },
     project("first", "examples/first/calc.idl", "ICalc", "udp,tcp"),
     project("calc", "examples/calc/calc.idl", "ICalc2", "shm"),
     project("events", "examples/calc/calc.idl", "ITapeEvents", "shm"),
@@ -48,7 +51,10 @@ pub(super) const PROJECTS: [Project; 17] = [
 ];
 
 /// The first of them look as rustfmt has it. Others have calls with more in them than the wizard lays out.
-const FORMATTED: usize = 4;
+const FORMATTED: usize = 5;
+
+/// Those whose objects are called over virtual interfaces once the projects are there.
+const SPECIALISED: [&str; 2] = ["first", "calc"];
 
 impl Project {
     /// What the wizard is told.
@@ -56,13 +62,25 @@ impl Project {
         let output = folder.join(self.name).display().to_string();
         let options =
             ["--language", language, "--name", self.name, "--output", &output, "--transport", self.transports];
-        let program = wizard.with(&options);
+        let over_vi: &[&str] = if self.is_over_vi { &["--over-vi"] } else { &[] };
+        let program = wizard.with(&options).with(over_vi);
         match self.idl {
             "--new" => program.with(&["--new", self.name]),
             "--example" => program.with(&["--new", self.name, "--example"]),
-            idl => program.with(&[&root().join(idl).display().to_string(), "--interface", self.interface]),
+            idl => program.with(&[&file(idl), "--interface", self.interface]),
         }
     }
+
+    /// Has the object of a project that is there called over virtual interfaces.
+    fn specialise(&self, wizard: &Program, folder: &Path) -> Program {
+        let component = folder.join(self.name).join("src/component.rs").display().to_string();
+        wizard.with(&[&file(self.idl), "--specialise", &component, "--force"])
+    }
+}
+
+/// A file of the project.
+fn file(path: &str) -> String {
+    root().join(path).display().to_string()
 }
 
 pub(super) fn run() -> Outcome {
@@ -76,6 +94,10 @@ pub(super) fn run() -> Outcome {
         if made.is_ok() != project.is_for_rust {
             return Err(made.err().unwrap_or_else(|| Problem::Failed(format!("{} was to be refused", project.name))));
         }
+    }
+    let specialiser = Program::new(&obvia, &["wizard"]).folder(folder.path());
+    for project in PROJECTS.iter().filter(|project| SPECIALISED.contains(&project.name)) {
+        project.specialise(&specialiser, folder.path()).read()?;
     }
     let manifest = folder.path().join("Cargo.toml");
     let written = fs::write(&manifest, "[workspace]\nresolver = \"3\"\nmembers = [\"*\"]\n");

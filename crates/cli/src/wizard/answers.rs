@@ -26,6 +26,8 @@ pub(super) struct Answers {
     pub(super) origin: Origin,
     /// Whether the methods are written as well: those of a new interface.
     pub(super) is_example: bool,
+    /// Whether the object is called over virtual interfaces.
+    pub(super) is_over_vi: bool,
 }
 
 impl Answers {
@@ -71,11 +73,18 @@ pub(super) fn answers(arguments: &Arguments, asking: &mut Asking) -> anyhow::Res
     if language == Language::Rust && arguments.obvia.is_some() && matches!(origin, Origin::Installation(_)) {
         bail!("--obvia: a project in Rust takes obvia from a checkout, or where nothing is said, as it is published");
     }
-    let is_example = arguments.example;
-    Ok(Answers { idl, interface, language, class, name, output, transports, origin, is_example })
+    let (is_example, is_over_vi) = (arguments.example, arguments.over_vi);
+    if is_over_vi {
+        asking.note(&["--over-vi"]);
+        if idl.model().interfaces[interface.0].plain {
+            bail!("--over-vi: functions are called by the binding that a client binds to; this is for objects");
+        }
+    }
+    Ok(Answers { idl, interface, language, class, name, output, transports, origin, is_example, is_over_vi })
 }
 
-fn optional<'a>(flag: &'a str, text: &'a str, proposal: &'a str) -> Question<'a> {
+/// A question that has an answer without a terminal, too.
+pub(super) fn optional<'a>(flag: &'a str, text: &'a str, proposal: &'a str) -> Question<'a> {
     Question { flag, text, proposal: Some(proposal), is_needed: false }
 }
 

@@ -48,6 +48,11 @@ fn all_texts(answers: &Answers, component: &Component) -> Texts {
         let connect = connect.there.replace("@name@", name);
         fill(include_str!("cpp/network.in"), &[("name", name.to_owned()), ("any_port", any_port), ("connect", connect)])
     });
+    let over_vi = if answers.is_over_vi {
+        fill(include_str!("cpp/over_vi.in"), &[("interface", component.name.clone())])
+    } else {
+        String::new()
+    };
     let is_raw =
         component.interfaces.iter().flat_map(|interface| &interface.methods).any(|method| method.returns_hresult);
     all.extend([
@@ -60,7 +65,7 @@ fn all_texts(answers: &Answers, component: &Component) -> Texts {
         ("serve", connect.serve.replace("@class@", &answers.class)),
         ("connect", connect.place),
         ("connect_here", connect.here),
-        ("network", network.collect()),
+        ("network", network.chain([over_vi]).collect()),
         ("reported", reported(component)),
         ("expected", expected(component)),
     ]);

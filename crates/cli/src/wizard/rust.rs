@@ -56,7 +56,7 @@ fn all_texts(answers: &Answers, component: &Component) -> Texts {
         format!("obvia_idl::build_with(&obvia_idl::Compiler::new(){includes}, \"idl/{main}\");")
     };
     let is_plain = answers.interface().plain;
-    let is_network = !is_plain && !answers.transports.is_empty();
+    let is_network = !is_plain && (answers.is_over_vi || !answers.transports.is_empty());
     let connect = Connect::of(is_plain);
     let network = answers.transports.iter().map(|transport| {
         let any_port = transport.any_port();
@@ -64,6 +64,11 @@ fn all_texts(answers: &Answers, component: &Component) -> Texts {
         fill(include_str!("rust/network.rs.in"), &texts.map(|(name, text)| (name, text.to_owned())))
     });
     let run = |program| format!("cargo run --bin {name}-{program}");
+    let over_vi = if answers.is_over_vi {
+        fill(include_str!("rust/over_vi.rs.in"), &[("interface", component.name.clone())])
+    } else {
+        String::new()
+    };
     all.extend([
         ("commands", commands(&[], ["cargo test", &run("server"), &run("client")], name)),
         ("crate", name.replace('-', "_")),
@@ -78,7 +83,7 @@ fn all_texts(answers: &Answers, component: &Component) -> Texts {
         ("connect", connect.place.replace("@interface@", &component.name)),
         ("place", if is_network { include_str!("rust/place.in") } else { "" }.to_owned()),
         ("connect_here", connect.here.to_owned()),
-        ("network", network.collect()),
+        ("network", network.chain([over_vi]).collect()),
         ("reported", reported(component)),
         ("expected", expected(component)),
     ]);

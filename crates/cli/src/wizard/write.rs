@@ -33,7 +33,7 @@ pub(super) fn write(output: &Path, files: &[File], force: bool) -> anyhow::Resul
         let paths: Vec<String> = different.iter().map(|(path, _)| format!("  {}", path.display())).collect();
         bail!(
             "nothing was written, because these files are there already:\n{}\nsay --force to replace them, or another \
-             directory with --output",
+             place with --output",
             paths.join("\n")
         );
     }

@@ -234,3 +234,69 @@ fn in_a_terminal_it_asks() {
     has(&files(Path::new(&output)), "src/component.rs", "pub struct Store {}\n");
     drop(person);
 }
+
+#[test]
+fn a_component_that_is_there_is_called_over_virtual_interfaces() {
+    for (language, component) in [("rust", "src/component.rs"), ("cpp", "src/component.hpp")] {
+        let (directory, source, output) = shop();
+        let new = format!("{output}-over-vi");
+        let make = |output: &str, more: &[&str]| {
+            let words = ["wizard", &source, "--interface", "IShop", "--class", "Store", "-l", language, "-o", output];
+            directory.obvia(&[&words, more].concat()).good();
+            files(Path::new(output))
+        };
+        let (mut plain, over_vi) = (make(&output, &[]), make(&new, &["--over-vi"]));
+        let path = Path::new(&output).join(component);
+        let path = path.to_str().unwrap();
+        // A file that is there stays as it is, unless somebody says so.
+        let refused = directory.obvia(&["wizard", "--specialise", path]).bad();
+        assert!(refused.contains("these files are there already") && refused.contains(component), "{refused}");
+        assert_eq!(files(Path::new(&output)), plain);
+        let copy = format!("{output}/copy");
+        let said = directory.obvia(&["wizard", &source, "--specialise", path, "-o", &copy, "-l", language]).good();
+        assert_eq!(
+            said,
+            format!("wrote {copy}\n`Store` is called over virtual interfaces, wherever its process is reached\n")
+        );
+        directory.obvia(&["wizard", "--specialise", path, "--class", "Store", "--force"]).good();
+        let specialised = files(Path::new(&output));
+        assert_eq!(specialised["copy"], over_vi[component]);
+        assert_eq!(specialised[component], over_vi[component]);
+        assert_ne!(plain.insert(component.to_owned(), over_vi[component].clone()), Some(over_vi[component].clone()));
+        plain.insert("copy".to_owned(), over_vi[component].clone());
+        assert_eq!(specialised, plain);
+        // Its test sees to it that a new one is.
+        assert!(over_vi.iter().any(|(name, text)| name.starts_with("tests/") && text.contains("ncacn_vi_")));
+        let refused = directory.obvia(&["wizard", "--specialise", path, "--force"]).bad();
+        assert!(refused.contains("`Store` has a marshaler already"), "{refused}");
+        let refused = directory.obvia(&["wizard", "--specialise", path, "--class", "Other"]).bad();
+        assert!(refused.contains("has no class `Other` of an object, but Store"), "{refused}");
+    }
+}
+
+#[test]
+fn what_is_no_object_is_not_specialised() {
+    let (directory, source, _) = shop();
+    let file = |name: &str, text: &str| {
+        let path = directory.path().join(name).to_str().unwrap().to_owned();
+        std::fs::write(&path, text).unwrap();
+        path
+    };
+    let other = file("other.rs", "#[implement(IOther)] struct Other;");
+    let two = file("two.rs", "#[implement(IShop)] struct One;\n#[implement(IShop, ILargeShop)] struct Two;");
+    let functions = file("functions.idl", "[uuid(5f0e4c52-0a34-4ac4-8d6c-2c9f3a1f7b09)] interface F { void f(); }");
+    let broken = file("broken.rs", "fn f() {\n)");
+    let nothing = file("nothing.hpp", "class Other {};");
+    for (words, why) in [
+        (vec![source.as_str(), "--specialise", &other], "has no class with an object's interface of"),
+        (vec!["--specialise", &two], "--class is needed, and nobody is there to be asked: Which class, of One, Two"),
+        (vec!["--specialise", &nothing], "has no class of an object"),
+        (vec!["--specialise", &source], "of no language that there is"),
+        (vec!["--specialise", "missing.rs"], "missing.rs cannot be read"),
+        (vec!["--specialise", &broken], "line 2, column 1: this is no Rust"),
+        (vec![functions.as_str(), "-l", "rust", "--over-vi"], "this is for objects"),
+    ] {
+        let said = directory.obvia(&[&["wizard"], &words[..]].concat()).bad();
+        assert!(said.contains(why), "{words:?}: {said}");
+    }
+}

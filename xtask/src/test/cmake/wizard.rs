@@ -7,9 +7,9 @@ use crate::test::wizard::{PROJECTS, Project};
 use crate::{Outcome, Problem};
 use std::fs;
 
-/// What C++ has a way of its own for: an example, objects, structures, graphs, strings, and functions. The others compile in it as they do in Rust, and take
+/// What C++ has a way of its own for: an example, the same over virtual interfaces, objects, structures, graphs, strings, and functions. The others compile in it as they do in Rust, and take
 /// minutes.
-const IN_CPP: [&str; 6] = ["new-two", "calc", "shapes", "values", "graphs", "echo"];
+const IN_CPP: [&str; 7] = ["new-two", "over-vi", "calc", "shapes", "values", "graphs", "echo"];
 
 pub(super) fn check(outside: &Outside) -> Outcome {
     let folder = outside.folder.path().join("wizard");

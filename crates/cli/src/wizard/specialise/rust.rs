@@ -1,0 +1,143 @@
+//! Objects in Rust: structures with `#[implement(...)]`.
+
+use super::Class;
+use proc_macro2::{Delimiter, Group, Spacing, TokenStream, TokenTree};
+use std::str::FromStr;
+
+/// The objects' classes in a file.
+pub(super) fn classes(text: &str) -> Result<Vec<Class>, String> {
+    let tokens = TokenStream::from_str(text).map_err(|error| {
+        let at = error.span().start();
+        format!("line {}, column {}: this is no Rust", at.line, at.column + 1)
+    })?;
+    let mut found = Vec::new();
+    collect(tokens, &mut found);
+    Ok(found)
+}
+
+/// An attribute that says which interfaces an object has.
+struct Implement {
+    interfaces: Vec<String>,
+    /// Behind the first of them.
+    place: usize,
+}
+
+fn collect(tokens: TokenStream, found: &mut Vec<Class>) {
+    let mut tokens = tokens.into_iter().peekable();
+    let mut implement = None;
+    while let Some(token) = tokens.next() {
+        match token {
+            TokenTree::Punct(mark) if mark.as_char() == '#' => {
+                if let Some(TokenTree::Group(attribute)) = tokens.peek()
+                    && attribute.delimiter() == Delimiter::Bracket
+                {
+                    implement = read(&attribute.stream()).or(implement);
+                    tokens.next();
+                }
+            }
+            TokenTree::Ident(word) if word == "struct" => {
+                let (Some(implement), Some(TokenTree::Ident(name))) = (implement.take(), tokens.next()) else {
+                    continue;
+                };
+                let is_generic = matches!(tokens.peek(), Some(TokenTree::Punct(mark)) if mark.as_char() == '<');
+                let is_end = |token: &TokenTree| match token {
+                    TokenTree::Group(group) => group.delimiter() == Delimiter::Brace,
+                    TokenTree::Punct(mark) => mark.as_char() == ';',
+                    _ => false,
+                };
+                let Some(end) = tokens.by_ref().find(is_end) else { return };
+                found.push(class(name.to_string(), implement, end.span().byte_range().end, is_generic));
+            }
+            TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => collect(group.stream(), found),
+            _ => {}
+        }
+    }
+}
+
+fn class(name: String, Implement { interfaces, place }: Implement, end: usize, is_generic: bool) -> Class {
+    let insertions = if interfaces.iter().any(|interface| interface == "IMarshal") {
+        Err(format!("`{name}` has a marshaler already"))
+    } else if is_generic {
+        Err(format!("`{name}` has parameters: add IMarshal to its interfaces, and `impl Specialised` for it, yourself"))
+    } else {
+        let marshaler = format!(
+            "\n\n// It is called over virtual interfaces, wherever its process is reached.\nimpl obvia::marshaling::Specialised for {name}_Impl {{}}"
+        );
+        Ok(vec![(end, marshaler), (place, ", obvia::marshaling::IMarshal".to_owned())])
+    };
+    Class { name, interfaces, insertions }
+}
+
+/// Reads an attribute, if it is such a one: `implement(...)`, perhaps with modules before it.
+fn read(attribute: &TokenStream) -> Option<Implement> {
+    let tokens: Vec<TokenTree> = attribute.clone().into_iter().collect();
+    let (TokenTree::Group(list), before) = tokens.split_last()? else { return None };
+    let is_it = matches!(before.last(), Some(TokenTree::Ident(word)) if word == "implement");
+    (is_it && list.delimiter() == Delimiter::Parenthesis).then(|| interfaces(list)).flatten()
+}
+
+/// The interfaces of a list, by the last words of their paths.
+fn interfaces(list: &Group) -> Option<Implement> {
+    let (mut interfaces, mut place, mut last, mut depth) = (Vec::new(), None, None, 0_usize);
+    let mut end = list.span_open().byte_range().end;
+    for token in list.stream() {
+        match &token {
+            TokenTree::Punct(mark) if mark.as_char() == ',' && depth == 0 => {
+                interfaces.extend(last.take());
+                place = place.or(Some(end));
+            }
+            TokenTree::Punct(mark) if mark.as_char() == '<' => depth += 1,
+            TokenTree::Punct(mark) if mark.as_char() == '>' && mark.spacing() == Spacing::Alone => {
+                depth = depth.saturating_sub(1);
+            }
+            TokenTree::Ident(word) if depth == 0 => last = Some(word.to_string()),
+            _ => {}
+        }
+        end = token.span().byte_range().end;
+    }
+    interfaces.extend(last);
+    (!interfaces.is_empty()).then_some(Implement { interfaces, place: place.unwrap_or(end) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::component;
+    use super::classes;
+    use crate::wizard::Language;
+
+    fn specialised(text: &str, name: &str) -> Result<String, String> {
+        component(text, name, Language::Rust)
+    }
+
+    #[test]
+    fn the_marshaler_is_added_and_nothing_else() {
+        let text = "//! \u{e4}\nmod m {\n    #[windows_core::implement(\n        a::ICalc, // #[implement(INo)] struct No;\n        IOther,\n    )]\n    \
+                    #[derive(Default)]\n    /// #[implement(INo)]\n    pub(crate) struct Calc {\n        x: u8,\n    }\n}\nstruct Plain;\n";
+        let expected = text.replace("a::ICalc,", "a::ICalc, obvia::marshaling::IMarshal,").replace(
+            "        x: u8,\n    }",
+            "        x: u8,\n    }\n\n// It is called over virtual interfaces, wherever its process is reached.\n\
+             impl obvia::marshaling::Specialised for Calc_Impl {}",
+        );
+        assert_eq!(specialised(text, "Calc").unwrap(), expected);
+        let names: Vec<_> = classes(text).unwrap().into_iter().map(|class| (class.name, class.interfaces)).collect();
+        assert_eq!(names, [("Calc".to_owned(), vec!["ICalc".to_owned(), "IOther".to_owned()])]);
+    }
+
+    #[test]
+    fn tuples_end_with_a_semicolon() {
+        let made = specialised("#[implement(IA)]\nstruct A(u8);\n", "A").unwrap();
+        assert!(made.starts_with("#[implement(IA, obvia::marshaling::IMarshal)]\nstruct A(u8);\n\n// It is"), "{made}");
+    }
+
+    #[test]
+    fn what_cannot_be_is_said() {
+        let why = |text: &str| specialised(text, "A").unwrap_err();
+        assert_eq!(why("#[implement(IA, IMarshal)] struct A;"), "`A` has a marshaler already");
+        assert!(why("#[implement(IA)] struct A<T>(T);").starts_with("`A` has parameters"));
+        assert_eq!(why("struct A;"), "there is no class `A`");
+        assert_eq!(why("#[implement()] struct A;"), "there is no class `A`");
+        assert!(why("fn a() {\n  }\n )").ends_with("this is no Rust"));
+        let twice = specialised("#[implement(IA)] struct A;", "A").unwrap();
+        assert_eq!(why(&twice), "`A` has a marshaler already");
+    }
+}
