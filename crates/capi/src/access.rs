@@ -56,7 +56,8 @@ impl Access for Function<Option<Permits>> {
 /// It must be null or a rule, whose function any thread can call with its context until that is released.
 unsafe fn rule(access: *const Callers) -> Result<impl Access> {
     // SAFETY: the caller's promise.
-    let &Callers { permits, context, release } = unsafe { access.as_ref() }.ok_or(code::E_POINTER)?;
+    let callers = unsafe { access.as_ref() };
+    let &Callers { permits, context, release } = callers.ok_or(code::E_POINTER)?;
     let rule = Function { function: permits, context, release };
     if permits.is_some() { Ok(rule) } else { Err(code::E_POINTER.into()) }
 }

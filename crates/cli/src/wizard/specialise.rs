@@ -64,7 +64,7 @@ pub(super) fn main(arguments: &Arguments, path: &Path, asking: &mut Asking) -> a
     if let Some(output) = &arguments.output {
         asking.note(&["--output", &output.display().to_string()]);
     }
-    write(output.parent().unwrap_or(Path::new("")), &[File::new(name, specialised)], arguments.force)?;
+    write(output.parent().unwrap_or_else(|| Path::new("")), &[File::new(name, specialised)], arguments.force)?;
     json::line(&format!("`{}` is called over virtual interfaces, wherever its process is reached", class.name))?;
     Ok(())
 }
@@ -107,7 +107,7 @@ fn class<'a>(arguments: &Arguments, asking: &mut Asking, found: &'a [Class], pat
         [_] => optional("--class", &text, &first.name),
         _ => Question { flag: "--class", text: &text, proposal: None, is_needed: true },
     };
-    let given = arguments.class.as_deref().or((found.len() == 1).then_some(first.name.as_str()));
+    let given = arguments.class.as_deref().or_else(|| (found.len() == 1).then_some(first.name.as_str()));
     asking.ask(&question, given, |text| {
         let class = found.iter().find(|class| class.name == text);
         class.ok_or_else(|| format!("{} has no class `{text}` of an object, but {}", path.display(), names.join(", ")))
