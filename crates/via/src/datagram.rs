@@ -9,7 +9,7 @@ use crate::{Deadline, Error};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, sockopt};
 use std::fmt;
-use std::net::{IpAddr, SocketAddr, ToSocketAddrs, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs, UdpSocket};
 use std::str::FromStr;
 
 /// The longest payload of a UDP datagram, over IPv4: RFC 768, RFC 791.
@@ -65,6 +65,9 @@ impl fmt::Debug for Place {
 pub struct Host(IpAddr);
 
 impl Host {
+    /// None that a datagram can be from.
+    pub const NONE: Self = Self(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
+
     /// Whether it is this one, reached by an address that leads nowhere else.
     pub fn is_loopback(self) -> bool {
         self.0.is_loopback()

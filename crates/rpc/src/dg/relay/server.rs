@@ -187,8 +187,9 @@ impl State {
         if self.clients.len() >= CLIENTS_MAX || neighbours >= CLIENTS_MAX / 2 {
             return None;
         }
-        let interfaces = self.served.admit(from.host())?;
-        let client = Arc::new(Client::new(Arc::clone(hall), from.host(), interfaces));
+        // Of those that nobody has asked, each may be from anywhere.
+        let host = if id == UNASKED { Host::NONE } else { from.host() };
+        let client = Arc::new(Client::new(Arc::clone(hall), host, self.served.admit(host)?));
         self.clients.insert(id, Arc::clone(&client));
         Some(client)
     }
