@@ -316,7 +316,7 @@ impl From<MapError> for Error {
 
 impl From<Status> for Error {
     fn from(status: Status) -> Self {
-        Self::new(HRESULT(status.to_hresult()), format!("the server answered with a fault: {status}"))
+        Self::new(HRESULT(status.to_hresult()), CallError::Fault(status).to_string())
     }
 }
 

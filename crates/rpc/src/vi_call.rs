@@ -30,6 +30,8 @@ impl fmt::Display for CallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Connection(error) => error.fmt(f),
+            // Where there was no server to say so.
+            Self::Fault(status @ (Status::SERVER_UNAVAILABLE | Status::COMM_FAILURE)) => status.fmt(f),
             Self::Fault(status) => write!(f, "the server answered with a fault: {status}"),
             Self::Protocol(what) => write!(f, "the peer broke the protocol: {what}"),
         }
