@@ -110,7 +110,7 @@ fn case_of<T: Called>(method: Method, label: Label, placement: Placement) -> Res
 }
 
 /// What is called: methods of an object, or functions.
-trait Called: Sized + 'static {
+trait Called: obvia::Remote {
     /// What there is at an address.
     fn at(address: &str) -> obvia::Result<Self>;
     fn null(&self) -> obvia::Result<()>;
@@ -163,6 +163,10 @@ impl<T: Called> Remote<T> {
     fn start(path: Path, wait: Wait, placement: Placement) -> Result<Self, Error> {
         let (mut server, address) = start(path, wait, Some(placement))?;
         let object = T::at(&address).map_err(failed)?;
+        let way = obvia::binding_of(&object).unwrap_or_default();
+        if path == Path::CustomViShm && !way.starts_with(Path::NcacnViShm.name()) {
+            return Err(Error::Failed { message: format!("the object is called by {way}") });
+        }
         // The first call takes a connection, with the policy just set.
         object.null().map_err(failed)?;
         server.rest()?;

@@ -5,7 +5,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use obvia::orpc::activation::Properties;
-use obvia::orpc::{DualStringArray, ObjRef};
+use obvia::orpc::{DualStringArray, ObjRef, ViReference};
 
 fuzz_target!(|bytes: &[u8]| {
     if let Ok(reference) = ObjRef::from_bytes(bytes) {
@@ -16,6 +16,10 @@ fuzz_target!(|bytes: &[u8]| {
             let bindings: Vec<_> = bindings.collect();
             assert_eq!(DualStringArray::new(&bindings).string_bindings().collect::<Vec<_>>(), bindings);
         }
+    }
+    if let Ok(reference) = ViReference::from_bytes(bytes) {
+        assert_eq!(ViReference::from_bytes(&reference.to_bytes().unwrap()).as_ref(), Ok(&reference));
+        assert!(reference.standard.standard().is_some());
     }
     for read in [Properties::from_request, Properties::from_answer] {
         if let Ok(properties) = read(bytes) {

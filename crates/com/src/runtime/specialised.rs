@@ -51,7 +51,10 @@ impl Runtime {
         self.network.listen_over_vi(self, endpoint)?;
         // Where nothing leads there, there is no such way either.
         let bindings = self.bindings_there(context).unwrap_or_default();
-        Ok(super::in_order(&bindings).filter(|binding| is_vi(binding)).cloned().collect())
+        // Who has said that calls are to be protected means all of them.
+        let least = self.network.heard(None).iter().filter_map(level_of).max();
+        let ways = super::in_order(&bindings).filter(|binding| is_vi(binding)).cloned();
+        Ok(ways.filter_map(|way| protected(way, least)).collect())
     }
 
     /// The link to the process of a reference: over virtual interfaces where one of these ways leads there, else as the reference says itself.

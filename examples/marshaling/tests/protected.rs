@@ -1,0 +1,25 @@
+//! Where calls are to be protected, no object is called over what protects nothing.
+
+use marshaling::{ITill, Till};
+use obvia::marshaling::{Context, Flags, marshal};
+use obvia::orpc::{ObjRef, ViReference};
+use obvia::security::{AccountTable, set_accounts};
+
+/// The protocol sequences of the ways to a till, as other hosts are told.
+fn ways(till: &ITill) -> Vec<String> {
+    let data = marshal(till, Context::DifferentMachine, Flags::NORMAL).unwrap();
+    let Ok(ObjRef::Custom { data, .. }) = ObjRef::from_bytes(&data) else { panic!("it is a standard one") };
+    let reference = ViReference::from_bytes(&data).unwrap();
+    reference.ways.string_bindings().map(|way| way.protocol.to_string()).collect()
+}
+
+/// One test, since what is listened on is the process's.
+#[test]
+fn a_process_that_wants_proof_has_no_way_without() {
+    let till = ITill::from(Till::new());
+    obvia::listen("ncacn_ip_tcp:127.0.0.1").unwrap();
+    assert_eq!(ways(&till), ["ncacn_vi_shm", "ncacn_vi_udp"]);
+    set_accounts(AccountTable::default());
+    obvia::listen("ncacn_ip_tcp:127.0.0.1[,security=privacy]").unwrap();
+    assert_eq!(ways(&till), ["ncacn_vi_shm"]);
+}
