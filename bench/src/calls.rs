@@ -18,8 +18,7 @@ mod interface {
     obvia::include_idl!("bench");
 }
 
-use interface::{BenchFunctions, BenchFunctions_Impl, IBench, IBench_Impl};
-use windows_core::Interface;
+use interface::{IBench, IBench_Impl};
 
 /// The subcommand that [`serve`] stands behind.
 pub const SERVE: [&str; 2] = ["bench", "serve-calls"];
@@ -91,16 +90,7 @@ fn case(method: Method, label: Label, placement: Placement) -> Result<Box<dyn Ca
         let bytes = label.bytes;
         return Ok(Box::new(Calls::new(label, MoveShared::new(remote, bytes)?)));
     }
-    // What carries no objects carries functions that do the same.
-    if label.path == Path::NcadgIpUdp {
-        case_of::<BenchFunctions>(method, label, placement)
-    } else {
-        case_of::<IBench>(method, label, placement)
-    }
-}
-
-fn case_of<T: Called>(method: Method, label: Label, placement: Placement) -> Result<Box<dyn Case>, Error> {
-    let remote = Remote::<T>::start(label.path, label.wait, placement)?;
+    let remote = Remote::start(label.path, label.wait, placement)?;
     let bytes = label.bytes;
     Ok(match method {
         Method::Null => Box::new(Calls::new(label, Null { remote, seen: 1 })),
@@ -109,66 +99,23 @@ fn case_of<T: Called>(method: Method, label: Label, placement: Placement) -> Res
     })
 }
 
-/// What is called: methods of an object, or functions.
-trait Called: obvia::Remote {
-    /// What there is at an address.
-    fn at(address: &str) -> obvia::Result<Self>;
-    fn null(&self) -> obvia::Result<()>;
-    fn calls(&self) -> obvia::Result<i64>;
-    fn pfs_open(&self, client: i32, fobj: i32, flags: i32, mode: i32) -> obvia::Result<i32>;
-    fn move_data(&self, data: &mut [u32]) -> obvia::Result<()>;
-}
-
-/// Each interface has the same methods, and is come to in its own way.
-macro_rules! called {
-    ($interface:ident, $reach:path) => {
-        impl Called for $interface {
-            fn at(address: &str) -> obvia::Result<Self> {
-                $reach(address)
-            }
-
-            #[inline]
-            fn null(&self) -> obvia::Result<()> {
-                self.Null()
-            }
-
-            fn calls(&self) -> obvia::Result<i64> {
-                self.Calls()
-            }
-
-            #[inline]
-            fn pfs_open(&self, client: i32, fobj: i32, flags: i32, mode: i32) -> obvia::Result<i32> {
-                self.pfs_open(client, fobj, flags, mode)
-            }
-
-            #[inline]
-            fn move_data(&self, data: &mut [u32]) -> obvia::Result<()> {
-                self.MoveData(data)
-            }
-        }
-    };
-}
-
-called!(IBench, obvia::connect);
-called!(BenchFunctions, obvia::bind);
-
 /// A connected object and its process.
-struct Remote<T = IBench> {
+struct Remote {
     // In this order: the object is let go while its process can still hear of it.
-    object: T,
+    object: IBench,
     server: ServerProcess,
 }
 
-impl<T: Called> Remote<T> {
+impl Remote {
     fn start(path: Path, wait: Wait, placement: Placement) -> Result<Self, Error> {
         let (mut server, address) = start(path, wait, Some(placement))?;
-        let object = T::at(&address).map_err(failed)?;
+        let object: IBench = obvia::connect(&address).map_err(failed)?;
         let way = obvia::binding_of(&object).unwrap_or_default();
         if path == Path::CustomViShm && !way.starts_with(Path::NcacnViShm.name()) {
             return Err(Error::Failed { message: format!("the object is called by {way}") });
         }
         // The first call takes a connection, with the policy just set.
-        object.null().map_err(failed)?;
+        object.Null().map_err(failed)?;
         server.rest()?;
         Ok(Self { object, server })
     }
@@ -211,7 +158,7 @@ fn start(path: Path, wait: Wait, placement: Option<Placement>) -> Result<(Server
     Ok((server, address))
 }
 
-impl<T> Drop for Remote<T> {
+impl Drop for Remote {
     fn drop(&mut self) {
         // A server that is gone has nothing to be told.
         let _ = self.server.resume();
@@ -232,21 +179,21 @@ pub(crate) fn failed(error: obvia::Error) -> Error {
     Error::Failed { message: error.to_string() }
 }
 
-struct Null<T> {
-    remote: Remote<T>,
+struct Null {
+    remote: Remote,
     // Calls that the server had counted when it was asked last; connecting makes the first.
     seen: i64,
 }
 
-impl<T: Called> Exchange for Null<T> {
+impl Exchange for Null {
     #[inline]
     fn call(&mut self) -> Result<(), Error> {
-        self.remote.object.null().map_err(failed)
+        self.remote.object.Null().map_err(failed)
     }
 
     fn verify(&mut self, calls: u32) -> Result<(), Error> {
         let expected = self.seen + i64::from(calls);
-        self.seen = self.remote.object.calls().map_err(failed)?;
+        self.seen = self.remote.object.Calls().map_err(failed)?;
         if self.seen == expected {
             return Ok(());
         }
@@ -258,12 +205,12 @@ impl<T: Called> Exchange for Null<T> {
     }
 }
 
-struct PfsOpen<T> {
-    remote: Remote<T>,
+struct PfsOpen {
+    remote: Remote,
     handles: i32,
 }
 
-impl<T: Called> Exchange for PfsOpen<T> {
+impl Exchange for PfsOpen {
     #[inline]
     fn call(&mut self) -> Result<(), Error> {
         self.handles = self.handles.wrapping_add(1);
@@ -283,15 +230,15 @@ impl<T: Called> Exchange for PfsOpen<T> {
     }
 }
 
-struct MoveData<T> {
-    remote: Remote<T>,
+struct MoveData {
+    remote: Remote,
     payload: Payload,
 }
 
-impl<T: Called> Exchange for MoveData<T> {
+impl Exchange for MoveData {
     #[inline]
     fn call(&mut self) -> Result<(), Error> {
-        self.remote.object.move_data(self.payload.words_mut()).map_err(failed)
+        self.remote.object.MoveData(self.payload.words_mut()).map_err(failed)
     }
 
     fn verify(&mut self, calls: u32) -> Result<(), Error> {
@@ -346,7 +293,7 @@ impl Exchange for MoveShared {
 }
 
 /// The object called.
-#[windows_core::implement(IBench, BenchFunctions, IMarshal)]
+#[windows_core::implement(IBench, IMarshal)]
 #[derive(Default)]
 struct Bench {
     is_over_vi: bool,
@@ -413,24 +360,6 @@ impl IBench_Impl for Bench_Impl {
     }
 }
 
-impl BenchFunctions_Impl for Bench_Impl {
-    fn Null(&self) -> obvia::Result<()> {
-        IBench_Impl::Null(self)
-    }
-
-    fn pfs_open(&self, client: i32, fobj: i32, flags: i32, mode: i32) -> obvia::Result<i32> {
-        IBench_Impl::pfs_open(self, client, fobj, flags, mode)
-    }
-
-    fn MoveData(&self, data: &mut [u32]) -> obvia::Result<()> {
-        IBench_Impl::MoveData(self, data)
-    }
-
-    fn Calls(&self) -> obvia::Result<i64> {
-        IBench_Impl::Calls(self)
-    }
-}
-
 /// The server process of a case: exports the object by `name`, and over a network if it is told to, until the client is gone. `is_over_vi` says
 /// whether the object is called over virtual interfaces wherever the process is reached.
 pub fn serve(
@@ -444,8 +373,6 @@ pub fn serve(
     let parent = Parent::bind(parent, cpu)?;
     obvia::set_waiting(policy(wait));
     let object = IBench::from(Bench { is_over_vi, ..Bench::default() });
-    let functions: BenchFunctions = object.cast().map_err(|error| failed(error.into()))?;
-    let _serving = obvia::serve_interface(functions).map_err(failed)?;
     let _export = obvia::export(name, object).map_err(failed)?;
     match listen {
         Some(binding) => parent.ready_at(&obvia::listen(binding).map_err(failed)?)?,

@@ -21,7 +21,7 @@ pub enum Path {
     FiPingpong,
     /// Copying within the client.
     Memcpy,
-    /// A call of obvia over UDP, in the standard's connectionless units.
+    /// A call of obvia over UDP, in the standard's connectionless units, and so as DCOM first had it: ORPC in NDR.
     NcadgIpUdp,
     /// A call of obvia over TCP, in the standard's units.
     NcacnIpTcp,

@@ -7,10 +7,10 @@ use obvia_bench::report::Measurement;
 use obvia_bench::{Case, Path, Placement};
 use std::process::ExitCode;
 
-/// Measures round trips of MoveData, an array of so many bytes there and back, by one client of one object: as DCOM has it, over TCP and over a
-/// Unix socket of the same host (ORPC in NDR), by functions over the standard's datagrams (DCOM's first way, which obvia has for functions
-/// alone), and over virtual interfaces, by their protocol sequences, and by custom marshaling of an object whose process listens on TCP alone. All cases take turns in one run, and each is compared with the standard's
-/// way to a local server, dcom_lrpc, of whoever waits the same way. What goes one way is half of it.
+/// Measures round trips of MoveData, an array of so many bytes there and back, by one client of one object: as DCOM has it (ORPC in NDR), over
+/// UDP, over TCP, and over a Unix socket of the same host; and over virtual interfaces, by their protocol sequences, and by custom marshaling of an
+/// object whose process listens on TCP alone. All cases take turns in one run, and each is compared with the standard's way to a local server,
+/// dcom_lrpc, of whoever waits the same way. What goes one way is half of it.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
