@@ -23,7 +23,7 @@ pub enum ProtocolSequence {
     Lrpc,
     /// `ncacn_ip_tcp`: TCP.
     IpTcp,
-    /// `ncadg_ip_udp`: the connectionless protocol over UDP, which carries calls of functions only.
+    /// `ncadg_ip_udp`: the connectionless protocol over UDP.
     IpUdp,
 }
 

@@ -190,7 +190,8 @@ impl State {
             return Ok(true);
         }
         let Some(outcome) = self.activity.take_outcome() else { return Ok(false) };
-        if self.has_lost_server(&outcome) {
+        let is_lost = self.has_lost_server(&outcome);
+        if is_lost {
             is_over.store(true, Ordering::Release);
         }
         match (outcome, self.asked.take(), self.call.take()) {
@@ -200,6 +201,8 @@ impl State {
             }
             (Err(Failure { status, .. }), Some(sequence), _) => put_fault(inbox, sequence, status)?,
             (Ok((order, stub)), None, Some(call)) => call.put_response(inbox, order, &stub, &mut self.scratch)?,
+            // It was there.
+            (Err(_), None, Some(call)) if is_lost => put_fault(inbox, call.sequence, Status::COMM_FAILURE)?,
             (Err(Failure { status, .. }), None, Some(call)) => put_fault(inbox, call.sequence, status)?,
             (_, None, None) => return Ok(false),
         }
