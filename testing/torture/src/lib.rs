@@ -1,6 +1,7 @@
 //! What the torture tests call: counters, a factory of counters, and what tells how their process is.
 
 mod access;
+mod activation;
 pub mod allocations;
 pub mod hosts;
 pub mod lockdown;

@@ -5,18 +5,13 @@
 #![expect(clippy::unit_arg, reason = "orders without a result of their own are answered all the same")]
 
 use crate::{Counter, Factory, ICounter, IFactory, IListener, IListener_Impl, Listener};
-use crate::{access, live, noticed, poll_path, sleeping, soak};
-use obvia::dcom::{
-    ClassContext, ClassRegistration, Pinging, class_object, create_instance, create_instance_in, register_class,
-    serve_until_idle, set_pinging,
-};
+use crate::{access, activation, live, noticed, poll_path, sleeping, soak};
+use obvia::dcom::{ClassRegistration, Pinging, class_object, create_instance, register_class, set_pinging};
 use obvia::security::{AccountTable, Credential, NtHash};
 use obvia::{Agile, Canceller, GUID, Waiting, code};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use std::cell::RefCell;
-use std::collections::BTreeSet;
-use std::fs::OpenOptions;
-use std::io::{BufRead, Write};
+use std::io::BufRead;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
@@ -61,9 +56,9 @@ const ORDERS: &[(&str, Order)] = &[
     ("activate", |state, words| activate(state, words.first().copied())),
     ("scm", |state, _| done(state.service = Some(obvia::scm::serve()?))),
     ("no-scm", |state, _| done(state.service = None)),
-    ("activate-in-threads", activate_in_threads),
-    ("running", |_, _| running()),
-    ("activate-in", |state, words| activate_in(state, word(words, 0)?)),
+    ("activate-in-threads", activation::in_threads),
+    ("running", |_, _| activation::running()),
+    ("activate-in", |state, words| activation::in_context(state, word(words, 0)?)),
     ("free-libraries", |_, _| obvia::dcom::free_unused_libraries().map(done)?),
     ("hide", |state, _| done(state.exports.clear())),
     ("access", |state, words| access::set(state, words)),
@@ -113,7 +108,7 @@ const ORDERS: &[(&str, Order)] = &[
 pub fn obey() {
     let options: Vec<String> = std::env::args().skip(1).collect();
     if options.first().is_some_and(|option| option == "serve") {
-        return serve(options.get(1).map(String::as_str));
+        return activation::serve(options.get(1).map(String::as_str));
     }
     match options.first().map(String::as_str) {
         Some("poll") => obvia::set_waiting(Waiting::Poll),
@@ -178,7 +173,7 @@ pub(crate) fn word<'a>(words: &[&'a str], at: usize) -> obvia::Result<&'a str> {
     Ok(*words.get(at).ok_or(code::E_INVALIDARG)?)
 }
 
-fn number<T: std::str::FromStr>(words: &[&str], at: usize) -> obvia::Result<T> {
+pub(crate) fn number<T: std::str::FromStr>(words: &[&str], at: usize) -> obvia::Result<T> {
     Ok(word(words, at)?.parse().map_err(|_| code::E_INVALIDARG)?)
 }
 
@@ -238,7 +233,7 @@ fn pinging(period: Duration) -> Answer {
     set_pinging(Pinging { period, missed: 3 }).map(done)?
 }
 
-fn register(state: &mut State) -> Answer {
+pub(crate) fn register(state: &mut State) -> Answer {
     let make = || {
         MADE.fetch_add(1, Ordering::SeqCst);
         IFactory::from(Factory::default())
@@ -253,63 +248,6 @@ fn activate(state: &mut State, server: Option<&str>) -> Answer {
     let way = obvia::binding_of(&factory).unwrap_or_else(|| "in process".to_owned());
     state.factory = Some(factory);
     Ok(way)
-}
-
-/// Has a factory made in each of so many threads at once. Returns how many processes they are in.
-fn activate_in_threads(state: &mut State, words: &[&str]) -> Answer {
-    let made: Vec<_> = std::thread::scope(|scope| {
-        let make = || Agile::new(&create_instance::<IFactory>(CLASS, None)?);
-        let threads: Vec<_> = (0..number(words, 0).unwrap()).map(|_| scope.spawn(make)).collect();
-        threads.into_iter().map(|thread| thread.join().unwrap()).collect::<obvia::Result<_>>()
-    })?;
-    let ways: BTreeSet<_> = made.iter().map(|factory| obvia::binding_of(factory.get())).collect();
-    state.factory = made.first().map(|factory| factory.get().clone());
-    Ok(ways.len().to_string())
-}
-
-/// Has a factory made in a context, and says by which way it is called.
-fn activate_in(state: &mut State, context: &str) -> Answer {
-    let context = match context {
-        "process" => ClassContext::INPROC_SERVER,
-        "host" => ClassContext::LOCAL_SERVER,
-        "network" => ClassContext::REMOTE_SERVER,
-        _ => return Err(code::E_INVALIDARG.into()),
-    };
-    let factory: IFactory = create_instance_in(CLASS, context)?;
-    let way = obvia::binding_of(&factory).unwrap_or_else(|| "in process".to_owned());
-    state.factory = Some(factory);
-    Ok(way)
-}
-
-/// The process that makes factories; 0 for none.
-fn running() -> Answer {
-    let found = obvia::scm::running()?.into_iter().find(|running| running.class == CLASS);
-    Ok(found.and_then(|running| running.pid).unwrap_or_default().to_string())
-}
-
-/// Is a server that was started on demand, or one that fails in a way.
-fn serve(how: Option<&str>) {
-    if let Some(path) = std::env::var_os("TORTURE_STARTS") {
-        let file = OpenOptions::new().create(true).append(true).open(path);
-        writeln!(file.unwrap(), "{}", std::process::id()).unwrap();
-    }
-    match how {
-        Some("refuse") => {
-            eprintln!("nothing to serve:\nthe store is locked");
-            std::process::exit(7);
-        }
-        Some("hang") => {
-            eprintln!("looking for the store");
-            std::thread::sleep(Duration::from_secs(3600));
-        }
-        Some("die") => std::process::abort(),
-        _ => {
-            let mut state = State::default();
-            register(&mut state).unwrap();
-            eprintln!("serving");
-            serve_until_idle(Duration::from_secs(3600)).unwrap();
-        }
-    }
 }
 
 fn timeout(state: &mut State, words: &[&str]) -> Answer {

@@ -39,13 +39,12 @@ pub(super) fn serve_start(call: &mut StubCall<'_, '_>) -> std::result::Result<An
     let frame = call.block(24)?;
     let (class, patience) = (guid_from(frame, 0)?, frame.load_u64(16).ok_or(Status::BAD_STUB_DATA)?);
     let caller = who()?;
-    let outcome = match caller.peer {
+    let outcome = if is_of_own_user(&caller.peer) {
         // The last tenth is for the answer's way.
-        Peer::Process { .. } => {
-            let patience = Duration::from_millis(patience - patience / 10);
-            caller.runtime.starter().start(caller.runtime, &class, Deadline::Within(patience).start())
-        }
-        Peer::Host(_) => Err(Error::new(code::E_ACCESSDENIED, "servers are started for processes of the same host")),
+        let patience = Duration::from_millis(patience - patience / 10);
+        caller.runtime.starter().start(caller.runtime, &class, Deadline::Within(patience).start())
+    } else {
+        Err(Error::new(code::E_ACCESSDENIED, "servers are started for processes of the same user and host"))
     };
     let (result, is_fresh, words) = match outcome {
         Ok(is_fresh) => (code::S_OK, is_fresh, String::new()),
@@ -53,4 +52,26 @@ pub(super) fn serve_start(call: &mut StubCall<'_, '_>) -> std::result::Result<An
     };
     let head = [result.0.to_le_bytes(), [0; 4], [u8::from(is_fresh), 0, 0, 0], [0; 4]].concat();
     answer(call, Ok([head.as_slice(), words.as_bytes()].concat()))
+}
+
+/// Whether somebody is a process of this user, or of the superuser's: others may be let in for what they call.
+fn is_of_own_user(peer: &Peer) -> bool {
+    let own = rustix::process::geteuid().as_raw();
+    matches!(peer, Peer::Process { uid, .. } if [own, 0].contains(uid))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
+    fn servers_are_started_for_their_own_user_alone() {
+        let own = rustix::process::geteuid().as_raw();
+        let process = |uid| Peer::Process { pid: 7, uid };
+        assert!(is_of_own_user(&process(own)) && is_of_own_user(&process(0)));
+        for other in [process(own + 1), process(Peer::NOBODY), Peer::Host("127.0.0.1".to_owned())] {
+            assert!(!is_of_own_user(&other), "{other:?}");
+        }
+    }
 }

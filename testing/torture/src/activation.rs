@@ -1,0 +1,67 @@
+//! Orders about servers that are started on demand, and being one.
+
+use crate::IFactory;
+use crate::orders::{Answer, CLASS, State, number, register};
+use obvia::dcom::{ClassContext, create_instance, create_instance_in, serve_until_idle};
+use obvia::{Agile, code};
+use std::collections::BTreeSet;
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::time::Duration;
+
+/// Has a factory made in each of so many threads at once. Returns how many processes they are in.
+pub(crate) fn in_threads(state: &mut State, words: &[&str]) -> Answer {
+    let made: Vec<_> = std::thread::scope(|scope| {
+        let make = || Agile::new(&create_instance::<IFactory>(CLASS, None)?);
+        let threads: Vec<_> = (0..number(words, 0).unwrap()).map(|_| scope.spawn(make)).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect::<obvia::Result<_>>()
+    })?;
+    let ways: BTreeSet<_> = made.iter().map(|factory| obvia::binding_of(factory.get())).collect();
+    state.factory = made.first().map(|factory| factory.get().clone());
+    Ok(ways.len().to_string())
+}
+
+/// Has a factory made in a context, and says by which way it is called.
+pub(crate) fn in_context(state: &mut State, context: &str) -> Answer {
+    let context = match context {
+        "process" => ClassContext::INPROC_SERVER,
+        "host" => ClassContext::LOCAL_SERVER,
+        "network" => ClassContext::REMOTE_SERVER,
+        _ => return Err(code::E_INVALIDARG.into()),
+    };
+    let factory: IFactory = create_instance_in(CLASS, context)?;
+    let way = obvia::binding_of(&factory).unwrap_or_else(|| "in process".to_owned());
+    state.factory = Some(factory);
+    Ok(way)
+}
+
+/// The process that makes factories; 0 for none.
+pub(crate) fn running() -> Answer {
+    let found = obvia::scm::running()?.into_iter().find(|running| running.class == CLASS);
+    Ok(found.and_then(|running| running.pid).unwrap_or_default().to_string())
+}
+
+/// Is a server that was started on demand, or one that fails in a way.
+pub(crate) fn serve(how: Option<&str>) {
+    if let Some(path) = std::env::var_os("TORTURE_STARTS") {
+        let file = OpenOptions::new().create(true).append(true).open(path);
+        writeln!(file.unwrap(), "{}", std::process::id()).unwrap();
+    }
+    match how {
+        Some("refuse") => {
+            eprintln!("nothing to serve:\nthe store is locked");
+            std::process::exit(7);
+        }
+        Some("hang") => {
+            eprintln!("looking for the store");
+            std::thread::sleep(Duration::from_secs(3600));
+        }
+        Some("die") => std::process::abort(),
+        _ => {
+            let mut state = State::default();
+            register(&mut state).unwrap();
+            eprintln!("serving");
+            serve_until_idle(Duration::from_secs(3600)).unwrap();
+        }
+    }
+}
