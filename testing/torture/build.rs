@@ -1,3 +1,4 @@
 fn main() {
     obvia_idl::build("torture.idl");
+    obvia_idl::build("bell.idl");
 }

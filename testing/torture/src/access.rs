@@ -9,6 +9,50 @@ use obvia::security::{
     set_default_access, set_default_class_access,
 };
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
+use windows_core::implement;
+
+/// Functions without objects.
+pub(crate) mod functions {
+    obvia::include_idl!("bell");
+}
+
+use functions::{Bell, Bell_Impl};
+
+/// Functions, and how often they rang.
+#[implement(Bell)]
+struct Tower(AtomicU32);
+
+impl Bell_Impl for Tower_Impl {
+    fn Ring(&self, times: u32) -> obvia::Result<u32> {
+        Ok(self.0.fetch_add(times, Ordering::SeqCst) + times)
+    }
+}
+
+/// Has functions performed, for those callers who are named.
+pub(crate) fn perform(state: &mut State, words: &[&str]) -> Answer {
+    let tower = Bell::from(Tower(AtomicU32::new(0)));
+    set_access(&tower, callers(words)?)?;
+    state.tower = Some((tower.clone(), obvia::serve_interface(tower)?));
+    done(())
+}
+
+/// Says anew who may call the functions.
+pub(crate) fn guard(state: &State, words: &[&str]) -> Answer {
+    let (tower, _) = state.tower.as_ref().ok_or(code::E_POINTER)?;
+    done(set_access(tower, callers(words)?)?)
+}
+
+/// Binds to such functions.
+pub(crate) fn bind(state: &mut State, words: &[&str]) -> Answer {
+    done(state.bell = Some(obvia::bind(word(words, 0)?)?))
+}
+
+/// Calls one of them.
+pub(crate) fn ring(state: &State, words: &[&str]) -> Answer {
+    let bell = state.bell.as_ref().ok_or(code::E_POINTER)?;
+    Ok(bell.Ring(word(words, 0)?.parse().map_err(|_| code::E_INVALIDARG)?)?.to_string())
+}
 
 /// The lines about callers that were refused.
 static REFUSALS: Mutex<Vec<String>> = Mutex::new(Vec::new());

@@ -4,6 +4,7 @@
 
 #![expect(clippy::unit_arg, reason = "orders without a result of their own are answered all the same")]
 
+use crate::access::functions::Bell;
 use crate::{Counter, Factory, ICounter, IFactory, IListener, IListener_Impl, Listener};
 use crate::{access, activation, live, noticed, poll_path, sleeping, soak};
 use obvia::dcom::{ClassRegistration, Pinging, class_object, create_instance, register_class, set_pinging};
@@ -32,6 +33,8 @@ pub(crate) struct State {
     exports: Vec<obvia::Export>,
     /// What was exported last.
     pub(crate) exported: Option<IFactory>,
+    pub(crate) tower: Option<(Bell, obvia::Serving)>,
+    pub(crate) bell: Option<Bell>,
     classes: Vec<ClassRegistration>,
     service: Option<obvia::scm::Service>,
     pub(crate) factory: Option<IFactory>,
@@ -63,6 +66,10 @@ const ORDERS: &[(&str, Order)] = &[
     ("hide", |state, _| done(state.exports.clear())),
     ("access", |state, words| access::set(state, words)),
     ("audit", |_, _| access::audit()),
+    ("perform", access::perform),
+    ("guard", |state, words| access::guard(state, words)),
+    ("bind", access::bind),
+    ("ring", |state, words| access::ring(state, words)),
     ("refusals", |_, _| access::refusals()),
     ("list", |_, _| list()),
     ("list-at", |_, words| list_at(word(words, 0)?)),

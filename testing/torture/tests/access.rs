@@ -136,6 +136,29 @@ fn accounts_are_told_apart_by_who_and_how_well_they_protect_calls() {
     }
 }
 
+#[test]
+fn functions_have_rules_as_objects_do() {
+    for listening in BINDINGS {
+        let directory = Directory::new();
+        let (mut server, binding) = serve(&directory, listening);
+        let binding = binding.replace(",name=thing", "");
+        println!("{binding}");
+        server.good("perform everybody");
+        let mut client = client(&directory, "anna");
+        client.good(&format!("bind {binding}"));
+        assert_eq!(client.number("ring 2"), 2);
+        server.good("guard nobody");
+        denied(&mut client, "ring 3");
+        let refusals = server.good("refusals");
+        let is_one = ["refused method 3 of Bell to ", "refused method 0 of Bell to "]
+            .iter()
+            .any(|line| refusals.starts_with(line));
+        assert!(is_one && refusals.matches("refused").count() == 1, "{refusals}");
+        server.good("guard everybody");
+        assert_eq!(client.number("ring 1"), 3, "no function ran that was refused");
+    }
+}
+
 /// Before there is anything to have rules for.
 #[test]
 fn who_proves_too_little_is_logged() {

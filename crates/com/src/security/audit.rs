@@ -35,7 +35,8 @@ pub enum Refused {
     Call {
         /// The object's interface, or the one whose functions are called.
         interface: String,
-        /// The method's number: of objects the first one after those of IUnknown has 3, of functions the first one has 0.
+        /// The method's number as the call has it: of objects the first one after those of IUnknown has 3; so has the first function in FLAT, which
+        /// has 0 in NDR.
         method: u16,
     },
     /// To be let in: it did not prove to be who it says.
