@@ -55,13 +55,11 @@ pub(crate) fn parse(text: &str) -> Result<StringBinding> {
 /// A string binding of virtual interfaces over a network that a user wrote.
 pub(crate) fn parse_vi(text: &str) -> Result<StringBinding> {
     let binding = parse(text)?;
-    match Wanted::of(&binding)?.sequence.means {
-        Means::Nic(_) => Ok(binding),
-        Means::Stream | Means::Datagrams => {
-            let text = format!("`{text}` leads over no virtual interface: {} does not", binding.protocol);
-            Err(Error::new(code::E_INVALIDARG, text))
-        }
+    if Wanted::of(&binding)?.is_over_vi() {
+        return Ok(binding);
     }
+    let text = format!("`{text}` leads over no virtual interface: {} does not", binding.protocol);
+    Err(Error::new(code::E_INVALIDARG, text))
 }
 
 /// An address as providers take it.
@@ -307,7 +305,7 @@ impl Network {
             }
             return Ok(());
         }
-        let is_over_vi = |binding: &StringBinding| parse_vi(&binding.to_string()).is_ok();
+        let is_over_vi = |binding: &StringBinding| Wanted::of(binding).is_ok_and(|wanted| wanted.is_over_vi());
         let (over_vi, others): (Vec<_>, Vec<_>) = heard.into_iter().partition(is_over_vi);
         for StringBinding { address, .. } in
             others.into_iter().filter(|other| other.protocol == ProtocolSequence::IpTcp)

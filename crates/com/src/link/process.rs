@@ -27,6 +27,11 @@ pub(super) struct Process {
 }
 
 impl Link {
+    /// The process at the other end, as long as somebody has a link to it: whoever says that it is another's process has another number here.
+    pub(crate) fn process(&self) -> usize {
+        Arc::as_ptr(&self.process).addr()
+    }
+
     /// Whether a link leads to the same process.
     pub(crate) fn leads_where(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.process, &other.process)

@@ -37,6 +37,9 @@ impl<T: Handled + IUnknownImpl> IStdMarshalInfo_Impl for T {
     }
 }
 
+/// An object of another process: the number that the process goes by, which process it is by what is known of it here, and the object's own number.
+type Object = (u64, usize, u64);
+
 type Maker = Arc<dyn Fn(IUnknown) -> Result<IUnknown> + Send + Sync>;
 
 /// A handler that stands for an object.
@@ -50,10 +53,9 @@ struct Standing {
 #[derive(Default)]
 struct Handlers {
     classes: HashMap<u128, Maker>,
-    /// By the object's process and OID.
-    standing: HashMap<(u64, u64), Standing>,
+    standing: HashMap<Object, Standing>,
     /// The object that a handler stands for, by the handler's identity.
-    objects: HashMap<usize, (u64, u64)>,
+    objects: HashMap<usize, Object>,
     /// How many may stand before those that are gone are looked for.
     room: usize,
 }
@@ -103,7 +105,7 @@ pub fn register_handler(
 
 impl Handlers {
     /// The handler of an object, as long as there is one.
-    fn find(&self, object: (u64, u64)) -> Option<IUnknown> {
+    fn find(&self, object: Object) -> Option<IUnknown> {
         self.standing.get(&object)?.handler.upgrade()
     }
 
@@ -152,7 +154,7 @@ fn standing_for(object: &IUnknown) -> Option<(GUID, IUnknown)> {
     let standing = handlers.standing.get(at).filter(|standing| standing.identity == identity)?;
     // Another object may have taken the place of a handler that is gone.
     drop(standing.handler.upgrade()?);
-    Some((standing.class, proxy::find(&*standing.link.upgrade()?, at.1)?))
+    Some((standing.class, proxy::find(&*standing.link.upgrade()?, at.2)?))
 }
 
 /// What is passed where an object is: the proxy that is behind a handler, or the object itself.
@@ -164,7 +166,7 @@ pub(crate) fn behind(object: &IUnknown) -> IUnknown {
 /// such class.
 pub(crate) fn make(class: &GUID, proxy: IUnknown, info: &'static InterfaceInfo) -> Result<IUnknown> {
     let Some(imported) = look_behind(&proxy) else { return Ok(proxy) };
-    let object = (imported.link.oxid(), imported.oid);
+    let object = (imported.link.oxid(), imported.link.process(), imported.oid);
     let handlers = lock();
     let known = handlers.as_ref();
     let (found, maker) = known.map_or((None, None), |known| (known.find(object), known.classes.get(&class.to_u128())));

@@ -115,6 +115,11 @@ impl Wanted {
         Ok(Self { sequence, shared, own })
     }
 
+    /// Whether connections are virtual interfaces over a network.
+    pub(super) fn is_over_vi(&self) -> bool {
+        matches!(self.sequence.means, Means::Nic(_))
+    }
+
     /// The options that peers are told.
     pub(super) fn shared(&self) -> &[(String, String)] {
         &self.shared
