@@ -3,7 +3,7 @@
 
 use crate::peer::{AREA, Message, Peer, send};
 use crate::races::{flip, hammer};
-use crate::scene::{Meanwhile, Scene, Server, against_every_server};
+use crate::scene::{Meanwhile, Scene, Server, against_every_server, await_that};
 use crate::segment::{SEALS, Segment, memory_file};
 use crate::wire::{self, BAD_DATA, Frame, SYSTEM, Target};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -443,10 +443,15 @@ fn regions_do_not_take_all_addresses(server: Server) {
         assert_eq!(filled.len(), 16 + 200_000);
     }
     drop(peers);
-    // There is room again.
+    // There is room again, as soon as the server has noticed.
     let (mut peer, object) = scene.bound();
-    give(&mut peer, 1, 1 << 20, READ);
-    assert_eq!(total(&mut peer, object, 1 << 18, at(1, 0)), 0);
+    let (file, mut number) = (sealed(1 << 20, SEALS), 0);
+    await_that("there is room again", || {
+        number += 1;
+        announce(&peer, number, READ, 1 << 20, &[file.as_fd()]);
+        take(&mut peer, number.into(), &[]).first == 0
+    });
+    assert_eq!(total(&mut peer, object, 1 << 18, at(number.into(), 0)), 0);
     drop(peer);
     scene.assert_unharmed();
 }
