@@ -30,8 +30,8 @@ pub(crate) use stream::{level_of, protected};
 #[derive(Default)]
 pub(crate) struct Network {
     nics: Mutex<Vec<Opened>>,
-    // By which this process has associations.
-    streams: Mutex<Vec<ProtocolSequence>>,
+    // Of the standard's, those by which this process calls others.
+    standard: Mutex<Vec<ProtocolSequence>>,
     activities: dg::Activities,
     // As others are told.
     heard: Mutex<Vec<StringBinding>>,
@@ -196,13 +196,14 @@ impl Network {
         options: &Options,
         deadline: Deadline,
     ) -> Result<Window> {
-        if let Means::Datagrams = wanted(binding)?.sequence.means {
-            return self.activities.connect(binding, targets, options);
-        }
-        let window = stream::connect(runtime, binding, targets, options, deadline)?;
-        let mut streams = Self::lock(&self.streams);
-        if !streams.contains(&binding.protocol) {
-            streams.push(binding.protocol);
+        let window = if let Means::Datagrams = wanted(binding)?.sequence.means {
+            self.activities.connect(binding, targets, options)?
+        } else {
+            stream::connect(runtime, binding, targets, options, deadline)?
+        };
+        let mut standard = Self::lock(&self.standard);
+        if !standard.contains(&binding.protocol) {
+            standard.push(binding.protocol);
         }
         Ok(window)
     }
@@ -279,9 +280,10 @@ impl Network {
             // Without one the peer learns at its first call that this process cannot be reached.
             let _ = self.listen_with(runtime, &opened, binding);
         }
-        let has_streams = Self::lock(&self.streams).contains(&ProtocolSequence::IpTcp);
-        let used = [(ProtocolSequence::IpTcp, has_streams), (ProtocolSequence::IpUdp, self.activities.are_used())];
-        for (protocol, _) in used.into_iter().filter(|(_, is_used)| *is_used) {
+        let standard = Self::lock(&self.standard).clone();
+        for protocol in
+            [ProtocolSequence::IpTcp, ProtocolSequence::IpUdp].into_iter().filter(|it| standard.contains(it))
+        {
             let binding = protected(StringBinding::new(protocol, any, "0"), least);
             let _ = binding.map(|binding| self.listen(runtime, binding));
         }

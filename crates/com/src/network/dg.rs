@@ -56,11 +56,6 @@ impl Activities {
         self.0.get().ok_or_else(|| code::E_UNEXPECTED.into())
     }
 
-    /// Whether this process calls anybody as datagrams.
-    pub(super) fn are_used(&self) -> bool {
-        self.0.get().is_some()
-    }
-
     /// Connects to a server, which notices nothing of it.
     pub(super) fn connect(&self, binding: &StringBinding, targets: &Arc<Targets>, options: &Options) -> Result<Window> {
         let socket = DatagramSocket::connect(&binding.address, port(binding)?)?;

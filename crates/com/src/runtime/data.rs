@@ -97,9 +97,7 @@ impl Runtime {
         info: &'static InterfaceInfo,
         client: Client,
     ) -> Result<Option<Vec<u8>>> {
-        let Client::Process(process) = client else { return Ok(None) };
-        let context = self.context_of(process);
-        bound_for(process, || marshal_custom(object, info, context, Flags::NORMAL))
+        self.written_for(client, |context| marshal_custom(object, info, context, Flags::NORMAL))
     }
 
     /// The same, where the client is to get the object itself: one that is called over virtual interfaces.
@@ -109,9 +107,18 @@ impl Runtime {
         info: &'static InterfaceInfo,
         client: Client,
     ) -> Result<Option<Vec<u8>>> {
+        self.written_for(client, |context| marshal_specialised(object, info, context, Flags::NORMAL))
+    }
+
+    /// What is written for a client, where it is. Strangers know no classes of ours.
+    fn written_for(
+        &self,
+        client: Client,
+        write: impl FnOnce(Context) -> Result<Option<Vec<u8>>>,
+    ) -> Result<Option<Vec<u8>>> {
         let Client::Process(process) = client else { return Ok(None) };
         let context = self.context_of(process);
-        bound_for(process, || marshal_specialised(object, info, context, Flags::NORMAL))
+        bound_for(process, || write(context))
     }
 
     /// Data for a client that has the object from this process, on which it is to live by pings.

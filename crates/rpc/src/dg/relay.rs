@@ -12,15 +12,13 @@ pub use keeper::Keeper;
 pub use server::{Clients, Endpoint, EndpointOptions};
 
 use super::{Limits, Output};
-#[expect(unused_imports, reason = "for its documentation")]
-use crate::co::relay::Routes;
 use crate::uuid::Uuid;
 use obvia_via::Error as ViError;
 use obvia_via::datagram::{DatagramSocket, Place};
 use obvia_via::window::Options;
 use rustix::rand::{GetRandomFlags, getrandom};
 
-/// The method of [`Routes::settler`] whose parameters are a bind or an alter_context, and whose results are what a server with contexts answers.
+/// The method of [`Routes::settler`](crate::co::relay::Routes::settler) whose parameters are a bind or an alter_context, and whose results are what a server with contexts answers.
 const BIND: u16 = 0;
 /// The longest message that fragments of the shortest length can make up, with what their numbers leave to spare.
 const MESSAGE_MAX: usize = 64 << 20;

@@ -1,6 +1,6 @@
 //! The client's relay: requests become calls of an association, their results responses.
 
-use super::exchange::{Awaited, put_fault, remember};
+use super::exchange::{Awaited, put_fault, put_pdu, remember};
 use super::translation::Translation;
 use super::{PATIENCE, Route, Routes, fill, limits, over, wait};
 use crate::co::pdu::{ACCEPTED, Bind, BindAck, Context, FragmentSizes, Outcome};
@@ -248,7 +248,7 @@ impl State {
                     let interfaces: Vec<_> = bind.contexts.iter().map(|context| context.interface).collect();
                     self.note(&interfaces, &outcomes);
                     let ack = self.acknowledged(&bind, outcomes);
-                    inbox.put(Header { kind: Kind::Pdu, opnum: 0, first: 0, second: 0 }, &ack.to_wire())?;
+                    put_pdu(inbox, &ack.to_wire())?;
                 }
             }
             // It goes on as long as the server lets it.

@@ -47,6 +47,11 @@ impl Awaited {
     }
 }
 
+/// Puts the answer to a bind or an alter_context into a client's inbox.
+pub(crate) fn put_pdu(inbox: &mut Inbox<'_>, pdu: &[u8]) -> Result<(), ViError> {
+    inbox.put(Header { kind: Kind::Pdu, opnum: 0, first: 0, second: 0 }, pdu)
+}
+
 /// Puts a fault into a client's inbox: what became of the message of this number.
 pub(crate) fn put_fault(inbox: &mut Inbox<'_>, sequence: u32, status: Status) -> Result<(), ViError> {
     inbox.put(Header { kind: Kind::Fault, opnum: 0, first: status.0, second: sequence }, &[])

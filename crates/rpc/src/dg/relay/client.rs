@@ -3,7 +3,7 @@
 use super::keeper::{Keeper, Kept};
 use super::{BIND, draw, flush, limits};
 use crate::co::pdu::{Bind, BindAck, Outcome as Agreed};
-use crate::co::relay::exchange::{Awaited, put_fault, remember};
+use crate::co::relay::exchange::{Awaited, put_fault, put_pdu, remember};
 use crate::co::relay::translation::Translation;
 use crate::co::relay::{Route, Routes};
 use crate::dg::{Activity, Failure, Outcome, OutgoingCall, Semantics};
@@ -182,7 +182,7 @@ impl State {
     /// Puts what has come into the inbox. Whether there was something.
     fn deliver(&mut self, inbox: &mut Inbox<'_>, is_over: &AtomicBool) -> Result<bool, ViError> {
         if let Some(ack) = self.agreed.take() {
-            inbox.put(Header { kind: Kind::Pdu, opnum: 0, first: 0, second: 0 }, &ack)?;
+            put_pdu(inbox, &ack)?;
             return Ok(true);
         }
         if let Some((sequence, status)) = self.refused.take() {
@@ -197,7 +197,7 @@ impl State {
         match (outcome, self.asked.take(), self.call.take()) {
             (Ok((_, ack)), Some(_), _) => {
                 self.is_introduced = true;
-                inbox.put(Header { kind: Kind::Pdu, opnum: 0, first: 0, second: 0 }, &ack)?;
+                put_pdu(inbox, &ack)?;
             }
             (Err(Failure { status, .. }), Some(sequence), _) => put_fault(inbox, sequence, status)?,
             (Ok((order, stub)), None, Some(call)) => call.put_response(inbox, order, &stub, &mut self.scratch)?,

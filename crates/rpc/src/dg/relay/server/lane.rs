@@ -1,10 +1,10 @@
 //! Clients of an endpoint, and their lanes.
 
-use super::super::BIND;
 use super::Hall;
 use crate::co::relay::exchange::{Addressee, Arrived, Performed, remember};
 use crate::co::relay::translation::Translation;
 use crate::co::relay::{Attribution, Interfaces};
+use crate::dg::relay::BIND;
 use crate::dg::{CallKey, IncomingCall};
 use crate::status::Status;
 use crate::uuid::{SyntaxId, Uuid};
