@@ -7,6 +7,7 @@
 //!      0  sleep flag: the owner sleeps, or is about to      (u32)
 //!    128  bell: counts the owner's wake-ups of its peer     (u32, the word that the peer sleeps on)
 //!    256  consumed: messages the owner has taken            (u32, credit for the peer)
+//!    384  mark: shows who opens the segment by a name that it is the right one (u64)
 //!    512  16 slots of 128 bytes
 //!   4096  area 0: frames that do not fit a slot
 //! ```
@@ -34,6 +35,8 @@ pub const SLEEP: usize = 0;
 pub const BELL: usize = 128;
 /// Offset of the owner's count of consumed messages.
 pub const CONSUMED: usize = 256;
+/// Offset of the mark.
+pub const MARK: usize = 384;
 /// Offset of slot 0.
 pub const SLOTS: usize = 512;
 /// Bytes from one slot to the next.

@@ -4,6 +4,8 @@
 //! they attack. Each test has a server in a process of its own, and beside it a witness, a client whose every call must go well
 //! while the test goes on; in the end the server must have no more descriptors and threads than before.
 
+#[path = "hostile/by_name.rs"]
+mod by_name;
 #[path = "hostile/evil.rs"]
 mod evil;
 #[path = "hostile/floods.rs"]

@@ -40,6 +40,7 @@ mod hello;
 mod initiate;
 mod lent;
 mod mapping;
+mod named;
 mod nic;
 mod opened;
 mod packet;

@@ -102,6 +102,8 @@ pub(crate) struct Peer {
     pub(crate) oxid: u64,
     area: u32,
     their_area: Option<(u32, Segment)>,
+    /// Whether it is one that cannot be passed files.
+    by_name: bool,
 }
 
 impl Peer {
@@ -125,7 +127,12 @@ impl Peer {
 
     fn of(socket: UnixStream, own: Segment, own_fd: OwnedFd, theirs: Segment) -> Self {
         let oxid = fresh_oxid();
-        Self { socket, own, own_fd, theirs, next: 1, expected: 1, oxid, area: 0, their_area: None }
+        Self { socket, own, own_fd, theirs, next: 1, expected: 1, oxid, area: 0, their_area: None, by_name: false }
+    }
+
+    /// A peer that cannot be passed files, and has opened them by their names.
+    pub(crate) fn by_name(socket: UnixStream, own: Segment, own_fd: OwnedFd, theirs: Segment) -> Self {
+        Self { by_name: true, ..Self::of(socket, own, own_fd, theirs) }
     }
 
     /// The segment that a greeting brings.
@@ -141,6 +148,10 @@ impl Peer {
     pub(crate) fn ring(&self) {
         let bell = self.own.u32(BELL);
         bell.fetch_add(1, Ordering::SeqCst);
+        if self.by_name {
+            let _ = rustix::net::send(&self.socket, &[0], SendFlags::NOSIGNAL | SendFlags::DONTWAIT);
+            return;
+        }
         let _ = rustix::thread::futex::wake(bell, rustix::thread::futex::Flags::empty(), i32::MAX as u32);
     }
 
@@ -228,14 +239,30 @@ impl Peer {
             return Some(self.theirs.read(AREA + offset as usize, length as usize));
         }
         while self.area < number {
-            let mut note = [0; 16];
-            let fd = receive(&self.socket, &mut note)?;
-            let size = u64::from_le_bytes(note[8..].try_into().unwrap());
+            let (fd, size) = if self.by_name { self.next_name() } else { self.next_file()? };
             self.area += 1;
             self.their_area = Some((self.area, Segment::map(&fd, size as usize, false)));
         }
         let (_, area) = self.their_area.filter(|there| there.0 == number)?;
         Some(area.read(offset as usize, length as usize))
+    }
+
+    /// The next area, and its length.
+    fn next_file(&self) -> Option<(OwnedFd, u64)> {
+        let mut note = [0; 16];
+        let fd = receive(&self.socket, &mut note)?;
+        Some((fd, u64::from_le_bytes(note[8..].try_into().unwrap())))
+    }
+
+    /// The same, by its name.
+    fn next_name(&self) -> (OwnedFd, u64) {
+        let mut note = [0; 25];
+        std::io::Read::read_exact(&mut &self.socket, &mut note).unwrap();
+        assert_eq!((note[0], &note[5..9]), (1, [0; 4].as_slice()), "it is the name of an area");
+        let pid = rustix::net::sockopt::socket_peercred(&self.socket).unwrap().pid;
+        let number = u64::from_le_bytes(note[17..].try_into().unwrap());
+        let file = std::fs::File::open(format!("/proc/{}/fd/{number}", pid.as_raw_pid())).unwrap();
+        (file.into(), u64::from_le_bytes(note[9..17].try_into().unwrap()))
     }
 
     /// The next message, which must come.

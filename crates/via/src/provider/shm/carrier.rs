@@ -2,17 +2,23 @@
 
 use super::directory::local_peer;
 use super::greeting::{receive_with_fd, send_with_fd};
-use super::{futex, mapping, pulse};
+use super::{futex, mapping, named, pulse};
 use crate::doorbell::{end_sleep, prepare_sleep};
 use crate::window::{Carrier, Mapping, OwnRegion, Peer, PeerRegion, REGION_MAX, Wire};
 use crate::{Deadline, Error, Violation, layout};
+use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use rustix::fd::OwnedFd;
-use rustix::net::Shutdown;
+use rustix::net::{RecvFlags, SendFlags, Shutdown};
+use rustix::time::Timespec;
+use std::mem::MaybeUninit;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// The bytes that announce a file on the socket: u32 number, u32 what it is, u64 length.
 const NOTE: usize = 16;
+/// The byte on the socket that ends a sleep there, and the one that a note without a file follows, with the file's name.
+const CALL: u8 = 0;
+const NAMED: u8 = 1;
 /// Notes that may wait for being asked for: a peer hands over areas and regions when it names them in its next message.
 const WAITING_MAX: usize = 4;
 
@@ -24,8 +30,31 @@ pub(super) struct Socket {
     pub(super) number: pulse::Number,
     pid: u32,
     uid: u32,
+    sleep: Sleep,
     // An area and a region may be on their way, and be asked for the other way round.
     waiting: Mutex<Vec<Note>>,
+}
+
+/// How the two sides of a connection sleep and wake each other.
+#[derive(Debug)]
+pub(super) enum Sleep {
+    /// On the bell in the peer's segment.
+    OnWord,
+    /// On the socket, since the peer can do nothing else, nor be passed files: see [`named`].
+    OnSocket {
+        /// Wakes the thread of this process that sleeps.
+        waker: OwnedFd,
+        /// The last area, which the peer opens by its name when a message lies there.
+        area: Mutex<Option<OwnedFd>>,
+    },
+}
+
+impl Sleep {
+    pub(super) fn on_socket() -> Result<Self, Error> {
+        let flags = EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK;
+        let waker = eventfd(0, flags).map_err(Error::system("making an event"))?;
+        Ok(Self::OnSocket { waker, area: Mutex::default() })
+    }
 }
 
 /// What a file on the socket is.
@@ -45,22 +74,41 @@ struct Note {
 }
 
 impl Socket {
-    pub(super) fn new(socket: Arc<OwnedFd>) -> Self {
+    pub(super) fn new(socket: Arc<OwnedFd>, sleep: Sleep) -> Self {
         let (pid, uid) = local_peer(&socket).unwrap_or((0, Peer::NOBODY));
-        Self { socket, number: pulse::Number::draw(), pid, uid, waiting: Mutex::default() }
+        Self { socket, number: pulse::Number::draw(), pid, uid, sleep, waiting: Mutex::default() }
     }
 
     fn hand_over(&self, number: u32, what: What, length: usize, file: &OwnedFd) -> Result<(), Error> {
-        let kind: u32 = match what {
-            What::Area => 0,
-            What::Region { is_writable: false } => 1,
-            What::Region { is_writable: true } => 2,
-        };
-        let mut note = [0; NOTE];
-        note[0..4].copy_from_slice(&number.to_le_bytes());
-        note[4..8].copy_from_slice(&kind.to_le_bytes());
-        note[8..16].copy_from_slice(&(length as u64).to_le_bytes());
-        send_with_fd(&self.socket, &note, file)
+        send_with_fd(&self.socket, &note(number, what, length), file)
+    }
+
+    /// Tells the name of an area.
+    fn name(&self, number: u32, length: usize, file: &OwnedFd) -> Result<(), Error> {
+        let note = note(number, What::Area, length);
+        let name = u64::from(named::number_of(file)).to_le_bytes();
+        self.send(&[[NAMED].as_slice(), &note, &name].concat())
+    }
+
+    fn send(&self, bytes: &[u8]) -> Result<(), Error> {
+        let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
+        rustix::net::send(&*self.socket, bytes, flags).map(drop).map_err(Error::system("telling a peer"))
+    }
+
+    /// Sleeps until the peer or somebody of this process ends that, and takes away what did.
+    fn sleep_on_socket(&self, waker: &OwnedFd, span: Duration) {
+        let span = Timespec { tv_sec: span.as_secs().cast_signed(), tv_nsec: span.subsec_nanos().into() };
+        let mut ends = [PollFd::new(&*self.socket, PollFlags::IN), PollFd::new(waker, PollFlags::IN)];
+        // Every outcome is answered by looking again.
+        let _ = poll(&mut ends, Some(&span));
+        let [is_called, is_woken] = [0, 1].map(|end: usize| !ends[end].revents().is_empty());
+        if is_called {
+            // Bytes that come here mean that there is something to look at, and nothing else.
+            let _ = rustix::net::recv(&*self.socket, &mut [MaybeUninit::<u8>::uninit(); 64], RecvFlags::DONTWAIT);
+        }
+        if is_woken {
+            let _ = rustix::io::read(waker, &mut [MaybeUninit::<u8>::uninit(); 8]);
+        }
     }
 
     /// The next area or region with this number, of at most so many bytes.
@@ -105,13 +153,31 @@ impl Socket {
     }
 }
 
+/// What announces a file.
+fn note(number: u32, what: What, length: usize) -> [u8; NOTE] {
+    let kind: u32 = match what {
+        What::Area => 0,
+        What::Region { is_writable: false } => 1,
+        What::Region { is_writable: true } => 2,
+    };
+    let mut note = [0; NOTE];
+    note[0..4].copy_from_slice(&number.to_le_bytes());
+    note[4..8].copy_from_slice(&kind.to_le_bytes());
+    note[8..16].copy_from_slice(&(length as u64).to_le_bytes());
+    note
+}
+
 impl Carrier for Socket {
     fn is_remote(&self) -> bool {
         false
     }
 
     fn carry(&self, wire: &Wire, _: usize) {
-        futex::wake(wire.own.word(layout::BELL));
+        match &self.sleep {
+            Sleep::OnWord => futex::wake(wire.own.word(layout::BELL)),
+            // A socket without room is readable at the other end, and one that is gone needs nothing.
+            Sleep::OnSocket { .. } => drop(self.send(&[CALL])),
+        }
     }
 
     fn carry_credit(&self, _: &Wire) {}
@@ -129,7 +195,10 @@ impl Carrier for Socket {
     }
 
     fn sleep(&self, wire: &Wire, bell: u32, span: Duration) -> Result<(), Error> {
-        futex::wait(wire.peer.word(layout::BELL), bell, span);
+        match &self.sleep {
+            Sleep::OnWord => futex::wait(wire.peer.word(layout::BELL), bell, span),
+            Sleep::OnSocket { waker, .. } => self.sleep_on_socket(waker, span),
+        }
         Ok(())
     }
 
@@ -138,23 +207,37 @@ impl Carrier for Socket {
     }
 
     fn wake(&self, wire: &Wire) {
-        // A thread that waits on this connection sleeps on the peer's bell.
-        futex::wake(wire.peer.word(layout::BELL));
+        match &self.sleep {
+            // A thread that waits on this connection sleeps on the peer's bell.
+            Sleep::OnWord => futex::wake(wire.peer.word(layout::BELL)),
+            Sleep::OnSocket { waker, .. } => drop(rustix::io::write(waker, &1_u64.to_ne_bytes())),
+        }
     }
 
     fn make_area(&self, _: &Wire, number: u32, length: usize) -> Result<Mapping, Error> {
         let (mapping, fd) = mapping::create(length)?;
-        self.hand_over(number, What::Area, length, &fd)?;
+        match &self.sleep {
+            Sleep::OnWord => self.hand_over(number, What::Area, length, &fd)?,
+            Sleep::OnSocket { area, .. } => {
+                self.name(number, length, &fd)?;
+                // The last one's frames have been taken, so it was opened.
+                *area.lock().unwrap_or_else(PoisonError::into_inner) = Some(fd);
+            }
+        }
         Ok(mapping)
     }
 
     fn take_area(&self, number: u32, most: usize) -> Result<Mapping, Error> {
+        // Who cannot pass files has an area that is long enough.
+        if !self.shares_memory() {
+            return Err(Violation::UnknownArea(number).into());
+        }
         let note = self.take(number, true, most as u64)?;
         mapping::open(&note.file, note.length)
     }
 
     fn shares_memory(&self) -> bool {
-        true
+        matches!(self.sleep, Sleep::OnWord)
     }
 
     fn give_region(&self, number: u32, region: &OwnRegion) -> Result<(), Error> {
@@ -163,6 +246,9 @@ impl Carrier for Socket {
     }
 
     fn take_region(&self, number: u16) -> Result<PeerRegion, Error> {
+        if !self.shares_memory() {
+            return Err(Violation::UnknownArea(number.into()).into());
+        }
         let note = self.take(number.into(), false, REGION_MAX)?;
         let is_writable = note.what == What::Region { is_writable: true };
         let map = || mapping::open_region(&note.file, note.length, is_writable);

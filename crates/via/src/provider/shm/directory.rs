@@ -1,8 +1,8 @@
 //! Names: a directory of listening sockets, in which the names of dead processes do not count.
 //!
 //! A name is a socket file, and beside it a lock file that its server holds locked. The kernel drops the lock when the server
-//! ends, however it ends, so a name is alive exactly while its lock is held; the next server of the name takes the lock and
-//! replaces the socket.
+//! ends, however it ends, so a name is alive while its lock is held; the next server of the name takes the lock and
+//! replaces the socket. A server that cannot hold such a lock, as a virtual machine cannot, has its name as long as its socket answers.
 
 use super::greeting::Incoming;
 use crate::stream::accept;
@@ -150,9 +150,12 @@ impl Directory {
         let address = self.address(name)?;
         // A good moment to look for what dead servers left behind; whether it works does not matter here.
         let _ = self.list();
+        if self.answers(name) {
+            return Err(Error::NameInUse { name: name.to_owned(), pid: self.owner(name) });
+        }
         let lock = self.lock(name)?;
         let socket = self.socket(name);
-        // The lock is ours, so whoever made this file is dead.
+        // The lock is ours and nobody answered, so whoever made this file is dead.
         let _ = fs::remove_file(&socket);
         let listener = self.service.socket()?;
         rustix::net::bind(&listener, &address).map_err(Error::system("binding a name"))?;
@@ -244,7 +247,15 @@ impl Directory {
         let Ok(file) = rustix::fs::open(self.lock_path(name), flags, Mode::empty()) else {
             return false;
         };
-        rustix::fs::flock(&file, FlockOperation::NonBlockingLockShared) == Err(Errno::WOULDBLOCK)
+        let lock = rustix::fs::flock(&file, FlockOperation::NonBlockingLockShared);
+        drop(file);
+        lock == Err(Errno::WOULDBLOCK) || self.answers(name)
+    }
+
+    /// Whether somebody listens at the socket of a name, and takes us for a client that has thought better of it.
+    fn answers(&self, name: &str) -> bool {
+        let (Ok(socket), Ok(address)) = (self.service.socket(), self.address(name)) else { return false };
+        matches!(rustix::net::connect(&socket, &address), Ok(()) | Err(Errno::AGAIN))
     }
 
     fn owner(&self, name: &str) -> Option<u32> {
@@ -383,5 +394,27 @@ impl Listener {
 impl Drop for Listener {
     fn drop(&mut self) {
         self.give_up_name();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::net::UnixListener;
+
+    #[test]
+    #[cfg_attr(miri, ignore = "Miri has no sockets")]
+    fn a_name_whose_server_holds_no_lock_lives_as_long_as_its_socket_answers() {
+        let path = std::env::temp_dir().join(format!("via-directory-{}", std::process::id()));
+        let directory = Directory::at(&path).unwrap();
+        let server = UnixListener::bind(path.join("java.sock")).unwrap();
+        fs::write(path.join("java.lock"), "4711\n").unwrap();
+        let entry = Entry { name: "java".to_owned(), pid: Some(4711) };
+        assert_eq!(directory.list().unwrap(), [entry]);
+        assert!(matches!(directory.bind("java"), Err(Error::NameInUse { pid: Some(4711), .. })));
+        drop(server);
+        assert!(!directory.is_served("java"));
+        drop(directory.bind("java").unwrap());
+        fs::remove_dir_all(path).unwrap();
     }
 }

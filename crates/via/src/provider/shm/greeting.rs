@@ -1,8 +1,9 @@
 //! The first bytes on the socket: who the peer is, and its segment.
 
+use super::carrier::{self, Sleep};
 use super::directory::{check_peer, local_peer};
 use super::mapping::{self, Mapping};
-use super::{carrier, pulse};
+use super::{named, pulse};
 use crate::layout;
 use crate::window::{Ends, Options, Window};
 use crate::{Deadline, Error, Violation, Waiting};
@@ -30,6 +31,8 @@ struct Greeting {
     may_sleep: bool,
     /// The sender will be quiet for long: the other side had better sleep, whatever its policy is.
     quiet: bool,
+    /// The sender can neither be passed files nor pass any, nor sleep on a word in memory: see [`named`].
+    by_name: bool,
 }
 
 impl Greeting {
@@ -38,7 +41,7 @@ impl Greeting {
         bytes[0..4].copy_from_slice(&MAGIC.to_le_bytes());
         bytes[4..8].copy_from_slice(&VERSION.to_le_bytes());
         bytes[8..12].copy_from_slice(&layout::SLOT_COUNT.to_le_bytes());
-        let flags = u32::from(self.may_sleep) | u32::from(self.quiet) << 1;
+        let flags = u32::from(self.may_sleep) | u32::from(self.quiet) << 1 | u32::from(self.by_name) << 2;
         bytes[12..16].copy_from_slice(&flags.to_le_bytes());
         bytes[16..24].copy_from_slice(&self.area.to_le_bytes());
         bytes
@@ -47,13 +50,14 @@ impl Greeting {
     fn from_wire(bytes: &[u8; LENGTH], limit: u64) -> Result<Self, Violation> {
         let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
         let area = u64::from(word(16)) | u64::from(word(20)) << 32;
-        if word(0) != MAGIC || word(4) != VERSION || word(8) != layout::SLOT_COUNT || word(12) > 3 {
+        if word(0) != MAGIC || word(4) != VERSION || word(8) != layout::SLOT_COUNT || word(12) > 7 {
             return Err(Violation::BadGreeting);
         }
         if area == 0 || area > limit || !area.is_multiple_of(4096) {
             return Err(Violation::BadGreeting);
         }
-        Ok(Self { area, may_sleep: word(12) & 1 != 0, quiet: word(12) & 2 != 0 })
+        let flag = |bit| word(12) & bit != 0;
+        Ok(Self { area, may_sleep: flag(1), quiet: flag(2), by_name: flag(4) })
     }
 }
 
@@ -72,6 +76,11 @@ pub(super) fn send_with_fd(socket: &OwnedFd, bytes: &[u8], fd: &OwnedFd) -> Resu
 
 /// Receives exactly `bytes.len()` bytes and one file descriptor.
 pub(super) fn receive_with_fd(socket: &OwnedFd, bytes: &mut [u8], deadline: Deadline) -> Result<OwnedFd, Error> {
+    receive_with_any(socket, bytes, deadline)?.ok_or_else(|| Violation::NoSegment.into())
+}
+
+/// The same with a file descriptor or none.
+fn receive_with_any(socket: &OwnedFd, bytes: &mut [u8], deadline: Deadline) -> Result<Option<OwnedFd>, Error> {
     await_readable(socket, deadline)?;
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
@@ -84,14 +93,15 @@ pub(super) fn receive_with_fd(socket: &OwnedFd, bytes: &mut [u8], deadline: Dead
         _ => Vec::new(),
     });
     match (fds.next(), fds.next()) {
-        (Some(fd), None) if got.bytes == wanted => Ok(fd),
-        (Some(_), None) => Err(Violation::BadGreeting.into()),
-        _ => Err(Violation::NoSegment.into()),
+        (_, Some(_)) => Err(Violation::NoSegment.into()),
+        (None, None) if got.bytes == 0 => Err(Violation::NoSegment.into()),
+        (fd, None) if got.bytes == wanted => Ok(fd),
+        _ => Err(Violation::BadGreeting.into()),
     }
 }
 
 /// Waits until the socket has something to read; a peer that hung up is gone.
-fn await_readable(socket: &OwnedFd, deadline: Deadline) -> Result<(), Error> {
+pub(super) fn await_readable(socket: &OwnedFd, deadline: Deadline) -> Result<(), Error> {
     let deadline = deadline.start();
     loop {
         let left = deadline.remaining();
@@ -145,53 +155,63 @@ impl Incoming {
         if !self.is_open {
             check_peer(&self.socket)?;
         }
-        let (peer, greeting) = receive(&self.socket, options, Deadline::after_secs(5))?;
+        let deadline = Deadline::after_secs(5).start();
+        let (file, greeting) = receive(&self.socket, options, deadline)?;
         let mut options = options.clone();
         if greeting.quiet {
             options.waiting = Waiting::Block;
         }
-        let (own, fd) = mapping::create(layout::AREA + options.area)?;
-        send(&self.socket, &options, &fd)?;
-        connected(self.socket, own, peer, greeting.may_sleep, &options)
+        let own = mapping::create(layout::AREA + options.area)?;
+        send(&self.socket, &options, &own.1)?;
+        connected(self.socket, own, (file, greeting), &options, deadline)
     }
 
     /// The client's part: sends its greeting first.
     pub(super) fn request(self, options: &Options, deadline: Deadline) -> Result<Window, Error> {
-        let (own, fd) = mapping::create(layout::AREA + options.area)?;
-        send(&self.socket, options, &fd)?;
-        let (peer, greeting) = receive(&self.socket, options, deadline)?;
-        connected(self.socket, own, peer, greeting.may_sleep, options)
+        let own = mapping::create(layout::AREA + options.area)?;
+        send(&self.socket, options, &own.1)?;
+        let theirs = receive(&self.socket, options, deadline)?;
+        connected(self.socket, own, theirs, options, deadline)
     }
 }
 
 fn connected(
     socket: OwnedFd,
-    own: Mapping,
-    peer: Mapping,
-    peer_may_sleep: bool,
+    (own, file): (Mapping, OwnedFd),
+    (theirs, greeting): (Option<OwnedFd>, Greeting),
     options: &Options,
+    deadline: Deadline,
 ) -> Result<Window, Error> {
+    let area = usize::try_from(greeting.area).map_err(|_| Violation::BadGreeting)?;
+    let peer = match theirs {
+        Some(theirs) => mapping::open(&theirs, layout::AREA + area)?,
+        None => named::hand_over(&socket, (&own, &file), area, deadline)?,
+    };
+    let sleep = if greeting.by_name { Sleep::on_socket()? } else { Sleep::OnWord };
     let socket = Arc::new(socket);
-    let carrier = carrier::Socket::new(Arc::clone(&socket));
+    let carrier = carrier::Socket::new(Arc::clone(&socket), sleep);
     let number = carrier.number;
     let ends = Ends { own, peer, area: None, carrier: Box::new(carrier) };
-    let window = Window::new(ends, peer_may_sleep, options);
+    let window = Window::new(ends, greeting.may_sleep, options);
     pulse::watch(&socket, number, window.wire())?;
     Ok(window)
 }
 
 fn send(socket: &OwnedFd, options: &Options, fd: &OwnedFd) -> Result<(), Error> {
-    let greeting =
-        Greeting { area: options.area as u64, may_sleep: options.waiting != Waiting::Poll, quiet: options.quiet };
+    let may_sleep = options.waiting != Waiting::Poll;
+    let greeting = Greeting { area: options.area as u64, may_sleep, quiet: options.quiet, by_name: false };
     send_with_fd(socket, &greeting.to_wire(), fd)
 }
 
-fn receive(socket: &OwnedFd, options: &Options, deadline: Deadline) -> Result<(Mapping, Greeting), Error> {
+/// The peer's greeting, with its segment unless it is one that names stand for.
+fn receive(socket: &OwnedFd, options: &Options, deadline: Deadline) -> Result<(Option<OwnedFd>, Greeting), Error> {
     let mut bytes = [0; LENGTH];
-    let fd = receive_with_fd(socket, &mut bytes, deadline)?;
+    let file = receive_with_any(socket, &mut bytes, deadline)?;
     let greeting = Greeting::from_wire(&bytes, options.max_frame as u64)?;
-    let area = usize::try_from(greeting.area).map_err(|_| Violation::BadGreeting)?;
-    Ok((mapping::open(&fd, layout::AREA + area)?, greeting))
+    if file.is_none() != greeting.by_name {
+        return Err(Violation::NoSegment.into());
+    }
+    Ok((file, greeting))
 }
 
 #[cfg(test)]
@@ -200,14 +220,14 @@ mod tests {
 
     #[test]
     fn greeting_round_trips() {
-        let greeting = Greeting { area: 1 << 18, may_sleep: true, quiet: true };
+        let greeting = Greeting { area: 1 << 18, may_sleep: true, quiet: true, by_name: true };
         assert_eq!(Greeting::from_wire(&greeting.to_wire(), 1 << 20), Ok(greeting));
     }
 
     #[test]
     fn every_wrong_word_is_refused() {
-        let good = Greeting { area: 1 << 18, may_sleep: false, quiet: false }.to_wire();
-        for (at, value) in [(0, 0), (4, 9), (8, 3), (12, 4), (17, 1), (20, 1), (18, 0xff)] {
+        let good = Greeting { area: 1 << 18, may_sleep: false, quiet: false, by_name: false }.to_wire();
+        for (at, value) in [(0, 0), (4, 9), (8, 3), (12, 8), (17, 1), (20, 1), (18, 0xff)] {
             let mut bad = good;
             bad[at] = value;
             assert_eq!(Greeting::from_wire(&bad, 1 << 20), Err(Violation::BadGreeting), "byte {at}");

@@ -1,0 +1,81 @@
+//! Segments for peers that cannot be passed files, such as a virtual machine whose sockets carry bytes alone.
+//!
+//! Such a peer says so in its greeting. The other side then makes both segments and tells their *names*: the number of its process and of its
+//! file descriptors, by which a process of the same user opens them in the file system of processes. So they have no names in any
+//! other, and are as hard to pull away as if they had been passed. The peer maps them and says so; only then its segment is
+//! sealed against further writers.
+//!
+//! ```text
+//!      0  u32  process
+//!      4  u32  descriptor of the segment of whoever says this
+//!      8  u32  descriptor of the peer's segment
+//!     12  u32  zero
+//!     16  u64  mark: what both segments have at [`layout::MARK`]
+//! ```
+//!
+//! A number of a process means another one in another name space; the mark shows that. Larger areas follow as [`super::carrier`] has it.
+
+use super::mapping::{self, Mapping};
+use crate::deadline::Deadline;
+use crate::{Error, Violation, layout};
+use rustix::fd::{AsFd, AsRawFd, OwnedFd};
+use rustix::fs::{MemfdFlags, SealFlags};
+use rustix::net::{RecvFlags, SendFlags};
+use rustix::rand::{GetRandomFlags, getrandom};
+
+/// What the peer says when it has mapped both.
+const MAPPED: u8 = 1;
+
+/// A descriptor as others find it.
+pub(super) fn number_of(file: &OwnedFd) -> u32 {
+    file.as_raw_fd().unsigned_abs()
+}
+
+/// Makes the peer's segment with an area of `area` bytes, tells the peer the names of both, and waits until it has them. The own one
+/// must be mapped.
+pub(super) fn hand_over(
+    socket: &OwnedFd,
+    own: (&Mapping, &OwnedFd),
+    area: usize,
+    deadline: Deadline,
+) -> Result<Mapping, Error> {
+    let mut mark = [0; 8];
+    getrandom(&mut mark, GetRandomFlags::empty()).map_err(Error::system("getting a random number"))?;
+    let (own, file) = own;
+    own.store(layout::MARK, &mark).ok_or(Violation::ShortSegment)?;
+    let length = layout::AREA + area;
+    let peers = make(length, &mark)?;
+    let mut names = [0; 24];
+    names[0..4].copy_from_slice(&std::process::id().to_le_bytes());
+    names[4..8].copy_from_slice(&number_of(file).to_le_bytes());
+    names[8..12].copy_from_slice(&number_of(&peers).to_le_bytes());
+    names[16..24].copy_from_slice(&mark);
+    let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
+    let sent = rustix::net::send(socket, &names, flags).map_err(Error::system("naming segments"))?;
+    debug_assert_eq!(sent, names.len(), "it is next to nothing, and the second thing that is sent");
+    await_mapped(socket, deadline)?;
+    let seals = SealFlags::FUTURE_WRITE | SealFlags::SEAL;
+    rustix::fs::fcntl_add_seals(&peers, seals).map_err(Error::system("sealing a segment"))?;
+    mapping::open(&peers, length)
+}
+
+/// A segment that whoever opens it first may write.
+fn make(length: usize, mark: &[u8]) -> Result<OwnedFd, Error> {
+    let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+    let file = rustix::fs::memfd_create("obvia", flags).map_err(Error::system("creating a segment"))?;
+    rustix::fs::ftruncate(&file, length as u64).map_err(Error::system("sizing a segment"))?;
+    rustix::io::pwrite(&file, mark, layout::MARK as u64).map_err(Error::system("marking a segment"))?;
+    let size = SealFlags::SHRINK | SealFlags::GROW;
+    rustix::fs::fcntl_add_seals(&file, size).map_err(Error::system("sealing a segment"))?;
+    Ok(file)
+}
+
+fn await_mapped(socket: &OwnedFd, deadline: Deadline) -> Result<(), Error> {
+    super::greeting::await_readable(socket, deadline)?;
+    let mut answer = [0];
+    let flags = RecvFlags::DONTWAIT;
+    match rustix::net::recv(socket.as_fd(), &mut answer, flags).map_err(Error::system("naming segments"))? {
+        (_, 1) if answer == [MAPPED] => Ok(()),
+        _ => Err(Violation::BadGreeting.into()),
+    }
+}

@@ -1,0 +1,214 @@
+//! Peers that cannot be passed files: segments that are opened by their names.
+
+use crate::peer::{AREA, AREA_LENGTH, Peer, SLEEP, await_end, connect, receive, send};
+use crate::scene::{Meanwhile, Scene, Server, against_every_server};
+use crate::segment::{Segment, memory_file};
+use crate::wire::{self, Frame};
+use rustix::fd::AsFd;
+use rustix::io::Errno;
+use rustix::mm::{MapFlags, ProtFlags};
+use std::fs::File;
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::Ordering;
+
+against_every_server! {
+    peers_that_cannot_be_passed_files_are_served,
+    who_sleeps_on_the_socket_is_called_there,
+    an_area_by_name_is_found,
+    the_servers_segment_can_only_be_read,
+    the_own_segment_is_sealed_once_it_is_mapped,
+    wrong_answers_to_names_are_turned_away,
+    who_never_answers_to_names_is_turned_away_in_the_end,
+    greetings_by_name_bring_no_files,
+    areas_and_regions_that_come_as_bytes_are_none,
+    calls_without_end_on_the_socket_disturb_nobody,
+}
+
+/// A greeting by who cannot be passed files.
+fn greeting() -> Vec<u8> {
+    let mut greeting = wire::greeting(AREA_LENGTH as u64);
+    // It may sleep, too.
+    greeting[12] |= 5;
+    greeting
+}
+
+/// The names that an answer to a greeting brings, as files: the server's segment, and one's own.
+#[track_caller]
+fn names(socket: &UnixStream) -> [File; 2] {
+    let mut bytes = [0; 48];
+    let mut got = 0;
+    while got < bytes.len() {
+        got += std::io::Read::read(&mut &*socket, &mut bytes[got..]).unwrap();
+    }
+    let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
+    assert_eq!(bytes[..12], wire::greeting(0)[..12]);
+    assert_eq!(word(36), 0);
+    let files = [word(28), word(32)].map(|number| {
+        let path = format!("/proc/{}/fd/{number}", word(24));
+        File::options().read(true).write(true).open(path).unwrap()
+    });
+    for file in &files {
+        let mut mark = [0; 8];
+        std::os::unix::fs::FileExt::read_exact_at(file, &mut mark, 384).unwrap();
+        assert_eq!(mark, bytes[40..48], "it is the segment that was meant");
+    }
+    files
+}
+
+fn greet(scene: &Scene) -> (UnixStream, [File; 2]) {
+    let socket = connect(&scene.directory.socket("victim"));
+    send(&socket, &greeting(), &[]).unwrap();
+    let files = names(&socket);
+    (socket, files)
+}
+
+/// A peer with everything mapped, and the object.
+#[track_caller]
+fn bound(scene: &Scene) -> (Peer, wire::Target) {
+    let (socket, [theirs, own]) = greet(scene);
+    let own_segment = Segment::map(&own, AREA + AREA_LENGTH, true);
+    let theirs = Segment::map(&theirs, AREA + AREA_LENGTH, false);
+    send(&socket, &[1], &[]).unwrap();
+    let mut peer = Peer::by_name(socket, own_segment, own.into(), theirs);
+    peer.introduce();
+    let object = peer.resolve("victim", wire::IVICTIM);
+    (peer, object)
+}
+
+fn peers_that_cannot_be_passed_files_are_served(server: Server) {
+    let scene = Scene::of(server);
+    let (mut peer, object) = bound(&scene);
+    for turn in 0..50 {
+        peer.assert_good(object);
+        if turn % 10 == 0 {
+            // So that the server sleeps.
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+    }
+    drop(peer);
+    scene.assert_unharmed();
+}
+
+fn who_sleeps_on_the_socket_is_called_there(server: Server) {
+    let scene = Scene::of(server);
+    let (mut peer, object) = bound(&scene);
+    for _ in 0..5 {
+        peer.own.u32(SLEEP).store(1, Ordering::SeqCst);
+        peer.assert_good(object);
+        peer.own.u32(SLEEP).store(0, Ordering::SeqCst);
+        let mut call = [7; 2];
+        assert_eq!(std::io::Read::read(&mut &peer.socket, &mut call).unwrap(), 1, "one answer, one call");
+        assert_eq!(call[0], 0);
+    }
+    drop(peer);
+    scene.assert_unharmed();
+}
+
+fn an_area_by_name_is_found(server: Server) {
+    let scene = Scene::of(server);
+    let (mut peer, object) = bound(&scene);
+    for length in [100_u32, 300_000, 100, 700_000] {
+        // Fill: so many words, which the server writes.
+        let results = peer.good(object, 6, &Frame::block(8).u32(0, length).bytes);
+        assert!(results.len() >= 4 * length as usize, "{length} words take more than {} bytes", results.len());
+    }
+    peer.assert_good(object);
+    drop(peer);
+    scene.assert_unharmed();
+}
+
+#[track_caller]
+fn assert_unwritable(file: &File, length: usize) {
+    let protection = ProtFlags::READ | ProtFlags::WRITE;
+    // SAFETY: a fresh mapping at an address of the kernel's choice touches no memory in use.
+    let mapped =
+        unsafe { rustix::mm::mmap(std::ptr::null_mut(), length, protection, MapFlags::SHARED, file.as_fd(), 0) };
+    assert_eq!(mapped.err(), Some(Errno::PERM));
+    assert_eq!(rustix::io::pwrite(file, &[1; 64], 512).err(), Some(Errno::PERM));
+    assert_eq!(rustix::fs::ftruncate(file, 0).err(), Some(Errno::PERM));
+}
+
+fn the_servers_segment_can_only_be_read(server: Server) {
+    let scene = Scene::of(server);
+    let (socket, [theirs, _own]) = greet(&scene);
+    assert_unwritable(&theirs, AREA);
+    drop(socket);
+    scene.assert_unharmed();
+}
+
+fn the_own_segment_is_sealed_once_it_is_mapped(server: Server) {
+    let scene = Scene::of(server);
+    let (socket, [_theirs, own]) = greet(&scene);
+    assert_eq!(rustix::fs::ftruncate(&own, 0).err(), Some(Errno::PERM), "its size is fixed from the start");
+    send(&socket, &[1], &[]).unwrap();
+    let has_seals = || {
+        let seals = rustix::fs::fcntl_get_seals(&own).unwrap();
+        seals.contains(crate::segment::SEALS)
+    };
+    crate::scene::await_that("the segment is sealed", has_seals);
+    assert_unwritable(&own, AREA);
+    drop(socket);
+    scene.assert_unharmed();
+}
+
+fn wrong_answers_to_names_are_turned_away(server: Server) {
+    let scene = Scene::of(server);
+    for answer in [0, 2, 0xff] {
+        let (socket, _files) = greet(&scene);
+        send(&socket, &[answer], &[]).unwrap();
+        await_end(&socket);
+    }
+    let (socket, _files) = greet(&scene);
+    socket.shutdown(std::net::Shutdown::Write).unwrap();
+    await_end(&socket);
+    scene.assert_unharmed();
+}
+
+fn who_never_answers_to_names_is_turned_away_in_the_end(server: Server) {
+    let scene = Scene::of(server);
+    let silent: Vec<_> = (0..20).map(|_| greet(&scene)).collect();
+    silent.iter().for_each(|(socket, _)| await_end(socket));
+    scene.assert_unharmed();
+}
+
+fn greetings_by_name_bring_no_files(server: Server) {
+    let scene = Scene::of(server);
+    let (_, fd) = Segment::create(AREA + AREA_LENGTH);
+    let socket = connect(&scene.directory.socket("victim"));
+    send(&socket, &greeting(), &[fd.as_fd()]).unwrap();
+    await_end(&socket);
+    assert!(receive(&socket, &mut [0; 24]).is_none(), "it was greeted");
+    scene.assert_unharmed();
+}
+
+fn areas_and_regions_that_come_as_bytes_are_none(server: Server) {
+    let scene = Scene::of(server);
+    let (mut peer, object) = bound(&scene);
+    let file = memory_file(4096);
+    peer.note(1, 4096, &[file.as_fd()]);
+    peer.request_at(object, 3, [1, 0, 8]);
+    peer.assert_cut_off();
+    let (mut peer, _) = bound(&scene);
+    peer.note(1, 4096, &[file.as_fd()]);
+    // The runtime's call that says that a region was handed over.
+    let answer = peer.call(wire::SYSTEM, 11, &1_u64.to_le_bytes());
+    assert!(answer.kind == wire::FAULT || answer.first != 0, "{answer:?}");
+    drop(peer);
+    scene.assert_unharmed();
+}
+
+fn calls_without_end_on_the_socket_disturb_nobody(server: Server) {
+    let scene = Scene::of(server);
+    let (mut peer, object) = bound(&scene);
+    let socket = peer.socket.try_clone().unwrap();
+    socket.set_nonblocking(true).unwrap();
+    let ringing = Meanwhile::start(move || {
+        let _ = send(&socket, &[0xa5; 4096], &[]);
+    });
+    for _ in 0..300 {
+        peer.assert_good(object);
+    }
+    drop(ringing);
+    drop(peer);
+    scene.assert_unharmed();
+}
