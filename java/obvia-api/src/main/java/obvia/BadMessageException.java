@@ -1,0 +1,16 @@
+package obvia;
+
+/** What a peer sent breaks the rules: of the connection, of the transfer syntax, or of the interface. */
+public final class BadMessageException extends RpcException {
+    private static final long serialVersionUID = 1;
+
+    /** What is wrong, for people. */
+    public BadMessageException(String message) {
+        super(Hresult.RPC_X_BAD_STUB_DATA, message);
+    }
+
+    /** The same with what was noticed first. */
+    public BadMessageException(String message, Throwable cause) {
+        super(Hresult.RPC_X_BAD_STUB_DATA, message, cause);
+    }
+}

@@ -1,0 +1,52 @@
+package obvia;
+
+/** Results of COM's methods: negative ones are failures. The same numbers as in every other language. */
+public final class Hresult {
+    /** It went well. */
+    public static final int S_OK = 0;
+    /** Not implemented. */
+    public static final int E_NOTIMPL = 0x80004001;
+    /** The object has no such interface. */
+    public static final int E_NOINTERFACE = 0x80004002;
+    /** A pointer that must not be null was. */
+    public static final int E_POINTER = 0x80004003;
+    /** It failed, and nobody says why. */
+    public static final int E_FAIL = 0x80004005;
+    /** What must not happen did. */
+    public static final int E_UNEXPECTED = 0x8000ffff;
+    /** The caller may not do that. */
+    public static final int E_ACCESSDENIED = 0x80070005;
+    /** There is no memory for it. */
+    public static final int E_OUTOFMEMORY = 0x8007000e;
+    /** An argument is wrong. */
+    public static final int E_INVALIDARG = 0x80070057;
+    /** Nobody serves that name. */
+    public static final int RPC_S_SERVER_UNAVAILABLE = 0x800706ba;
+    /** Somebody else serves that name. */
+    public static final int RPC_S_DUPLICATE_ENDPOINT = 0x800706cc;
+    /** What came breaks the rules of the transfer syntax. */
+    public static final int RPC_X_BAD_STUB_DATA = 0x800706f7;
+    /** The call was cancelled. */
+    public static final int RPC_E_CALL_CANCELED = 0x80010002;
+    /** The answer is none. */
+    public static final int RPC_E_INVALID_DATA = 0x8001000f;
+    /** The server failed in the call. */
+    public static final int RPC_E_SERVERFAULT = 0x80010105;
+    /** The object, or the process that had it, is gone. */
+    public static final int RPC_E_DISCONNECTED = 0x80010108;
+    /** The two sides mean different things by an interface. */
+    public static final int RPC_E_VERSION_MISMATCH = 0x80010110;
+    /** An object reference is none. */
+    public static final int RPC_E_INVALID_OBJREF = 0x8001011d;
+    /** The deadline passed. */
+    public static final int RPC_E_TIMEOUT = 0x8001011f;
+    /** This process has no proxy for the interface. */
+    public static final int REGDB_E_IIDNOTREG = 0x80040155;
+
+    private Hresult() {}
+
+    /** How a result is written: {@code 0x80004005}. */
+    public static String text(int result) {
+        return String.format("0x%08x", result);
+    }
+}

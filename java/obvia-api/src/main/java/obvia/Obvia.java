@@ -1,0 +1,78 @@
+package obvia;
+
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import obvia.spi.Runtime;
+
+/** Exporting objects, and binding those that others export. */
+public final class Obvia {
+    private Obvia() {}
+
+    /**
+     * Lets other processes of this host and user bind an object by a name.
+     *
+     * <p>The object's methods are called by several threads at once.
+     *
+     * @throws RpcException with RPC_S_DUPLICATE_ENDPOINT when a live process serves the name, E_INVALIDARG when it cannot be one
+     */
+    public static <T extends Remote> Export export(T object, Class<T> type, String name) {
+        return Runtime.instance().export(object, type, name);
+    }
+
+    /** This host: what its processes export through shared memory. */
+    public static Endpoint connect() {
+        return Runtime.instance().connect("");
+    }
+
+    /**
+     * Whom a string binding leads to.
+     *
+     * @param binding {@code ncacn_vi_shm:} for this host
+     * @throws RpcException with E_INVALIDARG when it is no string binding, or of a protocol sequence that there is nothing for
+     */
+    public static Endpoint connect(String binding) {
+        return Runtime.instance().connect(binding);
+    }
+
+    /** The object that a process of this host exports by a name: {@link #connect()} and {@link Endpoint#bind}. */
+    public static <T extends Remote> T bind(Class<T> type, String name) {
+        return connect().bind(type, name);
+    }
+
+    /**
+     * The same object by another interface: COM's QueryInterface.
+     *
+     * @throws RpcException with E_NOINTERFACE where the object does not have it
+     */
+    public static <T extends Remote> T as(Remote object, Class<T> type) {
+        return Runtime.instance().as(object, type);
+    }
+
+    /** Whether two references are to one object. */
+    public static boolean isSame(Remote one, Remote other) {
+        return one.equals(other);
+    }
+
+    /**
+     * Gives a reference back at once. It cannot be used any more; those that nobody holds are given back by themselves.
+     *
+     * @param object a proxy; any other object is left alone
+     */
+    public static void release(Remote object) {
+        Runtime.instance().release(object);
+    }
+
+    /**
+     * Does some work whose calls have to be done within a time; 30 seconds where nobody says otherwise.
+     *
+     * @throws Exception whatever the work throws; calls that are late throw an {@link RpcException} with RPC_E_TIMEOUT
+     */
+    public static <R> R within(Duration time, Callable<R> work) throws Exception {
+        return Runtime.instance().within(time, work);
+    }
+
+    /** How this process waits in connections that are made from now on; {@link Waiting#ADAPTIVE} unless told. */
+    public static void setWaiting(Waiting waiting) {
+        Runtime.instance().setWaiting(waiting);
+    }
+}

@@ -1,0 +1,4 @@
+package obvia;
+
+/** What remote interfaces extend: their objects are passed by reference and called across processes. COM's IUnknown. */
+public interface Remote {}

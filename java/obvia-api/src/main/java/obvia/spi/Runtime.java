@@ -1,0 +1,48 @@
+package obvia.spi;
+
+import java.time.Duration;
+import java.util.ServiceLoader;
+import java.util.concurrent.Callable;
+import obvia.Endpoint;
+import obvia.Export;
+import obvia.Remote;
+import obvia.Waiting;
+
+/** What performs {@link obvia.Obvia}: found by {@link ServiceLoader}. */
+public interface Runtime {
+    /**
+     * That of this process.
+     *
+     * @throws IllegalStateException where there is none
+     */
+    static Runtime instance() {
+        return Holder.INSTANCE;
+    }
+
+    /** See {@link obvia.Obvia#export}. */
+    <T extends Remote> Export export(T object, Class<T> type, String name);
+
+    /** See {@link obvia.Obvia#connect(String)}; empty for this host. */
+    Endpoint connect(String binding);
+
+    /** See {@link obvia.Obvia#as}. */
+    <T extends Remote> T as(Remote object, Class<T> type);
+
+    /** See {@link obvia.Obvia#release}. */
+    void release(Remote object);
+
+    /** See {@link obvia.Obvia#within}. */
+    <R> R within(Duration time, Callable<R> work) throws Exception;
+
+    /** See {@link obvia.Obvia#setWaiting}. */
+    void setWaiting(Waiting waiting);
+
+    /** Finds it once. */
+    final class Holder {
+        private static final Runtime INSTANCE = ServiceLoader.load(Runtime.class)
+                .findFirst()
+                .orElseThrow(() -> new IllegalStateException("there is no obvia-runtime on the module path or class path"));
+
+        private Holder() {}
+    }
+}

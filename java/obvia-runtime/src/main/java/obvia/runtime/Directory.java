@@ -1,0 +1,215 @@
+package obvia.runtime;
+
+import java.io.IOException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.nio.file.attribute.UserPrincipal;
+import jdk.net.ExtendedSocketOptions;
+import obvia.Hresult;
+import obvia.RpcException;
+
+/**
+ * Where the names of this user's servers are: a socket for each, as {@code crates/via/src/provider/shm/directory.rs} has it.
+ *
+ * <p>Servers in other languages hold a lock that this virtual machine has no call for. So a name here is somebody's as long as its socket answers; the lock that
+ * is taken beside it keeps two virtual machines from taking a name at once.
+ */
+final class Directory {
+    private static final int PATH_MAX = 107;
+    private static final int OTHERS_WRITE = 0022;
+
+    private final Path path;
+    private final UserPrincipal user;
+
+    private Directory(Path path, UserPrincipal user) {
+        this.path = path;
+        this.user = user;
+    }
+
+    /** The one of this process's user, made when it is missing. */
+    static Directory ofUser() {
+        try {
+            Path self = Path.of("/proc/self");
+            UserPrincipal user = Files.getOwner(self);
+            Path path = place((Integer) Files.getAttribute(self, "unix:uid"));
+            try {
+                Files.createDirectories(path.getParent());
+                var mode = PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
+                Files.createDirectory(path, mode);
+            } catch (FileAlreadyExistsException e) {
+                // As it mostly is.
+            }
+            return new Directory(path, user).checked();
+        } catch (IOException e) {
+            throw new RpcException(Hresult.E_FAIL, "making the directory for names: " + e, e);
+        }
+    }
+
+    private static Path place(int uid) {
+        String own = System.getenv("OBVIA_RUNTIME_DIR");
+        if (own != null && !own.isEmpty()) {
+            return Path.of(own).toAbsolutePath();
+        }
+        String xdg = System.getenv("XDG_RUNTIME_DIR");
+        if (xdg != null && !xdg.isEmpty()) {
+            return Path.of(xdg, "obvia").toAbsolutePath();
+        }
+        Path run = Path.of("/run/user", Integer.toString(uid));
+        return Files.isDirectory(run) ? run.resolve("obvia") : Path.of("/tmp/obvia-" + uid);
+    }
+
+    private Directory checked() throws IOException {
+        int mode = (Integer) Files.getAttribute(path, "unix:mode", LinkOption.NOFOLLOW_LINKS);
+        UserPrincipal owner = Files.getOwner(path, LinkOption.NOFOLLOW_LINKS);
+        String why = !Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS)
+                ? "it is not a directory"
+                : !isTrusted(owner)
+                        ? "it belongs to another user"
+                        : (mode & OTHERS_WRITE) != 0 ? "others may write to it" : null;
+        if (why != null) {
+            throw new RpcException(Hresult.E_ACCESSDENIED, "the directory for names, " + path + ": " + why);
+        }
+        return this;
+    }
+
+    /** Whether a user could do to this process whatever it likes anyway: its own, and the superuser. */
+    private boolean isTrusted(UserPrincipal other) {
+        return other.equals(user) || other.getName().equals("root") || other.getName().equals("0");
+    }
+
+    /** Where files of this process may be that nobody else is to see. */
+    Path path() {
+        return path;
+    }
+
+    private Path socket(String name) {
+        Path socket = path.resolve(name + ".sock");
+        String why = null;
+        if (name.isEmpty() || name.startsWith(".")) {
+            why = "a name has at least one character and does not begin with a dot";
+        } else if (name.chars().anyMatch(c -> c == '/' || Character.isWhitespace(c) || Character.isISOControl(c))) {
+            why = "a name has no slash, space or control character";
+        } else if (socket.toString().getBytes().length > PATH_MAX) {
+            why = "with its directory it is longer than the 107 bytes of a socket's path";
+        }
+        if (why != null) {
+            throw new RpcException(Hresult.E_INVALIDARG, "`" + name + "`: " + why);
+        }
+        return socket;
+    }
+
+    /**
+     * A socket that is connected to the server of a name, who is somebody to talk to.
+     *
+     * @throws RpcException with RPC_S_SERVER_UNAVAILABLE when nobody serves it
+     */
+    SocketChannel connect(String name) {
+        Path socket = socket(name);
+        SocketChannel channel;
+        try {
+            channel = SocketChannel.open(UnixDomainSocketAddress.of(socket));
+        } catch (IOException e) {
+            throw new RpcException(Hresult.RPC_S_SERVER_UNAVAILABLE, "nobody serves the name `" + name + "`", e);
+        }
+        try {
+            checkPeer(channel);
+            return channel;
+        } catch (IOException | RpcException e) {
+            close(channel);
+            throw e instanceof RpcException known ? known : new RpcException(Hresult.E_FAIL, "asking who serves `" + name + "`: " + e, e);
+        }
+    }
+
+    /** Refuses a peer of another user, as the kernel recorded it at connect. */
+    void checkPeer(SocketChannel channel) throws IOException {
+        UserPrincipal peer = channel.getOption(ExtendedSocketOptions.SO_PEERCRED).user();
+        if (!isTrusted(peer)) {
+            throw new RpcException(Hresult.E_ACCESSDENIED, "the peer runs as another user, " + peer.getName());
+        }
+    }
+
+    /** Takes a name. */
+    Name bind(String name) {
+        Path socket = socket(name);
+        Path lockPath = path.resolve(name + ".lock");
+        RpcException inUse = new RpcException(Hresult.RPC_S_DUPLICATE_ENDPOINT, "another process serves the name `" + name + "`");
+        FileChannel lockFile = null;
+        ServerSocketChannel listener = null;
+        boolean isDone = false;
+        try {
+            if (answers(socket)) {
+                throw inUse;
+            }
+            lockFile = FileChannel.open(
+                    lockPath, StandardOpenOption.CREATE, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS);
+            FileLock lock = lockFile.tryLock();
+            if (lock == null || answers(socket)) {
+                throw inUse;
+            }
+            lockFile.truncate(0);
+            lockFile.write(ByteBuffer.wrap((ProcessHandle.current().pid() + "\n").getBytes()));
+            // Nobody answered there, so whoever made this file is dead.
+            Files.deleteIfExists(socket);
+            listener = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
+            listener.bind(UnixDomainSocketAddress.of(socket), 128);
+            isDone = true;
+            return new Name(listener, socket, lockFile, lockPath);
+        } catch (OverlappingFileLockException e) {
+            throw inUse;
+        } catch (IOException e) {
+            throw new RpcException(Hresult.E_FAIL, "serving the name `" + name + "`: " + e, e);
+        } finally {
+            if (!isDone) {
+                close(listener);
+                close(lockFile);
+            }
+        }
+    }
+
+    /** Whether somebody listens there, and takes us for a client that has thought better of it. */
+    private static boolean answers(Path socket) {
+        try (SocketChannel channel = SocketChannel.open(UnixDomainSocketAddress.of(socket))) {
+            return channel.isConnected();
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    static void close(AutoCloseable what) {
+        try {
+            if (what != null) {
+                what.close();
+            }
+        } catch (Exception e) {
+            // There is nobody whom it would help.
+        }
+    }
+
+    /** A name that is served. */
+    record Name(ServerSocketChannel listener, Path socket, FileChannel lock, Path lockPath) implements AutoCloseable {
+        @Override
+        public void close() {
+            try {
+                // While the name is still held, so that no other server's files are removed.
+                Files.deleteIfExists(socket);
+                Files.deleteIfExists(lockPath);
+            } catch (IOException e) {
+                // The next server of the name finds that nobody answers.
+            }
+            Directory.close(listener);
+            Directory.close(lock);
+        }
+    }
+}

@@ -1,0 +1,176 @@
+package obvia.runtime;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import obvia.Guid;
+import obvia.Hresult;
+import obvia.Remote;
+import obvia.RpcException;
+
+/**
+ * What other processes refer to: interface pointers by index and generation, with how many references each client holds.
+ *
+ * <p>An object has an entry for each interface that it was asked for, and leaves with the last reference to any of them.
+ */
+final class Exports {
+    private final List<Entry> table = new ArrayList<>();
+    private final List<Integer> vacant = new ArrayList<>();
+    private final Map<Object, Identity> objects = new IdentityHashMap<>();
+    private int generation;
+    private long lastOid;
+
+    /** Counts removals: copies of entries that are kept elsewhere are good as long as it does not change. */
+    private volatile int removals;
+
+    /** An object of this process, and its entries by interface. */
+    private static final class Identity {
+        final long oid;
+        final Map<Guid, Entry> entries = new HashMap<>();
+
+        Identity(long oid) {
+            this.oid = oid;
+        }
+    }
+
+    /** An interface pointer. */
+    static final class Entry {
+        private final Remote object;
+        private final InterfaceInfo.Stub<Remote> stub;
+        private final Guid iid;
+        private final long target;
+        private final long oid;
+        private final Map<Long, Long> holders = new HashMap<>();
+
+        @SuppressWarnings("unchecked")
+        private Entry(Remote object, InterfaceInfo<?> info, long target, long oid) {
+            this.object = object;
+            stub = (InterfaceInfo.Stub<Remote>) info.stub();
+            iid = info.iid();
+            this.target = target;
+            this.oid = oid;
+        }
+
+        Remote object() {
+            return object;
+        }
+
+        /** Index and generation, in one word. */
+        long target() {
+            return target;
+        }
+
+        long oid() {
+            return oid;
+        }
+
+        void perform(InCall call) throws Throwable {
+            stub.perform(object, call);
+        }
+    }
+
+    Exports() {
+        // No pointer has index 0, which is the runtime's.
+        table.add(null);
+    }
+
+    int removals() {
+        return removals;
+    }
+
+    /** Counts references of a client to an interface of an object, and returns its entry. */
+    synchronized Entry add(Remote object, InterfaceInfo<?> info, long client, int refs) {
+        Identity identity = objects.computeIfAbsent(object, o -> new Identity(++lastOid));
+        Entry entry = identity.entries.computeIfAbsent(info.iid(), iid -> enter(object, info, identity.oid));
+        entry.holders.merge(client, (long) refs, Long::sum);
+        return entry;
+    }
+
+    private Entry enter(Remote object, InterfaceInfo<?> info, long oid) {
+        int index = vacant.isEmpty() ? table.size() : vacant.removeLast();
+        // Generation 0 is nobody's.
+        generation = generation == -1 ? 1 : generation + 1;
+        Entry entry = new Entry(object, info, Integer.toUnsignedLong(index) | (long) generation << 32, oid);
+        if (index == table.size()) {
+            table.add(entry);
+        } else {
+            table.set(index, entry);
+        }
+        return entry;
+    }
+
+    /** The same for an interface pointer that is there. */
+    synchronized void addTo(long target, long client, int refs) {
+        get(target).holders.merge(client, (long) refs, Long::sum);
+    }
+
+    /**
+     * An interface pointer by its number.
+     *
+     * @throws RpcException with RPC_E_DISCONNECTED where there is none
+     */
+    synchronized Entry get(long target) {
+        Entry entry = find(target);
+        if (entry == null) {
+            throw new RpcException(Hresult.RPC_E_DISCONNECTED, "there is no such object, or no longer");
+        }
+        return entry;
+    }
+
+    /** The same, or {@code null}. */
+    synchronized Entry find(long target) {
+        int index = (int) target;
+        Entry entry = index > 0 && index < table.size() ? table.get(index) : null;
+        return entry != null && entry.target == target ? entry : null;
+    }
+
+    /** A client gives references back; it cannot give what it does not hold. */
+    synchronized void release(long client, long target, long refs) {
+        Entry entry = find(target);
+        if (entry == null) {
+            return;
+        }
+        Long held = entry.holders.get(client);
+        if (held == null) {
+            return;
+        }
+        if (refs < 0 || refs >= held) {
+            entry.holders.remove(client);
+        } else {
+            entry.holders.put(client, held - refs);
+        }
+        leave(entry);
+    }
+
+    /** A client has ended. */
+    synchronized void drop(long client) {
+        List<Entry> all = new ArrayList<>(table);
+        for (Entry entry : all) {
+            if (entry != null && entry.holders.remove(client) != null) {
+                leave(entry);
+            }
+        }
+    }
+
+    private void leave(Entry entry) {
+        if (!entry.holders.isEmpty()) {
+            return;
+        }
+        int index = (int) entry.target;
+        table.set(index, null);
+        vacant.add(index);
+        Identity identity = objects.get(entry.object);
+        identity.entries.remove(entry.iid);
+        if (identity.entries.isEmpty()) {
+            objects.remove(entry.object);
+        }
+        removals++;
+    }
+
+    /** How many interface pointers others refer to. */
+    synchronized int count() {
+        return table.size() - 1 - vacant.size();
+    }
+}

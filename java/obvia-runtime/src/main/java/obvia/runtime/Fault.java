@@ -1,0 +1,38 @@
+package obvia.runtime;
+
+import obvia.Hresult;
+import obvia.RpcException;
+
+/** Status codes of faults (C706, MS-RPCE), and what callers see of them. */
+final class Fault {
+    static final int OP_RANGE = 0x1c010002;
+    static final int PROTOCOL_ERROR = 0x1c01000b;
+    static final int NO_MEMORY = 0x1c00001b;
+    static final int BAD_STUB_DATA = 0x000006f7;
+    static final int OBJECT_NOT_FOUND = 0x80010108;
+    private static final int ACCESS_DENIED = 5;
+    private static final int CANCELLED = 0x1c00000d;
+
+    private Fault() {}
+
+    static RpcException toException(int status) {
+        int result = switch (status) {
+            case BAD_STUB_DATA -> Hresult.RPC_X_BAD_STUB_DATA;
+            case NO_MEMORY -> Hresult.E_OUTOFMEMORY;
+            case ACCESS_DENIED -> Hresult.E_ACCESSDENIED;
+            case CANCELLED -> Hresult.RPC_E_CALL_CANCELED;
+            default -> status < 0 ? status : Hresult.RPC_E_SERVERFAULT;
+        };
+        String meaning = switch (status) {
+            case OP_RANGE -> "the interface has no such method";
+            case PROTOCOL_ERROR -> "a protocol data unit came out of turn";
+            case NO_MEMORY -> "the server has no memory for the call";
+            case BAD_STUB_DATA -> "the arguments are not what the interface says";
+            case OBJECT_NOT_FOUND -> "the object is no longer there";
+            case ACCESS_DENIED -> "the caller may not do this, or is not who it says";
+            case CANCELLED -> "the call was cancelled";
+            default -> "status " + Hresult.text(status);
+        };
+        return new RpcException(result, "the server answered with a fault: " + meaning);
+    }
+}

@@ -1,0 +1,29 @@
+package obvia.runtime;
+
+import static java.nio.ByteOrder.LITTLE_ENDIAN;
+
+import java.lang.foreign.ValueLayout;
+
+/**
+ * How values lie in frames: little endian, and aligned, which is not said here since a test for each access would cost more than it finds.
+ *
+ * <p>The transfer syntax is FLAT: docs/flat.md.
+ */
+public final class Flat {
+    /** {@code byte}, {@code boolean}, {@code char}, {@code small}. */
+    public static final ValueLayout.OfByte BYTE = ValueLayout.JAVA_BYTE;
+    /** {@code short}. */
+    public static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(LITTLE_ENDIAN);
+    /** {@code wchar_t}. */
+    public static final ValueLayout.OfChar CHAR = ValueLayout.JAVA_CHAR_UNALIGNED.withOrder(LITTLE_ENDIAN);
+    /** {@code long}, enumerations. */
+    public static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(LITTLE_ENDIAN);
+    /** {@code hyper}, slots. */
+    public static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(LITTLE_ENDIAN);
+    /** {@code float}. */
+    public static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(LITTLE_ENDIAN);
+    /** {@code double}. */
+    public static final ValueLayout.OfDouble DOUBLE = ValueLayout.JAVA_DOUBLE_UNALIGNED.withOrder(LITTLE_ENDIAN);
+
+    private Flat() {}
+}

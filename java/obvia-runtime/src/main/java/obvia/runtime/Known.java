@@ -1,0 +1,69 @@
+package obvia.runtime;
+
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import obvia.Guid;
+import obvia.Hresult;
+import obvia.Remote;
+import obvia.RpcException;
+
+/** The interfaces that this process knows. */
+final class Known {
+    private static final Map<Guid, InterfaceInfo<?>> BY_IID = new ConcurrentHashMap<>();
+
+    private static final ClassValue<InterfaceInfo<?>> BY_TYPE = new ClassValue<>() {
+        @Override
+        protected InterfaceInfo<?> computeValue(Class<?> type) {
+            return find(type);
+        }
+    };
+
+    static {
+        BY_IID.put(Guid.IUNKNOWN, ProcessRuntime.UNKNOWN);
+    }
+
+    private Known() {}
+
+    @SuppressWarnings("unchecked")
+    static <T extends Remote> InterfaceInfo<T> of(Class<T> type) {
+        InterfaceInfo<T> info = (InterfaceInfo<T>) BY_TYPE.get(type);
+        if (!BY_IID.containsKey(info.iid())) {
+            info.module().get().forEach(other -> BY_IID.putIfAbsent(other.iid(), other));
+            BY_IID.putIfAbsent(info.iid(), info);
+        }
+        return info;
+    }
+
+    private static InterfaceInfo<?> find(Class<?> type) {
+        if (type == Remote.class) {
+            return ProcessRuntime.UNKNOWN;
+        }
+        String name = type.getName() + "Info";
+        try {
+            Object info = Class.forName(name, true, type.getClassLoader()).getField("INFO").get(null);
+            if (info instanceof InterfaceInfo<?> found && found.type() == type) {
+                return found;
+            }
+            throw new IllegalArgumentException(name + " describes another interface");
+        } catch (ReflectiveOperationException e) {
+            throw new IllegalArgumentException(type.getName() + " is no interface that the compiler has made: there is no " + name, e);
+        }
+    }
+
+    /** An interface by its IID. */
+    static InterfaceInfo<?> find(Guid iid) {
+        InterfaceInfo<?> info = BY_IID.get(iid);
+        if (info == null) {
+            throw new RpcException(Hresult.E_NOINTERFACE, "this process does not know interface {" + iid + "}");
+        }
+        return info;
+    }
+
+    static boolean has(Guid iid) {
+        return BY_IID.containsKey(iid);
+    }
+
+    static Iterable<InterfaceInfo<?>> all() {
+        return BY_IID.values();
+    }
+}

@@ -1,0 +1,259 @@
+package obvia.runtime;
+
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedDeque;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Function;
+import obvia.Guid;
+import obvia.Hresult;
+import obvia.RpcException;
+import obvia.Waiting;
+
+/**
+ * What this process shares with one other whose objects it uses.
+ *
+ * <p>It has one connection of its own, its home, over which references are asked for and given back; and channels for calls: a platform thread has one of its own as long as it
+ * lives, virtual threads take one for each call.
+ */
+final class Link {
+    private static final int IDLE_MAX = 32;
+
+    private final ProcessRuntime runtime;
+    private final long oxid;
+    private Channel home;
+    private final ReentrantLock atHome = new ReentrantLock();
+    private final Set<Guid> bound = ConcurrentHashMap.newKeySet();
+    private final Map<Thread, Channel> owned = new ConcurrentHashMap<>();
+    private final ConcurrentLinkedDeque<Channel> idle = new ConcurrentLinkedDeque<>();
+    private final ConcurrentLinkedQueue<RuntimeCalls.Returned> returned = new ConcurrentLinkedQueue<>();
+
+    /** The channel that was used last by a thread that has one: mostly there is one such thread. */
+    private Channel hot;
+
+    private Link(ProcessRuntime runtime, long oxid, Window window) {
+        this.runtime = runtime;
+        this.oxid = oxid;
+        home = home(window);
+    }
+
+    private Channel home(Window window) {
+        Channel channel = new Channel(this, window);
+        channel.owner = Thread.currentThread();
+        return channel;
+    }
+
+    /** The name of a process's endpoint in the directory. */
+    static String endpoint(long oxid) {
+        return String.format("oxid-%016x", oxid);
+    }
+
+    /**
+     * Connects to the process that serves a name.
+     *
+     * <p>What a name's server says of itself proves nothing. So the link goes by the endpoint, which is the process's own: who claims to be another process gets none of the
+     * calls to it.
+     */
+    static Link reach(ProcessRuntime runtime, String name) {
+        Deadline deadline = Deadline.ofCall();
+        Window window = Window.connect(ProcessRuntime.directory(), name, Waiting.ADAPTIVE, true, deadline);
+        long oxid;
+        try {
+            oxid = Bind.introduce(new Link(runtime, 0, window).home, runtime.oxid());
+            if (name.equals(endpoint(oxid))) {
+                Link link = new Link(runtime, oxid, window);
+                window = null;
+                return link;
+            }
+        } finally {
+            Directory.close(window);
+        }
+        Link known = runtime.known(oxid);
+        if (known != null) {
+            return known;
+        }
+        Link link = reach(runtime, endpoint(oxid));
+        if (link.oxid != oxid) {
+            link.close();
+            throw new RpcException(Hresult.RPC_E_INVALID_DATA, "an endpoint leads to another process");
+        }
+        return link;
+    }
+
+    long oxid() {
+        return oxid;
+    }
+
+    /** A channel for a call of this thread's. */
+    Channel channel() {
+        Channel hot = this.hot;
+        if (hot != null && hot.owner == Thread.currentThread()) {
+            return hot;
+        }
+        return otherChannel();
+    }
+
+    private Channel otherChannel() {
+        Thread thread = Thread.currentThread();
+        if (thread.isVirtual()) {
+            Channel channel = idle.poll();
+            while (channel != null && channel.isClosed()) {
+                channel.window().close();
+                channel = idle.poll();
+            }
+            return channel != null ? channel : connect(runtime.waiting(), false);
+        }
+        Channel channel = owned.get(thread);
+        if (channel == null || channel.isClosed()) {
+            forget(channel);
+            channel = connect(runtime.waiting(), false);
+            channel.owner = thread;
+            owned.put(thread, channel);
+        }
+        hot = channel;
+        return channel;
+    }
+
+    private Channel connect(Waiting waiting, boolean isQuiet) {
+        Window window;
+        try {
+            window = Window.connect(ProcessRuntime.directory(), endpoint(oxid), waiting, isQuiet, Deadline.ofCall());
+        } catch (RpcException e) {
+            throw e.result() == Hresult.RPC_S_SERVER_UNAVAILABLE ? gone(e) : e;
+        }
+        boolean isDone = false;
+        try {
+            Channel channel = new Channel(this, window);
+            channel.owner = Thread.currentThread();
+            // There may be another process by now, whose objects have the same numbers.
+            if (Bind.introduce(channel, runtime.oxid()) != oxid) {
+                throw gone(null);
+            }
+            channel.owner = null;
+            isDone = true;
+            return channel;
+        } finally {
+            if (!isDone) {
+                window.close();
+            }
+        }
+    }
+
+    RpcException gone(RpcException why) {
+        return new RpcException(Hresult.RPC_E_DISCONNECTED, "the process that had the object has ended", why);
+    }
+
+    /** Puts a channel back that a virtual thread has used. */
+    void giveBack(Channel channel) {
+        if (channel.isClosed() || idle.size() >= IDLE_MAX) {
+            channel.window().close();
+        } else {
+            idle.push(channel);
+        }
+    }
+
+    /** Ends a channel that cannot be used any more. */
+    void forget(Channel channel) {
+        if (channel == null) {
+            return;
+        }
+        if (channel.owner != null) {
+            owned.remove(channel.owner, channel);
+        }
+        if (hot == channel) {
+            hot = null;
+        }
+        if (channel != home) {
+            channel.window().close();
+        }
+    }
+
+    /** Makes a call of the runtime's own over the link's own connection. */
+    <R> R atHome(Function<Channel, R> work) {
+        atHome.lock();
+        try {
+            if (home.isClosed()) {
+                // A call on it was late, or the process has ended. The new one is there before the old one goes, so that the server does not take this client for gone.
+                Channel former = home;
+                home = connect(Waiting.ADAPTIVE, true);
+                home.owner = Thread.currentThread();
+                former.window().close();
+            }
+            return work.apply(home);
+        } finally {
+            atHome.unlock();
+        }
+    }
+
+    /** Makes sure, once for each interface, that both sides mean the same by it. */
+    void bind(InterfaceInfo<?> info) {
+        if (!bound.contains(info.iid())) {
+            atHome(home -> {
+                Bind.alter(home, info);
+                return null;
+            });
+            bound.add(info.iid());
+        }
+    }
+
+    /** Whether the process at the other end is gone. */
+    boolean isDead() {
+        if (!atHome.tryLock()) {
+            // Somebody is using it, who finds out.
+            return false;
+        }
+        try {
+            return home.window().isClosed();
+        } finally {
+            atHome.unlock();
+        }
+    }
+
+    /** Gives references back to the server, soon, together with others. */
+    void releaseLater(long target, int refs) {
+        returned.add(new RuntimeCalls.Returned(target, refs));
+        runtime.wakeJanitor();
+    }
+
+    /** Gives back what has been collected, and lets channels go whose threads have ended. */
+    void tidy() {
+        owned.values().removeIf(channel -> {
+            boolean isOver = !channel.owner.isAlive();
+            if (isOver) {
+                channel.window().close();
+            }
+            return isOver;
+        });
+        List<RuntimeCalls.Returned> batch = new ArrayList<>();
+        var all = new ArrayDeque<RuntimeCalls.Returned>();
+        for (var entry = returned.poll(); entry != null; entry = returned.poll()) {
+            all.add(entry);
+        }
+        while (!all.isEmpty() && !isDead()) {
+            batch.clear();
+            while (!all.isEmpty() && batch.size() < RuntimeCalls.RELEASES_MAX) {
+                batch.add(all.poll());
+            }
+            Deadline before = Deadline.set(Deadline.in(Duration.ofSeconds(1)));
+            try {
+                RuntimeCalls.release(this, batch);
+            } catch (RpcException e) {
+                // A server that has ended has dropped them, and one that is late does it.
+            } finally {
+                Deadline.restore(before);
+            }
+        }
+    }
+
+    void close() {
+        home.window().close();
+        owned.values().forEach(channel -> channel.window().close());
+        idle.forEach(channel -> channel.window().close());
+    }
+}

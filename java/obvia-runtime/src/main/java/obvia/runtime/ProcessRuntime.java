@@ -1,0 +1,351 @@
+package obvia.runtime;
+
+import java.io.IOException;
+import java.lang.ref.WeakReference;
+import java.nio.channels.SocketChannel;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import obvia.Endpoint;
+import obvia.Export;
+import obvia.Guid;
+import obvia.Hresult;
+import obvia.Remote;
+import obvia.RpcException;
+import obvia.Waiting;
+
+/** The runtime of this process: who it is to others, what it exports, and whom it has connections to. */
+public final class ProcessRuntime implements obvia.spi.Runtime {
+    /** IUnknown, which every object has. */
+    static final InterfaceInfo<Remote> UNKNOWN = new InterfaceInfo<>(
+            Remote.class,
+            "IUnknown",
+            Guid.IUNKNOWN,
+            0,
+            0,
+            0,
+            null,
+            UnknownProxy::new,
+            (object, call) -> {
+                throw call.noMethod();
+            },
+            "",
+            List::of);
+
+    private final long oxid = draw();
+    private final Exports exports = new Exports();
+    private final Map<String, Named> names = new ConcurrentHashMap<>();
+    private final Map<Long, Link> links = new ConcurrentHashMap<>();
+    private final Map<Long, Integer> clients = new ConcurrentHashMap<>();
+    private final Map<Long, Long> marks = new ConcurrentHashMap<>();
+    private final Semaphore janitorsBell = new Semaphore(0);
+    private Directory.Name ownEndpoint;
+    private Thread janitor;
+    private volatile Waiting waiting = Waiting.ADAPTIVE;
+
+    private static volatile Directory directory;
+
+    /** For {@link java.util.ServiceLoader}. */
+    public ProcessRuntime() {}
+
+    /** A proxy of an object of which nothing is known. */
+    private static final class UnknownProxy extends Proxy {
+        UnknownProxy(Reference reference) {
+            super(reference);
+        }
+    }
+
+    private record Named(Remote object, InterfaceInfo<?> info) {}
+
+    private static long draw() {
+        long drawn;
+        do {
+            drawn = new SecureRandom().nextLong();
+        } while (drawn == 0);
+        return drawn;
+    }
+
+    static Directory directory() {
+        Directory known = directory;
+        if (known == null) {
+            known = Directory.ofUser();
+            directory = known;
+        }
+        return known;
+    }
+
+    long oxid() {
+        return oxid;
+    }
+
+    Exports exports() {
+        return exports;
+    }
+
+    Waiting waiting() {
+        return waiting;
+    }
+
+    @Override
+    public void setWaiting(Waiting waiting) {
+        this.waiting = waiting;
+    }
+
+    @Override
+    public <R> R within(Duration time, Callable<R> work) throws Exception {
+        Deadline before = Deadline.set(Deadline.in(time));
+        try {
+            return work.call();
+        } finally {
+            Deadline.restore(before);
+        }
+    }
+
+    // Exporting.
+
+    @Override
+    public <T extends Remote> Export export(T object, Class<T> type, String name) {
+        InterfaceInfo<T> info = Known.of(type);
+        type.cast(object);
+        if (object instanceof Proxy) {
+            throw new RpcException(Hresult.E_NOTIMPL, "an object of another process is exported there");
+        }
+        serve();
+        Directory.Name bound = directory().bind(name);
+        names.put(name, new Named(object, info));
+        accept(bound, name, false);
+        return new Export() {
+            @Override
+            public String name() {
+                return name;
+            }
+
+            @Override
+            public void close() {
+                bound.close();
+                names.remove(name);
+            }
+        };
+    }
+
+    /** Makes sure that this process can be reached by what it hands out. */
+    private synchronized void serve() {
+        if (ownEndpoint == null) {
+            ownEndpoint = directory().bind(Link.endpoint(oxid));
+            accept(ownEndpoint, "own", true);
+            Runtime.getRuntime().addShutdownHook(new Thread(ownEndpoint::close));
+        }
+    }
+
+    private void accept(Directory.Name name, String what, boolean isDaemon) {
+        Thread.ofPlatform().name("obvia-accept-" + what).daemon(isDaemon).start(() -> {
+            while (name.listener().isOpen()) {
+                try {
+                    SocketChannel socket = name.listener().accept();
+                    Thread.ofPlatform().name("obvia-serve").daemon().start(() -> greet(socket));
+                } catch (IOException e) {
+                    // The listener is closed, or a client has thought better of it.
+                }
+            }
+        });
+    }
+
+    private void greet(SocketChannel socket) {
+        Window window;
+        try {
+            directory().checkPeer(socket);
+            window = Window.accept(socket, waiting, Deadline.in(Duration.ofSeconds(5)));
+        } catch (IOException | RpcException e) {
+            Directory.close(socket);
+            return;
+        }
+        new Connection(this, window).run();
+    }
+
+    /** A connection of a client's, which has said who it is. */
+    void enter(long client) {
+        clients.merge(client, 1, Integer::sum);
+    }
+
+    /** A connection has ended; with the last one of a client its references are dropped. */
+    void leave(Connection connection, long client) {
+        if (client != 0 && clients.computeIfPresent(client, (c, count) -> count > 1 ? count - 1 : null) == null) {
+            exports.drop(client);
+            marks.remove(client);
+        }
+    }
+
+    long markFor(long client) {
+        return marks.computeIfAbsent(client, c -> draw());
+    }
+
+    Remote named(String name) {
+        Named named = names.get(name);
+        if (named == null) {
+            throw new RpcException(Hresult.RPC_S_SERVER_UNAVAILABLE, "nothing is exported by the name `" + name + "`");
+        }
+        return named.object;
+    }
+
+    String listNames() {
+        StringBuilder lines = new StringBuilder();
+        names.forEach((name, named) -> lines.append(
+                name + "\t" + named.info.name() + "\t" + RuntimeCalls.text(named.info.iid()) + "\n"));
+        return lines.toString();
+    }
+
+    /** A reference to an object of this process, counted for whoever gets it. */
+    ObjRef marshalOwn(Remote object, InterfaceInfo<?> info, long client) {
+        if (!info.type().isInstance(object)) {
+            throw new RpcException(Hresult.E_NOINTERFACE);
+        }
+        serve();
+        int refs = RuntimeCalls.REFS_PER_QUERY;
+        Exports.Entry entry = exports.add(object, info, client, refs);
+        return new ObjRef(info.iid(), refs, oxid, entry.oid(), entry.target(), List.of(Link.endpoint(oxid)));
+    }
+
+    // Calling.
+
+    @Override
+    public Endpoint connect(String binding) {
+        if (!binding.isEmpty() && !binding.equals("ncacn_vi_shm:")) {
+            throw new RpcException(Hresult.E_INVALIDARG, "`" + binding + "`: this runtime has ncacn_vi_shm: alone");
+        }
+        return new Endpoint() {
+            @Override
+            public <T extends Remote> T bind(Class<T> type, String name) {
+                return ProcessRuntime.this.bind(type, name);
+            }
+
+            @Override
+            public void close() {}
+        };
+    }
+
+    private <T extends Remote> T bind(Class<T> type, String name) {
+        InterfaceInfo<T> info = Known.of(type);
+        Named own = names.get(name);
+        if (own != null) {
+            return as(own.object, type);
+        }
+        Link link = keep(Link.reach(this, name));
+        return adopt(RuntimeCalls.resolve(link, name, info), info, link);
+    }
+
+    /** A link that is there. */
+    Link known(long oxid) {
+        Link link = links.get(oxid);
+        if (link != null && link.isDead()) {
+            links.remove(oxid, link);
+            link.close();
+            return null;
+        }
+        return link;
+    }
+
+    private Link keep(Link link) {
+        Link known = known(link.oxid());
+        if (known == link) {
+            return link;
+        }
+        if (known != null) {
+            link.close();
+            return known;
+        }
+        Link raced = links.putIfAbsent(link.oxid(), link);
+        if (raced != null) {
+            link.close();
+            return raced;
+        }
+        startJanitor();
+        return link;
+    }
+
+    /** What stands here for a reference that has come. */
+    <T extends Remote> T adopt(ObjRef reference, InterfaceInfo<T> info, Link from) {
+        if (!reference.iid().equals(info.iid())) {
+            throw new RpcException(Hresult.RPC_E_INVALID_OBJREF, "a reference by another interface than was asked for");
+        }
+        if (reference.oxid() == oxid) {
+            Exports.Entry own = exports.get(reference.target());
+            exports.release(oxid, reference.target(), reference.refs());
+            return info.type().cast(own.object());
+        }
+        Link link = from != null && from.oxid() == reference.oxid() ? from : linkTo(reference);
+        if (reference.refs() == 0) {
+            throw new RpcException(Hresult.RPC_E_INVALID_OBJREF, "a reference that nobody counts");
+        }
+        link.bind(info);
+        return info.proxy().apply(new Reference(link, reference.target(), reference.oid(), reference.refs()));
+    }
+
+    private Link linkTo(ObjRef reference) {
+        Link known = known(reference.oxid());
+        if (known != null) {
+            return known;
+        }
+        String endpoint = Link.endpoint(reference.oxid());
+        if (!reference.endpoints().contains(endpoint)) {
+            throw new RpcException(Hresult.RPC_S_SERVER_UNAVAILABLE, "the process that has the object is not reached through shared memory");
+        }
+        return keep(Link.reach(this, endpoint));
+    }
+
+    @Override
+    public <T extends Remote> T as(Remote object, Class<T> type) {
+        if (type.isInstance(object)) {
+            return type.cast(object);
+        }
+        if (!(object instanceof Proxy proxy)) {
+            throw new RpcException(Hresult.E_NOINTERFACE, "the object is no " + type.getName());
+        }
+        proxy.check();
+        InterfaceInfo<T> info = Known.of(type);
+        long target = RuntimeCalls.query(proxy.link(), proxy.target(), info);
+        return info.proxy().apply(new Reference(proxy.link(), target, proxy.oid(), RuntimeCalls.REFS_PER_QUERY));
+    }
+
+    @Override
+    public void release(Remote object) {
+        if (object instanceof Proxy proxy) {
+            proxy.release();
+        }
+    }
+
+    // Tidying up.
+
+    private synchronized void startJanitor() {
+        if (janitor == null) {
+            WeakReference<ProcessRuntime> runtime = new WeakReference<>(this);
+            janitor = Thread.ofPlatform().name("obvia-janitor").daemon().start(() -> tidy(runtime));
+        }
+    }
+
+    private static void tidy(WeakReference<ProcessRuntime> weak) {
+        ProcessRuntime runtime;
+        while ((runtime = weak.get()) != null) {
+            try {
+                if (runtime.janitorsBell.tryAcquire(1, TimeUnit.SECONDS)) {
+                    runtime.janitorsBell.drainPermits();
+                }
+            } catch (InterruptedException e) {
+                return;
+            }
+            for (Link link : runtime.links.values()) {
+                if (runtime.known(link.oxid()) == link) {
+                    link.tidy();
+                }
+            }
+        }
+    }
+
+    void wakeJanitor() {
+        janitorsBell.release();
+    }
+}

@@ -1,0 +1,74 @@
+package obvia.runtime;
+
+import java.lang.ref.Cleaner;
+import obvia.Hresult;
+import obvia.Remote;
+import obvia.RpcException;
+
+/** What stands for an object of another process: the compiler's proxies extend it. */
+public abstract class Proxy implements Remote {
+    private static final Cleaner CLEANER = Cleaner.create();
+
+    private final Link link;
+    private final long oid;
+    private final Reference.Owned owned;
+    private final Cleaner.Cleanable cleanable;
+
+    /** The interface pointer. */
+    protected final long target;
+
+    /** A proxy, which gives the references back when it is let go. */
+    // Nobody is told of it before it is done: what is registered runs when it is gone.
+    @SuppressWarnings("this-escape")
+    protected Proxy(Reference reference) {
+        link = reference.link;
+        target = reference.target;
+        oid = reference.oid;
+        owned = reference.owned;
+        cleanable = CLEANER.register(this, owned);
+    }
+
+    /** A channel of this thread's, with the place for a request's frame of so many bytes. */
+    protected final Channel begin(int length) {
+        return link.channel().request(length);
+    }
+
+    final Link link() {
+        return link;
+    }
+
+    final long target() {
+        return target;
+    }
+
+    final long oid() {
+        return oid;
+    }
+
+    /** Throws where it was given back. */
+    final void check() {
+        if (owned.isReleased()) {
+            throw new RpcException(Hresult.RPC_E_DISCONNECTED, "the reference was given back");
+        }
+    }
+
+    final void release() {
+        cleanable.clean();
+    }
+
+    /** Whether another reference is to the same object. */
+    @Override
+    public final boolean equals(Object other) {
+        return other instanceof Proxy proxy && proxy.oid == oid && proxy.link.oxid() == link.oxid();
+    }
+
+    @Override
+    public final int hashCode() {
+        return Long.hashCode(oid * 31 + link.oxid());
+    }
+
+    @Override
+    public final String toString() {
+        return getClass().getSimpleName() + "[object " + Long.toHexString(oid) + " of process " + Long.toHexString(link.oxid()) + "]";
+    }
+}

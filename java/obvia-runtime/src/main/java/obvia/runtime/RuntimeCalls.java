@@ -1,0 +1,191 @@
+package obvia.runtime;
+
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import obvia.BadMessageException;
+import obvia.Guid;
+import obvia.Hresult;
+import obvia.Remote;
+import obvia.RpcException;
+
+/**
+ * Calls that processes make on their own account, to target 0: asking for an interface, giving references back, resolving a name. {@code crates/com/src/system.rs} has
+ * both sides in Rust.
+ */
+final class RuntimeCalls {
+    /** References that one query brings. */
+    static final int REFS_PER_QUERY = 5;
+
+    /** The most entries that one call gives back. */
+    static final int RELEASES_MAX = 1024;
+
+    private static final int QUERY = 3;
+    private static final int RELEASE = 4;
+    private static final int TRANSFER = 5;
+    private static final int RESOLVE = 6;
+    private static final int LIST = 7;
+    private static final int DESCRIBE = 8;
+    private static final int INTERFACES = 9;
+    private static final int BINDINGS = 10;
+    private static final int FUNCTIONS = 12;
+    private static final int MARK = 17;
+
+    private static final int ANSWER_MAX = 1 << 20;
+    private static final int NAME_MAX = 255;
+
+    private RuntimeCalls() {}
+
+    // The client's part.
+
+    private static byte[] call(Channel channel, int opnum, ByteBuffer request) {
+        int length = request.flip().remaining();
+        int padded = length + 7 & -8;
+        channel.request(padded);
+        channel.memory.asSlice(channel.at, padded).fill((byte) 0);
+        MemorySegment.copy(MemorySegment.ofBuffer(request), 0, channel.memory, channel.at, length);
+        channel.call(0, opnum, padded);
+        if (channel.length > ANSWER_MAX) {
+            throw channel.bad("an answer of " + channel.length + " bytes");
+        }
+        byte[] answer = Channel.bytes(channel.memory, channel.at, channel.length);
+        channel.end();
+        return answer;
+    }
+
+    private static ByteBuffer buffer(int length) {
+        return ByteBuffer.allocate(length).order(ByteOrder.LITTLE_ENDIAN);
+    }
+
+    private static ByteBuffer put(ByteBuffer to, Guid guid) {
+        return to.putLong(guid.wireHigh()).putLong(guid.wireLow());
+    }
+
+    /** Asks the server for another interface of an object. The references returned, {@link #REFS_PER_QUERY}, belong to the caller. */
+    static long query(Link link, long through, InterfaceInfo<?> info) {
+        link.bind(info);
+        byte[] answer = link.atHome(home -> call(home, QUERY, put(buffer(24).putLong(through), info.iid())));
+        if (answer.length < 8) {
+            throw new BadMessageException("the answer to a query is too short");
+        }
+        return ByteBuffer.wrap(answer).order(ByteOrder.LITTLE_ENDIAN).getLong();
+    }
+
+    /** A reference to give back. */
+    record Returned(long target, int refs) {}
+
+    /** Gives references back. */
+    static void release(Link link, List<Returned> batch) {
+        ByteBuffer request = buffer(batch.size() * 16);
+        batch.forEach(entry -> request.putLong(entry.target).putLong(entry.refs));
+        link.atHome(home -> call(home, RELEASE, request));
+    }
+
+    /** Has the server count references for a third process, which this one is about to hand the pointer to. */
+    static void transfer(Link link, long target, long to, int refs) {
+        link.atHome(home -> call(home, TRANSFER, buffer(24).putLong(target).putLong(to).putLong(refs)));
+    }
+
+    /** Asks the server for the object that it exports by a name. */
+    static ObjRef resolve(Link link, String name, InterfaceInfo<?> info) {
+        link.bind(info);
+        byte[] text = name.getBytes(StandardCharsets.UTF_8);
+        ByteBuffer request = put(buffer(24 + text.length), info.iid()).putLong(text.length).put(text);
+        return ObjRef.fromBytes(link.atHome(home -> call(home, RESOLVE, request)));
+    }
+
+    // The server's part.
+
+    static void serve(InCall call) {
+        Connection connection = call.connection();
+        switch (call.opnum) {
+            case QUERY -> serveQuery(call, connection);
+            case RELEASE -> serveRelease(call, connection);
+            case TRANSFER -> serveTransfer(call, connection);
+            case RESOLVE -> serveResolve(call, connection);
+            case LIST -> answer(call, connection.runtime().listNames());
+            case DESCRIBE -> {
+                call.expect(16);
+                answer(call, Known.find(guid(call, 0)).idl());
+            }
+            case INTERFACES -> {
+                StringBuilder lines = new StringBuilder();
+                Known.all().forEach(info -> lines.append(info.name() + "\t" + text(info.iid()) + "\n"));
+                answer(call, lines.toString());
+            }
+            case BINDINGS -> answer(call, "ncacn_vi_shm:[" + Link.endpoint(connection.runtime().oxid()) + "]\n");
+            case FUNCTIONS -> answer(call, "");
+            case MARK -> {
+                call.reply(8);
+                call.replyMemory.set(Flat.LONG, call.replyAt, connection.runtime().markFor(connection.client()));
+            }
+            default -> throw call.noMethod();
+        }
+    }
+
+    /** A GUID as the runtime's texts have it. */
+    static String text(Guid guid) {
+        return guid.toString().toUpperCase(java.util.Locale.ROOT);
+    }
+
+    private static Guid guid(InCall call, int at) {
+        return Guid.fromWire(call.memory.get(Flat.LONG, call.at + at), call.memory.get(Flat.LONG, call.at + at + 8));
+    }
+
+    private static void answer(InCall call, String text) {
+        answer(call, text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    private static void answer(InCall call, byte[] bytes) {
+        int padded = bytes.length + 7 & -8;
+        call.reply(padded);
+        call.replyMemory.asSlice(call.replyAt, padded).fill((byte) 0);
+        MemorySegment.copy(MemorySegment.ofArray(bytes), 0, call.replyMemory, call.replyAt, bytes.length);
+    }
+
+    private static void serveQuery(InCall call, Connection connection) {
+        call.expect(24);
+        Exports exports = connection.runtime().exports();
+        Remote object = exports.get(call.memory.get(Flat.LONG, call.at)).object();
+        InterfaceInfo<?> info = Known.find(guid(call, 8));
+        if (!info.type().isInstance(object)) {
+            throw new RpcException(Hresult.E_NOINTERFACE);
+        }
+        long target = exports.add(object, info, connection.client(), REFS_PER_QUERY).target();
+        call.reply(8);
+        call.replyMemory.set(Flat.LONG, call.replyAt, target);
+    }
+
+    private static void serveRelease(InCall call, Connection connection) {
+        if (call.length % 16 != 0 || call.length > RELEASES_MAX * 16) {
+            throw call.bad("a release of " + call.length + " bytes");
+        }
+        for (int at = 0; at < call.length; at += 16) {
+            long target = call.memory.get(Flat.LONG, call.at + at);
+            long refs = call.memory.get(Flat.LONG, call.at + at + 8);
+            connection.runtime().exports().release(connection.client(), target, refs);
+        }
+    }
+
+    private static void serveTransfer(InCall call, Connection connection) {
+        call.expect(24);
+        long target = call.memory.get(Flat.LONG, call.at);
+        long to = call.memory.get(Flat.LONG, call.at + 8);
+        long refs = call.memory.get(Flat.LONG, call.at + 16);
+        connection.runtime().exports().addTo(target, to, (int) Math.min(Math.max(refs, 0), 1 << 20));
+    }
+
+    private static void serveResolve(InCall call, Connection connection) {
+        call.expectAtLeast(24);
+        long word = call.memory.get(Flat.LONG, call.at + 16);
+        int length = (int) word;
+        if (length < 0 || length > NAME_MAX || word >>> 32 > 1 || 24 + length > call.length) {
+            throw call.bad("a name of " + Integer.toUnsignedString(length) + " bytes");
+        }
+        String name = new String(Channel.bytes(call.memory, call.at + 24, length), StandardCharsets.UTF_8);
+        ProcessRuntime runtime = connection.runtime();
+        answer(call, runtime.marshalOwn(runtime.named(name), Known.find(guid(call, 0)), connection.client()).toBytes());
+    }
+}

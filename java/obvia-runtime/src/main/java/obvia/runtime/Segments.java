@@ -1,0 +1,250 @@
+package obvia.runtime;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileChannel.MapMode;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.OpenOption;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.SecureRandom;
+import java.util.HexFormat;
+import java.util.Set;
+import obvia.Hresult;
+import obvia.RpcException;
+import obvia.Waiting;
+
+/**
+ * The memory of a connection: a segment that this side writes and one that the peer does.
+ *
+ * <p>The sockets of this virtual machine carry no files, so segments are opened by their names in the file system of processes: see {@code
+ * crates/via/src/provider/shm/named.rs}. A peer in another language makes them, as it can seal them. Two virtual machines use files that are removed as soon as they are
+ * made; those cannot be sealed, and a peer that cuts one short makes this side's next look at it fail.
+ *
+ * @param own this side's, of {@link Layout#AREA} and {@code ownArea} bytes
+ * @param peer the peer's, of {@link Layout#AREA} and {@code peerArea} bytes; it can only be read
+ * @param pid the peer's process, as its names say; -1 where it has none
+ * @param peerMaySleep whether the peer has to be called out of a sleep
+ * @param peerIsQuiet whether the peer will seldom send
+ */
+record Segments(
+        Arena arena, MemorySegment own, MemorySegment peer, long pid, boolean peerMaySleep, boolean peerIsQuiet) {
+    private static final int MAGIC = 0x4956424f;
+    private static final int VERSION = 1;
+    private static final int LENGTH = 24;
+    private static final int MAY_SLEEP = 1;
+    private static final int QUIET = 2;
+    private static final int BY_NAME = 4;
+    private static final byte MAPPED = 1;
+
+    /**
+     * The longest frame, and the area that this side has for its frames. It is as long from the start, since it cannot be followed by a longer one; what is not used of it
+     * takes no memory.
+     */
+    static final long AREA_MAX = 256L << 20;
+
+    private static final SecureRandom RANDOM = new SecureRandom();
+
+    /** What each side tells the other first. */
+    private record Greeting(long area, int flags) {
+        static Greeting of(Waiting waiting, boolean isQuiet) {
+            int maySleep = waiting == Waiting.POLL ? 0 : MAY_SLEEP;
+            return new Greeting(AREA_MAX, BY_NAME | maySleep | (isQuiet ? QUIET : 0));
+        }
+
+        ByteBuffer put(ByteBuffer to) {
+            return to.putInt(MAGIC).putInt(VERSION).putInt(Layout.SLOT_COUNT).putInt(flags).putLong(area);
+        }
+
+        static Greeting read(ByteBuffer from) {
+            boolean isOne = from.getInt() == MAGIC && from.getInt() == VERSION && from.getInt() == Layout.SLOT_COUNT;
+            Greeting greeting = new Greeting(from.getLong(16), from.getInt(12));
+            boolean isPossible = greeting.area > 0 && greeting.area <= AREA_MAX && greeting.area % 4096 == 0;
+            if (!isOne || !isPossible || (greeting.flags & ~(MAY_SLEEP | QUIET | BY_NAME)) != 0) {
+                throw Line.broken("its greeting is not one of this protocol");
+            }
+            return greeting;
+        }
+
+        boolean has(int flag) {
+            return (flags & flag) != 0;
+        }
+    }
+
+    /** What segments are opened by. */
+    private record Names(int pid, int makers, int others, long mark) {
+        ByteBuffer put(ByteBuffer to) {
+            return to.putInt(pid).putInt(makers).putInt(others).putInt(0).putLong(mark);
+        }
+
+        static Names read(ByteBuffer from) {
+            return new Names(from.getInt(0), from.getInt(4), from.getInt(8), from.getLong(16));
+        }
+
+        Path path(int number) {
+            return Path.of("/proc", Integer.toUnsignedString(pid), "fd", Integer.toUnsignedString(number));
+        }
+    }
+
+    /** The client's part: greets first. */
+    static Segments request(Line line, Waiting waiting, boolean isQuiet, Deadline deadline) {
+        line.send(Greeting.of(waiting, isQuiet).put(buffer(LENGTH)).flip());
+        Greeting theirs = Greeting.read(line.receive(LENGTH, deadline));
+        return open(line, theirs, deadline);
+    }
+
+    /** The server's part. */
+    static Segments accept(Line line, Waiting waiting, Deadline deadline) {
+        Greeting theirs = Greeting.read(line.receive(LENGTH, deadline));
+        Greeting own = Greeting.of(theirs.has(QUIET) ? Waiting.BLOCK : waiting, false);
+        if (theirs.has(BY_NAME)) {
+            return make(line, own, theirs, deadline);
+        }
+        line.send(own.put(buffer(LENGTH)).flip());
+        return open(line, theirs, deadline);
+    }
+
+    /** Opens what the peer has made. */
+    private static Segments open(Line line, Greeting theirs, Deadline deadline) {
+        Names names = Names.read(line.receive(LENGTH, deadline));
+        Arena arena = Arena.ofShared();
+        boolean isDone = false;
+        try {
+            MemorySegment peer = map(arena, names.path(names.makers), MapMode.READ_ONLY, Layout.AREA + theirs.area);
+            MemorySegment own = map(arena, names.path(names.others), MapMode.READ_WRITE, Layout.AREA + AREA_MAX);
+            for (MemorySegment segment : new MemorySegment[] {own, peer}) {
+                if (segment.get(Flat.LONG, Layout.MARK) != names.mark) {
+                    throw Line.broken("its segments are not where it says; is it in another container?");
+                }
+            }
+            line.send(buffer(1).put(MAPPED).flip());
+            isDone = true;
+            return new Segments(arena, own, peer, Integer.toUnsignedLong(names.pid), theirs.has(MAY_SLEEP), theirs.has(QUIET));
+        } finally {
+            if (!isDone) {
+                arena.close();
+            }
+        }
+    }
+
+    /**
+     * A larger area of the peer's, as it tells its name.
+     *
+     * @param number the descriptor's
+     */
+    MemorySegment area(long number, long length) {
+        if (length <= 0 || length > AREA_MAX + 4096 || number < 0 || number > Integer.MAX_VALUE) {
+            throw Line.broken("an area of " + length + " bytes");
+        }
+        Path path = Path.of("/proc", Long.toString(pid), "fd", Long.toString(number));
+        return map(arena, path, MapMode.READ_ONLY, length);
+    }
+
+    private static MemorySegment map(Arena arena, Path path, MapMode mode, long length) {
+        OpenOption[] options = mode == MapMode.READ_ONLY
+                ? new OpenOption[] {StandardOpenOption.READ}
+                : new OpenOption[] {StandardOpenOption.READ, StandardOpenOption.WRITE};
+        try (FileChannel file = FileChannel.open(path, options)) {
+            // What is mapped behind a file's end cannot be touched, and mapping would make it longer.
+            if (file.size() < length) {
+                throw Line.broken("a segment is shorter than it says");
+            }
+            return file.map(mode, 0, length, arena);
+        } catch (IOException e) {
+            throw new RpcException(Hresult.E_FAIL, "mapping a segment of the peer's: " + e, e);
+        }
+    }
+
+    /** Makes both segments, for a peer that can neither. */
+    private static Segments make(Line line, Greeting own, Greeting theirs, Deadline deadline) {
+        byte[] random = new byte[8];
+        RANDOM.nextBytes(random);
+        long mark = ByteBuffer.wrap(random).getLong();
+        Arena arena = Arena.ofShared();
+        boolean isDone = false;
+        try (Made mine = Made.of(Layout.AREA + AREA_MAX);
+                Made others = Made.of(Layout.AREA + theirs.area)) {
+            MemorySegment ownMemory = mine.file.map(MapMode.READ_WRITE, 0, Layout.AREA + AREA_MAX, arena);
+            ownMemory.set(Flat.LONG, Layout.MARK, mark);
+            others.file.write(buffer(8).putLong(mark).flip(), Layout.MARK);
+            MemorySegment peer = others.file.map(MapMode.READ_ONLY, 0, Layout.AREA + theirs.area, arena);
+            Names names = new Names((int) ProcessHandle.current().pid(), mine.number, others.number, mark);
+            line.send(names.put(own.put(buffer(2 * LENGTH))).flip());
+            if (line.receive(1, deadline).get() != MAPPED) {
+                throw Line.broken("it has not mapped its segments");
+            }
+            isDone = true;
+            return new Segments(arena, ownMemory, peer, -1, theirs.has(MAY_SLEEP), theirs.has(QUIET));
+        } catch (IOException e) {
+            throw new RpcException(Hresult.E_FAIL, "making segments: " + e, e);
+        } finally {
+            if (!isDone) {
+                arena.close();
+            }
+        }
+    }
+
+    private static ByteBuffer buffer(int length) {
+        return ByteBuffer.allocate(length).order(ByteOrder.LITTLE_ENDIAN);
+    }
+
+    /** A file without a name, and its descriptor. */
+    private record Made(FileChannel file, int number) implements AutoCloseable {
+        private static final Path MEMORY = Path.of("/dev/shm");
+
+        static Made of(long length) throws IOException {
+            byte[] random = new byte[16];
+            RANDOM.nextBytes(random);
+            String name = ".obvia-" + HexFormat.of().formatHex(random);
+            Path folder = Files.isWritable(MEMORY) ? MEMORY : ProcessRuntime.directory().path();
+            Path path = folder.resolve(name);
+            // The last of these removes the name at once.
+            var options = Set.of(
+                    StandardOpenOption.CREATE_NEW,
+                    StandardOpenOption.READ,
+                    StandardOpenOption.WRITE,
+                    StandardOpenOption.DELETE_ON_CLOSE);
+            var mode = PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
+            FileChannel file = FileChannel.open(path, options, mode);
+            try {
+                file.write(buffer(1), length - 1);
+                return new Made(file, number(name));
+            } catch (IOException e) {
+                Directory.close(file);
+                throw e;
+            }
+        }
+
+        /** The descriptor of the file that had this name. */
+        private static int number(String name) throws IOException {
+            try (DirectoryStream<Path> descriptors = Files.newDirectoryStream(Path.of("/proc/self/fd"))) {
+                for (Path descriptor : descriptors) {
+                    // One that is closed meanwhile leads nowhere.
+                    if (Files.isSymbolicLink(descriptor) && linkOf(descriptor).contains(name)) {
+                        return Integer.parseInt(descriptor.getFileName().toString());
+                    }
+                }
+            }
+            throw new IOException("a file that is open has no descriptor");
+        }
+
+        private static String linkOf(Path descriptor) {
+            try {
+                return Files.readSymbolicLink(descriptor).toString();
+            } catch (IOException e) {
+                return "";
+            }
+        }
+
+        @Override
+        public void close() throws IOException {
+            file.close();
+        }
+    }
+}
