@@ -86,6 +86,10 @@ final class Link {
         return link;
     }
 
+    ProcessRuntime runtime() {
+        return runtime;
+    }
+
     long oxid() {
         return oxid;
     }

@@ -235,7 +235,7 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
             return as(own.object, type);
         }
         Link link = keep(Link.reach(this, name));
-        return adopt(RuntimeCalls.resolve(link, name, info), info, link);
+        return adopt(RuntimeCalls.resolve(link, name, info), info, link, link.oxid());
     }
 
     /** A link that is there. */
@@ -267,15 +267,24 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
         return link;
     }
 
-    /** What stands here for a reference that has come. */
-    <T extends Remote> T adopt(ObjRef reference, InterfaceInfo<T> info, Link from) {
+    /**
+     * What stands here for a reference that has come.
+     *
+     * @param from a link that it may be of, or {@code null}
+     * @param sender the process that sent it, which has given away references of its own where the object is one of this process
+     */
+    <T extends Remote> T adopt(ObjRef reference, InterfaceInfo<T> info, Link from, long sender) {
         if (!reference.iid().equals(info.iid())) {
             throw new RpcException(Hresult.RPC_E_INVALID_OBJREF, "a reference by another interface than was asked for");
         }
         if (reference.oxid() == oxid) {
             Exports.Entry own = exports.get(reference.target());
-            exports.release(oxid, reference.target(), reference.refs());
-            return info.type().cast(own.object());
+            if (!info.type().isInstance(own.object())) {
+                throw new RpcException(Hresult.RPC_E_INVALID_OBJREF, "a reference to an object that has no such interface");
+            }
+            Remote object = own.object();
+            exports.release(sender, reference.target(), reference.refs());
+            return info.type().cast(object);
         }
         Link link = from != null && from.oxid() == reference.oxid() ? from : linkTo(reference);
         if (reference.refs() == 0) {

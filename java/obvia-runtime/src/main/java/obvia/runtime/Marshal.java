@@ -1,0 +1,65 @@
+package obvia.runtime;
+
+import java.util.List;
+import obvia.Remote;
+
+/**
+ * Interface pointers in frames: what they travel as, and what stands for them where they arrive.
+ *
+ * <p>An object of this process goes with references that are counted for the peer; a proxy goes with some of those that this process has. {@code null} is {@code null}.
+ */
+public final class Marshal {
+    private Marshal() {}
+
+    /**
+     * The bytes of a reference in the arguments of a call.
+     *
+     * @param through the proxy that is called
+     */
+    public static byte[] reference(Proxy through, Remote object, InterfaceInfo<?> info) {
+        return marshal(through.link().runtime(), through.link().oxid(), object, info);
+    }
+
+    /** The bytes of a reference in the results of a call. */
+    public static byte[] reference(InCall call, Remote object, InterfaceInfo<?> info) {
+        return marshal(call.connection().runtime(), call.connection().client(), object, info);
+    }
+
+    /**
+     * What a reference in the results of a call leads to.
+     *
+     * @param through the proxy that was called
+     * @throws obvia.RpcException with RPC_E_INVALID_OBJREF where it is none, and where its process cannot be reached
+     */
+    public static <T extends Remote> T object(Proxy through, byte[] reference, InterfaceInfo<T> info) {
+        Link link = through.link();
+        return reference == null ? null : link.runtime().adopt(ObjRef.fromBytes(reference), info, link, link.oxid());
+    }
+
+    /** What a reference in the arguments of a call leads to. */
+    public static <T extends Remote> T object(InCall call, byte[] reference, InterfaceInfo<T> info) {
+        Connection connection = call.connection();
+        return reference == null
+                ? null
+                : connection.runtime().adopt(ObjRef.fromBytes(reference), info, null, connection.client());
+    }
+
+    private static byte[] marshal(ProcessRuntime runtime, long to, Remote object, InterfaceInfo<?> info) {
+        if (object == null) {
+            return null;
+        }
+        if (!(object instanceof Proxy proxy)) {
+            return runtime.marshalOwn(object, info, to).toBytes();
+        }
+        proxy.check();
+        Link home = proxy.link();
+        int refs = RuntimeCalls.REFS_PER_QUERY;
+        long target = RuntimeCalls.query(home, proxy.target(), info);
+        if (home.oxid() != to) {
+            // The object's process counts them for whoever gets the pointer, and this one gives its own back.
+            RuntimeCalls.transfer(home, target, to, refs);
+            home.releaseLater(target, refs);
+        }
+        return new ObjRef(info.iid(), refs, home.oxid(), proxy.oid(), target, List.of(Link.endpoint(home.oxid()))).toBytes();
+    }
+}

@@ -1,0 +1,49 @@
+package obvia.runtime;
+
+import java.nio.channels.SocketChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import obvia.Waiting;
+
+/** Two ends of a connection in one process. */
+final class Wires {
+    private static final AtomicInteger NEXT = new AtomicInteger();
+
+    static final Duration PATIENCE = Duration.ofSeconds(60);
+
+    private Wires() {}
+
+    static Deadline patience() {
+        return Deadline.in(PATIENCE);
+    }
+
+    record Pair(Window client, Window server) implements AutoCloseable {
+        @Override
+        public void close() {
+            client.close();
+            server.close();
+        }
+    }
+
+    /** Two windows; each side waits as it is told. */
+    static Pair pair(Waiting client, Waiting server) throws Exception {
+        String name = "test-" + ProcessHandle.current().pid() + "-" + NEXT.incrementAndGet();
+        try (Directory.Name bound = ProcessRuntime.directory().bind(name)) {
+            var connecting = CompletableFuture.supplyAsync(
+                    () -> Window.connect(ProcessRuntime.directory(), name, client, false, patience()));
+            SocketChannel socket = bound.listener().accept();
+            Window accepted = Window.accept(socket, server, patience());
+            return new Pair(connecting.get(), accepted);
+        }
+    }
+
+    /** Files that nobody has removed where segments are made. */
+    static long leftovers() throws Exception {
+        try (var files = Files.list(Path.of("/dev/shm"))) {
+            return files.filter(file -> file.getFileName().toString().startsWith(".obvia-")).count();
+        }
+    }
+}
