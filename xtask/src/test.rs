@@ -4,6 +4,7 @@ mod ahead;
 mod cmake;
 pub(crate) mod examples;
 mod interop;
+mod java;
 mod readme;
 pub(crate) mod wires;
 mod wizard;
@@ -60,6 +61,12 @@ const PARTS: &[Part] = &[
         about: "programs in C++ and C, outside, with nothing but an installed obvia, speak with those in Rust",
         run: cmake::run,
         build: Some(cmake::build),
+    },
+    Part {
+        name: "java",
+        about: "the Java side builds without a warning, passes its tests, and needs no option of the virtual machine's",
+        run: java::run,
+        build: None,
     },
     Part {
         name: "hostile",

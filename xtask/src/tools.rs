@@ -2,6 +2,7 @@
 
 use crate::program::{Program, target};
 use crate::{Outcome, Problem};
+use std::path::{Path, PathBuf};
 
 /// The toolchain that fuzzing and Miri need.
 const NIGHTLY: &str = "nightly";
@@ -85,13 +86,48 @@ pub(crate) fn wine() -> Outcome {
     apt_with(&["--no-install-recommends", "wine", "wine64", "mingw-w64-tools", "gcc-mingw-w64-x86-64-win32"])
 }
 
-fn judges_folder() -> std::path::PathBuf {
+fn judges_folder() -> PathBuf {
     target().join("tools/judges")
 }
 
 /// The Python that has the judges from PyPI.
 pub(crate) fn judges_python() -> String {
     judges_folder().join("bin/python3").display().to_string()
+}
+
+/// The first version of Java that the project is for.
+const JAVA: u32 = 25;
+
+/// The home of a JDK that is new enough, which need not be the machine's usual one; with Maven there, too.
+pub(crate) fn jdk() -> Outcome<PathBuf> {
+    with_version("mvn", "maven")?;
+    let found = || jdks().into_iter().find(|home| java_version(home).is_some_and(|version| version >= JAVA));
+    if let Some(home) = found() {
+        return Ok(home);
+    }
+    let package = format!("openjdk-{JAVA}-jdk-headless");
+    let what = || missing(&format!("a JDK {JAVA}"), &format!("apt-get install {package}, or set JAVA_HOME"), true);
+    apt(&package).map_err(|_| what())?;
+    found().ok_or_else(what)
+}
+
+/// Where JDKs may be.
+fn jdks() -> Vec<PathBuf> {
+    let named = std::env::var_os("JAVA_HOME").map(PathBuf::from);
+    let installed = std::fs::read_dir("/usr/lib/jvm").into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut installed: Vec<_> = installed.collect();
+    installed.sort();
+    named.into_iter().chain(installed).collect()
+}
+
+/// The version of a JDK, as it says itself; `None` for what has no compiler.
+fn java_version(home: &Path) -> Option<u32> {
+    if !home.join("bin/javac").exists() {
+        return None;
+    }
+    let release = std::fs::read_to_string(home.join("release")).ok()?;
+    let version = release.lines().find_map(|line| line.strip_prefix("JAVA_VERSION=\""))?;
+    version.split(['.', '"', '+', '-']).next()?.parse().ok()
 }
 
 /// Makes sure that the nightly toolchain is there.
@@ -167,4 +203,23 @@ fn optional(what: &str, install: &Program) -> Outcome {
 fn missing(what: &str, how: &str, required: bool) -> Problem {
     let what = format!("{what} is missing and could not be had; this installs it: {how}");
     Problem::Missing { what, required }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::java_version;
+    use crate::temporary::Folder;
+
+    #[test]
+    fn a_jdk_says_its_version() {
+        let folder = Folder::new().unwrap();
+        let home = folder.path();
+        std::fs::write(home.join("release"), "IMPLEMENTOR=\"X\"\nJAVA_VERSION=\"25.0.3\"\n").unwrap();
+        assert_eq!(java_version(home), None, "without a compiler");
+        std::fs::create_dir(home.join("bin")).unwrap();
+        std::fs::write(home.join("bin/javac"), "").unwrap();
+        assert_eq!(java_version(home), Some(25));
+        std::fs::write(home.join("release"), "JAVA_VERSION=\"26\"\n").unwrap();
+        assert_eq!(java_version(home), Some(26));
+    }
 }
