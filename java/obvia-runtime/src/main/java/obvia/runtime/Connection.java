@@ -119,29 +119,14 @@ final class Connection implements Runnable {
             return FAULT | Fault.BAD_STUB_DATA;
         } catch (RpcException e) {
             return Integer.toUnsignedLong(e.result() < 0 ? e.result() : Hresult.E_FAIL);
-        } catch (IndexOutOfBoundsException | InternalError e) {
-            if (isOfFrame(e)) {
-                return FAULT | Fault.BAD_STUB_DATA;
-            }
-            return failed(e);
+        } catch (InternalError e) {
+            // The caller's memory is gone.
+            throw e;
         } catch (OutOfMemoryError e) {
             return Integer.toUnsignedLong(Hresult.E_OUTOFMEMORY);
         } catch (Throwable e) {
             return failed(e);
         }
-    }
-
-    /** Whether a stub read outside of a frame, and not a method outside of something of its own. */
-    private static boolean isOfFrame(Throwable why) {
-        if (why instanceof InternalError) {
-            return true;
-        }
-        for (StackTraceElement element : why.getStackTrace()) {
-            if (!element.getClassName().startsWith("jdk.internal.") && !element.getClassName().startsWith("java.")) {
-                return element.getClassName().endsWith("Info") || element.getClassName().startsWith("obvia.runtime.");
-            }
-        }
-        return false;
     }
 
     private static long failed(Throwable why) {

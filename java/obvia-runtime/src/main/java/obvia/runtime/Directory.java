@@ -1,6 +1,7 @@
 package obvia.runtime;
 
 import java.io.IOException;
+import java.net.ConnectException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
@@ -16,6 +17,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.nio.file.attribute.UserPrincipal;
+import java.util.concurrent.locks.LockSupport;
 import jdk.net.ExtendedSocketOptions;
 import obvia.Hresult;
 import obvia.RpcException;
@@ -115,20 +117,31 @@ final class Directory {
      *
      * @throws RpcException with RPC_S_SERVER_UNAVAILABLE when nobody serves it
      */
-    SocketChannel connect(String name) {
-        Path socket = socket(name);
-        SocketChannel channel;
-        try {
-            channel = SocketChannel.open(UnixDomainSocketAddress.of(socket));
-        } catch (IOException e) {
-            throw new RpcException(Hresult.RPC_S_SERVER_UNAVAILABLE, "nobody serves the name `" + name + "`", e);
-        }
+    SocketChannel connect(String name, Deadline deadline) {
+        SocketChannel channel = reach(name, deadline);
         try {
             checkPeer(channel);
             return channel;
         } catch (IOException | RpcException e) {
             close(channel);
             throw e instanceof RpcException known ? known : new RpcException(Hresult.E_FAIL, "asking who serves `" + name + "`: " + e, e);
+        }
+    }
+
+    private SocketChannel reach(String name, Deadline deadline) {
+        Path socket = socket(name);
+        while (true) {
+            try {
+                return SocketChannel.open(UnixDomainSocketAddress.of(socket));
+            } catch (IOException e) {
+                // A server whose queue is full is there, and somebody else's connection is accepted soon.
+                boolean isBusy = !(e instanceof ConnectException) && Files.exists(socket);
+                if (!isBusy) {
+                    throw new RpcException(Hresult.RPC_S_SERVER_UNAVAILABLE, "nobody serves the name `" + name + "`", e);
+                }
+            }
+            deadline.check();
+            LockSupport.parkNanos(1_000_000);
         }
     }
 

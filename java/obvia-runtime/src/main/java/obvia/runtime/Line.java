@@ -6,6 +6,7 @@ import java.nio.ByteOrder;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
+import java.util.concurrent.locks.LockSupport;
 import obvia.BadMessageException;
 import obvia.Hresult;
 import obvia.RpcException;
@@ -23,6 +24,8 @@ final class Line implements AutoCloseable {
     private final ByteBuffer got = ByteBuffer.allocate(256).order(ByteOrder.LITTLE_ENDIAN).flip();
     private final ByteBuffer call = ByteBuffer.allocate(1);
     private Selector selector;
+    /** The virtual thread that slept last, if it was one. */
+    private volatile Thread virtual;
     private boolean hasEnded;
 
     Line(SocketChannel socket) throws IOException {
@@ -117,6 +120,12 @@ final class Line implements AutoCloseable {
     /** Sleeps until something comes, {@link #wake} is called, or so many nanoseconds have passed. */
     void nap(long nanos) {
         try {
+            if (Thread.currentThread().isVirtual()) {
+                virtual = Thread.currentThread();
+                Poller.instance().park(socket, nanos);
+                return;
+            }
+            virtual = null;
             if (selector == null) {
                 open();
             }
@@ -137,6 +146,7 @@ final class Line implements AutoCloseable {
 
     /** Ends a sleep from another thread; the next one, where none sleeps. */
     synchronized void wake() {
+        LockSupport.unpark(virtual);
         if (selector != null) {
             selector.wakeup();
         }

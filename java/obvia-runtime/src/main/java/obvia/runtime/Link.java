@@ -9,6 +9,8 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 import obvia.Guid;
@@ -23,7 +25,8 @@ import obvia.Waiting;
  * lives, virtual threads take one for each call.
  */
 final class Link {
-    private static final int IDLE_MAX = 32;
+    /** Channels for virtual threads: with more of them some wait for others' calls. */
+    private static final int SHARED_MAX = 32;
 
     private final ProcessRuntime runtime;
     private final long oxid;
@@ -32,6 +35,7 @@ final class Link {
     private final Set<Guid> bound = ConcurrentHashMap.newKeySet();
     private final Map<Thread, Channel> owned = new ConcurrentHashMap<>();
     private final ConcurrentLinkedDeque<Channel> idle = new ConcurrentLinkedDeque<>();
+    private final Semaphore shared = new Semaphore(SHARED_MAX);
     private final ConcurrentLinkedQueue<RuntimeCalls.Returned> returned = new ConcurrentLinkedQueue<>();
 
     /** The channel that was used last by a thread that has one: mostly there is one such thread. */
@@ -106,12 +110,7 @@ final class Link {
     private Channel otherChannel() {
         Thread thread = Thread.currentThread();
         if (thread.isVirtual()) {
-            Channel channel = idle.poll();
-            while (channel != null && channel.isClosed()) {
-                channel.window().close();
-                channel = idle.poll();
-            }
-            return channel != null ? channel : connect(runtime.waiting(), false);
+            return sharedChannel();
         }
         Channel channel = owned.get(thread);
         if (channel == null || channel.isClosed()) {
@@ -122,6 +121,32 @@ final class Link {
         }
         hot = channel;
         return channel;
+    }
+
+    private Channel sharedChannel() {
+        try {
+            if (!shared.tryAcquire(Deadline.ofCall().left(), TimeUnit.NANOSECONDS)) {
+                throw new RpcException(Hresult.RPC_E_TIMEOUT, "other threads' calls have taken all connections until the deadline");
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new RpcException(Hresult.RPC_E_CALL_CANCELED, "the thread was interrupted", e);
+        }
+        boolean isDone = false;
+        try {
+            Channel channel = idle.poll();
+            while (channel != null && channel.isClosed()) {
+                channel.window().close();
+                channel = idle.poll();
+            }
+            channel = channel != null ? channel : connect(runtime.waiting(), false);
+            isDone = true;
+            return channel;
+        } finally {
+            if (!isDone) {
+                shared.release();
+            }
+        }
     }
 
     private Channel connect(Waiting waiting, boolean isQuiet) {
@@ -155,11 +180,12 @@ final class Link {
 
     /** Puts a channel back that a virtual thread has used. */
     void giveBack(Channel channel) {
-        if (channel.isClosed() || idle.size() >= IDLE_MAX) {
+        if (channel.isClosed()) {
             channel.window().close();
         } else {
             idle.push(channel);
         }
+        shared.release();
     }
 
     /** Ends a channel that cannot be used any more. */
@@ -169,6 +195,8 @@ final class Link {
         }
         if (channel.owner != null) {
             owned.remove(channel.owner, channel);
+        } else {
+            shared.release();
         }
         if (hot == channel) {
             hot = null;

@@ -28,11 +28,7 @@ final class Polls {
         budget = Runtime.getRuntime().availableProcessors() == 1 ? LEAST : MOST;
     }
 
-    boolean isEndless() {
-        return waiting == Waiting.POLL;
-    }
-
-    /** The looks of a wait that begins. */
+    /** The looks of a wait that begins; {@link Integer#MAX_VALUE} are without end. */
     int begin() {
         return switch (waiting) {
             case POLL -> Integer.MAX_VALUE;

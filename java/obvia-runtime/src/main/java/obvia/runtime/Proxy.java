@@ -30,7 +30,13 @@ public abstract class Proxy implements Remote {
 
     /** A channel of this thread's, with the place for a request's frame of so many bytes. */
     protected final Channel begin(int length) {
-        return link.channel().request(length);
+        Channel channel = link.channel();
+        try {
+            return channel.request(length);
+        } catch (RuntimeException | Error e) {
+            channel.end();
+            throw e;
+        }
     }
 
     final Link link() {

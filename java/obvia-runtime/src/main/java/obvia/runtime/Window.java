@@ -30,6 +30,8 @@ final class Window implements AutoCloseable {
     private static final long NAP = 250_000_000;
     /** Looks at a slot between two looks at everything else. */
     private static final int POLLS_BETWEEN_LOOKS = 1 << 14;
+    /** Looks that a virtual thread makes: about a microsecond. */
+    private static final int POLLS_OF_VIRTUAL = 32;
     /** The area that frames use before they need more. */
     private static final long AREA_FIRST = 256 << 10;
 
@@ -78,7 +80,7 @@ final class Window implements AutoCloseable {
 
     /** Connects to the server of a name. */
     static Window connect(Directory directory, String name, Waiting waiting, boolean isQuiet, Deadline deadline) {
-        return over(directory.connect(name), line -> {
+        return over(directory.connect(name, deadline), line -> {
             Segments segments = Segments.request(line, waiting, isQuiet, deadline);
             return new Window(line, segments, waiting);
         });
@@ -305,7 +307,8 @@ final class Window implements AutoCloseable {
 
     private long await(long slot, Deadline given) {
         Deadline deadline = given;
-        int left = polls.begin();
+        // A virtual thread that looks again and again keeps others from its carrier.
+        int left = Thread.currentThread().isVirtual() ? POLLS_OF_VIRTUAL : polls.begin();
         while (left > 0) {
             int round = Math.min(left, POLLS_BETWEEN_LOOKS);
             for (int poll = 0; poll < round; poll++) {
@@ -316,7 +319,7 @@ final class Window implements AutoCloseable {
                     return leading;
                 }
             }
-            left -= polls.isEndless() ? 0 : round;
+            left -= left == Integer.MAX_VALUE ? 0 : round;
             if (round == POLLS_BETWEEN_LOOKS) {
                 deadline = deadline == null ? Deadline.ofCall() : deadline;
                 lookAround(slot, deadline);

@@ -1,0 +1,134 @@
+package obvia.runtime;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import obvia.Obvia;
+import obvia.Remote;
+import obvia.RpcException;
+
+/** Another virtual machine, started without any option. */
+final class Peer implements AutoCloseable {
+    private static final AtomicInteger NEXT = new AtomicInteger();
+
+    final String name = "peer-" + ProcessHandle.current().pid() + "-" + NEXT.incrementAndGet();
+    private final Process process;
+    private final BufferedReader output;
+    private final Path errors;
+
+    private Peer(List<String> arguments) throws IOException {
+        List<String> words = new ArrayList<>(List.of(
+                ProcessHandle.current().info().command().orElse("java"),
+                "-cp",
+                String.join(":", folder(Remote.class), folder(ProcessRuntime.class), folder(Peer.class)),
+                Program.class.getName(),
+                name));
+        words.addAll(arguments);
+        errors = Files.createTempFile("obvia-peer", ".txt");
+        process = new ProcessBuilder(words).redirectError(errors.toFile()).start();
+        output = process.inputReader();
+        String first = output.readLine();
+        if (!"ready".equals(first)) {
+            throw new IOException("a peer says " + first + ", " + Files.readString(errors));
+        }
+    }
+
+    private static String folder(Class<?> of) {
+        return Path.of(java.net.URI.create(of.getProtectionDomain().getCodeSource().getLocation().toString())).toString();
+    }
+
+    /** A server that exports an object by its {@link #name}. */
+    static Peer server() throws IOException {
+        return new Peer(List.of("serve"));
+    }
+
+    /** A client that has an object of a server's make one, and keeps it. */
+    static Peer holder(String server) throws IOException {
+        return new Peer(List.of("hold", server));
+    }
+
+    void kill() {
+        process.destroyForcibly().onExit().join();
+    }
+
+    /** What it said on its standard error. */
+    String errors() throws IOException {
+        return Files.readString(errors);
+    }
+
+    @Override
+    public void close() throws IOException {
+        kill();
+        Files.deleteIfExists(errors);
+    }
+
+    /** What it runs. */
+    static final class Program {
+        public static void main(String[] arguments) throws Exception {
+            if (arguments[1].equals("serve")) {
+                Obvia.export(new Subject(), ITest.class, arguments[0]);
+                System.out.println("ready");
+                // As long as somebody reads what it says.
+                return;
+            }
+            ITest held = Obvia.bind(ITest.class, arguments[2]).make(true);
+            System.out.println("ready");
+            new BufferedReader(new InputStreamReader(System.in)).readLine();
+            held.add(1, 2);
+        }
+    }
+
+    /** The object. */
+    static final class Subject implements ITest {
+        @Override
+        public int add(int a, int b) {
+            return a + b;
+        }
+
+        @Override
+        public long sum(int[] values) {
+            long sum = 0;
+            for (int value : values) {
+                sum += value;
+            }
+            return sum;
+        }
+
+        @Override
+        public int visit(ITest other) {
+            return other == null ? -1 : other.add(20, 3) + 1;
+        }
+
+        @Override
+        public ITest make(boolean isNew) {
+            return isNew ? new Subject() : this;
+        }
+
+        @Override
+        public void fail(int result) {
+            if (result == 0) {
+                throw new IndexOutOfBoundsException("of the method's own");
+            }
+            throw new RpcException(result);
+        }
+
+        @Override
+        public int held() {
+            return ((ProcessRuntime) obvia.spi.Runtime.instance()).exports().count();
+        }
+
+        @Override
+        public void sleep(int millis) {
+            try {
+                Thread.sleep(millis);
+            } catch (InterruptedException e) {
+                throw new RpcException(obvia.Hresult.RPC_E_CALL_CANCELED);
+            }
+        }
+    }
+}

@@ -1,0 +1,192 @@
+package obvia.runtime;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import obvia.Hresult;
+import obvia.Obvia;
+import obvia.RpcException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(180)
+class ProcessesTest {
+    private static void await(String what, BooleanSupplier isSo) throws InterruptedException {
+        long until = System.nanoTime() + Wires.PATIENCE.toNanos();
+        while (!isSo.getAsBoolean()) {
+            assertTrue(System.nanoTime() < until, what);
+            Thread.sleep(10);
+        }
+    }
+
+    private static int failure(Runnable call) {
+        return assertThrows(RpcException.class, call::run).result();
+    }
+
+    @Test
+    void callsGoToAnotherVirtualMachine() throws Exception {
+        try (Peer peer = Peer.server()) {
+            ITest there = Obvia.bind(ITest.class, peer.name);
+            assertEquals(7, there.add(3, 4));
+            assertEquals(6, there.sum(new int[] {1, 2, 3}));
+            int[] many = new int[3_000_000];
+            many[many.length - 1] = -5;
+            assertEquals(-5, there.sum(many));
+            assertEquals(0x80004001, failure(() -> there.fail(Hresult.E_NOTIMPL)));
+            assertEquals(Hresult.RPC_E_SERVERFAULT, failure(() -> there.fail(0)));
+            assertEquals(7, there.add(3, 4), "it goes on");
+            assertTrue(peer.errors().contains("of the method's own"), peer.errors());
+        }
+    }
+
+    @Test
+    void aServerNeedsNoOptionAndWarnsOfNothing() throws Exception {
+        try (Peer peer = Peer.server()) {
+            assertEquals(7, Obvia.bind(ITest.class, peer.name).add(3, 4));
+            assertEquals("", peer.errors());
+        }
+    }
+
+    @Test
+    void objectsGoByReferenceBothWays() throws Exception {
+        try (Peer one = Peer.server();
+                Peer two = Peer.server()) {
+            ITest first = Obvia.bind(ITest.class, one.name);
+            ITest second = Obvia.bind(ITest.class, two.name);
+            assertEquals(24, first.visit(new Peer.Subject()), "an object of this process");
+            assertEquals(24, first.visit(first), "one of the server's own");
+            assertEquals(24, first.visit(second), "one of a third process");
+            assertEquals(-1, first.visit(null));
+            ITest made = first.make(true);
+            assertEquals(5, made.add(2, 3));
+            assertNotEquals(first, made);
+            assertEquals(first, first.make(false), "the same object");
+            assertEquals(first.hashCode(), first.make(false).hashCode());
+            assertSame(first, Obvia.as(first, ITest.class));
+        }
+    }
+
+    @Test
+    void anObjectThatComesHomeIsItself() throws Exception {
+        try (Peer peer = Peer.server()) {
+            ITest there = Obvia.bind(ITest.class, peer.name);
+            int before = ((ProcessRuntime) obvia.spi.Runtime.instance()).exports().count();
+            Peer.Subject own = new Peer.Subject();
+            for (int turn = 0; turn < 20; turn++) {
+                assertEquals(24, there.visit(own));
+            }
+            Obvia.release(there);
+            // What the server has is given back when it has no proxy any more, or ends.
+            peer.kill();
+            await("the references of a peer that was killed are dropped",
+                    () -> ((ProcessRuntime) obvia.spi.Runtime.instance()).exports().count() == before);
+        }
+    }
+
+    @Test
+    void referencesAreGivenBack() throws Exception {
+        try (Peer peer = Peer.server()) {
+            ITest there = Obvia.bind(ITest.class, peer.name);
+            assertEquals(1, there.held());
+            List<ITest> made = new ArrayList<>();
+            for (int turn = 0; turn < 1500; turn++) {
+                made.add(there.make(true));
+            }
+            assertEquals(1501, there.held());
+            Obvia.release(made.removeLast());
+            await("one that is released is given back", () -> there.held() == 1500);
+            made.clear();
+            await("those that nobody has any more are given back", () -> {
+                System.gc();
+                return there.held() == 1;
+            });
+        }
+    }
+
+    @Test
+    void aClientThatIsKilledHoldsNothingAnyMore() throws Exception {
+        try (Peer peer = Peer.server();
+                Peer holder = Peer.holder(peer.name)) {
+            ITest there = Obvia.bind(ITest.class, peer.name);
+            assertEquals(2, there.held());
+            holder.kill();
+            await("its reference is dropped", () -> there.held() == 1);
+        }
+    }
+
+    @Test
+    void aServerThatIsKilledIsNoticedAndComesBack() throws Exception {
+        Peer peer = Peer.server();
+        ITest there = Obvia.bind(ITest.class, peer.name);
+        var call = CompletableFuture.supplyAsync(() -> failure(() -> there.sleep(100_000)));
+        Thread.sleep(300);
+        long began = System.nanoTime();
+        peer.kill();
+        assertEquals(Hresult.RPC_E_DISCONNECTED, call.get(20, TimeUnit.SECONDS));
+        assertTrue(System.nanoTime() - began < 10_000_000_000L);
+        assertEquals(Hresult.RPC_E_DISCONNECTED, failure(() -> there.add(1, 2)));
+        assertEquals(Hresult.RPC_S_SERVER_UNAVAILABLE, failure(() -> Obvia.bind(ITest.class, peer.name)));
+        peer.close();
+        try (Peer again = Peer.server()) {
+            assertEquals(3, Obvia.bind(ITest.class, again.name).add(1, 2));
+        }
+    }
+
+    @Test
+    void aCallThatIsLateEndsAndTheNextOneGoesOn() throws Exception {
+        try (Peer peer = Peer.server()) {
+            ITest there = Obvia.bind(ITest.class, peer.name);
+            RpcException late = assertThrows(RpcException.class, () -> Obvia.within(Duration.ofMillis(200), () -> {
+                there.sleep(3_000);
+                return null;
+            }));
+            assertEquals(Hresult.RPC_E_TIMEOUT, late.result());
+            assertEquals(3, there.add(1, 2));
+        }
+    }
+
+    @Test
+    void manyVirtualThreadsCallAtOnce() throws Exception {
+        try (Peer peer = Peer.server();
+                var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            ITest there = Obvia.bind(ITest.class, peer.name);
+            List<Future<Integer>> sums = new ArrayList<>();
+            for (int task = 0; task < 500; task++) {
+                int own = task;
+                sums.add(threads.submit(() -> {
+                    int sum = 0;
+                    for (int turn = 0; turn < 10; turn++) {
+                        sum += there.add(own, turn);
+                    }
+                    return sum;
+                }));
+            }
+            for (int task = 0; task < 500; task++) {
+                assertEquals(10 * task + 45, sums.get(task).get());
+            }
+        }
+    }
+
+    @Test
+    void whatAProcessExportsItselfIsTheObjectItself() throws Exception {
+        Peer.Subject own = new Peer.Subject();
+        String name = "own-" + ProcessHandle.current().pid();
+        try (var export = Obvia.export(own, ITest.class, name)) {
+            assertSame(own, Obvia.bind(ITest.class, name));
+            assertEquals(name, export.name());
+            assertEquals(Hresult.RPC_S_DUPLICATE_ENDPOINT, failure(() -> Obvia.export(own, ITest.class, name)));
+        }
+        assertEquals(Hresult.RPC_S_SERVER_UNAVAILABLE, failure(() -> Obvia.bind(ITest.class, name)));
+    }
+}
