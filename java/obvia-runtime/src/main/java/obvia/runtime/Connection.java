@@ -54,6 +54,8 @@ final class Connection implements Runnable {
     }
 
     private boolean serve() {
+        // Whoever interrupted a method did not mean what comes after it.
+        Thread.interrupted();
         try {
             window.receive(Deadline.in(NAP));
         } catch (RpcException e) {

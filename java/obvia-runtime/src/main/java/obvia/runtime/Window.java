@@ -351,6 +351,9 @@ final class Window implements AutoCloseable {
             state.getAndAccumulate(~RUNG, (now, mask) -> now & mask);
             throw new RpcException(Hresult.RPC_E_CALL_CANCELED, "the wait was interrupted");
         }
+        if (Thread.currentThread().isInterrupted()) {
+            throw new RpcException(Hresult.RPC_E_CALL_CANCELED, "the thread was interrupted");
+        }
     }
 
     private long sleep(long slot, Deadline deadline) {

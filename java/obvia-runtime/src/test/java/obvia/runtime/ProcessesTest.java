@@ -157,6 +157,24 @@ class ProcessesTest {
     }
 
     @Test
+    void whoIsInterruptedWaitsNoLonger() throws Exception {
+        try (Peer peer = Peer.server()) {
+            ITest there = Obvia.bind(ITest.class, peer.name);
+            for (Thread.Builder builder : List.of(Thread.ofPlatform(), Thread.ofVirtual())) {
+                var result = new CompletableFuture<Integer>();
+                Thread caller = builder.start(() -> {
+                    int code = failure(() -> there.sleep(100_000));
+                    result.complete(Thread.currentThread().isInterrupted() ? code : 0);
+                });
+                Thread.sleep(300);
+                caller.interrupt();
+                assertEquals(Hresult.RPC_E_CALL_CANCELED, result.get(10, TimeUnit.SECONDS));
+            }
+            assertEquals(3, there.add(1, 2));
+        }
+    }
+
+    @Test
     void manyVirtualThreadsCallAtOnce() throws Exception {
         try (Peer peer = Peer.server();
                 var threads = Executors.newVirtualThreadPerTaskExecutor()) {
