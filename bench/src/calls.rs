@@ -1,6 +1,6 @@
 //! The cases that all this is about: calls of an object in another process.
 
-mod cpp;
+mod other;
 mod rate;
 
 pub use rate::cases as rates;
@@ -70,8 +70,8 @@ pub fn cases(
         for method in methods {
             for bytes in method.loads(sizes) {
                 let label = Label { case: method.name(), bytes, at_once: 1, path, wait };
-                cases.push(if path == Path::CppViShm {
-                    cpp::case(label, placement)?
+                cases.push(if other::is_other(path) {
+                    other::case(label, placement)?
                 } else {
                     case(*method, label, placement)?
                 });

@@ -17,6 +17,12 @@ pub enum Path {
     DcomIpTcp,
     /// The same over a Unix socket: what calls of local servers are without obvia's own ways.
     DcomLrpc,
+    /// A call of Java's own, over TCP: RMI.
+    JavaRmi,
+    /// A call of obvia over shared memory from a program in Java to one in Rust.
+    JavaRustViShm,
+    /// A call of obvia over shared memory between programs in Java.
+    JavaViShm,
     /// Messages of libfabric over TCP, without obvia: its program `fi_pingpong`.
     FiPingpong,
     /// Copying within the client.
@@ -63,10 +69,13 @@ pub enum Path {
 
 impl Path {
     /// All of them, baselines last.
-    pub const ALL: [Self; 25] = [
+    pub const ALL: [Self; 28] = [
         Self::NcacnViShm,
         Self::CustomViShm,
         Self::CppViShm,
+        Self::JavaViShm,
+        Self::JavaRustViShm,
+        Self::JavaRmi,
         Self::NcacnViFabric,
         Self::NcacnViXdp,
         Self::NcacnViUdp,
@@ -99,6 +108,9 @@ impl Path {
             Self::DcomIpTcp => "dcom_ip_tcp",
             Self::DcomLrpc => "dcom_lrpc",
             Self::FiPingpong => "fi_pingpong",
+            Self::JavaRmi => "java_rmi",
+            Self::JavaRustViShm => "java_rust_vi_shm",
+            Self::JavaViShm => "java_vi_shm",
             Self::Memcpy => "memcpy",
             Self::NcacnIpTcp => "ncacn_ip_tcp",
             Self::NcadgIpUdp => "ncadg_ip_udp",
@@ -130,13 +142,16 @@ impl Path {
 
     /// Whether it goes through the machine's network.
     pub fn is_network(self) -> bool {
-        use Path::{CppViShm, CustomViShm, DcomLrpc, Memcpy, NcacnViShm, Ncalrpc, Pread};
-        use Path::{RawCopy, RawFutex, RawLine, Unix, ViShm};
+        use Path::{CppViShm, CustomViShm, DcomLrpc, JavaRmi, JavaRustViShm, JavaViShm, Memcpy, NcacnViShm};
+        use Path::{Ncalrpc, Pread, RawCopy, RawFutex, RawLine, Unix, ViShm};
         !matches!(
             self,
             CppViShm
                 | CustomViShm
                 | DcomLrpc
+                | JavaRmi
+                | JavaRustViShm
+                | JavaViShm
                 | Memcpy
                 | NcacnViShm
                 | Ncalrpc

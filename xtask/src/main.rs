@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod bench_cpp;
+mod bench_java;
 mod conformance;
 mod demo;
 mod failures;
@@ -74,6 +75,12 @@ const COMMANDS: &[Command] = &[
         usage: "",
         about: "build what `obvia bench` measures in C++, beside the command",
         run: bench_cpp::main,
+    },
+    Command {
+        name: "bench-java",
+        usage: "",
+        about: "build what `obvia bench` measures in Java, beside the command",
+        run: bench_java::main,
     },
     Command {
         name: "conformance",

@@ -271,6 +271,9 @@ fn color(path: Path) -> &'static str {
     match path {
         Path::NcacnViShm | Path::ViShm => "#d55e00",
         Path::CppViShm | Path::CustomViShm => "#882255",
+        Path::JavaViShm => "#117733",
+        Path::JavaRustViShm => "#44aa99",
+        Path::JavaRmi => "#332288",
         Path::NcacnViUdp | Path::ViUdp => "#e69f00",
         Path::NcacnViXdp | Path::ViXdp => "#009e73",
         Path::NcacnViFabric | Path::ViFabric => "#0072b2",

@@ -44,7 +44,7 @@ pub(super) struct Arguments {
     /// Waiting policies of the calls
     #[arg(long, value_delimiter = ',', value_name = "POLICY", default_value = "poll,adaptive,block")]
     wait: Vec<Policy>,
-    /// Paths to measure: ncacn_vi_shm, cpp_vi_shm (both sides in C++; `cargo xtask bench-cpp` builds them), ncacn_vi_fabric, ncacn_vi_xdp, ncacn_vi_udp, ncalrpc, ncacn_ip_tcp, ncadg_ip_udp; messages of the same sizes without calls: vi_shm,
+    /// Paths to measure: ncacn_vi_shm, cpp_vi_shm (both sides in C++; `cargo xtask bench-cpp` builds them), java_vi_shm, java_rust_vi_shm, java_rmi (both sides in Java, the client alone, and Java's own calls; `cargo xtask bench-java`), ncacn_vi_fabric, ncacn_vi_xdp, ncacn_vi_udp, ncalrpc, ncacn_ip_tcp, ncadg_ip_udp; messages of the same sizes without calls: vi_shm,
     /// vi_fabric, vi_xdp, vi_udp; raw_line, raw_copy, raw_futex, unix, udp, tcp [default: calls and all baselines within one host]
     #[arg(long, value_delimiter = ',', value_name = "PATH", value_parser = path)]
     paths: Option<Vec<Path>>,
@@ -113,9 +113,12 @@ pub(super) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
 }
 
 /// The paths of calls, of messages, and their baselines.
-const PATHS: [Path; 18] = [
+const PATHS: [Path; 21] = [
     Path::NcacnViShm,
     Path::CppViShm,
+    Path::JavaViShm,
+    Path::JavaRustViShm,
+    Path::JavaRmi,
     Path::NcacnViFabric,
     Path::NcacnViXdp,
     Path::NcacnViUdp,

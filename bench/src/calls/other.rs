@@ -1,49 +1,86 @@
-//! Calls between programs in C++. Client and server are processes of their own, which stand beside this program; the client makes
-//! calls when it is asked to, and tells how long they took: see bench/cpp/under_bench.h.
+//! Calls between programs in other languages. Client and server are processes of their own, which stand beside this program; the client makes
+//! calls when it is asked to, and tells how long they took: see bench/cpp/under_bench.h, and what does the same in Java.
 
 use crate::server::PATIENCE;
-use crate::{Case, Error, Histogram, Label, Placement, ServerProcess, Watch};
+use crate::{Case, Error, Histogram, Label, Path, Placement, ServerProcess, Watch};
 use std::io::{BufRead, BufReader, ErrorKind, Write};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The program that is both.
-const PROGRAM: &str = "obvia-bench-cpp";
+/// What is measured over a path.
+struct Programs {
+    /// The program that is client, and server where that is not in Rust.
+    name: &'static str,
+    /// The command that builds it.
+    built_by: &'static str,
+    /// What its first argument is as a server. `None`: the server is this program.
+    serve: Option<&'static str>,
+    /// And as a client.
+    call: &'static str,
+}
+
+impl Programs {
+    const CPP: Self = Self { name: "obvia-bench-cpp", built_by: "bench-cpp", serve: Some("serve"), call: "call" };
+    const JAVA: Self = Self { name: "obvia-bench-java", built_by: "bench-java", ..Self::CPP };
+
+    fn of(path: Path) -> Option<Self> {
+        match path {
+            Path::CppViShm => Some(Self::CPP),
+            Path::JavaViShm => Some(Self::JAVA),
+            Path::JavaRustViShm => Some(Self { serve: None, ..Self::JAVA }),
+            Path::JavaRmi => Some(Self { serve: Some("serve-rmi"), call: "call-rmi", ..Self::JAVA }),
+            _ => None,
+        }
+    }
+
+    fn find(&self) -> Result<PathBuf, Error> {
+        let own = std::env::current_exe().map_err(Error::system("looking for this program"))?;
+        let program = own.with_file_name(self.name);
+        if program.is_file() {
+            return Ok(program);
+        }
+        let message = format!("there is no {}, which `cargo xtask {}` builds", program.display(), self.built_by);
+        Err(Error::Usage { message })
+    }
+}
+
+/// Whether the programs of a path are in other languages.
+pub(super) fn is_other(path: Path) -> bool {
+    Programs::of(path).is_some()
+}
 
 /// Starts a case.
 pub(super) fn case(label: Label, placement: Placement) -> Result<Box<dyn Case>, Error> {
-    let program = program()?;
-    let name = super::name();
+    let programs = Programs::of(label.path).expect("it was asked before");
+    let program = programs.find()?;
     let wait = label.wait.name();
     let start = |arguments: &[&str], cpu: usize, stdin| {
         let cpu = cpu.to_string();
         let arguments = [arguments, &[wait, "--cpu", &cpu]].concat();
         ServerProcess::start_program(&program, &arguments, stdin, || Ok(())).map(|(process, ())| process)
     };
-    let server = start(&["serve", &name], placement.server, None)?;
+    let (server, name) = match programs.serve {
+        None => super::start(Path::NcacnViShm, label.wait, Some(placement))?,
+        Some(serve) => {
+            let name = super::name();
+            let server = start(&[serve, &name], placement.server, None)?;
+            let address = if server.address().is_empty() { name } else { server.address().to_owned() };
+            (server, address)
+        }
+    };
     let (here, there) = UnixStream::pair().map_err(Error::system("making a Unix socket"))?;
     here.set_read_timeout(Some(PATIENCE)).map_err(Error::system("setting up a socket"))?;
     let bytes = label.bytes.to_string();
-    let client = start(&["call", &name, label.case, &bytes], placement.client, Some(there.into()))?;
-    let mut case = Cpp { label, client, server, wire: BufReader::new(here) };
+    let client = start(&[programs.call, &name, label.case, &bytes], placement.client, Some(there.into()))?;
+    let mut case = Other { label, client, server, wire: BufReader::new(here) };
     // At once: servers that spin would make the start of the next ones slow.
     case.rest()?;
     Ok(Box::new(case))
 }
 
-fn program() -> Result<PathBuf, Error> {
-    let own = std::env::current_exe().map_err(Error::system("looking for this program"))?;
-    let program = own.with_file_name(PROGRAM);
-    if program.is_file() {
-        return Ok(program);
-    }
-    let message = format!("there is no {}, which `cargo xtask bench-cpp` builds", program.display());
-    Err(Error::Usage { message })
-}
-
 #[derive(Debug)]
-struct Cpp {
+struct Other {
     label: Label,
     // Asleep unless it is asked something.
     client: ServerProcess,
@@ -51,7 +88,7 @@ struct Cpp {
     wire: BufReader<UnixStream>,
 }
 
-impl Cpp {
+impl Other {
     /// The client's answer to a question, or why it has none.
     fn ask(&mut self, question: &str) -> Result<String, Error> {
         let mut answer = String::new();
@@ -74,7 +111,7 @@ fn time(text: &str) -> Result<Duration, Error> {
     Ok(Duration::from_nanos(nanoseconds))
 }
 
-impl Case for Cpp {
+impl Case for Other {
     fn label(&self) -> &Label {
         &self.label
     }

@@ -1,0 +1,210 @@
+package obvia.bench;
+
+import java.io.BufferedReader;
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Locale;
+import obvia.Obvia;
+import obvia.Waiting;
+
+/**
+ * Client and server of {@code obvia bench call_lat} in Java.
+ *
+ * <p>{@code serve NAME ...} exports the object; {@code call NAME METHOD BYTES ...} calls it when it is asked to over standard input, a socket, and answers there; bench/cpp/under_bench.h says
+ * what. {@code serve-rmi} and {@code call-rmi} are the same by Java's own calls. The last arguments are {@code WAIT --cpu CPU --parent PID}; who starts it has put it on the CPU.
+ */
+public final class Calls {
+    /** Calls before anything is measured, until the virtual machine has compiled what they take. */
+    private static final int WARM_UP = 30_000;
+
+    private Calls() {}
+
+    /** Something that is measured. */
+    interface Case {
+        void call() throws Exception;
+
+        /** Compares the results of so many calls. */
+        void verify(int calls) throws Exception;
+    }
+
+    private static void expect(String what, long expected, long found) {
+        if (expected != found) {
+            throw new IllegalStateException(what + ": expected " + expected + ", found " + found);
+        }
+    }
+
+    private static void answer(String text) throws IOException {
+        // Standard input is a socket.
+        @SuppressWarnings("resource")
+        FileOutputStream socket = new FileOutputStream(FileDescriptor.in);
+        socket.write((text + "\n").getBytes(StandardCharsets.US_ASCII));
+    }
+
+    /** Makes calls and answers questions until the bench has no more. */
+    private static void converse(Case measured) throws Exception {
+        BufferedReader questions = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII));
+        int unverified = 0;
+        for (String line = questions.readLine(); line != null; line = questions.readLine()) {
+            String[] question = line.split(" ");
+            int calls = question.length > 1 ? Integer.parseInt(question[1]) : 0;
+            switch (question[0]) {
+                case "batch" -> answer(Long.toString(batch(measured, calls)));
+                case "stamped" -> answer(stamped(measured, calls));
+                case "verify" -> {
+                    measured.verify(unverified);
+                    unverified = 0;
+                    answer("right");
+                }
+                default -> throw new IllegalArgumentException("a question that is none: " + line);
+            }
+            unverified += calls;
+        }
+    }
+
+    private static long batch(Case measured, int calls) throws Exception {
+        long before = System.nanoTime();
+        for (int call = 0; call < calls; call++) {
+            measured.call();
+        }
+        return System.nanoTime() - before;
+    }
+
+    private static String stamped(Case measured, int calls) throws Exception {
+        StringBuilder times = new StringBuilder();
+        for (int call = 0; call < calls; call++) {
+            long before = System.nanoTime();
+            measured.call();
+            times.append(System.nanoTime() - before).append(' ');
+        }
+        return times.toString();
+    }
+
+    private static Case find(String name, String method, int bytes) {
+        IBench object = Obvia.bind(IBench.class, name);
+        return switch (method) {
+            case "null" -> new Case() {
+                private long seen;
+
+                @Override
+                public void call() {
+                    object.null_();
+                }
+
+                @Override
+                public void verify(int calls) {
+                    long expected = seen + calls;
+                    seen = object.calls();
+                    expect("the count of calls", expected, seen);
+                }
+            };
+            case "pfs_open" -> new Case() {
+                private int handles;
+
+                @Override
+                public void call() {
+                    handles++;
+                    expect("the handle", handles + 8, object.pfsOpen(1, handles, 3, 4));
+                }
+
+                @Override
+                public void verify(int calls) {}
+            };
+            case "MoveData" -> new Payload(bytes) {
+                @Override
+                public void call() {
+                    object.moveData(words);
+                }
+            };
+            default -> throw new IllegalArgumentException("there is no method " + method);
+        };
+    }
+
+    /** Words of which each call changes the first, and brings back the rest as they were. */
+    abstract static class Payload implements Case {
+        final int[] words;
+        private int seed;
+
+        Payload(int bytes) {
+            words = new int[bytes / 4];
+            refill();
+        }
+
+        private int pattern(int at) {
+            return (at ^ seed * 0x9e3779b9) * 0x85ebca6b;
+        }
+
+        /** With new values, so that an answer which is stale anywhere is found. */
+        private void refill() {
+            seed++;
+            for (int at = 0; at < words.length; at++) {
+                words[at] = pattern(at);
+            }
+        }
+
+        @Override
+        public void verify(int calls) {
+            for (int at = 0; at < words.length; at++) {
+                expect("a word of the array", pattern(at) + (at == 0 ? calls : 0), words[at]);
+            }
+            refill();
+        }
+    }
+
+    private static void serve(String name) {
+        Obvia.export(new Called(), IBench.class, name);
+        System.out.println("ready");
+    }
+
+    private static void call(Case measured) throws Exception {
+        // Large arrays need fewer of them.
+        int warm = measured instanceof Payload payload ? WARM_UP / (1 + payload.words.length / 1024) : WARM_UP;
+        long until = System.nanoTime() + 5_000_000_000L;
+        int calls = 0;
+        while (calls < warm && (calls < 100 || System.nanoTime() < until)) {
+            measured.call();
+            calls++;
+        }
+        measured.verify(calls);
+        System.out.println("ready");
+        try {
+            converse(measured);
+        } catch (Exception e) {
+            answer("failed: " + e);
+            System.exit(1);
+        }
+    }
+
+    /** The bench may end without saying so. */
+    private static void watch(List<String> arguments) {
+        long parent = Long.parseLong(arguments.get(arguments.indexOf("--parent") + 1));
+        ProcessHandle.of(parent)
+                .orElseThrow(() -> new IllegalStateException("obvia bench has ended"))
+                .onExit()
+                .thenRun(() -> Runtime.getRuntime().halt(1));
+    }
+
+    /** The program. */
+    public static void main(String[] words) throws Exception {
+        List<String> arguments = List.of(words);
+        boolean isServer = !arguments.isEmpty() && arguments.getFirst().startsWith("serve");
+        int wait = isServer ? 2 : 4;
+        if (arguments.size() < wait + 5) {
+            System.err.println("usage, by obvia bench: serve NAME | call NAME METHOD BYTES, WAIT --cpu CPU --parent PID");
+            System.exit(2);
+        }
+        watch(arguments);
+        String name = arguments.get(1);
+        Obvia.setWaiting(Waiting.valueOf(arguments.get(wait).toUpperCase(Locale.ROOT)));
+        switch (arguments.getFirst()) {
+            case "serve" -> serve(name);
+            case "serve-rmi" -> Rmi.serve();
+            case "call" -> call(find(name, arguments.get(2), Integer.parseInt(arguments.get(3))));
+            case "call-rmi" -> call(Rmi.find(name, arguments.get(2), Integer.parseInt(arguments.get(3))));
+            default -> throw new IllegalArgumentException("there is no task " + arguments.getFirst());
+        }
+    }
+}

@@ -1,0 +1,120 @@
+package obvia.bench;
+
+import java.rmi.Remote;
+import java.rmi.RemoteException;
+import java.rmi.registry.LocateRegistry;
+import java.rmi.registry.Registry;
+import java.rmi.server.UnicastRemoteObject;
+import java.util.concurrent.atomic.LongAdder;
+
+/** The same calls by Java's own, RMI, over TCP on the loopback device: what they are compared with. */
+final class Rmi {
+    private static final String NAME = "bench";
+
+    private Rmi() {}
+
+    /** What is called. */
+    public interface Bench extends Remote {
+        void nothing() throws RemoteException;
+
+        int pfsOpen(int client, int fobj, int flags, int mode) throws RemoteException;
+
+        int[] moveData(int[] data) throws RemoteException;
+
+        long calls() throws RemoteException;
+    }
+
+    private static final class Object implements Bench {
+        private final LongAdder calls = new LongAdder();
+
+        @Override
+        public void nothing() {
+            calls.increment();
+        }
+
+        @Override
+        public int pfsOpen(int client, int fobj, int flags, int mode) {
+            return client + fobj + flags + mode;
+        }
+
+        @Override
+        public int[] moveData(int[] data) {
+            if (data.length > 0) {
+                data[0]++;
+            }
+            return data;
+        }
+
+        @Override
+        public long calls() {
+            return calls.sum();
+        }
+    }
+
+    // As long as the server serves.
+    private static Object served;
+    private static Registry registry;
+
+    /** Serves on a port of the system's choice, and says which. */
+    static void serve() throws Exception {
+        System.setProperty("java.rmi.server.hostname", "127.0.0.1");
+        try (var free = new java.net.ServerSocket(0)) {
+            int port = free.getLocalPort();
+            free.close();
+            registry = LocateRegistry.createRegistry(port);
+            served = new Object();
+            registry.rebind(NAME, UnicastRemoteObject.exportObject(served, 0));
+            System.out.println("ready " + port);
+        }
+    }
+
+    static Calls.Case find(String port, String method, int bytes) {
+        Bench object;
+        try {
+            object = (Bench) LocateRegistry.getRegistry("127.0.0.1", Integer.parseInt(port)).lookup(NAME);
+        } catch (Exception e) {
+            throw new IllegalStateException("looking up the object of RMI", e);
+        }
+        return switch (method) {
+            case "null" -> new Calls.Case() {
+                private long seen;
+
+                @Override
+                public void call() throws RemoteException {
+                    object.nothing();
+                }
+
+                @Override
+                public void verify(int calls) throws RemoteException {
+                    long expected = seen + calls;
+                    seen = object.calls();
+                    if (seen != expected) {
+                        throw new IllegalStateException("the count of calls: expected " + expected + ", found " + seen);
+                    }
+                }
+            };
+            case "pfs_open" -> new Calls.Case() {
+                private int handles;
+
+                @Override
+                public void call() throws RemoteException {
+                    handles++;
+                    if (object.pfsOpen(1, handles, 3, 4) != handles + 8) {
+                        throw new IllegalStateException("the handle is wrong");
+                    }
+                }
+
+                @Override
+                public void verify(int calls) {}
+            };
+            case "MoveData" -> new Calls.Payload(bytes) {
+                @Override
+                public void call() throws RemoteException {
+                    int[] back = object.moveData(words);
+                    System.arraycopy(back, 0, words, 0, back.length);
+                }
+            };
+            default -> throw new IllegalArgumentException("there is no method " + method);
+        };
+    }
+}

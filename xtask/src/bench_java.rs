@@ -1,0 +1,44 @@
+//! `bench-java`: builds the client and server in Java that `obvia bench` measures, and puts what starts them beside the command.
+
+use crate::program::{Program, target};
+use crate::repo::root;
+use crate::{Outcome, Problem, tools};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+/// What has to be on the class path: the built classes of these modules.
+const MODULES: [&str; 3] = ["obvia-api", "obvia-runtime", "obvia-bench"];
+
+pub(crate) fn main(arguments: &[String]) -> Outcome {
+    if !arguments.is_empty() {
+        return Err(Problem::failed("usage: cargo xtask bench-java"));
+    }
+    let home = tools::jdk()?;
+    Program::cargo(&["build", "--quiet", "--release", "--package", "obvia-cli"]).run()?;
+    let obvia = target().join("release/obvia").display().to_string();
+    let sources = root().join("java/obvia-bench/target/generated-sources/obvia");
+    fs::create_dir_all(&sources).map_err(|error| Problem::Failed(format!("{}: {error}", sources.display())))?;
+    Program::new(&obvia, &["idl", "--language", "java", "--java-package", "obvia.bench", "bench/bench.idl", "--out"])
+        .argument(sources.display().to_string())
+        .run()?;
+    Program::new("mvn", &["--quiet", "--batch-mode", "--file", "java/pom.xml", "--activate-profiles", "bench"])
+        .with(&["--define", "skipTests", "compile"])
+        .variable("JAVA_HOME", home.display().to_string())
+        .run()?;
+    start_script(&home, &target().join("release/obvia-bench-java"))
+}
+
+/// Writes what puts the program on its CPU, which nothing in Java does, and starts it.
+fn start_script(home: &Path, at: &Path) -> Outcome {
+    let classes = MODULES.map(|module| root().join("java").join(module).join("target/classes").display().to_string());
+    let text = format!(
+        "#!/bin/sh\ncpu=0\nbefore=\nfor word; do [ \"$before\" = --cpu ] && cpu=$word; before=$word; done\n\
+         exec taskset -c \"$cpu\" '{}/bin/java' -cp '{}' obvia.bench.Calls \"$@\"\n",
+        home.display(),
+        classes.join(":"),
+    );
+    let failed = |error: std::io::Error| Problem::Failed(format!("{}: {error}", at.display()));
+    fs::write(at, text).map_err(failed)?;
+    fs::set_permissions(at, fs::Permissions::from_mode(0o755)).map_err(failed)
+}
