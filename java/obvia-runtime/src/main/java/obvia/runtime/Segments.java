@@ -52,7 +52,7 @@ record Segments(
     private static final SecureRandom RANDOM = new SecureRandom();
 
     /** What each side tells the other first. */
-    private record Greeting(long area, int flags) {
+    record Greeting(long area, int flags) {
         static Greeting of(Waiting waiting, boolean isQuiet) {
             int maySleep = waiting == Waiting.POLL ? 0 : MAY_SLEEP;
             return new Greeting(AREA_MAX, BY_NAME | maySleep | (isQuiet ? QUIET : 0));
@@ -78,7 +78,7 @@ record Segments(
     }
 
     /** What segments are opened by. */
-    private record Names(int pid, int makers, int others, long mark) {
+    record Names(int pid, int makers, int others, long mark) {
         ByteBuffer put(ByteBuffer to) {
             return to.putInt(pid).putInt(makers).putInt(others).putInt(0).putLong(mark);
         }
@@ -195,7 +195,7 @@ record Segments(
     }
 
     /** A file without a name, and its descriptor. */
-    private record Made(FileChannel file, int number) implements AutoCloseable {
+    record Made(FileChannel file, int number) implements AutoCloseable {
         private static final Path MEMORY = Path.of("/dev/shm");
 
         static Made of(long length) throws IOException {

@@ -1,0 +1,167 @@
+package obvia.runtime;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+import obvia.BadMessageException;
+import obvia.Hresult;
+import obvia.Obvia;
+import obvia.RpcException;
+import obvia.Waiting;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Peers that write nonsense or cut their memory short: one documented kind of exception, in bounded time, and everything else goes on. */
+@Timeout(120)
+class HostileTest {
+    private static final AtomicInteger NEXT = new AtomicInteger();
+
+    /** A server that greets as one should, with files that it keeps. */
+    private record Evil(Line line, Segments.Made own, Segments.Made others) implements AutoCloseable {
+        @Override
+        public void close() {
+            line.close();
+            Directory.close(own);
+            Directory.close(others);
+        }
+    }
+
+    private static ByteBuffer buffer(int length) {
+        return ByteBuffer.allocate(length).order(ByteOrder.LITTLE_ENDIAN);
+    }
+
+    /** Connects to a hostile server, and has both sides of that. */
+    private static <R> R against(Waiting waiting, Function<Window, R> client, java.util.function.Consumer<Evil> server) throws Exception {
+        String name = "evil-" + ProcessHandle.current().pid() + "-" + NEXT.incrementAndGet();
+        try (Directory.Name bound = ProcessRuntime.directory().bind(name)) {
+            var called = CompletableFuture.supplyAsync(() -> {
+                try (Window window = Window.connect(ProcessRuntime.directory(), name, waiting, false, Wires.patience())) {
+                    return client.apply(window);
+                }
+            });
+            long length = Layout.AREA + Segments.AREA_MAX;
+            try (Evil evil = new Evil(new Line(bound.listener().accept()), Segments.Made.of(length), Segments.Made.of(length))) {
+                Segments.Greeting theirs = Segments.Greeting.read(evil.line.receive(24, Wires.patience()));
+                theirs.put(buffer(24));
+                int pid = (int) ProcessHandle.current().pid();
+                evil.own.file().write(buffer(8).putLong(4711).flip(), Layout.MARK);
+                evil.others.file().write(buffer(8).putLong(4711).flip(), Layout.MARK);
+                var names = new Segments.Names(pid, evil.own.number(), evil.others.number(), 4711);
+                evil.line.send(names.put(theirs.put(buffer(48))).flip());
+                assertEquals(1, evil.line.receive(1, Wires.patience()).get());
+                server.accept(evil);
+                return called.get();
+            }
+        }
+    }
+
+    private static void sleep(long millis) {
+        try {
+            Thread.sleep(millis);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Waiting.class)
+    void aSegmentThatIsCutShortEndsInABadMessage(Waiting waiting) throws Exception {
+        RpcException why = against(
+                waiting,
+                window -> Window.failed(assertThrows(Throwable.class, () -> {
+                    window.place(8);
+                    window.publish(Window.REQUEST, 3, 1, 8);
+                    window.receive(Wires.patience());
+                })),
+                evil -> {
+                    sleep(200);
+                    try {
+                        evil.own.file().truncate(0);
+                        evil.others.file().truncate(0);
+                    } catch (java.io.IOException e) {
+                        throw new java.io.UncheckedIOException(e);
+                    }
+                    // Who sleeps on the socket looks when it is called.
+                    evil.line.call();
+                });
+        assertTrue(why instanceof BadMessageException, why.toString());
+    }
+
+    @Test
+    void aServerThatNeverAnswersIsNotWaitedForForEver() throws Exception {
+        int result = against(
+                Waiting.BLOCK,
+                window -> assertThrows(RpcException.class, () -> window.receive(Deadline.in(java.time.Duration.ofMillis(300)))).result(),
+                evil -> {
+                    for (int call = 0; call < 1000; call++) {
+                        evil.line.call();
+                    }
+                    sleep(500);
+                });
+        assertEquals(Hresult.RPC_E_TIMEOUT, result);
+    }
+
+    /** Random words in slots, as a client would write them: the server ends that connection or answers, and serves others. */
+    @Test
+    void aServerIsNotHarmedByWhatASlotSays() throws Exception {
+        Random random = new Random(17);
+        try (Peer peer = Peer.server()) {
+            ITest witness = Obvia.bind(ITest.class, peer.name);
+            for (int turn = 0; turn < 150; turn++) {
+                try (Window window = Window.connect(ProcessRuntime.directory(), peer.name, Waiting.BLOCK, false, Wires.patience())) {
+                    // Half of them have said who they are, so that the runtime's own calls and the object get what they write.
+                    if (turn % 2 == 0) {
+                        Channel channel = new Channel(null, window);
+                        channel.owner = Thread.currentThread();
+                        Bind.introduce(channel, 1 + random.nextInt(1000));
+                    }
+                    int begin = window.nextSequence();
+                    for (int message = begin; message < begin + 4; message++) {
+                        long slot = Layout.slot(message);
+                        for (int at = 8; at < Layout.SLOT_SIZE; at += 8) {
+                            window.memory().set(Flat.LONG, slot + at, random.nextInt(3) == 0 ? random.nextLong() : random.nextInt(4));
+                        }
+                        long kind = 1 + random.nextInt(7);
+                        long length = random.nextInt(4) == 0 ? random.nextInt(256) : random.nextInt(15) * 8L;
+                        Layout.LONG_WORD.setRelease(window.memory(), slot, message | (long) random.nextInt(20) << 32 | kind << 48 | length << 56);
+                    }
+                    window.place(0);
+                    // The server is called, whatever it was told.
+                    sleep(random.nextInt(3));
+                }
+                assertEquals(turn + 1, witness.add(turn, 1));
+            }
+            assertEquals(1, witness.held());
+        }
+    }
+
+    /** Random bytes behind a greeting, and none. */
+    @Test
+    void aServerIsNotHarmedByGreetingsThatAreNone() throws Exception {
+        Random random = new Random(23);
+        try (Peer peer = Peer.server()) {
+            ITest witness = Obvia.bind(ITest.class, peer.name);
+            for (int turn = 0; turn < 100; turn++) {
+                try (var socket = ProcessRuntime.directory().connect(peer.name, Wires.patience())) {
+                    byte[] bytes = new byte[random.nextInt(60)];
+                    random.nextBytes(bytes);
+                    if (turn % 2 == 0 && bytes.length >= 24) {
+                        ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN)
+                                .putInt(0x4956424f).putInt(1).putInt(16).putInt(random.nextInt(9)).putLong(4096L << random.nextInt(20));
+                    }
+                    socket.write(ByteBuffer.wrap(bytes));
+                }
+                assertEquals(turn + 1, witness.add(turn, 1));
+            }
+        }
+    }
+}
