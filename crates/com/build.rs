@@ -1,5 +1,5 @@
-//! Compiles what Automation's interfaces are on the wire.
+//! Compiles the interfaces that every program has: what Automation's are on the wire, and connection points.
 
 fn main() {
-    obvia_idl::build_automation();
+    obvia_idl::build_brought();
 }

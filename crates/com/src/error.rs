@@ -39,6 +39,12 @@ pub mod code {
     pub const CO_E_OBJNOTREG: HRESULT = HRESULT(0x8004_01fb_u32.cast_signed());
     /// What was marshaled is no longer there (CO_E_OBJNOTCONNECTED).
     pub const CO_E_OBJNOTCONNECTED: HRESULT = HRESULT(0x8004_01fd_u32.cast_signed());
+    /// There is no such connection, or no connection point for the interface (CONNECT_E_NOCONNECTION).
+    pub const CONNECT_E_NOCONNECTION: HRESULT = HRESULT(0x8004_0200_u32.cast_signed());
+    /// The connection point takes no more sinks (CONNECT_E_ADVISELIMIT).
+    pub const CONNECT_E_ADVISELIMIT: HRESULT = HRESULT(0x8004_0201_u32.cast_signed());
+    /// The sink is none for the connection point (CONNECT_E_CANNOTCONNECT).
+    pub const CONNECT_E_CANNOTCONNECT: HRESULT = HRESULT(0x8004_0202_u32.cast_signed());
     /// Nobody makes objects of the class (REGDB_E_CLASSNOTREG).
     pub const REGDB_E_CLASSNOTREG: HRESULT = HRESULT(0x8004_0154_u32.cast_signed());
     /// Objects of the class cannot be parts of others (CLASS_E_NOAGGREGATION).
@@ -164,6 +170,9 @@ fn name_of(hresult: HRESULT) -> Option<&'static str> {
         code::E_NOTIMPL => "E_NOTIMPL",
         code::CO_E_OBJNOTREG => "CO_E_OBJNOTREG",
         code::CO_E_OBJNOTCONNECTED => "CO_E_OBJNOTCONNECTED",
+        code::CONNECT_E_NOCONNECTION => "CONNECT_E_NOCONNECTION",
+        code::CONNECT_E_ADVISELIMIT => "CONNECT_E_ADVISELIMIT",
+        code::CONNECT_E_CANNOTCONNECT => "CONNECT_E_CANNOTCONNECT",
         code::REGDB_E_CLASSNOTREG => "REGDB_E_CLASSNOTREG",
         code::CLASS_E_NOAGGREGATION => "CLASS_E_NOAGGREGATION",
         code::CLASS_E_CLASSNOTAVAILABLE => "CLASS_E_CLASSNOTAVAILABLE",

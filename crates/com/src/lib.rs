@@ -22,6 +22,7 @@ pub mod dynamic;
 mod elements;
 mod endpoints;
 mod error;
+pub mod events;
 mod exports;
 mod frame;
 mod functions;

@@ -1,6 +1,7 @@
 //! What the compiler tells the runtime about each interface, and which interfaces this process knows.
 
 use crate::error::{Error, Result, code};
+use crate::events::idl::INTERFACES;
 use crate::stub::Stubs;
 use obvia_ndr::ndr::Plan;
 use std::collections::{BTreeMap, HashMap};
@@ -85,7 +86,8 @@ pub(crate) fn register_module(info: &'static InterfaceInfo) {
 /// Finds an interface by its IID.
 pub(crate) fn find(iid: &GUID) -> Result<&'static InterfaceInfo> {
     let known = KNOWN.read().unwrap_or_else(PoisonError::into_inner);
-    known.as_ref().and_then(|known| known.get(&iid.to_u128()).copied()).ok_or_else(|| {
+    let found = known.as_ref().and_then(|known| known.get(&iid.to_u128()).copied());
+    found.or_else(|| INTERFACES.iter().copied().find(|own| own.iid == *iid)).ok_or_else(|| {
         Error::new(
             code::REGDB_E_IIDNOTREG,
             format!("this process has no proxy for interface {{{iid:?}}}; obvia::register makes it known"),
@@ -96,7 +98,11 @@ pub(crate) fn find(iid: &GUID) -> Result<&'static InterfaceInfo> {
 /// Every interface that is known.
 pub(crate) fn known() -> Vec<&'static InterfaceInfo> {
     let known = KNOWN.read().unwrap_or_else(PoisonError::into_inner);
-    known.as_ref().map(|known| known.values().copied().collect()).unwrap_or_default()
+    let mut all: Vec<_> = known.as_ref().map(|known| known.values().copied().collect()).unwrap_or_default();
+    all.extend(
+        INTERFACES.iter().filter(|own| !all.iter().any(|info| info.iid == own.iid)).copied().collect::<Vec<_>>(),
+    );
+    all
 }
 
 /// The plan for an interface's messages in NDR, read when it is first asked for. `None` where the interface has none.

@@ -3,6 +3,7 @@
 use crate::ast::Item;
 use crate::automation;
 use crate::diagnostic::{Diagnostic, Failure, Severity};
+use crate::events;
 use crate::lexer::lex;
 use crate::model::Model;
 use crate::parser::Parser;
@@ -21,8 +22,8 @@ const IMPORT_DEPTH_MAX: usize = 64;
 pub(crate) const BUILT_IN: [&str; 6] =
     ["unknwn.idl", "wtypes.idl", "objidl.idl", "wtypesbase.idl", "unknwnbase.idl", "obvia.idl"];
 
-/// Files that declare Automation's types.
-const AUTOMATION: [&str; 2] = [automation::FILE, "ocidl.idl"];
+/// Files that the compiler brings along, each of which imports those before it.
+const BROUGHT: [(&str, &str); 2] = [(automation::FILE, automation::TEXT), (events::FILE, events::TEXT)];
 
 /// A checked file and everything it imports.
 #[derive(Debug)]
@@ -180,20 +181,23 @@ impl Reading<'_> {
         self.parsed.push((file, items));
     }
 
-    /// Reads the file that the compiler brings along, before all others.
-    fn built_in(&mut self) {
-        let path = Path::new("<oaidl.idl>");
-        if self.sources.find(path).is_some() {
+    /// Reads a file that the compiler brings along, and those that it imports, before all others.
+    fn brought(&mut self, at: usize) {
+        if at > 0 {
+            self.brought(at - 1);
+        }
+        let (name, text) = BROUGHT[at];
+        let path = PathBuf::from(format!("<{name}>"));
+        if self.sources.find(&path).is_some() {
             return;
         }
-        let text = automation::TEXT;
-        let Some(file) = self.sources.add(path, text.to_owned(), Role::BuiltIn) else { return };
+        let Some(file) = self.sources.add(&path, text.to_owned(), Role::BuiltIn) else { return };
         let tokens = lex(text, file, &mut self.diagnostics);
         let end = Span { file, start: text.len() as u32, end: text.len() as u32 };
         // Macros of files that import it say nothing about it.
         let output = preprocess(&tokens, &self.sources, &mut Macros::new(), &mut self.diagnostics);
         let items = Parser::new(&output.tokens, end, &self.sources, &mut self.diagnostics).file();
-        self.parsed.insert(0, (file, items));
+        self.parsed.insert(at, (file, items));
     }
 
     /// Adds what the side file of a file says, if it has one.
@@ -245,8 +249,8 @@ impl Reading<'_> {
         let candidates = std::iter::once(beside).chain(self.compiler.include.iter().map(|dir| dir.join(name)));
         let found = candidates.into_iter().find(|path| path.is_file());
         let Some(path) = found else {
-            if AUTOMATION.contains(&base) {
-                return self.built_in();
+            if let Some(at) = BROUGHT.iter().position(|(name, _)| *name == base) {
+                return self.brought(at);
             }
             if BUILT_IN.contains(&base) || base.ends_with(".h") || base.ends_with(".acf") {
                 return;
@@ -277,7 +281,7 @@ impl Reading<'_> {
         for (at, (file, items)) in self.parsed.iter().enumerate() {
             resolver.file(items, at != last);
             if self.sources.file(*file).role == Role::BuiltIn {
-                resolver.end_built_in();
+                resolver.end_brought(at == 0);
             }
         }
         resolver.finish();

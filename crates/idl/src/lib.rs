@@ -18,6 +18,7 @@ pub mod canonical;
 mod compile;
 mod diagnostic;
 pub mod emit;
+pub mod events;
 pub mod lexer;
 pub mod model;
 pub mod ndr;
@@ -71,16 +72,18 @@ pub fn build_with(compiler: &Compiler, file: impl AsRef<Path>) {
     }
 }
 
-/// Compiles the file that the compiler brings along, for the runtime's build script.
+/// Compiles the files that the compiler brings along, for the runtime's build script.
 #[doc(hidden)]
-pub fn build_automation() {
+pub fn build_brought() {
     let out = PathBuf::from(std::env::var_os("OUT_DIR").unwrap_or_default());
-    let made = Compiler::new()
-        .check_text(Path::new(automation::FILE), automation::TEXT)
-        .map_err(|failure| failure.to_string());
-    let written = made.and_then(|made| {
-        std::fs::write(out.join("oaidl.rs"), emit::rust::wire(&made)).map_err(|error| error.to_string())
-    });
+    let check = |name, text| Compiler::new().check_text(Path::new(name), text);
+    let write = |name, text| std::fs::write(out.join(name), text).map_err(|error| error.to_string());
+    let written = check(automation::FILE, automation::TEXT)
+        .map_err(|failure| failure.to_string())
+        .and_then(|made| write("oaidl.rs", emit::rust::wire(&made)))
+        .and_then(|()| check(events::FILE, events::TEXT).map_err(|failure| failure.to_string()))
+        .and_then(|made| emit::rust::runtime(&made).map_err(|refused| format!("{refused:?}")))
+        .and_then(|text| write("ocidl.rs", text));
     if let Err(error) = written {
         eprintln!("{error}");
         std::process::exit(1);

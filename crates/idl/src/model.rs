@@ -37,13 +37,15 @@ pub struct Model {
     pub interfaces: Vec<Interface>,
     /// Names that typedefs give, in the order of the source.
     pub typedefs: Vec<Typedef>,
-    /// How many of each, the first ones, the compiler declares itself.
-    pub built_in: BuiltIn,
+    /// How many of each, the first ones, are of Automation's file: see [`automation`](crate::automation).
+    pub built_in: Brought,
+    /// How many of each, those included, are of files that the compiler brings along, and that the runtime has code for.
+    pub brought: Brought,
 }
 
-/// How many types come from the file that the compiler brings along: see [`automation`](crate::automation).
+/// How many types come from files that the compiler brings along.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct BuiltIn {
+pub struct Brought {
     /// Constants.
     pub consts: usize,
     /// Structures.

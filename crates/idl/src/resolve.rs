@@ -10,7 +10,7 @@ mod values;
 
 use crate::ast::{Attribute, Expr, Ident, Item};
 use crate::diagnostic::{Diagnostic, most_like};
-use crate::model::{BuiltIn, Const, EnumId, InterfaceId, Model, PointerClass, StructId, Type, UnionId, Value};
+use crate::model::{Brought, Const, EnumId, InterfaceId, Model, PointerClass, StructId, Type, UnionId, Value};
 use crate::source::Span;
 use std::collections::{HashMap, HashSet};
 
@@ -158,10 +158,10 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// What has been declared so far, the compiler declares itself.
-    pub(crate) fn end_built_in(&mut self) {
+    /// What has been declared so far, the compiler declares itself; what only it knows are Automation's types.
+    pub(crate) fn end_brought(&mut self, automation: bool) {
         let model = &mut self.model;
-        model.built_in = BuiltIn {
+        model.brought = Brought {
             consts: model.consts.len(),
             structs: model.structs.len(),
             unions: model.unions.len(),
@@ -169,6 +169,9 @@ impl<'a> Resolver<'a> {
             interfaces: model.interfaces.len(),
             typedefs: model.typedefs.len(),
         };
+        if automation {
+            model.built_in = model.brought;
+        }
     }
 
     /// What can only be said when everything has been seen.

@@ -33,9 +33,21 @@ pub fn wire(compilation: &Compilation) -> String {
     for id in 0..compilation.model.interfaces.len() {
         interface::wire(&mut out, &compilation.model, InterfaceId(id));
     }
-    // The runtime puts them into tables of its own.
+    public(&out.finish())
+}
+
+/// The Rust source for what a file declares, for the runtime's own interfaces: all of it is there for files that import it.
+///
+/// # Errors
+///
+/// As for [`emit`].
+pub fn runtime(compilation: &Compilation) -> Result<String, Vec<crate::Diagnostic>> {
+    emit(compilation).map(|text| public(&text))
+}
+
+/// The same text with all of its items public.
+fn public(text: &str) -> String {
     let is_item = |line: &str| line.starts_with("unsafe extern") || line.starts_with("static ");
-    let text = out.finish();
     text.lines().map(|line| format!("{}{line}\n", if is_item(line) { "pub " } else { "" })).collect()
 }
 
@@ -53,12 +65,16 @@ pub fn emit(compilation: &Compilation) -> Result<String, Vec<crate::Diagnostic>>
         compilation.name
     ));
     out.line("");
+    if model.brought != model.built_in {
+        out.line("pub use obvia::events::idl::*;");
+        out.line("");
+    }
     types::constants(&mut out, model);
     types::enumerations(&mut out, model);
     types::structures(&mut out, model);
     structures::structures(&mut out, model);
     let mut refused = Vec::new();
-    for id in model.built_in.interfaces..model.interfaces.len() {
+    for id in model.brought.interfaces..model.interfaces.len() {
         refused.extend(interface::interface(&mut out, model, InterfaceId(id)));
     }
     let built_in = model.interfaces[..model.built_in.interfaces].iter();

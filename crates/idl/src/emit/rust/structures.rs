@@ -60,7 +60,7 @@ fn seen<'a>(model: &Model, field: &'a Field) -> Seen<'a> {
 
 /// Writes every structure and union that has pointers in it, and what can be owned.
 pub(super) fn structures(out: &mut Writer, model: &Model) {
-    for (at, found) in model.structs.iter().enumerate().skip(model.built_in.structs) {
+    for (at, found) in model.structs.iter().enumerate().skip(model.brought.structs) {
         if form::is_open(model, StructId(at)) {
             open::structure(out, model, found);
         }
@@ -69,7 +69,7 @@ pub(super) fn structures(out: &mut Writer, model: &Model) {
             structure(out, model, found);
         }
     }
-    for id in (model.built_in.unions..model.unions.len()).map(UnionId) {
+    for id in (model.brought.unions..model.unions.len()).map(UnionId) {
         if form::union(model, id).is_ok() {
             super::unions::union(out, model, id);
         }
@@ -80,7 +80,9 @@ pub(super) fn structures(out: &mut Writer, model: &Model) {
 /// What can be owned: every structure and enumeration.
 fn ownership(out: &mut Writer, model: &Model) {
     let is_ownable = |id: &StructId| form::structure(model, *id).is_ok() || form::is_open(model, *id);
-    let is_there = |id: &StructId| id.0 >= model.built_in.structs || is_plain(model, &Type::Struct(*id));
+    let is_there = |id: &StructId| {
+        id.0 >= model.brought.structs || id.0 < model.built_in.structs && is_plain(model, &Type::Struct(*id))
+    };
     let structs = (0..model.structs.len()).map(StructId).filter(is_there).filter(is_ownable);
     let types: Vec<Type> =
         structs.map(Type::Struct).chain((0..model.enums.len()).map(|at| Type::Enum(EnumId(at)))).collect();

@@ -1,0 +1,59 @@
+//! Events: objects that call others which asked for it, by COM's connection points.
+//!
+//! An object that tells of events has a [`ConnectionPoint`] for each interface that it calls, and IConnectionPointContainer by
+//! [`ConnectionPoints`]:
+//!
+//! ```ignore
+//! #[implement(ITicker, IConnectionPointContainer)]
+//! struct Ticker { prices: ConnectionPoint<IPriceEvents> }
+//!
+//! impl ConnectionPoints for Ticker_Impl {
+//!     fn connection_points(&self) -> Vec<&dyn AnyPoint> { vec![&self.prices] }
+//! }
+//!
+//! ticker.prices.fire(|sink| sink.OnPrice(name, price));
+//! ```
+//!
+//! Whoever wants them gives it an object that has the interface, a *sink*, and is called for as long as it keeps the [`Connection`]:
+//!
+//! ```ignore
+//! let connection = obvia::events::advise(&ticker, &IPriceEvents::from(Printer))?;
+//! ```
+
+mod connection;
+mod enumerators;
+mod objects;
+mod point;
+mod sinks;
+
+pub use connection::{Connection, advise};
+pub use idl::{
+    IConnectionPoint, IConnectionPoint_Impl, IConnectionPointContainer, IConnectionPointContainer_Impl,
+    IEnumConnectionPoints, IEnumConnections,
+};
+pub use objects::ConnectionPoints;
+pub use point::{AnyPoint, ConnectionPoint, Limits};
+
+/// What the compiler writes of `ocidl.idl`, which the code of files that import it refers to.
+#[doc(hidden)]
+#[allow(
+    non_snake_case,
+    non_camel_case_types,
+    non_upper_case_globals,
+    dead_code,
+    missing_docs,
+    missing_debug_implementations,
+    unreachable_pub,
+    unused_mut,
+    unused_parens,
+    unused_unsafe,
+    unused_variables,
+    reason = "generated"
+)]
+#[allow(clippy::all, clippy::pedantic, clippy::restriction, clippy::nursery, reason = "generated")]
+pub mod idl {
+    include!(concat!(env!("OUT_DIR"), "/ocidl.rs"));
+}
+
+#[cfg(test)]
+mod tests;
