@@ -28,7 +28,7 @@ mod sinks;
 
 pub use connection::{Connection, advise};
 pub use idl::{
-    IConnectionPoint, IConnectionPoint_Impl, IConnectionPointContainer, IConnectionPointContainer_Impl,
+    CONNECTDATA, IConnectionPoint, IConnectionPoint_Impl, IConnectionPointContainer, IConnectionPointContainer_Impl,
     IEnumConnectionPoints, IEnumConnections,
 };
 pub use objects::ConnectionPoints;

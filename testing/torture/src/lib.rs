@@ -3,6 +3,7 @@
 mod access;
 mod activation;
 pub mod allocations;
+mod events;
 pub mod hosts;
 pub mod lockdown;
 pub mod orders;

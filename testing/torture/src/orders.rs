@@ -6,7 +6,7 @@
 
 use crate::access::functions::Bell;
 use crate::{Counter, Factory, ICounter, IFactory, IListener, IListener_Impl, Listener};
-use crate::{access, activation, live, noticed, poll_path, sleeping, soak};
+use crate::{access, activation, events, live, noticed, poll_path, sleeping, soak};
 use obvia::dcom::{ClassRegistration, Pinging, class_object, create_instance, register_class, set_pinging};
 use obvia::security::{AccountTable, Credential, NtHash};
 use obvia::{Agile, Canceller, GUID, Waiting, code};
@@ -35,6 +35,7 @@ pub(crate) struct State {
     pub(crate) exported: Option<IFactory>,
     pub(crate) tower: Option<(Bell, obvia::Serving)>,
     pub(crate) bell: Option<Bell>,
+    pub(crate) events: events::Events,
     classes: Vec<ClassRegistration>,
     service: Option<obvia::scm::Service>,
     pub(crate) factory: Option<IFactory>,
@@ -71,6 +72,15 @@ const ORDERS: &[(&str, Order)] = &[
     ("bind", access::bind),
     ("ring", |state, words| access::ring(state, words)),
     ("refusals", |_, _| access::refusals()),
+    ("announcer", events::announcer),
+    ("source", events::source),
+    ("hear", events::hear),
+    ("unhear", |state, _| events::unhear(state)),
+    ("heard", |state, _| events::heard(state)),
+    ("announce", |state, words| events::announce(state, words)),
+    ("post", |state, words| events::post(state, words)),
+    ("hearers", |state, _| events::hearers(state)),
+    ("points", |state, _| events::points(state)),
     ("list", |_, _| list()),
     ("list-at", |_, words| list_at(word(words, 0)?)),
     ("live", |_, _| Ok(live().to_string())),

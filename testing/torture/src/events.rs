@@ -1,0 +1,149 @@
+//! An announcer, and hearers of what it announces: connection points.
+
+#![expect(clippy::unit_arg, reason = "orders without a result of their own are answered all the same")]
+
+use crate::orders::{Answer, State, done, number, word};
+use obvia::events::{
+    AnyPoint, Connection, ConnectionPoint, ConnectionPoints, IConnectionPoint, IConnectionPointContainer,
+    IConnectionPointContainer_Impl as _, Limits, advise,
+};
+use obvia::{Interface, OwnedSlice, code};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use windows_core::{ComObject, implement};
+
+mod interfaces {
+    obvia::include_idl!("events");
+}
+
+use interfaces::{CONNECTDATA, IAnnouncer, IAnnouncer_Impl, IHearer, IHearer_Impl};
+
+/// What is small enough for tests to reach it.
+const LIMITS: Limits = Limits { sinks: 4, timeout: Duration::from_millis(300), unanswered: 2, queued: 3 };
+
+/// What the orders so far have brought.
+#[derive(Default)]
+pub(crate) struct Events {
+    announcer: Option<(ComObject<Announcer>, obvia::Export)>,
+    source: Option<IAnnouncer>,
+    connections: Arc<Mutex<Vec<Connection>>>,
+    heard: Arc<Mutex<Vec<i32>>>,
+}
+
+impl Events {
+    fn own(&self) -> obvia::Result<&ConnectionPoint<IHearer>> {
+        Ok(self.announcer.as_ref().map(|(announcer, _)| &announcer.hearers).ok_or(code::E_POINTER)?)
+    }
+
+    fn source(&self) -> obvia::Result<&IAnnouncer> {
+        Ok(self.source.as_ref().ok_or(code::E_POINTER)?)
+    }
+}
+
+#[implement(IAnnouncer, IConnectionPointContainer)]
+struct Announcer {
+    hearers: ConnectionPoint<IHearer>,
+}
+
+impl ConnectionPoints for Announcer_Impl {
+    fn connection_points(&self) -> Vec<&dyn AnyPoint> {
+        vec![&self.hearers]
+    }
+}
+
+impl IAnnouncer_Impl for Announcer_Impl {
+    fn Announce(&self, value: i32) -> obvia::Result<u32> {
+        Ok(self.hearers.fire(|hearer| hearer.Announced(value)) as u32)
+    }
+
+    fn Point(&self) -> obvia::Result<(IConnectionPoint, OwnedSlice<CONNECTDATA<'static>>)> {
+        let point = self.FindConnectionPoint(&IHearer::IID)?;
+        let (connections, _) = point.EnumConnections()?.Next(self.hearers.sinks() as u32)?;
+        Ok((point, connections))
+    }
+}
+
+#[implement(IHearer)]
+struct Hearer {
+    heard: Arc<Mutex<Vec<i32>>>,
+    /// The connection that it ends when it is called.
+    ends: Option<Arc<Mutex<Vec<Connection>>>>,
+}
+
+impl IHearer_Impl for Hearer_Impl {
+    fn Announced(&self, value: i32) -> obvia::Result<()> {
+        self.heard.lock().unwrap().push(value);
+        let ended = self.ends.as_ref().and_then(|connections| connections.lock().unwrap().pop());
+        ended.map_or(Ok(()), Connection::unadvise)
+    }
+}
+
+/// Exports an announcer by a name.
+pub(crate) fn announcer(state: &mut State, words: &[&str]) -> Answer {
+    let announcer = ComObject::new(Announcer { hearers: ConnectionPoint::with_limits(LIMITS) });
+    let export = obvia::export(word(words, 0)?, announcer.to_interface::<IAnnouncer>())?;
+    done(state.events.announcer = Some((announcer, export)))
+}
+
+/// Connects to one.
+pub(crate) fn source(state: &mut State, words: &[&str]) -> Answer {
+    done(state.events.source = Some(obvia::connect(word(words, 0)?)?))
+}
+
+/// Hears what it announces from now on; with a word, once.
+pub(crate) fn hear(state: &mut State, words: &[&str]) -> Answer {
+    let events = &state.events;
+    let ends = words.first().map(|_| Arc::clone(&events.connections));
+    let hearer: IHearer = Hearer { heard: Arc::clone(&events.heard), ends }.into();
+    let connection = advise(events.source()?, &hearer)?;
+    done(events.connections.lock().unwrap().push(connection))
+}
+
+/// Ends all connections.
+pub(crate) fn unhear(state: &mut State) -> Answer {
+    let connections = std::mem::take(&mut *state.events.connections.lock().unwrap());
+    connections.into_iter().try_for_each(Connection::unadvise).map(done)?
+}
+
+/// What was heard since this was asked last.
+pub(crate) fn heard(state: &State) -> Answer {
+    let heard = std::mem::take(&mut *state.events.heard.lock().unwrap());
+    Ok(heard.iter().map(i32::to_string).collect::<Vec<_>>().join(" "))
+}
+
+/// Calls the hearers of the own announcer, or has the other one do so. Returns how many heard it.
+pub(crate) fn announce(state: &State, words: &[&str]) -> Answer {
+    let value = number(words, 0)?;
+    match &state.events.announcer {
+        Some((announcer, _)) => Ok(announcer.hearers.fire(|hearer| hearer.Announced(value)).to_string()),
+        None => Ok(state.events.source()?.Announce(value)?.to_string()),
+    }
+}
+
+/// Has the hearers of the own announcer called. Returns how many lost something by that.
+pub(crate) fn post(state: &State, words: &[&str]) -> Answer {
+    let value = number(words, 0)?;
+    Ok(state.events.own()?.post(move |hearer| hearer.Announced(value)).to_string())
+}
+
+/// How many hearers the own announcer has.
+pub(crate) fn hearers(state: &State) -> Answer {
+    Ok(state.events.own()?.sinks().to_string())
+}
+
+/// What the other announcer's process says of its connection points, in every way that there is: the numbers of its points and connections.
+pub(crate) fn points(state: &State) -> Answer {
+    let source = state.events.source()?;
+    let all = source.cast::<IConnectionPointContainer>()?.EnumConnectionPoints()?;
+    let (points, count) = all.Next(10)?;
+    let found: Vec<IConnectionPoint> = points.with(|points| points.iter().flatten().cloned().collect());
+    let is_of_hearers = found.iter().all(|point| point.GetConnectionInterface().is_ok_and(|iid| iid == IHearer::IID));
+    let (point, data) = source.Point()?;
+    let given = data.with(|data| data.iter().map(CONNECTDATA::dwCookie).collect::<Vec<_>>());
+    let (data, number) = point.EnumConnections()?.Next(10)?;
+    let told = data.with(|data| data.iter().map(CONNECTDATA::dwCookie).take(number as usize).collect::<Vec<_>>());
+    // The container of a point is the object itself.
+    let is_its_own = point.GetConnectionPointContainer()?.cast::<IAnnouncer>()? == *source;
+    let is_right = is_of_hearers && is_its_own && found.len() == count as usize && given == told;
+    Ok(format!("{count} {number}{}", if is_right { "" } else { ", but they differ" }))
+}

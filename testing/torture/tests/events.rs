@@ -1,0 +1,177 @@
+//! Connection points across processes and by every way to them: sinks are called, and those that are killed or hang hold nobody up.
+
+use std::time::{Duration, Instant};
+use torture::process::{Directory, Process, SOON, same, within};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_torture-process");
+/// By when references of a process that has ended are dropped, and those that are given back have arrived.
+const DROPPED: Duration = Duration::from_secs(20);
+/// What servers listen on; by the first, clients are on the same host.
+const WAYS: [&str; 6] = [
+    "",
+    "ncacn_vi_udp:127.0.0.1[0]",
+    "ncacn_ip_tcp:127.0.0.1[0]",
+    "ncacn_ip_tcp:127.0.0.1[0,transfer=ndr]",
+    "ncacn_ip_tcp:127.0.0.1[0,transfer=ndr64]",
+    "ncadg_ip_udp:127.0.0.1[0]",
+];
+
+/// A process with an announcer, and what clients connect to.
+struct Source {
+    process: Process,
+    place: String,
+    directory: Directory,
+    /// Where clients are that share no memory with it.
+    elsewhere: Option<Directory>,
+}
+
+impl Source {
+    fn start(listening: &str) -> Self {
+        let directory = Directory::new();
+        let mut process = directory.start(PROGRAM, &[]);
+        process.good("announcer events");
+        let place = match listening {
+            "" => "events".to_owned(),
+            binding => process.good(&format!("listen {binding}")).replace(']', ",name=events]"),
+        };
+        let elsewhere = (!listening.is_empty()).then(Directory::new);
+        Self { process, place, directory, elsewhere }
+    }
+
+    fn client(&self) -> Process {
+        let mut client = self.elsewhere.as_ref().unwrap_or(&self.directory).start(PROGRAM, &[]);
+        client.good(&format!("source {}", self.place));
+        client
+    }
+
+    /// A client that is called already.
+    fn hearer(&self) -> Process {
+        let mut client = self.client();
+        client.good("hear");
+        client
+    }
+}
+
+/// Waits until a process has heard this.
+#[track_caller]
+fn hears(process: &mut Process, wanted: &str) {
+    let mut heard = Vec::new();
+    within(DROPPED, || {
+        heard.extend(process.good("heard").split_whitespace().map(str::to_owned));
+        same(heard.join(" ").as_str(), wanted)
+    });
+}
+
+#[test]
+fn sinks_are_called_by_every_way() {
+    for way in WAYS {
+        println!("{way}");
+        let mut source = Source::start(way);
+        let mut client = source.client();
+        assert_eq!(client.good("points"), "1 0");
+        client.good("hear");
+        client.good("hear");
+        assert_eq!(client.good("points"), "1 2");
+        assert_eq!(source.process.number("announce 5"), 2);
+        // Called while the caller waits for its own call.
+        assert_eq!(client.number("announce 6"), 2);
+        assert_eq!(client.good("heard"), "5 5 6 6");
+        assert_eq!(source.process.number("post 7"), 0);
+        hears(&mut client, "7 7");
+        client.good("unhear");
+        assert_eq!(source.process.number("hearers"), 0);
+        assert_eq!(source.process.number("announce 8"), 0);
+        assert_eq!(client.good("heard"), "");
+        // The announcer, by its two interfaces.
+        source.process.becomes(DROPPED, "exported", 2);
+        client.becomes(DROPPED, "exported", 0);
+    }
+}
+
+#[test]
+fn there_are_as_many_sinks_as_the_point_takes() {
+    let source = Source::start("");
+    let mut client = source.client();
+    for _ in 0..4 {
+        client.good("hear");
+    }
+    let refused = client.bad("hear");
+    assert!(refused.contains("CONNECT_E_ADVISELIMIT"), "{refused}");
+    // Sinks of processes that have ended make room, though nobody has called them since.
+    client.kill();
+    let mut next = source.client();
+    within(DROPPED, || {
+        next.order("hear");
+        same(next.line().trim_end(), "ok")
+    });
+    assert_eq!(next.good("points"), "1 1");
+}
+
+#[test]
+fn a_sink_ends_its_connection_from_another_process_in_its_event() {
+    let mut source = Source::start("");
+    let mut client = source.client();
+    client.good("hear once");
+    assert_eq!(source.process.number("announce 1"), 1);
+    assert_eq!(source.process.number("hearers"), 0);
+    assert_eq!(source.process.number("announce 2"), 0);
+    assert_eq!(client.good("heard"), "1");
+}
+
+#[test]
+fn a_killed_sink_is_dropped_and_the_others_are_called() {
+    for way in ["", "ncacn_ip_tcp:127.0.0.1[0]"] {
+        let mut source = Source::start(way);
+        let mut first = source.hearer();
+        let before = source.process.number("exported");
+        let (mut killed, mut last) = (source.hearer(), source.hearer());
+        assert_eq!(source.process.number("announce 1"), 3);
+        killed.kill();
+        assert_eq!(source.process.number("announce 2"), 2);
+        assert_eq!(source.process.number("hearers"), 2);
+        assert_eq!(source.process.number("announce 3"), 2);
+        assert_eq!((first.good("heard"), last.good("heard")), ("1 2 3".to_owned(), "1 2 3".to_owned()));
+        last.good("unhear");
+        last.end();
+        source.process.becomes(DROPPED, "exported", before);
+        first.kill();
+        assert_eq!(source.process.number("announce 4"), 0);
+        assert_eq!(source.process.number("hearers"), 0);
+    }
+}
+
+#[test]
+fn a_sink_that_hangs_holds_nobody_up_and_is_dropped_after_a_while() {
+    let mut source = Source::start("");
+    let (hung, mut well) = (source.hearer(), source.hearer());
+    hung.stop();
+    let start = Instant::now();
+    for value in 1..=6 {
+        source.process.good(&format!("post {value}"));
+        hears(&mut well, &value.to_string());
+    }
+    assert!(start.elapsed() < SOON, "posting took {:?}", start.elapsed());
+    // The second event that it has not answered ends its connection.
+    source.process.becomes(DROPPED, "hearers", 1);
+    assert_eq!(source.process.number("announce 7"), 1);
+    assert_eq!(well.good("heard"), "7");
+    hung.go_on();
+    let mut again = source.hearer();
+    assert_eq!(source.process.number("announce 8"), 2);
+    assert_eq!(again.good("heard"), "8");
+}
+
+#[test]
+fn connections_end_with_a_killed_source() {
+    for way in ["", "ncacn_ip_tcp:127.0.0.1[0]"] {
+        let mut source = Source::start(way);
+        let mut client = source.hearer();
+        source.process.kill();
+        let start = Instant::now();
+        let gone = client.bad("unhear");
+        assert!(gone.contains("RPC_E_DISCONNECTED") || gone.contains("RPC_S_SERVER_UNAVAILABLE"), "{gone}");
+        client.good("leave");
+        assert!(start.elapsed() < SOON, "it took {:?}", start.elapsed());
+        client.becomes(DROPPED, "exported", 0);
+    }
+}
