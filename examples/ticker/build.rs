@@ -1,0 +1,3 @@
+fn main() {
+    obvia_idl::build("ticker.idl");
+}
