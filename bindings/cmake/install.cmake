@@ -18,12 +18,16 @@ configure_file(bindings/cmake/obvia.pc.in obvia.pc @ONLY)
 
 install(FILES
     crates/capi/include/obvia.h
+    crates/capi/include/obvia_events.h
     crates/capi/include/obvia_server.h
     crates/capi/include/obvia_stub.h
     crates/capi/include/obvia_table.h
+    crates/capi/include/ocidl.h
     bindings/cpp/include/obvia.hpp
+    bindings/cpp/include/obvia_events.hpp
     bindings/cpp/include/obvia_library.hpp
     bindings/cpp/include/obvia_values.hpp
+    bindings/cpp/include/ocidl_values.hpp
     DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(FILES
     "${lib}/libobvia.a"

@@ -4,7 +4,8 @@ use crate::errors::text;
 use com::abi::{InterfaceInfo, StubFn, Stubs, VtablePointer};
 use com::{Error, GUID, Result, code};
 use std::collections::HashMap;
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ptr::null;
 use std::sync::{Mutex, PoisonError};
 
 /// `obvia_interface` in obvia_stub.h.
@@ -26,6 +27,33 @@ pub struct Interface {
     module: *const *const Self,
     plain: c_int,
     endpoints: *const *const c_char,
+}
+
+// SAFETY: constants, as is what they lead to.
+unsafe impl Sync for Interface {}
+
+impl Interface {
+    /// What stands for an interface whose description the runtime has itself.
+    pub(crate) const fn of_runtime(name: &'static CStr, iid: GUID) -> Self {
+        Self {
+            size: size_of::<Self>(),
+            name: name.as_ptr(),
+            iid,
+            major: 0,
+            minor: 0,
+            fingerprint: [0; 16],
+            base: null(),
+            proxy: null(),
+            stubs: null(),
+            stub_count: 0,
+            idl: null(),
+            ndr: null(),
+            ndr_count: 0,
+            module: null(),
+            plain: 0,
+            endpoints: null(),
+        }
+    }
 }
 
 /// Descriptions that were made, by the address of what they were made from.
@@ -63,6 +91,11 @@ unsafe fn made(
     }
     // SAFETY: the caller's promise.
     let Some(given) = (unsafe { interface.as_ref() }) else { return Err(code::E_POINTER.into()) };
+    if given.stubs.is_null() {
+        // One that libobvia itself describes.
+        let own = com::events::idl::INTERFACES.iter().copied().find(|own| own.iid == given.iid);
+        return own.ok_or_else(|| code::REGDB_E_IIDNOTREG.into());
+    }
     if given.size != size_of::<Interface>() || !given.stub_count.is_power_of_two() {
         return Err(Error::new(code::E_INVALIDARG, "the stubs were compiled for another version of libobvia"));
     }

@@ -8,6 +8,7 @@ pub mod calls;
 pub mod cancelling;
 pub mod contexts;
 pub mod errors;
+pub mod events;
 pub mod interface;
 pub mod marshaling;
 pub mod runtime;

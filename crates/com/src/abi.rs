@@ -1,6 +1,9 @@
 //! What bindings of other languages are made of: the runtime by raw pointers. Not for programs.
 
 pub use crate::agile::IID_AGILE_OBJECT;
+pub use crate::events::connection::advise_by;
+pub use crate::events::objects::{enumerate_points, find_point};
+pub use crate::events::sinks::{Event, Point, Posted};
 pub use crate::graph::{Invoke, Method, clear_elements, copy_elements, free_elements};
 pub use crate::listing::way_to as binding_of;
 pub use crate::marshal::{allocate, release};

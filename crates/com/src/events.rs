@@ -20,11 +20,11 @@
 //! let connection = obvia::events::advise(&ticker, &IPriceEvents::from(Printer))?;
 //! ```
 
-mod connection;
+pub(crate) mod connection;
 mod enumerators;
-mod objects;
+pub(crate) mod objects;
 mod point;
-mod sinks;
+pub(crate) mod sinks;
 
 pub use connection::{Connection, advise};
 pub use idl::{

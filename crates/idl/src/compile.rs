@@ -10,7 +10,7 @@ use crate::parser::Parser;
 use crate::preprocess::{Macros, preprocess};
 use crate::resolve::Resolver;
 use crate::side_file::merge;
-use crate::source::{FileId, Role, Sources, Span};
+use crate::source::{File, FileId, Role, Sources, Span};
 use std::path::{Path, PathBuf};
 
 /// Files that one compilation may read.
@@ -36,6 +36,18 @@ pub struct Compilation {
     pub warnings: Vec<Diagnostic>,
     /// The name of the file compiled, without its directory.
     pub name: String,
+}
+
+impl Compilation {
+    /// Whether a file is the one of this name that the compiler brings along.
+    pub(crate) fn is_brought(&self, file: &File, name: &str) -> bool {
+        file.role == Role::BuiltIn && file.path == brought_path(name)
+    }
+}
+
+/// What a file is called that the compiler brings along, and that is none.
+fn brought_path(name: &str) -> PathBuf {
+    PathBuf::from(format!("<{name}>"))
 }
 
 /// How to compile.
@@ -187,7 +199,7 @@ impl Reading<'_> {
             self.brought(at - 1);
         }
         let (name, text) = BROUGHT[at];
-        let path = PathBuf::from(format!("<{name}>"));
+        let path = brought_path(name);
         if self.sources.find(&path).is_some() {
             return;
         }

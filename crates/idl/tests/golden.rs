@@ -1,11 +1,11 @@
 //! What the back ends write is what was written down for it, byte for byte: `golden/NAME.rs` for `golden/NAME.idl`, and
 //! `golden/c/NAME.h`, `NAME_stubs.c` and `NAME_values.hpp` for `golden/c/NAME.idl` and for the interface that is measured; all of them for
-//! Samba's interface of functions.
+//! Samba's interface of functions. So are the headers of connection points, which are installed with libobvia.
 //!
 //! After a change that is meant to change it, run the test with `OBVIA_BLESS=1`: it writes the files anew, for you to read
 //! what has become different.
 
-use obvia_idl::{Compilation, Compiler, emit};
+use obvia_idl::{Compilation, Compiler, emit, events};
 use std::path::{Path, PathBuf};
 
 fn check(idl: &Path) -> Compilation {
@@ -79,4 +79,16 @@ fn the_c_code_is_what_was_written_down() {
         differences.extend(difference(&folder.join(format!("{stem}_values.hpp")), &code.projection));
     }
     all_are_the_same(&differences);
+}
+
+#[test]
+fn the_headers_of_connection_points_are_what_the_compiler_writes() {
+    let made =
+        Compiler::new().check_text(Path::new(events::FILE), events::TEXT).unwrap_or_else(|failure| panic!("{failure}"));
+    let code = emit::c::emit(&made, "ocidl").unwrap_or_else(|refused| panic!("{refused:?}"));
+    let shipped =
+        [("crates/capi/include/ocidl.h", code.header), ("bindings/cpp/include/ocidl_values.hpp", code.projection)];
+    all_are_the_same(
+        &shipped.iter().filter_map(|(path, code)| difference(&root().join(path), code)).collect::<Vec<_>>(),
+    );
 }

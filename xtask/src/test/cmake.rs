@@ -1,8 +1,8 @@
 //! Installs obvia by CMake, and has programs in C++ and C use it that know nothing else of the project: those of
 //! `examples/first`, as docs/cpp.md has them built, with the Rust ones of the README.
 
-mod calc;
 mod idl;
+mod languages;
 mod page;
 mod pfs;
 mod wizard;
@@ -33,7 +33,7 @@ pub(super) fn run() -> Outcome {
     for pair in &pairs {
         check(&pair.server, &pairs, &rust.newcomer.printed)?;
     }
-    calc::check(&outside)?;
+    languages::check(&outside)?;
     pfs::check(&outside)?;
     wizard::check(&outside)?;
     idl::check(&outside)

@@ -2,6 +2,7 @@
 
 mod access;
 mod cancel;
+mod events;
 mod program;
 mod races;
 mod random_calls;

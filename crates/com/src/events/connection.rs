@@ -3,7 +3,7 @@
 use super::idl::{IConnectionPoint, IConnectionPointContainer};
 use crate::agile::Agile;
 use crate::error::{Error, Result, code};
-use crate::registry::{Remote, register_module};
+use crate::registry::{InterfaceInfo, Remote, register_module};
 use crate::thread::with_timeout;
 use std::time::Duration;
 use windows_core::{IUnknown, Interface};
@@ -18,7 +18,16 @@ const END_TIMEOUT: Duration = Duration::from_secs(5);
 /// E_NOINTERFACE for an object without connection points; CONNECT_E_NOCONNECTION when it has none for the sink's interface; why it
 /// takes no further sink; otherwise as for every call.
 pub fn advise<S: Interface, I: Remote>(source: &S, sink: &I) -> Result<Connection> {
-    register_module(I::INFO);
+    advise_by(&source.cast()?, I::INFO, &sink.cast()?)
+}
+
+/// As [`advise`], for a sink of the interface described.
+///
+/// # Errors
+///
+/// As for [`advise`].
+pub fn advise_by(source: &IUnknown, info: &'static InterfaceInfo, sink: &IUnknown) -> Result<Connection> {
+    register_module(info);
     let container = source.cast::<IConnectionPointContainer>().map_err(|error| {
         let error = Error::from(error);
         if error.code() == code::E_NOINTERFACE {
@@ -26,9 +35,8 @@ pub fn advise<S: Interface, I: Remote>(source: &S, sink: &I) -> Result<Connectio
         }
         error
     })?;
-    let point = Agile::new(&container.FindConnectionPoint(&I::IID)?)?;
-    let sink: IUnknown = sink.cast()?;
-    let cookie = point.get().Advise(Some(&sink))?;
+    let point = Agile::new(&container.FindConnectionPoint(&info.iid)?)?;
+    let cookie = point.get().Advise(Some(sink))?;
     Ok(Connection { point: Some(point), cookie })
 }
 

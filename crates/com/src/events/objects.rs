@@ -20,21 +20,42 @@ pub trait ConnectionPoints: IUnknownImpl + ComObjectInterface<IConnectionPointCo
 
 impl<T: ConnectionPoints> IConnectionPointContainer_Impl for T {
     fn EnumConnectionPoints(&self) -> Result<IEnumConnectionPoints> {
-        let container: IConnectionPointContainer = self.to_interface();
-        let points = self.connection_points().into_iter();
-        connection_points(points.map(|point| object(point.point(), &container)).collect())
+        let points = self.connection_points();
+        enumerate_points(&self.to_interface(), points.iter().map(|point| point.point()))
     }
 
     fn FindConnectionPoint(&self, iid: &GUID) -> Result<IConnectionPoint> {
-        let mut points = self.connection_points().into_iter();
-        match points.find(|point| point.point().info.iid == *iid) {
-            Some(point) => Ok(object(point.point(), &self.to_interface())),
-            None => {
-                let text = format!("the object has no connection point for {{{iid:?}}}");
-                Err(Error::new(code::CONNECT_E_NOCONNECTION, text))
-            }
-        }
+        let points = self.connection_points();
+        find_point(&self.to_interface(), points.iter().map(|point| point.point()), iid)
     }
+}
+
+/// What a container's EnumConnectionPoints returns that has these connection points.
+///
+/// # Errors
+///
+/// E_INVALIDARG for a container that belongs to a thread.
+pub fn enumerate_points<'a>(
+    container: &IConnectionPointContainer,
+    points: impl Iterator<Item = &'a Arc<Point>>,
+) -> Result<IEnumConnectionPoints> {
+    connection_points(points.map(|point| object(point, container)).collect())
+}
+
+/// What its FindConnectionPoint returns.
+///
+/// # Errors
+///
+/// CONNECT_E_NOCONNECTION where none is for the interface.
+pub fn find_point<'a>(
+    container: &IConnectionPointContainer,
+    mut points: impl Iterator<Item = &'a Arc<Point>>,
+    iid: &GUID,
+) -> Result<IConnectionPoint> {
+    points.find(|point| point.info.iid == *iid).map(|point| object(point, container)).ok_or_else(|| {
+        let text = format!("the object has no connection point for {{{iid:?}}}");
+        Error::new(code::CONNECT_E_NOCONNECTION, text)
+    })
 }
 
 /// A connection point for those who want to be connected. It keeps its container alive, which does not keep it.

@@ -18,8 +18,9 @@ use windows_core::IUnknown;
 const LINGER: Duration = Duration::from_secs(1);
 
 /// What is done with a sink for one event.
-pub(crate) type Event<'a> = dyn Fn(&IUnknown) -> Result<()> + 'a;
-type Posted = Arc<dyn Fn(&IUnknown) -> Result<()> + Send + Sync>;
+pub type Event<'a> = dyn Fn(&IUnknown) -> Result<()> + 'a;
+/// The same, where nobody waits.
+pub type Posted = Arc<dyn Fn(&IUnknown) -> Result<()> + Send + Sync>;
 
 /// A connection point, by the description of its interface.
 pub struct Point {
@@ -63,7 +64,8 @@ fn is_gone(error: &Error) -> bool {
 }
 
 impl Point {
-    pub(crate) fn new(info: &'static InterfaceInfo, limits: Limits) -> Arc<Self> {
+    /// One without sinks, for the interface described.
+    pub fn new(info: &'static InterfaceInfo, limits: Limits) -> Arc<Self> {
         crate::registry::register_module(info);
         Arc::new(Self { info, limits, sinks: Mutex::default() })
     }
@@ -128,18 +130,19 @@ impl Point {
         lock(&self.sinks).all.iter().map(|sink| (sink.pointer.clone(), sink.cookie)).collect()
     }
 
-    pub(crate) fn count(&self) -> usize {
+    /// How many sinks are connected.
+    pub fn count(&self) -> usize {
         lock(&self.sinks).all.len()
     }
 
     /// Calls every sink, one after the other. Returns how many took it.
-    pub(crate) fn fire(&self, event: &Event<'_>) -> usize {
+    pub fn fire(&self, event: &Event<'_>) -> usize {
         let sinks = lock(&self.sinks).all.clone();
         sinks.iter().filter(|sink| self.tell(sink, event)).count()
     }
 
     /// Has every sink called by a thread of its own. Returns how many lost an event by that.
-    pub(crate) fn post(self: &Arc<Self>, event: &Posted) -> usize {
+    pub fn post(self: &Arc<Self>, event: &Posted) -> usize {
         let sinks = lock(&self.sinks).all.clone();
         sinks.iter().filter(|sink| self.enqueue(sink, Arc::clone(event))).count()
     }

@@ -4,9 +4,10 @@ use super::names::{declared, ident, interface as name_of, parameters};
 use super::{structures, types};
 use crate::compile::{BUILT_IN, Compilation};
 use crate::emit::writer::Writer;
+use crate::events;
 use crate::model::{Interface, InterfaceId, Method, Model};
 use crate::plan::plan;
-use crate::source::Role;
+use crate::source::{File, Role};
 
 /// The text of the header; `own` are the file's own interfaces.
 pub(super) fn header(compilation: &Compilation, stem: &str, own: &[InterfaceId]) -> String {
@@ -56,8 +57,13 @@ pub(super) fn guard(out: &mut Writer, stem: &str, what: &str) {
 
 /// The headers of what the file imports.
 pub(super) fn includes(compilation: &Compilation) -> Vec<String> {
-    let imported = compilation.sources.files().iter().skip(1).filter(|file| file.role == Role::Idl);
-    let names = imported.filter_map(|file| Some(file.path.file_name()?.to_string_lossy().into_owned()));
+    let name_of = |file: &File| match file.role {
+        Role::Idl => Some(file.path.file_name()?.to_string_lossy().into_owned()),
+        // Of what the compiler brings along, libobvia has that of this one.
+        Role::BuiltIn => compilation.is_brought(file, events::FILE).then(|| events::FILE.to_owned()),
+        Role::SideFile => None,
+    };
+    let names = compilation.sources.files().iter().skip(1).filter_map(name_of);
     let names = names.filter(|name| !BUILT_IN.contains(&name.as_str()));
     names.map(|name| name.strip_suffix(".idl").map_or_else(|| name.clone(), |stem| format!("{stem}.h"))).collect()
 }

@@ -127,7 +127,7 @@ pub(super) fn position(
 
 /// Every interface that is described in this file or in those that it imports.
 pub(super) fn module(out: &mut Writer, model: &Model) {
-    let remote = model.interfaces.iter().filter(|interface| !interface.local);
+    let remote = model.interfaces[model.built_in.interfaces..].iter().filter(|interface| !interface.local);
     out.line("static const obvia_interface *const obvia_module[] = {");
     for found in remote {
         out.line(format!("&{}_INFO,", ident(&found.name)));

@@ -1,0 +1,17 @@
+//! Objects in C++ tell of events: see `programs/events.cc`.
+
+use crate::program::build;
+use torture::process::Directory;
+
+#[test]
+fn sinks_are_called_across_processes_and_within_one() {
+    let program = build("events", &["events.idl"], &["events.cc"]);
+    let program = program.to_str().expect("the path is text");
+    let directory = Directory::new();
+    let mut server = directory.start(program, &["serve"]);
+    assert_eq!(server.line(), "serving");
+    let mut client = directory.start(program, &["hear"]);
+    assert_eq!(client.line(), "ok");
+    client.end();
+    server.end();
+}

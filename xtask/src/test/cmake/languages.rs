@@ -1,0 +1,27 @@
+//! The examples in C++, written with values, and in Rust: each client with each server.
+
+use super::{GCC, NINJA, Outside, copy};
+use crate::Outcome;
+use crate::program::{Program, target};
+use crate::repo::root;
+use crate::test::examples::{Names, Server};
+
+pub(super) fn check(outside: &Outside) -> Outcome {
+    ["calc", "ticker"].into_iter().try_for_each(|example| check_example(outside, example))
+}
+
+fn check_example(outside: &Outside, example: &str) -> Outcome {
+    Program::cargo(&["build", "--quiet", "--package", example, "--bins"]).run()?;
+    let folder = format!("{example}-in-cpp");
+    let project = outside.folder.path().join(&folder);
+    copy(&root().join("examples").join(example), &project)?;
+    let in_cpp = outside.cmake(&folder, &project, NINJA, GCC, &[])?;
+    let in_rust = target().join("debug").display().to_string();
+    // Those in Rust are a pair of their own, among the examples.
+    for (server, client) in [(&in_rust, &in_cpp), (&in_cpp, &in_rust), (&in_cpp, &in_cpp)] {
+        let names = Names::new()?;
+        let _server = Server::start(&names.see(Program::new(&format!("{server}/{example}-server"), &[])))?;
+        names.see(Program::new(&format!("{client}/{example}-client"), &[])).read()?;
+    }
+    Ok(())
+}
