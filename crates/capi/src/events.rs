@@ -16,9 +16,11 @@ use std::time::Duration;
 macro_rules! interface {
     ($interface:ident, $iid:ident, $info:ident, $name:literal) => {
         #[doc = concat!("`", stringify!($iid), "` in ocidl.h.")]
+        // SAFETY: the name is the standard's, and means nothing else.
         #[unsafe(no_mangle)]
         pub static $iid: GUID = idl::$interface::IID;
         #[doc = concat!("`", stringify!($info), "` in ocidl.h.")]
+        // SAFETY: the compiler writes no definition of it, only the declaration in ocidl.h.
         #[unsafe(no_mangle)]
         pub static $info: Interface = Interface::of_runtime($name, idl::$interface::IID);
     };
@@ -41,6 +43,7 @@ type Data = CONNECTDATA<'static>;
 /// # Safety
 ///
 /// `first` must be null or lead to so many structures in one allocation, owned by the caller.
+// SAFETY: as above: the compiler writes only its declaration.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn CONNECTDATA_free(first: *mut c_void, count: usize) {
     if !first.is_null() {
@@ -54,6 +57,7 @@ pub unsafe extern "C" fn CONNECTDATA_free(first: *mut c_void, count: usize) {
 /// # Safety
 ///
 /// `first` must be null or lead to so many structures, owned by the caller.
+// SAFETY: as above: the compiler writes only its declaration.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn CONNECTDATA_clear(first: *mut c_void, count: usize) {
     if !first.is_null() {
@@ -69,6 +73,7 @@ pub unsafe extern "C" fn CONNECTDATA_clear(first: *mut c_void, count: usize) {
 /// # Safety
 ///
 /// `first` must be null or lead to so many structures, and `copy` be null or writable.
+// SAFETY: as above: the compiler writes only its declaration.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn CONNECTDATA_copy(first: *const c_void, count: usize, copy: *mut *mut c_void) -> HRESULT {
     guarded(|| {

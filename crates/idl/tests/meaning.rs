@@ -367,3 +367,29 @@ fn libraries_declare_what_stands_in_them() {
     assert_eq!(canonical::text(&again.model, id), described);
     assert!(described.contains("[id(1610743817)] HRESULT Add([in] VARIANT_BOOL twice, "), "{described}");
 }
+
+#[test]
+fn connection_points_are_the_runtimes_for_files_that_import_them() {
+    let text = "import \"ocidl.idl\";
+        [object, uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a14)]
+        interface ISource : IUnknown { HRESULT Point([out] IConnectionPoint **point, [out] CONNECTDATA *one); };";
+    let made = Compiler::new().check_text(Path::new("source.idl"), text).unwrap();
+    let iids: Vec<_> = made.model.interfaces.iter().map(|found| (found.name.as_str(), found.uuid >> 96)).collect();
+    let wanted = [
+        ("IDispatch", 0x0002_0400),
+        ("IConnectionPointContainer", 0xb196_b284),
+        ("IConnectionPoint", 0xb196_b286),
+        ("IEnumConnections", 0xb196_b287),
+        ("IEnumConnectionPoints", 0xb196_b285),
+        ("ISource", 0x0d4f_4c52),
+    ];
+    assert_eq!(iids, wanted);
+    // No interface here extends IDispatch, though it is among them.
+    assert!(made.model.interfaces[1..].iter().all(|found| !found.dual));
+    let rust = obvia_idl::emit::rust::emit(&made).unwrap();
+    assert!(rust.contains("pub use obvia::events::idl::*;"), "{rust}");
+    assert!(rust.contains("pub struct ISource(") && !rust.contains("struct IConnectionPoint"), "{rust}");
+    let c = obvia_idl::emit::c::emit(&made, "source").unwrap();
+    assert!(c.header.contains("#include \"ocidl.h\"") && !c.header.contains("struct CONNECTDATA {"), "{}", c.header);
+    assert!(c.projection.contains("#include \"ocidl_values.hpp\""), "{}", c.projection);
+}
