@@ -400,6 +400,117 @@ template <class I> com_ptr<I> connect(const std::string &name)
     return object;
 }
 
+// A class of which others have objects made by this process, as long as this lives.
+class class_registration {
+public:
+    class_registration() noexcept = default;
+    explicit class_registration(obvia_class_registration *registration) noexcept : registration_(registration) {}
+
+    void reset() noexcept { registration_.reset(); }
+    explicit operator bool() const noexcept { return registration_ != nullptr; }
+
+private:
+    struct revoke {
+        void operator()(obvia_class_registration *registration) const noexcept { obvia_revoke_class(registration); }
+    };
+    std::unique_ptr<obvia_class_registration, revoke> registration_;
+};
+
+namespace detail {
+
+template <class I> const obvia_interface *info_of_pointer(const com_ptr<I> &) noexcept { return info_of<I>(); }
+
+} // namespace detail
+
+// Has others make objects of a class in this process: see obvia_register_class(). `make` returns each as a com_ptr, and is called by any thread:
+//
+//     const auto registration = obvia::register_class(CLSID_Calc, [] { return obvia::make<Calc>(); });
+template <class Make>
+HRESULT try_register_class(const CLSID &class_id, Make make, class_registration &made, const com_ptr<IUnknown> &class_object = {})
+{
+    const auto call = [](void *context, void **object) noexcept -> HRESULT {
+        return guard([&] { *object = (*static_cast<const Make *>(context))().detach(); });
+    };
+    const auto release = [](void *context) { delete static_cast<const Make *>(context); };
+    obvia_class_registration *registration = nullptr;
+    // What describes the interface is found by the type of what is made.
+    const obvia_interface *interface = detail::info_of_pointer(decltype(std::declval<const Make &>()())());
+    const HRESULT result =
+        obvia_register_class(&class_id, class_object.get(), interface, call, new Make(std::move(make)), release, &registration);
+    made = class_registration(registration);
+    return result;
+}
+template <class Make>
+[[nodiscard]] class_registration register_class(const CLSID &class_id, Make make, const com_ptr<IUnknown> &class_object = {})
+{
+    class_registration made;
+    check(try_register_class(class_id, std::move(make), made, class_object));
+    return made;
+}
+
+// Has an object of a class made: by the process at `server`, or by what is registered on this host. See obvia_create_instance().
+template <class I> HRESULT try_create_instance(const CLSID &class_id, com_ptr<I> &object, const char *server = nullptr) noexcept
+{
+    return obvia_create_instance(&class_id, server, info_of<I>(), object.put_void());
+}
+template <class I> com_ptr<I> create_instance(const CLSID &class_id, const char *server = nullptr)
+{
+    com_ptr<I> object;
+    check(try_create_instance(class_id, object, server));
+    return object;
+}
+template <class I> com_ptr<I> create_instance(const CLSID &class_id, const std::string &server)
+{
+    return create_instance<I>(class_id, server.c_str());
+}
+
+// The same in one of these contexts: OBVIA_LOCAL_SERVER and its kin.
+template <class I> com_ptr<I> create_instance_in(const CLSID &class_id, uint32_t contexts)
+{
+    com_ptr<I> object;
+    check(obvia_create_instance_in(&class_id, contexts, info_of<I>(), object.put_void()));
+    return object;
+}
+
+// What stands for a class, found as its objects are.
+template <class I> com_ptr<I> get_class_object(const CLSID &class_id, const char *server = nullptr)
+{
+    com_ptr<I> object;
+    check(obvia_get_class_object(&class_id, server, info_of<I>(), object.put_void()));
+    return object;
+}
+
+// The class that is registered by a name on this host.
+inline CLSID class_named(const char *name)
+{
+    CLSID found;
+    check(obvia_class_named(name, &found));
+    return found;
+}
+
+// Serves until nobody has used this process for so long: the end of main() in a server that is started on demand.
+inline void serve_until_idle(std::chrono::milliseconds idle)
+{
+    check(obvia_serve_until_idle(static_cast<uint32_t>(idle.count())));
+}
+
+// As long as this lives, the process does not take itself for unused.
+class server_lock {
+public:
+    server_lock()
+    {
+        obvia_server_lock *lock = nullptr;
+        check(obvia_lock_server(&lock));
+        lock_.reset(lock);
+    }
+
+private:
+    struct unlock {
+        void operator()(obvia_server_lock *lock) const noexcept { obvia_unlock_server(lock); }
+    };
+    std::unique_ptr<obvia_server_lock, unlock> lock_;
+};
+
 // A text that the library gave.
 inline std::string taken_text(char *given)
 {

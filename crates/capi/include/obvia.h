@@ -104,7 +104,10 @@ typedef uint16_t obvia_wchar;
 #define EPT_S_CANT_PERFORM_OP ((HRESULT)0x800706d8)
 #define EPT_S_NOT_REGISTERED ((HRESULT)0x800706d9)
 #define RPC_X_SS_CONTEXT_MISMATCH ((HRESULT)0x800706ef)
+#define REGDB_E_CLASSNOTREG ((HRESULT)0x80040154)
 #define REGDB_E_IIDNOTREG ((HRESULT)0x80040155)
+#define CO_E_CLASSSTRING ((HRESULT)0x800401f3)
+#define CO_E_SERVER_EXEC_FAILURE ((HRESULT)0x80080005)
 
 /* IUnknown, for C and for C++. C++ code that wants C's view defines CINTERFACE. */
 #if defined(__cplusplus) && !defined(CINTERFACE)
@@ -228,6 +231,53 @@ HRESULT obvia_end_context(obvia_context *handle);
 
 /* IAgileObject: an object that answers QueryInterface for it may be used by any thread. It has no methods of its own. */
 extern const IID IID_IAgileObject;
+
+/* ---- Classes ---- */
+
+/* Makes an object of a class: `*object` gets an interface pointer, which is the caller's. */
+typedef HRESULT (*obvia_make)(void *context, void **object);
+
+/* A class of which others have objects made by this process. */
+typedef struct obvia_class_registration obvia_class_registration;
+
+/* Has others make objects of a class in this process (CoRegisterClassObject): those who ask at an address that it listens on, and processes of
+ * this user on this host. `make` is called for each, by any thread. Objects may be asked for every interface of the IDL file that declares
+ * `interface`, and of those that it imports. `class_object` stands for the class itself, for obvia_get_class_object(), and may be NULL. `release`,
+ * unless it is NULL, is called once when `make` is called no more, also where this fails. The class is registered until obvia_revoke_class(). */
+HRESULT obvia_register_class(const CLSID *class_id, IUnknown *class_object, const obvia_interface *interface, obvia_make make, void *context,
+                             void (*release)(void *context), obvia_class_registration **registration);
+
+/* Ends a registration. Objects that were made go on. NULL is ignored. */
+void obvia_revoke_class(obvia_class_registration *registration);
+
+/* Has an object of a class made (CoCreateInstanceEx): in this process, where it has registered the class; otherwise by the one at `server`, a name
+ * or a string binding as for obvia_connect(), or, where that is NULL, by what is registered on this host: a shared library, a process that runs, or
+ * one that the host's service starts, or another host. REGDB_E_CLASSNOTREG where nobody makes any. The caller releases the object. */
+HRESULT obvia_create_instance(const CLSID *class_id, const char *server, const obvia_interface *interface, void **object);
+
+/* Where objects of a class may be made (CLSCTX). */
+#define OBVIA_INPROC_SERVER 0x1u
+#define OBVIA_LOCAL_SERVER 0x4u
+#define OBVIA_REMOTE_SERVER 0x10u
+
+/* The same, by what is registered on this host, in one of these contexts. */
+HRESULT obvia_create_instance_in(const CLSID *class_id, uint32_t contexts, const obvia_interface *interface, void **object);
+
+/* Finds what stands for a class (CoGetClassObject), as obvia_create_instance() does for its objects. */
+HRESULT obvia_get_class_object(const CLSID *class_id, const char *server, const obvia_interface *interface, void **object);
+
+/* The class that is registered by a name on this host (CLSIDFromProgID). */
+HRESULT obvia_class_named(const char *name, CLSID *class_id);
+
+/* Serves until nobody has used this process for so long: the end of main() in a server that is started on demand. When it returns, no more objects
+ * are made, and the next who wants one has a new server started. */
+HRESULT obvia_serve_until_idle(uint32_t milliseconds);
+
+/* A reason not to take this process for unused (CoAddRefServerProcess). */
+typedef struct obvia_server_lock obvia_server_lock;
+HRESULT obvia_lock_server(obvia_server_lock **lock);
+/* NULL is ignored. */
+void obvia_unlock_server(obvia_server_lock *lock);
 
 /* ---- Objects that are called over virtual interfaces ---- */
 

@@ -6,6 +6,7 @@
 pub mod access;
 pub mod calls;
 pub mod cancelling;
+pub mod classes;
 pub mod contexts;
 pub mod errors;
 pub mod events;

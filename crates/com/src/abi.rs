@@ -1,6 +1,7 @@
 //! What bindings of other languages are made of: the runtime by raw pointers. Not for programs.
 
 pub use crate::agile::IID_AGILE_OBJECT;
+pub use crate::dcom::classes::{Activated, register_class_by};
 pub use crate::events::connection::advise_by;
 pub use crate::events::objects::{enumerate_points, find_point};
 pub use crate::events::sinks::{Event, Point, Posted};
@@ -24,6 +25,8 @@ pub use crate::runtime::Export;
 pub use crate::shared::Access;
 
 use crate::Serving;
+use crate::dcom::ClassContext;
+use crate::dcom::creation::activate;
 use crate::endpoints::listen_at_endpoints;
 use crate::functions::{bind_object, serve_object};
 use crate::runtime::{connect_object, export_object};
@@ -110,6 +113,21 @@ pub fn bind(binding: &str, info: &'static InterfaceInfo) -> Result<IUnknown> {
 /// As for [`crate::listen_for`].
 pub fn listen_for(info: &'static InterfaceInfo) -> Result<Vec<String>> {
     listen_at_endpoints(info)
+}
+
+/// As [`crate::dcom::create_instance`] and its kin. The result is an interface pointer of the interface described.
+///
+/// # Errors
+///
+/// As for [`crate::dcom::create_instance`].
+pub fn create(
+    class: GUID,
+    server: Option<&str>,
+    wanted: Activated,
+    context: ClassContext,
+    info: &'static InterfaceInfo,
+) -> Result<IUnknown> {
+    crate::exports::query(&activate(class, server, wanted, context, info)?, info)
 }
 
 /// Leaves an error's words for [`text`], and returns its HRESULT.

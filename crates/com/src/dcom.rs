@@ -4,8 +4,8 @@
 //! [`crate::orpc`] has the formats and tables; this says what is answered. Calls come as octets to targets of the runtime's own.
 
 mod activator;
-mod classes;
-mod creation;
+pub(crate) mod classes;
+pub(crate) mod creation;
 mod headers;
 mod library;
 mod object_exporter;

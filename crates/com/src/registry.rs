@@ -95,14 +95,10 @@ pub(crate) fn find(iid: &GUID) -> Result<&'static InterfaceInfo> {
     })
 }
 
-/// Every interface that is known.
+/// Every interface that was made known.
 pub(crate) fn known() -> Vec<&'static InterfaceInfo> {
     let known = KNOWN.read().unwrap_or_else(PoisonError::into_inner);
-    let mut all: Vec<_> = known.as_ref().map(|known| known.values().copied().collect()).unwrap_or_default();
-    all.extend(
-        INTERFACES.iter().filter(|own| !all.iter().any(|info| info.iid == own.iid)).copied().collect::<Vec<_>>(),
-    );
-    all
+    known.as_ref().map(|known| known.values().copied().collect()).unwrap_or_default()
 }
 
 /// The plan for an interface's messages in NDR, read when it is first asked for. `None` where the interface has none.

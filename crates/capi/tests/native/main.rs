@@ -2,6 +2,7 @@
 
 mod access;
 mod cancel;
+mod classes;
 mod events;
 mod program;
 mod races;

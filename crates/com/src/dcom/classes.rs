@@ -2,7 +2,7 @@
 
 use crate::agile::Agile;
 use crate::error::{Error, Result, code};
-use crate::registry::{self, Remote};
+use crate::registry::{self, InterfaceInfo, Remote};
 use crate::runtime::Runtime;
 use crate::scm;
 use obvia_via::provider::shm::Listener;
@@ -30,7 +30,7 @@ struct Class {
 
 /// What is asked for of a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Activated {
+pub enum Activated {
     /// What stands for the class itself.
     ClassObject,
     /// A new object.
@@ -176,9 +176,22 @@ pub fn register_class<I: Remote>(
     object: Option<&IUnknown>,
     make: impl Fn() -> Result<I> + Send + Sync + 'static,
 ) -> Result<ClassRegistration> {
+    register_class_by(class, object, I::INFO, move || Ok(make()?.cast()?))
+}
+
+/// As [`register_class`], for objects whose IDL file is that of the interface described.
+///
+/// # Errors
+///
+/// As for [`register_class`].
+pub fn register_class_by(
+    class: GUID,
+    object: Option<&IUnknown>,
+    info: &'static InterfaceInfo,
+    make: impl Fn() -> Result<IUnknown> + Send + Sync + 'static,
+) -> Result<ClassRegistration> {
     let runtime = Runtime::of_process()?;
-    registry::register_module(I::INFO);
-    let make = move || Ok(make()?.cast::<IUnknown>()?);
+    registry::register_module(info);
     let object = object.map(Agile::new).transpose()?;
     let key = class.to_u128();
     let mut table = runtime.classes().lock();

@@ -27,6 +27,11 @@ impl ClassContext {
     /// Anywhere (CLSCTX_SERVER).
     pub const ALL: Self = Self(0x15);
 
+    /// The contexts of these numbers of CLSCTX; others are left out.
+    pub const fn from_bits(bits: u32) -> Self {
+        Self(bits & Self::ALL.0)
+    }
+
     /// Whether all that another one allows is allowed.
     pub const fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0
@@ -55,7 +60,7 @@ const PAUSE: Duration = Duration::from_millis(5);
 /// REGDB_E_CLASSNOTREG where nobody makes objects of the class; CO_E_SERVER_EXEC_FAILURE when its server could not be started; E_NOINTERFACE
 /// when they have no such interface; why there is no object; otherwise as for [`crate::connect`].
 pub fn create_instance<I: Remote>(class: GUID, server: Option<&str>) -> Result<I> {
-    activate(class, server, Activated::Instance, ClassContext::ALL)
+    Ok(activate(class, server, Activated::Instance, ClassContext::ALL, I::INFO)?.cast()?)
 }
 
 /// Has an object of a class made by what is [registered](crate::scm) on this host, and in one of these contexts: by a shared library, by a process
@@ -65,7 +70,7 @@ pub fn create_instance<I: Remote>(class: GUID, server: Option<&str>) -> Result<I
 ///
 /// As for [`create_instance`]; CO_E_DLLNOTFOUND and CO_E_ERRORINDLL for a library that cannot be used.
 pub fn create_instance_in<I: Remote>(class: GUID, context: ClassContext) -> Result<I> {
-    activate(class, None, Activated::Instance, context)
+    Ok(activate(class, None, Activated::Instance, context, I::INFO)?.cast()?)
 }
 
 /// Finds what stands for a class (CoGetClassObject), as [`create_instance`] does for its objects.
@@ -74,7 +79,7 @@ pub fn create_instance_in<I: Remote>(class: GUID, context: ClassContext) -> Resu
 ///
 /// As for [`create_instance`]; E_NOINTERFACE for a class without class object.
 pub fn class_object<I: Remote>(class: GUID, server: Option<&str>) -> Result<I> {
-    activate(class, server, Activated::ClassObject, ClassContext::ALL)
+    Ok(activate(class, server, Activated::ClassObject, ClassContext::ALL, I::INFO)?.cast()?)
 }
 
 /// The class that is registered by a name on this host (CLSIDFromProgID), whatever the case of its letters.
@@ -89,19 +94,29 @@ pub fn class_named(name: &str) -> Result<GUID> {
     known.find(has_name).map(|class| class.id).ok_or_else(unknown)
 }
 
-fn activate<I: Remote>(class: GUID, server: Option<&str>, wanted: Activated, context: ClassContext) -> Result<I> {
+/// An object of a class, or what stands for the class, for a caller who wants the interface described.
+///
+/// # Errors
+///
+/// As for [`create_instance`].
+pub(crate) fn activate(
+    class: GUID,
+    server: Option<&str>,
+    wanted: Activated,
+    context: ClassContext,
+    info: &'static InterfaceInfo,
+) -> Result<IUnknown> {
     let runtime = Runtime::of_process()?;
-    registry::register_module(I::INFO);
+    registry::register_module(info);
     match runtime.classes().activate(&class, wanted) {
         Err(error) if error.code() == code::REGDB_E_CLASSNOTREG => {}
-        own => return Ok(own?.get().cast()?),
+        own => return Ok(own?.get().clone()),
     }
-    let sought = Sought { runtime, class, wanted, info: I::INFO };
-    let object = match server {
-        Some(server) => sought.at(server)?,
-        None => sought.registered(context)?,
-    };
-    Ok(object.cast()?)
+    let sought = Sought { runtime, class, wanted, info };
+    match server {
+        Some(server) => sought.at(server),
+        None => sought.registered(context),
+    }
 }
 
 /// What somebody wants of a class.

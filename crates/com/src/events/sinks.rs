@@ -1,11 +1,12 @@
 //! What a connection point is whatever its interface: sinks, and how they are called.
 
+use super::idl::INTERFACES;
 use super::point::Limits;
 use crate::agile::Agile;
 use crate::error::{Error, Result, code};
 use crate::exports::query;
 use crate::proxy::look_behind;
-use crate::registry::InterfaceInfo;
+use crate::registry::{InterfaceInfo, register, register_module};
 use crate::stub::guard;
 use crate::thread::with_timeout;
 use std::collections::VecDeque;
@@ -66,7 +67,9 @@ fn is_gone(error: &Error) -> bool {
 impl Point {
     /// One without sinks, for the interface described.
     pub fn new(info: &'static InterfaceInfo, limits: Limits) -> Arc<Self> {
-        crate::registry::register_module(info);
+        register_module(info);
+        // Every process knows them, and one with events says so.
+        register(INTERFACES);
         Arc::new(Self { info, limits, sinks: Mutex::default() })
     }
 

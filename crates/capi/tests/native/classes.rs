@@ -1,0 +1,26 @@
+//! Classes in C++: registered, found, and made here and elsewhere. See `programs/classes.cc`.
+
+use crate::program::build;
+use torture::process::Directory;
+
+#[test]
+fn objects_of_classes_are_made_here_and_elsewhere() {
+    let program = build("classes", &["specialised.idl"], &["classes.cc"]);
+    let program = program.to_str().expect("the path is text");
+    let (there, here) = (Directory::new(), Directory::new());
+    for (bindings, place, made) in [(None, &there, 3), (Some("ncacn_ip_tcp:127.0.0.1[0]"), &here, 2)] {
+        let mut options = vec!["serve"];
+        options.extend(bindings);
+        let mut server = there.start(program, &options);
+        let binding = server.line();
+        let mut options = vec!["make"];
+        options.extend(bindings.map(|_| binding.as_str()));
+        let mut client = place.start(program, &options);
+        assert_eq!(client.line(), "ok");
+        client.end();
+        // Its reason to stay ends.
+        server.order("");
+        assert_eq!(server.line(), format!("{made} made"));
+        assert!(server.ended().success());
+    }
+}
