@@ -5,6 +5,7 @@ use super::point::Limits;
 use crate::agile::Agile;
 use crate::error::{Error, Result, code};
 use crate::exports::query;
+use crate::link::Link;
 use crate::proxy::look_behind;
 use crate::registry::{InterfaceInfo, register, register_module};
 use crate::stub::guard;
@@ -40,6 +41,8 @@ struct Sink {
     cookie: u32,
     /// Its pointer to the point's interface.
     pointer: Agile<IUnknown>,
+    /// The way to its process, where that is another.
+    link: Option<Arc<Link>>,
     is_connected: AtomicBool,
     /// Calls, up to the last, that it did not answer in time.
     unanswered: AtomicU32,
@@ -81,37 +84,30 @@ impl Point {
         // The sink may be in another process, so nothing is locked while it is asked.
         let pointer = query(sink, self.info)
             .map_err(|error| if error.code() == code::E_NOINTERFACE { cannot(error) } else { error })?;
+        let link = look_behind(&pointer).map(|imported| imported.link);
         let pointer = Agile::new(&pointer).map_err(cannot)?;
+        // They are released when nothing is locked.
         let dead: Vec<Arc<Sink>>;
         let mut sinks = lock(&self.sinks);
-        (dead, sinks.all) = if sinks.all.len() < self.limits.sinks {
-            (Vec::new(), std::mem::take(&mut sinks.all))
-        } else {
-            // Nobody may have called since their processes ended.
-            std::mem::take(&mut sinks.all).into_iter().partition(|sink| sink.is_dead())
-        };
+        // Nobody may have called them since their processes ended.
+        let is_full = sinks.all.len() >= self.limits.sinks;
+        dead = sinks.all.extract_if(.., |sink| is_full && sink.is_dead()).collect();
         if sinks.all.len() >= self.limits.sinks {
             let text = format!("the connection point has {} sinks, and takes no more", sinks.all.len());
             return Err(Error::new(code::CONNECT_E_ADVISELIMIT, text));
         }
-        let mut cookie = sinks.last_cookie;
-        loop {
-            cookie = cookie.wrapping_add(1);
-            if cookie != 0 && !sinks.all.iter().any(|sink| sink.cookie == cookie) {
-                break;
-            }
-        }
-        sinks.last_cookie = cookie;
+        let cookie = sinks.new_cookie();
         sinks.all.push(Arc::new(Sink {
             cookie,
             pointer,
+            link,
             is_connected: AtomicBool::new(true),
             unanswered: AtomicU32::new(0),
             queue: Mutex::default(),
             is_more: Condvar::new(),
         }));
         drop(sinks);
-        drop(dead);
+        dead.iter().for_each(|sink| sink.disconnect());
         Ok(cookie)
     }
 
@@ -204,10 +200,23 @@ impl Point {
     }
 }
 
+impl Sinks {
+    /// A cookie that no sink has.
+    fn new_cookie(&mut self) -> u32 {
+        loop {
+            self.last_cookie = self.last_cookie.wrapping_add(1);
+            let cookie = self.last_cookie;
+            if cookie != 0 && !self.all.iter().any(|sink| sink.cookie == cookie) {
+                return cookie;
+            }
+        }
+    }
+}
+
 impl Sink {
     /// Whether its process has ended.
     fn is_dead(&self) -> bool {
-        look_behind(self.pointer.get()).is_some_and(|imported| imported.link.is_dead())
+        self.link.as_ref().is_some_and(|link| link.is_dead())
     }
 
     fn disconnect(&self) {
