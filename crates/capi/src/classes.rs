@@ -116,8 +116,12 @@ unsafe fn create(
         unsafe { object.write(null_mut()) };
         // SAFETY: the caller's promise.
         let class = unsafe { class.as_ref() }.ok_or(code::E_POINTER)?;
-        // SAFETY: the caller's promise.
-        let server = if server.is_null() { None } else { Some(unsafe { text(server) }?) };
+        let server = if server.is_null() {
+            None
+        } else {
+            // SAFETY: the caller's promise.
+            Some(unsafe { text(server) }?)
+        };
         // SAFETY: the caller's promise.
         let info = unsafe { describe(interface) }?;
         let made = abi::create(*class, server, wanted, context, info)?;
