@@ -13,6 +13,7 @@ use crate::error::{Error, Result, code};
 use crate::server;
 use obvia_rpc::security::context::{NtlmAcceptor, initiate};
 use obvia_rpc::security::ntlm::ServerNames;
+use obvia_rpc::security::proof::{CONTEXT_LEVEL, Prover};
 use obvia_rpc::security::{Acceptor, Security};
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -136,8 +137,17 @@ impl Protection {
 
     /// A security context for a new association.
     pub(crate) fn begin(&self) -> Result<Security> {
-        let Self { level, kind, principal, credentials } = self;
-        initiate(*kind, *level, principal, &*credentials.0).map_err(|why| {
+        self.begin_at(self.level)
+    }
+
+    /// A proof of who this process is, to a server that was called at a place.
+    pub(crate) fn prove(&self, place: &str) -> Result<Prover> {
+        Ok(Prover::new(self.begin_at(CONTEXT_LEVEL)?, place))
+    }
+
+    fn begin_at(&self, level: Level) -> Result<Security> {
+        let Self { kind, principal, credentials, .. } = self;
+        initiate(*kind, level, principal, &*credentials.0).map_err(|why| {
             let text = format!("there are no credentials for {principal}: {why}");
             Error::new(code::E_ACCESSDENIED, text)
         })

@@ -5,7 +5,7 @@
 
 mod serve;
 
-pub use serve::{Answer, Arrived, Attended, ServerCall, Service, receive, serve, serve_other};
+pub use serve::{Answer, Arrived, Attended, ServerCall, Service, receive, serve, serve_next, serve_other};
 
 use crate::status::Status;
 use obvia_via::layout::INLINE_MAX;
