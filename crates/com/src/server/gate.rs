@@ -179,19 +179,4 @@ impl Service for Gate<'_> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn one_host_does_not_take_every_place() {
-        let waiting = Waiting::default();
-        let entered = |host: &str| (0..2 * WAITING_MAX).filter(|_| waiting.enter(host)).count();
-        assert_eq!(entered("10.0.0.1"), WAITING_OF_HOST_MAX);
-        assert_eq!(entered("10.0.0.2"), WAITING_MAX - WAITING_OF_HOST_MAX);
-        assert!(!waiting.enter("10.0.0.3"));
-        waiting.leave("10.0.0.1");
-        assert!(waiting.enter("10.0.0.3"));
-        waiting.leave("10.0.0.3");
-        assert_eq!(waiting.lock().len(), 2, "nothing is kept of who waits no more");
-    }
-}
+mod tests;
