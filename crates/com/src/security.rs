@@ -1,4 +1,4 @@
-//! Security of calls: who calls, and who may; over `ncacn_ip_tcp` and `ncalrpc` the credentials that this process shows to others, and the
+//! Security of calls: who calls, and who may; over networks and `ncalrpc` the credentials that this process shows to others, and the
 //! accounts that it checks others' against.
 //!
 //! A client says in a binding how its calls are to be protected, `ncacn_ip_tcp:host[port,security=privacy]`, and a server in what it
@@ -53,7 +53,7 @@ pub fn set_credentials(credentials: impl Credentials + 'static) {
 
 /// Says who may call this process where it is authenticated, from the next connection on.
 ///
-/// Without accounts nobody is. With them, every client over a stream may authenticate itself; that it must, and at which level at least,
+/// Without accounts nobody is. With them, every client over a stream or a network's virtual interface may authenticate itself; that it must, and at which level at least,
 /// says the option `security` of what this process [listens](crate::listen) on.
 pub fn set_accounts(accounts: impl Accounts + 'static) {
     *ACCOUNTS.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(accounts));
@@ -65,7 +65,7 @@ pub fn set_accounts(accounts: impl Accounts + 'static) {
 pub struct Caller {
     /// The process, where it is one of this host and the kernel told which; else the host, by its address.
     pub peer: Peer,
-    /// Who it has proved to be, and how the call was protected. `None` where nobody asked: over shared memory and virtual interfaces, and
+    /// Who it has proved to be, and how the call was protected. `None` where nobody asked: over shared memory and datagrams, and
     /// where neither side wanted security.
     pub authenticated: Option<Authenticated>,
 }
