@@ -142,7 +142,7 @@ impl Protection {
 
     /// A proof of who this process is, to a server that was called at a place.
     pub(crate) fn prove(&self, place: &str) -> Result<Prover> {
-        Ok(Prover::new(self.begin_at(CONTEXT_LEVEL)?, place))
+        Ok(Prover::new(self.begin_at(CONTEXT_LEVEL)?, self.level, place))
     }
 
     fn begin_at(&self, level: Level) -> Result<Security> {

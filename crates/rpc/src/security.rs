@@ -7,6 +7,7 @@
 pub mod context;
 pub mod credentials;
 pub mod ntlm;
+mod packets;
 pub mod proof;
 mod secret;
 pub mod spnego;

@@ -8,8 +8,8 @@ use libfuzzer_sys::fuzz_target;
 use obvia_rpc::security::context::{NtlmAcceptor, initiate};
 use obvia_rpc::security::credentials::{AccountTable, Credential};
 use obvia_rpc::security::ntlm::ServerNames;
-use obvia_rpc::security::proof::{CONTEXT_LEVEL, Leg, Prover, Verifier};
-use obvia_rpc::security::{AuthType, NtHash};
+use obvia_rpc::security::proof::{CONTEXT_LEVEL, Leg, Next, Prover, Verifier};
+use obvia_rpc::security::{AuthType, Level, NtHash};
 use std::sync::{Arc, LazyLock};
 
 static HASH: LazyLock<NtHash> = LazyLock::new(|| NtHash::of_password("password"));
@@ -19,7 +19,7 @@ fn sides(kind: AuthType) -> Option<(Prover, Verifier)> {
     let acceptor = Arc::new(NtlmAcceptor::new(ServerNames::of_host("server"), Arc::new(accounts)));
     let credential = Credential::user("", "user", "password");
     let security = initiate(kind, CONTEXT_LEVEL, "", &credential).ok()?;
-    Some((Prover::new(security, "host"), Verifier::new(acceptor, "host")))
+    Some((Prover::new(security, Level::Integrity, "host"), Verifier::new(acceptor, Level::Connect, "host")))
 }
 
 /// Whether the side that reads a leg is content at the end, though it was replaced.
@@ -40,7 +40,7 @@ fn is_proved(replaced: u8, bytes: &[u8], (mut client, mut server): (Prover, Veri
             }
         } else {
             match client.answer(&leg) {
-                Ok(Some(next)) => next,
+                Ok(Next::Leg(next)) => next,
                 outcome => return outcome.is_ok(),
             }
         };

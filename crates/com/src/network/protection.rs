@@ -16,13 +16,12 @@ pub(super) const SHARED: (&str, &str) = (SECURITY, NO_SECURITY);
 /// What clients say besides.
 pub(super) const OF_CLIENTS: [&str; 2] = ["auth", "spn"];
 
-/// The most that a protocol sequence protects calls by; none by nothing. Over virtual interfaces who calls is proved when they are connected, and
-/// packets are as the network brings them.
+/// The most that a protocol sequence protects calls by; none by nothing. An adapter's packets are its own.
 fn most(protocol: ProtocolSequence) -> Option<Level> {
     use ProtocolSequence::{IpTcp, Lrpc, ViFabric, ViUdp, ViXdp};
     match protocol {
-        IpTcp | Lrpc => Some(Level::Privacy),
-        ViFabric | ViXdp | ViUdp => Some(Level::Connect),
+        IpTcp | Lrpc | ViXdp | ViUdp => Some(Level::Privacy),
+        ViFabric => Some(Level::Connect),
         _ => None,
     }
 }
@@ -38,7 +37,7 @@ fn level(wanted: &Wanted) -> Result<Option<Level>> {
         Some(level) if Some(level) <= most(protocol) => Ok(Some(level)),
         Some(_) => {
             let text = format!(
-                "{protocol} has no security `{name}`: it proves who calls by security=connect, and packets are not protected"
+                "{protocol} has no security `{name}`: it proves who calls by security=connect, and its packets are not under a key"
             );
             Err(Error::new(code::E_INVALIDARG, text))
         }

@@ -2,12 +2,12 @@
 //! before.
 
 use super::connection::Connection;
-use crate::error::{Result, code};
+use crate::error::{Error, Result, code};
 use crate::runtime::Runtime;
 use crate::{binding, security, system};
 use obvia_rpc::co::Denial;
-use obvia_rpc::security::Level;
 use obvia_rpc::security::proof::{Verdict, Verifier};
+use obvia_rpc::security::{Level, SecurityError};
 use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::{Answer, ServerCall, Service, TargetId, serve_next};
 use obvia_via::window::{Peer, Window};
@@ -70,6 +70,7 @@ impl Drop for Counted {
 struct Gate<'a> {
     runtime: &'static Runtime,
     connection: &'a mut Connection,
+    least: Level,
     stage: Stage,
     /// By when it has to be through, and its place among those that have to be.
     proof: Option<(Deadline, Counted)>,
@@ -99,7 +100,7 @@ pub(super) fn pass(
     least: Option<Level>,
 ) -> std::result::Result<(), ViError> {
     let stage = if least.is_some() { Stage::Closed } else { Stage::Open };
-    let mut gate = Gate { runtime, connection, stage, proof: None };
+    let mut gate = Gate { runtime, connection, least: least.unwrap_or(Level::Connect), stage, proof: None };
     if least.is_some() && !gate.begin() {
         return Err(ViError::Cancelled);
     }
@@ -136,11 +137,15 @@ impl Gate<'_> {
             Stage::Open | Stage::Closed if self.begin() => {
                 let acceptor = security::acceptor().ok_or(code::RPC_S_UNKNOWN_AUTHN_SERVICE)?;
                 let place = system::place_of(self.connection.local().unwrap_or_default());
-                Box::new(Verifier::new(acceptor, &place))
+                Box::new(Verifier::new(acceptor, self.least, &place))
             }
             _ => return Err(code::E_ACCESSDENIED.into()),
         };
-        let verdict = verifier.answer(leg).inspect_err(|_| self.deny(Denial::Proof))?;
+        let verdict = verifier.answer(leg).map_err(|why| {
+            self.deny(Denial::Proof);
+            // As over streams, where it is told at the first call.
+            if let SecurityError::Level(_) = why { code::E_ACCESSDENIED.into() } else { Error::from(why) }
+        })?;
         if let Some(proved) = &verdict.proved {
             self.connection.is_proved_by(proved.clone());
         }

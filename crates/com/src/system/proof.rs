@@ -4,7 +4,7 @@ use super::{answer, call};
 use crate::error::{Result, code};
 use crate::security::Protection;
 use crate::stub::{StubCall, serve};
-use obvia_rpc::security::proof::{LEG_MAX, Verdict};
+use obvia_rpc::security::proof::{LEG_MAX, Next, Verdict};
 use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::{Answer, Channel, ServerCall};
 use obvia_via::window::Peer;
@@ -17,10 +17,12 @@ pub(crate) fn prove(channel: &mut Channel, protection: &Protection) -> Result<()
     let Peer::Host(host) = channel.peer() else { return Err(code::E_UNEXPECTED.into()) };
     let mut prover = protection.prove(&place_of(&host))?;
     let mut leg = prover.begin()?;
-    while let Some(next) = prover.answer(&call(channel, OP_PROVE, &leg)?)? {
-        leg = next;
+    loop {
+        match prover.answer(&call(channel, OP_PROVE, &leg)?)? {
+            Next::Leg(next) => leg = next,
+            Next::Proved(guard) => return Ok(guard.map_or(Ok(()), |guard| channel.guard(guard))?),
+        }
     }
-    Ok(())
 }
 
 /// What a host is called in proofs: the same on both sides, however each of them writes it.
@@ -38,6 +40,11 @@ pub(crate) fn attend(call: &mut ServerCall<'_>, judge: impl FnOnce(&[u8]) -> Res
         }
         let mut leg = vec![0; frame.len()];
         frame.copy_to(0, &mut leg).ok_or(Status::BAD_STUB_DATA)?;
-        answer(call, judge(&leg).map(|verdict| verdict.answer))
+        let outcome = judge(&leg).and_then(|Verdict { answer, guard, .. }| {
+            // Before the answer: whoever has that sends nothing else any more.
+            guard.map_or(Ok(()), |guard| call.inner().guard(guard))?;
+            Ok(answer)
+        });
+        answer(call, outcome)
     })
 }

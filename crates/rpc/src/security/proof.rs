@@ -13,11 +13,13 @@
 //! | 0 | 1 | version: 1 |
 //! | 1 | 1 | what it is: see [`Turn`] |
 //! | 2 | 1 | the mechanism where it begins a proof, else zero |
-//! | 3 | 1 | zero |
+//! | 3 | 1 | the level at which packets are protected from then on, where it begins a proof, else zero |
 //! | 4 | 4 | bytes of the token |
 
 use super::ntlm::TOKEN_MAX;
+use super::packets::{Packets, Side};
 use super::{Acceptor, AuthType, Authenticated, CODE_LENGTH, Level, Security, SecurityContext, SecurityError, Step};
+use obvia_via::reliable::Guard;
 use std::sync::Arc;
 
 /// Bytes of a leg before its token.
@@ -55,13 +57,15 @@ pub struct Leg<'a> {
     pub turn: Turn,
     /// The mechanism, of the first; else zero.
     pub kind: AuthType,
+    /// How packets are to be protected, in the first.
+    pub level: Option<Level>,
     /// What the mechanism says, or a seal.
     pub token: &'a [u8],
 }
 
 impl<'a> Leg<'a> {
     fn new(turn: Turn, token: &'a [u8]) -> Self {
-        Self { turn, kind: AuthType(0), token }
+        Self { turn, kind: AuthType(0), level: None, token }
     }
 
     /// Reads a leg.
@@ -71,7 +75,7 @@ impl<'a> Leg<'a> {
     /// [`SecurityError::Token`]: what is wrong with it.
     pub fn from_wire(bytes: &'a [u8]) -> Result<Self, SecurityError> {
         let wrong = |what| Err(SecurityError::Token(what));
-        let Some((&[version, turn, kind, zero, l0, l1, l2, l3], rest)) = bytes.split_first_chunk::<HEADER>() else {
+        let Some((&[version, turn, kind, level, l0, l1, l2, l3], rest)) = bytes.split_first_chunk::<HEADER>() else {
             return wrong("a leg of a proof ends before its header does");
         };
         if version != VERSION {
@@ -84,8 +88,12 @@ impl<'a> Leg<'a> {
             4 => Turn::Seal,
             _ => return wrong("a leg of a proof is nothing that is known"),
         };
-        if zero != 0 || (kind != 0) != (turn == Turn::Begin) {
-            return wrong("a leg of a proof names a mechanism out of turn, or none in turn");
+        if [kind != 0, level != 0] != [turn == Turn::Begin; 2] {
+            return wrong("a leg of a proof names a mechanism or a level out of turn, or none in turn");
+        }
+        let known = [Level::Connect, Level::Integrity, Level::Privacy].into_iter().find(|known| *known as u8 == level);
+        if turn == Turn::Begin && known.is_none() {
+            return Err(SecurityError::Level(level));
         }
         let length = u32::from_le_bytes([l0, l1, l2, l3]) as usize;
         if length > TOKEN_MAX || rest.len() != length.next_multiple_of(8) {
@@ -95,13 +103,13 @@ impl<'a> Leg<'a> {
         if padding.iter().any(|byte| *byte != 0) {
             return wrong("a leg of a proof has something behind its token");
         }
-        Ok(Self { turn, kind: AuthType(kind), token })
+        Ok(Self { turn, kind: AuthType(kind), level: known, token })
     }
 
     /// Writes it. The token has [`TOKEN_MAX`] bytes at most.
     pub fn to_wire(self) -> Vec<u8> {
-        let Self { turn, kind, token } = self;
-        let mut bytes = vec![VERSION, turn as u8, kind.0, 0];
+        let Self { turn, kind, level, token } = self;
+        let mut bytes = vec![VERSION, turn as u8, kind.0, level.map_or(0, |level| level as u8)];
         bytes.extend((token.len() as u32).to_le_bytes());
         bytes.extend(token);
         bytes.resize(bytes.len().next_multiple_of(8), 0);
@@ -129,6 +137,16 @@ impl Said {
         context.check_code(&self.parts(purpose, &self.place_length()), seal)
     }
 
+    /// What packets are under, where they are to be protected. The client's seal has been said.
+    fn guard(&self, context: &dyn SecurityContext, side: Side, level: Level) -> Result<Option<Guard>, SecurityError> {
+        if level == Level::Connect {
+            return Ok(None);
+        }
+        let cipher = Box::new(Packets::new(context, &self.legs, side, level)?);
+        // The server has its keys before it says its seal.
+        Ok(Some(Guard { cipher, peer_has_keys: side == Side::Client }))
+    }
+
     fn place_length(&self) -> [u8; 8] {
         (self.place.len() as u64).to_le_bytes()
     }
@@ -142,9 +160,19 @@ impl Said {
 #[derive(Debug)]
 pub struct Prover {
     kind: AuthType,
+    level: Level,
     context: Box<dyn SecurityContext>,
     said: Said,
     stage: Proving,
+}
+
+/// What a client does after an answer.
+#[derive(Debug)]
+pub enum Next {
+    /// It says this leg.
+    Leg(Vec<u8>),
+    /// Nothing: the server has proved that it knows the password, too. Packets are under this guard from now on, if under any.
+    Proved(Option<Guard>),
 }
 
 /// How far a client has come.
@@ -159,10 +187,11 @@ enum Proving {
 }
 
 impl Prover {
-    /// The proof by a security context that has not begun, and is for [`CONTEXT_LEVEL`], to the server that was called at a place.
+    /// The proof by a security context that has not begun, and is for [`CONTEXT_LEVEL`], to the server that was called at a place. Packets are to be
+    /// protected at this level.
     #[must_use]
-    pub fn new(Security { kind, context, .. }: Security, place: &str) -> Self {
-        Self { kind, context, said: Said::new(place), stage: Proving::Tokens { is_made: false } }
+    pub fn new(Security { kind, context, .. }: Security, level: Level, place: &str) -> Self {
+        Self { kind, level, context, said: Said::new(place), stage: Proving::Tokens { is_made: false } }
     }
 
     /// The first leg.
@@ -173,16 +202,16 @@ impl Prover {
     pub fn begin(&mut self) -> Result<Vec<u8>, SecurityError> {
         let Step { token, is_done } = self.context.step(&[])?;
         self.stage = Proving::Tokens { is_made: is_done };
-        let kind = self.kind;
-        Ok(self.say(Leg { turn: Turn::Begin, kind, token: &token }))
+        let (kind, level) = (self.kind, Some(self.level));
+        Ok(self.say(Leg { turn: Turn::Begin, kind, level, token: &token }))
     }
 
-    /// Takes the server's answer, and makes the next leg; `None` when the server has proved that it knows the password, too.
+    /// Takes the server's answer, and makes the next leg, until both sides have proved what they know.
     ///
     /// # Errors
     ///
     /// What is wrong with the answer. The proof is over then.
-    pub fn answer(&mut self, answer: &[u8]) -> Result<Option<Vec<u8>>, SecurityError> {
+    pub fn answer(&mut self, answer: &[u8]) -> Result<Next, SecurityError> {
         let stage = std::mem::replace(&mut self.stage, Proving::Over);
         let Leg { turn, token, .. } = Leg::from_wire(answer)?;
         match (stage, turn) {
@@ -190,7 +219,7 @@ impl Prover {
                 self.said.legs.extend(answer);
                 let Step { token, is_done } = self.context.step(token)?;
                 self.stage = Proving::Tokens { is_made: is_done };
-                Ok(Some(self.say(Leg::new(Turn::Token, &token))))
+                Ok(Next::Leg(self.say(Leg::new(Turn::Token, &token))))
             }
             (Proving::Tokens { is_made }, Turn::Made) => {
                 self.said.legs.extend(answer);
@@ -206,11 +235,11 @@ impl Prover {
                 }
                 let seal = self.said.seal(&*self.context, CLIENT_SEAL)?;
                 self.stage = Proving::Sealed;
-                Ok(Some(self.say(Leg::new(Turn::Seal, &seal))))
+                Ok(Next::Leg(self.say(Leg::new(Turn::Seal, &seal))))
             }
             (Proving::Sealed, Turn::Seal) => {
                 self.said.check(&*self.context, SERVER_SEAL, token)?;
-                Ok(None)
+                Ok(Next::Proved(self.said.guard(&*self.context, Side::Client, self.level)?))
             }
             _ => Err(SecurityError::Token("an answer to a proof comes out of turn")),
         }
@@ -227,6 +256,7 @@ impl Prover {
 #[derive(Debug)]
 pub struct Verifier {
     acceptor: Arc<dyn Acceptor>,
+    least: Level,
     said: Said,
     stage: Verifying,
 }
@@ -237,12 +267,15 @@ enum Verifying {
     /// The first leg comes next.
     Begin,
     /// The context is being made.
-    Tokens(AuthType, Box<dyn SecurityContext>),
+    Tokens(Wanted, Box<dyn SecurityContext>),
     /// The client's seal comes next.
-    Made(AuthType, Box<dyn SecurityContext>),
+    Made(Wanted, Box<dyn SecurityContext>),
     /// Nothing comes any more.
     Over,
 }
+
+/// What a client wants: its mechanism, and how packets are to be protected.
+type Wanted = (AuthType, Level);
 
 /// What a server has to say to a leg.
 #[derive(Debug)]
@@ -251,13 +284,15 @@ pub struct Verdict {
     pub answer: Vec<u8>,
     /// Who the client is, when it has proved that.
     pub proved: Option<Authenticated>,
+    /// What packets are under from then on, this answer to it excepted.
+    pub guard: Option<Guard>,
 }
 
 impl Verifier {
-    /// For a client that called this server at a place.
+    /// For a client that called this server at a place, and has to have packets protected at this level at least.
     #[must_use]
-    pub fn new(acceptor: Arc<dyn Acceptor>, place: &str) -> Self {
-        Self { acceptor, said: Said::new(place), stage: Verifying::Begin }
+    pub fn new(acceptor: Arc<dyn Acceptor>, least: Level, place: &str) -> Self {
+        Self { acceptor, least, said: Said::new(place), stage: Verifying::Begin }
     }
 
     /// Takes a leg.
@@ -267,28 +302,34 @@ impl Verifier {
     /// What is wrong with it, or that the client is not who it says. The proof is over then, and no further leg is taken.
     pub fn answer(&mut self, leg: &[u8]) -> Result<Verdict, SecurityError> {
         let stage = std::mem::replace(&mut self.stage, Verifying::Over);
-        let Leg { turn, kind, token } = Leg::from_wire(leg)?;
-        let (kind, context) = match (stage, turn) {
-            (Verifying::Begin, Turn::Begin) => (kind, self.acceptor.accept(kind, CONTEXT_LEVEL)?),
-            (Verifying::Tokens(kind, context), Turn::Token) => (kind, context),
-            (Verifying::Made(kind, context), Turn::Seal) => {
+        let Leg { turn, kind, level, token } = Leg::from_wire(leg)?;
+        let (wanted, context) = match (stage, turn, level) {
+            (Verifying::Begin, Turn::Begin, Some(level)) => {
+                if level < self.least {
+                    return Err(SecurityError::Level(level as u8));
+                }
+                ((kind, level), self.acceptor.accept(kind, CONTEXT_LEVEL)?)
+            }
+            (Verifying::Tokens(wanted, context), Turn::Token, _) => (wanted, context),
+            (Verifying::Made((kind, level), context), Turn::Seal, _) => {
                 self.said.check(&*context, CLIENT_SEAL, token)?;
                 self.said.legs.extend(leg);
                 let principal = Arc::new(context.principal().ok_or(SecurityError::NotReady)?.clone());
                 let seal = self.said.seal(&*context, SERVER_SEAL)?;
-                let proved = Some(Authenticated { principal, kind, level: Level::Connect });
-                return Ok(Verdict { answer: Leg::new(Turn::Seal, &seal).to_wire(), proved });
+                let guard = self.said.guard(&*context, Side::Server, level)?;
+                let proved = Some(Authenticated { principal, kind, level });
+                return Ok(Verdict { answer: Leg::new(Turn::Seal, &seal).to_wire(), proved, guard });
             }
             _ => return Err(SecurityError::Token("a leg of a proof comes out of turn")),
         };
         self.said.legs.extend(leg);
-        self.step(kind, context, token)
+        self.step(wanted, context, token)
     }
 
     /// Takes the context a step further.
     fn step(
         &mut self,
-        kind: AuthType,
+        wanted: Wanted,
         mut context: Box<dyn SecurityContext>,
         token: &[u8],
     ) -> Result<Verdict, SecurityError> {
@@ -296,8 +337,8 @@ impl Verifier {
         let turn = if is_done { Turn::Made } else { Turn::Token };
         let answer = Leg::new(turn, &token).to_wire();
         self.said.legs.extend(&answer);
-        self.stage = if is_done { Verifying::Made(kind, context) } else { Verifying::Tokens(kind, context) };
-        Ok(Verdict { answer, proved: None })
+        self.stage = if is_done { Verifying::Made(wanted, context) } else { Verifying::Tokens(wanted, context) };
+        Ok(Verdict { answer, proved: None, guard: None })
     }
 }
 

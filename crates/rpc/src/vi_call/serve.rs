@@ -3,6 +3,7 @@
 use super::private_copy;
 use crate::status::Status;
 use obvia_via::layout::INLINE_MAX;
+use obvia_via::reliable::Guard;
 use obvia_via::window::{Message, PeerRegions, Tx, Window};
 use obvia_via::{Deadline, Error as ViError, Header, Kind, Limit, RegionView, Seconds};
 use std::ptr::NonNull;
@@ -111,6 +112,15 @@ impl ServerCall<'_> {
     /// When it handed over something else, or too many.
     pub fn admit_region(&mut self, number: u16) -> Result<(), ViError> {
         self.tx.admit_region(self.regions, number)
+    }
+
+    /// Has nobody but the two ends send packets of the connection from now on: see [`Window::guard`].
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn guard(&self, guard: Guard) -> Result<(), ViError> {
+        self.tx.guard(guard)
     }
 
     /// Lets go of a region that the caller has ended.
