@@ -362,8 +362,8 @@ impl Network {
 ///
 /// Whoever reaches the address can call every object that is exported, unless it has to prove who it is:
 /// `ncacn_ip_tcp:[5555,security=privacy]` takes calls of those alone who have [accounts](crate::security::set_accounts) and encrypt what they
-/// say. The other levels are `integrity`, at which calls are signed, and `connect`, at which nothing but the connection is, and which alone virtual
-/// interfaces have.
+/// say. The other levels are `integrity`, at which calls are signed, and `connect`, at which nothing but the connection is, and which alone `ncacn_vi_fabric`
+/// has.
 ///
 /// # Errors
 ///
