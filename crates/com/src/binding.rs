@@ -11,8 +11,8 @@ use crate::error::{Error, Result, code};
 use crate::link::endpoint_of;
 use crate::registry::{self, InterfaceInfo};
 use obvia_rpc::co::pdu::{
-    ACCEPTED, Bind, BindAck, Context, FragmentSizes, NEGOTIATED, NO_TRANSFER_SYNTAX, Outcome, PduError,
-    UNKNOWN_INTERFACE,
+    ACCEPTED, Bind, BindAck, BindNak, Context, FragmentSizes, NEGOTIATED, NO_TRANSFER_SYNTAX, Outcome, PduError,
+    PduType, UNKNOWN_INTERFACE, Unit,
 };
 use obvia_rpc::uuid::{FLAT, NDR, NDR64, SyntaxId, Uuid};
 use obvia_rpc::vi_call::Channel;
@@ -117,6 +117,10 @@ fn malformed(error: PduError) -> Error {
 
 fn exchange(channel: &mut Channel, bind: &Bind, deadline: Deadline) -> Result<BindAck> {
     let answer = channel.exchange_pdu(&bind.to_wire(), deadline)?;
+    if Unit::whole(&answer).is_ok_and(|unit| unit.header.kind == PduType::BIND_NAK) {
+        let text = "the server does not let this process in; what it listens on may want to know who calls: [,security=connect]";
+        return Err(Error::new(code::E_ACCESSDENIED, text));
+    }
     let ack = BindAck::from_wire(&answer).map_err(malformed)?;
     if ack.call_id != bind.call_id || ack.alters != bind.alters || ack.outcomes.len() != bind.contexts.len() {
         return Err(Error::new(code::RPC_E_INVALID_DATA, "the answer is to another bind"));
@@ -193,6 +197,14 @@ pub(crate) fn answer(bytes: &[u8], own: u64, transfers: Transfers) -> Option<(Ve
     let Bind { alters, call_id, .. } = bind;
     let ack = BindAck { alters, flags: 0, call_id, sizes: SIZES, group, secondary_address, outcomes };
     Some((ack.to_wire(), client))
+}
+
+/// A server's answer to the bind of a client that it does not let in. `None` for what is none.
+pub(crate) fn refusal(bytes: &[u8]) -> Option<Vec<u8>> {
+    let Bind { call_id, .. } = Bind::from_wire(bytes).ok()?;
+    let mut refusal = Vec::new();
+    BindNak::new(call_id, BindNak::NOT_SPECIFIED).write(&mut refusal);
+    Some(refusal)
 }
 
 /// What becomes of a context that a client proposes; it may be one that says which process the client is.

@@ -281,13 +281,24 @@ impl From<ViError> for Error {
 /// What the end of an association is, where the two sides did not come to trust each other.
 fn code_of(error: &AssociationError) -> HRESULT {
     match error {
-        AssociationError::Refused { reason: BindNak::CHECKSUM } | AssociationError::Security(SecurityError::Denied) => {
-            code::E_ACCESSDENIED
-        }
-        AssociationError::Refused { reason: BindNak::AUTH_TYPE }
-        | AssociationError::Security(SecurityError::UnknownType(_)) => code::RPC_S_UNKNOWN_AUTHN_SERVICE,
-        AssociationError::Security(_) => code::RPC_S_SEC_PKG_ERROR,
+        AssociationError::Refused { reason: BindNak::CHECKSUM } => code::E_ACCESSDENIED,
+        AssociationError::Refused { reason: BindNak::AUTH_TYPE } => code::RPC_S_UNKNOWN_AUTHN_SERVICE,
+        AssociationError::Security(error) => code_of_security(error),
         _ => code::E_FAIL,
+    }
+}
+
+fn code_of_security(error: &SecurityError) -> HRESULT {
+    match error {
+        SecurityError::Denied => code::E_ACCESSDENIED,
+        SecurityError::UnknownType(_) => code::RPC_S_UNKNOWN_AUTHN_SERVICE,
+        _ => code::RPC_S_SEC_PKG_ERROR,
+    }
+}
+
+impl From<SecurityError> for Error {
+    fn from(error: SecurityError) -> Self {
+        Self::new(code_of_security(&error), error.to_string())
     }
 }
 

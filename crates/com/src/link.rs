@@ -7,7 +7,7 @@ mod process;
 
 use crate::binding::Transfers;
 use crate::error::{Error, Result, code};
-use crate::network::{protected, targets_of, told};
+use crate::network::{proof_of, protected, targets_of, told};
 use crate::presentation::Targets;
 use crate::proxy::ManagerPointer;
 use crate::registry::{self, InterfaceInfo};
@@ -46,6 +46,8 @@ pub(crate) struct Link {
     mark: Mutex<Option<u64>>,
     /// What associations with it have to know; over memory nothing.
     targets: Option<Arc<Targets>>,
+    /// How this process proves who it is on each connection, where those are virtual interfaces over a network.
+    proof: Option<Protection>,
     /// Where it is no process of obvia's, which has functions and nothing else: what calls of them name.
     stranger: Option<Stranger>,
     /// Interfaces that both sides are known to mean the same by, with their fingerprints.
@@ -57,12 +59,13 @@ pub(crate) struct Reached {
     pub(crate) oxid: u64,
     pub(crate) home: Channel,
     targets: Option<Arc<Targets>>,
+    proof: Option<Protection>,
 }
 
 impl Reached {
     /// How calls are protected, if they are.
     pub(crate) fn protection(&self) -> Option<&Protection> {
-        self.targets.as_ref()?.protection()
+        self.targets.as_ref().map_or(self.proof.as_ref(), |targets| targets.protection())
     }
 }
 
@@ -83,7 +86,22 @@ pub(crate) enum Address {
 }
 
 impl Address {
+    /// A connection, on which this process has proved who it is where it has to.
     fn connect(
+        &self,
+        runtime: &'static Runtime,
+        (targets, proof): (Option<&Arc<Targets>>, Option<&Protection>),
+        options: &Options,
+        deadline: Deadline,
+    ) -> Result<Channel> {
+        let mut channel = Channel::new(self.open(runtime, targets, options, deadline)?);
+        if let Some(proof) = proof {
+            system::prove(&mut channel, proof)?;
+        }
+        Ok(channel)
+    }
+
+    fn open(
         &self,
         runtime: &'static Runtime,
         targets: Option<&Arc<Targets>>,
@@ -104,6 +122,14 @@ impl Address {
         match self {
             Self::Name(_) => Ok(None),
             Self::Binding(binding) => Ok(targets_of(binding)?.map(Arc::new)),
+        }
+    }
+
+    /// How this process proves who it is there.
+    fn proof(&self) -> Result<Option<Protection>> {
+        match self {
+            Self::Name(_) => Ok(None),
+            Self::Binding(binding) => proof_of(binding),
         }
     }
 }
@@ -130,9 +156,9 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Link {
     /// Connects to an address: an exported name, the endpoint of a process, or a binding. Finds out who is there, too.
     pub(crate) fn reach(runtime: &'static Runtime, address: &Address, deadline: Deadline) -> Result<Reached> {
-        let targets = address.targets()?;
-        let window = address.connect(runtime, targets.as_ref(), &for_home(&runtime.options()), deadline)?;
-        let mut home = Channel::new(window);
+        let (targets, proof) = (address.targets()?, address.proof()?);
+        let options = for_home(&runtime.options());
+        let mut home = address.connect(runtime, (targets.as_ref(), proof.as_ref()), &options, deadline)?;
         let oxid = binding::introduce(&mut home, runtime.oxid(), deadline)?;
         if let Some(targets) = &targets {
             targets.set_process(oxid);
@@ -141,7 +167,7 @@ impl Link {
                 system::settle(&mut home)?;
             }
         }
-        Ok(Reached { oxid, home, targets })
+        Ok(Reached { oxid, home, targets, proof })
     }
 
     /// A server that may know nothing of obvia, and that performs an interface of functions.
@@ -152,9 +178,9 @@ impl Link {
         info: &'static InterfaceInfo,
         deadline: Deadline,
     ) -> Result<Self> {
-        let targets = address.targets()?;
-        let window = address.connect(runtime, targets.as_ref(), &runtime.options(), deadline)?;
-        let reached = Reached { oxid: runtime::draw()?, home: Channel::new(window), targets };
+        let (targets, proof) = (address.targets()?, address.proof()?);
+        let home = address.connect(runtime, (targets.as_ref(), proof.as_ref()), &runtime.options(), deadline)?;
+        let reached = Reached { oxid: runtime::draw()?, home, targets, proof };
         let link = Self { stranger: Some(stranger), ..Self::open(runtime, address, reached, deadline)? };
         // It is the first one that calls use.
         let mut channel = link.take_channel(deadline)?;
@@ -178,7 +204,7 @@ impl Link {
         reached: Reached,
         deadline: Deadline,
     ) -> Result<Self> {
-        let Reached { oxid, home, targets } = reached;
+        let Reached { oxid, home, targets, proof } = reached;
         let endpoint = Address::Name(endpoint_of(oxid));
         let (address, home) = if address == endpoint || matches!(address, Address::Binding(_)) {
             (address, home)
@@ -202,6 +228,7 @@ impl Link {
             process: Arc::default(),
             mark: Mutex::default(),
             targets,
+            proof,
             stranger: None,
             bound: Mutex::default(),
         };
@@ -211,7 +238,7 @@ impl Link {
 
     /// How calls are protected, if they are.
     pub(crate) fn protection(&self) -> Option<&Protection> {
-        self.targets.as_ref()?.protection()
+        self.targets.as_ref().map_or(self.proof.as_ref(), |targets| targets.protection())
     }
 
     /// The process at the other end.
@@ -310,11 +337,10 @@ impl Link {
 
     fn connect(&self, options: &Options, deadline: Deadline) -> Result<Channel> {
         let runtime = Runtime::of_process()?;
-        let window = self
+        let mut channel = self
             .address
-            .connect(runtime, self.targets.as_ref(), options, deadline)
+            .connect(runtime, (self.targets.as_ref(), self.proof.as_ref()), options, deadline)
             .map_err(|error| if error.code() == code::RPC_S_SERVER_UNAVAILABLE { self.gone() } else { error })?;
-        let mut channel = Channel::new(window);
         // There may be another process by now, whose objects have the same numbers.
         if self.stranger.is_none() && binding::introduce(&mut channel, runtime.oxid(), deadline)? != self.oxid {
             return Err(self.gone());

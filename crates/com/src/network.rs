@@ -3,6 +3,7 @@
 mod dg;
 #[cfg(feature = "fabric")]
 mod fabric;
+mod protection;
 mod sequence;
 mod stream;
 mod udp;
@@ -13,18 +14,20 @@ use crate::binding::Transfers;
 use crate::error::{Error, Result, code};
 use crate::presentation::Targets;
 use crate::runtime::Runtime;
+use crate::security::Protection;
 use crate::server::accept_from;
 use obvia_rpc::security::Level;
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 use obvia_via::stream::Stream;
 use obvia_via::window::{self, Options, Window};
 use obvia_via::{Deadline, Error as ViError, Nic};
+use protection::demanded;
 use sequence::{End, Means, NicMeans, Wanted};
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+pub(crate) use protection::{level_of, protected};
 pub(crate) use sequence::told;
-pub(crate) use stream::{level_of, protected};
 
 /// The NICs that are open, and the addresses that are listened on.
 #[derive(Default)]
@@ -127,10 +130,16 @@ pub(crate) fn has_no_connections(binding: &StringBinding) -> bool {
 pub(crate) fn targets_of(binding: &StringBinding) -> Result<Option<Targets>> {
     let wanted = Wanted::of(binding)?;
     match wanted.sequence.means {
-        Means::Stream => Ok(Some(Targets::new(stream::transfers(&wanted)?, stream::protection(&wanted, binding)?))),
+        Means::Stream => Ok(Some(Targets::new(stream::transfers(&wanted)?, protection::protection(&wanted, binding)?))),
         Means::Datagrams => Ok(Some(Targets::new(Transfers::NDR, None))),
         Means::Nic(_) => Ok(None),
     }
+}
+
+/// How whoever connects to a binding has to prove who it is, where connections are virtual interfaces.
+pub(crate) fn proof_of(binding: &StringBinding) -> Result<Option<Protection>> {
+    let wanted = Wanted::of(binding)?;
+    if wanted.is_over_vi() { protection::protection(&wanted, binding) } else { Ok(None) }
 }
 
 /// NICs that a process opens at most: the bindings of references ask for them, too.
@@ -145,7 +154,9 @@ impl Network {
     }
 
     /// The NIC that is wanted for an end: one that is open, or a new one.
-    fn nic(&self, mut wanted: Wanted, means: NicMeans, end: End) -> Result<Opened> {
+    fn nic(&self, wanted: Wanted, means: NicMeans, end: End) -> Result<Opened> {
+        // Each connection is protected as it has to be, on one NIC.
+        let mut wanted = wanted.without_protection();
         let sequence = wanted.sequence;
         (means.settle)(&mut wanted, end)?;
         let mut nics = Self::lock(&self.nics);
@@ -235,6 +246,7 @@ impl Network {
     }
 
     fn listen_with(&self, runtime: &'static Runtime, opened: &Opened, binding: StringBinding) -> Result<StringBinding> {
+        let least = demanded(&Wanted::of(&binding)?, &binding)?;
         let mut binding = told(binding);
         complete(&mut binding);
         let listener = match opened.address.map(|address| address.to_string()) {
@@ -252,7 +264,7 @@ impl Network {
         if let Some((_, port)) = address.rsplit_once(':') {
             port.clone_into(&mut binding.endpoint);
         }
-        accept_from(runtime, opened.nic.clone(), listener)?;
+        accept_from(runtime, opened.nic.clone(), listener, least)?;
         Self::lock(&self.heard).push(binding.clone());
         Ok(binding)
     }
@@ -274,11 +286,11 @@ impl Network {
         let least = least.max(self.heard(None).iter().filter_map(level_of).max());
         let nics = Self::lock(&self.nics).clone();
         let any = if local.contains(':') { "::" } else { "0.0.0.0" };
-        for opened in nics.into_iter().filter(|_| least.is_none()) {
+        for opened in nics {
             let options = opened.wanted.shared().to_vec();
             let binding = StringBinding { options, ..StringBinding::new(opened.wanted.sequence.protocol, any, "0") };
             // Without one the peer learns at its first call that this process cannot be reached.
-            let _ = self.listen_with(runtime, &opened, binding);
+            let _ = protected(binding, least).map(|binding| self.listen_with(runtime, &opened, binding));
         }
         let standard = Self::lock(&self.standard).clone();
         for protocol in
@@ -294,15 +306,15 @@ impl Network {
     /// address at which this process listens on TCP, and on no virtual interface. So nobody gets in who could not before.
     pub(crate) fn listen_over_vi(&self, runtime: &'static Runtime, endpoint: &str) -> Result<()> {
         let heard = self.heard(None);
-        // Calls over virtual interfaces are not protected.
-        if heard.iter().any(|binding| level_of(binding).is_some()) {
-            return Ok(());
-        }
+        // Who has said that calls are to be protected means all of them.
+        let least = heard.iter().filter_map(level_of).max();
         // Until it listens: another thread would do so as well.
         let mut opened = Self::lock(&self.opened);
         if !endpoint.is_empty() {
             if !opened.iter().any(|known| known == endpoint) {
-                self.listen(runtime, parse_vi(endpoint)?)?;
+                if let Some(binding) = protected(parse_vi(endpoint)?, least) {
+                    self.listen(runtime, binding)?;
+                }
                 opened.push(endpoint.to_owned());
             }
             return Ok(());
@@ -315,7 +327,8 @@ impl Network {
             let leads_there = |way: &StringBinding| way.address == address || ANY.contains(&way.address.as_str());
             if !over_vi.iter().any(leads_there) && !opened.contains(&address) {
                 // Where it cannot be had once, it is not tried again: calls go another way.
-                let _ = self.listen(runtime, StringBinding::new(ProtocolSequence::ViUdp, address.as_str(), "0"));
+                let binding = protected(StringBinding::new(ProtocolSequence::ViUdp, address.as_str(), "0"), least);
+                let _ = binding.map(|binding| self.listen(runtime, binding));
                 opened.push(address);
             }
         }
@@ -349,7 +362,8 @@ impl Network {
 ///
 /// Whoever reaches the address can call every object that is exported, unless it has to prove who it is:
 /// `ncacn_ip_tcp:[5555,security=privacy]` takes calls of those alone who have [accounts](crate::security::set_accounts) and encrypt what they
-/// say. The other levels are `integrity`, at which calls are signed, and `connect`, at which nothing but the connection is.
+/// say. The other levels are `integrity`, at which calls are signed, and `connect`, at which nothing but the connection is, and which alone `ncacn_vi_fabric`
+/// has.
 ///
 /// # Errors
 ///

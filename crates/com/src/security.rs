@@ -1,4 +1,4 @@
-//! Security of calls: who calls, and who may; over `ncacn_ip_tcp` and `ncalrpc` the credentials that this process shows to others, and the
+//! Security of calls: who calls, and who may; over networks and `ncalrpc` the credentials that this process shows to others, and the
 //! accounts that it checks others' against.
 //!
 //! A client says in a binding how its calls are to be protected, `ncacn_ip_tcp:host[port,security=privacy]`, and a server in what it
@@ -13,6 +13,7 @@ use crate::error::{Error, Result, code};
 use crate::server;
 use obvia_rpc::security::context::{NtlmAcceptor, initiate};
 use obvia_rpc::security::ntlm::ServerNames;
+use obvia_rpc::security::proof::{CONTEXT_LEVEL, Prover};
 use obvia_rpc::security::{Acceptor, Security};
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -52,7 +53,7 @@ pub fn set_credentials(credentials: impl Credentials + 'static) {
 
 /// Says who may call this process where it is authenticated, from the next connection on.
 ///
-/// Without accounts nobody is. With them, every client over a stream may authenticate itself; that it must, and at which level at least,
+/// Without accounts nobody is. With them, every client over a stream or a network's virtual interface may authenticate itself; that it must, and at which level at least,
 /// says the option `security` of what this process [listens](crate::listen) on.
 pub fn set_accounts(accounts: impl Accounts + 'static) {
     *ACCOUNTS.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(accounts));
@@ -64,7 +65,7 @@ pub fn set_accounts(accounts: impl Accounts + 'static) {
 pub struct Caller {
     /// The process, where it is one of this host and the kernel told which; else the host, by its address.
     pub peer: Peer,
-    /// Who it has proved to be, and how the call was protected. `None` where nobody asked: over shared memory and virtual interfaces, and
+    /// Who it has proved to be, and how the call was protected. `None` where nobody asked: over shared memory and datagrams, and
     /// where neither side wanted security.
     pub authenticated: Option<Authenticated>,
 }
@@ -136,8 +137,17 @@ impl Protection {
 
     /// A security context for a new association.
     pub(crate) fn begin(&self) -> Result<Security> {
-        let Self { level, kind, principal, credentials } = self;
-        initiate(*kind, *level, principal, &*credentials.0).map_err(|why| {
+        self.begin_at(self.level)
+    }
+
+    /// A proof of who this process is, to a server that was called at a place.
+    pub(crate) fn prove(&self, place: &str) -> Result<Prover> {
+        Ok(Prover::new(self.begin_at(CONTEXT_LEVEL)?, self.level, place))
+    }
+
+    fn begin_at(&self, level: Level) -> Result<Security> {
+        let Self { kind, principal, credentials, .. } = self;
+        initiate(*kind, level, principal, &*credentials.0).map_err(|why| {
             let text = format!("there are no credentials for {principal}: {why}");
             Error::new(code::E_ACCESSDENIED, text)
         })

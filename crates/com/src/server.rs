@@ -2,6 +2,7 @@
 
 mod caller;
 mod connection;
+mod gate;
 
 pub use caller::is_cancelled;
 pub(crate) use caller::{Caller, Identity, caller, take_back_sent};
@@ -35,6 +36,7 @@ pub(crate) struct Clients {
     /// By OXID.
     connections: Mutex<HashMap<u64, Known>>,
     alarms: Mutex<Vec<Alarm>>,
+    waiting: gate::Waiting,
 }
 
 /// A process that is connected: what is known of it for certain, and its connections.
@@ -172,8 +174,13 @@ pub(crate) fn accept_on(runtime: &'static Runtime, listener: Arc<Listener>) -> R
     start_accepting(accept)
 }
 
-/// Accepts connections over a network as long as the process lives.
-pub(crate) fn accept_from(runtime: &'static Runtime, nic: Nic, mut listener: obvia_via::Listener) -> Result<()> {
+/// Accepts connections over a network as long as the process lives. Calls by them are to be protected at this level at least.
+pub(crate) fn accept_from(
+    runtime: &'static Runtime,
+    nic: Nic,
+    mut listener: obvia_via::Listener,
+    least: Option<Level>,
+) -> Result<()> {
     let accept = move || {
         loop {
             match listener.wait(Deadline::after_secs(3600)) {
@@ -181,7 +188,8 @@ pub(crate) fn accept_from(runtime: &'static Runtime, nic: Nic, mut listener: obv
                     let nic = nic.clone();
                     start_service(runtime, move || {
                         let options = runtime.options();
-                        window::accept(&nic, request, &options, Deadline::after_secs(5)).ok().map(Caught::from)
+                        let window = window::accept(&nic, request, &options, Deadline::after_secs(5)).ok()?;
+                        Some(Caught { window, via: Via::Network(least) })
                     });
                 }
                 Err(ViError::TimedOut) => {}
@@ -253,23 +261,33 @@ fn visited(runtime: &'static Runtime, stream: Stream, terms: Terms) -> std::resu
         ..ServerOptions::default()
     };
     let (window, attribution) = relay::server(stream, Arc::clone(&visitor) as Arc<_>, &runtime.options(), options)?;
-    Ok(Caught { window, visit: Some((visitor, attribution)) })
+    Ok(Caught { window, via: Via::Association(visitor, attribution) })
 }
 
 /// Serves a further window of an association.
 pub(crate) fn serve_lane(runtime: &'static Runtime, window: Window, visitor: Arc<Visitor>, attribution: Attribution) {
-    start_service(runtime, move || Some(Caught { window, visit: Some((visitor, attribution)) }));
+    start_service(runtime, move || Some(Caught { window, via: Via::Association(visitor, attribution) }));
 }
 
 /// A connection to be served.
 struct Caught {
     window: Window,
-    visit: Option<(Arc<Visitor>, Attribution)>,
+    via: Via,
+}
+
+/// How a connection came about.
+enum Via {
+    /// By shared memory: the kernel has said who is there.
+    Memory,
+    /// By a virtual interface over a network. Calls are to be protected at this level at least.
+    Network(Option<Level>),
+    /// It is one of an association's.
+    Association(Arc<Visitor>, Attribution),
 }
 
 impl From<Window> for Caught {
     fn from(window: Window) -> Self {
-        Self { window, visit: None }
+        Self { window, via: Via::Memory }
     }
 }
 
@@ -288,9 +306,9 @@ fn start_thread(name: &str, work: impl FnOnce() + Send + 'static) -> Result<()> 
 fn start_service(runtime: &'static Runtime, complete: impl FnOnce() -> Option<Caught> + Send + 'static) {
     let serve = move || {
         // A peer that does not get through the greeting has no connection to lose.
-        if let Some(Caught { window, visit }) = complete() {
+        if let Some(Caught { window, via }) = complete() {
             runtime.clients().watch(window.alarm());
-            connection::serve_connection(runtime, window, visit);
+            connection::serve_connection(runtime, window, via);
         }
     };
     // Without a thread the peer's connection closes, which it notices at once.

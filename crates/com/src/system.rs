@@ -3,7 +3,10 @@
 //! They go to a target that every process has. Their frames are blocks without objects, or plain bytes.
 
 pub(crate) mod data;
+mod proof;
 pub(crate) mod start;
+
+pub(crate) use proof::{OP_PROVE, attend, place_of, prove};
 
 use crate::dcom::Activated;
 use crate::error::{Error, Result, code};

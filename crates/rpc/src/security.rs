@@ -7,6 +7,8 @@
 pub mod context;
 pub mod credentials;
 pub mod ntlm;
+mod packets;
+pub mod proof;
 mod secret;
 pub mod spnego;
 #[cfg(test)]
@@ -217,7 +219,24 @@ pub trait SecurityContext: Send + fmt::Debug {
 
     /// Who the peer is, on the server's side, once the context is made.
     fn principal(&self) -> Option<&Principal>;
+
+    /// A code over the parts, one after the other, that nobody but the two sides can make. The first part says what it is for.
+    ///
+    /// # Errors
+    ///
+    /// When the context is not made.
+    fn code(&self, parts: &[&[u8]]) -> Result<[u8; CODE_LENGTH], SecurityError>;
+
+    /// Checks such a code of the peer's.
+    ///
+    /// # Errors
+    ///
+    /// [`SecurityError::Signature`] where it is not that of the parts, and when the context is not made.
+    fn check_code(&self, parts: &[&[u8]], code: &[u8]) -> Result<(), SecurityError>;
 }
+
+/// Bytes of a code by [`SecurityContext::code`].
+pub const CODE_LENGTH: usize = 16;
 
 /// A server's way to make security contexts.
 pub trait Acceptor: Send + Sync + fmt::Debug {

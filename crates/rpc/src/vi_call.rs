@@ -5,10 +5,11 @@
 
 mod serve;
 
-pub use serve::{Answer, Arrived, Attended, ServerCall, Service, receive, serve, serve_other};
+pub use serve::{Answer, Arrived, Attended, ServerCall, Service, receive, serve, serve_next, serve_other};
 
 use crate::status::Status;
 use obvia_via::layout::INLINE_MAX;
+use obvia_via::reliable::Guard;
 use obvia_via::window::{Alarm, Message, OwnRegion, Peer, Tx, Window};
 use obvia_via::{Deadline, Error as ViError, Header, Kind, Limit, RegionView};
 use std::fmt;
@@ -149,6 +150,15 @@ impl Channel {
     /// Where the two sides share no memory, and when the peer is gone.
     pub fn give_region(&self, number: u16, region: &OwnRegion) -> Result<(), ViError> {
         self.window.give_region(number, region)
+    }
+
+    /// Has nobody but the two ends send packets of the connection from now on: see [`Window::guard`].
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn guard(&self, guard: Guard) -> Result<(), ViError> {
+        self.window.guard(guard)
     }
 
     /// What the peer was given, by number from 1 on: the caller's own books.

@@ -7,6 +7,7 @@
 
 mod crc;
 mod engine;
+mod guard;
 mod handshake;
 mod link;
 pub mod network;
@@ -19,6 +20,7 @@ mod sending;
 mod timing;
 
 pub use engine::{Dropped, Engine, Statistics};
+pub use guard::{Cipher, Guard, Nonce, TAG};
 pub use handshake::{Answer, Answering, Requesting};
 pub use link::Link;
 pub use open::{accept, connect};

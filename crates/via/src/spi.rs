@@ -9,6 +9,7 @@ use crate::descriptor::{Descriptor, RemoteAddress, Status};
 use crate::error::Ended;
 use crate::memory::{MemoryHandle, Region};
 use crate::nic::{Attributes, Reliability};
+use crate::reliable::Guard;
 use crate::{Deadline, Error, Memory, RegionView};
 use rustix::fd::OwnedFd;
 use std::fmt;
@@ -202,6 +203,16 @@ pub trait Port: Send + fmt::Debug {
 
     /// Ends the connection, and tells the peer if that is possible without waiting.
     fn disconnect(&mut self);
+
+    /// Has nobody but the two ends send packets of the connection from now on.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`] where packets are not under this port's control, or get lost for good.
+    fn guard(&mut self, guard: Guard) -> Result<(), Error> {
+        let _ = guard;
+        Err(Error::Unsupported { provider: "of this connection", what: "packets under a key" })
+    }
 
     /// Who is at the other end, for messages to people: over a network `host:port`.
     fn peer(&self) -> String;

@@ -23,6 +23,7 @@ pub use relay::{Inbox, Outgoing, Relay, relayed};
 pub use rx::{Message, Rx};
 pub use tx::Tx;
 
+use crate::reliable::Guard;
 use crate::wait::SpinBudget;
 use crate::{Counters, Error, Waiting};
 use std::fmt;
@@ -113,6 +114,10 @@ pub(crate) trait Carrier: Send + Sync + fmt::Debug {
     /// Takes over the region that the peer has just handed over by this number.
     fn take_region(&self, _number: u16) -> Result<PeerRegion, Error> {
         Err(Error::Unsupported { provider: "of this connection", what: "regions that both sides map" })
+    }
+    /// Has nobody but the two ends send packets of the connection from now on.
+    fn guard(&self, _guard: Guard) -> Result<(), Error> {
+        Err(Error::Unsupported { provider: "of this connection", what: "packets under a key" })
     }
     /// What the carrier knows of the connection's end.
     fn check(&self) -> Result<(), Error>;
@@ -246,6 +251,15 @@ impl Window {
     /// [`Error::Unsupported`] where the two sides share no memory; and when the peer is gone.
     pub fn give_region(&self, number: u16, region: &OwnRegion) -> Result<(), Error> {
         self.wire.carrier.give_region(u32::from(number), region)
+    }
+
+    /// Has nobody but the two ends send packets of the connection from now on: see [`Guard`].
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`] where the connection has no packets of its own, and when it has a guard.
+    pub fn guard(&self, guard: Guard) -> Result<(), Error> {
+        self.wire.carrier.guard(guard)
     }
 
     /// What happened so far.

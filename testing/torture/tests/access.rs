@@ -5,7 +5,7 @@ use torture::process::{Directory, LATEST, Process};
 const PROGRAM: &str = env!("CARGO_BIN_EXE_torture-process");
 const DENIED: &str = "E_ACCESSDENIED";
 /// What servers listen on.
-const BINDINGS: [&str; 9] = [
+const BINDINGS: [&str; 10] = [
     "ncacn_vi_shm:[there]",
     "ncalrpc:[there]",
     "ncalrpc:[there,transfer=ndr]",
@@ -15,6 +15,7 @@ const BINDINGS: [&str; 9] = [
     "ncacn_vi_udp:127.0.0.1",
     "ncadg_ip_udp:127.0.0.1",
     "ncacn_ip_tcp:127.0.0.1[,security=privacy]",
+    "ncacn_vi_udp:127.0.0.1[,security=connect]",
 ];
 
 /// A server whose refusals are kept, and the way to what it exports.
@@ -134,6 +135,38 @@ fn accounts_are_told_apart_by_who_and_how_well_they_protect_calls() {
         server.good("access all everybody");
         anna.good("make 1");
     }
+}
+
+#[test]
+fn accounts_are_told_apart_over_virtual_interfaces() {
+    let directory = Directory::new();
+    let (mut server, binding) = serve(&directory, "ncacn_vi_udp:127.0.0.1[,security=connect]");
+    server.good("access all connect=anna");
+    let (mut anna, mut otto) = (client(&directory, "anna"), client(&directory, "otto"));
+    anna.good(&format!("connect {binding}"));
+    anna.good("make 1");
+    denied(&mut otto, &format!("connect {binding}"));
+    assert_eq!(server.good("refusals"), "refused the object thing to host 127.0.0.1, \\otto by connect");
+    server.good("access all connect=anna connect=otto");
+    otto.good(&format!("connect {binding}"));
+    otto.good("make 1");
+    // In connections that there are already.
+    server.good("access all connect=otto");
+    denied(&mut anna, "make 1");
+    otto.good("make 1");
+    // A proof of who calls protects no call.
+    server.good("access all integrity=otto");
+    denied(&mut otto, "make 1");
+    server.good("refusals");
+    server.good("access all everybody");
+    anna.good("make 1");
+    let mut wrong = client(&directory, "anna");
+    wrong.good("credentials anna wrong");
+    denied(&mut wrong, &format!("connect {binding}"));
+    denied(&mut wrong, &format!("connect {}", binding.replace(",security=connect", "")));
+    let refusals = server.good("refusals");
+    let line = "refused entry without a proof of who it is to host 127.0.0.1";
+    assert_eq!(refusals, format!("{line}; {line}"));
 }
 
 #[test]

@@ -125,6 +125,39 @@ fn objects_go_both_ways() {
 }
 
 #[test]
+#[ignore = "needs network namespaces: cargo xtask test net"]
+fn objects_go_both_ways_where_callers_prove_who_they_are() {
+    over_each(|protocol, options| {
+        let levels: &[&str] = match protocol {
+            DATAGRAMS => &[],
+            FABRIC => &["connect"],
+            _ => &["connect", "integrity", "privacy"],
+        };
+        for level in levels {
+            let Some(hosts) = Hosts::new() else { return };
+            let mut pair = Pair::apart(hosts, protocol, options);
+            for process in [&mut pair.server, &mut pair.client] {
+                process.good("accounts anna one-secret");
+                process.good("credentials anna one-secret");
+            }
+            let address = pair.hosts.address(0).to_owned();
+            pair.binding = pair.serve(&format!("{protocol}:{address}[0,security={level}]"));
+            pair.client.good(&format!("connect {}", pair.binding));
+            assert_eq!(pair.client.good("who"), format!("{} anna {level}", pair.hosts.address(1)));
+            pair.client.passes_objects();
+            pair.client.good("echo 1000000");
+            pair.adds_are_exact(|_| {});
+            pair.client.good("leave");
+            pair.server.becomes(GONE, "live", 0);
+            // Who proves nothing gets nowhere.
+            let open = pair.binding.replace(&format!(",security={level}"), "");
+            let answer = pair.client.bad(&format!("connect {open}"));
+            assert!(answer.contains("E_ACCESSDENIED"), "{protocol} {level}: {answer}");
+        }
+    });
+}
+
+#[test]
 #[cfg(feature = "fabric")]
 #[ignore = "needs network namespaces: cargo xtask test net"]
 fn a_provider_of_libfabric_that_was_chosen_is_named_to_peers() {

@@ -1,19 +1,22 @@
-//! Calls over streams that are authenticated and protected: at each level, by each mechanism, handed on, and refused.
+//! Calls that are authenticated and protected: at each level, by each mechanism, handed on, and refused.
 
 use torture::process::{Directory, LATEST, Process};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_torture-process");
 const LEVELS: [&str; 3] = ["connect", "integrity", "privacy"];
 /// What servers listen on, without the level.
-const BINDINGS: [&str; 4] = [
+const BINDINGS: [&str; 5] = [
     "ncacn_ip_tcp:127.0.0.1[,security=LEVEL]",
     "ncacn_ip_tcp:127.0.0.1[,transfer=ndr,security=LEVEL]",
     "ncacn_ip_tcp:127.0.0.1[,transfer=ndr64,security=LEVEL]",
     "ncalrpc:[guarded,security=LEVEL]",
+    VI,
 ];
+/// A virtual interface over a network, whose packets are under a key.
+const VI: &str = "ncacn_vi_udp:127.0.0.1[,security=LEVEL]";
 const DENIED: &str = "E_ACCESSDENIED";
 
-/// A process with a directory of its own: others reach it by a stream and by nothing else.
+/// A process with a directory of its own: others reach it over networks and by nothing else.
 struct Host {
     process: Process,
     directory: Directory,
@@ -50,7 +53,8 @@ fn with(binding: &str, option: &str) -> String {
 
 #[test]
 fn objects_go_both_ways_at_each_level_by_each_mechanism() {
-    for (level, listening) in LEVELS.into_iter().flat_map(|level| BINDINGS.map(|binding| (level, binding))) {
+    let all = LEVELS.into_iter().flat_map(|level| BINDINGS.map(|binding| (level, binding)));
+    for (level, listening) in all {
         let (mut server, binding) = Host::serve(&listening.replace("LEVEL", level));
         assert!(binding.contains(&format!("security={level}")), "{binding}");
         // It calls its clients' objects in turn.
@@ -138,7 +142,11 @@ fn what_cannot_be_is_said_at_once() {
     for (listening, why) in [
         ("ncacn_ip_tcp:127.0.0.1[,security=secret]", "no security `secret`"),
         ("ncacn_ip_tcp:127.0.0.1[,security=privacy,auth=ntlm]", "`auth` is for clients"),
-        ("ncacn_vi_udp:127.0.0.1[,security=privacy]", "no option `security`"),
+        ("ncacn_vi_udp:127.0.0.1[,security=secret]", "no security `secret`"),
+        #[cfg(feature = "fabric")]
+        ("ncacn_vi_fabric:127.0.0.1[,security=privacy]", "no security `privacy`: it proves who calls"),
+        ("ncacn_vi_udp:127.0.0.1[,security=connect,spn=x]", "`spn` is for clients"),
+        ("ncadg_ip_udp:127.0.0.1[,security=connect]", "no option `security`"),
     ] {
         let answer = process.bad(&format!("listen {listening}"));
         assert!(answer.contains(why), "{answer}");
@@ -151,11 +159,122 @@ fn what_cannot_be_is_said_at_once() {
         assert!(answer.contains(why), "{answer}");
     }
     // A server without accounts authenticates nobody.
-    let mut without = Host::start().process;
-    without.good("export there");
-    let binding = without.good("listen ncacn_ip_tcp:127.0.0.1");
-    let answer = client.bad(&format!("connect {}", with(&binding, "security=connect,name=there")));
-    assert!(answer.contains("RPC_S_UNKNOWN_AUTHN_SERVICE"), "{answer}");
+    for listening in ["ncacn_ip_tcp:127.0.0.1", "ncacn_vi_udp:127.0.0.1"] {
+        let mut without = Host::start().process;
+        without.good("export there");
+        let binding = without.good(&format!("listen {listening}"));
+        let answer = client.bad(&format!("connect {}", with(&binding, "security=connect,name=there")));
+        assert!(answer.contains("RPC_S_UNKNOWN_AUTHN_SERVICE"), "{answer}");
+    }
+}
+
+#[test]
+fn nobody_calls_over_virtual_interfaces_who_has_not_proved_who_it_is() {
+    let (mut server, binding) = Host::serve("ncacn_vi_udp:127.0.0.1[,security=connect]");
+    let refused = |user: &str, password: &str, options: &str| {
+        let binding = binding.replace("security=connect", options);
+        let answer = Host::client(user, password).process.bad(&format!("connect {binding}"));
+        assert!(answer.contains(DENIED), "{user} {password} {binding}: {answer}");
+    };
+    for auth in ["security=connect,auth=ntlm", "security=connect,auth=spnego"] {
+        refused("anna", "another-secret", auth);
+        refused("nobody", "one-secret", auth);
+    }
+    refused("anna", "one-secret", "security=none");
+    let mut stranger = Host::start().process;
+    let answer = stranger.bad(&format!("connect {binding}"));
+    assert!(answer.contains("no credentials") && answer.contains(DENIED), "{answer}");
+    // Not even what there is.
+    let listing = binding.replace(",security=connect", "").replace(",name=there", "");
+    let answer = stranger.bad(&format!("list-at {listing}"));
+    assert!(answer.contains("may want to know who calls") && answer.contains(DENIED), "{answer}");
+    stranger.good("credentials ANNA one-secret");
+    let listed = stranger.good(&format!("list-at {}", with(&listing, "security=connect")));
+    assert!(listed.contains("security=connect"), "{listed}");
+    stranger.good(&format!("connect {binding}"));
+    assert_eq!(stranger.good("who"), "127.0.0.1 ANNA connect");
+    // Threads have connections of their own.
+    stranger.good("make 1");
+    stranger.good("adds 8 200");
+    stranger.good("leave");
+    server.process.becomes(LATEST, "live", 0);
+}
+
+/// A client may protect packets better than it has to, and not worse.
+#[test]
+fn packets_are_under_a_key_as_the_less_careful_side_wants_at_least() {
+    let (_server, binding) = Host::serve("ncacn_vi_udp:127.0.0.1[,security=integrity]");
+    let mut client = Host::client("anna", "one-secret").process;
+    for level in ["none", "connect"] {
+        let answer = client.bad(&format!("connect {}", binding.replace("integrity", level)));
+        assert!(answer.contains(DENIED), "{level}: {answer}");
+    }
+    for level in ["integrity", "privacy"] {
+        client.good(&format!("connect {}", binding.replace("integrity", level)));
+        assert_eq!(client.good("who"), format!("127.0.0.1 anna {level}"));
+    }
+}
+
+/// What is lost, doubled, mixed up or damaged on its way is noticed under a key as it is without.
+#[test]
+fn packets_under_a_key_get_through_bad_networks() {
+    let fault = r"fault=loss=3%\,reorder=5%\,dup=3%\,corrupt=2%\,seed=7";
+    for level in ["integrity", "privacy"] {
+        let (_server, binding) = Host::serve(&format!("ncacn_vi_udp:127.0.0.1[,security={level},{fault}]"));
+        let mut client = Host::client("anna", "one-secret").process;
+        client.good(&format!("connect {}", with(&binding, fault)));
+        client.good("make 1");
+        let made = client.number("adds 4 1500");
+        assert!(made > 0);
+        assert_eq!(client.number("add 0"), made, "calls were lost, or done twice");
+        client.good("echo 300000");
+    }
+}
+
+/// The level of a virtual interface is that of what is handed on by it, and it is no way to what needs more.
+#[test]
+fn objects_are_handed_on_over_virtual_interfaces_with_the_need_for_a_proof() {
+    let (_home, home) = Host::serve("ncacn_vi_udp:127.0.0.1[,security=connect]");
+    let (mut third, third_place) = Host::serve("ncacn_vi_udp:127.0.0.1");
+    let mut giver = Host::client("anna", "one-secret").process;
+    giver.good(&format!("connect {home}"));
+    giver.good("make 1");
+    giver.good(&format!("connect {third_place}"));
+    let answer = giver.bad("keep");
+    assert!(answer.contains(DENIED), "{answer}");
+    third.process.good("credentials otto another-secret");
+    giver.good("keep");
+    assert_eq!(giver.number("add-to-kept 5"), 5);
+    assert_eq!(giver.number("add 1"), 6);
+    // A server that takes both ways offers both, each with what it takes.
+    let (mut both, _) = Host::serve("ncacn_vi_udp:127.0.0.1[,security=connect]");
+    let stream = both.process.good("listen ncacn_ip_tcp:127.0.0.1[,security=privacy]");
+    giver.good("drop");
+    giver.good(&format!("connect {}", with(&stream, "name=there")));
+    giver.good("make 1");
+    giver.good(&format!("connect {third_place}"));
+    giver.good("keep");
+    assert_eq!(giver.number("add-to-kept 5"), 5);
+}
+
+/// A process is the user's who proved to be its own first; over whichever way it comes.
+#[test]
+fn a_process_has_one_owner_over_all_ways() {
+    let (mut server, vi) = Host::serve("ncacn_vi_udp:127.0.0.1");
+    let stream = with(&server.process.good("listen ncacn_ip_tcp:127.0.0.1"), "name=there");
+    let mut client = Host::client("anna", "one-secret").process;
+    client.good(&format!("connect {}", with(&vi, "security=connect")));
+    client.good("make 1");
+    for other in [&vi, &stream] {
+        let answer = client.bad(&format!("connect {other}"));
+        assert!(answer.contains(DENIED), "{answer}");
+    }
+    client.good("credentials otto another-secret");
+    for other in [with(&vi, "security=connect"), with(&stream, "security=privacy")] {
+        let answer = client.bad(&format!("connect {other}"));
+        assert!(answer.contains(DENIED), "{answer}");
+    }
+    assert_eq!(client.number("add 1"), 1, "what there is goes on");
 }
 
 /// Whoever gets an object protects calls of it as its giver did, whether or not the server insists.

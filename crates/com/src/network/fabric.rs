@@ -1,6 +1,7 @@
 //! `ncacn_vi_fabric`. Options: `provider`, libfabric's, which both ends must have the same of, `tcp` where nothing is said; and
 //! `domain`, libfabric's word for the adapter.
 
+use super::protection::{self, OF_CLIENTS};
 use super::sequence::{Means, NicMeans, Open, Sequence, Wanted, any};
 use crate::error::{Error, Result, code};
 use obvia_rpc::string_binding::ProtocolSequence;
@@ -12,8 +13,8 @@ const PROVIDER: &str = "tcp";
 
 pub(super) const SEQUENCE: Sequence = Sequence {
     protocol: ProtocolSequence::ViFabric,
-    shared: &[("provider", PROVIDER)],
-    own: &["domain"],
+    shared: &[protection::SHARED, ("provider", PROVIDER)],
+    own: &["domain", OF_CLIENTS[0], OF_CLIENTS[1]],
     alone: None,
     means: Means::Nic(NicMeans { settle: any, open }),
 };

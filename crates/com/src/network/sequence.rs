@@ -1,5 +1,6 @@
 //! Protocol sequences that this program was built with: which options they have, and what connections of each are made by.
 
+use super::protection::{OF_CLIENTS, SECURITY};
 use super::{dg, stream, udp};
 use crate::error::{Error, Result, code};
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
@@ -113,6 +114,13 @@ impl Wanted {
         shared.sort();
         shared.dedup();
         Ok(Self { sequence, shared, own })
+    }
+
+    /// The same without how calls are protected, which is no business of a NIC's.
+    pub(super) fn without_protection(mut self) -> Self {
+        self.shared.retain(|(option, _)| option != SECURITY);
+        self.own.retain(|(option, _)| !OF_CLIENTS.contains(&option.as_str()));
+        self
     }
 
     /// Whether connections are virtual interfaces over a network.

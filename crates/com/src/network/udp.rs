@@ -1,5 +1,6 @@
 //! `ncacn_vi_udp`. Its one option, `fault`, spoils the network on purpose.
 
+use super::protection::{self, OF_CLIENTS};
 use super::sequence::{Means, NicMeans, Open, Sequence, Wanted, any};
 use crate::error::Result;
 use obvia_rpc::string_binding::ProtocolSequence;
@@ -7,8 +8,8 @@ use obvia_via::provider::udp;
 
 pub(super) const SEQUENCE: Sequence = Sequence {
     protocol: ProtocolSequence::ViUdp,
-    shared: &[],
-    own: &["fault"],
+    shared: &[protection::SHARED],
+    own: &["fault", OF_CLIENTS[0], OF_CLIENTS[1]],
     alone: None,
     means: Means::Nic(NicMeans { settle: any, open }),
 };

@@ -1,6 +1,7 @@
 //! `ncacn_vi_xdp`. Options, all of them this process's own affair: `interface`, found by the peer's address or one's own where nothing
 //! is said; `mode`, `native` or `generic`, the better one that works where nothing is said; and `fault`.
 
+use super::protection::{self, OF_CLIENTS};
 use super::sequence::{End, Means, NicMeans, Open, Sequence, Wanted};
 use crate::error::{Error, Result, code};
 use obvia_rpc::string_binding::ProtocolSequence;
@@ -10,8 +11,8 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 
 pub(super) const SEQUENCE: Sequence = Sequence {
     protocol: ProtocolSequence::ViXdp,
-    shared: &[],
-    own: &["interface", "mode", "fault"],
+    shared: &[protection::SHARED],
+    own: &["interface", "mode", "fault", OF_CLIENTS[0], OF_CLIENTS[1]],
     alone: Some("interface"),
     means: Means::Nic(NicMeans { settle, open }),
 };

@@ -58,6 +58,14 @@ pub(crate) struct Identity {
     pub(crate) is_stranger: bool,
 }
 
+/// How it is known who makes calls of a connection.
+pub(crate) enum Maker {
+    /// Whoever has been authenticated on the connection, if anybody has.
+    Connection(Option<Authenticated>),
+    /// Each call of the association has its own.
+    Association(Attribution),
+}
+
 /// What a method can ask about its caller. One for each connection.
 pub(crate) struct Caller {
     // The thread whose caller it became last, or 0. Invariant: if a thread finds itself here, it is its caller.
@@ -67,7 +75,7 @@ pub(crate) struct Caller {
     // Whether it is no process of obvia's; the OXID is made up then.
     is_stranger: bool,
     pub(crate) peer: Peer,
-    attribution: Option<Attribution>,
+    maker: Maker,
     alarm: Alarm,
     // The next call takes the long way when this is invalid.
     watch: Arc<Watch>,
@@ -92,12 +100,12 @@ impl Caller {
         runtime: &'static Runtime,
         Identity { oxid, is_stranger }: Identity,
         peer: Peer,
-        attribution: Option<Attribution>,
+        maker: Maker,
         alarm: Alarm,
         watch: Arc<Watch>,
     ) -> Self {
         let (entered, sent) = (AtomicUsize::new(0), Mutex::default());
-        Self { entered, runtime, oxid, is_stranger, peer, attribution, alarm, watch, sent }
+        Self { entered, runtime, oxid, is_stranger, peer, maker, alarm, watch, sent }
     }
 
     /// Whose the references are that the caller of the method that runs gets.
@@ -112,7 +120,10 @@ impl Caller {
 
     /// Who has proved to be the caller of the method that runs.
     pub(crate) fn authenticated(&self) -> Option<Authenticated> {
-        self.attribution.as_ref()?.maker()
+        match &self.maker {
+            Maker::Connection(proved) => proved.clone(),
+            Maker::Association(attribution) => attribution.maker(),
+        }
     }
 
     /// The same for whoever asks.

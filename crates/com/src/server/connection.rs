@@ -1,14 +1,16 @@
 //! One connection, and who takes its calls: the runtime's loop, or one that the program owns.
 
-use super::Presence;
-use super::caller::{Caller, Identity};
+use super::caller::{Caller, Identity, Maker};
+use super::{Presence, Via, gate};
 use crate::binding::{self, Transfers};
 use crate::dispatch::Dispatch;
 use crate::exports::Target;
 use crate::presentation::Visitor;
 use crate::runtime::Runtime;
-use crate::{dcom, system};
+use crate::{dcom, security, system};
+use obvia_rpc::co::Denial;
 use obvia_rpc::co::relay::Attribution;
+use obvia_rpc::security::Authenticated;
 use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::{self, Answer, Arrived, ServerCall, Service, TargetId, serve};
 use obvia_via::Error as ViError;
@@ -29,7 +31,7 @@ fn own(target: TargetId, has_relay: bool) -> Option<fn(&mut ServerCall<'_>) -> A
 
 /// One connection and what it is served with.
 #[repr(C)]
-struct Connection {
+pub(super) struct Connection {
     // Where C code finds it.
     dispatch: Dispatch,
     runtime: &'static Runtime,
@@ -37,6 +39,8 @@ struct Connection {
     // As the client has said by a unit on this connection, or to an association that this is a connection of.
     presence: Option<Presence>,
     visit: Option<(Arc<Visitor>, Attribution)>,
+    // Who the client has proved to be on this connection.
+    proved: Option<Authenticated>,
     peer: Peer,
     local: Option<String>,
     alarm: Alarm,
@@ -50,18 +54,40 @@ impl Connection {
             caller: None,
             presence: None,
             visit,
+            proved: None,
             peer: window.peer(),
             local: window.local().map(str::to_owned),
             alarm: window.alarm(),
         }
     }
 
+    /// Who is at the other end.
+    pub(super) fn peer(&self) -> &Peer {
+        &self.peer
+    }
+
+    /// The host that this process is to it.
+    pub(super) fn local(&self) -> Option<&str> {
+        self.local.as_deref()
+    }
+
+    /// The client has proved who it is.
+    pub(super) fn is_proved_by(&mut self, proved: Authenticated) {
+        self.proved = Some(proved);
+    }
+
+    /// Whether the client has proved or said who it is.
+    pub(super) fn is_let_in(&self) -> bool {
+        self.proved.is_some() || self.caller.is_some()
+    }
+
     /// From now on calls are this client's.
     fn adopt(&mut self, client: Identity) {
         let watch = Arc::clone(self.dispatch.watch());
         let attribution = self.visit.as_ref().map(|(_, attribution)| attribution.clone());
+        let maker = attribution.map_or_else(|| Maker::Connection(self.proved.clone()), Maker::Association);
         let peer = self.peer.clone();
-        let caller = Arc::new(Caller::new(self.runtime, client, peer, attribution, self.alarm.clone(), watch));
+        let caller = Arc::new(Caller::new(self.runtime, client, peer, maker, self.alarm.clone(), watch));
         caller.enter();
         self.caller = Some(caller);
     }
@@ -116,6 +142,11 @@ impl Service for Connection {
         match (&self.caller, client) {
             (None, Some(client)) => {
                 let presence = Presence::enter(self.runtime, client, &self.peer, self.local.as_deref())?;
+                let principal = self.proved.as_ref().map(|proved| &proved.principal);
+                if !presence.prove(&self.peer, principal) {
+                    security::log_denial(&self.peer, Denial::Proof);
+                    return binding::refusal(pdu);
+                }
                 self.presence = Some(presence);
                 self.adopt(Identity { oxid: client, is_stranger: false });
             }
@@ -162,12 +193,16 @@ pub unsafe fn set_loop(function: Option<Loop>) {
 }
 
 /// Serves a connection until it ends.
-pub(super) fn serve_connection(
-    runtime: &'static Runtime,
-    mut window: Window,
-    visit: Option<(Arc<Visitor>, Attribution)>,
-) {
+pub(super) fn serve_connection(runtime: &'static Runtime, mut window: Window, via: Via) {
+    let (visit, gate) = match via {
+        Via::Memory => (None, None),
+        Via::Network(least) => (None, Some(least)),
+        Via::Association(visitor, attribution) => (Some((visitor, attribution)), None),
+    };
     let mut connection = Connection::new(runtime, &window, visit);
+    if gate.is_some_and(|least| gate::pass(runtime, &mut window, &mut connection, least).is_err()) {
+        return;
+    }
     let own = *LOOP.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(own) = own else {
         serve(&mut window, &mut connection);

@@ -3,7 +3,8 @@
 use super::credentials::{Accounts, Credentials};
 use super::ntlm::{self, Established, Flags, Fresh, SIGNATURE_LENGTH, ServerNames};
 use super::spnego::{self, Progress};
-use super::{Acceptor, AuthType, Level, Principal, Security, SecurityContext, SecurityError, Step};
+use super::{Acceptor, AuthType, CODE_LENGTH, Level, Principal, Security, SecurityContext, SecurityError, Step};
+use hmac::Mac;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
@@ -151,6 +152,16 @@ impl<E: Exchange> SecurityContext for Context<E> {
 
     fn principal(&self) -> Option<&Principal> {
         self.made.as_ref().map(|made| &made.principal)
+    }
+
+    fn code(&self, parts: &[&[u8]]) -> Result<[u8; CODE_LENGTH], SecurityError> {
+        let made = self.made.as_ref().ok_or(SecurityError::NotReady)?;
+        Ok(made.code(parts).finalize().into_bytes().into())
+    }
+
+    fn check_code(&self, parts: &[&[u8]], code: &[u8]) -> Result<(), SecurityError> {
+        let made = self.made.as_ref().ok_or(SecurityError::NotReady)?;
+        made.code(parts).verify_slice(code).map_err(|_| SecurityError::Signature)
     }
 }
 

@@ -21,7 +21,9 @@ pub use signing::{Incoming, Outgoing, SIGNATURE_LENGTH};
 pub use target_info::TargetInfo;
 
 use super::Principal;
-use super::secret::Key;
+use super::secret::{Key, hmac};
+use hmac::Hmac;
+use md5::Md5;
 use rustix::rand::{GetRandomFlags, getrandom};
 use std::fmt;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -79,6 +81,16 @@ pub struct Established {
     pub outgoing: Outgoing,
     /// For messages that the peer sends.
     pub incoming: Incoming,
+    secret: Secret,
+}
+
+/// The key that both sides have in common.
+struct Secret(Key);
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(..)")
+    }
 }
 
 /// Which side of an exchange somebody is.
@@ -92,7 +104,13 @@ impl Established {
     fn new(side: Side, principal: Principal, flags: Flags, key: &Key) -> Self {
         let peer = if side == Side::Client { Side::Server } else { Side::Client };
         let outgoing = Outgoing::new(flags, key, side);
-        Self { principal, flags, outgoing, incoming: Incoming::new(flags, key, peer) }
+        Self { principal, flags, outgoing, incoming: Incoming::new(flags, key, peer), secret: Secret(key.clone()) }
+    }
+
+    /// A code over the parts that nobody but the two sides can make. That over the three messages is made by the same key, so what begins as
+    /// they do is not for this.
+    pub(super) fn code(&self, parts: &[&[u8]]) -> Hmac<Md5> {
+        hmac(&self.secret.0, parts)
     }
 }
 

@@ -3,8 +3,9 @@
 use super::private_copy;
 use crate::status::Status;
 use obvia_via::layout::INLINE_MAX;
+use obvia_via::reliable::Guard;
 use obvia_via::window::{Message, PeerRegions, Tx, Window};
-use obvia_via::{Deadline, Error as ViError, Header, Kind, RegionView, Seconds};
+use obvia_via::{Deadline, Error as ViError, Header, Kind, Limit, RegionView, Seconds};
 use std::ptr::NonNull;
 
 /// A call as its server sees it: the request, and the place for the reply.
@@ -113,6 +114,15 @@ impl ServerCall<'_> {
         self.tx.admit_region(self.regions, number)
     }
 
+    /// Has nobody but the two ends send packets of the connection from now on: see [`Window::guard`].
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn guard(&self, guard: Guard) -> Result<(), ViError> {
+        self.tx.guard(guard)
+    }
+
     /// Lets go of a region that the caller has ended.
     pub fn forget_region(&mut self, number: u16) {
         self.regions.forget(number);
@@ -180,17 +190,26 @@ pub trait Service {
 /// Serves a connection until the peer ends it or breaks its rules, and says why it ended.
 pub fn serve<S: Service>(window: &mut Window, service: &mut S) -> ViError {
     loop {
-        match next_call(window, service, &mut None) {
-            Ok(call) => {
-                let answer = service.dispatch(call);
-                call.publish(answer);
-            }
-            Err(attended) => {
-                if let Err(why) = attended.settle(window) {
-                    return *why;
-                }
-            }
+        if let Err(why) = serve_next(window, service, Seconds::<60>) {
+            return *why;
         }
+    }
+}
+
+/// Serves the next message, if one comes within the limit.
+///
+/// # Errors
+///
+/// Why the connection is to be ended: the peer ended it, or broke its rules.
+#[inline(always)]
+pub fn serve_next<S: Service>(window: &mut Window, service: &mut S, limit: impl Limit) -> Result<(), Box<ViError>> {
+    match next_call(window, service, &mut None, limit) {
+        Ok(call) => {
+            let answer = service.dispatch(call);
+            call.publish(answer);
+            Ok(())
+        }
+        Err(attended) => attended.settle(window),
     }
 }
 
@@ -200,8 +219,9 @@ fn next_call<'p, 'a, S: Service>(
     window: &'a mut Window,
     service: &mut S,
     place: &'p mut Option<ServerCall<'a>>,
+    limit: impl Limit,
 ) -> Result<&'p mut ServerCall<'a>, Attended> {
-    Err(match receive(window, place) {
+    Err(match receive_within(window, place, limit) {
         Ok(Arrived::Call(call)) => return Ok(call),
         Ok(Arrived::Oneway(call)) => {
             // Nobody reads the answer.
@@ -240,8 +260,17 @@ pub fn receive<'p, 'a>(
     window: &'a mut Window,
     place: &'p mut Option<ServerCall<'a>>,
 ) -> Result<Arrived<'p, 'a>, Box<ViError>> {
+    receive_within(window, place, Seconds::<60>)
+}
+
+#[inline(always)]
+fn receive_within<'p, 'a>(
+    window: &'a mut Window,
+    place: &'p mut Option<ServerCall<'a>>,
+    limit: impl Limit,
+) -> Result<Arrived<'p, 'a>, Box<ViError>> {
     let Window { tx, rx, regions, .. } = window;
-    let message = rx.receive_or_why(Seconds::<60>)?;
+    let message = rx.receive_or_why(limit)?;
     if message.is(Kind::Request) {
         // A caller has taken every earlier response before it calls again.
         tx.taken_all();

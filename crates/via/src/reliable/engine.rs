@@ -207,6 +207,23 @@ impl Engine {
         self.own_id
     }
 
+    /// The numbers of the next data packets: of this side, and of the peer.
+    pub(super) fn next_numbers(&self) -> [u32; 2] {
+        [self.sending.next() as u32, self.receiving.expected() as u32]
+    }
+
+    /// Whether every packet gets through, or the connection ends.
+    pub(super) fn is_reliable(&self) -> bool {
+        self.is_reliable
+    }
+
+    /// From now on datagrams are guarded, which makes them longer by so much. What came before its turn may be anybody's.
+    pub(super) fn is_guarded_by(&mut self, overhead: usize) {
+        self.receiving.forget();
+        self.path.reserve(overhead);
+        self.sending.packet_is(self.path.current());
+    }
+
     /// The longest operation, in bytes: the smaller of the two offers.
     pub fn max_transfer(&self) -> u32 {
         self.max_transfer

@@ -29,6 +29,13 @@ impl Path {
         Self { current: first, ceiling: most, most, candidate: most, tries: 0, due }
     }
 
+    /// Each datagram gets longer by so much, behind what is known here.
+    pub(super) fn reserve(&mut self, overhead: usize) {
+        for length in [&mut self.current, &mut self.ceiling, &mut self.most, &mut self.candidate] {
+            *length = length.saturating_sub(overhead);
+        }
+    }
+
     /// Bytes of a packet.
     pub(super) fn current(&self) -> usize {
         self.current

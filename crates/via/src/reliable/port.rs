@@ -1,5 +1,6 @@
 //! One end of a connection over a link, as a VI uses it.
 
+use super::guard::{self, Guard, Guarded};
 use super::{Engine, Link};
 use crate::Error;
 use crate::spi::{Port, Sink, Sleep};
@@ -18,7 +19,7 @@ const FULL: Duration = Duration::from_micros(200);
 #[derive(Debug)]
 pub struct LinkPort<L> {
     engine: Box<Engine>,
-    link: L,
+    link: Guarded<L>,
     start: Instant,
     incoming: Box<[u8]>,
     outgoing: Box<[u8]>,
@@ -48,7 +49,7 @@ impl<L: Link> LinkPort<L> {
         let buffer = || vec![0; mtu].into_boxed_slice();
         Self {
             engine,
-            link,
+            link: Guarded::new(link),
             start,
             incoming: buffer(),
             outgoing: buffer(),
@@ -65,11 +66,18 @@ impl<L: Link> LinkPort<L> {
 
     /// The link.
     pub fn link_mut(&mut self) -> &mut L {
-        &mut self.link
+        &mut self.link.link
     }
 
     fn time(&self, now: Instant) -> u64 {
         now.saturating_duration_since(self.start).as_nanos() as u64
+    }
+
+    /// The next datagram, as the peer's engine made it.
+    #[inline]
+    fn take(&mut self) -> Result<Option<usize>, Error> {
+        let Self { engine, link, incoming, .. } = self;
+        link.take(incoming, || engine.next_numbers()[0])
     }
 
     /// Takes datagrams, the first of which was looked for already, until there is none, or one completes something: then its owner
@@ -98,7 +106,7 @@ impl<L: Link> LinkPort<L> {
             if left == 0 {
                 break;
             }
-            next = self.link.receive(&mut self.incoming);
+            next = self.take();
         }
         came
     }
@@ -160,7 +168,7 @@ impl<L: Link> LinkPort<L> {
         let now = self.time(now);
         self.send(now, nobody);
         while !self.engine.is_open() && !self.engine.is_over() {
-            let Ok(Some(length)) = self.link.receive(&mut self.incoming) else { break };
+            let Ok(Some(length)) = self.take() else { break };
             let _ = self.engine.handle(now, &self.incoming[..length], nobody);
         }
         self.engine.tick(now, nobody);
@@ -198,7 +206,7 @@ impl<L: Link> Port for LinkPort<L> {
 
     fn progress(&mut self, now: Instant, sink: &mut dyn Sink) {
         let now = self.time(now);
-        let first = self.link.receive(&mut self.incoming);
+        let first = self.take();
         let came = self.receive(now, first, sink);
         self.received(now, came, sink);
     }
@@ -206,7 +214,7 @@ impl<L: Link> Port for LinkPort<L> {
     fn progress_to_answer(&mut self, now: Instant, sink: &mut dyn Sink) {
         let now = self.time(now);
         self.engine.catch_up(now, sink);
-        let first = self.link.receive(&mut self.incoming);
+        let first = self.take();
         if let Ok(Some(length)) = first
             && self.expected > 0
             && self.held.is_none()
@@ -251,6 +259,15 @@ impl<L: Link> Port for LinkPort<L> {
         while let Some(length) = self.engine.farewell(&mut self.outgoing) {
             let _ = self.link.send(&self.outgoing[..length]);
         }
+    }
+
+    fn guard(&mut self, guard: Guard) -> Result<(), Error> {
+        if !self.engine.is_reliable() {
+            return Err(Error::Unsupported { provider: "of unreliable delivery", what: "packets under a key" });
+        }
+        self.link.guard(guard, self.engine.next_numbers())?;
+        self.engine.is_guarded_by(guard::OVERHEAD);
+        Ok(())
     }
 
     fn peer(&self) -> String {

@@ -7,6 +7,7 @@ use crate::descriptor::{Descriptor, Status};
 use crate::error::Ended;
 use crate::memory::Tag;
 use crate::nic::{NicCore, Reliability};
+use crate::reliable::Guard;
 use crate::spi::{Port, Sleep};
 use crate::{Deadline, Error};
 use rustix::event::{PollFd, PollFlags, poll};
@@ -206,6 +207,12 @@ impl ViCore {
     /// The address of this end, where the provider knows it.
     pub(crate) fn local(&self) -> Option<String> {
         self.lock().port.as_ref()?.local()
+    }
+
+    /// Has nobody but the two ends send packets of the connection from now on.
+    pub(crate) fn guard(&self, guard: Guard) -> Result<(), Error> {
+        let mut inner = self.lock();
+        inner.port.as_mut().ok_or(Error::BadState { what: "the VI is not connected" })?.guard(guard)
     }
 
     /// Wakes whoever sleeps on a queue.

@@ -14,6 +14,7 @@ pub use making::{accept, connect};
 use super::{Carrier, Mapping, Peer, Wire};
 use crate::descriptor::{Descriptor, RemoteAddress};
 use crate::layout::{self, AREA, CONSUMED, SLOT_COUNT, SLOT_FRAME, SLOT_SIZE, slot_offset};
+use crate::reliable::Guard;
 use crate::vi::{Ending, Queue, State, ViCore};
 use crate::{
     Access, Deadline, Ended, Error, MemoryHandle, MemoryRegion, Nic, Operation, PostFault, ProtectionTag, Violation,
@@ -330,6 +331,10 @@ impl Carrier for Mirror {
         let mapping = unsafe { Mapping::of(region.memory()) };
         areas.current = Some(region);
         Ok(mapping)
+    }
+
+    fn guard(&self, guard: Guard) -> Result<(), Error> {
+        self.core.guard(guard)
     }
 
     fn check(&self) -> Result<(), Error> {

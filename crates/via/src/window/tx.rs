@@ -4,6 +4,7 @@ use super::area::SendArea;
 use super::{PeerRegions, Wire};
 use crate::doorbell::must_ring;
 use crate::layout::{self, AREA, INLINE_MAX, SLOT_COUNT, SLOT_FRAME, slot_offset};
+use crate::reliable::Guard;
 use crate::{Counters, Deadline, Error, Header, Limit, Violation};
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -58,6 +59,15 @@ impl Tx {
     /// When the peer handed over something else, or too many.
     pub fn admit_region(&self, regions: &mut PeerRegions, number: u16) -> Result<(), Error> {
         regions.admit(&self.wire, number)
+    }
+
+    /// As [`super::Window::guard`], while a message is answered.
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn guard(&self, guard: Guard) -> Result<(), Error> {
+        self.wire.carrier.guard(guard)
     }
 
     /// The longest frame that may be sent, in bytes.

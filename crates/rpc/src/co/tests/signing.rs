@@ -1,7 +1,9 @@
 //! Tests of protected associations, with a mechanism that is only good for seeing what is protected.
 
 use super::*;
-use crate::security::{Acceptor, AuthType, Level, Principal, Security, SecurityContext, SecurityError, Step};
+use crate::security::{
+    Acceptor, AuthType, CODE_LENGTH, Level, Principal, Security, SecurityContext, SecurityError, Step,
+};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -71,6 +73,14 @@ impl SecurityContext for Toy {
         let expected = Self::signature(pdu, self.received);
         self.received += 1;
         if expected == signature { Ok(()) } else { Err(SecurityError::Signature) }
+    }
+
+    fn code(&self, _: &[&[u8]]) -> Result<[u8; CODE_LENGTH], SecurityError> {
+        Err(SecurityError::NotReady)
+    }
+
+    fn check_code(&self, _: &[&[u8]], _: &[u8]) -> Result<(), SecurityError> {
+        Err(SecurityError::NotReady)
     }
 
     fn principal(&self) -> Option<&Principal> {

@@ -5,6 +5,7 @@ use crate::descriptor::{Descriptor, Operation, RemoteAddress, Status};
 use crate::error::Ended;
 use crate::memory::{MemoryHandle, Region};
 use crate::nic::Attributes;
+use crate::reliable::Guard;
 use crate::spi::{Incoming, Intent, Listening, Offer, Port, Provider, Refusal, Sink, Sleep};
 use crate::{Deadline, Error, Memory};
 use rustix::fd::OwnedFd;
@@ -193,6 +194,10 @@ impl Port for TracedPort {
     fn disconnect(&mut self) {
         self.note.note(What::Disconnected);
         self.inner.disconnect();
+    }
+
+    fn guard(&mut self, guard: Guard) -> Result<(), Error> {
+        self.inner.guard(guard)
     }
 
     fn peer(&self) -> String {

@@ -1,0 +1,127 @@
+//! Options of bindings by which calls are protected: `security` is the level at which a client protects its calls, and the least that a server
+//! takes. How a client authenticates itself is said by `auth`, and to whom by `spn`.
+
+use super::sequence::Wanted;
+use crate::error::{Error, Result, code};
+use crate::security::{self, Protection};
+use obvia_rpc::security::{AuthType, Level};
+use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
+
+/// The option that says how calls are protected.
+pub(super) const SECURITY: &str = "security";
+/// Its value where they are not.
+const NO_SECURITY: &str = "none";
+/// The option with what holds where nothing is said, as both ends have to know it.
+pub(super) const SHARED: (&str, &str) = (SECURITY, NO_SECURITY);
+/// What clients say besides.
+pub(super) const OF_CLIENTS: [&str; 2] = ["auth", "spn"];
+
+/// The most that a protocol sequence protects calls by; none by nothing. An adapter's packets are its own.
+fn most(protocol: ProtocolSequence) -> Option<Level> {
+    use ProtocolSequence::{IpTcp, Lrpc, ViFabric, ViUdp, ViXdp};
+    match protocol {
+        IpTcp | Lrpc | ViXdp | ViUdp => Some(Level::Privacy),
+        ViFabric => Some(Level::Connect),
+        _ => None,
+    }
+}
+
+/// The level that is wanted, if any.
+fn level(wanted: &Wanted) -> Result<Option<Level>> {
+    let name = wanted.value(SECURITY);
+    if name.is_empty() || name == NO_SECURITY {
+        return Ok(None);
+    }
+    let protocol = wanted.sequence.protocol;
+    match Level::named(name) {
+        Some(level) if Some(level) <= most(protocol) => Ok(Some(level)),
+        Some(_) => {
+            let text = format!(
+                "{protocol} has no security `{name}`: it proves who calls by security=connect, and its packets are not under a key"
+            );
+            Err(Error::new(code::E_INVALIDARG, text))
+        }
+        None => {
+            let text = format!("there is no security `{name}`; there are none, connect, integrity, privacy");
+            Err(Error::new(code::E_INVALIDARG, text))
+        }
+    }
+}
+
+/// How a client that uses a binding protects its calls, where it does.
+pub(super) fn protection(wanted: &Wanted, binding: &StringBinding) -> Result<Option<Protection>> {
+    let Some(level) = level(wanted)? else { return Ok(None) };
+    let kind = match wanted.value("auth") {
+        "" | "spnego" => AuthType::SPNEGO,
+        "ntlm" => AuthType::NTLM,
+        name => {
+            let text = format!("there is no authentication `{name}`; there are spnego, ntlm");
+            return Err(Error::new(code::E_INVALIDARG, text));
+        }
+    };
+    let principal = match wanted.value("spn") {
+        "" if binding.address.is_empty() => "host/localhost".to_owned(),
+        "" => format!("host/{}", binding.address),
+        name => name.to_owned(),
+    };
+    Protection::new(level, kind, principal).map(Some)
+}
+
+/// The least level that a server takes which listens on a binding.
+pub(super) fn demanded(wanted: &Wanted, binding: &StringBinding) -> Result<Option<Level>> {
+    let least = level(wanted)?;
+    if least.is_some() && !security::has_accounts() {
+        let text = format!("`{binding}`: this process has no accounts, so nobody could call it: see set_accounts");
+        return Err(Error::new(code::E_INVALIDARG, text));
+    }
+    if let Some(option) = OF_CLIENTS.into_iter().find(|option| !wanted.value(option).is_empty()) {
+        let text = format!("`{option}` is for clients: servers take every authentication that there is");
+        return Err(Error::new(code::E_INVALIDARG, text));
+    }
+    Ok(least)
+}
+
+/// The level that whoever uses a binding has to protect calls at; the greatest for one that is not known here.
+pub(crate) fn level_of(binding: &StringBinding) -> Option<Level> {
+    let name = binding.option(SECURITY).filter(|name| *name != NO_SECURITY)?;
+    Some(Level::named(name).unwrap_or(Level::Privacy))
+}
+
+/// A binding for somebody who is to protect calls at this level at least: `None` where not so much is protected by it.
+pub(crate) fn protected(mut binding: StringBinding, least: Option<Level>) -> Option<StringBinding> {
+    // Processes of one user and one host have the kernel between them, and nobody else.
+    let is_private = binding.protocol == ProtocolSequence::ViShm;
+    let Some(least) = least.filter(|least| !is_private && level_of(&binding) < Some(*least)) else {
+        return Some(binding);
+    };
+    if most(binding.protocol) < Some(least) {
+        return None;
+    }
+    binding.options.retain(|(option, _)| option != SECURITY);
+    binding.options.push((SECURITY.to_owned(), least.to_string()));
+    Some(binding)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bindings_are_protected_as_far_as_their_protocol_sequence_goes() {
+        let at = |binding: &str, least| {
+            protected(binding.parse().unwrap(), least).map(|binding: StringBinding| binding.to_string())
+        };
+        for (binding, least, expected) in [
+            ("ncacn_vi_udp:h[7]", None, Some("ncacn_vi_udp:h[7]")),
+            ("ncacn_vi_udp:h[7]", Some(Level::Connect), Some("ncacn_vi_udp:h[7,security=connect]")),
+            ("ncacn_vi_fabric:h[7,provider=shm]", Some(Level::Integrity), None),
+            ("ncacn_vi_xdp:h[7,security=connect]", Some(Level::Connect), Some("ncacn_vi_xdp:h[7,security=connect]")),
+            ("ncacn_ip_tcp:h[7,security=connect]", Some(Level::Privacy), Some("ncacn_ip_tcp:h[7,security=privacy]")),
+            ("ncacn_ip_tcp:h[7,security=privacy]", Some(Level::Connect), Some("ncacn_ip_tcp:h[7,security=privacy]")),
+            ("ncadg_ip_udp:h[7]", Some(Level::Connect), None),
+            ("ncacn_vi_shm:h", Some(Level::Privacy), Some("ncacn_vi_shm:h")),
+        ] {
+            assert_eq!(at(binding, least).as_deref(), expected, "{binding}");
+        }
+    }
+}

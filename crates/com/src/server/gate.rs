@@ -1,0 +1,187 @@
+//! The gate of a connection over a network: a client that proves who it is does so before anything else, and one that has to may do nothing else
+//! before.
+
+use super::connection::Connection;
+use crate::error::{Error, Result, code};
+use crate::runtime::Runtime;
+use crate::{binding, security, system};
+use obvia_rpc::co::Denial;
+use obvia_rpc::security::proof::{Verdict, Verifier};
+use obvia_rpc::security::{Level, SecurityError};
+use obvia_rpc::status::Status;
+use obvia_rpc::vi_call::{Answer, ServerCall, Service, TargetId, serve_next};
+use obvia_via::window::{Peer, Window};
+use obvia_via::{Deadline, Error as ViError};
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// How long a client may take for its proof.
+const PATIENCE: Deadline = Deadline::after_secs(10);
+/// How long it may take for its first word where it need not prove anything; then it is waited for again.
+const IDLE: Deadline = Deadline::after_secs(60);
+/// Connections before gates, of all hosts and of one.
+const WAITING_MAX: usize = 256;
+const WAITING_OF_HOST_MAX: usize = 128;
+
+/// How many connections have a proof before them, by host.
+#[derive(Default)]
+pub(super) struct Waiting(Mutex<HashMap<String, usize>>);
+
+impl Waiting {
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, usize>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Counts one more. False where there are too many.
+    fn enter(&self, host: &str) -> bool {
+        let mut waiting = self.lock();
+        let of_host = waiting.get(host).copied().unwrap_or_default();
+        if of_host >= WAITING_OF_HOST_MAX || waiting.values().sum::<usize>() >= WAITING_MAX {
+            return false;
+        }
+        waiting.insert(host.to_owned(), of_host + 1);
+        true
+    }
+
+    fn leave(&self, host: &str) {
+        let mut waiting = self.lock();
+        if let Some(count) = waiting.get_mut(host) {
+            *count -= 1;
+            if *count == 0 {
+                waiting.remove(host);
+            }
+        }
+    }
+}
+
+/// A connection that has been counted.
+struct Counted {
+    waiting: &'static Waiting,
+    host: String,
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.waiting.leave(&self.host);
+    }
+}
+
+/// A connection before its gate.
+struct Gate<'a> {
+    runtime: &'static Runtime,
+    connection: &'a mut Connection,
+    least: Level,
+    stage: Stage,
+    /// By when it has to be through, and its place among those that have to be.
+    proof: Option<(Deadline, Counted)>,
+}
+
+/// What a client may do before its gate.
+enum Stage {
+    /// What it likes: it need not prove anything.
+    Open,
+    /// Begin a proof.
+    Closed,
+    /// Go on with it.
+    Proving(Box<Verifier>),
+    /// Nothing: it has failed.
+    Barred,
+}
+
+/// Serves a connection until its client has said who it is, with a proof where it has to protect its calls at a least level.
+///
+/// # Errors
+///
+/// Why the connection is to be ended.
+pub(super) fn pass(
+    runtime: &'static Runtime,
+    window: &mut Window,
+    connection: &mut Connection,
+    least: Option<Level>,
+) -> std::result::Result<(), ViError> {
+    let stage = if least.is_some() { Stage::Closed } else { Stage::Open };
+    let mut gate = Gate { runtime, connection, least: least.unwrap_or(Level::Connect), stage, proof: None };
+    if least.is_some() && !gate.begin() {
+        return Err(ViError::Cancelled);
+    }
+    while !gate.connection.is_let_in() {
+        let until = gate.proof.as_ref().map_or(IDLE, |(until, _)| *until);
+        if until.is_over() {
+            gate.deny(Denial::Proof);
+            return Err(ViError::TimedOut);
+        }
+        serve_next(window, &mut gate, until).map_err(|why| *why)?;
+    }
+    Ok(())
+}
+
+impl Gate<'_> {
+    /// The time for a proof begins to run. False where too many others have one before them.
+    fn begin(&mut self) -> bool {
+        let Peer::Host(host) = self.connection.peer().clone() else { return false };
+        let waiting = &self.runtime.clients().waiting;
+        if self.proof.is_none() && waiting.enter(&host) {
+            self.proof = Some((PATIENCE.start(), Counted { waiting, host }));
+        }
+        self.proof.is_some()
+    }
+
+    fn deny(&self, denial: Denial<'_>) {
+        security::log_denial(self.connection.peer(), denial);
+    }
+
+    /// Takes a leg of a proof.
+    fn judge(&mut self, leg: &[u8]) -> Result<Verdict> {
+        let mut verifier = match std::mem::replace(&mut self.stage, Stage::Barred) {
+            Stage::Proving(verifier) => verifier,
+            Stage::Open | Stage::Closed if self.begin() => {
+                let acceptor = security::acceptor().ok_or(code::RPC_S_UNKNOWN_AUTHN_SERVICE)?;
+                let place = system::place_of(self.connection.local().unwrap_or_default());
+                Box::new(Verifier::new(acceptor, self.least, &place))
+            }
+            _ => return Err(code::E_ACCESSDENIED.into()),
+        };
+        let verdict = verifier.answer(leg).map_err(|why| {
+            self.deny(Denial::Proof);
+            // As over streams, where it is told at the first call.
+            if let SecurityError::Level(_) = why { code::E_ACCESSDENIED.into() } else { Error::from(why) }
+        })?;
+        if let Some(proved) = &verdict.proved {
+            self.connection.is_proved_by(proved.clone());
+        }
+        self.stage = Stage::Proving(verifier);
+        Ok(verdict)
+    }
+}
+
+impl Service for Gate<'_> {
+    fn dispatch(&mut self, call: &mut ServerCall<'_>) -> Answer {
+        let (target, opnum) = (TargetId::from_word(call.target()), call.opnum());
+        if (target, opnum) == (system::TARGET, system::OP_PROVE) {
+            return system::attend(call, |leg| self.judge(leg));
+        }
+        if let Stage::Open = self.stage {
+            // Nobody calls who has not said who it is.
+            return Answer::fault(Status::PROTOCOL_ERROR);
+        }
+        self.deny(Denial::Call { interface: None, opnum, maker: None });
+        Answer::fault(Status::ACCESS_DENIED)
+    }
+
+    fn answer_pdu(&mut self, pdu: &[u8]) -> Option<Vec<u8>> {
+        if let Stage::Open = self.stage {
+            return self.connection.answer_pdu(pdu);
+        }
+        self.deny(Denial::Proof);
+        binding::refusal(pdu)
+    }
+
+    fn abandoned(&mut self) {}
+
+    fn tidy(&mut self) {
+        self.connection.tidy();
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,170 @@
+//! Gates: clients that prove nothing, prove it wrongly, and do something else first.
+
+use super::*;
+use crate::security::{AccountTable, Credential, NtHash, set_accounts};
+use obvia_rpc::security::AuthType;
+use obvia_rpc::security::context::initiate;
+use obvia_rpc::security::proof::{CONTEXT_LEVEL, Next, Prover};
+use obvia_rpc::vi_call::{CallError, Channel};
+use obvia_via::provider::udp;
+use obvia_via::window::{self, Options};
+use std::sync::LazyLock;
+use std::time::{Duration, Instant};
+
+#[test]
+fn one_host_does_not_take_every_place() {
+    let waiting = Waiting::default();
+    let entered = |host: &str| (0..2 * WAITING_MAX).filter(|_| waiting.enter(host)).count();
+    assert_eq!(entered("10.0.0.1"), WAITING_OF_HOST_MAX);
+    assert_eq!(entered("10.0.0.2"), WAITING_MAX - WAITING_OF_HOST_MAX);
+    assert!(!waiting.enter("10.0.0.3"));
+    waiting.leave("10.0.0.1");
+    assert!(waiting.enter("10.0.0.3"));
+    waiting.leave("10.0.0.3");
+    assert_eq!(waiting.lock().len(), 2, "nothing is kept of who waits no more");
+}
+
+const LIMIT: Deadline = Deadline::after_secs(30);
+
+/// A connection to this process, which takes nobody without a proof.
+fn connect() -> Channel {
+    static AT: LazyLock<String> = LazyLock::new(|| {
+        set_accounts(AccountTable::default().with("anna", NtHash::of_password("secret")));
+        let binding = crate::listen("ncacn_vi_udp:127.0.0.1[,security=connect]").unwrap();
+        let (_, rest) = binding.split_once('[').unwrap();
+        format!("127.0.0.1:{}", rest.split(',').next().unwrap())
+    });
+    let nic = udp::open(&udp::Options::default()).unwrap();
+    Channel::new(window::connect(&nic, &AT, &Options::default(), LIMIT).unwrap())
+}
+
+fn prover() -> Prover {
+    let credential = Credential::user("", "anna", "secret");
+    Prover::new(initiate(AuthType::NTLM, CONTEXT_LEVEL, "", &credential).unwrap(), Level::Connect, "127.0.0.1")
+}
+
+fn next(prover: &mut Prover, answer: &[u8]) -> Vec<u8> {
+    match prover.answer(answer).unwrap() {
+        Next::Leg(leg) => leg,
+        Next::Proved(_) => panic!("there is no further leg"),
+    }
+}
+
+/// What becomes of a call with these bytes: the answer, or the status of a fault or of what the call returned.
+fn call(channel: &mut Channel, target: TargetId, opnum: u16, bytes: &[u8]) -> std::result::Result<Vec<u8>, u32> {
+    channel.request(bytes.len(), 0, LIMIT).unwrap().copy_from_slice(bytes);
+    match channel.call(target, opnum, bytes.len(), LIMIT) {
+        Ok(reply) if reply.status == 0 => {
+            let mut answer = vec![0; reply.frame.len()];
+            reply.frame.copy_to(0, &mut answer).unwrap();
+            Ok(answer)
+        }
+        Ok(reply) => Err(reply.status),
+        Err(CallError::Fault(status)) => Err(status.0),
+        Err(other) => panic!("{other}"),
+    }
+}
+
+fn leg(channel: &mut Channel, bytes: &[u8]) -> std::result::Result<Vec<u8>, u32> {
+    call(channel, system::TARGET, system::OP_PROVE, bytes)
+}
+
+const DENIED: u32 = code::E_ACCESSDENIED.0.cast_unsigned();
+const BROKEN: u32 = code::RPC_S_SEC_PKG_ERROR.0.cast_unsigned();
+
+/// A proof, begun and answered as far as its seal.
+fn as_far_as_the_seal(channel: &mut Channel) -> Vec<u8> {
+    let mut prover = prover();
+    let challenge = leg(channel, &prover.begin().unwrap()).unwrap();
+    let proof = next(&mut prover, &challenge);
+    let made = leg(channel, &proof).unwrap();
+    next(&mut prover, &made)
+}
+
+/// A bind of a client that names a process.
+fn bind(channel: &mut Channel) -> crate::Result<u64> {
+    binding::introduce(channel, 0x1234_5678, LIMIT)
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
+fn nothing_is_looked_at_before_the_proof() {
+    let mut channel = connect();
+    for (target, opnum, bytes) in [
+        (system::TARGET, 7, &[][..]),
+        (system::TARGET, 6, &[0xff; 24]),
+        (system::TARGET, 999, &[0xff; 64]),
+        (TargetId { index: 0, generation: 1 }, 3, &[0; 8]),
+        (TargetId { index: u32::MAX, generation: u32::MAX }, u16::MAX, &[0xff; 4096]),
+    ] {
+        let refused = call(&mut channel, target, opnum, bytes);
+        assert_eq!(refused, Err(Status::ACCESS_DENIED.0), "method {opnum} of {target:?}");
+    }
+    // Nobody is answered, and the connection is none the worse for it.
+    channel.request(8, 0, LIMIT).unwrap().fill(0xff);
+    channel.oneway(TargetId { index: 0, generation: 1 }, 3, 8);
+    assert_eq!(bind(&mut channel).unwrap_err().code(), code::E_ACCESSDENIED);
+    // It can still be proved, and then it is another client's.
+    let seal = as_far_as_the_seal(&mut channel);
+    assert_eq!(bind(&mut channel).unwrap_err().code(), code::E_ACCESSDENIED);
+    assert_eq!(call(&mut channel, system::TARGET, 7, &[]), Err(Status::ACCESS_DENIED.0));
+    leg(&mut channel, &seal).unwrap();
+    assert_eq!(call(&mut channel, system::TARGET, 7, &[]), Err(Status::PROTOCOL_ERROR.0), "nobody has said who it is");
+    assert_eq!(bind(&mut channel).unwrap(), Runtime::of_process().unwrap().oxid());
+    assert!(call(&mut channel, system::TARGET, 7, &[]).is_ok());
+    assert_eq!(leg(&mut channel, &seal), Err(Status::OP_RNG_ERROR.0), "a proof is made once");
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
+fn who_fails_gets_no_second_try_on_a_connection() {
+    let wrong_seal = [1, 4, 0, 0, 16, 0, 0, 0].into_iter().chain([0; 16]).collect::<Vec<u8>>();
+    let mut channel = connect();
+    // What is far too long is not even taken for a leg.
+    assert_eq!(leg(&mut channel, &vec![0; 32 << 10]), Err(Status::BAD_STUB_DATA.0));
+    for bytes in [vec![], vec![0xff; 64], wrong_seal.clone()] {
+        let mut channel = connect();
+        assert_eq!(leg(&mut channel, &bytes), Err(BROKEN), "{} bytes", bytes.len());
+        assert_eq!(leg(&mut channel, &prover().begin().unwrap()), Err(DENIED));
+    }
+    let mut channel = connect();
+    let seal = as_far_as_the_seal(&mut channel);
+    assert_eq!(leg(&mut channel, &wrong_seal), Err(BROKEN));
+    assert_eq!(leg(&mut channel, &seal), Err(DENIED));
+    assert_eq!(bind(&mut channel).unwrap_err().code(), code::E_ACCESSDENIED);
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
+fn who_leaves_in_the_middle_of_a_proof_leaves_nothing_behind() {
+    for _ in 0..2 * WAITING_OF_HOST_MAX {
+        let mut channel = connect();
+        leg(&mut channel, &prover().begin().unwrap()).unwrap();
+    }
+}
+
+/// One connection's proof is worth nothing on another.
+#[test]
+#[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
+fn legs_of_another_connection_prove_nothing() {
+    let (mut one, mut other) = (connect(), connect());
+    let (seal, others) = (as_far_as_the_seal(&mut one), as_far_as_the_seal(&mut other));
+    assert_eq!(leg(&mut one, &others), Err(BROKEN));
+    assert_eq!(leg(&mut other, &seal), Err(BROKEN));
+    assert_eq!(bind(&mut one).unwrap_err().code(), code::E_ACCESSDENIED);
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
+fn who_takes_its_time_is_cut_off() {
+    let [silent, mut slow, mut busy] = [(); 3].map(|()| connect());
+    leg(&mut slow, &prover().begin().unwrap()).unwrap();
+    let end = Instant::now() + 3 * PATIENCE.remaining();
+    // What is refused buys no time.
+    while !(silent.is_ended() && slow.is_ended() && busy.is_ended()) {
+        assert!(Instant::now() < end, "connections without a proof stay");
+        let has_room = busy.request(0, 0, LIMIT).is_ok();
+        assert!(!has_room || busy.call(system::TARGET, 7, 0, LIMIT).is_err());
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}

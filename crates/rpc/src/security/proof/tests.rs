@@ -1,0 +1,231 @@
+//! Proofs: made, refused, repeated, mixed up and passed on.
+
+use super::*;
+use crate::security::NtHash;
+use crate::security::context::{NtlmAcceptor, initiate};
+use crate::security::credentials::{AccountTable, Credential};
+use crate::security::ntlm::ServerNames;
+
+const PLACE: &str = "10.0.0.1";
+const KINDS: [AuthType; 2] = [AuthType::NTLM, AuthType::SPNEGO];
+
+fn verifier(place: &str) -> Verifier {
+    let accounts = AccountTable::default().with("anna", NtHash::of_password("secret"));
+    Verifier::new(
+        Arc::new(NtlmAcceptor::new(ServerNames::of_host("server"), Arc::new(accounts))),
+        Level::Connect,
+        place,
+    )
+}
+
+fn prover(kind: AuthType, password: &str, place: &str) -> Prover {
+    let credential = Credential::user("D", "anna", password);
+    Prover::new(initiate(kind, CONTEXT_LEVEL, "host/server", &credential).unwrap(), Level::Integrity, place)
+}
+
+/// Every leg and its answer, until the client has what it wants or somebody refuses.
+fn exchange(
+    prover: &mut Prover,
+    verifier: &mut Verifier,
+) -> Result<(Vec<Vec<u8>>, Option<Authenticated>), SecurityError> {
+    let mut all = vec![prover.begin()?];
+    for _ in 0..5 {
+        let Verdict { answer, proved, .. } = verifier.answer(all.last().unwrap())?;
+        let next = prover.answer(&answer)?;
+        all.push(answer);
+        match next {
+            Next::Leg(next) => all.push(next),
+            Next::Proved(_) => return Ok((all, proved)),
+        }
+        assert_eq!(proved, None);
+    }
+    panic!("the proof does not end");
+}
+
+#[test]
+fn each_side_learns_that_the_other_knows_the_password() {
+    for kind in KINDS {
+        let (legs, proved) = exchange(&mut prover(kind, "secret", PLACE), &mut verifier(PLACE)).unwrap();
+        let proved = proved.unwrap();
+        assert_eq!((proved.principal.user.as_str(), proved.level, proved.kind), ("anna", Level::Integrity, kind));
+        assert_eq!(legs.len(), 6);
+    }
+}
+
+impl Next {
+    fn leg(self) -> Vec<u8> {
+        match self {
+            Self::Leg(leg) => leg,
+            Self::Proved(_) => panic!("there is no further leg"),
+        }
+    }
+}
+
+/// The server's level is the least, and what is agreed on is what both sides have the keys of.
+#[test]
+fn packets_are_protected_as_both_sides_want() {
+    let security = || initiate(AuthType::NTLM, CONTEXT_LEVEL, "", &Credential::user("", "anna", "secret")).unwrap();
+    for (level, least, is_taken) in [
+        (Level::Connect, Level::Connect, true),
+        (Level::Integrity, Level::Connect, true),
+        (Level::Privacy, Level::Integrity, true),
+        (Level::Integrity, Level::Privacy, false),
+        (Level::Connect, Level::Integrity, false),
+    ] {
+        let (mut client, mut server) = (Prover::new(security(), level, PLACE), verifier(PLACE));
+        server.least = least;
+        let mut leg = client.begin().unwrap();
+        let outcome = loop {
+            let verdict = match server.answer(&leg) {
+                Ok(verdict) => verdict,
+                Err(error) => break Err(error),
+            };
+            match client.answer(&verdict.answer).unwrap() {
+                Next::Leg(next) => leg = next,
+                Next::Proved(guard) => break Ok((guard, verdict.guard, verdict.proved.unwrap().level)),
+            }
+        };
+        if !is_taken {
+            assert_eq!(outcome.unwrap_err(), SecurityError::Level(level as u8));
+            continue;
+        }
+        let (clients, servers, agreed) = outcome.unwrap();
+        assert_eq!(
+            (agreed, clients.is_some(), servers.is_some()),
+            (level, level > Level::Connect, level > Level::Connect)
+        );
+        let (Some(clients), Some(servers)) = (clients, servers) else { continue };
+        assert!(clients.peer_has_keys && !servers.peer_has_keys);
+        let number = obvia_via::reliable::Nonce { base: 1, sequence: 2 };
+        for (from, to) in [(&clients, &servers), (&servers, &clients)] {
+            let mut datagram = *b"datagram";
+            let tag = from.cipher.seal(number, &mut datagram);
+            assert!(to.cipher.open(number, &mut datagram, &tag) && datagram == *b"datagram");
+            assert!(!from.cipher.open(number, &mut datagram, &tag));
+        }
+    }
+}
+
+#[test]
+fn who_does_not_know_the_password_is_denied() {
+    for kind in KINDS {
+        let outcome = exchange(&mut prover(kind, "Secret", PLACE), &mut verifier(PLACE));
+        assert_eq!(outcome.unwrap_err(), SecurityError::Denied);
+    }
+}
+
+/// Somebody to whom a client shows its credentials passes them on to a server at another place.
+#[test]
+fn an_exchange_that_is_passed_on_to_another_place_is_worth_nothing() {
+    for kind in KINDS {
+        let (mut client, mut server) = (prover(kind, "secret", "10.0.0.66"), verifier(PLACE));
+        assert_eq!(exchange(&mut client, &mut server).unwrap_err(), SecurityError::Signature);
+        // Nor may it go on without the seal.
+        let other = Leg::new(Turn::Seal, &[0; CODE_LENGTH]).to_wire();
+        assert!(server.answer(&other).is_err());
+    }
+}
+
+#[test]
+fn a_server_that_cannot_seal_is_not_believed() {
+    for kind in KINDS {
+        let (mut client, mut server) = (prover(kind, "secret", PLACE), verifier(PLACE));
+        let first = client.begin().unwrap();
+        let second = client.answer(&server.answer(&first).unwrap().answer).unwrap().leg();
+        let seal = client.answer(&server.answer(&second).unwrap().answer).unwrap().leg();
+        let Leg { turn, token, .. } = Leg::from_wire(&seal).unwrap();
+        assert_eq!((turn, token.len()), (Turn::Seal, CODE_LENGTH));
+        // The client's own, given back.
+        assert_eq!(client.answer(&seal).unwrap_err(), SecurityError::Signature);
+        assert!(server.answer(&seal).unwrap().proved.is_some());
+    }
+}
+
+/// By whoever has heard a whole proof: the server's numbers are new ones each time.
+#[test]
+fn legs_that_are_said_again_prove_nothing() {
+    for kind in KINDS {
+        let (legs, _) = exchange(&mut prover(kind, "secret", PLACE), &mut verifier(PLACE)).unwrap();
+        let mut server = verifier(PLACE);
+        server.answer(&legs[0]).unwrap();
+        assert!(server.answer(&legs[2]).is_err());
+        assert!(server.answer(&legs[4]).is_err());
+    }
+}
+
+#[test]
+fn a_leg_out_of_turn_ends_the_proof() {
+    for kind in KINDS {
+        let (legs, _) = exchange(&mut prover(kind, "secret", PLACE), &mut verifier(PLACE)).unwrap();
+        for first in [&legs[1], &legs[2], &legs[3], &legs[4], &legs[5]] {
+            let mut server = verifier(PLACE);
+            assert!(server.answer(first).is_err());
+            assert!(server.answer(&legs[0]).is_err(), "a proof is begun once");
+        }
+        let (mut client, mut server) = (prover(kind, "secret", PLACE), verifier(PLACE));
+        let first = client.begin().unwrap();
+        let challenge = server.answer(&first).unwrap().answer;
+        assert!(server.answer(&first).is_err(), "the first leg again");
+        let proof = client.answer(&challenge).unwrap().leg();
+        assert!(client.answer(&challenge).is_err(), "the challenge again");
+        assert!(server.answer(&proof).is_err(), "a proof that is over goes on");
+    }
+}
+
+#[test]
+fn each_changed_bit_of_each_leg_is_noticed() {
+    for kind in KINDS {
+        for leg in 0..6 {
+            for bit in (0..).step_by(7) {
+                let (mut client, mut server) = (prover(kind, "secret", PLACE), verifier(PLACE));
+                let Some(proved) = meddled(&mut client, &mut server, leg, bit) else { break };
+                assert!(!proved, "{kind:?}: bit {bit} of leg {leg}");
+            }
+        }
+    }
+}
+
+/// Whether both sides are content although a bit of a leg was changed on its way. `None` where there is no such bit.
+fn meddled(client: &mut Prover, server: &mut Verifier, leg: usize, bit: usize) -> Option<bool> {
+    let mut bytes = client.begin().unwrap();
+    let mut is_proved = false;
+    for number in 0.. {
+        if number == leg {
+            *bytes.get_mut(bit / 8)? ^= 1 << (bit % 8);
+        }
+        let next = if number % 2 == 0 {
+            server.answer(&bytes).map(|verdict| {
+                is_proved = verdict.proved.is_some();
+                Some(verdict.answer)
+            })
+        } else {
+            client.answer(&bytes).map(|next| match next {
+                Next::Leg(leg) => Some(leg),
+                Next::Proved(_) => None,
+            })
+        };
+        match next {
+            Ok(Some(next)) => bytes = next,
+            Ok(None) => return Some(is_proved),
+            Err(_) => return Some(false),
+        }
+    }
+    None
+}
+
+#[test]
+fn legs_go_there_and_back_and_malformed_ones_are_refused() {
+    let leg = Leg { turn: Turn::Begin, kind: AuthType::NTLM, level: Some(Level::Privacy), token: &[1, 2, 3] };
+    let bytes = leg.to_wire();
+    assert_eq!(bytes, [1, 1, 10, 6, 3, 0, 0, 0, 1, 2, 3, 0, 0, 0, 0, 0]);
+    assert_eq!(Leg::from_wire(&bytes), Ok(leg));
+    for length in 0..bytes.len() {
+        assert!(Leg::from_wire(&bytes[..length]).is_err(), "{length} bytes");
+    }
+    for (at, value) in [(0, 2), (1, 0), (1, 5), (1, 2), (2, 0), (3, 0), (3, 1), (3, 3), (4, 9), (7, 1), (15, 1)] {
+        let mut bytes = bytes.clone();
+        bytes[at] = value;
+        assert!(Leg::from_wire(&bytes).is_err(), "{value} at {at}");
+    }
+    assert!(Leg::from_wire(&[&bytes[..], &[0; 8]].concat()).is_err());
+}

@@ -1,0 +1,342 @@
+//! Datagrams under a key: nobody but the two ends can make them, change them, or repeat them.
+//!
+//! Keys come when a connection is there already, by what the two sides have said over it. From then on an end takes no datagram without a
+//! seal. One of them is told that the peer has its key by then, and seals all that it sends; the other seals from the first sealed datagram
+//! on that comes to it, as its peer may have missed what made it have the key. What got lost meanwhile is sent again.
+//!
+//! A sealed datagram ends with its *sequence*, which goes up by one with each datagram, and a code. Which data packet is the first one
+//! under the key is part of what the code is over, without being sent: an end that has taken a packet of somebody else's before cannot go on.
+
+use super::Link;
+use crate::Error;
+use rustix::fd::OwnedFd;
+use std::fmt;
+use std::sync::Arc;
+
+/// Bytes of a code.
+pub const TAG: usize = 16;
+/// Bytes by which a datagram gets longer.
+pub(super) const OVERHEAD: usize = 8 + TAG;
+/// Datagrams that are dropped in one go.
+const DROPS: usize = 32;
+
+/// What tells datagrams of one key apart: no two of one sender have the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Nonce {
+    /// The number of the sender's first data packet under the key.
+    pub base: u32,
+    /// How many datagrams the sender has sealed before.
+    pub sequence: u64,
+}
+
+/// The keys of a connection: one of each direction.
+pub trait Cipher: Send + fmt::Debug {
+    /// Seals a datagram of this end, and encrypts it where that is wanted.
+    fn seal(&self, nonce: Nonce, datagram: &mut [u8]) -> [u8; TAG];
+
+    /// Whether a datagram is the peer's; then it is decrypted.
+    fn open(&self, nonce: Nonce, datagram: &mut [u8], tag: &[u8; TAG]) -> bool;
+}
+
+/// What a connection is to be guarded by.
+#[derive(Debug)]
+pub struct Guard {
+    /// The keys.
+    pub cipher: Box<dyn Cipher>,
+    /// Whether the peer has its keys for certain.
+    pub peer_has_keys: bool,
+}
+
+/// A link, with a guard from some time on.
+#[derive(Debug)]
+pub(super) struct Guarded<L> {
+    pub(super) link: L,
+    guarding: Option<Box<Guarding>>,
+}
+
+#[derive(Debug)]
+struct Guarding {
+    cipher: Box<dyn Cipher>,
+    // None until the peer has shown that it has the keys.
+    own_base: Option<u32>,
+    peer_base: u32,
+    next: u64,
+    seen: Seen,
+    sealed: Vec<u8>,
+}
+
+/// The sequences that have come.
+#[derive(Debug, Default)]
+struct Seen {
+    // All that is not told by `latest` counts as having come.
+    next: u64,
+    // Bit *i* says that `next - 1 - i` has come.
+    latest: u128,
+}
+
+impl Seen {
+    fn has(&self, sequence: u64) -> bool {
+        let Some(behind) = self.next.checked_sub(sequence).and_then(|behind| behind.checked_sub(1)) else {
+            return false;
+        };
+        behind >= u128::BITS.into() || (self.latest >> behind) & 1 == 1
+    }
+
+    /// Notes one that has not come before.
+    fn note(&mut self, sequence: u64) {
+        if sequence >= self.next {
+            // The last sequence is never reached: it would take centuries.
+            let next = sequence.saturating_add(1);
+            let ahead = u32::try_from(next - self.next).unwrap_or(u32::MAX);
+            self.latest = self.latest.checked_shl(ahead).unwrap_or(0) | 1;
+            self.next = next;
+        } else {
+            self.latest |= 1 << (self.next - 1 - sequence);
+        }
+    }
+}
+
+impl<L: Link> Guarded<L> {
+    pub(super) fn new(link: L) -> Self {
+        Self { link, guarding: None }
+    }
+
+    /// Has a guard from now on. The next data packets of this end and of the peer have these numbers.
+    ///
+    /// # Errors
+    ///
+    /// Where there is a guard.
+    pub(super) fn guard(&mut self, guard: Guard, [own, peers]: [u32; 2]) -> Result<(), Error> {
+        if self.guarding.is_some() {
+            return Err(Error::BadState { what: "a connection is guarded once" });
+        }
+        let Guard { cipher, peer_has_keys } = guard;
+        self.guarding = Some(Box::new(Guarding {
+            cipher,
+            own_base: peer_has_keys.then_some(own),
+            peer_base: peers,
+            next: 0,
+            seen: Seen::default(),
+            sealed: Vec::new(),
+        }));
+        Ok(())
+    }
+
+    /// The next datagram that is the peer's. `next` is the number of this end's next data packet.
+    pub(super) fn take(&mut self, into: &mut [u8], next: impl FnOnce() -> u32) -> Result<Option<usize>, Error> {
+        let Some(guarding) = &mut self.guarding else { return self.link.receive(into) };
+        for _ in 0..DROPS {
+            let Some(length) = self.link.receive(into)? else { return Ok(None) };
+            if let Some(length) = guarding.open(&mut into[..length]) {
+                guarding.own_base.get_or_insert_with(next);
+                return Ok(Some(length));
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl Guarding {
+    /// The length of what is in a sealed datagram. `None` for any other.
+    fn open(&mut self, datagram: &mut [u8]) -> Option<usize> {
+        let (rest, tag) = datagram.split_last_chunk_mut::<TAG>()?;
+        let (inner, sequence) = rest.split_last_chunk_mut::<8>()?;
+        let sequence = u64::from_le_bytes(*sequence);
+        let nonce = Nonce { base: self.peer_base, sequence };
+        if self.seen.has(sequence) || !self.cipher.open(nonce, inner, tag) {
+            return None;
+        }
+        self.seen.note(sequence);
+        Some(inner.len())
+    }
+}
+
+impl<L: Link> Link for Guarded<L> {
+    fn mtu(&self) -> usize {
+        self.link.mtu()
+    }
+
+    fn send(&mut self, datagram: &[u8]) -> Result<bool, Error> {
+        let Some(guarding) = &mut self.guarding else { return self.link.send(datagram) };
+        let Some(base) = guarding.own_base else { return self.link.send(datagram) };
+        let nonce = Nonce { base, sequence: guarding.next };
+        guarding.next += 1;
+        let sealed = &mut guarding.sealed;
+        sealed.clear();
+        sealed.extend(datagram);
+        let tag = guarding.cipher.seal(nonce, sealed);
+        sealed.extend(nonce.sequence.to_le_bytes());
+        sealed.extend(tag);
+        self.link.send(sealed)
+    }
+
+    fn receive(&mut self, into: &mut [u8]) -> Result<Option<usize>, Error> {
+        self.link.receive(into)
+    }
+
+    fn file(&self) -> Option<Arc<OwnedFd>> {
+        self.link.file()
+    }
+
+    fn prepare_sleep(&mut self) -> Option<Arc<OwnedFd>> {
+        self.link.prepare_sleep()
+    }
+
+    fn end_sleep(&mut self) {
+        self.link.end_sleep();
+    }
+
+    fn peer(&self) -> String {
+        self.link.peer()
+    }
+
+    fn local(&self) -> Option<String> {
+        self.link.local()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::VecDeque;
+
+    /// What one end has sent and what is to come to it.
+    #[derive(Debug, Default)]
+    struct Wire {
+        sent: Vec<Vec<u8>>,
+        coming: VecDeque<Vec<u8>>,
+    }
+
+    impl Link for Wire {
+        fn mtu(&self) -> usize {
+            1472
+        }
+        fn send(&mut self, datagram: &[u8]) -> Result<bool, Error> {
+            self.sent.push(datagram.to_vec());
+            Ok(true)
+        }
+        fn receive(&mut self, into: &mut [u8]) -> Result<Option<usize>, Error> {
+            Ok(self.coming.pop_front().map(|datagram| {
+                into[..datagram.len()].copy_from_slice(&datagram);
+                datagram.len()
+            }))
+        }
+        fn file(&self) -> Option<Arc<OwnedFd>> {
+            None
+        }
+        fn peer(&self) -> String {
+            String::new()
+        }
+    }
+
+    /// Good for nothing but seeing what a code is over: adds up bytes, and turns them round.
+    #[derive(Debug)]
+    struct Toy(u8, u8);
+
+    fn toy_tag(key: u8, nonce: Nonce, bytes: &[u8]) -> [u8; TAG] {
+        let start = u64::from(key) << 48 ^ u64::from(nonce.base) << 24 ^ nonce.sequence;
+        let sum = bytes.iter().fold(start, |sum, byte| sum.wrapping_mul(257).wrapping_add(u64::from(*byte)));
+        u128::from(sum).to_le_bytes()
+    }
+
+    impl Cipher for Toy {
+        fn seal(&self, nonce: Nonce, datagram: &mut [u8]) -> [u8; TAG] {
+            let tag = toy_tag(self.0, nonce, datagram);
+            datagram.iter_mut().for_each(|byte| *byte = !*byte);
+            tag
+        }
+        fn open(&self, nonce: Nonce, datagram: &mut [u8], tag: &[u8; TAG]) -> bool {
+            datagram.iter_mut().for_each(|byte| *byte = !*byte);
+            toy_tag(self.1, nonce, datagram) == *tag
+        }
+    }
+
+    fn end(keys: (u8, u8), peer_has_keys: bool, numbers: [u32; 2]) -> Guarded<Wire> {
+        let mut end = Guarded::new(Wire::default());
+        end.guard(Guard { cipher: Box::new(Toy(keys.0, keys.1)), peer_has_keys }, numbers).unwrap();
+        end
+    }
+
+    /// The end that begins, which has sent 5 data packets and taken 3, and the other.
+    fn pair() -> (Guarded<Wire>, Guarded<Wire>) {
+        (end((1, 2), true, [5, 3]), end((2, 1), false, [2, 5]))
+    }
+
+    /// What an end makes of these datagrams.
+    fn taken(end: &mut Guarded<Wire>, datagrams: &[Vec<u8>]) -> Vec<Vec<u8>> {
+        end.link.coming.extend(datagrams.iter().cloned());
+        let mut into = vec![0; 1472];
+        let mut all = Vec::new();
+        while !end.link.coming.is_empty() {
+            all.extend(end.take(&mut into, || 3).unwrap().map(|length| into[..length].to_vec()));
+        }
+        all
+    }
+
+    fn sent(end: &mut Guarded<Wire>, datagram: &[u8]) -> Vec<u8> {
+        assert!(end.send(datagram).unwrap());
+        end.link.sent.pop().unwrap()
+    }
+
+    #[test]
+    fn what_is_sealed_arrives_and_nothing_else_does() {
+        let (mut one, mut other) = pair();
+        let sealed = sent(&mut one, b"first");
+        assert_eq!(sealed.len(), 5 + OVERHEAD);
+        let mut changed: Vec<_> = (0..sealed.len()).map(|at| sealed.clone().tap(at)).collect();
+        changed.extend([b"first".to_vec(), vec![], vec![0; OVERHEAD - 1]]);
+        assert_eq!(taken(&mut other, &changed), Vec::<Vec<u8>>::new());
+        assert_eq!(taken(&mut other, &[sealed]), [b"first"]);
+    }
+
+    trait Tap {
+        fn tap(self, at: usize) -> Self;
+    }
+
+    impl Tap for Vec<u8> {
+        fn tap(mut self, at: usize) -> Self {
+            self[at] ^= 1;
+            self
+        }
+    }
+
+    #[test]
+    fn the_other_end_seals_when_it_has_heard_a_sealed_datagram() {
+        let (mut one, mut other) = pair();
+        assert_eq!(sent(&mut other, b"plain"), b"plain");
+        assert!(taken(&mut one, &[b"plain".to_vec()]).is_empty(), "the beginner takes nothing else any more");
+        let first = sent(&mut one, b"first");
+        assert_eq!(taken(&mut other, &[first]), [b"first"]);
+        let answer = sent(&mut other, b"answer");
+        assert_ne!(answer, b"answer");
+        assert_eq!(taken(&mut one, &[answer]), [b"answer"]);
+    }
+
+    #[test]
+    fn nothing_comes_twice_and_much_comes_out_of_order() {
+        let (mut one, mut other) = pair();
+        let mut all: Vec<_> = (0..300_u32).map(|number| sent(&mut one, &number.to_le_bytes())).collect();
+        let oldest = all.remove(0);
+        all.chunks_mut(100).for_each(<[_]>::reverse);
+        assert_eq!(taken(&mut other, &all).len(), 299);
+        assert!(taken(&mut other, &all).is_empty(), "each has come");
+        assert!(taken(&mut other, &[oldest]).is_empty(), "what is too old to be told counts as having come");
+        let next = sent(&mut one, b"next");
+        assert_eq!(taken(&mut other, &[next.clone(), next]), [b"next"]);
+    }
+
+    /// Somebody has made one of the two take a packet before the keys were there.
+    #[test]
+    fn ends_that_do_not_agree_where_the_key_begins_have_nothing_to_say_to_each_other() {
+        let (mut one, _) = pair();
+        let mut other = end((2, 1), false, [2, 6]);
+        let sealed = sent(&mut one, b"first");
+        assert!(taken(&mut other, &[sealed]).is_empty());
+    }
+
+    #[test]
+    fn a_connection_has_one_guard() {
+        let (mut one, _) = pair();
+        assert!(one.guard(Guard { cipher: Box::new(Toy(3, 3)), peer_has_keys: true }, [0, 0]).is_err());
+    }
+}

@@ -1,0 +1,62 @@
+//! Feeds bytes to the reader of a proof's legs, and to both sides in place of one of the legs: nobody is taken for proved by that.
+//!
+//! The first byte says which leg is replaced, the others by what.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use obvia_rpc::security::context::{NtlmAcceptor, initiate};
+use obvia_rpc::security::credentials::{AccountTable, Credential};
+use obvia_rpc::security::ntlm::ServerNames;
+use obvia_rpc::security::proof::{CONTEXT_LEVEL, Leg, Next, Prover, Verifier};
+use obvia_rpc::security::{AuthType, Level, NtHash};
+use std::sync::{Arc, LazyLock};
+
+static HASH: LazyLock<NtHash> = LazyLock::new(|| NtHash::of_password("password"));
+
+fn sides(kind: AuthType) -> Option<(Prover, Verifier)> {
+    let accounts = AccountTable::default().with("user", HASH.clone());
+    let acceptor = Arc::new(NtlmAcceptor::new(ServerNames::of_host("server"), Arc::new(accounts)));
+    let credential = Credential::user("", "user", "password");
+    let security = initiate(kind, CONTEXT_LEVEL, "", &credential).ok()?;
+    Some((Prover::new(security, Level::Integrity, "host"), Verifier::new(acceptor, Level::Connect, "host")))
+}
+
+/// Whether the side that reads a leg is content at the end, though it was replaced.
+fn is_proved(replaced: u8, bytes: &[u8], (mut client, mut server): (Prover, Verifier)) -> bool {
+    let Ok(mut leg) = client.begin() else { return false };
+    for number in 0..=5 {
+        if number == replaced {
+            if leg == bytes {
+                return false;
+            }
+            leg = bytes.to_vec();
+        }
+        let next = if number % 2 == 0 {
+            match server.answer(&leg) {
+                Ok(verdict) if verdict.proved.is_some() && replaced % 2 == 0 => return true,
+                Ok(verdict) => verdict.answer,
+                Err(_) => return false,
+            }
+        } else {
+            match client.answer(&leg) {
+                Ok(Next::Leg(next)) => next,
+                outcome => return outcome.is_ok(),
+            }
+        };
+        leg = next;
+    }
+    false
+}
+
+fuzz_target!(|bytes: &[u8]| {
+    let Some((&first, rest)) = bytes.split_first() else { return };
+    if let Ok(leg) = Leg::from_wire(rest) {
+        assert_eq!(leg.to_wire(), rest);
+    }
+    for kind in [AuthType::NTLM, AuthType::SPNEGO] {
+        if let Some(sides) = sides(kind) {
+            assert!(!is_proved(first % 6, rest, sides));
+        }
+    }
+});
