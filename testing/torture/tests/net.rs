@@ -145,7 +145,7 @@ fn objects_go_both_ways_where_callers_prove_who_they_are() {
             pair.client.good(&format!("connect {}", pair.binding));
             assert_eq!(pair.client.good("who"), format!("{} anna {level}", pair.hosts.address(1)));
             pair.client.passes_objects();
-            pair.client.good("echo 1000000");
+            pair.client.good("echo 30000");
             pair.adds_are_exact(|_| {});
             pair.client.good("leave");
             pair.server.becomes(GONE, "live", 0);

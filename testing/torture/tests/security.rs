@@ -75,7 +75,8 @@ fn objects_go_both_ways_at_each_level_by_each_mechanism() {
             assert_eq!(client.good("who"), format!("{from} anna {level}"));
             client.passes_objects();
             // Messages of many fragments, and several associations at a time.
-            client.good("echo 300000");
+            // A cipher that is not optimised takes its time, in which its peer may be given up.
+            client.good(if listening == VI { "echo 30000" } else { "echo 300000" });
             client.good("adds 4 100");
             client.good("leave");
             server.process.becomes(LATEST, "live", 0);
@@ -227,7 +228,7 @@ fn packets_under_a_key_get_through_bad_networks() {
         let made = client.number("adds 4 1500");
         assert!(made > 0);
         assert_eq!(client.number("add 0"), made, "calls were lost, or done twice");
-        client.good("echo 300000");
+        client.good("echo 30000");
     }
 }
 

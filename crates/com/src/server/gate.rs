@@ -130,8 +130,8 @@ impl Gate<'_> {
         security::log_denial(self.connection.peer(), denial);
     }
 
-    /// Takes a leg of a proof.
-    fn judge(&mut self, leg: &[u8]) -> Result<Verdict> {
+    /// Takes a leg of a proof, which came by a call. Returns what answers it.
+    fn judge(&mut self, leg: &[u8], call: &ServerCall<'_>) -> Result<Vec<u8>> {
         let mut verifier = match std::mem::replace(&mut self.stage, Stage::Barred) {
             Stage::Proving(verifier) => verifier,
             Stage::Open | Stage::Closed if self.begin() => {
@@ -141,16 +141,18 @@ impl Gate<'_> {
             }
             _ => return Err(code::E_ACCESSDENIED.into()),
         };
-        let verdict = verifier.answer(leg).map_err(|why| {
+        let Verdict { answer, proved, guard } = verifier.answer(leg).map_err(|why| {
             self.deny(Denial::Proof);
             // As over streams, where it is told at the first call.
             if let SecurityError::Level(_) = why { code::E_ACCESSDENIED.into() } else { Error::from(why) }
         })?;
-        if let Some(proved) = &verdict.proved {
-            self.connection.is_proved_by(proved.clone());
+        // Before the answer: whoever has that takes nothing else any more. And before anybody is let in: who is to be under a key is.
+        guard.map_or(Ok(()), |guard| call.guard(guard))?;
+        if let Some(proved) = proved {
+            self.connection.is_proved_by(proved);
         }
         self.stage = Stage::Proving(verifier);
-        Ok(verdict)
+        Ok(answer)
     }
 }
 
@@ -158,7 +160,7 @@ impl Service for Gate<'_> {
     fn dispatch(&mut self, call: &mut ServerCall<'_>) -> Answer {
         let (target, opnum) = (TargetId::from_word(call.target()), call.opnum());
         if (target, opnum) == (system::TARGET, system::OP_PROVE) {
-            return system::attend(call, |leg| self.judge(leg));
+            return system::attend(call, |leg, call| self.judge(leg, call));
         }
         if let Stage::Open = self.stage {
             // Nobody calls who has not said who it is.

@@ -4,7 +4,7 @@ use super::{answer, call};
 use crate::error::{Result, code};
 use crate::security::Protection;
 use crate::stub::{StubCall, serve};
-use obvia_rpc::security::proof::{LEG_MAX, Next, Verdict};
+use obvia_rpc::security::proof::{LEG_MAX, Next};
 use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::{Answer, Channel, ServerCall};
 use obvia_via::window::Peer;
@@ -31,8 +31,11 @@ pub(crate) fn place_of(host: &str) -> String {
     address.parse::<IpAddr>().map_or_else(|_| host.to_owned(), |address| address.to_canonical().to_string())
 }
 
-/// Answers a leg of a proof, of which `judge` has to say what becomes.
-pub(crate) fn attend(call: &mut ServerCall<'_>, judge: impl FnOnce(&[u8]) -> Result<Verdict>) -> Answer {
+/// Answers a leg of a proof by what `judge` says to it.
+pub(crate) fn attend(
+    call: &mut ServerCall<'_>,
+    judge: impl FnOnce(&[u8], &ServerCall<'_>) -> Result<Vec<u8>>,
+) -> Answer {
     serve(call, |call: &mut StubCall<'_, '_>| {
         let frame = call.frame(0)?;
         if frame.len() > LEG_MAX.next_multiple_of(8) {
@@ -40,11 +43,7 @@ pub(crate) fn attend(call: &mut ServerCall<'_>, judge: impl FnOnce(&[u8]) -> Res
         }
         let mut leg = vec![0; frame.len()];
         frame.copy_to(0, &mut leg).ok_or(Status::BAD_STUB_DATA)?;
-        let outcome = judge(&leg).and_then(|Verdict { answer, guard, .. }| {
-            // Before the answer: whoever has that sends nothing else any more.
-            guard.map_or(Ok(()), |guard| call.inner().guard(guard))?;
-            Ok(answer)
-        });
+        let outcome = judge(&leg, call.inner());
         answer(call, outcome)
     })
 }
