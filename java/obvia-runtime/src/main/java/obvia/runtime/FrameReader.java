@@ -200,6 +200,24 @@ public final class FrameReader {
         return take(kind, count(header >>> 32), header, size);
     }
 
+    /** Finds the next object, which is one value; -1 where the slot is null. */
+    public int optional(int slot, int kind, int size) {
+        int body = find(slot, kind, size);
+        if (body >= 0 && count != 1) {
+            throw bad(count + " values where there is one");
+        }
+        return body;
+    }
+
+    /** Finds the next object, which has so many elements; where there are none, the slot may be null. */
+    public int allocated(int slot, int kind, int size, int meant) {
+        int body = find(slot, kind, size);
+        if (count != meant) {
+            throw bad("an array of " + count + " elements where " + meant + " are meant");
+        }
+        return Math.max(body, 0);
+    }
+
     /** How many elements the object has that was found last. */
     public int count() {
         return count;
