@@ -37,7 +37,7 @@ public final class FrameReader {
         this(call.memory, call.at, call.length, block, "the arguments");
     }
 
-    private FrameReader(MemorySegment memory, long at, int length, int block, String what) {
+    FrameReader(MemorySegment memory, long at, int length, int block, String what) {
         this.memory = memory;
         this.at = at;
         this.length = length;

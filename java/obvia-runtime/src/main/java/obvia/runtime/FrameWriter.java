@@ -15,15 +15,17 @@ public final class FrameWriter {
 
     /** The arguments of a call, behind a block of so many bytes. */
     public FrameWriter(Channel call, int block) {
-        memory = call.memory;
-        at = call.at;
-        next = block;
+        this(call.memory, call.at, block);
     }
 
     /** The results of a call, behind a block of so many bytes. */
     public FrameWriter(InCall call, int block) {
-        memory = call.replyMemory;
-        at = call.replyAt;
+        this(call.replyMemory, call.replyAt, block);
+    }
+
+    FrameWriter(MemorySegment memory, long at, int block) {
+        this.memory = memory;
+        this.at = at;
         next = block;
     }
 
