@@ -21,9 +21,12 @@ pub(crate) struct Arguments {
     /// Take the file's attributes from here too, and not from FILE's name with .acf
     #[arg(long, value_name = "FILE")]
     acf: Option<PathBuf>,
-    /// What to write: NAME.rs, or NAME.h, NAME_stubs.c and NAME_values.hpp
+    /// What to write: NAME.rs; NAME.h, NAME_stubs.c and NAME_values.hpp; or a file for each class in Java
     #[arg(short, long, value_enum, default_value = "rust")]
     language: Language,
+    /// The package of classes in Java, where it is not FILE's name
+    #[arg(long, value_name = "NAME")]
+    java_package: Option<String>,
     /// Write a program that tests the interfaces by random calls too: NAME_test.rs or NAME_test.cc
     #[arg(long)]
     test: bool,
@@ -54,6 +57,8 @@ enum Language {
     Rust,
     /// C and C++, for libobvia
     C,
+    /// Java, for obvia-runtime
+    Java,
 }
 
 pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
@@ -80,6 +85,7 @@ fn compile(arguments: &Arguments) -> Result<Compiled, Failure> {
     let compiler = Compiler::new().permissive(arguments.permissive).test(arguments.test);
     let compiler = arguments.include.iter().fold(compiler, Compiler::include);
     let compiler = arguments.acf.iter().fold(compiler, Compiler::acf);
+    let compiler = arguments.java_package.iter().fold(compiler, Compiler::java_package);
     if arguments.check || arguments.text {
         return Ok(Compiled { compilation: compiler.check(&arguments.file)?, files: Vec::new() });
     }
@@ -88,6 +94,7 @@ fn compile(arguments: &Arguments) -> Result<Compiled, Failure> {
     let language = match arguments.language {
         Language::Rust => obvia_idl::Language::Rust,
         Language::C => obvia_idl::Language::C,
+        Language::Java => obvia_idl::Language::Java,
     };
     compile_into(&compiler, language, &arguments.file, &arguments.out)
 }

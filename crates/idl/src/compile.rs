@@ -57,6 +57,7 @@ pub struct Compiler {
     permissive: bool,
     side: SideFile,
     test: bool,
+    java_package: Option<String>,
 }
 
 /// Where the side file of the file that is compiled is.
@@ -119,6 +120,17 @@ impl Compiler {
     pub fn test(mut self, test: bool) -> Self {
         self.test = test;
         self
+    }
+
+    /// Writes Java to this package, and not to one of the file's name.
+    #[must_use]
+    pub fn java_package(mut self, name: impl Into<String>) -> Self {
+        self.java_package = Some(name.into());
+        self
+    }
+
+    pub(crate) fn package(&self) -> Option<&str> {
+        self.java_package.as_deref()
     }
 
     pub(crate) fn writes_test(&self) -> bool {

@@ -2,6 +2,7 @@
 
 pub mod c;
 pub mod component;
+pub mod java;
 mod random_calls;
 pub mod rust;
 mod sample;

@@ -119,6 +119,8 @@ pub enum Language {
     Rust,
     /// `NAME.h`, `NAME_stubs.c` and `NAME_values.hpp`, for libobvia: for C and C++.
     C,
+    /// A file for each interface, structure and enumeration, in the folder of their package, for obvia-runtime.
+    Java,
 }
 
 /// What was compiled, and the files that it was written to.
@@ -141,28 +143,24 @@ pub fn compile_into(
     file: &Path,
     directory: &Path,
 ) -> Result<Compiled, Failure> {
-    let compilation = compiler.check(file)?;
+    let mut compilation = compiler.check(file)?;
     let stem = file.file_stem().unwrap_or_default().to_string_lossy();
-    let texts = match language {
-        Language::Rust => emit::rust::emit(&compilation).map(|text| vec![(format!("{stem}.rs"), text)]),
-        Language::C => emit::c::emit(&compilation, &stem).map(|made| {
-            let [header, stubs, projection] = [".h", "_stubs.c", "_values.hpp"].map(|ending| format!("{stem}{ending}"));
-            vec![(header, made.header), (stubs, made.stubs), (projection, made.projection)]
-        }),
-    };
-    let mut texts = match texts {
+    let mut texts = match texts(compiler, language, &mut compilation, &stem) {
         Ok(texts) => texts,
         Err(diagnostics) => return Err(Failure { diagnostics, sources: compilation.sources }),
     };
     if compiler.writes_test() {
-        texts.push(match language {
-            Language::Rust => (format!("{stem}_test.rs"), emit::rust::random_calls(&compilation, &stem)),
-            Language::C => (format!("{stem}_test.cc"), emit::c::random_calls(&compilation, &stem)),
+        texts.extend(match language {
+            Language::Rust => Some((format!("{stem}_test.rs").into(), emit::rust::random_calls(&compilation, &stem))),
+            Language::C => Some((format!("{stem}_test.cc").into(), emit::c::random_calls(&compilation, &stem))),
+            Language::Java => None,
         });
     }
     let mut files = Vec::new();
     for (name, text) in texts {
         let target = directory.join(name);
+        // Where it cannot be made, writing the file says so.
+        let _ = target.parent().map(std::fs::create_dir_all);
         if let Err(error) = std::fs::write(&target, text) {
             let diagnostic =
                 Diagnostic::nowhere("unwritable", format!("{} cannot be written: {error}", target.display()));
@@ -171,6 +169,35 @@ pub fn compile_into(
         files.push(target);
     }
     Ok(Compiled { compilation, files })
+}
+
+/// The files of a language, and what is in them.
+fn texts(
+    compiler: &Compiler,
+    language: Language,
+    compilation: &mut Compilation,
+    stem: &str,
+) -> Result<Vec<(PathBuf, String)>, Vec<Diagnostic>> {
+    match language {
+        Language::Rust => Ok(vec![(format!("{stem}.rs").into(), emit::rust::emit(compilation)?)]),
+        Language::C => {
+            let made = emit::c::emit(compilation, stem)?;
+            let files = [(".h", made.header), ("_stubs.c", made.stubs), ("_values.hpp", made.projection)];
+            Ok(files.map(|(ending, text)| (format!("{stem}{ending}").into(), text)).into())
+        }
+        Language::Java if compiler.writes_test() => {
+            let text = "there is no test program in Java yet: Rust and C have them, which call servers in any language";
+            Err(vec![Diagnostic::nowhere("not-yet", text)])
+        }
+        Language::Java => {
+            if let Some(name) = compiler.package().filter(|name| !emit::java::is_package(name)) {
+                return Err(vec![Diagnostic::nowhere("no-name", format!("`{name}` is no name of a package"))]);
+            }
+            let made = emit::java::emit(compilation, stem, compiler.package())?;
+            compilation.warnings.extend(made.left_out);
+            Ok(made.files)
+        }
+    }
 }
 
 #[cfg(test)]

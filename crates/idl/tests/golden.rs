@@ -1,6 +1,7 @@
 //! What the back ends write is what was written down for it, byte for byte: `golden/NAME.rs` for `golden/NAME.idl`, and
 //! `golden/c/NAME.h`, `NAME_stubs.c` and `NAME_values.hpp` for `golden/c/NAME.idl` and for the interface that is measured; all of them for
-//! Samba's interface of functions. So are the headers of connection points, which are installed with libobvia.
+//! Samba's interface of functions. So are `golden/java/NAME/CLASS.java` for `golden/java/NAME.idl` and for `golden/post.idl`, and the
+//! headers of connection points, which are installed with libobvia.
 //!
 //! After a change that is meant to change it, run the test with `OBVIA_BLESS=1`: it writes the files anew, for you to read
 //! what has become different.
@@ -91,4 +92,21 @@ fn the_headers_of_connection_points_are_what_the_compiler_writes() {
     all_are_the_same(
         &shipped.iter().filter_map(|(path, code)| difference(&root().join(path), code)).collect::<Vec<_>>(),
     );
+}
+
+#[test]
+fn the_java_code_is_what_was_written_down() {
+    let java = folder().join("java");
+    let mut differences = Vec::new();
+    for idl in sources(&java).into_iter().chain([folder().join("post.idl")]) {
+        let stem = idl.file_stem().expect("it has a name").to_string_lossy();
+        let made = emit::java::emit(&check(&idl), &stem, None).unwrap_or_else(|refused| panic!("{stem}: {refused:?}"));
+        std::fs::create_dir_all(java.join(&*stem)).expect("the repository can be written to");
+        differences.extend(made.files.iter().filter_map(|(name, code)| difference(&java.join(name), code)));
+        let entries = std::fs::read_dir(java.join(&*stem)).expect("it is there");
+        let written: Vec<PathBuf> = entries.map(|entry| entry.expect("readable").path()).collect();
+        let stale = written.iter().filter(|path| !made.files.iter().any(|(name, _)| java.join(name) == **path));
+        differences.extend(stale.map(|path| format!("{} is not made any more", path.display())));
+    }
+    all_are_the_same(&differences);
 }

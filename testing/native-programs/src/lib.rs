@@ -1,4 +1,6 @@
-//! Programs in C and C++ with libobvia, built for tests.
+//! Programs in C and C++ with libobvia, and in Java, built for tests.
+
+pub mod java;
 
 use obvia_idl::{Compiler, compile_into};
 use std::ffi::{OsStr, OsString};

@@ -27,6 +27,23 @@ impl Writer {
         }
     }
 
+    /// Adds a line as it is, whatever brackets are in it.
+    pub(crate) fn verbatim(&mut self, line: &str) {
+        if !line.is_empty() {
+            self.text.extend(std::iter::repeat_n("    ", self.depth));
+        }
+        self.unindented(line);
+    }
+
+    /// Adds the arguments of a call, one a line, and what ends it.
+    pub(crate) fn arguments(&mut self, arguments: &[String], end: &str) {
+        for (at, argument) in arguments.iter().enumerate() {
+            let end = if at + 1 == arguments.len() { end } else { "," };
+            self.verbatim(&format!("{argument}{end}"));
+        }
+        self.depth = self.depth.saturating_sub(1);
+    }
+
     /// Adds a documentation comment.
     pub(crate) fn doc(&mut self, text: &str) {
         for line in text.lines() {

@@ -1,0 +1,159 @@
+//! The Java back end: an interface, a record or an enumeration for each of the file's, with proxies and stubs for obvia-runtime.
+
+mod doc;
+mod expression;
+mod interface;
+mod method;
+mod names;
+mod proxy;
+mod refusal;
+mod stub;
+mod types;
+mod values;
+
+pub(crate) use names::is_package;
+
+use super::writer::Writer;
+use crate::Diagnostic;
+use crate::compile::Compilation;
+use crate::model::{EnumId, InterfaceId, Model, StructId, Type};
+use crate::plan::is_plain;
+use names::Types;
+use std::path::PathBuf;
+
+/// The Java source for what a file declares.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// The files, in the folders of their package.
+    pub files: Vec<(PathBuf, String)>,
+    /// What of the file is left out, and why.
+    pub left_out: Vec<Diagnostic>,
+}
+
+/// What the parts of the code share.
+#[derive(Debug)]
+struct Context<'a> {
+    model: &'a Model,
+    types: Types,
+}
+
+/// What of other packages the code names.
+const IMPORTS: [&str; 17] = [
+    "java.lang.foreign.MemorySegment",
+    "java.util.List",
+    "java.util.Objects",
+    "obvia.Guid",
+    "obvia.Remote",
+    "obvia.RpcException",
+    "obvia.runtime.Channel",
+    "obvia.runtime.Flat",
+    "obvia.runtime.FrameReader",
+    "obvia.runtime.FrameWriter",
+    "obvia.runtime.Frames",
+    "obvia.runtime.InCall",
+    "obvia.runtime.InterfaceInfo",
+    "obvia.runtime.Interfaces",
+    "obvia.runtime.Marshal",
+    "obvia.runtime.Proxy",
+    "obvia.runtime.Reference",
+];
+
+/// The Java source for what a file declares; `stem` is the file's name without its ending, from which the package's name is made
+/// where none is given.
+///
+/// # Errors
+///
+/// Names the methods that this back end cannot do yet, and why.
+pub fn emit(compilation: &Compilation, stem: &str, package: Option<&str>) -> Result<Source, Vec<Diagnostic>> {
+    let model = &compilation.model;
+    let context = Context { model, types: Types::new(model, stem) };
+    let own = |id: &InterfaceId| !model.is_built_in(*id);
+    let all: Vec<InterfaceId> = (0..model.interfaces.len()).map(InterfaceId).filter(own).collect();
+    let (mut remote, mut left_out, mut refused) = (Vec::new(), Vec::new(), Vec::new());
+    for id in all {
+        match refusal::left_out(model, id) {
+            Some(why) => left_out.push(why),
+            None => {
+                let why = refusal::refuse(model, id);
+                // What another file declares is done when that file is.
+                if why.is_empty() {
+                    remote.push(id)
+                } else if !model.interfaces[id.0].imported {
+                    refused.extend(why)
+                }
+            }
+        }
+    }
+    if !refused.is_empty() {
+        return Err(refused);
+    }
+    let package = package.map_or_else(|| names::package(stem), str::to_owned);
+    let made_from = format!(
+        "// Made by obvia-idl {} from {}. Change the IDL, not this.",
+        env!("CARGO_PKG_VERSION"),
+        compilation.name
+    );
+    let folder: PathBuf = package.split('.').collect();
+    let file =
+        |(name, body): (String, String)| (folder.join(format!("{name}.java")), whole(&made_from, &package, &body));
+    let files = classes(&context, &remote, &compilation.name).into_iter().map(file).collect();
+    Ok(Source { files, left_out })
+}
+
+/// Every class, by its name.
+fn classes(context: &Context<'_>, remote: &[InterfaceId], file: &str) -> Vec<(String, String)> {
+    let model = context.model;
+    let mut classes = Vec::new();
+    let mut class = |name: &str, write: &dyn Fn(&mut Writer)| {
+        let mut out = Writer::default();
+        write(&mut out);
+        classes.push((name.to_owned(), out.finish()));
+    };
+    for id in (model.built_in.enums..model.enums.len()).map(EnumId) {
+        class(context.types.class(&Type::Enum(id)), &|out| types::enumeration(out, context, id));
+    }
+    for id in (model.built_in.structs..model.structs.len()).map(StructId) {
+        if is_plain(model, &Type::Struct(id)) {
+            class(context.types.class(&Type::Struct(id)), &|out| types::structure(out, context, id));
+        }
+    }
+    for id in remote {
+        let name = context.types.interface(*id);
+        class(name, &|out| interface::interface(out, context, *id));
+        class(&format!("{name}Info"), &|out| interface::information(out, context, *id));
+    }
+    class(&context.types.rest, &|out| rest(out, context, remote, file));
+    classes
+}
+
+/// What has no class of its own.
+fn rest(out: &mut Writer, context: &Context<'_>, remote: &[InterfaceId], file: &str) {
+    doc::Doc::new(&format!("What {} declares beside types.", doc::escaped(file))).write(out);
+    out.line(format!("public final class {} {{", context.types.rest));
+    types::constants(out, &context.model.consts[context.model.built_in.consts..]);
+    out.line(format!("private {}() {{}}", context.types.rest));
+    out.line("");
+    out.line("/** Every interface of this file and of those that it imports. */");
+    out.line("public static List<InterfaceInfo<?>> interfaces() {");
+    let all: Vec<String> = remote.iter().map(|id| format!("{}Info.INFO", context.types.interface(*id))).collect();
+    types::call(out, "return List.of", &all);
+    out.line("}");
+    out.line("}");
+}
+
+/// A file: what it is made from, its package, what the body names, and the body.
+fn whole(made_from: &str, package: &str, body: &str) -> String {
+    let mut text = format!("{made_from}\npackage {package};\n\n");
+    let named = |path: &&&str| {
+        let name = path.rsplit('.').next().unwrap_or(path);
+        body.split(|one: char| !one.is_ascii_alphanumeric() && one != '_').any(|word| word == name)
+    };
+    let imports: String = IMPORTS.iter().filter(named).map(|path| format!("import {path};\n")).collect();
+    text.push_str(&imports);
+    if !imports.is_empty() {
+        text.push('\n');
+    }
+    // No line between a member and the end of its class.
+    let body = body.replace("\n\n}", "\n}").replace("\n\n    }", "\n    }");
+    text + &body
+}

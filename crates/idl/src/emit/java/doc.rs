@@ -1,0 +1,65 @@
+//! Comments for Javadoc.
+
+use crate::emit::writer::Writer;
+use crate::model::{Base, Type};
+
+/// A comment: what is said, and of whom.
+#[derive(Debug)]
+pub(super) struct Doc {
+    text: String,
+    tags: Vec<String>,
+}
+
+impl Doc {
+    pub(super) fn new(text: &str) -> Self {
+        Self { text: text.to_owned(), tags: Vec::new() }
+    }
+
+    pub(super) fn parameter(&mut self, name: &str, what: &str) {
+        self.tags.push(format!("@param {name} {what}"));
+    }
+
+    pub(super) fn returns(&mut self, what: &str) {
+        self.tags.push(format!("@return {what}"));
+    }
+
+    pub(super) fn write(&self, out: &mut Writer) {
+        let lines: Vec<&str> = self.text.lines().collect();
+        if let ([line], []) = (lines.as_slice(), self.tags.as_slice()) {
+            return out.verbatim(&format!("/** {line} */"));
+        }
+        out.verbatim("/**");
+        for line in &lines {
+            out.verbatim(format!(" * {line}").trim_end());
+        }
+        if !lines.is_empty() && !self.tags.is_empty() {
+            out.verbatim(" *");
+        }
+        for tag in &self.tags {
+            out.verbatim(&format!(" * {tag}"));
+        }
+        out.verbatim(" */");
+    }
+}
+
+/// A comment of the IDL's as Javadoc has it: neither its end nor markup may come from the text.
+pub(super) fn escaped(text: &str) -> String {
+    let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('@', "&#64;");
+    text.replace("*/", "*&#47;").replace('\\', "&#92;")
+}
+
+/// What is to be said of a value because its type in Java does not.
+pub(super) fn of_value(ty: &Type) -> Option<String> {
+    match ty {
+        Type::Base(Base::U8 | Base::U16 | Base::U32 | Base::U64 | Base::Char | Base::Byte) => {
+            let Type::Base(base) = ty else { return None };
+            Some(format!("an {}", base.idl().replace("byte", "unsigned byte").replace("char", "unsigned char")))
+        }
+        Type::Base(Base::Hresult) => Some("an HRESULT".to_owned()),
+        Type::Fixed(..) => {
+            let (_, count) = super::values::flat(ty);
+            Some(format!("{count} elements"))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,166 @@
+//! An interface: what callers call and objects implement, and the class that describes it, with its proxy and its stub.
+
+use super::doc::{Doc, escaped, of_value};
+use super::method::Method;
+use super::names::methods;
+use super::{Context, proxy, stub};
+use crate::canonical;
+use crate::emit::writer::Writer;
+use crate::model::{InterfaceId, Type};
+use crate::plan::{MethodPlan, Passing, kinds, plan};
+
+/// The interface.
+pub(super) fn interface(out: &mut Writer, context: &Context<'_>, id: InterfaceId) {
+    let (model, name) = (context.model, context.types.interface(id));
+    let found = &model.interfaces[id.0];
+    let base = found.base.map_or("Remote", |base| context.types.interface(base));
+    let text = if found.doc.is_empty() { format!("{{@code interface {}}}", found.name) } else { escaped(&found.doc) };
+    Doc::new(&text).write(out);
+    out.line(format!("public interface {name} extends {base} {{"));
+    let names = methods(model, id);
+    let inherited = names.len() - found.methods.len();
+    for (method, method_name) in found.methods.iter().zip(&names[inherited..]) {
+        let plan = plan(model, method);
+        let method = Method::new(context, &plan, &[], (name, method_name), true);
+        doc(&method).write(out);
+        out.line(format!("{};", method.declaration(&method.shown)));
+        out.line("");
+        if method.results().len() > 1 {
+            record(out, &method);
+        }
+    }
+    out.line("}");
+}
+
+fn doc(method: &Method<'_>) -> Doc {
+    let idl = &method.plan.method;
+    let mut doc = Doc::new(&if idl.doc.is_empty() { format!("{{@code {}}}", idl.name) } else { escaped(&idl.doc) });
+    for param in method.plan.params.iter().filter(|param| method.argument(param).is_some()) {
+        let said = said_of(param);
+        if !said.is_empty() {
+            doc.parameter(&method.shown[method.index(param)], &said);
+        }
+    }
+    if let [one] = method.results().as_slice() {
+        let said = said_of(&method.plan.params[one.at]);
+        if !said.is_empty() {
+            doc.returns(&said);
+        }
+    }
+    doc
+}
+
+/// What is to be said of a parameter or a result.
+fn said_of(param: &crate::plan::ParamPlan<'_>) -> String {
+    let mut said = match &param.passing {
+        Passing::Value(ty) | Passing::Place(ty) | Passing::Optional(ty) => of_value(ty),
+        Passing::Array { element, .. } | Passing::OutArray { element, .. } => {
+            of_value(element).map(|text| format!("of {} each", text.trim_start_matches("an ")))
+        }
+        _ => None,
+    };
+    let mut add =
+        |text: String| said = Some(said.take().map_or_else(|| text.clone(), |said| format!("{said}; {text}")));
+    if let Some((least, most)) = param.param.range {
+        add(format!("from {least} to {most}"));
+    }
+    match &param.passing {
+        Passing::Array { .. } if param.param.direction.is_out() => add("changed in place".to_owned()),
+        Passing::Optional(_)
+        | Passing::Text { optional: true, .. }
+        | Passing::OutText(_)
+        | Passing::Object(_)
+        | Passing::OutObject(_) => add("may be {@code null}".to_owned()),
+        _ => {}
+    }
+    said.unwrap_or_default()
+}
+
+/// The record of several results.
+fn record(out: &mut Writer, method: &Method<'_>) {
+    let mut doc = Doc::new(&format!("What {{@link #{}}} returns.", method.name));
+    let mut members = Vec::new();
+    for one in method.results() {
+        let param = &method.plan.params[one.at];
+        let said = said_of(param);
+        if !said.is_empty() {
+            doc.parameter(&method.shown[one.at], &said);
+        }
+        members.push(format!("{} {}", one.ty, method.shown[one.at]));
+    }
+    doc.write(out);
+    out.line(format!("record {}({}) {{}}", method.record(), members.join(", ")));
+    out.line("");
+}
+
+/// The class that describes the interface.
+pub(super) fn information(out: &mut Writer, context: &Context<'_>, id: InterfaceId) {
+    let (model, name) = (context.model, context.types.interface(id));
+    let found = &model.interfaces[id.0];
+    let methods_of = model.all_methods(id);
+    let plans: Vec<MethodPlan<'_>> = methods_of.iter().map(|method| plan(model, method)).collect();
+    let kinds: Vec<Type> = kinds(model, &methods_of);
+    let names = methods(model, id);
+    out.line(format!("/** {{@link {name}}} as the runtime knows it: its description, its proxy and its stub. */"));
+    out.line(format!("public final class {name}Info {{"));
+    out.line("private static final String IDL =");
+    out.verbatim("        \"\"\"");
+    for line in canonical::text(model, id).lines() {
+        let line = line.replace('\\', "\\\\").replace("\"\"\"", "\\\"\"\"");
+        out.verbatim(format!("        {line}").trim_end());
+    }
+    out.verbatim("        \"\"\";");
+    out.line("");
+    out.line("/** The description. */");
+    out.line(format!("public static final InterfaceInfo<{name}> INFO = new InterfaceInfo<>("));
+    let print = canonical::fingerprint(model, id);
+    let base =
+        found.base.map_or_else(|| "null".to_owned(), |base| format!("{}Info.INFO", context.types.interface(base)));
+    out.arguments(
+        &[
+            format!("{name}.class"),
+            format!("\"{}\"", found.name),
+            format!("Guid.of(\"{}\")", canonical::uuid_text(found.uuid)),
+            version(found.version),
+            format!("{:#018x}L", (print >> 64) as u64),
+            format!("{:#018x}L", print as u64),
+            base,
+            format!("{name}Proxy::new"),
+            format!("{name}Info::perform"),
+            "IDL".to_owned(),
+            format!("{}::interfaces", context.types.rest),
+        ],
+        ");",
+    );
+    out.line("");
+    out.line(format!("private {name}Info() {{}}"));
+    out.line("");
+    out.line("/** Performs a call. */");
+    out.line(format!("static void perform({name} object, InCall call) {{"));
+    out.line("switch (call.opnum) {");
+    for (plan, method) in plans.iter().zip(&names) {
+        out.line(format!("case {} -> {method}(object, call);", plan.opnum));
+    }
+    out.line("default -> throw call.noMethod();");
+    out.line("}");
+    out.line("}");
+    out.line("");
+    for (plan, method) in plans.iter().zip(&names) {
+        stub::stub(out, &Method::new(context, plan, &kinds, (name, method), false));
+    }
+    out.line("/** Stands for an object of another process. */");
+    out.line(format!("static final class {name}Proxy extends Proxy implements {name} {{"));
+    out.line(format!("{name}Proxy(Reference reference) {{"));
+    out.line("super(reference);");
+    out.line("}");
+    out.line("");
+    for (plan, method) in plans.iter().zip(&names) {
+        proxy::proxy(out, &Method::new(context, plan, &kinds, (name, method), true));
+    }
+    out.line("}");
+    out.line("}");
+}
+
+fn version((major, minor): (u16, u16)) -> String {
+    if minor == 0 { major.to_string() } else { format!("{major} | {minor} << 16") }
+}

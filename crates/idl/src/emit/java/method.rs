@@ -1,0 +1,204 @@
+//! A method as Java has it: what its parameters and results are called, and their types.
+
+use super::Context;
+use super::names::{members, parameters};
+use super::values::{java, nullable};
+use crate::model::{Direction, Object, Operand, Type};
+use crate::plan::{MethodPlan, ParamPlan, Passing, kind_of};
+
+/// A method, in its proxy or in its stub.
+pub(super) struct Method<'a> {
+    pub(super) context: &'a Context<'a>,
+    pub(super) plan: &'a MethodPlan<'a>,
+    /// The types of the interface's objects.
+    pub(super) kinds: &'a [Type],
+    pub(super) name: &'a str,
+    pub(super) interface: &'a str,
+    /// The names of parameters, and of members of the record of results, as users see them.
+    pub(super) shown: Vec<String>,
+    /// The names of parameters, beside the names that the code uses itself.
+    pub(super) given: Vec<String>,
+    /// The names of what comes back for those that go both ways.
+    came: Vec<String>,
+    /// What the names of further variables of a parameter begin with.
+    stems: Vec<String>,
+    pub(super) is_proxy: bool,
+}
+
+/// How the names of further variables of a parameter end.
+const ENDINGS: [&str; 9] = ["At", "Body", "Bytes", "Characters", "Copy", "Count", "Reference", "Used", "Value"];
+
+/// A result: which parameter it is, and its type.
+pub(super) struct Returned {
+    pub(super) at: usize,
+    pub(super) ty: String,
+}
+
+impl<'a> Method<'a> {
+    pub(super) fn new(
+        context: &'a Context<'a>,
+        plan: &'a MethodPlan<'a>,
+        kinds: &'a [Type],
+        (interface, name): (&'a str, &'a str),
+        is_proxy: bool,
+    ) -> Self {
+        let names = || plan.params.iter().map(|param| param.param.name.as_str());
+        let (shown, (given, came)) = (members(names()), parameters(names()));
+        let is_free = |stem: &str| {
+            ENDINGS.iter().all(|ending| given.iter().chain(&came).all(|name| name.strip_suffix(ending) != Some(stem)))
+        };
+        let stem = |name: &String| if is_free(name) { name.clone() } else { format!("{name}_") };
+        let stems = given.iter().map(stem).collect();
+        Self { context, plan, kinds, name, interface, shown, given, came, stems, is_proxy }
+    }
+
+    /// The type number of an object of these elements.
+    pub(super) fn kind(&self, element: &Type) -> u32 {
+        kind_of(self.kinds, element)
+    }
+
+    /// A parameter's place among the parameters.
+    pub(super) fn index(&self, param: &ParamPlan<'_>) -> usize {
+        self.plan.params.iter().position(|other| std::ptr::eq(other.param, param.param)).unwrap_or(0)
+    }
+
+    /// A parameter's name.
+    pub(super) fn given(&self, param: &ParamPlan<'_>) -> &str {
+        &self.given[self.index(param)]
+    }
+
+    /// What the names of further variables of a parameter begin with.
+    pub(super) fn stem(&self, param: &ParamPlan<'_>) -> &str {
+        &self.stems[self.index(param)]
+    }
+
+    /// The type of a parameter; none for one that is not given.
+    pub(super) fn argument(&self, param: &ParamPlan<'_>) -> Option<String> {
+        if param.counts {
+            return None;
+        }
+        let context = self.context;
+        Some(match &param.passing {
+            Passing::Value(ty) => java(context, ty),
+            Passing::Place(ty) if param.param.direction.is_in() => java(context, ty),
+            Passing::Array { element, .. } => format!("{}[]", java(context, element)),
+            Passing::Optional(ty) => nullable(context, ty),
+            Passing::Text { .. } => "String".to_owned(),
+            Passing::Object(object) => self.object(object),
+            _ => return None,
+        })
+    }
+
+    /// The type of an object.
+    fn object(&self, object: &Object) -> String {
+        match object {
+            Object::Known(id) => self.context.types.interface(*id).to_owned(),
+            Object::Unknown | Object::IidIs(_) => "Remote".to_owned(),
+        }
+    }
+
+    /// The description of an object's interface.
+    pub(super) fn wanted(&self, object: &Object) -> String {
+        match object {
+            Object::Known(id) => format!("{}Info.INFO", self.context.types.interface(*id)),
+            Object::Unknown => "InterfaceInfo.of(Remote.class)".to_owned(),
+            Object::IidIs(operand) => format!("Interfaces.of({})", self.given[operand.index]),
+        }
+    }
+
+    /// The results, in the order of the source.
+    pub(super) fn results(&self) -> Vec<Returned> {
+        let context = self.context;
+        let result = |(at, param): (usize, &ParamPlan<'_>)| {
+            if param.counts || param.param.direction == Direction::In {
+                return None;
+            }
+            let ty = match &param.passing {
+                Passing::Place(ty) => java(context, ty),
+                Passing::OutText(_) => "String".to_owned(),
+                Passing::OutArray { element, .. } => format!("{}[]", java(context, element)),
+                Passing::OutObject(object) => self.object(object),
+                _ => return None,
+            };
+            Some(Returned { at, ty })
+        };
+        self.plan.params.iter().enumerate().filter_map(result).collect()
+    }
+
+    /// The name of the record of its results.
+    pub(super) fn record(&self) -> String {
+        format!("{}{}Result", self.name[..1].to_ascii_uppercase(), &self.name[1..])
+    }
+
+    /// What the method returns.
+    pub(super) fn returns(&self) -> String {
+        match self.results().as_slice() {
+            [] => "void".to_owned(),
+            [one] => one.ty.clone(),
+            _ => self.record(),
+        }
+    }
+
+    /// The head of its declaration, with parameters of these names.
+    pub(super) fn declaration(&self, names: &[String]) -> String {
+        let params: Vec<String> = self
+            .plan
+            .params
+            .iter()
+            .zip(names)
+            .filter_map(|(param, name)| Some(format!("{} {name}", self.argument(param)?)))
+            .collect();
+        format!("{} {}({})", self.returns(), self.name, params.join(", "))
+    }
+
+    /// The variable of a result; for one that goes both ways it is not the parameter's.
+    pub(super) fn came(&self, at: usize) -> &str {
+        if self.plan.params[at].param.direction == Direction::InOut { &self.came[at] } else { &self.given[at] }
+    }
+
+    /// A result in its stub, once the method has run; in its proxy, once it was read.
+    pub(super) fn result(&self, at: usize) -> String {
+        if let (false, Some(array)) = (self.is_proxy, self.allocated(at)) {
+            return format!("{}.length", self.result(array));
+        }
+        if self.is_proxy || self.results().len() == 1 {
+            return self.came(at).to_owned();
+        }
+        format!("outcome.{}()", self.shown[at])
+    }
+
+    /// The array that the method allocates and whose elements this result counts, and nothing else.
+    fn allocated(&self, at: usize) -> Option<usize> {
+        let counts = |size: &crate::model::Arith| size.plain().is_some_and(|operand| operand.index == at);
+        let mut arrays = self.plan.params.iter();
+        self.plan.params[at].counts.then(|| {
+            arrays.position(|param| matches!(&param.passing, Passing::OutArray { size, .. } if counts(size)))
+        })?
+    }
+
+    /// The array that tells this count, so that it is not given.
+    pub(super) fn elided_by(&self, at: usize) -> Option<usize> {
+        self.arrays_counted_by(at).next()
+    }
+
+    /// The arrays whose length a count says, where it says nothing else.
+    pub(super) fn arrays_counted_by(&self, at: usize) -> impl Iterator<Item = usize> {
+        let counts = move |size: &crate::model::Arith| size.plain().is_some_and(|operand| operand.index == at);
+        let is_counted =
+            move |param: &ParamPlan<'_>| matches!(&param.passing, Passing::Array { size, .. } if counts(size));
+        let found = self.plan.params.iter().enumerate().filter(move |(_, param)| is_counted(param));
+        found.map(|(array, _)| array).filter(move |_| self.plan.params[at].counts)
+    }
+
+    /// An operand of an expression.
+    pub(super) fn operand(&self, operand: &Operand, side: super::expression::Side) -> String {
+        let param = &self.plan.params[operand.index];
+        if let (true, Some(array)) = (self.is_proxy, self.elided_by(operand.index)) {
+            return format!("{}.length", self.given[array]);
+        }
+        if side == super::expression::Side::Came && param.param.direction.is_out() {
+            return self.result(operand.index);
+        }
+        self.given[operand.index].clone()
+    }
+}

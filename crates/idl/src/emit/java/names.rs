@@ -1,0 +1,277 @@
+//! How IDL's names are written in Java.
+
+use crate::model::{InterfaceId, Model, Type};
+use std::collections::BTreeSet;
+
+/// Java's keywords and literals, and names that are no longer free.
+const KEYWORDS: [&str; 55] = [
+    "_",
+    "abstract",
+    "assert",
+    "boolean",
+    "break",
+    "byte",
+    "case",
+    "catch",
+    "char",
+    "class",
+    "const",
+    "continue",
+    "default",
+    "do",
+    "double",
+    "else",
+    "enum",
+    "extends",
+    "false",
+    "final",
+    "finally",
+    "float",
+    "for",
+    "goto",
+    "if",
+    "implements",
+    "import",
+    "instanceof",
+    "int",
+    "interface",
+    "long",
+    "native",
+    "new",
+    "null",
+    "package",
+    "private",
+    "protected",
+    "public",
+    "record",
+    "return",
+    "short",
+    "static",
+    "strictfp",
+    "super",
+    "switch",
+    "synchronized",
+    "this",
+    "throw",
+    "throws",
+    "transient",
+    "true",
+    "try",
+    "void",
+    "volatile",
+    "while",
+];
+
+/// Methods that every object has, and those of proxies: a method of the same name would override or overload them.
+const METHODS: [&str; 13] = [
+    "begin",
+    "clone",
+    "equals",
+    "finalize",
+    "getClass",
+    "hashCode",
+    "notify",
+    "notifyAll",
+    "perform",
+    "toString",
+    "wait",
+    "yield",
+    "var",
+];
+
+/// Names that the generated methods use themselves.
+const LOCALS: [&str; 9] = ["arguments", "call", "frame", "i", "length", "memory", "object", "results", "target"];
+
+/// Types that the generated code names without their package.
+const TYPES: [&str; 36] = [
+    "ArithmeticException",
+    "Boolean",
+    "Byte",
+    "Channel",
+    "Character",
+    "Class",
+    "Double",
+    "Enum",
+    "Flat",
+    "Float",
+    "FrameReader",
+    "FrameWriter",
+    "Frames",
+    "Guid",
+    "Hresult",
+    "IllegalArgumentException",
+    "InCall",
+    "Integer",
+    "InterfaceInfo",
+    "Interfaces",
+    "List",
+    "Long",
+    "Marshal",
+    "Math",
+    "MemorySegment",
+    "Object",
+    "Objects",
+    "Override",
+    "Proxy",
+    "Record",
+    "Reference",
+    "Remote",
+    "RpcException",
+    "Short",
+    "String",
+    "Throwable",
+];
+
+/// Whether a name may be the name of a package, dots and all.
+pub(crate) fn is_package(text: &str) -> bool {
+    text.split('.').all(|part| crate::lexer::is_name(part) && !KEYWORDS.contains(&part))
+}
+
+/// A package's name from a file's.
+pub(super) fn package(stem: &str) -> String {
+    let text: String = stem.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();
+    if is_package(&text) { text } else { format!("idl{text}") }
+}
+
+/// The words of a name: what underscores part.
+fn words(name: &str) -> impl Iterator<Item = &str> {
+    name.split('_').filter(|word| !word.is_empty())
+}
+
+fn is_shouted(word: &str) -> bool {
+    word.len() > 1 && !word.chars().any(|letter| letter.is_ascii_lowercase())
+}
+
+fn capitalised(word: &str) -> String {
+    let rest = if is_shouted(word) { word[1..].to_ascii_lowercase() } else { word[1..].to_owned() };
+    format!("{}{rest}", word[..1].to_ascii_uppercase())
+}
+
+/// A word as a name begins with it: `Add` is `add`, `URLOf` is `urlOf`.
+fn uncapitalised(word: &str) -> String {
+    let upper = word.chars().take_while(char::is_ascii_uppercase).count();
+    let lowered = if is_shouted(word) { word.len() } else { upper.saturating_sub(1).max(upper.min(1)) };
+    format!("{}{}", word[..lowered].to_ascii_lowercase(), &word[lowered..])
+}
+
+/// The name of a class: `PFS_STAT` is `PfsStat`.
+pub(super) fn pascal(name: &str) -> String {
+    let text: String =
+        if name.contains('_') || is_shouted(name) { words(name).map(capitalised).collect() } else { capitalised(name) };
+    if text.starts_with(|first: char| first.is_ascii_alphabetic()) { text } else { format!("T{text}") }
+}
+
+/// The name of a method, a parameter or a member: `data_size` is `dataSize`.
+pub(super) fn camel(name: &str) -> String {
+    let mut parts = words(name);
+    let first = parts.next().map(uncapitalised).unwrap_or_default();
+    let text: String = std::iter::once(first).chain(parts.map(capitalised)).collect();
+    let text = if text.starts_with(|first: char| first.is_ascii_alphabetic()) { text } else { format!("v{text}") };
+    if KEYWORDS.contains(&text.as_str()) { format!("{text}_") } else { text }
+}
+
+/// The name of a constant, which stays what it is.
+pub(super) fn constant(name: &str) -> String {
+    if KEYWORDS.contains(&name) { format!("{name}_") } else { name.to_owned() }
+}
+
+/// A name that nobody has yet, which somebody has from now on.
+pub(super) fn unique(taken: &mut BTreeSet<String>, mut name: String) -> String {
+    while taken.contains(&name) {
+        name.push('_');
+    }
+    taken.insert(name.clone());
+    name
+}
+
+/// Members' names, each once.
+pub(super) fn members<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let mut taken = METHODS.map(str::to_owned).into();
+    names.map(|name| unique(&mut taken, camel(name))).collect()
+}
+
+/// The names of parameters, and those of results that go both ways and so have two.
+pub(super) fn parameters<'a>(names: impl Iterator<Item = &'a str>) -> (Vec<String>, Vec<String>) {
+    let mut taken = LOCALS.map(str::to_owned).into();
+    let given: Vec<String> = names.map(|name| unique(&mut taken, camel(name))).collect();
+    let came = given.iter().map(|name| unique(&mut taken, format!("{name}Result"))).collect();
+    (given, came)
+}
+
+/// The classes that a file's types become.
+#[derive(Debug)]
+pub(super) struct Types {
+    enums: Vec<String>,
+    structs: Vec<String>,
+    interfaces: Vec<String>,
+    /// The class for what has no class of its own.
+    pub(super) rest: String,
+}
+
+impl Types {
+    pub(super) fn new(model: &Model, stem: &str) -> Self {
+        let mut taken: BTreeSet<String> = TYPES.map(str::to_owned).into();
+        // Interfaces first, as they are known by their names elsewhere.
+        let mut interfaces = Vec::new();
+        for found in &model.interfaces {
+            let mut name = unique(&mut taken, constant(&found.name));
+            while !taken.insert(format!("{name}Info")) || !taken.insert(format!("{name}Proxy")) {
+                name = unique(&mut taken, format!("{name}_"));
+            }
+            interfaces.push(name);
+        }
+        let enums = model.enums.iter().map(|found| unique(&mut taken, pascal(&found.name))).collect();
+        let structs = model.structs.iter().map(|found| unique(&mut taken, pascal(&found.name))).collect();
+        let rest =
+            unique(&mut taken, format!("{}Idl", pascal(&stem.replace(|one: char| !one.is_ascii_alphanumeric(), "_"))));
+        Self { enums, structs, interfaces, rest }
+    }
+
+    /// The class of a structure or an enumeration.
+    pub(super) fn class(&self, ty: &Type) -> &str {
+        match ty {
+            Type::Enum(id) => &self.enums[id.0],
+            Type::Struct(id) => &self.structs[id.0],
+            _ => "void",
+        }
+    }
+
+    pub(super) fn interface(&self, id: InterfaceId) -> &str {
+        &self.interfaces[id.0]
+    }
+}
+
+/// The names of an interface's methods, inherited ones first: each once, and none that every object has.
+pub(super) fn methods(model: &Model, id: InterfaceId) -> Vec<String> {
+    members(model.all_methods(id).into_iter().map(|method| method.name.as_str()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_written_in_the_habit_of_java() {
+        let camels =
+            ["pfs_open", "Add", "URLOf", "data_size", "GET_ALL", "x", "class", "_1", "getURL", "ID"].map(camel);
+        assert_eq!(camels, ["pfsOpen", "add", "urlOf", "dataSize", "getAll", "x", "class_", "v1", "getURL", "id"]);
+        assert_eq!(
+            ["PFS_STAT", "Mark", "FILETIME", "tag_list"].map(pascal),
+            ["PfsStat", "Mark", "Filetime", "TagList"]
+        );
+    }
+
+    #[test]
+    fn names_that_become_one_are_told_apart() {
+        assert_eq!(members(["Add", "add", "Wait"].into_iter()), ["add", "add_", "wait_"]);
+        let (given, came) = parameters(["pos", "posResult", "call"].into_iter());
+        assert_eq!(given, ["pos", "posResult", "call_"]);
+        assert_eq!(came[0], "posResult_");
+    }
+
+    #[test]
+    fn packages_are_names_with_dots() {
+        assert!(is_package("org.example.calc") && !is_package("org..calc") && !is_package("a.int") && !is_package(""));
+        assert_eq!([package("calc"), package("my-calc2"), package("9")], ["calc", "mycalc2", "idl9"]);
+    }
+}

@@ -1,0 +1,378 @@
+//! Proxies: check the arguments, write them, call, and read the results.
+//!
+//! Whatever can fail is done before there is a channel, so that none is lost; results are read while it is held, and objects are made
+//! of references when it has been given back, since that may need calls.
+
+use super::expression::{Side, count, widened};
+use super::method::Method;
+use super::values::{
+    self, Target, flat, in_name, is_number, is_object, java, layout, load, load_first, pad, plus, store,
+};
+use crate::emit::writer::Writer;
+use crate::model::{Base, Type};
+use crate::plan::{ParamPlan, Passing};
+
+const CALL: Target<'_> = Target { memory: "call.memory", at: "call.at" };
+
+pub(super) fn proxy(out: &mut Writer, method: &Method<'_>) {
+    out.line("@Override");
+    out.line(format!("public {} {{", method.declaration(&method.given)));
+    checks(out, method);
+    let length = measure(out, method);
+    request(out, method, &length);
+    let (plan, opnum) = (method.plan, method.plan.opnum);
+    if plan.method.oneway {
+        out.line(format!("call.oneway(target, {opnum}, {length});"));
+    } else {
+        out.line(format!("call.call(target, {opnum}, {length});"));
+        reply(out, method);
+    }
+    out.line("}");
+    out.line("");
+}
+
+/// The multiple of 8 where a block ends.
+pub(super) fn block(bytes: u32) -> u32 {
+    bytes.next_multiple_of(8)
+}
+
+/// Refuses what the server would refuse.
+fn checks(out: &mut Writer, method: &Method<'_>) {
+    for (at, param) in method.plan.params.iter().enumerate() {
+        let (name, stem) = (&method.given[at], method.stem(param));
+        let value = match &param.passing {
+            Passing::Value(ty) | Passing::Place(ty) if param.param.direction.is_in() && !param.counts => {
+                match ty {
+                    Type::Fixed(..) => {
+                        out.line(format!("Frames.checkLength({name}.length, {});", flat(ty).1));
+                        if is_object(flat(ty).0) {
+                            out.line(format!(
+                                "{0}[] {stem}Copy = Frames.copy({name});",
+                                java(method.context, flat(ty).0)
+                            ));
+                        }
+                    }
+                    ty if is_object(ty) => out.line(format!("Objects.requireNonNull({name}, \"{name}\");")),
+                    _ => {}
+                }
+                operand(method, at, ty)
+            }
+            Passing::Value(Type::Base(base)) if param.counts => {
+                counted(out, method, at, *base);
+                operand(method, at, &Type::Base(*base))
+            }
+            Passing::Array { size, .. } => {
+                if !param.param.direction.is_in() {
+                    out.line(format!("Objects.requireNonNull({name}, \"{name}\");"));
+                }
+                if size.plain().is_none_or(|operand| method.elided_by(operand.index).is_none()) {
+                    let meant = count(method, size, Side::Given);
+                    out.line(format!("Frames.checkLength({name}.length, Frames.count({meant}));"));
+                }
+                continue;
+            }
+            Passing::Text { optional: false, .. } => {
+                out.line(format!("Objects.requireNonNull({name}, \"{name}\");"));
+                continue;
+            }
+            _ => continue,
+        };
+        if let (Some((least, most)), true) = (param.param.range, param.param.direction.is_in()) {
+            out.line(format!("Frames.checkRange({value}, {least}L, {most}L);"));
+        }
+    }
+}
+
+/// A parameter as a number.
+fn operand(method: &Method<'_>, at: usize, ty: &Type) -> String {
+    let Type::Base(base) = ty else { return method.given[at].clone() };
+    widened(method, &crate::model::Operand { index: at, deref: false, base: *base }, Side::Given)
+}
+
+/// Checks that arrays have as many elements as each other, and no more than the count's type can say.
+fn counted(out: &mut Writer, method: &Method<'_>, at: usize, base: Base) {
+    let mut arrays = method.arrays_counted_by(at).map(|array| &method.given[array]);
+    let Some(first) = arrays.next() else { return };
+    for other in arrays {
+        out.line(format!("Frames.checkLength({other}.length, {first}.length);"));
+    }
+    if let Some((_, most)) = base.range().filter(|(_, most)| *most < i128::from(i32::MAX)) {
+        out.line(format!("Frames.checkRange({first}.length, 0, {most});"));
+    }
+}
+
+/// What a parameter is written from.
+fn source(method: &Method<'_>, param: &ParamPlan<'_>) -> String {
+    let name = method.given(param);
+    let copied = match &param.passing {
+        Passing::Array { element, .. } => is_object(element),
+        Passing::Value(ty) | Passing::Place(ty) => matches!(ty, Type::Fixed(..)) && is_object(flat(ty).0),
+        _ => false,
+    };
+    if copied { format!("{}Copy", method.stem(param)) } else { name.to_owned() }
+}
+
+/// Finds out how long the request is.
+fn measure(out: &mut Writer, method: &Method<'_>) -> String {
+    let mut length = block(method.plan.request_block).to_string();
+    let mut declared = "int length";
+    for param in method.plan.ordered(true).into_iter().filter(|param| !param.passing.in_block()) {
+        let (name, stem) = (method.given(param), method.stem(param));
+        let more = match &param.passing {
+            Passing::Array { element, .. } => {
+                if is_object(element) {
+                    out.line(format!("{}[] {stem}Copy = Frames.copy({name});", java(method.context, element)));
+                }
+                format!("Frames.plus({length}, {name}.length, {})", method.context.model.layout(element).0)
+            }
+            Passing::Optional(ty) => {
+                let size = method.context.model.layout(ty).0;
+                format!("{name} == null ? {length} : Frames.plus({length}, 1, {size})")
+            }
+            Passing::Text { base, .. } if base.size() == 2 => {
+                out.line(format!("char[] {stem}Characters = Frames.utf16({name});"));
+                format!("Frames.plus({length}, {stem}Characters)")
+            }
+            Passing::Text { .. } => {
+                out.line(format!("byte[] {stem}Bytes = Frames.utf8({name});"));
+                format!("Frames.plus({length}, {stem}Bytes)")
+            }
+            Passing::Object(object) => {
+                let wanted = method.wanted(object);
+                out.line(format!("byte[] {stem}Reference = Marshal.reference(this, {name}, {wanted});"));
+                format!("Frames.plus({length}, {stem}Reference)")
+            }
+            _ => continue,
+        };
+        out.line(format!("{declared} = {more};"));
+        "length".clone_into(&mut length);
+        declared = "length";
+    }
+    length
+}
+
+fn request(out: &mut Writer, method: &Method<'_>, length: &str) {
+    let plan = method.plan;
+    out.line(format!("Channel call = begin({length});"));
+    let mut end = 0;
+    let ordered = plan.ordered(true);
+    for param in &ordered {
+        let at = param.request.unwrap_or(0);
+        pad(out, CALL, end, at);
+        end = at + 8;
+        if let Passing::Value(ty) | Passing::Place(ty) = &param.passing {
+            end = at + method.context.model.layout(ty).0;
+            let value = match method.elided_by(method.index(param)) {
+                Some(array) => narrowed(ty, &format!("{}.length", method.given[array])),
+                None => source(method, param),
+            };
+            store(out, method.context, ty, &value, CALL, at);
+        }
+    }
+    pad(out, CALL, end, block(plan.request_block));
+    if plan.request_is_block() {
+        return;
+    }
+    out.line(format!("FrameWriter arguments = new FrameWriter(call, {});", block(plan.request_block)));
+    for param in ordered.iter().filter(|param| !param.passing.in_block()) {
+        place(out, method, param);
+    }
+}
+
+/// A length as a number of a count's type.
+pub(super) fn narrowed(ty: &Type, length: &str) -> String {
+    match ty {
+        Type::Base(base) if !matches!(values::base(*base), "int" | "long") => {
+            format!("({}) {length}", values::base(*base))
+        }
+        _ => length.to_owned(),
+    }
+}
+
+/// Writes what lies behind the block.
+fn place(out: &mut Writer, method: &Method<'_>, param: &ParamPlan<'_>) {
+    let (name, stem, at) = (method.given(param), method.stem(param), param.request.unwrap_or(0));
+    match &param.passing {
+        Passing::Array { element, .. } => {
+            put_array(
+                out,
+                method,
+                ("arguments", CALL.memory),
+                (&source(method, param), stem),
+                (at, element),
+                &format!("{name}.length"),
+            );
+        }
+        Passing::Optional(ty) => {
+            let size = method.context.model.layout(ty).0;
+            out.line(format!("if ({name} == null) {{"));
+            out.line(format!("arguments.none({at});"));
+            out.line("} else {");
+            let body = format!("arguments.object({at}, {}, 1, {size})", method.kind(ty));
+            store(out, method.context, ty, name, Target { at: &body, ..CALL }, 0);
+            out.line("}");
+        }
+        Passing::Text { base, .. } if base.size() == 2 => out.line(format!("arguments.wide({at}, {stem}Characters);")),
+        Passing::Text { .. } => out.line(format!("arguments.text({at}, {stem}Bytes);")),
+        _ => out.line(format!("arguments.reference({at}, {stem}Reference);")),
+    }
+}
+
+/// Writes the first elements of an array behind the block.
+pub(super) fn put_array(
+    out: &mut Writer,
+    method: &Method<'_>,
+    (writer, memory): (&str, &str),
+    (source, stem): (&str, &str),
+    (slot, element): (u32, &Type),
+    count: &str,
+) {
+    let kind = method.kind(element);
+    if is_number(element) {
+        return out.line(format!("{writer}.put({source}, {slot}, {kind}, {count});"));
+    }
+    let size = method.context.model.layout(element).0;
+    out.line(format!("long {stem}At = {writer}.object({slot}, {kind}, {count}, {size});"));
+    values::store_elements(out, method.context, element, source, count, Target { memory, at: &format!("{stem}At") });
+}
+
+/// Whether a block has only numbers in it that may have any value: then it is read where it lies.
+pub(super) fn is_simple(method: &Method<'_>, request: bool) -> bool {
+    let plain = |param: &&ParamPlan<'_>| match &param.passing {
+        Passing::Value(ty) | Passing::Place(ty) => is_number(ty) && param.param.range.is_none(),
+        _ => false,
+    };
+    method.plan.ordered(request).iter().all(plain)
+}
+
+fn reply(out: &mut Writer, method: &Method<'_>) {
+    let plan = method.plan;
+    let results = method.results();
+    if is_simple(method, false) {
+        out.line(format!("call.expect({});", block(plan.reply_block)));
+        for param in plan.ordered(false) {
+            let Passing::Place(ty) = &param.passing else { continue };
+            let (name, place) = (method.came(method.index(param)), plus("call.at", param.reply.unwrap_or(0)));
+            out.line(format!("{} {name} = call.memory.get(Flat.{}, {place});", java(method.context, ty), layout(ty)));
+        }
+        out.line("call.end();");
+        return give(out, method);
+    }
+    let has_objects = results.iter().any(|one| is_reference(&plan.params[one.at]));
+    if has_objects {
+        for one in &results {
+            if is_reference(&plan.params[one.at]) {
+                out.line(format!("byte[] {}Reference;", method.stem(&plan.params[one.at])));
+            } else {
+                out.line(format!("{} {};", one.ty, method.came(one.at)));
+            }
+        }
+    }
+    out.line("try {");
+    out.line(format!("FrameReader results = new FrameReader(call, {});", block(plan.reply_block)));
+    for param in plan.ordered(false) {
+        fetch_value(out, method, param, has_objects);
+    }
+    for param in plan.ordered(false) {
+        fetch(out, method, param, has_objects);
+    }
+    out.line("results.end();");
+    if !has_objects {
+        give(out, method);
+    }
+    out.line("} finally {");
+    out.line("call.end();");
+    out.line("}");
+    if has_objects {
+        give(out, method);
+    }
+}
+
+fn is_reference(param: &ParamPlan<'_>) -> bool {
+    matches!(param.passing, Passing::OutObject(_))
+}
+
+/// Reads what lies in the block.
+fn fetch_value(out: &mut Writer, method: &Method<'_>, param: &ParamPlan<'_>, declared: bool) {
+    let Passing::Place(ty) = &param.passing else { return };
+    let at = method.index(param);
+    let (name, stem) = (method.came(at), method.stem(param));
+    let text = load(out, method.context, ty, "results", &param.reply.unwrap_or(0).to_string(), &format!("{stem}Value"));
+    let class = if declared && !param.counts { String::new() } else { format!("{} ", java(method.context, ty)) };
+    out.line(format!("{class}{name} = {text};"));
+    if let (Some((least, most)), Type::Base(base)) = (param.param.range, ty) {
+        let operand = crate::model::Operand { index: at, deref: false, base: *base };
+        let value = widened(method, &operand, Side::Came);
+        out.line(format!("results.checkRange({value}, {least}L, {most}L);"));
+    }
+}
+
+/// Reads what lies behind the block.
+fn fetch(out: &mut Writer, method: &Method<'_>, param: &ParamPlan<'_>, declared: bool) {
+    let at = method.index(param);
+    let (name, stem, slot) = (method.came(at), method.stem(param), param.reply.unwrap_or(0));
+    let class = |ty: &str| if declared { String::new() } else { format!("{ty} ") };
+    match &param.passing {
+        Passing::Array { element, length, .. } => {
+            let name = &method.given[at];
+            let used = length.as_ref().map(|length| count(method, length, Side::Came));
+            let count = match used {
+                Some(used) => {
+                    out.line(format!("int {stem}Used = results.used({used}, {name}.length);"));
+                    format!("{stem}Used")
+                }
+                None => format!("{name}.length"),
+            };
+            let kind = method.kind(element);
+            if is_number(element) {
+                return out.line(format!("results.into({name}, {slot}, {kind}, {count});"));
+            }
+            let size = method.context.model.layout(element).0;
+            out.line(format!("int {stem}Body = results.find({slot}, {kind}, {count}, {size});"));
+            load_first(out, method.context, element, ("results", &format!("{stem}Body")), name, &count);
+        }
+        Passing::OutText(base) => {
+            let function = if base.size() == 2 { "wide" } else { "text" };
+            out.line(format!("{}{name} = results.{function}({slot});", class("String")));
+        }
+        Passing::OutArray { element, size } => {
+            let count = count(method, size, Side::Came);
+            let java = java(method.context, element);
+            let class = class(&format!("{java}[]"));
+            out.line(format!("int {stem}Count = results.count({count});"));
+            let (kind, bytes) = (method.kind(element), method.context.model.layout(element).0);
+            out.line(format!("int {stem}Body = results.allocated({slot}, {kind}, {bytes}, {stem}Count);"));
+            if is_number(element) {
+                out.line(format!("{class}{name} = results.copy{}s({stem}Body, {stem}Count);", in_name(element)));
+            } else {
+                out.line(format!("{class}{name} = new {java}[{stem}Count];"));
+                let place = format!("{stem}Body");
+                load_first(out, method.context, element, ("results", &place), name, &format!("{stem}Count"));
+            }
+        }
+        Passing::OutObject(_) => {
+            out.line(format!("{}{stem}Reference = results.reference({slot});", class("byte[]")));
+        }
+        _ => {}
+    }
+}
+
+/// Returns the results.
+fn give(out: &mut Writer, method: &Method<'_>) {
+    let value = |at: usize| match &method.plan.params[at].passing {
+        Passing::OutObject(object) => {
+            format!(
+                "Marshal.object(this, {}Reference, {})",
+                method.stem(&method.plan.params[at]),
+                method.wanted(object)
+            )
+        }
+        _ => method.came(at).to_owned(),
+    };
+    let values: Vec<String> = method.results().iter().map(|one| value(one.at)).collect();
+    match values.as_slice() {
+        [] => {}
+        [one] => out.line(format!("return {one};")),
+        many => super::types::call(out, &format!("return new {}", method.record()), many),
+    }
+}

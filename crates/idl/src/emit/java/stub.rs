@@ -1,0 +1,237 @@
+//! Stubs: check the arguments, call the method, and write the results.
+
+use super::expression::{Side, count};
+use super::method::Method;
+use super::proxy::{block, is_simple, narrowed, put_array};
+use super::values::{Target, flat, in_name, is_number, is_object, java, layout, load, load_elements, pad, plus, store};
+use crate::emit::writer::Writer;
+use crate::model::{Direction, Operand, Type};
+use crate::plan::{ParamPlan, Passing};
+
+const REPLY: Target<'_> = Target { memory: "call.replyMemory", at: "call.replyAt" };
+
+pub(super) fn stub(out: &mut Writer, method: &Method<'_>) {
+    out.line(format!("private static void {}({} object, InCall call) {{", method.name, method.interface));
+    request(out, method);
+    let given: Vec<&str> = method
+        .plan
+        .params
+        .iter()
+        .filter(|param| method.argument(param).is_some())
+        .map(|param| method.given(param))
+        .collect();
+    let invoked = format!("object.{}({})", method.name, given.join(", "));
+    match method.results().as_slice() {
+        [] => out.line(format!("{invoked};")),
+        [one] => out.line(format!("{} {} = {invoked};", one.ty, method.came(one.at))),
+        _ => out.line(format!("{}.{} outcome = {invoked};", method.interface, method.record())),
+    }
+    if !method.plan.method.oneway {
+        reply(out, method);
+    }
+    out.line("}");
+    out.line("");
+}
+
+fn request(out: &mut Writer, method: &Method<'_>) {
+    let plan = method.plan;
+    let ordered = plan.ordered(true);
+    if is_simple(method, true) && plan.params.iter().all(|param| !is_filled(param)) {
+        out.line(format!("call.expect({});", block(plan.request_block)));
+        for param in &ordered {
+            let (Passing::Value(ty) | Passing::Place(ty)) = &param.passing else { continue };
+            let place = plus("call.at", param.request.unwrap_or(0));
+            let (class, name) = (java(method.context, ty), method.given(param));
+            out.line(format!("{class} {name} = call.memory.get(Flat.{}, {place});", layout(ty)));
+        }
+        return;
+    }
+    out.line(format!("FrameReader arguments = new FrameReader(call, {});", block(plan.request_block)));
+    for param in &ordered {
+        let (Passing::Value(ty) | Passing::Place(ty)) = &param.passing else { continue };
+        let (name, stem, place) = (method.given(param), method.stem(param), param.request.unwrap_or(0).to_string());
+        let text = load(out, method.context, ty, "arguments", &place, &format!("{stem}Value"));
+        out.line(format!("{} {name} = {text};", java(method.context, ty)));
+        if let (Some((least, most)), Type::Base(base)) = (param.param.range, ty) {
+            let operand = Operand { index: method.index(param), deref: false, base: *base };
+            let value = super::expression::widened(method, &operand, Side::Given);
+            out.line(format!("arguments.checkRange({value}, {least}L, {most}L);"));
+        }
+    }
+    for param in &ordered {
+        fetch(out, method, param);
+    }
+    out.line("arguments.end();");
+    for param in &ordered {
+        if let Passing::Object(object) = &param.passing {
+            let (name, stem, class) =
+                (method.given(param), method.stem(param), method.argument(param).unwrap_or_default());
+            let wanted = method.wanted(object);
+            out.line(format!("{class} {name} = Marshal.object(call, {stem}Reference, {wanted});"));
+        }
+    }
+    for param in plan.params.iter().filter(|param| is_filled(param)) {
+        room(out, method, param);
+    }
+}
+
+/// Whether it is an array that the method fills.
+fn is_filled(param: &ParamPlan<'_>) -> bool {
+    matches!(param.passing, Passing::Array { .. }) && param.param.direction == Direction::Out
+}
+
+fn room(out: &mut Writer, method: &Method<'_>, param: &ParamPlan<'_>) {
+    let Passing::Array { element, size, .. } = &param.passing else { return };
+    let (name, class, bytes) =
+        (method.given(param), java(method.context, element), method.context.model.layout(element).0);
+    let size = count(method, size, Side::Given);
+    out.line(format!("{class}[] {name} = new {class}[arguments.room(arguments.count({size}), {bytes})];"));
+}
+
+/// Reads what lies behind the block.
+fn fetch(out: &mut Writer, method: &Method<'_>, param: &ParamPlan<'_>) {
+    let (name, stem, slot) = (method.given(param), method.stem(param), param.request.unwrap_or(0));
+    match &param.passing {
+        Passing::Array { element, size, .. } => {
+            let (class, kind) = (java(method.context, element), method.kind(element));
+            out.line(format!("int {stem}Count = arguments.count({});", count(method, size, Side::Given)));
+            if is_number(element) {
+                let function = format!("{}s", in_name(element).to_ascii_lowercase());
+                return out.line(format!("{class}[] {name} = arguments.{function}({slot}, {kind}, {stem}Count);"));
+            }
+            let bytes = method.context.model.layout(element).0;
+            out.line(format!("int {stem}Body = arguments.find({slot}, {kind}, {stem}Count, {bytes});"));
+            out.line(format!("{class}[] {name} = new {class}[{stem}Count];"));
+            load_elements(out, method.context, element, "arguments", &format!("{stem}Body"), name);
+        }
+        Passing::Optional(ty) => {
+            let (class, kind) = (super::values::nullable(method.context, ty), method.kind(ty));
+            let bytes = method.context.model.layout(ty).0;
+            out.line(format!("int {stem}Body = arguments.optional({slot}, {kind}, {bytes});"));
+            let text = load(out, method.context, ty, "arguments", &format!("{stem}Body"), "");
+            out.line(format!("{class} {name} = {stem}Body < 0 ? null : {text};"));
+        }
+        Passing::Text { base, optional } => {
+            let function = if base.size() == 2 { "wide" } else { "text" };
+            let text = format!("arguments.{function}({slot})");
+            let text = if *optional { text } else { format!("arguments.notNull({text})") };
+            out.line(format!("String {name} = {text};"));
+        }
+        Passing::Object(_) => out.line(format!("byte[] {stem}Reference = arguments.reference({slot});")),
+        _ => {}
+    }
+}
+
+fn reply(out: &mut Writer, method: &Method<'_>) {
+    let plan = method.plan;
+    let ordered = plan.ordered(false);
+    if ordered.is_empty() {
+        return;
+    }
+    let mut length = block(plan.reply_block).to_string();
+    let mut declared = "int length";
+    for param in &ordered {
+        if let Some(more) = measure(out, method, param, &length) {
+            out.line(format!("{declared} = {more};"));
+            "length".clone_into(&mut length);
+            declared = "length";
+        }
+    }
+    out.line(format!("call.reply({length});"));
+    let mut end = 0;
+    for param in &ordered {
+        let at = param.reply.unwrap_or(0);
+        pad(out, REPLY, end, at);
+        end = at + 8;
+        if let Passing::Place(ty) = &param.passing {
+            end = at + method.context.model.layout(ty).0;
+            let value = method.result(method.index(param));
+            let value = if param.counts { narrowed(ty, &value) } else { value };
+            store(out, method.context, ty, &value, REPLY, at);
+        }
+    }
+    pad(out, REPLY, end, block(plan.reply_block));
+    if plan.reply_is_block() {
+        return;
+    }
+    out.line(format!("FrameWriter results = new FrameWriter(call, {});", block(plan.reply_block)));
+    for param in &ordered {
+        place(out, method, param);
+    }
+}
+
+/// Checks a result, and says how long the reply is with it, if it lies behind the block.
+fn measure(out: &mut Writer, method: &Method<'_>, param: &ParamPlan<'_>, length: &str) -> Option<String> {
+    let at = method.index(param);
+    let (name, stem, value) = (&method.given[at], method.stem(param), method.result(at));
+    match &param.passing {
+        Passing::Place(ty) => {
+            if let Type::Fixed(..) = ty {
+                out.line(format!("Frames.checkLength({value}.length, {});", flat(ty).1));
+            } else if is_object(ty) {
+                out.line(format!("Objects.requireNonNull({value}, \"{name}\");"));
+            }
+            None
+        }
+        Passing::Array { element, length: used, .. } => {
+            let (mut count, size) = (format!("{name}.length"), method.context.model.layout(element).0);
+            if let Some(used) = used {
+                let said = super::expression::count(method, used, Side::Came);
+                out.line(format!("int {stem}Used = Frames.used({said}, {name}.length);"));
+                count = format!("{stem}Used");
+            }
+            if is_object(element) {
+                out.line(format!("{}[] {stem}Copy = Frames.copy({name}, {count});", java(method.context, element)));
+            }
+            Some(format!("Frames.plus({length}, {count}, {size})"))
+        }
+        Passing::OutText(base) if base.size() == 2 => {
+            out.line(format!("char[] {stem}Characters = Frames.utf16({value});"));
+            Some(format!("Frames.plus({length}, {stem}Characters)"))
+        }
+        Passing::OutText(_) => {
+            out.line(format!("byte[] {stem}Bytes = Frames.utf8({value});"));
+            Some(format!("Frames.plus({length}, {stem}Bytes)"))
+        }
+        Passing::OutArray { element, size } => {
+            let bytes = method.context.model.layout(element).0;
+            if size.plain().is_none_or(|operand| !method.plan.params[operand.index].counts) {
+                let said = count(method, size, Side::Came);
+                out.line(format!("Frames.checkLength({value}.length, Frames.count({said}));"));
+            }
+            if is_object(element) {
+                out.line(format!("{}[] {stem}Copy = Frames.copy({value});", java(method.context, element)));
+            }
+            Some(format!("Frames.plus({length}, {value}.length, {bytes})"))
+        }
+        Passing::OutObject(object) => {
+            let wanted = method.wanted(object);
+            out.line(format!("byte[] {stem}Reference = Marshal.reference(call, {value}, {wanted});"));
+            Some(format!("Frames.plus({length}, {stem}Reference)"))
+        }
+        _ => None,
+    }
+}
+
+/// Writes what lies behind the block.
+fn place(out: &mut Writer, method: &Method<'_>, param: &ParamPlan<'_>) {
+    let at = method.index(param);
+    let (name, stem, value, slot) =
+        (&method.given[at], method.stem(param), method.result(at), param.reply.unwrap_or(0));
+    let writer = ("results", REPLY.memory);
+    match &param.passing {
+        Passing::Array { element, length, .. } => {
+            let count = if length.is_some() { format!("{stem}Used") } else { format!("{name}.length") };
+            let source = if is_object(element) { format!("{stem}Copy") } else { name.clone() };
+            put_array(out, method, writer, (&source, stem), (slot, element), &count);
+        }
+        Passing::OutArray { element, .. } => {
+            let source = if is_object(element) { format!("{stem}Copy") } else { value };
+            put_array(out, method, writer, (&source, stem), (slot, element), &format!("{source}.length"));
+        }
+        Passing::OutText(base) if base.size() == 2 => out.line(format!("results.wide({slot}, {stem}Characters);")),
+        Passing::OutText(_) => out.line(format!("results.text({slot}, {stem}Bytes);")),
+        Passing::OutObject(_) => out.line(format!("results.reference({slot}, {stem}Reference);")),
+        _ => {}
+    }
+}

@@ -1,0 +1,211 @@
+//! Values without pointers: their types in Java, and how they are stored and loaded.
+
+use super::Context;
+use crate::emit::writer::Writer;
+use crate::model::{Base, Type};
+
+/// The Java type of a base type: for unsigned ones the signed one of the same size.
+pub(super) fn base(base: Base) -> &'static str {
+    match base {
+        Base::Boolean => "boolean",
+        Base::Byte | Base::Char | Base::I8 | Base::U8 => "byte",
+        Base::WChar => "char",
+        Base::I16 | Base::U16 => "short",
+        Base::I32 | Base::U32 | Base::Hresult => "int",
+        Base::I64 | Base::U64 => "long",
+        Base::F32 => "float",
+        Base::F64 => "double",
+        Base::Guid => "Guid",
+        Base::Context => "void",
+    }
+}
+
+/// The class for a value that may be missing.
+fn boxed(base: Base) -> &'static str {
+    match self::base(base) {
+        "boolean" => "Boolean",
+        "byte" => "Byte",
+        "char" => "Character",
+        "short" => "Short",
+        "int" => "Integer",
+        "long" => "Long",
+        "float" => "Float",
+        "double" => "Double",
+        other => other,
+    }
+}
+
+/// The Java type of a value without pointers. Arrays of fixed size have one dimension: their elements follow one another.
+pub(super) fn java(context: &Context<'_>, ty: &Type) -> String {
+    match ty {
+        Type::Base(one) => base(*one).to_owned(),
+        Type::Fixed(..) => format!("{}[]", java(context, flat(ty).0)),
+        ty => context.types.class(ty).to_owned(),
+    }
+}
+
+/// The Java type of a value that may be missing.
+pub(super) fn nullable(context: &Context<'_>, ty: &Type) -> String {
+    if let Type::Base(one) = ty { boxed(*one).to_owned() } else { java(context, ty) }
+}
+
+/// The elements of an array of fixed size, and how many there are in all its dimensions.
+pub(super) fn flat(ty: &Type) -> (&Type, u32) {
+    match ty {
+        Type::Fixed(element, count) => {
+            let (inner, inner_count) = flat(element);
+            (inner, inner_count.saturating_mul(*count))
+        }
+        other => (other, 1),
+    }
+}
+
+/// Whether Java has a primitive type of just these bytes.
+pub(super) fn is_number(ty: &Type) -> bool {
+    matches!(ty, Type::Base(base) if !matches!(base, Base::Boolean | Base::Guid | Base::Context))
+}
+
+/// Whether a value is an object, and so may be `null`.
+pub(super) fn is_object(ty: &Type) -> bool {
+    matches!(ty, Type::Enum(_) | Type::Struct(_) | Type::Fixed(..) | Type::Base(Base::Guid))
+}
+
+/// The name of a number's layout in `Flat`.
+pub(super) fn layout(ty: &Type) -> String {
+    if let Type::Base(one) = ty { base(*one).to_ascii_uppercase() } else { "INT".to_owned() }
+}
+
+/// A primitive type in the name of a method: `Int`.
+pub(super) fn in_name(ty: &Type) -> String {
+    let name = if let Type::Base(one) = ty { base(*one) } else { "int" };
+    format!("{}{}", name[..1].to_ascii_uppercase(), &name[1..])
+}
+
+/// A place: `at + 4`.
+pub(super) fn plus(at: &str, offset: u32) -> String {
+    match (at, offset) {
+        ("", offset) => offset.to_string(),
+        (at, 0) => at.to_owned(),
+        (at, offset) => format!("{at} + {offset}"),
+    }
+}
+
+/// Where the element of a loop is.
+fn element_at(place: &str, size: u32) -> String {
+    let distance = if size == 1 { "i".to_owned() } else { format!("i * {size}") };
+    if place == "0" { distance } else { format!("{place} + {distance}") }
+}
+
+/// Memory that is written: the segment, and where the frame or the structure begins in it.
+#[derive(Clone, Copy)]
+pub(super) struct Target<'a> {
+    pub(super) memory: &'a str,
+    pub(super) at: &'a str,
+}
+
+/// Stores a value.
+pub(super) fn store(out: &mut Writer, context: &Context<'_>, ty: &Type, value: &str, target: Target<'_>, offset: u32) {
+    let (memory, place) = (target.memory, plus(target.at, offset));
+    match ty {
+        Type::Base(Base::Boolean) => out.line(format!("{memory}.set(Flat.BYTE, {place}, (byte) ({value} ? 1 : 0));")),
+        Type::Base(Base::Guid) => out.line(format!("FrameWriter.put({value}, {memory}, {place});")),
+        Type::Base(_) => out.line(format!("{memory}.set(Flat.{}, {place}, {value});", layout(ty))),
+        Type::Enum(_) => out.line(format!("{memory}.set(Flat.INT, {place}, {value}.value());")),
+        Type::Fixed(..) if is_number(flat(ty).0) => {
+            let (element, count) = flat(ty);
+            out.line(format!("MemorySegment.copy({value}, 0, {memory}, Flat.{}, {place}, {count});", layout(element)));
+        }
+        Type::Fixed(..) => {
+            let (element, count) = flat(ty);
+            out.line(format!("for (int i = 0; i < {count}; i++) {{"));
+            let at = element_at(&place, context.model.layout(element).0);
+            store(out, context, element, &format!("{value}[i]"), Target { memory, at: &at }, 0);
+            out.line("}");
+        }
+        _ => out.line(format!("{value}.write({memory}, {place});")),
+    }
+}
+
+/// Stores elements, as many as `count` says, at the place that is given.
+pub(super) fn store_elements(
+    out: &mut Writer,
+    context: &Context<'_>,
+    element: &Type,
+    value: &str,
+    count: &str,
+    target: Target<'_>,
+) {
+    out.line(format!("for (int i = 0; i < {count}; i++) {{"));
+    let at = element_at(target.at, context.model.layout(element).0);
+    store(out, context, element, &format!("{value}[i]"), Target { at: &at, ..target }, 0);
+    out.line("}");
+}
+
+/// Fills a gap with zeros.
+pub(super) fn pad(out: &mut Writer, target: Target<'_>, mut from: u32, to: u32) {
+    while from < to {
+        let (size, layout, zero) = match (from % 8, to - from) {
+            (0, 8..) => (8, "LONG", "0L"),
+            (0 | 4, 4..) => (4, "INT", "0"),
+            (0 | 2 | 4 | 6, 2..) => (2, "SHORT", "(short) 0"),
+            _ => (1, "BYTE", "(byte) 0"),
+        };
+        out.line(format!("{}.set(Flat.{layout}, {}, {zero});", target.memory, plus(target.at, from)));
+        from += size;
+    }
+}
+
+/// Loads a value with a reader, and returns the expression for it; arrays of fixed size may need statements before it.
+pub(super) fn load(
+    out: &mut Writer,
+    context: &Context<'_>,
+    ty: &Type,
+    reader: &str,
+    place: &str,
+    local: &str,
+) -> String {
+    match ty {
+        Type::Fixed(..) if is_number(flat(ty).0) => {
+            let (element, count) = flat(ty);
+            format!("{reader}.copy{}s({place}, {count})", in_name(element))
+        }
+        Type::Fixed(..) => {
+            let (element, count) = flat(ty);
+            let class = java(context, element);
+            out.line(format!("{class}[] {local} = new {class}[{count}];"));
+            load_elements(out, context, element, reader, place, local);
+            local.to_owned()
+        }
+        Type::Base(Base::Guid) => format!("{reader}.getGuid({place})"),
+        Type::Base(_) => format!("{reader}.get{}({place})", in_name(ty)),
+        _ => format!("{}.read({reader}, {place})", context.types.class(ty)),
+    }
+}
+
+/// Loads the elements of an array that is there.
+pub(super) fn load_elements(
+    out: &mut Writer,
+    context: &Context<'_>,
+    element: &Type,
+    reader: &str,
+    place: &str,
+    local: &str,
+) {
+    load_first(out, context, element, (reader, place), local, &format!("{local}.length"));
+}
+
+/// Loads the first elements of an array that is there.
+pub(super) fn load_first(
+    out: &mut Writer,
+    context: &Context<'_>,
+    element: &Type,
+    (reader, place): (&str, &str),
+    local: &str,
+    count: &str,
+) {
+    out.line(format!("for (int i = 0; i < {count}; i++) {{"));
+    let place = element_at(place, context.model.layout(element).0);
+    let text = load(out, context, element, reader, &place, "");
+    out.line(format!("{local}[i] = {text};"));
+    out.line("}");
+}

@@ -1,0 +1,122 @@
+package obvia.runtime;
+
+import java.lang.foreign.MemorySegment;
+import obvia.Guid;
+
+/**
+ * Writes the objects of a frame behind its block, in the order of their slots. The frame is as long as {@link Frames} said.
+ */
+public final class FrameWriter {
+    private final MemorySegment memory;
+    private final long at;
+
+    /** Where the next object begins. */
+    private int next;
+
+    /** The arguments of a call, behind a block of so many bytes. */
+    public FrameWriter(Channel call, int block) {
+        this(call.memory, call.at, block);
+    }
+
+    /** The results of a call, behind a block of so many bytes. */
+    public FrameWriter(InCall call, int block) {
+        this(call.replyMemory, call.replyAt, block);
+    }
+
+    FrameWriter(MemorySegment memory, long at, int block) {
+        this.memory = memory;
+        this.at = at;
+        next = block;
+    }
+
+    /** Writes a slot that is null. */
+    public void none(int slot) {
+        memory.set(Flat.LONG, at + slot, 0);
+    }
+
+    /**
+     * Writes the slot, the header and the padding of an object.
+     *
+     * @return where its elements are to be written in the memory
+     */
+    public long object(int slot, int kind, int count, int size) {
+        int bytes = count * size;
+        int body = next + Frames.HEADER;
+        memory.set(Flat.LONG, at + slot, body);
+        memory.set(Flat.INT, at + next, kind);
+        memory.set(Flat.INT, at + next + 4, count);
+        next = (int) (body + Frames.aligned(bytes));
+        for (int place = body + bytes; place < next; place++) {
+            memory.set(Flat.BYTE, at + place, (byte) 0);
+        }
+        return at + body;
+    }
+
+    /** A string of characters of 8 bits, as {@link Frames#utf8} made it; may be {@code null}. */
+    public void text(int slot, byte[] characters) {
+        optional(slot, Frames.TEXT8, characters);
+    }
+
+    /** A string of characters of 16 bits, as {@link Frames#utf16} made it; may be {@code null}. */
+    public void wide(int slot, char[] characters) {
+        if (characters == null) {
+            none(slot);
+        } else {
+            put(characters, slot, Frames.TEXT16, characters.length);
+        }
+    }
+
+    /** A reference to an object; may be {@code null}. */
+    public void reference(int slot, byte[] reference) {
+        optional(slot, Frames.REFERENCE, reference);
+    }
+
+    private void optional(int slot, int kind, byte[] bytes) {
+        if (bytes == null) {
+            none(slot);
+        } else {
+            put(bytes, slot, kind, bytes.length);
+        }
+    }
+
+    /** Writes a GUID at a place in memory. */
+    public static void put(Guid guid, MemorySegment memory, long at) {
+        memory.set(Flat.LONG, at, guid.wireHigh());
+        memory.set(Flat.LONG, at + 8, guid.wireLow());
+    }
+
+    /** Writes the first elements of an array as an object. */
+    public void put(byte[] array, int slot, int kind, int count) {
+        MemorySegment.copy(array, 0, memory, Flat.BYTE, object(slot, kind, count, 1), count);
+    }
+
+    /** Writes the first elements of an array as an object. */
+    public void put(short[] array, int slot, int kind, int count) {
+        MemorySegment.copy(array, 0, memory, Flat.SHORT, object(slot, kind, count, 2), count);
+    }
+
+    /** Writes the first elements of an array as an object. */
+    public void put(char[] array, int slot, int kind, int count) {
+        MemorySegment.copy(array, 0, memory, Flat.CHAR, object(slot, kind, count, 2), count);
+    }
+
+    /** Writes the first elements of an array as an object. */
+    public void put(int[] array, int slot, int kind, int count) {
+        MemorySegment.copy(array, 0, memory, Flat.INT, object(slot, kind, count, 4), count);
+    }
+
+    /** Writes the first elements of an array as an object. */
+    public void put(long[] array, int slot, int kind, int count) {
+        MemorySegment.copy(array, 0, memory, Flat.LONG, object(slot, kind, count, 8), count);
+    }
+
+    /** Writes the first elements of an array as an object. */
+    public void put(float[] array, int slot, int kind, int count) {
+        MemorySegment.copy(array, 0, memory, Flat.FLOAT, object(slot, kind, count, 4), count);
+    }
+
+    /** Writes the first elements of an array as an object. */
+    public void put(double[] array, int slot, int kind, int count) {
+        MemorySegment.copy(array, 0, memory, Flat.DOUBLE, object(slot, kind, count, 8), count);
+    }
+}

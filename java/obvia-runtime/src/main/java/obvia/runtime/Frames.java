@@ -1,0 +1,215 @@
+package obvia.runtime;
+
+import java.nio.ByteBuffer;
+import java.nio.CharBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.function.LongSupplier;
+import obvia.Hresult;
+import obvia.RpcException;
+
+/**
+ * What is computed before a frame is written: its length, and whether what is given is what the interface says.
+ *
+ * <p>Proxies do it before they have a channel, stubs before they ask for the place of the results.
+ */
+public final class Frames {
+    /** A frame has at most so many bytes. */
+    static final int FRAME_MAX = Integer.MAX_VALUE;
+
+    /** Bytes before an object's elements: its type and their count. */
+    static final int HEADER = 8;
+
+    /** The type of a reference to an object. */
+    static final int REFERENCE = 1;
+    /** The type of a string of characters of 8 bits. */
+    static final int TEXT8 = 2;
+    /** The type of a string of characters of 16 bits. */
+    static final int TEXT16 = 3;
+
+    private Frames() {}
+
+    /** Rounds up to where an object may begin. */
+    static long aligned(long length) {
+        return (length + 7) & -8;
+    }
+
+    /**
+     * The length of a frame with one more object behind it.
+     *
+     * @param length that of the frame without it
+     * @param count its elements
+     * @param size bytes of each
+     * @throws RpcException with E_OUTOFMEMORY where no frame is as long
+     */
+    public static int plus(int length, int count, int size) {
+        long total = length + HEADER + aligned((long) count * size);
+        if (total > FRAME_MAX) {
+            throw new RpcException(Hresult.E_OUTOFMEMORY, "the arguments or results have " + total + " bytes; " + FRAME_MAX + " is the most");
+        }
+        return (int) total;
+    }
+
+    /** The same for bytes or characters of 8 bits, which may be {@code null}. */
+    public static int plus(int length, byte[] bytes) {
+        return bytes == null ? length : plus(length, bytes.length, 1);
+    }
+
+    /** The same for characters of 16 bits, which may be {@code null}. */
+    public static int plus(int length, char[] characters) {
+        return characters == null ? length : plus(length, characters.length, 2);
+    }
+
+    /**
+     * A string as it travels in characters of 8 bits: UTF-8 and a zero.
+     *
+     * @throws RpcException with E_INVALIDARG where it has a zero, or half of a surrogate pair
+     */
+    public static byte[] utf8(String text) {
+        if (text == null) {
+            return null;
+        }
+        refuseZero(text);
+        try {
+            ByteBuffer encoded = StandardCharsets.UTF_8.newEncoder().encode(CharBuffer.wrap(text));
+            byte[] bytes = new byte[encoded.remaining() + 1];
+            encoded.get(bytes, 0, bytes.length - 1);
+            return bytes;
+        } catch (CharacterCodingException e) {
+            throw new RpcException(Hresult.E_INVALIDARG, "a string with half of a surrogate pair cannot be passed as UTF-8", e);
+        }
+    }
+
+    /**
+     * A string as it travels in characters of 16 bits: UTF-16 and a zero.
+     *
+     * @throws RpcException with E_INVALIDARG where it has a zero
+     */
+    public static char[] utf16(String text) {
+        if (text == null) {
+            return null;
+        }
+        refuseZero(text);
+        char[] characters = new char[text.length() + 1];
+        text.getChars(0, text.length(), characters, 0);
+        return characters;
+    }
+
+    private static void refuseZero(String text) {
+        if (text.indexOf('\0') >= 0) {
+            throw invalid("a string has a zero in it, which ends strings");
+        }
+    }
+
+    /**
+     * How many elements an expression of the interface says.
+     *
+     * @throws RpcException with E_INVALIDARG where no array has as many
+     */
+    public static int count(long value) {
+        if (value < 0 || value > FRAME_MAX) {
+            throw invalid("an array of " + value + " elements");
+        }
+        return (int) value;
+    }
+
+    /** The same for an expression that may have no value. */
+    public static int count(LongSupplier expression) {
+        try {
+            return count(expression.getAsLong());
+        } catch (ArithmeticException e) {
+            throw new RpcException(Hresult.E_INVALIDARG, "how long an array is has no value: " + e.getMessage(), e);
+        }
+    }
+
+    /** Checks that an array is as long as the interface says. */
+    public static void checkLength(int length, int meant) {
+        if (length != meant) {
+            throw invalid("an array of " + length + " elements where " + meant + " are meant");
+        }
+    }
+
+    /** Checks that a value is within its limits. */
+    public static void checkRange(long value, long least, long most) {
+        if (value < least || value > most) {
+            throw invalid(value + " is not within " + least + " and " + most);
+        }
+    }
+
+    /**
+     * How many of an array's elements a method says that it has used.
+     *
+     * @throws RpcException with E_UNEXPECTED where there are not as many
+     */
+    public static int used(long used, int room) {
+        if (used < 0 || used > room) {
+            throw new RpcException(Hresult.E_UNEXPECTED, "the method says that it has used " + used + " elements of " + room);
+        }
+        return (int) used;
+    }
+
+    /** The same for an expression that may have no value. */
+    public static int used(LongSupplier expression, int room) {
+        try {
+            return used(expression.getAsLong(), room);
+        } catch (ArithmeticException e) {
+            throw new RpcException(Hresult.E_UNEXPECTED, "how many elements the method has used has no value: " + e.getMessage(), e);
+        }
+    }
+
+    /**
+     * A copy of an array of objects, which nobody else changes while it is written.
+     *
+     * @throws NullPointerException where one is {@code null}
+     */
+    public static <T> T[] copy(T[] elements) {
+        return copy(elements, elements.length);
+    }
+
+    /** A copy of the first elements of an array. */
+    public static <T> T[] copy(T[] elements, int count) {
+        T[] copy = Arrays.copyOf(elements, count);
+        for (int i = 0; i < copy.length; i++) {
+            if (copy[i] == null) {
+                throw new NullPointerException("element " + i + " of an array is null");
+            }
+        }
+        return copy;
+    }
+
+    /** An unsigned {@code hyper} in an expression, which has 63 bits. */
+    public static long unsigned(long value) {
+        if (value < 0) {
+            throw new ArithmeticException(Long.toUnsignedString(value) + " is too large");
+        }
+        return value;
+    }
+
+    /** {@code a % b}, where it has a value. */
+    public static long remainder(long a, long b) {
+        Math.divideExact(a, b);
+        return a % b;
+    }
+
+    /** {@code a << b}, where it has a value. */
+    public static long shiftLeft(long a, long b) {
+        return a << distance(b);
+    }
+
+    /** {@code a >> b}, where it has a value. */
+    public static long shiftRight(long a, long b) {
+        return a >> distance(b);
+    }
+
+    private static int distance(long by) {
+        if (by < 0 || by > 63) {
+            throw new ArithmeticException("a shift by " + by + " bits");
+        }
+        return (int) by;
+    }
+
+    private static RpcException invalid(String what) {
+        return new RpcException(Hresult.E_INVALIDARG, what);
+    }
+}

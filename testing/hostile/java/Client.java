@@ -1,0 +1,138 @@
+package peer;
+
+import java.util.Arrays;
+import java.util.Objects;
+import obvia.Hresult;
+import obvia.Obvia;
+import obvia.RpcException;
+import victim.Color;
+import victim.IPair;
+import victim.IThing;
+import victim.IVictim;
+import victim.Mark;
+
+/** Calls every method of a server in any language, and compares. */
+final class Client {
+    private Client() {}
+
+    public static void main(String[] arguments) {
+        IVictim victim = Obvia.bind(IVictim.class, arguments[0]);
+        for (int turn = 0; turn < 20; turn++) {
+            values(victim, turn);
+            arrays(victim, turn);
+            objects(victim, turn);
+        }
+        failures(victim);
+        values(victim, 1);
+        System.out.println("good");
+        System.exit(0);
+    }
+
+    private static void same(Object found, Object meant) {
+        if (!Objects.deepEquals(found, meant)) {
+            throw new AssertionError(found + " where " + meant + " is meant");
+        }
+    }
+
+    private static void values(IVictim victim, int turn) {
+        same(victim.add(turn, Integer.MAX_VALUE), turn + Integer.MAX_VALUE);
+        same(victim.flip(turn % 2 == 0), turn % 2 != 0);
+        for (Color color : Color.values()) {
+            same(victim.mix(color), color);
+        }
+        same(victim.digit(turn % 10), turn % 10);
+        same(victim.shout("gr\u00fc\u00df \ud83d\ude00 " + turn).endsWith("\ud83d\ude00 " + turn), true);
+        same(victim.shout("quiet"), "QUIET");
+        same(victim.shout(""), "");
+        same(victim.measure("\ud83d\ude00 wide"), 7);
+        same(victim.maybe(null), -1L);
+        same(victim.maybe(new Mark(true, Color.BLUE, turn)), 4L * turn);
+        victim.hint(turn);
+    }
+
+    private static void arrays(IVictim victim, int turn) {
+        int[] numbers = new int[turn * turn];
+        Arrays.setAll(numbers, i -> i - turn);
+        long sum = Arrays.stream(numbers).asLongStream().sum();
+        same(victim.sum(numbers), sum);
+        same(victim.total(numbers), sum);
+        int[] changed = numbers.clone();
+        victim.reverse(changed);
+        for (int i = 0; i < numbers.length; i++) {
+            same(changed[i], numbers[numbers.length - 1 - i]);
+        }
+        victim.double_(changed);
+        same(Arrays.stream(changed).asLongStream().sum(), 2 * sum);
+        victim.fill(changed);
+        same(Arrays.stream(changed).allMatch(one -> one == 7), true);
+        Mark[] marks = new Mark[turn];
+        Arrays.fill(marks, new Mark(true, Color.GREEN, 3));
+        same(victim.weigh(marks), 6L * turn);
+        int got = victim.marks(marks);
+        same(got, Math.min(turn, 3));
+        same(Arrays.stream(marks).limit(got).allMatch(mark -> mark.equals(new Mark(true, Color.GREEN, 5))), true);
+        same(victim.all(), new Mark[] {
+            new Mark(true, Color.BLUE, 2), new Mark(true, Color.BLUE, 2), new Mark(true, Color.BLUE, 2), new Mark(true, Color.BLUE, 2)
+        });
+        same(victim.grid(2, 3, new short[] {1, 2, 3, 4, 5, (short) turn}), 15L + turn);
+        long[] squares = new long[turn];
+        same(victim.squares(squares), turn);
+        same(turn == 0 || squares[turn - 1] == (turn - 1L) * (turn - 1), true);
+        short[] to = new short[3];
+        victim.copy(new short[] {1, -1, (short) turn}, to);
+        same(to, new short[] {1, -1, (short) turn});
+        byte[] bytes = {1, 2, 2, 3};
+        same(victim.look(bytes), 3);
+        victim.stain(bytes);
+        same(bytes, new byte[] {(byte) 0xee, (byte) 0xee, (byte) 0xee, (byte) 0xee});
+    }
+
+    private static void objects(IVictim victim, int turn) {
+        IThing thing = victim.make(turn);
+        same(thing.number(), turn);
+        IPair pair = Obvia.as(thing, IPair.class);
+        same(pair.first(), (long) turn);
+        same(pair.second(), turn + 1L);
+        same(pair.swap(1, 2), new IPair.SwapResult(2, 1));
+        same(pair.title(), "thing " + turn);
+        same(victim.visit(thing), turn);
+        // An object of this process, which the server calls back.
+        same(victim.visit(new Things(turn + 5)), turn + 5);
+    }
+
+    private static void failures(IVictim victim) {
+        fails(Hresult.E_POINTER, () -> victim.visit(null));
+        fails(Hresult.E_INVALIDARG, () -> victim.digit(10));
+        fails(Hresult.E_INVALIDARG, () -> victim.grid(2, 2, new short[5]));
+        fails(Hresult.E_INVALIDARG, () -> victim.grid(-1, -1, new short[5]));
+        fails(Hresult.E_INVALIDARG, () -> victim.shout("a\0b"));
+        fails(Hresult.E_INVALIDARG, () -> victim.shout("\ud83d"));
+        // More often than there are connections for virtual threads.
+        for (int i = 0; i < 100; i++) {
+            missing(() -> victim.shout(null));
+            missing(() -> victim.sum(null));
+            missing(() -> victim.fill(null));
+            missing(() -> victim.mix(null));
+            missing(() -> victim.weigh(new Mark[1]));
+        }
+    }
+
+    private static void fails(int result, Runnable call) {
+        try {
+            call.run();
+        } catch (RpcException e) {
+            same(Hresult.text(e.result()), Hresult.text(result));
+            return;
+        }
+        throw new AssertionError("a call went well that must fail with " + Hresult.text(result));
+    }
+
+    private static void missing(Runnable call) {
+        try {
+            call.run();
+        } catch (NullPointerException e) {
+            return;
+        }
+        throw new AssertionError("a call went well without an argument");
+    }
+}

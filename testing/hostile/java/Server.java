@@ -1,0 +1,167 @@
+package peer;
+
+import java.util.Arrays;
+import java.util.Locale;
+import obvia.Hresult;
+import obvia.Obvia;
+import obvia.RpcException;
+import victim.Color;
+import victim.IThing;
+import victim.IVictim;
+import victim.Mark;
+
+/** Exports the same object as the server in Rust, until its standard input ends. */
+final class Server implements IVictim {
+    private Server() {}
+
+    public static void main(String[] arguments) throws Exception {
+        try (var _ = Obvia.export(new Server(), IVictim.class, arguments[0])) {
+            System.out.println("ready");
+            System.in.readAllBytes();
+        }
+        // Threads of connections that clients have not closed yet.
+        System.exit(0);
+    }
+
+    private static long weight(Mark... marks) {
+        return Arrays.stream(marks).filter(Mark::set).mapToLong(mark -> mark.weight() * mark.color().value()).sum();
+    }
+
+    @Override
+    public int add(int a, int b) {
+        return a + b;
+    }
+
+    @Override
+    public long sum(int[] values) {
+        return Arrays.stream(values).asLongStream().sum();
+    }
+
+    @Override
+    public void reverse(int[] values) {
+        for (int i = 0; i < values.length / 2; i++) {
+            int other = values[values.length - 1 - i];
+            values[values.length - 1 - i] = values[i];
+            values[i] = other;
+        }
+    }
+
+    @Override
+    public void fill(int[] values) {
+        Arrays.fill(values, 7);
+    }
+
+    @Override
+    public boolean flip(boolean value) {
+        return !value;
+    }
+
+    @Override
+    public Color mix(Color color) {
+        return color;
+    }
+
+    @Override
+    public String shout(String text) {
+        return text.toUpperCase(Locale.ROOT);
+    }
+
+    @Override
+    public int measure(String text) {
+        return text.length();
+    }
+
+    @Override
+    public int digit(int digit) {
+        return digit;
+    }
+
+    @Override
+    public long weigh(Mark[] marks) {
+        return weight(marks);
+    }
+
+    @Override
+    public long maybe(Mark mark) {
+        return mark == null ? -1 : weight(mark);
+    }
+
+    @Override
+    public int visit(IThing thing) {
+        if (thing == null) {
+            throw new RpcException(Hresult.E_POINTER);
+        }
+        return thing.number();
+    }
+
+    @Override
+    public IThing make(int number) {
+        return new Things(number);
+    }
+
+    @Override
+    public long grid(int width, int height, short[] cells) {
+        long sum = 0;
+        for (short cell : cells) {
+            sum += cell;
+        }
+        return sum;
+    }
+
+    @Override
+    public int marks(Mark[] marks) {
+        int count = Math.min(marks.length, 3);
+        Arrays.fill(marks, 0, count, new Mark(true, Color.GREEN, 5));
+        return count;
+    }
+
+    @Override
+    public Mark[] all() {
+        Mark[] marks = new Mark[4];
+        Arrays.fill(marks, new Mark(true, Color.BLUE, 2));
+        return marks;
+    }
+
+    @Override
+    public void hint(int code) {}
+
+    @Override
+    public long total(int[] values) {
+        return sum(values);
+    }
+
+    @Override
+    public void double_(int[] values) {
+        Arrays.setAll(values, i -> values[i] * 2);
+    }
+
+    @Override
+    public int squares(long[] values) {
+        int count = Math.min(values.length, 100);
+        for (int i = 0; i < count; i++) {
+            values[i] = (long) i * i;
+        }
+        return count;
+    }
+
+    @Override
+    public void copy(short[] from, short[] to) {
+        System.arraycopy(from, 0, to, 0, from.length);
+    }
+
+    @Override
+    public int look(byte[] bytes) {
+        boolean[] seen = new boolean[256];
+        int different = 0;
+        for (byte one : bytes) {
+            different += seen[one & 0xff] ? 0 : 1;
+            seen[one & 0xff] = true;
+        }
+        return different;
+    }
+
+    @Override
+    public void stain(byte[] bytes) {
+        Arrays.fill(bytes, (byte) 0xee);
+    }
+}

@@ -1,0 +1,108 @@
+//! Every form that a parameter can have, between Rust and Java: nobody is hostile here.
+
+use native_programs::folder;
+use native_programs::java::Classes;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// How long a program may take to end.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A program that sees the names of one test, and ends with it.
+struct Program {
+    child: Child,
+    output: BufReader<ChildStdout>,
+}
+
+impl Program {
+    /// Starts it, and waits until it says that it is ready.
+    #[track_caller]
+    fn ready(command: &mut Command, names: &Path) -> Self {
+        let mut program = Self::start(command, names);
+        let mut line = String::new();
+        program.output.read_line(&mut line).unwrap();
+        assert_eq!(line, "ready\n", "{command:?}");
+        program
+    }
+
+    fn start(command: &mut Command, names: &Path) -> Self {
+        command.env("OBVIA_RUNTIME_DIR", names).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap_or_else(|error| panic!("{command:?} cannot be run: {error}"));
+        let output = BufReader::new(child.stdout.take().unwrap());
+        Self { child, output }
+    }
+
+    /// Ends its input, and waits for its end, which must be a good one; the rest of what it said.
+    #[track_caller]
+    fn finish(mut self) -> String {
+        drop(self.child.stdin.take());
+        let begun = Instant::now();
+        let status = loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                break status;
+            }
+            assert!(begun.elapsed() < PATIENCE, "it does not end");
+            std::thread::sleep(Duration::from_millis(10));
+        };
+        let mut said = String::new();
+        self.output.read_to_string(&mut said).unwrap();
+        assert!(status.success(), "{status}: {said}");
+        said
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The classes of this test, and a folder for names.
+fn scene(name: &str) -> Option<(Classes, PathBuf)> {
+    let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let home = folder("testing/hostile");
+    let classes = Classes::build(&place, &[home.join("victim.idl")], &home.join("java"))?;
+    // A socket's path must be short.
+    let names = std::env::temp_dir().join(format!("obvia-{name}-{}", std::process::id()));
+    std::fs::create_dir_all(&names).unwrap();
+    Some((classes, names))
+}
+
+fn rust(role: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_obvia-hostile"));
+    command.arg(role);
+    command
+}
+
+#[test]
+fn java_calls_rust() {
+    let Some((classes, names)) = scene("java-calls") else { return };
+    let server = Program::ready(&mut rust("server"), &names);
+    let said = Program::start(classes.program("peer.Client").arg("victim"), &names).finish();
+    assert_eq!(said, "good\n");
+    server.finish();
+    let _ = std::fs::remove_dir_all(names);
+}
+
+#[test]
+fn rust_calls_java() {
+    let Some((classes, names)) = scene("java-serves") else { return };
+    let server = Program::ready(classes.program("peer.Server").arg("victim"), &names);
+    let witness = Program::ready(&mut rust("witness"), &names);
+    let said = Program::start(rust("client").args(["victim", "first"]), &names).finish();
+    // The object that is called has no such interface.
+    let failed: Vec<&str> = said.lines().filter(|line| !line.contains(" ok ")).collect();
+    assert_eq!(failed, ["Pair 0x80004002", "good"], "{said}");
+    for answer in
+        ["Reverse ok [4, 3, 2, 1]", "Mix ok 1", "Measure ok 4", "Weigh ok 80", "Maybe ok 40", "Visit ok 9", "All ok 4"]
+    {
+        assert!(said.lines().any(|line| line == answer), "{answer} is not in\n{said}");
+    }
+    assert_eq!(Program::start(classes.program("peer.Client").arg("victim"), &names).finish(), "good\n");
+    witness.finish();
+    server.finish();
+    let _ = std::fs::remove_dir_all(names);
+}

@@ -1,0 +1,81 @@
+//! Programs in Java with obvia-runtime, built for tests.
+
+use crate::{folder, run};
+use obvia_idl::{Compiler, Language, compile_into};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The first version of Java that the runtime is for.
+const VERSION: u32 = 25;
+
+/// Classes that were compiled, and what runs them.
+#[derive(Debug)]
+pub struct Classes {
+    java: PathBuf,
+    path: String,
+}
+
+impl Classes {
+    /// Compiles interfaces and programs, with the runtime; `None` where there is no JDK that is new enough, which is said.
+    ///
+    /// # Panics
+    ///
+    /// Where they do not compile without a warning; and where there is no JDK, but `CI` says that everything is to be tested.
+    pub fn build(place: &Path, interfaces: &[PathBuf], programs: &Path) -> Option<Self> {
+        let Some(home) = jdk() else {
+            assert!(std::env::var_os("CI").is_none(), "there is no JDK {VERSION}: install one, or set JAVA_HOME");
+            eprintln!("there is no JDK {VERSION}, so nothing is tested: install one, or set JAVA_HOME");
+            return None;
+        };
+        let _ = std::fs::remove_dir_all(place);
+        let mut sources = sources(programs);
+        for interface in interfaces {
+            let compiled = compile_into(&Compiler::new(), Language::Java, interface, &place.join("source"));
+            sources.extend(compiled.unwrap_or_else(|failure| panic!("{failure}")).files);
+        }
+        for module in ["java/obvia-api", "java/obvia-runtime"] {
+            sources.extend(self::sources(&folder(module).join("src/main/java")));
+        }
+        let classes = place.join("classes");
+        let mut compiler = Command::new(home.join("bin/javac"));
+        compiler.args(["-Xlint:all", "-Werror", "--release", &VERSION.to_string(), "-d"]).arg(&classes).args(sources);
+        run(&mut compiler);
+        let resources = folder("java/obvia-runtime/src/main/resources");
+        let path = format!("{}:{}", classes.display(), resources.display());
+        Some(Self { java: home.join("bin/java"), path })
+    }
+
+    /// A program, by the name of its class.
+    pub fn program(&self, class: &str) -> Command {
+        let mut program = Command::new(&self.java);
+        program.args(["-cp", &self.path, class]);
+        program
+    }
+}
+
+/// The home of a JDK that is new enough, which need not be the machine's usual one.
+fn jdk() -> Option<PathBuf> {
+    let named = std::env::var_os("JAVA_HOME").map(PathBuf::from);
+    let installed = std::fs::read_dir("/usr/lib/jvm").into_iter().flatten().flatten().map(|entry| entry.path());
+    named.into_iter().chain(installed).find(|home| version(home).is_some_and(|version| version >= VERSION))
+}
+
+/// The version of a JDK, as it says itself: `javac 25.0.3`.
+fn version(home: &Path) -> Option<u32> {
+    let said = Command::new(home.join("bin/javac")).arg("-version").output().ok()?.stdout;
+    String::from_utf8(said).ok()?.trim().strip_prefix("javac ")?.split(['.', '-']).next()?.parse().ok()
+}
+
+/// The Java files below a folder, without descriptions of modules: all is compiled as one.
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut files = Vec::new();
+    for path in entries.map(|entry| entry.expect("readable").path()) {
+        if path.is_dir() {
+            files.extend(sources(&path));
+        } else if path.extension().is_some_and(|found| found == "java") && !path.ends_with("module-info.java") {
+            files.push(path);
+        }
+    }
+    files
+}
