@@ -21,7 +21,7 @@ pub(crate) struct Arguments {
     /// Take the file's attributes from here too, and not from FILE's name with .acf
     #[arg(long, value_name = "FILE")]
     acf: Option<PathBuf>,
-    /// What to write: NAME.rs, or NAME.h, NAME_stubs.c and NAME_values.hpp
+    /// What to write: NAME.rs, or NAME.h, NAME_stubs.c and NAME_values.hpp, or NAME.tlb
     #[arg(short, long, value_enum, default_value = "rust")]
     language: Language,
     /// Write a program that tests the interfaces by random calls too: NAME_test.rs or NAME_test.cc
@@ -54,6 +54,8 @@ enum Language {
     Rust,
     /// C and C++, for libobvia
     C,
+    /// A type library, of what stands in the file's `library`
+    Tlb,
 }
 
 pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
@@ -88,6 +90,7 @@ fn compile(arguments: &Arguments) -> Result<Compiled, Failure> {
     let language = match arguments.language {
         Language::Rust => obvia_idl::Language::Rust,
         Language::C => obvia_idl::Language::C,
+        Language::Tlb => obvia_idl::Language::TypeLibrary,
     };
     compile_into(&compiler, language, &arguments.file, &arguments.out)
 }

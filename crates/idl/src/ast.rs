@@ -224,11 +224,22 @@ pub enum Item {
     /// A method, in an interface.
     Method(Method),
     /// `library L { ... }`: what it declares counts as if it stood outside.
-    Library(Vec<Self>),
+    Library(LibraryDecl),
     /// `importlib("a.tlb");`
-    ImportLib(String),
+    ImportLib(String, Span),
     /// `coclass C { interface I; };`
     Coclass(CoclassDecl),
+}
+
+/// A library, and what it declares.
+#[derive(Clone, Debug)]
+pub struct LibraryDecl {
+    /// Its attributes.
+    pub attributes: Vec<Attribute>,
+    /// Its name.
+    pub name: Ident,
+    /// What stands in it.
+    pub items: Vec<Item>,
 }
 
 /// A class of objects, and the interfaces that they have.

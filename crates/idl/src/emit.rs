@@ -5,4 +5,5 @@ pub mod component;
 mod random_calls;
 pub mod rust;
 mod sample;
-mod writer;
+pub mod tlb;
+pub(crate) mod writer;

@@ -30,6 +30,7 @@ pub mod shapes;
 mod side_file;
 pub mod source;
 pub mod syntax;
+pub mod typelib;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -119,6 +120,8 @@ pub enum Language {
     Rust,
     /// `NAME.h`, `NAME_stubs.c` and `NAME_values.hpp`, for libobvia: for C and C++.
     C,
+    /// `NAME.tlb`, a type library, for what calls by name: of what stands in the file's `library`.
+    TypeLibrary,
 }
 
 /// What was compiled, and the files that it was written to.
@@ -141,29 +144,34 @@ pub fn compile_into(
     file: &Path,
     directory: &Path,
 ) -> Result<Compiled, Failure> {
-    let compilation = compiler.check(file)?;
+    let mut compilation = compiler.check(file)?;
     let stem = file.file_stem().unwrap_or_default().to_string_lossy();
-    let texts = match language {
-        Language::Rust => emit::rust::emit(&compilation).map(|text| vec![(format!("{stem}.rs"), text)]),
+    let contents = match language {
+        Language::Rust => emit::rust::emit(&compilation).map(|text| vec![(format!("{stem}.rs"), text.into())]),
         Language::C => emit::c::emit(&compilation, &stem).map(|made| {
             let [header, stubs, projection] = [".h", "_stubs.c", "_values.hpp"].map(|ending| format!("{stem}{ending}"));
-            vec![(header, made.header), (stubs, made.stubs), (projection, made.projection)]
+            vec![(header, made.header.into()), (stubs, made.stubs.into()), (projection, made.projection.into())]
+        }),
+        Language::TypeLibrary => emit::tlb::emit(&compilation).map(|(bytes, warnings)| {
+            compilation.warnings.extend(warnings);
+            vec![(format!("{stem}.tlb"), bytes)]
         }),
     };
-    let mut texts = match texts {
-        Ok(texts) => texts,
+    let mut contents: Vec<(String, Vec<u8>)> = match contents {
+        Ok(contents) => contents,
         Err(diagnostics) => return Err(Failure { diagnostics, sources: compilation.sources }),
     };
     if compiler.writes_test() {
-        texts.push(match language {
-            Language::Rust => (format!("{stem}_test.rs"), emit::rust::random_calls(&compilation, &stem)),
-            Language::C => (format!("{stem}_test.cc"), emit::c::random_calls(&compilation, &stem)),
+        contents.extend(match language {
+            Language::Rust => Some((format!("{stem}_test.rs"), emit::rust::random_calls(&compilation, &stem).into())),
+            Language::C => Some((format!("{stem}_test.cc"), emit::c::random_calls(&compilation, &stem).into())),
+            Language::TypeLibrary => None,
         });
     }
     let mut files = Vec::new();
-    for (name, text) in texts {
+    for (name, content) in contents {
         let target = directory.join(name);
-        if let Err(error) = std::fs::write(&target, text) {
+        if let Err(error) = std::fs::write(&target, content) {
             let diagnostic =
                 Diagnostic::nowhere("unwritable", format!("{} cannot be written: {error}", target.display()));
             return Err(Failure { diagnostics: vec![diagnostic], sources: compilation.sources });

@@ -74,12 +74,8 @@ impl<'a> Parser<'a> {
         match self.item(in_interface) {
             Ok(item) => {
                 self.note(SyntaxKind::of_item(&item), before);
-                if let Item::Library(inner) = item {
-                    items.extend(inner);
-                    return;
-                }
-                // A type with a mistake in it is not known; interfaces have left out what is wrong in them.
-                if self.diagnostics.len() == found || matches!(item, Item::Interface(_)) {
+                // A type with a mistake in it is not known; interfaces and libraries have left out what is wrong in them.
+                if self.diagnostics.len() == found || matches!(item, Item::Interface(_) | Item::Library(_)) {
                     items.push(item);
                 }
             }
@@ -308,7 +304,7 @@ impl<'a> Parser<'a> {
                 match self.peek_text().unwrap_or("") {
                     "interface" if !in_interface => self.interface(attributes, start),
                     "typedef" => self.typedef_with(attributes),
-                    "library" if !in_interface => self.nest(Self::library),
+                    "library" if !in_interface => self.nest(|this| this.library(attributes)),
                     "coclass" if !in_interface => self.coclass(attributes),
                     "dispinterface" => {
                         let what = self.peek_text().unwrap_or("");

@@ -3,6 +3,7 @@
 mod aggregates;
 mod automation;
 mod interface;
+mod library;
 mod plain;
 mod transfer;
 mod types;
@@ -39,6 +40,8 @@ pub(crate) struct Resolver<'a> {
     values: HashMap<String, Entry<Value>>,
     /// Names of pointers whose class the typedef says; that of others is said where they are used.
     classed: HashSet<String>,
+    /// Where typedefs are in the model, by their names.
+    typedefs: HashMap<String, usize>,
     /// Structures, unions and interfaces whose content is known.
     defined: Vec<Type>,
     diagnostics: &'a mut Vec<Diagnostic>,
@@ -49,7 +52,7 @@ pub(crate) struct Resolver<'a> {
 }
 
 /// Attributes that are understood, or kept without a meaning here.
-pub(crate) const KNOWN: [&str; 61] = [
+pub(crate) const KNOWN: [&str; 75] = [
     "uuid",
     "version",
     "object",
@@ -111,6 +114,20 @@ pub(crate) const KNOWN: [&str; 61] = [
     "appobject",
     "control",
     "aggregatable",
+    "licensed",
+    "proxy",
+    "lcid",
+    "helpfile",
+    "defaultvtable",
+    "bindable",
+    "requestedit",
+    "displaybind",
+    "defaultbind",
+    "defaultcollelem",
+    "uidefault",
+    "nonbrowsable",
+    "replaceable",
+    "immediatebind",
 ];
 
 /// Attributes that say how C programs get their binding handles. An interface pointer is one, so nothing is left to say.
@@ -140,6 +157,7 @@ impl<'a> Resolver<'a> {
             types,
             values: HashMap::new(),
             classed: HashSet::new(),
+            typedefs: HashMap::new(),
             defined: Vec::new(),
             diagnostics,
             permissive,
@@ -189,10 +207,9 @@ impl<'a> Resolver<'a> {
 
     fn item(&mut self, item: &Item) {
         match item {
-            // Imports have been read before; text for C is for C.
-            Item::Import(_) | Item::ImportLib(_) | Item::CppQuote(_) => {}
-            // The parser puts what it declares in its place.
-            Item::Library(items) => items.iter().for_each(|item| self.item(item)),
+            // Imports have been read before; text for C is for C; libraries are imported into libraries.
+            Item::Import(_) | Item::ImportLib(..) | Item::CppQuote(_) => {}
+            Item::Library(library) => self.library(library),
             Item::Coclass(class) => self.coclass(class),
             Item::Const(spec, declarator, value) => self.constant(spec, declarator, value),
             Item::Typedef(attributes, spec, declarators) => self.typedef(attributes, spec, declarators),

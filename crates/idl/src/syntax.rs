@@ -171,7 +171,7 @@ impl SyntaxKind {
             Item::Interface(_) => Self::Interface,
             Item::Method(_) => Self::Method,
             Item::Library(_) => Self::Library,
-            Item::ImportLib(_) => Self::ImportLib,
+            Item::ImportLib(..) => Self::ImportLib,
             Item::Coclass(_) => Self::Coclass,
         }
     }

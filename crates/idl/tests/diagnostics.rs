@@ -169,6 +169,10 @@ fn syntax() {
     refused("const long A = 99999999999999999999;", "bad-number", 1, &["64 bits"]);
     refused("dispinterface D { };", "unsupported", 1, &["`dispinterface` is not supported"]);
     refused("library L { long x; };", "stray-declaration", 1, &["outside an interface"]);
+    refused("library L { }; library M { };", "second-library", 1, &["one library"]);
+    refused("[lcid(-1)] library L { };", "bad-number", 1, &["32 bits"]);
+    refused("[helpstring(5)] library L { };", "not-a-text", 1, &["needs a text"]);
+    refused("[dual] library L { };", "misplaced-attribute", 1, &["remove it"]);
     refused("library L {", "syntax", 1, &["expected `}`"]);
     refused("coclass C { interface I; };", "unknown-type", 1, &["declare it above"]);
     refused("[oneway] coclass C { interface IUnknown; };", "misplaced-attribute", 1, &["remove it"]);

@@ -1,16 +1,13 @@
 //! Libraries, and the classes in them.
 
 use super::{Parsed, Parser};
-use crate::ast::{Attribute, CoclassDecl, Item};
-use crate::diagnostic::Diagnostic;
+use crate::ast::{Attribute, CoclassDecl, Item, LibraryDecl};
 
 impl Parser<'_> {
     /// `library L { ... }`, behind its attributes.
-    pub(crate) fn library(&mut self) -> Parsed<Item> {
+    pub(crate) fn library(&mut self, attributes: Vec<Attribute>) -> Parsed<Item> {
         self.bump();
         let name = self.ident("the library's name")?;
-        let warning = Diagnostic::warning("ignored-library", name.span, "no type library is made of it yet");
-        self.diagnostics.push(warning.help("what it declares counts as if it stood outside"));
         self.expect("{", "after the library's name")?;
         let mut items = Vec::new();
         while self.peek().is_some() && self.peek_text() != Some("}") {
@@ -21,17 +18,17 @@ impl Parser<'_> {
         // Only the end of the file comes without a brace; what was declared is declared even so.
         let _ = self.expect("}", "at the end of the library");
         self.eat(";");
-        Ok(Item::Library(items))
+        Ok(Item::Library(LibraryDecl { attributes, name, items }))
     }
 
-    /// `importlib("a.tlb");`: what type libraries declare of Automation is known.
+    /// `importlib("a.tlb");`
     pub(crate) fn import_lib(&mut self) -> Parsed<Item> {
         self.bump();
         self.expect("(", "after importlib")?;
-        let (name, _) = self.quoted("the library to import")?;
+        let (name, span) = self.quoted("the library to import")?;
         self.expect(")", "after the library")?;
         self.expect(";", "after importlib")?;
-        Ok(Item::ImportLib(name))
+        Ok(Item::ImportLib(name, span))
     }
 
     /// `coclass C { [default] interface I; };`, behind its attributes.
