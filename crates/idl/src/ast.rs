@@ -229,6 +229,8 @@ pub enum Item {
     ImportLib(String, Span),
     /// `coclass C { interface I; };`
     Coclass(CoclassDecl),
+    /// `dispinterface D { properties: ... methods: ... };`
+    Dispinterface(DispinterfaceDecl),
 }
 
 /// A library, and what it declares.
@@ -251,6 +253,26 @@ pub struct CoclassDecl {
     pub name: Ident,
     /// The interfaces, each with its attributes.
     pub interfaces: Vec<(Vec<Attribute>, Ident)>,
+}
+
+/// An interface that is called by name only.
+#[derive(Clone, Debug)]
+pub struct DispinterfaceDecl {
+    /// Its attributes.
+    pub attributes: Vec<Attribute>,
+    /// Its name.
+    pub name: Ident,
+    /// What it has; `None` for a forward declaration.
+    pub members: Option<DispinterfaceMembers>,
+}
+
+/// What an interface that is called by name has.
+#[derive(Clone, Debug)]
+pub enum DispinterfaceMembers {
+    /// Properties and methods of its own.
+    Own(Vec<Member>, Vec<Method>),
+    /// Those of an interface.
+    Of(Ident),
 }
 
 /// What a side file says of an interface, by the names that the interface's own file declares.

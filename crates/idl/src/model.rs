@@ -8,7 +8,7 @@ mod library;
 pub use crate::automation::{Kind, Member, Memory, Variant};
 pub use crate::typelib::Help;
 pub use base::Base;
-pub use library::{About, Coclass, Declared, ImportLib, Library};
+pub use library::{About, Coclass, Declared, DispMember, DispMembers, Dispinterface, ImportLib, Library, Offered};
 
 use crate::source::Span;
 
@@ -42,6 +42,8 @@ pub struct Model {
     pub typedefs: Vec<Typedef>,
     /// Classes of objects.
     pub coclasses: Vec<Coclass>,
+    /// Interfaces that are called by name only: no code is made of them.
+    pub dispinterfaces: Vec<Dispinterface>,
     /// Libraries, of which type libraries are made.
     pub libraries: Vec<Library>,
     /// How many of each, the first ones, are of Automation's file: see [`automation`](crate::automation).

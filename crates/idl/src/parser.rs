@@ -294,11 +294,6 @@ impl<'a> Parser<'a> {
             "const" => self.constant(),
             "typedef" => self.typedef(),
             "importlib" => self.import_lib(),
-            "dispinterface" | "module" | "runtimeclass" | "namespace" => {
-                let what = self.peek_text().unwrap_or("");
-                let error = Diagnostic::error("unsupported", start, format!("`{what}` is not supported"));
-                self.fail(error.help("declare interfaces and types at the top level of the file"))
-            }
             _ => {
                 let attributes = self.attributes()?;
                 match self.peek_text().unwrap_or("") {
@@ -306,7 +301,8 @@ impl<'a> Parser<'a> {
                     "typedef" => self.typedef_with(attributes),
                     "library" if !in_interface => self.nest(|this| this.library(attributes)),
                     "coclass" if !in_interface => self.coclass(attributes),
-                    "dispinterface" => {
+                    "dispinterface" if !in_interface => self.dispinterface(attributes),
+                    "module" | "runtimeclass" | "namespace" => {
                         let what = self.peek_text().unwrap_or("");
                         let error = Diagnostic::error("unsupported", self.here(), format!("`{what}` is not supported"));
                         self.fail(error.help("declare interfaces and types at the top level of the file"))
@@ -384,7 +380,7 @@ impl<'a> Parser<'a> {
         Ok(Item::Interface(InterfaceDecl { attributes, name, base, items: Some(items), doc }))
     }
 
-    fn method_or_type(
+    pub(crate) fn method_or_type(
         &mut self,
         attributes: Vec<crate::ast::Attribute>,
         in_interface: bool,

@@ -2,6 +2,7 @@
 
 mod aggregates;
 mod automation;
+mod dispinterface;
 mod interface;
 mod library;
 mod plain;
@@ -42,6 +43,8 @@ pub(crate) struct Resolver<'a> {
     classed: HashSet<String>,
     /// Where typedefs are in the model, by their names.
     typedefs: HashMap<String, usize>,
+    /// Where interfaces that are called by name only are in the model, by their names.
+    dispinterfaces: HashMap<String, usize>,
     /// Structures, unions and interfaces whose content is known.
     defined: Vec<Type>,
     diagnostics: &'a mut Vec<Diagnostic>,
@@ -52,7 +55,7 @@ pub(crate) struct Resolver<'a> {
 }
 
 /// Attributes that are understood, or kept without a meaning here.
-pub(crate) const KNOWN: [&str; 75] = [
+pub(crate) const KNOWN: [&str; 76] = [
     "uuid",
     "version",
     "object",
@@ -116,6 +119,7 @@ pub(crate) const KNOWN: [&str; 75] = [
     "aggregatable",
     "licensed",
     "proxy",
+    "readonly",
     "lcid",
     "helpfile",
     "defaultvtable",
@@ -158,6 +162,7 @@ impl<'a> Resolver<'a> {
             values: HashMap::new(),
             classed: HashSet::new(),
             typedefs: HashMap::new(),
+            dispinterfaces: HashMap::new(),
             defined: Vec::new(),
             diagnostics,
             permissive,
@@ -211,6 +216,7 @@ impl<'a> Resolver<'a> {
             Item::Import(_) | Item::ImportLib(..) | Item::CppQuote(_) => {}
             Item::Library(library) => self.library(library),
             Item::Coclass(class) => self.coclass(class),
+            Item::Dispinterface(interface) => self.dispinterface(interface),
             Item::Const(spec, declarator, value) => self.constant(spec, declarator, value),
             Item::Typedef(attributes, spec, declarators) => self.typedef(attributes, spec, declarators),
             Item::Type(spec) => {

@@ -73,6 +73,8 @@ pub enum SyntaxKind {
     ImportLib,
     /// `coclass`, with the interfaces that it names.
     Coclass,
+    /// `dispinterface`, declared or announced.
+    Dispinterface,
     /// The parameters of a method, in their parentheses.
     Params,
     /// A parameter.
@@ -139,6 +141,7 @@ impl SyntaxKind {
                 | Self::Library
                 | Self::ImportLib
                 | Self::Coclass
+                | Self::Dispinterface
                 | Self::Param
                 | Self::Member
                 | Self::Arm
@@ -173,6 +176,7 @@ impl SyntaxKind {
             Item::Library(_) => Self::Library,
             Item::ImportLib(..) => Self::ImportLib,
             Item::Coclass(_) => Self::Coclass,
+            Item::Dispinterface(_) => Self::Dispinterface,
         }
     }
 }

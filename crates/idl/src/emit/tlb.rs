@@ -7,10 +7,13 @@ mod types;
 use crate::automation::{Kind as Use, usual_id};
 use crate::compile::Compilation;
 use crate::diagnostic::Diagnostic;
-use crate::model::{Coclass, Declared, InterfaceId, Library, Method, Model, Param, Type, Value as Constant};
+use crate::model::{
+    Coclass, Declared, DispMembers, InterfaceId, Library, Member, Model, Offered, Param, Type, Value as Constant,
+};
 use crate::source::Span;
 use crate::typelib::{
-    self, Foreign, ForeignId, Function, Import, Kind, Parameter, TypeDesc, TypeInfo, TypeLibrary, TypeRef, Value, flags,
+    self, Foreign, ForeignId, Function, Import, Kind, Parameter, Place, TypeDesc, TypeInfo, TypeLibrary, TypeRef,
+    Value, Variable, flags,
 };
 use obvia_ndr::vartype as vt;
 use std::collections::{HashMap, VecDeque};
@@ -19,7 +22,10 @@ use std::collections::{HashMap, VecDeque};
 const POINTER: u16 = 8;
 /// IUnknown's methods.
 const UNKNOWN_METHODS: u16 = 3;
+/// IDispatch's own.
+const DISPATCH_METHODS: u16 = 4;
 /// VARTYPEs that only type libraries have.
+const VOID: u16 = 24;
 const HRESULT: u16 = 25;
 
 /// A file's library, and what is worth a look.
@@ -104,6 +110,7 @@ impl Emitter<'_> {
                 Declared::Struct(id) => self.fill_structure(at, id),
                 Declared::Union(id) => self.fill_union(at, id),
                 Declared::Alias(alias) => self.fill_alias(at, alias),
+                Declared::Dispinterface(interface) => self.fill_dispinterface(at, interface),
                 Declared::Coclass(class) => self.fill_coclass(at, class),
                 Declared::Enum(_) => {}
             }
@@ -119,6 +126,7 @@ impl Emitter<'_> {
         match one {
             Declared::Interface(id) if self.model.is_built_in(id) => self.of_stdole(IDISPATCH),
             Declared::Interface(id) => self.interface(id),
+            Declared::Dispinterface(at) => self.dispinterface(at),
             Declared::Coclass(at) => self.coclass(at),
             Declared::Enum(id) => self.enumeration(id),
             Declared::Struct(id) => self.structure(id),
@@ -194,36 +202,91 @@ impl Emitter<'_> {
         let (inherited, depth) = self.made.types[at].inherited;
         for (index, method) in interface.methods.iter().enumerate() {
             let id = method.member.id.unwrap_or_else(|| usual_id(depth.into(), index));
-            let function = self.function(method, id, inherited + index as u16);
+            let function = self.function(&method.member, &method.params, id, inherited + index as u16);
             self.made.types[at].functions.push(function);
         }
     }
 
-    fn function(&mut self, method: &Method, id: i32, slot: u16) -> Function {
-        let invoke = match method.member.kind {
+    fn function(&mut self, member: &Member, params: &[Param], id: i32, slot: u16) -> Function {
+        let invoke = match member.kind {
             Use::Method => flags::CALL,
             Use::Get => flags::GET,
             Use::Put => flags::PUT,
             Use::PutRef => flags::PUT_REF,
         };
-        let mut params: Vec<Parameter> = method.params.iter().map(|param| self.parameter(param)).collect();
+        let mut params: Vec<Parameter> = params.iter().map(|param| self.parameter(param)).collect();
         // The new value of a property needs no name.
-        if let (Use::Put | Use::PutRef, Some(last)) = (method.member.kind, params.last_mut()) {
+        if let (Use::Put | Use::PutRef, Some(last)) = (member.kind, params.last_mut()) {
             last.name = None;
         }
         let is_left_out = |param: &&Parameter| param.flags & flags::OPTIONAL != 0 && param.default.is_none();
         Function {
-            name: method.member.name.clone(),
+            name: member.name.clone(),
             id,
             kind: flags::VIRTUAL,
             invoke,
             convention: flags::STDCALL,
-            flags: method.member.flags,
+            flags: member.flags,
             slot: slot * POINTER,
             returns: TypeDesc::Simple(HRESULT),
             optional: params.iter().filter(is_left_out).count() as i16,
             params,
-            help: method.member.help.clone(),
+            help: member.help.clone(),
+        }
+    }
+
+    /// An interface that is called by name, which IDispatch's methods are there for.
+    fn dispinterface(&mut self, at: usize) -> TypeRef {
+        let found = &self.model.dispinterfaces[at];
+        let (base, inherited) = match &found.members {
+            Some(DispMembers::Of(id)) => {
+                let methods = self.model.all_methods(*id).len() as u16;
+                let depth = self.model.lineage(*id).len() as u16;
+                (self.declared(Declared::Interface(*id)), (UNKNOWN_METHODS + methods, depth + 1))
+            }
+            _ => (self.of_stdole(IDISPATCH), (UNKNOWN_METHODS + DISPATCH_METHODS, 2)),
+        };
+        let info = TypeInfo {
+            uuid: found.about.uuid,
+            version: found.about.version,
+            flags: found.about.flags | flags::DISPATCHABLE,
+            help: found.about.help.clone(),
+            size: POINTER.into(),
+            align: POINTER as u8,
+            inherited,
+            interfaces: vec![(base, 0)],
+            ..empty(&found.name, Kind::Dispatch)
+        };
+        if found.members.is_none() {
+            let text = format!("interface `{}` is announced but never declared", found.name);
+            let error = Diagnostic::error("undeclared-interface", found.span, text);
+            self.say(error.help("declare it, or import the file that does"));
+        }
+        self.reserve(Declared::Dispinterface(at), info)
+    }
+
+    fn fill_dispinterface(&mut self, at: usize, interface: usize) {
+        let Some(DispMembers::Own(properties, methods)) = &self.model.dispinterfaces[interface].members else { return };
+        let first = self.made.types[at].inherited.0;
+        for (index, method) in methods.iter().enumerate() {
+            let id = method.member.id.unwrap_or_default();
+            let function = self.function(&method.member, &method.params, id, first + index as u16);
+            let nothing = TypeDesc::Simple(VOID);
+            let returns = method.returns.as_ref().map_or(nothing, |returns| self.parameter_type(returns));
+            self.made.types[at].functions.push(Function { kind: flags::BY_NAME, returns, ..function });
+        }
+        for property in properties {
+            let Some(value) = &property.returns else { continue };
+            let member = &property.member;
+            let variable = Variable {
+                name: member.name.clone(),
+                id: member.id.unwrap_or_default(),
+                flags: member.flags,
+                ty: self.parameter_type(value),
+                place: Place::Property,
+                help: member.help.clone(),
+            };
+            self.made.types[at].variables.push(variable);
         }
     }
 
@@ -295,8 +358,9 @@ impl Emitter<'_> {
         let mut has: Vec<(TypeRef, u32)> = Vec::new();
         for (interface, bits) in &self.model.coclasses[class].interfaces {
             let interface = match interface {
-                Some(id) => self.declared(Declared::Interface(*id)),
-                None => self.of_stdole(IUNKNOWN),
+                Offered::Interface(id) => self.declared(Declared::Interface(*id)),
+                Offered::Dispinterface(at) => self.declared(Declared::Dispinterface(*at)),
+                Offered::Unknown => self.of_stdole(IUNKNOWN),
             };
             has.push((interface, *bits));
         }

@@ -1,6 +1,6 @@
 //! Libraries: what type libraries are made of.
 
-use super::{EnumId, Help, InterfaceId, StructId, UnionId};
+use super::{EnumId, Help, InterfaceId, Member, Param, StructId, UnionId};
 use crate::source::Span;
 
 /// What type libraries say of something beside its declaration.
@@ -59,6 +59,8 @@ pub enum Declared {
     Interface(InterfaceId),
     /// A further name for a type, by its place in [`Model::typedefs`](super::Model::typedefs).
     Alias(usize),
+    /// An interface that is called by name only, by its place in [`Model::dispinterfaces`](super::Model::dispinterfaces).
+    Dispinterface(usize),
     /// A class, by its place in [`Model::coclasses`](super::Model::coclasses).
     Coclass(usize),
 }
@@ -70,8 +72,52 @@ pub struct Coclass {
     pub name: String,
     /// What is said of it.
     pub about: About,
-    /// The interfaces that its objects have, or call as `source` says, each with the bits of its attributes. None is IUnknown.
-    pub interfaces: Vec<(Option<InterfaceId>, u32)>,
+    /// The interfaces that its objects have, or call as `source` says, each with the bits of its attributes.
+    pub interfaces: Vec<(Offered, u32)>,
     /// Where it is declared.
     pub span: Span,
+}
+
+/// An interface of a class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Offered {
+    /// IUnknown.
+    Unknown,
+    /// One with a vtable.
+    Interface(InterfaceId),
+    /// One that is called by name only, by its place in [`Model::dispinterfaces`](super::Model::dispinterfaces).
+    Dispinterface(usize),
+}
+
+/// An interface that is called by name only.
+#[derive(Clone, Debug)]
+pub struct Dispinterface {
+    /// Its name.
+    pub name: String,
+    /// What is said of it.
+    pub about: About,
+    /// What it has; `None` while it is only announced.
+    pub members: Option<DispMembers>,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// What an interface that is called by name has.
+#[derive(Clone, Debug)]
+pub enum DispMembers {
+    /// Properties without methods, and methods.
+    Own(Vec<DispMember>, Vec<DispMember>),
+    /// Those of an interface.
+    Of(InterfaceId),
+}
+
+/// A property without methods, or a method.
+#[derive(Clone, Debug)]
+pub struct DispMember {
+    /// What calls by name know of it.
+    pub member: Member,
+    /// Its parameters.
+    pub params: Vec<Param>,
+    /// What it returns, or the property's value, as if it were a parameter; `None` for nothing.
+    pub returns: Option<Param>,
 }

@@ -1,7 +1,8 @@
 //! Libraries, and the classes in them.
 
 use super::{Parsed, Parser};
-use crate::ast::{Attribute, CoclassDecl, Item, LibraryDecl};
+use crate::ast::{Attribute, CoclassDecl, DispinterfaceDecl, DispinterfaceMembers, Item, LibraryDecl};
+use crate::diagnostic::Diagnostic;
 
 impl Parser<'_> {
     /// `library L { ... }`, behind its attributes.
@@ -39,12 +40,58 @@ impl Parser<'_> {
         let mut interfaces = Vec::new();
         self.body(|this| {
             let attributes = this.attributes()?;
-            this.expect("interface", "before the name of one that objects of the class have")?;
+            if !this.eat("dispinterface") {
+                this.expect("interface", "before the name of one that objects of the class have")?;
+            }
             interfaces.push((attributes, this.ident("the interface's name")?));
             this.expect(";", "after the interface's name")?;
             Ok(())
         })?;
         self.eat(";");
         Ok(Item::Coclass(CoclassDecl { attributes, name, interfaces }))
+    }
+    /// `dispinterface D { properties: ... methods: ... };`, or `dispinterface D { interface I; };`, behind its attributes.
+    pub(crate) fn dispinterface(&mut self, attributes: Vec<Attribute>) -> Parsed<Item> {
+        self.bump();
+        let name = self.ident("the interface's name")?;
+        if self.eat(";") {
+            return Ok(Item::Dispinterface(DispinterfaceDecl { attributes, name, members: None }));
+        }
+        self.expect("{", "after the interface's name")?;
+        let members = if self.eat("interface") {
+            let of = self.ident("the interface whose members it has")?;
+            self.expect(";", "after the interface's name")?;
+            self.expect("}", "at the end of the interface")?;
+            DispinterfaceMembers::Of(of)
+        } else {
+            let (mut properties, mut methods, mut is_property) = (Vec::new(), Vec::new(), None);
+            self.body(|this| {
+                if let Some(part @ ("properties" | "methods")) = this.peek_text() {
+                    this.bump();
+                    is_property = Some(part == "properties");
+                    this.expect(":", "after the name of the part")?;
+                    return Ok(());
+                }
+                match is_property {
+                    Some(true) => this.members(&mut properties),
+                    Some(false) => {
+                        let start = this.here();
+                        let attributes = this.attributes()?;
+                        if let Item::Method(method) = this.method_or_type(attributes, true, start)? {
+                            methods.push(method);
+                        }
+                        Ok(())
+                    }
+                    None => {
+                        let text = "nothing says whether this is a property or a method";
+                        let error = Diagnostic::error("syntax", this.here(), text);
+                        this.fail(error.help("write `properties:` or `methods:` before it"))
+                    }
+                }
+            })?;
+            DispinterfaceMembers::Own(properties, methods)
+        };
+        self.eat(";");
+        Ok(Item::Dispinterface(DispinterfaceDecl { attributes, name, members: Some(members) }))
     }
 }

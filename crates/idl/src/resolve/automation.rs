@@ -102,7 +102,7 @@ impl Resolver<'_> {
         Member { name: method.name.name.clone(), id, kind, restricted: of("restricted"), flags, help }
     }
 
-    fn id(&mut self, attribute: &Attribute) -> Option<i32> {
+    pub(super) fn id(&mut self, attribute: &Attribute) -> Option<i32> {
         let value = self.evaluate_int(attribute.arguments.first()?.as_ref()?)?;
         // DISPID_NEWENUM is written as -4, or with all its bits.
         let id = i32::try_from(value).ok().or_else(|| u32::try_from(value).ok().map(u32::cast_signed));

@@ -59,7 +59,7 @@ const ON_INTERFACES: [&str; 16] = [
 ];
 
 /// Attributes of methods.
-const ON_METHODS: [&str; 22] = [
+pub(super) const ON_METHODS: [&str; 22] = [
     "oneway",
     "helpstring",
     "helpcontext",
@@ -303,7 +303,7 @@ impl Resolver<'_> {
         self.model.interfaces[id.0].methods.push(made);
     }
 
-    fn params(&mut self, params: &[&ParamSyntax], local: bool) -> Vec<Param> {
+    pub(super) fn params(&mut self, params: &[&ParamSyntax], local: bool) -> Vec<Param> {
         let variables: Vec<Variable> = params
             .iter()
             .map(|param| Variable {

@@ -3,7 +3,7 @@
 use super::{Named, Resolver, find};
 use crate::ast::{Attribute, CoclassDecl, Item, LibraryDecl, TypeKind, TypeSpec};
 use crate::diagnostic::Diagnostic;
-use crate::model::{About, Coclass, Declared, EnumId, Help, ImportLib, Library, StructId, UnionId, Value};
+use crate::model::{About, Coclass, Declared, EnumId, Help, ImportLib, Library, Offered, StructId, UnionId, Value};
 use crate::typelib::flags;
 
 /// Attributes that say something of a type in type libraries.
@@ -26,7 +26,11 @@ impl Resolver<'_> {
             if let Item::ImportLib(file, span) = item {
                 imports.push(ImportLib { file: file.clone(), span: *span });
             }
-            let is_announced = matches!(item, Item::Interface(interface) if interface.items.is_none());
+            let is_announced = match item {
+                Item::Interface(interface) => interface.items.is_none(),
+                Item::Dispinterface(interface) => interface.members.is_none(),
+                _ => false,
+            };
             if is_announced { &mut announced } else { &mut declared }.extend(self.declared_by(item));
         }
         // What is declared elsewhere belongs to it when it is named in it.
@@ -57,6 +61,9 @@ impl Resolver<'_> {
         {
             declared.push(Declared::Interface(*id));
         }
+        if let Item::Dispinterface(decl) = item {
+            declared.extend(self.dispinterfaces.get(&decl.name.name).copied().map(Declared::Dispinterface));
+        }
         declared
     }
 
@@ -72,10 +79,15 @@ impl Resolver<'_> {
             let allowed = ["default", "source", "restricted", "defaultvtable"];
             self.check_attributes(attributes, &allowed, "an interface of a class");
             let bits = bits(attributes, &flags::ON_INTERFACES);
-            match self.types.get(&name.name).map(|known| &known.what) {
-                Some(Named::Interface(id)) => interfaces.push((Some(*id), bits)),
-                Some(Named::IUnknown) => interfaces.push((None, bits)),
-                _ => self.unknown_type(&name.name, name.span),
+            let by_name = self.dispinterfaces.get(&name.name).copied().map(Offered::Dispinterface);
+            let offered = by_name.or_else(|| match self.types.get(&name.name)?.what {
+                Named::Interface(id) => Some(Offered::Interface(id)),
+                Named::IUnknown => Some(Offered::Unknown),
+                _ => None,
+            });
+            match offered {
+                Some(offered) => interfaces.push((offered, bits)),
+                None => self.unknown_type(&name.name, name.span),
             }
         }
         let (name, span) = (decl.name.name.clone(), decl.name.span);

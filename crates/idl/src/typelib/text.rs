@@ -161,6 +161,11 @@ impl Text<'_> {
 
     fn dispinterface(&mut self, ty: &TypeInfo, attributes: &[String]) {
         self.head(attributes, &format!("dispinterface {} {{", ty.name));
+        let base = ty.interfaces.first().map(|(base, _)| self.named(*base).1).filter(|base| base != "IDispatch");
+        if let (Some(base), true, true) = (base, ty.functions.is_empty(), ty.variables.is_empty()) {
+            self.out.line(format!("interface {base};"));
+            return self.out.line("};");
+        }
         self.out.line("properties:");
         for variable in &ty.variables {
             let declared = self.declaration(&variable.ty, &variable.name);

@@ -35,7 +35,7 @@ pub(super) fn run() -> Outcome {
 fn build(folder: &Path, made: &[String; 2]) -> Outcome {
     let source = |name: &str| script(&format!("wine/{name}"));
     let widl = ["--win64", "-Oif", "-h", "-c", "-s", &source("echo.idl")];
-    Program::new("x86_64-w64-mingw32-widl", &widl).folder(folder).run()?;
+    Program::new(tools::WIDL, &widl).folder(folder).run()?;
     for (name, made) in ["client", "server"].iter().zip(made) {
         let stubs = format!("echo_{}.c", &name[..1]);
         let words = ["-O1", "-Wall", "-I.", "-o", made, &source(&format!("{name}.c")), &stubs, "-lrpcrt4"];

@@ -1,6 +1,6 @@
 //! Structures, unions, enumerations and further names, and how types are described.
 
-use super::{Emitter, HRESULT, empty};
+use super::{Emitter, HRESULT, VOID, empty};
 use crate::automation::vartype;
 use crate::diagnostic::Diagnostic;
 use crate::model::{Base, Declared, EnumId, Extent, Field, Object, StructId, Type, Union, UnionId};
@@ -9,7 +9,6 @@ use crate::typelib::{Kind, Place, TypeDesc, TypeInfo, TypeRef, Value, Variable};
 use obvia_ndr::vartype as vt;
 
 /// VARTYPEs that only type libraries have.
-const VOID: u16 = 24;
 const LPSTR: u16 = 30;
 const LPWSTR: u16 = 31;
 
