@@ -3,8 +3,8 @@
 use crate::json;
 use anyhow::Context;
 use clap::Args;
-use obvia_idl::typelib;
-use std::path::PathBuf;
+use obvia_idl::typelib::{self, TypeLibrary};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// The arguments of `obvia tlb`.
@@ -15,9 +15,12 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
-    let shown = arguments.file.display();
-    let bytes = std::fs::read(&arguments.file).with_context(|| format!("{shown} cannot be read"))?;
-    let library = typelib::read(&bytes).with_context(|| format!("{shown} is not understood"))?;
-    json::line(typelib::idl(&library).trim_end())?;
+    json::line(typelib::idl(&load(&arguments.file)?).trim_end())?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// A file's type library.
+pub(crate) fn load(file: &Path) -> anyhow::Result<TypeLibrary> {
+    let bytes = std::fs::read(file).with_context(|| format!("{} cannot be read", file.display()))?;
+    typelib::read(&bytes).with_context(|| format!("{} is not understood", file.display()))
 }

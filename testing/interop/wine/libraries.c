@@ -71,7 +71,7 @@ static void player(ITypeLib *library)
     UINT count;
     MEMBERID ids[2];
     expect("IPlayer", about->typekind == TKIND_DISPATCH && about->guid.Data4[7] == 0x12);
-    expect("IPlayer's flags", about->wTypeFlags == (TYPEFLAG_FDUAL | TYPEFLAG_FOLEAUTOMATION | TYPEFLAG_FDISPATCHABLE));
+    expect("IPlayer's flags", about->wTypeFlags == (TYPEFLAG_FDUAL | TYPEFLAG_FDISPATCHABLE));
     expect("GetIDsOfNames", ITypeInfo_GetIDsOfNames(by_name, names, 2, ids) == S_OK && ids[0] == 3 && ids[1] == 1);
     expect("the vtable's side", ITypeInfo_GetRefTypeOfImplType(by_name, -1, &reference) == S_OK);
     expect("the vtable's side", ITypeInfo_GetRefTypeInfo(by_name, reference, &by_vtable) == S_OK);

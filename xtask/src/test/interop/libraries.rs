@@ -45,6 +45,7 @@ fn widl(folder: &Path, name: &str) -> Outcome {
     widl.variable("WIDL_TIME_OVERRIDE", "0").run()
 }
 
-fn source(name: &str) -> String {
+/// A file of those that libraries are made of.
+pub(super) fn source(name: &str) -> String {
     root().join("testing/vectors/typelib").join(name).display().to_string()
 }
