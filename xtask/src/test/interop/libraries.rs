@@ -14,15 +14,15 @@ pub(super) fn run() -> Outcome {
     let [ours, widls] = ["ours", "widls"].map(|name| folder.path().join(name));
     for folder in [&ours, &widls] {
         std::fs::create_dir(folder).map_err(|error| Problem::Failed(format!("{}: {error}", folder.display())))?;
-        widl(folder, "stdole2")?;
+        widl(folder, "stdole2", "widl/stdole2.idl")?;
     }
     let out = ours.display().to_string();
     Program::new(&built("obvia"), &["idl", "--language", "tlb", "--out", &out, &source("tones.idl")]).run()?;
-    widl(&widls, "tones")?;
+    widl(&widls, "tones", "tones.idl")?;
     let mut said = Vec::new();
     for folder in [&ours, &widls] {
         said.push(Program::new(&built("obvia"), &["tlb", "tones.tlb"]).folder(folder).read()?);
-        widl(folder, "user")?;
+        widl(folder, "user", "widl/user.idl")?;
     }
     if said[0] != said[1] {
         return Err(Problem::Failed(format!("of tones.idl the library says\n{}\nand widl's\n{}", said[0], said[1])));
@@ -37,10 +37,10 @@ pub(super) fn run() -> Outcome {
 }
 
 /// Has widl make a library, which finds those that it uses in the same folder.
-fn widl(folder: &Path, name: &str) -> Outcome {
-    let include = format!("-I{}", source(""));
-    let words = ["-L.", "-t", "-o", &format!("{name}.tlb"), &source(&format!("{name}.idl"))];
-    let widl = Program::new(tools::WIDL, &[&include]).with(&words).folder(folder);
+fn widl(folder: &Path, name: &str, file: &str) -> Outcome {
+    let include = ["", "widl"].map(|folder| format!("-I{}", source(folder)));
+    let words = ["-L.", "-t", "-o", &format!("{name}.tlb"), &source(file)];
+    let widl = Program::new(tools::WIDL, &[&include[0], &include[1]]).with(&words).folder(folder);
     // Libraries of widl's have the time in them.
     widl.variable("WIDL_TIME_OVERRIDE", "0").run()
 }
