@@ -22,8 +22,6 @@ use std::collections::{HashMap, VecDeque};
 const POINTER: u16 = 8;
 /// IUnknown's methods.
 const UNKNOWN_METHODS: u16 = 3;
-/// IDispatch's own.
-const DISPATCH_METHODS: u16 = 4;
 /// VARTYPEs that only type libraries have.
 const VOID: u16 = 24;
 const HRESULT: u16 = 25;
@@ -235,16 +233,19 @@ impl Emitter<'_> {
         }
     }
 
-    /// An interface that is called by name, which IDispatch's methods are there for.
+    /// An interface that is called by name. Where it has members of its own nothing is said of a vtable: it is IDispatch's.
     fn dispinterface(&mut self, at: usize) -> TypeRef {
         let found = &self.model.dispinterfaces[at];
-        let (base, inherited) = match &found.members {
+        let (interfaces, inherited) = match &found.members {
             Some(DispMembers::Of(id)) => {
                 let methods = self.model.all_methods(*id).len() as u16;
                 let depth = self.model.lineage(*id).len() as u16;
-                (self.declared(Declared::Interface(*id)), (UNKNOWN_METHODS + methods, depth + 1))
+                (vec![(self.declared(Declared::Interface(*id)), 0)], (UNKNOWN_METHODS + methods, depth + 1))
             }
-            _ => (self.of_stdole(IDISPATCH), (UNKNOWN_METHODS + DISPATCH_METHODS, 2)),
+            _ => {
+                self.of_stdole(IDISPATCH);
+                (Vec::new(), (0, 0))
+            }
         };
         let info = TypeInfo {
             uuid: found.about.uuid,
@@ -254,7 +255,7 @@ impl Emitter<'_> {
             size: POINTER.into(),
             align: POINTER as u8,
             inherited,
-            interfaces: vec![(base, 0)],
+            interfaces,
             ..empty(&found.name, Kind::Dispatch)
         };
         if found.members.is_none() {
