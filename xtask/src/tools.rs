@@ -55,6 +55,9 @@ pub(crate) fn libfabric() -> Outcome {
     apt("libfabric-dev")
 }
 
+/// Wine's compiler of IDL.
+pub(crate) const WIDL: &str = "x86_64-w64-mingw32-widl";
+
 /// The judges from PyPI, which `testing/interop` uses.
 const PYTHON_JUDGES: [&str; 2] = ["impacket==0.13.1", "scapy==2.8.0"];
 
@@ -76,9 +79,14 @@ pub(crate) fn judges() -> Outcome {
     required("impacket and scapy", &Program::new(&python, &["-m", "pip", "install", "--quiet"]).with(&PYTHON_JUDGES))
 }
 
+/// Makes sure that widl is there, which comes with what makes programs of Windows.
+pub(crate) fn widl() -> Outcome {
+    if Program::new(WIDL, &["-V"]).succeeds() { Ok(()) } else { apt("mingw-w64-tools") }
+}
+
 /// Makes sure that Wine is there, and what makes programs for it.
 pub(crate) fn wine() -> Outcome {
-    let programs = [("wine", "--version"), ("x86_64-w64-mingw32-gcc", "--version"), ("x86_64-w64-mingw32-widl", "-V")];
+    let programs = [("wine", "--version"), ("x86_64-w64-mingw32-gcc", "--version"), (WIDL, "-V")];
     if programs.iter().all(|(program, version)| Program::new(program, &[version]).succeeds()) {
         return Ok(());
     }

@@ -1,6 +1,7 @@
 //! `obvia call`: calls a method of any exported object, or a function of any server, without code made for its interface.
 
 mod by_name;
+mod library;
 mod reply;
 mod request;
 
@@ -41,6 +42,9 @@ pub(crate) struct Arguments {
     /// Take the interface from this IDL file, and do not ask the server, which need not be one of obvia's
     #[arg(long, value_name = "FILE")]
     idl: Option<PathBuf>,
+    /// Call by name, with the names that this type library has, and do not ask the object for them
+    #[arg(long, value_name = "FILE", conflicts_with = "idl")]
+    type_library: Option<PathBuf>,
     /// Print one JSON object
     #[arg(long)]
     json: bool,

@@ -21,7 +21,7 @@ pub(crate) struct Arguments {
     /// Take the file's attributes from here too, and not from FILE's name with .acf
     #[arg(long, value_name = "FILE")]
     acf: Option<PathBuf>,
-    /// What to write: NAME.rs; NAME.h, NAME_stubs.c and NAME_values.hpp; or a file for each class in Java
+    /// What to write: NAME.rs; NAME.h, NAME_stubs.c and NAME_values.hpp; a file for each class in Java; or NAME.tlb
     #[arg(short, long, value_enum, default_value = "rust")]
     language: Language,
     /// The package of classes in Java, where it is not FILE's name
@@ -59,6 +59,8 @@ enum Language {
     C,
     /// Java, for obvia-runtime
     Java,
+    /// A type library, of what stands in the file's `library`
+    Tlb,
 }
 
 pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
@@ -95,6 +97,7 @@ fn compile(arguments: &Arguments) -> Result<Compiled, Failure> {
         Language::Rust => obvia_idl::Language::Rust,
         Language::C => obvia_idl::Language::C,
         Language::Java => obvia_idl::Language::Java,
+        Language::Tlb => obvia_idl::Language::TypeLibrary,
     };
     compile_into(&compiler, language, &arguments.file, &arguments.out)
 }

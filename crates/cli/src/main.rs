@@ -15,6 +15,7 @@ mod ls;
 mod register;
 mod scm;
 mod table;
+mod tlb;
 mod trace;
 mod value;
 mod wizard;
@@ -53,6 +54,8 @@ enum Command {
     Register(register::Arguments),
     /// Be this user's service for activation: start servers on demand
     Scm(scm::Arguments),
+    /// Show a type library as IDL
+    Tlb(tlb::Arguments),
     /// Run a program, and write what it says by the standard's protocols to a file for Wireshark
     Trace(trace::Arguments),
     /// Take back a registration
@@ -85,6 +88,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Ls(arguments) => ls::main(&arguments),
         Command::Register(arguments) => register::main(&arguments),
         Command::Scm(arguments) => scm::main(&arguments),
+        Command::Tlb(arguments) => tlb::main(&arguments),
         Command::Trace(arguments) => trace::main(&arguments),
         Command::Unregister(arguments) => register::unregister(&arguments),
         Command::Wizard(arguments) => wizard::main(&arguments),

@@ -224,11 +224,24 @@ pub enum Item {
     /// A method, in an interface.
     Method(Method),
     /// `library L { ... }`: what it declares counts as if it stood outside.
-    Library(Vec<Self>),
+    Library(LibraryDecl),
     /// `importlib("a.tlb");`
-    ImportLib(String),
+    ImportLib(String, Span),
     /// `coclass C { interface I; };`
     Coclass(CoclassDecl),
+    /// `dispinterface D { properties: ... methods: ... };`
+    Dispinterface(DispinterfaceDecl),
+}
+
+/// A library, and what it declares.
+#[derive(Clone, Debug)]
+pub struct LibraryDecl {
+    /// Its attributes.
+    pub attributes: Vec<Attribute>,
+    /// Its name.
+    pub name: Ident,
+    /// What stands in it.
+    pub items: Vec<Item>,
 }
 
 /// A class of objects, and the interfaces that they have.
@@ -240,6 +253,26 @@ pub struct CoclassDecl {
     pub name: Ident,
     /// The interfaces, each with its attributes.
     pub interfaces: Vec<(Vec<Attribute>, Ident)>,
+}
+
+/// An interface that is called by name only.
+#[derive(Clone, Debug)]
+pub struct DispinterfaceDecl {
+    /// Its attributes.
+    pub attributes: Vec<Attribute>,
+    /// Its name.
+    pub name: Ident,
+    /// What it has; `None` for a forward declaration.
+    pub members: Option<DispinterfaceMembers>,
+}
+
+/// What an interface that is called by name has.
+#[derive(Clone, Debug)]
+pub enum DispinterfaceMembers {
+    /// Properties and methods of its own.
+    Own(Vec<Member>, Vec<Method>),
+    /// Those of an interface.
+    Of(Ident),
 }
 
 /// What a side file says of an interface, by the names that the interface's own file declares.

@@ -72,6 +72,10 @@ pub struct Member {
     pub kind: Kind,
     /// Whether those who call by name are not to see it.
     pub restricted: bool,
+    /// The bits that its attributes stand for in type libraries.
+    pub flags: u32,
+    /// What type libraries say of it to people.
+    pub help: crate::typelib::Help,
 }
 
 /// What calls by name have for a parameter.
@@ -92,8 +96,8 @@ pub(crate) fn vartype(model: &Model, ty: &Type, named: Option<&str>) -> Option<u
             return vartype(model, &pointer.to, named);
         }
         (Type::Struct(id), _) if id.0 < model.built_in.structs => match model.structs[id.0].name.as_str() {
-            "tagCY" => vt::CY,
-            "tagDEC" => vt::DECIMAL,
+            "CURRENCY" => vt::CY,
+            "DECIMAL" => vt::DECIMAL,
             _ => return None,
         },
         (Type::Enum(_), _) => vt::I4,
@@ -117,6 +121,11 @@ pub(crate) fn vartype(model: &Model, ty: &Type, named: Option<&str>) -> Option<u
         },
         _ => return None,
     })
+}
+
+/// The DISPID of a method that has none in the file, by its place among an interface's own; `depth` counts the interface's ancestors.
+pub(crate) fn usual_id(depth: usize, at: usize) -> i32 {
+    ((0x6000 | depth as u32) << 16 | at as u32).cast_signed()
 }
 
 /// How IDL writes the type of an array's elements.

@@ -194,15 +194,20 @@ impl Reading<'_> {
         }
         let end = Span { file, start: length, end: length };
         let mut items = Parser::new(&output.tokens, end, &self.sources, &mut self.diagnostics).file();
-        for item in &items {
-            if let Item::Import(files) = item {
-                for (name, span) in files {
-                    self.import(name, *span, path, depth);
-                }
-            }
-        }
+        self.imports(&items, path, depth);
         self.side_file(path, &mut items, depth);
         self.parsed.push((file, items));
+    }
+
+    /// Reads what a file imports, in its libraries too.
+    fn imports(&mut self, items: &[Item], path: &Path, depth: usize) {
+        for item in items {
+            match item {
+                Item::Import(files) => files.iter().for_each(|(name, span)| self.import(name, *span, path, depth)),
+                Item::Library(library) => self.imports(&library.items, path, depth),
+                _ => {}
+            }
+        }
     }
 
     /// Reads a file that the compiler brings along, and those that it imports, before all others.

@@ -6,4 +6,5 @@ pub mod java;
 mod random_calls;
 pub mod rust;
 mod sample;
-mod writer;
+pub mod tlb;
+pub(crate) mod writer;

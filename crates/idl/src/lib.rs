@@ -30,6 +30,7 @@ pub mod shapes;
 mod side_file;
 pub mod source;
 pub mod syntax;
+pub mod typelib;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -121,6 +122,8 @@ pub enum Language {
     C,
     /// A file for each interface, structure and enumeration, in the folder of their package, for obvia-runtime.
     Java,
+    /// `NAME.tlb`, a type library, for what calls by name: of what stands in the file's `library`.
+    TypeLibrary,
 }
 
 /// What was compiled, and the files that it was written to.
@@ -145,23 +148,24 @@ pub fn compile_into(
 ) -> Result<Compiled, Failure> {
     let mut compilation = compiler.check(file)?;
     let stem = file.file_stem().unwrap_or_default().to_string_lossy();
-    let mut texts = match texts(compiler, language, &mut compilation, &stem) {
-        Ok(texts) => texts,
+    let mut contents = match contents(compiler, language, &mut compilation, &stem) {
+        Ok(contents) => contents,
         Err(diagnostics) => return Err(Failure { diagnostics, sources: compilation.sources }),
     };
     if compiler.writes_test() {
-        texts.extend(match language {
-            Language::Rust => Some((format!("{stem}_test.rs").into(), emit::rust::random_calls(&compilation, &stem))),
-            Language::C => Some((format!("{stem}_test.cc").into(), emit::c::random_calls(&compilation, &stem))),
-            Language::Java => None,
-        });
+        let test = match language {
+            Language::Rust => Some(("rs", emit::rust::random_calls(&compilation, &stem))),
+            Language::C => Some(("cc", emit::c::random_calls(&compilation, &stem))),
+            Language::Java | Language::TypeLibrary => None,
+        };
+        contents.extend(test.map(|(ending, text)| (format!("{stem}_test.{ending}").into(), text.into())));
     }
     let mut files = Vec::new();
-    for (name, text) in texts {
+    for (name, content) in contents {
         let target = directory.join(name);
         // Where it cannot be made, writing the file says so.
         let _ = target.parent().map(std::fs::create_dir_all);
-        if let Err(error) = std::fs::write(&target, text) {
+        if let Err(error) = std::fs::write(&target, content) {
             let diagnostic =
                 Diagnostic::nowhere("unwritable", format!("{} cannot be written: {error}", target.display()));
             return Err(Failure { diagnostics: vec![diagnostic], sources: compilation.sources });
@@ -172,18 +176,18 @@ pub fn compile_into(
 }
 
 /// The files of a language, and what is in them.
-fn texts(
+fn contents(
     compiler: &Compiler,
     language: Language,
     compilation: &mut Compilation,
     stem: &str,
-) -> Result<Vec<(PathBuf, String)>, Vec<Diagnostic>> {
+) -> Result<Vec<(PathBuf, Vec<u8>)>, Vec<Diagnostic>> {
     match language {
-        Language::Rust => Ok(vec![(format!("{stem}.rs").into(), emit::rust::emit(compilation)?)]),
+        Language::Rust => Ok(vec![(format!("{stem}.rs").into(), emit::rust::emit(compilation)?.into())]),
         Language::C => {
             let made = emit::c::emit(compilation, stem)?;
             let files = [(".h", made.header), ("_stubs.c", made.stubs), ("_values.hpp", made.projection)];
-            Ok(files.map(|(ending, text)| (format!("{stem}{ending}").into(), text)).into())
+            Ok(files.map(|(ending, text)| (format!("{stem}{ending}").into(), text.into())).into())
         }
         Language::Java if compiler.writes_test() => {
             let text = "there is no test program in Java yet: Rust and C have them, which call servers in any language";
@@ -195,7 +199,12 @@ fn texts(
             }
             let made = emit::java::emit(compilation, stem, compiler.package())?;
             compilation.warnings.extend(made.left_out);
-            Ok(made.files)
+            Ok(made.files.into_iter().map(|(path, text)| (path, text.into())).collect())
+        }
+        Language::TypeLibrary => {
+            let (bytes, warnings) = emit::tlb::emit(compilation)?;
+            compilation.warnings.extend(warnings);
+            Ok(vec![(format!("{stem}.tlb").into(), bytes)])
         }
     }
 }

@@ -3,9 +3,12 @@
 //! Back ends read this and nothing else. Types live in tables and are named by their index.
 
 mod base;
+mod library;
 
 pub use crate::automation::{Kind, Member, Memory, Variant};
+pub use crate::typelib::Help;
 pub use base::Base;
+pub use library::{About, Coclass, Declared, DispMember, DispMembers, Dispinterface, ImportLib, Library, Offered};
 
 use crate::source::Span;
 
@@ -37,6 +40,12 @@ pub struct Model {
     pub interfaces: Vec<Interface>,
     /// Names that typedefs give, in the order of the source.
     pub typedefs: Vec<Typedef>,
+    /// Classes of objects.
+    pub coclasses: Vec<Coclass>,
+    /// Interfaces that are called by name only: no code is made of them.
+    pub dispinterfaces: Vec<Dispinterface>,
+    /// Libraries, of which type libraries are made.
+    pub libraries: Vec<Library>,
     /// How many of each, the first ones, are of Automation's file: see [`automation`](crate::automation).
     pub built_in: Brought,
     /// How many of each, those included, are of files that the compiler brings along, and that the runtime has code for.
@@ -206,6 +215,12 @@ pub struct Typedef {
     pub ty: Type,
     /// Whether it names an interface, and not a pointer to an object.
     pub is_interface: bool,
+    /// Whether type libraries have it as a type of its own, as `[public]` or a UUID says.
+    pub public: bool,
+    /// What is said of it.
+    pub about: About,
+    /// Where it is declared.
+    pub span: Span,
     /// Whether it is declared in a file that this one imports.
     pub imported: bool,
 }
@@ -241,6 +256,8 @@ pub struct Field {
     pub name: String,
     /// Its type.
     pub ty: Type,
+    /// The name that its type has in the file, by its place in [`Model::typedefs`].
+    pub named: Option<usize>,
     /// The values it may have, where it is limited.
     pub range: Option<(i64, i64)>,
     /// For a union without a discriminant of its own: what chooses the arm.
@@ -269,6 +286,8 @@ pub struct Struct {
     pub fields: Vec<Field>,
     /// The last member, where it is an array whose length another member holds: element type, size, length.
     pub conformant: Option<(Type, Arith, Option<Arith>)>,
+    /// What is said of it.
+    pub about: About,
     /// Whether it is declared in a file that this one imports.
     pub imported: bool,
     /// Where it is declared.
@@ -299,6 +318,8 @@ pub struct Union {
     pub arms: Vec<Arm>,
     /// The arm for every other discriminant: `Some(None)` is an empty one.
     pub default: Option<Option<Field>>,
+    /// What is said of it.
+    pub about: About,
     /// Whether it is declared in a file that this one imports.
     pub imported: bool,
     /// Where it is declared.
@@ -317,6 +338,8 @@ pub struct Enum {
     /// Whether values may come that it does not list, as `[open]` says: newer peers have more of them. Without `v1` they are those that
     /// NDR's 16 bits have, from 0 to [`Enum::NARROW_MAX`].
     pub open: bool,
+    /// What is said of it.
+    pub about: About,
     /// Whether it is declared in a file that this one imports.
     pub imported: bool,
     /// Where it is declared.
@@ -367,6 +390,8 @@ pub struct Param {
     pub retval: bool,
     /// Its type, as declared: an [out] parameter is a pointer.
     pub ty: Type,
+    /// The name that its type has in the file, by its place in [`Model::typedefs`].
+    pub named: Option<usize>,
     /// Whether the model has one pointer more than the declaration, a reference pointer that nothing travels for: to a structure that ends
     /// in an open array and comes back, so that the method may put a longer one in its place.
     pub boxed: bool,
@@ -457,6 +482,8 @@ pub struct Interface {
     pub plain: bool,
     /// Where servers of it are found, as its `[endpoint]` says: `ncacn_ip_tcp:[135]`.
     pub endpoints: Vec<String>,
+    /// What else is said of it.
+    pub about: About,
     /// The comment before it.
     pub doc: String,
     /// Whether it is declared in a file that this one imports.

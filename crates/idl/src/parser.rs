@@ -74,12 +74,8 @@ impl<'a> Parser<'a> {
         match self.item(in_interface) {
             Ok(item) => {
                 self.note(SyntaxKind::of_item(&item), before);
-                if let Item::Library(inner) = item {
-                    items.extend(inner);
-                    return;
-                }
-                // A type with a mistake in it is not known; interfaces have left out what is wrong in them.
-                if self.diagnostics.len() == found || matches!(item, Item::Interface(_)) {
+                // A type with a mistake in it is not known; interfaces and libraries have left out what is wrong in them.
+                if self.diagnostics.len() == found || matches!(item, Item::Interface(_) | Item::Library(_)) {
                     items.push(item);
                 }
             }
@@ -298,19 +294,15 @@ impl<'a> Parser<'a> {
             "const" => self.constant(),
             "typedef" => self.typedef(),
             "importlib" => self.import_lib(),
-            "dispinterface" | "module" | "runtimeclass" | "namespace" => {
-                let what = self.peek_text().unwrap_or("");
-                let error = Diagnostic::error("unsupported", start, format!("`{what}` is not supported"));
-                self.fail(error.help("declare interfaces and types at the top level of the file"))
-            }
             _ => {
                 let attributes = self.attributes()?;
                 match self.peek_text().unwrap_or("") {
                     "interface" if !in_interface => self.interface(attributes, start),
                     "typedef" => self.typedef_with(attributes),
-                    "library" if !in_interface => self.nest(Self::library),
+                    "library" if !in_interface => self.nest(|this| this.library(attributes)),
                     "coclass" if !in_interface => self.coclass(attributes),
-                    "dispinterface" => {
+                    "dispinterface" if !in_interface => self.dispinterface(attributes),
+                    "module" | "runtimeclass" | "namespace" => {
                         let what = self.peek_text().unwrap_or("");
                         let error = Diagnostic::error("unsupported", self.here(), format!("`{what}` is not supported"));
                         self.fail(error.help("declare interfaces and types at the top level of the file"))
@@ -388,7 +380,7 @@ impl<'a> Parser<'a> {
         Ok(Item::Interface(InterfaceDecl { attributes, name, base, items: Some(items), doc }))
     }
 
-    fn method_or_type(
+    pub(crate) fn method_or_type(
         &mut self,
         attributes: Vec<crate::ast::Attribute>,
         in_interface: bool,

@@ -2,7 +2,9 @@
 
 mod aggregates;
 mod automation;
+mod dispinterface;
 mod interface;
+mod library;
 mod plain;
 mod transfer;
 mod types;
@@ -39,6 +41,10 @@ pub(crate) struct Resolver<'a> {
     values: HashMap<String, Entry<Value>>,
     /// Names of pointers whose class the typedef says; that of others is said where they are used.
     classed: HashSet<String>,
+    /// Where typedefs are in the model, by their names.
+    typedefs: HashMap<String, usize>,
+    /// Where interfaces that are called by name only are in the model, by their names.
+    dispinterfaces: HashMap<String, usize>,
     /// Structures, unions and interfaces whose content is known.
     defined: Vec<Type>,
     diagnostics: &'a mut Vec<Diagnostic>,
@@ -49,7 +55,7 @@ pub(crate) struct Resolver<'a> {
 }
 
 /// Attributes that are understood, or kept without a meaning here.
-pub(crate) const KNOWN: [&str; 61] = [
+pub(crate) const KNOWN: [&str; 76] = [
     "uuid",
     "version",
     "object",
@@ -111,6 +117,21 @@ pub(crate) const KNOWN: [&str; 61] = [
     "appobject",
     "control",
     "aggregatable",
+    "licensed",
+    "proxy",
+    "readonly",
+    "lcid",
+    "helpfile",
+    "defaultvtable",
+    "bindable",
+    "requestedit",
+    "displaybind",
+    "defaultbind",
+    "defaultcollelem",
+    "uidefault",
+    "nonbrowsable",
+    "replaceable",
+    "immediatebind",
 ];
 
 /// Attributes that say how C programs get their binding handles. An interface pointer is one, so nothing is left to say.
@@ -140,6 +161,8 @@ impl<'a> Resolver<'a> {
             types,
             values: HashMap::new(),
             classed: HashSet::new(),
+            typedefs: HashMap::new(),
+            dispinterfaces: HashMap::new(),
             defined: Vec::new(),
             diagnostics,
             permissive,
@@ -189,11 +212,11 @@ impl<'a> Resolver<'a> {
 
     fn item(&mut self, item: &Item) {
         match item {
-            // Imports have been read before; text for C is for C.
-            Item::Import(_) | Item::ImportLib(_) | Item::CppQuote(_) => {}
-            // The parser puts what it declares in its place.
-            Item::Library(items) => items.iter().for_each(|item| self.item(item)),
+            // Imports have been read before; text for C is for C; libraries are imported into libraries.
+            Item::Import(_) | Item::ImportLib(..) | Item::CppQuote(_) => {}
+            Item::Library(library) => self.library(library),
             Item::Coclass(class) => self.coclass(class),
+            Item::Dispinterface(interface) => self.dispinterface(interface),
             Item::Const(spec, declarator, value) => self.constant(spec, declarator, value),
             Item::Typedef(attributes, spec, declarators) => self.typedef(attributes, spec, declarators),
             Item::Type(spec) => {

@@ -45,6 +45,17 @@ pub(crate) fn merge(
     Merging { sources, diagnostics }.file(items, side);
 }
 
+/// The interfaces that a file declares, in its libraries too.
+fn interfaces<'i>(items: &'i mut [Item], found: &mut Vec<&'i mut InterfaceDecl>) {
+    for item in items {
+        match item {
+            Item::Interface(interface) if interface.items.is_some() => found.push(interface),
+            Item::Library(library) => interfaces(&mut library.items, found),
+            _ => {}
+        }
+    }
+}
+
 struct Merging<'a> {
     sources: &'a Sources,
     diagnostics: &'a mut Vec<Diagnostic>,
@@ -52,13 +63,8 @@ struct Merging<'a> {
 
 impl Merging<'_> {
     fn file(&mut self, items: &mut [Item], side: Vec<SideInterface>) {
-        let mut declared: Vec<&mut InterfaceDecl> = items
-            .iter_mut()
-            .filter_map(|item| match item {
-                Item::Interface(interface) if interface.items.is_some() => Some(interface),
-                _ => None,
-            })
-            .collect();
+        let mut declared = Vec::new();
+        interfaces(items, &mut declared);
         for one in side {
             match declared.iter().position(|interface| interface.name.name == one.name.name) {
                 Some(at) => self.interface(declared[at], one),

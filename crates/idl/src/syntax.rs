@@ -73,6 +73,8 @@ pub enum SyntaxKind {
     ImportLib,
     /// `coclass`, with the interfaces that it names.
     Coclass,
+    /// `dispinterface`, declared or announced.
+    Dispinterface,
     /// The parameters of a method, in their parentheses.
     Params,
     /// A parameter.
@@ -139,6 +141,7 @@ impl SyntaxKind {
                 | Self::Library
                 | Self::ImportLib
                 | Self::Coclass
+                | Self::Dispinterface
                 | Self::Param
                 | Self::Member
                 | Self::Arm
@@ -171,8 +174,9 @@ impl SyntaxKind {
             Item::Interface(_) => Self::Interface,
             Item::Method(_) => Self::Method,
             Item::Library(_) => Self::Library,
-            Item::ImportLib(_) => Self::ImportLib,
+            Item::ImportLib(..) => Self::ImportLib,
             Item::Coclass(_) => Self::Coclass,
+            Item::Dispinterface(_) => Self::Dispinterface,
         }
     }
 }

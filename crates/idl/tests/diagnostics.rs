@@ -167,8 +167,21 @@ fn syntax() {
     refused("const long A = 1 / 0;", "overflow", 1, &["does not exist"]);
     refused("const short A = 70000;", "bad-constant", 1, &["does not fit"]);
     refused("const long A = 99999999999999999999;", "bad-number", 1, &["64 bits"]);
-    refused("dispinterface D { };", "unsupported", 1, &["`dispinterface` is not supported"]);
+    refused("module M { };", "unsupported", 1, &["`module` is not supported"]);
+    refused("dispinterface D { };", "unknown-type", 1, &["import \"oaidl.idl\""]);
+    let by_name = |members: &str| {
+        format!("import \"oaidl.idl\"; [uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a10)] dispinterface D {{ {members} }};")
+    };
+    refused(&by_name("long a;"), "syntax", 1, &["write `properties:`"]);
+    refused(&by_name("properties: long a;"), "no-id", 1, &["put [id(1)] before it"]);
+    refused(&by_name("methods: [id(1)] void M([in] GUID a);"), "not-automation", 1, &["use numbers"]);
+    refused(&by_name("interface IAbsent;"), "unknown-type", 1, &["declare it above"]);
+    refused(&by_name("interface IUnknown;"), "not-automation", 1, &["extends IUnknown"]);
     refused("library L { long x; };", "stray-declaration", 1, &["outside an interface"]);
+    refused("library L { }; library M { };", "second-library", 1, &["one library"]);
+    refused("[lcid(-1)] library L { };", "bad-number", 1, &["32 bits"]);
+    refused("[helpstring(5)] library L { };", "not-a-text", 1, &["needs a text"]);
+    refused("[dual] library L { };", "misplaced-attribute", 1, &["remove it"]);
     refused("library L {", "syntax", 1, &["expected `}`"]);
     refused("coclass C { interface I; };", "unknown-type", 1, &["declare it above"]);
     refused("[oneway] coclass C { interface IUnknown; };", "misplaced-attribute", 1, &["remove it"]);

@@ -349,13 +349,13 @@ fn libraries_declare_what_stands_in_them() {
             coclass Calculator { [default] interface ICalc; };
         };";
     let made = Compiler::new().check_text(Path::new("calc.idl"), text).unwrap();
-    assert_eq!(made.warnings.len(), 1, "no type library is made");
+    assert!(made.warnings.is_empty());
     let calc = made.model.interfaces.iter().find(|found| found.name == "ICalc").unwrap();
     assert!(calc.dual && made.model.is_built_in(calc.base.unwrap()));
     let members: Vec<_> =
         calc.methods.iter().map(|method| (method.name.as_str(), method.opnum, method.member.id)).collect();
     // Properties share a DISPID; what has none gets one by its place.
-    assert_eq!(members, [("get_Sum", 7, Some(7)), ("put_Sum", 8, Some(7)), ("Add", 9, Some(0x6002_0009))]);
+    assert_eq!(members, [("get_Sum", 7, Some(7)), ("put_Sum", 8, Some(7)), ("Add", 9, Some(0x6002_0002))]);
     let params: Vec<_> = calc.methods[2].params.iter().map(|param| param.variant.clone().unwrap()).collect();
     assert_eq!((params[0].vt, params[0].optional), (11, false));
     assert_eq!((params[1].vt, params[1].default.clone()), (3, Some(obvia_idl::model::Value::Int(5))));
@@ -365,7 +365,7 @@ fn libraries_declare_what_stands_in_them() {
     let again = Compiler::new().check_text(Path::new("again.idl"), &described).unwrap();
     let id = obvia_idl::model::InterfaceId(again.model.interfaces.len() - 1);
     assert_eq!(canonical::text(&again.model, id), described);
-    assert!(described.contains("[id(1610743817)] HRESULT Add([in] VARIANT_BOOL twice, "), "{described}");
+    assert!(described.contains("[id(1610743810)] HRESULT Add([in] VARIANT_BOOL twice, "), "{described}");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! the list.
 
 mod distributed;
+mod libraries;
 mod traces;
 mod wine;
 
@@ -43,6 +44,7 @@ pub(super) fn run() -> Outcome {
     tools::judges()?;
     Program::cargo(&["build", "--quiet", "--package", "interop", "--package", "obvia-cli"]).run()?;
     Program::cargo(&["build", "--quiet", "--package", "obvia-rpc", "--examples"]).run()?;
+    libraries::run()?;
     objects()?;
     distributed::run()?;
     marshaling()?;

@@ -2,12 +2,13 @@
 
 use super::{Arguments, readable};
 use crate::describe::{Described, guid_text, no_such_name};
-use crate::json;
+use crate::{json, tlb};
 use anyhow::{anyhow, bail};
 use obvia::automation::{
     Bound, DISPATCH_METHOD, DISPATCH_PROPERTYGET, DISPATCH_PROPERTYPUT, DISPID_PROPERTYPUT, Value as Held, vt,
 };
 use obvia::{IDispatch, Interface, SafeArray, Variant};
+use obvia_idl::typelib::TypeLibrary;
 use serde_json::{Value, json};
 use std::process::ExitCode;
 
@@ -25,7 +26,7 @@ pub(super) fn object(arguments: &Arguments) -> anyhow::Result<Option<IDispatch>>
     }
     let name = &arguments.name;
     let connect = || obvia::connect::<IDispatch>(name);
-    if arguments.method.starts_with(&format!("{IDISPATCH}.")) {
+    if arguments.type_library.is_some() || arguments.method.starts_with(&format!("{IDISPATCH}.")) {
         return connect().map(Some).map_err(|error| no_such_name(name, error));
     }
     match Described::exported(name) {
@@ -44,10 +45,13 @@ pub(super) fn object(arguments: &Arguments) -> anyhow::Result<Option<IDispatch>>
 ///
 /// What is wrong with the call, or why it failed.
 pub(super) fn run(arguments: &Arguments, object: IDispatch) -> anyhow::Result<ExitCode> {
+    let library = arguments.type_library.as_deref().map(tlb::load).transpose()?;
+    let library = library.as_ref();
     let (path, last) = arguments.method.rsplit_once('/').unwrap_or(("", &arguments.method));
     let mut object = object;
     for step in path.split('/').filter(|step| !step.is_empty()) {
-        let found = call(&object, member(step), &[], &[]).map_err(|error| anyhow!(failure(step, &error)))?;
+        let found = ids(&object, library, step, &[])?.and_then(|ids| call(&object, &ids, step, &[], &[]));
+        let found = found.map_err(|error| anyhow!(failure(step, &error)))?;
         let found = found.object().ok_or_else(|| anyhow!("{} returned no object to go on with", member(step)))?;
         object =
             found.cast().map_err(|error| anyhow!("what {} returned is not called by name: {error}", member(step)))?;
@@ -61,7 +65,9 @@ pub(super) fn run(arguments: &Arguments, object: IDispatch) -> anyhow::Result<Ex
         };
         named.push((name, variant(&argument(value))?));
     }
-    match call(&object, member(last), &given, &named) {
+    let names: Vec<&str> = named.iter().map(|(name, _)| *name).collect();
+    let named: Vec<Variant> = named.into_iter().map(|(_, value)| value).collect();
+    match ids(&object, library, last, &names)?.and_then(|ids| call(&object, &ids, last, &given, &named)) {
         Ok(result) => show(arguments, &result),
         Err(error) if arguments.json => {
             let code = format!("{:#010x}", error.code().0);
@@ -82,14 +88,24 @@ fn failure(step: &str, error: &obvia::Error) -> String {
     format!("{} failed: {error}", member(step))
 }
 
-/// Calls a method or reads a property; sets one where the name ends in `=`.
-fn call(object: &IDispatch, name: &str, given: &[Variant], named: &[(&str, Variant)]) -> obvia::Result<Variant> {
-    let (name, is_put) = name.strip_suffix('=').map_or((name, false), |name| (name, true));
-    let names: Vec<&str> = std::iter::once(name).chain(named.iter().map(|(name, _)| *name)).collect();
-    let ids = object.ids(&names)?;
-    let mut named: Vec<(i32, Variant)> =
-        ids[1..].iter().copied().zip(named.iter().map(|(_, value)| value.clone())).collect();
-    match given.split_last().filter(|_| is_put) {
+/// The DISPIDs of a member and of parameters, as the library has them, or as the object says.
+fn ids(
+    object: &IDispatch,
+    library: Option<&TypeLibrary>,
+    step: &str,
+    names: &[&str],
+) -> anyhow::Result<obvia::Result<Vec<i32>>> {
+    let step = step.strip_suffix('=').unwrap_or(step);
+    match library {
+        Some(library) => super::library::ids(library, step, names).map(Ok),
+        None => Ok(object.ids(&[&[member(step)], names].concat())),
+    }
+}
+
+/// Calls a method or reads a property; sets one where its name ends in `=`.
+fn call(object: &IDispatch, ids: &[i32], name: &str, given: &[Variant], named: &[Variant]) -> obvia::Result<Variant> {
+    let mut named: Vec<(i32, Variant)> = ids[1..].iter().copied().zip(named.iter().cloned()).collect();
+    match given.split_last().filter(|_| name.ends_with('=')) {
         Some((value, rest)) => {
             named.insert(0, (DISPID_PROPERTYPUT, value.clone()));
             object.invoke(ids[0], DISPATCH_PROPERTYPUT, rest, &named)

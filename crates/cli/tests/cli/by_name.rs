@@ -97,3 +97,53 @@ fn the_script_of_the_example_runs() {
     assert!(ran.status.success(), "{said}{}", String::from_utf8_lossy(&ran.stderr));
     assert_eq!(said, "1: null\n2: 6\n3: \"two loaves\"\nwith an e: returned = [\"eggs\"]\n");
 }
+
+/// The type library of the notes, made in the server's directory.
+fn library_of_notes(server: &Server) -> String {
+    let out = server.directory.path().to_str().unwrap().to_owned();
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/notes/notes.idl");
+    let arguments = ["idl", "--language", "tlb", "--out", &out, source.to_str().unwrap()];
+    let said = server.directory.obvia(&arguments).good();
+    assert_eq!(said, format!("wrote {out}/notes.tlb\n"));
+    format!("{out}/notes.tlb")
+}
+
+#[test]
+fn a_type_library_is_shown() {
+    let server = Server::start();
+    let file = library_of_notes(&server);
+    let text = server.directory.obvia(&["tlb", &file]).good();
+    let lines = [
+        "[uuid(3c0f5a1e-7b44-4d0c-9a61-8f2b6e4d9c02), version(1.0), helpstring(\"Notes with titles\")]",
+        "    interface INotes : IDispatch {",
+        "        [id(1), propget] HRESULT Count([out, retval] long *Count);",
+        "        [default] interface INotes;",
+    ];
+    for line in lines {
+        assert!(text.lines().any(|one| one == line), "no {line:?} in:\n{text}");
+    }
+    std::fs::write(&file, "MSFT").unwrap();
+    let error = server.directory.obvia(&["tlb", &file]).bad();
+    assert!(error.contains("notes.tlb is not understood: no type library: it ends too early, at byte 0x4"), "{error}");
+}
+
+#[test]
+fn names_of_members_may_come_from_a_type_library() {
+    let server = Server::start();
+    let file = library_of_notes(&server);
+    let with = |arguments: &[&'static str]| [arguments, &["--type-library"]].concat();
+    let good = |arguments: &[&'static str]| server.good(&[&with(arguments)[..], &[&file]].concat());
+    let bad = |arguments: &[&'static str]| server.bad(&[&with(arguments)[..], &[&file]].concat());
+    assert_eq!(good(&["Add", "milk", "2"]), "returned = 1\n");
+    assert_eq!(good(&["inotes.add", "eggs"]), "returned = 2\n");
+    assert_eq!(good(&["Item=", "milk", "3"]), "done\n");
+    assert_eq!(good(&["Item", "milk"]), "returned = 3\n");
+    assert_eq!(good(&["find", "--named", "TEXT=m"]), "returned = [\"milk\"]\n");
+    assert_eq!(good(&["Section", "milk"]), server.good(&["Section", "milk"]));
+    let error = bad(&["Ad", "milk"]);
+    assert!(error.contains("the library has no member `Ad`; did you mean `Add`?"), "{error}");
+    let error = bad(&["Find", "--named", "word=m"]);
+    assert!(error.contains("`Find` has no parameter `word`"), "{error}");
+    let error = bad(&["IOther.Find", "m"]);
+    assert!(error.contains("no interface `IOther` that is called by name"), "{error}");
+}

@@ -7,8 +7,8 @@ use crate::source::Span;
 use crate::syntax::SyntaxKind;
 
 /// Attributes whose arguments are no expressions.
-const RAW: [&str; 8] =
-    ["uuid", "version", "switch_type", "endpoint", "pointer_default", "async_uuid", "helpstring", "implicit_handle"];
+const RAW: [&str; 7] =
+    ["uuid", "version", "switch_type", "endpoint", "pointer_default", "async_uuid", "implicit_handle"];
 
 impl Parser<'_> {
     /// Every attribute list before a declaration. `OBVIA(name)` outside brackets, which other compilers pass over as an

@@ -1,16 +1,14 @@
 //! Libraries, and the classes in them.
 
 use super::{Parsed, Parser};
-use crate::ast::{Attribute, CoclassDecl, Item};
+use crate::ast::{Attribute, CoclassDecl, DispinterfaceDecl, DispinterfaceMembers, Item, LibraryDecl};
 use crate::diagnostic::Diagnostic;
 
 impl Parser<'_> {
     /// `library L { ... }`, behind its attributes.
-    pub(crate) fn library(&mut self) -> Parsed<Item> {
+    pub(crate) fn library(&mut self, attributes: Vec<Attribute>) -> Parsed<Item> {
         self.bump();
         let name = self.ident("the library's name")?;
-        let warning = Diagnostic::warning("ignored-library", name.span, "no type library is made of it yet");
-        self.diagnostics.push(warning.help("what it declares counts as if it stood outside"));
         self.expect("{", "after the library's name")?;
         let mut items = Vec::new();
         while self.peek().is_some() && self.peek_text() != Some("}") {
@@ -21,17 +19,17 @@ impl Parser<'_> {
         // Only the end of the file comes without a brace; what was declared is declared even so.
         let _ = self.expect("}", "at the end of the library");
         self.eat(";");
-        Ok(Item::Library(items))
+        Ok(Item::Library(LibraryDecl { attributes, name, items }))
     }
 
-    /// `importlib("a.tlb");`: what type libraries declare of Automation is known.
+    /// `importlib("a.tlb");`
     pub(crate) fn import_lib(&mut self) -> Parsed<Item> {
         self.bump();
         self.expect("(", "after importlib")?;
-        let (name, _) = self.quoted("the library to import")?;
+        let (name, span) = self.quoted("the library to import")?;
         self.expect(")", "after the library")?;
         self.expect(";", "after importlib")?;
-        Ok(Item::ImportLib(name))
+        Ok(Item::ImportLib(name, span))
     }
 
     /// `coclass C { [default] interface I; };`, behind its attributes.
@@ -42,12 +40,58 @@ impl Parser<'_> {
         let mut interfaces = Vec::new();
         self.body(|this| {
             let attributes = this.attributes()?;
-            this.expect("interface", "before the name of one that objects of the class have")?;
+            if !this.eat("dispinterface") {
+                this.expect("interface", "before the name of one that objects of the class have")?;
+            }
             interfaces.push((attributes, this.ident("the interface's name")?));
             this.expect(";", "after the interface's name")?;
             Ok(())
         })?;
         self.eat(";");
         Ok(Item::Coclass(CoclassDecl { attributes, name, interfaces }))
+    }
+    /// `dispinterface D { properties: ... methods: ... };`, or `dispinterface D { interface I; };`, behind its attributes.
+    pub(crate) fn dispinterface(&mut self, attributes: Vec<Attribute>) -> Parsed<Item> {
+        self.bump();
+        let name = self.ident("the interface's name")?;
+        if self.eat(";") {
+            return Ok(Item::Dispinterface(DispinterfaceDecl { attributes, name, members: None }));
+        }
+        self.expect("{", "after the interface's name")?;
+        let members = if self.eat("interface") {
+            let of = self.ident("the interface whose members it has")?;
+            self.expect(";", "after the interface's name")?;
+            self.expect("}", "at the end of the interface")?;
+            DispinterfaceMembers::Of(of)
+        } else {
+            let (mut properties, mut methods, mut is_property) = (Vec::new(), Vec::new(), None);
+            self.body(|this| {
+                if let Some(part @ ("properties" | "methods")) = this.peek_text() {
+                    this.bump();
+                    is_property = Some(part == "properties");
+                    this.expect(":", "after the name of the part")?;
+                    return Ok(());
+                }
+                match is_property {
+                    Some(true) => this.members(&mut properties),
+                    Some(false) => {
+                        let start = this.here();
+                        let attributes = this.attributes()?;
+                        if let Item::Method(method) = this.method_or_type(attributes, true, start)? {
+                            methods.push(method);
+                        }
+                        Ok(())
+                    }
+                    None => {
+                        let text = "nothing says whether this is a property or a method";
+                        let error = Diagnostic::error("syntax", this.here(), text);
+                        this.fail(error.help("write `properties:` or `methods:` before it"))
+                    }
+                }
+            })?;
+            DispinterfaceMembers::Own(properties, methods)
+        };
+        self.eat(";");
+        Ok(Item::Dispinterface(DispinterfaceDecl { attributes, name, members: Some(members) }))
     }
 }

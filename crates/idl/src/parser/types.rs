@@ -185,7 +185,7 @@ impl Parser<'_> {
     }
 
     /// One line of members: `long a, *b;`.
-    fn members(&mut self, members: &mut Vec<Member>) -> Parsed<()> {
+    pub(crate) fn members(&mut self, members: &mut Vec<Member>) -> Parsed<()> {
         let attributes = self.attributes()?;
         let mut spec = self.type_spec()?;
         loop {

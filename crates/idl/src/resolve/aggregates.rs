@@ -1,5 +1,6 @@
 //! Structures, unions and enumerations, and the names that typedefs give to them.
 
+use super::library::ON_TYPES;
 use super::types::{CLASSES, Context, Place, base_type};
 use super::values::Variable;
 use super::{Named, Resolver, enum_type, find, has, struct_type, union_type};
@@ -9,9 +10,10 @@ use crate::ast::{
 };
 use crate::diagnostic::Diagnostic;
 use crate::model::{
-    Arith, Arm, Base, Direction, Enum, Extent, Field, Pointer, PointerClass, Struct, Type, Typedef, Union, Value,
+    About, Arith, Arm, Base, Direction, Enum, Extent, Field, Pointer, PointerClass, Struct, Type, Typedef, Union, Value,
 };
 use crate::source::Span;
+use crate::typelib::flags;
 
 /// Attributes of members.
 const ON_MEMBERS: [&str; 11] =
@@ -19,7 +21,8 @@ const ON_MEMBERS: [&str; 11] =
 
 impl Resolver<'_> {
     pub(super) fn struct_type(&mut self, decl: &StructDecl, name: Option<&Ident>, span: Span) -> Option<Type> {
-        self.check_attributes(&decl.attributes, &[], "a structure");
+        self.check_attributes(&decl.attributes, &ON_TYPES, "a structure");
+        let about = self.about(&decl.attributes, &flags::ON_TYPES);
         let known = decl.tag.as_ref().and_then(|tag| self.types.get(&tag.name).map(|known| known.what.clone()));
         let ty = match known {
             Some(Named::Opened(ty @ Type::Struct(_))) => ty,
@@ -27,7 +30,9 @@ impl Resolver<'_> {
             _ => {
                 let name = self.fresh_name(decl.tag.as_ref(), name, "struct");
                 let imported = self.imported;
-                self.model.structs.push(Struct { name, fields: Vec::new(), conformant: None, imported, span });
+                let made =
+                    Struct { name, fields: Vec::new(), conformant: None, about: About::default(), imported, span };
+                self.model.structs.push(made);
                 let ty = struct_type(self.model.structs.len() - 1);
                 if let Some(tag) = &decl.tag {
                     self.declare_type(tag, Named::Opened(ty.clone()));
@@ -43,6 +48,7 @@ impl Resolver<'_> {
             let made = &mut self.model.structs[id.0];
             made.fields = fields;
             made.conformant = conformant;
+            made.about = about;
         }
         self.defined.push(ty.clone());
         if let Some(tag) = &decl.tag {
@@ -91,6 +97,7 @@ impl Resolver<'_> {
                     fields.push(Field {
                         name: declarator.name.name.clone(),
                         ty: Type::Void,
+                        named: self.named_by(&member.spec),
                         range: None,
                         switch: None,
                         varying: None,
@@ -105,6 +112,7 @@ impl Resolver<'_> {
             fields.push(Field {
                 name: declarator.name.name.clone(),
                 ty,
+                named: self.named_by(&member.spec),
                 range,
                 switch,
                 varying,
@@ -274,11 +282,9 @@ impl Resolver<'_> {
     }
 
     pub(super) fn union_type(&mut self, decl: &UnionDecl, name: Option<&Ident>, span: Span) -> Option<Type> {
-        self.check_attributes(
-            &decl.attributes,
-            &["switch_type", "ms_union", "switch_is", "in", "out", "ref", "unique", "ptr"],
-            "a union",
-        );
+        let more = ["switch_type", "ms_union", "switch_is", "in", "out", "ref", "unique", "ptr"];
+        self.check_attributes(&decl.attributes, &[&ON_TYPES[..], &more].concat(), "a union");
+        let about = self.about(&decl.attributes, &flags::ON_TYPES);
         let known = decl.tag.as_ref().and_then(|tag| self.types.get(&tag.name).map(|known| known.what.clone()));
         if decl.arms.is_none() {
             return match known {
@@ -295,7 +301,7 @@ impl Resolver<'_> {
         });
         let name = self.fresh_name(decl.tag.as_ref(), name, "union");
         let imported = self.imported;
-        let made = Union { name, tag: tag_type, encapsulated, arms: Vec::new(), default: None, imported, span };
+        let made = Union { name, tag: tag_type, encapsulated, arms: Vec::new(), default: None, about, imported, span };
         self.model.unions.push(made);
         let id = self.model.unions.len() - 1;
         let ty = union_type(id);
@@ -362,7 +368,8 @@ impl Resolver<'_> {
                 let varying =
                     self.varying(&member.attributes, &ty, &Context { variables: &[], of: "this declaration" });
                 let name = declarator.name.name.clone();
-                Some(Field { name, ty, range: None, switch: None, varying, span: declarator.span })
+                let named = self.named_by(&member.spec);
+                Some(Field { name, ty, named, range: None, switch: None, varying, span: declarator.span })
             }
         };
         let (mut cases, mut labels) = (Vec::new(), Vec::new());
@@ -397,7 +404,8 @@ impl Resolver<'_> {
     }
 
     pub(super) fn enum_type(&mut self, decl: &EnumDecl, name: Option<&Ident>, span: Span) -> Option<Type> {
-        self.check_attributes(&decl.attributes, &["v1_enum", "open"], "an enum");
+        self.check_attributes(&decl.attributes, &[&ON_TYPES[..], &["v1_enum", "open"]].concat(), "an enum");
+        let about = self.about(&decl.attributes, &flags::ON_TYPES);
         let Some(values) = &decl.values else {
             let tag = decl.tag.as_ref().map_or("", |tag| tag.name.as_str());
             return self.named_type(tag, span);
@@ -431,7 +439,7 @@ impl Resolver<'_> {
             );
         }
         let (open, imported) = (has(&decl.attributes, "open"), self.imported);
-        self.model.enums.push(Enum { name, values: made, v1, open, imported, span });
+        self.model.enums.push(Enum { name, values: made, v1, open, about, imported, span });
         let ty = enum_type(self.model.enums.len() - 1);
         if let Some(tag) = &decl.tag {
             self.declare_type(tag, Named::Type(ty.clone()));
@@ -450,23 +458,25 @@ impl Resolver<'_> {
             "open",
             "switch_type",
             "public",
-            "uuid",
             "ms_union",
             "range",
-            "helpstring",
-            "version",
             "context_handle",
         ];
-        self.check_attributes(attributes, &allowed, "a typedef");
+        self.check_attributes(attributes, &[&ON_TYPES[..], &allowed].concat(), "a typedef");
         let own = declarators.iter().find(|declarator| declarator.pointers == 0 && declarator.dimensions.is_empty());
         let mut spec = spec.clone();
         // What the typedef says of the type that it declares.
+        let is_definition = is_definition(&spec.kind);
         let (on_type, to): (&[&str], _) = match &mut spec.kind {
+            TypeKind::Struct(decl) => (&[], Some(&mut decl.attributes)),
             TypeKind::Union(decl) => (&["switch_type"], Some(&mut decl.attributes)),
             TypeKind::Enum(decl) => (&["v1_enum", "open"], Some(&mut decl.attributes)),
             _ => (&[], None),
         };
-        let is_on_type = |one: &&Attribute| on_type.contains(&one.name.name.as_str());
+        let is_on_type = |one: &&Attribute| {
+            let name = one.name.name.as_str();
+            on_type.contains(&name) || is_definition && own.is_some() && ON_TYPES.contains(&name)
+        };
         to.into_iter().for_each(|to| to.extend(attributes.iter().filter(is_on_type).cloned()));
         if has(attributes, "context_handle") {
             return self.context_types(&spec, declarators);
@@ -475,7 +485,7 @@ impl Resolver<'_> {
             return;
         };
         if let Some(own) = own
-            && is_definition(&spec.kind)
+            && is_definition
         {
             // The name that users write wins over the tag.
             let name = own.name.name.clone();
@@ -493,15 +503,23 @@ impl Resolver<'_> {
             }
             let full = if plain { Some(ty.clone()) } else { self.stars_on(&ty, declarator, attributes) };
             let Some(full) = full else { continue };
-            self.model.typedefs.push(Typedef {
-                name: declarator.name.name.clone(),
-                ty: full.clone(),
-                is_interface: plain && matches!(full, Type::Interface(_)),
-                imported: self.imported,
-            });
+            // What is declared with them has been told the attributes.
+            let attributes = if is_definition && own.is_some() { &[] } else { attributes };
+            let is_interface = plain && matches!(full, Type::Interface(_));
+            self.push_typedef(&declarator.name, full.clone(), is_interface, attributes);
             let open = matches!(full, Type::Struct(_)) && !self.defined.contains(&full);
             self.declare_type(&declarator.name, if open { Named::Opened(full) } else { Named::Type(full) });
         }
+    }
+}
+
+impl Resolver<'_> {
+    pub(super) fn push_typedef(&mut self, ident: &Ident, ty: Type, is_interface: bool, attributes: &[Attribute]) {
+        let about = self.about(attributes, &flags::ON_TYPES);
+        let public = has(attributes, "public") || about.uuid.is_some();
+        let (name, imported, span) = (ident.name.clone(), self.imported, ident.span);
+        self.typedefs.entry(name.clone()).or_insert(self.model.typedefs.len());
+        self.model.typedefs.push(Typedef { name, ty, is_interface, public, about, imported, span });
     }
 }
 

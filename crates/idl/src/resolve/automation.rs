@@ -1,16 +1,12 @@
 //! Automation: types that are something else in memory than on the wire, and interfaces whose methods are called by name.
 
 use super::{Named, Resolver, find, has};
-use crate::ast::{
-    Attribute, CoclassDecl, InterfaceDecl, Method as MethodSyntax, Param as ParamSyntax, TypeKind, TypeSpec,
-};
-use crate::automation::{FILE, Kind, Member, Memory, Variant, vartype};
+use crate::ast::{Attribute, InterfaceDecl, Method as MethodSyntax, Param as ParamSyntax, TypeKind, TypeSpec};
+use crate::automation::{FILE, Kind, Member, Memory, Variant, usual_id, vartype};
 use crate::diagnostic::Diagnostic;
 use crate::model::{InterfaceId, Type};
+use crate::typelib::flags;
 use obvia_ndr::vartype as vt;
-
-/// The DISPID of the first method that has none in the file; those that follow count on.
-const FIRST_ID: i32 = 0x6002_0000;
 
 /// Whether a type is one of Automation's.
 pub(super) const fn is_automation(spec: &TypeSpec) -> bool {
@@ -81,6 +77,10 @@ impl Resolver<'_> {
     pub(super) fn variant(&mut self, param: &ParamSyntax, ty: &Type, memory: Option<Memory>) -> Option<Variant> {
         let named = if let TypeKind::Named(name) = &param.spec.kind { Some(name.as_str()) } else { None };
         let vt = memory.map(Memory::vt).or_else(|| vartype(&self.model, ty, named))?;
+        // As elements of arrays they are known, by themselves they are structures.
+        if matches!(vt, vt::CY | vt::DECIMAL) {
+            return None;
+        }
         let default =
             find(&param.attributes, "defaultvalue").and_then(|attribute| attribute.arguments.first().cloned());
         let default = default.flatten().and_then(|value| self.evaluate(&value));
@@ -98,10 +98,11 @@ impl Resolver<'_> {
             () => Kind::Method,
         };
         let id = find(&method.attributes, "id").and_then(|attribute| self.id(attribute));
-        Member { name: method.name.name.clone(), id, kind, restricted: of("restricted") }
+        let (flags, help) = self.said(&method.attributes, &flags::ON_FUNCTIONS);
+        Member { name: method.name.name.clone(), id, kind, restricted: of("restricted"), flags, help }
     }
 
-    fn id(&mut self, attribute: &Attribute) -> Option<i32> {
+    pub(super) fn id(&mut self, attribute: &Attribute) -> Option<i32> {
         let value = self.evaluate_int(attribute.arguments.first()?.as_ref()?)?;
         // DISPID_NEWENUM is written as -4, or with all its bits.
         let id = i32::try_from(value).ok().or_else(|| u32::try_from(value).ok().map(u32::cast_signed));
@@ -125,13 +126,14 @@ impl Resolver<'_> {
             return;
         }
         let inherited = self.model.lineage(id);
+        let depth = inherited.len();
         let mut known: Vec<Member> = inherited[1..inherited.len() - 1]
             .iter()
             .flat_map(|base| self.model.interfaces[base.0].methods.iter().map(|method| method.member.clone()))
             .collect();
         for at in 0..self.model.interfaces[id.0].methods.len() {
             let method = &self.model.interfaces[id.0].methods[at];
-            let (mut member, span, opnum) = (method.member.clone(), method.span, i32::from(method.opnum));
+            let (mut member, span) = (method.member.clone(), method.span);
             let stranger = method.params.iter().find(|param| param.variant.is_none());
             if let Some(param) = stranger {
                 let text = format!("parameter `{}` is of no type that calls by name have", param.name);
@@ -144,7 +146,7 @@ impl Resolver<'_> {
             }
             let same = |other: &&Member| other.name.eq_ignore_ascii_case(&member.name);
             let shared = known.iter().find(same).and_then(|other| other.id);
-            let own = member.id.or(shared).unwrap_or(FIRST_ID + opnum);
+            let own = member.id.or(shared).unwrap_or_else(|| usual_id(depth, at));
             member.id = Some(own);
             let clash = known.iter().find(|other| {
                 let is_same = same(other);
@@ -157,20 +159,6 @@ impl Resolver<'_> {
             }
             known.push(member.clone());
             self.model.interfaces[id.0].methods[at].member = member;
-        }
-    }
-
-    /// Checks a class: no code is made of it.
-    pub(super) fn coclass(&mut self, class: &CoclassDecl) {
-        let allowed =
-            ["uuid", "version", "helpstring", "hidden", "noncreatable", "appobject", "control", "aggregatable"];
-        self.check_attributes(&class.attributes, &allowed, "a class");
-        for (attributes, name) in &class.interfaces {
-            self.check_attributes(attributes, &["default", "source", "restricted"], "an interface of a class");
-            match self.types.get(&name.name).map(|known| &known.what) {
-                Some(Named::Interface(_) | Named::IUnknown) => {}
-                _ => self.unknown_type(&name.name, name.span),
-            }
         }
     }
 }

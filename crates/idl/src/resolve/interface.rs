@@ -5,10 +5,11 @@ use super::plain::{is_plain, returned_param};
 use super::types::{Context, Place};
 use super::values::Variable;
 use super::{Entry, Named, Resolver, find, has, interface_key};
-use crate::ast::{InterfaceDecl, Item, Method as MethodSyntax, Param as ParamSyntax};
+use crate::ast::{Attribute, InterfaceDecl, Item, Method as MethodSyntax, Param as ParamSyntax};
 use crate::diagnostic::Diagnostic;
-use crate::model::{Direction, Extent, Interface, InterfaceId, Method, Param, Pointer, PointerClass, Type};
+use crate::model::{About, Direction, Extent, Interface, InterfaceId, Method, Param, Pointer, PointerClass, Type};
 use crate::source::Span;
+use crate::typelib::flags;
 
 /// Attributes of parameters.
 const ON_PARAMETERS: [&str; 23] = [
@@ -37,6 +38,52 @@ const ON_PARAMETERS: [&str; 23] = [
     "context_handle",
 ];
 
+/// Attributes of interfaces.
+const ON_INTERFACES: [&str; 16] = [
+    "uuid",
+    "version",
+    "object",
+    "local",
+    "pointer_default",
+    "helpstring",
+    "helpcontext",
+    "proxy",
+    "endpoint",
+    "dual",
+    "oleautomation",
+    "nonextensible",
+    "hidden",
+    "restricted",
+    "annotation",
+    "ms_union",
+];
+
+/// Attributes of methods.
+pub(super) const ON_METHODS: [&str; 22] = [
+    "oneway",
+    "helpstring",
+    "helpcontext",
+    "id",
+    "propget",
+    "propput",
+    "propputref",
+    "local",
+    "hidden",
+    "restricted",
+    "idempotent",
+    "maybe",
+    "source",
+    "bindable",
+    "requestedit",
+    "displaybind",
+    "defaultbind",
+    "defaultcollelem",
+    "uidefault",
+    "nonbrowsable",
+    "replaceable",
+    "immediatebind",
+];
+
 /// Methods that an interface may have, inherited ones included.
 const METHODS_MAX: usize = 1024;
 
@@ -60,25 +107,11 @@ impl Resolver<'_> {
                     .help("give one of them another name"),
             );
         }
-        let allowed = [
-            "uuid",
-            "version",
-            "object",
-            "local",
-            "pointer_default",
-            "helpstring",
-            "endpoint",
-            "dual",
-            "oleautomation",
-            "nonextensible",
-            "hidden",
-            "restricted",
-            "annotation",
-            "ms_union",
-        ];
-        self.check_attributes(&decl.attributes, &allowed, "an interface");
+        self.check_attributes(&decl.attributes, &ON_INTERFACES, "an interface");
         let plain = is_plain(decl);
         let endpoints = self.endpoints(decl);
+        let (flags, help) = self.said(&decl.attributes, &flags::ON_TYPES);
+        let about = About { flags, help, ..About::default() };
         let outer_default = self.pointer_default;
         if let Some(attribute) = find(&decl.attributes, "pointer_default") {
             self.pointer_default = match attribute.raw.as_str() {
@@ -97,6 +130,7 @@ impl Resolver<'_> {
         made.local = has(&decl.attributes, "local");
         made.plain = plain;
         made.endpoints = endpoints;
+        made.about = about;
         made.doc.clone_from(&decl.doc);
         made.span = decl.name.span;
         self.defined.push(interface_key(id));
@@ -127,6 +161,7 @@ impl Resolver<'_> {
             dual: false,
             plain: false,
             endpoints: Vec::new(),
+            about: About::default(),
             doc: String::new(),
             imported: self.imported,
             span: decl.name.span,
@@ -180,6 +215,10 @@ impl Resolver<'_> {
             self.say(error.help(format!("put [{object}uuid(...)] before it, with a uuid of its own from `uuidgen`")));
             return None;
         };
+        self.uuid_of(attribute)
+    }
+
+    pub(super) fn uuid_of(&mut self, attribute: &Attribute) -> Option<u128> {
         let text = attribute.raw.trim_matches(['"', '{', '}']);
         let digits: String = text.chars().filter(|&c| c != '-').collect();
         let dashes: Vec<usize> = text.char_indices().filter(|&(_, c)| c == '-').map(|(at, _)| at).collect();
@@ -206,9 +245,10 @@ impl Resolver<'_> {
     }
 
     fn version(&mut self, decl: &InterfaceDecl) -> (u16, u16) {
-        let Some(attribute) = find(&decl.attributes, "version") else {
-            return (0, 0);
-        };
+        find(&decl.attributes, "version").map_or((0, 0), |attribute| self.version_of(attribute))
+    }
+
+    pub(super) fn version_of(&mut self, attribute: &Attribute) -> (u16, u16) {
         let (major, minor) = attribute.raw.split_once('.').unwrap_or((&attribute.raw, "0"));
         match (major.trim().parse(), minor.trim().parse()) {
             (Ok(major), Ok(minor)) => (major, minor),
@@ -221,20 +261,7 @@ impl Resolver<'_> {
     }
 
     fn method(&mut self, method: &MethodSyntax, id: InterfaceId, first: usize) {
-        let allowed = [
-            "oneway",
-            "helpstring",
-            "id",
-            "propget",
-            "propput",
-            "propputref",
-            "local",
-            "hidden",
-            "restricted",
-            "idempotent",
-            "maybe",
-        ];
-        self.check_attributes(&method.attributes, &allowed, "a method");
+        self.check_attributes(&method.attributes, &ON_METHODS, "a method");
         let local = self.model.interfaces[id.0].local || has(&method.attributes, "local");
         let name = method_name(method);
         if self.model.all_methods(id).iter().any(|other| other.name == name) {
@@ -276,7 +303,7 @@ impl Resolver<'_> {
         self.model.interfaces[id.0].methods.push(made);
     }
 
-    fn params(&mut self, params: &[&ParamSyntax], local: bool) -> Vec<Param> {
+    pub(super) fn params(&mut self, params: &[&ParamSyntax], local: bool) -> Vec<Param> {
         let variables: Vec<Variable> = params
             .iter()
             .map(|param| Variable {
@@ -321,6 +348,7 @@ impl Resolver<'_> {
                 direction,
                 retval,
                 ty,
+                named: self.named_by(&param.spec),
                 boxed: false,
                 range,
                 switch,

@@ -4,9 +4,7 @@
 use super::{Named, Resolver, find, has};
 use crate::ast::{Declarator, InterfaceDecl, Method as MethodSyntax, Param as ParamSyntax, TypeKind, TypeSpec};
 use crate::diagnostic::Diagnostic;
-use crate::model::{
-    Base, Direction, Extent, InterfaceId, Param, Pointer, PointerClass, Returns, Transfer, Type, Typedef,
-};
+use crate::model::{Base, Direction, Extent, InterfaceId, Param, Pointer, PointerClass, Returns, Transfer, Type};
 use crate::plan::is_plain as is_value;
 use crate::source::Span;
 
@@ -28,6 +26,7 @@ pub(super) fn returned_param(params: &[Param], method: &MethodSyntax, ty: Type) 
         retval: true,
         boxed: false,
         ty: Type::Pointer(Box::new(pointer)),
+        named: None,
         range: None,
         switch: None,
         varying: None,
@@ -135,9 +134,7 @@ impl Resolver<'_> {
                 continue;
             }
             let ty = Type::Base(Base::Context);
-            let name = declarator.name.name.clone();
-            let made = Typedef { name, ty: ty.clone(), is_interface: false, imported: self.imported };
-            self.model.typedefs.push(made);
+            self.push_typedef(&declarator.name, ty.clone(), false, &[]);
             self.declare_type(&declarator.name, Named::Type(ty));
         }
     }

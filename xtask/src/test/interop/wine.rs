@@ -1,5 +1,5 @@
 //! `cargo xtask interop-wine`: a client and a server with stubs that widl wrote, under Wine, which is a second implementation of Windows' RPC
-//! runtime. Not a part of `cargo xtask test`: it installs a gigabyte.
+//! runtime; and a type library, which it loads. Not a part of `cargo xtask test`: it installs a gigabyte.
 
 use super::super::examples::{Names, Server};
 use super::{built, script, traces};
@@ -25,7 +25,9 @@ pub(super) fn run() -> Outcome {
     build(folder.path(), &made)?;
     let [client, server] = made;
     wine(&["wineboot", "-i"]).run()?;
-    let outcome = calls_by_wine(folder.path(), &client).and_then(|()| calls_of_wine(folder.path(), &server));
+    let outcome = library(folder.path())
+        .and_then(|()| calls_by_wine(folder.path(), &client))
+        .and_then(|()| calls_of_wine(folder.path(), &server));
     // What serves this prefix alone, and ends with it.
     let ended = in_prefix(Program::new("wineserver", &["-k"])).run();
     outcome.and(ended)
@@ -35,13 +37,25 @@ pub(super) fn run() -> Outcome {
 fn build(folder: &Path, made: &[String; 2]) -> Outcome {
     let source = |name: &str| script(&format!("wine/{name}"));
     let widl = ["--win64", "-Oif", "-h", "-c", "-s", &source("echo.idl")];
-    Program::new("x86_64-w64-mingw32-widl", &widl).folder(folder).run()?;
+    Program::new(tools::WIDL, &widl).folder(folder).run()?;
     for (name, made) in ["client", "server"].iter().zip(made) {
         let stubs = format!("echo_{}.c", &name[..1]);
         let words = ["-O1", "-Wall", "-I.", "-o", made, &source(&format!("{name}.c")), &stubs, "-lrpcrt4"];
         Program::new("x86_64-w64-mingw32-gcc", &words).folder(folder).run()?;
     }
     Ok(())
+}
+
+/// A type library of this project's, loaded by Wine.
+fn library(folder: &Path) -> Outcome {
+    let program = folder.join("libraries.exe").display().to_string();
+    let words =
+        ["-O1", "-Wall", "-municode", "-o", &program, &script("wine/libraries.c"), "-loleaut32", "-lole32", "-luuid"];
+    Program::new("x86_64-w64-mingw32-gcc", &words).folder(folder).run()?;
+    let out = folder.display().to_string();
+    let words = ["idl", "--language", "tlb", "--out", &out, &super::libraries::source("tones.idl")];
+    Program::new(&built("obvia"), &words).run()?;
+    wine(&[&program, "tones.tlb"]).folder(folder).run()
 }
 
 /// A program of Windows, without a screen and without what asks for one.

@@ -1,0 +1,26 @@
+//! `obvia tlb`: a type library as IDL.
+
+use crate::json;
+use anyhow::Context;
+use clap::Args;
+use obvia_idl::typelib::{self, TypeLibrary};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// The arguments of `obvia tlb`.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// The type library: NAME.tlb
+    file: PathBuf,
+}
+
+pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+    json::line(typelib::idl(&load(&arguments.file)?).trim_end())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A file's type library.
+pub(crate) fn load(file: &Path) -> anyhow::Result<TypeLibrary> {
+    let bytes = std::fs::read(file).with_context(|| format!("{} cannot be read", file.display()))?;
+    typelib::read(&bytes).with_context(|| format!("{} is not understood", file.display()))
+}

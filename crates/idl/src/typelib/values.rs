@@ -1,0 +1,57 @@
+//! Values of constants and defaults.
+
+use obvia_ndr::vartype as vt;
+
+/// A value of a constant or a default.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Value {
+    /// A number: its VARTYPE, and its bits, as many as it has.
+    Number(u16, u64),
+    /// A text.
+    Text(String),
+}
+
+/// Bytes of a number, by its VARTYPE; `None` for what is no number.
+pub(super) const fn size(vartype: u16) -> Option<usize> {
+    Some(match vartype {
+        vt::I1 | vt::UI1 => 1,
+        vt::I2 | vt::UI2 | vt::BOOL => 2,
+        // Objects that are none, where nothing else can be a default.
+        vt::EMPTY | vt::NULL | vt::I4 | vt::UI4 | vt::R4 | vt::INT | vt::UINT | vt::ERROR | HRESULT => 4,
+        vt::UNKNOWN | vt::DISPATCH => 4,
+        vt::R8 | vt::CY | vt::DATE | vt::I8 | vt::UI8 => 8,
+        _ => return None,
+    })
+}
+
+pub(super) const HRESULT: u16 = 25;
+
+impl Value {
+    /// A number of a VARTYPE: those of its low bits that it has.
+    pub const fn number(vartype: u16, bits: u64) -> Option<Self> {
+        match size(vartype) {
+            Some(8) => Some(Self::Number(vartype, bits)),
+            Some(bytes) => Some(Self::Number(vartype, bits & ((1 << (8 * bytes)) - 1))),
+            None => None,
+        }
+    }
+}
+
+/// As IDL writes it.
+impl std::fmt::Display for Value {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Text(text) => f.write_str(&super::text::quoted(text)),
+            Self::Number(vartype, bits) => match *vartype {
+                vt::I1 => write!(f, "{}", *bits as i8),
+                vt::I2 | vt::BOOL => write!(f, "{}", *bits as i16),
+                vt::I4 | vt::INT => write!(f, "{}", *bits as i32),
+                vt::I8 => write!(f, "{}", *bits as i64),
+                vt::R4 => write!(f, "{:?}", f32::from_bits(*bits as u32)),
+                vt::R8 | vt::DATE => write!(f, "{:?}", f64::from_bits(*bits)),
+                vt::ERROR | HRESULT => write!(f, "{bits:#x}"),
+                _ => write!(f, "{bits}"),
+            },
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! Type libraries: what is written is read again, and says what widl's says of the same file; hostile ones are refused.
+
+use obvia_idl::typelib::{self, Kind, Place, TypeDesc, TypeInfo, TypeLibrary, Value, flags};
+use obvia_idl::{Compiler, emit};
+use std::path::Path;
+
+const TONES: &str = include_str!("../../../testing/vectors/typelib/tones.idl");
+/// What widl 7.0 makes of it.
+const BY_WIDL: &[u8] = include_bytes!("../../../testing/vectors/typelib/tones.tlb");
+
+/// The library of a text, and the codes of the warnings.
+fn made(text: &str) -> (TypeLibrary, Vec<&'static str>) {
+    let compilation =
+        Compiler::new().check_text(Path::new("a.idl"), text).unwrap_or_else(|failure| panic!("{failure}"));
+    let (library, warnings) = emit::tlb::library(&compilation).expect("there is a library");
+    (library, warnings.iter().map(|warning| warning.code).collect())
+}
+
+fn read(bytes: &[u8]) -> TypeLibrary {
+    typelib::read(bytes).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn refused(text: &str, code: &str, line: usize) {
+    let compilation =
+        Compiler::new().check_text(Path::new("a.idl"), text).unwrap_or_else(|failure| panic!("{failure}"));
+    let errors = emit::tlb::emit(&compilation).expect_err("it is in no type library");
+    let found: Vec<_> =
+        errors.iter().map(|error| (error.code, error.span.map_or(0, |span| compilation.sources.line(span)))).collect();
+    assert_eq!(found, [(code, line)]);
+}
+
+/// A library with this in it.
+fn library(items: &str) -> String {
+    format!("import \"oaidl.idl\";\n[uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a10)] library L {{\n{items}\n}};")
+}
+
+fn named<'a>(library: &'a TypeLibrary, name: &str) -> &'a TypeInfo {
+    library.types.iter().find(|ty| ty.name == name).unwrap_or_else(|| panic!("no type is called {name}"))
+}
+
+#[test]
+fn what_is_written_is_read_again() {
+    let (library, warnings) = made(TONES);
+    assert!(warnings.is_empty(), "{warnings:?}");
+    let bytes = typelib::write(&library).unwrap();
+    assert_eq!(read(&bytes), library);
+    assert_eq!(typelib::write(&made(TONES).0).unwrap(), bytes, "the same each time");
+}
+
+#[test]
+fn widl_says_the_same() {
+    let (mut ours, _) = made(TONES);
+    let widl = read(BY_WIDL);
+    // It numbers what it uses of others otherwise, and has another alignment for classes, of which there is nothing in memory.
+    assert_eq!(typelib::idl(&ours), typelib::idl(&widl));
+    for (ours, widl) in ours.types.iter_mut().zip(&widl.types) {
+        if ours.kind == Kind::Coclass {
+            ours.align = widl.align;
+        }
+        if matches!(ours.kind, Kind::Interface | Kind::Dispatch) {
+            ours.interfaces.clone_from(&widl.interfaces);
+        }
+        assert_eq!(ours, widl);
+    }
+}
+
+#[test]
+fn idl_of_a_library_means_the_same() {
+    let (library, _) = made(TONES);
+    let (again, _) = made(&format!("import \"oaidl.idl\";\n{}", typelib::idl(&library)));
+    assert_eq!(typelib::idl(&again), typelib::idl(&library));
+}
+
+#[test]
+fn what_a_library_uses_is_in_it() {
+    let text = "import \"oaidl.idl\";
+        typedef struct Far { long a; } Far;
+        typedef union Choice switch (short tag) arm { case 1: long number; case 2: Far far; } Choice;
+        [object, uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a11)] interface IBase : IUnknown { HRESULT Nothing(); }
+        [object, uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a12)] interface IUnused : IUnknown { HRESULT Nothing(); }
+        [object, uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a13)] interface INamed : IBase {
+            HRESULT Use([in] Choice *choice, [in] const GUID *what, [in] unsigned long n, [in, size_is(n)] const long *numbers);
+        }
+        [uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a10)] library L { interface INamed; };";
+    let (library, warnings) = made(text);
+    let names: Vec<&str> = library.types.iter().map(|ty| ty.name.as_str()).collect();
+    assert_eq!(names, ["IBase", "INamed", "Far", "Choice", "GUID", "Choice_arm"]);
+    assert_eq!(warnings, ["no-discriminant", "no-size-in-library"]);
+    assert_eq!(read(&typelib::write(&library).unwrap()), library);
+    let named_one = named(&library, "INamed");
+    assert_eq!((named_one.inherited, named_one.functions[0].slot), ((4, 2), 32));
+    let choice = named(&library, "Choice");
+    let places: Vec<_> = choice.variables.iter().map(|member| (member.name.as_str(), member.place.clone())).collect();
+    assert_eq!((choice.size, &places[..]), (8, &[("tag", Place::Member(0)), ("arm", Place::Member(4))][..]));
+}
+
+#[test]
+fn types_may_lead_back_to_themselves() {
+    let node = "struct Node; typedef [public] struct Node *Link;
+        typedef struct Node { Link next; struct Node *last; } Node;";
+    let (made, _) = made(&library(node));
+    assert_eq!(read(&typelib::write(&made).unwrap()), made);
+    assert!(typelib::idl(&made).contains("Link next;"), "{}", typelib::idl(&made));
+}
+
+#[test]
+fn names_differ_by_more_than_case() {
+    let methods = "[object, dual, uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a11)] interface ICase : IDispatch {
+        [propget] HRESULT Count([out, retval] long *count); HRESULT Add([in] long COUNT); }";
+    let (made, _) = made(&library(methods));
+    let names: Vec<_> =
+        made.types[0].functions.iter().map(|function| function.params[0].name.as_deref().unwrap()).collect();
+    assert_eq!(names, ["Count", "Count"]);
+    assert_eq!(read(&typelib::write(&made).unwrap()), made);
+}
+
+#[test]
+fn defaults_have_their_parameters_types() {
+    let methods = "[object, dual, uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a11)] interface IDefaults : IDispatch {
+        HRESULT M([in, defaultvalue(0.5)] float a, [in, defaultvalue(2)] double b, [in, defaultvalue(-1)] hyper c,
+            [in, defaultvalue(-1)] unsigned short d, [in, defaultvalue(\"\")] BSTR e, [in, defaultvalue(1.5)] VARIANT f,
+            [in, defaultvalue(7)] VARIANT g, [in, defaultvalue(0)] IUnknown *h); }";
+    let (made, warnings) = made(&library(methods));
+    assert!(warnings.is_empty(), "{warnings:?}");
+    let again = read(&typelib::write(&made).unwrap());
+    assert_eq!(again, made);
+    let function = &again.types[0].functions[0];
+    let defaults: Vec<_> = function.params.iter().map(|param| param.default.clone().unwrap()).collect();
+    let number = |kind, bits| Value::number(kind, bits).unwrap();
+    assert_eq!(
+        defaults,
+        [
+            number(4, u64::from(0.5_f32.to_bits())),
+            number(5, 2_f64.to_bits()),
+            number(20, u64::MAX),
+            number(18, 0xffff),
+            Value::Text(String::new()),
+            number(5, 1.5_f64.to_bits()),
+            number(3, 7),
+            number(13, 0),
+        ]
+    );
+    assert_eq!(function.optional, 0, "those with defaults are not counted");
+    assert!(function.params.iter().all(|param| param.flags == flags::IN | flags::OPTIONAL | flags::HAS_DEFAULT));
+}
+
+#[test]
+fn what_is_in_no_library_is_said() {
+    refused("const long A = 1;", "no-library", 0);
+    refused("library L { };", "no-uuid", 1);
+    refused(&library("coclass C { interface IUnknown; };"), "no-uuid", 3);
+    refused(
+        &library("[uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a11)]\ninterface Plain { long Next([in] handle_t binding); }"),
+        "not-in-library",
+        4,
+    );
+    let long = "L".repeat(256);
+    refused(&format!("[uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a10)] library {long} {{ }};"), "unwritable", 0);
+    let uuid = "uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a10)";
+    refused(&format!("[{uuid}, lcid(0x411)] library L {{ }};"), "unwritable", 0);
+    refused(&format!("[{uuid}, helpstring(\"\u{3b1}\")] library L {{ }};"), "unwritable", 0);
+    let (_, warnings) = made(&library("importlib(\"other.tlb\");"));
+    assert_eq!(warnings, ["ignored-importlib"]);
+}
+
+#[test]
+fn no_byte_can_do_harm() {
+    let mut bytes = typelib::write(&made(TONES).0).unwrap();
+    for end in 0..bytes.len() {
+        // What is cut off at the end may be nothing that anything leads to.
+        assert!(typelib::read(&bytes[..end]).is_err() || end > bytes.len() / 2);
+    }
+    for at in 0..bytes.len() {
+        let value = [0, 0x7f, 0x80, 0xff][at % 4];
+        let before = std::mem::replace(&mut bytes[at], value);
+        if let Ok(library) = typelib::read(&bytes) {
+            drop(typelib::idl(&library));
+        }
+        bytes[at] = before;
+    }
+    for (bytes, why) in [
+        (&b"SLTG\0\0\0\0"[..], "no type library: it has the older format SLTG, which is not read, at byte 0x0"),
+        (b"MZ", "no type library: it does not begin with MSFT, at byte 0x0"),
+        (b"MSFT\x03\0\x01\0", "no type library: its format has another version, at byte 0x4"),
+        (b"MSFT\x02\0\x01\0", "no type library: it ends too early, at byte 0x8"),
+    ] {
+        assert_eq!(typelib::read(bytes).unwrap_err().to_string(), why);
+    }
+}
+
+#[test]
+fn what_is_made_of_a_file_is_bounded() {
+    // Each of many types has the same members, of the same long name.
+    let long = "L".repeat(255);
+    let member = |at: i32| typelib::Variable {
+        name: long.clone(),
+        id: at,
+        flags: 0,
+        ty: TypeDesc::Simple(3),
+        place: Place::Member(0),
+        help: typelib::Help::default(),
+    };
+    let record = TypeInfo {
+        name: "R".to_owned(),
+        kind: Kind::Record,
+        uuid: None,
+        version: (0, 0),
+        flags: 0,
+        help: typelib::Help::default(),
+        size: 4,
+        align: 4,
+        inherited: (0, 0),
+        functions: Vec::new(),
+        variables: (0..1000).map(member).collect(),
+        interfaces: Vec::new(),
+        alias: None,
+    };
+    let library = TypeLibrary { types: vec![record; 200], ..TypeLibrary::default() };
+    let mut bytes = typelib::write(&library).unwrap();
+    assert_eq!(read(&bytes), library);
+    // The places of their members are moved to the first one's, and its own bytes are all that is left of them.
+    let types = 0x54 + 200 * 4 + 15 * 16;
+    let first: [u8; 4] = bytes[types + 4..types + 8].try_into().unwrap();
+    let second: [u8; 4] = bytes[types + 0x68..types + 0x6c].try_into().unwrap();
+    for at in 1..200 {
+        bytes[types + at * 0x64 + 4..][..4].copy_from_slice(&first);
+    }
+    bytes.truncate(u32::from_le_bytes(second) as usize);
+    let error = typelib::read(&bytes).unwrap_err().to_string();
+    assert!(error.contains("it says the same too often"), "{error}");
+}

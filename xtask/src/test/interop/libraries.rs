@@ -1,0 +1,51 @@
+//! Type libraries, with widl as the judge: what it makes of a file reads as this project's own does, and what uses a library is to widl the
+//! same whoever made that.
+
+use super::built;
+use crate::program::Program;
+use crate::repo::root;
+use crate::temporary::Folder;
+use crate::{Outcome, Problem, tools};
+use std::path::Path;
+
+pub(super) fn run() -> Outcome {
+    tools::widl()?;
+    let folder = Folder::new()?;
+    let [ours, widls] = ["ours", "widls"].map(|name| folder.path().join(name));
+    for folder in [&ours, &widls] {
+        std::fs::create_dir(folder).map_err(|error| Problem::Failed(format!("{}: {error}", folder.display())))?;
+        widl(folder, "stdole2", "widl/stdole2.idl")?;
+    }
+    let out = ours.display().to_string();
+    Program::new(&built("obvia"), &["idl", "--language", "tlb", "--out", &out, &source("tones.idl")]).run()?;
+    widl(&widls, "tones", "tones.idl")?;
+    let mut said = Vec::new();
+    for folder in [&ours, &widls] {
+        said.push(Program::new(&built("obvia"), &["tlb", "tones.tlb"]).folder(folder).read()?);
+        widl(folder, "user", "widl/user.idl")?;
+    }
+    if said[0] != said[1] {
+        return Err(Problem::Failed(format!("of tones.idl the library says\n{}\nand widl's\n{}", said[0], said[1])));
+    }
+    let users = [&ours, &widls].map(|folder| std::fs::read(folder.join("user.tlb")).ok());
+    if users[0].is_none() || users[0] != users[1] {
+        return Err(Problem::failed(
+            "what uses the library of tones.idl is not the same to widl when the library is its own",
+        ));
+    }
+    Ok(())
+}
+
+/// Has widl make a library, which finds those that it uses in the same folder.
+fn widl(folder: &Path, name: &str, file: &str) -> Outcome {
+    let include = ["", "widl"].map(|folder| format!("-I{}", source(folder)));
+    let words = ["-L.", "-t", "-o", &format!("{name}.tlb"), &source(file)];
+    let widl = Program::new(tools::WIDL, &[&include[0], &include[1]]).with(&words).folder(folder);
+    // Libraries of widl's have the time in them.
+    widl.variable("WIDL_TIME_OVERRIDE", "0").run()
+}
+
+/// A file of those that libraries are made of.
+pub(super) fn source(name: &str) -> String {
+    root().join("testing/vectors/typelib").join(name).display().to_string()
+}
