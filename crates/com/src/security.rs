@@ -23,7 +23,7 @@ pub use access::{
     Access, Callers, admit_other_users, clear_access, set_access, set_class_access, set_default_access,
     set_default_class_access,
 };
-pub(crate) use access::{Admitted, Rules};
+pub(crate) use access::{Admitted, Rules, log_refused_class};
 pub(crate) use audit::log_denial;
 pub use audit::{Refusal, Refused, set_audit};
 pub use obvia_rpc::security::credentials::{AccountTable, Accounts, Credential, Credentials};

@@ -3,6 +3,7 @@
 //! They go to a target that every process has. Their frames are blocks without objects, or plain bytes.
 
 pub(crate) mod data;
+pub(crate) mod forward;
 mod proof;
 pub(crate) mod start;
 
@@ -64,6 +65,7 @@ pub(crate) fn perform(call: &mut ServerCall<'_>) -> Answer {
         OP_FUNCTIONS => serve_functions,
         OP_ACTIVATE => serve_activate,
         start::OP_START => start::serve_start,
+        forward::OP_FORWARD => forward::serve_forward,
         data::OP_KEEP => data::serve_keep,
         data::OP_UNMARSHAL => data::serve_unmarshal,
         data::OP_RELEASE_DATA => data::serve_release,

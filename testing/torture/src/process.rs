@@ -306,3 +306,21 @@ impl Drop for Process {
         let _ = self.child.wait();
     }
 }
+
+/// Whether a process is there that is not just a corpse.
+fn is_there(pid: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit(')').next().is_some_and(|rest| !rest.is_empty() && !rest.trim_start().starts_with('Z'))
+}
+
+/// Waits until a process that this one has not started has ended.
+#[track_caller]
+pub fn ends(pid: u32) {
+    within(LATEST, || if is_there(pid) { Err(format!("process {pid} is there")) } else { Ok(()) });
+}
+
+/// Kills a process that this one has not started.
+pub fn kill(pid: u32) {
+    let pid = Pid::from_raw(pid.cast_signed()).unwrap();
+    kill_process(pid, Signal::KILL).unwrap();
+}
