@@ -34,6 +34,7 @@ pub mod marshaling;
 mod network;
 mod objref;
 pub mod orpc;
+mod plain_file;
 mod presentation;
 mod proxy;
 mod registry;
