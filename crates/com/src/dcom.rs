@@ -12,6 +12,7 @@ mod object_exporter;
 mod rem_unknown;
 
 pub use crate::orpc::{Pinging, TraceContext};
+pub(crate) use activator::asked;
 pub(crate) use classes::{Activated, Classes};
 pub use classes::{ClassRegistration, ServerLock, lock_server, register_class, serve_until_idle};
 pub use creation::{ClassContext, class_named, class_object, create_instance, create_instance_in};

@@ -12,7 +12,7 @@ mod service;
 
 pub use folders::{VARIABLE, classes, find, install, remove};
 pub use registration::{Class, Program, Remote};
-pub(crate) use remote::{activate_for, is_for, resolve_for};
+pub(crate) use remote::{activate_for, is_for, reference_for, resolve_for};
 pub(crate) use service::Starter;
 pub use service::{Service, serve};
 

@@ -101,6 +101,13 @@ impl Directory {
         self.run(Command::new(program), options)
     }
 
+    /// Starts a process that uses this directory, and has these variables in its environment.
+    pub fn start_with(&self, program: &str, variables: &[(&str, &str)]) -> Process {
+        let mut command = Command::new(program);
+        command.envs(variables.iter().copied());
+        self.run(command, &[])
+    }
+
     /// Starts a process in a network namespace.
     pub fn start_on(&self, namespace: &str, program: &str, options: &[&str]) -> Process {
         let mut command = Command::new("ip");

@@ -6,11 +6,14 @@ mod stranger;
 use obvia::code;
 use obvia::orpc::{INVALID_OID, INVALID_OXID, INVALID_SET};
 use obvia::scm::Remote;
+use obvia::security::ACCOUNTS_VARIABLE;
 use obvia_rpc::status::Status;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 use stranger::{Made, Stranger};
-use torture::process::{LATEST, Process, ends, kill, same, within};
+use torture::orders::CLASS;
+use torture::process::{Directory, LATEST, Process, ends, kill, same, within};
 use torture::registered::Host;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_torture-process");
@@ -198,8 +201,84 @@ fn who_asks_is_told_that_there_is_no_server() {
     let (_service, binding) = service(&host);
     let mut client = Stranger::new(&binding);
     assert_eq!(client.activate().unwrap_err(), code::CO_E_SERVER_EXEC_FAILURE);
-    host.register(&format!("class = {:?}\nhost = elsewhere\n", torture::orders::CLASS));
+    host.register(&format!("class = {:?}\nhost = elsewhere\n", CLASS));
     assert_eq!(client.activate().unwrap_err(), code::REGDB_E_CLASSNOTREG);
     fs::remove_dir_all(host.directory().classes()).unwrap();
     assert_eq!(client.activate().unwrap_err(), code::REGDB_E_CLASSNOTREG);
+}
+
+/// A client on a host of its own, which reaches the service over the network and nothing else.
+fn elsewhere() -> (Directory, Process) {
+    let there = Directory::new();
+    let client = there.start(PROGRAM, &[]);
+    (there, client)
+}
+
+#[test]
+fn clients_of_obvia_follow_to_the_server() {
+    let host = host(&[Remote::Everybody]);
+    let (mut service, binding) = service(&host);
+    let (_there, mut client) = elsewhere();
+    let way = client.good(&format!("activate {binding}"));
+    assert!(way.starts_with("ncacn_ip_tcp:127.0.0.1[") && way != binding, "{way}");
+    client.passes_objects();
+    // The registration of another host's class leads there as well.
+    let (there, mut other) = elsewhere();
+    fs::create_dir_all(there.classes()).unwrap();
+    let text = format!("class = {CLASS:?}\nhost = {binding}\n");
+    fs::write(there.classes().join(format!("{CLASS:?}.class").to_lowercase()), text).unwrap();
+    assert_eq!(other.good("activate"), way);
+    service.kill();
+    // They do not ping: that they are there is enough.
+    std::thread::sleep(PATIENCE + 2 * PERIOD);
+    assert_eq!(client.number("add 7"), 14);
+    other.passes_objects();
+    assert_eq!(host.starts().len(), 1);
+    client.good("leave");
+    other.kill();
+    ends(host.starts()[0]);
+}
+
+#[test]
+fn clients_of_obvia_are_refused_like_all_others() {
+    let host = host(&[]);
+    let (_service, binding) = service(&host);
+    let (_there, mut client) = elsewhere();
+    let why = client.bad(&format!("activate {binding}"));
+    assert!(why.contains("E_ACCESSDENIED"), "{why}");
+    fs::remove_dir_all(host.directory().classes()).unwrap();
+    let why = client.bad(&format!("activate {binding}"));
+    assert!(why.contains("REGDB_E_CLASSNOTREG"), "{why}");
+    assert_eq!(host.starts().len(), 0);
+}
+
+#[test]
+fn who_has_an_account_has_objects_made_and_its_calls_protected() {
+    let host = host(&[Remote::Account("anna".to_owned())]);
+    // The NT hash of `secret`, which the server is told of, too: it has the service's environment.
+    let accounts = host.directory().path().join("accounts");
+    let hash = "878d8014606cda29677a44efa1353fc7";
+    fs::write(&accounts, format!("anna = {hash}\notto = {hash}\n")).unwrap();
+    fs::set_permissions(&accounts, fs::Permissions::from_mode(0o600)).unwrap();
+    let variable = [(ACCOUNTS_VARIABLE, accounts.to_str().unwrap())];
+    let mut service = host.directory().start_with(PROGRAM, &variable);
+    service.good("scm");
+    let open = service.good("listen ncacn_ip_tcp:127.0.0.1[,security=integrity]");
+    let (_there, mut anna) = elsewhere();
+    let why = anna.bad(&format!("activate {open}"));
+    assert!(why.contains("E_ACCESSDENIED") && why.contains("no credentials"), "{why}");
+    anna.good("credentials anna secret");
+    let way = anna.good(&format!("activate {open}"));
+    assert!(way.contains("security=integrity") && way != open, "{way}");
+    let who = anna.good("who");
+    assert!(who.contains("anna") && who.contains("integrity"), "{who}");
+    anna.good("make 1");
+    assert_eq!(anna.number("add 7"), 7);
+    for (user, password) in [("otto", "secret"), ("anna", "secrets")] {
+        let (_there, mut other) = elsewhere();
+        other.good(&format!("credentials {user} {password}"));
+        let why = other.bad(&format!("activate {open}"));
+        assert!(why.contains("E_ACCESSDENIED"), "{user}: {why}");
+    }
+    assert_eq!(host.starts().len(), 1);
 }

@@ -125,6 +125,15 @@ impl Sought {
     fn at(&self, server: &str) -> Result<IUnknown> {
         let link = self.runtime.link_at(server)?;
         let reference = system::activate(&link, &self.class, self.wanted, self.info)?;
+        if reference.oxid == link.oxid() || reference.oxid == self.runtime.oxid() {
+            return self.runtime.adopt(&link, &reference, self.info);
+        }
+        // Who was asked has had it made by another process.
+        let link = self.runtime.link_to(reference.oxid, &reference.bindings)?;
+        if let Err(error) = link.bind(self.info) {
+            link.release_later(reference.target, reference.public_refs);
+            return Err(error);
+        }
         self.runtime.adopt(&link, &reference, self.info)
     }
 

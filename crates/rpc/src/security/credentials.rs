@@ -121,14 +121,14 @@ impl FromStr for AccountTable {
                 continue;
             }
             let bad = |why| BadAccounts { line, why };
-            let (user, digits) = said.split_once('=').ok_or(bad("is no line `USER = HASH`"))?;
+            let (user, digits) = said.split_once('=').ok_or_else(|| bad("is no line `USER = HASH`"))?;
             let (user, digits) = (user.trim(), digits.trim());
             if user.is_empty() {
                 return Err(bad("names no user"));
             }
             let is_hash = digits.len() == 32 && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
             let hash = is_hash.then(|| u128::from_str_radix(digits, 16).ok()).flatten();
-            let hash = hash.ok_or(bad("has no NT hash, 32 hexadecimal digits"))?;
+            let hash = hash.ok_or_else(|| bad("has no NT hash, 32 hexadecimal digits"))?;
             let before = table.hashes.insert(uppercase(user), NtHash::from_bytes(hash.to_be_bytes()));
             if before.is_some() {
                 return Err(bad("is about a user that another line is about"));
