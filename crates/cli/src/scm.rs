@@ -14,17 +14,24 @@ pub(crate) struct Arguments {
     /// whose registrations say so
     #[arg(long, value_name = "BINDING")]
     listen: Vec<String>,
+    /// With which options sockets are listened on that systemd passes, if it does: ncacn_ip_tcp:[,security=integrity]
+    #[arg(long, value_name = "BINDING", default_value = "ncacn_ip_tcp:")]
+    passed: String,
 }
 
-pub(crate) fn main(Arguments { listen }: &Arguments) -> anyhow::Result<ExitCode> {
+pub(crate) fn main(Arguments { listen, passed }: &Arguments) -> anyhow::Result<ExitCode> {
     // Before anybody is told that it serves: who ends it early ends it well.
     let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP]).context("waiting for signals")?;
     let service = obvia::scm::serve().map_err(|error| match obvia::scm::service() {
         Ok(Some(pid)) => anyhow::anyhow!("process {pid} is this user's service for activation already"),
         _ => anyhow::anyhow!("{error}"),
     })?;
+    let mut heard = obvia::listen_passed(passed).context("listening on the sockets that were passed")?;
     for binding in listen {
-        json::line(&format!("listening on {}", obvia::listen(binding).with_context(|| binding.clone())?))?;
+        heard.push(obvia::listen(binding).with_context(|| binding.clone())?);
+    }
+    for binding in heard {
+        json::line(&format!("listening on {binding}"))?;
     }
     json::line("serving activation")?;
     // The first one will do. Servers go on.

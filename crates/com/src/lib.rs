@@ -59,7 +59,7 @@ pub use error::{Error, Result, code};
 pub use functions::{Serving, bind, serve_interface, serve_interface_for};
 pub use graph::{Graph, Owned, OwnedSlice, Text, Wide};
 pub use listing::{Listed, Performed, binding_of, describe, exported, list, list_at, performed_at};
-pub use network::listen;
+pub use network::{listen, listen_passed};
 pub use obvia_via::Waiting;
 pub use registry::{InterfaceInfo, Remote, register};
 pub use runtime::{Export, connect, export, is_string_binding, set_waiting, wait};

@@ -3,6 +3,7 @@
 mod dg;
 #[cfg(feature = "fabric")]
 mod fabric;
+mod passed;
 mod protection;
 mod sequence;
 mod stream;
@@ -26,6 +27,7 @@ use sequence::{End, Means, NicMeans, Wanted};
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+pub use passed::listen_passed;
 pub(crate) use protection::{level_of, protected};
 pub(crate) use sequence::told;
 

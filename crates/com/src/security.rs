@@ -177,16 +177,17 @@ pub(crate) fn acceptor() -> Option<Arc<dyn Acceptor>> {
 pub(crate) fn accounts() -> Result<Option<Arc<dyn Accounts>>> {
     static NAMED: LazyLock<Result<Option<Arc<dyn Accounts>>>> = LazyLock::new(|| {
         let named = std::env::var_os(ACCOUNTS_VARIABLE).filter(|path| !path.is_empty());
-        named.map(|path| read_accounts(Path::new(&path))).transpose()
+        named.map_or(Ok(None), |path| read_accounts(Path::new(&path)))
     });
     let set = ACCOUNTS.read().unwrap_or_else(PoisonError::into_inner).clone();
     if set.is_some() { Ok(set) } else { NAMED.clone() }
 }
 
-fn read_accounts(path: &Path) -> Result<Arc<dyn Accounts>> {
-    let text = plain_file::read(path, Readers::Owner)?.ok_or_else(|| plain_file::about(path, "is not there"))?;
+/// The accounts of a file; none where it is not there.
+fn read_accounts(path: &Path) -> Result<Option<Arc<dyn Accounts>>> {
+    let Some(text) = plain_file::read(path, Readers::Owner)? else { return Ok(None) };
     let table: AccountTable = text.parse().map_err(|error: BadAccounts| plain_file::about(path, error))?;
-    Ok(Arc::new(table))
+    Ok(Some(Arc::new(table)))
 }
 
 /// Whether this process can authenticate its clients.

@@ -38,6 +38,9 @@ impl Drop for Service {
 
 /// Makes this process the one that starts servers for processes of this user, by what is [registered](super::install). Servers go on when it ends.
 ///
+/// Where it [listens](crate::listen) on `ncacn_ip_tcp`, it is the service for clients of other hosts as well, for [whom](super::Class::remote) registrations
+/// say.
+///
 /// # Errors
 ///
 /// RPC_S_DUPLICATE_ENDPOINT where there is one already; otherwise as for [`crate::export`].
