@@ -252,18 +252,41 @@ fn clients_of_obvia_are_refused_like_all_others() {
     assert_eq!(host.starts().len(), 0);
 }
 
-#[test]
-fn who_has_an_account_has_objects_made_and_its_calls_protected() {
-    let host = host(&[Remote::Account("anna".to_owned())]);
-    // The NT hash of `secret`, which the server is told of, too: it has the service's environment.
+/// A service at which whoever comes has to prove to be anna or otto, and what it listens on. Its servers have the same accounts, as they have its
+/// environment.
+fn guarded(host: &Host) -> (Process, String) {
     let accounts = host.directory().path().join("accounts");
+    // The NT hash of `secret`.
     let hash = "878d8014606cda29677a44efa1353fc7";
     fs::write(&accounts, format!("anna = {hash}\notto = {hash}\n")).unwrap();
     fs::set_permissions(&accounts, fs::Permissions::from_mode(0o600)).unwrap();
-    let variable = [(ACCOUNTS_VARIABLE, accounts.to_str().unwrap())];
-    let mut service = host.directory().start_with(PROGRAM, &variable);
+    let mut service = host.directory().start_with(PROGRAM, &[(ACCOUNTS_VARIABLE, accounts.to_str().unwrap())]);
     service.good("scm");
-    let open = service.good("listen ncacn_ip_tcp:127.0.0.1[,security=integrity]");
+    let binding = service.good("listen ncacn_ip_tcp:127.0.0.1[,security=integrity]");
+    (service, binding)
+}
+
+#[test]
+fn a_server_without_accounts_is_not_opened_to_a_network_where_the_service_asks_for_them() {
+    let host = host(&[Remote::Authenticated]);
+    let text = format!(
+        "class = {CLASS:?}\nprogram = {PROGRAM}\nargument = serve\nidle-timeout = 1\nremote = authenticated\n\
+         environment = {ACCOUNTS_VARIABLE}=/nowhere\n"
+    );
+    host.register(&text);
+    let (_service, binding) = guarded(&host);
+    let (_there, mut anna) = elsewhere();
+    anna.good("credentials anna secret");
+    let why = anna.bad(&format!("activate {binding}"));
+    assert!(why.contains("E_INVALIDARG"), "{why}");
+    // It serves its own user.
+    host.process().good("activate");
+}
+
+#[test]
+fn who_has_an_account_has_objects_made_and_its_calls_protected() {
+    let host = host(&[Remote::Account("anna".to_owned())]);
+    let (_service, open) = guarded(&host);
     let (_there, mut anna) = elsewhere();
     let why = anna.bad(&format!("activate {open}"));
     assert!(why.contains("E_ACCESSDENIED") && why.contains("no credentials"), "{why}");

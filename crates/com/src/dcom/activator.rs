@@ -11,6 +11,7 @@ use crate::registry;
 use crate::scm;
 use crate::server::Caller;
 use obvia_rpc::status::Status;
+use std::io::Write;
 use std::sync::Arc;
 use windows_core::{GUID, HRESULT, IUnknown};
 
@@ -126,7 +127,15 @@ fn provide(caller: &Arc<Caller>, asked: &RemoteActivation) -> Result<RemoteActiv
     }
     runtime.rules().check_class(&asked.class, || caller.shown())?;
     if let Some(told) = caller.told() {
-        runtime.network().listen_like(runtime, &told.heard)?;
+        runtime.network().listen_like(runtime, &told.heard).inspect_err(|error| {
+            // The client is told the code alone, and can do nothing about it.
+            let _ = writeln!(
+                std::io::stderr(),
+                "obvia: {} cannot be listened on for {}: {error}",
+                told.heard.address,
+                caller.peer
+            );
+        })?;
     }
     let wanted = if asked.mode == CLASS_OBJECT { Activated::ClassObject } else { Activated::Instance };
     let object = runtime.classes().activate(&asked.class, wanted)?;
