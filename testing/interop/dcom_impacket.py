@@ -1,10 +1,12 @@
 """impacket's DCOM client and objects of this project's: `interop-objects`, whose clients have to ping every half second.
 
-    dcom_impacket.py HOST USER PASSWORD LEVEL COMMAND ...
+    dcom_impacket.py HOST USER PASSWORD LEVEL [--started SOCKET] COMMAND ...
 
-starts the server, whose command it is; it listens on port 135 of the host, as impacket looks for no other.
+starts the server, whose command it is; it listens on port 135 of the host, as impacket looks for no other. With `--started` the command is the
+service of the host, which starts the server on demand, and the server says at the socket how many objects there are.
 """
 
+import socket
 import subprocess
 import sys
 import threading
@@ -128,7 +130,11 @@ def failure(work):
 
 class Server:
     def __init__(self, command):
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.command = command
+        self.start()
+
+    def start(self):
+        self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.binding = self.process.stdout.readline().strip()
 
     def objects(self):
@@ -136,6 +142,12 @@ class Server:
         self.process.stdin.write("\n")
         self.process.stdin.flush()
         return int(self.process.stdout.readline()) - 1
+
+    def restart(self):
+        """Has it end, and begin again: without what traces it, which writes each file once."""
+        self.end()
+        self.command = self.command[self.command.index("--") + 1 :]
+        self.start()
 
     def becomes(self, count):
         deadline = time.monotonic() + PATIENCE
@@ -146,6 +158,22 @@ class Server:
     def end(self):
         self.process.kill()
         self.process.wait()
+
+
+class Started(Server):
+    """A server that the host's service starts when somebody asks for an object of it."""
+
+    def __init__(self, command, count):
+        super().__init__(command)
+        self.count = count
+
+    def objects(self):
+        with socket.socket(socket.AF_UNIX) as asker:
+            try:
+                asker.connect(self.count)
+            except (FileNotFoundError, ConnectionRefusedError):
+                return 0
+            return int(asker.makefile().readline()) - 1
 
 
 class Client:
@@ -299,6 +327,22 @@ def pings(client, server):
     return is_right and failure(lambda: exporter.SimplePing(made)) != "nothing"
 
 
+def restarted(client, server):
+    """The service ends and begins again: the server goes on, and what it has for the client stays."""
+    counter = client.create()
+    client.exporter().ComplexPing(0, 0, [counter.get_oid()])
+    add(counter, 5)
+    server.restart()
+    again = client.another()
+    # Sets of before are not known: whoever pings makes a new one.
+    exporter = again.exporter()
+    is_right = failure(lambda: exporter.SimplePing(1)) != "nothing"
+    exporter.ComplexPing(0, 0, [counter.get_oid()])
+    is_right &= add(counter, 1) == 6
+    let_go(counter)
+    return is_right and server.becomes(0)
+
+
 TESTS = [
     calls,
     further_interfaces,
@@ -314,10 +358,13 @@ TESTS = [
 
 
 def main(host, user, password, level, *command):
-    server = Server(command)
+    if command[0] == "--started":
+        server, tests = Started(command[2:], command[1]), [*TESTS, restarted]
+    else:
+        server, tests = Server(command), TESTS
     failed = 0
     try:
-        for test in TESTS:
+        for test in tests:
             try:
                 client = Client(host, user, password, LEVELS[level])
                 good, why = test(client, server), ""

@@ -81,9 +81,10 @@ fn entry(id: &str, known: &Known) -> Value {
             "start_timeout": program.start_timeout.as_secs(), "idle_timeout": program.idle_timeout.map(|idle| idle.as_secs()),
         })
     });
+    let remote = class.map(|class| class.remote.iter().map(ToString::to_string).collect::<Vec<_>>());
     json!({
         "class": id, "name": class.and_then(|class| class.name.as_ref()), "pid": known.running, "file": path,
         "library": class.and_then(|class| class.library.as_ref()), "program": program,
-        "host": class.and_then(|class| class.host.as_ref()), "error": error,
+        "host": class.and_then(|class| class.host.as_ref()), "remote": remote, "error": error,
     })
 }

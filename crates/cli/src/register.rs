@@ -5,7 +5,7 @@ use crate::json;
 use anyhow::{Context, bail};
 use clap::Args;
 use obvia::GUID;
-use obvia::scm::{self, Class, Program};
+use obvia::scm::{self, Class, Program, Remote};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -37,6 +37,9 @@ pub(crate) struct Arguments {
     /// How long the program stays when nobody uses it, in seconds, where it asks
     #[arg(long, requires = "class", value_name = "SECONDS")]
     idle_timeout: Option<u64>,
+    /// Who of other hosts has its program started: everybody, authenticated, or `account NAME`; nobody where nothing is said
+    #[arg(long, requires = "class", value_name = "WHO")]
+    remote: Vec<Remote>,
     /// The program that makes its objects in a process of its own, and its arguments
     #[arg(last = true, requires = "class", value_name = "PROGRAM")]
     program: Vec<String>,
@@ -61,10 +64,10 @@ fn read(path: &Path) -> anyhow::Result<Class> {
 
 /// The class that the arguments tell of, read as a file that says the same.
 fn told(class: &str, arguments: &Arguments) -> anyhow::Result<Class> {
-    let Arguments { name, library, host, environment, start_timeout, idle_timeout, program, .. } = arguments;
+    let Arguments { name, library, host, environment, start_timeout, idle_timeout, remote, program, .. } = arguments;
     let absolute = |path: &Path| std::path::absolute(path).with_context(|| format!("{}", path.display()));
     let program = match program.split_first() {
-        None if start_timeout.is_some() || idle_timeout.is_some() || !environment.is_empty() => {
+        None if start_timeout.is_some() || idle_timeout.is_some() || !environment.is_empty() || !remote.is_empty() => {
             bail!("no program is named that this could be about: write it last, after `--`")
         }
         None => None,
@@ -81,7 +84,8 @@ fn told(class: &str, arguments: &Arguments) -> anyhow::Result<Class> {
         }
     };
     let library = library.as_deref().map(absolute).transpose()?;
-    Ok(Class { id: class_id(class)?, name: name.clone(), library, program, host: host.clone() })
+    let (name, host, remote) = (name.clone(), host.clone(), remote.clone());
+    Ok(Class { id: class_id(class)?, name, library, program, host, remote })
 }
 
 fn class_id(text: &str) -> anyhow::Result<GUID> {

@@ -9,15 +9,30 @@ use std::process::ExitCode;
 
 /// The arguments of `obvia scm`.
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {}
+pub(crate) struct Arguments {
+    /// What to listen on for other hosts, as a string binding: ncacn_ip_tcp:0.0.0.0[135,security=integrity]. They have those servers started
+    /// whose registrations say so
+    #[arg(long, value_name = "BINDING")]
+    listen: Vec<String>,
+    /// With which options sockets are listened on that systemd passes, if it does: ncacn_ip_tcp:[,security=integrity]
+    #[arg(long, value_name = "BINDING", default_value = "ncacn_ip_tcp:")]
+    passed: String,
+}
 
-pub(crate) fn main(_: &Arguments) -> anyhow::Result<ExitCode> {
+pub(crate) fn main(Arguments { listen, passed }: &Arguments) -> anyhow::Result<ExitCode> {
     // Before anybody is told that it serves: who ends it early ends it well.
     let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP]).context("waiting for signals")?;
     let service = obvia::scm::serve().map_err(|error| match obvia::scm::service() {
         Ok(Some(pid)) => anyhow::anyhow!("process {pid} is this user's service for activation already"),
         _ => anyhow::anyhow!("{error}"),
     })?;
+    let mut heard = obvia::listen_passed(passed).context("listening on the sockets that were passed")?;
+    for binding in listen {
+        heard.push(obvia::listen(binding).with_context(|| binding.clone())?);
+    }
+    for binding in heard {
+        json::line(&format!("listening on {binding}"))?;
+    }
     json::line("serving activation")?;
     // The first one will do. Servers go on.
     let _ = signals.forever().next();

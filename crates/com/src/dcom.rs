@@ -12,6 +12,7 @@ mod object_exporter;
 mod rem_unknown;
 
 pub use crate::orpc::{Pinging, TraceContext};
+pub(crate) use activator::asked;
 pub(crate) use classes::{Activated, Classes};
 pub use classes::{ClassRegistration, ServerLock, lock_server, register_class, serve_until_idle};
 pub use creation::{ClassContext, class_named, class_object, create_instance, create_instance_in};
@@ -26,7 +27,7 @@ use crate::error::{Result, code};
 use crate::network;
 use crate::objref;
 use crate::orpc::{
-    Calls, ComVersion, Decoder, DualStringArray, Encoder, Interface, Malformed, Resolved, SecurityBinding,
+    Calls, ComVersion, Decoder, DualStringArray, Encoder, Forwarded, Interface, Malformed, Resolved, SecurityBinding,
     TowerBinding, activator as scm, object_exporter as exporter, rem_unknown as unknown,
 };
 use crate::runtime::{Runtime, janitor};
@@ -137,6 +138,27 @@ pub(crate) fn perform(call: &mut ServerCall<'_>) -> Answer {
     serve(call, method)
 }
 
+/// Performs a call to one of these interfaces which the host's service passes on for a client of its own.
+pub(crate) fn perform_forwarded(caller: &Arc<Caller>, call: &Forwarded) -> std::result::Result<Vec<u8>, Status> {
+    let (own, _) = ALL.into_iter().find(|(_, known)| known.id == call.interface).ok_or(Status::UNK_IF)?;
+    let heard: StringBinding = call.heard.parse().map_err(|_| Status::BAD_STUB_DATA)?;
+    let client = caller.behind(call, heard);
+    caller.act_for(&client, || {
+        let from = &mut Decoder::new(&call.stub, ByteOrder::Little);
+        let answered = match own {
+            Own::ObjectExporter => object_exporter::perform(&client, call.opnum, from),
+            Own::Activation => activator::activate(&client, call.opnum, from),
+            // They come to who they are for.
+            Own::RemUnknown | Own::ScmActivator => Err(Status::UNK_IF),
+        };
+        headers::leave();
+        if answered.is_err() {
+            client.take_back();
+        }
+        answered
+    })
+}
+
 /// An answer as stub data.
 fn answer(write: impl FnOnce(&mut Encoder<'_>)) -> std::result::Result<Vec<u8>, Status> {
     Encoder::encode(ByteOrder::Little, write).map_err(|_: Malformed| Status::REMOTE_NO_MEMORY)
@@ -150,7 +172,7 @@ fn request<C: Calls>(opnum: u16, from: &mut Decoder<'_>) -> std::result::Result<
 /// How this process is reached by its caller, by the protocol sequences that it names; by all for none.
 fn resolved(caller: &Arc<Caller>, protseqs: &[u16]) -> Resolved {
     let runtime = caller.runtime;
-    let heard = runtime.network().heard(runtime.clients().local_to(caller.oxid).as_deref());
+    let heard = runtime.heard_by(Some(caller));
     // Strangers have long left datagrams, and would take them for the best where they know them.
     let usable = |protocol: ProtocolSequence| {
         protocol != ProtocolSequence::IpUdp && (protseqs.is_empty() || protseqs.contains(&protocol.tower()))

@@ -139,6 +139,12 @@ pub(crate) fn endpoint_of(oxid: u64) -> String {
     format!("oxid-{oxid:016x}")
 }
 
+/// The process whose endpoint has this name in the directory.
+pub(crate) fn oxid_of(endpoint: &str) -> Option<u64> {
+    let oxid = u64::from_str_radix(endpoint.strip_prefix("oxid-")?, 16).ok()?;
+    (endpoint_of(oxid) == endpoint).then_some(oxid)
+}
+
 /// How processes of this host get to an endpoint in the directory.
 pub(crate) fn local_binding(endpoint: impl Into<String>) -> StringBinding {
     StringBinding::new(ProtocolSequence::ViShm, endpoint, "")

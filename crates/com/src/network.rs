@@ -3,6 +3,7 @@
 mod dg;
 #[cfg(feature = "fabric")]
 mod fabric;
+mod passed;
 mod protection;
 mod sequence;
 mod stream;
@@ -26,6 +27,7 @@ use sequence::{End, Means, NicMeans, Wanted};
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+pub use passed::listen_passed;
 pub(crate) use protection::{level_of, protected};
 pub(crate) use sequence::told;
 
@@ -333,6 +335,29 @@ impl Network {
             }
         }
         Ok(())
+    }
+
+    /// Makes sure that whoever reaches this host by a binding over TCP reaches this process at the same address, and no less protected: by a port
+    /// of the system's choice, where nothing else leads here.
+    pub(crate) fn listen_like(&self, runtime: &'static Runtime, binding: &StringBinding) -> Result<()> {
+        // Until it listens: another thread would do so as well.
+        let _opened = Self::lock(&self.opened);
+        if !self.heard_like(binding).is_empty() {
+            return Ok(());
+        }
+        let fresh = StringBinding::new(binding.protocol, binding.address.as_str(), "0");
+        let fresh = protected(fresh, level_of(binding)).ok_or(code::E_INVALIDARG)?;
+        self.listen(runtime, fresh).map(drop)
+    }
+
+    /// The bindings that are listened on and lead to the host that this one leads to, by the same protocol sequence and no less protected.
+    pub(crate) fn heard_like(&self, binding: &StringBinding) -> Vec<StringBinding> {
+        let is_like = |known: &StringBinding| {
+            known.protocol == binding.protocol
+                && known.address == binding.address
+                && level_of(known) >= level_of(binding)
+        };
+        self.heard(Some(&binding.address)).into_iter().filter(is_like).collect()
     }
 
     /// The bindings that are listened on, for somebody to whom this process is `local`.

@@ -5,6 +5,7 @@ pub(crate) mod janitor;
 mod links;
 mod names;
 mod specialised;
+mod ways;
 
 use crate::agile::Agile;
 use crate::context::Contexts;
@@ -13,7 +14,7 @@ use crate::endpoints::OwnInterfaces;
 use crate::error::{Error, Result, code};
 use crate::exports::Exports;
 use crate::functions::{self, Functions};
-use crate::link::{Address, Link, endpoint_of, local_binding};
+use crate::link::{Address, Link, endpoint_of};
 use crate::marshaling::behind;
 use crate::network::{self, Network, told};
 use crate::objref::ObjRef;
@@ -23,11 +24,11 @@ use crate::registry::{self, InterfaceInfo};
 use crate::scm::Starter;
 use crate::security::Rules;
 use crate::server::{Clients, accept_on};
-use crate::{server, system, thread};
+use crate::{system, thread};
 use links::{Links, Place};
 pub use names::{Export, connect, export};
 pub(crate) use names::{connect_object, export_object};
-use obvia_rpc::security::{Level, Principal};
+use obvia_rpc::security::Principal;
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 use obvia_via::Waiting;
 use obvia_via::provider::shm::{Directory, Listener};
@@ -128,6 +129,11 @@ pub(crate) fn draw() -> Result<u64> {
     rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())
         .map_err(|error| Error::new(code::E_FAIL, format!("drawing a process identity: {error}")))?;
     Ok(u64::from_le_bytes(bytes))
+}
+
+/// What a ping set is to be called. Some clients in the field send it as a number of 16 bits.
+pub(crate) fn draw_set() -> Result<u64> {
+    Ok((draw()? & u64::from(u16::MAX)).max(1))
 }
 
 impl Runtime {
@@ -343,30 +349,6 @@ impl Runtime {
         }
     }
 
-    /// The host that this process is to a peer, if it reaches that over a network, and the level at which it protects calls of it.
-    fn local_to(&self, oxid: u64) -> Option<(String, Option<Level>)> {
-        self.links.local_to(oxid).or_else(|| Some((self.clients.local_to(oxid)?, None)))
-    }
-
-    /// How strangers reach this process: those who call now, or at any of its addresses.
-    fn bindings_for_strangers(&self) -> Vec<StringBinding> {
-        let local = server::caller().and_then(|caller| self.clients.local_to(caller.oxid));
-        let heard = self.network.heard(local.as_deref()).into_iter();
-        let heard =
-            heard.filter(|binding| matches!(binding.protocol, ProtocolSequence::IpTcp | ProtocolSequence::Lrpc));
-        heard.map(|binding| StringBinding { options: Vec::new(), ..binding }).collect()
-    }
-
-    /// How a peer reaches this process.
-    pub(crate) fn bindings_for(&'static self, client: Client) -> Vec<StringBinding> {
-        let Client::Process(client) = client else { return self.bindings_for_strangers() };
-        let mut bindings = vec![local_binding(endpoint_of(self.oxid))];
-        if let Some((local, level)) = self.local_to(client) {
-            bindings.extend(self.network.bindings(self, &local, level));
-        }
-        bindings
-    }
-
     /// Every link, for the janitor.
     pub(crate) fn links(&self) -> Vec<Arc<Link>> {
         self.links.all()
@@ -397,14 +379,6 @@ impl Runtime {
             let _ = writeln!(text, "{name}\t{}\t{:?}", what.info.name, what.info.iid);
         }
         text
-    }
-
-    /// How this process is reached: a string binding on each line, the best first.
-    pub(crate) fn list_bindings(&self, client: u64) -> String {
-        let local = self.local_to(client).map(|(local, _)| local);
-        let mut bindings = vec![local_binding(endpoint_of(self.oxid))];
-        bindings.extend(self.network.heard(local.as_deref()));
-        in_order(&bindings).map(|binding| format!("{binding}\n")).collect()
     }
 
     /// A reference to an object of this process, with references counted for `client`.

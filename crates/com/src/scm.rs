@@ -7,26 +7,34 @@
 mod folders;
 mod launch;
 mod registration;
+mod remote;
 mod service;
 
 pub use folders::{VARIABLE, classes, find, install, remove};
-pub use registration::{Class, Program};
+pub use registration::{Class, Program, Remote};
+pub(crate) use remote::{activate_for, is_for, reference_for, resolve_for};
 pub(crate) use service::Starter;
 pub use service::{Service, serve};
 
 use crate::error::{Error, Result, code};
 use crate::runtime::Runtime;
-use crate::system;
+use crate::{system, thread};
+use obvia_via::Deadline;
 use obvia_via::provider::shm::Listener;
 use std::io;
 use std::sync::{Arc, Once};
 use std::time::Duration;
-use windows_core::GUID;
+use windows_core::{GUID, HRESULT};
 
 /// The name of the service in the directory of this user's servers.
 const SERVICE: &str = "scm";
 /// How the names of processes begin that make objects of a class.
 const CLASS: &str = "class-";
+
+/// How often a server is started that ends before it has made an object.
+const STARTS_MAX: usize = 3;
+/// How long a server that is about to come, or to go, is left alone.
+const PAUSE: Duration = Duration::from_millis(5);
 
 /// In the environment of a server that the service starts: which pipe its standard error is until it has registered its class.
 const STARTED: &str = "OBVIA_STARTED";
@@ -117,6 +125,32 @@ pub(crate) fn start(runtime: &'static Runtime, class: &GUID) -> Result<Option<bo
         Err(error) if error.code() == code::RPC_S_SERVER_UNAVAILABLE => Ok(None),
         Err(error) => Err(error.told(|what| format!("the service for activation cannot be reached: {what}"))),
     }
+}
+
+/// Does something by a process that makes objects of a class: one that runs, or that `start` has started where `attempt` finds none. `start` says
+/// whether it had to, and both are to end by this thread's deadline.
+pub(crate) fn by_server<R>(attempt: impl Fn() -> Result<R>, start: impl Fn(Deadline) -> Result<bool>) -> Result<R> {
+    let deadline = thread::deadline().start();
+    let mut starts = 0;
+    loop {
+        let failure = match thread::with(deadline, &attempt) {
+            Err(error) if may_be_ending(error.code()) => error,
+            done => return done,
+        };
+        if starts == STARTS_MAX || deadline.is_over() {
+            return Err(failure);
+        }
+        match thread::with(deadline, || start(deadline))? {
+            true => starts += 1,
+            // It was there a moment ago: another process has started it, or it is ending.
+            false => std::thread::sleep(PAUSE),
+        }
+    }
+}
+
+/// Whether a server that answers so may just have ended, or be about to: another one can be started.
+fn may_be_ending(result: HRESULT) -> bool {
+    [code::RPC_S_SERVER_UNAVAILABLE, code::RPC_E_DISCONNECTED, code::REGDB_E_CLASSNOTREG].contains(&result)
 }
 
 /// What a class that nobody makes objects of is refused with.

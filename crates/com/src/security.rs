@@ -10,6 +10,7 @@ mod access;
 mod audit;
 
 use crate::error::{Error, Result, code};
+use crate::plain_file::{self, Readers};
 use crate::server;
 use obvia_rpc::security::context::{NtlmAcceptor, initiate};
 use obvia_rpc::security::ntlm::ServerNames;
@@ -17,18 +18,23 @@ use obvia_rpc::security::proof::{CONTEXT_LEVEL, Prover};
 use obvia_rpc::security::{Acceptor, Security};
 use std::fmt;
 use std::hash::{Hash, Hasher};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::path::Path;
+use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
 pub use access::{
     Access, Callers, admit_other_users, clear_access, set_access, set_class_access, set_default_access,
     set_default_class_access,
 };
-pub(crate) use access::{Admitted, Rules};
+pub(crate) use access::{Admitted, Rules, log_refused_class};
 pub(crate) use audit::log_denial;
 pub use audit::{Refusal, Refused, set_audit};
-pub use obvia_rpc::security::credentials::{AccountTable, Accounts, Credential, Credentials};
+pub use obvia_rpc::security::credentials::{AccountTable, Accounts, BadAccounts, Credential, Credentials};
 pub use obvia_rpc::security::{AuthType, Authenticated, Level, NtHash, Principal};
 pub use obvia_via::window::Peer;
+
+/// The environment variable with the file that has the accounts of a process which [sets](set_accounts) none: lines `USER = HASH`, as
+/// [`AccountTable`] reads them.
+pub const ACCOUNTS_VARIABLE: &str = "OBVIA_ACCOUNTS";
 
 static CREDENTIALS: RwLock<Option<Shown>> = RwLock::new(None);
 static ACCOUNTS: RwLock<Option<Arc<dyn Accounts>>> = RwLock::new(None);
@@ -51,7 +57,8 @@ pub fn set_credentials(credentials: impl Credentials + 'static) {
     *CREDENTIALS.write().unwrap_or_else(PoisonError::into_inner) = Some(Shown(Arc::new(credentials)));
 }
 
-/// Says who may call this process where it is authenticated, from the next connection on.
+/// Says who may call this process where it is authenticated, from the next connection on. Where nobody says so, it is who has an account in the
+/// file that [the environment](ACCOUNTS_VARIABLE) names.
 ///
 /// Without accounts nobody is. With them, every client over a stream or a network's virtual interface may authenticate itself; that it must, and at which level at least,
 /// says the option `security` of what this process [listens](crate::listen) on.
@@ -156,13 +163,34 @@ impl Protection {
 
 /// What authenticates clients of this process, if it has accounts.
 pub(crate) fn acceptor() -> Option<Arc<dyn Acceptor>> {
-    let accounts = ACCOUNTS.read().unwrap_or_else(PoisonError::into_inner).clone()?;
+    let accounts = accounts().ok()??;
     // What NTLM calls the server is for the client's eyes alone: without a name, it is one of no name.
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     Some(Arc::new(NtlmAcceptor::new(ServerNames::of_host(host.trim_end()), accounts)))
 }
 
+/// The accounts of this process: those that it has set, or else those of the file that its environment names.
+///
+/// # Errors
+///
+/// What is wrong with the file.
+pub(crate) fn accounts() -> Result<Option<Arc<dyn Accounts>>> {
+    static NAMED: LazyLock<Result<Option<Arc<dyn Accounts>>>> = LazyLock::new(|| {
+        let named = std::env::var_os(ACCOUNTS_VARIABLE).filter(|path| !path.is_empty());
+        named.map_or(Ok(None), |path| read_accounts(Path::new(&path)))
+    });
+    let set = ACCOUNTS.read().unwrap_or_else(PoisonError::into_inner).clone();
+    if set.is_some() { Ok(set) } else { NAMED.clone() }
+}
+
+/// The accounts of a file; none where it is not there.
+fn read_accounts(path: &Path) -> Result<Option<Arc<dyn Accounts>>> {
+    let Some(text) = plain_file::read(path, Readers::Owner)? else { return Ok(None) };
+    let table: AccountTable = text.parse().map_err(|error: BadAccounts| plain_file::about(path, error))?;
+    Ok(Some(Arc::new(table)))
+}
+
 /// Whether this process can authenticate its clients.
 pub(crate) fn has_accounts() -> bool {
-    ACCOUNTS.read().unwrap_or_else(PoisonError::into_inner).is_some()
+    accounts().is_ok_and(|accounts| accounts.is_some())
 }

@@ -3,6 +3,7 @@
 //! They go to a target that every process has. Their frames are blocks without objects, or plain bytes.
 
 pub(crate) mod data;
+pub(crate) mod forward;
 mod proof;
 pub(crate) mod start;
 
@@ -17,7 +18,7 @@ use crate::orpc::{Client, ObjRef as Any, Refs};
 use crate::registry::{self, InterfaceInfo};
 use crate::server::{Caller, caller};
 use crate::stub::{StubCall, no_results, results, serve};
-use crate::thread;
+use crate::{scm, thread};
 use obvia_rpc::status::Status;
 use obvia_rpc::vi_call::{Answer, Channel, ServerCall, TargetId};
 use obvia_via::RegionView;
@@ -64,6 +65,7 @@ pub(crate) fn perform(call: &mut ServerCall<'_>) -> Answer {
         OP_FUNCTIONS => serve_functions,
         OP_ACTIVATE => serve_activate,
         start::OP_START => start::serve_start,
+        forward::OP_FORWARD => forward::serve_forward,
         data::OP_KEEP => data::serve_keep,
         data::OP_UNMARSHAL => data::serve_unmarshal,
         data::OP_RELEASE_DATA => data::serve_release,
@@ -241,15 +243,29 @@ fn serve_resolve(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Sta
     answer(call, outcome)
 }
 
-/// Asks the server for an object of a class, or for what stands for the class itself.
+/// Asks the server for an object of a class, or for what stands for the class itself. The object may be another process's, where the server is the
+/// service of its host, which need not know the interface.
 pub(crate) fn activate(link: &Link, class: &GUID, wanted: Activated, info: &InterfaceInfo) -> Result<ObjRef> {
-    link.bind(info)?;
+    let unknown = match link.bind(info) {
+        Err(error) if error.code() == code::E_NOINTERFACE => Some(error),
+        bound => bound.map(|()| None)?,
+    };
     let mut request = Vec::with_capacity(40);
     request.extend(guid_to_wire(class));
     request.extend(guid_to_wire(&info.iid));
     request.extend(u64::from(wanted == Activated::ClassObject).to_le_bytes());
-    let answer = link.with_home(|home| call(home, OP_ACTIVATE, &request))?;
-    ObjRef::from_wire(&answer)
+    // A server may have to start. The link's own connection is for calls that take no time.
+    let mut channel = link.take_channel(thread::deadline().start())?;
+    let answer = call(&mut channel, OP_ACTIVATE, &request);
+    link.give_back(channel);
+    let reference = match (answer, unknown) {
+        (Err(error), Some(unknown)) if error.code() == code::E_NOINTERFACE => return Err(unknown),
+        (answer, unknown) => (ObjRef::from_wire(&answer?)?, unknown),
+    };
+    match reference {
+        (reference, Some(unknown)) if reference.oxid == link.oxid() => Err(unknown),
+        (reference, _) => Ok(reference),
+    }
 }
 
 fn serve_activate(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Status> {
@@ -262,6 +278,9 @@ fn serve_activate(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, St
     };
     let caller = who()?;
     let outcome = (|| {
+        if scm::is_for(&caller) && !caller.runtime.classes().has(&class) {
+            return scm::reference_for(&caller, class, wanted, iid);
+        }
         let info = registry::find(&iid).map_err(|_| code::E_NOINTERFACE)?;
         caller.runtime.rules().check_class(&class, || caller.shown())?;
         let object = caller.runtime.classes().activate(&class, wanted)?;

@@ -59,7 +59,8 @@ pub(crate) fn limit_to(end: Option<Instant>) {
     }
 }
 
-fn with<R>(deadline: Deadline, calls: impl FnOnce() -> R) -> R {
+/// Runs `calls`, each of which, or all of which together, are limited like this.
+pub(crate) fn with<R>(deadline: Deadline, calls: impl FnOnce() -> R) -> R {
     struct Restore(Deadline);
     impl Drop for Restore {
         fn drop(&mut self) {

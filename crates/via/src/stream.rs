@@ -13,7 +13,7 @@ use crate::{Deadline, Ended, Error};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, SendFlags, SocketFlags, sockopt};
+use rustix::net::{RecvFlags, SendFlags, SocketFlags, SocketType, sockopt};
 use rustix::time::Timespec;
 use std::net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
 use std::time::Duration;
@@ -260,6 +260,29 @@ impl StreamListener {
         let doing = "listening on a port";
         let host = if host.is_empty() { "0.0.0.0" } else { host };
         let listener = TcpListener::bind((host, port)).map_err(Error::io(doing))?;
+        Self::tcp(listener)
+    }
+
+    /// Listens on a socket that somebody else has bound to a port, and listens on.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BadAddress`] for any other socket.
+    pub fn of_socket(socket: OwnedFd) -> Result<Self, Error> {
+        SharedCapture::of_process()?;
+        let is_listening = sockopt::socket_acceptconn(&socket).unwrap_or(false);
+        let is_tcp = sockopt::socket_type(&socket).is_ok_and(|kind| kind == SocketType::STREAM);
+        let listener = TcpListener::from(socket);
+        // Of another family it has no such address.
+        if !is_listening || !is_tcp || listener.local_addr().is_err() {
+            let (text, why) = ("a socket".to_owned(), "nobody listens on it for TCP connections");
+            return Err(Error::BadAddress { text, why });
+        }
+        Self::tcp(listener)
+    }
+
+    fn tcp(listener: TcpListener) -> Result<Self, Error> {
+        let doing = "listening on a port";
         listener.set_nonblocking(true).map_err(Error::io(doing))?;
         let address = listener.local_addr().map_err(Error::io(doing))?;
         Ok(Self { door: Door::Tcp { listener: listener.into(), address } })

@@ -6,7 +6,7 @@
 use libfuzzer_sys::fuzz_target;
 use obvia::orpc::activator::{self, RemoteActivation, RemoteActivationResults};
 use obvia::orpc::{
-    Body, Calls, Decoder, DualStringArray, Encoder, ErrorInfo, OrpcThat, OrpcThis, TimeLeft, TraceContext,
+    Body, Calls, Decoder, DualStringArray, Encoder, ErrorInfo, Forwarded, OrpcThat, OrpcThis, TimeLeft, TraceContext,
     object_exporter, rem_unknown,
 };
 use obvia_rpc::ByteOrder;
@@ -35,6 +35,7 @@ fuzz_target!(|bytes: &[u8]| {
     check(stub, order, OrpcThis::read, OrpcThis::write);
     check(stub, order, OrpcThat::read, OrpcThat::write);
     check(stub, order, DualStringArray::read, DualStringArray::write);
+    check(stub, order, Forwarded::read, Forwarded::write);
     check(stub, order, RemoteActivation::read, RemoteActivation::write);
     check(stub, order, activator::Response::read, activator::Response::write);
     check(stub, order, |from| RemoteActivationResults::read(asked, from), RemoteActivationResults::write);

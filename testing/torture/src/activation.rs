@@ -1,7 +1,7 @@
 //! Orders about servers that are started on demand, and being one.
 
 use crate::IFactory;
-use crate::orders::{Answer, CLASS, State, number, register};
+use crate::orders::{Answer, CLASS, State, number, pinging, register};
 use obvia::dcom::{ClassContext, create_instance, create_instance_in, serve_until_idle};
 use obvia::{Agile, code};
 use std::collections::BTreeSet;
@@ -58,6 +58,9 @@ pub(crate) fn serve(how: Option<&str>) {
         }
         Some("die") => std::process::abort(),
         _ => {
+            if let Ok(period) = std::env::var("TORTURE_PINGING") {
+                pinging(Duration::from_millis(period.parse().unwrap())).unwrap();
+            }
             let mut state = State::default();
             register(&mut state).unwrap();
             eprintln!("serving");

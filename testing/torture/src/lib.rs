@@ -9,6 +9,7 @@ pub mod lockdown;
 pub mod orders;
 mod poll_path;
 pub mod process;
+pub mod registered;
 mod soak;
 
 obvia::include_idl!("torture");

@@ -246,7 +246,7 @@ fn connect(state: &mut State, name: &str) -> Answer {
     }
 }
 
-fn pinging(period: Duration) -> Answer {
+pub(crate) fn pinging(period: Duration) -> Answer {
     set_pinging(Pinging { period, missed: 3 }).map(done)?
 }
 

@@ -101,6 +101,13 @@ impl Directory {
         self.run(Command::new(program), options)
     }
 
+    /// Starts a process that uses this directory, and has these variables in its environment.
+    pub fn start_with(&self, program: &str, variables: &[(&str, &str)]) -> Process {
+        let mut command = Command::new(program);
+        command.envs(variables.iter().copied());
+        self.run(command, &[])
+    }
+
     /// Starts a process in a network namespace.
     pub fn start_on(&self, namespace: &str, program: &str, options: &[&str]) -> Process {
         let mut command = Command::new("ip");
@@ -305,4 +312,22 @@ impl Drop for Process {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// Whether a process is there that is not just a corpse.
+fn is_there(pid: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit(')').next().is_some_and(|rest| !rest.is_empty() && !rest.trim_start().starts_with('Z'))
+}
+
+/// Waits until a process that this one has not started has ended.
+#[track_caller]
+pub fn ends(pid: u32) {
+    within(LATEST, || if is_there(pid) { Err(format!("process {pid} is there")) } else { Ok(()) });
+}
+
+/// Kills a process that this one has not started.
+pub fn kill(pid: u32) {
+    let pid = Pid::from_raw(pid.cast_signed()).unwrap();
+    kill_process(pid, Signal::KILL).unwrap();
 }

@@ -2,83 +2,18 @@
 
 use native_programs::{Workshop, folder};
 use obvia::code;
-use obvia::scm::{Class, Program};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
 use torture::orders::CLASS;
-use torture::process::{Directory, LATEST, Process, same, within};
+use torture::process::{Directory, LATEST, Process, ends, kill, same, within};
+use torture::registered::Host;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_torture-process");
 
-/// A directory with a class, whose server writes its process's number to a file when it starts.
-struct Host {
-    directory: Directory,
-}
-
-impl Host {
-    fn new(how: &[&str]) -> Self {
-        let directory = Directory::new();
-        let host = Self { directory };
-        let program = Program {
-            arguments: ["serve"].iter().chain(how).map(|&word| word.to_owned()).collect(),
-            environment: vec![("TORTURE_STARTS".to_owned(), host.starts_file())],
-            start_timeout: Duration::from_secs(if how == ["hang"] { 1 } else { 30 }),
-            idle_timeout: Some(Duration::from_secs(1)),
-            ..Program::new(PROGRAM)
-        };
-        let class = Class { id: CLASS, name: None, library: None, program: Some(program), host: None };
-        host.register(&class.to_string());
-        host
-    }
-
-    fn register(&self, text: &str) {
-        let folder = self.directory.classes();
-        fs::create_dir_all(&folder).unwrap();
-        fs::write(folder.join(format!("{CLASS:?}.class").to_lowercase()), text).unwrap();
-    }
-
-    fn starts_file(&self) -> String {
-        self.directory.path().join("starts").display().to_string()
-    }
-
-    /// The processes that were started.
-    fn starts(&self) -> Vec<u32> {
-        let text = fs::read_to_string(self.starts_file()).unwrap_or_default();
-        text.lines().map(|line| line.parse().unwrap()).collect()
-    }
-
-    fn process(&self) -> Process {
-        self.directory.start(PROGRAM, &[])
-    }
-
-    fn service(&self) -> Process {
-        let mut service = self.process();
-        service.good("scm");
-        service
-    }
-}
-
-/// Whether a process is there that is not just a corpse.
-fn is_there(pid: u32) -> bool {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    stat.rsplit(')').next().is_some_and(|rest| !rest.is_empty() && !rest.trim_start().starts_with('Z'))
-}
-
-#[track_caller]
-fn ends(pid: u32) {
-    within(LATEST, || if is_there(pid) { Err(format!("process {pid} is there")) } else { Ok(()) });
-}
-
-fn kill(pid: u32) {
-    let pid = rustix::process::Pid::from_raw(pid.cast_signed()).unwrap();
-    rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
-}
-
 #[test]
 fn one_server_is_started_for_all_who_ask_and_ends_when_nobody_uses_it() {
-    let host = Host::new(&[]);
+    let host = Host::new(PROGRAM, &[]);
     let mut service = host.service();
     let mut clients: Vec<_> = (0..4).map(|_| host.process()).collect();
     for client in &mut clients {
@@ -105,7 +40,7 @@ fn one_server_is_started_for_all_who_ask_and_ends_when_nobody_uses_it() {
 
 #[test]
 fn a_server_that_was_killed_is_started_again() {
-    let host = Host::new(&[]);
+    let host = Host::new(PROGRAM, &[]);
     let mut service = host.service();
     let mut client = host.process();
     for turn in 1..=5 {
@@ -129,7 +64,7 @@ fn a_server_that_was_killed_is_started_again() {
 
 #[test]
 fn a_service_that_was_killed_is_nothing_that_its_successor_misses() {
-    let host = Host::new(&[]);
+    let host = Host::new(PROGRAM, &[]);
     let mut service = host.service();
     let mut client = host.process();
     client.good("activate");
@@ -153,13 +88,13 @@ fn a_service_that_was_killed_is_nothing_that_its_successor_misses() {
 
 #[test]
 fn who_asks_is_told_why_there_is_no_server() {
-    let host = Host::new(&["refuse"]);
+    let host = Host::new(PROGRAM, &["refuse"]);
     let _refusing = host.service();
     let mut client = host.process();
     let why = client.bad("activate");
     let said = "; it said last: the store is locked (CO_E_SERVER_EXEC_FAILURE)";
     assert!(why.starts_with(PROGRAM) && why.contains("exit status: 7") && why.ends_with(said), "{why}");
-    let hanging = Host::new(&["hang"]);
+    let hanging = Host::new(PROGRAM, &["hang"]);
     let mut service = hanging.service();
     let mut client = hanging.process();
     let why = client.bad("activate");
@@ -177,7 +112,7 @@ fn who_asks_is_told_why_there_is_no_server() {
 
 #[test]
 fn what_cannot_be_started_is_said() {
-    let host = Host::new(&["die"]);
+    let host = Host::new(PROGRAM, &["die"]);
     let _service = host.service();
     let mut client = host.process();
     let why = client.bad("activate");
@@ -188,7 +123,7 @@ fn what_cannot_be_started_is_said() {
     host.register("class = nothing\n");
     let why = client.bad("activate");
     assert!(why.contains(".class: line 1: `class = nothing` is no CLSID"), "{why}");
-    fs::remove_dir_all(host.directory.classes()).unwrap();
+    fs::remove_dir_all(host.directory().classes()).unwrap();
     let why = client.bad("activate");
     assert!(why.contains("is not registered on this host") && why.contains("REGDB_E_CLASSNOTREG"), "{why}");
     assert_eq!(code::REGDB_E_CLASSNOTREG.0, 0x8004_0154_u32.cast_signed());
@@ -200,7 +135,7 @@ fn another_host_is_asked_where_the_registration_says_so() {
     let mut server = there.start(PROGRAM, &[]);
     server.good("register");
     let binding = server.good("listen ncacn_ip_tcp:127.0.0.1");
-    let here = Host::new(&[]);
+    let here = Host::new(PROGRAM, &[]);
     here.register(&format!("class = {CLASS:?}\nhost = {binding}\n"));
     let mut client = here.process();
     assert!(client.good("activate").starts_with("ncacn_ip_tcp:127.0.0.1["));
@@ -216,7 +151,7 @@ fn another_host_is_asked_where_the_registration_says_so() {
 
 #[test]
 fn nobody_but_the_service_starts_servers() {
-    let host = Host::new(&[]);
+    let host = Host::new(PROGRAM, &[]);
     let mut client = host.process();
     let mut service = host.service();
     service.good("no-scm");
@@ -234,7 +169,7 @@ fn a_library_in_cpp_is_unloaded_when_nobody_uses_it() {
     let interfaces = [folder("testing/torture/torture.idl")];
     let library = WORKSHOP.build("torture-library", &flags, &interfaces, &[folder("testing/torture/cpp/library.cc")]);
     let library = library.canonicalize().unwrap();
-    let host = Host::new(&[]);
+    let host = Host::new(PROGRAM, &[]);
     host.register(&format!("class = {CLASS:?}\nlibrary = {}\n", library.display()));
     let mut client = host.process();
     let is_loaded = |client: &Process| {
@@ -269,7 +204,7 @@ fn library() -> PathBuf {
 
 #[test]
 fn a_library_makes_objects_in_the_process_that_asks() {
-    let host = Host::new(&[]);
+    let host = Host::new(PROGRAM, &[]);
     let text = format!(
         "class = {CLASS:?}\nlibrary = {}\nprogram = {PROGRAM}\nargument = serve\nidle-timeout = 1\n",
         library().display()

@@ -32,6 +32,7 @@ const ALLOWED: &[(&str, &str)] = &[
     ("crates/com/src/registry.rs", "reads the identity of interfaces out of their vtables"),
     ("crates/com/src/rt.rs", "is what generated code calls, with C's types"),
     ("crates/com/src/runtime.rs", "interface pointers that are handed from thread to thread"),
+    ("crates/com/src/network/passed.rs", "owns the sockets that the process was started with"),
     ("crates/com/src/scm/launch.rs", "has a server end with the service that starts it"),
     ("crates/com/src/server/connection.rs", "lends connections to loops in other languages"),
     ("crates/com/src/server/caller.rs", "declares pthread_self, which is cheap in shared libraries"),

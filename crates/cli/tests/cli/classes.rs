@@ -5,6 +5,8 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::net::{TcpListener, TcpStream};
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -83,13 +85,27 @@ fn classes_are_registered_listed_and_taken_back() {
     let none = user.obvia(&["classes"]);
     assert_eq!((none.code, none.out.as_str()), (0, ""));
     let own = user.folder("own").join(format!("{CALC}.class"));
-    let words =
-        ["register", "--class", CALC, "--name", "Calc.1", "--idle-timeout", "5", "--", "/opt/calc", "--class", "a b"];
+    let words = [
+        "register",
+        "--class",
+        CALC,
+        "--name",
+        "Calc.1",
+        "--idle-timeout",
+        "5",
+        "--remote",
+        "account anna",
+        "--",
+        "/opt/calc",
+        "--class",
+        "a b",
+    ];
     let said = user.obvia(&words).good();
     assert_eq!(said, format!("{CALC} by {}\n", own.display()));
     let text = fs::read_to_string(&own).unwrap();
     let expected = format!(
-        "class = {CALC}\nname = Calc.1\nprogram = /opt/calc\nargument = --class\nargument = a b\nidle-timeout = 5\n"
+        "class = {CALC}\nname = Calc.1\nprogram = /opt/calc\nargument = --class\nargument = a b\nidle-timeout = 5\n\
+         remote = account anna\n"
     );
     assert_eq!(text, expected);
     // The user's own registration holds where the system has the same class.
@@ -104,6 +120,7 @@ fn classes_are_registered_listed_and_taken_back() {
         "path": "/opt/calc", "arguments": ["--class", "a b"], "environment": [], "start_timeout": 30, "idle_timeout": 5,
     });
     assert_eq!((&classes[0]["program"], &classes[1]["program"]), (&program, &json!(null)));
+    assert_eq!((&classes[0]["remote"], &classes[1]["remote"]), (&json!(["account anna"]), &json!([])));
     assert_eq!(classes[1]["file"], json!(system));
     let said = user.obvia(&["unregister", "calc.1"]).good();
     assert_eq!(said, format!("{CALC} no longer by {}\n", own.display()));
@@ -130,8 +147,14 @@ fn registrations_come_from_files_and_are_right_before_any_is_written() {
     assert!(listed.code == 1 && listed.out.contains("error: ") && listed.out.contains("line 1: "), "{listed:?}");
     let why = user.obvia(&["register", "--class", OTHER]).bad();
     assert!(why.contains("no line says what makes objects"), "{why}");
-    let why = user.obvia(&["register", "--class", OTHER, "--library", "a", "--environment", "A=B"]).bad();
-    assert!(why.contains("no program is named"), "{why}");
+    for about_program in [["--environment", "A=B"], ["--remote", "everybody"]] {
+        let words = [&["register", "--class", OTHER, "--library", "a"][..], &about_program].concat();
+        let why = user.obvia(&words).bad();
+        assert!(why.contains("no program is named"), "{why}");
+    }
+    let refused = user.obvia(&["register", "--class", OTHER, "--remote", "all", "--", "a"]);
+    let why = refused.err;
+    assert!(refused.code == 2 && why.contains("`all` is no client of other hosts"), "{why}");
 }
 
 #[test]
@@ -142,6 +165,53 @@ fn files_that_others_can_write_are_no_registrations() {
     fs::set_permissions(&path, fs::Permissions::from_mode(0o666)).unwrap();
     let listed = user.obvia(&["classes"]);
     assert!(listed.code == 1 && listed.out.contains("somebody else can write it"), "{listed:?}");
+}
+
+#[test]
+fn a_socket_that_the_service_is_started_with_is_for_other_hosts() {
+    let (user, other) = (User::new(), User::new());
+    let server = calc_server().display().to_string();
+    user.obvia(&[
+        "register",
+        "--class",
+        CALC,
+        "--remote",
+        "everybody",
+        "--idle-timeout",
+        "1",
+        "--",
+        &server,
+        "--class",
+    ])
+    .good();
+    // As systemd does it: the socket is descriptor 3, and the environment says whose.
+    let socket = TcpListener::bind("127.0.0.1:0").unwrap();
+    let place = socket.local_addr().unwrap();
+    let binding = format!("ncacn_ip_tcp:127.0.0.1[{}]", place.port());
+    let as_systemd = r#"exec 3<&0 </dev/null; LISTEN_PID=$$ LISTEN_FDS=1 exec "$0" "$@""#;
+    let mut service = {
+        let mut command = user.command("sh", &["-c", as_systemd, env!("CARGO_BIN_EXE_obvia"), "scm"]);
+        Service(command.stdin(OwnedFd::from(socket)).stdout(Stdio::piped()).spawn().unwrap())
+    };
+    let mut line = String::new();
+    BufReader::new(service.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    assert_eq!(line, format!("listening on {binding}\n"));
+    other.obvia(&["register", "--class", CALC, "--host", &binding]).good();
+    let output = other.command(calc_client(), &["--class"]).output().unwrap();
+    let (out, why) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success() && out.starts_with("2 + 3 = 5\n"), "{out}{why}");
+    // The server has not got the socket: nobody listens when the service has ended.
+    drop(service);
+    assert!(TcpStream::connect(place).is_err());
+}
+
+#[test]
+fn what_is_no_socket_to_listen_on_is_refused() {
+    let user = User::new();
+    let as_systemd = r#"exec 3</dev/null; LISTEN_PID=$$ LISTEN_FDS=1 exec "$0" "$@""#;
+    let output = user.command("sh", &["-c", as_systemd, env!("CARGO_BIN_EXE_obvia"), "scm"]).output().unwrap();
+    let why = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!output.status.success() && why.contains("nobody listens on it for TCP connections"), "{why}");
 }
 
 #[test]

@@ -1,19 +1,40 @@
-//! `IActivation` and `IRemoteSCMActivator` (MS-DCOM 3.1.2.5.2): others have objects made of the classes that are registered here.
+//! `IActivation` and `IRemoteSCMActivator` (MS-DCOM 3.1.2.5.2): others have objects made of the classes that are registered here, or, where this
+//! process is the host's service, of those whose servers it starts.
 
 use super::classes::Activated;
 use super::{answer, request, resolved};
 use crate::error::{Result, code};
 use crate::orpc::activation::{OutInterface, Properties, Property, PropsOutInfo, ScmReplyInfo};
 use crate::orpc::activator::{RemoteActivation, RemoteActivationResults, Request, Response};
-use crate::orpc::{Body, Decoder, OrpcThat, Resolved};
+use crate::orpc::{Body, ComVersion, Decoder, OrpcThat, OrpcThis, Resolved};
 use crate::registry;
+use crate::scm;
 use crate::server::Caller;
 use obvia_rpc::status::Status;
+use std::io::Write;
 use std::sync::Arc;
 use windows_core::{GUID, HRESULT, IUnknown};
 
 /// The mode of a RemoteActivation that asks for the class object (MODE_GET_CLASS_OBJECT).
 const CLASS_OBJECT: u32 = u32::MAX;
+
+impl Activated {
+    fn mode(self) -> u32 {
+        if self == Self::ClassObject { CLASS_OBJECT } else { 0 }
+    }
+}
+
+/// What is asked of a class, as the older of the two interfaces has it.
+pub(crate) fn asked(
+    this: OrpcThis,
+    class: GUID,
+    wanted: Activated,
+    iids: Vec<GUID>,
+    protseqs: Vec<u16>,
+) -> RemoteActivation {
+    let (object_name, storage, impersonation, mode) = (None, None, 0, wanted.mode());
+    RemoteActivation { this, class, object_name, storage, impersonation, mode, iids, protseqs }
+}
 
 /// Performs a call of `IActivation`.
 pub(super) fn activate(
@@ -27,27 +48,24 @@ pub(super) fn activate(
     let asked = RemoteActivation::read(from)?;
     super::headers::enter(&asked.this)?;
     let is_initialized = asked.object_name.is_some() || asked.storage.is_some();
-    let wanted = if asked.mode == CLASS_OBJECT { Activated::ClassObject } else { Activated::Instance };
-    let made =
-        if is_initialized { Err(code::E_NOTIMPL.into()) } else { provide(caller, &asked.class, wanted, &asked.iids) };
-    let Resolved { bindings, rem_unknown, authn_hint, version } = resolved(caller, &asked.protseqs);
-    let (result, interfaces, oxid, bindings) = match made {
-        Ok(interfaces) => (summary(&interfaces), interfaces, caller.runtime.oxid(), Some(bindings)),
-        Err(error) => (error.code(), asked.iids.iter().map(|_| (error.code(), None)).collect(), 0, None),
-    };
-    let that = OrpcThat::default();
-    let results = RemoteActivationResults {
-        that,
-        oxid,
-        bindings,
-        rem_unknown,
-        authn_hint,
-        version,
-        result,
-        interfaces,
-        status: 0,
-    };
+    let made = if is_initialized { Err(code::E_NOTIMPL.into()) } else { provide(caller, &asked) };
+    let results = made.unwrap_or_else(|error| nothing(&asked, error.code()));
     answer(|to| results.write(to))
+}
+
+/// Where there is no object.
+fn nothing(asked: &RemoteActivation, result: HRESULT) -> RemoteActivationResults {
+    RemoteActivationResults {
+        that: OrpcThat::default(),
+        oxid: 0,
+        bindings: None,
+        rem_unknown: GUID::zeroed(),
+        authn_hint: 0,
+        version: ComVersion::OURS,
+        result,
+        interfaces: asked.iids.iter().map(|_| (result, None)).collect(),
+        status: 0,
+    }
 }
 
 /// Performs a call of `IRemoteSCMActivator`.
@@ -64,7 +82,7 @@ pub(super) fn perform(
     };
     super::headers::enter(&this)?;
     let Some(properties) = properties else { return refusal(code::E_INVALIDARG) };
-    match reply(caller, &properties, wanted) {
+    match reply(caller, this, &properties, wanted) {
         Ok(properties) => {
             let response = Response { properties: Some(properties), ..Response::default() };
             answer(|to| response.write(to))
@@ -78,43 +96,67 @@ fn refusal(result: HRESULT) -> std::result::Result<Vec<u8>, Status> {
     answer(|to| response.write(to))
 }
 
-/// What is answered to properties: first the references, then how to get to this process.
-fn reply(caller: &Arc<Caller>, properties: &[u8], wanted: Activated) -> Result<Vec<u8>> {
-    let asked = Properties::from_request(properties)?;
-    let instantiation = asked.instantiation()?;
+/// What is answered to properties: first the references, then how to get to the process.
+fn reply(caller: &Arc<Caller>, this: OrpcThis, properties: &[u8], wanted: Activated) -> Result<Vec<u8>> {
+    let properties = Properties::from_request(properties)?;
+    let instantiation = properties.instantiation()?;
     let is_initialized = |property: &Property| matches!(property, Property::Instance(instance) if instance.file.is_some() || instance.storage.is_some());
-    if asked.list.iter().any(is_initialized) {
+    if properties.list.iter().any(is_initialized) {
         return Err(code::E_NOTIMPL.into());
     }
-    let protseqs = asked.scm_request().map(|request| request.protseqs.clone()).unwrap_or_default();
-    let made = provide(caller, &instantiation.class, wanted, &instantiation.iids)?;
-    let result = summary(&made);
+    let protseqs = properties.scm_request().map(|request| request.protseqs.clone()).unwrap_or_default();
+    let asked = asked(this, instantiation.class, wanted, instantiation.iids.clone(), protseqs);
+    let RemoteActivationResults { oxid, bindings, rem_unknown, authn_hint, version, result, interfaces, .. } =
+        provide(caller, &asked)?;
     if result.is_err() {
         return Err(result.into());
     }
-    let interfaces = instantiation.iids.iter().zip(made);
+    let interfaces = instantiation.iids.iter().zip(interfaces);
     let interfaces = interfaces.map(|(iid, (result, reference))| OutInterface { iid: *iid, result, reference });
-    let Resolved { bindings, rem_unknown, authn_hint, version } = resolved(caller, &protseqs);
-    let oxid = caller.runtime.oxid();
+    let bindings = bindings.unwrap_or_default();
     let reply = ScmReplyInfo { oxid, bindings, rem_unknown, authn_hint, version };
     let out = PropsOutInfo { interfaces: interfaces.collect() };
     Ok(Properties::new(vec![Property::PropsOut(out), Property::ScmReply(reply)]).to_answer()?)
 }
 
-/// A class's object, or a new one of it: for each interface a reference, or why there is none.
-fn provide(
-    caller: &Arc<Caller>,
-    class: &GUID,
-    wanted: Activated,
-    iids: &[GUID],
-) -> Result<Vec<(HRESULT, Option<Vec<u8>>)>> {
-    caller.runtime.rules().check_class(class, || caller.shown())?;
-    let object = caller.runtime.classes().activate(class, wanted)?;
+/// A class's object, or a new one of it: for each interface a reference, or why there is none, and how to get to the process that has it.
+fn provide(caller: &Arc<Caller>, asked: &RemoteActivation) -> Result<RemoteActivationResults> {
+    let runtime = caller.runtime;
+    if scm::is_for(caller) && !runtime.classes().has(&asked.class) {
+        return scm::activate_for(caller, asked);
+    }
+    runtime.rules().check_class(&asked.class, || caller.shown())?;
+    if let Some(told) = caller.told() {
+        runtime.network().listen_like(runtime, &told.heard).inspect_err(|error| {
+            // The client is told the code alone, and can do nothing about it.
+            let _ = writeln!(
+                std::io::stderr(),
+                "obvia: {} cannot be listened on for {}: {error}",
+                told.heard.address,
+                caller.peer
+            );
+        })?;
+    }
+    let wanted = if asked.mode == CLASS_OBJECT { Activated::ClassObject } else { Activated::Instance };
+    let object = runtime.classes().activate(&asked.class, wanted)?;
     let reference = |iid: &GUID| match marshal(caller, object.get(), iid) {
         Ok(reference) => (code::S_OK, Some(reference)),
         Err(error) => (error.code(), None),
     };
-    Ok(iids.iter().map(reference).collect())
+    let interfaces: Vec<_> = asked.iids.iter().map(reference).collect();
+    let Resolved { bindings, rem_unknown, authn_hint, version } = resolved(caller, &asked.protseqs);
+    let (that, result) = (OrpcThat::default(), summary(&interfaces));
+    Ok(RemoteActivationResults {
+        that,
+        oxid: runtime.oxid(),
+        bindings: Some(bindings),
+        rem_unknown,
+        authn_hint,
+        version,
+        result,
+        interfaces,
+        status: 0,
+    })
 }
 
 fn marshal(caller: &Arc<Caller>, object: &IUnknown, iid: &GUID) -> Result<Vec<u8>> {

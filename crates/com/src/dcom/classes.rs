@@ -98,6 +98,11 @@ impl Classes {
         Busy(self)
     }
 
+    /// Whether this process makes objects of a class.
+    pub(crate) fn has(&self, class: &GUID) -> bool {
+        self.lock().classes.contains_key(&class.to_u128())
+    }
+
     /// Makes an object of a class, or finds what stands for the class.
     ///
     /// # Errors

@@ -4,14 +4,12 @@ use super::classes::Activated;
 use crate::error::{Error, Result, code};
 use crate::registry::{self, InterfaceInfo, Remote};
 use crate::runtime::Runtime;
-use crate::{scm, system, thread};
+use crate::{scm, system};
 use obvia_rpc::epm;
 use obvia_rpc::string_binding::StringBinding;
-use obvia_via::Deadline;
 use std::ops::BitOr;
 use std::path::Path;
-use std::time::Duration;
-use windows_core::{GUID, HRESULT, IUnknown, Interface};
+use windows_core::{GUID, IUnknown, Interface};
 
 /// Where objects of a class may be made (CLSCTX).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,11 +43,6 @@ impl BitOr for ClassContext {
         Self(self.0 | other.0)
     }
 }
-
-/// How often a server is started that ends before it has made an object.
-const STARTS_MAX: usize = 3;
-/// How long a server that is about to come, or to go, is left alone.
-const PAUSE: Duration = Duration::from_millis(5);
 
 /// Has an object of a class made (CoCreateInstanceEx): in this process, where it has registered the class; otherwise by the one at `server`,
 /// a name that it exports or a string binding, as one [connects](crate::connect) to. Where none is named, by what is
@@ -132,6 +125,15 @@ impl Sought {
     fn at(&self, server: &str) -> Result<IUnknown> {
         let link = self.runtime.link_at(server)?;
         let reference = system::activate(&link, &self.class, self.wanted, self.info)?;
+        if reference.oxid == link.oxid() || reference.oxid == self.runtime.oxid() {
+            return self.runtime.adopt(&link, &reference, self.info);
+        }
+        // Who was asked has had it made by another process.
+        let link = self.runtime.link_to(reference.oxid, &reference.bindings)?;
+        if let Err(error) = link.bind(self.info) {
+            link.release_later(reference.target, reference.public_refs);
+            return Err(error);
+        }
         self.runtime.adopt(&link, &reference, self.info)
     }
 
@@ -160,50 +162,22 @@ impl Sought {
     /// The object, by a process of this user: one that runs, or that the service starts, where a registration at this path says that there is a
     /// program.
     fn by_process(&self, program: Option<&Path>) -> Result<IUnknown> {
-        let deadline = thread::deadline().start();
-        let mut starts = 0;
-        loop {
-            let failure = match within(deadline, || self.at(&scm::class_endpoint(&self.class))) {
-                Err(error) if may_be_ending(error.code()) => error,
-                done => return done,
-            };
+        let start = |_| {
             let Some(path) = program else {
-                return Err(scm::unknown(
-                    &self.class,
-                    "is not registered on this host, and no process of this user has it",
-                ));
+                let why = "is not registered on this host, and no process of this user has it";
+                return Err(scm::unknown(&self.class, why));
             };
-            if starts == STARTS_MAX || deadline.is_over() {
-                return Err(failure);
-            }
-            match within(deadline, || scm::start(self.runtime, &self.class))? {
-                Some(true) => starts += 1,
-                // It was there a moment ago: another process has started it, or it is ending.
-                Some(false) => std::thread::sleep(PAUSE),
-                None => {
-                    let path = path.display();
-                    let why =
-                        format!("has a program, by {path}, and nobody starts it: `obvia scm` does, and does not run");
-                    return Err(scm::unknown(&self.class, &why));
-                }
-            }
-        }
+            scm::start(self.runtime, &self.class)?.ok_or_else(|| {
+                let path = path.display();
+                let why = format!("has a program, by {path}, and nobody starts it: `obvia scm` does, and does not run");
+                scm::unknown(&self.class, &why)
+            })
+        };
+        scm::by_server(|| self.at(&scm::class_endpoint(&self.class)), start)
     }
 }
 
 /// How the service of a host is reached, or who else a registration names.
 fn binding_of(host: &str) -> String {
     if StringBinding::is_meant(host) { host.to_owned() } else { format!("ncacn_ip_tcp:{host}[{}]", epm::PORT) }
-}
-
-/// Whether a server that answers so may just have ended, or be about to: another one can be started.
-fn may_be_ending(result: HRESULT) -> bool {
-    [code::RPC_S_SERVER_UNAVAILABLE, code::RPC_E_DISCONNECTED, code::REGDB_E_CLASSNOTREG].contains(&result)
-}
-
-fn within<R>(deadline: Deadline, work: impl FnOnce() -> R) -> R {
-    match deadline {
-        Deadline::At(end) => crate::with_deadline(end, work),
-        Deadline::Within(span) => crate::with_timeout(span, work),
-    }
 }

@@ -1,23 +1,32 @@
-//! `IObjectExporter` (MS-DCOM 3.1.2.5.1): this process resolves its own OXID, and its objects are pinged here.
+//! `IObjectExporter` (MS-DCOM 3.1.2.5.1): this process resolves its own OXID, and its objects are pinged here; where it is the host's service,
+//! those of its user's other processes, too.
 
 use super::{answer, request, resolved};
 use crate::orpc::object_exporter::{Request, Resolve, Response};
 use crate::orpc::{ComVersion, Decoder, DualStringArray, INVALID_OXID, Resolved, TowerBinding};
-use crate::runtime;
 use crate::server::Caller;
+use crate::{runtime, scm};
 use obvia_rpc::epm;
 use obvia_rpc::status::Status;
 use std::sync::Arc;
 
 /// Performs a call.
 pub(super) fn perform(caller: &Arc<Caller>, opnum: u16, from: &mut Decoder<'_>) -> Result<Vec<u8>, Status> {
-    let exports = caller.runtime.exports();
+    let (exports, pings) = (caller.runtime.exports(), caller.runtime.starter().pings());
     let response = match request(opnum, from)? {
         Request::ResolveOxid(wanted) => Response::ResolveOxid(resolve(caller, &wanted)),
         Request::ResolveOxid2(wanted) => Response::ResolveOxid2(resolve(caller, &wanted)),
-        Request::SimplePing { set } => Response::SimplePing(exports.simple_ping(set)),
+        Request::SimplePing { set } => {
+            let status = if scm::is_for(caller) { pings.simple_ping(caller, set) } else { exports.simple_ping(set) };
+            Response::SimplePing(status)
+        }
         Request::ComplexPing(ping) => {
-            let answer = exports.complex_ping(&ping, caller.holder(), fresh_set()?);
+            let answer = if scm::is_for(caller) {
+                pings.complex_ping(caller, &ping)
+            } else {
+                let fresh = runtime::draw_set().map_err(|_| Status::REMOTE_NO_MEMORY)?;
+                exports.complex_ping(&ping, caller.holder(), fresh)
+            };
             Response::ComplexPing { set: answer.set, backoff: 0, status: answer.status }
         }
         Request::ServerAlive => Response::ServerAlive(Status(0)),
@@ -29,14 +38,11 @@ pub(super) fn perform(caller: &Arc<Caller>, opnum: u16, from: &mut Decoder<'_>) 
 fn resolve(caller: &Arc<Caller>, wanted: &Resolve) -> Result<Resolved, Status> {
     // Whoever names no protocol sequence has none.
     let is_reachable = |found: &Resolved| !found.bindings.strings.is_empty();
+    if wanted.oxid != caller.runtime.oxid() && scm::is_for(caller) {
+        return scm::resolve_for(caller, wanted);
+    }
     let found = (wanted.oxid == caller.runtime.oxid()).then(|| resolved(caller, &wanted.protseqs));
     found.filter(is_reachable).ok_or(INVALID_OXID)
-}
-
-/// What a set that is made now is to be called. Some clients in the field send it as a number of 16 bits.
-fn fresh_set() -> Result<u64, Status> {
-    let drawn = runtime::draw().map_err(|_| Status::REMOTE_NO_MEMORY)?;
-    Ok((drawn & u64::from(u16::MAX)).max(1))
 }
 
 /// How the resolver is reached: without endpoint where that is the one that everybody knows.

@@ -70,8 +70,11 @@ pub(super) fn protection(wanted: &Wanted, binding: &StringBinding) -> Result<Opt
 /// The least level that a server takes which listens on a binding.
 pub(super) fn demanded(wanted: &Wanted, binding: &StringBinding) -> Result<Option<Level>> {
     let least = level(wanted)?;
-    if least.is_some() && !security::has_accounts() {
-        let text = format!("`{binding}`: this process has no accounts, so nobody could call it: see set_accounts");
+    if security::accounts()?.is_none() && least.is_some() {
+        let text = format!(
+            "`{binding}`: this process has no accounts, so nobody could call it: see set_accounts and {}",
+            security::ACCOUNTS_VARIABLE
+        );
         return Err(Error::new(code::E_INVALIDARG, text));
     }
     if let Some(option) = OF_CLIENTS.into_iter().find(|option| !wanted.value(option).is_empty()) {

@@ -16,6 +16,7 @@ use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 use obvia_via::Deadline;
 use obvia_via::stream::{Stream, StreamListener};
 use obvia_via::window::{Options, Window};
+use rustix::fd::OwnedFd;
 use std::sync::Arc;
 
 pub(super) const TCP: Sequence = sequence(ProtocolSequence::IpTcp);
@@ -62,8 +63,7 @@ pub(super) fn open(runtime: &Runtime, binding: &StringBinding, deadline: Deadlin
 
 /// Listens. The binding gets the endpoint that was taken.
 pub(super) fn listen(runtime: &'static Runtime, wanted: &Wanted, binding: &mut StringBinding) -> Result<()> {
-    let transfers = transfers(wanted)?;
-    let least = demanded(wanted, binding)?;
+    let terms = terms(wanted, binding)?;
     let listener = if binding.protocol == ProtocolSequence::Lrpc {
         if binding.endpoint.is_empty() {
             binding.endpoint = crate::link::endpoint_of(runtime.oxid());
@@ -74,5 +74,26 @@ pub(super) fn listen(runtime: &'static Runtime, wanted: &Wanted, binding: &mut S
         StreamListener::bind(&binding.address, port(binding)?)?
     };
     binding.endpoint = listener.endpoint();
-    accept_streams(runtime, listener, Terms { transfers, least, endpoint: binding.endpoint.clone() })
+    accept_streams(runtime, listener, Terms { endpoint: binding.endpoint.clone(), ..terms })
+}
+
+/// Listens on a socket that this process was started with. The binding gets its address and port.
+pub(super) fn listen_on(
+    runtime: &'static Runtime,
+    wanted: &Wanted,
+    binding: &mut StringBinding,
+    socket: OwnedFd,
+) -> Result<()> {
+    let terms = terms(wanted, binding)?;
+    let listener = StreamListener::of_socket(socket)?;
+    binding.endpoint = listener.endpoint();
+    binding.address = listener.address().map_or_else(String::new, |address| address.ip().to_string());
+    accept_streams(runtime, listener, Terms { endpoint: binding.endpoint.clone(), ..terms })
+}
+
+/// What is to hold for associations; the endpoint is not known yet.
+fn terms(wanted: &Wanted, binding: &StringBinding) -> Result<Terms> {
+    let transfers = transfers(wanted)?;
+    let least = demanded(wanted, binding)?;
+    Ok(Terms { transfers, least, endpoint: String::new() })
 }

@@ -413,7 +413,7 @@ fn share<'a>(shares: &'a mut HashMap<Client, Share>, limits: &Limits, client: Cl
 }
 
 /// Whether a change comes after one that was made later (MS-DCOM 3.1.2.5.1.3). Numbers begin anew behind the last one.
-fn is_older(sequence: u16, known: u16) -> bool {
+pub(crate) fn is_older(sequence: u16, known: u16) -> bool {
     sequence < known && known - sequence < 1 << 15
 }
 

@@ -2,12 +2,12 @@
 
 use super::registration::{Class, guid, guid_text};
 use crate::error::{Error, Result, code};
-use rustix::fs::{Mode, OFlags};
+use crate::plain_file::{self, Readers, about, is_missing};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
-use std::io::{ErrorKind, Read, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use windows_core::GUID;
 
@@ -18,8 +18,6 @@ pub const VARIABLE: &str = "OBVIA_CLASSES";
 const FOLDER: &str = "obvia/classes.d";
 /// How the names of registrations end; they begin with the CLSID.
 const ENDING: &str = ".class";
-/// The longest registration.
-const LENGTH_MAX: u64 = 64 << 10;
 /// Registrations of a folder that are read.
 const FILES_MAX: usize = 10_000;
 
@@ -39,41 +37,9 @@ fn file_of(folder: &Path, id: &GUID) -> PathBuf {
     folder.join(format!("{}{ENDING}", guid_text(id)))
 }
 
-/// An error about a file.
-fn about(path: &Path, what: impl std::fmt::Display) -> Error {
-    Error::new(code::E_INVALIDARG, format!("{}: {what}", path.display()))
-}
-
-/// Whether a file or folder is not there.
-fn is_missing(error: &std::io::Error) -> bool {
-    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
-}
-
-/// Reads a registration; `None` where there is no such file. Whoever can write it has programs run as this user: so it is the user's or root's.
+/// Reads a registration; `None` where there is no such file. Whoever can write it has programs run as this user.
 fn read(path: &Path) -> Result<Option<Class>> {
-    // A pipe of that name keeps nobody waiting.
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
-    let file = match rustix::fs::open(path, flags, Mode::empty()).map_err(std::io::Error::from) {
-        Ok(file) => fs::File::from(file),
-        Err(error) if is_missing(&error) => return Ok(None),
-        Err(error) => return Err(about(path, error)),
-    };
-    let found = file.metadata().map_err(|error| about(path, error))?;
-    let own = rustix::process::getuid().as_raw();
-    if !found.is_file() {
-        return Err(about(path, "is no file"));
-    }
-    if ![own, 0].contains(&found.uid()) || found.mode() & 0o022 != 0 {
-        return Err(about(path, "somebody else can write it: it has to be this user's or root's, and of mode 644"));
-    }
-    let mut bytes = Vec::new();
-    let length = (&file).take(LENGTH_MAX + 1).read_to_end(&mut bytes).map_err(|error| about(path, error))?;
-    if length as u64 > LENGTH_MAX {
-        return Err(about(path, format!("is longer than the {LENGTH_MAX} bytes that a registration may have")));
-    }
-    let line = |at: usize| bytes[..at].iter().filter(|&&byte| byte == b'\n').count() + 1;
-    let text = std::str::from_utf8(&bytes)
-        .map_err(|error| about(path, format!("line {}: is not in UTF-8", line(error.valid_up_to()))))?;
+    let Some(text) = plain_file::read(path, Readers::Everybody)? else { return Ok(None) };
     let class = text.parse().map_err(|error: Error| error.told(|what| format!("{}: {what}", path.display())))?;
     Ok(Some(class))
 }

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result, code};
 use crate::network;
+use crate::security::Caller;
 use obvia_rpc::string_binding::StringBinding;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -27,6 +28,58 @@ pub struct Class {
     pub program: Option<Program>,
     /// The host that has its objects made (RemoteServerName), or the string binding of who does so there.
     pub host: Option<String>,
+    /// For which clients of other hosts the service has its objects made, and the program started; none where nothing is said.
+    pub remote: Vec<Remote>,
+}
+
+/// Clients of other hosts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Remote {
+    /// All who get through to the service.
+    Everybody,
+    /// Those who have proved to have an account.
+    Authenticated,
+    /// Those who have proved to have this one.
+    Account(String),
+}
+
+impl Remote {
+    /// Whether a client is one of them.
+    pub(crate) fn applies_to(&self, client: &Caller) -> bool {
+        let known = client.authenticated.as_ref().map(|known| &known.principal);
+        match self {
+            Self::Everybody => true,
+            // Who is anonymous has proved nothing.
+            Self::Authenticated => known.is_some_and(|known| !known.user.is_empty()),
+            Self::Account(user) => known.is_some_and(|known| known.is_user(user)),
+        }
+    }
+}
+
+/// How the words of a line begin that names an account.
+const ACCOUNT: &str = "account ";
+
+impl fmt::Display for Remote {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Everybody => f.write_str("everybody"),
+            Self::Authenticated => f.write_str("authenticated"),
+            Self::Account(user) => write!(f, "{ACCOUNT}{user}"),
+        }
+    }
+}
+
+impl FromStr for Remote {
+    type Err = Error;
+
+    /// Reads what a line says.
+    ///
+    /// # Errors
+    ///
+    /// E_INVALIDARG for anything else.
+    fn from_str(text: &str) -> Result<Self> {
+        remote(text).map_err(|wrong| Error::new(code::E_INVALIDARG, format!("`{}` {wrong}", text.escape_debug())))
+    }
 }
 
 /// A program that is started when somebody asks for an object of its class.
@@ -80,6 +133,7 @@ struct Said {
     start_timeout: Option<Duration>,
     idle_timeout: Option<Duration>,
     host: Option<String>,
+    remote: Vec<Remote>,
     /// A line that is about a program.
     about_program: Option<usize>,
 }
@@ -131,12 +185,24 @@ fn host(value: &str) -> std::result::Result<String, Wrong> {
     Ok(value.to_owned())
 }
 
+fn remote(value: &str) -> std::result::Result<Remote, Wrong> {
+    match value {
+        "everybody" => Ok(Remote::Everybody),
+        "authenticated" => Ok(Remote::Authenticated),
+        _ => {
+            let user = value.strip_prefix(ACCOUNT).map(str::trim).filter(|user| !user.is_empty());
+            let wrong = "is no client of other hosts: write everybody, authenticated, or account NAME";
+            user.map(|user| Remote::Account(user.to_owned())).ok_or_else(|| wrong.to_owned())
+        }
+    }
+}
+
 impl Said {
     fn take(&mut self, number: usize, key: &str, value: &str) -> std::result::Result<(), Wrong> {
         if value.is_empty() || value.contains(char::is_control) {
             return Err("has no value, or one with control characters".to_owned());
         }
-        if matches!(key, "argument" | "environment" | "start-timeout" | "idle-timeout") {
+        if matches!(key, "argument" | "environment" | "start-timeout" | "idle-timeout" | "remote") {
             self.about_program.get_or_insert(number);
         }
         match key {
@@ -155,8 +221,12 @@ impl Said {
             "start-timeout" => once(&mut self.start_timeout, seconds(value)?),
             "idle-timeout" => once(&mut self.idle_timeout, seconds(value)?),
             "host" => once(&mut self.host, host(value)?),
+            "remote" => {
+                self.remote.push(remote(value)?);
+                Ok(())
+            }
             _ => Err("is no key: there are class, name, library, program, argument, environment, start-timeout, \
-                      idle-timeout and host"
+                      idle-timeout, host and remote"
                 .to_owned()),
         }
     }
@@ -178,7 +248,7 @@ impl Said {
         if self.library.is_none() && program.is_none() && self.host.is_none() {
             return Err(incomplete("no line says what makes objects: `library`, `program` or `host`"));
         }
-        Ok(Class { id, name: self.name, library: self.library, program, host: self.host })
+        Ok(Class { id, name: self.name, library: self.library, program, host: self.host, remote: self.remote })
     }
 }
 
@@ -227,7 +297,7 @@ impl fmt::Display for Class {
         if let Some(host) = &self.host {
             writeln!(f, "host = {host}")?;
         }
-        Ok(())
+        self.remote.iter().try_for_each(|line| writeln!(f, "remote = {line}"))
     }
 }
 
@@ -260,7 +330,8 @@ mod tests {
     fn a_registration_says_what_makes_objects() {
         let text = "# A calculator.\n\nclass = {0D4F4C52-0A34-4AC4-8D6C-2C9F3A1F7A20}\n  name=Calc.Calculator.1  \n\
                     program = /usr/libexec/calc server\nargument = --serve\nargument = two words\n\
-                    environment = LANG=C=D\nidle-timeout = 60\nhost = db.example\n";
+                    environment = LANG=C=D\nidle-timeout = 60\nhost = db.example\n\
+                    remote = authenticated\nremote = account  the clerk\n";
         let read: Class = text.parse().unwrap();
         let program = Program {
             arguments: vec!["--serve".to_owned(), "two words".to_owned()],
@@ -271,7 +342,8 @@ mod tests {
         assert_eq!(program.start_timeout, Duration::from_secs(30));
         let name = Some("Calc.Calculator.1".to_owned());
         let host = Some("db.example".to_owned());
-        assert_eq!(read, Class { id: ID, name, library: None, program: Some(program), host });
+        let remote = vec![Remote::Authenticated, Remote::Account("the clerk".to_owned())];
+        assert_eq!(read, Class { id: ID, name, library: None, program: Some(program), host, remote });
         assert_eq!(read.to_string().parse::<Class>().unwrap(), read);
     }
 
@@ -295,6 +367,9 @@ mod tests {
             (&format!("{class}library = /a\nargument = b"), "line 3: is about a program"),
             (&format!("{class}program = /a\nenvironment = =b"), "line 3: `environment = =b` is no variable"),
             (&format!("{class}program = /a\nstart-timeout = 0"), "line 3: `start-timeout = 0` is no number"),
+            (&format!("{class}host = a\nremote = everybody"), "line 3: is about a program"),
+            (&format!("{class}program = /a\nremote = yes"), "line 3: `remote = yes` is no client of other hosts"),
+            (&format!("{class}program = /a\nremote = account"), "line 3: `remote = account` is no client"),
             (&format!("{class}name = two words"), "line 2: `name = two words` is no name"),
             (&format!("{class}host = a b"), "line 2: `host = a b` is neither"),
             (&format!("{class}host = ncacn_none:a"), "line 2: `host = ncacn_none:a`"),

@@ -1,6 +1,7 @@
 //! The service: it starts the server of a class when somebody asks for an object, one at a time, however many ask.
 
 use super::launch::launch;
+use super::remote::PingSets;
 use super::{SERVICE, class_endpoint, folders, unknown};
 use crate::error::{Error, Result, code};
 use crate::runtime::Runtime;
@@ -37,6 +38,9 @@ impl Drop for Service {
 
 /// Makes this process the one that starts servers for processes of this user, by what is [registered](super::install). Servers go on when it ends.
 ///
+/// Where it [listens](crate::listen) on `ncacn_ip_tcp`, it is the service for clients of other hosts as well, for [whom](super::Class::remote) registrations
+/// say.
+///
 /// # Errors
 ///
 /// RPC_S_DUPLICATE_ENDPOINT where there is one already; otherwise as for [`crate::export`].
@@ -54,6 +58,8 @@ pub(crate) struct Starter {
     attempts: Mutex<HashMap<u128, Arc<Attempt>>>,
     /// Whether this process is the service.
     is_serving: AtomicBool,
+    /// Of clients of other hosts.
+    pings: PingSets,
 }
 
 /// A start of a server, for which several may wait.
@@ -82,13 +88,22 @@ impl Attempt {
 }
 
 impl Starter {
+    /// Whether this process is the service.
+    pub(crate) fn is_serving(&self) -> bool {
+        self.is_serving.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn pings(&self) -> &PingSets {
+        &self.pings
+    }
+
     /// Starts a server of a class, if none runs, and waits until it has registered the class. Whether that was necessary.
     ///
     /// # Errors
     ///
     /// REGDB_E_CLASSNOTREG for a class without a program; CO_E_SERVER_EXEC_FAILURE, with what is known, where the program does not register it.
     pub(crate) fn start(&'static self, runtime: &'static Runtime, class: &GUID, deadline: Deadline) -> Result<bool> {
-        if !self.is_serving.load(Ordering::Relaxed) {
+        if !self.is_serving() {
             return Err(Error::new(code::E_ACCESSDENIED, "this process is no service for activation"));
         }
         if runtime.directory().is_served(&class_endpoint(class)) {

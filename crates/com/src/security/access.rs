@@ -435,6 +435,11 @@ impl Rules {
     }
 }
 
+/// Says that a caller was refused objects of a class.
+pub(crate) fn log_refused_class(caller: Caller, class: &GUID) {
+    audit::log(caller, Refused::Class(*class));
+}
+
 fn permits(rule: Option<Arc<dyn Access>>, caller: impl FnOnce() -> Caller, what: impl FnOnce() -> Refused) -> bool {
     let Some(rule) = rule else { return true };
     let caller = caller();

@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::exports;
 use crate::marshaling::{behind, release_marshal_data};
 use crate::objref::ObjRef;
-use crate::orpc::Client;
+use crate::orpc::{Client, Forwarded};
 use crate::proxy::{Imported, split_reference};
 use crate::registry::InterfaceInfo;
 use crate::runtime::Runtime;
@@ -12,6 +12,7 @@ use crate::security;
 use obvia_rpc::co::relay::Attribution;
 use obvia_rpc::object_table::Watch;
 use obvia_rpc::security::Authenticated;
+use obvia_rpc::string_binding::StringBinding;
 use obvia_rpc::vi_call::TargetId;
 use obvia_via::window::{Alarm, Peer};
 use std::cell::RefCell;
@@ -66,7 +67,13 @@ pub(crate) enum Maker {
     Association(Attribution),
 }
 
-/// What a method can ask about its caller. One for each connection.
+/// What the service of the host tells of whom it passes a call on for.
+pub(crate) struct Told {
+    /// How the client reaches the service. It is to reach this process at the same host, and no less protected.
+    pub(crate) heard: StringBinding,
+}
+
+/// What a method can ask about its caller. One for each connection, and for each call that is passed on.
 pub(crate) struct Caller {
     // The thread whose caller it became last, or 0. Invariant: if a thread finds itself here, it is its caller.
     entered: AtomicUsize,
@@ -76,6 +83,8 @@ pub(crate) struct Caller {
     is_stranger: bool,
     pub(crate) peer: Peer,
     maker: Maker,
+    /// What the host's service has told, where it has passed on the call.
+    told: Option<Told>,
     alarm: Alarm,
     // The next call takes the long way when this is invalid.
     watch: Arc<Watch>,
@@ -105,7 +114,25 @@ impl Caller {
         watch: Arc<Watch>,
     ) -> Self {
         let (entered, sent) = (AtomicUsize::new(0), Mutex::default());
-        Self { entered, runtime, oxid, is_stranger, peer, maker, alarm, watch, sent }
+        Self { entered, runtime, oxid, is_stranger, peer, maker, told: None, alarm, watch, sent }
+    }
+
+    /// The client for which this caller, the host's service, passes on a call.
+    pub(crate) fn behind(&self, call: &Forwarded, heard: StringBinding) -> Arc<Self> {
+        let client = Identity { oxid: call.process.unwrap_or_default(), is_stranger: call.process.is_none() };
+        let (peer, alarm, watch) = (Peer::Host(call.host.clone()), self.alarm.clone(), Arc::clone(&self.watch));
+        let maker = Maker::Connection(call.maker.clone());
+        Arc::new(Self { told: Some(Told { heard }), ..Self::new(self.runtime, client, peer, maker, alarm, watch) })
+    }
+
+    /// What the host's service has told of this caller.
+    pub(crate) fn told(&self) -> Option<&Told> {
+        self.told.as_ref()
+    }
+
+    /// The process, where it is one of obvia's.
+    pub(crate) fn process(&self) -> Option<u64> {
+        (!self.is_stranger).then_some(self.oxid)
     }
 
     /// Whose the references are that the caller of the method that runs gets.
@@ -137,6 +164,19 @@ impl Caller {
         if self.entered.load(Ordering::Relaxed) != pthread_self() {
             self.replace();
         }
+    }
+
+    /// Does something as a method that another caller has called, and is this one's again then.
+    pub(crate) fn act_for<R>(self: &Arc<Self>, other: &Arc<Self>, work: impl FnOnce() -> R) -> R {
+        struct Restore<'a>(&'a Arc<Caller>);
+        impl Drop for Restore<'_> {
+            fn drop(&mut self) {
+                self.0.enter();
+            }
+        }
+        let _restore = Restore(self);
+        other.enter();
+        work()
     }
 
     #[cold]

@@ -55,7 +55,7 @@ pub(super) fn serve_start(call: &mut StubCall<'_, '_>) -> std::result::Result<An
 }
 
 /// Whether somebody is a process of this user, or of the superuser's: others may be let in for what they call.
-fn is_of_own_user(peer: &Peer) -> bool {
+pub(super) fn is_of_own_user(peer: &Peer) -> bool {
     let own = rustix::process::geteuid().as_raw();
     matches!(peer, Peer::Process { uid, .. } if [own, 0].contains(uid))
 }

@@ -3,6 +3,7 @@
 use super::secret::NtHash;
 use std::collections::HashMap;
 use std::fmt;
+use std::str::FromStr;
 
 /// Who a client says it is, and what proves it.
 #[derive(Clone)]
@@ -86,6 +87,57 @@ impl AccountTable {
     }
 }
 
+/// Why a text is no table of accounts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BadAccounts {
+    /// The line, from 1 on.
+    pub line: usize,
+    /// What is wrong with it.
+    pub why: &'static str,
+}
+
+impl fmt::Display for BadAccounts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The line itself may have a hash in it.
+        write!(f, "line {}: {}", self.line, self.why)
+    }
+}
+
+impl std::error::Error for BadAccounts {}
+
+impl FromStr for AccountTable {
+    type Err = BadAccounts;
+
+    /// Reads a line `USER = HASH` for each account, with the NT hash of its password in 32 hexadecimal digits. Blank lines and those that begin
+    /// with `#` say nothing.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with which line; a user that two lines name, too.
+    fn from_str(text: &str) -> Result<Self, BadAccounts> {
+        let mut table = Self::default();
+        for (line, said) in (1..).zip(text.lines().map(str::trim)) {
+            if said.is_empty() || said.starts_with('#') {
+                continue;
+            }
+            let bad = |why| BadAccounts { line, why };
+            let (user, digits) = said.split_once('=').ok_or_else(|| bad("is no line `USER = HASH`"))?;
+            let (user, digits) = (user.trim(), digits.trim());
+            if user.is_empty() {
+                return Err(bad("names no user"));
+            }
+            let is_hash = digits.len() == 32 && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+            let hash = is_hash.then(|| u128::from_str_radix(digits, 16).ok()).flatten();
+            let hash = hash.ok_or_else(|| bad("has no NT hash, 32 hexadecimal digits"))?;
+            let before = table.hashes.insert(uppercase(user), NtHash::from_bytes(hash.to_be_bytes()));
+            if before.is_some() {
+                return Err(bad("is about a user that another line is about"));
+            }
+        }
+        Ok(table)
+    }
+}
+
 impl Accounts for AccountTable {
     fn hash(&self, _domain: &str, user: &str) -> Option<NtHash> {
         self.hashes.get(&uppercase(user)).cloned()
@@ -112,4 +164,31 @@ pub(super) fn uppercase(name: &str) -> String {
         }
     };
     name.chars().map(capital).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_is_read_line_by_line() {
+        let text = "# Who may.\n\n Anna = 8846F7EAEE8FB117AD06BDD830B7586C\notto=00000000000000000000000000000001\n";
+        let table: AccountTable = text.parse().unwrap();
+        let password = NtHash::of_password("password");
+        assert_eq!(table.hash("ANY", "anna").unwrap().bytes(), password.bytes());
+        assert_eq!(table.hash("", "OTTO").unwrap().bytes()[15], 1);
+        assert!(table.hash("", "").is_none() && !table.has_anonymous());
+        let hash = "8846f7eaee8fb117ad06bdd830b7586c";
+        for (text, line, why) in [
+            ("anna".to_owned(), 1, "is no line"),
+            (format!("\n = {hash}"), 2, "names no user"),
+            ("anna = 8846".to_owned(), 1, "has no NT hash"),
+            (format!("anna = +{}", &hash[1..]), 1, "has no NT hash"),
+            (format!("anna = {hash}\nANNA = {hash}"), 2, "is about a user"),
+        ] {
+            let error = text.parse::<AccountTable>().unwrap_err();
+            assert!(error.line == line && error.why.starts_with(why), "{text}: {error}");
+            assert!(!error.to_string().contains("8846"), "{error}");
+        }
+    }
 }

@@ -4,15 +4,26 @@
 use super::super::examples::Server;
 use super::traces::{finds, nothing_is_malformed};
 use super::{USER, built, has_usual_port, python, succeeds};
-use crate::Outcome;
 use crate::program::Program;
 use crate::temporary::Folder;
+use crate::{Outcome, Problem};
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
 /// Where the clients look for the server, and nowhere else.
 const BINDING: &str = "ncacn_ip_tcp:127.0.0.1[135]";
 /// How often clients have to ping, in milliseconds.
 const PERIOD: &str = "500";
+
+/// The classes of the server, and the NT hash of the user's password.
+const CLASSES: [&str; 3] = [
+    "5b0e6b3c-0d5e-4c5a-9f3e-6f1d0c7a2b01",
+    "5b0e6b3c-0d5e-4c5a-9f3e-6f1d0c7a2b02",
+    "5b0e6b3c-0d5e-4c5a-9f3e-6f1d0c7a2b03",
+];
+const HASH: &str = "01610ca63fc6868f0391c63f9abb3e02";
 
 /// What tshark has to find in what is said without protection: filters, and what they mean.
 const SAID: [(&str, &str); 5] = [
@@ -34,6 +45,7 @@ pub(super) fn run() -> Outcome {
         if level == "none" {
             SAID.iter().try_for_each(|(filter, what)| finds(&capture, filter, what))?;
         }
+        nothing_is_malformed(&started(folder.path(), level)?)?;
     }
     let (capture, server) = serve(folder.path(), "others")?;
     python("dcom_scapy.py", &["127.0.0.1"]).run()?;
@@ -63,6 +75,41 @@ fn impacket(folder: &Path, level: &str) -> Outcome<String> {
     let client = python("dcom_impacket.py", &["127.0.0.1", user, password, level, &built("obvia")]);
     client.with(&words).run()?;
     Ok(capture)
+}
+
+/// impacket and a server that the service of the host starts on demand: those who have proved to have an account have it started, at each level.
+fn started(folder: &Path, level: &str) -> Outcome<String> {
+    let place = folder.join(format!("started-{level}"));
+    let [names, classes] = ["names", "classes"].map(|name| place.join(name));
+    for folder in [&place, &names, &classes] {
+        std::fs::DirBuilder::new().mode(0o700).create(folder).map_err(|error| Problem::Failed(error.to_string()))?;
+    }
+    let [count, accounts, capture] = ["count", "accounts", "said.pcap"].map(|name| place.join(name));
+    let who = if level == "none" { "everybody".to_owned() } else { format!("account {}", USER[0]) };
+    let server = format!("program = {}\nargument = --pinging\nargument = {PERIOD}\n", built("interop-objects"));
+    for class in CLASSES {
+        let text =
+            format!("class = {class}\n{server}argument = --count\nargument = {}\nremote = {who}\n", count.display());
+        write(&classes.join(format!("{class}.class")), &text)?;
+    }
+    write(&accounts, &format!("{} = {HASH}\n", USER[0]))?;
+    let [names, classes, count, accounts, capture] =
+        [names, classes, count, accounts, capture].map(|path| path.display().to_string());
+    let [user, password] = USER;
+    let program = built("obvia");
+    let words = ["127.0.0.1", user, password, level, "--started", &count];
+    let service = [&program, "trace", "--pcap", &capture, "--", &program, "scm", "--listen", BINDING];
+    let client = python("dcom_impacket.py", &[&words[..], &service].concat());
+    let client = client.variable("OBVIA_RUNTIME_DIR", names).variable("OBVIA_CLASSES", classes);
+    client.variable("OBVIA_ACCOUNTS", accounts).run()?;
+    Ok(capture)
+}
+
+/// Writes a file that is its owner's alone.
+fn write(path: &Path, text: &str) -> Outcome {
+    let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
+    let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
+    written.map_err(|error| Problem::Failed(format!("{}: {error}", path.display())))
 }
 
 fn serve(folder: &Path, name: &str) -> Outcome<(String, Server)> {

@@ -8,12 +8,14 @@ use crate::orpc::activation::{
 use crate::orpc::activator::{self, RemoteActivation, RemoteActivationResults};
 use crate::orpc::rem_unknown::{self, QueryResult};
 use crate::orpc::{
-    BadCall, Body, Calls, ComVersion, Decoder, DualStringArray, Encoder, ErrorInfo, Extent, Extents, INVALID_OXID,
-    Malformed, ObjRef, OrpcThat, OrpcThis, Resolved, StdObjRef, TimeLeft, TraceContext, object_exporter,
+    BadCall, Body, Calls, ComVersion, Decoder, DualStringArray, Encoder, ErrorInfo, Extent, Extents, Forwarded,
+    INVALID_OXID, Malformed, ObjRef, OrpcThat, OrpcThis, Resolved, StdObjRef, TimeLeft, TraceContext, object_exporter,
 };
 use obvia_rpc::ByteOrder;
+use obvia_rpc::security::{AuthType, Authenticated, Level, Principal};
 use obvia_rpc::status::Status;
 use obvia_rpc::string_binding::StringBinding;
+use std::sync::Arc;
 use std::time::Duration;
 use windows_core::HRESULT;
 
@@ -138,6 +140,29 @@ fn string_bindings_come_back_from_arrays() {
     more.strings[0].tower = 0x1f;
     more.strings[1].address = "[".to_owned();
     assert_eq!(more.string_bindings().count(), 3);
+}
+
+#[test]
+fn what_is_passed_on_comes_with_who_has_asked_it() {
+    let principal = Arc::new(Principal { domain: "BANK".to_owned(), user: "anna".to_owned() });
+    let maker = Authenticated { principal, kind: AuthType::NTLM, level: Level::Privacy };
+    let call = Forwarded {
+        interface: CLSID,
+        opnum: 4,
+        process: Some(OXID),
+        host: "10.0.0.7".to_owned(),
+        maker: Some(maker),
+        heard: "ncacn_ip_tcp:10.0.0.1[135,security=privacy]".to_owned(),
+        stub: b"anything".to_vec(),
+    };
+    body_round_trips(&call);
+    body_round_trips(&Forwarded { process: None, maker: None, stub: Vec::new(), ..call.clone() });
+    // There is no level 7.
+    let mut bytes = call.encode(ByteOrder::Little).unwrap();
+    let level = bytes.windows(4).rposition(|word| word == 6_u32.to_le_bytes()).unwrap();
+    bytes[level] = 7;
+    let wrong = Forwarded::decode(ByteOrder::Little, &bytes);
+    assert!(matches!(wrong, Err(Malformed::Wrong { what: "level", value: 7, .. })), "{wrong:?}");
 }
 
 #[test]

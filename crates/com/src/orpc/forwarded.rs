@@ -1,0 +1,74 @@
+//! A call of one of ORPC's interfaces that the host's service passes on to the process that it is for, and who has made it. It goes by a call of
+//! the runtime's own, between two processes of one user.
+
+use super::stub_data::{Body, Decoder, Encoder, Malformed};
+use obvia_rpc::security::{AuthType, Authenticated, Level, Principal};
+use std::sync::Arc;
+use windows_core::GUID;
+
+/// The longest arguments that are passed on: some less than a call of the runtime's own may have.
+const STUB_MAX: usize = 1 << 19;
+
+/// A call, and who has made it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Forwarded {
+    /// The interface.
+    pub interface: GUID,
+    /// The method.
+    pub opnum: u16,
+    /// The process that calls, where it is one of obvia's and has said so.
+    pub process: Option<u64>,
+    /// The host that it calls from.
+    pub host: String,
+    /// Who it has proved to be.
+    pub maker: Option<Authenticated>,
+    /// What the service listens on, by which the call came, as a string binding: with the host as the client knows it.
+    pub heard: String,
+    /// The arguments, little endian.
+    pub stub: Vec<u8>,
+}
+
+fn write_maker(maker: &Authenticated, to: &mut Encoder<'_>) {
+    to.u32(maker.kind.0.into());
+    to.u32(maker.level as u32);
+    to.text(&maker.principal.domain, "domain");
+    to.text(&maker.principal.user, "user");
+}
+
+fn read_maker(from: &mut Decoder<'_>) -> Result<Authenticated, Malformed> {
+    let (kind, level) = (from.u32("kind")?, from.u32("level")?);
+    let kind = u8::try_from(kind).map(AuthType).map_err(|_| from.wrong("kind", kind))?;
+    let known = u8::try_from(level).ok().and_then(Level::from_wire);
+    let level = known.ok_or_else(|| from.wrong("level", level))?;
+    let principal = Arc::new(Principal { domain: from.text("domain")?, user: from.text("user")? });
+    Ok(Authenticated { principal, kind, level })
+}
+
+impl Body for Forwarded {
+    fn read(from: &mut Decoder<'_>) -> Result<Self, Malformed> {
+        let (interface, opnum) = (from.guid("interface")?, from.u16("opnum")?);
+        let process = if from.pointer("process")? { Some(from.u64("process")?) } else { None };
+        let host = from.text("host")?;
+        let maker = if from.pointer("maker")? { Some(read_maker(from)?) } else { None };
+        let heard = from.text("heard")?;
+        let count = from.count(STUB_MAX, "stub")?;
+        Ok(Self { interface, opnum, process, host, maker, heard, stub: from.bytes(count, "stub")?.to_vec() })
+    }
+
+    fn write(&self, to: &mut Encoder<'_>) {
+        to.guid(&self.interface);
+        to.u16(self.opnum);
+        to.pointer(self.process.is_some());
+        if let Some(process) = self.process {
+            to.u64(process);
+        }
+        to.text(&self.host, "host");
+        to.pointer(self.maker.is_some());
+        if let Some(maker) = &self.maker {
+            write_maker(maker, to);
+        }
+        to.text(&self.heard, "heard");
+        to.count(self.stub.len(), STUB_MAX, "stub");
+        to.bytes(&self.stub);
+    }
+}

@@ -1,0 +1,65 @@
+//! Plain files that say what this process is to do, or whom it is to believe: nobody else can have written them.
+
+use crate::error::{Error, Result, code};
+use rustix::fs::{Mode, OFlags};
+use std::fs::File;
+use std::io::{self, ErrorKind, Read};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+/// The longest file.
+const LENGTH_MAX: u64 = 1 << 20;
+
+/// Who may read a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Readers {
+    Everybody,
+    /// Its owner and nobody else: it has secrets.
+    Owner,
+}
+
+/// An error about a file.
+pub(crate) fn about(path: &Path, what: impl std::fmt::Display) -> Error {
+    Error::new(code::E_INVALIDARG, format!("{}: {what}", path.display()))
+}
+
+/// Whether a file or folder is not there.
+pub(crate) fn is_missing(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
+}
+
+/// Reads a file of this user's or root's; `None` where there is none.
+///
+/// # Errors
+///
+/// E_INVALIDARG where somebody else can write it, or read it and should not; or for what is no text.
+pub(crate) fn read(path: &Path, readers: Readers) -> Result<Option<String>> {
+    // A pipe of that name keeps nobody waiting.
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let file = match rustix::fs::open(path, flags, Mode::empty()).map_err(io::Error::from) {
+        Ok(file) => File::from(file),
+        Err(error) if is_missing(&error) => return Ok(None),
+        Err(error) => return Err(about(path, error)),
+    };
+    let found = file.metadata().map_err(|error| about(path, error))?;
+    let own = rustix::process::getuid().as_raw();
+    if !found.is_file() {
+        return Err(about(path, "is no file"));
+    }
+    let (others, wrong) = match readers {
+        Readers::Everybody => (0o022, "write it: it has to be this user's or root's, and of mode 644"),
+        Readers::Owner => (0o077, "read or write it: it has to be this user's or root's, and of mode 600"),
+    };
+    if ![own, 0].contains(&found.uid()) || found.mode() & others != 0 {
+        return Err(about(path, format!("somebody else can {wrong}")));
+    }
+    let mut bytes = Vec::new();
+    let length = (&file).take(LENGTH_MAX + 1).read_to_end(&mut bytes).map_err(|error| about(path, error))?;
+    if length as u64 > LENGTH_MAX {
+        return Err(about(path, format!("is longer than {LENGTH_MAX} bytes")));
+    }
+    let line = |at: usize| bytes[..at].iter().filter(|&&byte| byte == b'\n').count() + 1;
+    let text = std::str::from_utf8(&bytes)
+        .map_err(|error| about(path, format!("line {}: is not in UTF-8", line(error.valid_up_to()))))?;
+    Ok(Some(text.to_owned()))
+}

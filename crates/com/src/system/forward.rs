@@ -1,0 +1,53 @@
+//! A call between processes of one user: the host's service passes on what somebody of another host has asked it, and for whom.
+
+use super::{answer, call, start, who};
+use crate::dcom;
+use crate::error::{Error, Result, code};
+use crate::link::Link;
+use crate::orpc::{Body, Forwarded};
+use crate::stub::StubCall;
+use crate::thread;
+use obvia_rpc::ByteOrder;
+use obvia_rpc::status::Status;
+use obvia_rpc::vi_call::Answer;
+
+pub(super) const OP_FORWARD: u16 = 21;
+
+/// What an answer has before the results: a status, and how long they are.
+const HEAD: usize = 8;
+
+/// Passes a call on. Returns what it was answered with: results, or the status of a fault.
+pub(crate) fn forward(link: &Link, forwarded: &Forwarded) -> Result<std::result::Result<Vec<u8>, Status>> {
+    let request = forwarded.encode(ByteOrder::Little)?;
+    let deadline = thread::deadline().start();
+    // Making an object takes as long as its author's code does.
+    let mut channel = link.take_channel(deadline)?;
+    let answer = call(&mut channel, OP_FORWARD, &request)?;
+    link.give_back(channel);
+    let word = |at: usize| answer.get(at..).and_then(|rest| rest.first_chunk()).copied().map(u32::from_le_bytes);
+    let (status, length) = word(0).zip(word(4)).ok_or(code::RPC_E_INVALID_DATA)?;
+    if status != 0 {
+        return Ok(Err(Status(status)));
+    }
+    let results = answer.get(HEAD..).and_then(|rest| rest.get(..length as usize));
+    Ok(Ok(results.ok_or(code::RPC_E_INVALID_DATA)?.to_vec()))
+}
+
+pub(super) fn serve_forward(call: &mut StubCall<'_, '_>) -> std::result::Result<Answer, Status> {
+    let frame = call.frame(0)?;
+    let mut request = vec![0; frame.len()];
+    frame.copy_to(0, &mut request).ok_or(Status::BAD_STUB_DATA)?;
+    let caller = who()?;
+    // Whoever says for whom it asks is believed.
+    if !start::is_of_own_user(&caller.peer) {
+        let refused = Error::new(code::E_ACCESSDENIED, "calls are passed on by processes of the same user and host");
+        return answer(call, Err(refused));
+    }
+    let forwarded = Forwarded::decode(ByteOrder::Little, &request)?;
+    let (status, results) = match dcom::perform_forwarded(&caller, &forwarded) {
+        Ok(results) => (0, results),
+        Err(status) => (status.0, Vec::new()),
+    };
+    let head = [status.to_le_bytes(), (results.len() as u32).to_le_bytes()].concat();
+    answer(call, Ok([head, results].concat()))
+}

@@ -1,0 +1,77 @@
+//! A host with a class whose server is started on demand.
+
+use crate::orders::CLASS;
+use crate::process::{Directory, Process};
+use obvia::scm::{Class, Program, Remote};
+use std::fs;
+use std::time::Duration;
+
+/// A directory with a class, whose server writes its process's number to a file when it starts.
+pub struct Host {
+    program: String,
+    directory: Directory,
+}
+
+impl Host {
+    /// One whose class's server is this program, which is told how to be it.
+    pub fn new(program: &str, how: &[&str]) -> Self {
+        let host = Self { program: program.to_owned(), directory: Directory::new() };
+        host.register(&host.class(how).to_string());
+        host
+    }
+
+    /// The same, for clients of other hosts as well, which have to ping this often.
+    pub fn with_remote(program: &str, remote: &[Remote], period: Duration) -> Self {
+        let host = Self::new(program, &[]);
+        let mut class = Class { remote: remote.to_vec(), ..host.class(&[]) };
+        let period = ("TORTURE_PINGING".to_owned(), period.as_millis().to_string());
+        class.program.as_mut().into_iter().for_each(|program| program.environment.push(period.clone()));
+        host.register(&class.to_string());
+        host
+    }
+
+    fn class(&self, how: &[&str]) -> Class {
+        let program = Program {
+            arguments: ["serve"].iter().chain(how).map(|&word| word.to_owned()).collect(),
+            environment: vec![("TORTURE_STARTS".to_owned(), self.starts_file())],
+            start_timeout: Duration::from_secs(if how == ["hang"] { 1 } else { 30 }),
+            idle_timeout: Some(Duration::from_secs(1)),
+            ..Program::new(&self.program)
+        };
+        Class { id: CLASS, name: None, library: None, program: Some(program), host: None, remote: Vec::new() }
+    }
+
+    /// Where its names and registrations are.
+    pub fn directory(&self) -> &Directory {
+        &self.directory
+    }
+
+    /// Registers the class anew.
+    pub fn register(&self, text: &str) {
+        let folder = self.directory.classes();
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join(format!("{CLASS:?}.class").to_lowercase()), text).unwrap();
+    }
+
+    fn starts_file(&self) -> String {
+        self.directory.path().join("starts").display().to_string()
+    }
+
+    /// The processes that were started.
+    pub fn starts(&self) -> Vec<u32> {
+        let text = fs::read_to_string(self.starts_file()).unwrap_or_default();
+        text.lines().map(|line| line.parse().unwrap()).collect()
+    }
+
+    /// A process of it.
+    pub fn process(&self) -> Process {
+        self.directory.start(&self.program, &[])
+    }
+
+    /// The service that starts servers.
+    pub fn service(&self) -> Process {
+        let mut service = self.process();
+        service.good("scm");
+        service
+    }
+}

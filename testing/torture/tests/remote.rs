@@ -1,0 +1,307 @@
+//! Clients of other hosts have objects made by the service, which starts the server: DCOM's own clients, and obvia's. Each of the three may end at
+//! any time.
+
+mod stranger;
+
+use obvia::code;
+use obvia::orpc::{INVALID_OID, INVALID_OXID, INVALID_SET};
+use obvia::scm::Remote;
+use obvia::security::ACCOUNTS_VARIABLE;
+use obvia_rpc::status::Status;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::time::{Duration, Instant};
+use stranger::{Made, Stranger};
+use torture::orders::CLASS;
+use torture::process::{Directory, LATEST, Process, ends, kill, same, within};
+use torture::registered::Host;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_torture-process");
+/// How often strangers have to ping, and how long they may say nothing.
+const PERIOD: Duration = Duration::from_millis(500);
+const PATIENCE: Duration = Duration::from_millis(1500);
+
+const DONE: Status = Status(0);
+
+fn host(remote: &[Remote]) -> Host {
+    Host::with_remote(PROGRAM, remote, PERIOD)
+}
+
+/// The service, and what it listens on.
+fn service(host: &Host) -> (Process, String) {
+    let mut service = host.service();
+    let binding = service.good("listen ncacn_ip_tcp:127.0.0.1");
+    (service, binding)
+}
+
+/// Pings a set for longer than anybody may say nothing.
+fn keep(client: &mut Stranger, set: u64) {
+    let until = Instant::now() + PATIENCE + 2 * PERIOD;
+    while Instant::now() < until {
+        assert_eq!(client.ping(set), DONE);
+        std::thread::sleep(PERIOD / 2);
+    }
+}
+
+#[test]
+fn one_server_is_started_for_all_who_ask_and_ends_when_nobody_pings() {
+    let host = host(&[Remote::Everybody]);
+    let (_service, binding) = service(&host);
+    let made: Vec<Made> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..8).map(|_| scope.spawn(|| Stranger::new(&binding).activate().unwrap())).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    let [server] = host.starts()[..] else { panic!("{:?}", host.starts()) };
+    let oxid = made[0].std.oxid;
+    assert!(made.iter().all(|other| other.std.oxid == oxid && other.ways == made[0].ways), "{made:?}");
+    // The process that has them is reached at the same address, by a port of its own.
+    let [way] = &made[0].ways[..] else { panic!("{:?}", made[0].ways) };
+    assert!(way.address == "127.0.0.1" && !binding.contains(&way.endpoint), "{way}");
+    let mut client = Stranger::new(&binding);
+    let resolved = client.resolve(oxid).unwrap();
+    assert_eq!(resolved.bindings.string_bindings().collect::<Vec<_>>(), made[0].ways);
+    assert_eq!(client.resolve(oxid ^ 1), Err(INVALID_OXID));
+    let oids: Vec<u64> = made.iter().map(|made| made.std.oid).collect();
+    let (set, status) = client.change(0, 1, &oids, &[]);
+    assert_eq!(status, DONE);
+    keep(&mut client, set);
+    assert_eq!(host.starts().len(), 1);
+    // What leaves the set, and what is no longer pinged, is nobody's: the server has nothing to stay for.
+    assert_eq!(client.change(set, 2, &[], &oids[1..]), (set, DONE));
+    keep(&mut client, set);
+    drop(client);
+    ends(server);
+}
+
+#[test]
+fn a_server_that_was_killed_is_started_again() {
+    let host = host(&[Remote::Everybody]);
+    let (mut service, binding) = service(&host);
+    let mut client = Stranger::new(&binding);
+    let first = client.activate().unwrap();
+    let (set, _) = client.change(0, 1, &[first.std.oid], &[]);
+    kill(host.starts()[0]);
+    ends(host.starts()[0]);
+    // The set is there, and what was in it is not.
+    assert_eq!(client.ping(set), DONE);
+    assert_eq!(client.change(set, 2, &[first.std.oid], &[]), (set, INVALID_OID));
+    assert_eq!(client.resolve(first.std.oxid), Err(INVALID_OXID));
+    let second = client.activate().unwrap();
+    assert_eq!(host.starts().len(), 2);
+    assert_ne!(first.std.oxid, second.std.oxid);
+    assert_eq!(client.change(set, 3, &[second.std.oid], &[first.std.oid]), (set, DONE));
+    keep(&mut client, set);
+    // Whoever is killed pings no more.
+    drop(client);
+    ends(host.starts()[1]);
+    let mut last = Stranger::new(&binding);
+    let (files, threads) = (service.open_files(), service.threads());
+    for _ in 0..3 {
+        let made = last.activate().unwrap();
+        assert_eq!(last.resolve(made.std.oxid).map(|_| ()), Ok(()));
+        kill(*host.starts().last().unwrap());
+        within(LATEST, || same(last.resolve(made.std.oxid).map(|_| ()), Err(INVALID_OXID)));
+    }
+    within(LATEST, || {
+        let left = (service.open_files(), service.threads());
+        if left.0 <= files + 4 && left.1 <= threads + 1 {
+            Ok(())
+        } else {
+            Err(format!("{left:?}: {:?}", (files, threads)))
+        }
+    });
+    service.end();
+}
+
+#[test]
+fn a_set_has_objects_of_several_servers() {
+    let host = host(&[Remote::Everybody]);
+    let (_service, binding) = service(&host);
+    let mut client = Stranger::new(&binding);
+    let first = client.activate().unwrap();
+    // Whose name it is no more is not found, and another one is started.
+    for file in host.directory().files().iter().filter(|file| file.starts_with("class-")) {
+        fs::remove_file(host.directory().path().join(file)).unwrap();
+    }
+    let second = client.activate().unwrap();
+    let [one, other] = host.starts()[..] else { panic!("{:?}", host.starts()) };
+    let nobodys = 0x1234_5678_0000_0001;
+    let (set, status) = client.change(0, 1, &[first.std.oid, second.std.oid, nobodys], &[]);
+    assert_eq!(status, DONE);
+    assert_eq!(client.change(set, 2, &[nobodys], &[]), (set, INVALID_OID));
+    // A change that comes too late changes nothing.
+    assert_eq!(client.change(set, 1, &[], &[first.std.oid]), (set, DONE));
+    keep(&mut client, set);
+    kill(one);
+    ends(one);
+    keep(&mut client, set);
+    assert_eq!(client.resolve(second.std.oxid).map(|_| ()), Ok(()));
+    drop(client);
+    ends(other);
+    assert_eq!(host.starts().len(), 2);
+}
+
+#[test]
+fn a_service_that_was_killed_is_one_whose_sets_are_made_again() {
+    let host = host(&[Remote::Everybody]);
+    let (mut first, binding) = service(&host);
+    let mut client = Stranger::new(&binding);
+    let made = client.activate().unwrap();
+    let (set, _) = client.change(0, 1, &[made.std.oid], &[]);
+    first.kill();
+    drop(client);
+    let mut service = host.service();
+    service.good(&format!("listen {binding}"));
+    let mut client = Stranger::new(&binding);
+    assert_eq!(client.ping(set), INVALID_SET);
+    assert_eq!(client.change(set, 2, &[], &[]).1, INVALID_SET);
+    // What was referred to is, as long as nobody has to have pinged it.
+    let (set, status) = client.change(0, 1, &[made.std.oid], &[]);
+    assert_eq!(status, DONE);
+    keep(&mut client, set);
+    let resolved = client.resolve(made.std.oxid).unwrap();
+    assert_eq!(resolved.bindings.string_bindings().collect::<Vec<_>>(), made.ways);
+    assert_eq!(client.activate().unwrap().std.oxid, made.std.oxid);
+    assert_eq!(host.starts().len(), 1);
+    drop(client);
+    ends(host.starts()[0]);
+}
+
+#[test]
+fn nothing_is_started_for_who_is_not_named() {
+    for remote in [&[][..], &[Remote::Authenticated], &[Remote::Account("anna".to_owned())]] {
+        let host = host(remote);
+        let mut service = host.process();
+        service.good("audit");
+        service.good("scm");
+        let binding = service.good("listen ncacn_ip_tcp:127.0.0.1");
+        let mut client = Stranger::new(&binding);
+        assert_eq!(client.activate().unwrap_err(), code::E_ACCESSDENIED);
+        let logged = service.good("refusals");
+        assert!(logged.contains("objects of the class") && logged.contains("127.0.0.1"), "{logged}");
+        // Neither where it runs: it is its own user's.
+        let mut local = host.process();
+        local.good("activate");
+        assert_eq!(host.starts().len(), 1);
+        assert_eq!(client.activate().unwrap_err(), code::E_ACCESSDENIED);
+        let (_, status) = client.change(0, 1, &[], &[]);
+        assert_eq!(status, DONE);
+        local.passes_objects();
+    }
+}
+
+#[test]
+fn who_asks_is_told_that_there_is_no_server() {
+    let host = Host::new(PROGRAM, &["refuse"]);
+    let text = format!(
+        "class = {:?}\nprogram = {PROGRAM}\nargument = serve\nargument = refuse\nremote = everybody\n",
+        torture::orders::CLASS
+    );
+    host.register(&text);
+    let (_service, binding) = service(&host);
+    let mut client = Stranger::new(&binding);
+    assert_eq!(client.activate().unwrap_err(), code::CO_E_SERVER_EXEC_FAILURE);
+    host.register(&format!("class = {:?}\nhost = elsewhere\n", CLASS));
+    assert_eq!(client.activate().unwrap_err(), code::REGDB_E_CLASSNOTREG);
+    fs::remove_dir_all(host.directory().classes()).unwrap();
+    assert_eq!(client.activate().unwrap_err(), code::REGDB_E_CLASSNOTREG);
+}
+
+/// A client on a host of its own, which reaches the service over the network and nothing else.
+fn elsewhere() -> (Directory, Process) {
+    let there = Directory::new();
+    let client = there.start(PROGRAM, &[]);
+    (there, client)
+}
+
+#[test]
+fn clients_of_obvia_follow_to_the_server() {
+    let host = host(&[Remote::Everybody]);
+    let (mut service, binding) = service(&host);
+    let (_there, mut client) = elsewhere();
+    let way = client.good(&format!("activate {binding}"));
+    assert!(way.starts_with("ncacn_ip_tcp:127.0.0.1[") && way != binding, "{way}");
+    client.passes_objects();
+    // The registration of another host's class leads there as well.
+    let (there, mut other) = elsewhere();
+    fs::create_dir_all(there.classes()).unwrap();
+    let text = format!("class = {CLASS:?}\nhost = {binding}\n");
+    fs::write(there.classes().join(format!("{CLASS:?}.class").to_lowercase()), text).unwrap();
+    assert_eq!(other.good("activate"), way);
+    service.kill();
+    // They do not ping: that they are there is enough.
+    std::thread::sleep(PATIENCE + 2 * PERIOD);
+    assert_eq!(client.number("add 7"), 14);
+    other.passes_objects();
+    assert_eq!(host.starts().len(), 1);
+    client.good("leave");
+    other.kill();
+    ends(host.starts()[0]);
+}
+
+#[test]
+fn clients_of_obvia_are_refused_like_all_others() {
+    let host = host(&[]);
+    let (_service, binding) = service(&host);
+    let (_there, mut client) = elsewhere();
+    let why = client.bad(&format!("activate {binding}"));
+    assert!(why.contains("E_ACCESSDENIED"), "{why}");
+    fs::remove_dir_all(host.directory().classes()).unwrap();
+    let why = client.bad(&format!("activate {binding}"));
+    assert!(why.contains("REGDB_E_CLASSNOTREG"), "{why}");
+    assert_eq!(host.starts().len(), 0);
+}
+
+/// A service at which whoever comes has to prove to be anna or otto, and what it listens on. Its servers have the same accounts, as they have its
+/// environment.
+fn guarded(host: &Host) -> (Process, String) {
+    let accounts = host.directory().path().join("accounts");
+    // The NT hash of `secret`.
+    let hash = "878d8014606cda29677a44efa1353fc7";
+    fs::write(&accounts, format!("anna = {hash}\notto = {hash}\n")).unwrap();
+    fs::set_permissions(&accounts, fs::Permissions::from_mode(0o600)).unwrap();
+    let mut service = host.directory().start_with(PROGRAM, &[(ACCOUNTS_VARIABLE, accounts.to_str().unwrap())]);
+    service.good("scm");
+    let binding = service.good("listen ncacn_ip_tcp:127.0.0.1[,security=integrity]");
+    (service, binding)
+}
+
+#[test]
+fn a_server_without_accounts_is_not_opened_to_a_network_where_the_service_asks_for_them() {
+    let host = host(&[Remote::Authenticated]);
+    let text = format!(
+        "class = {CLASS:?}\nprogram = {PROGRAM}\nargument = serve\nidle-timeout = 1\nremote = authenticated\n\
+         environment = {ACCOUNTS_VARIABLE}=/nowhere\n"
+    );
+    host.register(&text);
+    let (_service, binding) = guarded(&host);
+    let (_there, mut anna) = elsewhere();
+    anna.good("credentials anna secret");
+    let why = anna.bad(&format!("activate {binding}"));
+    assert!(why.contains("E_INVALIDARG"), "{why}");
+    // It serves its own user.
+    host.process().good("activate");
+}
+
+#[test]
+fn who_has_an_account_has_objects_made_and_its_calls_protected() {
+    let host = host(&[Remote::Account("anna".to_owned())]);
+    let (_service, open) = guarded(&host);
+    let (_there, mut anna) = elsewhere();
+    let why = anna.bad(&format!("activate {open}"));
+    assert!(why.contains("E_ACCESSDENIED") && why.contains("no credentials"), "{why}");
+    anna.good("credentials anna secret");
+    let way = anna.good(&format!("activate {open}"));
+    assert!(way.contains("security=integrity") && way != open, "{way}");
+    let who = anna.good("who");
+    assert!(who.contains("anna") && who.contains("integrity"), "{who}");
+    anna.good("make 1");
+    assert_eq!(anna.number("add 7"), 7);
+    for (user, password) in [("otto", "secret"), ("anna", "secrets")] {
+        let (_there, mut other) = elsewhere();
+        other.good(&format!("credentials {user} {password}"));
+        let why = other.bad(&format!("activate {open}"));
+        assert!(why.contains("E_ACCESSDENIED"), "{user}: {why}");
+    }
+    assert_eq!(host.starts().len(), 1);
+}

@@ -1,0 +1,112 @@
+//! A client that speaks DCOM and is no process of obvia's: it has objects made, and pings them, by calls that it writes itself.
+
+use obvia::orpc::activator::{ACTIVATION, RemoteActivation, RemoteActivationResults};
+use obvia::orpc::object_exporter::{ComplexPing, INTERFACE, Request, Resolve, Response};
+use obvia::orpc::{Body, Calls, Decoder, Encoder, ObjRef, OrpcThis, Resolved, StdObjRef};
+use obvia::{GUID, HRESULT, Interface};
+use obvia_rpc::ByteOrder;
+use obvia_rpc::co::DirectCalls;
+use obvia_rpc::status::Status;
+use obvia_rpc::string_binding::StringBinding;
+use obvia_rpc::uuid::{SyntaxId, Uuid};
+use obvia_via::Deadline;
+use obvia_via::stream::Stream;
+use std::sync::Arc;
+use torture::IFactory;
+use torture::orders::CLASS;
+
+/// How long it waits for anything: as long as a server may take to start on a busy machine.
+const PATIENCE: Deadline = Deadline::after_secs(60);
+/// The tower identifier of `ncacn_ip_tcp`.
+const TCP: u16 = 7;
+
+/// Its connections to the service of a host, or to a server.
+pub struct Stranger {
+    activation: DirectCalls,
+    exporter: DirectCalls,
+}
+
+/// An object that was made for it.
+#[derive(Clone, Debug)]
+pub struct Made {
+    /// The reference.
+    pub std: StdObjRef,
+    /// How to get to the process that has it.
+    pub ways: Vec<StringBinding>,
+}
+
+impl Stranger {
+    /// Connects to whoever is at a binding of `ncacn_ip_tcp`.
+    pub fn new(binding: &str) -> Self {
+        let binding: StringBinding = binding.parse().unwrap();
+        let bind = |id: GUID| {
+            let stream = Stream::connect(&binding.address, binding.endpoint.parse().unwrap(), PATIENCE).unwrap();
+            let interface = SyntaxId { uuid: Uuid(id.to_u128()), version: 0 };
+            DirectCalls::bind(Arc::new(stream), interface, PATIENCE).unwrap()
+        };
+        Self { activation: bind(ACTIVATION.id), exporter: bind(INTERFACE.id) }
+    }
+
+    /// Has a factory made.
+    ///
+    /// # Errors
+    ///
+    /// What the activator says.
+    pub fn activate(&mut self) -> Result<Made, HRESULT> {
+        let asked = RemoteActivation {
+            this: OrpcThis::new(GUID::from_u128(1)),
+            class: CLASS,
+            object_name: None,
+            storage: None,
+            impersonation: 0,
+            mode: 0,
+            iids: vec![IFactory::IID],
+            protseqs: vec![TCP],
+        };
+        let stub = asked.encode(ByteOrder::Little).unwrap();
+        let (order, stub) = self.activation.call((0, stub), PATIENCE).unwrap();
+        let made = RemoteActivationResults::read(1, &mut Decoder::new(&stub, order)).unwrap();
+        if made.result.is_err() {
+            return Err(made.result);
+        }
+        let reference = ObjRef::from_bytes(made.interfaces[0].1.as_ref().unwrap()).unwrap();
+        let (std, _) = reference.standard().unwrap();
+        assert_eq!(std.oxid, made.oxid);
+        Ok(Made { std: *std, ways: made.bindings.unwrap().string_bindings().collect() })
+    }
+
+    fn exporter(&mut self, request: &Request) -> Response {
+        let stub = Encoder::encode(ByteOrder::Little, |to| request.write(to)).unwrap();
+        let (order, stub) = self.exporter.call((request.opnum(), stub), PATIENCE).unwrap();
+        Response::read(request.opnum(), &mut Decoder::new(&stub, order)).unwrap()
+    }
+
+    /// Asks how a process is reached.
+    ///
+    /// # Errors
+    ///
+    /// What the resolver says.
+    pub fn resolve(&mut self, oxid: u64) -> Result<Resolved, Status> {
+        match self.exporter(&Request::ResolveOxid2(Resolve { oxid, protseqs: vec![TCP] })) {
+            Response::ResolveOxid2(found) => found,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Pings a set.
+    pub fn ping(&mut self, set: u64) -> Status {
+        match self.exporter(&Request::SimplePing { set }) {
+            Response::SimplePing(status) => status,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Changes a set, or makes one for 0. Its number, and what came of it.
+    pub fn change(&mut self, set: u64, sequence: u16, added: &[u64], removed: &[u64]) -> (u64, Status) {
+        let ping = ComplexPing { set, sequence, added: added.to_vec(), removed: removed.to_vec() };
+        match self.exporter(&Request::ComplexPing(ping)) {
+            Response::ComplexPing { set, status, .. } => (set, status),
+            other => panic!("{other:?}"),
+        }
+    }
+}
