@@ -5,6 +5,7 @@ use super::*;
 use crate::code;
 use crate::error::Result;
 use crate::{IUnknown, Interface};
+use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, Mutex, mpsc};
 use std::time::{Duration, Instant};
@@ -146,13 +147,14 @@ fn points_and_connections_are_told_one_after_the_other() {
     all.Reset().unwrap();
     assert_eq!(told(&all, 2), cookies[..2]);
     // What C and C++ programs go by.
-    let (mut room, mut fetched) = ([0_usize; 4], 9);
+    let (mut room, mut fetched) = ([std::ptr::null_mut::<c_void>(); 4], 9);
     // SAFETY: room for two CONNECTDATA.
-    let next =
-        |room: *mut usize, count, fetched| unsafe { (all.vtable().Next)(all.as_raw(), count, room.cast(), fetched) };
+    let next = |room: *mut *mut c_void, count, fetched| unsafe {
+        (all.vtable().Next)(all.as_raw(), count, room.cast(), fetched)
+    };
     assert_eq!((next(room.as_mut_ptr(), 2, &raw mut fetched), fetched), (code::S_FALSE, 1));
     // SAFETY: it was counted for the caller.
-    drop(unsafe { IUnknown::from_raw(room[0] as *mut _) });
+    drop(unsafe { IUnknown::from_raw(room[0]) });
     assert_eq!((next(room.as_mut_ptr(), 1, &raw mut fetched), fetched), (code::S_FALSE, 0));
     assert_eq!(next(room.as_mut_ptr(), 2, std::ptr::null_mut()), code::E_POINTER);
 }
