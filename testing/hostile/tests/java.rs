@@ -64,7 +64,7 @@ impl Drop for Program {
 fn scene(name: &str) -> Option<(Classes, PathBuf)> {
     let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let home = folder("testing/hostile");
-    let classes = Classes::build(&place, &[home.join("victim.idl")], &home.join("java"))?;
+    let classes = Classes::build(&place, &[home.join("victim.idl")], Some(&home.join("java")))?;
     // A socket's path must be short.
     let names = std::env::temp_dir().join(format!("obvia-{name}-{}", std::process::id()));
     std::fs::create_dir_all(&names).unwrap();

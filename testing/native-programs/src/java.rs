@@ -16,19 +16,19 @@ pub struct Classes {
 }
 
 impl Classes {
-    /// Compiles interfaces and programs, with the runtime; `None` where there is no JDK that is new enough, which is said.
+    /// Compiles interfaces and the programs in a folder, with the runtime; `None` where there is no JDK that is new enough, which is said.
     ///
     /// # Panics
     ///
     /// Where they do not compile without a warning; and where there is no JDK, but `CI` says that everything is to be tested.
-    pub fn build(place: &Path, interfaces: &[PathBuf], programs: &Path) -> Option<Self> {
+    pub fn build(place: &Path, interfaces: &[PathBuf], programs: Option<&Path>) -> Option<Self> {
         let Some(home) = jdk() else {
             assert!(std::env::var_os("CI").is_none(), "there is no JDK {VERSION}: install one, or set JAVA_HOME");
             eprintln!("there is no JDK {VERSION}, so nothing is tested: install one, or set JAVA_HOME");
             return None;
         };
         let _ = std::fs::remove_dir_all(place);
-        let mut sources = sources(programs);
+        let mut sources = programs.map(sources).unwrap_or_default();
         for interface in interfaces {
             let compiled = compile_into(&Compiler::new(), Language::Java, interface, &place.join("source"));
             sources.extend(compiled.unwrap_or_else(|failure| panic!("{failure}")).files);

@@ -47,6 +47,11 @@ impl Greeting {
         bytes
     }
 
+    /// Bytes of the area.
+    fn area(&self) -> Result<usize, Error> {
+        Ok(usize::try_from(self.area).map_err(|_| Violation::BadGreeting)?)
+    }
+
     fn from_wire(bytes: &[u8; LENGTH], limit: u64) -> Result<Self, Violation> {
         let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
         let area = u64::from(word(16)) | u64::from(word(20)) << 32;
@@ -156,14 +161,14 @@ impl Incoming {
             check_peer(&self.socket)?;
         }
         let deadline = Deadline::after_secs(5).start();
-        let (file, greeting) = receive(&self.socket, options, deadline)?;
+        let theirs = receive(&self.socket, options, deadline)?;
         let mut options = options.clone();
-        if greeting.quiet {
+        if theirs.1.quiet {
             options.waiting = Waiting::Block;
         }
         let own = mapping::create(layout::AREA + options.area)?;
         send(&self.socket, &options, &own.1)?;
-        connected(self.socket, own, (file, greeting), &options, deadline)
+        connected(self.socket, own, theirs, &options, deadline)
     }
 
     /// The client's part: sends its greeting first.
@@ -178,14 +183,13 @@ impl Incoming {
 fn connected(
     socket: OwnedFd,
     (own, file): (Mapping, OwnedFd),
-    (theirs, greeting): (Option<OwnedFd>, Greeting),
+    (theirs, greeting): (Option<Mapping>, Greeting),
     options: &Options,
     deadline: Deadline,
 ) -> Result<Window, Error> {
-    let area = usize::try_from(greeting.area).map_err(|_| Violation::BadGreeting)?;
     let peer = match theirs {
-        Some(theirs) => mapping::open(&theirs, layout::AREA + area)?,
-        None => named::hand_over(&socket, (&own, &file), area, deadline)?,
+        Some(theirs) => theirs,
+        None => named::hand_over(&socket, (&own, &file), greeting.area()?, deadline)?,
     };
     let sleep = if greeting.by_name { Sleep::on_socket()? } else { Sleep::OnWord };
     let socket = Arc::new(socket);
@@ -204,14 +208,16 @@ fn send(socket: &OwnedFd, options: &Options, fd: &OwnedFd) -> Result<(), Error> 
 }
 
 /// The peer's greeting, with its segment unless it is one that names stand for.
-fn receive(socket: &OwnedFd, options: &Options, deadline: Deadline) -> Result<(Option<OwnedFd>, Greeting), Error> {
+fn receive(socket: &OwnedFd, options: &Options, deadline: Deadline) -> Result<(Option<Mapping>, Greeting), Error> {
     let mut bytes = [0; LENGTH];
     let file = receive_with_any(socket, &mut bytes, deadline)?;
     let greeting = Greeting::from_wire(&bytes, options.max_frame as u64)?;
     if file.is_none() != greeting.by_name {
         return Err(Violation::NoSegment.into());
     }
-    Ok((file, greeting))
+    let length = layout::AREA + greeting.area()?;
+    let segment = file.map(|file| mapping::open(&file, length)).transpose()?;
+    Ok((segment, greeting))
 }
 
 #[cfg(test)]
