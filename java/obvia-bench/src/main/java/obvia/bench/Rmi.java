@@ -1,5 +1,7 @@
 package obvia.bench;
 
+import java.io.IOException;
+import java.net.ServerSocket;
 import java.rmi.Remote;
 import java.rmi.RemoteException;
 import java.rmi.registry.LocateRegistry;
@@ -58,13 +60,16 @@ final class Rmi {
     /** Serves on a port of the system's choice, and says which. */
     static void serve() throws Exception {
         System.setProperty("java.rmi.server.hostname", "127.0.0.1");
-        try (var free = new java.net.ServerSocket(0)) {
-            int port = free.getLocalPort();
-            free.close();
-            registry = LocateRegistry.createRegistry(port);
-            served = new Object();
-            registry.rebind(NAME, UnicastRemoteObject.exportObject(served, 0));
-            System.out.println("ready " + port);
+        int port = freePort();
+        registry = LocateRegistry.createRegistry(port);
+        served = new Object();
+        registry.rebind(NAME, UnicastRemoteObject.exportObject(served, 0));
+        System.out.println("ready " + port);
+    }
+
+    private static int freePort() throws IOException {
+        try (ServerSocket free = new ServerSocket(0)) {
+            return free.getLocalPort();
         }
     }
 
