@@ -252,8 +252,12 @@ fn reply(out: &mut Writer, method: &Method<'_>) {
         out.line(format!("call.expect({});", block(plan.reply_block)));
         for param in plan.ordered(false) {
             let Passing::Place(ty) = &param.passing else { continue };
-            let (name, place) = (method.came(method.index(param)), plus("call.at", param.reply.unwrap_or(0)));
-            out.line(format!("{} {name} = call.memory.get(Flat.{}, {place});", java(method.context, ty), layout(ty)));
+            let (name, place) = (method.came(method.index(param)), plus("call.replyAt", param.reply.unwrap_or(0)));
+            out.line(format!(
+                "{} {name} = call.replyMemory.get(Flat.{}, {place});",
+                java(method.context, ty),
+                layout(ty)
+            ));
         }
         out.line("call.end();");
         return give(out, method);

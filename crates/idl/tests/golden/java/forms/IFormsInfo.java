@@ -364,8 +364,8 @@ public final class IFormsInfo {
             call.memory.set(Flat.INT, call.at + 4, 0);
             call.call(target, 3, 8);
             call.expect(8);
-            short length_Result = call.memory.get(Flat.SHORT, call.at);
-            byte letter = call.memory.get(Flat.BYTE, call.at + 2);
+            short length_Result = call.replyMemory.get(Flat.SHORT, call.replyAt);
+            byte letter = call.replyMemory.get(Flat.BYTE, call.replyAt + 2);
             call.end();
             return new FirstThingResult(length_Result, letter);
         }

@@ -199,7 +199,7 @@ public final class IOfficeInfo {
             call.memory.set(Flat.INT, call.at + 4, weight);
             call.call(target, 3, 8);
             call.expect(8);
-            double cost = call.memory.get(Flat.DOUBLE, call.at);
+            double cost = call.replyMemory.get(Flat.DOUBLE, call.replyAt);
             call.end();
             return cost;
         }

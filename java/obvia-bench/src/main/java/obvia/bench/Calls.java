@@ -18,8 +18,8 @@ import obvia.Waiting;
  * what. {@code serve-rmi} and {@code call-rmi} are the same by Java's own calls. The last arguments are {@code WAIT --cpu CPU --parent PID}; who starts it has put it on the CPU.
  */
 public final class Calls {
-    /** Calls before anything is measured, until the virtual machine has compiled what they take. */
-    private static final int WARM_UP = 30_000;
+    /** Calls are made for so many nanoseconds before anything is measured, while the virtual machine compiles what they take. */
+    private static final long WARM_UP = 2_000_000_000L;
 
     private Calls() {}
 
@@ -160,11 +160,9 @@ public final class Calls {
     }
 
     private static void call(Case measured) throws Exception {
-        // Large arrays need fewer of them.
-        int warm = measured instanceof Payload payload ? WARM_UP / (1 + payload.words.length / 1024) : WARM_UP;
-        long until = System.nanoTime() + 5_000_000_000L;
+        long until = System.nanoTime() + WARM_UP;
         int calls = 0;
-        while (calls < warm && (calls < 100 || System.nanoTime() < until)) {
+        while (System.nanoTime() - until < 0) {
             measured.call();
             calls++;
         }

@@ -8,15 +8,21 @@ import obvia.RpcException;
 /**
  * A connection on which one thread at a time makes calls.
  *
- * <p>A proxy's method asks for one by {@link Proxy#begin}, writes the arguments' frame at {@link #at} of {@link #memory}, calls {@link #call}, reads the results' frame at the
- * same two, whose memory they have changed to, and ends with {@link #end}. Nothing here allocates, locks or asks the kernel unless the thread has to sleep.
+ * <p>A proxy's method asks for one by {@link Proxy#begin}, writes the arguments' frame at {@link #at} of {@link #memory}, calls {@link #call}, reads the results' frame at {@link
+ * #replyAt} of {@link #replyMemory}, and ends with {@link #end}. Nothing here allocates, locks or asks the kernel unless the thread has to sleep.
  */
 public final class Channel {
-    /** Where the frame lies: the request's until {@link #call}, the reply's from then on. */
-    public MemorySegment memory;
+    /** Where the request's frame lies. */
+    public final MemorySegment memory;
 
     /** Where it begins. */
     public long at;
+
+    /** Where the reply's frame lies, after {@link #call}: in the server's memory. */
+    public MemorySegment replyMemory;
+
+    /** Where it begins. */
+    public long replyAt;
 
     /** Bytes of the reply's frame. */
     public int length;
@@ -31,6 +37,8 @@ public final class Channel {
     Channel(Link link, Window window) {
         this.link = link;
         this.window = window;
+        memory = window.memory();
+        replyMemory = window.frame;
     }
 
     Window window() {
@@ -40,12 +48,11 @@ public final class Channel {
     /** The place for a request's frame of so many bytes. */
     Channel request(int length) {
         at = window.place(length);
-        memory = window.memory();
         return this;
     }
 
     /**
-     * Publishes the request, waits for the response, and makes {@link #memory} and {@link #at} those of its frame.
+     * Publishes the request, and waits for the response.
      *
      * @param target the interface pointer
      * @param opnum the method
@@ -75,8 +82,11 @@ public final class Channel {
             throw noResponse(callId, answer);
         }
         window.takenThrough(callId);
-        memory = window.frame;
-        at = window.at;
+        window.claim();
+        if (replyMemory != window.frame) {
+            replyMemory = window.frame;
+        }
+        replyAt = window.at;
         this.length = window.length;
         return (int) answer;
     }

@@ -2,7 +2,6 @@ package obvia.runtime;
 
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
-import java.time.Duration;
 import obvia.BadMessageException;
 import obvia.Hresult;
 import obvia.RpcException;
@@ -10,7 +9,6 @@ import obvia.RpcException;
 /** A client's connection as its server has it: takes calls, and has them performed, on a thread of its own. */
 final class Connection implements Runnable {
     private static final Logger LOGGER = System.getLogger("obvia");
-    private static final Duration NAP = Duration.ofSeconds(60);
 
     private final ProcessRuntime runtime;
     private final Window window;
@@ -57,7 +55,8 @@ final class Connection implements Runnable {
         // Whoever interrupted a method did not mean what comes after it.
         Thread.interrupted();
         try {
-            window.receive(Deadline.in(NAP));
+            // Asking for the time takes as long as a small method: that of a call will do, which is asked for when nothing comes.
+            window.receive(null);
         } catch (RpcException e) {
             if (e.result() == Hresult.RPC_E_TIMEOUT || e.result() == Hresult.RPC_E_CALL_CANCELED) {
                 forget();
@@ -69,6 +68,7 @@ final class Connection implements Runnable {
             case Window.REQUEST -> {
                 // A caller has taken every earlier response before it calls again.
                 window.takenAll();
+                window.claim();
                 answer(window.sequence(), window.target());
             }
             case Window.ONEWAY -> {

@@ -29,7 +29,7 @@ public final class FrameReader {
 
     /** The results of a call, with a block of so many bytes. */
     public FrameReader(Channel call, int block) {
-        this(call.memory, call.at, call.length, block, "the results");
+        this(call.replyMemory, call.replyAt, call.length, block, "the results");
     }
 
     /** The arguments of a call, with a block of so many bytes. */

@@ -45,7 +45,9 @@ public final class InCall {
 
     /** Takes up the message that was received last. */
     void enter() {
-        memory = window.frame;
+        if (memory != window.frame) {
+            memory = window.frame;
+        }
         at = window.at;
         length = window.length;
         opnum = window.opnum();

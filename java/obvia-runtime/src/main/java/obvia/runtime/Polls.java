@@ -37,8 +37,16 @@ final class Polls {
         };
     }
 
+    /** Whether the thread looks again and again at all. */
+    boolean isPatient() {
+        return budget > LEAST && waiting != Waiting.BLOCK;
+    }
+
     /** A message came while looking. */
     void paid() {
+        if (budget == MOST && untilProbe == INTERVAL) {
+            return;
+        }
         budget = MOST;
         interval = INTERVAL;
         untilProbe = INTERVAL;

@@ -50,7 +50,7 @@ final class RuntimeCalls {
         if (channel.length > ANSWER_MAX) {
             throw channel.bad("an answer of " + channel.length + " bytes");
         }
-        byte[] answer = Channel.bytes(channel.memory, channel.at, channel.length);
+        byte[] answer = Channel.bytes(channel.replyMemory, channel.replyAt, channel.length);
         channel.end();
         return answer;
     }

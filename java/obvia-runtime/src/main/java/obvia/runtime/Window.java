@@ -75,6 +75,7 @@ final class Window implements AutoCloseable {
         own = segments.own();
         peer = segments.peer();
         peerMaySleep = segments.peerMaySleep();
+        frame = peer;
         polls = new Polls(waiting);
     }
 
@@ -171,6 +172,13 @@ final class Window implements AutoCloseable {
         return cursor;
     }
 
+    /**
+     * Writes to the next message's slot, which has to be free, so that its line is on its way here while the message is made.
+     */
+    void claim() {
+        own.set(Flat.LONG, Layout.slot(next) + Layout.SLOT_FRAME, 0);
+    }
+
     /** Publishes the frame whose place was asked for last, or its first so many bytes. */
     void publish(int kind, int opnum, long target, int length) {
         int sequence = next;
@@ -248,6 +256,12 @@ final class Window implements AutoCloseable {
      * @param deadline when to give up; {@code null} for that of a call, which is asked for only where the message is not there soon
      */
     void receive(Deadline deadline) {
+        // A look at the slot takes its line away from the peer, who then waits for it when it writes. No answer is there as soon as the question
+        // is out, so the first look comes a little later.
+        if (polls.isPatient()) {
+            Thread.onSpinWait();
+            Thread.onSpinWait();
+        }
         long slot = Layout.slot(expected);
         long leading = (long) Layout.LONG_WORD.getAcquire(peer, slot);
         if ((int) leading != expected) {
@@ -258,7 +272,10 @@ final class Window implements AutoCloseable {
         expected++;
         int inline = (int) (leading >>> 56);
         if (inline <= Layout.INLINE_MAX) {
-            frame = peer;
+            // Storing a reference takes a fence where the collector has to know of it, and mostly it is there already.
+            if (frame != peer) {
+                frame = peer;
+            }
             at = slot + Layout.SLOT_FRAME;
             length = inline;
         } else {

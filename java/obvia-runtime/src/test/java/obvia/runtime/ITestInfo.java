@@ -98,7 +98,7 @@ public final class ITestInfo {
             Channel call = begin(8);
             call.memory.set(Flat.LONG, call.at, word);
             call.call(target, opnum, 8);
-            int result = call.length == 8 ? call.memory.get(Flat.INT, call.at) : 0;
+            int result = call.length == 8 ? call.replyMemory.get(Flat.INT, call.replyAt) : 0;
             call.end();
             return result;
         }
@@ -116,7 +116,7 @@ public final class ITestInfo {
             MemorySegment.copy(values, 0, call.memory, Flat.INT, call.at + 8, values.length);
             call.call(target, 4, length);
             call.expect(8);
-            long sum = call.memory.get(Flat.LONG, call.at);
+            long sum = call.replyMemory.get(Flat.LONG, call.replyAt);
             call.end();
             return sum;
         }
@@ -129,7 +129,7 @@ public final class ITestInfo {
             putReference(call.memory, call.at, reference);
             call.call(target, 5, length);
             call.expect(8);
-            int result = call.memory.get(Flat.INT, call.at);
+            int result = call.replyMemory.get(Flat.INT, call.replyAt);
             call.end();
             return result;
         }
@@ -139,7 +139,7 @@ public final class ITestInfo {
             Channel call = begin(8);
             call.memory.set(Flat.LONG, call.at, isNew ? 1 : 0);
             call.call(target, 6, 8);
-            byte[] reference = reference(call.memory, call.at, call.length);
+            byte[] reference = reference(call.replyMemory, call.replyAt, call.length);
             call.end();
             return Marshal.object(this, reference, INFO);
         }
@@ -154,7 +154,7 @@ public final class ITestInfo {
             Channel call = begin(0);
             call.call(target, 8, 0);
             call.expect(8);
-            int held = call.memory.get(Flat.INT, call.at);
+            int held = call.replyMemory.get(Flat.INT, call.replyAt);
             call.end();
             return held;
         }
