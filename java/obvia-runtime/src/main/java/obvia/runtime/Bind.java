@@ -1,5 +1,6 @@
 package obvia.runtime;
 
+import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
@@ -124,7 +125,7 @@ final class Bind {
                 throw new BadMessageException("the answer is to another bind");
             }
             return outcomes(answer, contexts.size());
-        } catch (IndexOutOfBoundsException | java.nio.BufferUnderflowException e) {
+        } catch (IndexOutOfBoundsException | BufferUnderflowException e) {
             throw new BadMessageException("the answer to a bind is too short", e);
         }
     }
@@ -170,7 +171,7 @@ final class Bind {
                 }
             }
             return new Answer(ack(type == BIND ? BIND_ACK : ALTER_CONTEXT_RESP, from.getInt(12), own, outcomes), client);
-        } catch (IndexOutOfBoundsException | IllegalArgumentException | java.nio.BufferUnderflowException e) {
+        } catch (IndexOutOfBoundsException | IllegalArgumentException | BufferUnderflowException e) {
             throw new BadMessageException("a bind that is too short", e);
         }
     }

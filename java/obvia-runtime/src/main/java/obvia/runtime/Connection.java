@@ -2,6 +2,7 @@ package obvia.runtime;
 
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
+import java.lang.foreign.MemorySegment;
 import obvia.BadMessageException;
 import obvia.Hresult;
 import obvia.RpcException;
@@ -47,7 +48,7 @@ final class Connection implements Runnable {
             }
         } finally {
             window.close();
-            runtime.leave(this, client);
+            runtime.leave(client);
         }
     }
 
@@ -163,12 +164,7 @@ final class Connection implements Runnable {
             throw Line.broken("it does not say who it is");
         }
         long at = window.place(answer.unit().length);
-        java.lang.foreign.MemorySegment.copy(
-                java.lang.foreign.MemorySegment.ofArray(answer.unit()), 0, window.memory(), at, answer.unit().length);
+        MemorySegment.copy(MemorySegment.ofArray(answer.unit()), 0, window.memory(), at, answer.unit().length);
         window.publish(Window.PDU, 0, 0, answer.unit().length);
-    }
-
-    void interrupt() {
-        window.interrupt();
     }
 }

@@ -1,6 +1,8 @@
 package obvia.runtime;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.channels.CancelledKeyException;
 import java.nio.channels.ClosedSelectorException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
@@ -31,7 +33,7 @@ final class Poller implements Runnable {
             Thread.ofPlatform().name("obvia-poller").daemon().start(poller);
             return poller;
         } catch (IOException e) {
-            throw new java.io.UncheckedIOException("making a selector", e);
+            throw new UncheckedIOException("making a selector", e);
         }
     }
 
@@ -65,7 +67,7 @@ final class Poller implements Runnable {
         Object waiter = key.attachment();
         try {
             key.interestOps(0);
-        } catch (java.nio.channels.CancelledKeyException e) {
+        } catch (CancelledKeyException e) {
             // The connection is closed.
         }
         LockSupport.unpark((Thread) waiter);

@@ -173,7 +173,7 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
     }
 
     /** A connection has ended; with the last one of a client its references are dropped. */
-    void leave(Connection connection, long client) {
+    void leave(long client) {
         if (client != 0 && clients.computeIfPresent(client, (c, count) -> count > 1 ? count - 1 : null) == null) {
             exports.drop(client);
             marks.remove(client);

@@ -5,6 +5,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Locale;
 import obvia.BadMessageException;
 import obvia.Guid;
 import obvia.Hresult;
@@ -127,7 +128,7 @@ final class RuntimeCalls {
 
     /** A GUID as the runtime's texts have it. */
     static String text(Guid guid) {
-        return guid.toString().toUpperCase(java.util.Locale.ROOT);
+        return guid.toString().toUpperCase(Locale.ROOT);
     }
 
     private static Guid guid(InCall call, int at) {

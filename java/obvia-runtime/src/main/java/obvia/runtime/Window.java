@@ -2,11 +2,12 @@ package obvia.runtime;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
+import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
-import java.lang.invoke.VarHandle;
 import obvia.BadMessageException;
 import obvia.Hresult;
 import obvia.RpcException;
@@ -309,7 +310,7 @@ final class Window implements AutoCloseable {
         if (next != NAMED) {
             throw Line.broken("an area that it has not named");
         }
-        ByteBuffer note = line.receive(24, Deadline.in(java.time.Duration.ofSeconds(1)));
+        ByteBuffer note = line.receive(24, Deadline.in(Duration.ofSeconds(1)));
         if (note.getInt(0) != number || note.getInt(4) != 0) {
             throw Line.broken("it names another area than it uses");
         }
