@@ -8,7 +8,7 @@ use crate::automation::{Kind as Use, usual_id};
 use crate::compile::Compilation;
 use crate::diagnostic::Diagnostic;
 use crate::model::{
-    Coclass, Declared, DispMembers, InterfaceId, Library, Member, Model, Offered, Param, Type, Value as Constant,
+    About, Coclass, Declared, DispMembers, InterfaceId, Library, Member, Model, Offered, Param, Type, Value as Constant,
 };
 use crate::source::Span;
 use crate::typelib::{
@@ -248,15 +248,12 @@ impl Emitter<'_> {
             }
         };
         let info = TypeInfo {
-            uuid: found.about.uuid,
-            version: found.about.version,
             flags: found.about.flags | flags::DISPATCHABLE,
-            help: found.about.help.clone(),
             size: POINTER.into(),
             align: POINTER as u8,
             inherited,
             interfaces,
-            ..empty(&found.name, Kind::Dispatch)
+            ..with_about(&found.about, &found.name, Kind::Dispatch)
         };
         if found.members.is_none() {
             let text = format!("interface `{}` is announced but never declared", found.name);
@@ -339,15 +336,7 @@ impl Emitter<'_> {
 
     fn coclass(&mut self, at: usize) -> TypeRef {
         let Coclass { name, about, span, .. } = &self.model.coclasses[at];
-        let info = TypeInfo {
-            uuid: about.uuid,
-            version: about.version,
-            flags: about.flags,
-            help: about.help.clone(),
-            size: POINTER.into(),
-            align: POINTER as u8,
-            ..empty(name, Kind::Coclass)
-        };
+        let info = TypeInfo { size: POINTER.into(), align: POINTER as u8, ..with_about(about, name, Kind::Coclass) };
         if about.uuid.is_none() {
             let error = Diagnostic::error("no-uuid", *span, format!("class `{name}` has no uuid"));
             self.say(error.help("put [uuid(...)] before it, with a uuid of its own from `uuidgen`"));
@@ -410,6 +399,12 @@ fn share_names(library: &mut TypeLibrary) {
     variables.for_each(|variable| share(&mut variable.name));
     let functions = library.types.iter_mut().flat_map(|ty| &mut ty.functions);
     functions.flat_map(|function| &mut function.params).filter_map(|param| param.name.as_mut()).for_each(share);
+}
+
+/// A type with what stands in the brackets before it, and nothing else.
+fn with_about(about: &About, name: &str, kind: Kind) -> TypeInfo {
+    let About { uuid, version, flags, .. } = *about;
+    TypeInfo { uuid, version, flags, help: about.help.clone(), ..empty(name, kind) }
 }
 
 /// A type without anything.

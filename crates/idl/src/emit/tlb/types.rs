@@ -1,6 +1,6 @@
 //! Structures, unions, enumerations and further names, and how types are described.
 
-use super::{Emitter, HRESULT, VOID, empty};
+use super::{Emitter, HRESULT, VOID, empty, with_about};
 use crate::automation::vartype;
 use crate::diagnostic::Diagnostic;
 use crate::model::{Base, Declared, EnumId, Extent, Field, Object, StructId, Type, Union, UnionId};
@@ -20,13 +20,9 @@ impl Emitter<'_> {
             ..variable(name, at, TypeDesc::Simple(vt::INT))
         };
         let info = TypeInfo {
-            uuid: found.about.uuid,
-            version: found.about.version,
-            flags: found.about.flags,
-            help: found.about.help.clone(),
             size: 4,
             variables: found.values.iter().enumerate().map(value).collect(),
-            ..empty(&found.name, Kind::Enum)
+            ..with_about(&found.about, &found.name, Kind::Enum)
         };
         self.reserve(Declared::Enum(id), info)
     }
@@ -41,15 +37,7 @@ impl Emitter<'_> {
             self.by_value(element);
         }
         let (_, size, align) = self.model.offsets(found);
-        let info = TypeInfo {
-            uuid: found.about.uuid,
-            version: found.about.version,
-            flags: found.about.flags,
-            help: found.about.help.clone(),
-            size,
-            align: align as u8,
-            ..empty(&found.name, Kind::Record)
-        };
+        let info = TypeInfo { size, align: align as u8, ..with_about(&found.about, &found.name, Kind::Record) };
         self.reserve(Declared::Struct(id), info)
     }
 
@@ -76,15 +64,7 @@ impl Emitter<'_> {
         arms(found).for_each(|field| self.by_value(&field.ty));
         let (size, align) = self.model.layout(&Type::Union(id));
         let kind = if found.encapsulated.is_some() { Kind::Record } else { Kind::Union };
-        let info = TypeInfo {
-            uuid: found.about.uuid,
-            version: found.about.version,
-            flags: found.about.flags,
-            help: found.about.help.clone(),
-            size,
-            align: align as u8,
-            ..empty(&found.name, kind)
-        };
+        let info = TypeInfo { size, align: align as u8, ..with_about(&found.about, &found.name, kind) };
         let warning =
             Diagnostic::warning("no-discriminant", found.span, "a type library does not say what chooses an arm");
         self.say(warning.help("callers by its description have to know"));
@@ -121,15 +101,7 @@ impl Emitter<'_> {
         let found = &self.model.typedefs[at];
         self.by_value(&found.ty);
         let (size, align) = self.model.layout(&found.ty);
-        let info = TypeInfo {
-            uuid: found.about.uuid,
-            version: found.about.version,
-            flags: found.about.flags,
-            help: found.about.help.clone(),
-            size,
-            align: align as u8,
-            ..empty(&found.name, Kind::Alias)
-        };
+        let info = TypeInfo { size, align: align as u8, ..with_about(&found.about, &found.name, Kind::Alias) };
         self.reserve(Declared::Alias(at), info)
     }
 
