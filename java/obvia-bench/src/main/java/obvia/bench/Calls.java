@@ -31,7 +31,7 @@ public final class Calls {
         void verify(int calls) throws Exception;
     }
 
-    private static void expect(String what, long expected, long found) {
+    static void expect(String what, long expected, long found) {
         if (expected != found) {
             throw new IllegalStateException(what + ": expected " + expected + ", found " + found);
         }

@@ -93,9 +93,7 @@ final class Rmi {
                 public void verify(int calls) throws RemoteException {
                     long expected = seen + calls;
                     seen = object.calls();
-                    if (seen != expected) {
-                        throw new IllegalStateException("the count of calls: expected " + expected + ", found " + seen);
-                    }
+                    Calls.expect("the count of calls", expected, seen);
                 }
             };
             case "pfs_open" -> new Calls.Case() {
@@ -104,9 +102,7 @@ final class Rmi {
                 @Override
                 public void call() throws RemoteException {
                     handles++;
-                    if (object.pfsOpen(1, handles, 3, 4) != handles + 8) {
-                        throw new IllegalStateException("the handle is wrong");
-                    }
+                    Calls.expect("the handle", handles + 8, object.pfsOpen(1, handles, 3, 4));
                 }
 
                 @Override
