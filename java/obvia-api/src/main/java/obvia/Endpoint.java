@@ -11,7 +11,7 @@ public interface Endpoint extends AutoCloseable {
      * @throws RpcException with RPC_S_SERVER_UNAVAILABLE when nobody serves the name, E_NOINTERFACE when the object has no such interface,
      *     RPC_E_VERSION_MISMATCH when the two sides mean different things by it
      */
-    <T extends Remote> T bind(Class<T> type, String name);
+    <T> T bind(Class<T> type, String name);
 
     @Override
     void close();

@@ -15,7 +15,7 @@ public final class Obvia {
      *
      * @throws RpcException with RPC_S_DUPLICATE_ENDPOINT when a live process serves the name, E_INVALIDARG when it cannot be one
      */
-    public static <T extends Remote> Export export(T object, Class<T> type, String name) {
+    public static <T> Export export(T object, Class<T> type, String name) {
         return Runtime.instance().export(object, type, name);
     }
 
@@ -35,7 +35,7 @@ public final class Obvia {
     }
 
     /** The object that a process of this host exports by a name: {@link #connect()} and {@link Endpoint#bind}. */
-    public static <T extends Remote> T bind(Class<T> type, String name) {
+    public static <T> T bind(Class<T> type, String name) {
         return connect().bind(type, name);
     }
 
@@ -44,12 +44,12 @@ public final class Obvia {
      *
      * @throws RpcException with E_NOINTERFACE where the object does not have it
      */
-    public static <T extends Remote> T as(Remote object, Class<T> type) {
+    public static <T> T as(Object object, Class<T> type) {
         return Runtime.instance().as(object, type);
     }
 
     /** Whether two references are to one object. */
-    public static boolean isSame(Remote one, Remote other) {
+    public static boolean isSame(Object one, Object other) {
         return one.equals(other);
     }
 
@@ -58,7 +58,7 @@ public final class Obvia {
      *
      * @param object a proxy; any other object is left alone
      */
-    public static void release(Remote object) {
+    public static void release(Object object) {
         Runtime.instance().release(object);
     }
 

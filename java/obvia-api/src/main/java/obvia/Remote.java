@@ -1,4 +1,4 @@
 package obvia;
 
-/** What remote interfaces extend: their objects are passed by reference and called across processes. COM's IUnknown. */
+/** What remote interfaces extend that are written in IDL: their objects are passed by reference and called across processes. COM's IUnknown. */
 public interface Remote {}

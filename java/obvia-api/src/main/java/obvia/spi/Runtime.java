@@ -5,7 +5,6 @@ import java.util.ServiceLoader;
 import java.util.concurrent.Callable;
 import obvia.Endpoint;
 import obvia.Export;
-import obvia.Remote;
 import obvia.Waiting;
 
 /** What performs {@link obvia.Obvia}: found by {@link ServiceLoader}. */
@@ -20,16 +19,16 @@ public interface Runtime {
     }
 
     /** See {@link obvia.Obvia#export}. */
-    <T extends Remote> Export export(T object, Class<T> type, String name);
+    <T> Export export(T object, Class<T> type, String name);
 
     /** See {@link obvia.Obvia#connect(String)}; empty for this host. */
     Endpoint connect(String binding);
 
     /** See {@link obvia.Obvia#as}. */
-    <T extends Remote> T as(Remote object, Class<T> type);
+    <T> T as(Object object, Class<T> type);
 
     /** See {@link obvia.Obvia#release}. */
-    void release(Remote object);
+    void release(Object object);
 
     /** See {@link obvia.Obvia#within}. */
     <R> R within(Duration time, Callable<R> work) throws Exception;

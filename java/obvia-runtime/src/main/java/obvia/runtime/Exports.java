@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.Map;
 import obvia.Guid;
 import obvia.Hresult;
-import obvia.Remote;
 import obvia.RpcException;
 
 /**
@@ -37,23 +36,23 @@ final class Exports {
 
     /** An interface pointer. */
     static final class Entry {
-        private final Remote object;
-        private final InterfaceInfo.Stub<Remote> stub;
+        private final Object object;
+        private final InterfaceInfo.Stub<Object> stub;
         private final Guid iid;
         private final long target;
         private final long oid;
         private final Map<Long, Long> holders = new HashMap<>();
 
         @SuppressWarnings("unchecked")
-        private Entry(Remote object, InterfaceInfo<?> info, long target, long oid) {
+        private Entry(Object object, InterfaceInfo<?> info, long target, long oid) {
             this.object = object;
-            stub = (InterfaceInfo.Stub<Remote>) info.stub();
+            stub = (InterfaceInfo.Stub<Object>) info.stub();
             iid = info.iid();
             this.target = target;
             this.oid = oid;
         }
 
-        Remote object() {
+        Object object() {
             return object;
         }
 
@@ -81,14 +80,14 @@ final class Exports {
     }
 
     /** Counts references of a client to an interface of an object, and returns its entry. */
-    synchronized Entry add(Remote object, InterfaceInfo<?> info, long client, int refs) {
+    synchronized Entry add(Object object, InterfaceInfo<?> info, long client, int refs) {
         Identity identity = objects.computeIfAbsent(object, o -> new Identity(++lastOid));
         Entry entry = identity.entries.computeIfAbsent(info.iid(), iid -> enter(object, info, identity.oid));
         entry.holders.merge(client, (long) refs, Long::sum);
         return entry;
     }
 
-    private Entry enter(Remote object, InterfaceInfo<?> info, long oid) {
+    private Entry enter(Object object, InterfaceInfo<?> info, long oid) {
         int index = vacant.isEmpty() ? table.size() : vacant.removeLast();
         // Generation 0 is nobody's.
         generation = generation == -1 ? 1 : generation + 1;

@@ -4,7 +4,6 @@ import java.util.List;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import obvia.Guid;
-import obvia.Remote;
 
 /**
  * An interface as the compiler describes it: one for each, in the class of its name and {@code Info}.
@@ -21,7 +20,7 @@ import obvia.Remote;
  * @param idl its text in IDL, with the types that it uses
  * @param module every interface of the same IDL file and of those that it imports
  */
-public record InterfaceInfo<T extends Remote>(
+public record InterfaceInfo<T>(
         Class<T> type,
         String name,
         Guid iid,
@@ -55,7 +54,7 @@ public record InterfaceInfo<T extends Remote>(
      *
      * @throws IllegalArgumentException where it has not
      */
-    public static <T extends Remote> InterfaceInfo<T> of(Class<T> type) {
+    public static <T> InterfaceInfo<T> of(Class<T> type) {
         return Known.of(type);
     }
 }

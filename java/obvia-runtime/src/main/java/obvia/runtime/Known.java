@@ -25,7 +25,7 @@ final class Known {
     private Known() {}
 
     @SuppressWarnings("unchecked")
-    static <T extends Remote> InterfaceInfo<T> of(Class<T> type) {
+    static <T> InterfaceInfo<T> of(Class<T> type) {
         InterfaceInfo<T> info = (InterfaceInfo<T>) BY_TYPE.get(type);
         if (!BY_IID.containsKey(info.iid())) {
             info.module().get().forEach(other -> BY_IID.putIfAbsent(other.iid(), other));

@@ -1,7 +1,6 @@
 package obvia.runtime;
 
 import java.util.List;
-import obvia.Remote;
 
 /**
  * Interface pointers in frames: what they travel as, and what stands for them where they arrive.
@@ -16,12 +15,12 @@ public final class Marshal {
      *
      * @param through the proxy that is called
      */
-    public static byte[] reference(Proxy through, Remote object, InterfaceInfo<?> info) {
+    public static byte[] reference(Proxy through, Object object, InterfaceInfo<?> info) {
         return marshal(through.link().runtime(), through.link().oxid(), object, info);
     }
 
     /** The bytes of a reference in the results of a call. */
-    public static byte[] reference(InCall call, Remote object, InterfaceInfo<?> info) {
+    public static byte[] reference(InCall call, Object object, InterfaceInfo<?> info) {
         return marshal(call.connection().runtime(), call.connection().client(), object, info);
     }
 
@@ -31,20 +30,20 @@ public final class Marshal {
      * @param through the proxy that was called
      * @throws obvia.RpcException with RPC_E_INVALID_OBJREF where it is none, and where its process cannot be reached
      */
-    public static <T extends Remote> T object(Proxy through, byte[] reference, InterfaceInfo<T> info) {
+    public static <T> T object(Proxy through, byte[] reference, InterfaceInfo<T> info) {
         Link link = through.link();
         return reference == null ? null : link.runtime().adopt(ObjRef.fromBytes(reference), info, link, link.oxid());
     }
 
     /** What a reference in the arguments of a call leads to. */
-    public static <T extends Remote> T object(InCall call, byte[] reference, InterfaceInfo<T> info) {
+    public static <T> T object(InCall call, byte[] reference, InterfaceInfo<T> info) {
         Connection connection = call.connection();
         return reference == null
                 ? null
                 : connection.runtime().adopt(ObjRef.fromBytes(reference), info, null, connection.client());
     }
 
-    private static byte[] marshal(ProcessRuntime runtime, long to, Remote object, InterfaceInfo<?> info) {
+    private static byte[] marshal(ProcessRuntime runtime, long to, Object object, InterfaceInfo<?> info) {
         if (object == null) {
             return null;
         }

@@ -60,7 +60,7 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
         }
     }
 
-    private record Named(Remote object, InterfaceInfo<?> info) {}
+    private record Named(Object object, InterfaceInfo<?> info) {}
 
     private static long draw() {
         long drawn;
@@ -109,7 +109,7 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
     // Exporting.
 
     @Override
-    public <T extends Remote> Export export(T object, Class<T> type, String name) {
+    public <T> Export export(T object, Class<T> type, String name) {
         InterfaceInfo<T> info = Known.of(type);
         type.cast(object);
         if (object instanceof Proxy) {
@@ -184,7 +184,7 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
         return marks.computeIfAbsent(client, c -> draw());
     }
 
-    Remote named(String name) {
+    Object named(String name) {
         Named named = names.get(name);
         if (named == null) {
             throw new RpcException(Hresult.RPC_S_SERVER_UNAVAILABLE, "nothing is exported by the name `" + name + "`");
@@ -200,7 +200,7 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
     }
 
     /** A reference to an object of this process, counted for whoever gets it. */
-    ObjRef marshalOwn(Remote object, InterfaceInfo<?> info, long client) {
+    ObjRef marshalOwn(Object object, InterfaceInfo<?> info, long client) {
         if (!info.type().isInstance(object)) {
             throw new RpcException(Hresult.E_NOINTERFACE);
         }
@@ -219,7 +219,7 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
         }
         return new Endpoint() {
             @Override
-            public <T extends Remote> T bind(Class<T> type, String name) {
+            public <T> T bind(Class<T> type, String name) {
                 return ProcessRuntime.this.bind(type, name);
             }
 
@@ -228,7 +228,7 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
         };
     }
 
-    private <T extends Remote> T bind(Class<T> type, String name) {
+    private <T> T bind(Class<T> type, String name) {
         InterfaceInfo<T> info = Known.of(type);
         Named own = names.get(name);
         if (own != null) {
@@ -273,7 +273,7 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
      * @param from a link that it may be of, or {@code null}
      * @param sender the process that sent it, which has given away references of its own where the object is one of this process
      */
-    <T extends Remote> T adopt(ObjRef reference, InterfaceInfo<T> info, Link from, long sender) {
+    <T> T adopt(ObjRef reference, InterfaceInfo<T> info, Link from, long sender) {
         if (!reference.iid().equals(info.iid())) {
             throw new RpcException(Hresult.RPC_E_INVALID_OBJREF, "a reference by another interface than was asked for");
         }
@@ -282,7 +282,7 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
             if (!info.type().isInstance(own.object())) {
                 throw new RpcException(Hresult.RPC_E_INVALID_OBJREF, "a reference to an object that has no such interface");
             }
-            Remote object = own.object();
+            Object object = own.object();
             exports.release(sender, reference.target(), reference.refs());
             return info.type().cast(object);
         }
@@ -307,7 +307,7 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
     }
 
     @Override
-    public <T extends Remote> T as(Remote object, Class<T> type) {
+    public <T> T as(Object object, Class<T> type) {
         if (type.isInstance(object)) {
             return type.cast(object);
         }
@@ -321,7 +321,7 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
     }
 
     @Override
-    public void release(Remote object) {
+    public void release(Object object) {
         if (object instanceof Proxy proxy) {
             proxy.release();
         }

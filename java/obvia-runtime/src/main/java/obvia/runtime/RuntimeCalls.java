@@ -9,7 +9,6 @@ import java.util.Locale;
 import obvia.BadMessageException;
 import obvia.Guid;
 import obvia.Hresult;
-import obvia.Remote;
 import obvia.RpcException;
 
 /**
@@ -149,7 +148,7 @@ final class RuntimeCalls {
     private static void serveQuery(InCall call, Connection connection) {
         call.expect(24);
         Exports exports = connection.runtime().exports();
-        Remote object = exports.get(call.memory.get(Flat.LONG, call.at)).object();
+        Object object = exports.get(call.memory.get(Flat.LONG, call.at)).object();
         InterfaceInfo<?> info = Known.find(guid(call, 8));
         if (!info.type().isInstance(object)) {
             throw new RpcException(Hresult.E_NOINTERFACE);
