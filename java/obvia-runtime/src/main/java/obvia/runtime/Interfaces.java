@@ -1,17 +1,25 @@
 package obvia.runtime;
 
 import obvia.Guid;
+import obvia.Hresult;
+import obvia.Remote;
+import obvia.RpcException;
 
 /** Interfaces that are known by their IIDs. */
 public final class Interfaces {
     private Interfaces() {}
 
     /**
-     * The interface of this IID.
+     * The interface of this IID, by which an object is passed whose interface an argument says.
      *
-     * @throws obvia.RpcException with E_NOINTERFACE where this process does not know it
+     * @throws RpcException with E_NOINTERFACE where this process does not know it, or its objects are no {@link Remote}
      */
-    public static InterfaceInfo<?> of(Guid iid) {
-        return Known.find(iid);
+    @SuppressWarnings("unchecked")
+    public static InterfaceInfo<? extends Remote> of(Guid iid) {
+        InterfaceInfo<?> info = Known.find(iid);
+        if (!Remote.class.isAssignableFrom(info.type())) {
+            throw new RpcException(Hresult.E_NOINTERFACE, info.type().getName() + " does not extend " + Remote.class.getName());
+        }
+        return (InterfaceInfo<? extends Remote>) info;
     }
 }
