@@ -23,11 +23,6 @@ pub(crate) fn run() -> Outcome {
     suite::run_tests(&statements(), &[suite::WAITING])
 }
 
-/// Builds what [`run`] runs.
-pub(crate) fn build() -> Outcome {
-    suite::build_tests(&statements())
-}
-
 /// What takes minutes: one after the other, as each says how fast it was.
 fn full(bytes: Option<&str>) -> Outcome {
     let program = bytes.map_or_else(statements, |bytes| statements().variable("OBVIA_CONFORMANCE_BYTES", bytes));

@@ -48,7 +48,7 @@ pub(crate) fn run(seconds: u32, names: &[String]) -> Outcome {
 }
 
 /// Builds the targets named, or all.
-pub(crate) fn build(names: &[String]) -> Outcome {
+fn build(names: &[String]) -> Outcome {
     tools::cargo_fuzz()?;
     let build = cargo("build");
     if names.is_empty() {

@@ -93,7 +93,7 @@ fn failed(path: &Path, error: &std::io::Error) -> Problem {
 }
 
 /// Builds the program in Rust that makes the calls.
-pub(crate) fn build() -> Outcome {
+fn build() -> Outcome {
     Program::cargo(&["build", "--quiet", "--release", "--package", "obvia-bench", "--bin", "obvia-icount"]).run()
 }
 

@@ -1,7 +1,7 @@
 //! `loom`: explores the interleavings of what threads and processes share. Its tests have `loom` in their path.
 
 use crate::program::{Program, target};
-use crate::suite::{build_tests, load, run_tests};
+use crate::suite::{load, run_tests};
 use crate::{Outcome, Problem};
 
 const PACKAGE: &str = "obvia-via";
@@ -16,11 +16,6 @@ pub(crate) fn main(arguments: &[String]) -> Outcome {
         return Err(Problem::missing(format!("{MANIFEST} does not name loom yet")));
     }
     run_tests(&tests(), &[])
-}
-
-/// Builds the tests.
-pub(crate) fn build() -> Outcome {
-    build_tests(&tests())
 }
 
 fn tests() -> Program {

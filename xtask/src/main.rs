@@ -138,7 +138,7 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "test",
-        usage: "[--list | --build] [PART ...]",
+        usage: "[--list] [PART ...]",
         about: "everything, or the parts named; `test --list` names them",
         run: test::main,
     },

@@ -24,7 +24,7 @@ pub(crate) fn main(arguments: &[String]) -> Outcome {
 }
 
 /// Builds the tests.
-pub(crate) fn build() -> Outcome {
+fn build() -> Outcome {
     tools::miri()?;
     programs().iter().try_for_each(build_tests)
 }

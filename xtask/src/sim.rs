@@ -21,11 +21,6 @@ fn cargo(command: &str) -> Program {
     Program::cargo_release(&[command, "--quiet", "--package", "obvia-via", "--example", "sim"])
 }
 
-/// Builds the simulator.
-pub(crate) fn build() -> Outcome {
-    cargo("build").run()
-}
-
 /// The part of a test run.
 pub(crate) fn short() -> Outcome {
     main(&["--seeds".to_owned(), SEEDS_SHORT.to_owned()])

@@ -19,11 +19,6 @@ pub(crate) fn run(name: &str, variables: &[(&str, String)]) -> Outcome {
     Ok(())
 }
 
-/// Builds what [`run`] runs.
-pub(crate) fn build(name: &str) -> Outcome {
-    programs(name)?.iter().try_for_each(build_tests)
-}
-
 fn programs(name: &str) -> Outcome<Vec<Program>> {
     let packages = packages_with(&load()?, name);
     if packages.is_empty() {
@@ -37,11 +32,6 @@ fn programs(name: &str) -> Outcome<Vec<Program>> {
 /// Not optimised: what such tests wait for are wires, and what they build nobody else uses.
 pub(crate) fn run_with(name: &str, features: &[&str], options: &[&str]) -> Outcome {
     run_tests(&program_with(name, features)?, options)
-}
-
-/// Builds what [`run_with`] runs.
-pub(crate) fn build_with(name: &str, features: &[&str]) -> Outcome {
-    build_tests(&program_with(name, features)?)
 }
 
 fn program_with(name: &str, features: &[&str]) -> Outcome<Program> {

@@ -1,10 +1,10 @@
 //! `test`: runs every kind of check that the project has, or the parts named, and sums up.
 
-mod ahead;
 mod cmake;
 pub(crate) mod examples;
 mod interop;
 mod java;
+mod lanes;
 mod readme;
 pub(crate) mod wires;
 mod wizard;
@@ -13,7 +13,7 @@ pub(crate) use self::interop::run_wine;
 
 use crate::program::{Program, is_ci};
 use crate::{Outcome, Problem, conformance, fuzz, icount, loom, miri, sim, soak, suite, tidy};
-use ahead::Ahead;
+use lanes::{Lane, Ran};
 use std::time::{Duration, Instant};
 
 /// Seconds of fuzzing that each target gets in a test run.
@@ -24,121 +24,125 @@ const SOAK_SECONDS: u32 = 10;
 struct Part {
     name: &'static str,
     about: &'static str,
+    lane: Lane,
     run: fn() -> Outcome,
-    /// Builds what it runs, where that is worth while beforehand.
-    build: Option<fn() -> Outcome>,
 }
 
-/// In the order in which they run: what fails often and says so quickly comes first.
+/// In the order in which each lane runs them: what fails often and says so quickly comes first.
 const PARTS: &[Part] = &[
     Part {
         name: "tidy",
         about: "the source keeps its promises; formatting and lints",
+        lane: Lane::Computes,
         run: || tidy::main(&[]),
-        build: None,
     },
     Part {
         name: "unit",
         about: "cargo test of the whole workspace, but for what the part `conformance` runs",
+        lane: Lane::Computes,
         run: || Program::cargo(&["test", "--quiet", "--workspace", "--exclude", "obvia-conformance"]).run_tests(),
-        build: None,
     },
-    Part { name: "readme", about: "the newcomer's program does what the README prints", run: readme::run, build: None },
+    Part {
+        name: "readme",
+        about: "the newcomer's program does what the README prints",
+        lane: Lane::Computes,
+        run: readme::run,
+    },
     Part {
         name: "examples",
         about: "every client of the examples comes to a good end with its server",
+        lane: Lane::Computes,
         run: examples::run,
-        build: None,
     },
     Part {
         name: "wizard",
         about: "what `obvia wizard` makes of the project's IDL files builds, runs and passes its tests, in Rust",
+        lane: Lane::Computes,
         run: wizard::run,
-        build: None,
     },
     Part {
         name: "cmake",
         about: "programs in C++ and C, outside, with nothing but an installed obvia, speak with those in Rust",
+        lane: Lane::Computes,
         run: cmake::run,
-        build: Some(cmake::build),
     },
     Part {
         name: "java",
         about: "the Java side builds without a warning, passes its tests, and needs no option of the virtual machine's",
+        lane: Lane::Computes,
         run: java::run,
-        build: None,
     },
     Part {
         name: "hostile",
         about: "a peer that writes nonsense loses its own connection and nothing else",
+        lane: Lane::Waits,
         run: || suite::run("hostile", &[]),
-        build: Some(|| suite::build("hostile")),
     },
     Part {
         name: "conformance",
         about: "every provider keeps the fifty statements about virtual interfaces",
+        lane: Lane::Waits,
         run: conformance::run,
-        build: Some(conformance::build),
     },
     Part {
         name: "wires",
         about: "VIs over AF_XDP and libfabric keep the statements, too",
+        lane: Lane::Waits,
         run: wires::conformance,
-        build: Some(wires::build),
     },
     Part {
         name: "kill",
         about: "processes that die in mid-call leave nothing behind",
+        lane: Lane::Waits,
         run: || suite::run("kill", &[]),
-        build: Some(|| suite::build("kill")),
     },
     Part {
         name: "net",
         about: "calls between hosts by each protocol sequence, over wires that are good, bad and cut",
+        lane: Lane::Waits,
         run: wires::net,
-        build: Some(wires::build_net),
     },
     Part {
         name: "interop",
         about: "Samba, impacket, scapy and tshark find nothing wrong with the standard's protocols",
+        lane: Lane::Waits,
         run: interop::run,
-        build: None,
     },
     Part {
         name: "soak-short",
         about: "many processes, threads and objects for some seconds",
+        lane: Lane::Waits,
         run: || soak::run(SOAK_SECONDS),
-        build: Some(|| suite::build("soak")),
     },
     Part {
         name: "sim",
         about: "VIs over a thousand simulated bad networks keep every promise",
+        lane: Lane::Computes,
         run: sim::short,
-        build: Some(sim::build),
     },
     Part {
         name: "loom",
         about: "interleavings of what threads and processes share",
+        lane: Lane::Computes,
         run: || loom::main(&[]),
-        build: Some(loom::build),
     },
     Part {
         name: "miri",
         about: "undefined behaviour in what has unsafe in it",
+        lane: Lane::Computes,
         run: || miri::main(&[]),
-        build: Some(miri::build),
     },
     Part {
         name: "fuzz",
         about: "some seconds of nonsense for what reads other people's bytes",
+        lane: Lane::Computes,
         run: || fuzz::run(FUZZ_SECONDS, &[]),
-        build: Some(|| fuzz::build(&[])),
     },
     Part {
         name: "icount",
         about: "a call takes no more instructions than its budget",
+        lane: Lane::Computes,
         run: || icount::main(&[]),
-        build: Some(icount::build),
     },
 ];
 
@@ -167,6 +171,21 @@ impl Verdict {
             Self::Skipped(_) => "skipped",
         }
     }
+
+    /// The word, and on further lines why.
+    fn written(&self) -> String {
+        match self {
+            Self::Passed => self.word().to_owned(),
+            Self::Failed(why) | Self::Skipped(why) => format!("{}\n{why}", self.word()),
+        }
+    }
+
+    /// What [`Self::written`] wrote.
+    fn read(text: &str) -> Option<Self> {
+        let (word, why) = text.split_once('\n').unwrap_or((text, ""));
+        let all = [Self::Passed, Self::Failed(why.to_owned()), Self::Skipped(why.to_owned())];
+        all.into_iter().find(|verdict| verdict.word() == word)
+    }
 }
 
 pub(crate) fn main(arguments: &[String]) -> Outcome {
@@ -176,31 +195,43 @@ pub(crate) fn main(arguments: &[String]) -> Outcome {
         }
         return Ok(());
     }
-    if let [option, names @ ..] = arguments
-        && option == ahead::OPTION
+    if let [option, file, name] = arguments
+        && option == lanes::OPTION
     {
-        return ahead::build(&choose(names)?);
+        return write_verdict(file, &choose(std::slice::from_ref(name))?);
     }
     let parts = choose(arguments)?;
-    let _ahead = Ahead::start(&parts);
     let started = Instant::now();
-    let mut verdicts = Vec::new();
-    for part in parts {
-        println!("==> {}: {}", part.name, part.about);
-        let began = Instant::now();
-        let verdict = Verdict::of((part.run)(), is_ci());
-        let took = began.elapsed();
-        println!("<== {} {} in {:.1} s\n", part.name, verdict.word(), took.as_secs_f64());
-        verdicts.push((part.name, verdict, took));
-    }
-    println!("{}", summary(&verdicts, started.elapsed()));
-    let is_failed = |verdict: &Verdict| matches!(verdict, Verdict::Failed(_));
-    let failed: Vec<_> = verdicts.iter().filter(|(_, verdict, _)| is_failed(verdict)).collect();
+    let ran = match parts.as_slice() {
+        [one] => vec![run_here(one)],
+        several => lanes::run(several)?,
+    };
+    println!("{}", summary(&ran, started.elapsed()));
+    let failed: Vec<_> = ran.iter().filter(|one| matches!(one.verdict, Verdict::Failed(_))).collect();
     if failed.is_empty() {
         return Ok(());
     }
-    let names: Vec<_> = failed.iter().map(|(name, ..)| *name).collect();
+    let names: Vec<_> = failed.iter().map(|one| one.name).collect();
     Err(Problem::Failed(format!("failed: {}", names.join(", "))))
+}
+
+/// Runs a part in this process; it prints to where this program prints.
+fn run_here(part: &'static Part) -> Ran {
+    println!("==> {}: {}", part.name, part.about);
+    let began = Instant::now();
+    let verdict = Verdict::of((part.run)(), is_ci());
+    let took = began.elapsed();
+    println!("<== {} {} in {:.1} s\n", part.name, verdict.word(), took.as_secs_f64());
+    Ran { name: part.name, verdict, took }
+}
+
+/// Runs parts for another process, which reads how they ended.
+fn write_verdict(file: &str, parts: &[&'static Part]) -> Outcome {
+    for part in parts {
+        let verdict = Verdict::of((part.run)(), is_ci());
+        std::fs::write(file, verdict.written()).map_err(|error| Problem::failed(format!("{file}: {error}")))?;
+    }
+    Ok(())
 }
 
 /// The parts of these names; all of them for none.
@@ -217,16 +248,16 @@ fn choose(names: &[String]) -> Outcome<Vec<&'static Part>> {
 }
 
 /// A line for each part, then what went wrong, as the end of a log is what is read first, and the counts.
-fn summary(verdicts: &[(&str, Verdict, Duration)], took: Duration) -> String {
+fn summary(ran: &[Ran], took: Duration) -> String {
     let (mut lines, mut reasons) = (Vec::new(), Vec::new());
-    for (name, verdict, took) in verdicts {
+    for Ran { name, verdict, took } in ran {
         let seconds = took.as_secs_f64();
         lines.push(format!("{name:<11} {:<8} {seconds:>7.1} s", verdict.word()));
         if let Verdict::Failed(why) | Verdict::Skipped(why) = verdict {
             reasons.push(format!("{name} {}: {}", verdict.word(), why.replace('\n', "\n    ")));
         }
     }
-    let count = |word| verdicts.iter().filter(|(_, verdict, _)| verdict.word() == word).count();
+    let count = |word| ran.iter().filter(|one| one.verdict.word() == word).count();
     let (passed, failed, skipped) = (count("passed"), count("FAILED"), count("skipped"));
     lines.push(format!("{:<11} {:<8} {:>7.1} s", "together", "", took.as_secs_f64()));
     lines.append(&mut reasons);
@@ -239,7 +270,7 @@ fn summary(verdicts: &[(&str, Verdict, Duration)], took: Duration) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{PARTS, Verdict, choose, summary};
+    use super::{PARTS, Ran, Verdict, choose, summary};
     use crate::Problem;
     use std::time::Duration;
 
@@ -266,14 +297,23 @@ mod tests {
     }
 
     #[test]
+    fn verdicts_are_passed_on() {
+        for verdict in [Verdict::Passed, Verdict::Failed("a\nb".to_owned()), Verdict::Skipped("z".to_owned())] {
+            assert_eq!(Verdict::read(&verdict.written()), Some(verdict));
+        }
+        assert_eq!(Verdict::read(""), None);
+    }
+
+    #[test]
     fn the_summary_counts() {
         let second = Duration::from_secs(1);
-        let verdicts = [("unit", Verdict::Passed, second), ("kill", Verdict::Failed("a\nb".to_owned()), second)];
-        let text = summary(&verdicts, second * 2);
+        let ran = |name, verdict| Ran { name, verdict, took: second };
+        let text =
+            summary(&[ran("unit", Verdict::Passed), ran("kill", Verdict::Failed("a\nb".to_owned()))], second * 2);
         assert!(text.contains("kill        FAILED       1.0 s\ntogether "), "{text}");
         assert!(text.contains(" s\nkill FAILED: a\n    b\n"), "{text}");
         assert!(text.ends_with("\n1 passed, 1 failed"), "{text}");
-        let text = summary(&[("miri", Verdict::Skipped("z".to_owned()), second)], second);
+        let text = summary(&[ran("miri", Verdict::Skipped("z".to_owned()))], second);
         assert!(text.ends_with("\n0 passed, 0 failed, 1 skipped"), "{text}");
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::program::{Program, target};
 use crate::{Outcome, Problem};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 /// The toolchain that fuzzing and Miri need.
@@ -196,15 +197,30 @@ fn apt_with(words: &[&str]) -> Outcome {
         return Err(missing(package, &format!("sudo apt-get install {package}"), true));
     }
     // A machine whose lists are too old is told so by the installation that follows.
-    Program::new("apt-get", &["update", "--quiet"]).succeeds();
+    {
+        let _alone = alone();
+        Program::new("apt-get", &["update", "--quiet"]).succeeds();
+    }
     required(package, &install)
 }
 
+/// Keeps the parts that run beside this one from installing as long as it is there. Where there can be no lock they may get into each
+/// other's way, which the installation says.
+fn alone() -> Option<File> {
+    let folder = target();
+    std::fs::create_dir_all(&folder).ok()?;
+    let file = File::create(folder.join("installing.lock")).ok()?;
+    file.lock().ok()?;
+    Some(file)
+}
+
 fn required(what: &str, install: &Program) -> Outcome {
+    let _alone = alone();
     install.run().map_err(|_| missing(what, &install.line(), true))
 }
 
 fn optional(what: &str, install: &Program) -> Outcome {
+    let _alone = alone();
     install.run().map_err(|_| missing(what, &install.line(), false))
 }
 

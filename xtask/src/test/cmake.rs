@@ -39,12 +39,6 @@ pub(super) fn run() -> Outcome {
     idl::check(&outside)
 }
 
-/// Builds what CMake has cargo build.
-pub(super) fn build() -> Outcome {
-    let build = |package| Program::cargo(&["build", "--quiet", "--release", "--locked", "--package", package]).run();
-    ["obvia-capi", "obvia-cli"].into_iter().try_for_each(build)
-}
-
 /// A server and a client of the same making.
 struct Pair {
     server: String,

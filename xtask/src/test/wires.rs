@@ -21,20 +21,10 @@ pub(super) fn conformance() -> Outcome {
     with_features(|features| suite::run_tests(&statements(features), &[WAITING]))
 }
 
-/// Builds what [`conformance`] runs, where libfabric is there already.
-pub(super) fn build() -> Outcome {
-    if tools::has_libfabric() { suite::build_tests(&statements(features(true))) } else { Ok(()) }
-}
-
 fn statements(features: &[&str]) -> Program {
     let package = ["test", "--package", "obvia-conformance"];
     let program = Program::cargo_release(&package).with(&["--features", &features.join(",")]);
     features.iter().fold(program, |program, feature| program.with(&["--test", feature]))
-}
-
-/// Builds most of what [`net`] runs, where libfabric is there already.
-pub(super) fn build_net() -> Outcome {
-    if tools::has_libfabric() { suite::build_with("net", features(true)) } else { Ok(()) }
 }
 
 /// How each protocol sequence is had, and calls between hosts over all of them.
