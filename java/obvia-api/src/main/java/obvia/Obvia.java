@@ -11,12 +11,21 @@ public final class Obvia {
     /**
      * Lets other processes of this host and user bind an object by a name.
      *
-     * <p>The object's methods are called by several threads at once.
+     * <p>The object's methods are called by several threads at once: {@link Threading#PLATFORM} ones.
      *
      * @throws RpcException with RPC_S_DUPLICATE_ENDPOINT when a live process serves the name, E_INVALIDARG when it cannot be one
      */
     public static <T> Export export(T object, Class<T> type, String name) {
-        return Runtime.instance().export(object, type, name);
+        return export(object, type, name, Threading.PLATFORM);
+    }
+
+    /**
+     * The same with the threads that call the methods: those of the object, and of the objects that its methods hand out.
+     *
+     * @throws RpcException with RPC_S_DUPLICATE_ENDPOINT when a live process serves the name, E_INVALIDARG when it cannot be one
+     */
+    public static <T> Export export(T object, Class<T> type, String name, Threading threading) {
+        return Runtime.instance().export(object, type, name, threading);
     }
 
     /** This host: what its processes export through shared memory. */
@@ -69,6 +78,11 @@ public final class Obvia {
      */
     public static <R> R within(Duration time, Callable<R> work) throws Exception {
         return Runtime.instance().within(time, work);
+    }
+
+    /** The connections that this process has now. */
+    public static Connections connections() {
+        return Runtime.instance().connections();
     }
 
     /** How this process waits in connections that are made from now on; {@link Waiting#ADAPTIVE} unless told. */

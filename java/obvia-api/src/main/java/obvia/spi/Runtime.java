@@ -3,8 +3,10 @@ package obvia.spi;
 import java.time.Duration;
 import java.util.ServiceLoader;
 import java.util.concurrent.Callable;
+import obvia.Connections;
 import obvia.Endpoint;
 import obvia.Export;
+import obvia.Threading;
 import obvia.Waiting;
 
 /** What performs {@link obvia.Obvia}: found by {@link ServiceLoader}. */
@@ -19,7 +21,7 @@ public interface Runtime {
     }
 
     /** See {@link obvia.Obvia#export}. */
-    <T> Export export(T object, Class<T> type, String name);
+    <T> Export export(T object, Class<T> type, String name, Threading threading);
 
     /** See {@link obvia.Obvia#connect(String)}; empty for this host. */
     Endpoint connect(String binding);
@@ -32,6 +34,9 @@ public interface Runtime {
 
     /** See {@link obvia.Obvia#within}. */
     <R> R within(Duration time, Callable<R> work) throws Exception;
+
+    /** See {@link obvia.Obvia#connections}. */
+    Connections connections();
 
     /** See {@link obvia.Obvia#setWaiting}. */
     void setWaiting(Waiting waiting);

@@ -96,7 +96,7 @@ final class Bind {
             return;
         }
         if (outcome.reason == UNKNOWN_INTERFACE) {
-            throw new RpcException(Hresult.E_NOINTERFACE, "the server does not know interface " + info.name() + " {" + info.iid() + "}");
+            throw new RpcException(Hresult.E_NOINTERFACE, "the server does not know interface " + info);
         }
         Syntax theirs = outcome.transfer;
         String there = theirs.version == FINGERPRINT_VERSION ? hex(theirs) : "none";

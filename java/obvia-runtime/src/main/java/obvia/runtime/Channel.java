@@ -34,6 +34,10 @@ public final class Channel {
 
     private boolean isBroken;
 
+    // What the janitor knows of it: how many messages were sent when it looked, and when that changed last.
+    private int seen;
+    private long seenAt;
+
     Channel(Link link, Window window) {
         this.link = link;
         this.window = window;
@@ -135,6 +139,24 @@ public final class Channel {
         return isBroken || window.isClosed();
     }
 
+    /** Whether no call has begun for so long that it may go. Asked by the janitor alone, again and again. */
+    boolean isIdle() {
+        int now = window.nextSequence();
+        long time = System.nanoTime();
+        if (seenAt == 0 || now != seen) {
+            seen = now;
+            seenAt = time;
+        }
+        long limit = window.hasUsedArea() ? Math.min(Idle.cold, Idle.close) : Idle.close;
+        return time - seenAt >= limit * 1_000_000;
+    }
+
+    /** Ends it, as it is idle and nobody has it any more. */
+    void retire() {
+        (window.hasUsedArea() ? Idle.COOLED : Idle.CLOSED).incrementAndGet();
+        window.close();
+    }
+
     /** Sends one protocol data unit, and returns the peer's. */
     byte[] exchange(byte[] unit) {
         int callId = window.nextSequence();
@@ -179,6 +201,9 @@ public final class Channel {
         int kind = window.kind();
         if (kind == Window.FAULT && (int) (answer >>> 32) == callId) {
             window.takenThrough(callId);
+            if (Fault.isBeforeArguments((int) answer)) {
+                Sent.takeBackRefused(this, callId);
+            }
             end();
             return Fault.toException((int) answer);
         }

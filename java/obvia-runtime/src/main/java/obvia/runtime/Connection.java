@@ -1,13 +1,21 @@
 package obvia.runtime;
 
+import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicBoolean;
 import obvia.BadMessageException;
 import obvia.Hresult;
 import obvia.RpcException;
 
-/** A client's connection as its server has it: takes calls, and has them performed, on a thread of its own. */
+/**
+ * A client's connection as its server has it: takes calls, and has them performed.
+ *
+ * <p>It has a thread of its own as long as calls come: a platform or a virtual one, as the object wants it that was called last. Where none comes for a while the thread
+ * ends, and the {@link Poller} starts another one when the client rings.
+ */
 final class Connection implements Runnable {
     private static final Logger LOGGER = System.getLogger("obvia");
 
@@ -19,11 +27,16 @@ final class Connection implements Runnable {
     // The interface pointer that was called last, and when it was looked up, in removals.
     private Exports.Entry last;
     private int lastRemovals;
+    // What kind of thread it has, and whether that finds a message that another one has received.
+    private boolean isVirtual;
+    private boolean isReceived;
+    private final AtomicBoolean isResting = new AtomicBoolean();
 
     Connection(ProcessRuntime runtime, Window window) {
         this.runtime = runtime;
         this.window = window;
         call = new InCall(window, this);
+        window.setPatience(Duration.ofMillis(Idle.warm));
     }
 
     ProcessRuntime runtime() {
@@ -34,37 +47,79 @@ final class Connection implements Runnable {
         return client;
     }
 
-    /** Serves until the connection ends. */
+    /** Whether its methods are called by virtual threads now. */
+    boolean isVirtual() {
+        return isVirtual;
+    }
+
+    /** Serves until the connection ends, rests, or goes on on a thread of the other kind: then it is no longer this thread's. */
     @Override
     public void run() {
+        // Another thread may have it before this one ends.
+        boolean isVirtual = this.isVirtual;
+        count(isVirtual, 1);
+        boolean isOver = true;
         try {
-            while (serve()) {
-                // Until it ends.
-            }
+            isOver = serveAll();
+        } catch (Elsewhere e) {
+            isOver = false;
         } catch (RpcException | InternalError | IllegalStateException | IndexOutOfBoundsException e) {
             RpcException why = Window.failed(e);
             if (why.result() != Hresult.RPC_E_DISCONNECTED) {
                 LOGGER.log(Level.WARNING, "a connection of process {0} ends: {1}", client, why.getMessage());
             }
         } finally {
-            window.close();
-            runtime.leave(client);
+            count(isVirtual, -1);
+            if (isOver) {
+                close();
+            }
         }
     }
 
+    private static void count(boolean isVirtual, int more) {
+        Idle.HOT.addAndGet(more);
+        if (isVirtual) {
+            Idle.VIRTUAL.addAndGet(more);
+        }
+    }
+
+    private void close() {
+        window.close();
+        runtime.leave(client);
+    }
+
+    /** Serves until it rests. */
+    private boolean serveAll() {
+        if (isReceived) {
+            isReceived = false;
+            take();
+        }
+        while (serve()) {
+            // Until nothing comes.
+        }
+        return false;
+    }
+
+    /** Whether to go on on this thread. */
     private boolean serve() {
         // Whoever interrupted a method did not mean what comes after it.
         Thread.interrupted();
         try {
-            // Asking for the time takes as long as a small method: that of a call will do, which is asked for when nothing comes.
             window.receive(null);
         } catch (RpcException e) {
             if (e.result() == Hresult.RPC_E_TIMEOUT || e.result() == Hresult.RPC_E_CALL_CANCELED) {
-                forget();
-                return true;
+                // Keeps nobody's object alive while nothing is called.
+                last = null;
+                return e.result() == Hresult.RPC_E_CALL_CANCELED || !rest();
             }
             throw e;
         }
+        take();
+        return true;
+    }
+
+    /** Does what the message says that was received last. */
+    private void take() {
         switch (window.kind()) {
             case Window.REQUEST -> {
                 // A caller has taken every earlier response before it calls again.
@@ -84,8 +139,71 @@ final class Connection implements Runnable {
             case Window.CANCEL -> window.release();
             default -> throw Line.broken("a message of kind " + window.kind());
         }
+    }
+
+    // Threads.
+
+    /** Lets the poller look at the connection, unless something has come. From then on it is another thread's. */
+    private boolean rest() {
+        if (!window.rest()) {
+            return false;
+        }
+        Idle.WARM.incrementAndGet();
+        isResting.set(true);
+        try {
+            window.watch(this::wake);
+        } catch (IOException e) {
+            Idle.WARM.decrementAndGet();
+            throw Line.gone(e);
+        }
         return true;
     }
+
+    /** The client has rung, or ended. */
+    private void wake() {
+        if (!isResting.compareAndSet(true, false)) {
+            return;
+        }
+        Idle.WARM.decrementAndGet();
+        try {
+            window.rise();
+            start();
+        } catch (OutOfMemoryError e) {
+            LOGGER.log(Level.WARNING, "a connection ends, as there is no thread for it", e);
+            close();
+        }
+    }
+
+    private void start() {
+        Thread.Builder thread = isVirtual ? Thread.ofVirtual() : Thread.ofPlatform().daemon();
+        thread.name("obvia-serve").start(this);
+    }
+
+    /** Has the message that was received last performed by a thread of the other kind, which goes on with the connection. */
+    private Elsewhere goElsewhere() {
+        isVirtual = !isVirtual;
+        isReceived = true;
+        try {
+            start();
+        } catch (OutOfMemoryError e) {
+            isVirtual = !isVirtual;
+            isReceived = false;
+            throw e;
+        }
+        return Elsewhere.INSTANCE;
+    }
+
+    /** Leaves a thread that the connection is no longer of. */
+    private static final class Elsewhere extends RuntimeException {
+        private static final long serialVersionUID = 1;
+        private static final Elsewhere INSTANCE = new Elsewhere();
+
+        private Elsewhere() {
+            super("another thread goes on", null, false, false);
+        }
+    }
+
+    // Calls.
 
     private void answer(int callId, long target) {
         call.enter();
@@ -116,25 +234,27 @@ final class Connection implements Runnable {
                 entry.perform(call);
             }
             return Integer.toUnsignedLong(call.result);
-        } catch (InCall.NoMethod e) {
-            return FAULT | Fault.OP_RANGE;
-        } catch (BadMessageException e) {
-            return FAULT | Fault.BAD_STUB_DATA;
-        } catch (RpcException e) {
-            return Integer.toUnsignedLong(e.result() < 0 ? e.result() : Hresult.E_FAIL);
-        } catch (InternalError e) {
-            // The caller's memory is gone.
+        } catch (Elsewhere e) {
             throw e;
-        } catch (OutOfMemoryError e) {
-            return Integer.toUnsignedLong(Hresult.E_OUTOFMEMORY);
         } catch (Throwable e) {
+            call.takeBack();
             return failed(e);
         }
     }
 
     private static long failed(Throwable why) {
-        LOGGER.log(Level.WARNING, "a method failed in a way that its caller cannot be told", why);
-        return Integer.toUnsignedLong(Hresult.RPC_E_SERVERFAULT);
+        return switch (why) {
+            case InCall.NoMethod e -> FAULT | Fault.OP_RANGE;
+            case BadMessageException e -> FAULT | Fault.BAD_STUB_DATA;
+            case RpcException e -> Integer.toUnsignedLong(e.result() < 0 ? e.result() : Hresult.E_FAIL);
+            // The caller's memory is gone.
+            case InternalError e -> throw e;
+            case OutOfMemoryError e -> Integer.toUnsignedLong(Hresult.E_OUTOFMEMORY);
+            default -> {
+                LOGGER.log(Level.WARNING, "a method failed in a way that its caller cannot be told", why);
+                yield Integer.toUnsignedLong(Hresult.RPC_E_SERVERFAULT);
+            }
+        };
     }
 
     private Exports.Entry find(long target) {
@@ -144,14 +264,13 @@ final class Connection implements Runnable {
             return entry;
         }
         entry = client == 0 ? null : runtime.exports().find(target);
+        if (entry != null && entry.isVirtual() != isVirtual) {
+            last = null;
+            throw goElsewhere();
+        }
         last = entry;
         lastRemovals = removals;
         return entry;
-    }
-
-    /** Keeps nobody's object alive while nothing is called. */
-    private void forget() {
-        last = null;
     }
 
     private void bind(byte[] unit) {

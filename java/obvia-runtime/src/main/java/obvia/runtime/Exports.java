@@ -21,35 +21,38 @@ final class Exports {
     private int generation;
     private long lastOid;
 
-    /** Counts removals: copies of entries that are kept elsewhere are good as long as it does not change. */
+    /** Counts removals and replacements: copies of entries that are kept elsewhere are good as long as it does not change. */
     private volatile int removals;
 
     /** An object of this process, and its entries by interface. */
     private static final class Identity {
         final long oid;
+        final boolean isVirtual;
         final Map<Guid, Entry> entries = new HashMap<>();
 
-        Identity(long oid) {
+        Identity(long oid, boolean isVirtual) {
             this.oid = oid;
+            this.isVirtual = isVirtual;
         }
     }
 
     /** An interface pointer. */
     static final class Entry {
         private final Object object;
+        private final InterfaceInfo<?> info;
         private final InterfaceInfo.Stub<Object> stub;
-        private final Guid iid;
         private final long target;
-        private final long oid;
-        private final Map<Long, Long> holders = new HashMap<>();
+        private final Identity identity;
+        private final Map<Long, Long> holders;
 
         @SuppressWarnings("unchecked")
-        private Entry(Object object, InterfaceInfo<?> info, long target, long oid) {
+        private Entry(Object object, InterfaceInfo<?> info, long target, Identity identity, Map<Long, Long> holders) {
             this.object = object;
+            this.info = info;
             stub = (InterfaceInfo.Stub<Object>) info.stub();
-            iid = info.iid();
             this.target = target;
-            this.oid = oid;
+            this.identity = identity;
+            this.holders = holders;
         }
 
         Object object() {
@@ -62,7 +65,12 @@ final class Exports {
         }
 
         long oid() {
-            return oid;
+            return identity.oid;
+        }
+
+        /** Whether virtual threads call it. */
+        boolean isVirtual() {
+            return identity.isVirtual;
         }
 
         void perform(InCall call) throws Throwable {
@@ -79,25 +87,54 @@ final class Exports {
         return removals;
     }
 
-    /** Counts references of a client to an interface of an object, and returns its entry. */
-    synchronized Entry add(Object object, InterfaceInfo<?> info, long client, int refs) {
-        Identity identity = objects.computeIfAbsent(object, o -> new Identity(++lastOid));
-        Entry entry = identity.entries.computeIfAbsent(info.iid(), iid -> enter(object, info, identity.oid));
+    /**
+     * Counts references of a client to an interface of an object, and returns its entry.
+     *
+     * @param isVirtual whether virtual threads call it, where it is new here
+     */
+    synchronized Entry add(Object object, InterfaceInfo<?> info, long client, int refs, boolean isVirtual) {
+        Identity identity = objects.computeIfAbsent(object, o -> new Identity(++lastOid, isVirtual));
+        Entry entry = identity.entries.computeIfAbsent(info.iid(), iid -> enter(object, info, identity));
         entry.holders.merge(client, (long) refs, Long::sum);
         return entry;
     }
 
-    private Entry enter(Object object, InterfaceInfo<?> info, long oid) {
+    /** The same for another interface of the object behind an interface pointer. */
+    synchronized Entry query(long target, InterfaceInfo<?> info, long client, int refs) {
+        Entry entry = get(target);
+        info.check(entry.object);
+        return add(entry.object, info, client, refs, entry.isVirtual());
+    }
+
+    private Entry enter(Object object, InterfaceInfo<?> info, Identity identity) {
         int index = vacant.isEmpty() ? table.size() : vacant.removeLast();
         // Generation 0 is nobody's.
         generation = generation == -1 ? 1 : generation + 1;
-        Entry entry = new Entry(object, info, Integer.toUnsignedLong(index) | (long) generation << 32, oid);
+        long target = Integer.toUnsignedLong(index) | (long) generation << 32;
+        Entry entry = new Entry(object, info, target, identity, new HashMap<>());
         if (index == table.size()) {
             table.add(entry);
         } else {
             table.set(index, entry);
         }
         return entry;
+    }
+
+    /** Puts another object in the place of one: whoever refers to that refers to the new one from then on. */
+    synchronized void replace(Object former, Object object) {
+        Identity identity = objects.get(former);
+        if (identity == null || former == object) {
+            return;
+        }
+        if (objects.containsKey(object)) {
+            throw new RpcException(Hresult.E_INVALIDARG, "others refer to the new object already: it cannot be the former one as well");
+        }
+        identity.entries.values().forEach(entry -> entry.info.check(object));
+        identity.entries.replaceAll((iid, entry) -> new Entry(object, entry.info, entry.target, identity, entry.holders));
+        identity.entries.values().forEach(entry -> table.set((int) entry.target, entry));
+        objects.remove(former);
+        objects.put(object, identity);
+        removals++;
     }
 
     /** The same for an interface pointer that is there. */
@@ -160,9 +197,8 @@ final class Exports {
         int index = (int) entry.target;
         table.set(index, null);
         vacant.add(index);
-        Identity identity = objects.get(entry.object);
-        identity.entries.remove(entry.iid);
-        if (identity.entries.isEmpty()) {
+        entry.identity.entries.remove(entry.info.iid());
+        if (entry.identity.entries.isEmpty()) {
             objects.remove(entry.object);
         }
         removals++;

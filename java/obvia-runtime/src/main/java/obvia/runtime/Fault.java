@@ -15,6 +15,11 @@ final class Fault {
 
     private Fault() {}
 
+    /** Whether the server has not looked at the arguments, and so has not taken what came with them. */
+    static boolean isBeforeArguments(int status) {
+        return status == OP_RANGE || status == PROTOCOL_ERROR || status == OBJECT_NOT_FOUND;
+    }
+
     static RpcException toException(int status) {
         int result = switch (status) {
             case BAD_STUB_DATA -> Hresult.RPC_X_BAD_STUB_DATA;

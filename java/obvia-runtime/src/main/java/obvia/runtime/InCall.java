@@ -37,6 +37,10 @@ public final class InCall {
     private final Window window;
     private final Connection connection;
 
+    // References in the results, and the number of the call that they are of.
+    private Sent sent;
+    private int sentWith;
+
     InCall(Window window, Connection connection) {
         this.window = window;
         this.connection = connection;
@@ -57,6 +61,22 @@ public final class InCall {
 
     Connection connection() {
         return connection;
+    }
+
+    /** References that go with this call's results. */
+    Sent sent() {
+        if (sent == null || sentWith != window.sequence()) {
+            sent = new Sent();
+            sentWith = window.sequence();
+        }
+        return sent;
+    }
+
+    /** There will be no results. */
+    void takeBack() {
+        if (sent != null && sentWith == window.sequence()) {
+            sent.takeBack();
+        }
     }
 
     /** Checks that the arguments' frame is a block of so many bytes and nothing else. */

@@ -4,6 +4,8 @@ import java.util.List;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import obvia.Guid;
+import obvia.Hresult;
+import obvia.RpcException;
 
 /**
  * An interface as the compiler describes it: one for each, in the class of its name and {@code Info}.
@@ -47,6 +49,19 @@ public record InterfaceInfo<T>(
          * @throws Throwable whatever the method throws
          */
         void perform(T object, InCall call) throws Throwable;
+    }
+
+    /** Throws E_NOINTERFACE where an object does not have the interface. */
+    void check(Object object) {
+        if (!type.isInstance(object)) {
+            throw new RpcException(Hresult.E_NOINTERFACE, "an object of " + object.getClass().getName() + " does not have interface " + this);
+        }
+    }
+
+    /** Its name and its IID. */
+    @Override
+    public String toString() {
+        return name + " {" + iid + "}";
     }
 
     /**

@@ -29,7 +29,10 @@ final class Known {
         InterfaceInfo<T> info = (InterfaceInfo<T>) BY_TYPE.get(type);
         if (!BY_IID.containsKey(info.iid())) {
             info.module().get().forEach(other -> BY_IID.putIfAbsent(other.iid(), other));
-            BY_IID.putIfAbsent(info.iid(), info);
+            // Who has an older interface alone calls the newer one by that.
+            for (InterfaceInfo<?> each = info; each != null; each = each.base()) {
+                BY_IID.putIfAbsent(each.iid(), each);
+            }
         }
         return info;
     }

@@ -138,6 +138,18 @@ final class Line implements AutoCloseable {
         }
     }
 
+    /** The thread that slept here does so no longer. */
+    synchronized void leave() {
+        virtual = null;
+        Directory.close(selector);
+        selector = null;
+    }
+
+    /** Has something done once the peer rings or hangs up. */
+    void watch(Runnable then) throws IOException {
+        Poller.instance().watch(socket, then);
+    }
+
     private synchronized void open() throws IOException {
         Selector opened = Selector.open();
         socket.register(opened, SelectionKey.OP_READ);

@@ -36,6 +36,10 @@ final class Link {
     private final Map<Thread, Channel> owned = new ConcurrentHashMap<>();
     private final ConcurrentLinkedDeque<Channel> idle = new ConcurrentLinkedDeque<>();
     private final Semaphore shared = new Semaphore(SHARED_MAX);
+    /** Who of the virtual threads has which. */
+    private final Map<Thread, Channel> lent = new ConcurrentHashMap<>();
+    /** Channels of threads that have not called for long, until nobody can be using them. */
+    private final ConcurrentLinkedQueue<Channel> leaving = new ConcurrentLinkedQueue<>();
     private final ConcurrentLinkedQueue<RuntimeCalls.Returned> returned = new ConcurrentLinkedQueue<>();
 
     /** The channel that was used last by a thread that has one: mostly there is one such thread. */
@@ -124,6 +128,11 @@ final class Link {
     }
 
     private Channel sharedChannel() {
+        Channel lost = lent.get(Thread.currentThread());
+        if (lost != null) {
+            // Something was thrown between the beginning of a call and its end.
+            forget(lost);
+        }
         try {
             if (!shared.tryAcquire(Deadline.ofCall().left(), TimeUnit.NANOSECONDS)) {
                 throw new RpcException(Hresult.RPC_E_TIMEOUT, "other threads' calls have taken all connections until the deadline");
@@ -140,6 +149,7 @@ final class Link {
                 channel = idle.poll();
             }
             channel = channel != null ? channel : connect(runtime.waiting(), false);
+            lent.put(Thread.currentThread(), channel);
             isDone = true;
             return channel;
         } finally {
@@ -180,6 +190,10 @@ final class Link {
 
     /** Puts a channel back that a virtual thread has used. */
     void giveBack(Channel channel) {
+        if (!lent.remove(Thread.currentThread(), channel)) {
+            return;
+        }
+        Sent.forget();
         if (channel.isClosed()) {
             channel.window().close();
         } else {
@@ -195,7 +209,8 @@ final class Link {
         }
         if (channel.owner != null) {
             owned.remove(channel.owner, channel);
-        } else {
+        } else if (lent.remove(Thread.currentThread(), channel)) {
+            Sent.forget();
             shared.release();
         }
         if (hot == channel) {
@@ -253,8 +268,19 @@ final class Link {
         runtime.wakeJanitor();
     }
 
-    /** Gives back what has been collected, and lets channels go whose threads have ended. */
+    /** How many connections there are for calls. */
+    int channels() {
+        return owned.size() + idle.size() + lent.size();
+    }
+
+    /** Lets channels go that nobody needs, and gives back references that have been collected. */
     void tidy() {
+        dropThoseOfEndedThreads();
+        dropIdle();
+        giveBackReferences();
+    }
+
+    private void dropThoseOfEndedThreads() {
         owned.values().removeIf(channel -> {
             boolean isOver = !channel.owner.isAlive();
             if (isOver) {
@@ -262,6 +288,41 @@ final class Link {
             }
             return isOver;
         });
+        // A virtual thread gives back what it has, unless something is thrown where nobody thinks of it.
+        lent.forEach((thread, channel) -> {
+            if (!thread.isAlive() && lent.remove(thread, channel)) {
+                channel.window().close();
+                shared.release();
+            }
+        });
+    }
+
+    /**
+     * Ends channels on which nobody has called for long; with the next call comes another.
+     *
+     * <p>A thread asks nobody whether it may use its own. So that is taken from where the thread finds it first, and ends when the thread is seen to make no call.
+     */
+    private void dropIdle() {
+        for (Channel channel : idle) {
+            if (channel.isIdle() && idle.remove(channel)) {
+                channel.retire();
+            }
+        }
+        owned.values().removeIf(channel -> channel.isIdle() && leaving.add(channel));
+        leaving.removeIf(channel -> {
+            if (hot == channel) {
+                hot = null;
+            }
+            // A call that began before may have put it there again.
+            boolean isFree = !Proxy.isCalling(channel.owner) && hot != channel;
+            if (isFree) {
+                channel.retire();
+            }
+            return isFree;
+        });
+    }
+
+    private void giveBackReferences() {
         List<RuntimeCalls.Returned> batch = new ArrayList<>();
         var all = new ArrayDeque<RuntimeCalls.Returned>();
         for (var entry = returned.poll(); entry != null; entry = returned.poll()) {
@@ -286,6 +347,7 @@ final class Link {
     void close() {
         home.window().close();
         owned.values().forEach(channel -> channel.window().close());
+        leaving.forEach(channel -> channel.window().close());
         idle.forEach(channel -> channel.window().close());
     }
 }

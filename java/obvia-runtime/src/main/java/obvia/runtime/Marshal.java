@@ -16,12 +16,23 @@ public final class Marshal {
      * @param through the proxy that is called
      */
     public static byte[] reference(Proxy through, Object object, InterfaceInfo<?> info) {
-        return marshal(through.link().runtime(), through.link().oxid(), object, info);
+        if (object == null) {
+            return null;
+        }
+        Link link = through.link();
+        Sent sent = Sent.with(link);
+        try {
+            return marshal(link.runtime(), link.oxid(), object, info, sent, false);
+        } catch (RuntimeException | Error e) {
+            sent.takeBack();
+            throw e;
+        }
     }
 
     /** The bytes of a reference in the results of a call. */
     public static byte[] reference(InCall call, Object object, InterfaceInfo<?> info) {
-        return marshal(call.connection().runtime(), call.connection().client(), object, info);
+        Connection connection = call.connection();
+        return object == null ? null : marshal(connection.runtime(), connection.client(), object, info, call.sent(), connection.isVirtual());
     }
 
     /**
@@ -43,18 +54,19 @@ public final class Marshal {
                 : connection.runtime().adopt(ObjRef.fromBytes(reference), info, null, connection.client());
     }
 
-    private static byte[] marshal(ProcessRuntime runtime, long to, Object object, InterfaceInfo<?> info) {
-        if (object == null) {
-            return null;
-        }
+    private static byte[] marshal(ProcessRuntime runtime, long to, Object object, InterfaceInfo<?> info, Sent sent, boolean isVirtual) {
         if (!(object instanceof Proxy proxy)) {
-            return runtime.marshalOwn(object, info, to).toBytes();
+            ObjRef reference = runtime.marshalOwn(object, info, to, isVirtual);
+            sent.add(() -> runtime.exports().release(to, reference.target(), reference.refs()));
+            return reference.toBytes();
         }
         proxy.check();
         Link home = proxy.link();
         int refs = RuntimeCalls.REFS_PER_QUERY;
         long target = RuntimeCalls.query(home, proxy.target(), info);
-        if (home.oxid() != to) {
+        if (home.oxid() == to) {
+            sent.add(() -> home.releaseLater(target, refs));
+        } else {
             // The object's process counts them for whoever gets the pointer, and this one gives its own back.
             RuntimeCalls.transfer(home, target, to, refs);
             home.releaseLater(target, refs);

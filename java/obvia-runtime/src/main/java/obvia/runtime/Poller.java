@@ -10,7 +10,8 @@ import java.nio.channels.SocketChannel;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Waits for all virtual threads that sleep on connections, on one platform thread: a virtual thread that selects would keep its carrier.
+ * Waits for all virtual threads that sleep on connections, and for all connections without a thread, on one platform thread: a virtual thread that selects would keep its
+ * carrier.
  */
 final class Poller implements Runnable {
     private static final class Holder {
@@ -39,23 +40,31 @@ final class Poller implements Runnable {
 
     /** Parks the current thread until the socket has something, the thread is unparked, or so many nanoseconds have passed. */
     void park(SocketChannel socket, long nanos) throws IOException {
-        Thread thread = Thread.currentThread();
+        await(socket, Thread.currentThread());
+        LockSupport.parkNanos(this, nanos);
+    }
+
+    /** Has something done on the poller's thread once the socket has something or is closed by the peer. It may not block. */
+    void watch(SocketChannel socket, Runnable then) throws IOException {
+        await(socket, then);
+    }
+
+    private void await(SocketChannel socket, Object waiter) throws IOException {
         SelectionKey key = socket.keyFor(selector);
         if (key == null) {
-            socket.register(selector, SelectionKey.OP_READ, thread);
+            socket.register(selector, SelectionKey.OP_READ, waiter);
         } else {
-            key.attach(thread);
+            key.attach(waiter);
             key.interestOps(SelectionKey.OP_READ);
         }
         selector.wakeup();
-        LockSupport.parkNanos(this, nanos);
     }
 
     @Override
     public void run() {
         while (true) {
             try {
-                selector.select(Poller::unpark);
+                selector.select(Poller::wake);
             } catch (IOException | ClosedSelectorException e) {
                 // Whoever waits looks again by itself, later.
                 LockSupport.parkNanos(1_000_000);
@@ -63,13 +72,17 @@ final class Poller implements Runnable {
         }
     }
 
-    private static void unpark(SelectionKey key) {
-        Object waiter = key.attachment();
+    private static void wake(SelectionKey key) {
         try {
+            // Before the look at who waits: whoever comes after it sets this again.
             key.interestOps(0);
         } catch (CancelledKeyException e) {
             // The connection is closed.
         }
-        LockSupport.unpark((Thread) waiter);
+        switch (key.attachment()) {
+            case Thread thread -> LockSupport.unpark(thread);
+            case Runnable then -> then.run();
+            default -> throw new IllegalStateException();
+        }
     }
 }

@@ -42,6 +42,11 @@ final class Polls {
         return budget > LEAST && waiting != Waiting.BLOCK;
     }
 
+    /** Whether the thread looks without end. */
+    boolean isEndless() {
+        return waiting == Waiting.POLL;
+    }
+
     /** A message came while looking. */
     void paid() {
         if (budget == MOST && untilProbe == INTERVAL) {

@@ -11,12 +11,15 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import obvia.Connections;
 import obvia.Endpoint;
 import obvia.Export;
 import obvia.Guid;
 import obvia.Hresult;
 import obvia.Remote;
 import obvia.RpcException;
+import obvia.Threading;
 import obvia.Waiting;
 
 /** The runtime of this process: who it is to others, what it exports, and whom it has connections to. */
@@ -60,7 +63,7 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
         }
     }
 
-    private record Named(Object object, InterfaceInfo<?> info) {}
+    private record Named(Object object, InterfaceInfo<?> info, boolean isVirtual) {}
 
     private static long draw() {
         long drawn;
@@ -97,6 +100,12 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
     }
 
     @Override
+    public Connections connections() {
+        int calling = links.values().stream().mapToInt(Link::channels).sum();
+        return new Connections(Idle.HOT.get(), Idle.VIRTUAL.get(), Idle.WARM.get(), calling, Idle.COOLED.get(), Idle.CLOSED.get());
+    }
+
+    @Override
     public <R> R within(Duration time, Callable<R> work) throws Exception {
         Deadline before = Deadline.set(Deadline.in(time));
         try {
@@ -109,28 +118,75 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
     // Exporting.
 
     @Override
-    public <T> Export export(T object, Class<T> type, String name) {
-        InterfaceInfo<T> info = Known.of(type);
-        type.cast(object);
+    public <T> Export export(T object, Class<T> type, String name, Threading threading) {
+        refuseProxy(object);
+        Named named = new Named(type.cast(object), Known.of(type), threading == Threading.VIRTUAL);
+        serve();
+        Directory.Name bound = directory().bind(name);
+        synchronized (names) {
+            names.put(name, named);
+        }
+        accept(bound, name, false);
+        return new Exported(name, bound);
+    }
+
+    private static void refuseProxy(Object object) {
         if (object instanceof Proxy) {
             throw new RpcException(Hresult.E_NOTIMPL, "an object of another process is exported there");
         }
-        serve();
-        Directory.Name bound = directory().bind(name);
-        names.put(name, new Named(object, info));
-        accept(bound, name, false);
-        return new Export() {
-            @Override
-            public String name() {
-                return name;
-            }
+    }
 
-            @Override
-            public void close() {
-                bound.close();
-                names.remove(name);
+    private final class Exported implements Export {
+        private final String name;
+        private final Directory.Name bound;
+
+        Exported(String name, Directory.Name bound) {
+            this.name = name;
+            this.bound = bound;
+        }
+
+        @Override
+        public String name() {
+            return name;
+        }
+
+        @Override
+        public void replace(Object object) {
+            put(object, null);
+        }
+
+        @Override
+        public <T> void replace(T object, Class<T> type) {
+            put(type.cast(object), Known.of(type));
+        }
+
+        private void put(Object object, InterfaceInfo<?> newer) {
+            refuseProxy(object);
+            synchronized (names) {
+                if (!bound.listener().isOpen()) {
+                    throw new RpcException(Hresult.RPC_E_DISCONNECTED, "the export is closed");
+                }
+                Object former = names.get(name).object;
+                var all = names.entrySet().stream().filter(entry -> entry.getValue().object == former).toList();
+                all.forEach(entry -> entry.getValue().info.check(object));
+                exports.replace(former, object);
+                for (var entry : all) {
+                    Named named = entry.getValue();
+                    boolean isNewer = newer != null && entry.getKey().equals(name);
+                    entry.setValue(new Named(object, isNewer ? newer : named.info, named.isVirtual));
+                }
             }
-        };
+        }
+
+        @Override
+        public void close() {
+            synchronized (names) {
+                if (bound.listener().isOpen()) {
+                    bound.close();
+                    names.remove(name);
+                }
+            }
+        }
     }
 
     /** Makes sure that this process can be reached by what it hands out. */
@@ -149,7 +205,8 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
                     SocketChannel socket = name.listener().accept();
                     Thread.ofPlatform().name("obvia-serve").daemon().start(() -> greet(socket));
                 } catch (IOException e) {
-                    // The listener is closed, or a client has thought better of it.
+                    // The listener is closed, a client has thought better of it, or there are too many files.
+                    LockSupport.parkNanos(1_000_000);
                 }
             }
         });
@@ -184,12 +241,16 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
         return marks.computeIfAbsent(client, c -> draw());
     }
 
-    Object named(String name) {
-        Named named = names.get(name);
-        if (named == null) {
-            throw new RpcException(Hresult.RPC_S_SERVER_UNAVAILABLE, "nothing is exported by the name `" + name + "`");
+    /** A reference to what is exported by a name, counted for whoever gets it. */
+    ObjRef marshalNamed(String name, InterfaceInfo<?> info, long client) {
+        // What is named is not replaced meanwhile.
+        synchronized (names) {
+            Named named = names.get(name);
+            if (named == null) {
+                throw new RpcException(Hresult.RPC_S_SERVER_UNAVAILABLE, "nothing is exported by the name `" + name + "`");
+            }
+            return marshalOwn(named.object, info, client, named.isVirtual);
         }
-        return named.object;
     }
 
     String listNames() {
@@ -200,13 +261,11 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
     }
 
     /** A reference to an object of this process, counted for whoever gets it. */
-    ObjRef marshalOwn(Object object, InterfaceInfo<?> info, long client) {
-        if (!info.type().isInstance(object)) {
-            throw new RpcException(Hresult.E_NOINTERFACE);
-        }
+    ObjRef marshalOwn(Object object, InterfaceInfo<?> info, long client, boolean isVirtual) {
+        info.check(object);
         serve();
         int refs = RuntimeCalls.REFS_PER_QUERY;
-        Exports.Entry entry = exports.add(object, info, client, refs);
+        Exports.Entry entry = exports.add(object, info, client, refs, isVirtual);
         return new ObjRef(info.iid(), refs, oxid, entry.oid(), entry.target(), List.of(Link.endpoint(oxid)));
     }
 
@@ -244,6 +303,10 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
         if (link != null && link.isDead()) {
             links.remove(oxid, link);
             link.close();
+            // It has never called: what was on its way to it has not arrived.
+            if (!clients.containsKey(oxid)) {
+                exports.drop(oxid);
+            }
             return null;
         }
         return link;
@@ -340,7 +403,7 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
         ProcessRuntime runtime;
         while ((runtime = weak.get()) != null) {
             try {
-                if (runtime.janitorsBell.tryAcquire(1, TimeUnit.SECONDS)) {
+                if (runtime.janitorsBell.tryAcquire(Idle.period(), TimeUnit.MILLISECONDS)) {
                     runtime.janitorsBell.drainPermits();
                 }
             } catch (InterruptedException e) {

@@ -1,6 +1,8 @@
 package obvia.runtime;
 
 import java.lang.ref.Cleaner;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import obvia.Hresult;
 import obvia.Remote;
 import obvia.RpcException;
@@ -8,6 +10,8 @@ import obvia.RpcException;
 /** What stands for an object of another process: the compiler's proxies extend it. */
 public abstract class Proxy implements Remote {
     private static final Cleaner CLEANER = Cleaner.create();
+    /** The classes whose methods make calls. */
+    private static final Set<String> CALLERS = ConcurrentHashMap.newKeySet();
 
     private final Link link;
     private final long oid;
@@ -26,15 +30,36 @@ public abstract class Proxy implements Remote {
         oid = reference.oid;
         owned = reference.owned;
         cleanable = CLEANER.register(this, owned);
+        for (Class<?> type = getClass(); type != Proxy.class; type = type.getSuperclass()) {
+            CALLERS.add(type.getName());
+        }
+    }
+
+    /**
+     * Whether a thread is in a method of some proxy's.
+     *
+     * <p>Looking stops the thread for a moment: what this thread has written before it sees afterwards.
+     */
+    static boolean isCalling(Thread thread) {
+        for (StackTraceElement frame : thread.getStackTrace()) {
+            if (CALLERS.contains(frame.getClassName())) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** A channel of this thread's, with the place for a request's frame of so many bytes. */
     protected final Channel begin(int length) {
-        Channel channel = link.channel();
+        Channel channel = null;
         try {
+            channel = link.channel();
             return channel.request(length);
         } catch (RuntimeException | Error e) {
-            channel.end();
+            Sent.takeBackUnsent(link);
+            if (channel != null) {
+                channel.end();
+            }
             throw e;
         }
     }

@@ -35,6 +35,7 @@ final class RuntimeCalls {
 
     private static final int ANSWER_MAX = 1 << 20;
     private static final int NAME_MAX = 255;
+    private static final int NAMES_MAX = 10_000;
 
     private RuntimeCalls() {}
 
@@ -65,12 +66,38 @@ final class RuntimeCalls {
 
     /** Asks the server for another interface of an object. The references returned, {@link #REFS_PER_QUERY}, belong to the caller. */
     static long query(Link link, long through, InterfaceInfo<?> info) {
+        try {
+            return queryFor(link, through, info);
+        } catch (RpcException e) {
+            if (e.result() != Hresult.E_NOINTERFACE) {
+                throw e;
+            }
+            InterfaceInfo<?> older = olderOf(link, through, info);
+            String words = older == null ? "" : "; it has " + older + ", which that extends";
+            throw new RpcException(Hresult.E_NOINTERFACE, "the object does not have interface " + info + words, e);
+        }
+    }
+
+    private static long queryFor(Link link, long through, InterfaceInfo<?> info) {
         link.bind(info);
         byte[] answer = link.atHome(home -> call(home, QUERY, put(buffer(24).putLong(through), info.iid())));
         if (answer.length < 8) {
             throw new BadMessageException("the answer to a query is too short");
         }
         return ByteBuffer.wrap(answer).order(ByteOrder.LITTLE_ENDIAN).getLong();
+    }
+
+    /** The newest interface that an object has of those which one extends, or {@code null}. */
+    private static InterfaceInfo<?> olderOf(Link link, long through, InterfaceInfo<?> info) {
+        for (InterfaceInfo<?> older = info.base(); older != null; older = older.base()) {
+            try {
+                link.releaseLater(queryFor(link, through, older), REFS_PER_QUERY);
+                return older;
+            } catch (RpcException e) {
+                // Not this one either.
+            }
+        }
+        return null;
     }
 
     /** A reference to give back. */
@@ -90,10 +117,29 @@ final class RuntimeCalls {
 
     /** Asks the server for the object that it exports by a name. */
     static ObjRef resolve(Link link, String name, InterfaceInfo<?> info) {
-        link.bind(info);
-        byte[] text = name.getBytes(StandardCharsets.UTF_8);
-        ByteBuffer request = put(buffer(24 + text.length), info.iid()).putLong(text.length).put(text);
-        return ObjRef.fromBytes(link.atHome(home -> call(home, RESOLVE, request)));
+        try {
+            link.bind(info);
+            byte[] text = name.getBytes(StandardCharsets.UTF_8);
+            ByteBuffer request = put(buffer(24 + text.length), info.iid()).putLong(text.length).put(text);
+            return ObjRef.fromBytes(link.atHome(home -> call(home, RESOLVE, request)));
+        } catch (RpcException e) {
+            if (e.result() != Hresult.E_NOINTERFACE) {
+                throw e;
+            }
+            throw new RpcException(Hresult.E_NOINTERFACE, "`" + name + "` does not have interface " + info + exportedAs(link, name), e);
+        }
+    }
+
+    /** What a server says of a name that it exports, for people. */
+    private static String exportedAs(Link link, String name) {
+        String lines = new String(link.atHome(home -> call(home, LIST, buffer(0))), StandardCharsets.UTF_8);
+        for (String line : lines.split("\n", NAMES_MAX)) {
+            String[] words = line.split("\t");
+            if (words.length == 3 && words[0].equals(name) && line.length() <= 2 * NAME_MAX) {
+                return "; it is exported as " + words[1] + " {" + words[2].toLowerCase(Locale.ROOT) + "}";
+            }
+        }
+        return "";
     }
 
     // The server's part.
@@ -148,12 +194,8 @@ final class RuntimeCalls {
     private static void serveQuery(InCall call, Connection connection) {
         call.expect(24);
         Exports exports = connection.runtime().exports();
-        Object object = exports.get(call.memory.get(Flat.LONG, call.at)).object();
-        InterfaceInfo<?> info = Known.find(guid(call, 8));
-        if (!info.type().isInstance(object)) {
-            throw new RpcException(Hresult.E_NOINTERFACE);
-        }
-        long target = exports.add(object, info, connection.client(), REFS_PER_QUERY).target();
+        long through = call.memory.get(Flat.LONG, call.at);
+        long target = exports.query(through, Known.find(guid(call, 8)), connection.client(), REFS_PER_QUERY).target();
         call.reply(8);
         call.replyMemory.set(Flat.LONG, call.replyAt, target);
     }
@@ -185,7 +227,6 @@ final class RuntimeCalls {
             throw call.bad("a name of " + Integer.toUnsignedString(length) + " bytes");
         }
         String name = new String(Channel.bytes(call.memory, call.at + 24, length), StandardCharsets.UTF_8);
-        ProcessRuntime runtime = connection.runtime();
-        answer(call, runtime.marshalOwn(runtime.named(name), Known.find(guid(call, 0)), connection.client()).toBytes());
+        answer(call, connection.runtime().marshalNamed(name, Known.find(guid(call, 0)), connection.client()).toBytes());
     }
 }

@@ -136,9 +136,10 @@ record Segments(
     /**
      * A larger area of the peer's, as it tells its name.
      *
+     * @param arena as long as it is mapped
      * @param number the descriptor's
      */
-    MemorySegment area(long number, long length) {
+    MemorySegment area(Arena arena, long number, long length) {
         if (length <= 0 || length > AREA_MAX + 4096 || number < 0 || number > Integer.MAX_VALUE) {
             throw Line.broken("an area of " + length + " bytes");
         }

@@ -1,6 +1,7 @@
 package obvia.runtime;
 
 import java.io.IOException;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
@@ -62,6 +63,9 @@ final class Window implements AutoCloseable {
     private int expected = 1;
     private MemorySegment area;
     private int areaNumber;
+    private Arena areaArena;
+    private boolean hasUsedArea;
+    private Duration patience;
 
     // The message that was received last: its first two words, and where its frame lies.
     private long first;
@@ -157,6 +161,7 @@ final class Window implements AutoCloseable {
     }
 
     private long placeInArea(long length) {
+        hasUsedArea = true;
         long needed = length + Layout.LINE;
         if (needed > Segments.AREA_MAX) {
             throw new RpcException(Hresult.E_OUTOFMEMORY, "a frame of " + length + " bytes; " + Segments.AREA_MAX + " is the most");
@@ -254,7 +259,7 @@ final class Window implements AutoCloseable {
     /**
      * Waits for the next message.
      *
-     * @param deadline when to give up; {@code null} for that of a call, which is asked for only where the message is not there soon
+     * @param deadline when to give up; {@code null} for the usual one, which is asked for only where the message is not there soon
      */
     void receive(Deadline deadline) {
         // A look at the slot takes its line away from the peer, who then waits for it when it writes. No answer is there as soon as the question
@@ -288,6 +293,7 @@ final class Window implements AutoCloseable {
         if (inline != Layout.IN_AREA) {
             throw Line.broken("a slot with a frame of " + inline + " bytes");
         }
+        hasUsedArea = true;
         int number = peer.get(Flat.INT, note);
         long offset = Integer.toUnsignedLong(peer.get(Flat.INT, note + 4));
         long bytes = Integer.toUnsignedLong(peer.get(Flat.INT, note + 8));
@@ -314,8 +320,22 @@ final class Window implements AutoCloseable {
         if (note.getInt(0) != number || note.getInt(4) != 0) {
             throw Line.broken("it names another area than it uses");
         }
-        area = segments.area(note.getLong(16), note.getLong(8));
+        Arena arena = Arena.ofShared();
+        boolean isDone = false;
+        try {
+            area = segments.area(arena, note.getLong(16), note.getLong(8));
+            isDone = true;
+        } finally {
+            Directory.close(isDone ? areaArena : arena);
+        }
+        // What lay in the one before has been taken.
+        areaArena = arena;
         areaNumber = number;
+    }
+
+    /** Whether frames have lain outside of slots: their memory is kept as long as the connection. */
+    boolean hasUsedArea() {
+        return hasUsedArea;
     }
 
     /** Tells the peer that every message received so far has been taken. A response says the same. */
@@ -339,22 +359,31 @@ final class Window implements AutoCloseable {
             }
             left -= left == Integer.MAX_VALUE ? 0 : round;
             if (round == POLLS_BETWEEN_LOOKS) {
-                deadline = deadline == null ? Deadline.ofCall() : deadline;
-                lookAround(slot, deadline);
+                deadline = deadline == null ? usual() : deadline;
+                lookAround(deadline);
             }
         }
         long began = System.nanoTime();
         try {
-            return sleep(slot, deadline == null ? Deadline.ofCall() : deadline);
+            return sleep(slot, deadline == null ? usual() : deadline);
         } finally {
             polls.slept(System.nanoTime() - began);
         }
     }
 
+    private Deadline usual() {
+        return patience == null ? Deadline.ofCall() : Deadline.in(patience);
+    }
+
+    /** Sets how long to wait for a message where nobody says otherwise; that of a call if nobody ever has. */
+    void setPatience(Duration patience) {
+        this.patience = patience;
+    }
+
     /** What ends a wait besides a message. The last message of a peer that has ended still counts. */
-    private void lookAround(long slot, Deadline deadline) {
+    private void lookAround(Deadline deadline) {
         line.look();
-        if ((int) (long) Layout.LONG_WORD.getAcquire(peer, slot) != expected) {
+        if (!isHere()) {
             check();
             deadline.check();
         }
@@ -384,12 +413,45 @@ final class Window implements AutoCloseable {
                 if ((int) leading == expected) {
                     return leading;
                 }
-                lookAround(slot, deadline);
+                lookAround(deadline);
                 line.nap(Math.min(NAP, deadline.left()));
             }
         } finally {
             Layout.WORD.setOpaque(own, Layout.SLEEP, 0);
         }
+    }
+
+    // Resting.
+
+    /** Has the peer ring when it sends. Whether there is nothing to do until then: the thread need not stay. */
+    boolean rest() {
+        if (polls.isEndless()) {
+            return false;
+        }
+        Layout.WORD.setOpaque(own, Layout.SLEEP, 1);
+        // Flag before look: pairs with the fence of who publishes.
+        VarHandle.fullFence();
+        line.look();
+        if (isHere() || line.hasEnded()) {
+            rise();
+            return false;
+        }
+        line.leave();
+        return true;
+    }
+
+    private boolean isHere() {
+        return (int) (long) Layout.LONG_WORD.getAcquire(peer, Layout.slot(expected)) == expected;
+    }
+
+    /** Has something done once the peer rings or hangs up, after {@link #rest}: from now on the window is whose thread does it. */
+    void watch(Runnable then) throws IOException {
+        line.watch(then);
+    }
+
+    /** Ends a rest. */
+    void rise() {
+        Layout.WORD.setOpaque(own, Layout.SLEEP, 0);
     }
 
     /** Ends the current wait, or the next one, with RPC_E_CALL_CANCELED. */
@@ -413,6 +475,7 @@ final class Window implements AutoCloseable {
         line.close();
         if ((before & CLOSED) == 0) {
             segments.arena().close();
+            Directory.close(areaArena);
         }
     }
 

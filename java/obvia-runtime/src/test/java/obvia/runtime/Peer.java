@@ -1,5 +1,7 @@
 package obvia.runtime;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -21,9 +23,10 @@ final class Peer implements AutoCloseable {
     private final BufferedReader output;
     private final Path errors;
 
-    private Peer(List<String> arguments) throws IOException {
-        List<String> words = new ArrayList<>(List.of(
-                ProcessHandle.current().info().command().orElse("java"),
+    private Peer(List<String> options, List<String> arguments) throws IOException {
+        List<String> words = new ArrayList<>(List.of(ProcessHandle.current().info().command().orElse("java")));
+        words.addAll(options);
+        words.addAll(List.of(
                 "-cp",
                 String.join(":", folder(Remote.class), folder(ProcessRuntime.class), folder(Peer.class)),
                 Program.class.getName(),
@@ -44,12 +47,35 @@ final class Peer implements AutoCloseable {
 
     /** A server that exports an object by its {@link #name}. */
     static Peer server() throws IOException {
-        return new Peer(List.of("serve"));
+        return new Peer(List.of(), List.of("serve"));
+    }
+
+    /** A server of calculators: see {@link Calcs#main}. */
+    static Peer calc(String which, String... options) throws IOException {
+        return new Peer(List.of(options), List.of("calc", which));
+    }
+
+    /** A client that hands an object of its own to a server's, and waits. */
+    static Peer visitor(String server) throws IOException {
+        return new Peer(List.of(), List.of("visit", server));
     }
 
     /** A client that has an object of a server's make one, and keeps it. */
     static Peer holder(String server) throws IOException {
-        return new Peer(List.of("hold", server));
+        return new Peer(List.of(), List.of("hold", server));
+    }
+
+    /** Stops or continues it: {@code STOP}, {@code CONT}. */
+    static void signal(String name, long pid) {
+        try {
+            assertEquals(0, new ProcessBuilder("kill", "-" + name, Long.toString(pid)).start().waitFor());
+        } catch (IOException | InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    long pid() {
+        return process.pid();
     }
 
     void kill() {
@@ -74,6 +100,17 @@ final class Peer implements AutoCloseable {
                 Obvia.export(new Subject(), ITest.class, arguments[0]);
                 System.out.println("ready");
                 // As long as somebody reads what it says.
+                return;
+            }
+            if (arguments[1].equals("calc")) {
+                Calcs.main(arguments[0], arguments[2]);
+                System.out.println("ready");
+                return;
+            }
+            if (arguments[1].equals("visit")) {
+                System.out.println("ready");
+                ICalc there = Obvia.bind(ICalc.class, arguments[2]);
+                there.visit(new Calcs.Old(), (int) ProcessHandle.current().pid());
                 return;
             }
             ITest held = Obvia.bind(ITest.class, arguments[2]).make(true);

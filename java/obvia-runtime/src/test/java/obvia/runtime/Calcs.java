@@ -1,0 +1,98 @@
+package obvia.runtime;
+
+import java.util.concurrent.locks.LockSupport;
+import obvia.Export;
+import obvia.Obvia;
+import obvia.Threading;
+
+/** Calculators, old ones and new ones, and what tests ask them. */
+final class Calcs {
+    static final int VERSION = 0;
+    static final int IS_VIRTUAL = 1;
+    static final int HOT = 2;
+    static final int WARM = 3;
+    static final int HELD = 4;
+    /** Puts a new one in the place of the one that is asked, and returns what the old one is. */
+    static final int REPLACE = 5;
+    static final int PLATFORM_THREADS = 6;
+    /** Makes calls on a thread that ends. */
+    static final int NAP = 7;
+    /** And all greater ones: the process id of a caller that is to be stopped. */
+    static final int CALLER = 100;
+
+    private static Export export;
+
+    private Calcs() {}
+
+    /** Exports one: {@code old}, {@code new}, {@code virtual}, or {@code both}, a virtual one beside an old one. */
+    static void main(String name, String which) {
+        export = switch (which) {
+            case "new" -> Obvia.export(new New(), ICalc2.class, name);
+            case "virtual" -> Obvia.export(new Old(), ICalc.class, name, Threading.VIRTUAL);
+            default -> Obvia.export(new Old(), ICalc.class, name);
+        };
+        if (which.equals("both")) {
+            Obvia.export(new Old(), ICalc.class, name + "-virtual", Threading.VIRTUAL);
+        }
+    }
+
+    private static ProcessRuntime runtime() {
+        return (ProcessRuntime) obvia.spi.Runtime.instance();
+    }
+
+    /** The old one. */
+    static class Old implements ICalc {
+        @Override
+        public int add(int a, int b) {
+            return a + b;
+        }
+
+        int version() {
+            return 1;
+        }
+
+        @Override
+        public long about(int what) {
+            return switch (what) {
+                case VERSION -> version();
+                case IS_VIRTUAL -> Thread.currentThread().isVirtual() ? 1 : 0;
+                case HOT -> Obvia.connections().hot();
+                case WARM -> Obvia.connections().warm();
+                case HELD -> runtime().exports().count();
+                case REPLACE -> {
+                    export.replace(new New(), ICalc2.class);
+                    yield version();
+                }
+                case PLATFORM_THREADS -> Thread.getAllStackTraces().keySet().stream().filter(thread -> thread.getName().equals("obvia-serve")).count();
+                case NAP -> {
+                    LockSupport.parkNanos(20_000_000);
+                    yield 0;
+                }
+                default -> throw new IllegalArgumentException("about " + what);
+            };
+        }
+
+        @Override
+        public long visit(ICalc other, int what) {
+            return other.about(what);
+        }
+
+        @Override
+        public ICalc self() {
+            return this;
+        }
+    }
+
+    /** The new one. */
+    static final class New extends Old implements ICalc2 {
+        @Override
+        int version() {
+            return 2;
+        }
+
+        @Override
+        public int multiply(int a, int b) {
+            return a * b;
+        }
+    }
+}

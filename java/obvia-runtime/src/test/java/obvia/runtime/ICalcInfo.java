@@ -1,0 +1,128 @@
+package obvia.runtime;
+
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import obvia.Guid;
+
+/** Proxy and stub of {@link ICalc}. */
+public final class ICalcInfo {
+    public static final InterfaceInfo<ICalc> INFO = new InterfaceInfo<>(
+            ICalc.class,
+            "ICalc",
+            Guid.of("1c0a75e2-3a4b-4d5c-9e6f-708192a3b4c5"),
+            0,
+            0x1122334455667788L,
+            0x99aabbccddeeff00L,
+            null,
+            CalcProxy::new,
+            ICalcInfo::perform,
+            "",
+            () -> List.of(ICalcInfo.INFO));
+
+    private ICalcInfo() {}
+
+    private static void put(MemorySegment memory, long at, byte[] reference, int what) {
+        memory.set(Flat.INT, at, what);
+        memory.set(Flat.INT, at + 4, reference.length);
+        MemorySegment.copy(MemorySegment.ofArray(reference), 0, memory, at + 8, reference.length);
+    }
+
+    private static byte[] reference(MemorySegment memory, long at, int length) {
+        return Channel.bytes(memory, at + 8, Math.min(length - 8, memory.get(Flat.INT, at + 4)));
+    }
+
+    private static void answer(InCall call, long word) {
+        call.reply(8);
+        call.replyMemory.set(Flat.LONG, call.replyAt, word);
+    }
+
+    static void perform(ICalc object, InCall call) throws Throwable {
+        call.expectAtLeast(8);
+        int one = call.memory.get(Flat.INT, call.at);
+        int two = call.memory.get(Flat.INT, call.at + 4);
+        switch (call.opnum) {
+            case 3 -> answer(call, object.add(one, two));
+            case 4 -> answer(call, object.about(one));
+            case 5 -> answer(call, object.visit(Marshal.object(call, reference(call.memory, call.at, call.length), INFO), one));
+            case 6 -> {
+                byte[] self = Marshal.reference(call, object.self(), INFO);
+                if (one != 0) {
+                    throw new IllegalStateException("something fails between a reference and its way");
+                }
+                call.reply(8 + self.length + 7 & -8);
+                put(call.replyMemory, call.replyAt, self, 0);
+            }
+            default -> {
+                if (!(object instanceof ICalc2 newer) || call.opnum != 7) {
+                    throw call.noMethod();
+                }
+                answer(call, newer.multiply(one, two));
+            }
+        }
+    }
+
+    /** The proxy, which has more methods than it says. */
+    static class CalcProxy extends Proxy implements ICalc {
+        CalcProxy(Reference reference) {
+            super(reference);
+        }
+
+        long call(int opnum, int one, int two) {
+            Channel call = begin(8);
+            call.memory.set(Flat.LONG, call.at, one & 0xffffffffL | (long) two << 32);
+            call.call(target, opnum, 8);
+            call.expect(8);
+            long result = call.replyMemory.get(Flat.LONG, call.replyAt);
+            call.end();
+            return result;
+        }
+
+        @Override
+        public int add(int a, int b) {
+            return (int) call(3, a, b);
+        }
+
+        @Override
+        public long about(int what) {
+            return call(4, what, 0);
+        }
+
+        @Override
+        public long visit(ICalc other, int what) {
+            return visit(5, other, what);
+        }
+
+        long visit(int opnum, ICalc other, int what) {
+            byte[] reference = Marshal.reference(this, other, INFO);
+            int length = 8 + reference.length + 7 & -8;
+            Channel call = begin(length);
+            put(call.memory, call.at, reference, what);
+            call.call(target, opnum, length);
+            call.expect(8);
+            long result = call.replyMemory.get(Flat.LONG, call.replyAt);
+            call.end();
+            return result;
+        }
+
+        @Override
+        public ICalc self() {
+            return self(0);
+        }
+
+        /** Fails in the server, when the result has been counted, where this is not 0. */
+        ICalc self(int failing) {
+            Channel call = begin(8);
+            call.memory.set(Flat.LONG, call.at, failing);
+            call.call(target, 6, 8);
+            byte[] reference = reference(call.replyMemory, call.replyAt, call.length);
+            call.end();
+            return Marshal.object(this, reference, INFO);
+        }
+
+        /** Loses its channel. */
+        void loseChannel() {
+            begin(8);
+            throw new StackOverflowError("as it were");
+        }
+    }
+}
