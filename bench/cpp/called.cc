@@ -24,6 +24,8 @@ public:
 
     HRESULT MoveShared(uint32_t size, uint32_t *array) override { return count_call(size, array); }
 
+    HRESULT Visit(IBench *visitor) override { return visitor ? Null() : E_POINTER; }
+
     HRESULT Calls(int64_t *count) override
     {
         *count = calls_.load(std::memory_order_relaxed);

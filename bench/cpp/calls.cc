@@ -31,6 +31,26 @@ private:
     int64_t seen_ = 0;
 };
 
+// The same with an object of this process's.
+class Visit {
+public:
+    explicit Visit(const obvia::com_ptr<IBench> &object) : object_(object), visitor_(make_called()) {}
+
+    void call() { obvia::check(object_->Visit(visitor_.get())); }
+
+    void verify(uint32_t calls)
+    {
+        const int64_t expected = seen_ + calls;
+        obvia::check(object_->Calls(&seen_));
+        expect("the count of calls", expected, seen_);
+    }
+
+private:
+    obvia::com_ptr<IBench> object_;
+    obvia::com_ptr<IBench> visitor_;
+    int64_t seen_ = 0;
+};
+
 class PfsOpen {
 public:
     explicit PfsOpen(const obvia::com_ptr<IBench> &object) : object_(object) {}
@@ -139,6 +159,9 @@ int call(const char *name, const std::string &method, std::size_t bytes)
     }
     if (method == "pfs_open") {
         return run<PfsOpen>(object);
+    }
+    if (method == "visit") {
+        return run<Visit>(object);
     }
     if (method == "MoveData") {
         return run<MoveData>(object, bytes);

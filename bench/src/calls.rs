@@ -34,6 +34,8 @@ pub enum Method {
     Null,
     /// Four integers in, one out.
     PfsOpen,
+    /// An object of the caller's in.
+    Visit,
 }
 
 impl Method {
@@ -44,6 +46,7 @@ impl Method {
             Self::MoveShared => "MoveShared",
             Self::Null => "null",
             Self::PfsOpen => "pfs_open",
+            Self::Visit => "visit",
         }
     }
 
@@ -51,7 +54,7 @@ impl Method {
     fn loads(self, sizes: &[usize]) -> Vec<usize> {
         match self {
             Self::MoveData | Self::MoveShared => sizes.to_vec(),
-            Self::Null => vec![0],
+            Self::Null | Self::Visit => vec![0],
             Self::PfsOpen => vec![PFS_OPEN_BYTES],
         }
     }
@@ -95,6 +98,7 @@ fn case(method: Method, label: Label, placement: Placement) -> Result<Box<dyn Ca
     Ok(match method {
         Method::Null => Box::new(Calls::new(label, Null { remote, seen: 1 })),
         Method::PfsOpen => Box::new(Calls::new(label, PfsOpen { remote, handles: 0 })),
+        Method::Visit => Box::new(Calls::new(label, Visit { remote, visitor: Bench::default().into(), seen: 1 })),
         _ => Box::new(Calls::new(label, MoveData { remote, payload: Payload::new(bytes)? })),
     })
 }
@@ -118,6 +122,16 @@ impl Remote {
         object.Null().map_err(failed)?;
         server.rest()?;
         Ok(Self { object, server })
+    }
+
+    /// Compares the calls that the server has counted with those that it had, and so many more.
+    fn check_count(&self, seen: &mut i64, calls: u32) -> Result<(), Error> {
+        let expected = *seen + i64::from(calls);
+        *seen = self.object.Calls().map_err(failed)?;
+        if *seen == expected {
+            return Ok(());
+        }
+        Err(Error::Corrupt { what: "the count of calls", expected: expected as u64, found: *seen as u64 })
     }
 }
 
@@ -192,12 +206,29 @@ impl Exchange for Null {
     }
 
     fn verify(&mut self, calls: u32) -> Result<(), Error> {
-        let expected = self.seen + i64::from(calls);
-        self.seen = self.remote.object.Calls().map_err(failed)?;
-        if self.seen == expected {
-            return Ok(());
-        }
-        Err(Error::Corrupt { what: "the count of calls", expected: expected as u64, found: self.seen as u64 })
+        self.remote.check_count(&mut self.seen, calls)
+    }
+
+    fn server(&mut self) -> Option<&mut ServerProcess> {
+        Some(&mut self.remote.server)
+    }
+}
+
+struct Visit {
+    remote: Remote,
+    visitor: IBench,
+    // As above.
+    seen: i64,
+}
+
+impl Exchange for Visit {
+    #[inline]
+    fn call(&mut self) -> Result<(), Error> {
+        self.remote.object.Visit(Some(&self.visitor)).map_err(failed)
+    }
+
+    fn verify(&mut self, calls: u32) -> Result<(), Error> {
+        self.remote.check_count(&mut self.seen, calls)
     }
 
     fn server(&mut self) -> Option<&mut ServerProcess> {
@@ -332,6 +363,12 @@ impl Specialised for Bench_Impl {
 
 impl IBench_Impl for Bench_Impl {
     fn Null(&self) -> obvia::Result<()> {
+        self.count();
+        Ok(())
+    }
+
+    fn Visit(&self, visitor: Option<&IBench>) -> obvia::Result<()> {
+        visitor.ok_or(obvia::code::E_POINTER)?;
         self.count();
         Ok(())
     }

@@ -1,9 +1,12 @@
 //! Rows with ratios to the proper baseline, as a table, as JSON and as a plot.
 
+mod chart;
+mod drawn;
 mod json;
 mod plot;
 mod table;
 
+pub use drawn::drawn;
 pub use json::json;
 pub use plot::plot;
 pub use table::table;

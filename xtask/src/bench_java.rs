@@ -5,7 +5,7 @@ use crate::repo::root;
 use crate::{Outcome, Problem, tools};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What has to be on the class path: the built classes of these modules.
 const MODULES: [&str; 3] = ["obvia-api", "obvia-runtime", "obvia-bench"];
@@ -14,6 +14,11 @@ pub(crate) fn main(arguments: &[String]) -> Outcome {
     if !arguments.is_empty() {
         return Err(Problem::failed("usage: cargo xtask bench-java"));
     }
+    build().map(drop)
+}
+
+/// Builds all of it. Returns the home of the JDK.
+pub(crate) fn build() -> Outcome<PathBuf> {
     let home = tools::jdk()?;
     Program::cargo(&["build", "--quiet", "--release", "--package", "obvia-cli"]).run()?;
     let obvia = target().join("release/obvia").display().to_string();
@@ -26,17 +31,24 @@ pub(crate) fn main(arguments: &[String]) -> Outcome {
         .with(&["--define", "skipTests", "compile"])
         .variable("JAVA_HOME", home.display().to_string())
         .run()?;
-    start_script(&home, &target().join("release/obvia-bench-java"))
+    start_script(&home, &target().join("release/obvia-bench-java"))?;
+    Ok(home)
+}
+
+/// The class path: what was built, and what it is compared with.
+pub(crate) fn class_path() -> String {
+    let java = root().join("java");
+    let classes = MODULES.map(|module| java.join(module).join("target/classes").display().to_string());
+    format!("{}:{}", classes.join(":"), java.join("obvia-bench/target/dependency/*").display())
 }
 
 /// Writes what puts the program on its CPU, which nothing in Java does, and starts it.
 fn start_script(home: &Path, at: &Path) -> Outcome {
-    let classes = MODULES.map(|module| root().join("java").join(module).join("target/classes").display().to_string());
     let text = format!(
         "#!/bin/sh\ncpu=0\nbefore=\nfor word; do [ \"$before\" = --cpu ] && cpu=$word; before=$word; done\n\
          exec taskset -c \"$cpu\" '{}/bin/java' -cp '{}' obvia.bench.Calls \"$@\"\n",
         home.display(),
-        classes.join(":"),
+        class_path(),
     );
     let failed = |error: std::io::Error| Problem::Failed(format!("{}: {error}", at.display()));
     fs::write(at, text).map_err(failed)?;

@@ -4,6 +4,7 @@
 
 mod bench_cpp;
 mod bench_java;
+mod bench_jrpc;
 mod conformance;
 mod demo;
 mod failures;
@@ -81,6 +82,12 @@ const COMMANDS: &[Command] = &[
         usage: "",
         about: "build what `obvia bench` measures in Java, beside the command",
         run: bench_java::main,
+    },
+    Command {
+        name: "bench-jrpc",
+        usage: "[--quick]",
+        about: "measure the tables of the J-RPC paper: calls, lists and arrays in Java",
+        run: bench_jrpc::main,
     },
     Command {
         name: "conformance",

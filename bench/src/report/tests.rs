@@ -266,3 +266,19 @@ fn calls_of_several_threads_are_compared_with_those_of_one() {
     assert_eq!(document.descendants().filter(|node| node.has_tag_name("circle") && node.has_children()).count(), 3);
     assert!(table(&report).contains(" threads "));
 }
+
+#[test]
+fn what_others_measured_is_drawn() {
+    let measured = "copy, checked,10,20.5\ncopy, checked,5000,300\nview <all>,10,18\n";
+    let svg = drawn("Arrays", measured).unwrap();
+    let document = roxmltree::Document::parse(&svg).unwrap();
+    let count = |name| document.descendants().filter(|node| node.has_tag_name(name)).count();
+    assert_eq!((count("polyline"), count("circle")), (2, 3 + 2));
+    assert!(svg.contains("<title>copy, checked, 5000 bytes: 300 ns</title>"), "{svg}");
+    for (wrong, said) in
+        [("", "nothing to draw"), ("a,1,2\nb,1", "line 2 is no"), ("a,0,1", "line 1"), ("a,1,NaN", "line 1")]
+    {
+        let error = drawn("Arrays", wrong).unwrap_err().to_string();
+        assert!(error.contains(said), "{error}");
+    }
+}

@@ -11,7 +11,7 @@ mod send_lat;
 use anyhow::Context;
 use clap::{Args, Subcommand};
 use obvia_bench::vi::{self, Direction};
-use obvia_bench::{Wait, calls, raw, reread};
+use obvia_bench::{Wait, calls, raw, report, reread};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -45,6 +45,9 @@ enum Measurement {
     /// Reads of a file in the page cache: through a file server, against pread(2)
     #[command(name = "pfs_reread")]
     PfsReread(pfs_reread::Arguments),
+    /// Draws what another program measured: for `cargo xtask bench-jrpc`
+    #[command(name = "draw", hide = true)]
+    Draw(Draw),
     /// The server process of a call: for the command's own use
     #[command(name = calls::SERVE[1], hide = true)]
     ServeCalls(ServeCalls),
@@ -57,6 +60,26 @@ enum Measurement {
     /// The server process of a virtual interface: for the command's own use
     #[command(name = vi::SERVE[1], hide = true)]
     ServeVi(ServeVi),
+}
+
+#[derive(Debug, Args)]
+struct Draw {
+    /// Lines of NAME,BYTES,NANOSECONDS
+    measured: PathBuf,
+    #[arg(long)]
+    title: String,
+    #[arg(long)]
+    plot: PathBuf,
+}
+
+impl Draw {
+    fn draw(&self) -> anyhow::Result<ExitCode> {
+        let measured = &self.measured;
+        let text = std::fs::read_to_string(measured).with_context(|| format!("reading {}", measured.display()))?;
+        let svg = report::drawn(&self.title, &text).with_context(|| measured.display().to_string())?;
+        std::fs::write(&self.plot, svg).with_context(|| format!("writing {}", self.plot.display()))?;
+        Ok(ExitCode::SUCCESS)
+    }
 }
 
 #[derive(Debug, Args)]
@@ -138,6 +161,7 @@ pub(crate) fn main(arguments: Arguments) -> anyhow::Result<ExitCode> {
         Measurement::WriteBw(arguments) => bandwidth::main(&arguments, Direction::Write),
         Measurement::ReadBw(arguments) => bandwidth::main(&arguments, Direction::Read),
         Measurement::PfsReread(arguments) => pfs_reread::main(&arguments),
+        Measurement::Draw(arguments) => arguments.draw(),
         Measurement::ServeReread(ServeReread { file, wait, over, cpu, parent }) => {
             match reread::serve(&file, wait, over.over(), cpu, parent).context("serving a file")? {}
         }

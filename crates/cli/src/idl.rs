@@ -4,7 +4,7 @@ use crate::json;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use obvia_idl::model::InterfaceId;
-use obvia_idl::source::Sources;
+use obvia_idl::source::{Role, Sources};
 use obvia_idl::{Compilation, Compiled, Compiler, Diagnostic, Failure, Severity, canonical, compile_into};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -112,8 +112,8 @@ fn rule(done: &Compiled) -> String {
         escaped.collect::<Vec<_>>().join(" ")
     };
     let written: Vec<&Path> = done.files.iter().map(PathBuf::as_path).collect();
-    let sources = done.compilation.sources.files();
-    let read: Vec<&Path> = sources.iter().map(|file| file.path.as_path()).collect();
+    let sources = done.compilation.sources.files().iter().filter(|file| file.role != Role::BuiltIn);
+    let read: Vec<&Path> = sources.map(|file| file.path.as_path()).collect();
     format!("{}: {}\n", names(&written), names(&read))
 }
 

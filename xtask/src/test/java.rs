@@ -1,12 +1,82 @@
-//! Builds and tests the Java side with Maven.
+//! Builds and tests the Java side with Maven, and what its page has a newcomer do.
+
+mod newcomer;
 
 use super::examples::Names;
-use crate::program::Program;
-use crate::{Outcome, tools};
+use crate::program::{Program, target};
+use crate::repo::root;
+use crate::{Outcome, Problem, tools};
+use std::path::{Path, PathBuf};
+
+/// Modules of the build that nobody depends on.
+const NOT_LIBRARIES: [&str; 2] = ["obvia-bom", "obvia-maven-plugin"];
 
 pub(super) fn run() -> Outcome {
     let home = tools::jdk()?;
     let names = Names::new()?;
-    let maven = Program::new("mvn", &["--quiet", "--batch-mode", "--file", "java/pom.xml", "verify"]);
-    names.see(maven.variable("JAVA_HOME", home.display().to_string())).run_tests()
+    let libraries = libraries()?;
+    names.see(maven(&home).with(&["--quiet", "--file", "java/pom.xml", "install"])).run_tests()?;
+    look_for_internals(&home, &libraries)?;
+    newcomer::run(&home)
+}
+
+/// Maven with a JDK and a local repository of the project's own: the user's stays as it is, and has no say.
+fn maven(home: &Path) -> Program {
+    let repository = format!("-Dmaven.repo.local={}", repository().display());
+    Program::new("mvn", &["--batch-mode", &repository]).variable("JAVA_HOME", home.display().to_string())
+}
+
+fn repository() -> PathBuf {
+    target().join("maven")
+}
+
+/// The modules that programs depend on. Each has its version in the BOM.
+fn libraries() -> Outcome<Vec<String>> {
+    let read = |path: &str| {
+        std::fs::read_to_string(root().join(path)).map_err(|error| Problem::Failed(format!("{path}: {error}")))
+    };
+    compared(&read("java/pom.xml")?, &read("java/obvia-bom/pom.xml")?)
+}
+
+fn compared(project: &str, bom: &str) -> Outcome<Vec<String>> {
+    // Modules of profiles stand behind.
+    let built = elements(project.split("</modules>").next().unwrap_or_default(), "module");
+    let libraries: Vec<_> = built.into_iter().filter(|module| !NOT_LIBRARIES.contains(&module.as_str())).collect();
+    let listed = elements(bom.split_once("<dependencies>").unwrap_or_default().1, "artifactId");
+    if listed == libraries {
+        return Ok(libraries);
+    }
+    let (listed, libraries) = (listed.join(", "), libraries.join(", "));
+    Err(Problem::Failed(format!("java/obvia-bom has {listed}; java/pom.xml builds, for others to use, {libraries}")))
+}
+
+/// What stands in elements of this name.
+fn elements(text: &str, name: &str) -> Vec<String> {
+    let (start, end) = (format!("<{name}>"), format!("</{name}>"));
+    text.split(&start).skip(1).filter_map(|rest| Some(rest.split_once(&end)?.0.to_owned())).collect()
+}
+
+/// What is in the JDK and not for others may change or go.
+fn look_for_internals(home: &Path, libraries: &[String]) -> Outcome {
+    let jdeps = Program::new(&home.join("bin/jdeps").display().to_string(), &["--jdk-internals"]);
+    let classes = |module: &String| root().join("java").join(module).join("target/classes").display().to_string();
+    let printed = libraries.iter().map(classes).fold(jdeps, Program::argument).read()?;
+    if printed.trim().is_empty() {
+        return Ok(());
+    }
+    Err(Problem::Failed(format!("what is not for others is used:\n{printed}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::compared;
+
+    #[test]
+    fn the_bom_has_every_library() {
+        let project = "<modules><module>obvia-bom</module><module>a</module></modules><module>bench</module>";
+        let bom = |name: &str| format!("<artifactId>x</artifactId><dependencies><artifactId>{name}</artifactId>");
+        assert_eq!(compared(project, &bom("a")), Ok(vec!["a".to_owned()]));
+        assert!(compared(project, &bom("b")).is_err());
+        assert!(compared(project, "").is_err());
+    }
 }

@@ -15,12 +15,7 @@ pub(super) fn run() -> Outcome {
     // Names of its own: the user may well have exported a calculator.
     let names = Names::new()?;
     let _server = Server::start(&names.see(Program::new(&built.program("server"), &[])))?;
-    let printed = names.see(Program::new(&built.program("client"), &[])).read()?;
-    let promised = &built.newcomer.printed;
-    if printed.trim_end() == promised.trim_end() {
-        return Ok(());
-    }
-    Err(Problem::Failed(format!("the README promises\n{promised}and the client prints\n{printed}")))
+    built.newcomer.compare(&names.see(Program::new(&built.program("client"), &[])).read()?)
 }
 
 /// The newcomer's program, built.
@@ -39,13 +34,13 @@ impl Built {
 /// Builds the newcomer's program beside a checkout of the project, as the README has it.
 pub(super) fn build() -> Outcome<Built> {
     let text = fs::read_to_string(root().join("README.md")).map_err(|error| wrong(&error))?;
-    let newcomer = Newcomer::read(&text)?;
+    let newcomer = Newcomer::read("README.md", &text, FILES)?;
     let folder = target().join("readme");
     let crate_folder = folder.join("calc");
     if crate_folder.exists() {
         fs::remove_dir_all(&crate_folder).map_err(|error| wrong(&error))?;
     }
-    fs::create_dir_all(crate_folder.join("src/bin")).map_err(|error| wrong(&error))?;
+    fs::create_dir_all(&folder).map_err(|error| wrong(&error))?;
     let link = folder.join("obvia");
     let _ = fs::remove_file(&link);
     std::os::unix::fs::symlink(root(), &link).map_err(|error| wrong(&error))?;
@@ -57,13 +52,15 @@ pub(super) fn build() -> Outcome<Built> {
 }
 
 fn wrong(error: &std::io::Error) -> Problem {
-    Problem::Failed(format!("preparing the newcomer's crate: {error}"))
+    Problem::Failed(format!("preparing the newcomer's project: {error}"))
 }
 
-/// What the README has the newcomer write.
+/// What a page has the newcomer write.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Newcomer {
     pub(super) files: Vec<(String, String)>,
+    /// The line that says what prints something, and what it prints.
+    pub(super) printing: String,
     pub(super) printed: String,
 }
 
@@ -71,33 +68,45 @@ pub(super) struct Newcomer {
 const FILES: &[&str] = &["Cargo.toml", "calc.idl", "build.rs", "src/lib.rs", "src/bin/server.rs", "src/bin/client.rs"];
 
 impl Newcomer {
-    fn read(text: &str) -> Outcome<Self> {
+    /// Takes these files from a page, or from a part of it.
+    pub(super) fn read(page: &str, text: &str, wanted: &[&str]) -> Outcome<Self> {
         let mut files = Vec::new();
         let mut printed = None;
         for (title, block) in blocks(text) {
             if title.ends_with("prints:") {
-                printed = Some(block);
+                printed = Some((title.to_owned(), block));
                 continue;
             }
             let name = title.strip_prefix('`').and_then(|rest| rest.split('`').next());
-            if let Some(name) = name.filter(|name| FILES.contains(name)) {
+            if let Some(name) = name.filter(|name| wanted.contains(name)) {
                 files.push((name.to_owned(), block));
             }
         }
-        if let Some(missing) = FILES.iter().find(|name| !files.iter().any(|(file, _)| file == *name)) {
-            return Err(Problem::Failed(format!("README.md does not show `{missing}`")));
+        if let Some(missing) = wanted.iter().find(|name| !files.iter().any(|(file, _)| file == *name)) {
+            return Err(Problem::Failed(format!("{page} does not show `{missing}`")));
         }
-        let printed = printed.ok_or_else(|| Problem::failed("README.md does not say what the client prints"))?;
-        Ok(Self { files, printed })
+        let missing = || Problem::Failed(format!("{page} does not say what the client prints"));
+        let (printing, printed) = printed.ok_or_else(missing)?;
+        Ok(Self { files, printing, printed })
     }
 
-    fn write(&self, folder: &Path) -> Outcome {
+    pub(super) fn write(&self, folder: &Path) -> Outcome {
         for (name, text) in &self.files {
             // Not part of the workspace that it lies in.
             let root = if name == "Cargo.toml" { "\n[workspace]\n" } else { "" };
-            fs::write(folder.join(name), format!("{text}{root}")).map_err(|error| wrong(&error))?;
+            let file = folder.join(name);
+            file.parent().map_or(Ok(()), fs::create_dir_all).map_err(|error| wrong(&error))?;
+            fs::write(file, format!("{text}{root}")).map_err(|error| wrong(&error))?;
         }
         Ok(())
+    }
+
+    /// Whether the client prints what the page promises.
+    pub(super) fn compare(&self, printed: &str) -> Outcome {
+        if printed.trim_end() == self.printed.trim_end() {
+            return Ok(());
+        }
+        Err(Problem::Failed(format!("the page promises\n{}and the client prints\n{printed}", self.printed)))
     }
 }
 
@@ -135,18 +144,22 @@ mod tests {
 
     #[test]
     fn the_program_is_found() {
-        let newcomer = Newcomer::read(&readme()).unwrap();
+        let newcomer = Newcomer::read("README.md", &readme(), FILES).unwrap();
         assert_eq!(newcomer.files.len(), FILES.len());
         assert_eq!(newcomer.files[2], ("build.rs".to_owned(), "in build.rs\n".to_owned()));
         assert_eq!(newcomer.printed, "5\n");
+        assert_eq!(newcomer.printing, "`cargo run` prints:");
+        assert_eq!(newcomer.compare("5"), Ok(()));
+        assert!(newcomer.compare("6\n").is_err());
     }
 
     #[test]
     fn a_missing_file_is_named() {
         let text = readme().replace("`calc.idl`", "`calc.txt`");
-        let error = Newcomer::read(&text).unwrap_err();
+        let read = |text: &str| Newcomer::read("README.md", text, FILES);
+        let error = read(&text).unwrap_err();
         assert_eq!(error.to_string(), "README.md does not show `calc.idl`");
-        assert!(Newcomer::read(&readme().replace("prints:", "does:")).is_err());
+        assert!(read(&readme().replace("prints:", "does:")).is_err());
     }
 
     #[test]

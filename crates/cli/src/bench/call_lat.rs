@@ -65,6 +65,8 @@ enum Method {
     MoveData,
     #[value(name = "MoveShared", alias = "shared")]
     MoveShared,
+    #[value(name = "visit")]
+    Visit,
 }
 
 impl Method {
@@ -74,6 +76,7 @@ impl Method {
             Self::PfsOpen => Called::PfsOpen,
             Self::MoveData => Called::MoveData,
             Self::MoveShared => Called::MoveShared,
+            Self::Visit => Called::Visit,
         }
     }
 }

@@ -44,7 +44,8 @@ fn c_is_a_header_and_stubs() {
 #[test]
 fn what_was_read_is_told_to_make() {
     let directory = Directory::new();
-    let part = file(&directory, "a part.idl", "import \"unknwn.idl\"; struct Part { long x; };");
+    // What the compiler brings along is no file.
+    let part = file(&directory, "a part.idl", "import \"oaidl.idl\"; struct Part { long x; };");
     let source = file(&directory, "one.idl", &format!("import \"a part.idl\";\n{GOOD}"));
     let [out, rule] = ["$out", "one.d"].map(|name| directory.path().join(name).to_str().unwrap().to_owned());
     let arguments = ["idl", "--language", "c", &source, "--out", &out, "--depfile", &rule];

@@ -59,7 +59,7 @@ mod tests {
     fn all() -> (String, Newcomer) {
         let shown = SHOWN.map(|name| format!("`{name}`:\n\n```x\n{}```\n", read(&format!("{FOLDER}/{name}")).unwrap()));
         let interface = ("calc.idl".to_owned(), read(&format!("{FOLDER}/calc.idl")).unwrap());
-        (shown.concat(), Newcomer { files: vec![interface], printed: String::new() })
+        (shown.concat(), Newcomer { files: vec![interface], printing: String::new(), printed: String::new() })
     }
 
     #[test]

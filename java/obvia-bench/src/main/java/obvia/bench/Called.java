@@ -1,5 +1,8 @@
 package obvia.bench;
 
+import obvia.Hresult;
+import obvia.RpcException;
+
 /** The object that is called. */
 final class Called implements IBench {
     // One connection calls, so one thread counts.
@@ -25,6 +28,14 @@ final class Called implements IBench {
     @Override
     public void moveShared(int[] data) {
         moveData(data);
+    }
+
+    @Override
+    public void visit(IBench visitor) {
+        if (visitor == null) {
+            throw new RpcException(Hresult.E_POINTER);
+        }
+        calls++;
     }
 
     @Override

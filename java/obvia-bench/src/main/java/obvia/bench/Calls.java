@@ -8,6 +8,7 @@ import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.Callable;
 import obvia.Obvia;
 import obvia.Waiting;
 
@@ -86,21 +87,11 @@ public final class Calls {
     private static Case find(String name, String method, int bytes) {
         IBench object = Obvia.bind(IBench.class, name);
         return switch (method) {
-            case "null" -> new Case() {
-                private long seen;
-
-                @Override
-                public void call() {
-                    object.null_();
-                }
-
-                @Override
-                public void verify(int calls) {
-                    long expected = seen + calls;
-                    seen = object.calls();
-                    expect("the count of calls", expected, seen);
-                }
-            };
+            case "null" -> new Counted(object::null_, object::calls);
+            case "visit" -> {
+                IBench visitor = new Called();
+                yield new Counted(() -> object.visit(visitor), object::calls);
+            }
             case "pfs_open" -> new Case() {
                 private int handles;
 
@@ -121,6 +112,35 @@ public final class Calls {
             };
             default -> throw new IllegalArgumentException("there is no method " + method);
         };
+    }
+
+    /** Something that may fail in any way. */
+    interface Action {
+        void run() throws Exception;
+    }
+
+    /** Calls that the server counts. */
+    static final class Counted implements Case {
+        private final Action call;
+        private final Callable<Long> count;
+        private long seen;
+
+        Counted(Action call, Callable<Long> count) {
+            this.call = call;
+            this.count = count;
+        }
+
+        @Override
+        public void call() throws Exception {
+            call.run();
+        }
+
+        @Override
+        public void verify(int calls) throws Exception {
+            long expected = seen + calls;
+            seen = count.call();
+            expect("the count of calls", expected, seen);
+        }
     }
 
     /** Words of which each call changes the first, and brings back the rest as they were. */

@@ -1,6 +1,7 @@
 package obvia.bench;
 
 import java.io.IOException;
+import java.lang.ref.Reference;
 import java.net.ServerSocket;
 import java.rmi.Remote;
 import java.rmi.RemoteException;
@@ -22,6 +23,8 @@ final class Rmi {
         int pfsOpen(int client, int fobj, int flags, int mode) throws RemoteException;
 
         int[] moveData(int[] data) throws RemoteException;
+
+        void visit(Bench visitor) throws RemoteException;
 
         long calls() throws RemoteException;
     }
@@ -48,6 +51,14 @@ final class Rmi {
         }
 
         @Override
+        public void visit(Bench visitor) {
+            if (visitor == null) {
+                throw new NullPointerException();
+            }
+            calls.increment();
+        }
+
+        @Override
         public long calls() {
             return calls.sum();
         }
@@ -67,6 +78,14 @@ final class Rmi {
         System.out.println("ready " + port);
     }
 
+    private static Bench export(Object object) {
+        try {
+            return (Bench) UnicastRemoteObject.exportObject(object, 0);
+        } catch (RemoteException e) {
+            throw new IllegalStateException("exporting an object by RMI", e);
+        }
+    }
+
     private static int freePort() throws IOException {
         try (ServerSocket free = new ServerSocket(0)) {
             return free.getLocalPort();
@@ -81,21 +100,16 @@ final class Rmi {
             throw new IllegalStateException("looking up the object of RMI", e);
         }
         return switch (method) {
-            case "null" -> new Calls.Case() {
-                private long seen;
-
-                @Override
-                public void call() throws RemoteException {
-                    object.nothing();
-                }
-
-                @Override
-                public void verify(int calls) throws RemoteException {
-                    long expected = seen + calls;
-                    seen = object.calls();
-                    Calls.expect("the count of calls", expected, seen);
-                }
-            };
+            case "null" -> new Calls.Counted(object::nothing, object::calls);
+            case "visit" -> {
+                // Held by who measures, so that it stays exported.
+                Object visitor = new Object();
+                Bench exported = export(visitor);
+                yield new Calls.Counted(() -> {
+                    object.visit(exported);
+                    Reference.reachabilityFence(visitor);
+                }, object::calls);
+            }
             case "pfs_open" -> new Calls.Case() {
                 private int handles;
 

@@ -1,0 +1,193 @@
+//! A picture of lines, both axes logarithmic, as SVG.
+
+use std::fmt::Write;
+
+const WIDTH: f64 = 860.0;
+const HEIGHT: f64 = 560.0;
+const LEFT: f64 = 80.0;
+const RIGHT: f64 = 190.0;
+const TOP: f64 = 70.0;
+const BOTTOM: f64 = 60.0;
+
+/// What a picture shows.
+pub(super) struct Chart<'a> {
+    pub(super) title: &'a str,
+    /// Below the title: where the values are from.
+    pub(super) origin: &'a str,
+    /// What the axis across has.
+    pub(super) across: &'a str,
+    /// A value of the upright axis, in words.
+    pub(super) value: &'a dyn Fn(f64) -> String,
+    /// The same for powers of ten, shorter.
+    pub(super) decade: &'a dyn Fn(f64) -> String,
+    pub(super) lines: Vec<Line>,
+}
+
+/// One line of the picture.
+pub(super) struct Line {
+    pub(super) name: String,
+    pub(super) color: &'static str,
+    /// Lengths of dashes and gaps, or `none`.
+    pub(super) dashes: &'static str,
+    pub(super) mark: Mark,
+    /// What is on the two axes, by the first.
+    pub(super) points: Vec<(f64, f64)>,
+}
+
+/// What a line looks like beside its colour.
+pub(super) struct Mark {
+    pub(super) thickness: f64,
+    pub(super) radius: f64,
+    pub(super) is_hollow: bool,
+}
+
+/// The stretch of values that the axes show.
+struct Axes {
+    across: (f64, f64),
+    up: (f64, f64),
+}
+
+impl Axes {
+    fn x(&self, across: f64) -> f64 {
+        LEFT + share(across, self.across) * (WIDTH - LEFT - RIGHT)
+    }
+
+    fn y(&self, up: f64) -> f64 {
+        HEIGHT - BOTTOM - share(up, self.up) * (HEIGHT - TOP - BOTTOM)
+    }
+}
+
+/// How far a value is between two ends, on a logarithmic scale.
+fn share(value: f64, (low, high): (f64, f64)) -> f64 {
+    (value / low).ln() / (high / low).ln()
+}
+
+/// The SVG document; nothing where no line has a point.
+pub(super) fn draw(mut chart: Chart<'_>) -> Option<String> {
+    for line in &mut chart.lines {
+        line.points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    }
+    // The legend stands in the order of the lines' right ends, topmost first.
+    let end = |line: &Line| line.points.last().map_or(0.0, |point| point.1);
+    chart.lines.sort_by(|a, b| end(b).total_cmp(&end(a)));
+    let points = || chart.lines.iter().flat_map(|line| line.points.iter());
+    points().next()?;
+    let span = |pick: fn(&(f64, f64)) -> f64| {
+        points().map(pick).fold((f64::MAX, 0.0_f64), |(low, high), value| (low.min(value), high.max(value)))
+    };
+    let (low, high) = span(|point| point.1);
+    let (smallest, largest) = span(|point| point.0);
+    let axes = Axes {
+        // A single value still needs an axis of some length.
+        across: (smallest, largest.max(smallest * 2.0)),
+        up: (10_f64.powf(low.log10().floor()), 10_f64.powf((high * 1.01).log10().ceil())),
+    };
+    let mut svg = String::new();
+    head(&mut svg, &chart);
+    grid(&mut svg, &axes, &chart);
+    for (index, line) in chart.lines.iter().enumerate() {
+        curve(&mut svg, &axes, line, index, &chart);
+    }
+    svg.push_str("</svg>\n");
+    Some(svg)
+}
+
+// Writing to a string cannot fail: the results of `write!` are dropped in the functions below.
+
+fn head(svg: &mut String, chart: &Chart<'_>) {
+    let _ = write!(
+        svg,
+        concat!(
+            r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {w} {h}" width="{w}" height="{h}" "#,
+            r##"font-family="sans-serif" font-size="12" fill="#222">"##,
+            "\n",
+            r#"<title>{title}</title>"#,
+            "\n",
+            r##"<rect width="{w}" height="{h}" fill="#fff"/>"##,
+            "\n",
+            r#"<text x="{left}" y="28" font-size="16">{title}</text>"#,
+            "\n",
+            r##"<text x="{left}" y="48" fill="#666">{origin}</text>"##,
+            "\n",
+        ),
+        w = WIDTH,
+        h = HEIGHT,
+        left = LEFT,
+        title = escaped(chart.title),
+        origin = escaped(chart.origin),
+    );
+}
+
+fn grid(svg: &mut String, axes: &Axes, chart: &Chart<'_>) {
+    let (left, right, top, bottom) = (LEFT, WIDTH - RIGHT, TOP, HEIGHT - BOTTOM);
+    let mut decade = axes.up.0;
+    while decade <= axes.up.1 * 1.001 {
+        let y = axes.y(decade);
+        let _ = writeln!(
+            svg,
+            r##"<line x1="{left}" y1="{y:.1}" x2="{right}" y2="{y:.1}" stroke="#ccc"/><text x="{x}" y="{below:.1}" text-anchor="end">{label}</text>"##,
+            x = left - 8.0,
+            below = y + 4.0,
+            label = (chart.decade)(decade),
+        );
+        decade *= 10.0;
+    }
+    let mut sizes: Vec<f64> = chart.lines.iter().flat_map(|line| line.points.iter().map(|point| point.0)).collect();
+    sizes.sort_by(f64::total_cmp);
+    sizes.dedup();
+    for size in sizes {
+        let x = axes.x(size);
+        let _ = writeln!(
+            svg,
+            r##"<line x1="{x:.1}" y1="{top}" x2="{x:.1}" y2="{bottom}" stroke="#eee"/><text x="{x:.1}" y="{below}" text-anchor="middle">{label}</text>"##,
+            below = bottom + 18.0,
+            label = size_name(size),
+        );
+    }
+    let _ = writeln!(
+        svg,
+        r##"<path d="M{left} {top}V{bottom}H{right}" fill="none" stroke="#222"/><text x="{middle}" y="{foot}" text-anchor="middle">{across}</text>"##,
+        middle = f64::midpoint(left, right),
+        foot = bottom + 42.0,
+        across = chart.across,
+    );
+}
+
+fn curve(svg: &mut String, axes: &Axes, line: &Line, index: usize, chart: &Chart<'_>) {
+    let Line { color, dashes, mark: Mark { thickness, radius, is_hollow }, .. } = line;
+    let name = escaped(&line.name);
+    let fill = if *is_hollow { "#fff" } else { color };
+    let dot = format!(r#"r="{radius}" fill="{fill}" stroke="{color}" stroke-width="1.5""#);
+    let at = |(across, up): &(f64, f64)| format!("{:.1},{:.1}", axes.x(*across), axes.y(*up));
+    let path: Vec<String> = line.points.iter().map(at).collect();
+    let style = format!(r#"stroke="{color}" stroke-width="{thickness}" stroke-dasharray="{dashes}""#);
+    let _ = writeln!(svg, r#"<g><polyline points="{}" fill="none" {style}/>"#, path.join(" "));
+    for (across, up) in &line.points {
+        let _ = writeln!(
+            svg,
+            r#"<circle cx="{:.1}" cy="{:.1}" {dot}><title>{name}, {across} {}: {}</title></circle>"#,
+            axes.x(*across),
+            axes.y(*up),
+            chart.across.trim_end_matches(", each way"),
+            (chart.value)(*up),
+        );
+    }
+    let (x, y) = (WIDTH - RIGHT + 16.0, TOP + 10.0 + 20.0 * index as f64);
+    let _ = writeln!(
+        svg,
+        r#"<path d="M{x} {y}h28" {style}/><circle cx="{middle}" cy="{y}" {dot}/><text x="{text}" y="{below}">{name}</text></g>"#,
+        middle = x + 14.0,
+        text = x + 34.0,
+        below = y + 4.0,
+    );
+}
+
+fn size_name(bytes: f64) -> String {
+    let units = [(1024.0 * 1024.0, "M"), (1024.0, "K")];
+    let fitting = units.into_iter().find(|(unit, _)| bytes >= *unit && bytes % unit == 0.0);
+    fitting.map_or_else(|| bytes.to_string(), |(unit, letter)| format!("{}{letter}", bytes / unit))
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}

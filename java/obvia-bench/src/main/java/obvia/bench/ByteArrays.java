@@ -1,0 +1,164 @@
+package obvia.bench;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
+import java.util.concurrent.TimeUnit;
+import obvia.runtime.BareFrame;
+import obvia.runtime.FrameReader;
+import obvia.runtime.FrameWriter;
+import obvia.runtime.Frames;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+import org.openjdk.jmh.annotations.Warmup;
+
+/** An array of bytes as an argument: {@code [in] unsigned long n, [in, size_is(n)] const byte *data}. */
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+@Fork(value = 2, jvmArgsAppend = {"-Xms512m", "-Xmx512m", "--sun-misc-unsafe-memory-access=allow"})
+@Warmup(iterations = 5, time = 300, timeUnit = TimeUnit.MILLISECONDS)
+@Measurement(iterations = 5, time = 300, timeUnit = TimeUnit.MILLISECONDS)
+public class ByteArrays {
+    /** The array. */
+    @State(Scope.Thread)
+    public static class Array {
+        /** Its bytes. */
+        @Param({"10", "100", "500", "1000", "5000"})
+        public int length;
+
+        byte[] bytes;
+
+        /** Makes it. */
+        @Setup
+        public void makeArray() {
+            bytes = Sample.bytes(length, length);
+        }
+
+        /** Compares another with it. */
+        void check(byte[] other) {
+            if (!Arrays.equals(bytes, other)) {
+                throw new IllegalStateException("another array comes back");
+            }
+        }
+    }
+
+    /** A frame with the array. */
+    @State(Scope.Thread)
+    public static class InFrame extends Array {
+        private static final int BLOCK = 16;
+        private static final int SLOT = 8;
+        private static final int KIND = 16;
+
+        private static final int BODY = 24;
+
+        private BareFrame frame;
+        private int total;
+        private byte[] copied;
+
+        /** Writes it. */
+        @Setup
+        public void makeFrame() {
+            total = Frames.plus(BLOCK, length, 1);
+            frame = new BareFrame(total);
+            write();
+            copied = read();
+            check();
+        }
+
+        /** Compares what is in it with what went in. */
+        @TearDown
+        public void check() {
+            check(read());
+            check(copied);
+        }
+
+        int write() {
+            frame.memory.set(ValueLayout.JAVA_INT_UNALIGNED, 0, length);
+            FrameWriter writer = frame.writer(BLOCK);
+            writer.put(bytes, SLOT, KIND, bytes.length);
+            return total;
+        }
+
+        byte[] read() {
+            FrameReader reader = frame.reader(total, BLOCK);
+            int count = reader.count(Integer.toUnsignedLong(reader.getInt(0)));
+            byte[] read = reader.bytes(SLOT, KIND, count);
+            reader.end();
+            return read;
+        }
+
+        /** Copies nothing but the elements, to an array that is there. */
+        void copy() {
+            MemorySegment.copy(frame.memory, ValueLayout.JAVA_BYTE, BODY, copied, 0, length);
+        }
+    }
+
+    /** The array as others pass it. */
+    @State(Scope.Thread)
+    public static class Coded extends Array {
+        /** Who does it. */
+        @Param({"fory", "serialization"})
+        public String by;
+
+        private Coder coder;
+
+        /** Writes it. */
+        @Setup
+        public void makeBytes() throws Exception {
+            coder = Coder.of(by);
+            coder.write(bytes);
+            check();
+        }
+
+        /** Compares what comes out with what went in. */
+        @TearDown
+        public void check() throws Exception {
+            check((byte[]) coder.read());
+        }
+    }
+
+    /** Writes a frame with the array. */
+    @Benchmark
+    public int marshalCopy(InFrame frame) {
+        return frame.write();
+    }
+
+    /** Checks a frame, and makes an array of what is in it. */
+    @Benchmark
+    public byte[] unmarshalCopy(InFrame frame) {
+        return frame.read();
+    }
+
+    /** What copying to an array that is there takes. */
+    @Benchmark
+    public void memcpy(InFrame frame) {
+        frame.copy();
+    }
+
+    /** What making another array takes. */
+    @Benchmark
+    public byte[] clone(Array array) {
+        return array.bytes.clone();
+    }
+
+    /** Makes bytes of the array. */
+    @Benchmark
+    public int marshal(Coded coded) throws Exception {
+        return coded.coder.write(coded.bytes);
+    }
+
+    /** Makes an array of the bytes. */
+    @Benchmark
+    public byte[] unmarshal(Coded coded) throws Exception {
+        return (byte[]) coded.coder.read();
+    }
+}

@@ -1,0 +1,94 @@
+package obvia.bench;
+
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.ObjectInputStream;
+import java.io.ObjectOutputStream;
+import java.util.Arrays;
+import org.apache.fory.Fory;
+import org.apache.fory.memory.MemoryBuffer;
+
+/** A way to make bytes of objects, and objects of these. */
+interface Coder {
+    /** Writes over what was written before, and says how many bytes it is. */
+    int write(Object object) throws IOException;
+
+    /** What was written last. */
+    Object read() throws IOException, ClassNotFoundException;
+
+    /** The one of a name: see {@link Lists#by}. */
+    static Coder of(String name) {
+        return switch (name) {
+            case "fory" -> new ByFory(false);
+            case "fory-references" -> new ByFory(true);
+            case "serialization" -> new BySerialization();
+            default -> throw new IllegalArgumentException("there is no coder " + name);
+        };
+    }
+
+    /** Apache Fory, with classes that are known to both sides and code that it makes for them. */
+    final class ByFory implements Coder {
+        private final Fory fory;
+        private final MemoryBuffer buffer = MemoryBuffer.newHeapBuffer(1 << 16);
+
+        ByFory(boolean tracksReferences) {
+            fory = Fory.builder()
+                    .withXlang(false)
+                    .withCompatible(false)
+                    .withRefTracking(tracksReferences)
+                    .requireClassRegistration(true)
+                    .withAsyncCompilation(false)
+                    // Lists are followed by recursion.
+                    .withMaxDepth(10_000)
+                    .build();
+            fory.register(Sample.Ll.class);
+            fory.register(Sample.Lba.class);
+        }
+
+        @Override
+        public int write(Object object) {
+            buffer.writerIndex(0);
+            fory.serialize(buffer, object);
+            return buffer.writerIndex();
+        }
+
+        @Override
+        public Object read() {
+            buffer.readerIndex(0);
+            return fory.deserialize(buffer);
+        }
+    }
+
+    /** Java's own serialization. */
+    final class BySerialization implements Coder {
+        private final ByteArrayOutputStream stream = new ByteArrayOutputStream(1 << 16);
+        private byte[] written;
+
+        @Override
+        public int write(Object object) throws IOException {
+            stream.reset();
+            try (ObjectOutputStream objects = new ObjectOutputStream(stream)) {
+                objects.writeObject(object);
+            }
+            written = null;
+            return stream.size();
+        }
+
+        @Override
+        public Object read() throws IOException, ClassNotFoundException {
+            // Taken out of the stream once, which is no part of what is measured.
+            if (written == null) {
+                written = stream.toByteArray();
+            }
+            try (ObjectInputStream objects = new ObjectInputStream(new ByteArrayInputStream(written))) {
+                return objects.readObject();
+            }
+        }
+    }
+
+    /** Whether two objects that were coded are the same. */
+    static boolean isSame(Object one, Object other) {
+        return one instanceof byte[] bytes ? Arrays.equals(bytes, (byte[]) other) : Sample.isSame(one, other);
+    }
+}

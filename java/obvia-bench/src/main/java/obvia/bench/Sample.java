@@ -1,0 +1,111 @@
+package obvia.bench;
+
+import java.io.Serializable;
+import java.util.Arrays;
+
+/** What is passed: lists of the shapes that the J-RPC paper has. */
+final class Sample {
+    /** Bytes of each array in a list. */
+    static final int ARRAY = 16;
+
+    private Sample() {}
+
+    /** A list of numbers. */
+    static final class Ll implements Serializable {
+        private static final long serialVersionUID = 1;
+
+        int value;
+        Ll next;
+    }
+
+    /** A list of numbers and arrays. */
+    static final class Lba implements Serializable {
+        private static final long serialVersionUID = 1;
+
+        int value;
+        byte[] data;
+        Lba next;
+    }
+
+    /** The number in an element of a list. */
+    static int value(int at) {
+        return at * 0x9e3779b1;
+    }
+
+    /** The array in an element of a list. */
+    static byte[] data(int at) {
+        return bytes(ARRAY, at);
+    }
+
+    /** An array whose bytes are none like another's. */
+    static byte[] bytes(int length, int seed) {
+        byte[] bytes = new byte[length];
+        for (int i = 0; i < length; i++) {
+            bytes[i] = (byte) ((i + seed) * 31);
+        }
+        return bytes;
+    }
+
+    /** A list of so many elements. */
+    static Object list(String shape, int length) {
+        Ll numbers = null;
+        Lba arrays = null;
+        boolean hasArrays = hasArrays(shape);
+        for (int at = length - 1; at >= 0; at--) {
+            if (hasArrays) {
+                Lba first = new Lba();
+                first.value = value(at);
+                first.data = data(at);
+                first.next = arrays;
+                arrays = first;
+            } else {
+                Ll first = new Ll();
+                first.value = value(at);
+                first.next = numbers;
+                numbers = first;
+            }
+        }
+        return hasArrays ? arrays : numbers;
+    }
+
+    /** Whether the elements of a shape have arrays. */
+    static boolean hasArrays(String shape) {
+        return switch (shape) {
+            case "LL" -> false;
+            case "LBA" -> true;
+            default -> throw new IllegalArgumentException("there is no shape " + shape);
+        };
+    }
+
+    /** A sum over all that is in a list. */
+    static long walk(Object list) {
+        long sum = 0;
+        switch (list) {
+            case Ll first -> {
+                for (Ll element = first; element != null; element = element.next) {
+                    sum += element.value;
+                }
+            }
+            case Lba first -> {
+                for (Lba element = first; element != null; element = element.next) {
+                    sum += element.value + element.data[ARRAY - 1];
+                }
+            }
+            default -> throw new IllegalArgumentException("no list: " + list);
+        }
+        return sum;
+    }
+
+    /** Whether two lists have the same elements. */
+    static boolean isSame(Object one, Object other) {
+        if (one instanceof Ll a && other instanceof Ll b) {
+            for (; a != null && b != null && a.value == b.value; a = a.next, b = b.next) {}
+            return a == null && b == null;
+        }
+        if (one instanceof Lba a && other instanceof Lba b) {
+            for (; a != null && b != null && a.value == b.value && Arrays.equals(a.data, b.data); a = a.next, b = b.next) {}
+            return a == null && b == null;
+        }
+        return false;
+    }
+}

@@ -1,0 +1,95 @@
+package obvia.maven;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.apache.maven.plugin.MojoExecutionException;
+
+/** The compiler of IDL: the command {@code obvia}. */
+final class Compiler {
+    private static final String VARIABLE = "OBVIA_COMPILER";
+    private static final String HOW = ". `cargo install --path crates/cli` in a checkout of obvia installs it; -Dobvia.compiler=FILE, or the variable " + VARIABLE
+            + ", says where it is if it is not on the PATH";
+    /** A file that takes longer has the compiler stuck. */
+    private static final long SECONDS_MAX = 120;
+
+    private final Path program;
+    private final List<String> words;
+
+    private Compiler(Path program, List<String> words) {
+        this.program = program;
+        this.words = words;
+    }
+
+    /**
+     * What came of a file.
+     *
+     * @param isRight whether it was compiled
+     * @param said errors and warnings, as the compiler has them
+     * @param rule which files were written, and of which they were made, as make has it
+     */
+    record Result(boolean isRight, String said, String rule) {}
+
+    /** The one that is named, or that is found. */
+    static Compiler find(File named, Path output, List<String> options) throws MojoExecutionException {
+        List<String> words = new ArrayList<>(List.of("idl", "--language", "java", "--out", output.toString()));
+        words.addAll(options);
+        return new Compiler(program(named, System.getenv(VARIABLE), System.getenv("PATH")), words);
+    }
+
+    static Path program(File named, String variable, String path) throws MojoExecutionException {
+        if (named != null) {
+            return checked(named.toPath(), "obvia.compiler");
+        }
+        if (variable != null && !variable.isEmpty()) {
+            return checked(Path.of(variable), VARIABLE);
+        }
+        for (String folder : (path == null ? "" : path).split(File.pathSeparator)) {
+            Path program = Path.of(folder, "obvia");
+            if (!folder.isEmpty() && isProgram(program)) {
+                return program;
+            }
+        }
+        throw new MojoExecutionException("The compiler of IDL is missing: there is no `obvia` on the PATH" + HOW);
+    }
+
+    private static Path checked(Path program, String by) throws MojoExecutionException {
+        if (!isProgram(program)) {
+            throw new MojoExecutionException("The compiler of IDL is missing: " + by + " names " + program + ", which is no program" + HOW);
+        }
+        return program;
+    }
+
+    private static boolean isProgram(Path path) {
+        return Files.isRegularFile(path) && Files.isExecutable(path);
+    }
+
+    /** Another one, or with other options, might make something else of the same file. */
+    String identity() throws IOException {
+        return String.join(" ", words) + " by " + program + " of " + Files.getLastModifiedTime(program) + ", " + Files.size(program) + " bytes";
+    }
+
+    /** Compiles a file. What it says goes through a file in the given folder. */
+    Result compile(Path source, Path folder) throws IOException, InterruptedException {
+        Path said = folder.resolve("said");
+        Path rule = folder.resolve("rule");
+        List<String> line = new ArrayList<>(List.of(program.toString()));
+        line.addAll(words);
+        line.addAll(List.of("--depfile", rule.toString(), source.toString()));
+        Process process = new ProcessBuilder(line).redirectErrorStream(true).redirectOutput(said.toFile()).start();
+        process.getOutputStream().close();
+        if (!process.waitFor(SECONDS_MAX, TimeUnit.SECONDS)) {
+            process.destroyForcibly();
+            throw new IOException(program + " did not end with " + source + " in " + SECONDS_MAX + " seconds");
+        }
+        boolean isRight = process.exitValue() == 0;
+        Result result = new Result(isRight, Files.readString(said).strip(), isRight ? Files.readString(rule) : "");
+        Files.deleteIfExists(said);
+        Files.deleteIfExists(rule);
+        return result;
+    }
+}

@@ -1,0 +1,2 @@
+/** The compiler of IDL as part of a build by Maven. */
+package obvia.maven;

@@ -1,0 +1,129 @@
+//! Does what docs/java.md has a newcomer do: takes the files from the page, runs the commands that it prints, and compares.
+
+use super::repository;
+use crate::program::{Program, target};
+use crate::repo::root;
+use crate::test::examples::{Names, Server};
+use crate::test::readme::Newcomer;
+use crate::{Outcome, Problem};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const PAGE: &str = "docs/java.md";
+
+/// A project on the page.
+struct Project {
+    /// The heading of its part of the page.
+    heading: &'static str,
+    name: &'static str,
+    files: &'static [&'static str],
+    /// What has an IDL file, and a line of it to break.
+    idl: Option<(&'static str, &'static str)>,
+}
+
+const PROJECTS: [Project; 1] = [Project {
+    heading: "## A first project",
+    name: "calc",
+    files: &["pom.xml", "src/main/idl/calc.idl", "src/main/java/calc/Server.java", "src/main/java/calc/Client.java"],
+    idl: Some(("src/main/idl/calc.idl", "HRESULT Add(")),
+}];
+
+/// The command on the page that builds.
+const BUILD: &str = "mvn package";
+
+/// Runs all of them. The modules that they use have been installed.
+pub(super) fn run(home: &Path) -> Outcome {
+    Program::cargo(&["build", "--quiet", "--package", "obvia-cli"]).run()?;
+    let page = fs::read_to_string(root().join(PAGE)).map_err(|error| Problem::Failed(format!("{PAGE}: {error}")))?;
+    PROJECTS.iter().try_for_each(|project| project.run(&page, home))
+}
+
+impl Project {
+    fn run(&self, page: &str, home: &Path) -> Outcome {
+        let text = part(page, self.heading)?;
+        let newcomer = Newcomer::read(PAGE, text, self.files)?;
+        let folder = target().join("newcomer-java").join(self.name);
+        if folder.exists() {
+            fs::remove_dir_all(&folder).map_err(|error| Problem::Failed(format!("{}: {error}", folder.display())))?;
+        }
+        newcomer.write(&folder)?;
+        let shell = Shell { home, folder };
+        if !text.contains(&format!("`{BUILD}`")) {
+            return Err(Problem::Failed(format!("{PAGE} does not have `{BUILD}` under {}", self.heading)));
+        }
+        shell.command(BUILD).read()?;
+        self.change(&shell)?;
+        let [server, client] = commands(&newcomer.printing)?;
+        let names = Names::new()?;
+        let _server = Server::start(&names.see(shell.command(&server)))?;
+        newcomer.compare(&names.see(shell.command(&client)).read()?)
+    }
+
+    /// A second build compiles no IDL; one of an IDL file that is wrong says what and where.
+    fn change(&self, shell: &Shell<'_>) -> Outcome {
+        let Some((path, line)) = self.idl else { return Ok(()) };
+        let build = |wanted: &str| {
+            let printed = shell.command(BUILD).read_all()?;
+            if printed.contains(wanted) {
+                return Ok(());
+            }
+            Err(Problem::Failed(format!("the build of {} was to say `{wanted}` and says\n{printed}", self.name)))
+        };
+        build("Nothing to compile: all IDL files are as they were")?;
+        let file = shell.folder.join(path);
+        let failed = |error: std::io::Error| Problem::Failed(format!("{}: {error}", file.display()));
+        let text = fs::read_to_string(&file).map_err(failed)?;
+        let at = 1 + text.lines().take_while(|other| !other.contains(line)).count();
+        fs::write(&file, text.replace(line, "HRESULT Add([wrong] ")).map_err(failed)?;
+        build(&format!("{}:{at}:", file.display()))?;
+        fs::write(&file, text).map_err(failed)?;
+        build("Compiled 1 of 1 IDL files")
+    }
+}
+
+/// A project's folder, and the commands that a newcomer has.
+struct Shell<'a> {
+    home: &'a Path,
+    folder: PathBuf,
+}
+
+impl Shell<'_> {
+    /// A command as it stands on the page, but for the repository that modules are in.
+    fn command(&self, words: &str) -> Program {
+        let words = words.replacen("mvn ", "mvn --batch-mode -Dmaven.repo.local=\"$MAVEN_REPOSITORY\" ", 1);
+        let path = std::env::var("PATH").unwrap_or_default();
+        let (obvia, java) = (target().join("debug"), self.home.join("bin"));
+        Program::new("sh", &["-c", &format!("exec {words}")])
+            .folder(&self.folder)
+            .variable("JAVA_HOME", self.home.display().to_string())
+            .variable("MAVEN_REPOSITORY", repository().display().to_string())
+            .variable("PATH", format!("{}:{}:{path}", obvia.display(), java.display()))
+    }
+}
+
+/// A part of the page, up to the next of its rank.
+fn part<'a>(page: &'a str, heading: &str) -> Outcome<&'a str> {
+    let missing = || Problem::Failed(format!("{PAGE} has no part `{heading}`"));
+    let (_, rest) = page.split_once(&format!("\n{heading}\n")).ok_or_else(missing)?;
+    Ok(rest.split("\n## ").next().unwrap_or_default())
+}
+
+/// The two commands in a line such as: With `server` in one terminal, in another `client` prints:
+fn commands(line: &str) -> Outcome<[String; 2]> {
+    let quoted: Vec<String> = line.split('`').skip(1).step_by(2).map(str::to_owned).collect();
+    quoted.try_into().map_err(|_| Problem::Failed(format!("{PAGE}: `{line}` does not have two commands")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{commands, part};
+
+    #[test]
+    fn parts_and_commands_are_found() {
+        let page = "# Java\n\n## A\n\nx\n\n### B\n\ny\n\n## C\n";
+        assert_eq!(part(page, "## A"), Ok("\nx\n\n### B\n\ny\n"));
+        assert!(part(page, "## D").is_err());
+        assert_eq!(commands("With `a b` here, `c` prints:"), Ok(["a b".to_owned(), "c".to_owned()]));
+        assert!(commands("`a` prints:").is_err());
+    }
+}
