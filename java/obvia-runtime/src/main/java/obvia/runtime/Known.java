@@ -27,11 +27,15 @@ final class Known {
     @SuppressWarnings("unchecked")
     static <T> InterfaceInfo<T> of(Class<T> type) {
         InterfaceInfo<T> info = (InterfaceInfo<T>) BY_TYPE.get(type);
-        if (!BY_IID.containsKey(info.iid())) {
-            info.module().get().forEach(other -> BY_IID.putIfAbsent(other.iid(), other));
-            BY_IID.putIfAbsent(info.iid(), info);
-        }
+        add(info);
         return info;
+    }
+
+    /** Adds an interface, and all that it knows of others. */
+    private static void add(InterfaceInfo<?> info) {
+        if (BY_IID.putIfAbsent(info.iid(), info) == null) {
+            info.module().get().forEach(Known::add);
+        }
     }
 
     private static InterfaceInfo<?> find(Class<?> type) {
