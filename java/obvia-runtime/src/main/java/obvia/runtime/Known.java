@@ -27,14 +27,19 @@ final class Known {
     @SuppressWarnings("unchecked")
     static <T> InterfaceInfo<T> of(Class<T> type) {
         InterfaceInfo<T> info = (InterfaceInfo<T>) BY_TYPE.get(type);
-        if (!BY_IID.containsKey(info.iid())) {
-            info.module().get().forEach(other -> BY_IID.putIfAbsent(other.iid(), other));
+        add(info);
+        return info;
+    }
+
+    /** Adds an interface, and all that it knows of others. */
+    private static void add(InterfaceInfo<?> info) {
+        if (BY_IID.putIfAbsent(info.iid(), info) == null) {
+            info.module().get().forEach(Known::add);
             // Who has an older interface alone calls the newer one by that.
-            for (InterfaceInfo<?> each = info; each != null; each = each.base()) {
-                BY_IID.putIfAbsent(each.iid(), each);
+            if (info.base() != null) {
+                add(info.base());
             }
         }
-        return info;
     }
 
     private static InterfaceInfo<?> find(Class<?> type) {

@@ -1,0 +1,104 @@
+package obvia.processor;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.StringJoiner;
+import java.util.UUID;
+
+/** An interface and the types it uses as IDL, written in the one way that {@code crates/idl/src/canonical.rs} writes them in, too; and the fingerprint of that text. */
+final class Canonical {
+    private Canonical() {}
+
+    /** The canonical text of an interface that has its IID. */
+    static String text(Remote remote) throws Refused {
+        List<Remote> own = remote.lineage();
+        return text(own, Closure.of(own));
+    }
+
+    /** The text of several interfaces, bases first. */
+    static String text(List<Remote> interfaces, Closure closure) {
+        StringBuilder out = new StringBuilder();
+        for (String name : closure.references.keySet()) {
+            if (interfaces.stream().noneMatch(remote -> remote.name.equals(name))) {
+                out.append("interface " + name + ";\n");
+            }
+        }
+        closure.constants.values().forEach(constant -> enumeration(out, constant));
+        interfaces.forEach(remote -> declare(out, remote));
+        return out.toString();
+    }
+
+    /** The first 16 bytes of SHA-256 over a text. */
+    static ByteBuffer fingerprint(String text) {
+        try {
+            return ByteBuffer.wrap(MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8)), 0, 16);
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every JDK has SHA-256", e);
+        }
+    }
+
+    /** Gives an interface its IID: what it says, or a UUID of version 8 that follows from its text without one, and from what it throws. */
+    static void identify(Remote remote, String said) throws Refused {
+        remote.iid = said;
+        if (said == null) {
+            StringBuilder meant = new StringBuilder(text(remote));
+            remote.failures.forEach(failure -> meant.append(comment(remote, failure)));
+            ByteBuffer print = fingerprint(meant.toString());
+            long high = print.getLong() & ~0xf000L | 0x8000L;
+            long low = print.getLong() & ~(3L << 62) | 1L << 63;
+            remote.iid = new UUID(high, low).toString();
+        }
+    }
+
+    /** What is said of an exception. */
+    static String comment(Remote remote, Remote.Failure failure) {
+        return String.format("// %s fails with 0x%08x for %s.\n", remote.name, failure.result(), failure.element().getQualifiedName());
+    }
+
+    private static void enumeration(StringBuilder out, Type.Constant found) {
+        StringJoiner values = new StringJoiner(",\n");
+        for (int value = 0; value < found.constants().size(); value++) {
+            values.add("    " + found.name() + "_" + found.constants().get(value) + " = " + value);
+        }
+        out.append("typedef [v1_enum] enum {\n" + values + "\n} " + found.name() + ";\n");
+    }
+
+    private static void declare(StringBuilder out, Remote remote) {
+        String base = remote.base == null ? "IUnknown" : remote.base.name;
+        String uuid = remote.iid == null ? "" : "uuid(" + remote.iid + "), ";
+        out.append("[object, " + uuid + "pointer_default(unique)]\ninterface " + remote.name + " : " + base + " {\n");
+        remote.methods.forEach(method -> declare(out, method));
+        out.append("}\n");
+    }
+
+    private static void declare(StringBuilder out, Remote.Method method) {
+        List<String> params = new ArrayList<>();
+        for (Remote.Param param : method.params()) {
+            String name = param.idlName();
+            params.addAll(switch (param.type()) {
+                case Type.Value value -> List.of("[in] " + value.idl() + " " + name);
+                case Type.Constant constant -> List.of("[in] " + constant.idl() + " " + name);
+                case Type.Text text -> List.of("[in, unique, string] wchar_t *" + name);
+                case Type.Reference reference -> List.of("[in] " + reference.idl() + " *" + name);
+                case Type.Sequence sequence -> List.of(
+                        "[in] unsigned long " + param.countName(), "[in, size_is(" + param.countName() + ")] " + sequence.idl() + " *" + name);
+            });
+        }
+        if (method.result() != null) {
+            String name = method.resultName();
+            params.addAll(switch (method.result()) {
+                case Type.Value value -> List.of("[out, retval] " + value.idl() + " *" + name);
+                case Type.Constant constant -> List.of("[out, retval] " + constant.idl() + " *" + name);
+                case Type.Text text -> List.of("[out, retval, string] wchar_t **" + name);
+                case Type.Reference reference -> List.of("[out, retval] " + reference.idl() + " **" + name);
+                case Type.Sequence sequence -> List.of(
+                        "[out] unsigned long *" + name + "Count", "[out, retval, size_is(, *" + name + "Count)] " + sequence.idl() + " **" + name);
+            });
+        }
+        out.append("    HRESULT " + method.name() + "(" + String.join(", ", params) + ");\n");
+    }
+}

@@ -1,0 +1,99 @@
+package obvia.processor;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import javax.lang.model.element.ExecutableElement;
+import javax.lang.model.element.Modifier;
+import javax.lang.model.element.NestingKind;
+import javax.lang.model.element.TypeElement;
+import javax.lang.model.type.TypeKind;
+import javax.lang.model.type.TypeMirror;
+import javax.lang.model.util.ElementFilter;
+
+/** Reads which exceptions a method throws, and which of them its callers get. */
+final class FailureReader {
+    /** The first HRESULT of FACILITY_ITF that an interface may use for what it likes. */
+    private static final int FIRST = 0x80040200;
+
+    private static final int FAILURES_MAX = 0x100;
+
+    /** What calls that fail are thrown as, where a method declares it. */
+    private static final List<String> WRAPS = List.of("java.rmi.RemoteException", "java.io.IOException");
+
+    /** What says nothing of its own. */
+    private static final Set<String> GENERAL =
+            Set.of("java.lang.Throwable", "java.lang.Exception", "java.lang.RuntimeException", "java.rmi.RemoteException", "java.io.IOException");
+
+    private final World world;
+
+    FailureReader(World world) {
+        this.world = world;
+    }
+
+    /** The checked exception that a failed call ends with; {@code null} where it is not to be one. */
+    TypeMirror wraps(ExecutableElement method) {
+        for (String name : WRAPS) {
+            for (TypeMirror thrown : method.getThrownTypes()) {
+                if (thrown.getKind() == TypeKind.DECLARED && world.declared(thrown).getQualifiedName().contentEquals(name)) {
+                    return thrown;
+                }
+            }
+        }
+        return null;
+    }
+
+    /** The exceptions of the program's own that a method declares; new ones get the interface's next numbers. */
+    List<Remote.Failure> read(ExecutableElement method, Remote remote) throws Refused {
+        List<Remote.Failure> found = new ArrayList<>();
+        for (TypeMirror thrown : method.getThrownTypes()) {
+            if (thrown.getKind() != TypeKind.DECLARED) {
+                throw new Refused(method, "`" + thrown + "` cannot be thrown to a caller: declare a class");
+            }
+            TypeElement element = world.declared(thrown);
+            if (GENERAL.contains(element.getQualifiedName().toString()) || world.isA(element, "java.lang.Error") || world.isA(element, "obvia.RpcException")) {
+                continue;
+            }
+            found.add(known(element, method, remote));
+        }
+        return found;
+    }
+
+    private Remote.Failure known(TypeElement element, ExecutableElement method, Remote remote) throws Refused {
+        for (Remote.Failure failure : remote.failures) {
+            if (failure.element().equals(element)) {
+                return failure;
+            }
+        }
+        if (remote.failures.size() == FAILURES_MAX) {
+            throw new Refused(method, "an interface has at most " + FAILURES_MAX + " exceptions of its own");
+        }
+        world.checkVisible(element, method, remote.element);
+        Remote.Failure failure = new Remote.Failure(element, FIRST + remote.failures.size(), hasMessage(element, method, remote.element));
+        remote.failures.add(failure);
+        return failure;
+    }
+
+    /** Whether it can be made with a message; without one it must be possible. */
+    private boolean hasMessage(TypeElement element, ExecutableElement method, TypeElement from) throws Refused {
+        boolean isInner = element.getNestingKind() == NestingKind.MEMBER && !element.getModifiers().contains(Modifier.STATIC);
+        boolean hasOther = false;
+        for (ExecutableElement constructor : ElementFilter.constructorsIn(element.getEnclosedElements())) {
+            if (isInner || element.getModifiers().contains(Modifier.ABSTRACT) || !world.isVisible(constructor, from)) {
+                continue;
+            }
+            var params = constructor.getParameters();
+            if (params.size() == 1 && world.isString(params.get(0).asType())) {
+                return true;
+            }
+            hasOther |= params.isEmpty();
+        }
+        if (!hasOther) {
+            throw new Refused(
+                    method,
+                    "`" + element.getSimpleName() + "` cannot be thrown to a caller: it needs a constructor with a String, or with nothing, that "
+                            + from.getSimpleName() + "'s package can call");
+        }
+        return false;
+    }
+}

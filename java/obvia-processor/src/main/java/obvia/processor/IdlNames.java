@@ -1,0 +1,58 @@
+package obvia.processor;
+
+import java.util.HashSet;
+import java.util.Set;
+import javax.lang.model.element.Element;
+
+/** Names of Java as IDL can have them. */
+final class IdlNames {
+    /** Words that the types of declarations are made of, so that no name may follow a type that is one of them. */
+    private static final Set<String> WORDS = Set.of("signed", "unsigned", "small", "hyper", "int", "__int8", "__int16", "__int32", "__int64", "__int3264", "pipe");
+
+    /** Names that are types to IDL already. */
+    private static final Set<String> TYPES = Set.of(
+            "BOOLEAN", "BYTE", "WCHAR", "FLOAT", "DOUBLE", "HRESULT", "SCODE", "error_status_t", "handle_t", "GUID", "IID", "CLSID", "UUID", "REFIID", "REFGUID",
+            "REFCLSID", "LPSTR", "LPWSTR", "CHAR", "UCHAR", "SHORT", "USHORT", "WORD", "INT", "UINT", "LONG", "ULONG", "DWORD", "BOOL", "LONGLONG", "ULONGLONG",
+            "INT64", "UINT64", "DWORDLONG", "BSTR", "VARIANT", "VARIANTARG", "SAFEARRAY", "IUnknown", "wchar_t", "struct", "union", "string", "OBVIA");
+
+    private final Set<String> taken = new HashSet<>();
+
+    /** A name that nothing else has, where this begins a new set of names. */
+    String unique(Element element, String wanted) throws Refused {
+        if (!wanted.chars().allMatch(letter -> letter < 128 && letter != '$')) {
+            throw new Refused(element, "`" + wanted + "` cannot be a name in IDL, which has letters of ASCII, digits and underscores: rename it");
+        }
+        String name = WORDS.contains(wanted) ? wanted + "_" : wanted;
+        while (!taken.add(name)) {
+            name += "_";
+        }
+        return name;
+    }
+
+    /** The name of a method: one that is overloaded has a number behind it. */
+    String method(Element element, String wanted) throws Refused {
+        String name = wanted;
+        for (int number = 2; taken.contains(name); number++) {
+            name = wanted + "_" + number;
+        }
+        return unique(element, name);
+    }
+
+    /** The name of what a method returns, so that {@code Count} behind it makes another that is free. */
+    String result() {
+        String name = "result";
+        while (taken.contains(name) || taken.contains(name + "Count")) {
+            name += "_";
+        }
+        return name;
+    }
+
+    /** The name of a type. */
+    static String type(Element element) throws Refused {
+        String name = new IdlNames().unique(element, element.getSimpleName().toString());
+        if (TYPES.contains(name) || WORDS.contains(element.getSimpleName().toString())) {
+            throw new Refused(element, "`" + name + "` means something else in IDL: rename it");
+        }
+        return name;
+    }
+}

@@ -1,0 +1,124 @@
+package obvia.processor;
+
+import java.io.IOException;
+import java.io.Writer;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import javax.annotation.processing.AbstractProcessor;
+import javax.annotation.processing.RoundEnvironment;
+import javax.lang.model.SourceVersion;
+import javax.lang.model.element.AnnotationMirror;
+import javax.lang.model.element.AnnotationValue;
+import javax.lang.model.element.Element;
+import javax.lang.model.element.TypeElement;
+import javax.lang.model.type.TypeMirror;
+import javax.lang.model.util.ElementFilter;
+import javax.tools.Diagnostic;
+import javax.tools.FileObject;
+import javax.tools.JavaFileObject;
+import javax.tools.StandardLocation;
+
+/** Makes {@code CalcInfo} for each remote interface {@code Calc} of a compilation that IDL has not made, and for those that {@code obvia.Interfaces} names. */
+public final class InterfaceProcessor extends AbstractProcessor {
+    /** Names of interfaces that wait for types which another processor makes. */
+    private Set<String> waiting = new LinkedHashSet<>();
+
+    private World world;
+    private InterfaceReader reader;
+
+    /** For {@link java.util.ServiceLoader}. */
+    public InterfaceProcessor() {}
+
+    @Override
+    public SourceVersion getSupportedSourceVersion() {
+        return SourceVersion.latestSupported();
+    }
+
+    @Override
+    public Set<String> getSupportedAnnotationTypes() {
+        return Set.of("*");
+    }
+
+    @Override
+    public boolean process(Set<? extends TypeElement> annotations, RoundEnvironment round) {
+        if (world == null) {
+            world = new World(processingEnv.getElementUtils(), processingEnv.getTypeUtils());
+            reader = new InterfaceReader(world);
+        }
+        Set<TypeElement> found = new LinkedHashSet<>();
+        for (String name : waiting) {
+            found.add(world.elements.getTypeElement(name));
+        }
+        waiting = new LinkedHashSet<>();
+        collect(ElementFilter.typesIn(round.getRootElements()), found);
+        for (Element named : round.getRootElements()) {
+            collectNamed(named, found);
+        }
+        found.removeIf(element -> world.info(element) != null && !world.isFromJava(element));
+        found.forEach(world::make);
+        for (TypeElement element : found) {
+            make(element);
+        }
+        // Others' annotations are not for this to claim.
+        return !annotations.isEmpty() && annotations.stream().allMatch(one -> one.getQualifiedName().toString().startsWith("obvia."));
+    }
+
+    private void collect(Iterable<TypeElement> types, Set<TypeElement> found) {
+        for (TypeElement type : types) {
+            if (world.isRemote(type)) {
+                found.add(type);
+            }
+            collect(ElementFilter.typesIn(type.getEnclosedElements()), found);
+        }
+    }
+
+    private void collectNamed(Element element, Set<TypeElement> found) {
+        AnnotationMirror interfaces = world.annotation(element, "obvia.Interfaces");
+        if (interfaces == null) {
+            return;
+        }
+        for (AnnotationValue all : interfaces.getElementValues().values()) {
+            for (Object one : (List<?>) all.getValue()) {
+                TypeElement named = world.declared((TypeMirror) ((AnnotationValue) one).getValue());
+                if (world.isRemote(named)) {
+                    found.add(named);
+                } else {
+                    say(element, "`" + named.getQualifiedName() + "` is no remote interface: it does not extend obvia.Remote or java.rmi.Remote");
+                }
+            }
+        }
+    }
+
+    private void make(TypeElement element) {
+        try {
+            Remote remote = reader.read(element);
+            String name = world.elements.getPackageOf(element).getQualifiedName().toString();
+            name = name.isEmpty() ? world.infoName(element) : name + "." + world.infoName(element);
+            String text = new InfoCode(world, remote).text();
+            try (Writer source = processingEnv.getFiler().createSourceFile(name, element).openWriter()) {
+                source.write(text);
+            }
+            String path = "META-INF/obvia/" + name.substring(0, name.length() - "Info".length()).replace('.', '/') + ".idl";
+            FileObject idl = processingEnv.getFiler().createResource(StandardLocation.CLASS_OUTPUT, "", path, element);
+            try (Writer file = idl.openWriter()) {
+                file.write(new IdlFile(world, reader, remote).text());
+            }
+        } catch (Refused e) {
+            say(isHere(e.where) ? e.where : element, e.getMessage());
+        } catch (Refused.Missing e) {
+            waiting.add(element.getQualifiedName().toString());
+        } catch (IOException e) {
+            say(element, "what is made for it cannot be written: " + e.getMessage());
+        }
+    }
+
+    /** Whether something is written in source, so that a message can say where. */
+    private boolean isHere(Element element) {
+        return processingEnv.getElementUtils().getFileObjectOf(element).getKind() == JavaFileObject.Kind.SOURCE;
+    }
+
+    private void say(Element where, String message) {
+        processingEnv.getMessager().printMessage(Diagnostic.Kind.ERROR, message, where);
+    }
+}

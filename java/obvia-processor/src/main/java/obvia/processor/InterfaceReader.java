@@ -1,0 +1,140 @@
+package obvia.processor;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import javax.lang.model.element.ExecutableElement;
+import javax.lang.model.element.Modifier;
+import javax.lang.model.element.TypeElement;
+import javax.lang.model.element.VariableElement;
+import javax.lang.model.type.TypeKind;
+import javax.lang.model.type.TypeMirror;
+import javax.lang.model.util.ElementFilter;
+
+/** Reads interfaces as the compiler has them. */
+final class InterfaceReader {
+    private static final int METHODS_MAX = 1024;
+
+    private final World world;
+    private final TypeReader types;
+    private final FailureReader failures;
+    private final Map<TypeElement, Remote> known = new HashMap<>();
+
+    InterfaceReader(World world) {
+        this.world = world;
+        types = new TypeReader(world);
+        failures = new FailureReader(world);
+    }
+
+    /** An interface, with those that it extends. */
+    Remote read(TypeElement element) throws Refused {
+        Remote read = known.get(element);
+        if (read == null) {
+            read = readNew(element);
+            known.put(element, read);
+        }
+        return read;
+    }
+
+    private Remote readNew(TypeElement element) throws Refused {
+        if (!element.getTypeParameters().isEmpty()) {
+            throw new Refused(element, "a remote interface cannot have type parameters: write an interface for each type");
+        }
+        world.checkVisible(element, element, element);
+        TypeElement above = base(element);
+        Remote remote = new Remote(element, IdlNames.type(element), above == null ? null : read(above));
+        IdlNames names = new IdlNames();
+        for (Remote.Method inherited : remote.allMethods()) {
+            names.unique(element, inherited.name());
+        }
+        for (ExecutableElement method : ElementFilter.methodsIn(element.getEnclosedElements())) {
+            if (method.getModifiers().contains(Modifier.ABSTRACT) && !isKnown(method, remote)) {
+                remote.methods.add(method(method, remote, names));
+            }
+        }
+        if (remote.allMethods().size() > METHODS_MAX) {
+            throw new Refused(element, "an interface has at most " + METHODS_MAX + " methods, inherited ones included");
+        }
+        Canonical.identify(remote, world.iid(element));
+        if (!world.isMadeHere(element) && !Canonical.text(remote).equals(world.text(element))) {
+            throw new Refused(
+                    element, "what was made for `" + element.getSimpleName() + "` does not fit its class file: compile it with `-parameters`, or together with this");
+        }
+        return remote;
+    }
+
+    /** The remote interface that it extends; {@code null} where that is no other than {@code Remote}. */
+    private TypeElement base(TypeElement element) throws Refused {
+        TypeElement base = null;
+        for (TypeMirror mirror : element.getInterfaces()) {
+            TypeElement above = world.declared(mirror);
+            if (world.isRoot(above)) {
+                continue;
+            }
+            if (!world.isRemote(above)) {
+                refuseForeign(element, above);
+            } else if (base != null) {
+                throw new Refused(element, "a remote interface extends one other at most: `Obvia.as` asks an object for its other interfaces");
+            } else if (!world.isFromJava(above)) {
+                throw new Refused(element, "`" + above.getSimpleName() + "` is written in IDL: write what extends it in IDL, too");
+            } else {
+                base = above;
+            }
+        }
+        return base;
+    }
+
+    private void refuseForeign(TypeElement element, TypeElement above) throws Refused {
+        for (ExecutableElement method : ElementFilter.methodsIn(world.elements.getAllMembers(above))) {
+            if (method.getModifiers().contains(Modifier.ABSTRACT) && !world.isOfObject(method)) {
+                throw new Refused(element, "`" + above.getSimpleName() + "` is no remote interface, so its methods cannot be called: have it extend Remote");
+            }
+        }
+    }
+
+    /** Whether every object has the method, or an interface above declares it: then it has a number, or needs none. */
+    private boolean isKnown(ExecutableElement method, Remote remote) throws Refused {
+        if (world.isOfObject(method)) {
+            return true;
+        }
+        for (Remote.Method inherited : remote.allMethods()) {
+            ExecutableElement other = inherited.element();
+            if (world.elements.overrides(method, other, remote.element)) {
+                if (!world.types.isSameType(method.getReturnType(), other.getReturnType())) {
+                    throw new Refused(method, "it overrides a method with another result: give it another name");
+                }
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private Remote.Method method(ExecutableElement method, Remote remote, IdlNames names) throws Refused {
+        if (!method.getTypeParameters().isEmpty()) {
+            throw new Refused(method, "a remote method cannot have type parameters: write a method for each type");
+        }
+        String name = names.method(method, method.getSimpleName().toString());
+        List<? extends VariableElement> declared = method.getParameters();
+        if (method.getSimpleName().contentEquals("begin") && declared.size() == 1 && declared.get(0).asType().getKind() == TypeKind.INT) {
+            throw new Refused(method, "proxies have a method `begin(int)` already: give it another name");
+        }
+        IdlNames own = new IdlNames();
+        // Parameters keep their names, and what counts their elements gives way.
+        List<String> given = new ArrayList<>();
+        for (VariableElement param : declared) {
+            given.add(own.unique(param, param.getSimpleName().toString()));
+        }
+        List<Remote.Param> params = new ArrayList<>();
+        for (int at = 0; at < given.size(); at++) {
+            VariableElement param = declared.get(at);
+            Type type = types.read(param.asType(), param, remote.element);
+            String count = type instanceof Type.Sequence ? own.unique(param, given.get(at) + "Count") : null;
+            params.add(new Remote.Param(param.getSimpleName().toString(), given.get(at), count, type, param.asType()));
+        }
+        TypeMirror returned = method.getReturnType();
+        Type result = returned.getKind() == TypeKind.VOID ? null : types.read(returned, method, remote.element);
+        String resultName = own.result();
+        return new Remote.Method(method, name, params, result, resultName, failures.read(method, remote), failures.wraps(method));
+    }
+}

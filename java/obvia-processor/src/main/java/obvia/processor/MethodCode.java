@@ -1,0 +1,255 @@
+package obvia.processor;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/** What proxies and stubs have in common: the names of a method's variables, its frames, and how values are stored and loaded. */
+final class MethodCode {
+    /** Names that the generated methods use themselves. */
+    private static final Set<String> LOCALS = Set.of("arguments", "call", "e", "i", "length", "object", "result", "results", "target");
+
+    final Code code;
+    final World world;
+    final Remote.Method method;
+    final Block request = new Block();
+    final Block reply = new Block();
+    /** The names of parameters, beside those that the code uses itself. */
+    final List<String> given = new ArrayList<>();
+    private final InfoCode info;
+    private final Set<String> taken = new HashSet<>(LOCALS);
+    private final Map<String, String> derived = new HashMap<>();
+
+    MethodCode(Code code, World world, InfoCode info, Remote.Method method) {
+        this.code = code;
+        this.world = world;
+        this.info = info;
+        this.method = method;
+        for (Remote.Param param : method.params()) {
+            given.add(unique(param.name()));
+        }
+        for (int at = 0; at < given.size(); at++) {
+            request.add(method.params().get(at).type(), given.get(at));
+        }
+        if (method.result() != null) {
+            reply.add(method.result(), "result");
+        }
+    }
+
+    private String unique(String name) {
+        while (!taken.add(name)) {
+            name += "_";
+        }
+        return name;
+    }
+
+    /** A further variable of a parameter. */
+    String derived(String of, String ending) {
+        return derived.computeIfAbsent(of + ending, this::unique);
+    }
+
+    /** The type number of an array's elements. */
+    int kind(Type element) {
+        return info.kind(element);
+    }
+
+    /** The type of elements in Java. */
+    String java(Type type) {
+        return switch (type) {
+            case Type.Value value -> value.base().java;
+            case Type.Constant constant -> code.named(constant.element());
+            case Type.Text text -> "String";
+            case Type.Reference reference -> code.named(reference.element());
+            case Type.Sequence sequence -> java(sequence.element()) + "[]";
+        };
+    }
+
+    /** The description of a reference's interface. */
+    String wanted(Type.Reference reference) {
+        if (world.isRoot(reference.element())) {
+            return code.runtime("InterfaceInfo") + ".of(" + code.named(reference.element()) + ".class)";
+        }
+        return code.info(world, reference.element()) + ".INFO";
+    }
+
+    /** Checks what is about to be written, and says how long the frame becomes; a number or the variable that has it. */
+    String measure(Block block, String marshaled) {
+        String length = Integer.toString(block.size());
+        for (Block.Item item : block.items) {
+            String name = item.name();
+            String more =
+                    switch (item.type()) {
+                        case Type.Constant constant -> {
+                            code.line(code.named("java.util.Objects") + ".requireNonNull(" + name + ", \"" + name + "\");");
+                            yield null;
+                        }
+                        case Type.Text text -> {
+                            String characters = derived(name, "Characters");
+                            code.line("char[] " + characters + " = " + code.runtime("Frames") + ".utf16(" + name + ");");
+                            yield characters;
+                        }
+                        case Type.Reference reference -> {
+                            String bytes = derived(name, "Reference");
+                            code.line("byte[] " + bytes + " = " + code.runtime("Marshal") + ".reference(" + marshaled + ", " + name + ", " + wanted(reference) + ");");
+                            yield bytes;
+                        }
+                        case Type.Sequence sequence -> {
+                            if (sequence.element() instanceof Type.Constant constant) {
+                                code.line(java(constant) + "[] " + derived(name, "Copy") + " = " + code.runtime("Frames") + ".copy(" + name + ");");
+                            }
+                            yield name + ".length, " + sequence.element().size();
+                        }
+                        case null -> null;
+                        case Type.Value value -> null;
+                    };
+            if (more != null) {
+                code.line((length.equals("length") ? "" : "int ") + "length = " + code.runtime("Frames") + ".plus(" + length + ", " + more + ");");
+                length = "length";
+            }
+        }
+        return length;
+    }
+
+    /** Writes a frame. */
+    void write(Block block, String memory, String at, String writer) {
+        int end = 0;
+        for (Block.Item item : block.items) {
+            pad(memory, at, end, item.at());
+            end = item.at() + item.size();
+            if (item.isHere()) {
+                store(item.type(), item.type() == null ? item.name() + ".length" : item.name(), memory, place(at, item.at()));
+            }
+        }
+        pad(memory, at, end, block.size());
+        if (block.isAll()) {
+            return;
+        }
+        code.line(code.runtime("FrameWriter") + " " + writer + " = new " + code.runtime("FrameWriter") + "(call, " + block.size() + ");");
+        for (Block.Item item : block.items) {
+            if (!item.isHere()) {
+                writeObject(item, memory, writer);
+            }
+        }
+    }
+
+    private void writeObject(Block.Item item, String memory, String writer) {
+        String name = item.name();
+        switch (item.type()) {
+            case Type.Text text -> code.line(writer + ".wide(" + item.at() + ", " + derived(name, "Characters") + ");");
+            case Type.Reference reference -> code.line(writer + ".reference(" + item.at() + ", " + derived(name, "Reference") + ");");
+            case Type.Sequence sequence -> {
+                Type element = sequence.element();
+                int kind = kind(element);
+                if (element instanceof Type.Value value && value.base() != Base.BOOLEAN) {
+                    code.line(writer + ".put(" + name + ", " + item.at() + ", " + kind + ", " + name + ".length);");
+                    return;
+                }
+                String source = element instanceof Type.Constant ? derived(name, "Copy") : name;
+                String place = derived(name, "At");
+                code.line("long " + place + " = " + writer + ".object(" + item.at() + ", " + kind + ", " + source + ".length, " + element.size() + ");");
+                code.line("for (int i = 0; i < " + source + ".length; i++) {");
+                store(element, source + "[i]", memory, place + (element.size() == 1 ? " + i" : " + i * 4L"));
+                code.line("}");
+            }
+            default -> throw new IllegalArgumentException("what lies in the block");
+        }
+    }
+
+    private void store(Type type, String value, String memory, String at) {
+        String flat = code.runtime("Flat");
+        switch (type) {
+            case null -> code.line(memory + ".set(" + flat + ".INT, " + at + ", " + value + ");");
+            case Type.Constant constant -> code.line(memory + ".set(" + flat + ".INT, " + at + ", " + value + ".ordinal());");
+            case Type.Value(Base base) when base == Base.BOOLEAN -> code.line(memory + ".set(" + flat + ".BYTE, " + at + ", (byte) (" + value + " ? 1 : 0));");
+            case Type.Value(Base base) -> code.line(memory + ".set(" + flat + "." + base.layout() + ", " + at + ", " + value + ");");
+            default -> throw new IllegalArgumentException("what lies behind the block");
+        }
+    }
+
+    private void pad(String memory, String at, int from, int to) {
+        String flat = code.runtime("Flat");
+        while (from < to) {
+            int size = (from & 1) != 0 ? 1 : (from & 2) != 0 ? 2 : 4;
+            size = Math.min(size, Integer.highestOneBit(to - from));
+            String zero = size == 1 ? "BYTE, " + place(at, from) + ", (byte) 0" : size == 2 ? "SHORT, " + place(at, from) + ", (short) 0" : "INT, " + place(at, from) + ", 0";
+            code.line(memory + ".set(" + flat + "." + zero + ");");
+            from += size;
+        }
+    }
+
+    /** A place behind another. */
+    static String place(String at, int offset) {
+        return offset == 0 ? at : at + " + " + offset;
+    }
+
+    /** Reads what lies in a block of numbers, which needs no check. */
+    void readNumbers(Block block, String memory, String at) {
+        code.line("call.expect(" + block.size() + ");");
+        for (Block.Item item : block.items) {
+            Base base = ((Type.Value) item.type()).base();
+            code.line(base.java + " " + item.name() + " = " + memory + ".get(" + code.runtime("Flat") + "." + base.layout() + ", " + place(at, item.at()) + ");");
+        }
+    }
+
+    /** Reads and checks a frame; references are left as bytes. */
+    void read(Block block, String reader, boolean isDeclared) {
+        code.line(code.runtime("FrameReader") + " " + reader + " = new " + code.runtime("FrameReader") + "(call, " + block.size() + ");");
+        for (Block.Item item : block.items) {
+            if (item.type() == null) {
+                code.line("int " + derived(item.name(), "Count") + " = " + reader + ".count(Integer.toUnsignedLong(" + reader + ".getInt(" + item.at() + ")));");
+            } else if (item.isHere()) {
+                code.line(java(item.type()) + " " + item.name() + " = " + load(item.type(), reader, Integer.toString(item.at())) + ";");
+            }
+        }
+        for (Block.Item item : block.items) {
+            if (!item.isHere()) {
+                readObject(item, block == reply, reader, isDeclared);
+            }
+        }
+        code.line(reader + ".end();");
+    }
+
+    private void readObject(Block.Item item, boolean isReply, String reader, boolean isDeclared) {
+        String name = item.name();
+        switch (item.type()) {
+            case Type.Text text -> code.line("String " + name + " = " + reader + ".wide(" + item.at() + ");");
+            case Type.Reference reference ->
+                code.line((isDeclared ? "" : "byte[] ") + derived(name, "Reference") + " = " + reader + ".reference(" + item.at() + ");");
+            case Type.Sequence sequence -> {
+                Type element = sequence.element();
+                int kind = kind(element);
+                String count = derived(name, "Count");
+                boolean isNumber = element instanceof Type.Value value && value.base() != Base.BOOLEAN;
+                if (isNumber && !isReply) {
+                    code.line(java(sequence) + " " + name + " = " + reader + "." + ((Type.Value) element).base().array + "(" + item.at() + ", " + kind + ", " + count + ");");
+                    return;
+                }
+                String body = derived(name, "Body");
+                code.line("int " + body + " = " + reader + "."
+                        + (isReply ? "allocated(" + item.at() + ", " + kind + ", " + element.size() + ", " + count : "find(" + item.at() + ", " + kind + ", " + count + ", " + element.size())
+                        + ");");
+                if (isNumber) {
+                    Base base = ((Type.Value) element).base();
+                    code.line(java(sequence) + " " + name + " = " + reader + ".copy" + base.ending + "s(" + body + ", " + count + ");");
+                    return;
+                }
+                code.line(java(sequence) + " " + name + " = new " + java(element) + "[" + count + "];");
+                code.line("for (int i = 0; i < " + count + "; i++) {");
+                code.line(name + "[i] = " + load(element, reader, body + (element.size() == 1 ? " + i" : " + i * 4")) + ";");
+                code.line("}");
+            }
+            default -> throw new IllegalArgumentException("what lies in the block");
+        }
+    }
+
+    private String load(Type type, String reader, String at) {
+        return switch (type) {
+            case Type.Constant constant -> info.reader(constant) + "(" + reader + ", " + at + ")";
+            case Type.Value(Base base) -> reader + ".get" + base.ending + "(" + at + ")";
+            default -> throw new IllegalArgumentException("what lies behind the block");
+        };
+    }
+}

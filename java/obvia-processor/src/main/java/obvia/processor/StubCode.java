@@ -1,0 +1,89 @@
+package obvia.processor;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** A method of a stub: checks the arguments, calls the object, and writes the results. */
+final class StubCode {
+    private final Code code;
+    private final MethodCode names;
+    private final World world;
+    private final Remote.Method method;
+
+    StubCode(Code code, World world, MethodCode names) {
+        this.code = code;
+        this.world = world;
+        this.names = names;
+        method = names.method;
+    }
+
+    void write(String name, String type) {
+        code.line("private static void " + name + "(" + type + " object, " + code.runtime("InCall") + " call)" + thrown() + " {");
+        arguments();
+        invoke();
+        if (method.result() != null) {
+            code.line("call.reply(" + names.measure(names.reply, "call") + ");");
+            names.write(names.reply, "call.replyMemory", "call.replyAt", "results");
+        }
+        code.line("}");
+        code.line("");
+    }
+
+    private void arguments() {
+        if (names.request.isNumbers()) {
+            names.readNumbers(names.request, "call.memory", "call.at");
+            return;
+        }
+        names.read(names.request, "arguments", false);
+        for (int at = 0; at < names.given.size(); at++) {
+            if (method.params().get(at).type() instanceof Type.Reference reference) {
+                String name = names.given.get(at);
+                code.line(names.java(reference) + " " + name + " = " + code.runtime("Marshal") + ".object(call, " + names.derived(name, "Reference") + ", "
+                        + names.wanted(reference) + ");");
+            }
+        }
+    }
+
+    private void invoke() {
+        String invoked = "object." + method.element().getSimpleName() + "(" + String.join(", ", names.given) + ");";
+        String type = method.result() == null ? "" : code.named(method.element().getReturnType());
+        if (method.failures().isEmpty()) {
+            code.line(type.isEmpty() ? invoked : type + " result = " + invoked);
+            return;
+        }
+        if (!type.isEmpty()) {
+            code.line(type + " result;");
+        }
+        code.line("try {");
+        code.line(type.isEmpty() ? invoked : "result = " + invoked);
+        for (Remote.Failure failure : subclassesFirst()) {
+            code.line("} catch (" + code.named(failure.element()) + " e) {");
+            code.line(String.format("throw new %s(0x%08x, e.getMessage(), e);", code.named("obvia.RpcException"), failure.result()));
+        }
+        code.line("}");
+    }
+
+    /** The exceptions in an order in which each can be caught. */
+    private List<Remote.Failure> subclassesFirst() {
+        List<Remote.Failure> left = new ArrayList<>(method.failures());
+        List<Remote.Failure> ordered = new ArrayList<>();
+        while (!left.isEmpty()) {
+            Remote.Failure next = left.stream()
+                    .filter(one -> left.stream().noneMatch(other -> other != one && world.types.isSubtype(other.element().asType(), one.element().asType())))
+                    .findFirst()
+                    .orElseThrow();
+            left.remove(next);
+            ordered.add(next);
+        }
+        return ordered;
+    }
+
+    /** The checked exceptions that are not caught. */
+    private String thrown() {
+        List<String> thrown = method.element().getThrownTypes().stream()
+                .filter(mirror -> method.failures().stream().noneMatch(failure -> world.types.isSameType(mirror, failure.element().asType())))
+                .map(code::named)
+                .toList();
+        return thrown.isEmpty() ? "" : " throws " + String.join(", ", thrown);
+    }
+}

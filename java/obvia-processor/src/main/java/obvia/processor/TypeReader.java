@@ -1,0 +1,92 @@
+package obvia.processor;
+
+import java.util.List;
+import javax.lang.model.element.Element;
+import javax.lang.model.element.ElementKind;
+import javax.lang.model.element.TypeElement;
+import javax.lang.model.type.ArrayType;
+import javax.lang.model.type.TypeKind;
+import javax.lang.model.type.TypeMirror;
+
+/** Reads the types of what is passed. */
+final class TypeReader {
+    private final World world;
+
+    TypeReader(World world) {
+        this.world = world;
+    }
+
+    /**
+     * A type.
+     *
+     * @param where what has it, for what is to be said
+     * @param from the interface whose package uses it
+     */
+    Type read(TypeMirror mirror, Element where, TypeElement from) throws Refused {
+        if (mirror.getKind().isPrimitive()) {
+            return new Type.Value(Base.of(mirror.getKind()));
+        }
+        if (mirror instanceof ArrayType array) {
+            return sequence(array.getComponentType(), false, where, from);
+        }
+        if (mirror.getKind() == TypeKind.ERROR) {
+            throw new Refused.Missing();
+        }
+        if (mirror.getKind() != TypeKind.DECLARED) {
+            throw new Refused(where, "`" + mirror + "` cannot be passed: use a type without parameters");
+        }
+        if (world.isString(mirror)) {
+            return new Type.Text();
+        }
+        TypeElement element = world.declared(mirror);
+        if (element.getKind() == ElementKind.ENUM) {
+            return constant(element, where, from);
+        }
+        if (world.isRemote(element) || element.getQualifiedName().contentEquals("obvia.Remote")) {
+            return reference(element, where, from);
+        }
+        throw new Refused(where, "`" + mirror + "` cannot be passed: " + advice(element));
+    }
+
+    private Type sequence(TypeMirror mirror, boolean isList, Element where, TypeElement from) throws Refused {
+        Type element = read(mirror, where, from);
+        if (!element.isScalar()) {
+            throw new Refused(where, "an array of `" + mirror + "` cannot be passed: only those of numbers and enumerations can");
+        }
+        return new Type.Sequence(element, mirror, isList);
+    }
+
+    private Type constant(TypeElement element, Element where, TypeElement from) throws Refused {
+        world.checkVisible(element, where, from);
+        List<String> constants = element.getEnclosedElements().stream()
+                .filter(member -> member.getKind() == ElementKind.ENUM_CONSTANT)
+                .map(member -> member.getSimpleName().toString())
+                .toList();
+        if (constants.isEmpty()) {
+            throw new Refused(where, "`" + element.getSimpleName() + "` cannot be passed: it has no constants");
+        }
+        return new Type.Constant(element, IdlNames.type(element), constants);
+    }
+
+    private Type reference(TypeElement element, Element where, TypeElement from) throws Refused {
+        if (world.isRoot(element)) {
+            return new Type.Reference(element, "IUnknown");
+        }
+        world.checkVisible(element, where, from);
+        if (!world.isMadeHere(element) && world.info(element) == null) {
+            throw new Refused(where, "nothing is made for `" + element.getQualifiedName() + "`, which is compiled already: name it in @obvia.Interfaces");
+        }
+        return new Type.Reference(element, world.idlName(element));
+    }
+
+    private String advice(TypeElement element) {
+        String name = element.getQualifiedName().toString();
+        return switch (name) {
+            case "java.lang.Object" -> "what it is must be known; name a record, a class or a remote interface";
+            case "java.rmi.Remote" -> "name the interface, or use obvia.Remote";
+            case "java.util.Set", "java.util.Collection", "java.lang.Iterable", "java.util.ArrayList" -> "use an array, or java.util.List of it";
+            case "java.util.Map", "java.util.HashMap" -> "use a list of records with key and value";
+            default -> "use primitive types, String, enumerations, arrays, records and remote interfaces";
+        };
+    }
+}

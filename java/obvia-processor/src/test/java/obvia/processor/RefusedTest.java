@@ -1,0 +1,118 @@
+package obvia.processor;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import javax.tools.Diagnostic;
+import javax.tools.DiagnosticCollector;
+import javax.tools.JavaCompiler;
+import javax.tools.JavaFileObject;
+import javax.tools.SimpleJavaFileObject;
+import javax.tools.ToolProvider;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What cannot be done is an error where it is written, which says what to do. */
+class RefusedTest {
+    @TempDir
+    private Path place;
+
+    private static final class Source extends SimpleJavaFileObject {
+        private final String text;
+
+        Source(String name, String text) {
+            super(URI.create("string:///" + name + ".java"), Kind.SOURCE);
+            this.text = text;
+        }
+
+        @Override
+        public CharSequence getCharContent(boolean ignoreEncodingErrors) {
+            return text;
+        }
+    }
+
+    /** The errors of a compilation, as {@code line: message}. */
+    private List<String> errors(String text, String... options) throws IOException {
+        JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
+        var found = new DiagnosticCollector<JavaFileObject>();
+        List<String> all = new ArrayList<>(List.of("-d", Files.createDirectories(place).toString(), "-cp", System.getProperty("java.class.path") + ":" + place));
+        all.addAll(List.of(options));
+        var task = compiler.getTask(null, null, found, all, null, List.of(new Source("Test", text)));
+        task.setProcessors(List.of(new InterfaceProcessor()));
+        boolean isDone = task.call();
+        List<String> errors = found.getDiagnostics().stream()
+                .filter(one -> one.getKind() == Diagnostic.Kind.ERROR)
+                .map(one -> one.getLineNumber() + ": " + one.getMessage(null))
+                .toList();
+        assertEquals(isDone, errors.isEmpty(), errors.toString());
+        return errors;
+    }
+
+    private void refused(String member, String... words) throws IOException {
+        List<String> errors = errors("interface Test extends obvia.Remote {\n" + member + "\n}");
+        assertEquals(1, errors.size(), errors.toString());
+        assertTrue(errors.get(0).startsWith("2: "), errors.toString());
+        for (String word : words) {
+            assertTrue(errors.get(0).contains(word), word + " is not in " + errors);
+        }
+    }
+
+    @Test
+    void typesThatCannotBePassed() throws IOException {
+        refused("void m(Object any);", "`java.lang.Object`", "must be known");
+        refused("void m(java.util.Map<String, String> map);", "list of records");
+        refused("java.util.Set<String> m();", "java.util.List");
+        refused("void m(java.rmi.Remote any);", "obvia.Remote");
+        refused("<T> void m(T any);", "type parameters");
+        refused("void m(Empty one); enum Empty {}", "no constants");
+        refused("void m(int[] a, Test[] b);", "only those of numbers");
+    }
+
+    @Test
+    void methodsThatCannotBeCalled() throws IOException {
+        refused("int begin(int many);", "`begin(int)`");
+        refused("void größe();", "ASCII");
+        refused("void m() throws Hidden; abstract class Hidden extends Exception {}", "constructor");
+    }
+
+    @Test
+    void interfacesThatCannotBe() throws IOException {
+        assertTrue(errors("interface Test<T> extends obvia.Remote {}").get(0).contains("type parameters"));
+        assertTrue(errors("interface Test extends obvia.Remote, Runnable {}").get(0).contains("`Runnable` is no remote interface"));
+        String two = "interface Test extends A, B {}\ninterface A extends obvia.Remote {}\ninterface B extends obvia.Remote {}";
+        assertTrue(errors(two).get(0).contains("one other at most"));
+        assertTrue(errors("@obvia.Iid(\"x\") interface Test extends obvia.Remote {}").get(0).contains("no GUID"));
+        assertTrue(errors("interface UUID extends obvia.Remote {}").get(0).contains("something else in IDL"));
+        String same = "interface Test extends obvia.Remote { void m(A.X a, B.X b); }\nclass A { enum X { P } }\nclass B { enum X { P } }";
+        assertTrue(errors(same).get(0).contains("one name in IDL"));
+    }
+
+    @Test
+    void anInterfaceMaySpanCompilations() throws IOException {
+        assertEquals(List.of(), errors("interface Base extends obvia.Remote { int first(int one); }", "-parameters"));
+        assertEquals(List.of(), errors("interface Test extends Base { void second(Base base); }"));
+        assertTrue(Files.readString(place.resolve("META-INF/obvia/Test.idl")).contains("interface Base"));
+        assertEquals(List.of(), errors("interface Base extends obvia.Remote { int first(int one); }"));
+        assertTrue(errors("interface Test extends Base {}").get(0).contains("-parameters"));
+    }
+
+    @Test
+    void interfacesOfLibrariesAreNamed() throws IOException {
+        assertEquals(List.of(), errors("interface Library extends java.rmi.Remote { int m(int a); }", "-proc:none"));
+        assertTrue(errors("interface Test extends obvia.Remote { void m(Library one); }").get(0).contains("@obvia.Interfaces"));
+        assertEquals(List.of(), errors("@obvia.Interfaces(Library.class) interface Test extends obvia.Remote { void m(Library one); }"));
+        assertTrue(Files.exists(place.resolve("LibraryInfo.class")));
+        assertTrue(errors("@obvia.Interfaces(Runnable.class) class Test {}").get(0).contains("no remote interface"));
+    }
+
+    @Test
+    void whatIdlHasMadeIsLeftAlone() throws IOException {
+        assertEquals(List.of(), errors("interface Test extends obvia.Remote { void m(Object any); }\nclass TestInfo {}"));
+    }
+}

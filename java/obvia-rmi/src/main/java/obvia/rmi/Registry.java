@@ -1,0 +1,152 @@
+package obvia.rmi;
+
+import java.rmi.AccessException;
+import java.rmi.AlreadyBoundException;
+import java.rmi.NotBoundException;
+import java.rmi.Remote;
+import java.rmi.RemoteException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import obvia.Export;
+import obvia.Hresult;
+import obvia.Obvia;
+import obvia.RpcException;
+import obvia.runtime.InterfaceInfo;
+
+/**
+ * Names, as {@link java.rmi.registry.Registry} has them.
+ *
+ * <p>They are the names that {@link Obvia#bind} and programs in other languages know. What is bound with a port other than 1099 is kept apart by it: {@code calc} with port 2001
+ * is {@code 2001.calc} there.
+ */
+public final class Registry {
+    /** RMI's usual port. */
+    public static final int REGISTRY_PORT = java.rmi.registry.Registry.REGISTRY_PORT;
+
+    /** What this process has bound. */
+    private static final Map<Key, Bound> BOUND = new ConcurrentHashMap<>();
+
+    private final int port;
+
+    private record Key(int port, String name) {
+        /** The name as others know it. */
+        String known() {
+            return port == REGISTRY_PORT ? name : port + "." + name;
+        }
+    }
+
+    private record Bound(Export export, Remote object) {}
+
+    Registry(int port) {
+        this.port = port;
+    }
+
+    /** See {@link Naming#lookup}. */
+    public <T extends Remote> T lookup(Class<T> type, String name) throws NotBoundException, RemoteException {
+        try {
+            return Obvia.bind(type, new Key(port, name).known());
+        } catch (RpcException e) {
+            if (e.result() == Hresult.RPC_S_SERVER_UNAVAILABLE) {
+                NotBoundException unbound = new NotBoundException(name);
+                unbound.initCause(e);
+                throw unbound;
+            }
+            throw failed(e);
+        }
+    }
+
+    /** See {@link Naming#bind}. */
+    public void bind(String name, Remote object) throws AlreadyBoundException, RemoteException {
+        try {
+            Key key = new Key(port, name);
+            BOUND.put(key, new Bound(export(key.known(), object), object));
+        } catch (RpcException e) {
+            if (e.result() == Hresult.RPC_S_DUPLICATE_ENDPOINT) {
+                AlreadyBoundException bound = new AlreadyBoundException(name);
+                bound.initCause(e);
+                throw bound;
+            }
+            throw failed(e);
+        }
+    }
+
+    /** See {@link Naming#rebind}. */
+    public void rebind(String name, Remote object) throws RemoteException {
+        Bound before = BOUND.remove(new Key(port, name));
+        if (before != null) {
+            before.export.close();
+        }
+        try {
+            bind(name, object);
+        } catch (AlreadyBoundException e) {
+            throw new AccessException("`" + name + "` is bound by another process, which it cannot be taken from", e);
+        }
+    }
+
+    /** See {@link Naming#unbind}. */
+    public void unbind(String name) throws NotBoundException, RemoteException {
+        Bound before = BOUND.remove(new Key(port, name));
+        if (before == null) {
+            throw new NotBoundException(name);
+        }
+        before.export.close();
+    }
+
+    /** The names that this process has bound here. */
+    public String[] list() throws RemoteException {
+        return BOUND.keySet().stream()
+                .filter(key -> key.port == port)
+                .map(Key::name)
+                .sorted()
+                .toArray(String[]::new);
+    }
+
+    /** Ends all names of an object; whether there were any. */
+    static boolean unbindAll(Remote object) {
+        boolean wasBound = false;
+        for (Map.Entry<Key, Bound> entry : BOUND.entrySet()) {
+            if (entry.getValue().object == object && BOUND.remove(entry.getKey(), entry.getValue())) {
+                entry.getValue().export.close();
+                wasBound = true;
+            }
+        }
+        return wasBound;
+    }
+
+    private static RemoteException failed(RpcException why) {
+        return new RemoteException(why.getMessage(), why);
+    }
+
+    private static Export export(String name, Remote object) throws RemoteException {
+        List<Class<?>> types = new ArrayList<>();
+        for (Class<?> type = object.getClass(); type != null; type = type.getSuperclass()) {
+            collect(type, types);
+        }
+        if (types.isEmpty()) {
+            throw new RemoteException("`" + object.getClass().getName() + "` has no interface that extends java.rmi.Remote");
+        }
+        try {
+            // Others of them are known by this, so that callers may look the object up by any.
+            types.forEach(InterfaceInfo::of);
+        } catch (IllegalArgumentException e) {
+            throw new RemoteException("an interface was compiled without obvia-processor: " + e.getMessage(), e);
+        }
+        return export(name, object, types.get(0));
+    }
+
+    private static <T> Export export(String name, Remote object, Class<T> type) {
+        return Obvia.export(type.cast(object), type, name);
+    }
+
+    /** Collects the remote interfaces of a class, those that it names before what they extend. */
+    private static void collect(Class<?> type, List<Class<?>> found) {
+        for (Class<?> above : type.getInterfaces()) {
+            if (above != Remote.class && Remote.class.isAssignableFrom(above) && !found.contains(above)) {
+                found.add(above);
+                collect(above, found);
+            }
+        }
+    }
+}

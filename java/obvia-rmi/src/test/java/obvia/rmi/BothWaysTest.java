@@ -1,0 +1,127 @@
+package obvia.rmi;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import java.lang.ProcessBuilder.Redirect;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.rmi.AlreadyBoundException;
+import java.rmi.NoSuchObjectException;
+import java.rmi.NotBoundException;
+import java.rmi.Remote;
+import java.rmi.RemoteException;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import obvia.rmi.bank.Account;
+import obvia.rmi.bank.Bank;
+import obvia.rmi.bank.BankServer;
+import obvia.rmi.bank.OverdrawnException;
+import obvia.rmi.bank.Watcher;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** One interface and one implementation, called by RMI and by obvia. */
+@Timeout(120)
+class BothWaysTest {
+    private static final long PATIENCE = 20;
+
+    /** A server in another virtual machine. */
+    private record Server(Process process) implements AutoCloseable {
+        static Server start(String... arguments) throws Exception {
+            String java = ProcessHandle.current().info().command().orElse("java");
+            var command = new ProcessBuilder(java, "-cp", System.getProperty("java.class.path"), BankProgram.class.getName());
+            command.command().addAll(List.of(arguments));
+            Process process = command.redirectError(Redirect.INHERIT).start();
+            assertEquals("ready", process.inputReader().readLine());
+            return new Server(process);
+        }
+
+        void kill() {
+            process.destroyForcibly().onExit().join();
+        }
+
+        @Override
+        public void close() {
+            kill();
+        }
+    }
+
+    private static void use(Bank bank, BankServer.Exporter exporter) throws Exception {
+        assertEquals(0, bank.balance("ann"));
+        bank.deposit("ann", 30);
+        bank.withdraw("ann", 10);
+        assertEquals(20, bank.balance("ann"));
+        assertThrows(OverdrawnException.class, () -> bank.withdraw("ann", 21));
+        Account account = bank.open("bob");
+        assertEquals("bob", account.name());
+        assertEquals(0, account.balance());
+        BlockingQueue<String> seen = new LinkedBlockingQueue<>();
+        Watcher watcher = (name, balance) -> seen.add(name + " " + balance);
+        bank.watch((Watcher) exporter.export(watcher));
+        bank.deposit("bob", 5);
+        assertEquals("bob 5", seen.poll(PATIENCE, TimeUnit.SECONDS));
+        assertEquals(5, account.balance());
+        assertEquals(25, bank.total());
+        bank.watch(null);
+    }
+
+    private static int freePort() throws Exception {
+        try (var socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            return socket.getLocalPort();
+        }
+    }
+
+    @Test
+    void byRmi() throws Exception {
+        int port = freePort();
+        try (Server server = Server.start("rmi", Integer.toString(port))) {
+            var bank = (Bank) java.rmi.Naming.lookup("//localhost:" + port + "/bank");
+            BankServer.Exporter exporter = object -> java.rmi.server.UnicastRemoteObject.exportObject(object, 0);
+            use(bank, exporter);
+            server.kill();
+            assertThrows(RemoteException.class, () -> bank.balance("ann"));
+        }
+    }
+
+    @Test
+    void byObvia() throws Exception {
+        String name = "bank-" + ProcessHandle.current().pid();
+        try (Server server = Server.start("obvia", name)) {
+            Bank bank = Naming.lookup(Bank.class, "//localhost/" + name);
+            use(bank, object -> UnicastRemoteObject.exportObject(object, 0));
+            server.kill();
+            assertThrows(RemoteException.class, () -> bank.balance("ann"));
+        }
+    }
+
+    @Test
+    void namesAreAsInRmi() throws Exception {
+        String name = "names-" + ProcessHandle.current().pid();
+        Remote one = new BankServer(object -> object);
+        Registry registry = LocateRegistry.createRegistry(2001);
+        assertThrows(NotBoundException.class, () -> registry.lookup(Bank.class, name));
+        registry.bind(name, one);
+        assertEquals(one, registry.lookup(Bank.class, name));
+        assertThrows(AlreadyBoundException.class, () -> registry.bind(name, one));
+        assertThrows(NotBoundException.class, () -> Naming.lookup(Bank.class, "rmi://localhost:1099/" + name), "another registry's");
+        assertEquals(one, Naming.lookup(Bank.class, "//localhost:2001/" + name));
+        Remote other = new BankServer(object -> object);
+        Naming.rebind("//:2001/" + name, other);
+        assertEquals(other, registry.lookup(Bank.class, name));
+        assertArrayEquals(new String[] {name}, registry.list());
+        assertEquals(0, LocateRegistry.getRegistry().list().length);
+        registry.unbind(name);
+        assertThrows(NotBoundException.class, () -> registry.unbind(name));
+        registry.bind(name, one);
+        UnicastRemoteObject.unexportObject(one, true);
+        assertThrows(NotBoundException.class, () -> registry.lookup(Bank.class, name));
+        assertThrows(NoSuchObjectException.class, () -> UnicastRemoteObject.unexportObject(one, true));
+        assertThrows(RemoteException.class, () -> Naming.lookup(Bank.class, "//elsewhere.example/" + name));
+        assertThrows(java.net.MalformedURLException.class, () -> Naming.lookup(Bank.class, "http://localhost/" + name));
+        assertThrows(RemoteException.class, () -> registry.bind(name, new Remote() {}), "no interface");
+    }
+}

@@ -1,0 +1,11 @@
+package obvia.rmi.bank;
+
+import java.rmi.Remote;
+import java.rmi.RemoteException;
+
+/** An object that another one returns. */
+public interface Account extends Remote {
+    String name() throws RemoteException;
+
+    long balance() throws RemoteException;
+}

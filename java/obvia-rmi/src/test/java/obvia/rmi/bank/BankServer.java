@@ -1,0 +1,72 @@
+package obvia.rmi.bank;
+
+import java.rmi.Remote;
+import java.rmi.RemoteException;
+import java.util.Map;
+import java.util.concurrent.ConcurrentSkipListMap;
+
+/** An implementation as it was written for RMI, but for how objects that it returns are exported. */
+public final class BankServer implements Bank {
+    private final Map<String, Long> balances = new ConcurrentSkipListMap<>();
+    private final Exporter exporter;
+    private volatile Watcher watcher;
+
+    /** How an object becomes one that can be called. */
+    @FunctionalInterface
+    public interface Exporter {
+        /** {@code UnicastRemoteObject.exportObject(object, 0)} of one of the two. */
+        Remote export(Remote object) throws RemoteException;
+    }
+
+    /** A bank whose objects are exported in some way. */
+    public BankServer(Exporter exporter) {
+        this.exporter = exporter;
+    }
+
+    @Override
+    public long balance(String account) {
+        return balances.getOrDefault(account, 0L);
+    }
+
+    @Override
+    public void deposit(String account, long amount) throws RemoteException {
+        long balance = balances.merge(account, amount, Math::addExact);
+        if (watcher != null) {
+            watcher.changed(account, balance);
+        }
+    }
+
+    @Override
+    public void withdraw(String account, long amount) throws RemoteException, OverdrawnException {
+        if (balance(account) < amount) {
+            throw new OverdrawnException(account);
+        }
+        deposit(account, -amount);
+    }
+
+    @Override
+    public long total() {
+        return balances.values().stream().mapToLong(balance -> balance).sum();
+    }
+
+    @Override
+    public void watch(Watcher watcher) {
+        this.watcher = watcher;
+    }
+
+    @Override
+    public Account open(String account) throws RemoteException {
+        balances.putIfAbsent(account, 0L);
+        return (Account) exporter.export(new Account() {
+            @Override
+            public String name() {
+                return account;
+            }
+
+            @Override
+            public long balance() {
+                return balances.get(account);
+            }
+        });
+    }
+}
