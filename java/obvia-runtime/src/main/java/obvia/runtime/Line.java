@@ -57,9 +57,10 @@ final class Line implements AutoCloseable {
     /** Receives exactly so many bytes. */
     ByteBuffer receive(int length, Deadline deadline) {
         while (got.remaining() < length) {
-            if (!fill()) {
-                nap(deadline.left());
+            if (!fill() && !hasEnded) {
+                // What came meanwhile counts, however late this thread is.
                 deadline.check();
+                nap(deadline.left());
             }
             if (hasEnded && got.remaining() < length) {
                 throw gone(null);

@@ -216,7 +216,7 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
         Window window;
         try {
             directory().checkPeer(socket);
-            window = Window.accept(socket, waiting, Deadline.in(Duration.ofSeconds(5)));
+            window = Window.accept(socket, waiting, Deadline.ofCall());
         } catch (IOException | RpcException e) {
             Directory.close(socket);
             return;

@@ -36,6 +36,8 @@ final class Window implements AutoCloseable {
     private static final int POLLS_OF_VIRTUAL = 32;
     /** The area that frames use before they need more. */
     private static final long AREA_FIRST = 256 << 10;
+    /** So much of an area is not worth making another connection for. */
+    private static final long AREA_LITTLE = 16 << 10;
 
     private static final int RUNG = 1;
     private static final int CLOSED = 2;
@@ -161,7 +163,6 @@ final class Window implements AutoCloseable {
     }
 
     private long placeInArea(long length) {
-        hasUsedArea = true;
         long needed = length + Layout.LINE;
         if (needed > Segments.AREA_MAX) {
             throw new RpcException(Hresult.E_OUTOFMEMORY, "a frame of " + length + " bytes; " + Segments.AREA_MAX + " is the most");
@@ -175,6 +176,7 @@ final class Window implements AutoCloseable {
             awaitCredit(true, lastInArea);
             cursor = Layout.AREA;
         }
+        hasUsedArea |= cursor + length > Layout.AREA + AREA_LITTLE;
         return cursor;
     }
 
@@ -293,13 +295,13 @@ final class Window implements AutoCloseable {
         if (inline != Layout.IN_AREA) {
             throw Line.broken("a slot with a frame of " + inline + " bytes");
         }
-        hasUsedArea = true;
         int number = peer.get(Flat.INT, note);
         long offset = Integer.toUnsignedLong(peer.get(Flat.INT, note + 4));
         long bytes = Integer.toUnsignedLong(peer.get(Flat.INT, note + 8));
         if (number != areaNumber) {
             changeArea(number);
         }
+        hasUsedArea |= offset + bytes > AREA_LITTLE;
         long base = areaNumber == 0 ? Layout.AREA : 0;
         MemorySegment memory = areaNumber == 0 ? peer : area;
         if (offset % 8 != 0 || bytes > Segments.AREA_MAX || base + offset + bytes > memory.byteSize()) {
@@ -333,7 +335,7 @@ final class Window implements AutoCloseable {
         areaNumber = number;
     }
 
-    /** Whether frames have lain outside of slots: their memory is kept as long as the connection. */
+    /** Whether frames have taken more than a few pages of the areas, which are kept as long as the connection. */
     boolean hasUsedArea() {
         return hasUsedArea;
     }

@@ -15,10 +15,8 @@ final class Calcs {
     /** Puts a new one in the place of the one that is asked, and returns what the old one is. */
     static final int REPLACE = 5;
     static final int PLATFORM_THREADS = 6;
-    /** Makes calls on a thread that ends. */
+    /** Takes some time. */
     static final int NAP = 7;
-    /** And all greater ones: the process id of a caller that is to be stopped. */
-    static final int CALLER = 100;
 
     private static Export export;
 

@@ -45,7 +45,7 @@ public final class ICalcInfo {
             case 4 -> answer(call, object.about(one));
             case 5 -> answer(call, object.visit(Marshal.object(call, reference(call.memory, call.at, call.length), INFO), one));
             case 6 -> {
-                byte[] self = Marshal.reference(call, object.self(), INFO);
+                byte[] self = Marshal.reference(call, one == 0 ? object.self() : new Calcs.Old(), INFO);
                 if (one != 0) {
                     throw new IllegalStateException("something fails between a reference and its way");
                 }
@@ -117,6 +117,11 @@ public final class ICalcInfo {
             byte[] reference = reference(call.replyMemory, call.replyAt, call.length);
             call.end();
             return Marshal.object(this, reference, INFO);
+        }
+
+        void visitTooLong(ICalc other) {
+            Marshal.reference(this, other, INFO);
+            begin(Integer.MAX_VALUE);
         }
 
         /** Loses its channel. */

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -22,7 +23,7 @@ import org.junit.jupiter.api.Timeout;
 
 @Timeout(180)
 class ProcessesTest {
-    private static void await(String what, BooleanSupplier isSo) throws InterruptedException {
+    static void await(String what, BooleanSupplier isSo) throws InterruptedException {
         long until = System.nanoTime() + Wires.PATIENCE.toNanos();
         while (!isSo.getAsBoolean()) {
             assertTrue(System.nanoTime() < until, what);
@@ -171,6 +172,71 @@ class ProcessesTest {
                 assertEquals(Hresult.RPC_E_CALL_CANCELED, result.get(10, TimeUnit.SECONDS));
             }
             assertEquals(3, there.add(1, 2));
+        }
+    }
+
+    @Test
+    void whoCallsAServerThatIsStuckWaitsNoLongerThanItSays() throws Exception {
+        try (Peer peer = Peer.calc("old")) {
+            ICalc there = Obvia.bind(ICalc.class, peer.name);
+            assertEquals(3, there.add(1, 2));
+            Peer.signal("STOP", peer.pid());
+            // On a connection that is there, on one that has to be made, and of the runtime's own.
+            for (Callable<?> work : List.<Callable<?>>of(
+                    () -> there.add(1, 2), () -> Obvia.as(there, ITest.class), () -> Obvia.bind(ICalc.class, peer.name).add(1, 2))) {
+                for (Thread.Builder builder : List.of(Thread.ofPlatform(), Thread.ofVirtual())) {
+                    assertLate(builder, work);
+                }
+            }
+            assertEquals(Hresult.RPC_E_TIMEOUT, failure(() -> late(() -> there.add(1, 2))), "this thread's own connection");
+            Peer.signal("CONT", peer.pid());
+            assertEquals(3, there.add(1, 2));
+        }
+    }
+
+    private static Object late(Callable<?> work) {
+        try {
+            return Obvia.within(Duration.ofMillis(300), work::call);
+        } catch (RpcException e) {
+            throw e;
+        } catch (Exception e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private static void assertLate(Thread.Builder builder, Callable<?> work) throws Exception {
+        var result = new CompletableFuture<Integer>();
+        long began = System.nanoTime();
+        builder.start(() -> {
+            try {
+                result.complete(failure(() -> late(work)));
+            } catch (AssertionError e) {
+                result.completeExceptionally(e);
+            }
+        });
+        assertEquals(Hresult.RPC_E_TIMEOUT, result.get(20, TimeUnit.SECONDS));
+        assertTrue(System.nanoTime() - began < 10_000_000_000L);
+    }
+
+    @Test
+    void aServerThatCallsAClientThatIsStuckWaitsNoLongerThanItSays() throws Exception {
+        String name = "visited-" + ProcessHandle.current().pid();
+        var result = new CompletableFuture<Integer>();
+        ICalc visited = new Calcs.Old() {
+            @Override
+            public long visit(ICalc other, int pid) {
+                Peer.signal("STOP", pid);
+                try {
+                    result.complete(failure(() -> late(() -> other.add(1, 2))));
+                } finally {
+                    Peer.signal("CONT", pid);
+                }
+                return 0;
+            }
+        };
+        try (var export = Obvia.export(visited, ICalc.class, name);
+                Peer peer = Peer.visitor(export.name())) {
+            assertEquals(Hresult.RPC_E_TIMEOUT, result.get(30, TimeUnit.SECONDS), peer.name);
         }
     }
 

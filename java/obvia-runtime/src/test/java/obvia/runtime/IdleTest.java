@@ -1,0 +1,166 @@
+package obvia.runtime;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import obvia.Obvia;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Connections that nobody uses: they lose their threads, then their memory, and are back with the next call. */
+@Timeout(120)
+class IdleTest {
+    private final long cold = Idle.cold;
+    private final long close = Idle.close;
+
+    @AfterEach
+    void restore() {
+        Idle.cold = cold;
+        Idle.close = close;
+    }
+
+    private static void limit(long cold, long close) {
+        Idle.cold = cold;
+        Idle.close = close;
+        // It sleeps for as long as was right before.
+        ((ProcessRuntime) obvia.spi.Runtime.instance()).wakeJanitor();
+    }
+
+    @Test
+    void threadsOfIdleConnectionsEndAndComeBack() throws Exception {
+        for (String which : List.of("old", "virtual")) {
+            try (Peer peer = Peer.calc(which, "-Dobvia.idle.warm=100")) {
+                ICalc there = Obvia.bind(ICalc.class, peer.name);
+                var isDone = new AtomicBoolean();
+                List<CompletableFuture<Void>> idlers = new ArrayList<>();
+                for (int caller = 0; caller < 8; caller++) {
+                    idlers.add(CompletableFuture.runAsync(() -> {
+                        assertEquals(3, there.add(1, 2));
+                        while (!isDone.get()) {
+                            sleep(5);
+                        }
+                        assertEquals(7, there.add(3, 4), "it is back");
+                    }, call -> Thread.ofPlatform().daemon().start(call)));
+                }
+                // This thread's, which asks, and no other; those of the eight and the runtime's own rest.
+                ProcessesTest.await("threads end", () -> there.about(Calcs.HOT) == 1 && there.about(Calcs.WARM) == 9);
+                sleep(300);
+                assertEquals(which.equals("virtual") ? 1 : 0, there.about(Calcs.IS_VIRTUAL), "its own has ended meanwhile, and is another one");
+                isDone.set(true);
+                for (CompletableFuture<Void> idler : idlers) {
+                    idler.get(60, TimeUnit.SECONDS);
+                }
+            }
+        }
+    }
+
+    private static void sleep(long millis) {
+        try {
+            Thread.sleep(millis);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** Has a thread call, and looks at it while that one waits. */
+    private static void whileOneWaits(ITest there, int words, Runnable look) throws Exception {
+        var isDone = new AtomicBoolean();
+        CompletableFuture<Void> idler = CompletableFuture.runAsync(() -> {
+            assertEquals(words, there.sum(ones(words)));
+            while (!isDone.get()) {
+                sleep(5);
+            }
+            assertEquals(words, there.sum(ones(words)), "it is back");
+        }, call -> Thread.ofPlatform().daemon().start(call));
+        look.run();
+        isDone.set(true);
+        idler.get(60, TimeUnit.SECONDS);
+    }
+
+    private static int[] ones(int count) {
+        int[] ones = new int[count];
+        java.util.Arrays.fill(ones, 1);
+        return ones;
+    }
+
+    private static void await(String what, java.util.function.BooleanSupplier isSo) {
+        try {
+            ProcessesTest.await(what, isSo);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    @Test
+    void idleConnectionsThatHoldMemoryEndFirst() throws Exception {
+        try (Peer peer = Peer.server()) {
+            ITest there = Obvia.bind(ITest.class, peer.name);
+            limit(200, 3_600_000);
+            long cooled = Obvia.connections().cooled();
+            long closed = Obvia.connections().closed();
+            whileOneWaits(there, 100_000, () -> await("it holds pages of its area", () -> Obvia.connections().cooled() == cooled + 1));
+            assertEquals(closed, Obvia.connections().closed());
+            whileOneWaits(there, 10, () -> sleep(1_000));
+            assertEquals(cooled + 1, Obvia.connections().cooled(), "one that holds nothing is kept");
+            assertEquals(closed, Obvia.connections().closed());
+        }
+        assertEquals(0, Wires.leftovers());
+    }
+
+    @Test
+    void idleConnectionsEndOnBothSidesAndComeBack() throws Exception {
+        try (Peer peer = Peer.calc("old", "-Dobvia.idle.warm=50")) {
+            ICalc there = Obvia.bind(ICalc.class, peer.name);
+            assertEquals(7, there.add(3, 4));
+            ICalc made = there.self();
+            limit(200, 200);
+            long closed = Obvia.connections().closed();
+            var connections = new ArrayList<Integer>();
+            CompletableFuture<Integer> virtual = new CompletableFuture<>();
+            Thread.ofVirtual().start(() -> virtual.complete(there.add(1, 1)));
+            assertEquals(2, virtual.get(60, TimeUnit.SECONDS));
+            await("a platform thread's and a virtual thread's go", () -> Obvia.connections().closed() >= closed + 2);
+            // A call brings one back; the runtime's own holds the references.
+            await("the server has none of them", () -> {
+                connections.add((int) (there.about(Calcs.HOT) + there.about(Calcs.WARM)));
+                return connections.getLast() == 2;
+            });
+            assertEquals(7, made.add(3, 4));
+            assertEquals(there, made);
+            assertEquals(1, there.about(Calcs.HELD));
+        }
+    }
+
+    /** Calls at the very moment at which connections are ended: none of them may notice. */
+    @Test
+    void whoCallsWhileItsConnectionEndsDoesNotNotice() throws Exception {
+        try (Peer peer = Peer.calc("old")) {
+            ICalc there = Obvia.bind(ICalc.class, peer.name);
+            limit(1, 1);
+            long closed = Obvia.connections().closed();
+            List<CompletableFuture<Void>> callers = new ArrayList<>();
+            for (int caller = 0; caller < 3; caller++) {
+                int own = caller;
+                callers.add(CompletableFuture.runAsync(() -> {
+                    long until = System.nanoTime() + 2_000_000_000L;
+                    for (int turn = 0; System.nanoTime() < until; turn++) {
+                        assertEquals(turn + own, there.add(turn, own));
+                        if (turn % 50 == 0) {
+                            sleep(turn / 50 % 30);
+                        }
+                    }
+                }, call -> Thread.ofPlatform().daemon().start(call)));
+            }
+            for (CompletableFuture<Void> caller : callers) {
+                caller.get(60, TimeUnit.SECONDS);
+            }
+            assertTrue(Obvia.connections().closed() > closed + 5, "some ended");
+        }
+    }
+}

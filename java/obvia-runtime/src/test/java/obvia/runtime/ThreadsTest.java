@@ -1,0 +1,178 @@
+package obvia.runtime;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import obvia.Obvia;
+import obvia.RpcException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Which threads call, and are called. */
+@Timeout(120)
+class ThreadsTest {
+    @Test
+    void tenThousandVirtualThreadsCallFourServers() throws Exception {
+        try (Peer one = Peer.calc("virtual");
+                Peer two = Peer.calc("virtual");
+                Peer three = Peer.calc("old");
+                Peer four = Peer.calc("old");
+                var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            List<ICalc> there = new ArrayList<>();
+            for (Peer peer : List.of(one, two, three, four)) {
+                there.add(Obvia.bind(ICalc.class, peer.name));
+            }
+            List<Future<Integer>> sums = new ArrayList<>();
+            for (int task = 0; task < 10_000; task++) {
+                int own = task;
+                // Each waits for others' turns, on a slow machine for long.
+                sums.add(threads.submit(() -> Obvia.within(
+                        Duration.ofSeconds(90), () -> there.get(own % 4).add(own, 1) + there.get((own + 1) % 4).add(own, 2))));
+            }
+            for (int task = 0; task < 10_000; task++) {
+                assertEquals(2 * task + 3, sums.get(task).get(60, TimeUnit.SECONDS));
+            }
+            assertTrue(Obvia.connections().calling() <= 4 * 32 + 8, "they share connections");
+        }
+    }
+
+    @Test
+    void anObjectIsCalledByTheThreadsThatItWants() throws Exception {
+        try (Peer peer = Peer.calc("both")) {
+            ICalc platform = Obvia.bind(ICalc.class, peer.name);
+            ICalc virtual = Obvia.bind(ICalc.class, peer.name + "-virtual");
+            // One thread, so one connection, which goes from one kind to the other and back.
+            for (int turn = 0; turn < 50; turn++) {
+                assertEquals(0, platform.about(Calcs.IS_VIRTUAL));
+                assertEquals(1, virtual.about(Calcs.IS_VIRTUAL));
+                assertEquals(1, virtual.self().about(Calcs.IS_VIRTUAL), "what it hands out is called in the same way");
+            }
+            assertEquals(7, virtual.add(3, 4));
+        }
+    }
+
+    @Test
+    void methodsThatBlockKeepNoOtherFromBeingCalled() throws Exception {
+        try (Peer peer = Peer.calc("virtual");
+                var threads = Executors.newThreadPerTaskExecutor(Thread.ofPlatform().factory())) {
+            ICalc there = Obvia.bind(ICalc.class, peer.name);
+            assertEquals(0, there.about(Calcs.NAP));
+            List<Future<Long>> naps = new ArrayList<>();
+            var begun = new CountDownLatch(60);
+            for (int caller = 0; caller < 60; caller++) {
+                naps.add(threads.submit(() -> {
+                    long sum = there.about(Calcs.NAP);
+                    begun.countDown();
+                    for (int turn = 0; turn < 10; turn++) {
+                        sum += there.about(Calcs.NAP);
+                    }
+                    return sum;
+                }));
+            }
+            assertTrue(begun.await(60, TimeUnit.SECONDS));
+            // The runtime's own connections may have one each.
+            long platform = there.about(Calcs.PLATFORM_THREADS);
+            assertTrue(platform <= 4, platform + " platform threads");
+            while (naps.stream().anyMatch(nap -> !nap.isDone())) {
+                assertEquals(7, there.add(3, 4));
+                Thread.sleep(20);
+            }
+            for (Future<Long> nap : naps) {
+                assertEquals(0, nap.get());
+            }
+        }
+    }
+
+    @Test
+    void callsBackAndForthEndOnVirtualThreads() throws Exception {
+        try (Peer one = Peer.calc("virtual");
+                Peer two = Peer.calc("virtual");
+                var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            ICalc first = Obvia.bind(ICalc.class, one.name);
+            ICalc second = Obvia.bind(ICalc.class, two.name);
+            List<Future<Long>> visits = new ArrayList<>();
+            for (int task = 0; task < 400; task++) {
+                ICalc from = task % 2 == 0 ? first : second;
+                ICalc to = task % 2 == 0 ? second : first;
+                visits.add(threads.submit(() -> from.visit(to, Calcs.VERSION)));
+            }
+            for (Future<Long> visit : visits) {
+                assertEquals(1, visit.get(60, TimeUnit.SECONDS));
+            }
+        }
+    }
+
+    @Test
+    void aChannelThatAVirtualThreadLosesComesBack() throws Exception {
+        try (Peer peer = Peer.calc("old");
+                var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            var there = (ICalcInfo.CalcProxy) Obvia.bind(ICalc.class, peer.name);
+            // More than there are, by threads that end and by one that goes on.
+            for (int round = 0; round < 3; round++) {
+                List<Future<Integer>> calls = new ArrayList<>();
+                for (int task = 0; task < 30; task++) {
+                    calls.add(threads.submit(() -> {
+                        assertThrows(StackOverflowError.class, there::loseChannel);
+                        return 1;
+                    }));
+                }
+                for (Future<Integer> call : calls) {
+                    assertEquals(1, call.get(60, TimeUnit.SECONDS));
+                }
+            }
+            assertEquals(7, threads.submit(() -> {
+                for (int turn = 0; turn < 40; turn++) {
+                    assertThrows(StackOverflowError.class, there::loseChannel);
+                }
+                return there.add(3, 4);
+            }).get(60, TimeUnit.SECONDS));
+        }
+    }
+
+    @Test
+    void aThreadThatEndsGivesItsConnectionBack() throws Exception {
+        try (Peer peer = Peer.calc("old")) {
+            ICalc there = Obvia.bind(ICalc.class, peer.name);
+            int before = Obvia.connections().calling();
+            List<Thread> threads = new ArrayList<>();
+            for (int caller = 0; caller < 10; caller++) {
+                threads.add(Thread.ofPlatform().start(() -> there.add(1, 2)));
+            }
+            for (Thread thread : threads) {
+                thread.join();
+            }
+            ProcessesTest.await("connections of threads that have ended are closed", () -> Obvia.connections().calling() <= before);
+            ProcessesTest.await("and the server has none of them", () -> there.about(Calcs.HOT) <= 4);
+        }
+    }
+
+    @Test
+    void referencesOfACallThatFailsAreTakenBack() throws Exception {
+        try (Peer peer = Peer.calc("old")) {
+            var there = (ICalcInfo.CalcProxy) Obvia.bind(ICalc.class, peer.name);
+            Exports own = ((ProcessRuntime) obvia.spi.Runtime.instance()).exports();
+            int before = own.count();
+            for (Thread.Builder builder : List.of(Thread.ofPlatform(), Thread.ofVirtual())) {
+                builder.start(() -> assertThrows(RpcException.class, () -> there.visit(99, new Calcs.Old(), 0))).join();
+                assertEquals(before, own.count(), "the server has no such method");
+                builder.start(() -> assertThrows(RpcException.class, () -> there.visitTooLong(new Calcs.Old()))).join();
+                assertEquals(before, own.count(), "it was never sent");
+            }
+            assertEquals(0, there.visit(new Calcs.Old(), Calcs.IS_VIRTUAL), "it goes on");
+            assertEquals(there, there.self(0));
+            assertThrows(RpcException.class, () -> there.self(1));
+            assertEquals(1, there.about(Calcs.HELD), "what would have been a result");
+            Obvia.release(there);
+            peer.kill();
+            ProcessesTest.await("what a process had that is gone is dropped", () -> own.count() == before);
+        }
+    }
+}
