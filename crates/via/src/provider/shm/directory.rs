@@ -283,6 +283,11 @@ impl Directory {
                 }
                 std::thread::sleep(std::time::Duration::from_millis(2));
             }
+            // Virtual machines have no call for that lock, but for this one. Ours goes when this process closes any
+            // file of the name, so it counts while the name is taken; afterwards the socket answers.
+            if rustix::fs::fcntl_lock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
+                return Err(in_use());
+            }
             let ours = rustix::fs::fstat(&file).map_err(Error::system("locking a name"))?;
             let there = fs::symlink_metadata(&path);
             if there.is_ok_and(|there| there.ino() == ours.st_ino && there.dev() == ours.st_dev) {
@@ -400,7 +405,9 @@ impl Drop for Listener {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::{BufRead as _, BufReader};
     use std::os::unix::net::UnixListener;
+    use std::process::{Command, Stdio};
 
     #[test]
     #[cfg_attr(miri, ignore = "Miri has no sockets")]
@@ -414,6 +421,37 @@ mod tests {
         assert!(matches!(directory.bind("java"), Err(Error::NameInUse { pid: Some(4711), .. })));
         drop(server);
         assert!(!directory.is_served("java"));
+        drop(directory.bind("java").unwrap());
+        fs::remove_dir_all(path).unwrap();
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "Miri starts no processes")]
+    fn a_name_that_a_virtual_machine_is_just_taking_is_in_use() {
+        const LOCK: &str = "VIA_TEST_LOCK";
+        if let Some(path) = std::env::var_os(LOCK) {
+            let file = fs::File::options().write(true).open(path).unwrap();
+            rustix::fs::fcntl_lock(&file, FlockOperation::NonBlockingLockExclusive).unwrap();
+            println!("held");
+            let _ = std::io::stdin().read_line(&mut String::new());
+            return;
+        }
+        let path = std::env::temp_dir().join(format!("via-directory-lock-{}", std::process::id()));
+        let directory = Directory::at(&path).unwrap();
+        fs::write(path.join("java.lock"), "").unwrap();
+        let name = "provider::shm::directory::tests::a_name_that_a_virtual_machine_is_just_taking_is_in_use";
+        let mut holder = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", name, "--nocapture"])
+            .env(LOCK, path.join("java.lock"))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let lines = BufReader::new(holder.stdout.take().unwrap()).lines();
+        assert!(lines.map_while(Result::ok).any(|line| line.contains("held")));
+        assert!(matches!(directory.bind("java"), Err(Error::NameInUse { .. })));
+        drop(holder.stdin.take());
+        assert!(holder.wait().unwrap().success());
         drop(directory.bind("java").unwrap());
         fs::remove_dir_all(path).unwrap();
     }

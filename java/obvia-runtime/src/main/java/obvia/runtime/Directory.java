@@ -6,15 +6,16 @@ import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.nio.file.attribute.UserPrincipal;
 import java.util.concurrent.locks.LockSupport;
@@ -26,11 +27,12 @@ import obvia.RpcException;
  * Where the names of this user's servers are: a socket for each, as {@code crates/via/src/provider/shm/directory.rs} has it.
  *
  * <p>Servers in other languages hold a lock that this virtual machine has no call for. So a name here is somebody's as long as its socket answers; the lock that
- * is taken beside it keeps two virtual machines from taking a name at once.
+ * is taken beside it keeps two processes from taking a name at once.
  */
 final class Directory {
     private static final int PATH_MAX = 107;
     private static final int OTHERS_WRITE = 0022;
+    private static final int LOCK_TRIES = 5;
 
     private final Path path;
     private final UserPrincipal user;
@@ -157,38 +159,74 @@ final class Directory {
     Name bind(String name) {
         Path socket = socket(name);
         Path lockPath = path.resolve(name + ".lock");
-        RpcException inUse = new RpcException(Hresult.RPC_S_DUPLICATE_ENDPOINT, "another process serves the name `" + name + "`");
-        FileChannel lockFile = null;
+        FileChannel lock = null;
         ServerSocketChannel listener = null;
         boolean isDone = false;
         try {
-            if (answers(socket)) {
-                throw inUse;
-            }
-            lockFile = FileChannel.open(
-                    lockPath, StandardOpenOption.CREATE, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS);
-            FileLock lock = lockFile.tryLock();
+            lock = answers(socket) ? null : lock(lockPath);
+            // Who has taken the name since has let the lock go, or answers.
             if (lock == null || answers(socket)) {
-                throw inUse;
+                throw new RpcException(Hresult.RPC_S_DUPLICATE_ENDPOINT, "another process serves the name `" + name + "`");
             }
-            lockFile.truncate(0);
-            lockFile.write(ByteBuffer.wrap((ProcessHandle.current().pid() + "\n").getBytes()));
             // Nobody answered there, so whoever made this file is dead.
             Files.deleteIfExists(socket);
             listener = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
             listener.bind(UnixDomainSocketAddress.of(socket), 128);
             isDone = true;
-            return new Name(listener, socket, lockFile, lockPath);
-        } catch (OverlappingFileLockException e) {
-            throw inUse;
+            return new Name(listener, socket, lock, lockPath);
         } catch (IOException e) {
             throw new RpcException(Hresult.E_FAIL, "serving the name `" + name + "`: " + e, e);
         } finally {
             if (!isDone) {
                 close(listener);
-                close(lockFile);
+                close(lock);
             }
         }
+    }
+
+    /** Takes the lock of a name and writes this process into it; {@code null} where another has it. */
+    private static FileChannel lock(Path path) throws IOException {
+        // Somebody who looks for names without a server has it for a moment. A lock file that its last owner removes between our open and our lock is no lock.
+        for (int turn = 0; turn < LOCK_TRIES; turn++) {
+            FileChannel file = null;
+            boolean isOurs = false;
+            try {
+                Object before = made(path);
+                file = FileChannel.open(path, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS);
+                if (file.tryLock() != null) {
+                    file.truncate(0).write(ByteBuffer.wrap((ProcessHandle.current().pid() + "\n").getBytes()));
+                    isOurs = key(path).equals(before);
+                }
+            } catch (NoSuchFileException e) {
+                // It was removed.
+            } catch (OverlappingFileLockException e) {
+                return null;
+            } finally {
+                if (!isOurs) {
+                    close(file);
+                }
+            }
+            if (isOurs) {
+                return file;
+            }
+            LockSupport.parkNanos(2_000_000);
+        }
+        return null;
+    }
+
+    /** Makes a file where there is none, and says which one is there. */
+    private static Object made(Path path) throws IOException {
+        try {
+            Files.createFile(path, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+        } catch (FileAlreadyExistsException e) {
+            // As left behind.
+        }
+        return key(path);
+    }
+
+    /** Which file it is. Opening it once more would end its lock when that is closed. */
+    private static Object key(Path path) throws IOException {
+        return Files.readAttributes(path, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS).fileKey();
     }
 
     /** Whether somebody listens there, and takes us for a client that has thought better of it. */

@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -53,6 +54,11 @@ final class Peer implements AutoCloseable {
     /** A server of calculators: see {@link Calcs#main}. */
     static Peer calc(String which, String... options) throws IOException {
         return new Peer(List.of(options), List.of("calc", which));
+    }
+
+    /** One that is just taking a name. */
+    static Peer taking(String name) throws IOException {
+        return new Peer(List.of(), List.of("lock", name));
     }
 
     /** A client that hands an object of its own to a server's, and waits. */
@@ -105,6 +111,14 @@ final class Peer implements AutoCloseable {
             if (arguments[1].equals("calc")) {
                 Calcs.main(arguments[0], arguments[2]);
                 System.out.println("ready");
+                return;
+            }
+            if (arguments[1].equals("lock")) {
+                Path path = ProcessRuntime.directory().path().resolve(arguments[2] + ".lock");
+                var file = java.nio.channels.FileChannel.open(path, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+                file.lock();
+                System.out.println("ready");
+                new BufferedReader(new InputStreamReader(System.in)).readLine();
                 return;
             }
             if (arguments[1].equals("visit")) {

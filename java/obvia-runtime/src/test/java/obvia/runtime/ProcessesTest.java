@@ -263,6 +263,16 @@ class ProcessesTest {
     }
 
     @Test
+    void aNameThatAnotherProcessIsJustTakingIsInUse() throws Exception {
+        String name = "taken-" + ProcessHandle.current().pid();
+        try (Peer peer = Peer.taking(name)) {
+            assertEquals(Hresult.RPC_S_DUPLICATE_ENDPOINT, failure(() -> Obvia.export(new Peer.Subject(), ITest.class, name)), peer.name);
+        }
+        Obvia.export(new Peer.Subject(), ITest.class, name).close();
+        Obvia.export(new Peer.Subject(), ITest.class, name).close();
+    }
+
+    @Test
     void whatAProcessExportsItselfIsTheObjectItself() throws Exception {
         Peer.Subject own = new Peer.Subject();
         String name = "own-" + ProcessHandle.current().pid();
