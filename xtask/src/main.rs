@@ -15,6 +15,7 @@ mod miri;
 mod native;
 mod program;
 mod repo;
+mod reproduce_java;
 mod rust;
 mod sim;
 mod soak;
@@ -130,6 +131,12 @@ const COMMANDS: &[Command] = &[
         usage: "",
         about: "run the unit tests where undefined behaviour is noticed",
         run: miri::main,
+    },
+    Command {
+        name: "reproduce-java",
+        usage: "",
+        about: "build what is published of the Java side twice, with sources and Javadoc, and compare the bytes",
+        run: reproduce_java::main,
     },
     Command {
         name: "sim",

@@ -3,7 +3,7 @@
 mod cmake;
 pub(crate) mod examples;
 mod interop;
-mod java;
+pub(crate) mod java;
 mod lanes;
 mod readme;
 pub(crate) mod wires;

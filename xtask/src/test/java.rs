@@ -21,7 +21,7 @@ pub(super) fn run() -> Outcome {
 }
 
 /// Maven with a JDK and a local repository of the project's own: the user's stays as it is, and has no say.
-fn maven(home: &Path) -> Program {
+pub(crate) fn maven(home: &Path) -> Program {
     let repository = format!("-Dmaven.repo.local={}", repository().display());
     Program::new("mvn", &["--batch-mode", &repository]).variable("JAVA_HOME", home.display().to_string())
 }

@@ -21,12 +21,31 @@ struct Project {
     idl: Option<(&'static str, &'static str)>,
 }
 
-const PROJECTS: [Project; 1] = [Project {
-    heading: "## A first project",
-    name: "calc",
-    files: &["pom.xml", "src/main/idl/calc.idl", "src/main/java/calc/Server.java", "src/main/java/calc/Client.java"],
-    idl: Some(("src/main/idl/calc.idl", "HRESULT Add(")),
-}];
+const PROJECTS: [Project; 2] = [
+    Project {
+        heading: "## A first project",
+        name: "calc",
+        files: &[
+            "pom.xml",
+            "src/main/idl/calc.idl",
+            "src/main/java/calc/Server.java",
+            "src/main/java/calc/Client.java",
+        ],
+        idl: Some(("src/main/idl/calc.idl", "HRESULT Add(")),
+    },
+    Project {
+        heading: "## A first project without IDL",
+        name: "chat",
+        files: &[
+            "pom.xml",
+            "src/main/java/chat/Room.java",
+            "src/main/java/chat/Guest.java",
+            "src/main/java/chat/Server.java",
+            "src/main/java/chat/Client.java",
+        ],
+        idl: None,
+    },
+];
 
 /// The command on the page that builds.
 const BUILD: &str = "mvn package";

@@ -67,6 +67,9 @@ class GenerateMojoTest {
         mojo.project = new MavenProject();
         mojo.setLog(new SystemStreamLog() {
             @Override
+            public void info(CharSequence text) {}
+
+            @Override
             public void error(CharSequence text) {
                 errors.add(text.toString());
             }

@@ -1,0 +1,90 @@
+//! `reproduce-java`: builds what is published of the Java side twice, in folders of different names, and compares the bytes. Javadoc is part of it, and has no warnings.
+
+use crate::program::Program;
+use crate::suite::load;
+use crate::temporary::Folder;
+use crate::test::java::maven;
+use crate::{Outcome, Problem, tools};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+/// What every jar with classes has in it, beside them.
+const LICENCES: [&str; 2] = ["META-INF/LICENSE-APACHE", "META-INF/LICENSE-MIT"];
+
+pub(crate) fn main(arguments: &[String]) -> Outcome {
+    if !arguments.is_empty() {
+        return Err(Problem::failed("usage: cargo xtask reproduce-java"));
+    }
+    let home = tools::jdk()?;
+    let folders = [Folder::new()?, Folder::new()?];
+    let [first, second] = [build(folders[0].path(), &home)?, build(folders[1].path(), &home)?];
+    for (name, bytes) in &first {
+        if second.get(name) != Some(bytes) {
+            return Err(Problem::Failed(format!("{name} is not the same when it is built again")));
+        }
+        println!("{name}: {} bytes, the same twice", bytes.len());
+    }
+    let names = |jars: &BTreeMap<String, Vec<u8>>| jars.keys().cloned().collect::<Vec<_>>();
+    if first.is_empty() || names(&first) != names(&second) {
+        return Err(Problem::failed("two builds made different jars, or none"));
+    }
+    first
+        .keys()
+        .filter(|name| !name.ends_with("-javadoc.jar"))
+        .try_for_each(|name| check(folders[0].path(), name, &home))
+}
+
+/// Builds a copy of the sources. Returns the jars, by their paths.
+fn build(folder: &Path, home: &Path) -> Outcome<BTreeMap<String, Vec<u8>>> {
+    let repo = load()?;
+    for file in repo.files.iter().filter(|file| file.path.starts_with("java/") || file.path.starts_with("LICENSE-")) {
+        let path = folder.join(&file.path);
+        let written = path.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::write(&path, &file.text));
+        written.map_err(|error| failed(&path, &error))?;
+    }
+    maven(home)
+        .with(&[
+            "--quiet",
+            "--file",
+            "java/pom.xml",
+            "--activate-profiles",
+            "release",
+            "--define",
+            "skipTests",
+            "package",
+        ])
+        .folder(folder)
+        .run()?;
+    let mut jars = BTreeMap::new();
+    let modules = folder.join("java");
+    for module in entries(&modules)? {
+        let target = modules.join(&module).join("target");
+        for name in entries(&target).unwrap_or_default().into_iter().filter(|name| name.ends_with(".jar")) {
+            let path = target.join(&name);
+            let bytes = fs::read(&path).map_err(|error| failed(&path, &error))?;
+            jars.insert(format!("java/{module}/target/{name}"), bytes);
+        }
+    }
+    Ok(jars)
+}
+
+/// A folder's entries, in no order.
+fn entries(folder: &Path) -> Outcome<Vec<String>> {
+    let read = fs::read_dir(folder).map_err(|error| failed(folder, &error))?;
+    Ok(read.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect())
+}
+
+/// Whether a jar has the licences.
+fn check(folder: &Path, jar: &str, home: &Path) -> Outcome {
+    let program = home.join("bin/jar").display().to_string();
+    let listed = Program::new(&program, &["--list", "--file", jar]).folder(folder).read()?;
+    match LICENCES.iter().find(|licence| !listed.lines().any(|line| line == **licence)) {
+        None => Ok(()),
+        Some(missing) => Err(Problem::Failed(format!("{jar} has no {missing}"))),
+    }
+}
+
+fn failed(path: &Path, error: &std::io::Error) -> Problem {
+    Problem::Failed(format!("{}: {error}", path.display()))
+}
