@@ -35,11 +35,12 @@ pub unsafe extern "C" fn obvia_java_connect(
     })
 }
 
-/// Calls a method: sends a request's frame, and returns what the method returned and the reply's frame, which has to be checked.
+/// Calls a method: sends a request's frame, and has the reply's, which has to be checked. What the method returned is not what this
+/// returns; where it failed there are no results.
 ///
 /// # Safety
 ///
-/// `request` must be readable for `length` bytes, `canceller` null or one of this library's, and
+/// `request` must be readable for `length` bytes, `canceller` be null or one of this library's, `returned` null or writable, and
 /// `results` as [`give_bytes`] has it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_java_call(
@@ -49,6 +50,7 @@ pub unsafe extern "C" fn obvia_java_call(
     length: usize,
     nanoseconds: u64,
     canceller: *const Canceller,
+    returned: *mut HRESULT,
     results: *mut Bytes,
 ) -> HRESULT {
     guarded(|| {
@@ -58,13 +60,10 @@ pub unsafe extern "C" fn obvia_java_call(
         // SAFETY: the caller's promise.
         let made = unsafe { within(nanoseconds, canceller, || pointer::call(&object, number(opnum)?, request)) };
         let (result, reply) = made?;
-        if result.is_err() {
-            // It has no words, and those of an earlier failure are not its.
-            return Err(Error::from(result));
-        }
         // SAFETY: the caller's promise.
         unsafe { give_bytes(results, reply) }?;
-        Ok(result)
+        // SAFETY: the caller's promise.
+        unsafe { give(returned, result) }
     })
 }
 
@@ -72,7 +71,7 @@ pub unsafe extern "C" fn obvia_java_call(
 ///
 /// # Safety
 ///
-/// As for [`obvia_java_call`].
+/// `request` must be readable for `length` bytes, and `canceller` be null or one of this library's.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_java_call_oneway(
     object: Handle,

@@ -36,6 +36,11 @@ public abstract class Way {
     /** Gives references back, soon; never waits. */
     protected abstract void releaseLater(long target, int refs);
 
+    /** How many nanoseconds calls of this thread may take from now on. */
+    protected static long timeLeft() {
+        return Deadline.ofCall().left();
+    }
+
     /**
      * The interface pointer behind a proxy of this way's; 0 for any other object.
      *
