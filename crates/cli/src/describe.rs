@@ -9,8 +9,9 @@ use nearest::did_you_mean;
 use obvia::{GUID, code, dynamic};
 use obvia_idl::canonical;
 use obvia_idl::model::{Interface, InterfaceId, Model};
-use obvia_idl::{Compiler, Failure};
+use obvia_idl::{Compiler, Failure, description};
 use serde_json::json;
+use std::cell::OnceCell;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -121,18 +122,17 @@ impl Described {
     }
 
     fn of(name: &str, text: String) -> anyhow::Result<Self> {
-        let whole = format!("{text}{}", announced(name, &text));
-        // The text says all of it: files that happen to be named as the object do not count.
-        let compilation = Compiler::new().acf_text(name, "").check_text(Path::new(name), &whole);
-        let compilation = compilation.map_err(|failure: Failure| {
+        // Only asked for where the text names interfaces that it does not declare.
+        let known = OnceCell::new();
+        let iid_of = |wanted: &str| {
+            let known: &Vec<dynamic::Known> = known.get_or_init(|| dynamic::interfaces(name).unwrap_or_default());
+            known.iter().find(|known| known.name == wanted).map(|known| known.iid.to_u128())
+        };
+        let found = description::interface(name, &text, iid_of).map_err(|failure: Failure| {
             anyhow!("the description that the server of `{name}` gives is wrong:\n{failure}")
         })?;
-        // What an interface builds on comes before it.
-        let Some(last) = compilation.model.interfaces.iter().rposition(|interface| text.contains(&header(interface)))
-        else {
-            bail!("the server of `{name}` describes no interface");
-        };
-        Ok(Self { text, model: compilation.model, id: InterfaceId(last) })
+        let (model, id) = found.ok_or_else(|| anyhow!("the server of `{name}` describes no interface"))?;
+        Ok(Self { text, model, id })
     }
 
     /// The interface.
@@ -187,24 +187,6 @@ impl Described {
             "idl": self.text,
         })
     }
-}
-
-/// Declarations of the interfaces that a text only announces, without their methods.
-fn announced(name: &str, text: &str) -> String {
-    let names = text.lines().filter_map(|line| line.strip_prefix("interface ")?.strip_suffix(';'));
-    let names: Vec<&str> = names.collect();
-    // Only the names matter: an interface that the server does not tell has any IID.
-    let known = if names.is_empty() { Vec::new() } else { dynamic::interfaces(name).unwrap_or_default() };
-    let declared = names.iter().enumerate().map(|(at, &name)| {
-        let found = known.iter().find(|known| known.name == name).map(|known| known.iid);
-        let iid = found.unwrap_or_else(|| GUID::from_u128(at as u128 + 1));
-        format!("[object, uuid({})] interface {name} : IUnknown {{}}\n", guid_text(&iid))
-    });
-    declared.collect()
-}
-
-fn header(interface: &Interface) -> String {
-    format!("\ninterface {} {}", interface.name, if interface.plain { "{" } else { ":" })
 }
 
 /// The GUID that a text spells, with braces and hyphens or without.

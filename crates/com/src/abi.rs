@@ -79,6 +79,15 @@ pub fn export(name: &str, object: &IUnknown, info: &'static InterfaceInfo) -> Re
     export_object(name, object, info)
 }
 
+/// The same for those alone who reach this process over a network: on this host the program itself has the name.
+///
+/// # Errors
+///
+/// As [`crate::export`].
+pub fn export_to_networks(name: &str, object: &IUnknown, info: &'static InterfaceInfo) -> Result<Export> {
+    crate::runtime::export_to_networks(name, object, info)
+}
+
 /// As [`crate::connect`]. The result is an interface pointer of the interface described.
 ///
 /// # Errors

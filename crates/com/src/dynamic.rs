@@ -2,7 +2,9 @@
 //!
 //! For tools that call any object. [`interfaces`] and [`describe`] say what there is; `obvia_idl` compiles the text and plans the
 //! frames; an [`Object`] sends them. Nothing here trusts a frame: the server checks requests as it checks everybody's, and
-//! whoever reads a reply has to check it.
+//! whoever reads a reply has to check it. [`pointer`] has the same for interface pointers, and objects that are called so.
+
+pub mod pointer;
 
 use crate::error::{Error, Result, code};
 use crate::link::Link;
@@ -189,13 +191,7 @@ impl Object {
     ///
     /// When the server answers with a fault, the connection fails, or the deadline passes.
     pub fn call(&self, opnum: u16, request: &[u8]) -> Result<(HRESULT, Vec<u8>)> {
-        thread::channels::with_channel(&self.link, |channel| {
-            let length = put(channel, request)?;
-            let reply = channel.call(self.target, opnum, length, thread::ThreadLimit)?;
-            let mut results = vec![0; reply.frame.len()];
-            reply.frame.copy_to(0, &mut results).ok_or(code::RPC_E_INVALID_DATA)?;
-            Ok((HRESULT(reply.status.cast_signed()), results))
-        })
+        exchange(&self.link, self.target, opnum, request)
     }
 
     /// Sends the request of a oneway method, and waits until the server has taken it up.
@@ -210,6 +206,17 @@ impl Object {
             system::settle(channel)
         })
     }
+}
+
+/// Sends the frame of a request, and returns what the method returned and the frame of its reply.
+fn exchange(link: &Arc<Link>, target: TargetId, opnum: u16, request: &[u8]) -> Result<(HRESULT, Vec<u8>)> {
+    thread::channels::with_channel(link, |channel| {
+        let length = put(channel, request)?;
+        let reply = channel.call(target, opnum, length, thread::ThreadLimit)?;
+        let mut results = vec![0; reply.frame.len()];
+        reply.frame.copy_to(0, &mut results).ok_or(code::RPC_E_INVALID_DATA)?;
+        Ok((HRESULT(reply.status.cast_signed()), results))
+    })
 }
 
 /// Puts a request's frame in its place, and returns its length.

@@ -69,7 +69,12 @@ pub unsafe fn reference_for_peer(object: *mut c_void, wanted: Wanted, call: &Pro
     let Some(object) = (unsafe { IUnknown::from_raw_borrowed(&object) }) else {
         return Ok(Vec::new());
     };
-    let (runtime, info, peer) = (Runtime::of_process()?, wanted.info()?, Client::Process(call.peer()));
+    reference_for(object, wanted.info()?, Client::Process(call.peer()))
+}
+
+/// A reference for a peer: one that the object writes itself, where it does.
+pub(crate) fn reference_for(object: &IUnknown, info: &'static InterfaceInfo, peer: Client) -> Result<Vec<u8>> {
+    let runtime = Runtime::of_process()?;
     match runtime.marshal_custom(object, info, peer)? {
         Some(reference) => Ok(reference),
         None => runtime.marshal(object, info, peer)?.to_wire_with(0, runtime.handler_class_of(object, peer)),

@@ -27,7 +27,7 @@ use crate::server::{Clients, accept_on};
 use crate::{system, thread};
 use links::{Links, Place};
 pub use names::{Export, connect, export};
-pub(crate) use names::{connect_object, export_object};
+pub(crate) use names::{connect_object, export_object, export_to_networks};
 use obvia_rpc::security::Principal;
 use obvia_rpc::string_binding::{ProtocolSequence, StringBinding};
 use obvia_via::Waiting;
@@ -49,7 +49,7 @@ const REFS_PER_POINTER: u32 = 5;
 struct Name {
     object: Agile<IUnknown>,
     info: &'static InterfaceInfo,
-    _listener: Arc<Listener>,
+    _listener: Option<Arc<Listener>>,
 }
 
 /// How long one of several ways to a process may take to come about: nobody waits for all of them where the first is barred.

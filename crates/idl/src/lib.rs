@@ -16,6 +16,7 @@ pub mod ast;
 pub mod automation;
 pub mod canonical;
 mod compile;
+pub mod description;
 mod diagnostic;
 pub mod emit;
 pub mod events;

@@ -11,12 +11,12 @@ import victim.IThing;
 import victim.IVictim;
 import victim.Mark;
 
-/** Calls every method of a server in any language, and compares. */
+/** Calls every method of a server in any language, by a name and where a string binding leads, and compares. */
 final class Client {
     private Client() {}
 
     public static void main(String[] arguments) {
-        IVictim victim = Obvia.bind(IVictim.class, arguments[0]);
+        IVictim victim = Obvia.connect(arguments.length > 1 ? arguments[1] : "").bind(IVictim.class, arguments[0]);
         for (int turn = 0; turn < 20; turn++) {
             values(victim, turn);
             arrays(victim, turn);

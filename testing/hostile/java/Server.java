@@ -10,13 +10,13 @@ import victim.IThing;
 import victim.IVictim;
 import victim.Mark;
 
-/** Exports the same object as the server in Rust, until its standard input ends. */
+/** Exports the same object as the server in Rust, until its standard input ends: by a name, and to networks by a string binding. */
 final class Server implements IVictim {
     private Server() {}
 
     public static void main(String[] arguments) throws Exception {
         try (var _ = Obvia.export(new Server(), IVictim.class, arguments[0])) {
-            System.out.println("ready");
+            System.out.println(arguments.length > 1 ? "ready " + Obvia.listen(arguments[1]) : "ready");
             System.in.readAllBytes();
         }
         // Threads of connections that clients have not closed yet.

@@ -14,7 +14,7 @@ const NAME: &str = "victim";
 fn main() -> obvia::Result<()> {
     let mut arguments = std::env::args().skip(1);
     match arguments.next().as_deref() {
-        Some("server") => serve(),
+        Some("server") => serve(arguments.next()),
         Some("client") => client::visit(&arguments.collect::<Vec<_>>()),
         Some("witness") => {
             std::thread::spawn(|| {
@@ -27,9 +27,12 @@ fn main() -> obvia::Result<()> {
     }
 }
 
-fn serve() -> obvia::Result<()> {
+fn serve(binding: Option<String>) -> obvia::Result<()> {
     let _export = obvia::export(NAME, IVictim::from(objects::Victim))?;
-    println!("ready");
+    match binding {
+        Some(binding) => println!("ready {}", obvia::listen(&binding)?),
+        None => println!("ready"),
+    }
     wait_for_end();
     Ok(())
 }

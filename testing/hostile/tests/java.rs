@@ -1,7 +1,7 @@
 //! Every form that a parameter can have, between Rust and Java: nobody is hostile here.
 
-use native_programs::folder;
 use native_programs::java::Classes;
+use native_programs::{Workshop, folder};
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
@@ -20,11 +20,19 @@ impl Program {
     /// Starts it, and waits until it says that it is ready.
     #[track_caller]
     fn ready(command: &mut Command, names: &Path) -> Self {
+        let (program, said) = Self::listening(command, names);
+        assert_eq!(said, "", "{command:?}");
+        program
+    }
+
+    /// The same, and what it says of where it listens.
+    #[track_caller]
+    fn listening(command: &mut Command, names: &Path) -> (Self, String) {
         let mut program = Self::start(command, names);
         let mut line = String::new();
         program.output.read_line(&mut line).unwrap();
-        assert_eq!(line, "ready\n", "{command:?}");
-        program
+        let said = line.trim_end().strip_prefix("ready").unwrap_or_else(|| panic!("{command:?}: {line}"));
+        (program, said.trim().to_owned())
     }
 
     fn start(command: &mut Command, names: &Path) -> Self {
@@ -104,5 +112,34 @@ fn rust_calls_java() {
     assert_eq!(Program::start(classes.program("peer.Client").arg("victim"), &names).finish(), "good\n");
     witness.finish();
     server.finish();
+    let _ = std::fs::remove_dir_all(names);
+}
+
+static WORKSHOP: Workshop = Workshop::new(env!("CARGO_TARGET_TMPDIR"));
+
+/// The string bindings that calls go by: in FLAT over virtual interfaces, in NDR as DCOM's over TCP.
+const NETWORKS: [&str; 2] = ["ncacn_vi_udp:127.0.0.1", "ncacn_ip_tcp:127.0.0.1[,transfer=ndr]"];
+
+#[test]
+fn networks_lead_from_java_to_rust_and_back() {
+    let Some((classes, names)) = scene("java-networks") else { return };
+    let library = WORKSHOP.java_library();
+    for network in NETWORKS {
+        let java = |class, binding: &str| {
+            let mut command = classes.networked(&library, class);
+            command.args(["victim", binding]);
+            command
+        };
+        let (server, binding) = Program::listening(rust("server").arg(network), &names);
+        assert_eq!(Program::start(&mut java("peer.Client", &binding), &names).finish(), "good\n", "{network}");
+        server.finish();
+        let (server, binding) = Program::listening(&mut java("peer.Server", network), &names);
+        assert_eq!(Program::start(&mut java("peer.Client", &binding), &names).finish(), "good\n", "{network}");
+        let binding = binding.replacen(']', ",name=victim]", 1);
+        let said = Program::start(rust("client").args([&binding, "first"]), &names).finish();
+        let failed: Vec<&str> = said.lines().filter(|line| !line.contains(" ok ")).collect();
+        assert_eq!(failed, ["Pair 0x80004002", "good"], "{said}");
+        server.finish();
+    }
     let _ = std::fs::remove_dir_all(names);
 }

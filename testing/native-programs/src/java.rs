@@ -8,6 +8,9 @@ use std::process::Command;
 /// The first version of Java that the runtime is for.
 const VERSION: u32 = 25;
 
+/// What every program has.
+const MODULES: [&str; 3] = ["obvia-api", "obvia-runtime", "obvia-native"];
+
 /// Classes that were compiled, and what runs them.
 #[derive(Debug)]
 pub struct Classes {
@@ -33,15 +36,16 @@ impl Classes {
             let compiled = compile_into(&Compiler::new(), Language::Java, interface, &place.join("source"));
             sources.extend(compiled.unwrap_or_else(|failure| panic!("{failure}")).files);
         }
-        for module in ["java/obvia-api", "java/obvia-runtime"] {
-            sources.extend(self::sources(&folder(module).join("src/main/java")));
+        for module in MODULES {
+            sources.extend(self::sources(&folder("java").join(module).join("src/main/java")));
         }
         let classes = place.join("classes");
         let mut compiler = Command::new(home.join("bin/javac"));
         compiler.args(["-Xlint:all", "-Werror", "--release", &VERSION.to_string(), "-d"]).arg(&classes).args(sources);
         run(&mut compiler);
-        let resources = folder("java/obvia-runtime/src/main/resources");
-        let path = format!("{}:{}", classes.display(), resources.display());
+        let path = MODULES.iter().fold(classes.display().to_string(), |path, module| {
+            format!("{path}:{}", folder("java").join(module).join("src/main/resources").display())
+        });
         Some(Self { java: home.join("bin/java"), path })
     }
 
@@ -49,6 +53,14 @@ impl Classes {
     pub fn program(&self, class: &str) -> Command {
         let mut program = Command::new(&self.java);
         program.args(["-cp", &self.path, class]);
+        program
+    }
+
+    /// A program that uses networks, by the library in a folder.
+    pub fn networked(&self, library: &Path, class: &str) -> Command {
+        let mut program = Command::new(&self.java);
+        program.args(["--enable-native-access=ALL-UNNAMED", "-cp", &self.path, class]);
+        program.env("OBVIA_NATIVE", library.join("libobvia_java.so"));
         program
     }
 }

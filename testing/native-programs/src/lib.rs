@@ -82,6 +82,15 @@ impl Workshop {
         })
     }
 
+    /// The folder with libobvia_java.so.
+    ///
+    /// # Panics
+    ///
+    /// Where it cannot be built.
+    pub fn java_library(&self) -> PathBuf {
+        self.cargo_build(&["--package", "obvia-java"])
+    }
+
     /// A folder for what is built under a name.
     ///
     /// # Panics

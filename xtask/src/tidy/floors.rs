@@ -41,6 +41,12 @@ const FLOORS: &[Floor] = &[
     },
     Floor { folder: "crates/capi", package: "obvia-capi", may_know: &["obvia"], stranger_to: &["obvia-cli"] },
     Floor {
+        folder: "crates/java",
+        package: "obvia-java",
+        may_know: &["obvia", "obvia-idl"],
+        stranger_to: &["obvia-cli"],
+    },
+    Floor {
         folder: "crates/idl",
         package: "obvia-idl",
         may_know: &["obvia-ndr"],

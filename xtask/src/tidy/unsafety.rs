@@ -13,6 +13,7 @@ const ALLOWED: &[(&str, &str)] = &[
     ("crates/via/src/memory.rs", "maps memory that peers may reach"),
     ("crates/via/src/window", "builds and reads messages in mapped memory"),
     ("crates/capi/src/", "is called by C, with C's pointers"),
+    ("crates/java/src/", "is called by Java, with C's pointers"),
     ("crates/com/src/abi.rs", "is what bindings of other languages call, with their pointers"),
     ("crates/com/src/agile.rs", "says of interface pointers that threads may share them"),
     ("crates/com/src/automation/", "has values in memory as C has them, and calls objects with these"),

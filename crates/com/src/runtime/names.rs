@@ -3,7 +3,7 @@
 use super::data::with_handler;
 use super::{Name, Runtime, lock};
 use crate::agile::Agile;
-use crate::error::Result;
+use crate::error::{Error, Result, code};
 use crate::marshaling::unmarshal_custom;
 use crate::objref::ObjRef;
 use crate::orpc::ObjRef as Any;
@@ -11,6 +11,7 @@ use crate::registry::{self, InterfaceInfo, Remote};
 use crate::server::accept_on;
 use crate::system::{self, Forms};
 use obvia_via::provider::shm::Listener;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 use windows_core::{IUnknown, Interface};
 
@@ -19,12 +20,15 @@ use windows_core::{IUnknown, Interface};
 pub struct Export {
     runtime: &'static Runtime,
     name: String,
-    listener: Arc<Listener>,
+    // Where the name is in the directory of this host.
+    listener: Option<Arc<Listener>>,
 }
 
 impl Drop for Export {
     fn drop(&mut self) {
-        self.listener.close();
+        if let Some(listener) = &self.listener {
+            listener.close();
+        }
         // The object's own drop must not run under the lock.
         let removed = lock(&self.runtime.names).remove(&self.name);
         drop(removed);
@@ -50,10 +54,26 @@ pub(crate) fn export_object(name: &str, object: &IUnknown, info: &'static Interf
     runtime.serve()?;
     let object = Agile::new(object)?;
     let listener = Arc::new(runtime.directory.bind(name)?);
-    let entry = Name { object, info, _listener: Arc::clone(&listener) };
+    let entry = Name { object, info, _listener: Some(Arc::clone(&listener)) };
     lock(&runtime.names).insert(name.to_owned(), entry);
     accept_on(runtime, Arc::clone(&listener))?;
-    Ok(Export { runtime, name: name.to_owned(), listener })
+    Ok(Export { runtime, name: name.to_owned(), listener: Some(listener) })
+}
+
+/// The same for those alone who reach this process over a network: on this host somebody else has the name.
+pub(crate) fn export_to_networks(name: &str, object: &IUnknown, info: &'static InterfaceInfo) -> Result<Export> {
+    let runtime = Runtime::of_process()?;
+    registry::register_module(info);
+    let object = Agile::new(object)?;
+    match lock(&runtime.names).entry(name.to_owned()) {
+        Entry::Occupied(_) => {
+            Err(Error::new(code::RPC_S_DUPLICATE_ENDPOINT, format!("this process exports `{name}` already")))
+        }
+        Entry::Vacant(place) => {
+            place.insert(Name { object, info, _listener: None });
+            Ok(Export { runtime, name: name.to_owned(), listener: None })
+        }
+    }
 }
 
 /// Connects to the object that a process of this host exports by a name, or that a string binding names.

@@ -5,6 +5,8 @@ module obvia.runtime {
 
     exports obvia.runtime;
 
+    uses obvia.runtime.Network;
+
     provides obvia.spi.Runtime with
             obvia.runtime.ProcessRuntime;
 }

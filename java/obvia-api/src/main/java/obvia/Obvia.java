@@ -36,11 +36,24 @@ public final class Obvia {
     /**
      * Whom a string binding leads to.
      *
-     * @param binding {@code ncacn_vi_shm:} for this host
-     * @throws RpcException with E_INVALIDARG when it is no string binding, or of a protocol sequence that there is nothing for
+     * @param binding {@code ncacn_vi_shm:} for this host; with obvia-native {@code ncacn_vi_udp:host[port]}, {@code ncacn_ip_tcp:host[port]} and
+     *     others
+     * @throws RpcException with E_INVALIDARG when it is of a protocol sequence that there is nothing for
      */
     public static Endpoint connect(String binding) {
         return Runtime.instance().connect(binding);
+    }
+
+    /**
+     * Lets processes of other hosts reach what this one exports, now and later: with obvia-native, {@code ncacn_vi_udp:0.0.0.0[5555]}, or without
+     * an endpoint to have one chosen.
+     *
+     * @return the binding, with the endpoint that was taken
+     * @throws RpcException with RPC_S_DUPLICATE_ENDPOINT for an endpoint that is taken; E_INVALIDARG when it is no string binding, or of a protocol
+     *     sequence that there is nothing for
+     */
+    public static String listen(String binding) {
+        return Runtime.instance().listen(binding);
     }
 
     /** The object that a process of this host exports by a name: {@link #connect()} and {@link Endpoint#bind}. */

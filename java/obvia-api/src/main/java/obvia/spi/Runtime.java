@@ -26,6 +26,9 @@ public interface Runtime {
     /** See {@link obvia.Obvia#connect(String)}; empty for this host. */
     Endpoint connect(String binding);
 
+    /** See {@link obvia.Obvia#listen}. */
+    String listen(String binding);
+
     /** See {@link obvia.Obvia#as}. */
     <T> T as(Object object, Class<T> type);
 

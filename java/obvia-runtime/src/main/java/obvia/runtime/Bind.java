@@ -73,7 +73,7 @@ final class Bind {
     record Answer(byte[] unit, long client) {}
 
     /** Tells the peer who this process is, and learns who the peer is. */
-    static long introduce(Channel channel, long oxid) {
+    static long introduce(WindowChannel channel, long oxid) {
         var contexts = List.of(
                 new Context(RUNTIME, List.of(FLAT)), new Context(Syntax.process(oxid), List.of(FLAT)));
         List<Outcome> outcomes = exchange(channel, BIND, 1, contexts);
@@ -88,7 +88,7 @@ final class Bind {
     }
 
     /** Makes sure that both sides mean the same by an interface. */
-    static void alter(Channel channel, InterfaceInfo<?> info) {
+    static void alter(WindowChannel channel, InterfaceInfo<?> info) {
         Syntax own = Syntax.fingerprint(info);
         var context = new Context(new Syntax(info.iid(), info.version()), List.of(FLAT, own));
         Outcome outcome = exchange(channel, ALTER_CONTEXT, 2, List.of(context)).get(0);
@@ -110,7 +110,7 @@ final class Bind {
         return String.format("%016x%016x", fingerprint.uuid.high(), fingerprint.uuid.low());
     }
 
-    private static List<Outcome> exchange(Channel channel, int type, int callId, List<Context> contexts) {
+    private static List<Outcome> exchange(WindowChannel channel, int type, int callId, List<Context> contexts) {
         ByteBuffer body = body(type, callId);
         body.put((byte) contexts.size()).put((byte) 0).putShort((short) 0);
         for (int id = 0; id < contexts.size(); id++) {

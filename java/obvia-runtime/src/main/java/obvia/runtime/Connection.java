@@ -6,7 +6,6 @@ import java.lang.System.Logger.Level;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
-import obvia.BadMessageException;
 import obvia.Hresult;
 import obvia.RpcException;
 
@@ -21,7 +20,7 @@ final class Connection implements Runnable {
 
     private final ProcessRuntime runtime;
     private final Window window;
-    private final InCall call;
+    private final WindowCall call;
     // The process that the client says it is; 0 as long as it has not.
     private long client;
     // The interface pointer that was called last, and when it was looked up, in removals.
@@ -35,7 +34,7 @@ final class Connection implements Runnable {
     Connection(ProcessRuntime runtime, Window window) {
         this.runtime = runtime;
         this.window = window;
-        call = new InCall(window, this);
+        call = new WindowCall(window, this);
         window.setPatience(Duration.ofMillis(Idle.warm));
     }
 
@@ -219,8 +218,6 @@ final class Connection implements Runnable {
         window.publish(isFault ? Window.FAULT : Window.RESPONSE, opnum, words, hasFrame ? call.replyLength : 0);
     }
 
-    private static final long FAULT = 1L << 32;
-
     /** What the method returned, or a fault's status with a bit above it. */
     private long perform(long target) {
         try {
@@ -229,7 +226,7 @@ final class Connection implements Runnable {
             } else {
                 Exports.Entry entry = find(target);
                 if (entry == null) {
-                    return FAULT | Integer.toUnsignedLong(client == 0 ? Fault.PROTOCOL_ERROR : Fault.OBJECT_NOT_FOUND);
+                    return InCall.FAULT | Integer.toUnsignedLong(client == 0 ? Fault.PROTOCOL_ERROR : Fault.OBJECT_NOT_FOUND);
                 }
                 entry.perform(call);
             }
@@ -238,23 +235,12 @@ final class Connection implements Runnable {
             throw e;
         } catch (Throwable e) {
             call.takeBack();
-            return failed(e);
-        }
-    }
-
-    private static long failed(Throwable why) {
-        return switch (why) {
-            case InCall.NoMethod e -> FAULT | Fault.OP_RANGE;
-            case BadMessageException e -> FAULT | Fault.BAD_STUB_DATA;
-            case RpcException e -> Integer.toUnsignedLong(e.result() < 0 ? e.result() : Hresult.E_FAIL);
-            // The caller's memory is gone.
-            case InternalError e -> throw e;
-            case OutOfMemoryError e -> Integer.toUnsignedLong(Hresult.E_OUTOFMEMORY);
-            default -> {
-                LOGGER.log(Level.WARNING, "a method failed in a way that its caller cannot be told", why);
-                yield Integer.toUnsignedLong(Hresult.RPC_E_SERVERFAULT);
+            if (e instanceof InternalError gone) {
+                // The caller's memory is gone.
+                throw gone;
             }
-        };
+            return InCall.answer(e);
+        }
     }
 
     private Exports.Entry find(long target) {

@@ -1,7 +1,11 @@
 package obvia.runtime;
 
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.lang.foreign.MemorySegment;
 import obvia.BadMessageException;
+import obvia.Hresult;
+import obvia.RpcException;
 
 /**
  * A call as its server sees it: the request, and the place for the reply.
@@ -9,8 +13,10 @@ import obvia.BadMessageException;
  * <p>A stub reads the arguments' frame at {@link #at} of {@link #memory}, which the caller may change at any time, each word once; then it asks for the place of the results by
  * {@link #reply} and writes them at {@link #replyAt} of {@link #replyMemory}.
  */
-public final class InCall {
-    /** Where the arguments' frame lies: in the caller's memory. */
+public abstract class InCall {
+    private static final Logger LOGGER = System.getLogger("obvia");
+
+    /** Where the arguments' frame lies: in the caller's memory, or a copy. */
     public MemorySegment memory;
 
     /** Where it begins. */
@@ -23,95 +29,73 @@ public final class InCall {
     public int opnum;
 
     /** Where the results' frame lies. */
-    public final MemorySegment replyMemory;
+    public MemorySegment replyMemory;
 
     /** Where it begins, once {@link #reply} was called. */
     public long replyAt;
 
     /** Bytes of the results' frame; none unless {@link #reply} was called. */
-    int replyLength;
+    protected int replyLength;
 
     /** What the method returned, where that is no failure. */
-    int result;
+    protected int result;
 
-    private final Window window;
-    private final Connection connection;
-
-    // References in the results, and the number of the call that they are of.
-    private Sent sent;
-    private int sentWith;
-
-    InCall(Window window, Connection connection) {
-        this.window = window;
-        this.connection = connection;
-        replyMemory = window.memory();
-    }
-
-    /** Takes up the message that was received last. */
-    void enter() {
-        if (memory != window.frame) {
-            memory = window.frame;
-        }
-        at = window.at;
-        length = window.length;
-        opnum = window.opnum();
-        replyLength = 0;
-        result = 0;
-    }
-
-    Connection connection() {
-        return connection;
-    }
-
-    /** References that go with this call's results. */
-    Sent sent() {
-        if (sent == null || sentWith != window.sequence()) {
-            sent = new Sent();
-            sentWith = window.sequence();
-        }
-        return sent;
-    }
-
-    /** There will be no results. */
-    void takeBack() {
-        if (sent != null && sentWith == window.sequence()) {
-            sent.takeBack();
-        }
-    }
+    /** For ways that calls come by. */
+    protected InCall() {}
 
     /** Checks that the arguments' frame is a block of so many bytes and nothing else. */
-    public void expect(int length) {
+    public final void expect(int length) {
         if (this.length != length) {
             throw bad("a request of " + this.length + " bytes where " + length + " are meant");
         }
     }
 
     /** Checks that the arguments' frame has at least a block of so many bytes. */
-    public void expectAtLeast(int length) {
+    public final void expectAtLeast(int length) {
         if (this.length < length) {
             throw bad("a request of " + this.length + " bytes where there are at least " + length);
         }
     }
 
     /** What is to be thrown where the arguments break the rules. */
-    public BadMessageException bad(String what) {
+    public final BadMessageException bad(String what) {
         return new BadMessageException("the arguments are not what the interface says: " + what);
     }
 
     /** What is to be thrown where the interface has no method of this number. */
-    public RuntimeException noMethod() {
+    public final RuntimeException noMethod() {
         return new NoMethod();
     }
 
     /** The place for the results' frame of so many bytes. */
-    public void reply(int length) {
-        replyAt = window.place(length);
-        replyLength = length;
-    }
+    public abstract void reply(int length);
+
+    /** The bytes of a reference in the results; the object is not {@code null}. */
+    protected abstract byte[] reference(Object object, InterfaceInfo<?> info);
+
+    /** What a reference in the arguments leads to. */
+    protected abstract <T> T object(byte[] reference, InterfaceInfo<T> info);
 
     /** Says what the method returned besides its results: a success, S_OK unless this is called. */
-    public void succeed(int result) {
+    public final void succeed(int result) {
         this.result = result;
+    }
+
+    /** A fault's status has this bit above it. */
+    static final long FAULT = 1L << 32;
+
+    /** What the caller gets where a stub has thrown something: the method's HRESULT, or a fault's status with bit 32 set. */
+    public static long answer(Throwable why) {
+        return switch (why) {
+            case NoMethod _ -> FAULT | Fault.OP_RANGE;
+            case BadMessageException _ -> FAULT | Fault.BAD_STUB_DATA;
+            case RpcException e -> Integer.toUnsignedLong(e.result() < 0 ? e.result() : Hresult.E_FAIL);
+            case OutOfMemoryError _ -> Integer.toUnsignedLong(Hresult.E_OUTOFMEMORY);
+            default -> {
+                LOGGER.log(Level.WARNING, "a method failed in a way that its caller cannot be told", why);
+                yield Integer.toUnsignedLong(Hresult.RPC_E_SERVERFAULT);
+            }
+        };
     }
 
     /** The number of a method that there is not. */

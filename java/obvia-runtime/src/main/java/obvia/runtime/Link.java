@@ -24,26 +24,26 @@ import obvia.Waiting;
  * <p>It has one connection of its own, its home, over which references are asked for and given back; and channels for calls: a platform thread has one of its own as long as it
  * lives, virtual threads take one for each call.
  */
-final class Link {
+final class Link extends Way {
     /** Channels for virtual threads: with more of them some wait for others' calls. */
     private static final int SHARED_MAX = 32;
 
     private final ProcessRuntime runtime;
     private final long oxid;
-    private Channel home;
+    private WindowChannel home;
     private final ReentrantLock atHome = new ReentrantLock();
     private final Set<Guid> bound = ConcurrentHashMap.newKeySet();
-    private final Map<Thread, Channel> owned = new ConcurrentHashMap<>();
-    private final ConcurrentLinkedDeque<Channel> idle = new ConcurrentLinkedDeque<>();
+    private final Map<Thread, WindowChannel> owned = new ConcurrentHashMap<>();
+    private final ConcurrentLinkedDeque<WindowChannel> idle = new ConcurrentLinkedDeque<>();
     private final Semaphore shared = new Semaphore(SHARED_MAX);
     /** Who of the virtual threads has which. */
-    private final Map<Thread, Channel> lent = new ConcurrentHashMap<>();
+    private final Map<Thread, WindowChannel> lent = new ConcurrentHashMap<>();
     /** Channels of threads that have not called for long, until nobody can be using them. */
-    private final ConcurrentLinkedQueue<Channel> leaving = new ConcurrentLinkedQueue<>();
+    private final ConcurrentLinkedQueue<WindowChannel> leaving = new ConcurrentLinkedQueue<>();
     private final ConcurrentLinkedQueue<RuntimeCalls.Returned> returned = new ConcurrentLinkedQueue<>();
 
     /** The channel that was used last by a thread that has one: mostly there is one such thread. */
-    private Channel hot;
+    private WindowChannel hot;
 
     private Link(ProcessRuntime runtime, long oxid, Window window) {
         this.runtime = runtime;
@@ -51,8 +51,8 @@ final class Link {
         home = home(window);
     }
 
-    private Channel home(Window window) {
-        Channel channel = new Channel(this, window);
+    private WindowChannel home(Window window) {
+        WindowChannel channel = new WindowChannel(this, window);
         channel.owner = Thread.currentThread();
         return channel;
     }
@@ -98,25 +98,26 @@ final class Link {
         return runtime;
     }
 
-    long oxid() {
+    @Override
+    protected long oxid() {
         return oxid;
     }
 
-    /** A channel for a call of this thread's. */
-    Channel channel() {
-        Channel hot = this.hot;
+    @Override
+    protected WindowChannel channel() {
+        WindowChannel hot = this.hot;
         if (hot != null && hot.owner == Thread.currentThread()) {
             return hot;
         }
         return otherChannel();
     }
 
-    private Channel otherChannel() {
+    private WindowChannel otherChannel() {
         Thread thread = Thread.currentThread();
         if (thread.isVirtual()) {
             return sharedChannel();
         }
-        Channel channel = owned.get(thread);
+        WindowChannel channel = owned.get(thread);
         if (channel == null || channel.isClosed()) {
             forget(channel);
             channel = connect(runtime.waiting(), false);
@@ -127,8 +128,8 @@ final class Link {
         return channel;
     }
 
-    private Channel sharedChannel() {
-        Channel lost = lent.get(Thread.currentThread());
+    private WindowChannel sharedChannel() {
+        WindowChannel lost = lent.get(Thread.currentThread());
         if (lost != null) {
             // Something was thrown between the beginning of a call and its end.
             forget(lost);
@@ -143,7 +144,7 @@ final class Link {
         }
         boolean isDone = false;
         try {
-            Channel channel = idle.poll();
+            WindowChannel channel = idle.poll();
             while (channel != null && channel.isClosed()) {
                 channel.window().close();
                 channel = idle.poll();
@@ -159,7 +160,7 @@ final class Link {
         }
     }
 
-    private Channel connect(Waiting waiting, boolean isQuiet) {
+    private WindowChannel connect(Waiting waiting, boolean isQuiet) {
         Window window;
         try {
             window = Window.connect(ProcessRuntime.directory(), endpoint(oxid), waiting, isQuiet, Deadline.ofCall());
@@ -168,7 +169,7 @@ final class Link {
         }
         boolean isDone = false;
         try {
-            Channel channel = new Channel(this, window);
+            WindowChannel channel = new WindowChannel(this, window);
             channel.owner = Thread.currentThread();
             // There may be another process by now, whose objects have the same numbers.
             if (Bind.introduce(channel, runtime.oxid()) != oxid) {
@@ -189,7 +190,7 @@ final class Link {
     }
 
     /** Puts a channel back that a virtual thread has used. */
-    void giveBack(Channel channel) {
+    void giveBack(WindowChannel channel) {
         if (!lent.remove(Thread.currentThread(), channel)) {
             return;
         }
@@ -203,7 +204,7 @@ final class Link {
     }
 
     /** Ends a channel that cannot be used any more. */
-    void forget(Channel channel) {
+    void forget(WindowChannel channel) {
         if (channel == null) {
             return;
         }
@@ -222,12 +223,12 @@ final class Link {
     }
 
     /** Makes a call of the runtime's own over the link's own connection. */
-    <R> R atHome(Function<Channel, R> work) {
+    <R> R atHome(Function<WindowChannel, R> work) {
         atHome.lock();
         try {
             if (home.isClosed()) {
                 // A call on it was late, or the process has ended. The new one is there before the old one goes, so that the server does not take this client for gone.
-                Channel former = home;
+                WindowChannel former = home;
                 home = connect(Waiting.ADAPTIVE, true);
                 home.owner = Thread.currentThread();
                 former.window().close();
@@ -249,6 +250,27 @@ final class Link {
         }
     }
 
+    @Override
+    protected byte[] reference(long through, Object object, InterfaceInfo<?> info) {
+        Sent sent = Sent.with(this);
+        try {
+            return Marshal.marshal(runtime, oxid, object, info, sent, false);
+        } catch (RuntimeException | Error e) {
+            sent.takeBack();
+            throw e;
+        }
+    }
+
+    @Override
+    protected <T> T object(long through, byte[] reference, InterfaceInfo<T> info) {
+        return runtime.adopt(ObjRef.fromBytes(reference), info, this, oxid);
+    }
+
+    @Override
+    protected Reference query(long through, long oid, InterfaceInfo<?> info) {
+        return new Reference(this, RuntimeCalls.query(this, through, info), oid, RuntimeCalls.REFS_PER_QUERY);
+    }
+
     /** Whether the process at the other end is gone. */
     boolean isDead() {
         if (!atHome.tryLock()) {
@@ -262,8 +284,9 @@ final class Link {
         }
     }
 
-    /** Gives references back to the server, soon, together with others. */
-    void releaseLater(long target, int refs) {
+    /** Together with others. */
+    @Override
+    protected void releaseLater(long target, int refs) {
         returned.add(new RuntimeCalls.Returned(target, refs));
         runtime.wakeJanitor();
     }
@@ -303,7 +326,7 @@ final class Link {
      * <p>A thread asks nobody whether it may use its own. So that is taken from where the thread finds it first, and ends when the thread is seen to make no call.
      */
     private void dropIdle() {
-        for (Channel channel : idle) {
+        for (WindowChannel channel : idle) {
             if (channel.isIdle() && idle.remove(channel)) {
                 channel.retire();
             }

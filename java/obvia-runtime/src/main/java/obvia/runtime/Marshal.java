@@ -16,23 +16,12 @@ public final class Marshal {
      * @param through the proxy that is called
      */
     public static byte[] reference(Proxy through, Object object, InterfaceInfo<?> info) {
-        if (object == null) {
-            return null;
-        }
-        Link link = through.link();
-        Sent sent = Sent.with(link);
-        try {
-            return marshal(link.runtime(), link.oxid(), object, info, sent, false);
-        } catch (RuntimeException | Error e) {
-            sent.takeBack();
-            throw e;
-        }
+        return object == null ? null : through.way().reference(through.target(), object, info);
     }
 
     /** The bytes of a reference in the results of a call. */
     public static byte[] reference(InCall call, Object object, InterfaceInfo<?> info) {
-        Connection connection = call.connection();
-        return object == null ? null : marshal(connection.runtime(), connection.client(), object, info, call.sent(), connection.isVirtual());
+        return object == null ? null : call.reference(object, info);
     }
 
     /**
@@ -42,26 +31,23 @@ public final class Marshal {
      * @throws obvia.RpcException with RPC_E_INVALID_OBJREF where it is none, and where its process cannot be reached
      */
     public static <T> T object(Proxy through, byte[] reference, InterfaceInfo<T> info) {
-        Link link = through.link();
-        return reference == null ? null : link.runtime().adopt(ObjRef.fromBytes(reference), info, link, link.oxid());
+        return reference == null ? null : through.way().object(through.target(), reference, info);
     }
 
     /** What a reference in the arguments of a call leads to. */
     public static <T> T object(InCall call, byte[] reference, InterfaceInfo<T> info) {
-        Connection connection = call.connection();
-        return reference == null
-                ? null
-                : connection.runtime().adopt(ObjRef.fromBytes(reference), info, null, connection.client());
+        return reference == null ? null : call.object(reference, info);
     }
 
-    private static byte[] marshal(ProcessRuntime runtime, long to, Object object, InterfaceInfo<?> info, Sent sent, boolean isVirtual) {
-        if (!(object instanceof Proxy proxy)) {
+    /** The bytes of a reference that another process of this host gets. */
+    static byte[] marshal(ProcessRuntime runtime, long to, Object object, InterfaceInfo<?> info, Sent sent, boolean isVirtual) {
+        // What is reached over a network goes through this process.
+        if (!(object instanceof Proxy proxy) || !(proxy.way() instanceof Link home)) {
             ObjRef reference = runtime.marshalOwn(object, info, to, isVirtual);
             sent.add(() -> runtime.exports().release(to, reference.target(), reference.refs()));
             return reference.toBytes();
         }
         proxy.check();
-        Link home = proxy.link();
         int refs = RuntimeCalls.REFS_PER_QUERY;
         long target = RuntimeCalls.query(home, proxy.target(), info);
         if (home.oxid() == to) {

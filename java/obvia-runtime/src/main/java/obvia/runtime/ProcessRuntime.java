@@ -46,6 +46,7 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
     private final Map<Long, Link> links = new ConcurrentHashMap<>();
     private final Map<Long, Integer> clients = new ConcurrentHashMap<>();
     private final Map<Long, Long> marks = new ConcurrentHashMap<>();
+    private final Networks networks = new Networks();
     private final Semaphore janitorsBell = new Semaphore(0);
     private Directory.Name ownEndpoint;
     private Thread janitor;
@@ -63,7 +64,8 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
         }
     }
 
-    private record Named(Object object, InterfaceInfo<?> info, boolean isVirtual) {}
+    /** An export. */
+    record Named(Object object, InterfaceInfo<?> info, boolean isVirtual) {}
 
     private static long draw() {
         long drawn;
@@ -123,8 +125,14 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
         Named named = new Named(type.cast(object), Known.of(type), threading == Threading.VIRTUAL);
         serve();
         Directory.Name bound = directory().bind(name);
-        synchronized (names) {
-            names.put(name, named);
+        try {
+            synchronized (names) {
+                networks.export(object, named.info, name);
+                names.put(name, named);
+            }
+        } catch (RpcException e) {
+            bound.close();
+            throw e;
         }
         accept(bound, name, false);
         return new Exported(name, bound);
@@ -170,6 +178,7 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
                 var all = names.entrySet().stream().filter(entry -> entry.getValue().object == former).toList();
                 all.forEach(entry -> entry.getValue().info.check(object));
                 exports.replace(former, object);
+                networks.replace(former, object);
                 for (var entry : all) {
                     Named named = entry.getValue();
                     boolean isNewer = newer != null && entry.getKey().equals(name);
@@ -184,6 +193,7 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
                 if (bound.listener().isOpen()) {
                     bound.close();
                     names.remove(name);
+                    networks.end(name);
                 }
             }
         }
@@ -274,7 +284,7 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
     @Override
     public Endpoint connect(String binding) {
         if (!binding.isEmpty() && !binding.equals("ncacn_vi_shm:")) {
-            throw new RpcException(Hresult.E_INVALIDARG, "`" + binding + "`: this runtime has ncacn_vi_shm: alone");
+            return networks.connect(binding);
         }
         return new Endpoint() {
             @Override
@@ -285,6 +295,13 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
             @Override
             public void close() {}
         };
+    }
+
+    @Override
+    public String listen(String binding) {
+        synchronized (names) {
+            return networks.listen(binding, names);
+        }
     }
 
     private <T> T bind(Class<T> type, String name) {
@@ -379,8 +396,7 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
         }
         proxy.check();
         InterfaceInfo<T> info = Known.of(type);
-        long target = RuntimeCalls.query(proxy.link(), proxy.target(), info);
-        return info.proxy().apply(new Reference(proxy.link(), target, proxy.oid(), RuntimeCalls.REFS_PER_QUERY));
+        return info.proxy().apply(proxy.way().query(proxy.target(), proxy.oid(), info));
     }
 
     @Override

@@ -13,7 +13,7 @@ public abstract class Proxy implements Remote {
     /** The classes whose methods make calls. */
     private static final Set<String> CALLERS = ConcurrentHashMap.newKeySet();
 
-    private final Link link;
+    private final Way way;
     private final long oid;
     private final Reference.Owned owned;
     private final Cleaner.Cleanable cleanable;
@@ -25,7 +25,7 @@ public abstract class Proxy implements Remote {
     // Nobody is told of it before it is done: what is registered runs when it is gone.
     @SuppressWarnings("this-escape")
     protected Proxy(Reference reference) {
-        link = reference.link;
+        way = reference.way;
         target = reference.target;
         oid = reference.oid;
         owned = reference.owned;
@@ -53,10 +53,10 @@ public abstract class Proxy implements Remote {
     protected final Channel begin(int length) {
         Channel channel = null;
         try {
-            channel = link.channel();
+            channel = way.channel();
             return channel.request(length);
         } catch (RuntimeException | Error e) {
-            Sent.takeBackUnsent(link);
+            Sent.takeBackUnsent(way);
             if (channel != null) {
                 channel.end();
             }
@@ -64,8 +64,8 @@ public abstract class Proxy implements Remote {
         }
     }
 
-    final Link link() {
-        return link;
+    final Way way() {
+        return way;
     }
 
     final long target() {
@@ -90,16 +90,16 @@ public abstract class Proxy implements Remote {
     /** Whether another reference is to the same object. */
     @Override
     public final boolean equals(Object other) {
-        return other instanceof Proxy proxy && proxy.oid == oid && proxy.link.oxid() == link.oxid();
+        return other instanceof Proxy proxy && proxy.oid == oid && proxy.way.oxid() == way.oxid();
     }
 
     @Override
     public final int hashCode() {
-        return Long.hashCode(oid * 31 + link.oxid());
+        return Long.hashCode(oid * 31 + way.oxid());
     }
 
     @Override
     public final String toString() {
-        return getClass().getSimpleName() + "[object " + Long.toHexString(oid) + " of process " + Long.toHexString(link.oxid()) + "]";
+        return getClass().getSimpleName() + "[object " + Long.toHexString(oid) + " of process " + Long.toHexString(way.oxid()) + "]";
     }
 }

@@ -4,19 +4,19 @@ package obvia.runtime;
  * An interface pointer of another process, with references that belong to this process: what a proxy is made of.
  */
 public final class Reference {
-    final Link link;
+    final Way way;
     final long target;
     final long oid;
     final Owned owned;
 
     /** What is to be given back. */
     static final class Owned implements Runnable {
-        private final Link link;
+        private final Way way;
         private final long target;
         private int refs;
 
-        Owned(Link link, long target, int refs) {
-            this.link = link;
+        Owned(Way way, long target, int refs) {
+            this.way = way;
             this.target = target;
             this.refs = refs;
         }
@@ -24,7 +24,7 @@ public final class Reference {
         @Override
         public synchronized void run() {
             if (refs > 0) {
-                link.releaseLater(target, refs);
+                way.releaseLater(target, refs);
                 refs = 0;
             }
         }
@@ -34,10 +34,18 @@ public final class Reference {
         }
     }
 
-    Reference(Link link, long target, long oid, int refs) {
-        this.link = link;
+    /**
+     * References that belong to this process from now on.
+     *
+     * @param way how the object is reached
+     * @param target the interface pointer
+     * @param oid the object: the same number for the same object of a process
+     * @param refs how many are to be given back
+     */
+    public Reference(Way way, long target, long oid, int refs) {
+        this.way = way;
         this.target = target;
         this.oid = oid;
-        owned = new Owned(link, target, refs);
+        owned = new Owned(way, target, refs);
     }
 }

@@ -41,7 +41,7 @@ final class RuntimeCalls {
 
     // The client's part.
 
-    private static byte[] call(Channel channel, int opnum, ByteBuffer request) {
+    private static byte[] call(WindowChannel channel, int opnum, ByteBuffer request) {
         int length = request.flip().remaining();
         int padded = length + 7 & -8;
         channel.request(padded);
@@ -144,7 +144,7 @@ final class RuntimeCalls {
 
     // The server's part.
 
-    static void serve(InCall call) {
+    static void serve(WindowCall call) {
         Connection connection = call.connection();
         switch (call.opnum) {
             case QUERY -> serveQuery(call, connection);
@@ -176,22 +176,22 @@ final class RuntimeCalls {
         return guid.toString().toUpperCase(Locale.ROOT);
     }
 
-    private static Guid guid(InCall call, int at) {
+    private static Guid guid(WindowCall call, int at) {
         return Guid.fromWire(call.memory.get(Flat.LONG, call.at + at), call.memory.get(Flat.LONG, call.at + at + 8));
     }
 
-    private static void answer(InCall call, String text) {
+    private static void answer(WindowCall call, String text) {
         answer(call, text.getBytes(StandardCharsets.UTF_8));
     }
 
-    private static void answer(InCall call, byte[] bytes) {
+    private static void answer(WindowCall call, byte[] bytes) {
         int padded = bytes.length + 7 & -8;
         call.reply(padded);
         call.replyMemory.asSlice(call.replyAt, padded).fill((byte) 0);
         MemorySegment.copy(MemorySegment.ofArray(bytes), 0, call.replyMemory, call.replyAt, bytes.length);
     }
 
-    private static void serveQuery(InCall call, Connection connection) {
+    private static void serveQuery(WindowCall call, Connection connection) {
         call.expect(24);
         Exports exports = connection.runtime().exports();
         long through = call.memory.get(Flat.LONG, call.at);
@@ -200,7 +200,7 @@ final class RuntimeCalls {
         call.replyMemory.set(Flat.LONG, call.replyAt, target);
     }
 
-    private static void serveRelease(InCall call, Connection connection) {
+    private static void serveRelease(WindowCall call, Connection connection) {
         if (call.length % 16 != 0 || call.length > RELEASES_MAX * 16) {
             throw call.bad("a release of " + call.length + " bytes");
         }
@@ -211,7 +211,7 @@ final class RuntimeCalls {
         }
     }
 
-    private static void serveTransfer(InCall call, Connection connection) {
+    private static void serveTransfer(WindowCall call, Connection connection) {
         call.expect(24);
         long target = call.memory.get(Flat.LONG, call.at);
         long to = call.memory.get(Flat.LONG, call.at + 8);
@@ -219,7 +219,7 @@ final class RuntimeCalls {
         connection.runtime().exports().addTo(target, to, (int) Math.min(Math.max(refs, 0), 1 << 20));
     }
 
-    private static void serveResolve(InCall call, Connection connection) {
+    private static void serveResolve(WindowCall call, Connection connection) {
         call.expectAtLeast(24);
         long word = call.memory.get(Flat.LONG, call.at + 16);
         int length = (int) word;

@@ -13,12 +13,12 @@ final class Sent {
 
     private final Link link;
     /** The channel that the call will be made on, and its number there; {@code null} for virtual threads, which have none yet. */
-    private final Channel channel;
+    private final WindowChannel channel;
 
     private final int callId;
     private final List<Runnable> returns = new ArrayList<>();
 
-    private Sent(Link link, Channel channel) {
+    private Sent(Link link, WindowChannel channel) {
         this.link = link;
         this.channel = channel;
         callId = channel == null ? 0 : channel.window().nextSequence();
@@ -32,7 +32,7 @@ final class Sent {
     /** Those that go with the arguments of this thread's next call to a process. */
     static Sent with(Link link) {
         Sent sent = OF_THREAD.get();
-        Channel channel = Thread.currentThread().isVirtual() ? null : link.channel();
+        WindowChannel channel = Thread.currentThread().isVirtual() ? null : link.channel();
         if (sent == null || sent.link != link || sent.channel != channel || !sent.isUnsent()) {
             sent = new Sent(link, channel);
             OF_THREAD.set(sent);
@@ -55,15 +55,15 @@ final class Sent {
     }
 
     /** A call of this thread's was never sent. */
-    static void takeBackUnsent(Link link) {
+    static void takeBackUnsent(Way way) {
         Sent sent = OF_THREAD.get();
-        if (sent != null && sent.link == link && sent.isUnsent()) {
+        if (sent != null && sent.link == way && sent.isUnsent()) {
             sent.takeBack();
         }
     }
 
     /** The peer says that it has not looked at a call's arguments. */
-    static void takeBackRefused(Channel channel, int callId) {
+    static void takeBackRefused(WindowChannel channel, int callId) {
         Sent sent = OF_THREAD.get();
         if (sent != null && (sent.channel == null || sent.channel == channel && sent.callId == callId)) {
             sent.takeBack();

@@ -120,7 +120,7 @@ class HostileTest {
                 try (Window window = Window.connect(ProcessRuntime.directory(), peer.name, Waiting.BLOCK, false, Wires.patience())) {
                     // Half of them have said who they are, so that the runtime's own calls and the object get what they write.
                     if (turn % 2 == 0) {
-                        Channel channel = new Channel(null, window);
+                        WindowChannel channel = new WindowChannel(null, window);
                         channel.owner = Thread.currentThread();
                         Bind.introduce(channel, 1 + random.nextInt(1000));
                     }

@@ -1,0 +1,125 @@
+//! Interface pointers that are called by frames, and objects that are called so: for languages that have no vtables.
+//!
+//! The frames are FLAT, whatever the calls go by. References in them are made and taken up by what is here.
+
+use super::{exchange, put};
+use crate::error::{Error, Result, code};
+use crate::marshal::{Wanted, reference_for, unmarshal};
+use crate::orpc::Client;
+use crate::proxy::{Imported, look_behind};
+use crate::registry::InterfaceInfo;
+use crate::reply::settle_return;
+use crate::runtime::Runtime;
+use crate::stub::{no_results, results, serve};
+use crate::{exports, server, thread};
+use obvia_rpc::status::Status;
+use obvia_rpc::vi_call::{Answer, ServerCall};
+use windows_core::{HRESULT, IUnknown};
+
+/// Where the calls of an interface pointer go.
+fn behind(object: &IUnknown) -> Result<Imported> {
+    let here = || Error::new(code::E_NOTIMPL, "the object is of this process, and is not called by frames");
+    look_behind(object).ok_or_else(here)
+}
+
+/// Calls a method: sends the frame of a request, and returns what the method returned and the frame of its reply, which has to be checked.
+///
+/// A method that failed has no results.
+///
+/// # Errors
+///
+/// E_NOTIMPL where the object is one of this process. When the server answers with a fault, the connection fails, or the deadline passes.
+pub fn call(object: &IUnknown, opnum: u16, request: &[u8]) -> Result<(HRESULT, Vec<u8>)> {
+    let Imported { link, target, .. } = behind(object)?;
+    exchange(&link, target, opnum, request)
+}
+
+/// Sends the request of a oneway method.
+///
+/// # Errors
+///
+/// As for [`call`].
+pub fn call_oneway(object: &IUnknown, opnum: u16, request: &[u8]) -> Result<()> {
+    let Imported { link, target, .. } = behind(object)?;
+    thread::channels::with_channel(&link, |channel| {
+        let length = put(channel, request)?;
+        channel.oneway(target, opnum, length);
+        Ok(())
+    })
+}
+
+/// Asks an object for another interface.
+///
+/// # Errors
+///
+/// E_NOINTERFACE where it does not have it.
+pub fn query(object: &IUnknown, info: &'static InterfaceInfo) -> Result<IUnknown> {
+    exports::query(object, info)
+}
+
+/// The bytes of a reference in the arguments of a call through an interface pointer.
+///
+/// # Errors
+///
+/// When the object lacks the interface, or lives in a process that is gone.
+pub fn reference(through: &IUnknown, object: &IUnknown, info: &'static InterfaceInfo) -> Result<Vec<u8>> {
+    reference_for(object, info, Client::Process(behind(through)?.link.oxid()))
+}
+
+/// The interface pointer that a reference in the results of a call through another one stands for.
+///
+/// # Errors
+///
+/// When it is none, or its object cannot be reached.
+pub fn object(through: &IUnknown, reference: &[u8], info: &'static InterfaceInfo) -> Result<IUnknown> {
+    let peer = behind(through)?.link.oxid();
+    let object = unmarshal(Runtime::of_process()?, reference, Wanted::Known(info));
+    settle_return(|| Some(Client::Process(peer)));
+    object
+}
+
+/// The bytes of a reference in the results of the call that this thread performs.
+///
+/// # Errors
+///
+/// As for [`reference`]; E_UNEXPECTED where it performs none.
+pub fn reference_for_caller(object: &IUnknown, info: &'static InterfaceInfo) -> Result<Vec<u8>> {
+    server::caller().ok_or(code::E_UNEXPECTED)?.reference(object, info)
+}
+
+/// The interface pointer that a reference in the arguments of the call stands for which this thread performs.
+///
+/// # Errors
+///
+/// As for [`object`].
+pub fn object_of_caller(reference: &[u8], info: &'static InterfaceInfo) -> Result<IUnknown> {
+    let object = unmarshal(Runtime::of_process()?, reference, Wanted::Known(info));
+    settle_return(|| Some(server::caller()?.holder()));
+    object
+}
+
+/// Answers a call by frames. `perform` gets the method's number and a copy of the request's frame, which it has to check, and returns what the
+/// method returned and the frame of the results.
+pub fn answer<'r>(
+    call: &mut ServerCall<'_>,
+    perform: impl FnOnce(u16, &[u8]) -> std::result::Result<(HRESULT, &'r [u8]), Status>,
+) -> Answer {
+    serve(call, |call| {
+        let frame = call.frame(0)?;
+        let mut request = vec![0; frame.len()];
+        frame.copy_to(0, &mut request).ok_or(Status::BAD_STUB_DATA)?;
+        let (result, reply) = perform(call.inner().opnum(), &request)?;
+        if result.is_err() {
+            // Nobody gets the references that are in the results.
+            server::take_back_sent();
+        }
+        if result.is_err() || reply.is_empty() {
+            return Ok(no_results(result));
+        }
+        let length = reply.len().next_multiple_of(8);
+        let frame = call.inner().reply(length, 0).map_err(|_| Status::REMOTE_NO_MEMORY)?;
+        frame[..reply.len()].copy_from_slice(reply);
+        frame[reply.len()..].fill(0);
+        Ok(results(result, length))
+    })
+}

@@ -1,0 +1,121 @@
+//! Interface pointers of objects elsewhere: to have them, to call by them, to let them go.
+
+use crate::cancelling::{Canceller, within};
+use crate::handles::{Found, Handle, get};
+use crate::interfaces::described;
+use crate::outcome::{Bytes, bytes, give, give_bytes, guarded, text};
+use com::abi::{self, InterfaceInfo};
+use com::dynamic::pointer;
+use com::{Error, HRESULT, Result, code};
+use std::ffi::c_char;
+
+/// Connects to the object that a string binding names, as `obvia::connect` does.
+///
+/// # Safety
+///
+/// `binding` must be null or end in NUL, `interface` be a described one, `canceller` be null or one of this library's, and `found` be null
+/// or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn obvia_java_connect(
+    binding: *const c_char,
+    interface: *const InterfaceInfo,
+    nanoseconds: u64,
+    canceller: *const Canceller,
+    found: *mut Found,
+) -> HRESULT {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        let binding = unsafe { text(binding) }?;
+        // SAFETY: the caller's promise.
+        let info = unsafe { described(interface) }?;
+        // SAFETY: the caller's promise.
+        let object = unsafe { within(nanoseconds, canceller, || abi::connect(binding, info)) }?;
+        // SAFETY: the caller's promise.
+        unsafe { give(found, Found::of(&object)?) }
+    })
+}
+
+/// Calls a method: sends a request's frame, and has the reply's, which has to be checked. What the method returned is not what this
+/// returns; where it failed there are no results.
+///
+/// # Safety
+///
+/// `request` must be readable for `length` bytes, `canceller` be null or one of this library's, `returned` null or writable, and
+/// `results` as [`give_bytes`] has it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn obvia_java_call(
+    object: Handle,
+    opnum: u32,
+    request: *const u8,
+    length: usize,
+    nanoseconds: u64,
+    canceller: *const Canceller,
+    returned: *mut HRESULT,
+    results: *mut Bytes,
+) -> HRESULT {
+    guarded(|| {
+        let object = get(object)?;
+        // SAFETY: the caller's promise.
+        let request = unsafe { bytes(request, length) };
+        // SAFETY: the caller's promise.
+        let made = unsafe { within(nanoseconds, canceller, || pointer::call(&object, number(opnum)?, request)) };
+        let (result, reply) = made?;
+        // SAFETY: the caller's promise.
+        unsafe { give_bytes(results, reply) }?;
+        // SAFETY: the caller's promise.
+        unsafe { give(returned, result) }
+    })
+}
+
+/// Sends the request of a oneway method.
+///
+/// # Safety
+///
+/// `request` must be readable for `length` bytes, and `canceller` be null or one of this library's.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn obvia_java_call_oneway(
+    object: Handle,
+    opnum: u32,
+    request: *const u8,
+    length: usize,
+    nanoseconds: u64,
+    canceller: *const Canceller,
+) -> HRESULT {
+    guarded(|| {
+        let object = get(object)?;
+        // SAFETY: the caller's promise.
+        let request = unsafe { bytes(request, length) };
+        // SAFETY: the caller's promise.
+        unsafe { within(nanoseconds, canceller, || pointer::call_oneway(&object, number(opnum)?, request)) }?;
+        Ok(code::S_OK)
+    })
+}
+
+fn number(opnum: u32) -> Result<u16> {
+    u16::try_from(opnum).map_err(|_| Error::new(code::E_INVALIDARG, format!("there is no method {opnum}")))
+}
+
+/// Asks an object for another interface.
+///
+/// # Safety
+///
+/// `interface` must be a described one, `canceller` be null or one of this library's, and `found`
+/// be null or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn obvia_java_query(
+    object: Handle,
+    interface: *const InterfaceInfo,
+    nanoseconds: u64,
+    canceller: *const Canceller,
+    found: *mut Found,
+) -> HRESULT {
+    guarded(|| {
+        let object = get(object)?;
+        // SAFETY: the caller's promise.
+        let info = unsafe { described(interface) }?;
+        // SAFETY: the caller's promise.
+        let other = unsafe { within(nanoseconds, canceller, || pointer::query(&object, info)) }?;
+        // SAFETY: the caller's promise.
+        unsafe { give(found, Found::of(&other)?) }
+    })
+}

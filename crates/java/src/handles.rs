@@ -1,0 +1,64 @@
+//! Interface pointers that Java holds: by numbers that are used once, so that one which was given back leads nowhere.
+
+use com::{Agile, Error, IUnknown, Interface as _, Result, code};
+use std::collections::HashMap;
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{PoisonError, RwLock};
+
+/// A number of an interface pointer; 0 is none.
+pub type Handle = u64;
+
+static NEXT: AtomicU64 = AtomicU64::new(1);
+
+static HELD: RwLock<Option<HashMap<Handle, Agile<IUnknown>>>> = RwLock::new(None);
+
+/// Keeps an interface pointer until [`obvia_java_release`].
+pub(crate) fn keep(pointer: &IUnknown) -> Result<Handle> {
+    let pointer = Agile::new(pointer)?;
+    let handle = NEXT.fetch_add(1, Ordering::Relaxed);
+    HELD.write().unwrap_or_else(PoisonError::into_inner).get_or_insert_default().insert(handle, pointer);
+    Ok(handle)
+}
+
+/// The interface pointer of a number.
+pub(crate) fn get(handle: Handle) -> Result<IUnknown> {
+    let held = HELD.read().unwrap_or_else(PoisonError::into_inner);
+    let found = held.as_ref().and_then(|held| held.get(&handle)).map(|pointer| pointer.get().clone());
+    found.ok_or_else(|| Error::new(code::RPC_E_DISCONNECTED, "the reference was given back"))
+}
+
+/// Gives an interface pointer back; a number that is of none is left alone.
+#[unsafe(no_mangle)]
+pub extern "C" fn obvia_java_release(handle: Handle) {
+    crate::outcome::guarded_or((), || {
+        let mut held = HELD.write().unwrap_or_else(PoisonError::into_inner);
+        let gone = held.as_mut().and_then(|held| held.remove(&handle));
+        // Dropping it may end an object of Java's: never under the lock.
+        drop(held);
+        drop(gone);
+    });
+}
+
+/// An object that was found.
+#[derive(Debug)]
+#[repr(C)]
+pub struct Found {
+    /// The interface pointer, where the object is elsewhere.
+    handle: Handle,
+    /// What two interface pointers have in common that lead to one object, as long as either is held.
+    identity: u64,
+    /// The object's number, where it is one of Java's; then there is nothing to give back.
+    number: u64,
+}
+
+impl Found {
+    pub(crate) fn of(pointer: &IUnknown) -> Result<Self> {
+        let number = crate::objects::number(pointer);
+        if number != 0 {
+            return Ok(Self { handle: 0, identity: 0, number });
+        }
+        let identity: *mut c_void = pointer.cast::<IUnknown>()?.as_raw();
+        Ok(Self { handle: keep(pointer)?, identity: identity.addr() as u64, number })
+    }
+}

@@ -1,0 +1,128 @@
+//! Interfaces, made known to the runtime by their descriptions in IDL.
+
+use crate::objects::STUBS;
+use crate::outcome::{give, guarded, text};
+use com::abi::{InterfaceInfo, UNKNOWN, VtablePointer};
+use com::windows_core::IUnknown_Vtbl;
+use com::{Error, GUID, HRESULT, IUnknown, Interface as _, Result, code};
+use obvia_idl::{Failure, description, ndr};
+use std::collections::HashMap;
+use std::ffi::c_char;
+use std::sync::{Mutex, PoisonError};
+
+/// The vtable of proxies: nobody calls their other methods by it.
+static PROXY: IUnknown_Vtbl = UNKNOWN;
+
+/// Those that were described, by IID. They are kept, as the runtime's tables lead to them.
+static KNOWN: Mutex<Option<HashMap<u128, &'static InterfaceInfo>>> = Mutex::new(None);
+
+/// A GUID, as Java has it: two halves, as it is written.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Halves {
+    /// The first eight bytes.
+    pub high: u64,
+    /// The other eight.
+    pub low: u64,
+}
+
+impl Halves {
+    pub(crate) fn of(value: u128) -> Self {
+        Self { high: (value >> 64) as u64, low: value as u64 }
+    }
+
+    fn join(self) -> u128 {
+        u128::from(self.high) << 64 | u128::from(self.low)
+    }
+}
+
+/// What makes an interface the same on both sides, and how it is called.
+#[derive(Debug)]
+#[repr(C)]
+pub struct Description {
+    iid: Halves,
+    fingerprint: Halves,
+    /// The major version in the lower half, the minor one in the upper.
+    version: u32,
+    name: *const c_char,
+    idl: *const c_char,
+}
+
+/// Makes an interface known. The result is good for ever; the same for the same interface.
+///
+/// E_INVALIDARG where the text does not describe it; RPC_E_VERSION_MISMATCH where another interface with this IID is known.
+///
+/// # Safety
+///
+/// `description` must be null or lead to strings that end in NUL; `interface` be null or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn obvia_java_describe(
+    description: *const Description,
+    interface: *mut *const InterfaceInfo,
+) -> HRESULT {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        let given = unsafe { description.as_ref() }.ok_or(code::E_POINTER)?;
+        // SAFETY: the caller's promise.
+        let name = unsafe { text(given.name) }?;
+        // SAFETY: the caller's promise.
+        let idl = unsafe { text(given.idl) }?;
+        let info = describe(given, name, idl)?;
+        // SAFETY: the caller's promise.
+        unsafe { give(interface, std::ptr::from_ref(info)) }
+    })
+}
+
+fn describe(given: &Description, name: &str, idl: &str) -> Result<&'static InterfaceInfo> {
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let known = known.get_or_insert_default();
+    let (iid, fingerprint) = (given.iid.join(), given.fingerprint.join());
+    match known.get(&iid) {
+        Some(info) if info.fingerprint == fingerprint => return Ok(info),
+        Some(info) => {
+            let text = format!("this process has two interfaces with one IID: {} and {name}", info.name);
+            return Err(Error::new(code::RPC_E_VERSION_MISMATCH, text));
+        }
+        None => {}
+    }
+    let iid = GUID::from_u128(iid);
+    let is_unknown = iid == IUnknown::IID;
+    let info: &'static InterfaceInfo = Box::leak(Box::new(InterfaceInfo {
+        name: name.to_owned().leak(),
+        iid,
+        version: (given.version as u16, (given.version >> 16) as u16),
+        fingerprint,
+        plain: false,
+        endpoints: &[],
+        base: None,
+        proxy: VtablePointer((&raw const PROXY).cast()),
+        stubs: STUBS,
+        ndr: if is_unknown { &[] } else { words(name, idl)?.leak() },
+        idl: idl.to_owned().leak(),
+        // Registered one by one.
+        module: &[],
+    }));
+    if !is_unknown {
+        com::register(&[info]);
+    }
+    known.insert(iid.to_u128(), info);
+    Ok(info)
+}
+
+/// What an interface's messages are in NDR.
+fn words(name: &str, idl: &str) -> Result<Vec<i64>> {
+    let wrong = |why: String| Error::new(code::E_INVALIDARG, format!("the description of {name}: {why}"));
+    let found = description::interface(name, idl, |_| None).map_err(|failure: Failure| wrong(failure.to_string()))?;
+    let (model, id) = found.ok_or_else(|| wrong("there is no interface in it".to_owned()))?;
+    Ok(ndr::words(&model, id))
+}
+
+/// An interface that was described.
+///
+/// # Safety
+///
+/// `interface` must be null, or come from [`obvia_java_describe`].
+pub(crate) unsafe fn described(interface: *const InterfaceInfo) -> Result<&'static InterfaceInfo> {
+    // SAFETY: the caller's promise: those are kept.
+    unsafe { interface.as_ref() }.ok_or_else(|| code::E_POINTER.into())
+}

@@ -1,0 +1,123 @@
+//! What functions return: an HRESULT, words that wait for who asks, and bytes of any length.
+
+use com::{Error, HRESULT, Result, abi, code};
+use std::ffi::{CStr, c_char};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Runs what a function does. No panic leaves it.
+pub(crate) fn guarded(work: impl FnOnce() -> Result<HRESULT>) -> HRESULT {
+    match catch_unwind(AssertUnwindSafe(work)) {
+        Ok(Ok(result)) => result,
+        Ok(Err(error)) => abi::fail(error),
+        Err(_) => code::E_UNEXPECTED,
+    }
+}
+
+/// The same for what cannot fail by itself: what it returns where it panics.
+pub(crate) fn guarded_or<R>(otherwise: R, work: impl FnOnce() -> R) -> R {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or(otherwise)
+}
+
+/// A string that Java passed.
+///
+/// # Safety
+///
+/// `text` must be null or end in NUL, and stay for `'a`.
+pub(crate) unsafe fn text<'a>(text: *const c_char) -> Result<&'a str> {
+    if text.is_null() {
+        return Err(code::E_POINTER.into());
+    }
+    // SAFETY: the caller's promise.
+    let text = unsafe { CStr::from_ptr(text) };
+    text.to_str().map_err(|_| Error::new(code::E_INVALIDARG, "a string is not UTF-8"))
+}
+
+/// Bytes that Java passed.
+///
+/// # Safety
+///
+/// `first` must be readable for `length` bytes for `'a`, or `length` be 0.
+pub(crate) unsafe fn bytes<'a>(first: *const u8, length: usize) -> &'a [u8] {
+    if length == 0 {
+        return &[];
+    }
+    // SAFETY: the caller's promise.
+    unsafe { std::slice::from_raw_parts(first, length) }
+}
+
+/// Writes a result to where the caller wants it.
+///
+/// # Safety
+///
+/// `place` must be null or writable.
+pub(crate) unsafe fn give<T>(place: *mut T, value: T) -> Result<HRESULT> {
+    if place.is_null() {
+        return Err(code::E_POINTER.into());
+    }
+    // SAFETY: the caller's promise; not null.
+    unsafe { place.write(value) };
+    Ok(code::S_OK)
+}
+
+/// Bytes for the caller: in its buffer where they fit, else kept until [`obvia_java_take`] fetches them.
+#[derive(Debug)]
+#[repr(C)]
+pub struct Bytes {
+    /// The caller's buffer.
+    buffer: *mut u8,
+    /// How much fits there.
+    capacity: usize,
+    /// How many bytes there are.
+    length: usize,
+    /// What did not fit, or null.
+    rest: *mut Vec<u8>,
+}
+
+/// Hands bytes over.
+///
+/// # Safety
+///
+/// `to` must be null, or lead to a structure whose buffer is writable for its capacity.
+pub(crate) unsafe fn give_bytes(to: *mut Bytes, bytes: Vec<u8>) -> Result<()> {
+    // SAFETY: the caller's promise.
+    let to = unsafe { to.as_mut() }.ok_or(code::E_POINTER)?;
+    to.length = bytes.len();
+    if bytes.len() > to.capacity {
+        to.rest = Box::into_raw(Box::new(bytes));
+        return Ok(());
+    }
+    to.rest = std::ptr::null_mut();
+    // SAFETY: the caller's promise, and they fit; nobody else has just the caller's buffer.
+    unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to.buffer, bytes.len()) };
+    Ok(())
+}
+
+/// Fetches bytes that did not fit, all of them, and frees them.
+///
+/// # Safety
+///
+/// `rest` must come from a [`Bytes`], and not be used again; `buffer` be writable for as many bytes as it said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn obvia_java_take(rest: *mut Vec<u8>, buffer: *mut u8) {
+    // SAFETY: the caller's promise.
+    let bytes = unsafe { Box::from_raw(rest) };
+    // SAFETY: as above.
+    unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), buffer, bytes.len()) };
+}
+
+/// The words for a result that a function of this thread returned last: as much of them as fits, in UTF-8. Returns how many bytes were
+/// written.
+///
+/// # Safety
+///
+/// `buffer` must be writable for `capacity` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn obvia_java_words(result: HRESULT, buffer: *mut u8, capacity: usize) -> usize {
+    guarded_or(0, || {
+        let words = abi::text(result);
+        let end = (0..=words.len().min(capacity)).rev().find(|&at| words.is_char_boundary(at)).unwrap_or(0);
+        // SAFETY: the caller's promise, and so many fit.
+        unsafe { std::ptr::copy_nonoverlapping(words.as_ptr(), buffer, end) };
+        end
+    })
+}

@@ -1,0 +1,81 @@
+//! References in frames: made of interface pointers, and taken up.
+
+use crate::cancelling::{Canceller, within};
+use crate::handles::{Found, Handle, get};
+use crate::interfaces::described;
+use crate::outcome::{Bytes, bytes, give, give_bytes, guarded};
+use com::abi::InterfaceInfo;
+use com::dynamic::pointer;
+use com::{HRESULT, IUnknown, Result, code};
+
+/// Whom a call goes to; `None` for the caller of the one that this thread performs.
+fn whom(through: Handle) -> Result<Option<IUnknown>> {
+    (through != 0).then(|| get(through)).transpose()
+}
+
+/// The bytes of a reference: in the arguments of a call through an interface pointer, or, where that is 0, in the results of the call that
+/// this thread performs.
+///
+/// # Safety
+///
+/// `interface` must be a described one, `canceller` be null or one of this library's,
+/// and `reference` as [`give_bytes`] has it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn obvia_java_reference(
+    through: Handle,
+    object: Handle,
+    interface: *const InterfaceInfo,
+    nanoseconds: u64,
+    canceller: *const Canceller,
+    reference: *mut Bytes,
+) -> HRESULT {
+    guarded(|| {
+        let through = whom(through)?;
+        let object = get(object)?;
+        // SAFETY: the caller's promise.
+        let info = unsafe { described(interface) }?;
+        let make = || match &through {
+            Some(through) => pointer::reference(through, &object, info),
+            None => pointer::reference_for_caller(&object, info),
+        };
+        // SAFETY: the caller's promise.
+        let made = unsafe { within(nanoseconds, canceller, make) }?;
+        // SAFETY: the caller's promise.
+        unsafe { give_bytes(reference, made) }?;
+        Ok(code::S_OK)
+    })
+}
+
+/// The interface pointer that a reference stands for: in the results of a call through an interface pointer, or, where that is 0, in the
+/// arguments of the call that this thread performs.
+///
+/// # Safety
+///
+/// `reference` must be readable for `length` bytes, `interface` be a described one, `canceller` be
+/// null or one of this library's, and `found` be null or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn obvia_java_adopt(
+    through: Handle,
+    reference: *const u8,
+    length: usize,
+    interface: *const InterfaceInfo,
+    nanoseconds: u64,
+    canceller: *const Canceller,
+    found: *mut Found,
+) -> HRESULT {
+    guarded(|| {
+        let through = whom(through)?;
+        // SAFETY: the caller's promise.
+        let reference = unsafe { bytes(reference, length) };
+        // SAFETY: the caller's promise.
+        let info = unsafe { described(interface) }?;
+        let adopt = || match &through {
+            Some(through) => pointer::object(through, reference, info),
+            None => pointer::object_of_caller(reference, info),
+        };
+        // SAFETY: the caller's promise.
+        let object = unsafe { within(nanoseconds, canceller, adopt) }?;
+        // SAFETY: the caller's promise.
+        unsafe { give(found, Found::of(&object)?) }
+    })
+}

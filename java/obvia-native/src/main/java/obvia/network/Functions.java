@@ -1,0 +1,370 @@
+package obvia.network;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SymbolLookup;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.nio.charset.StandardCharsets;
+import obvia.Guid;
+import obvia.Hresult;
+import obvia.RpcException;
+import obvia.runtime.InterfaceInfo;
+
+/**
+ * The library's functions: {@code crates/java} says what each does. {@link Library#load} comes first.
+ *
+ * <p>Objects are numbers that the library gives out, 0 for none; one that was given back leads nowhere.
+ */
+final class Functions {
+    private static final int ABI = 1;
+    private static final int WORDS_MAX = 4096;
+
+    private static final Linker LINKER = Linker.nativeLinker();
+    private static final SymbolLookup SYMBOLS = Library.load();
+
+    private static final MethodHandle WORDS = function("words", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG));
+    private static final MethodHandle DESCRIBE = function("describe", FunctionDescriptor.of(JAVA_INT, ADDRESS, ADDRESS));
+    private static final MethodHandle TAKE = function("take", FunctionDescriptor.ofVoid(JAVA_LONG, ADDRESS));
+    private static final MethodHandle RELEASE = function("release", FunctionDescriptor.ofVoid(JAVA_LONG));
+    private static final MethodHandle WRAP = function("wrap", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, ADDRESS));
+    private static final MethodHandle IS_HELD = function("is_held", FunctionDescriptor.of(JAVA_INT, JAVA_LONG));
+    private static final MethodHandle CONNECT = function("connect", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, JAVA_LONG, JAVA_LONG, ADDRESS));
+    private static final MethodHandle CALL =
+            function("call", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG, JAVA_LONG, JAVA_LONG, ADDRESS, ADDRESS));
+    private static final MethodHandle CALL_ONEWAY =
+            function("call_oneway", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG, JAVA_LONG, JAVA_LONG));
+    private static final MethodHandle QUERY = function("query", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, ADDRESS));
+    private static final MethodHandle REFERENCE =
+            function("reference", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, ADDRESS));
+    private static final MethodHandle ADOPT =
+            function("adopt", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, ADDRESS, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, ADDRESS));
+    private static final MethodHandle EXPORT = function("export", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, JAVA_LONG, ADDRESS));
+    private static final MethodHandle UNEXPORT = function("unexport", FunctionDescriptor.ofVoid(JAVA_LONG));
+    private static final MethodHandle LISTEN = function("listen", FunctionDescriptor.of(JAVA_INT, ADDRESS, ADDRESS));
+    private static final MethodHandle CANCELLER = function("canceller", FunctionDescriptor.of(JAVA_LONG));
+    private static final MethodHandle CANCEL = function("cancel", FunctionDescriptor.ofVoid(JAVA_LONG));
+    private static final MethodHandle FREE_CANCELLER = function("free_canceller", FunctionDescriptor.ofVoid(JAVA_LONG));
+
+    static {
+        start();
+    }
+
+    private Functions() {}
+
+    // Foreign functions are what this module is for.
+    @SuppressWarnings("restricted")
+    private static MethodHandle function(String name, FunctionDescriptor type) {
+        return LINKER.downcallHandle(SYMBOLS.findOrThrow("obvia_java_" + name), type);
+    }
+
+    /** A method of this module's, as a function that is there for ever. */
+    @SuppressWarnings("restricted")
+    private static MemorySegment upcall(String name, FunctionDescriptor type, Class<?> result, Class<?>... parameters) {
+        try {
+            MethodHandle method = MethodHandles.lookup().findStatic(Objects.class, name, MethodType.methodType(result, parameters));
+            return LINKER.upcallStub(method, type, Arena.global());
+        } catch (ReflectiveOperationException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private static void start() {
+        MethodHandle abi = function("abi", FunctionDescriptor.of(JAVA_INT));
+        MethodHandle start = function("start", FunctionDescriptor.of(JAVA_INT, ADDRESS));
+        MemorySegment perform = upcall(
+                "perform",
+                FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, ADDRESS, JAVA_INT, ADDRESS, JAVA_LONG, ADDRESS),
+                long.class,
+                long.class,
+                MemorySegment.class,
+                int.class,
+                MemorySegment.class,
+                long.class,
+                MemorySegment.class);
+        MemorySegment implemented =
+                upcall("isImplemented", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, ADDRESS), int.class, long.class, MemorySegment.class);
+        MemorySegment released = upcall("released", FunctionDescriptor.ofVoid(JAVA_LONG), void.class, long.class);
+        try {
+            if ((int) abi.invokeExact() != ABI) {
+                throw new RpcException(Hresult.RPC_E_VERSION_MISMATCH, "the native library is of another version than obvia-native");
+            }
+            MemorySegment callbacks = Arena.global().allocate(ADDRESS, 3);
+            callbacks.setAtIndex(ADDRESS, 0, perform);
+            callbacks.setAtIndex(ADDRESS, 1, implemented);
+            callbacks.setAtIndex(ADDRESS, 2, released);
+            check((int) start.invokeExact(callbacks));
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    /** Functions of the library throw nothing: what is thrown is this module's own. */
+    private static RuntimeException unexpected(Throwable why) {
+        if (why instanceof Error error) {
+            throw error;
+        }
+        return why instanceof RuntimeException known ? known : new IllegalStateException(why);
+    }
+
+    /** Throws what a function failed with, in its words. */
+    private static void check(int result) throws Throwable {
+        if (result < 0) {
+            try (Arena arena = Arena.ofConfined()) {
+                MemorySegment words = arena.allocate(WORDS_MAX);
+                long length = (long) WORDS.invokeExact(result, words, (long) WORDS_MAX);
+                throw new RpcException(result, new String(words.asSlice(0, length).toArray(JAVA_BYTE), StandardCharsets.UTF_8));
+            }
+        }
+    }
+
+    /** An object that was found: its number and identity, or what object of this process it is. */
+    record Found(long handle, long identity, long number) {
+        private static final MemoryLayout LAYOUT = MemoryLayout.sequenceLayout(3, JAVA_LONG);
+
+        private static Found at(MemorySegment place) {
+            return new Found(place.getAtIndex(JAVA_LONG, 0), place.getAtIndex(JAVA_LONG, 1), place.getAtIndex(JAVA_LONG, 2));
+        }
+    }
+
+    /** Where the library puts bytes of any length: in a buffer, as long as they fit. */
+    static final class Bytes {
+        private static final int SMALL = 4096;
+        private static final int KEPT_MAX = 1 << 20;
+
+        private final MemorySegment place = Arena.ofAuto().allocate(32, 8);
+        private MemorySegment buffer;
+
+        Bytes() {
+            shrink();
+        }
+
+        /** Lets a large buffer go. */
+        void shrink() {
+            if (buffer == null || buffer.byteSize() > KEPT_MAX) {
+                use(SMALL);
+            }
+        }
+
+        private void use(long size) {
+            buffer = Arena.ofAuto().allocate(size, 8);
+            place.set(ADDRESS, 0, buffer);
+            place.set(JAVA_LONG, 8, size);
+            place.set(JAVA_LONG, 16, 0);
+            place.set(JAVA_LONG, 24, 0);
+        }
+
+        /** Fetches what did not fit. */
+        private void settle() throws Throwable {
+            long rest = place.get(JAVA_LONG, 24);
+            if (rest != 0) {
+                long length = length();
+                MemorySegment larger = Arena.ofAuto().allocate(length, 8);
+                TAKE.invokeExact(rest, larger);
+                buffer = larger;
+                place.set(ADDRESS, 0, buffer);
+                place.set(JAVA_LONG, 8, length);
+                place.set(JAVA_LONG, 24, 0);
+            }
+        }
+
+        MemorySegment memory() {
+            return buffer;
+        }
+
+        int length() {
+            return Math.toIntExact(place.get(JAVA_LONG, 16));
+        }
+
+        byte[] toArray() {
+            return buffer.asSlice(0, length()).toArray(JAVA_BYTE);
+        }
+    }
+
+    private static MemorySegment put(Guid guid, MemorySegment place, long at) {
+        place.set(JAVA_LONG, at, guid.high());
+        place.set(JAVA_LONG, at + 8, guid.low());
+        return place;
+    }
+
+    /** So many bytes of the library's. */
+    // It says that there are so many.
+    @SuppressWarnings("restricted")
+    static MemorySegment foreign(MemorySegment place, long length) {
+        return place.reinterpret(length);
+    }
+
+    static Guid guid(MemorySegment place) {
+        MemorySegment halves = foreign(place, 16);
+        return new Guid(halves.getAtIndex(JAVA_LONG, 0), halves.getAtIndex(JAVA_LONG, 1));
+    }
+
+    /** Makes an interface known; what it is known by from then on. */
+    static long describe(InterfaceInfo<?> info) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment description = put(info.iid(), arena.allocate(56, 8), 0);
+            put(new Guid(info.fingerprintHigh(), info.fingerprintLow()), description, 16);
+            description.set(JAVA_INT, 32, info.version());
+            description.set(ADDRESS, 40, arena.allocateFrom(info.name()));
+            description.set(ADDRESS, 48, arena.allocateFrom(info.idl()));
+            MemorySegment place = arena.allocate(JAVA_LONG);
+            check((int) DESCRIBE.invokeExact(description, place));
+            return place.get(JAVA_LONG, 0);
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    static void release(long handle) {
+        try {
+            RELEASE.invokeExact(handle);
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    /** A handle of an object of this process, by the number that it has in {@link Objects}. */
+    static long wrap(long number) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment place = arena.allocate(JAVA_LONG);
+            check((int) WRAP.invokeExact(number, place));
+            return place.get(JAVA_LONG, 0);
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    static boolean isHeld(long number) {
+        try {
+            return (int) IS_HELD.invokeExact(number) != 0;
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    static Found connect(String binding, long info, Limit limit) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment found = arena.allocate(Found.LAYOUT);
+            check((int) CONNECT.invokeExact(arena.allocateFrom(binding), info, limit.left(), limit.canceller(), found));
+            return Found.at(found);
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    /** Calls a method, and returns what that returned; the results are in {@code results} where it did not fail. */
+    static int call(long handle, int opnum, MemorySegment request, int length, Limit limit, MemorySegment returned, Bytes results) {
+        try {
+            check((int) CALL.invokeExact(handle, opnum, request, (long) length, limit.left(), limit.canceller(), returned, results.place));
+            results.settle();
+            return returned.get(JAVA_INT, 0);
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    static void callOneway(long handle, int opnum, MemorySegment request, int length, Limit limit) {
+        try {
+            check((int) CALL_ONEWAY.invokeExact(handle, opnum, request, (long) length, limit.left(), limit.canceller()));
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    static Found query(long handle, long info, Limit limit) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment found = arena.allocate(Found.LAYOUT);
+            check((int) QUERY.invokeExact(handle, info, limit.left(), limit.canceller(), found));
+            return Found.at(found);
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    /** The bytes of a reference: in the arguments of a call of an object, or, with 0, in the results of the call that this thread performs. */
+    static byte[] reference(long through, long handle, long info, Limit limit) {
+        try {
+            Bytes reference = new Bytes();
+            check((int) REFERENCE.invokeExact(through, handle, info, limit.left(), limit.canceller(), reference.place));
+            reference.settle();
+            return reference.toArray();
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    /** What a reference leads to: in the results of a call of an object, or, with 0, in the arguments of the call that this thread performs. */
+    static Found adopt(long through, byte[] reference, long info, Limit limit) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment found = arena.allocate(Found.LAYOUT);
+            MemorySegment bytes = arena.allocateFrom(JAVA_BYTE, reference);
+            check((int) ADOPT.invokeExact(through, bytes, (long) reference.length, info, limit.left(), limit.canceller(), found));
+            return Found.at(found);
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    /** Exports an object; what {@link #unexport} is told. */
+    static long export(String name, long handle, long info) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment entry = arena.allocate(JAVA_LONG);
+            check((int) EXPORT.invokeExact(arena.allocateFrom(name), handle, info, entry));
+            return entry.get(JAVA_LONG, 0);
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    static void unexport(long entry) {
+        try {
+            UNEXPORT.invokeExact(entry);
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    static String listen(String binding) {
+        try (Arena arena = Arena.ofConfined()) {
+            Bytes taken = new Bytes();
+            check((int) LISTEN.invokeExact(arena.allocateFrom(binding), taken.place));
+            taken.settle();
+            return new String(taken.toArray(), StandardCharsets.UTF_8);
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    static long newCanceller() {
+        try {
+            return (long) CANCELLER.invokeExact();
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    static void cancel(long canceller) {
+        try {
+            CANCEL.invokeExact(canceller);
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    static void freeCanceller(long canceller) {
+        try {
+            FREE_CANCELLER.invokeExact(canceller);
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+}

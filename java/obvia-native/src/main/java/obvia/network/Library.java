@@ -1,0 +1,85 @@
+package obvia.network;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.foreign.Arena;
+import java.lang.foreign.SymbolLookup;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Locale;
+import obvia.Hresult;
+import obvia.RpcException;
+
+/** The native library: where it is, and its functions. */
+final class Library {
+    private static final String NAME = "libobvia_java.so";
+
+    private static SymbolLookup loaded;
+
+    private Library() {}
+
+    /**
+     * The library's functions.
+     *
+     * @throws RpcException with E_FAIL where it is missing, E_ACCESSDENIED where this program may not use native code
+     */
+    static synchronized SymbolLookup load() {
+        if (loaded == null) {
+            try {
+                loaded = find();
+            } catch (IllegalCallerException e) {
+                throw new RpcException(Hresult.E_ACCESSDENIED, "networks need native code, which this virtual machine was not allowed: start it with "
+                        + "--enable-native-access=obvia.network (or ALL-UNNAMED, for the class path)", e);
+            }
+        }
+        return loaded;
+    }
+
+    private static SymbolLookup find() {
+        String property = System.getProperty("obvia.native");
+        String named = property != null ? property : System.getenv("OBVIA_NATIVE");
+        if (named != null) {
+            return open(Path.of(named));
+        }
+        String resource = "/META-INF/native/" + platform() + "/" + NAME;
+        try (InputStream bytes = Library.class.getResourceAsStream(resource)) {
+            if (bytes == null) {
+                throw new RpcException(Hresult.E_FAIL, "there is no native library for " + platform()
+                        + " in obvia-native's jar: say where one is by -Dobvia.native=PATH or OBVIA_NATIVE");
+            }
+            return unpack(bytes);
+        } catch (IOException e) {
+            throw new RpcException(Hresult.E_FAIL, "the native library cannot be unpacked: " + e.getMessage(), e);
+        }
+    }
+
+    /** The name of this machine's libraries: {@code linux-x86_64}. */
+    private static String platform() {
+        String machine = System.getProperty("os.arch");
+        return System.getProperty("os.name").toLowerCase(Locale.ROOT) + "-" + (machine.equals("amd64") ? "x86_64" : machine);
+    }
+
+    private static SymbolLookup unpack(InputStream bytes) throws IOException {
+        // Nobody else may put anything there.
+        Path folder = Files.createTempDirectory("obvia-native");
+        Path file = folder.resolve(NAME);
+        try {
+            Files.copy(bytes, file);
+            return open(file);
+        } finally {
+            // What is loaded needs no name.
+            Files.deleteIfExists(file);
+            Files.delete(folder);
+        }
+    }
+
+    // The one place where this module loads native code.
+    @SuppressWarnings("restricted")
+    private static SymbolLookup open(Path file) {
+        try {
+            return SymbolLookup.libraryLookup(file, Arena.global());
+        } catch (IllegalArgumentException e) {
+            throw new RpcException(Hresult.E_FAIL, "the native library " + file + " cannot be loaded: is it there, and for this machine?", e);
+        }
+    }
+}

@@ -1,0 +1,85 @@
+package obvia.network;
+
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
+import obvia.Hresult;
+import obvia.RpcException;
+
+/**
+ * How long a function of the library may take, and what ends it before.
+ *
+ * <p>Such a function waits in native code, where a virtual thread would keep its carrier from all others. So it has a platform thread do it.
+ *
+ * @param until a point of {@link System#nanoTime}
+ * @param canceller the library's, or 0
+ */
+record Limit(long until, long canceller) {
+    /** Calls of virtual threads that go on at a time: each has a connection of its own. */
+    private static final int THREADS = 32;
+
+    private static final ThreadPoolExecutor POOL = new ThreadPoolExecutor(
+            THREADS, THREADS, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), Thread.ofPlatform().daemon().name("obvia-network-", 0).factory());
+
+    static {
+        POOL.allowCoreThreadTimeOut(true);
+    }
+
+    long left() {
+        return Math.max(0, until - System.nanoTime());
+    }
+
+    /** Does what may wait: on this thread, unless it is a virtual one. */
+    static <R> R run(long nanoseconds, Function<Limit, R> work) {
+        Limit limit = new Limit(System.nanoTime() + nanoseconds, 0);
+        return Thread.currentThread().isVirtual() ? handOver(limit, work) : work.apply(limit);
+    }
+
+    private static <R> R handOver(Limit limit, Function<Limit, R> work) {
+        Limit cancellable = new Limit(limit.until, Functions.newCanceller());
+        try {
+            AtomicBoolean isBegun = new AtomicBoolean();
+            FutureTask<R> task = new FutureTask<>(() -> isBegun.compareAndSet(false, true) ? work.apply(cancellable) : null);
+            POOL.execute(task);
+            return await(task, cancellable, isBegun);
+        } finally {
+            Functions.freeCanceller(cancellable.canceller);
+        }
+    }
+
+    /** Waits until it is done: whoever has begun uses memory of the caller's. */
+    private static <R> R await(FutureTask<R> task, Limit limit, AtomicBoolean isBegun) {
+        boolean isInterrupted = false;
+        try {
+            while (true) {
+                try {
+                    return isBegun.get() ? task.get() : task.get(limit.left(), TimeUnit.NANOSECONDS);
+                } catch (TimeoutException e) {
+                    if (isBegun.compareAndSet(false, true)) {
+                        throw new RpcException(Hresult.RPC_E_TIMEOUT, "other threads' calls took all connections until the deadline");
+                    }
+                } catch (InterruptedException e) {
+                    isInterrupted = true;
+                    Functions.cancel(limit.canceller);
+                    if (isBegun.compareAndSet(false, true)) {
+                        throw new RpcException(Hresult.RPC_E_CALL_CANCELED, "the thread was interrupted", e);
+                    }
+                } catch (ExecutionException e) {
+                    if (e.getCause() instanceof Error error) {
+                        throw error;
+                    }
+                    throw e.getCause() instanceof RuntimeException why ? why : new IllegalStateException(e.getCause());
+                }
+            }
+        } finally {
+            if (isInterrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+}

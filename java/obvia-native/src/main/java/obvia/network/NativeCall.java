@@ -1,0 +1,85 @@
+package obvia.network;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import obvia.runtime.InCall;
+import obvia.runtime.InterfaceInfo;
+
+/** A call that came over a network: of the arguments there is a copy. */
+final class NativeCall extends InCall {
+    private static final int SMALL = 4096;
+    private static final int KEPT_MAX = 1 << 20;
+
+    /** Those of a thread, one in another: each keeps the results until its next call. */
+    private static final class Calls {
+        private final List<NativeCall> nested = new ArrayList<>();
+        private int depth;
+    }
+
+    private static final ThreadLocal<Calls> OF_THREAD = ThreadLocal.withInitial(Calls::new);
+
+    private final Calls calls;
+
+    private NativeCall(Calls calls) {
+        this.calls = calls;
+        memory = allocate(SMALL);
+        replyMemory = allocate(SMALL);
+    }
+
+    private static MemorySegment allocate(long size) {
+        return Arena.ofAuto().allocate(Math.max(SMALL, size), 8);
+    }
+
+    private static MemorySegment room(MemorySegment memory, long length) {
+        return memory.byteSize() < length || memory.byteSize() > KEPT_MAX ? allocate(length) : memory;
+    }
+
+    /** Takes up a call, with a copy of the request. */
+    static NativeCall enter(int opnum, MemorySegment request, long length) {
+        Calls calls = OF_THREAD.get();
+        if (calls.depth == calls.nested.size()) {
+            calls.nested.add(new NativeCall(calls));
+        }
+        NativeCall call = calls.nested.get(calls.depth);
+        call.memory = room(call.memory, length);
+        MemorySegment.copy(Functions.foreign(request, length), 0, call.memory, 0, length);
+        call.at = 0;
+        call.length = Math.toIntExact(length);
+        call.opnum = opnum;
+        call.replyLength = 0;
+        call.result = 0;
+        calls.depth++;
+        return call;
+    }
+
+    void leave() {
+        calls.depth--;
+    }
+
+    int result() {
+        return result;
+    }
+
+    long replyLength() {
+        return replyLength;
+    }
+
+    @Override
+    public void reply(int length) {
+        replyMemory = room(replyMemory, length);
+        replyAt = 0;
+        replyLength = length;
+    }
+
+    @Override
+    protected byte[] reference(Object object, InterfaceInfo<?> info) {
+        return NativeWay.INSTANCE.reference(0, object, info);
+    }
+
+    @Override
+    protected <T> T object(byte[] reference, InterfaceInfo<T> info) {
+        return NativeWay.INSTANCE.object(0, reference, info);
+    }
+}

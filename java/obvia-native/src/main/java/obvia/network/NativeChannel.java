@@ -1,0 +1,74 @@
+package obvia.network;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import obvia.runtime.Channel;
+
+/** A request's place, and its reply's: which connection the call goes by is the library's affair. */
+final class NativeChannel extends Channel {
+    private static final int SMALL = 4096;
+    private static final int KEPT_MAX = 1 << 20;
+
+    private final NativeWay way;
+    private final MemorySegment returned = Arena.ofAuto().allocate(ValueLayout.JAVA_INT);
+    private final Functions.Bytes reply = new Functions.Bytes();
+    private boolean isTaken;
+
+    NativeChannel(NativeWay way) {
+        this.way = way;
+        memory = Arena.ofAuto().allocate(SMALL, 8);
+    }
+
+    /** For a call that begins. */
+    NativeChannel take() {
+        isTaken = true;
+        return this;
+    }
+
+    @Override
+    protected NativeChannel request(int length) {
+        if (memory.byteSize() < length) {
+            memory = Arena.ofAuto().allocate(length, 8);
+        }
+        return this;
+    }
+
+    @Override
+    public int exchange(long target, int opnum, int length) {
+        int result;
+        try {
+            result = Limit.run(NativeWay.time(), limit -> Functions.call(target, opnum, memory, length, limit, returned, reply));
+        } catch (RuntimeException | Error e) {
+            end();
+            throw e;
+        }
+        replyMemory = reply.memory();
+        this.length = result < 0 ? 0 : reply.length();
+        return result;
+    }
+
+    @Override
+    public void oneway(long target, int opnum, int length) {
+        try {
+            Limit.run(NativeWay.time(), limit -> {
+                Functions.callOneway(target, opnum, memory, length, limit);
+                return null;
+            });
+        } finally {
+            end();
+        }
+    }
+
+    @Override
+    public void end() {
+        if (isTaken) {
+            isTaken = false;
+            reply.shrink();
+            if (memory.byteSize() > KEPT_MAX) {
+                memory = Arena.ofAuto().allocate(SMALL, 8);
+            }
+            way.giveBack(this);
+        }
+    }
+}

@@ -1,0 +1,107 @@
+package obvia.network;
+
+import java.lang.System.Logger.Level;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedDeque;
+import obvia.Guid;
+import obvia.Hresult;
+import obvia.RpcException;
+import obvia.runtime.Channel;
+import obvia.runtime.InterfaceInfo;
+import obvia.runtime.Reference;
+import obvia.runtime.Way;
+
+/** The one way to all objects that the library reaches: it knows which connection leads to which. */
+final class NativeWay extends Way {
+    static final NativeWay INSTANCE = new NativeWay();
+
+    private final ConcurrentLinkedDeque<NativeChannel> idle = new ConcurrentLinkedDeque<>();
+    private final Map<Guid, Long> described = new ConcurrentHashMap<>();
+
+    private NativeWay() {}
+
+    static long time() {
+        return timeLeft();
+    }
+
+    /** What the library knows an interface by; then it knows all of its file. */
+    long describe(InterfaceInfo<?> info) {
+        Long known = described.get(info.iid());
+        if (known == null) {
+            known = Functions.describe(info);
+            described.put(info.iid(), known);
+            info.module().get().stream().filter(other -> !described.containsKey(other.iid())).forEach(this::describeOther);
+        }
+        return known;
+    }
+
+    private void describeOther(InterfaceInfo<?> info) {
+        try {
+            described.put(info.iid(), Functions.describe(info));
+        } catch (RpcException e) {
+            System.getLogger("obvia").log(Level.WARNING, "objects are not asked for {0} over networks: {1}", info.name(), e.getMessage());
+        }
+    }
+
+    @Override
+    protected Channel channel() {
+        NativeChannel channel = idle.poll();
+        return (channel != null ? channel : new NativeChannel(this)).take();
+    }
+
+    void giveBack(NativeChannel channel) {
+        idle.push(channel);
+    }
+
+    @Override
+    protected long oxid() {
+        // No process of this host has it: identities are the library's.
+        return 0;
+    }
+
+    @Override
+    protected byte[] reference(long through, Object object, InterfaceInfo<?> info) {
+        long known = describe(info);
+        long proxy = targetOf(object);
+        if (proxy != 0) {
+            return Limit.run(timeLeft(), limit -> Functions.reference(through, proxy, known, limit));
+        }
+        long own = Objects.wrap(object);
+        try {
+            return Limit.run(timeLeft(), limit -> Functions.reference(through, own, known, limit));
+        } finally {
+            Functions.release(own);
+        }
+    }
+
+    @Override
+    protected <T> T object(long through, byte[] reference, InterfaceInfo<T> info) {
+        long known = describe(info);
+        return found(Limit.run(timeLeft(), limit -> Functions.adopt(through, reference, known, limit)), info);
+    }
+
+    @Override
+    protected Reference query(long through, long oid, InterfaceInfo<?> info) {
+        long known = describe(info);
+        Functions.Found found = Limit.run(timeLeft(), limit -> Functions.query(through, known, limit));
+        return new Reference(this, found.handle(), oid, 1);
+    }
+
+    @Override
+    protected void releaseLater(long target, int refs) {
+        Functions.release(target);
+    }
+
+    /** A proxy for what was found, or the object itself. */
+    <T> T found(Functions.Found found, InterfaceInfo<T> info) {
+        if (found.number() == 0) {
+            return info.proxy().apply(new Reference(this, found.handle(), found.identity(), 1));
+        }
+        Object own = Objects.get(found.number());
+        if (!info.type().isInstance(own)) {
+            throw new RpcException(Hresult.RPC_E_INVALID_OBJREF, "a reference to an object that has no such interface");
+        }
+        return info.type().cast(own);
+    }
+}

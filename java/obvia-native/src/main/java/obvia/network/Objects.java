@@ -1,0 +1,112 @@
+package obvia.network;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.MemorySegment;
+import java.util.IdentityHashMap;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import obvia.Hresult;
+import obvia.RpcException;
+import obvia.runtime.InCall;
+import obvia.runtime.InterfaceInfo;
+import obvia.runtime.Interfaces;
+
+/** The objects of this process that the library holds, by number, and what it calls: nothing here may throw. */
+final class Objects {
+    private static final Map<Object, Long> NUMBERS = new IdentityHashMap<>();
+    private static final Map<Long, Object> OBJECTS = new ConcurrentHashMap<>();
+    private static long last;
+
+    private Objects() {}
+
+    /** A handle of an object of this process. */
+    static long wrap(Object object) {
+        // With the lock: what is about to be released would else be forgotten after it is wrapped.
+        synchronized (NUMBERS) {
+            long number = NUMBERS.computeIfAbsent(object, _ -> ++last);
+            OBJECTS.put(number, object);
+            return Functions.wrap(number);
+        }
+    }
+
+    /** Has another object take the place of one that may be wrapped. */
+    static void replace(Object former, Object object) {
+        synchronized (NUMBERS) {
+            Long number = NUMBERS.get(former);
+            if (number == null || former == object) {
+                return;
+            }
+            if (NUMBERS.containsKey(object)) {
+                throw new RpcException(Hresult.E_INVALIDARG, "others refer to the new object already: it cannot be the former one as well");
+            }
+            NUMBERS.remove(former);
+            NUMBERS.put(object, number);
+            OBJECTS.put(number, object);
+        }
+    }
+
+    /** The object of a number. */
+    static Object get(long number) {
+        Object object = OBJECTS.get(number);
+        if (object == null) {
+            throw new RpcException(Hresult.RPC_E_DISCONNECTED, "there is no such object, or no longer");
+        }
+        return object;
+    }
+
+    /** Called by the library, as is what follows: nobody there holds the object any more. */
+    static void released(long number) {
+        synchronized (NUMBERS) {
+            if (!Functions.isHeld(number)) {
+                NUMBERS.remove(OBJECTS.remove(number));
+            }
+        }
+    }
+
+    /** Whether an object has an interface. */
+    static int isImplemented(long number, MemorySegment iid) {
+        try {
+            return Interfaces.of(Functions.guid(iid)).type().isInstance(OBJECTS.get(number)) ? 1 : 0;
+        } catch (RpcException e) {
+            // Nobody here knows it.
+            return 0;
+        }
+    }
+
+    /** Performs a call. The results stay until this thread performs another. */
+    static long perform(long number, MemorySegment iid, int opnum, MemorySegment request, long length, MemorySegment reply) {
+        try {
+            NativeCall call = NativeCall.enter(opnum, request, length);
+            try {
+                perform(get(number), Interfaces.of(Functions.guid(iid)), call);
+                MemorySegment results = Functions.foreign(reply, 16);
+                results.set(ADDRESS, 0, call.replyMemory);
+                results.set(JAVA_LONG, 8, call.replyLength());
+                return Integer.toUnsignedLong(call.result());
+            } finally {
+                call.leave();
+            }
+        } catch (Throwable e) {
+            return answer(e);
+        }
+    }
+
+    private static <T> void perform(Object object, InterfaceInfo<T> info, InCall call) throws Throwable {
+        if (!info.type().isInstance(object)) {
+            // It took the place of one that had the interface.
+            throw new RpcException(Hresult.E_NOINTERFACE);
+        }
+        info.stub().perform(info.type().cast(object), call);
+    }
+
+    private static long answer(Throwable why) {
+        try {
+            return InCall.answer(why);
+        } catch (Throwable e) {
+            // Of a logger, or there is no memory. What leaves here ends the virtual machine.
+            return Integer.toUnsignedLong(Hresult.RPC_E_SERVERFAULT);
+        }
+    }
+}

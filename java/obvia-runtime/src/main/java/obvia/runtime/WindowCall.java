@@ -1,0 +1,65 @@
+package obvia.runtime;
+
+/** A call that came through shared memory. */
+final class WindowCall extends InCall {
+    private final Window window;
+    private final Connection connection;
+
+    // References in the results, and the number of the call that they are of.
+    private Sent sent;
+    private int sentWith;
+
+    WindowCall(Window window, Connection connection) {
+        this.window = window;
+        this.connection = connection;
+        replyMemory = window.memory();
+    }
+
+    /** Takes up the message that was received last. */
+    void enter() {
+        if (memory != window.frame) {
+            memory = window.frame;
+        }
+        at = window.at;
+        length = window.length;
+        opnum = window.opnum();
+        replyLength = 0;
+        result = 0;
+    }
+
+    Connection connection() {
+        return connection;
+    }
+
+    /** References that go with this call's results. */
+    Sent sent() {
+        if (sent == null || sentWith != window.sequence()) {
+            sent = new Sent();
+            sentWith = window.sequence();
+        }
+        return sent;
+    }
+
+    /** There will be no results. */
+    void takeBack() {
+        if (sent != null && sentWith == window.sequence()) {
+            sent.takeBack();
+        }
+    }
+
+    @Override
+    public void reply(int length) {
+        replyAt = window.place(length);
+        replyLength = length;
+    }
+
+    @Override
+    protected byte[] reference(Object object, InterfaceInfo<?> info) {
+        return Marshal.marshal(connection.runtime(), connection.client(), object, info, sent(), connection.isVirtual());
+    }
+
+    @Override
+    protected <T> T object(byte[] reference, InterfaceInfo<T> info) {
+        return connection.runtime().adopt(ObjRef.fromBytes(reference), info, null, connection.client());
+    }
+}

@@ -1,0 +1,152 @@
+package obvia.runtime;
+
+import java.lang.foreign.MemorySegment;
+import obvia.Hresult;
+import obvia.RpcException;
+
+/** A channel through shared memory: nothing here allocates, locks or asks the kernel unless the thread has to sleep. */
+final class WindowChannel extends Channel {
+    private final Link link;
+    private final Window window;
+    /** Whose it is for good; {@code null} where it goes back to the link's others after each call. */
+    Thread owner;
+
+    private boolean isBroken;
+
+    // What the janitor knows of it: how many messages were sent when it looked, and when that changed last.
+    private int seen;
+    private long seenAt;
+
+    WindowChannel(Link link, Window window) {
+        this.link = link;
+        this.window = window;
+        memory = window.memory();
+        replyMemory = window.frame;
+    }
+
+    Window window() {
+        return window;
+    }
+
+    @Override
+    protected WindowChannel request(int length) {
+        at = window.place(length);
+        return this;
+    }
+
+    @Override
+    public int exchange(long target, int opnum, int length) {
+        Window window = this.window;
+        int callId = window.nextSequence();
+        try {
+            window.publish(Window.REQUEST, opnum, target, length);
+            window.receive(null);
+        } catch (RpcException | InternalError | IllegalStateException | IndexOutOfBoundsException e) {
+            throw abandon(callId, e);
+        }
+        long answer = window.target();
+        if (window.kind() != Window.RESPONSE || (int) (answer >>> 32) != callId) {
+            throw noResponse(callId, answer);
+        }
+        window.takenThrough(callId);
+        window.claim();
+        if (replyMemory != window.frame) {
+            replyMemory = window.frame;
+        }
+        replyAt = window.at;
+        this.length = window.length;
+        return (int) answer;
+    }
+
+    @Override
+    public void oneway(long target, int opnum, int length) {
+        try {
+            window.publish(Window.ONEWAY, opnum, target, length);
+        } catch (InternalError | IllegalStateException e) {
+            isBroken = true;
+            throw Window.failed(e);
+        } finally {
+            end();
+        }
+    }
+
+    @Override
+    public void end() {
+        if (owner == null) {
+            link.giveBack(this);
+        }
+    }
+
+    /** Whether a call on it failed half-way, or the peer is gone. */
+    boolean isClosed() {
+        return isBroken || window.isClosed();
+    }
+
+    /** Whether no call has begun for so long that it may go. Asked by the janitor alone, again and again. */
+    boolean isIdle() {
+        int now = window.nextSequence();
+        long time = System.nanoTime();
+        if (seenAt == 0 || now != seen) {
+            seen = now;
+            seenAt = time;
+        }
+        long limit = window.hasUsedArea() ? Math.min(Idle.cold, Idle.close) : Idle.close;
+        return time - seenAt >= limit * 1_000_000;
+    }
+
+    /** Ends it, as it is idle and nobody has it any more. */
+    void retire() {
+        (window.hasUsedArea() ? Idle.COOLED : Idle.CLOSED).incrementAndGet();
+        window.close();
+    }
+
+    /** Sends one protocol data unit, and returns the peer's. */
+    byte[] exchange(byte[] unit) {
+        int callId = window.nextSequence();
+        isBroken = true;
+        try {
+            request(unit.length);
+            MemorySegment.copy(MemorySegment.ofArray(unit), 0, memory, at, unit.length);
+            window.publish(Window.PDU, 0, 0, unit.length);
+            window.receive(null);
+            if (window.kind() != Window.PDU) {
+                throw Line.broken("it answers a unit by none");
+            }
+            byte[] answer = bytes(window.frame, window.at, window.length);
+            window.takenThrough(callId);
+            isBroken = false;
+            return answer;
+        } catch (InternalError | IllegalStateException e) {
+            throw Window.failed(e);
+        }
+    }
+
+    private RpcException abandon(int callId, Throwable why) {
+        RpcException known = Window.failed(why);
+        isBroken = true;
+        if (known.result() == Hresult.RPC_E_TIMEOUT || known.result() == Hresult.RPC_E_CALL_CANCELED) {
+            // The connection ends soon after, which says it again.
+            window.place(0);
+            window.publish(Window.CANCEL, 0, (long) callId << 32, 0);
+        }
+        link.forget(this);
+        return known.result() == Hresult.RPC_E_DISCONNECTED ? link.gone(known) : known;
+    }
+
+    private RpcException noResponse(int callId, long answer) {
+        int kind = window.kind();
+        if (kind == Window.FAULT && (int) (answer >>> 32) == callId) {
+            window.takenThrough(callId);
+            if (Fault.isBeforeArguments((int) answer)) {
+                Sent.takeBackRefused(this, callId);
+            }
+            end();
+            return Fault.toException((int) answer);
+        }
+        isBroken = true;
+        link.forget(this);
+        return Line.broken(kind == Window.RESPONSE || kind == Window.FAULT
+                ? "the response is to another call"
+                : "the answer is neither a response nor a fault");
+    }
+}
