@@ -447,8 +447,8 @@ mod tests {
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
-        let lines = BufReader::new(holder.stdout.take().unwrap()).lines();
-        assert!(lines.map_while(Result::ok).any(|line| line.contains("held")));
+        let mut lines = BufReader::new(holder.stdout.take().unwrap()).lines();
+        assert!(lines.by_ref().map_while(Result::ok).any(|line| line.contains("held")));
         assert!(matches!(directory.bind("java"), Err(Error::NameInUse { .. })));
         drop(holder.stdin.take());
         assert!(holder.wait().unwrap().success());

@@ -19,6 +19,7 @@ final class Connection implements Runnable {
     private static final Logger LOGGER = System.getLogger("obvia");
 
     private final ProcessRuntime runtime;
+    private final Exports exports;
     private final Window window;
     private final WindowCall call;
     // The process that the client says it is; 0 as long as it has not.
@@ -33,6 +34,7 @@ final class Connection implements Runnable {
 
     Connection(ProcessRuntime runtime, Window window) {
         this.runtime = runtime;
+        exports = runtime.exports();
         this.window = window;
         call = new WindowCall(window, this);
         window.setPatience(Duration.ofMillis(Idle.warm));
@@ -245,11 +247,11 @@ final class Connection implements Runnable {
 
     private Exports.Entry find(long target) {
         Exports.Entry entry = last;
-        int removals = runtime.exports().removals();
+        int removals = exports.removals();
         if (entry != null && entry.target() == target && lastRemovals == removals) {
             return entry;
         }
-        entry = client == 0 ? null : runtime.exports().find(target);
+        entry = client == 0 ? null : exports.find(target);
         if (entry != null && entry.isVirtual() != isVirtual) {
             last = null;
             throw goElsewhere();
