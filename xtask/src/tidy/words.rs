@@ -22,7 +22,8 @@ const WORDS: &[Word] = &[
     Word { word: "manager", instead: "what it does", except: &["crates/com/"] },
     Word { word: "managers", instead: "what they do", except: &["crates/com/"] },
     Word { word: "misc", instead: "what it is", except: &[] },
-    Word { word: "plugin", instead: "provider", except: &[] },
+    // What Maven calls them.
+    Word { word: "plugin", instead: "provider", except: &["java/obvia-maven-plugin/"] },
     Word { word: "session", instead: "association or connection", except: &[] },
     Word { word: "util", instead: "what it does", except: &[] },
     Word { word: "utils", instead: "what they do", except: &[] },
