@@ -2,7 +2,7 @@
 
 use native_programs::java::Classes;
 use native_programs::{Workshop, folder};
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -40,6 +40,16 @@ impl Program {
         let mut child = command.spawn().unwrap_or_else(|error| panic!("{command:?} cannot be run: {error}"));
         let output = BufReader::new(child.stdout.take().unwrap());
         Self { child, output }
+    }
+
+    /// Waits until it says this, has `work` be done, and tells it.
+    #[track_caller]
+    fn when(&mut self, said: &str, work: impl FnOnce()) {
+        let mut line = String::new();
+        self.output.read_line(&mut line).unwrap();
+        assert_eq!(line.trim_end(), said);
+        work();
+        writeln!(self.child.stdin.as_mut().unwrap()).unwrap();
     }
 
     /// Ends its input, and waits for its end, which must be a good one; the rest of what it said.
@@ -140,6 +150,20 @@ fn networks_lead_from_java_to_rust_and_back() {
         let failed: Vec<&str> = said.lines().filter(|line| !line.contains(" ok ")).collect();
         assert_eq!(failed, ["Pair 0x80004002", "good"], "{said}");
         server.finish();
+    }
+    let _ = std::fs::remove_dir_all(names);
+}
+
+#[test]
+fn networks_fail_in_time() {
+    let Some((classes, names)) = scene("java-failures") else { return };
+    let library = WORKSHOP.java_library();
+    for network in NETWORKS {
+        let (server, binding) = Program::listening(rust("server").arg(network), &names);
+        let mut client =
+            Program::start(classes.networked(&library, "peer.Networked").args(["victim", &binding]), &names);
+        client.when("kill", || drop(server));
+        assert_eq!(client.finish(), "good\n", "{network}");
     }
     let _ = std::fs::remove_dir_all(names);
 }
