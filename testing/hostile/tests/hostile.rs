@@ -28,5 +28,7 @@ mod scene;
 mod segment;
 #[path = "hostile/servers.rs"]
 mod servers;
+#[path = "hostile/virtual_machine.rs"]
+mod virtual_machine;
 #[path = "hostile/wire.rs"]
 mod wire;

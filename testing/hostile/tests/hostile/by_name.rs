@@ -15,13 +15,14 @@ against_every_server! {
     peers_that_cannot_be_passed_files_are_served,
     who_sleeps_on_the_socket_is_called_there,
     an_area_by_name_is_found,
-    the_servers_segment_can_only_be_read,
-    the_own_segment_is_sealed_once_it_is_mapped,
     wrong_answers_to_names_are_turned_away,
     who_never_answers_to_names_is_turned_away_in_the_end,
-    greetings_by_name_bring_no_files,
     areas_and_regions_that_come_as_bytes_are_none,
-    calls_without_end_on_the_socket_disturb_nobody,
+    calls_without_end_on_the_socket_disturb_nobody;
+    but_java:
+    the_servers_segment_can_only_be_read,
+    the_own_segment_is_sealed_once_it_is_mapped,
+    greetings_by_name_bring_no_files,
 }
 
 /// A greeting by who cannot be passed files.
@@ -67,7 +68,9 @@ fn greet(scene: &Scene) -> (UnixStream, [File; 2]) {
 fn bound(scene: &Scene) -> (Peer, wire::Target) {
     let (socket, [theirs, own]) = greet(scene);
     let own_segment = Segment::map(&own, AREA + AREA_LENGTH, true);
-    let theirs = Segment::map(&theirs, AREA + AREA_LENGTH, false);
+    // A virtual machine's is longer than these tests need.
+    let length = theirs.metadata().unwrap().len().min(64 << 20);
+    let theirs = Segment::map(&theirs, length as usize, false);
     send(&socket, &[1], &[]).unwrap();
     let mut peer = Peer::by_name(socket, own_segment, own.into(), theirs);
     peer.introduce();

@@ -189,7 +189,9 @@ fn areas_that_are_not_what_their_note_says_cost_the_connection(server: Server) {
         &|peer| peer.note(1, 1 << 20, &[]),
         &|peer| peer.note(1, 1 << 20, &[fd().as_fd(), fd().as_fd(), fd().as_fd()]),
     ];
-    for note in notes {
+    // A virtual machine sees no seals, and is told one name.
+    let noted = if server == Server::Java { 5 } else { notes.len() };
+    for note in &notes[..noted] {
         is_cut_off(&scene, |peer, object| {
             note(peer);
             peer.request_at(object, 3, [1, 0, 8]);

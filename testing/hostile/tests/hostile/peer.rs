@@ -55,8 +55,13 @@ pub(crate) fn send(socket: &UnixStream, bytes: &[u8], fds: &[BorrowedFd<'_>]) ->
     rustix::net::sendmsg(socket, &[IoSlice::new(bytes)], &mut control, SendFlags::NOSIGNAL)
 }
 
-/// Receives bytes and a file descriptor, if they come.
+/// Receives bytes and a file descriptor, if both come.
 pub(crate) fn receive(socket: &UnixStream, bytes: &mut [u8]) -> Option<OwnedFd> {
+    receive_either(socket, bytes)?
+}
+
+/// Receives bytes, if they come, and a file descriptor, if that does, too.
+pub(crate) fn receive_either(socket: &UnixStream, bytes: &mut [u8]) -> Option<Option<OwnedFd>> {
     socket.set_read_timeout(Some(PATIENCE)).unwrap();
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
@@ -67,7 +72,32 @@ pub(crate) fn receive(socket: &UnixStream, bytes: &mut [u8]) -> Option<OwnedFd> 
         RecvAncillaryMessage::ScmRights(mut fds) => fds.next(),
         _ => None,
     });
-    fds.last().filter(|_| got.bytes == wanted)
+    let fd = fds.last();
+    (got.bytes == wanted).then_some(fd)
+}
+
+/// What both segments have where peers look whether they are those that were meant.
+pub(crate) const MARK: [u8; 8] = *b"markmark";
+/// Where that is.
+const MARKED: usize = 384;
+
+/// A file as others find it.
+fn number_of(file: BorrowedFd<'_>) -> u32 {
+    rustix::fd::AsRawFd::as_raw_fd(&file).cast_unsigned()
+}
+
+/// Marks this side's segment and the peer's where they can be written, and tells their names.
+pub(crate) fn name_segments(socket: &UnixStream, files: [BorrowedFd<'_>; 2]) {
+    for file in files {
+        let _ = rustix::io::pwrite(file, &MARK, MARKED as u64);
+    }
+    send_names(socket, [std::process::id(), number_of(files[0]), number_of(files[1]), 0], MARK);
+}
+
+/// Tells names, whatever they are: a process, a descriptor for each side, zero, and the mark.
+pub(crate) fn send_names(socket: &UnixStream, words: [u32; 4], mark: [u8; 8]) {
+    let words = words.iter().flat_map(|word| word.to_le_bytes());
+    send(socket, &words.chain(mark).collect::<Vec<_>>(), &[]).unwrap();
 }
 
 /// Whether the other side has hung up.
@@ -102,8 +132,20 @@ pub(crate) struct Peer {
     pub(crate) oxid: u64,
     area: u32,
     their_area: Option<(u32, Segment)>,
-    /// Whether it is one that cannot be passed files.
-    by_name: bool,
+    files: Files,
+    /// What it has told by names, which mean something as long as it is open.
+    named: Vec<OwnedFd>,
+}
+
+/// How files are handed over.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Files {
+    /// As files.
+    Passed,
+    /// They are opened by names that come: this peer cannot be passed any.
+    Found,
+    /// By names, to a peer that cannot be passed any.
+    Named,
 }
 
 impl Peer {
@@ -113,8 +155,24 @@ impl Peer {
         let socket = connect(path);
         let (own, fd) = Segment::create(AREA + AREA_LENGTH);
         send(&socket, &wire::greeting(AREA_LENGTH as u64), &[fd.as_fd()]).unwrap();
-        let theirs = Self::greeting_of_peer(&socket).expect("a greeting");
-        Self::of(socket, own, fd, theirs)
+        let mut greeting = [0; 24];
+        let passed = receive_either(&socket, &mut greeting).expect("a greeting");
+        assert_eq!(greeting[..12], wire::greeting(0)[..12]);
+        let area = u64::from_le_bytes(greeting[16..].try_into().unwrap()) as usize;
+        if let Some(theirs) = passed {
+            return Self::of(socket, own, fd, Segment::map(&theirs, AREA + area, false));
+        }
+        // A virtual machine cannot be passed files.
+        let length = AREA + area;
+        let file = memory_file(length as u64);
+        own.write(MARKED, &MARK);
+        name_segments(&socket, [fd.as_fd(), file.as_fd()]);
+        let mut answer = [0];
+        assert!(receive_either(&socket, &mut answer).is_some_and(|_| answer == [1]), "it has mapped both");
+        // Frames that are longer are none that these tests ask for.
+        let theirs = Segment::map(&file, length.min(64 << 20), false);
+        let named = vec![file];
+        Self { files: Files::Named, named, ..Self::of(socket, own, fd, theirs) }
     }
 
     /// Answers the greeting of a client that has connected.
@@ -127,12 +185,24 @@ impl Peer {
 
     fn of(socket: UnixStream, own: Segment, own_fd: OwnedFd, theirs: Segment) -> Self {
         let oxid = fresh_oxid();
-        Self { socket, own, own_fd, theirs, next: 1, expected: 1, oxid, area: 0, their_area: None, by_name: false }
+        Self {
+            socket,
+            own,
+            own_fd,
+            theirs,
+            next: 1,
+            expected: 1,
+            oxid,
+            area: 0,
+            their_area: None,
+            files: Files::Passed,
+            named: vec![],
+        }
     }
 
     /// A peer that cannot be passed files, and has opened them by their names.
     pub(crate) fn by_name(socket: UnixStream, own: Segment, own_fd: OwnedFd, theirs: Segment) -> Self {
-        Self { by_name: true, ..Self::of(socket, own, own_fd, theirs) }
+        Self { files: Files::Found, ..Self::of(socket, own, own_fd, theirs) }
     }
 
     /// The segment that a greeting brings.
@@ -148,7 +218,7 @@ impl Peer {
     pub(crate) fn ring(&self) {
         let bell = self.own.u32(BELL);
         bell.fetch_add(1, Ordering::SeqCst);
-        if self.by_name {
+        if self.files != Files::Passed {
             let _ = rustix::net::send(&self.socket, &[0], SendFlags::NOSIGNAL | SendFlags::DONTWAIT);
             return;
         }
@@ -201,11 +271,19 @@ impl Peer {
     }
 
     /// Sends the note that announces an area.
-    pub(crate) fn note(&self, announced: u32, length: u64, fds: &[BorrowedFd<'_>]) {
+    pub(crate) fn note(&mut self, announced: u32, length: u64, fds: &[BorrowedFd<'_>]) {
         let mut note = announced.to_le_bytes().to_vec();
         note.extend([0; 4]);
         note.extend(length.to_le_bytes());
-        send(&self.socket, &note, fds).unwrap();
+        if self.files != Files::Named {
+            send(&self.socket, &note, fds).unwrap();
+            return;
+        }
+        note.insert(0, 1);
+        let named = fds.first().map(|fd| fd.try_clone_to_owned().unwrap());
+        note.extend(named.as_ref().map_or(u64::MAX, |fd| number_of(fd.as_fd()).into()).to_le_bytes());
+        send(&self.socket, &note, &[]).unwrap();
+        self.named.extend(named);
     }
 
     /// The next message, if one comes in time.
@@ -239,7 +317,7 @@ impl Peer {
             return Some(self.theirs.read(AREA + offset as usize, length as usize));
         }
         while self.area < number {
-            let (fd, size) = if self.by_name { self.next_name() } else { self.next_file()? };
+            let (fd, size) = if self.files == Files::Found { self.next_name() } else { self.next_file()? };
             self.area += 1;
             self.their_area = Some((self.area, Segment::map(&fd, size as usize, false)));
         }

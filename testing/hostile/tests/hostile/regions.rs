@@ -11,6 +11,8 @@ use rustix::fs::{FallocateFlags, MemfdFlags, SealFlags};
 use rustix::io::Errno;
 
 against_every_server! {
+    ;
+    but_java:
     files_that_are_no_regions_are_refused,
     notes_that_say_something_else_are_refused,
     numbers_are_given_once,

@@ -2,7 +2,9 @@
 
 use crate::peer::Peer;
 use crate::wire::{self, Frame};
+use native_programs::java::Classes;
 use native_programs::{CHECKED, Workshop, folder};
+use std::cell::RefCell;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
@@ -86,6 +88,7 @@ pub(crate) struct Process {
     child: Child,
     input: Option<ChildStdin>,
     lines: mpsc::Receiver<String>,
+    is_virtual_machine: bool,
 }
 
 impl Process {
@@ -94,13 +97,16 @@ impl Process {
     }
 
     fn run(directory: &Directory, program: &Path, arguments: &[&str]) -> Self {
-        let mut command = Command::new(program);
-        command.args(arguments).env("OBVIA_RUNTIME_DIR", directory.path());
+        Self::spawn(directory, Command::new(program).args(arguments))
+    }
+
+    fn spawn(directory: &Directory, command: &mut Command) -> Self {
+        command.env("OBVIA_RUNTIME_DIR", directory.path());
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let out = BufReader::new(child.stdout.take().unwrap());
         let (send, lines) = mpsc::channel();
         std::thread::spawn(move || out.lines().map_while(Result::ok).try_for_each(|line| send.send(line)));
-        Self { input: child.stdin.take(), child, lines }
+        Self { input: child.stdin.take(), child, lines, is_virtual_machine: false }
     }
 
     /// Waits until it says that it is ready.
@@ -157,13 +163,22 @@ impl Process {
         assert!(status.is_none(), "the process has ended: {status:?}");
     }
 
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// What it has of what peers can make it have.
     pub(crate) fn census(&self) -> Census {
         let place = format!("/proc/{}", self.child.id());
-        let count = |what| std::fs::read_dir(format!("{place}/{what}")).map_or(0, Iterator::count);
+        let entries = |what| std::fs::read_dir(format!("{place}/{what}")).into_iter().flatten().flatten();
+        // A virtual machine has threads of its own, which come and go as it likes.
+        let is_counted = |task: &std::fs::DirEntry| {
+            let name = std::fs::read_to_string(task.path().join("comm")).unwrap_or_default();
+            !self.is_virtual_machine || name.starts_with("obvia")
+        };
         let maps = std::fs::read_to_string(format!("{place}/maps")).unwrap_or_default();
-        let mappings = maps.lines().filter(|line| line.contains("/memfd:")).count();
-        Census { files: count("fd"), threads: count("task"), mappings }
+        let mappings = maps.lines().filter(|line| line.contains("/memfd:") || line.contains("/.obvia-")).count();
+        Census { files: entries("fd").count(), threads: entries("task").filter(is_counted).count(), mappings }
     }
 }
 
@@ -183,13 +198,15 @@ pub(crate) struct Census {
 }
 
 /// What the server is written in, and who serves its connections.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Server {
     Rust,
     /// In C++, under sanitizers.
     Cpp,
     /// The same with a loop of its own.
     OwnLoop,
+    /// In Java, whose virtual machine one test after another has.
+    Java,
 }
 
 /// The server in C++.
@@ -199,12 +216,48 @@ static CPP: LazyLock<PathBuf> = LazyLock::new(|| {
     WORKSHOP.build("hostile-native", CHECKED, &[here.join("victim.idl")], &[here.join("native/victim.cc")])
 });
 
-/// Makes tests of functions that take a server: one for each.
+/// The server in Java; nothing where there is no JDK.
+static JAVA: LazyLock<Option<Classes>> = LazyLock::new(|| {
+    let home = folder("testing/hostile");
+    let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("hostile-java");
+    Classes::build(&place, &[home.join("victim.idl")], Some(&home.join("java")))
+});
+
+thread_local! {
+    /// The scene of the last test with a server in Java.
+    static STAGE: RefCell<Option<Scene>> = const { RefCell::new(None) };
+}
+
+/// Runs tests in turn against one server in Java, since a virtual machine takes long to start. After one that fails there is another.
+pub(crate) fn against_java(tests: &[(&str, fn(Server))]) {
+    if JAVA.is_none() {
+        return;
+    }
+    let mut failed = vec![];
+    for (name, test) in tests {
+        let begun = Instant::now();
+        if std::panic::catch_unwind(|| test(Server::Java)).is_err() {
+            failed.push(name);
+        }
+        println!("{name}: {:?}", begun.elapsed());
+    }
+    if let Some(mut scene) = STAGE.take() {
+        scene.end();
+    }
+    assert!(failed.is_empty(), "failed: {failed:?}");
+}
+
+/// Makes tests of functions that take a server: one for each, and one of them all for that in Java. Those behind `but_java` say what a
+/// virtual machine has no files for.
 macro_rules! against_every_server {
-    ($($test:ident),* $(,)?) => {
-        $crate::scene::against_every_server!(@ rust Rust $($test)*);
-        $crate::scene::against_every_server!(@ cpp Cpp $($test)*);
-        $crate::scene::against_every_server!(@ own_loop OwnLoop $($test)*);
+    ($($test:ident),* $(,)? $(; but_java: $($native:ident),* $(,)?)?) => {
+        $crate::scene::against_every_server!(@ rust Rust $($test)* $($($native)*)?);
+        $crate::scene::against_every_server!(@ cpp Cpp $($test)* $($($native)*)?);
+        $crate::scene::against_every_server!(@ own_loop OwnLoop $($test)* $($($native)*)?);
+        #[test]
+        fn java() {
+            $crate::scene::against_java(&[$((stringify!($test), $test)),*]);
+        }
     };
     (@ $module:ident $server:ident $($test:ident)*) => {
         mod $module {
@@ -219,6 +272,7 @@ pub(crate) use against_every_server;
 
 /// A server and a witness.
 pub(crate) struct Scene {
+    pub(crate) kind: Server,
     pub(crate) server: Process,
     witness: Process,
     before: Census,
@@ -231,18 +285,28 @@ impl Scene {
         Self::of(Server::Rust)
     }
 
-    pub(crate) fn of(server: Server) -> Self {
+    pub(crate) fn of(kind: Server) -> Self {
+        if let Some(scene) = STAGE.take() {
+            assert_eq!(scene.kind, kind);
+            return scene;
+        }
         let directory = Directory::new();
-        let server = match server {
+        let server = match kind {
             Server::Rust => Process::start(&directory, &["server"]),
             Server::Cpp => Process::run(&directory, &CPP, &["server"]),
             Server::OwnLoop => Process::run(&directory, &CPP, &["loop"]),
+            Server::Java => {
+                let classes = JAVA.as_ref().expect("there is a JDK");
+                let mut process = Process::spawn(&directory, classes.program("peer.Server").arg("victim"));
+                process.is_virtual_machine = true;
+                process
+            }
         };
         server.await_ready();
         let witness = Process::start(&directory, &["witness"]);
         witness.await_ready();
         // What the server has once a stranger has come and gone.
-        let mut scene = Self { server, witness, before: Census::default(), directory };
+        let mut scene = Self { kind, server, witness, before: Census::default(), directory };
         scene.assert_serving();
         let mut last = Census::default();
         await_that("the server comes to rest", || {
@@ -296,7 +360,11 @@ impl Scene {
     pub(crate) fn assert_unharmed(mut self) {
         self.assert_serving();
         self.witness.assert_alive();
-        let before = self.before;
+        let mut before = self.before;
+        if self.kind == Server::Java {
+            // What its threads sleep on they make when they first do.
+            before.files += 8;
+        }
         let started = Instant::now();
         loop {
             let now = self.server.census();
@@ -306,6 +374,15 @@ impl Scene {
             assert!(started.elapsed() < PATIENCE, "the server had {before:?}, and has {now:?}");
             sleep(Duration::from_millis(20));
         }
+        if self.kind == Server::Java {
+            STAGE.set(Some(self));
+        } else {
+            self.end();
+        }
+    }
+
+    #[track_caller]
+    fn end(&mut self) {
         self.witness.end();
         self.server.end();
     }

@@ -20,6 +20,8 @@ public final class Hresult {
     public static final int E_OUTOFMEMORY = 0x8007000e;
     /** An argument is wrong. */
     public static final int E_INVALIDARG = 0x80070057;
+    /** Nobody has that class. */
+    public static final int REGDB_E_CLASSNOTREG = 0x80040154;
     /** Nobody serves that name. */
     public static final int RPC_S_SERVER_UNAVAILABLE = 0x800706ba;
     /** Somebody else serves that name. */

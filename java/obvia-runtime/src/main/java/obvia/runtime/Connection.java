@@ -67,7 +67,7 @@ final class Connection implements Runnable {
         } catch (RpcException | InternalError | IllegalStateException | IndexOutOfBoundsException e) {
             RpcException why = Window.failed(e);
             if (why.result() != Hresult.RPC_E_DISCONNECTED) {
-                LOGGER.log(Level.WARNING, "a connection of process {0} ends: {1}", client, why.getMessage());
+                LOGGER.log(Level.WARNING, "a connection of process {0} ends: {1}", Long.toHexString(client), why.getMessage());
             }
         } finally {
             count(isVirtual, -1);
@@ -264,8 +264,10 @@ final class Connection implements Runnable {
     private void bind(byte[] unit) {
         Bind.Answer answer = Bind.answer(unit, runtime.oxid());
         if (answer.client() != 0 && client == 0) {
+            if (!runtime.enter(answer.client(), window.pid())) {
+                throw Line.broken("it says that it is a process that it is not");
+            }
             client = answer.client();
-            runtime.enter(client);
         } else if (client == 0 || answer.client() != 0 && answer.client() != client) {
             // Who has said who it is does not become somebody else; who has not may not go on.
             throw Line.broken("it does not say who it is");

@@ -7,8 +7,6 @@ import java.nio.charset.StandardCharsets;
 import java.util.function.LongSupplier;
 import obvia.BadMessageException;
 import obvia.Guid;
-import obvia.Hresult;
-import obvia.RpcException;
 
 /**
  * Reads a frame in the peer's memory: every word once, since the peer may change it at any time, and nothing is used that was not checked.
@@ -144,7 +142,7 @@ public final class FrameReader {
     /** The same for elements that the results have room for. */
     public int room(int count, int size) {
         if ((long) count * size > Segments.AREA_MAX) {
-            throw new RpcException(Hresult.E_OUTOFMEMORY, "an array of " + count + " elements; a reply has at most " + Segments.AREA_MAX + " bytes");
+            throw new InCall.Refused(Fault.NO_MEMORY);
         }
         return count;
     }

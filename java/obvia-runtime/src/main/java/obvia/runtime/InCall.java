@@ -64,7 +64,7 @@ public abstract class InCall {
 
     /** What is to be thrown where the interface has no method of this number. */
     public final RuntimeException noMethod() {
-        return new NoMethod();
+        return new Refused(Fault.OP_RANGE);
     }
 
     /** The place for the results' frame of so many bytes. */
@@ -87,7 +87,7 @@ public abstract class InCall {
     /** What the caller gets where a stub has thrown something: the method's HRESULT, or a fault's status with bit 32 set. */
     public static long answer(Throwable why) {
         return switch (why) {
-            case NoMethod _ -> FAULT | Fault.OP_RANGE;
+            case Refused e -> FAULT | Integer.toUnsignedLong(e.status);
             case BadMessageException _ -> FAULT | Fault.BAD_STUB_DATA;
             case RpcException e -> Integer.toUnsignedLong(e.result() < 0 ? e.result() : Hresult.E_FAIL);
             case OutOfMemoryError _ -> Integer.toUnsignedLong(Hresult.E_OUTOFMEMORY);
@@ -98,12 +98,16 @@ public abstract class InCall {
         };
     }
 
-    /** The number of a method that there is not. */
-    static final class NoMethod extends RuntimeException {
+    /** What makes a call a fault before its method is called. */
+    static final class Refused extends RuntimeException {
         private static final long serialVersionUID = 1;
 
-        NoMethod() {
-            super("no such method", null, false, false);
+        /** The fault's. */
+        final int status;
+
+        Refused(int status) {
+            super("the call is refused", null, false, false);
+            this.status = status;
         }
     }
 }

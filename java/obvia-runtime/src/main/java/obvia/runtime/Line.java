@@ -19,6 +19,8 @@ import obvia.RpcException;
 final class Line implements AutoCloseable {
     /** A byte that ends a sleep. */
     static final byte CALL = 0;
+    /** How often what has come is taken in one look. */
+    private static final int LOOKS = 64;
 
     private final SocketChannel socket;
     private final ByteBuffer got = ByteBuffer.allocate(256).order(ByteOrder.LITTLE_ENDIAN).flip();
@@ -27,6 +29,7 @@ final class Line implements AutoCloseable {
     /** The virtual thread that slept last, if it was one. */
     private volatile Thread virtual;
     private boolean hasEnded;
+    private boolean isFlooded;
 
     Line(SocketChannel socket) throws IOException {
         this.socket = socket;
@@ -73,6 +76,9 @@ final class Line implements AutoCloseable {
 
     /** Takes away calls, and returns the next byte that is none, or -1 where nothing else is there. */
     int next() {
+        if (isFlooded) {
+            throw broken("it has told what nobody asked for");
+        }
         while (true) {
             while (got.hasRemaining()) {
                 byte next = got.get();
@@ -111,11 +117,17 @@ final class Line implements AutoCloseable {
 
     /** Takes away calls, and looks whether the peer has hung up. */
     void look() {
+        int left = LOOKS;
         do {
             while (got.hasRemaining() && got.get(got.position()) == CALL) {
                 got.get();
             }
-        } while (got.remaining() < got.capacity() && fill());
+            if (got.remaining() == got.capacity()) {
+                // All that is ever told is shorter. It is taken away, too, or the end would not be seen behind it.
+                got.position(got.limit());
+                isFlooded = true;
+            }
+        } while (--left > 0 && fill());
     }
 
     /** Sleeps until something comes, {@link #wake} is called, or so many nanoseconds have passed. */

@@ -1,6 +1,7 @@
 package obvia.runtime;
 
 import java.util.List;
+import obvia.RpcException;
 
 /**
  * Interface pointers in frames: what they travel as, and what stands for them where they arrive.
@@ -36,7 +37,11 @@ public final class Marshal {
 
     /** What a reference in the arguments of a call leads to. */
     public static <T> T object(InCall call, byte[] reference, InterfaceInfo<T> info) {
-        return reference == null ? null : call.object(reference, info);
+        try {
+            return reference == null ? null : call.object(reference, info);
+        } catch (RpcException e) {
+            throw new InCall.Refused(e.result());
+        }
     }
 
     /** The bytes of a reference that another process of this host gets. */

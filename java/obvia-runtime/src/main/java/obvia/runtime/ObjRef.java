@@ -23,6 +23,7 @@ record ObjRef(Guid iid, int refs, long oxid, long oid, long target, List<String>
     private static final int SIGNATURE = 0x574f454d;
     private static final int STANDARD = 1;
     private static final int HANDLER = 2;
+    private static final int CUSTOM = 4;
     private static final int TOWER_VI_SHM = 0xf5;
     /** The longest reference that is accepted. */
     static final int LENGTH_MAX = 4096;
@@ -50,6 +51,9 @@ record ObjRef(Guid iid, int refs, long oxid, long oid, long target, List<String>
             ByteBuffer from = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
             int signature = from.getInt();
             int form = from.getInt();
+            if (signature == SIGNATURE && form == CUSTOM) {
+                throw new RpcException(Hresult.REGDB_E_CLASSNOTREG, "an object reference: only its class could read it");
+            }
             if (signature != SIGNATURE || form != STANDARD && form != HANDLER) {
                 throw bad("it is neither a standard nor a handler one");
             }
@@ -97,6 +101,9 @@ record ObjRef(Guid iid, int refs, long oxid, long oid, long target, List<String>
             }
             if (unit != 0) {
                 throw bad("a binding without end");
+            }
+            if (address.codePoints().anyMatch(c -> c >= Character.MIN_SURROGATE && c <= Character.MAX_SURROGATE)) {
+                throw bad("a binding with half of a surrogate pair");
             }
             String endpoint = endpoint(address.toString());
             if (tower == TOWER_VI_SHM && !endpoint.isEmpty()) {

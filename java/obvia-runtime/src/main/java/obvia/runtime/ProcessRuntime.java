@@ -44,7 +44,7 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
     private final Exports exports = new Exports();
     private final Map<String, Named> names = new ConcurrentHashMap<>();
     private final Map<Long, Link> links = new ConcurrentHashMap<>();
-    private final Map<Long, Integer> clients = new ConcurrentHashMap<>();
+    private final Map<Long, Client> clients = new ConcurrentHashMap<>();
     private final Map<Long, Long> marks = new ConcurrentHashMap<>();
     private final Networks networks = new Networks();
     private final Semaphore janitorsBell = new Semaphore(0);
@@ -63,6 +63,9 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
             super(reference);
         }
     }
+
+    /** A process that is connected: its number, and its connections. */
+    private record Client(long pid, int count) {}
 
     /** An export. */
     record Named(Object object, InterfaceInfo<?> info, boolean isVirtual) {}
@@ -234,17 +237,22 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
         new Connection(this, window).run();
     }
 
-    /** A connection of a client's, which has said who it is. */
-    void enter(long client) {
-        clients.merge(client, 1, Integer::sum);
+    /** A connection of a client's, which has said who it is. False where it comes from another process: nobody gives back what another one holds. */
+    boolean enter(long client, long pid) {
+        return clients.compute(client, (c, known) -> known == null ? new Client(pid, 1) : known.pid == pid ? new Client(pid, known.count + 1) : known).pid == pid;
     }
 
     /** A connection has ended; with the last one of a client its references are dropped. */
     void leave(long client) {
-        if (client != 0 && clients.computeIfPresent(client, (c, count) -> count > 1 ? count - 1 : null) == null) {
+        clients.computeIfPresent(client, (c, known) -> {
+            if (known.count > 1) {
+                return new Client(known.pid, known.count - 1);
+            }
+            // Before it can connect again.
             exports.drop(client);
             marks.remove(client);
-        }
+            return null;
+        });
     }
 
     long markFor(long client) {
@@ -257,7 +265,7 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
         synchronized (names) {
             Named named = names.get(name);
             if (named == null) {
-                throw new RpcException(Hresult.RPC_S_SERVER_UNAVAILABLE, "nothing is exported by the name `" + name + "`");
+                throw new RpcException(Hresult.RPC_E_DISCONNECTED, "nothing is exported by the name `" + name + "`");
             }
             return marshalOwn(named.object, info, client, named.isVirtual);
         }
@@ -360,7 +368,7 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
         if (reference.oxid() == oxid) {
             Exports.Entry own = exports.get(reference.target());
             if (!info.type().isInstance(own.object())) {
-                throw new RpcException(Hresult.RPC_E_INVALID_OBJREF, "a reference to an object that has no such interface");
+                throw new RpcException(Hresult.E_NOINTERFACE, "a reference to an object that has no such interface");
             }
             Object object = own.object();
             exports.release(sender, reference.target(), reference.refs());
@@ -378,6 +386,9 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
         Link known = known(reference.oxid());
         if (known != null) {
             return known;
+        }
+        if (reference.endpoints().isEmpty()) {
+            throw new RpcException(Hresult.RPC_E_INVALID_OBJREF, "a reference that leads nowhere");
         }
         String endpoint = Link.endpoint(reference.oxid());
         if (!reference.endpoints().contains(endpoint)) {

@@ -3,6 +3,7 @@ package obvia.runtime;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Locale;
@@ -219,6 +220,15 @@ final class RuntimeCalls {
         connection.runtime().exports().addTo(target, to, (int) Math.min(Math.max(refs, 0), 1 << 20));
     }
 
+    private static String name(InCall call, int length) {
+        try {
+            byte[] bytes = Channel.bytes(call.memory, call.at + 24, length);
+            return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();
+        } catch (CharacterCodingException e) {
+            throw call.bad("a name that is not UTF-8");
+        }
+    }
+
     private static void serveResolve(WindowCall call, Connection connection) {
         call.expectAtLeast(24);
         long word = call.memory.get(Flat.LONG, call.at + 16);
@@ -226,7 +236,7 @@ final class RuntimeCalls {
         if (length < 0 || length > NAME_MAX || word >>> 32 > 1 || 24 + length > call.length) {
             throw call.bad("a name of " + Integer.toUnsignedString(length) + " bytes");
         }
-        String name = new String(Channel.bytes(call.memory, call.at + 24, length), StandardCharsets.UTF_8);
+        String name = name(call, length);
         answer(call, connection.runtime().marshalNamed(name, Known.find(guid(call, 0)), connection.client()).toBytes());
     }
 }

@@ -151,6 +151,10 @@ record Segments(
         OpenOption[] options = mode == MapMode.READ_ONLY
                 ? new OpenOption[] {StandardOpenOption.READ}
                 : new OpenOption[] {StandardOpenOption.READ, StandardOpenOption.WRITE};
+        // To open a pipe takes until somebody comes to its other end.
+        if (!Files.isRegularFile(path)) {
+            throw Line.broken("a segment is no file, or not this process's to open");
+        }
         try (FileChannel file = FileChannel.open(path, options)) {
             // What is mapped behind a file's end cannot be touched, and mapping would make it longer.
             if (file.size() < length) {

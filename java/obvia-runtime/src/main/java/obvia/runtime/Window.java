@@ -231,6 +231,7 @@ final class Window implements AutoCloseable {
                 taken = consumed;
                 continue;
             }
+            line.look();
             check();
             deadline.check();
             LockSupport.parkNanos(50_000);
@@ -318,7 +319,12 @@ final class Window implements AutoCloseable {
         if (next != NAMED) {
             throw Line.broken("an area that it has not named");
         }
-        ByteBuffer note = line.receive(24, Deadline.in(Duration.ofSeconds(1)));
+        ByteBuffer note;
+        try {
+            note = line.receive(24, Deadline.in(Duration.ofSeconds(1)));
+        } catch (RpcException e) {
+            throw Line.broken("an area of which it names a part: " + e.getMessage());
+        }
         if (note.getInt(0) != number || note.getInt(4) != 0) {
             throw Line.broken("it names another area than it uses");
         }
