@@ -20,12 +20,18 @@ final class Polls {
 
     private final Waiting waiting;
     private int budget;
+    private boolean isPatient;
     private int interval = INTERVAL;
     private int untilProbe = INTERVAL;
 
     Polls(Waiting waiting) {
         this.waiting = waiting;
-        budget = Runtime.getRuntime().availableProcessors() == 1 ? LEAST : MOST;
+        setBudget(Runtime.getRuntime().availableProcessors() == 1 ? LEAST : MOST);
+    }
+
+    private void setBudget(int budget) {
+        this.budget = budget;
+        isPatient = budget > LEAST && waiting != Waiting.BLOCK;
     }
 
     /** The looks of a wait that begins; {@link Integer#MAX_VALUE} are without end. */
@@ -39,7 +45,7 @@ final class Polls {
 
     /** Whether the thread looks again and again at all. */
     boolean isPatient() {
-        return budget > LEAST && waiting != Waiting.BLOCK;
+        return isPatient;
     }
 
     /** Whether the thread looks without end. */
@@ -52,7 +58,7 @@ final class Polls {
         if (budget == MOST && untilProbe == INTERVAL) {
             return;
         }
-        budget = MOST;
+        setBudget(MOST);
         interval = INTERVAL;
         untilProbe = INTERVAL;
     }
@@ -62,7 +68,7 @@ final class Polls {
         if (nanos >= IDLE) {
             return;
         }
-        budget = Math.max(LEAST, budget / 4);
+        setBudget(Math.max(LEAST, budget / 4));
         if (untilProbe > 0) {
             untilProbe--;
         } else {

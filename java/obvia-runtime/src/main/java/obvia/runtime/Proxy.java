@@ -38,7 +38,7 @@ public abstract class Proxy implements Remote {
     /**
      * Whether a thread is in a method of some proxy's.
      *
-     * <p>Looking stops the thread for a moment: what this thread has written before it sees afterwards.
+     * <p>Looking stops the thread for a moment: what this thread has written before it sees afterwards. Classes that stack traces leave out, as hidden ones, cannot be proxies.
      */
     static boolean isCalling(Thread thread) {
         for (StackTraceElement frame : thread.getStackTrace()) {

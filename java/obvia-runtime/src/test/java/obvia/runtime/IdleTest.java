@@ -1,7 +1,6 @@
 package obvia.runtime;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -57,6 +56,20 @@ class IdleTest {
                     idler.get(60, TimeUnit.SECONDS);
                 }
             }
+        }
+    }
+
+    @Test
+    void whoEndsWhileNoThreadLooksIsNoticed() throws Exception {
+        try (Peer peer = Peer.server("-Dobvia.idle.warm=50");
+                Peer holder = Peer.holder(peer.name)) {
+            ITest there = Obvia.bind(ITest.class, peer.name);
+            assertEquals(2, there.held());
+            // Long enough for all of the holder's to be warm.
+            sleep(500);
+            holder.kill();
+            ProcessesTest.await("what it held is dropped", () -> there.held() == 1);
+            assertEquals("", peer.errors());
         }
     }
 
@@ -144,12 +157,12 @@ class IdleTest {
             ICalc there = Obvia.bind(ICalc.class, peer.name);
             limit(1, 1);
             long closed = Obvia.connections().closed();
+            var isDone = new AtomicBoolean();
             List<CompletableFuture<Void>> callers = new ArrayList<>();
             for (int caller = 0; caller < 3; caller++) {
                 int own = caller;
                 callers.add(CompletableFuture.runAsync(() -> {
-                    long until = System.nanoTime() + 2_000_000_000L;
-                    for (int turn = 0; System.nanoTime() < until; turn++) {
+                    for (int turn = 0; !isDone.get(); turn++) {
                         assertEquals(turn + own, there.add(turn, own));
                         if (turn % 50 == 0) {
                             sleep(turn / 50 % 30);
@@ -157,10 +170,14 @@ class IdleTest {
                     }
                 }, call -> Thread.ofPlatform().daemon().start(call)));
             }
+            try {
+                await("many end", () -> Obvia.connections().closed() >= closed + 20 || callers.stream().anyMatch(CompletableFuture::isDone));
+            } finally {
+                isDone.set(true);
+            }
             for (CompletableFuture<Void> caller : callers) {
                 caller.get(60, TimeUnit.SECONDS);
             }
-            assertTrue(Obvia.connections().closed() > closed + 5, "some ended");
         }
     }
 }

@@ -47,8 +47,8 @@ final class Peer implements AutoCloseable {
     }
 
     /** A server that exports an object by its {@link #name}. */
-    static Peer server() throws IOException {
-        return new Peer(List.of(), List.of("serve"));
+    static Peer server(String... options) throws IOException {
+        return new Peer(List.of(options), List.of("serve"));
     }
 
     /** A server of calculators: see {@link Calcs#main}. */

@@ -170,7 +170,10 @@ class ThreadsTest {
             assertEquals(there, there.self(0));
             assertThrows(RpcException.class, () -> there.self(1));
             assertEquals(1, there.about(Calcs.HELD), "what would have been a result");
-            Obvia.release(there);
+            int kept = own.count();
+            Peer.signal("STOP", peer.pid());
+            assertThrows(RpcException.class, () -> Obvia.within(Duration.ofMillis(200), () -> there.visit(new Calcs.Old(), Calcs.VERSION)));
+            assertEquals(kept + 1, own.count(), "who may have got it keeps it");
             peer.kill();
             ProcessesTest.await("what a process had that is gone is dropped", () -> own.count() == before);
         }
