@@ -9,6 +9,7 @@ mod conformance;
 mod demo;
 mod failures;
 mod fuzz;
+mod fuzz_java;
 mod icount;
 mod loom;
 mod miri;
@@ -107,6 +108,12 @@ const COMMANDS: &[Command] = &[
         usage: "[--seconds N] [TARGET ...]",
         about: "feed nonsense to what reads other people's bytes (60 s each)",
         run: fuzz::main,
+    },
+    Command {
+        name: "fuzz-java",
+        usage: "SECONDS",
+        about: "the same with what the runtime in Java reads, so long each",
+        run: fuzz_java::main,
     },
     Command {
         name: "icount",

@@ -133,7 +133,7 @@ void objects_are_of_the_interface_that_is_named(IValues *values)
 
 } // namespace
 
-void check_values(IValues *values, bool elsewhere)
+void check_values(IValues *values, bool elsewhere, bool knows_peers)
 {
     integers_go_to_their_limits(values);
     other_values_keep_their_bits(values);
@@ -141,6 +141,8 @@ void check_values(IValues *values, bool elsewhere)
     arrays_have_the_lengths_that_are_said(values, elsewhere);
     strings_end_with_their_zero(values);
     ranges_are_kept_both_ways(values, elsewhere);
-    objects_are_of_the_interface_that_is_named(values);
+    if (knows_peers) {
+        objects_are_of_the_interface_that_is_named(values);
+    }
     CHECK(values->Fail(static_cast<HRESULT>(0x81234567)) == static_cast<HRESULT>(0x81234567));
 }

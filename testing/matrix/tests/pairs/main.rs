@@ -1,7 +1,8 @@
-//! Every construct, in one process and across two, in Rust, C++ and C.
+//! Every construct, in one process and across two, in Rust, C++, C and Java.
 
 mod functions;
 mod guarded;
+mod java;
 mod liar;
 mod native;
 mod server;

@@ -47,6 +47,11 @@ fn check(names: &[String]) {
     comes_to_a_good_end(Command::new(program()).arg("check").args(names));
 }
 
+/// The same with values alone.
+pub(crate) fn check_values(name: &str) {
+    comes_to_a_good_end(Command::new(program()).args(["values", name]));
+}
+
 fn comes_to_a_good_end(command: &mut Command) {
     let output = command.output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);

@@ -39,6 +39,11 @@ impl Server {
         Self::run(command, None, None)
     }
 
+    /// The same in Java, where there is a JDK.
+    pub(crate) fn start_java() -> Option<Self> {
+        Some(Self::run(crate::java::program("serve")?, None, None))
+    }
+
     /// A process that is reached over a network only, and that reaches this one over it only.
     pub(crate) fn start_elsewhere(binding: &str) -> Self {
         Self::run_elsewhere(rust(), binding)

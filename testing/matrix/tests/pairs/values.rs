@@ -1,13 +1,22 @@
 //! Values: the same calls in one process, where they are plain, and elsewhere.
 
-use crate::server::everywhere;
+use crate::server::{Server, everywhere};
 use matrix::shapes::Peer;
 use matrix::values::Values;
 use matrix::{IPeer, IValues, Line, Mode, Point};
 use obvia::{GUID, HRESULT, Interface, U16CString, code, u16cstr};
 
-/// Runs a check against an object here, one in another process, and one over each network.
+/// Runs a check against an object here, one in another process, one over each network, and one in Java.
 fn everywhere_alike(check: impl Fn(&IValues, bool)) {
+    everywhere_but_in_java(&check);
+    if !cfg!(miri)
+        && let Some(server) = Server::start_java()
+    {
+        check(&obvia::connect(&server.address("values")).unwrap(), true);
+    }
+}
+
+fn everywhere_but_in_java(check: impl Fn(&IValues, bool)) {
     check(&Values.into(), false);
     // There is no other process there.
     if cfg!(miri) {
@@ -116,7 +125,8 @@ fn ranges_are_kept_both_ways() {
 
 #[test]
 fn objects_are_of_the_interface_that_is_named() {
-    everywhere_alike(|values, _| {
+    // There it has to know the interface.
+    everywhere_but_in_java(|values, _| {
         let peer: IPeer = Peer(5).into();
         let unknown = peer.cast().unwrap();
         let back = values.Same(&IPeer::IID, Some(&unknown)).unwrap();

@@ -39,7 +39,7 @@ final class Bind {
     private Bind() {}
 
     /** A UUID and a version: an interface, a transfer syntax, or what goes as one. */
-    private record Syntax(Guid uuid, int version) {
+    record Syntax(Guid uuid, int version) {
         static Syntax process(long oxid) {
             return new Syntax(new Guid(PROCESS, oxid), 1);
         }
@@ -63,7 +63,7 @@ final class Bind {
 
     private record Context(Syntax abstractSyntax, List<Syntax> transfers) {}
 
-    private record Outcome(int result, int reason, Syntax transfer) {
+    record Outcome(int result, int reason, Syntax transfer) {
         static Outcome refused(int reason) {
             return new Outcome(REFUSED, reason, NONE);
         }
@@ -119,13 +119,18 @@ final class Bind {
             context.abstractSyntax.put(body);
             context.transfers.forEach(transfer -> transfer.put(body));
         }
+        return outcomes(channel.exchange(finish(body)), type == BIND ? BIND_ACK : ALTER_CONTEXT_RESP, callId, contexts.size());
+    }
+
+    /** What a server answers, of a type, about as many contexts as were asked for. */
+    static List<Outcome> outcomes(byte[] bytes, int type, int callId, int wanted) {
         try {
-            ByteBuffer answer = unit(channel.exchange(finish(body)));
-            if (type(answer) != (type == BIND ? BIND_ACK : ALTER_CONTEXT_RESP) || answer.getInt(12) != callId) {
+            ByteBuffer answer = unit(bytes);
+            if (type(answer) != type || answer.getInt(12) != callId) {
                 throw new BadMessageException("the answer is to another bind");
             }
-            return outcomes(answer, contexts.size());
-        } catch (IndexOutOfBoundsException | BufferUnderflowException e) {
+            return outcomes(answer, wanted);
+        } catch (IndexOutOfBoundsException | IllegalArgumentException | BufferUnderflowException e) {
             throw new BadMessageException("the answer to a bind is too short", e);
         }
     }

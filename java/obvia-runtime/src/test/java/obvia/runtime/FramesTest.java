@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 
 class FramesTest {
     /** The request of the example in docs/flat.md. */
-    private static final byte[] DOCUMENTED = HexFormat.of().parseHex("03000000000000001800000000000000" + "1000000003000000" + "0100000002000000" + "0300000000000000");
+    static final byte[] DOCUMENTED = HexFormat.of().parseHex("03000000000000001800000000000000" + "1000000003000000" + "0100000002000000" + "0300000000000000");
 
     private static FrameReader reader(byte[] frame, int block) {
         return new FrameReader(MemorySegment.ofArray(frame), 0, frame.length, block, "the frame");
@@ -32,7 +32,7 @@ class FramesTest {
     }
 
     /** One of each object: a string of each kind, a reference, what may be missing, and what the method allocates. */
-    private static byte[] written() {
+    static byte[] written() {
         byte[] narrow = Frames.utf8("gr\u00fc\u00df");
         char[] wide = Frames.utf16("\ud83d\ude00");
         byte[] reference = {1, 2, 3};
@@ -56,8 +56,7 @@ class FramesTest {
         return frame;
     }
 
-    private static void read(byte[] frame) {
-        FrameReader reader = reader(frame, 48);
+    static void read(FrameReader reader) {
         reader.notNull(reader.text(0));
         reader.notNull(reader.wide(8));
         reader.text(16);
@@ -108,23 +107,6 @@ class FramesTest {
     }
 
     @Test
-    void hostileFramesAreRefusedAndNothingElse() {
-        Random random = new Random(7);
-        byte[] good = written();
-        for (int round = 0; round < 100_000; round++) {
-            byte[] frame = round % 3 == 0 ? Arrays.copyOf(good, random.nextInt(good.length)) : good.clone();
-            for (int i = 0; i <= round % 4 && frame.length > 0; i++) {
-                frame[random.nextInt(frame.length)] = (byte) (round % 2 == 0 ? random.nextInt() : random.nextInt(4));
-            }
-            try {
-                read(frame);
-            } catch (BadMessageException e) {
-                // Of all that can be thrown, this alone is meant.
-            }
-        }
-    }
-
-    @Test
     void stringsThatAreNoneAreRefused() {
         assertEquals(Hresult.E_INVALIDARG, assertThrows(RpcException.class, () -> Frames.utf8("a\0b")).result());
         assertEquals(Hresult.E_INVALIDARG, assertThrows(RpcException.class, () -> Frames.utf16("\0")).result());
@@ -146,6 +128,6 @@ class FramesTest {
         assertThrows(BadMessageException.class, () -> reader.used(3, 2));
         assertEquals(Hresult.E_INVALIDARG, assertThrows(RpcException.class, () -> Frames.count(() -> Frames.unsigned(-1))).result());
         assertEquals(Hresult.E_OUTOFMEMORY, assertThrows(RpcException.class, () -> Frames.plus(16, Integer.MAX_VALUE, 4)).result());
-        assertEquals(Hresult.E_OUTOFMEMORY, assertThrows(RpcException.class, () -> reader.room(1 << 30, 8)).result());
+        assertEquals(Fault.NO_MEMORY, assertThrows(InCall.Refused.class, () -> reader.room(1 << 30, 8)).status);
     }
 }

@@ -1,0 +1,139 @@
+package matrix;
+
+import static matrix.Check.fails;
+import static matrix.Check.same;
+
+import java.util.Arrays;
+import obvia.Guid;
+import obvia.Hresult;
+import values.IBaseValues.IntegersResult;
+import values.IBaseValues.OthersResult;
+import values.IBaseValues.UnsignedResult;
+import values.IValues;
+import values.IValues.TextsResult;
+import values.IValuesInfo;
+import values.Line;
+import values.Mode;
+import values.Point;
+
+/** Values: the same calls in one virtual machine, where they are plain, and elsewhere. */
+final class CheckValues {
+    private static final Guid KEY = Guid.of("0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a10");
+
+    private CheckValues() {}
+
+    static void check(IValues values, boolean isElsewhere) {
+        integersGoToTheirLimits(values);
+        otherValuesKeepTheirBits(values);
+        structuresAreValuesPlacesAndOptions(values);
+        arraysHaveTheLengthsThatAreSaid(values, isElsewhere);
+        stringsEndWithTheirZero(values);
+        rangesAreKeptBothWays(values, isElsewhere);
+        objectsAreOfTheInterfaceThatIsNamed(values);
+        fails(0x81234567, () -> values.fail(0x81234567));
+    }
+
+    private static void integersGoToTheirLimits(IValues values) {
+        same(values.integers((byte) 0, (short) 0, 0, 0), new IntegersResult((byte) -1, (short) -1, -1, -1));
+        same(
+                values.integers(Byte.MAX_VALUE, Short.MAX_VALUE, Integer.MAX_VALUE, Long.MAX_VALUE),
+                new IntegersResult(Byte.MIN_VALUE, Short.MIN_VALUE, Integer.MIN_VALUE, Long.MIN_VALUE));
+        same(values.unsigned((byte) 1, (short) 2, -1, Long.MIN_VALUE), new UnsignedResult((byte) 254, (short) 65533, 0, Long.MAX_VALUE));
+    }
+
+    private static void otherValuesKeepTheirBits(IValues values) {
+        same(
+                values.others(true, (byte) 'x', '\ud83d', Float.MIN_NORMAL, Double.POSITIVE_INFINITY, 7, KEY),
+                new OthersResult(
+                        false, (byte) ~'x', (char) ~0xd83d, -Float.MIN_NORMAL, Double.NEGATIVE_INFINITY, -8, new Guid(~KEY.high(), ~KEY.low())));
+        OthersResult nothing = values.others(false, (byte) 0, '\0', Float.NaN, -0.0, 0, new Guid(0, 0));
+        same(Float.isNaN(nothing.d2()), true);
+        same(nothing.e2(), 0.0);
+    }
+
+    private static Line line(long id) {
+        boolean isEven = id % 2 == 0;
+        Point fast = new Point(0.5, (short) -7, Mode.FAST, isEven, new byte[] {1, 2, 3});
+        Point slow = new Point(-0.5, (short) -7, Mode.SLOW, isEven, new byte[] {1, 2, 3});
+        return new Line(new Point[] {fast, slow}, KEY, id, 0.25f, (byte) -1, '\u20ac');
+    }
+
+    private static void same(Point found, Point meant) {
+        Check.same(found.x(), meant.x());
+        Check.same(found.y(), meant.y());
+        Check.same(found.mode(), meant.mode());
+        Check.same(found.on(), meant.on());
+        Check.same(found.raw(), meant.raw());
+    }
+
+    private static void same(Line found, Line meant) {
+        same(found.ends()[0], meant.ends()[0]);
+        same(found.ends()[1], meant.ends()[1]);
+        Check.same(found.key(), meant.key());
+        Check.same(found.id(), meant.id());
+        Check.same(found.width(), meant.width());
+        Check.same(found.s(), meant.s());
+        Check.same(found.w(), meant.w());
+    }
+
+    private static void structuresAreValuesPlacesAndOptions(IValues values) {
+        Line one = line(1);
+        same(values.structure(one, line(20), line(300)), new Line(one.ends(), KEY, 321, 0.25f, (byte) -1, '\u20ac'));
+        same(values.structure(one, line(20), null), new Line(one.ends(), KEY, 21, 0, (byte) -1, '\u20ac'));
+    }
+
+    private static void arraysHaveTheLengthsThatAreSaid(IValues values, boolean isElsewhere) {
+        for (int count : new int[] {0, 1, 5, 5000}) {
+            Mode[] modes = new Mode[count];
+            Arrays.setAll(modes, i -> Mode.values()[i % 3]);
+            Mode[] turned = new Mode[count];
+            values.modes(modes, turned);
+            for (int i = 0; i < count; i++) {
+                Check.same(turned[i], modes[count - 1 - i]);
+            }
+        }
+        Line[] lines = new Line[100];
+        Arrays.setAll(lines, CheckValues::line);
+        values.lines(lines);
+        Check.same(lines[0].id(), 99L);
+        Check.same(lines[99].id(), 0L);
+        Check.same(lines[99].ends()[0].mode(), Mode.SLOW);
+        Check.same(values.matrix(new int[] {1, 2, 3, 4, 5, 6}), new int[] {1, 3, 5, 2, 4, 6});
+        for (int room : new int[] {0, 3, 10, 200}) {
+            short[] filled = new short[room];
+            Check.same(values.fill(5, filled), Math.min(room, 10));
+            for (int i = 0; i < Math.min(room, 10); i++) {
+                Check.same(filled[i], (short) (5 + i));
+            }
+        }
+        Check.same(values.made(5), new double[] {0, 0.5, 1, 1.5, 2});
+        Check.same(values.made(0), new double[0]);
+        Check.same(values.expression(2, 3, new byte[] {1, 1, 1, 1, 1, 1, 1}), 6L);
+        Check.same(values.expression(-1, 3, new byte[] {9}), 5L);
+        if (isElsewhere) {
+            fails(Hresult.E_INVALIDARG, () -> values.modes(new Mode[] {Mode.FAST}, new Mode[0]));
+            fails(Hresult.E_INVALIDARG, () -> values.expression(2, 3, new byte[6]));
+        }
+    }
+
+    private static void stringsEndWithTheirZero(IValues values) {
+        Check.same(values.texts("ab", "cd", "ef"), new TextsResult("ab|cd|ef", ""));
+        Check.same(values.texts("", "", null), new TextsResult("||-", ""));
+        Check.same(values.texts("\u00e4", "\ud83d\ude00", "\u20ac"), new TextsResult("\u00e4|\ud83d\ude00|\u20ac", ""));
+    }
+
+    private static void rangesAreKeptBothWays(IValues values, boolean isElsewhere) {
+        Check.same(values.ranged(-4), 16);
+        if (isElsewhere) {
+            fails(Hresult.E_INVALIDARG, () -> values.ranged(6));
+            fails(Hresult.RPC_E_INVALID_DATA, () -> values.ranged(5));
+        }
+        Check.same(values.ranged(3), 9);
+    }
+
+    private static void objectsAreOfTheInterfaceThatIsNamed(IValues values) {
+        Values own = new Values();
+        Check.same(values.same(IValuesInfo.INFO.iid(), own) == own, true);
+        fails(Hresult.E_POINTER, () -> values.same(IValuesInfo.INFO.iid(), null));
+    }
+}

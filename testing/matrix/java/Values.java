@@ -1,0 +1,112 @@
+package matrix;
+
+import java.util.Arrays;
+import java.util.Collections;
+import obvia.Guid;
+import obvia.Hresult;
+import obvia.Remote;
+import obvia.RpcException;
+import values.IValues;
+import values.Line;
+import values.Mode;
+import values.Point;
+
+/** An object that gives back what it got, changed so that it shows. */
+final class Values implements IValues {
+    @Override
+    public IntegersResult integers(byte a, short b, int c, long d) {
+        return new IntegersResult((byte) ~a, (short) ~b, ~c, ~d);
+    }
+
+    @Override
+    public UnsignedResult unsigned(byte a, short b, int c, long d) {
+        return new UnsignedResult((byte) ~a, (short) ~b, ~c, ~d);
+    }
+
+    @Override
+    public OthersResult others(boolean a, byte b, char c, float d, double e, int f, Guid g) {
+        return new OthersResult(!a, (byte) ~b, (char) ~c, -d, -e, ~f, new Guid(~g.high(), ~g.low()));
+    }
+
+    @Override
+    public Line structure(Line given, Line pointed, Line maybe) {
+        long id = given.id() + pointed.id() + (maybe == null ? 0 : maybe.id());
+        float width = maybe == null ? 0 : maybe.width();
+        return new Line(given.ends(), given.key(), id, width, given.s(), given.w());
+    }
+
+    @Override
+    public void modes(Mode[] modes, Mode[] turned) {
+        Arrays.setAll(turned, i -> modes[modes.length - 1 - i]);
+    }
+
+    @Override
+    public void lines(Line[] lines) {
+        Collections.reverse(Arrays.asList(lines));
+        for (int i = 0; i < lines.length; i++) {
+            Line line = lines[i];
+            Point[] ends = {line.ends()[1], line.ends()[0]};
+            lines[i] = new Line(ends, line.key(), line.id(), line.width(), line.s(), line.w());
+        }
+    }
+
+    @Override
+    public int[] matrix(int[] m) {
+        int[] turned = new int[6];
+        for (int row = 0; row < 3; row++) {
+            for (int column = 0; column < 2; column++) {
+                turned[column * 3 + row] = m[row * 2 + column];
+            }
+        }
+        return turned;
+    }
+
+    @Override
+    public int fill(int first, short[] values) {
+        int used = Math.min(values.length, 10);
+        for (int i = 0; i < used; i++) {
+            values[i] = (short) (first + i);
+        }
+        return used;
+    }
+
+    @Override
+    public double[] made(int n) {
+        double[] made = new double[Math.max(n, 0)];
+        Arrays.setAll(made, i -> i / 2.0);
+        return made;
+    }
+
+    @Override
+    public long expression(int rows, int columns, byte[] cells) {
+        long sum = rows - columns;
+        for (byte cell : cells) {
+            sum += Byte.toUnsignedInt(cell);
+        }
+        return sum;
+    }
+
+    @Override
+    public TextsResult texts(String narrow, String wide, String maybe) {
+        return new TextsResult(narrow + "|" + wide + "|" + (maybe == null ? "-" : maybe), "");
+    }
+
+    @Override
+    public int ranged(int digit) {
+        // One is out of the range that the declaration promises.
+        return digit == 5 ? 101 : digit * digit;
+    }
+
+    @Override
+    public Remote same(Guid iid, Remote object) {
+        if (object == null) {
+            throw new RpcException(Hresult.E_POINTER);
+        }
+        return object;
+    }
+
+    @Override
+    public void fail(int code) {
+        throw new RpcException(code, "as it was told");
+    }
+}
