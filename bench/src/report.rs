@@ -5,11 +5,13 @@ mod drawn;
 mod json;
 mod plot;
 mod table;
+mod timeline;
 
 pub use drawn::drawn;
 pub use json::json;
 pub use plot::plot;
 pub use table::table;
+pub use timeline::timeline;
 
 use crate::{Label, Machine, Measured, Path, Placement, Wait, median, raw};
 

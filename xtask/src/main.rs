@@ -5,6 +5,7 @@
 mod bench_cpp;
 mod bench_java;
 mod bench_jrpc;
+mod bench_web;
 mod conformance;
 mod demo;
 mod failures;
@@ -90,6 +91,12 @@ const COMMANDS: &[Command] = &[
         usage: "[--quick]",
         about: "measure the tables of the J-RPC paper: calls, lists and arrays in Java",
         run: bench_jrpc::main,
+    },
+    Command {
+        name: "bench-web",
+        usage: "[--quick]",
+        about: "replay a trace of HTTP requests, draw what memory kept requests take",
+        run: bench_web::main,
     },
     Command {
         name: "conformance",

@@ -6,6 +6,7 @@ mod interop;
 pub(crate) mod java;
 mod lanes;
 mod readme;
+pub(crate) mod web;
 pub(crate) mod wires;
 mod wizard;
 

@@ -2,12 +2,12 @@
 
 use std::fmt::Write;
 
-const WIDTH: f64 = 860.0;
-const HEIGHT: f64 = 560.0;
-const LEFT: f64 = 80.0;
-const RIGHT: f64 = 190.0;
-const TOP: f64 = 70.0;
-const BOTTOM: f64 = 60.0;
+pub(super) const WIDTH: f64 = 860.0;
+pub(super) const HEIGHT: f64 = 560.0;
+pub(super) const LEFT: f64 = 80.0;
+pub(super) const RIGHT: f64 = 190.0;
+pub(super) const TOP: f64 = 70.0;
+pub(super) const BOTTOM: f64 = 60.0;
 
 /// What a picture shows.
 pub(super) struct Chart<'a> {
@@ -83,7 +83,7 @@ pub(super) fn draw(mut chart: Chart<'_>) -> Option<String> {
         up: (10_f64.powf(low.log10().floor()), 10_f64.powf((high * 1.01).log10().ceil())),
     };
     let mut svg = String::new();
-    head(&mut svg, &chart);
+    head(&mut svg, chart.title, chart.origin);
     grid(&mut svg, &axes, &chart);
     for (index, line) in chart.lines.iter().enumerate() {
         curve(&mut svg, &axes, line, index, &chart);
@@ -94,7 +94,8 @@ pub(super) fn draw(mut chart: Chart<'_>) -> Option<String> {
 
 // Writing to a string cannot fail: the results of `write!` are dropped in the functions below.
 
-fn head(svg: &mut String, chart: &Chart<'_>) {
+/// What every picture begins with.
+pub(super) fn head(svg: &mut String, title: &str, origin: &str) {
     let _ = write!(
         svg,
         concat!(
@@ -113,8 +114,8 @@ fn head(svg: &mut String, chart: &Chart<'_>) {
         w = WIDTH,
         h = HEIGHT,
         left = LEFT,
-        title = escaped(chart.title),
-        origin = escaped(chart.origin),
+        title = escaped(title),
+        origin = escaped(origin),
     );
 }
 
@@ -188,6 +189,6 @@ fn size_name(bytes: f64) -> String {
     fitting.map_or_else(|| bytes.to_string(), |(unit, letter)| format!("{}{letter}", bytes / unit))
 }
 
-fn escaped(text: &str) -> String {
+pub(super) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

@@ -6,7 +6,7 @@ use super::table::time;
 use crate::{Error, Machine};
 
 /// Colours that stay apart for the colour-blind, and then again with dashes.
-const COLORS: [&str; 7] = ["#d55e00", "#0072b2", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000"];
+pub(super) const COLORS: [&str; 7] = ["#d55e00", "#0072b2", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000"];
 const DASHES: [&str; 3] = ["none", "4 4", "8 3"];
 
 /// Draws times against sizes, from lines `NAME,BYTES,NANOSECONDS`; those of one name make a line of the picture.

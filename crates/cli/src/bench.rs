@@ -45,7 +45,7 @@ enum Measurement {
     /// Reads of a file in the page cache: through a file server, against pread(2)
     #[command(name = "pfs_reread")]
     PfsReread(pfs_reread::Arguments),
-    /// Draws what another program measured: for `cargo xtask bench-jrpc`
+    /// Draws what another program measured: for `cargo xtask bench-jrpc` and `bench-web`
     #[command(name = "draw", hide = true)]
     Draw(Draw),
     /// The server process of a call: for the command's own use
@@ -64,8 +64,10 @@ enum Measurement {
 
 #[derive(Debug, Args)]
 struct Draw {
-    /// Lines of NAME,BYTES,NANOSECONDS
+    /// Lines of NAME,BYTES,NANOSECONDS; with --over-time of NAME,MILLISECONDS,BYTES,COLLECTIONS
     measured: PathBuf,
+    #[arg(long)]
+    over_time: bool,
     #[arg(long)]
     title: String,
     #[arg(long)]
@@ -76,7 +78,8 @@ impl Draw {
     fn draw(&self) -> anyhow::Result<ExitCode> {
         let measured = &self.measured;
         let text = std::fs::read_to_string(measured).with_context(|| format!("reading {}", measured.display()))?;
-        let svg = report::drawn(&self.title, &text).with_context(|| measured.display().to_string())?;
+        let draw = if self.over_time { report::timeline } else { report::drawn };
+        let svg = draw(&self.title, &text).with_context(|| measured.display().to_string())?;
         std::fs::write(&self.plot, svg).with_context(|| format!("writing {}", self.plot.display()))?;
         Ok(ExitCode::SUCCESS)
     }

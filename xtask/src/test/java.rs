@@ -17,7 +17,9 @@ pub(super) fn run() -> Outcome {
     let libraries = libraries()?;
     names.see(maven(&home).with(&["--quiet", "--file", "java/pom.xml", "install"])).run_tests()?;
     look_for_internals(&home, &libraries)?;
-    newcomer::run(&home)
+    newcomer::run(&home)?;
+    // With the compiler that the newcomer has.
+    super::web::run(&home)
 }
 
 /// Maven with a JDK and a local repository of the project's own: the user's stays as it is, and has no say.

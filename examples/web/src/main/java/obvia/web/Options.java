@@ -1,0 +1,89 @@
+package obvia.web;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** The words of a command line: some that stand for themselves, and options with a value each. */
+final class Options {
+    private final List<String> words = new ArrayList<>();
+    private final Map<String, List<String>> values = new TreeMap<>();
+
+    /** What is wrong with a command line. */
+    static final class UsageException extends RuntimeException {
+        private static final long serialVersionUID = 1;
+
+        UsageException(String message) {
+            super(message);
+        }
+    }
+
+    Options(List<String> arguments) {
+        for (int at = 0; at < arguments.size(); at++) {
+            String argument = arguments.get(at);
+            if (!argument.startsWith("--")) {
+                words.add(argument);
+            } else if (at + 1 < arguments.size()) {
+                values.computeIfAbsent(argument, name -> new ArrayList<>()).add(arguments.get(++at));
+            } else {
+                throw new UsageException(argument + " needs a value");
+            }
+        }
+    }
+
+    /** The next word that stands for itself. */
+    String word(String what) {
+        if (words.isEmpty()) {
+            throw new UsageException(what + " is missing");
+        }
+        return words.removeFirst();
+    }
+
+    /** All values of an option. */
+    List<String> all(String name) {
+        List<String> all = values.remove(name);
+        return all == null ? List.of() : all;
+    }
+
+    /** The value of an option that is there once, or another. */
+    String text(String name, String otherwise) {
+        List<String> all = all(name);
+        if (all.size() > 1) {
+            throw new UsageException(name + " is there twice");
+        }
+        return all.isEmpty() ? otherwise : all.getFirst();
+    }
+
+    /** A whole number from {@code least} to {@code most}. */
+    int number(String name, int otherwise, int least, int most) {
+        return (int) real(name, otherwise, least, most);
+    }
+
+    /** A number from {@code least} to {@code most}. */
+    double real(String name, double otherwise, double least, double most) {
+        String text = text(name, null);
+        if (text == null) {
+            return otherwise;
+        }
+        try {
+            double value = Double.parseDouble(text);
+            if (value >= least && value <= most) {
+                return value;
+            }
+        } catch (NumberFormatException e) {
+            // Said below.
+        }
+        throw new UsageException("%s is a number from %s to %s, not `%s`".formatted(name, least, most, text));
+    }
+
+    /** Nothing is to be left that nobody asked for. */
+    void end() {
+        if (!words.isEmpty()) {
+            throw new UsageException("`" + words.getFirst() + "` is one word too many");
+        }
+        if (!values.isEmpty()) {
+            throw new UsageException("there is no option " + values.keySet().iterator().next());
+        }
+    }
+}

@@ -1,0 +1,129 @@
+package obvia.web;
+
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Semaphore;
+
+/** Sends requests to a server at the times that a trace says, and counts what is answered. */
+final class Player {
+    /** What requests say of who sends them; see {@link Recorder}. */
+    static final String USER_AGENT = "web-replay";
+
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+    private final URI server;
+    private final double speed;
+    private final Semaphore atOnce;
+    private final Map<Integer, Integer> statuses = new TreeMap<>();
+    private final long[] nanos;
+    private int answers;
+    private int failures;
+    private String failure;
+
+    /**
+     * What came of it.
+     *
+     * @param statuses how many answers had which status
+     * @param failures requests that got no answer, and of one of them why
+     * @param late how long after its time the latest request was sent: more were under way than are allowed
+     * @param nanos how long each answer took, the shortest first
+     */
+    record Result(Map<Integer, Integer> statuses, int failures, String failure, Duration took, Duration late, long[] nanos) {
+        /** The time that a share of the answers did not take longer than. */
+        Duration quantile(double share) {
+            return nanos.length == 0 ? Duration.ZERO : Duration.ofNanos(nanos[(int) Math.min(nanos.length - 1, share * nanos.length)]);
+        }
+
+        @Override
+        public String toString() {
+            int answers = nanos.length;
+            String lost = failures == 0 ? "" : "; %d without an answer, one because %s".formatted(failures, failure);
+            return "%d answers in %.1f s, by status %s%s; half of them within %.2f ms, 99 %% within %.2f ms; sent up to %d ms late"
+                    .formatted(answers, took.toNanos() / 1e9, statuses, lost, quantile(0.5).toNanos() / 1e6, quantile(0.99).toNanos() / 1e6, late.toMillis());
+        }
+    }
+
+    private Player(URI server, double speed, int atOnce, int requests) {
+        this.server = server;
+        this.speed = speed;
+        this.atOnce = new Semaphore(atOnce);
+        nanos = new long[requests];
+    }
+
+    /** Sends all of them, so many times as fast as they came, and waits for the answers. */
+    static Result play(URI server, List<Trace.Request> requests, double speed, int atOnce) throws InterruptedException {
+        return new Player(server, speed, atOnce, requests.size()).play(requests);
+    }
+
+    private Result play(List<Trace.Request> requests) throws InterruptedException {
+        long began = System.nanoTime();
+        long late = 0;
+        double due = 0;
+        try (HttpClient client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).connectTimeout(PATIENCE).build();
+                ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            for (Trace.Request request : requests) {
+                due += request.pause() * 1000 / speed;
+                long pause = (long) due - (System.nanoTime() - began);
+                if (pause > 0) {
+                    Thread.sleep(Duration.ofNanos(pause));
+                }
+                atOnce.acquire();
+                late = Math.max(late, System.nanoTime() - began - (long) due);
+                threads.submit(() -> send(client, request));
+            }
+        }
+        long took = System.nanoTime() - began;
+        synchronized (this) {
+            long[] sorted = Arrays.copyOf(nanos, answers);
+            Arrays.sort(sorted);
+            return new Result(Map.copyOf(statuses), failures, failure, Duration.ofNanos(took), Duration.ofNanos(late), sorted);
+        }
+    }
+
+    private void send(HttpClient client, Trace.Request request) {
+        long began = System.nanoTime();
+        try {
+            int status = client.send(http(request), BodyHandlers.discarding()).statusCode();
+            answered(status, System.nanoTime() - began);
+        } catch (IOException | InterruptedException | IllegalArgumentException e) {
+            failed(e);
+        } finally {
+            atOnce.release();
+        }
+    }
+
+    private synchronized void answered(int status, long took) {
+        statuses.merge(status, 1, Integer::sum);
+        nanos[answers++] = took;
+    }
+
+    private synchronized void failed(Exception why) {
+        failures++;
+        failure = why.toString();
+    }
+
+    /** A request of the sizes that a trace has. */
+    HttpRequest http(Trace.Request request) {
+        var body = HttpRequest.BodyPublishers.ofByteArray(new byte[request.body()]);
+        var http = HttpRequest.newBuilder(server.resolve(request.path()))
+                .timeout(PATIENCE)
+                .header("User-Agent", USER_AGENT)
+                .method(request.method(), request.body() == 0 ? HttpRequest.BodyPublishers.noBody() : body);
+        for (int at = 0; at < request.strings().size(); at += 2) {
+            // Names that differ, and that no header with a meaning has.
+            String name = Character.forDigit(at / 2 % 36, 36) + "x".repeat(request.strings().get(at) - 1);
+            http.header(name, "v".repeat(request.strings().get(at + 1)));
+        }
+        return http.build();
+    }
+}

@@ -1,0 +1,65 @@
+package obvia.web;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+
+/** A server with its handlers, and a browser. */
+final class Site implements AutoCloseable {
+    static final Duration PATIENCE = Duration.ofSeconds(60);
+
+    final Routes routes = new Routes();
+    final Control control = new Control(routes, new HandlerProcess.Launcher(List.of(), PATIENCE));
+    final Server server;
+    final URI uri;
+    private final Recorder recorder;
+    private final HttpClient browser = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+
+    /** Routes are written as on the command line; `record` may be `null`. */
+    Site(Server.Limits limits, Path record, String... prefixes) throws IOException {
+        for (String prefix : prefixes) {
+            String[] halves = prefix.split("=", 2);
+            control.route(halves[0], halves[1]);
+        }
+        recorder = record == null ? null : new Recorder(record);
+        server = new Server(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), routes, limits, recorder);
+        uri = URI.create("http://127.0.0.1:" + server.address().getPort());
+    }
+
+    static Site of(String... prefixes) throws IOException {
+        return new Site(Server.Limits.USUAL, null, prefixes);
+    }
+
+    HttpRequest.Builder request(String path) {
+        return HttpRequest.newBuilder(uri.resolve(path)).timeout(PATIENCE);
+    }
+
+    HttpResponse<String> send(HttpRequest.Builder request) throws IOException, InterruptedException {
+        return browser.send(request.build(), HttpResponse.BodyHandlers.ofString());
+    }
+
+    HttpResponse<String> get(String path) throws IOException, InterruptedException {
+        return send(request(path));
+    }
+
+    int status(String path) throws IOException, InterruptedException {
+        return get(path).statusCode();
+    }
+
+    @Override
+    public void close() {
+        browser.shutdownNow();
+        server.close();
+        routes.close();
+        if (recorder != null) {
+            recorder.close();
+        }
+    }
+}

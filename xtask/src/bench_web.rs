@@ -1,0 +1,42 @@
+//! `bench-web`: replays a trace of HTTP requests with handlers that keep them, and draws how much memory those take over time.
+
+use crate::program::{Program, target};
+use crate::repo::root;
+use crate::test::examples::Names;
+use crate::test::web;
+use crate::{Outcome, Problem, tools};
+use std::fs;
+
+const USAGE: &str = "usage: cargo xtask bench-web [--quick]";
+
+/// The trace that is replayed.
+const TRACE: &str = "traces/pages.trace";
+
+/// How many times as fast: half a minute, or some seconds.
+const SPEED: &str = "4";
+const QUICK_SPEED: &str = "20";
+
+pub(crate) fn main(arguments: &[String]) -> Outcome {
+    let speed = match arguments {
+        [] => SPEED,
+        [option] if option == "--quick" => QUICK_SPEED,
+        _ => return Err(Problem::failed(USAGE)),
+    };
+    let home = tools::jdk()?;
+    Program::cargo(&["build", "--quiet", "--package", "obvia-cli"]).run()?;
+    web::build(&home)?;
+    let folder = target().join("web");
+    let path = |name: &str| folder.join(name).display().to_string();
+    let names = Names::new()?;
+    let program = Program::new(&home.join("bin/java").display().to_string(), &["-cp", &web::class_path()]);
+    let run =
+        program.with(&["obvia.web.Web", "occupancy", TRACE, "--speed", speed, "--out", &folder.display().to_string()]);
+    let table = names.see(run.folder(root().join(web::FOLDER))).read()?;
+    let title = "A handler that keeps requests: bytes of received frames that it holds, while a trace is replayed";
+    let obvia = target().join("debug/obvia").display().to_string();
+    let [samples, plot, written] = [path("occupancy.csv"), path("occupancy.svg"), path("occupancy.md")];
+    Program::new(&obvia, &["bench", "draw", "--over-time", &samples, "--title", title, "--plot", &plot]).run()?;
+    fs::write(&written, &table).map_err(|error| Problem::Failed(format!("{written}: {error}")))?;
+    println!("{table}\nThis is in {written}; the picture is {plot}");
+    Ok(())
+}
