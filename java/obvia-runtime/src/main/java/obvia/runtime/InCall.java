@@ -109,6 +109,13 @@ public final class InCall {
         replyLength = length;
     }
 
+    /** Gives results' frame. */
+    public void reply(GraphWriter results) {
+        reply(results.finish());
+        results.copyTo(replyMemory, replyAt);
+        results.close();
+    }
+
     /** Says what the method returned besides its results: a success, S_OK unless this is called. */
     public void succeed(int result) {
         this.result = result;

@@ -14,7 +14,7 @@ import obvia.Obvia;
 import obvia.Remote;
 import obvia.RpcException;
 
-/** Another virtual machine, started without any option. */
+/** Another virtual machine, started without any option unless some are given. */
 final class Peer implements AutoCloseable {
     private static final AtomicInteger NEXT = new AtomicInteger();
 
@@ -46,8 +46,8 @@ final class Peer implements AutoCloseable {
     }
 
     /** A server that exports an object by its {@link #name}. */
-    static Peer server() throws IOException {
-        return new Peer(List.of(), List.of("serve"));
+    static Peer server(String... options) throws IOException {
+        return new Peer(List.of(options), List.of("serve"));
     }
 
     /** A server of calculators: see {@link Calcs#main}. */
@@ -98,6 +98,7 @@ final class Peer implements AutoCloseable {
         public static void main(String[] arguments) throws Exception {
             if (arguments[1].equals("serve")) {
                 Obvia.export(new Subject(), ITest.class, arguments[0]);
+                Obvia.export(new Trees(), trees.ITrees.class, arguments[0] + "-trees");
                 System.out.println("ready");
                 // As long as somebody reads what it says.
                 return;
