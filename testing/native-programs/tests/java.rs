@@ -8,6 +8,7 @@ use std::path::Path;
 fn the_code_compiles_without_a_warning() {
     let interfaces = [
         "crates/idl/tests/golden/java/forms.idl",
+        "crates/idl/tests/golden/java/trees.idl",
         "crates/idl/tests/golden/post.idl",
         "examples/calc/calc.idl",
         "examples/pfs/pfs.idl",

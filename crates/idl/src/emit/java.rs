@@ -1,12 +1,16 @@
 //! The Java back end: an interface, a record or an enumeration for each of the file's, with proxies and stubs for obvia-runtime.
 
+mod check;
 mod doc;
 mod expression;
+mod graph;
 mod interface;
+mod members;
 mod method;
 mod names;
 mod proxy;
 mod refusal;
+mod structures;
 mod stub;
 mod types;
 mod values;
@@ -17,7 +21,7 @@ use super::writer::Writer;
 use crate::Diagnostic;
 use crate::compile::Compilation;
 use crate::model::{EnumId, InterfaceId, Model, StructId, Type};
-use crate::plan::is_plain;
+use crate::plan::{add_kinds, is_plain, kinds};
 use names::Types;
 use std::path::PathBuf;
 
@@ -37,19 +41,41 @@ struct Context<'a> {
     types: Types,
 }
 
+impl Context<'_> {
+    /// Whether a type has pointers in it.
+    fn has_pointers(&self, ty: &Type) -> bool {
+        !is_plain(self.model, ty)
+    }
+}
+
 /// What of other packages the code names.
-const IMPORTS: [&str; 17] = [
+const IMPORTS: [&str; 32] = [
     "java.lang.foreign.MemorySegment",
     "java.util.List",
     "java.util.Objects",
+    "obvia.Bytes",
+    "obvia.Chars",
+    "obvia.Doubles",
+    "obvia.Floats",
     "obvia.Guid",
+    "obvia.Ints",
+    "obvia.Longs",
     "obvia.Remote",
+    "obvia.Retained",
     "obvia.RpcException",
+    "obvia.Shorts",
     "obvia.runtime.Channel",
     "obvia.runtime.Flat",
+    "obvia.runtime.Frame",
     "obvia.runtime.FrameReader",
     "obvia.runtime.FrameWriter",
     "obvia.runtime.Frames",
+    "obvia.runtime.GraphKinds",
+    "obvia.runtime.GraphReader",
+    "obvia.runtime.GraphType",
+    "obvia.runtime.GraphView",
+    "obvia.runtime.GraphWriter",
+    "obvia.runtime.Graphs",
     "obvia.runtime.InCall",
     "obvia.runtime.InterfaceInfo",
     "obvia.runtime.Interfaces",
@@ -115,7 +141,12 @@ fn classes(context: &Context<'_>, remote: &[InterfaceId], file: &str) -> Vec<(St
     for id in (model.built_in.structs..model.structs.len()).map(StructId) {
         if is_plain(model, &Type::Struct(id)) {
             class(context.types.class(&Type::Struct(id)), &|out| types::structure(out, context, id));
+        } else if refusal::structure(model, id).is_none() {
+            class(context.types.class(&Type::Struct(id)), &|out| structures::structure(out, context, id));
         }
+    }
+    for ty in pointed_to(model, remote) {
+        class(&format!("{}Type", context.types.class(&ty)), &|out| structures::type_class(out, context, &ty));
     }
     for id in remote {
         let name = context.types.interface(*id);
@@ -124,6 +155,29 @@ fn classes(context: &Context<'_>, remote: &[InterfaceId], file: &str) -> Vec<(St
     }
     class(&context.types.rest, &|out| rest(out, context, remote, file));
     classes
+}
+
+/// The structures and enumerations that pointers of structures lead to, or those of methods with such; and what is in them.
+fn pointed_to(model: &Model, remote: &[InterfaceId]) -> Vec<Type> {
+    let mut types = Vec::new();
+    for id in (model.built_in.structs..model.structs.len()).map(StructId) {
+        let ty = Type::Struct(id);
+        if !is_plain(model, &ty) && refusal::structure(model, id).is_none() {
+            types.push(ty.clone());
+            add_kinds(model, &ty, &mut types);
+            types.extend(model.structs[id.0].fields.iter().map(|field| values::flat(&field.ty).0.clone()));
+        }
+    }
+    for id in remote.iter().filter(|id| interface::has_graphs(model, **id)) {
+        types.extend(kinds(model, &model.all_methods(*id)));
+    }
+    let mut found: Vec<Type> = Vec::new();
+    for ty in types.into_iter().filter(|ty| matches!(ty, Type::Struct(_) | Type::Enum(_))) {
+        if !found.contains(&ty) {
+            found.push(ty);
+        }
+    }
+    found
 }
 
 /// What has no class of its own.

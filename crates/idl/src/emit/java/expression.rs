@@ -3,6 +3,7 @@
 use super::method::Method;
 use crate::model::{Arith, Base, Operand, Type};
 use crate::plan::Passing;
+use crate::shapes::{Expr, expr};
 
 /// Where an expression is evaluated.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -46,32 +47,11 @@ pub(super) fn widened(method: &Method<'_>, operand: &Operand, side: Side) -> Str
 }
 
 fn arith(method: &Method<'_>, value: &Arith, side: Side) -> String {
-    let of = |value: &Arith| arith(method, value, side);
-    match value {
-        Arith::Const(value) => format!("{value}L"),
-        Arith::Operand(one) => {
-            let text = widened(method, one, side);
-            if text.contains("toUnsignedLong") || text.contains("unsigned(") { text } else { format!("(long) {text}") }
+    let known = expr(value, &|operand| Expr::Member(operand.index as u32, operand.base));
+    super::check::arith(&known, &|leaf| match leaf {
+        Expr::Member(index, base) => {
+            widened(method, &Operand { index: *index as usize, deref: false, base: *base }, side)
         }
-        Arith::Unary("-", inner) => format!("Math.negateExact({})", of(inner)),
-        Arith::Unary("~", inner) => format!("~({})", of(inner)),
-        Arith::Unary(_, inner) => format!("(({}) == 0 ? 1L : 0L)", of(inner)),
-        Arith::Ternary(condition, yes, no) => format!("(({}) != 0 ? {} : {})", of(condition), of(yes), of(no)),
-        Arith::Binary(operator, left, right) => {
-            let (left, right) = (of(left), of(right));
-            let function = match operator.as_str() {
-                "+" => "Math.addExact",
-                "-" => "Math.subtractExact",
-                "*" => "Math.multiplyExact",
-                "/" => "Math.divideExact",
-                "%" => "Frames.remainder",
-                "<<" => "Frames.shiftLeft",
-                ">>" => "Frames.shiftRight",
-                "&&" | "||" => return format!("(({left}) != 0 {operator} ({right}) != 0 ? 1L : 0L)"),
-                "&" | "|" | "^" => return format!("(({left}) {operator} ({right}))"),
-                comparison => return format!("(({left}) {comparison} ({right}) ? 1L : 0L)"),
-            };
-            format!("{function}({left}, {right})")
-        }
-    }
+        _ => String::new(),
+    })
 }

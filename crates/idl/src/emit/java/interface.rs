@@ -1,13 +1,15 @@
 //! An interface: what callers call and objects implement, and the class that describes it, with its proxy and its stub.
 
 use super::doc::{Doc, escaped, of_value};
+use super::members::{graph_type, is_optional};
 use super::method::Method;
 use super::names::methods;
+use super::types::call;
 use super::{Context, proxy, stub};
 use crate::canonical;
 use crate::emit::writer::Writer;
-use crate::model::{InterfaceId, Type};
-use crate::plan::{MethodPlan, Passing, kinds, plan};
+use crate::model::{InterfaceId, Model, Type};
+use crate::plan::{MethodPlan, Passing, in_place, kinds, plan};
 
 /// The interface.
 pub(super) fn interface(out: &mut Writer, context: &Context<'_>, id: InterfaceId) {
@@ -36,13 +38,13 @@ fn doc(method: &Method<'_>) -> Doc {
     let idl = &method.plan.method;
     let mut doc = Doc::new(&if idl.doc.is_empty() { format!("{{@code {}}}", idl.name) } else { escaped(&idl.doc) });
     for param in method.plan.params.iter().filter(|param| method.argument(param).is_some()) {
-        let said = said_of(param);
+        let said = said_of(method.context.model, param);
         if !said.is_empty() {
             doc.parameter(&method.shown[method.index(param)], &said);
         }
     }
     if let [one] = method.results().as_slice() {
-        let said = said_of(&method.plan.params[one.at]);
+        let said = said_of(method.context.model, &method.plan.params[one.at]);
         if !said.is_empty() {
             doc.returns(&said);
         }
@@ -51,7 +53,7 @@ fn doc(method: &Method<'_>) -> Doc {
 }
 
 /// What is to be said of a parameter or a result.
-fn said_of(param: &crate::plan::ParamPlan<'_>) -> String {
+fn said_of(model: &Model, param: &crate::plan::ParamPlan<'_>) -> String {
     let mut said = match &param.passing {
         Passing::Value(ty) | Passing::Place(ty) | Passing::Optional(ty) => of_value(ty),
         Passing::Array { element, .. } | Passing::OutArray { element, .. } => {
@@ -71,6 +73,7 @@ fn said_of(param: &crate::plan::ParamPlan<'_>) -> String {
         | Passing::OutText(_)
         | Passing::Object(_)
         | Passing::OutObject(_) => add("may be {@code null}".to_owned()),
+        Passing::Graph if is_optional(model, in_place(model, param.param)) => add("may be {@code null}".to_owned()),
         _ => {}
     }
     said.unwrap_or_default()
@@ -82,7 +85,7 @@ fn record(out: &mut Writer, method: &Method<'_>) {
     let mut members = Vec::new();
     for one in method.results() {
         let param = &method.plan.params[one.at];
-        let said = said_of(param);
+        let said = said_of(method.context.model, param);
         if !said.is_empty() {
             doc.parameter(&method.shown[one.at], &said);
         }
@@ -91,6 +94,11 @@ fn record(out: &mut Writer, method: &Method<'_>) {
     doc.write(out);
     out.line(format!("record {}({}) {{}}", method.record(), members.join(", ")));
     out.line("");
+}
+
+/// Whether methods have structures with pointers.
+pub(super) fn has_graphs(model: &Model, id: InterfaceId) -> bool {
+    model.all_methods(id).into_iter().any(|method| plan(model, method).has_graph())
 }
 
 /// The class that describes the interface.
@@ -133,6 +141,11 @@ pub(super) fn information(out: &mut Writer, context: &Context<'_>, id: Interface
         ");",
     );
     out.line("");
+    if has_graphs(model, id) {
+        let types: Vec<String> = kinds.iter().map(|ty| graph_type(context, ty)).collect();
+        call(out, "private static final GraphKinds KINDS = GraphKinds.of", &types);
+        out.line("");
+    }
     out.line(format!("private {name}Info() {{}}"));
     out.line("");
     out.line("/** Performs a call. */");

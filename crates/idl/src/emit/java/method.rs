@@ -1,10 +1,11 @@
 //! A method as Java has it: what its parameters and results are called, and their types.
 
 use super::Context;
+use super::members::{Seen, seen, shown};
 use super::names::{members, parameters};
 use super::values::{java, nullable};
-use crate::model::{Direction, Object, Operand, Type};
-use crate::plan::{MethodPlan, ParamPlan, Passing, kind_of};
+use crate::model::{Arith, Direction, Object, Operand, Type};
+use crate::plan::{MethodPlan, ParamPlan, Passing, in_place, kind_of};
 
 /// A method, in its proxy or in its stub.
 pub(super) struct Method<'a> {
@@ -85,8 +86,18 @@ impl<'a> Method<'a> {
             Passing::Optional(ty) => nullable(context, ty),
             Passing::Text { .. } => "String".to_owned(),
             Passing::Object(object) => self.object(object),
+            Passing::Graph if param.param.direction.is_in() => shown(context, in_place(context.model, param.param)),
             _ => return None,
         })
+    }
+
+    /// How many elements an array has that is counted by a parameter.
+    pub(super) fn length(&self, array: usize, name: &str) -> String {
+        if matches!(self.plan.params[array].passing, Passing::Graph) {
+            format!("Frames.length({name})")
+        } else {
+            format!("{name}.length")
+        }
     }
 
     /// The type of an object.
@@ -118,6 +129,7 @@ impl<'a> Method<'a> {
                 Passing::OutText(_) => "String".to_owned(),
                 Passing::OutArray { element, .. } => format!("{}[]", java(context, element)),
                 Passing::OutObject(object) => self.object(object),
+                Passing::Graph => shown(context, in_place(context.model, param.param)),
                 _ => return None,
             };
             Some(Returned { at, ty })
@@ -159,7 +171,7 @@ impl<'a> Method<'a> {
     /// A result in its stub, once the method has run; in its proxy, once it was read.
     pub(super) fn result(&self, at: usize) -> String {
         if let (false, Some(array)) = (self.is_proxy, self.allocated(at)) {
-            return format!("{}.length", self.result(array));
+            return self.length(array, &self.result(array));
         }
         if self.is_proxy || self.results().len() == 1 {
             return self.came(at).to_owned();
@@ -172,7 +184,11 @@ impl<'a> Method<'a> {
         let counts = |size: &crate::model::Arith| size.plain().is_some_and(|operand| operand.index == at);
         let mut arrays = self.plan.params.iter();
         self.plan.params[at].counts.then(|| {
-            arrays.position(|param| matches!(&param.passing, Passing::OutArray { size, .. } if counts(size)))
+            arrays.position(|param| match &param.passing {
+                Passing::OutArray { size, .. } => counts(size),
+                Passing::Graph => param.param.direction == Direction::Out && self.graph_size(param).is_some_and(counts),
+                _ => false,
+            })
         })?
     }
 
@@ -184,17 +200,28 @@ impl<'a> Method<'a> {
     /// The arrays whose length a count says, where it says nothing else.
     pub(super) fn arrays_counted_by(&self, at: usize) -> impl Iterator<Item = usize> {
         let counts = move |size: &crate::model::Arith| size.plain().is_some_and(|operand| operand.index == at);
-        let is_counted =
-            move |param: &ParamPlan<'_>| matches!(&param.passing, Passing::Array { size, .. } if counts(size));
+        let is_counted = move |param: &ParamPlan<'_>| match &param.passing {
+            Passing::Array { size, .. } => counts(size),
+            Passing::Graph => param.param.direction.is_in() && self.graph_size(param).is_some_and(counts),
+            _ => false,
+        };
         let found = self.plan.params.iter().enumerate().filter(move |(_, param)| is_counted(param));
         found.map(|(array, _)| array).filter(move |_| self.plan.params[at].counts)
+    }
+
+    /// How many elements an array of structures has.
+    pub(super) fn graph_size<'p>(&self, param: &ParamPlan<'p>) -> Option<&'p Arith> {
+        match seen(self.context.model, in_place(self.context.model, param.param)) {
+            Ok(Seen::Array { size, .. }) => Some(size),
+            _ => None,
+        }
     }
 
     /// An operand of an expression.
     pub(super) fn operand(&self, operand: &Operand, side: super::expression::Side) -> String {
         let param = &self.plan.params[operand.index];
         if let (true, Some(array)) = (self.is_proxy, self.elided_by(operand.index)) {
-            return format!("{}.length", self.given[array]);
+            return self.length(array, &self.given[array]);
         }
         if side == super::expression::Side::Came && param.param.direction.is_out() {
             return self.result(operand.index);

@@ -83,20 +83,31 @@ const METHODS: [&str; 13] = [
 const LOCALS: [&str; 9] = ["arguments", "call", "frame", "i", "length", "memory", "object", "results", "target"];
 
 /// Types that the generated code names without their package.
-const TYPES: [&str; 36] = [
+const TYPES: [&str; 53] = [
     "ArithmeticException",
     "Boolean",
     "Byte",
+    "Bytes",
     "Channel",
     "Character",
+    "Chars",
     "Class",
     "Double",
+    "Doubles",
     "Enum",
     "Flat",
     "Float",
+    "Floats",
+    "Frame",
     "FrameReader",
     "FrameWriter",
     "Frames",
+    "GraphKinds",
+    "GraphReader",
+    "GraphType",
+    "GraphView",
+    "GraphWriter",
+    "Graphs",
     "Guid",
     "Hresult",
     "IllegalArgumentException",
@@ -104,8 +115,10 @@ const TYPES: [&str; 36] = [
     "Integer",
     "InterfaceInfo",
     "Interfaces",
+    "Ints",
     "List",
     "Long",
+    "Longs",
     "Marshal",
     "Math",
     "MemorySegment",
@@ -113,13 +126,17 @@ const TYPES: [&str; 36] = [
     "Objects",
     "Override",
     "Proxy",
+    "Rec",
     "Record",
     "Reference",
     "Remote",
+    "Retained",
     "RpcException",
     "Short",
+    "Shorts",
     "String",
     "Throwable",
+    "View",
 ];
 
 /// Whether a name may be the name of a package, dots and all.
@@ -190,6 +207,13 @@ pub(super) fn members<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
     names.map(|name| unique(&mut taken, camel(name))).collect()
 }
 
+/// The names of members of structures with pointers, which have methods of their own.
+pub(super) fn members_of<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let mut taken: BTreeSet<String> = METHODS.map(str::to_owned).into();
+    taken.extend(["copy", "graphType", "of", "retain"].map(str::to_owned));
+    names.map(|name| unique(&mut taken, camel(name))).collect()
+}
+
 /// The names of parameters, and those of results that go both ways and so have two.
 pub(super) fn parameters<'a>(names: impl Iterator<Item = &'a str>) -> (Vec<String>, Vec<String>) {
     let mut taken = LOCALS.map(str::to_owned).into();
@@ -220,8 +244,15 @@ impl Types {
             }
             interfaces.push(name);
         }
-        let enums = model.enums.iter().map(|found| unique(&mut taken, pascal(&found.name))).collect();
-        let structs = model.structs.iter().map(|found| unique(&mut taken, pascal(&found.name))).collect();
+        let mut value = |name: &str| {
+            let mut name = unique(&mut taken, pascal(name));
+            while !taken.insert(format!("{name}Type")) {
+                name = unique(&mut taken, format!("{name}_"));
+            }
+            name
+        };
+        let enums = model.enums.iter().map(|found| value(&found.name)).collect();
+        let structs = model.structs.iter().map(|found| value(&found.name)).collect();
         let rest =
             unique(&mut taken, format!("{}Idl", pascal(&stem.replace(|one: char| !one.is_ascii_alphanumeric(), "_"))));
         Self { enums, structs, interfaces, rest }

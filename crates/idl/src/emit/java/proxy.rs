@@ -4,6 +4,7 @@
 //! of references when it has been given back, since that may need calls.
 
 use super::expression::{Side, count, widened};
+use super::graph;
 use super::method::Method;
 use super::values::{
     self, Target, flat, in_name, is_number, is_object, java, layout, load, load_first, pad, plus, store,
@@ -18,8 +19,14 @@ pub(super) fn proxy(out: &mut Writer, method: &Method<'_>) {
     out.line("@Override");
     out.line(format!("public {} {{", method.declaration(&method.given)));
     checks(out, method);
-    let length = measure(out, method);
-    request(out, method, &length);
+    let length = if graph::has(method, true) {
+        graph::request(out, method);
+        "call.length".to_owned()
+    } else {
+        let length = measure(out, method);
+        request(out, method, &length);
+        length
+    };
     let (plan, opnum) = (method.plan, method.plan.opnum);
     if plan.method.oneway {
         out.line(format!("call.oneway(target, {opnum}, {length});"));
@@ -75,6 +82,18 @@ fn checks(out: &mut Writer, method: &Method<'_>) {
                 out.line(format!("Objects.requireNonNull({name}, \"{name}\");"));
                 continue;
             }
+            Passing::Graph if param.param.direction.is_in() => {
+                if graph::is_needed(method, param) {
+                    out.line(format!("Objects.requireNonNull({name}, \"{name}\");"));
+                }
+                if let Some(size) = method.graph_size(param)
+                    && size.plain().is_none_or(|operand| method.elided_by(operand.index).is_none())
+                {
+                    let meant = count(method, size, Side::Given);
+                    out.line(format!("Frames.checkLength(Frames.length({name}), Frames.count({meant}));"));
+                }
+                continue;
+            }
             _ => continue,
         };
         if let (Some((least, most)), true) = (param.param.range, param.param.direction.is_in()) {
@@ -91,13 +110,13 @@ fn operand(method: &Method<'_>, at: usize, ty: &Type) -> String {
 
 /// Checks that arrays have as many elements as each other, and no more than the count's type can say.
 fn counted(out: &mut Writer, method: &Method<'_>, at: usize, base: Base) {
-    let mut arrays = method.arrays_counted_by(at).map(|array| &method.given[array]);
+    let mut arrays = method.arrays_counted_by(at).map(|array| method.length(array, &method.given[array]));
     let Some(first) = arrays.next() else { return };
     for other in arrays {
-        out.line(format!("Frames.checkLength({other}.length, {first}.length);"));
+        out.line(format!("Frames.checkLength({other}, {first});"));
     }
     if let Some((_, most)) = base.range().filter(|(_, most)| *most < i128::from(i32::MAX)) {
-        out.line(format!("Frames.checkRange({first}.length, 0, {most});"));
+        out.line(format!("Frames.checkRange({first}, 0, {most});"));
     }
 }
 
@@ -163,7 +182,7 @@ fn request(out: &mut Writer, method: &Method<'_>, length: &str) {
         if let Passing::Value(ty) | Passing::Place(ty) = &param.passing {
             end = at + method.context.model.layout(ty).0;
             let value = match method.elided_by(method.index(param)) {
-                Some(array) => narrowed(ty, &format!("{}.length", method.given[array])),
+                Some(array) => narrowed(ty, &method.length(array, &method.given[array])),
                 None => source(method, param),
             };
             store(out, method.context, ty, &value, CALL, at);
@@ -247,6 +266,9 @@ pub(super) fn is_simple(method: &Method<'_>, request: bool) -> bool {
 
 fn reply(out: &mut Writer, method: &Method<'_>) {
     let plan = method.plan;
+    if graph::has(method, false) {
+        return graph::results(out, method);
+    }
     let results = method.results();
     if is_simple(method, false) {
         out.line(format!("call.expect({});", block(plan.reply_block)));
@@ -362,7 +384,7 @@ fn fetch(out: &mut Writer, method: &Method<'_>, param: &ParamPlan<'_>, declared:
 }
 
 /// Returns the results.
-fn give(out: &mut Writer, method: &Method<'_>) {
+pub(super) fn give(out: &mut Writer, method: &Method<'_>) {
     let value = |at: usize| match &method.plan.params[at].passing {
         Passing::OutObject(object) => {
             format!(

@@ -1,9 +1,10 @@
 //! What this back end leaves out, and what it cannot do yet.
 
+use super::members::{Seen, seen};
 use super::values::flat;
 use crate::Diagnostic;
-use crate::model::{Base, InterfaceId, Method, Model, Object, Type};
-use crate::plan::{MethodPlan, ParamPlan, Passing, plan};
+use crate::model::{Base, Direction, InterfaceId, Method, Model, Object, PointerClass, StructId, Type};
+use crate::plan::{MethodPlan, ParamPlan, Passing, add_kinds, in_place, plan};
 
 /// Why nothing is made of an interface, where nothing is.
 pub(super) fn left_out(model: &Model, id: InterfaceId) -> Option<Diagnostic> {
@@ -47,6 +48,9 @@ fn refuse_parameter(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>)
     if param.param.memory.is_some() {
         return Some("one of Automation's types");
     }
+    if plan.has_graph() && matches!(param.passing, Passing::Array { .. }) && param.param.direction.is_out() {
+        return Some("an [out] array in the caller's room beside structures with pointers");
+    }
     match &param.passing {
         Passing::Value(ty) | Passing::Place(ty) => has_handle(model, ty).then_some("a context handle"),
         Passing::Optional(Type::Fixed(..)) => Some("an array of fixed size that may be missing"),
@@ -65,9 +69,78 @@ fn refuse_parameter(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>)
             _ => None,
         },
         Passing::Lent { .. } => Some("an array that the method lends"),
-        Passing::Graph => Some("a structure with pointers, or a union"),
+        Passing::Graph => refuse_graph(model, &plan.params, param),
         Passing::Text { .. } | Passing::OutText(_) | Passing::Reference { .. } | Passing::Automation(_) => None,
     }
+}
+
+/// What of a parameter with structures with pointers cannot be done.
+fn refuse_graph(model: &Model, params: &[ParamPlan<'_>], param: &ParamPlan<'_>) -> Option<&'static str> {
+    let ty = in_place(model, param.param);
+    let found = match seen(model, ty) {
+        Err(why) => return Some(why),
+        Ok(found) => found,
+    };
+    match found {
+        Seen::Array { element, size, length, .. } => {
+            if !param.param.direction.is_in() && std::ptr::eq(ty, &raw const param.param.ty) || length.is_some() {
+                return Some("an array of structures in the caller's room");
+            }
+            if param.param.direction == Direction::InOut {
+                return Some("an [in, out] array of structures");
+            }
+            let mut is_fine = true;
+            size.operands(&mut |operand| is_fine &= params[operand.index].param.direction == param.param.direction);
+            if is_fine {
+                pointed_to(model, element)
+            } else {
+                Some("an array whose length a parameter of another way says")
+            }
+        }
+        Seen::One(to) => pointed_to(model, to),
+        Seen::Inner => pointed_to(model, ty),
+        Seen::Text { .. } | Seen::Plain => None,
+    }
+}
+
+fn pointed_to(model: &Model, ty: &Type) -> Option<&'static str> {
+    match ty {
+        Type::Struct(id) => structure(model, *id),
+        ty => element_refused(model, ty),
+    }
+}
+
+/// What of a structure with pointers cannot be done.
+pub(super) fn structure(model: &Model, id: StructId) -> Option<&'static str> {
+    let mut known = vec![Type::Struct(id)];
+    add_kinds(model, &Type::Struct(id), &mut known);
+    let mut next = 0;
+    while let Some(ty) = known.get(next).cloned() {
+        next += 1;
+        let Type::Struct(id) = ty else { continue };
+        let found = &model.structs[id.0];
+        if found.conformant.is_some() {
+            return Some("a structure that ends in an open array");
+        }
+        for field in &found.fields {
+            match seen(model, &field.ty) {
+                Err(why) => return Some(why),
+                Ok(Seen::Plain) if has_handle(model, &field.ty) => return Some("a context handle"),
+                _ if has_full(&field.ty) => return Some("a [ptr] pointer in a structure"),
+                Ok(Seen::Array { element: Type::Fixed(..), .. }) => return Some("an array of arrays"),
+                Ok(_) => {}
+            }
+            let inner = flat(&field.ty).0;
+            if matches!(inner, Type::Struct(_)) && !known.contains(inner) {
+                known.push(inner.clone());
+            }
+        }
+    }
+    None
+}
+
+fn has_full(ty: &Type) -> bool {
+    matches!(ty, Type::Pointer(pointer) if pointer.class == PointerClass::Full)
 }
 
 fn element_refused(model: &Model, element: &Type) -> Option<&'static str> {

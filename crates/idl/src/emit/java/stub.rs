@@ -1,6 +1,7 @@
 //! Stubs: check the arguments, call the method, and write the results.
 
 use super::expression::{Side, count};
+use super::graph;
 use super::method::Method;
 use super::proxy::{block, is_simple, narrowed, put_array};
 use super::values::{Target, flat, in_name, is_number, is_object, java, layout, load, load_elements, pad, plus, store};
@@ -12,7 +13,12 @@ const REPLY: Target<'_> = Target { memory: "call.replyMemory", at: "call.replyAt
 
 pub(super) fn stub(out: &mut Writer, method: &Method<'_>) {
     out.line(format!("private static void {}({} object, InCall call) {{", method.name, method.interface));
-    request(out, method);
+    let has_graphs = graph::has(method, true);
+    if has_graphs {
+        graph::arguments(out, method);
+    } else {
+        request(out, method);
+    }
     let given: Vec<&str> = method
         .plan
         .params
@@ -27,7 +33,16 @@ pub(super) fn stub(out: &mut Writer, method: &Method<'_>) {
         _ => out.line(format!("{}.{} outcome = {invoked};", method.interface, method.record())),
     }
     if !method.plan.method.oneway {
-        reply(out, method);
+        if graph::has(method, false) {
+            graph::answer(out, method);
+        } else {
+            reply(out, method);
+        }
+    }
+    if has_graphs {
+        out.line("} finally {");
+        out.line("arguments.close();");
+        out.line("}");
     }
     out.line("}");
     out.line("");

@@ -86,7 +86,10 @@ pub(super) fn plus(at: &str, offset: u32) -> String {
     match (at, offset) {
         ("", offset) => offset.to_string(),
         (at, 0) => at.to_owned(),
-        (at, offset) => format!("{at} + {offset}"),
+        (at, offset) => match at.rsplit_once(" + ").map(|(base, last)| (base, last.parse::<u32>())) {
+            Some((base, Ok(last))) => format!("{base} + {}", last + offset),
+            _ => format!("{at} + {offset}"),
+        },
     }
 }
 

@@ -129,6 +129,7 @@ final class Connection implements Runnable {
                 answer(window.sequence(), window.target());
             }
             case Window.ONEWAY -> {
+                call.enter();
                 perform(window.target());
                 window.release();
             }

@@ -5,9 +5,17 @@ import java.nio.CharBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.List;
 import java.util.function.LongSupplier;
+import obvia.Bytes;
+import obvia.Chars;
+import obvia.Doubles;
+import obvia.Floats;
 import obvia.Hresult;
+import obvia.Ints;
+import obvia.Longs;
 import obvia.RpcException;
+import obvia.Shorts;
 
 /**
  * What is computed before a frame is written: its length, and whether what is given is what the interface says.
@@ -27,6 +35,8 @@ public final class Frames {
     static final int TEXT8 = 2;
     /** The type of a string of characters of 16 bits. */
     static final int TEXT16 = 3;
+    /** The first type of an interface's own. */
+    static final int KIND_FIRST = 16;
 
     private Frames() {}
 
@@ -176,6 +186,81 @@ public final class Frames {
             }
         }
         return copy;
+    }
+
+    /** A copy of a list, which nobody changes; {@code null} is {@code null}. */
+    public static <T> List<T> copy(List<T> elements) {
+        return elements == null ? null : List.copyOf(elements);
+    }
+
+    /** How many elements arrays have that a structure has one number for; those that are {@code null} have none. */
+    public static int length(Object... arrays) {
+        for (Object array : arrays) {
+            if (array != null) {
+                return size(array);
+            }
+        }
+        return 0;
+    }
+
+    private static int size(Object array) {
+        return switch (array) {
+            case List<?> list -> list.size();
+            case Bytes bytes -> bytes.size();
+            case Shorts shorts -> shorts.size();
+            case Chars chars -> chars.size();
+            case Ints ints -> ints.size();
+            case Longs longs -> longs.size();
+            case Floats floats -> floats.size();
+            case Doubles doubles -> doubles.size();
+            default -> throw new IllegalArgumentException(array.getClass() + " is no array");
+        };
+    }
+
+    /** Checks that arrays which a structure has one number for are of one length, and no longer than that number can say. */
+    public static void checkLengths(long most, Object... arrays) {
+        int length = length(arrays);
+        checkRange(length, 0, most);
+        for (Object array : arrays) {
+            if (array != null) {
+                checkLength(size(array), length);
+            }
+        }
+    }
+
+    /** The elements of an array; none for {@code null}. */
+    public static byte[] array(Bytes elements) {
+        return elements == null ? new byte[0] : elements.toArray();
+    }
+
+    /** The elements of an array; none for {@code null}. */
+    public static short[] array(Shorts elements) {
+        return elements == null ? new short[0] : elements.toArray();
+    }
+
+    /** The elements of an array; none for {@code null}. */
+    public static char[] array(Chars elements) {
+        return elements == null ? new char[0] : elements.toArray();
+    }
+
+    /** The elements of an array; none for {@code null}. */
+    public static int[] array(Ints elements) {
+        return elements == null ? new int[0] : elements.toArray();
+    }
+
+    /** The elements of an array; none for {@code null}. */
+    public static long[] array(Longs elements) {
+        return elements == null ? new long[0] : elements.toArray();
+    }
+
+    /** The elements of an array; none for {@code null}. */
+    public static float[] array(Floats elements) {
+        return elements == null ? new float[0] : elements.toArray();
+    }
+
+    /** The elements of an array; none for {@code null}. */
+    public static double[] array(Doubles elements) {
+        return elements == null ? new double[0] : elements.toArray();
     }
 
     /** An unsigned {@code hyper} in an expression, which has 63 bits. */

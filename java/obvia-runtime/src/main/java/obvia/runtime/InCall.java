@@ -76,6 +76,13 @@ public abstract class InCall {
     /** What a reference in the arguments leads to. */
     protected abstract <T> T object(byte[] reference, InterfaceInfo<T> info);
 
+    /** Gives results' frame. */
+    public void reply(GraphWriter results) {
+        reply(results.finish());
+        results.copyTo(replyMemory, replyAt);
+        results.close();
+    }
+
     /** Says what the method returned besides its results: a success, S_OK unless this is called. */
     public final void succeed(int result) {
         this.result = result;

@@ -64,6 +64,21 @@ public abstract class Proxy implements Remote {
         }
     }
 
+    /** A channel of this thread's, with arguments' frame in its place. */
+    protected final Channel begin(GraphWriter arguments) {
+        int length = arguments.finish();
+        Channel channel = begin(length);
+        try {
+            arguments.copyTo(channel.memory, channel.at);
+        } catch (RuntimeException | Error e) {
+            channel.end();
+            throw e;
+        }
+        channel.length = length;
+        arguments.close();
+        return channel;
+    }
+
     final Way way() {
         return way;
     }

@@ -15,7 +15,7 @@ import obvia.Obvia;
 import obvia.Remote;
 import obvia.RpcException;
 
-/** Another virtual machine, started without any option. */
+/** Another virtual machine, started without any option unless some are given. */
 final class Peer implements AutoCloseable {
     private static final AtomicInteger NEXT = new AtomicInteger();
 
@@ -104,6 +104,7 @@ final class Peer implements AutoCloseable {
         public static void main(String[] arguments) throws Exception {
             if (arguments[1].equals("serve")) {
                 Obvia.export(new Subject(), ITest.class, arguments[0]);
+                Obvia.export(new Trees(), trees.ITrees.class, arguments[0] + "-trees");
                 System.out.println("ready");
                 // As long as somebody reads what it says.
                 return;

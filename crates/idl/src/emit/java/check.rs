@@ -1,0 +1,149 @@
+//! The check of what lies at a place of a frame, in straight lines: what has to be looked at, as [`crate::shapes`] has it.
+
+use super::Context;
+use super::members::graph_type;
+use super::values::plus;
+use crate::emit::writer::Writer;
+use crate::model::{Base, PointerClass, Type};
+use crate::shapes::{Count, Element, Expr, Shape, What};
+
+/// Where a check is written.
+pub(super) struct Check<'a> {
+    pub(super) context: &'a Context<'a>,
+    /// The types of objects that the shape's numbers mean.
+    pub(super) kinds: &'a [Type],
+    /// The reader.
+    pub(super) reader: &'a str,
+    /// What is known beside the structure.
+    pub(super) outer: &'a dyn Fn(usize) -> String,
+}
+
+impl Check<'_> {
+    /// Checks what is at a place.
+    pub(super) fn shape(&self, out: &mut Writer, shape: &Shape, base: &str, depth: usize) {
+        for (at, what) in &shape.parts {
+            self.part(out, (*at, what), base, depth);
+        }
+    }
+
+    fn part(&self, out: &mut Writer, (at, what): (u32, &What), base: &str, depth: usize) {
+        let (reader, place) = (self.reader, plus(base, at));
+        match what {
+            What::Boolean => out.line(format!("{reader}.checkBoolean({place});")),
+            What::Enum(values) => {
+                let values: Vec<String> = values.iter().map(i32::to_string).collect();
+                out.line(format!("switch ({reader}.getInt({place})) {{"));
+                out.line(format!("case {} -> {{}}", values.join(", ")));
+                out.line(format!("default -> throw {reader}.badEnum({place});"));
+                out.line("}");
+            }
+            What::Range(ty, least, most) => {
+                let value = self.number(&Expr::Member(at, *ty), base);
+                out.line(format!("{reader}.checkRange({place}, {value}, {least}L, {most}L);"));
+            }
+            What::Pointer(class, to, count) => self.pointer(out, &place, (*class, *to, count), base),
+            What::Inner(1, _, inner) => self.shape(out, inner, &place, depth),
+            What::Inner(count, stride, inner) => {
+                if inner.parts.is_empty() {
+                    return;
+                }
+                let (i, one) = (format!("i{depth}"), format!("at{depth}"));
+                out.line(format!("for (int {i} = 0; {i} < {count}; {i}++) {{"));
+                out.line(format!("int {one} = {place} + {i} * {stride};"));
+                self.shape(out, inner, &one, depth + 1);
+                out.line("}");
+            }
+            What::Object(_) | What::Union(..) => {}
+        }
+    }
+
+    fn pointer(&self, out: &mut Writer, place: &str, (class, to, count): (PointerClass, Element, &Count), base: &str) {
+        let reader = self.reader;
+        let class = match class {
+            PointerClass::Ref => "GraphReader.REF",
+            PointerClass::Unique => "GraphReader.UNIQUE",
+            PointerClass::Full => "GraphReader.FULL",
+        };
+        let ty = match to {
+            Element::Char => return out.line(format!("{reader}.checkText8({place}, {class});")),
+            Element::Wide => return out.line(format!("{reader}.checkText16({place}, {class});")),
+            Element::Own(number) => graph_type(self.context, &self.kinds[number]),
+        };
+        out.line(match count {
+            Count::Counted(size, None) => {
+                format!("{reader}.checkMany({place}, {ty}, {class}, {});", self.number(size, base))
+            }
+            Count::Counted(size, Some(length)) => {
+                let (length, size) = (self.number(length, base), self.number(size, base));
+                format!("{reader}.checkMany({place}, {ty}, {class}, {length}, {size});")
+            }
+            _ => format!("{reader}.checkOne({place}, {ty}, {class});"),
+        });
+    }
+
+    /// The value of an expression.
+    fn number(&self, value: &Expr, base: &str) -> String {
+        let leaf = |leaf: &Expr| match leaf {
+            Expr::Member(at, ty) => widened(*ty, &loaded(self.reader, *ty, &plus(base, *at))),
+            Expr::Outer(number) => (self.outer)(*number),
+            _ => String::new(),
+        };
+        match value {
+            Expr::Const(value) => value.to_string(),
+            Expr::Member(_, Base::U64) => {
+                format!("{}.value({}, () -> {})", self.reader, plus(base, 0), leaf(value))
+            }
+            Expr::Member(..) | Expr::Outer(_) => leaf(value),
+            other => format!("{}.value({}, () -> {})", self.reader, plus(base, 0), arith(other, &leaf)),
+        }
+    }
+}
+
+fn loaded(reader: &str, ty: Base, place: &str) -> String {
+    let name = super::values::in_name(&Type::Base(ty));
+    format!("{reader}.get{name}({place})")
+}
+
+/// A number of a type, as one that is not less than it: what is unsigned is so in Java, too.
+pub(super) fn widened(ty: Base, text: &str) -> String {
+    match ty {
+        Base::Boolean => format!("({text} ? 1L : 0L)"),
+        Base::Byte | Base::Char | Base::U8 => format!("Byte.toUnsignedLong({text})"),
+        Base::U16 => format!("Short.toUnsignedLong({text})"),
+        Base::U32 => format!("Integer.toUnsignedLong({text})"),
+        Base::U64 => format!("Frames.unsigned({text})"),
+        _ => text.to_owned(),
+    }
+}
+
+/// An expression in checked 64-bit arithmetic; `leaf` says what members and other values are.
+pub(super) fn arith(value: &Expr, leaf: &dyn Fn(&Expr) -> String) -> String {
+    let of = |value: &Expr| arith(value, leaf);
+    match value {
+        Expr::Const(value) => format!("{value}L"),
+        Expr::Member(..) | Expr::Outer(_) => {
+            let text = leaf(value);
+            if text.contains("toUnsignedLong") || text.contains("unsigned(") { text } else { format!("(long) {text}") }
+        }
+        Expr::Unary("-", inner) => format!("Math.negateExact({})", of(inner)),
+        Expr::Unary("~", inner) => format!("~({})", of(inner)),
+        Expr::Unary(_, inner) => format!("(({}) == 0 ? 1L : 0L)", of(inner)),
+        Expr::Choose(parts) => format!("(({}) != 0 ? {} : {})", of(&parts[0]), of(&parts[1]), of(&parts[2])),
+        Expr::Binary(operator, left, right) => {
+            let (left, right) = (of(left), of(right));
+            let function = match operator.as_str() {
+                "+" => "Math.addExact",
+                "-" => "Math.subtractExact",
+                "*" => "Math.multiplyExact",
+                "/" => "Math.divideExact",
+                "%" => "Frames.remainder",
+                "<<" => "Frames.shiftLeft",
+                ">>" => "Frames.shiftRight",
+                "&&" | "||" => return format!("(({left}) != 0 {operator} ({right}) != 0 ? 1L : 0L)"),
+                "&" | "|" | "^" => return format!("(({left}) {operator} ({right}))"),
+                comparison => return format!("(({left}) {comparison} ({right}) ? 1L : 0L)"),
+            };
+            format!("{function}({left}, {right})")
+        }
+    }
+}

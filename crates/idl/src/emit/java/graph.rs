@@ -1,0 +1,199 @@
+//! Requests and replies with structures that point to others: what a proxy and a stub do where there are such.
+
+use super::check::Check;
+use super::expression::{Side, widened};
+use super::members::{self, Seen, is_optional, seen};
+use super::method::Method;
+use super::proxy::{block, narrowed};
+use super::values::{Target, flat, in_name, is_number, java, load, nullable, store};
+use crate::emit::writer::Writer;
+use crate::model::{Base, Operand, Type};
+use crate::plan::{ParamPlan, Passing, in_place};
+
+/// Whether a request or a reply has structures with pointers.
+pub(super) fn has(method: &Method<'_>, request: bool) -> bool {
+    method.plan.ordered(request).iter().any(|param| matches!(param.passing, Passing::Graph))
+}
+
+/// Makes the reader of a frame, and checks the frame.
+fn open(out: &mut Writer, method: &Method<'_>, request: bool) -> &'static str {
+    let (plan, context) = (method.plan, method.context);
+    let (name, size) = if request { ("arguments", plan.request_block) } else { ("results", plan.reply_block) };
+    out.line(format!("GraphReader {name} = GraphReader.of(call, {}, KINDS);", block(size)));
+    out.line("try {");
+    let (shape, outer) = plan.block(context.model, method.kinds, request, |_| true);
+    let outer = |number: usize| {
+        let base = match in_place(context.model, plan.params[outer[number]].param) {
+            Type::Base(base) => *base,
+            _ => Base::I32,
+        };
+        widened(method, &Operand { index: outer[number], deref: false, base }, Side::Given)
+    };
+    Check { context, kinds: method.kinds, reader: name, outer: &outer }.shape(out, &shape, "", 0);
+    out.line(format!("{name}.verify();"));
+    name
+}
+
+/// Writes a frame of these values.
+fn write(out: &mut Writer, method: &Method<'_>, request: bool, name: &str, value: &dyn Fn(&ParamPlan<'_>) -> String) {
+    let (plan, context) = (method.plan, method.context);
+    let size = if request { plan.request_block } else { plan.reply_block };
+    out.line(format!("GraphWriter {name} = GraphWriter.of(KINDS, {});", block(size)));
+    for param in plan.ordered(request) {
+        let at = if request { param.request } else { param.reply }.unwrap_or(0);
+        let (value, place) = (value(param), at.to_string());
+        match &param.passing {
+            Passing::Value(ty) | Passing::Place(ty) if matches!(ty, Type::Fixed(..) | Type::Struct(_)) => {
+                let memory = format!("{name}.memory()");
+                store(out, context, ty, &value, Target { memory: &memory, at: "" }, at);
+            }
+            Passing::Value(ty) | Passing::Place(ty) => members::write(out, context, ty, name, &place, &value),
+            Passing::Array { element, .. } | Passing::OutArray { element, .. } => {
+                let ty = members::graph_type(context, element);
+                out.line(if is_number(element) {
+                    format!("{name}.array({place}, {ty}, {}s.of({value}));", in_name(element))
+                } else {
+                    format!("{name}.list({place}, {ty}, List.of({value}));")
+                });
+            }
+            Passing::Optional(ty) => {
+                out.line(format!("{name}.one({place}, {}, {value});", members::graph_type(context, ty)));
+            }
+            Passing::Text { base, .. } | Passing::OutText(base) => {
+                out.line(format!("{name}.text{}({place}, {value});", 8 * base.size()));
+            }
+            _ => members::write(out, context, in_place(context.model, param.param), name, &place, &value),
+        }
+    }
+}
+
+/// A proxy's request.
+pub(super) fn request(out: &mut Writer, method: &Method<'_>) {
+    write(out, method, true, "arguments", &|param| {
+        let at = method.index(param);
+        match (method.elided_by(at), &param.passing) {
+            (Some(array), Passing::Value(ty) | Passing::Place(ty)) => {
+                narrowed(ty, &method.length(array, &method.given[array]))
+            }
+            _ => method.given[at].clone(),
+        }
+    });
+    out.line("Channel call = begin(arguments);");
+}
+
+/// A stub's reply.
+pub(super) fn answer(out: &mut Writer, method: &Method<'_>) {
+    for param in method.plan.ordered(false).into_iter().filter(|param| is_needed(method, param)) {
+        let at = method.index(param);
+        out.line(format!("Objects.requireNonNull({}, \"{}\");", method.result(at), method.given[at]));
+    }
+    write(out, method, false, "results", &|param| {
+        let value = method.result(method.index(param));
+        match &param.passing {
+            Passing::Place(ty) if param.counts => narrowed(ty, &value),
+            _ => value,
+        }
+    });
+    out.line("call.reply(results);");
+}
+
+/// Whether a parameter or a result must not be `null`, and may be by its type.
+pub(super) fn is_needed(method: &Method<'_>, param: &ParamPlan<'_>) -> bool {
+    match &param.passing {
+        Passing::Value(ty) | Passing::Place(ty) => !param.counts && super::values::is_object(ty),
+        Passing::Graph => !is_optional(method.context.model, in_place(method.context.model, param.param)),
+        _ => false,
+    }
+}
+
+/// Checks a stub's request and declares the arguments.
+pub(super) fn arguments(out: &mut Writer, method: &Method<'_>) {
+    let context = method.context;
+    let reader = open(out, method, true);
+    out.line("Frame frame = arguments.frame();");
+    for param in method.plan.ordered(true) {
+        let (name, place) = (method.given(param), param.request.unwrap_or(0).to_string());
+        let ty = in_place(context.model, param.param);
+        if let (Passing::Graph, Type::Pointer(pointer)) = (&param.passing, ty)
+            && let Ok(Seen::One(to @ Type::Struct(_))) = seen(context.model, ty)
+            && context.has_pointers(&pointer.to)
+        {
+            let class = java(context, to);
+            let view = format!("new {class}.View(frame, frame.place({place}))");
+            let view = if is_optional(context.model, ty) {
+                format!("frame.place({place}) == 0 ? null : {view}")
+            } else {
+                view
+            };
+            out.line(format!("{class} {name} = {view};"));
+            continue;
+        }
+        let Some((class, text)) = value(out, method, param, (reader, &place), true) else { continue };
+        out.line(format!("{class} {name} = {text};"));
+    }
+}
+
+/// Reads a proxy's results, and returns them.
+pub(super) fn results(out: &mut Writer, method: &Method<'_>) {
+    let reader = open(out, method, false);
+    out.line("results.build();");
+    for param in method.plan.ordered(false) {
+        let (at, place) = (method.index(param), param.reply.unwrap_or(0).to_string());
+        if param.counts {
+            continue;
+        }
+        let Some((class, text)) = value(out, method, param, (reader, &place), false) else { continue };
+        out.line(format!("{class} {} = {text};", method.came(at)));
+    }
+    super::proxy::give(out, method);
+    out.line("} finally {");
+    out.line("call.end();");
+    out.line("results.close();");
+    out.line("}");
+}
+
+/// The type and the value of a parameter that was checked.
+fn value(
+    out: &mut Writer,
+    method: &Method<'_>,
+    param: &ParamPlan<'_>,
+    (reader, place): (&str, &str),
+    viewed: bool,
+) -> Option<(String, String)> {
+    let (context, stem) = (method.context, method.stem(param));
+    Some(match &param.passing {
+        Passing::Value(ty) | Passing::Place(ty) => {
+            let text = if let Type::Fixed(..) = ty {
+                load(out, context, ty, &format!("{reader}.frame().values()"), place, &format!("{stem}Value"))
+            } else {
+                members::built(context, ty, reader, place)
+            };
+            (java(context, ty), text)
+        }
+        Passing::Array { element, .. } | Passing::OutArray { element, .. } => {
+            let class = java(context, flat(element).0);
+            let text = if is_number(element) {
+                format!("Frames.array({reader}.frame().{}s({place}))", in_name(element).to_ascii_lowercase())
+            } else {
+                let ty = members::graph_type(context, element);
+                format!("{reader}.frame().list({place}, {ty}).toArray(new {class}[0])")
+            };
+            (format!("{class}[]"), text)
+        }
+        Passing::Optional(ty) => {
+            let class = nullable(context, ty);
+            let text = format!("({class}) {reader}.frame().one({place}, {})", members::graph_type(context, ty));
+            (class, text)
+        }
+        Passing::Text { base, .. } | Passing::OutText(base) => {
+            ("String".to_owned(), format!("{reader}.text{}({place})", 8 * base.size()))
+        }
+        Passing::Graph => {
+            let ty = in_place(context.model, param.param);
+            let text =
+                if viewed { members::view(context, ty, place) } else { members::built(context, ty, reader, place) };
+            (members::shown(context, ty), text)
+        }
+        _ => return None,
+    })
+}

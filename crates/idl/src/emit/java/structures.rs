@@ -1,0 +1,330 @@
+//! Structures with pointers: an interface, the record that programs make, and the view of what lies in a frame.
+
+use super::Context;
+use super::check::{Check, arith, widened};
+use super::doc::{Doc, of_value};
+use super::members::{self, Seen, is_optional, place, seen, shown};
+use super::names::members_of;
+use super::types::call;
+use super::values::{flat, is_object, java};
+use crate::emit::writer::Writer;
+use crate::model::{Arith, Base, Field, Struct, StructId, Type};
+use crate::plan::add_kinds;
+use crate::shapes::{Expr, Shapes, expr};
+
+/// A structure and the names of its members.
+struct Members<'a> {
+    context: &'a Context<'a>,
+    found: &'a Struct,
+    name: &'a str,
+    names: Vec<String>,
+    offsets: Vec<u32>,
+}
+
+impl<'a> Members<'a> {
+    fn new(context: &'a Context<'a>, id: StructId) -> Self {
+        let found = &context.model.structs[id.0];
+        let names = members_of(found.fields.iter().map(|field| field.name.as_str()));
+        let (offsets, ..) = context.model.offsets(found);
+        Self { context, found, name: context.types.class(&Type::Struct(id)), names, offsets }
+    }
+
+    /// The members that users see: not those that only say how long arrays are.
+    fn seen(&self) -> impl Iterator<Item = (usize, &'a Field, &str)> {
+        let fields = self.found.fields.iter().enumerate().filter(|(at, _)| !self.is_elided(*at));
+        fields.map(|(at, field)| (at, field, self.names[at].as_str()))
+    }
+
+    /// The arrays whose length is what a member says.
+    fn counted_by(&self, at: usize) -> impl Iterator<Item = (usize, &'a Field)> {
+        let counts = move |field: &Field| match seen(self.context.model, &field.ty) {
+            Ok(Seen::Array { size, .. }) => size.plain().is_some_and(|operand| operand.index == at),
+            _ => false,
+        };
+        self.found.fields.iter().enumerate().filter(move |(_, field)| counts(field))
+    }
+
+    /// Whether a member only says how long arrays are.
+    fn is_elided(&self, at: usize) -> bool {
+        let field = &self.found.fields[at];
+        if !matches!(field.ty, Type::Base(_)) || field.range.is_some() {
+            return false;
+        }
+        let (mut plain, mut other) = (false, false);
+        for field in &self.found.fields {
+            let mut note = |value: &Arith, whole: bool| {
+                let is_plain = whole && value.plain().is_some();
+                value.operands(&mut |operand| {
+                    if operand.index == at {
+                        plain |= is_plain;
+                        other |= !is_plain;
+                    }
+                });
+            };
+            if let Ok(Seen::Array { size, length, .. }) = seen(self.context.model, &field.ty) {
+                note(size, true);
+                length.into_iter().for_each(|length| note(length, false));
+            }
+            field.switch.iter().for_each(|switch| note(switch, false));
+        }
+        plain && !other
+    }
+
+    /// The value of an expression over the members, in the constructor.
+    fn number(&self, value: &Arith) -> String {
+        let known = expr(value, &|operand| Expr::Member(operand.index as u32, operand.base));
+        let leaf = |leaf: &Expr| {
+            let Expr::Member(index, base) = leaf else { return String::new() };
+            let (field, name) = (&self.found.fields[*index as usize], &self.names[*index as usize]);
+            if matches!(field.ty, Type::Enum(_)) { format!("{name}.value()") } else { widened(*base, name) }
+        };
+        match &known {
+            Expr::Const(value) => value.to_string(),
+            Expr::Member(_, Base::U64) | Expr::Unary(..) | Expr::Binary(..) | Expr::Choose(_) => {
+                format!("() -> {}", arith(&known, &leaf))
+            }
+            known => leaf(known),
+        }
+    }
+}
+
+/// Writes the interface of a structure with pointers.
+pub(super) fn structure(out: &mut Writer, context: &Context<'_>, id: StructId) {
+    let members = Members::new(context, id);
+    let name = members.name;
+    Doc::new(&format!(
+        "{{@code struct {}}}: a {{@link Rec}} that a program makes, or a {{@link View}} of what a call has brought.",
+        members.found.name
+    ))
+    .write(out);
+    out.line(format!("public sealed interface {name} permits {name}.Rec, {name}.View {{"));
+    for (_, field, member) in members.seen() {
+        Doc::new(&said(context, field)).write(out);
+        out.line(format!("{} {member}();", shown(context, &field.ty)));
+        out.line("");
+    }
+    let given: Vec<String> =
+        members.seen().map(|(_, field, name)| format!("{} {name}", shown(context, &field.ty))).collect();
+    out.line("/** One with these values. */");
+    out.line(format!("static Rec of({}) {{", given.join(", ")));
+    call(out, "return new Rec", &members.seen().map(|(_, _, name)| name.to_owned()).collect::<Vec<_>>());
+    out.line("}");
+    out.line("");
+    out.line("/** The same with everything that it points to, in memory of its own: it can be read for good. */");
+    out.line(format!("default {name} copy() {{"));
+    out.line(format!("return Graphs.copy({name}Type.TYPE, this);"));
+    out.line("}");
+    out.line("");
+    out.line("/** The same for as long as it is needed, and not changed by anybody: to be closed then. */");
+    out.line(format!("default Retained<{name}> retain() {{"));
+    out.line("return Graphs.retain(this);");
+    out.line("}");
+    out.line("");
+    record(out, &members, &given);
+    view(out, &members);
+    out.line("}");
+}
+
+fn said(context: &Context<'_>, field: &Field) -> String {
+    let mut said = format!("{{@code {}}}", field.name);
+    let more = match seen(context.model, &field.ty) {
+        Ok(Seen::Plain) => of_value(&field.ty),
+        _ if is_optional(context.model, &field.ty) => Some("may be {@code null}".to_owned()),
+        _ => None,
+    };
+    if let Some(more) = more {
+        said += &format!(": {more}");
+    }
+    if let Some((least, most)) = field.range {
+        said += &format!(": from {least} to {most}");
+    }
+    said
+}
+
+/// The record.
+fn record(out: &mut Writer, members: &Members<'_>, given: &[String]) {
+    let name = members.name;
+    Doc::new(&format!("A {{@link {name}}} that a program makes.")).write(out);
+    out.line(format!("record Rec({}) implements {name} {{", given.join(", ")));
+    let mut checks = Writer::default();
+    constructor(&mut checks, members);
+    let checks = checks.finish();
+    if !checks.is_empty() {
+        out.line("/** One with these values. */");
+        out.line("public Rec {");
+        checks.lines().for_each(|line| out.line(line.trim_start()));
+        out.line("}");
+    }
+    out.line("}");
+    out.line("");
+}
+
+/// Checks what a record is made of, so that one that is there can be written.
+fn constructor(out: &mut Writer, members: &Members<'_>) {
+    let model = members.context.model;
+    for (at, field, name) in members.seen() {
+        let optional = is_optional(model, &field.ty);
+        let is_list = shown(members.context, &field.ty).starts_with("List<");
+        let is_reference = match seen(model, &field.ty) {
+            Ok(Seen::Plain) => is_object(&field.ty),
+            _ => !optional,
+        };
+        if is_reference {
+            out.line(format!("Objects.requireNonNull({name}, \"{name}\");"));
+        }
+        if is_list {
+            out.line(format!("{name} = Frames.copy({name});"));
+        }
+        if let Type::Fixed(..) = field.ty {
+            out.line(format!("Frames.checkLength({name}.size(), {});", flat(&field.ty).1));
+        }
+        if let Some((least, most)) = field.range {
+            let Type::Base(base) = field.ty else { continue };
+            out.line(format!("Frames.checkRange({}, {least}L, {most}L);", widened(base, name)));
+        }
+        if let Ok(Seen::Array { size, length, .. }) = seen(model, &field.ty) {
+            length_checks(out, members, (at, name, optional), (size, length));
+        }
+    }
+    for (at, field) in members.found.fields.iter().enumerate().filter(|(at, _)| members.is_elided(*at)) {
+        let Type::Base(base) = field.ty else { continue };
+        let most = base.range().map_or(i128::MAX, |(_, most)| most).min(i128::from(i32::MAX));
+        let sizes: Vec<String> = members.counted_by(at).map(|(array, _)| members.names[array].clone()).collect();
+        out.line(format!("Frames.checkLengths({most}, {});", sizes.join(", ")));
+    }
+}
+
+fn length_checks(
+    out: &mut Writer,
+    members: &Members<'_>,
+    (at, name, optional): (usize, &str, bool),
+    (size, length): (&Arith, Option<&Arith>),
+) {
+    let is_counted = size.plain().is_some_and(|operand| members.is_elided(operand.index));
+    if is_counted && length.is_none() {
+        return;
+    }
+    let _ = at;
+    if optional {
+        out.line(format!("if ({name} != null) {{"));
+    }
+    let size = members.number(size);
+    match length {
+        Some(length) => {
+            let length = members.number(length);
+            out.line(format!("Frames.checkLength({name}.size(), Frames.count({length}));"));
+            out.line(format!("Frames.used(Frames.count({length}), Frames.count({size}));"));
+        }
+        None => out.line(format!("Frames.checkLength({name}.size(), Frames.count({size}));")),
+    }
+    if optional {
+        out.line("}");
+    }
+}
+
+/// The view.
+fn view(out: &mut Writer, members: &Members<'_>) {
+    let (name, context) = (members.name, members.context);
+    Doc::new(&format!("A {{@link {name}}} as it lies in a frame: to be read until its call returns.")).write(out);
+    out.line(format!("final class View extends GraphView implements {name} {{"));
+    out.line("View(Frame frame, int at) {");
+    out.line("super(frame, at);");
+    out.line("}");
+    out.line("");
+    for (at, field, member) in members.seen() {
+        let at = place("at", members.offsets[at]);
+        out.line("@Override");
+        out.line(format!("public {} {member}() {{", shown(context, &field.ty)));
+        match seen(context.model, &field.ty) {
+            Ok(Seen::One(to @ Type::Struct(_))) if context.has_pointers(to) => {
+                out.line(format!("int place = frame.place({at});"));
+                out.line(format!("return place == 0 ? null : new {}.View(frame, place);", java(context, to)));
+            }
+            _ => out.line(format!("return {};", members::view(context, &field.ty, &at))),
+        }
+        out.line("}");
+        out.line("");
+    }
+    out.line("@Override");
+    out.line("protected GraphType graphType() {");
+    out.line(format!("return {name}Type.TYPE;"));
+    out.line("}");
+    out.line("}");
+}
+
+/// Writes the class that the runtime knows a type by that pointers lead to.
+pub(super) fn type_class(out: &mut Writer, context: &Context<'_>, ty: &Type) {
+    let model = context.model;
+    let (name, (size, _)) = (context.types.class(ty), model.layout(ty));
+    Doc::new(&format!("{{@link {name}}} as the runtime knows it.")).write(out);
+    out.line(format!("final class {name}Type extends GraphType {{"));
+    out.line(format!("static final {name}Type TYPE = new {name}Type();"));
+    out.line("");
+    out.line(format!("private {name}Type() {{"));
+    out.line(format!("super({size});"));
+    out.line("}");
+    out.line("");
+    verify(out, context, ty);
+    out.line("@Override");
+    out.line("protected void write(GraphWriter out, Object value, int at) {");
+    let has_members = context.has_pointers(ty);
+    match ty {
+        Type::Struct(id) if has_members => writes(out, &Members::new(context, *id)),
+        _ => members::write(out, context, ty, "out", "at", &format!("(({name}) value)")),
+    }
+    out.line("}");
+    out.line("");
+    out.line("@Override");
+    out.line(format!("protected {name} view(Frame frame, int at) {{"));
+    out.line(format!("return {};", members::view(context, ty, "at")));
+    out.line("}");
+    if let (Type::Struct(id), true) = (ty, has_members) {
+        out.line("");
+        builds(out, &Members::new(context, *id));
+    }
+    out.line("}");
+}
+
+fn verify(out: &mut Writer, context: &Context<'_>, ty: &Type) {
+    let mut kinds = vec![ty.clone()];
+    add_kinds(context.model, ty, &mut kinds);
+    let types = Shapes { model: context.model, kinds: &kinds }.element_types();
+    let shape = &types[0].shape;
+    if shape.parts.is_empty() {
+        return;
+    }
+    out.line("@Override");
+    out.line("protected void verify(GraphReader in, int at) {");
+    Check { context, kinds: &kinds, reader: "in", outer: &|_| String::new() }.shape(out, shape, "at", 0);
+    out.line("}");
+    out.line("");
+}
+
+fn writes(out: &mut Writer, members: &Members<'_>) {
+    let context = members.context;
+    out.line(format!("{0} of = ({0}) value;", members.name));
+    for (at, field) in members.found.fields.iter().enumerate() {
+        let place = place("at", members.offsets[at]);
+        let value = if members.is_elided(at) {
+            let arrays: Vec<String> =
+                members.counted_by(at).map(|(array, _)| format!("of.{}()", members.names[array])).collect();
+            let count = format!("Frames.length({})", arrays.join(", "));
+            super::proxy::narrowed(&field.ty, &count)
+        } else {
+            format!("of.{}()", members.names[at])
+        };
+        members::write(out, context, &field.ty, "out", &place, &value);
+    }
+}
+
+fn builds(out: &mut Writer, members: &Members<'_>) {
+    let context = members.context;
+    out.line("@Override");
+    out.line(format!("protected {}.Rec build(GraphReader in, int at) {{", members.name));
+    let value = |(at, field, _): (usize, &Field, &str)| {
+        members::built(context, &field.ty, "in", &place("at", members.offsets[at]))
+    };
+    let values: Vec<String> = members.seen().map(value).collect();
+    call(out, &format!("return new {}.Rec", members.name), &values);
+    out.line("}");
+}

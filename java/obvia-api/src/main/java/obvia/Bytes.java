@@ -1,0 +1,100 @@
+package obvia;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import obvia.spi.Scope;
+
+/**
+ * An array of {@code byte}s in a structure: read where it lies, be that this process's memory or the peer's.
+ *
+ * <p>One of a call's arguments can be read until the method returns. Its elements may lie in memory that the caller can change while it is read: {@link #toArray} takes a copy of them.
+ */
+public final class Bytes {
+    private static final ValueLayout.OfByte LAYOUT = ValueLayout.JAVA_BYTE;
+
+    private final MemorySegment segment;
+    private final Scope scope;
+    private final int size;
+
+    private Bytes(MemorySegment segment, Scope scope) {
+        this.segment = segment;
+        this.scope = scope;
+        size = (int) segment.byteSize();
+    }
+
+    /** A copy of these elements. */
+    public static Bytes of(byte... elements) {
+        MemorySegment copy = MemorySegment.ofArray(new byte[elements.length]);
+        MemorySegment.copy(elements, 0, copy, LAYOUT, 0, elements.length);
+        return new Bytes(copy.asReadOnly(), null);
+    }
+
+    /** Elements in memory, little endian, which can be read as long as their scope allows it; {@code null} where that is for good. For runtimes. */
+    public static Bytes of(MemorySegment segment, Scope scope) {
+        return new Bytes(segment.asReadOnly(), scope);
+    }
+
+    /** How many elements there are. */
+    public int size() {
+        return size;
+    }
+
+    /**
+     * An element.
+     *
+     * @throws IndexOutOfBoundsException where there are not as many
+     */
+    public byte get(int index) {
+        return reached().get(LAYOUT, index);
+    }
+
+    /** A copy of the elements. */
+    public byte[] toArray() {
+        byte[] copy = new byte[size];
+        MemorySegment.copy(reached(), LAYOUT, 0, copy, 0, size);
+        return copy;
+    }
+
+    /** A copy which can be read for good; itself, where it can. */
+    public Bytes copy() {
+        return scope == null ? this : new Bytes(MemorySegment.ofArray(reached().toArray(ValueLayout.JAVA_BYTE)).asReadOnly(), null);
+    }
+
+    /** The bytes of the elements, read-only and little endian: to be read no longer than this. */
+    public MemorySegment segment() {
+        return reached();
+    }
+
+    /** The elements as a buffer, read-only: to be read no longer than this. */
+    public ByteBuffer asByteBuffer() {
+        return reached().asByteBuffer();
+    }
+
+    private MemorySegment reached() {
+        if (scope != null) {
+            scope.check();
+        }
+        return segment;
+    }
+
+    /** Whether another array has the same bytes. */
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof Bytes array && reached().mismatch(array.reached()) < 0;
+    }
+
+    @Override
+    public int hashCode() {
+        int hash = 1;
+        for (int i = 0; i < size; i++) {
+            hash = 31 * hash + Byte.hashCode(get(i));
+        }
+        return hash;
+    }
+
+    @Override
+    public String toString() {
+        return size + " elements of byte";
+    }
+}

@@ -1,0 +1,95 @@
+package obvia;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import obvia.spi.Scope;
+
+/**
+ * An array of {@code double}s in a structure: read where it lies, be that this process's memory or the peer's.
+ *
+ * <p>One of a call's arguments can be read until the method returns. Its elements may lie in memory that the caller can change while it is read: {@link #toArray} takes a copy of them.
+ */
+public final class Doubles {
+    private static final ValueLayout.OfDouble LAYOUT = ValueLayout.JAVA_DOUBLE_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+    private final MemorySegment segment;
+    private final Scope scope;
+    private final int size;
+
+    private Doubles(MemorySegment segment, Scope scope) {
+        this.segment = segment;
+        this.scope = scope;
+        size = (int) (segment.byteSize() / 8);
+    }
+
+    /** A copy of these elements. */
+    public static Doubles of(double... elements) {
+        MemorySegment copy = MemorySegment.ofArray(new byte[Math.multiplyExact(elements.length, 8)]);
+        MemorySegment.copy(elements, 0, copy, LAYOUT, 0, elements.length);
+        return new Doubles(copy.asReadOnly(), null);
+    }
+
+    /** Elements in memory, little endian, which can be read as long as their scope allows it; {@code null} where that is for good. For runtimes. */
+    public static Doubles of(MemorySegment segment, Scope scope) {
+        return new Doubles(segment.asReadOnly(), scope);
+    }
+
+    /** How many elements there are. */
+    public int size() {
+        return size;
+    }
+
+    /**
+     * An element.
+     *
+     * @throws IndexOutOfBoundsException where there are not as many
+     */
+    public double get(int index) {
+        return reached().get(LAYOUT, (long) index * 8);
+    }
+
+    /** A copy of the elements. */
+    public double[] toArray() {
+        double[] copy = new double[size];
+        MemorySegment.copy(reached(), LAYOUT, 0, copy, 0, size);
+        return copy;
+    }
+
+    /** A copy which can be read for good; itself, where it can. */
+    public Doubles copy() {
+        return scope == null ? this : new Doubles(MemorySegment.ofArray(reached().toArray(ValueLayout.JAVA_BYTE)).asReadOnly(), null);
+    }
+
+    /** The bytes of the elements, read-only and little endian: to be read no longer than this. */
+    public MemorySegment segment() {
+        return reached();
+    }
+
+    private MemorySegment reached() {
+        if (scope != null) {
+            scope.check();
+        }
+        return segment;
+    }
+
+    /** Whether another array has the same bytes. */
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof Doubles array && reached().mismatch(array.reached()) < 0;
+    }
+
+    @Override
+    public int hashCode() {
+        int hash = 1;
+        for (int i = 0; i < size; i++) {
+            hash = 31 * hash + Double.hashCode(get(i));
+        }
+        return hash;
+    }
+
+    @Override
+    public String toString() {
+        return size + " elements of double";
+    }
+}

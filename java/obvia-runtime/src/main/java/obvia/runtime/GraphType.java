@@ -1,0 +1,221 @@
+package obvia.runtime;
+
+import obvia.Guid;
+
+/**
+ * A type that pointers lead to: how its values are checked and read in frames, and written to them.
+ *
+ * <p>The compiler makes one for each structure. Offsets are those of a 64-bit machine's C, in frames as in memory: docs/flat.md.
+ */
+public abstract class GraphType {
+    /** {@code boolean}. */
+    public static final GraphType BOOLEAN = new Value(1, true) {
+        @Override
+        protected void verify(GraphReader in, int at) {
+            in.checkBoolean(at);
+        }
+
+        @Override
+        protected void write(GraphWriter out, Object value, int at) {
+            out.putBoolean(at, (Boolean) value);
+        }
+
+        @Override
+        protected Object view(Frame frame, int at) {
+            return frame.getBoolean(at);
+        }
+    };
+
+    /** {@code byte}. */
+    public static final GraphType BYTE = ofByte();
+    /** {@code char}. */
+    public static final GraphType CHAR = ofByte();
+    /** {@code small}. */
+    public static final GraphType SMALL = ofByte();
+    /** {@code unsigned small}. */
+    public static final GraphType USMALL = ofByte();
+    /** {@code wchar_t}. */
+    public static final GraphType WCHAR = new Value(2, false) {
+        @Override
+        protected void write(GraphWriter out, Object value, int at) {
+            out.putChar(at, (Character) value);
+        }
+
+        @Override
+        protected Object view(Frame frame, int at) {
+            return frame.getChar(at);
+        }
+    };
+    /** {@code short}. */
+    public static final GraphType SHORT = ofShort();
+    /** {@code unsigned short}. */
+    public static final GraphType USHORT = ofShort();
+    /** {@code long}. */
+    public static final GraphType LONG = ofInt();
+    /** {@code unsigned long}. */
+    public static final GraphType ULONG = ofInt();
+    /** {@code HRESULT}. */
+    public static final GraphType HRESULT = ofInt();
+    /** {@code hyper}. */
+    public static final GraphType HYPER = ofLong();
+    /** {@code unsigned hyper}. */
+    public static final GraphType UHYPER = ofLong();
+    /** {@code float}. */
+    public static final GraphType FLOAT = new Value(4, false) {
+        @Override
+        protected void write(GraphWriter out, Object value, int at) {
+            out.putFloat(at, (Float) value);
+        }
+
+        @Override
+        protected Object view(Frame frame, int at) {
+            return frame.getFloat(at);
+        }
+    };
+    /** {@code double}. */
+    public static final GraphType DOUBLE = new Value(8, false) {
+        @Override
+        protected void write(GraphWriter out, Object value, int at) {
+            out.putDouble(at, (Double) value);
+        }
+
+        @Override
+        protected Object view(Frame frame, int at) {
+            return frame.getDouble(at);
+        }
+    };
+    /** {@code GUID}. */
+    public static final GraphType GUID = new Value(16, true) {
+        @Override
+        protected void write(GraphWriter out, Object value, int at) {
+            out.putGuid(at, (Guid) value);
+        }
+
+        @Override
+        protected Object view(Frame frame, int at) {
+            return frame.getGuid(at);
+        }
+    };
+
+    /** Its place among all types. */
+    final int index;
+
+    /** Bytes of a value. */
+    final int size;
+
+    /** Whether arrays of it are plain numbers, which there is nothing to look at in. */
+    final boolean isNumber;
+
+    /** A type whose values have so many bytes. */
+    protected GraphType(int size) {
+        this(size, false);
+    }
+
+    // Nobody asks it for anything before it is done.
+    @SuppressWarnings("this-escape")
+    private GraphType(int size, boolean isNumber) {
+        index = GraphKinds.add(this);
+        this.size = size;
+        this.isNumber = isNumber;
+    }
+
+    /** Checks the value at a place, and follows its slots. */
+    protected void verify(GraphReader in, int at) {}
+
+    /** Writes a value at a place, which is all zeros, and what it points to behind all that was written before. */
+    protected abstract void write(GraphWriter out, Object value, int at);
+
+    /** The value at a place of a frame that was checked, as it lies there. */
+    protected abstract Object view(Frame frame, int at);
+
+    /** The value at a place of a frame that was checked, with all that it points to, apart from the frame. */
+    protected Object build(GraphReader in, int at) {
+        return view(in.frame(), at);
+    }
+
+    /** Whether it ends in an array, whose elements an object of it counts. */
+    boolean isOpen() {
+        return false;
+    }
+
+    /** Bytes of an object with so many elements. */
+    long length(long count) {
+        return count * size;
+    }
+
+    /** Whether several pointers may lead to a value, as full pointers do. */
+    protected boolean isShared() {
+        return false;
+    }
+
+    /** Of a type that several pointers may lead to: a value to be filled when all others are there. */
+    protected Object make() {
+        return null;
+    }
+
+    /** Fills a value that was made before by what is at a place. */
+    protected void fill(GraphReader in, int at, Object value) {}
+
+    /** A value without pointers. */
+    private abstract static class Value extends GraphType {
+        Value(int size, boolean isLookedAt) {
+            super(size, !isLookedAt);
+        }
+    }
+
+    private static GraphType ofByte() {
+        return new Value(1, false) {
+            @Override
+            protected void write(GraphWriter out, Object value, int at) {
+                out.putByte(at, (Byte) value);
+            }
+
+            @Override
+            protected Object view(Frame frame, int at) {
+                return frame.getByte(at);
+            }
+        };
+    }
+
+    private static GraphType ofShort() {
+        return new Value(2, false) {
+            @Override
+            protected void write(GraphWriter out, Object value, int at) {
+                out.putShort(at, (Short) value);
+            }
+
+            @Override
+            protected Object view(Frame frame, int at) {
+                return frame.getShort(at);
+            }
+        };
+    }
+
+    private static GraphType ofInt() {
+        return new Value(4, false) {
+            @Override
+            protected void write(GraphWriter out, Object value, int at) {
+                out.putInt(at, (Integer) value);
+            }
+
+            @Override
+            protected Object view(Frame frame, int at) {
+                return frame.getInt(at);
+            }
+        };
+    }
+
+    private static GraphType ofLong() {
+        return new Value(8, false) {
+            @Override
+            protected void write(GraphWriter out, Object value, int at) {
+                out.putLong(at, (Long) value);
+            }
+
+            @Override
+            protected Object view(Frame frame, int at) {
+                return frame.getLong(at);
+            }
+        };
+    }
+}

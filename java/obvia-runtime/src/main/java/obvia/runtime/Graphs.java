@@ -1,0 +1,48 @@
+package obvia.runtime;
+
+import java.lang.foreign.MemorySegment;
+import obvia.Retained;
+import obvia.spi.Hold;
+
+/** Structures that point to others: what can be done with them beside calls. */
+public final class Graphs {
+    private Graphs() {}
+
+    /** A structure with everything that it points to, apart from any frame. */
+    @SuppressWarnings("unchecked")
+    public static <T> T copy(GraphType type, T value) {
+        GraphWriter writer = GraphWriter.of(GraphKinds.EVERY, 8);
+        writer.one(0, type, value);
+        byte[] bytes = new byte[writer.finish()];
+        writer.copyTo(MemorySegment.ofArray(bytes), 0);
+        writer.close();
+        GraphReader reader = GraphReader.of(MemorySegment.ofArray(bytes), 0, bytes.length, 8, GraphKinds.EVERY, "a structure's members");
+        reader.checkOne(0, type, GraphReader.UNIQUE);
+        reader.verify();
+        reader.build();
+        Object copy = reader.one(0);
+        reader.close();
+        return (T) copy;
+    }
+
+    /** A structure that can be read, and does not change, until it is closed. */
+    @SuppressWarnings("unchecked")
+    public static <T> Retained<T> retain(T value) {
+        if (!(value instanceof GraphView view)) {
+            return Retained.of(value, NOTHING);
+        }
+        Frame kept = view.frame.keep();
+        return Retained.of((T) view.graphType().view(kept, view.at), kept.hold());
+    }
+
+    /** Of what needs no memory but its own. */
+    private static final Hold NOTHING = new Hold() {
+        @Override
+        public int bytes() {
+            return 0;
+        }
+
+        @Override
+        public void release() {}
+    };
+}

@@ -1,0 +1,182 @@
+package obvia.runtime;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.List;
+import obvia.Bytes;
+import obvia.Doubles;
+import obvia.Guid;
+import obvia.Hresult;
+import obvia.Ints;
+import obvia.Obvia;
+import obvia.RpcException;
+import obvia.Shorts;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import trees.Color;
+import trees.Holder;
+import trees.ITrees;
+import trees.Item;
+import trees.Point;
+import trees.Samples;
+import trees.Tree;
+
+/** Calls with structures that point to others, to another virtual machine. */
+@Timeout(180)
+class StructuresTest {
+    private static final Samples FEW = Samples.of(Doubles.of(1, 2, 3), null, (short) 0, (short) 0, null, 0, Ints.of());
+
+    private static ITrees bind(Peer peer) {
+        return Obvia.bind(ITrees.class, peer.name + "-trees");
+    }
+
+    private static Item list(int count) {
+        Item list = null;
+        for (int i = count; i > 0; i--) {
+            list = Item.of(i, false, null, list);
+        }
+        return list;
+    }
+
+    @Test
+    void listsAndTreesGoThereAndBack() throws Exception {
+        try (Peer peer = Peer.server()) {
+            ITrees there = bind(peer);
+            Item two = Item.of(1, false, "ab", Item.of(2, true, "\u00fc\ud83d\ude00", null));
+            assertEquals(new ITrees.SumResult(3, "ab*\u00fc\ud83d\ude00"), there.sum(two));
+            assertEquals(new ITrees.SumResult(0, null), there.sum(null));
+            assertEquals(list(3), there.range(1, 3));
+            assertNull(there.range(1, 0));
+            Item reversed = there.reverse(two);
+            assertEquals(Item.of(2, true, "\u00fc\ud83d\ude00", Item.of(1, false, "ab", null)), reversed);
+            assertNull(there.reverse(null));
+            assertEquals(Item.of(11, true, "ab", two.next()), there.bump(two, 10), "a view in a record goes back");
+            assertThrows(NullPointerException.class, () -> there.bump(null, 1));
+            Tree tree = Tree.of(5, null, null);
+            for (long key : new long[] {2, 8, 1, 3}) {
+                tree = there.insert(tree, key);
+            }
+            assertEquals(Tree.of(5, Tree.of(2, Tree.of(1, null, null), Tree.of(3, null, null)), Tree.of(8, null, null)), tree);
+            there.note(two);
+            assertEquals(3, there.noted(), peer.errors());
+        }
+    }
+
+    @Test
+    void arraysAndWhatIsInAStructureGoThereAndBack() throws Exception {
+        try (Peer peer = Peer.server()) {
+            ITrees there = bind(peer);
+            assertEquals(6, there.average(FEW));
+            Samples many = there.sampled(5000);
+            assertEquals(4999, many.values().get(4999));
+            assertArrayEquals(new int[] {5, 6}, many.tail().toArray());
+            assertEquals(4999.0 * 2500 + 5000 + 2, there.average(many), "long arrays are where the caller has them");
+            Item item = Item.of(1, true, "x", list(2));
+            Point point = new Point(3, Color.BLUE, true);
+            Holder holder = Holder.of(
+                    item, Color.GREEN, List.of(point, point), Ints.of(1, 2, 3, 4, 5, 6), Guid.of("00000000-0000-0000-c000-000000000046"), "l\u00e4bel", List.of(point),
+                    7, List.of(item), point);
+            assertEquals(holder, there.hold(holder), "what was passed in is returned");
+            Holder bare = Holder.of(item, Color.RED, List.of(point, point), Ints.of(new int[6]), Guid.of("00000000-0000-0000-c000-000000000046"), "", null, null, null, point);
+            assertEquals(bare, there.hold(bare));
+            ITrees.AllResult all = there.all(List.of(item, item), new int[] {4, 5}, new Point[] {point, point}, point, "t");
+            assertEquals(List.of(item, item, Item.of(2, true, "t", null)), all.back());
+            assertArrayEquals(new int[] {4, 5}, all.ys());
+            assertThrows(RpcException.class, () -> there.all(List.of(), new int[1], new Point[0], null, ""));
+        }
+    }
+
+    @Test
+    void whatDoesNotFitIsRefused() {
+        assertThrows(RpcException.class, () -> Samples.of(Doubles.of(1), Bytes.of(), (short) 0, (short) 0, null, 0, Ints.of()), "two lengths");
+        assertThrows(RpcException.class, () -> Samples.of(null, null, (short) 1, (short) 1, Shorts.of(), 0, Ints.of()), "another length");
+        assertThrows(RpcException.class, () -> Samples.of(null, null, (short) 0, (short) 0, null, 9, Ints.of(new int[9])), "out of its range");
+        assertThrows(NullPointerException.class, () -> Samples.of(null, null, (short) 0, (short) 0, null, 0, null));
+        RpcException zero = assertThrows(RpcException.class, () -> Item.of(1, false, "a\0b", null).copy());
+        assertEquals(Hresult.E_INVALIDARG, zero.result());
+    }
+
+    @Test
+    void aMillionElementsAreNoMoreTroubleThanTen() throws Exception {
+        try (Peer peer = Peer.server()) {
+            ITrees there = bind(peer);
+            int count = 1_000_000;
+            assertEquals((long) count * (count + 1) / 2, there.sum(list(count)).sum());
+            Item back = there.range(1, count);
+            assertEquals((long) count * (count + 1) / 2, Trees.total(back));
+            assertEquals((long) count * (count + 1) / 2, Trees.total(list(count).copy()));
+        }
+    }
+
+    @Test
+    void anArgumentEndsWithItsCall() throws Exception {
+        for (String option : List.of("-Dobvia.scope=call", "-Dobvia.scope=strict")) {
+            try (Peer peer = Peer.server(option)) {
+                ITrees there = bind(peer);
+                assertEquals(6, there.probe(Trees.STORE, list(3), FEW));
+                assertEquals(-1, there.probe(Trees.READ_LATE, null, FEW), option);
+                boolean isStrict = option.endsWith("strict");
+                assertEquals(isStrict ? -2 : 1, there.probe(Trees.OTHER_THREAD, list(1), FEW), option);
+            }
+        }
+    }
+
+    @Test
+    void whereViewsAreCollectedTheyDoNotEnd() throws Exception {
+        try (Peer peer = Peer.server("-Dobvia.views=collected")) {
+            ITrees there = bind(peer);
+            assertEquals(6, there.probe(Trees.STORE, list(3), FEW));
+            for (int i = 0; i < 1000; i++) {
+                there.sum(list(5));
+            }
+            assertEquals(6, there.probe(Trees.SUM_STORED, null, FEW));
+            assertEquals(4999.0 * 2500 + 5000 + 2, there.average(there.sampled(5000)));
+        }
+    }
+
+    @Test
+    void whatIsRetainedStaysWhatItWas() throws Exception {
+        try (Peer peer = Peer.server()) {
+            ITrees there = bind(peer);
+            double[] ones = new double[5000];
+            java.util.Arrays.fill(ones, 1);
+            Samples samples = Samples.of(Doubles.of(ones), null, (short) 0, (short) 0, null, 0, Ints.of());
+            assertEquals(6, there.probe(Trees.RETAIN, list(3), samples));
+            assertTrue(there.probe(Trees.HELD, null, FEW) >= 40_000);
+            for (int i = 0; i < 50_000; i++) {
+                assertEquals(10 + i, there.sum(Item.of(10 + i, false, null, null)).sum());
+            }
+            there.average(there.sampled(5000));
+            assertEquals(5006, there.probe(Trees.SUM_RETAINED, null, FEW));
+            assertEquals(0, there.probe(Trees.CLOSE, null, FEW));
+            assertEquals(0, there.probe(Trees.HELD, null, FEW));
+            assertTrue(there.probe(Trees.RECEIVED, null, FEW) > 50_000 * 40);
+        }
+    }
+
+    @Test
+    void whatIsDroppedWithoutBeingClosedIsReported() throws Exception {
+        try (Peer peer = Peer.server("-Dobvia.leaks=trace")) {
+            ITrees there = bind(peer);
+            there.probe(Trees.DROP, list(3), FEW);
+            long until = System.nanoTime() + Wires.PATIENCE.toNanos();
+            while (there.probe(Trees.LEAKS, null, FEW) == 0 || !peer.errors().contains("Trees.probe")) {
+                assertTrue(System.nanoTime() < until, "a leak is reported");
+                Thread.sleep(10);
+            }
+            assertEquals(0, there.probe(Trees.HELD, null, FEW));
+            assertTrue(peer.errors().contains("dropped without being closed"), peer.errors());
+        }
+    }
+
+    @Test
+    void copiesAreRecords() {
+        Item item = Item.of(1, true, "x", list(2));
+        assertEquals(item, item.copy());
+        assertEquals(item, item.retain().get());
+    }
+}

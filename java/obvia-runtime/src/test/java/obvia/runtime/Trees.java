@@ -1,0 +1,199 @@
+package obvia.runtime;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import obvia.Bytes;
+import obvia.Doubles;
+import obvia.Ints;
+import obvia.Occupancy;
+import obvia.Retained;
+import obvia.RpcException;
+import obvia.Shorts;
+import trees.Holder;
+import trees.ITrees;
+import trees.Item;
+import trees.Point;
+import trees.Samples;
+import trees.Tree;
+
+/** A server of structures that point to others. */
+final class Trees implements ITrees {
+    /** What {@link #probe} does. */
+    static final int STORE = 0;
+    static final int READ_LATE = 1;
+    static final int RETAIN = 2;
+    static final int SUM_RETAINED = 3;
+    static final int CLOSE = 4;
+    static final int DROP = 5;
+    static final int LEAKS = 6;
+    static final int OTHER_THREAD = 7;
+    static final int HELD = 8;
+    static final int RECEIVED = 9;
+    static final int SUM_STORED = 10;
+
+    private volatile long noted;
+    private Item stored;
+    private Retained<Item> kept;
+    private Retained<Samples> keptSamples;
+
+    static long total(Item list) {
+        long sum = 0;
+        for (Item item = list; item != null; item = item.next()) {
+            sum += item.value();
+        }
+        return sum;
+    }
+
+    @Override
+    public SumResult sum(Item list) {
+        StringBuilder names = new StringBuilder();
+        for (Item item = list; item != null; item = item.next()) {
+            if (item.name() != null) {
+                names.append(item.marked() ? "*" : "").append(item.name());
+            }
+        }
+        return new SumResult(total(list), names.isEmpty() ? null : names.toString());
+    }
+
+    @Override
+    public Item range(int first, int count) {
+        Item list = null;
+        for (int i = count; i-- > 0; ) {
+            list = Item.of(first + i, false, null, list);
+        }
+        return list;
+    }
+
+    @Override
+    public Item reverse(Item list) {
+        Item reversed = null;
+        for (Item item = list; item != null; item = item.next()) {
+            reversed = Item.of(item.value(), item.marked(), item.name(), reversed);
+        }
+        return reversed;
+    }
+
+    @Override
+    public Item bump(Item item, int by) {
+        return Item.of(item.value() + by, true, item.name(), item.next());
+    }
+
+    @Override
+    public Tree insert(Tree tree, long key) {
+        return inserted(tree, key);
+    }
+
+    private static Tree inserted(Tree tree, long key) {
+        if (tree == null) {
+            return Tree.of(key, null, null);
+        }
+        return key < tree.key()
+                ? Tree.of(tree.key(), inserted(tree.left(), key), tree.right())
+                : Tree.of(tree.key(), tree.left(), inserted(tree.right(), key));
+    }
+
+    @Override
+    public double average(Samples samples) {
+        double sum = samples.flags() == null ? 0 : samples.flags().size();
+        for (int i = 0; samples.values() != null && i < samples.values().size(); i++) {
+            sum += samples.values().get(i);
+        }
+        return sum + samples.tail().size();
+    }
+
+    @Override
+    public Samples sampled(int count) {
+        double[] values = new double[count];
+        byte[] flags = new byte[count];
+        for (int i = 0; i < count; i++) {
+            values[i] = i;
+            flags[i] = (byte) i;
+        }
+        return Samples.of(Doubles.of(values), Bytes.of(flags), (short) 2, (short) 3, Shorts.of(new short[7]), 2, Ints.of(5, 6));
+    }
+
+    @Override
+    public Holder hold(Holder in) {
+        return in;
+    }
+
+    @Override
+    public AllResult all(List<Item> items, int[] xs, Point[] ps, Point maybe, String text) {
+        List<Item> back = new ArrayList<>(items);
+        back.add(Item.of(ps.length, maybe != null, text, null));
+        return new AllResult(back, xs);
+    }
+
+    @Override
+    public void note(Item list) {
+        noted = total(list);
+    }
+
+    @Override
+    public int noted() {
+        return (int) noted;
+    }
+
+    @Override
+    public long probe(int what, Item list, Samples samples) {
+        return switch (what) {
+            case STORE -> {
+                stored = list;
+                yield total(list);
+            }
+            case READ_LATE -> {
+                try {
+                    yield stored.value();
+                } catch (IllegalStateException e) {
+                    yield -1;
+                }
+            }
+            case SUM_STORED -> total(stored);
+            case RETAIN -> {
+                kept = list.retain();
+                keptSamples = samples.retain();
+                yield total(kept.get());
+            }
+            case SUM_RETAINED -> {
+                long sum = total(kept.get());
+                double[] values = keptSamples.get().values().toArray();
+                for (double value : values) {
+                    sum += (long) value;
+                }
+                yield sum;
+            }
+            case CLOSE -> {
+                Item last = kept.get();
+                kept.close();
+                keptSamples.close();
+                kept.close();
+                try {
+                    yield last.value();
+                } catch (IllegalStateException e) {
+                    yield Occupancy.retained();
+                }
+            }
+            case DROP -> {
+                Objects.requireNonNull(list.retain());
+                yield 0;
+            }
+            case LEAKS -> {
+                System.gc();
+                yield Occupancy.leaks();
+            }
+            case OTHER_THREAD -> CompletableFuture.supplyAsync(() -> {
+                        try {
+                            return (long) list.value();
+                        } catch (WrongThreadException e) {
+                            return -2L;
+                        }
+                    })
+                    .join();
+            case HELD -> Occupancy.held();
+            case RECEIVED -> Occupancy.received();
+            default -> throw new RpcException(obvia.Hresult.E_INVALIDARG);
+        };
+    }
+}

@@ -1,0 +1,95 @@
+// Made by obvia-idl 0.1.0 from trees.idl. Change the IDL, not this.
+package trees;
+
+import java.util.List;
+import obvia.Remote;
+
+/** {@code interface ITrees} */
+public interface ITrees extends Remote {
+    /**
+     * {@code Sum}
+     *
+     * @param list may be {@code null}
+     */
+    SumResult sum(Item list);
+
+    /**
+     * What {@link #sum} returns.
+     *
+     * @param names may be {@code null}
+     */
+    record SumResult(long sum, String names) {}
+
+    /**
+     * {@code Range}
+     *
+     * @return may be {@code null}
+     */
+    Item range(int first, int count);
+
+    /**
+     * {@code Reverse}
+     *
+     * @param list may be {@code null}
+     * @return may be {@code null}
+     */
+    Item reverse(Item list);
+
+    /** {@code Bump} */
+    Item bump(Item item, int by);
+
+    /**
+     * {@code Insert}
+     *
+     * @return may be {@code null}
+     */
+    Tree insert(Tree tree, long key);
+
+    /** {@code Average} */
+    double average(Samples samples);
+
+    /**
+     * {@code Sampled}
+     *
+     * @param count an unsigned long
+     */
+    Samples sampled(int count);
+
+    /**
+     * {@code Hold}
+     *
+     * @return may be {@code null}
+     */
+    Holder hold(Holder in);
+
+    /**
+     * {@code All}
+     *
+     * @param maybe may be {@code null}
+     */
+    AllResult all(List<Item> items, int[] xs, Point[] ps, Point maybe, String text);
+
+    /**
+     * What {@link #all} returns.
+     *
+     * @param back may be {@code null}
+     */
+    record AllResult(List<Item> back, int[] ys) {}
+
+    /**
+     * {@code Note}
+     *
+     * @param list may be {@code null}
+     */
+    void note(Item list);
+
+    /** {@code Noted} */
+    int noted();
+
+    /**
+     * {@code Probe}
+     *
+     * @param list may be {@code null}
+     */
+    long probe(int what, Item list, Samples samples);
+}

@@ -1,0 +1,585 @@
+// Made by obvia-idl 0.1.0 from trees.idl. Change the IDL, not this.
+package trees;
+
+import java.util.List;
+import java.util.Objects;
+import obvia.Guid;
+import obvia.Ints;
+import obvia.runtime.Channel;
+import obvia.runtime.Flat;
+import obvia.runtime.Frame;
+import obvia.runtime.FrameReader;
+import obvia.runtime.FrameWriter;
+import obvia.runtime.Frames;
+import obvia.runtime.GraphKinds;
+import obvia.runtime.GraphReader;
+import obvia.runtime.GraphType;
+import obvia.runtime.GraphWriter;
+import obvia.runtime.InCall;
+import obvia.runtime.InterfaceInfo;
+import obvia.runtime.Proxy;
+import obvia.runtime.Reference;
+
+/** {@link ITrees} as the runtime knows it: its description, its proxy and its stub. */
+public final class ITreesInfo {
+    private static final String IDL =
+            """
+            typedef enum {
+                RED = 0,
+                GREEN = 5,
+                BLUE = 6
+            } Color;
+            struct Holder;
+            struct Item;
+            struct Point;
+            struct Samples;
+            struct Tree;
+            struct Item {
+                long value;
+                boolean marked;
+                [string] wchar_t *name;
+                struct Item *next;
+            };
+            struct Point {
+                long x;
+                Color color;
+                boolean b;
+            };
+            struct Holder {
+                struct Item item;
+                Color color;
+                struct Point points[2];
+                long grid[2][3];
+                GUID id;
+                [ref, string] char *label;
+                unsigned small n;
+                [size_is(n)] struct Point *more;
+                long *maybe;
+                [size_is(n)] struct Item *items;
+                struct Point p;
+            };
+            struct Samples {
+                unsigned long count;
+                [size_is(count)] double *values;
+                [size_is(count)] byte *flags;
+                unsigned short rows;
+                unsigned short columns;
+                [size_is(((rows * columns) + 1))] short *table;
+                [range(0, 8)] long used;
+                [ref, size_is(8), length_is(used)] long *tail;
+            };
+            struct Tree {
+                hyper key;
+                struct Tree *left;
+                struct Tree *right;
+            };
+            [object, uuid(3d7a1f60-5b0e-4c0a-8f2d-9e1100000012), pointer_default(unique)]
+            interface ITrees : IUnknown {
+                HRESULT Sum([in, unique] struct Item *list, [out] hyper *sum, [out, string] wchar_t **names);
+                HRESULT Range([in] long first, [in] long count, [out] struct Item **list);
+                HRESULT Reverse([in, out] struct Item **list);
+                HRESULT Bump([in, out] struct Item *item, [in] long by);
+                HRESULT Insert([in] struct Tree *tree, [in] hyper key, [out] struct Tree **grown);
+                HRESULT Average([in] struct Samples *samples, [out, retval] double *average);
+                HRESULT Sampled([in] unsigned long count, [out] struct Samples *samples);
+                HRESULT Hold([in] struct Holder *in, [out] struct Holder **out);
+                HRESULT All([in] unsigned long count, [in, size_is(count)] struct Item *items, [in] unsigned long n, [in, size_is(n)] long *xs, [in, size_is(n)] struct Point *ps, [in, unique] struct Point *maybe, [in, string] char *text, [out] unsigned long *m, [out, size_is(, *m)] struct Item **back, [out] unsigned long *k, [out, size_is(, *k)] long **ys);
+                [oneway] HRESULT Note([in, unique] struct Item *list);
+                HRESULT Noted([out, retval] long *values);
+                HRESULT Probe([in] long what, [in, unique] struct Item *list, [in] struct Samples *samples, [out, retval] hyper *answer);
+            }
+            """;
+
+    /** The description. */
+    public static final InterfaceInfo<ITrees> INFO = new InterfaceInfo<>(
+        ITrees.class,
+        "ITrees",
+        Guid.of("3d7a1f60-5b0e-4c0a-8f2d-9e1100000012"),
+        0,
+        0x685a73dd55efed57L,
+        0x8fea6b8da261b780L,
+        null,
+        ITreesProxy::new,
+        ITreesInfo::perform,
+        IDL,
+        TreesIdl::interfaces);
+
+    private static final GraphKinds KINDS = GraphKinds.of(
+        ItemType.TYPE,
+        TreeType.TYPE,
+        GraphType.DOUBLE,
+        GraphType.BYTE,
+        GraphType.SHORT,
+        GraphType.LONG,
+        PointType.TYPE,
+        HolderType.TYPE);
+
+    private ITreesInfo() {}
+
+    /** Performs a call. */
+    static void perform(ITrees object, InCall call) {
+        switch (call.opnum) {
+            case 3 -> sum(object, call);
+            case 4 -> range(object, call);
+            case 5 -> reverse(object, call);
+            case 6 -> bump(object, call);
+            case 7 -> insert(object, call);
+            case 8 -> average(object, call);
+            case 9 -> sampled(object, call);
+            case 10 -> hold(object, call);
+            case 11 -> all(object, call);
+            case 12 -> note(object, call);
+            case 13 -> noted(object, call);
+            case 14 -> probe(object, call);
+            default -> throw call.noMethod();
+        }
+    }
+
+    private static void sum(ITrees object, InCall call) {
+        GraphReader arguments = GraphReader.of(call, 8, KINDS);
+        try {
+            arguments.checkOne(0, ItemType.TYPE, GraphReader.UNIQUE);
+            arguments.verify();
+            Frame frame = arguments.frame();
+            Item list = frame.place(0) == 0 ? null : new Item.View(frame, frame.place(0));
+            ITrees.SumResult outcome = object.sum(list);
+            char[] namesCharacters = Frames.utf16(outcome.names());
+            int length = Frames.plus(16, namesCharacters);
+            call.reply(length);
+            call.replyMemory.set(Flat.LONG, call.replyAt, outcome.sum());
+            FrameWriter results = new FrameWriter(call, 16);
+            results.wide(8, namesCharacters);
+        } finally {
+            arguments.close();
+        }
+    }
+
+    private static void range(ITrees object, InCall call) {
+        call.expect(8);
+        int first = call.memory.get(Flat.INT, call.at);
+        int count = call.memory.get(Flat.INT, call.at + 4);
+        Item list = object.range(first, count);
+        GraphWriter results = GraphWriter.of(KINDS, 8);
+        results.one(0, ItemType.TYPE, list);
+        call.reply(results);
+    }
+
+    private static void reverse(ITrees object, InCall call) {
+        GraphReader arguments = GraphReader.of(call, 8, KINDS);
+        try {
+            arguments.checkOne(0, ItemType.TYPE, GraphReader.UNIQUE);
+            arguments.verify();
+            Frame frame = arguments.frame();
+            Item list = frame.place(0) == 0 ? null : new Item.View(frame, frame.place(0));
+            Item listResult = object.reverse(list);
+            GraphWriter results = GraphWriter.of(KINDS, 8);
+            results.one(0, ItemType.TYPE, listResult);
+            call.reply(results);
+        } finally {
+            arguments.close();
+        }
+    }
+
+    private static void bump(ITrees object, InCall call) {
+        GraphReader arguments = GraphReader.of(call, 32, KINDS);
+        try {
+            arguments.checkBoolean(8 + 4);
+            arguments.checkText16(8 + 8, GraphReader.UNIQUE);
+            arguments.checkOne(8 + 16, ItemType.TYPE, GraphReader.UNIQUE);
+            arguments.verify();
+            Frame frame = arguments.frame();
+            int by = arguments.getInt(0);
+            Item item = new Item.View(frame, 8);
+            Item itemResult = object.bump(item, by);
+            Objects.requireNonNull(itemResult, "item");
+            GraphWriter results = GraphWriter.of(KINDS, 24);
+            ItemType.TYPE.write(results, itemResult, 0);
+            call.reply(results);
+        } finally {
+            arguments.close();
+        }
+    }
+
+    private static void insert(ITrees object, InCall call) {
+        GraphReader arguments = GraphReader.of(call, 32, KINDS);
+        try {
+            arguments.checkOne(0 + 8, TreeType.TYPE, GraphReader.UNIQUE);
+            arguments.checkOne(0 + 16, TreeType.TYPE, GraphReader.UNIQUE);
+            arguments.verify();
+            Frame frame = arguments.frame();
+            Tree tree = new Tree.View(frame, 0);
+            long key = arguments.getLong(24);
+            Tree grown = object.insert(tree, key);
+            GraphWriter results = GraphWriter.of(KINDS, 8);
+            results.one(0, TreeType.TYPE, grown);
+            call.reply(results);
+        } finally {
+            arguments.close();
+        }
+    }
+
+    private static void average(ITrees object, InCall call) {
+        GraphReader arguments = GraphReader.of(call, 56, KINDS);
+        try {
+            arguments.checkMany(0 + 8, GraphType.DOUBLE, GraphReader.UNIQUE, Integer.toUnsignedLong(arguments.getInt(0)));
+            arguments.checkMany(0 + 16, GraphType.BYTE, GraphReader.UNIQUE, Integer.toUnsignedLong(arguments.getInt(0)));
+            arguments.checkMany(0 + 32, GraphType.SHORT, GraphReader.UNIQUE, arguments.value(0, () -> Math.addExact(Math.multiplyExact(Short.toUnsignedLong(arguments.getShort(0 + 24)), Short.toUnsignedLong(arguments.getShort(0 + 26))), 1L)));
+            arguments.checkRange(0 + 40, arguments.getInt(0 + 40), 0L, 8L);
+            arguments.checkMany(0 + 48, GraphType.LONG, GraphReader.REF, arguments.getInt(0 + 40), 8);
+            arguments.verify();
+            Frame frame = arguments.frame();
+            Samples samples = new Samples.View(frame, 0);
+            double average = object.average(samples);
+            call.reply(8);
+            call.replyMemory.set(Flat.DOUBLE, call.replyAt, average);
+        } finally {
+            arguments.close();
+        }
+    }
+
+    private static void sampled(ITrees object, InCall call) {
+        call.expect(8);
+        int count = call.memory.get(Flat.INT, call.at);
+        Samples samples = object.sampled(count);
+        Objects.requireNonNull(samples, "samples");
+        GraphWriter results = GraphWriter.of(KINDS, 56);
+        SamplesType.TYPE.write(results, samples, 0);
+        call.reply(results);
+    }
+
+    private static void hold(ITrees object, InCall call) {
+        GraphReader arguments = GraphReader.of(call, 152, KINDS);
+        try {
+            arguments.checkBoolean(0 + 4);
+            arguments.checkText16(0 + 8, GraphReader.UNIQUE);
+            arguments.checkOne(0 + 16, ItemType.TYPE, GraphReader.UNIQUE);
+            switch (arguments.getInt(0 + 24)) {
+                case 0, 5, 6 -> {}
+                default -> throw arguments.badEnum(0 + 24);
+            }
+            for (int i0 = 0; i0 < 2; i0++) {
+                int at0 = 0 + 28 + i0 * 12;
+                switch (arguments.getInt(at0 + 4)) {
+                    case 0, 5, 6 -> {}
+                    default -> throw arguments.badEnum(at0 + 4);
+                }
+                arguments.checkBoolean(at0 + 8);
+            }
+            arguments.checkText8(0 + 96, GraphReader.REF);
+            arguments.checkMany(0 + 112, PointType.TYPE, GraphReader.UNIQUE, Byte.toUnsignedLong(arguments.getByte(0 + 104)));
+            arguments.checkOne(0 + 120, GraphType.LONG, GraphReader.UNIQUE);
+            arguments.checkMany(0 + 128, ItemType.TYPE, GraphReader.UNIQUE, Byte.toUnsignedLong(arguments.getByte(0 + 104)));
+            switch (arguments.getInt(0 + 140)) {
+                case 0, 5, 6 -> {}
+                default -> throw arguments.badEnum(0 + 140);
+            }
+            arguments.checkBoolean(0 + 144);
+            arguments.verify();
+            Frame frame = arguments.frame();
+            Holder in = new Holder.View(frame, 0);
+            Holder out = object.hold(in);
+            GraphWriter results = GraphWriter.of(KINDS, 8);
+            results.one(0, HolderType.TYPE, out);
+            call.reply(results);
+        } finally {
+            arguments.close();
+        }
+    }
+
+    private static void all(ITrees object, InCall call) {
+        GraphReader arguments = GraphReader.of(call, 56, KINDS);
+        try {
+            arguments.checkMany(8, ItemType.TYPE, GraphReader.REF, Integer.toUnsignedLong(arguments.getInt(0)));
+            arguments.checkMany(24, GraphType.LONG, GraphReader.REF, Integer.toUnsignedLong(arguments.getInt(16)));
+            arguments.checkMany(32, PointType.TYPE, GraphReader.REF, Integer.toUnsignedLong(arguments.getInt(16)));
+            arguments.checkOne(40, PointType.TYPE, GraphReader.UNIQUE);
+            arguments.checkText8(48, GraphReader.REF);
+            arguments.verify();
+            Frame frame = arguments.frame();
+            int count = arguments.getInt(0);
+            List<Item> items = frame.list(8, ItemType.TYPE);
+            int n = arguments.getInt(16);
+            int[] xs = Frames.array(arguments.frame().ints(24));
+            Point[] ps = arguments.frame().list(32, PointType.TYPE).toArray(new Point[0]);
+            Point maybe = (Point) arguments.frame().one(40, PointType.TYPE);
+            String text = arguments.text8(48);
+            ITrees.AllResult outcome = object.all(items, xs, ps, maybe, text);
+            GraphWriter results = GraphWriter.of(KINDS, 32);
+            results.putInt(0, Frames.length(outcome.back()));
+            results.list(8, ItemType.TYPE, outcome.back());
+            results.putInt(16, outcome.ys().length);
+            results.array(24, GraphType.LONG, Ints.of(outcome.ys()));
+            call.reply(results);
+        } finally {
+            arguments.close();
+        }
+    }
+
+    private static void note(ITrees object, InCall call) {
+        GraphReader arguments = GraphReader.of(call, 8, KINDS);
+        try {
+            arguments.checkOne(0, ItemType.TYPE, GraphReader.UNIQUE);
+            arguments.verify();
+            Frame frame = arguments.frame();
+            Item list = frame.place(0) == 0 ? null : new Item.View(frame, frame.place(0));
+            object.note(list);
+        } finally {
+            arguments.close();
+        }
+    }
+
+    private static void noted(ITrees object, InCall call) {
+        call.expect(0);
+        int values = object.noted();
+        call.reply(8);
+        call.replyMemory.set(Flat.INT, call.replyAt, values);
+        call.replyMemory.set(Flat.INT, call.replyAt + 4, 0);
+    }
+
+    private static void probe(ITrees object, InCall call) {
+        GraphReader arguments = GraphReader.of(call, 72, KINDS);
+        try {
+            arguments.checkOne(8, ItemType.TYPE, GraphReader.UNIQUE);
+            arguments.checkMany(16 + 8, GraphType.DOUBLE, GraphReader.UNIQUE, Integer.toUnsignedLong(arguments.getInt(16)));
+            arguments.checkMany(16 + 16, GraphType.BYTE, GraphReader.UNIQUE, Integer.toUnsignedLong(arguments.getInt(16)));
+            arguments.checkMany(16 + 32, GraphType.SHORT, GraphReader.UNIQUE, arguments.value(16, () -> Math.addExact(Math.multiplyExact(Short.toUnsignedLong(arguments.getShort(16 + 24)), Short.toUnsignedLong(arguments.getShort(16 + 26))), 1L)));
+            arguments.checkRange(16 + 40, arguments.getInt(16 + 40), 0L, 8L);
+            arguments.checkMany(16 + 48, GraphType.LONG, GraphReader.REF, arguments.getInt(16 + 40), 8);
+            arguments.verify();
+            Frame frame = arguments.frame();
+            int what = arguments.getInt(0);
+            Item list = frame.place(8) == 0 ? null : new Item.View(frame, frame.place(8));
+            Samples samples = new Samples.View(frame, 16);
+            long answer = object.probe(what, list, samples);
+            call.reply(8);
+            call.replyMemory.set(Flat.LONG, call.replyAt, answer);
+        } finally {
+            arguments.close();
+        }
+    }
+
+    /** Stands for an object of another process. */
+    static final class ITreesProxy extends Proxy implements ITrees {
+        ITreesProxy(Reference reference) {
+            super(reference);
+        }
+
+        @Override
+        public SumResult sum(Item list) {
+            GraphWriter arguments = GraphWriter.of(KINDS, 8);
+            arguments.one(0, ItemType.TYPE, list);
+            Channel call = begin(arguments);
+            call.call(target, 3, call.length);
+            try {
+                FrameReader results = new FrameReader(call, 16);
+                long sum = results.getLong(0);
+                String names = results.wide(8);
+                results.end();
+                return new SumResult(sum, names);
+            } finally {
+                call.end();
+            }
+        }
+
+        @Override
+        public Item range(int first, int count) {
+            Channel call = begin(8);
+            call.memory.set(Flat.INT, call.at, first);
+            call.memory.set(Flat.INT, call.at + 4, count);
+            call.call(target, 4, 8);
+            GraphReader results = GraphReader.of(call, 8, KINDS);
+            try {
+                results.checkOne(0, ItemType.TYPE, GraphReader.UNIQUE);
+                results.verify();
+                results.build();
+                Item list = (Item) results.one(0);
+                return list;
+            } finally {
+                call.end();
+                results.close();
+            }
+        }
+
+        @Override
+        public Item reverse(Item list) {
+            GraphWriter arguments = GraphWriter.of(KINDS, 8);
+            arguments.one(0, ItemType.TYPE, list);
+            Channel call = begin(arguments);
+            call.call(target, 5, call.length);
+            GraphReader results = GraphReader.of(call, 8, KINDS);
+            try {
+                results.checkOne(0, ItemType.TYPE, GraphReader.UNIQUE);
+                results.verify();
+                results.build();
+                Item listResult = (Item) results.one(0);
+                return listResult;
+            } finally {
+                call.end();
+                results.close();
+            }
+        }
+
+        @Override
+        public Item bump(Item item, int by) {
+            Objects.requireNonNull(item, "item");
+            GraphWriter arguments = GraphWriter.of(KINDS, 32);
+            arguments.putInt(0, by);
+            ItemType.TYPE.write(arguments, item, 8);
+            Channel call = begin(arguments);
+            call.call(target, 6, call.length);
+            GraphReader results = GraphReader.of(call, 24, KINDS);
+            try {
+                results.checkBoolean(0 + 4);
+                results.checkText16(0 + 8, GraphReader.UNIQUE);
+                results.checkOne(0 + 16, ItemType.TYPE, GraphReader.UNIQUE);
+                results.verify();
+                results.build();
+                Item itemResult = ItemType.TYPE.build(results, 0);
+                return itemResult;
+            } finally {
+                call.end();
+                results.close();
+            }
+        }
+
+        @Override
+        public Tree insert(Tree tree, long key) {
+            Objects.requireNonNull(tree, "tree");
+            GraphWriter arguments = GraphWriter.of(KINDS, 32);
+            TreeType.TYPE.write(arguments, tree, 0);
+            arguments.putLong(24, key);
+            Channel call = begin(arguments);
+            call.call(target, 7, call.length);
+            GraphReader results = GraphReader.of(call, 8, KINDS);
+            try {
+                results.checkOne(0, TreeType.TYPE, GraphReader.UNIQUE);
+                results.verify();
+                results.build();
+                Tree grown = (Tree) results.one(0);
+                return grown;
+            } finally {
+                call.end();
+                results.close();
+            }
+        }
+
+        @Override
+        public double average(Samples samples) {
+            Objects.requireNonNull(samples, "samples");
+            GraphWriter arguments = GraphWriter.of(KINDS, 56);
+            SamplesType.TYPE.write(arguments, samples, 0);
+            Channel call = begin(arguments);
+            call.call(target, 8, call.length);
+            call.expect(8);
+            double average = call.replyMemory.get(Flat.DOUBLE, call.replyAt);
+            call.end();
+            return average;
+        }
+
+        @Override
+        public Samples sampled(int count) {
+            Channel call = begin(8);
+            call.memory.set(Flat.INT, call.at, count);
+            call.memory.set(Flat.INT, call.at + 4, 0);
+            call.call(target, 9, 8);
+            GraphReader results = GraphReader.of(call, 56, KINDS);
+            try {
+                results.checkMany(0 + 8, GraphType.DOUBLE, GraphReader.UNIQUE, Integer.toUnsignedLong(results.getInt(0)));
+                results.checkMany(0 + 16, GraphType.BYTE, GraphReader.UNIQUE, Integer.toUnsignedLong(results.getInt(0)));
+                results.checkMany(0 + 32, GraphType.SHORT, GraphReader.UNIQUE, results.value(0, () -> Math.addExact(Math.multiplyExact(Short.toUnsignedLong(results.getShort(0 + 24)), Short.toUnsignedLong(results.getShort(0 + 26))), 1L)));
+                results.checkRange(0 + 40, results.getInt(0 + 40), 0L, 8L);
+                results.checkMany(0 + 48, GraphType.LONG, GraphReader.REF, results.getInt(0 + 40), 8);
+                results.verify();
+                results.build();
+                Samples samples = SamplesType.TYPE.build(results, 0);
+                return samples;
+            } finally {
+                call.end();
+                results.close();
+            }
+        }
+
+        @Override
+        public Holder hold(Holder in) {
+            Objects.requireNonNull(in, "in");
+            GraphWriter arguments = GraphWriter.of(KINDS, 152);
+            HolderType.TYPE.write(arguments, in, 0);
+            Channel call = begin(arguments);
+            call.call(target, 10, call.length);
+            GraphReader results = GraphReader.of(call, 8, KINDS);
+            try {
+                results.checkOne(0, HolderType.TYPE, GraphReader.UNIQUE);
+                results.verify();
+                results.build();
+                Holder out = (Holder) results.one(0);
+                return out;
+            } finally {
+                call.end();
+                results.close();
+            }
+        }
+
+        @Override
+        public AllResult all(List<Item> items, int[] xs, Point[] ps, Point maybe, String text) {
+            Objects.requireNonNull(items, "items");
+            Frames.checkLength(ps.length, xs.length);
+            Objects.requireNonNull(text, "text");
+            GraphWriter arguments = GraphWriter.of(KINDS, 56);
+            arguments.putInt(0, Frames.length(items));
+            arguments.list(8, ItemType.TYPE, items);
+            arguments.putInt(16, xs.length);
+            arguments.array(24, GraphType.LONG, Ints.of(xs));
+            arguments.list(32, PointType.TYPE, List.of(ps));
+            arguments.one(40, PointType.TYPE, maybe);
+            arguments.text8(48, text);
+            Channel call = begin(arguments);
+            call.call(target, 11, call.length);
+            GraphReader results = GraphReader.of(call, 32, KINDS);
+            try {
+                results.checkMany(8, ItemType.TYPE, GraphReader.UNIQUE, Integer.toUnsignedLong(results.getInt(0)));
+                results.checkMany(24, GraphType.LONG, GraphReader.UNIQUE, Integer.toUnsignedLong(results.getInt(16)));
+                results.verify();
+                results.build();
+                List<Item> back = results.list(8);
+                int[] ys = Frames.array(results.frame().ints(24));
+                return new AllResult(back, ys);
+            } finally {
+                call.end();
+                results.close();
+            }
+        }
+
+        @Override
+        public void note(Item list) {
+            GraphWriter arguments = GraphWriter.of(KINDS, 8);
+            arguments.one(0, ItemType.TYPE, list);
+            Channel call = begin(arguments);
+            call.oneway(target, 12, call.length);
+        }
+
+        @Override
+        public int noted() {
+            Channel call = begin(0);
+            call.call(target, 13, 0);
+            call.expect(8);
+            int values = call.replyMemory.get(Flat.INT, call.replyAt);
+            call.end();
+            return values;
+        }
+
+        @Override
+        public long probe(int what, Item list, Samples samples) {
+            Objects.requireNonNull(samples, "samples");
+            GraphWriter arguments = GraphWriter.of(KINDS, 72);
+            arguments.putInt(0, what);
+            arguments.one(8, ItemType.TYPE, list);
+            SamplesType.TYPE.write(arguments, samples, 16);
+            Channel call = begin(arguments);
+            call.call(target, 14, call.length);
+            call.expect(8);
+            long answer = call.replyMemory.get(Flat.LONG, call.replyAt);
+            call.end();
+            return answer;
+        }
+    }
+}
