@@ -155,8 +155,10 @@ final class Connection implements Runnable {
         try {
             window.watch(this::wake);
         } catch (IOException e) {
-            Idle.WARM.decrementAndGet();
-            throw Line.gone(e);
+            if (isResting.compareAndSet(true, false)) {
+                Idle.WARM.decrementAndGet();
+                throw Line.gone(e);
+            }
         }
         return true;
     }
