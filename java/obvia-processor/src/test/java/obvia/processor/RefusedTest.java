@@ -71,7 +71,7 @@ class RefusedTest {
         refused("void m(java.rmi.Remote any);", "obvia.Remote");
         refused("<T> void m(T any);", "type parameters");
         refused("void m(Empty one); enum Empty {}", "no constants");
-        refused("void m(int[] a, Test[] b);", "only those of numbers");
+        refused("void m(int[] a, Test[] b);", "one by one");
     }
 
     @Test
