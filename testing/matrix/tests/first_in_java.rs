@@ -55,7 +55,8 @@ fn rust_calls_an_interface_that_is_written_in_java() {
 
     let name = format!("first-in-java-{}", std::process::id());
     let (_server, said) = Server::start(&classes, &name);
-    let compilation = Compiler::new().check_text(Path::new("ledger.idl"), &made).unwrap_or_else(|wrong| panic!("{wrong}"));
+    let compilation =
+        Compiler::new().check_text(Path::new("ledger.idl"), &made).unwrap_or_else(|wrong| panic!("{wrong}"));
     let model = &compilation.model;
     for line in &said {
         let (name, print) = line.split_once(' ').unwrap();
@@ -77,7 +78,10 @@ fn call(ledger: &Ledger) -> Result<()> {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let watcher: Watcher = Notes(seen.clone()).into();
     let receipt = vec![7; 5000];
-    let parts = [Entry::new(1, Some(u16cstr!("a")), Kind::Kind_CASH, None, None)?, Entry::new(2, None, Kind::Kind_CARD, Some(&[]), Some(&[]))?];
+    let parts = [
+        Entry::new(1, Some(u16cstr!("a")), Kind::Kind_CASH, None, None)?,
+        Entry::new(2, None, Kind::Kind_CARD, Some(&[]), Some(&[]))?,
+    ];
     let entry = Entry::new(10, Some(u16cstr!("food")), Kind::Kind_CARD, Some(&receipt), Some(&parts))?;
     assert_eq!(ledger.post(Some(&entry), Some(&watcher))?, 5013);
     assert_eq!(*seen.lock().unwrap(), [("food".to_owned(), 10)]);
@@ -93,6 +97,11 @@ fn call(ledger: &Ledger) -> Result<()> {
     let second = Item::new(5, None);
     assert_eq!(ledger.sum(Some(&Item::new(4, Some(&second))))?, 9);
     let range = ledger.range(1, 1000)?.unwrap();
-    range.with(|first| assert_eq!(std::iter::successors(Some(first), |item| item.next()).map(|item| item.value()).sum::<i32>(), 500_500));
+    range.with(|first| {
+        assert_eq!(
+            std::iter::successors(Some(first), |item| item.next()).map(|item| item.value()).sum::<i32>(),
+            500_500
+        )
+    });
     Ok(())
 }

@@ -46,7 +46,10 @@ impl Classes {
         let _ = std::fs::remove_dir_all(place);
         let processor = place.join("processor");
         let mut compiler = Command::new(home.join("bin/javac"));
-        compiler.args(["-proc:none", "-d"]).arg(&processor).args(sources(&folder("java/obvia-processor/src/main/java")));
+        compiler
+            .args(["-proc:none", "-d"])
+            .arg(&processor)
+            .args(sources(&folder("java/obvia-processor/src/main/java")));
         run(&mut compiler);
         let path = format!("{}:{}", processor.display(), folder("java/obvia-processor/src/main/resources").display());
         Some(Self::compile(&home, place, sources(programs), Some(&path)))
