@@ -8,6 +8,8 @@ fn main() {
     build_with(&tested, "idl/values.idl");
     build_with(&tested, "idl/functions.idl");
     build("idl/clock.idl");
+    // From java/first/Ledger.java.
+    build("idl/ledger.idl");
     build("../interop/idl/rpcecho.idl");
     // What the C back end is tested with. `crates/capi/tests/native/random_calls.rs` runs the programs.
     build_with(&tested, "../../crates/idl/tests/golden/c/plain.idl");

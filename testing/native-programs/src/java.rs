@@ -15,6 +15,7 @@ const MODULES: [&str; 3] = ["obvia-api", "obvia-runtime", "obvia-native"];
 #[derive(Debug)]
 pub struct Classes {
     java: PathBuf,
+    classes: PathBuf,
     path: String,
 }
 
@@ -25,28 +26,53 @@ impl Classes {
     ///
     /// Where they do not compile without a warning; and where there is no JDK, but `CI` says that everything is to be tested.
     pub fn build(place: &Path, interfaces: &[PathBuf], programs: Option<&Path>) -> Option<Self> {
-        let Some(home) = jdk() else {
-            assert!(std::env::var_os("CI").is_none(), "there is no JDK {VERSION}: install one, or set JAVA_HOME");
-            eprintln!("there is no JDK {VERSION}, so nothing is tested: install one, or set JAVA_HOME");
-            return None;
-        };
+        let home = home()?;
         let _ = std::fs::remove_dir_all(place);
         let mut sources = programs.map(sources).unwrap_or_default();
         for interface in interfaces {
             let compiled = compile_into(&Compiler::new(), Language::Java, interface, &place.join("source"));
             sources.extend(compiled.unwrap_or_else(|failure| panic!("{failure}")).files);
         }
+        Some(Self::compile(&home, place, sources, None))
+    }
+
+    /// Compiles the programs in a folder, whose interfaces are written in Java, with the runtime; `None` where there is no JDK that is new enough.
+    ///
+    /// # Panics
+    ///
+    /// As [`Classes::build`].
+    pub fn process(place: &Path, programs: &Path) -> Option<Self> {
+        let home = home()?;
+        let _ = std::fs::remove_dir_all(place);
+        let processor = place.join("processor");
+        let mut compiler = Command::new(home.join("bin/javac"));
+        compiler
+            .args(["-proc:none", "-d"])
+            .arg(&processor)
+            .args(sources(&folder("java/obvia-processor/src/main/java")));
+        run(&mut compiler);
+        let path = format!("{}:{}", processor.display(), folder("java/obvia-processor/src/main/resources").display());
+        Some(Self::compile(&home, place, sources(programs), Some(&path)))
+    }
+
+    fn compile(home: &Path, place: &Path, mut sources: Vec<PathBuf>, processors: Option<&str>) -> Self {
         for module in MODULES {
             sources.extend(self::sources(&folder("java").join(module).join("src/main/java")));
         }
         let classes = place.join("classes");
         let mut compiler = Command::new(home.join("bin/javac"));
         compiler.args(["-Xlint:all", "-Werror", "--release", &VERSION.to_string(), "-d"]).arg(&classes).args(sources);
+        compiler.args(processors.map_or(vec!["-proc:none"], |path| vec!["--processor-path", path]));
         run(&mut compiler);
         let path = MODULES.iter().fold(classes.display().to_string(), |path, module| {
             format!("{path}:{}", folder("java").join(module).join("src/main/resources").display())
         });
-        Some(Self { java: home.join("bin/java"), path })
+        Self { java: home.join("bin/java"), classes, path }
+    }
+
+    /// The folder of the classes, and of what was made with them.
+    pub fn folder(&self) -> &Path {
+        &self.classes
     }
 
     /// A program, by the name of its class.
@@ -63,6 +89,16 @@ impl Classes {
         program.env("OBVIA_NATIVE", library.join("libobvia_java.so"));
         program
     }
+}
+
+/// The home of a JDK; where there is none, that is said.
+fn home() -> Option<PathBuf> {
+    let found = jdk();
+    if found.is_none() {
+        assert!(std::env::var_os("CI").is_none(), "there is no JDK {VERSION}: install one, or set JAVA_HOME");
+        eprintln!("there is no JDK {VERSION}, so nothing is tested: install one, or set JAVA_HOME");
+    }
+    found
 }
 
 /// The home of a JDK that is new enough, which need not be the machine's usual one.

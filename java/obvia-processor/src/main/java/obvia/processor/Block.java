@@ -50,6 +50,22 @@ final class Block {
         return end + 7 & -8;
     }
 
+    /** The bytes that it has as a structure in an array. */
+    int stride() {
+        int most = items.stream().mapToInt(Item::size).max().orElse(1);
+        return end + most - 1 & -most;
+    }
+
+    /** Whether something is a structure, or leads to one. */
+    boolean isGraph() {
+        return items.stream().anyMatch(item -> item.type() != null && item.type().isGraph());
+    }
+
+    /** Where the number of an array's elements lies. */
+    int count(Item of) {
+        return items.get(items.indexOf(of) - 1).at;
+    }
+
     /** Whether there is nothing behind it. */
     boolean isAll() {
         return items.stream().allMatch(Item::isHere);

@@ -5,7 +5,9 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.StringJoiner;
 import java.util.UUID;
 
@@ -28,8 +30,14 @@ final class Canonical {
             }
         }
         closure.constants.values().forEach(constant -> enumeration(out, constant));
-        interfaces.forEach(remote -> declare(out, remote));
-        return out.toString();
+        closure.structs.keySet().forEach(name -> out.append("struct " + name + ";\n"));
+        StringBuilder body = new StringBuilder();
+        closure.structs.values().forEach(struct -> declare(body, struct));
+        // A result that others lead to, too, has a pointer whose type has a name: nothing else says so.
+        Set<String> aliases = new LinkedHashSet<>();
+        interfaces.forEach(remote -> declare(body, remote, aliases));
+        aliases.forEach(out::append);
+        return out.append(body).toString();
     }
 
     /** The first 16 bytes of SHA-256 over a text. */
@@ -67,15 +75,33 @@ final class Canonical {
         out.append("typedef [v1_enum] enum {\n" + values + "\n} " + found.name() + ";\n");
     }
 
-    private static void declare(StringBuilder out, Remote remote) {
+    private static void declare(StringBuilder out, Type.Struct struct) {
+        out.append("struct " + struct.name + " {\n");
+        for (Type.Member member : struct.members) {
+            Type type = member.type();
+            String name = member.idlName();
+            out.append(switch (type) {
+                case Type.Value value -> "    " + type.idl() + " " + name;
+                case Type.Constant constant -> "    " + type.idl() + " " + name;
+                case Type.Text text -> "    [string] wchar_t *" + name;
+                case Type.Sequence sequence -> "    unsigned long " + member.countName() + ";\n    [size_is(" + member.countName() + ")] " + type.idl() + " *" + name;
+                case Type.Struct pointed when pointed.isGraph -> "    [ptr] " + type.idl() + " *" + name;
+                default -> "    " + type.idl() + " *" + name;
+            });
+            out.append(";\n");
+        }
+        out.append("};\n");
+    }
+
+    private static void declare(StringBuilder out, Remote remote, Set<String> aliases) {
         String base = remote.base == null ? "IUnknown" : remote.base.name;
         String uuid = remote.iid == null ? "" : "uuid(" + remote.iid + "), ";
         out.append("[object, " + uuid + "pointer_default(unique)]\ninterface " + remote.name + " : " + base + " {\n");
-        remote.methods.forEach(method -> declare(out, method));
+        remote.methods.forEach(method -> declare(out, method, aliases));
         out.append("}\n");
     }
 
-    private static void declare(StringBuilder out, Remote.Method method) {
+    private static void declare(StringBuilder out, Remote.Method method, Set<String> aliases) {
         List<String> params = new ArrayList<>();
         for (Remote.Param param : method.params()) {
             String name = param.idlName();
@@ -86,6 +112,8 @@ final class Canonical {
                 case Type.Reference reference -> List.of("[in] " + reference.idl() + " *" + name);
                 case Type.Sequence sequence -> List.of(
                         "[in] unsigned long " + param.countName(), "[in, size_is(" + param.countName() + ")] " + sequence.idl() + " *" + name);
+                case Type.Boxed boxed -> List.of("[in, unique] " + boxed.idl() + " *" + name);
+                case Type.Struct struct -> List.of("[in, " + (struct.isGraph ? "ptr" : "unique") + "] " + struct.idl() + " *" + name);
             });
         }
         if (method.result() != null) {
@@ -97,6 +125,12 @@ final class Canonical {
                 case Type.Reference reference -> List.of("[out, retval] " + reference.idl() + " **" + name);
                 case Type.Sequence sequence -> List.of(
                         "[out] unsigned long *" + name + "Count", "[out, retval, size_is(, *" + name + "Count)] " + sequence.idl() + " **" + name);
+                case Type.Boxed boxed -> List.of("[out, retval] " + boxed.idl() + " **" + name);
+                case Type.Struct struct when struct.isGraph -> {
+                    aliases.add("typedef [ptr] " + struct.idl() + " *ptr_struct_" + struct.name + ";\n");
+                    yield List.of("[out, retval] ptr_struct_" + struct.name + " *" + name);
+                }
+                case Type.Struct struct -> List.of("[out, retval] " + struct.idl() + " **" + name);
             });
         }
         out.append("    HRESULT " + method.name() + "(" + String.join(", ", params) + ");\n");

@@ -4,13 +4,13 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import javax.lang.model.element.TypeElement;
 
 /** The types and interfaces that interfaces use, by their names in IDL. */
 final class Closure {
     final Map<String, Type.Constant> constants = new TreeMap<>();
     final Map<String, Type.Reference> references = new TreeMap<>();
-    private final Map<String, TypeElement> names = new HashMap<>();
+    final Map<String, Type.Struct> structs = new TreeMap<>();
+    private final Map<String, Object> names = new HashMap<>();
 
     /** Those of some interfaces. */
     static Closure of(List<Remote> interfaces) throws Refused {
@@ -31,13 +31,16 @@ final class Closure {
         return closure;
     }
 
-    private void name(String name, TypeElement element, Remote user) throws Refused {
-        TypeElement other = names.putIfAbsent(name, element);
+    private void name(String name, Object element, Remote user) throws Refused {
+        Object other = names.putIfAbsent(name, element);
         if (other != null && !other.equals(element)) {
             throw new Refused(
-                    user.element,
-                    "`" + other.getQualifiedName() + "` and `" + element.getQualifiedName() + "` have one name in IDL, which has no packages: rename one of them");
+                    user.element, "`" + said(other) + "` and `" + said(element) + "` have one name in IDL, which has no packages: rename one of them");
         }
+    }
+
+    private static String said(Object named) {
+        return named instanceof Type.Struct struct ? "elements called " + struct.name : named.toString();
     }
 
     private void add(Type type, Remote user) throws Refused {
@@ -54,7 +57,16 @@ final class Closure {
                     references.put(reference.name(), reference);
                 }
             }
+            case Type.Boxed boxed -> {}
             case Type.Sequence sequence -> add(sequence.element(), user);
+            case Type.Struct struct -> {
+                name(struct.name, struct.element == null ? struct : struct.element, user);
+                if (structs.put(struct.name, struct) == null) {
+                    for (Type.Member member : struct.members) {
+                        add(member.type(), user);
+                    }
+                }
+            }
         }
     }
 }

@@ -87,6 +87,11 @@ final class Code {
         };
     }
 
+    /** A type without its arguments. */
+    String erased(TypeMirror mirror) {
+        return named(mirror).replaceAll("<.*>", "");
+    }
+
     /** The class that describes an interface. */
     String info(World world, TypeElement element) {
         String of = elements.getPackageOf(element).getQualifiedName().toString();

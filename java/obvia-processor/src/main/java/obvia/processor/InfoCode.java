@@ -21,14 +21,16 @@ final class InfoCode {
     private final World world;
     private final Remote remote;
     private final Code code;
+    private final GraphCode graphs;
     private final List<Type> kinds = new ArrayList<>();
-    private final Set<String> methods = new HashSet<>(Set.of("perform", "interfaces"));
+    private final Set<String> methods = new HashSet<>(Set.of("perform", "interfaces", "IDL", "INFO", "KINDS"));
     private final Map<Type.Constant, String> readers = new LinkedHashMap<>();
 
     InfoCode(World world, Remote remote) {
         this.world = world;
         this.remote = remote;
         code = new Code(world.elements, world.elements.getPackageOf(remote.element).getQualifiedName().toString());
+        graphs = new GraphCode(code, this);
         for (Remote.Method method : remote.allMethods()) {
             method.params().forEach(param -> addKind(param.type()));
             addKind(method.result());
@@ -36,8 +38,18 @@ final class InfoCode {
     }
 
     private void addKind(Type type) {
-        if (type instanceof Type.Sequence sequence && !kinds.contains(sequence.element())) {
-            kinds.add(sequence.element());
+        Type pointed =
+                switch (type) {
+                    case Type.Sequence sequence -> sequence.element();
+                    case Type.Boxed boxed -> new Type.Value(boxed.base());
+                    case Type.Struct struct -> struct;
+                    case null, default -> null;
+                };
+        if (pointed != null && !kinds.contains(pointed)) {
+            kinds.add(pointed);
+            if (pointed instanceof Type.Struct struct) {
+                struct.members.forEach(member -> addKind(member.type()));
+            }
         }
     }
 
@@ -51,7 +63,11 @@ final class InfoCode {
         return readers.computeIfAbsent(constant, c -> unique("read" + c.name()));
     }
 
-    private String unique(String name) {
+    GraphCode graphs() {
+        return graphs;
+    }
+
+    String unique(String name) {
         while (!methods.add(name)) {
             name += "_";
         }
@@ -83,6 +99,8 @@ final class InfoCode {
         }
         code.line("}");
         readers.forEach(this::enumeration);
+        boolean isGraph = remote.allMethods().stream().anyMatch(Remote.Method::isGraph);
+        graphs.types(isGraph ? kinds : List.of());
         code.line("}");
         return code.text("// Made by obvia-processor from " + remote.element.getSimpleName() + ".java. Change that, not this.\n");
     }

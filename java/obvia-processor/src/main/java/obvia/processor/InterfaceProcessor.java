@@ -61,7 +61,7 @@ public final class InterfaceProcessor extends AbstractProcessor {
             make(element);
         }
         // Others' annotations are not for this to claim.
-        return !annotations.isEmpty() && annotations.stream().allMatch(one -> one.getQualifiedName().toString().startsWith("obvia."));
+        return !annotations.isEmpty() && annotations.stream().allMatch(one -> one.getQualifiedName().toString().matches("(obvia|java\\.lang)\\..*"));
     }
 
     private void collect(Iterable<TypeElement> types, Set<TypeElement> found) {

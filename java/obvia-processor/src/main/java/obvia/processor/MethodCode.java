@@ -56,15 +56,9 @@ final class MethodCode {
         return info.kind(element);
     }
 
-    /** The type of elements in Java. */
+    /** What a type is in Java. */
     String java(Type type) {
-        return switch (type) {
-            case Type.Value value -> value.base().java;
-            case Type.Constant constant -> code.named(constant.element());
-            case Type.Text text -> "String";
-            case Type.Reference reference -> code.named(reference.element());
-            case Type.Sequence sequence -> java(sequence.element()) + "[]";
-        };
+        return info.graphs().java(type);
     }
 
     /** The description of a reference's interface. */
@@ -73,6 +67,48 @@ final class MethodCode {
             return code.runtime("InterfaceInfo") + ".of(" + code.named(reference.element()) + ".class)";
         }
         return code.info(world, reference.element()) + ".INFO";
+    }
+
+    /** Writes a frame with structures, and says what has it. */
+    String writeGraph(Block block, String marshaled, String writer) {
+        for (Block.Item item : block.items) {
+            if (item.type() instanceof Type.Reference) {
+                reference(item, marshaled);
+            }
+        }
+        code.line(code.runtime("GraphWriter") + " " + writer + " = " + code.runtime("GraphWriter") + ".of(KINDS, " + block.size() + ");");
+        for (Block.Item item : block.items) {
+            if (item.type() instanceof Type.Sequence) {
+                code.line(code.named("java.util.Objects") + ".requireNonNull(" + item.name() + ", \"" + item.name() + "\");");
+            }
+            if (item.type() != null) {
+                String value = item.type() instanceof Type.Reference ? derived(item.name(), "Reference") : item.name();
+                info.graphs().write(block, item, value, writer, "0");
+            }
+        }
+        return writer;
+    }
+
+    /** Reads and checks a frame with structures; references are left as bytes. */
+    void readGraph(Block block, String reader, String pointer) {
+        for (Block.Item item : block.items) {
+            if (item.type() != null) {
+                info.graphs().verify(block, item, reader, "0", pointer);
+            }
+        }
+        code.line(reader + ".verify();");
+        code.line(reader + ".build();");
+    }
+
+    /** A parameter or result of a frame that {@link #readGraph} has read. */
+    String built(Block.Item item, String reader, boolean isSome) {
+        return info.graphs().read(item, reader, "0", isSome);
+    }
+
+    private String reference(Block.Item item, String marshaled) {
+        String bytes = derived(item.name(), "Reference");
+        code.line("byte[] " + bytes + " = " + code.runtime("Marshal") + ".reference(" + marshaled + ", " + item.name() + ", " + wanted((Type.Reference) item.type()) + ");");
+        return bytes;
     }
 
     /** Checks what is about to be written, and says how long the frame becomes; a number or the variable that has it. */
@@ -91,19 +127,14 @@ final class MethodCode {
                             code.line("char[] " + characters + " = " + code.runtime("Frames") + ".utf16(" + name + ");");
                             yield characters;
                         }
-                        case Type.Reference reference -> {
-                            String bytes = derived(name, "Reference");
-                            code.line("byte[] " + bytes + " = " + code.runtime("Marshal") + ".reference(" + marshaled + ", " + name + ", " + wanted(reference) + ");");
-                            yield bytes;
-                        }
+                        case Type.Reference reference -> reference(item, marshaled);
                         case Type.Sequence sequence -> {
                             if (sequence.element() instanceof Type.Constant constant) {
                                 code.line(java(constant) + "[] " + derived(name, "Copy") + " = " + code.runtime("Frames") + ".copy(" + name + ");");
                             }
                             yield name + ".length, " + sequence.element().size();
                         }
-                        case null -> null;
-                        case Type.Value value -> null;
+                        case null, default -> null;
                     };
             if (more != null) {
                 code.line((length.equals("length") ? "" : "int ") + "length = " + code.runtime("Frames") + ".plus(" + length + ", " + more + ");");
@@ -182,7 +213,7 @@ final class MethodCode {
 
     /** A place behind another. */
     static String place(String at, int offset) {
-        return offset == 0 ? at : at + " + " + offset;
+        return offset == 0 ? at : at.equals("0") ? Integer.toString(offset) : at + " + " + offset;
     }
 
     /** Reads what lies in a block of numbers, which needs no check. */

@@ -27,10 +27,15 @@ final class ProxyCode {
         if (isWrapped) {
             code.line("try {");
         }
-        String length = names.measure(names.request, "this");
-        code.line(code.runtime("Channel") + " call = begin(" + length + ");");
-        names.write(names.request, "call.memory", "call.at", "arguments");
-        code.line("call.call(target, " + opnum + ", " + length + ");");
+        if (names.request.isGraph()) {
+            code.line(code.runtime("Channel") + " call = begin(" + names.writeGraph(names.request, "this", "arguments") + ");");
+            code.line("call.call(target, " + opnum + ", call.length);");
+        } else {
+            String length = names.measure(names.request, "this");
+            code.line(code.runtime("Channel") + " call = begin(" + length + ");");
+            names.write(names.request, "call.memory", "call.at", "arguments");
+            code.line("call.call(target, " + opnum + ", " + length + ");");
+        }
         result();
         if (isWrapped) {
             code.line("} catch (" + code.named("obvia.RpcException") + " e) {");
@@ -55,6 +60,15 @@ final class ProxyCode {
             code.line("call.end();");
             code.line("}");
             code.line("return " + code.runtime("Marshal") + ".object(this, " + bytes + ", " + names.wanted(reference) + ");");
+        } else if (names.reply.isGraph()) {
+            code.line(code.runtime("GraphReader") + " results = " + code.runtime("GraphReader") + ".of(call, " + names.reply.size() + ", KINDS);");
+            code.line("try {");
+            names.readGraph(names.reply, "results", "UNIQUE");
+            code.line("return " + names.built(names.reply.items.getLast(), "results", true) + ";");
+            code.line("} finally {");
+            code.line("results.close();");
+            code.line("call.end();");
+            code.line("}");
         } else if (names.reply.isNumbers()) {
             names.readNumbers(names.reply, "call.replyMemory", "call.replyAt");
             code.line("call.end();");

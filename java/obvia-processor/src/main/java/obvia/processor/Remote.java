@@ -59,7 +59,12 @@ final class Remote {
             Type result,
             String resultName,
             List<Failure> failures,
-            TypeMirror wraps) {}
+            TypeMirror wraps) {
+        /** Whether structures are passed or returned. */
+        boolean isGraph() {
+            return result != null && result.isGraph() || params.stream().anyMatch(param -> param.type().isGraph());
+        }
+    }
 
     /**
      * A parameter.

@@ -21,7 +21,9 @@ final class StubCode {
         code.line("private static void " + name + "(" + type + " object, " + code.runtime("InCall") + " call)" + thrown() + " {");
         arguments();
         invoke();
-        if (method.result() != null) {
+        if (names.reply.isGraph()) {
+            code.line("call.reply(" + names.writeGraph(names.reply, "call", "results") + ");");
+        } else if (method.result() != null) {
             code.line("call.reply(" + names.measure(names.reply, "call") + ");");
             names.write(names.reply, "call.replyMemory", "call.replyAt", "results");
         }
@@ -34,7 +36,11 @@ final class StubCode {
             names.readNumbers(names.request, "call.memory", "call.at");
             return;
         }
-        names.read(names.request, "arguments", false);
+        if (names.request.isGraph()) {
+            built();
+        } else {
+            names.read(names.request, "arguments", false);
+        }
         for (int at = 0; at < names.given.size(); at++) {
             if (method.params().get(at).type() instanceof Type.Reference reference) {
                 String name = names.given.get(at);
@@ -42,6 +48,30 @@ final class StubCode {
                         + names.wanted(reference) + ");");
             }
         }
+    }
+
+    /** Reads arguments with structures: what was built of them is all that is left. */
+    private void built() {
+        for (Block.Item item : names.request.items) {
+            if (item.type() instanceof Type.Reference) {
+                code.line("byte[] " + names.derived(item.name(), "Reference") + ";");
+            } else if (item.type() != null) {
+                code.line(names.java(item.type()) + " " + item.name() + ";");
+            }
+        }
+        String reader = code.runtime("GraphReader");
+        code.line(reader + " arguments = " + reader + ".of(call, " + names.request.size() + ", KINDS);");
+        code.line("try {");
+        names.readGraph(names.request, "arguments", "REF");
+        for (Block.Item item : names.request.items) {
+            if (item.type() != null) {
+                String name = item.type() instanceof Type.Reference ? names.derived(item.name(), "Reference") : item.name();
+                code.line(name + " = " + names.built(item, "arguments", false) + ";");
+            }
+        }
+        code.line("} finally {");
+        code.line("arguments.close();");
+        code.line("}");
     }
 
     private void invoke() {

@@ -1,6 +1,8 @@
 package obvia.processor;
 
+import java.util.ArrayList;
 import java.util.List;
+import javax.lang.model.element.ElementKind;
 import javax.lang.model.element.TypeElement;
 import javax.lang.model.type.TypeMirror;
 
@@ -18,12 +20,54 @@ sealed interface Type {
     /** An object that is called; any, where {@code element} is {@code obvia.Remote}. */
     record Reference(TypeElement element, String name) implements Type {}
 
+    /** A number or truth value that may be {@code null}: an {@code Integer}. */
+    record Boxed(Base base) implements Type {}
+
     /**
      * An array or a list.
      *
+     * @param element what it has in frames: a value, or a structure; what neither is lies in a structure of its own there
      * @param mirror the type of its elements in Java
      */
     record Sequence(Type element, TypeMirror mirror, boolean isList) implements Type {}
+
+    /** A record, or a class; or a structure around what is no value, as an element of an array. */
+    final class Struct implements Type {
+        /** The class; {@code null} for an element. */
+        final TypeElement element;
+        /** Its name in IDL. */
+        final String name;
+        /** Whether several pointers may lead to one. */
+        final boolean isGraph;
+        final List<Member> members = new ArrayList<>();
+
+        Struct(TypeElement element, String name, boolean isGraph) {
+            this.element = element;
+            this.name = name;
+            this.isGraph = isGraph;
+        }
+
+        boolean isRecord() {
+            return element.getKind() == ElementKind.RECORD;
+        }
+
+        /** How it lies in memory. */
+        Block block() {
+            Block block = new Block();
+            members.forEach(member -> block.add(member.type, member.idlName));
+            return block;
+        }
+    }
+
+    /**
+     * A member of a structure.
+     *
+     * @param name its name in Java
+     * @param idlName its name in IDL
+     * @param countName what IDL calls its length; {@code null} for what has none
+     * @param isReached whether the code may name the field
+     */
+    record Member(String name, String idlName, String countName, Type type, TypeMirror mirror, boolean isReached) {}
 
     /** Whether it is a value that lies where it is, in a block or in an array. */
     default boolean isScalar() {
@@ -37,7 +81,19 @@ sealed interface Type {
             case Constant constant -> constant.name;
             case Text text -> "wchar_t";
             case Reference reference -> reference.name;
+            case Boxed boxed -> boxed.base.idl;
             case Sequence sequence -> sequence.element.idl();
+            case Struct struct -> "struct " + struct.name;
+        };
+    }
+
+    /** Whether it needs more than a frame's block and what lies behind it in order. */
+    default boolean isGraph() {
+        return switch (this) {
+            case Boxed boxed -> true;
+            case Struct struct -> true;
+            case Sequence sequence -> sequence.isList || !sequence.element.isScalar();
+            default -> false;
         };
     }
 

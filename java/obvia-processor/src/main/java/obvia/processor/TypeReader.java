@@ -1,19 +1,33 @@
 package obvia.processor;
 
 import java.util.List;
+import java.util.Map;
 import javax.lang.model.element.Element;
 import javax.lang.model.element.ElementKind;
 import javax.lang.model.element.TypeElement;
 import javax.lang.model.type.ArrayType;
+import javax.lang.model.type.DeclaredType;
 import javax.lang.model.type.TypeKind;
 import javax.lang.model.type.TypeMirror;
 
 /** Reads the types of what is passed. */
 final class TypeReader {
+    private static final Map<String, Base> BOXES = Map.of(
+            "java.lang.Boolean", Base.BOOLEAN,
+            "java.lang.Byte", Base.BYTE,
+            "java.lang.Character", Base.CHAR,
+            "java.lang.Short", Base.SHORT,
+            "java.lang.Integer", Base.INT,
+            "java.lang.Long", Base.LONG,
+            "java.lang.Float", Base.FLOAT,
+            "java.lang.Double", Base.DOUBLE);
+
     private final World world;
+    private final StructReader structs;
 
     TypeReader(World world) {
         this.world = world;
+        structs = new StructReader(world, this);
     }
 
     /**
@@ -45,15 +59,32 @@ final class TypeReader {
         if (world.isRemote(element) || element.getQualifiedName().contentEquals("obvia.Remote")) {
             return reference(element, where, from);
         }
+        String name = element.getQualifiedName().toString();
+        if (BOXES.containsKey(name)) {
+            return new Type.Boxed(BOXES.get(name));
+        }
+        if (name.equals("java.util.List")) {
+            return list((DeclaredType) mirror, where, from);
+        }
+        boolean isOwn = !name.startsWith("java.") && !name.startsWith("javax.") && !name.startsWith("obvia.Rpc");
+        if (isOwn && (element.getKind() == ElementKind.RECORD || element.getKind() == ElementKind.CLASS)) {
+            return structs.read(element, where, from);
+        }
         throw new Refused(where, "`" + mirror + "` cannot be passed: " + advice(element));
+    }
+
+    private Type list(DeclaredType mirror, Element where, TypeElement from) throws Refused {
+        if (mirror.getTypeArguments().isEmpty() || mirror.getTypeArguments().get(0).getKind() == TypeKind.WILDCARD) {
+            throw new Refused(where, "`" + mirror + "` cannot be passed: say what its elements are");
+        }
+        return sequence(mirror.getTypeArguments().get(0), true, where, from);
     }
 
     private Type sequence(TypeMirror mirror, boolean isList, Element where, TypeElement from) throws Refused {
         Type element = read(mirror, where, from);
-        if (!element.isScalar()) {
-            throw new Refused(where, "an array of `" + mirror + "` cannot be passed: only those of numbers and enumerations can");
-        }
-        return new Type.Sequence(element, mirror, isList);
+        // A list of numbers has boxes in Java, but no element of it is null.
+        Type meant = isList && element instanceof Type.Boxed boxed ? new Type.Value(boxed.base()) : element;
+        return new Type.Sequence(structs.item(meant, mirror, where), mirror, isList);
     }
 
     private Type constant(TypeElement element, Element where, TypeElement from) throws Refused {

@@ -71,7 +71,21 @@ class RefusedTest {
         refused("void m(java.rmi.Remote any);", "obvia.Remote");
         refused("<T> void m(T any);", "type parameters");
         refused("void m(Empty one); enum Empty {}", "no constants");
-        refused("void m(int[] a, Test[] b);", "only those of numbers");
+        refused("void m(int[] a, Test[] b);", "one by one");
+    }
+
+    @Test
+    void recordsAndClassesThatCannotBePassed() throws IOException {
+        refused("@obvia.Graph record A(int a, A b) {} void m(A a);", "cannot be a @Graph");
+        refused("class A { final int a = 1; A() {} } void m(A a);", "`A.a` is final", "transient");
+        refused("class A { int a; A(int a) {} } void m(A a);", "constructor without parameters");
+        refused("class A { static int a; transient int b; } void m(A a);", "no members");
+        refused("class A extends B { int a; } void m(A a); class B { int b; }", "extends another class");
+        refused("record A<T>(int a) {} void m(A<String> a);", "type parameters");
+        refused("record A(Object o) {} void m(A a);", "must be known");
+        refused("record A(Test t) {} void m(A a);", "pass it as a parameter");
+        refused("void m(java.util.List<?> a);", "say what its elements are");
+        refused("void n(java.util.List<java.time.Instant> b);", "java.time.Instant");
     }
 
     @Test

@@ -19,6 +19,8 @@ import java.util.concurrent.TimeUnit;
 import obvia.rmi.bank.Account;
 import obvia.rmi.bank.Bank;
 import obvia.rmi.bank.BankServer;
+import obvia.rmi.bank.Entry;
+import obvia.rmi.bank.Entry.Kind;
 import obvia.rmi.bank.OverdrawnException;
 import obvia.rmi.bank.Watcher;
 import org.junit.jupiter.api.Test;
@@ -65,7 +67,13 @@ class BothWaysTest {
         bank.deposit("bob", 5);
         assertEquals("bob 5", seen.poll(PATIENCE, TimeUnit.SECONDS));
         assertEquals(5, account.balance());
-        assertEquals(25, bank.total());
+        assertArrayEquals(new String[] {"ann", "bob"}, bank.accounts());
+        assertEquals(List.of(new Entry("ann", 30, Kind.IN), new Entry("ann", 10, Kind.OUT)), bank.history("ann"));
+        assertEquals(List.of(), bank.history("nobody"));
+        assertEquals(5, bank.book(new Entry[] {new Entry("ann", 7, Kind.OUT), new Entry("bob", 1, Kind.IN)}));
+        assertEquals(13, bank.balance("ann"));
+        assertEquals("ann 13", seen.poll(PATIENCE, TimeUnit.SECONDS));
+        assertEquals("bob 6", seen.poll(PATIENCE, TimeUnit.SECONDS));
         bank.watch(null);
     }
 

@@ -349,6 +349,17 @@ public final class GraphReader {
         queued += 2;
     }
 
+    /** Checks the slot of a reference to an object. */
+    public void checkReference(int slot) {
+        find(slot, Frames.REFERENCE, UNIQUE, 0);
+    }
+
+    /** The bytes of a reference to an object; {@code null} for null. */
+    public byte[] reference(int slot) {
+        int place = (int) getLong(slot);
+        return place == 0 ? null : Arrays.copyOfRange(bytes, place, place + getInt(place - 4));
+    }
+
     /** Checks a pointer to a string of characters of 8 bits. */
     public void checkText8(int slot, int pointer) {
         int place = find(slot, Frames.TEXT8, pointer, 0);

@@ -291,7 +291,7 @@ public final class GraphWriter {
         writeAll(type, values.toArray(), at);
     }
 
-    private void array(int slot, GraphType type, MemorySegment elements) {
+    void array(int slot, GraphType type, MemorySegment elements) {
         if (elements == null) {
             return;
         }
@@ -348,6 +348,14 @@ public final class GraphWriter {
     /** Writes the slot of a pointer to numbers; {@code null} is null. */
     public void array(int slot, GraphType type, Doubles elements) {
         array(slot, type, elements == null ? null : elements.segment());
+    }
+
+    /** Writes the slot of a reference to an object; {@code null} is null. */
+    public void reference(int slot, byte[] reference) {
+        if (reference != null) {
+            int place = object(slot, Frames.REFERENCE, reference.length, reference.length);
+            System.arraycopy(reference, 0, bytes, place, reference.length);
+        }
     }
 
     /** Writes the slot of a string of characters of 8 bits, which are UTF-8; {@code null} is null. */

@@ -5,7 +5,7 @@ import java.lang.ProcessBuilder.Redirect;
 import java.util.concurrent.atomic.AtomicInteger;
 import obvia.Obvia;
 
-/** Another virtual machine, which exports a {@link Subject}. */
+/** Another virtual machine, which exports a {@link Subject} and a {@link FormsSubject}. */
 final class Peer implements AutoCloseable {
     private static final AtomicInteger NEXT = new AtomicInteger();
 
@@ -32,6 +32,7 @@ final class Peer implements AutoCloseable {
     static final class Program {
         public static void main(String[] arguments) {
             Obvia.export(new Subject(), Account.class, arguments[0]);
+            Obvia.export(new FormsSubject(), Forms.class, arguments[0] + "-forms");
             System.out.println("ready");
         }
     }

@@ -2,6 +2,7 @@ package obvia.rmi.bank;
 
 import java.rmi.Remote;
 import java.rmi.RemoteException;
+import java.util.List;
 
 /** An interface as it was written for RMI. */
 public interface Bank extends Remote {
@@ -11,7 +12,11 @@ public interface Bank extends Remote {
 
     void withdraw(String account, long amount) throws RemoteException, OverdrawnException;
 
-    long total() throws RemoteException;
+    String[] accounts() throws RemoteException;
+
+    List<Entry> history(String account) throws RemoteException;
+
+    int book(Entry[] entries) throws RemoteException;
 
     void watch(Watcher watcher) throws RemoteException;
 

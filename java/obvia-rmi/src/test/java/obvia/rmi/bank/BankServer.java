@@ -2,12 +2,15 @@ package obvia.rmi.bank;
 
 import java.rmi.Remote;
 import java.rmi.RemoteException;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 
 /** An implementation as it was written for RMI, but for how objects that it returns are exported. */
 public final class BankServer implements Bank {
     private final Map<String, Long> balances = new ConcurrentSkipListMap<>();
+    private final List<Entry> history = new CopyOnWriteArrayList<>();
     private final Exporter exporter;
     private volatile Watcher watcher;
 
@@ -30,6 +33,7 @@ public final class BankServer implements Bank {
 
     @Override
     public void deposit(String account, long amount) throws RemoteException {
+        history.add(new Entry(account, Math.abs(amount), amount < 0 ? Entry.Kind.OUT : Entry.Kind.IN));
         long balance = balances.merge(account, amount, Math::addExact);
         if (watcher != null) {
             watcher.changed(account, balance);
@@ -45,8 +49,21 @@ public final class BankServer implements Bank {
     }
 
     @Override
-    public long total() {
-        return balances.values().stream().mapToLong(balance -> balance).sum();
+    public String[] accounts() {
+        return balances.keySet().toArray(String[]::new);
+    }
+
+    @Override
+    public List<Entry> history(String account) {
+        return history.stream().filter(entry -> entry.account().equals(account)).toList();
+    }
+
+    @Override
+    public int book(Entry[] entries) throws RemoteException {
+        for (Entry entry : entries) {
+            deposit(entry.account(), entry.kind() == Entry.Kind.IN ? entry.amount() : -entry.amount());
+        }
+        return history.size();
     }
 
     @Override

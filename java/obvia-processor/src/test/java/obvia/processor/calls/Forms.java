@@ -1,0 +1,101 @@
+package obvia.processor.calls;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import obvia.Graph;
+import obvia.Remote;
+
+/** What is passed by value: records and classes, lists and arrays of them, and of each other. */
+interface Forms extends Remote {
+    Elem echo(Elem elem);
+
+    long sum(Elem head);
+
+    Elem range(int first, int count);
+
+    String[] names(List<String> names, int[][] rows, Integer maybe, Forms other);
+
+    List<Point> points(List<Point> points, Point[] more, List<Integer> numbers, boolean[] flags);
+
+    Long boxed(Boolean flag, Integer[] numbers);
+
+    Node graph(Node node);
+
+    Node[] graphs(Node[] nodes);
+
+    Account account(Account account);
+
+    Color[] colors(List<Color> colors, Point point);
+
+    List<List<String>> deep(List<String[]> texts);
+
+    enum Color {
+        RED,
+        GREEN
+    }
+
+    /** An element of a list, as in the papers. */
+    record Elem(int i, byte[] data, Elem next) {}
+
+    /** One of each. */
+    record Point(double x, Color color, String name, boolean isSet, List<Point> children, String[] tags, Integer size, long[] longs, char c) {
+        @Override
+        public boolean equals(Object other) {
+            return other instanceof Point point
+                    && x == point.x
+                    && color == point.color
+                    && Objects.equals(name, point.name)
+                    && isSet == point.isSet
+                    && Objects.equals(children, point.children)
+                    && Arrays.equals(tags, point.tags)
+                    && Objects.equals(size, point.size)
+                    && Arrays.equals(longs, point.longs)
+                    && c == point.c;
+        }
+
+        @Override
+        public int hashCode() {
+            return Double.hashCode(x);
+        }
+    }
+
+    /** What may go in circles. */
+    @Graph
+    final class Node {
+        int value;
+        Node left;
+        Node right;
+        List<Node> all;
+        private String name;
+        transient Object cache = "made here";
+
+        String name() {
+            return name;
+        }
+
+        void name(String name) {
+            this.name = name;
+        }
+    }
+
+    /** A class with fields that only it can reach. */
+    class Account {
+        private long balance;
+        private List<String> notes;
+        String owner;
+
+        Account() {}
+
+        Account(long balance, List<String> notes, String owner) {
+            this.balance = balance;
+            this.notes = notes;
+            this.owner = owner;
+        }
+
+        @Override
+        public String toString() {
+            return balance + " " + notes + " " + owner;
+        }
+    }
+}

@@ -1,0 +1,83 @@
+package obvia.processor.calls;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+
+/** The object. */
+final class FormsSubject implements Forms {
+    @Override
+    public Elem echo(Elem elem) {
+        return elem;
+    }
+
+    @Override
+    public long sum(Elem head) {
+        long sum = 0;
+        for (Elem elem = head; elem != null; elem = elem.next()) {
+            sum += elem.i() + (elem.data() == null ? 0 : elem.data().length);
+        }
+        return sum;
+    }
+
+    @Override
+    public Elem range(int first, int count) {
+        Elem head = null;
+        for (int at = count; at-- > 0; ) {
+            head = new Elem(first + at, new byte[] {(byte) at}, head);
+        }
+        return head;
+    }
+
+    @Override
+    public String[] names(List<String> names, int[][] rows, Integer maybe, Forms other) {
+        String echoed = other == null ? null : other.echo(new Elem(5, null, null)).toString();
+        return new String[] {String.join("+", names), Arrays.deepToString(rows), maybe == null ? null : maybe.toString(), echoed};
+    }
+
+    @Override
+    public List<Point> points(List<Point> points, Point[] more, List<Integer> numbers, boolean[] flags) {
+        List<Point> all = new ArrayList<>(points);
+        Collections.addAll(all, more);
+        numbers.forEach(number -> all.add(new Point(number, Color.RED, null, flags[0], null, null, number, null, 'x')));
+        return all;
+    }
+
+    @Override
+    public Long boxed(Boolean flag, Integer[] numbers) {
+        return flag == null ? null : Arrays.stream(numbers).mapToLong(number -> number == null ? flag ? 100 : 0 : number).sum();
+    }
+
+    @Override
+    public Node graph(Node node) {
+        if (node != null) {
+            node.name(node.name() + (node.left == node.right) + (node.left.left == node) + node.all.contains(node));
+            node.all = null;
+        }
+        return node;
+    }
+
+    @Override
+    public Node[] graphs(Node[] nodes) {
+        Collections.reverse(Arrays.asList(nodes));
+        return nodes;
+    }
+
+    @Override
+    public Account account(Account account) {
+        return account.owner.equals("nobody") ? null : account;
+    }
+
+    @Override
+    public Color[] colors(List<Color> colors, Point point) {
+        return point == null ? null : colors.toArray(new Color[0]);
+    }
+
+    @Override
+    public List<List<String>> deep(List<String[]> texts) {
+        List<List<String>> lists = new ArrayList<>();
+        texts.forEach(text -> lists.add(text == null ? null : Arrays.asList(text)));
+        return lists;
+    }
+}

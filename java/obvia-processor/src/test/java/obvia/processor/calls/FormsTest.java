@@ -1,0 +1,119 @@
+package obvia.processor.calls;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import java.util.Arrays;
+import java.util.List;
+import obvia.Hresult;
+import obvia.Obvia;
+import obvia.RpcException;
+import obvia.processor.calls.Forms.Account;
+import obvia.processor.calls.Forms.Color;
+import obvia.processor.calls.Forms.Elem;
+import obvia.processor.calls.Forms.Node;
+import obvia.processor.calls.Forms.Point;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(120)
+class FormsTest {
+    private static Peer peer;
+    private static Forms there;
+
+    @BeforeAll
+    static void start() throws Exception {
+        peer = new Peer();
+        there = Obvia.bind(Forms.class, peer.name + "-forms");
+    }
+
+    @AfterAll
+    static void stop() {
+        peer.close();
+    }
+
+    @Test
+    void recordsAreCopied() {
+        Elem list = new Elem(1, new byte[] {1, 2}, new Elem(2, null, new Elem(3, new byte[5000], null)));
+        Elem echo = there.echo(list);
+        assertNotSame(list, echo);
+        assertArrayEquals(list.data(), echo.data());
+        assertNull(echo.next().data());
+        assertArrayEquals(new byte[5000], echo.next().next().data());
+        assertNull(echo.next().next().next());
+        assertNull(there.echo(null));
+        assertEquals(5008, there.sum(list));
+        assertEquals(0, there.sum(null));
+    }
+
+    @Test
+    void longListsNeedNoDeepStack() {
+        Elem list = there.range(0, 200_000);
+        assertEquals(200_000L * 199_999 / 2 + 200_000, there.sum(list));
+    }
+
+    @Test
+    void arraysAndListsHoldAnything() {
+        var names = there.names(Arrays.asList("a", null, "ü"), new int[][] {{1, 2}, null, {}}, 7, new FormsSubject());
+        assertArrayEquals(new String[] {"a+null+ü", "[[1, 2], null, []]", "7", "Elem[i=5, data=null, next=null]"}, names);
+        assertArrayEquals(new String[] {"", "[]", null, null}, there.names(List.of(), new int[0][], null, null));
+        Point leaf = new Point(0.5, Color.GREEN, "leaf", false, List.of(), new String[] {"t", null}, 4, new long[100], 'z');
+        Point root = new Point(-1, Color.RED, null, true, List.of(leaf, leaf), null, null, null, '\0');
+        List<Point> all = there.points(List.of(root), new Point[] {leaf}, List.of(8, 9), new boolean[] {true, false});
+        Point eight = new Point(8, Color.RED, null, true, null, null, 8, null, 'x');
+        assertEquals(List.of(root, leaf, eight), all.subList(0, 3));
+        assertEquals(101, there.boxed(true, new Integer[] {1, null}));
+        assertNull(there.boxed(null, new Integer[0]));
+        assertArrayEquals(new Color[] {Color.GREEN, Color.RED}, there.colors(List.of(Color.GREEN, Color.RED), leaf));
+        assertEquals(
+                Arrays.asList(List.of("a", "b"), null, List.of()),
+                there.deep(Arrays.asList(new String[] {"a", "b"}, null, new String[0])));
+    }
+
+    @Test
+    void whatMustBeThereIsAskedFor() {
+        assertThrows(NullPointerException.class, () -> there.names(null, new int[0][], null, null));
+        assertThrows(NullPointerException.class, () -> there.points(Arrays.asList((Point) null), new Point[0], List.of(), new boolean[0]));
+        assertThrows(NullPointerException.class, () -> there.points(List.of(), new Point[0], Arrays.asList(1, null), new boolean[0]));
+        assertEquals(Hresult.RPC_E_SERVERFAULT, assertThrows(RpcException.class, () -> there.colors(List.of(), null)).result(), "a result that is null");
+        assertNull(there.echo(null), "it goes on");
+    }
+
+    @Test
+    void graphsKeepWhatTheyShare() {
+        Node node = new Node();
+        Node other = new Node();
+        node.value = 1;
+        node.name("n");
+        node.left = node.right = other;
+        other.left = node;
+        node.all = List.of(other, node, other);
+        Node back = there.graph(node);
+        assertEquals("ntruetruetrue", back.name());
+        assertEquals("made here", back.cache, "a transient field stays as it is made");
+        assertSame(back.left, back.right);
+        assertSame(back, back.left.left);
+        assertNull(back.all);
+        assertNull(there.graph(null));
+        Node[] reversed = there.graphs(new Node[] {node, null, other, node});
+        assertSame(reversed[0], reversed[3]);
+        assertSame(reversed[0].left, reversed[1]);
+        assertNull(reversed[2]);
+    }
+
+    @Test
+    void classesKeepTheirSecrets() {
+        Account account = new Account(30, Arrays.asList("x", null), "ann");
+        assertEquals("30 [x, null] ann", there.account(account).toString());
+        account.owner = "nobody";
+        assertNull(there.account(account));
+        var more = new Account(1, null, "bob") {};
+        assertEquals(Hresult.E_INVALIDARG, assertThrows(RpcException.class, () -> there.account(more)).result(), "it would lose what it has more");
+    }
+}

@@ -1,0 +1,160 @@
+package obvia.runtime;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.reflect.Array;
+import java.util.Arrays;
+import java.util.List;
+import obvia.Bytes;
+import obvia.Chars;
+import obvia.Doubles;
+import obvia.Floats;
+import obvia.Hresult;
+import obvia.Ints;
+import obvia.Longs;
+import obvia.RpcException;
+import obvia.Shorts;
+
+/** Objects of programs in frames: what code that is made from interfaces in Java has in common. They are copied, both ways; {@code null} is {@code null}. */
+public final class Heap {
+    private Heap() {}
+
+    // Writing.
+
+    /**
+     * An object that is of this class, and of none that extends it, as that would lose what it has beyond it.
+     *
+     * @throws RpcException with E_INVALIDARG where it is
+     */
+    public static <T> T exactly(Class<T> type, Object object) {
+        if (object.getClass() != type) {
+            throw new RpcException(Hresult.E_INVALIDARG, "a " + object.getClass().getName() + " cannot be passed as a " + type.getName());
+        }
+        return type.cast(object);
+    }
+
+    /** Writes an array of numbers, and how many there are. */
+    public static void array(GraphWriter out, int count, int slot, GraphType type, Object array) {
+        if (array != null) {
+            out.putInt(count, Array.getLength(array));
+            out.array(slot, type, segment(array));
+        }
+    }
+
+    private static MemorySegment segment(Object array) {
+        return switch (array) {
+            case byte[] bytes -> MemorySegment.ofArray(bytes);
+            case short[] shorts -> MemorySegment.ofArray(shorts);
+            case char[] chars -> MemorySegment.ofArray(chars);
+            case int[] ints -> MemorySegment.ofArray(ints);
+            case long[] longs -> MemorySegment.ofArray(longs);
+            case float[] floats -> MemorySegment.ofArray(floats);
+            case double[] doubles -> MemorySegment.ofArray(doubles);
+            default -> throw new IllegalArgumentException("no array of numbers");
+        };
+    }
+
+    /** Writes the elements of a list or an array, and how many there are. */
+    public static void list(GraphWriter out, int count, int slot, GraphType type, Object elements) {
+        List<?> list =
+                switch (elements) {
+                    case null -> null;
+                    // Nobody else changes a copy of it while it is written.
+                    case List<?> given -> Arrays.asList(given.toArray());
+                    case Object[] given -> Arrays.asList(given.clone());
+                    case Object given -> boxed(given);
+                };
+        if (list != null) {
+            out.putInt(count, list.size());
+            out.list(slot, type, list);
+        }
+    }
+
+    // Reading what was built.
+
+    /** The elements of an array of primitives, in boxes. */
+    @SuppressWarnings("unchecked")
+    public static <T> List<T> boxed(Object array) {
+        if (array == null) {
+            return null;
+        }
+        Object[] boxes = new Object[Array.getLength(array)];
+        Arrays.setAll(boxes, at -> Array.get(array, at));
+        return (List<T>) List.of(boxes);
+    }
+
+    /** A list. */
+    public static <T> List<T> elements(GraphReader in, int slot) {
+        return in.list(slot);
+    }
+
+    /** An array like another. */
+    public static <T> T[] elements(GraphReader in, int slot, T[] like) {
+        List<T> list = in.list(slot);
+        return list == null ? null : list.toArray(like);
+    }
+
+    /** A result that is never {@code null}: nothing is none. */
+    public static <T> List<T> some(List<T> list) {
+        return list == null ? List.of() : list;
+    }
+
+    /** The same for an array. */
+    public static <A> A some(A array, Class<A> type) {
+        return array == null ? type.cast(Array.newInstance(type.getComponentType(), 0)) : array;
+    }
+
+    /** An array of truth values. */
+    public static boolean[] booleans(GraphReader in, int slot) {
+        List<Boolean> list = in.list(slot);
+        if (list == null) {
+            return null;
+        }
+        boolean[] values = new boolean[list.size()];
+        for (int at = 0; at < values.length; at++) {
+            values[at] = list.get(at);
+        }
+        return values;
+    }
+
+    /** An array of bytes. */
+    public static byte[] bytes(GraphReader in, int slot) {
+        Bytes found = in.frame().bytes(slot);
+        return found == null ? null : found.toArray();
+    }
+
+    /** An array of 16-bit numbers. */
+    public static short[] shorts(GraphReader in, int slot) {
+        Shorts found = in.frame().shorts(slot);
+        return found == null ? null : found.toArray();
+    }
+
+    /** An array of characters. */
+    public static char[] chars(GraphReader in, int slot) {
+        Chars found = in.frame().chars(slot);
+        return found == null ? null : found.toArray();
+    }
+
+    /** An array of 32-bit numbers. */
+    public static int[] ints(GraphReader in, int slot) {
+        Ints found = in.frame().ints(slot);
+        return found == null ? null : found.toArray();
+    }
+
+    /** An array of 64-bit numbers. */
+    public static long[] longs(GraphReader in, int slot) {
+        Longs found = in.frame().longs(slot);
+        return found == null ? null : found.toArray();
+    }
+
+    /** An array of floating-point numbers. */
+    public static float[] floats(GraphReader in, int slot) {
+        Floats found = in.frame().floats(slot);
+        return found == null ? null : found.toArray();
+    }
+
+    /** An array of floating-point numbers of double precision. */
+    public static double[] doubles(GraphReader in, int slot) {
+        Doubles found = in.frame().doubles(slot);
+        return found == null ? null : found.toArray();
+    }
+}
