@@ -62,6 +62,17 @@ pub(super) fn is_optional(model: &Model, ty: &Type) -> bool {
     matches!(ty, Type::Pointer(pointer) if pointer.class != PointerClass::Ref) && !is_plain(model, ty)
 }
 
+/// Whether others may lead to what a pointer leads to.
+pub(super) fn is_full(ty: &Type) -> bool {
+    matches!(ty, Type::Pointer(pointer) if pointer.class == PointerClass::Full)
+}
+
+/// Whether a structure has pointers that others may share, in circles too: then it can be changed when all of them are there.
+pub(super) fn is_shared(model: &Model, ty: &Type) -> bool {
+    let is_link = |ty: &Type| is_full(ty) && matches!(seen(model, ty), Ok(Seen::One(_)));
+    matches!(ty, Type::Struct(id) if model.structs[id.0].fields.iter().any(|field| is_link(&field.ty)))
+}
+
 /// The name of a base type among the runtime's.
 fn named(base: Base) -> &'static str {
     match base {
@@ -160,7 +171,10 @@ pub(super) fn write(out: &mut Writer, context: &Context<'_>, ty: &Type, writer: 
             Type::Fixed(..) => format!("{writer}.putList({place}, {}, {value});", graph_type(context, flat(ty).0)),
             _ => format!("{value}.write({writer}.memory(), {place});"),
         },
-        Ok(Seen::One(to)) => format!("{writer}.one({place}, {}, {value});", graph_type(context, to)),
+        Ok(Seen::One(to)) => {
+            let function = if is_full(ty) { "shared" } else { "one" };
+            format!("{writer}.{function}({place}, {}, {value});", graph_type(context, to))
+        }
         Ok(Seen::Text { wide, .. }) => format!("{writer}.{}({place}, {value});", self::text(wide)),
         Ok(Seen::Array { element, .. }) => {
             let function = if is_number(element) { "array" } else { "list" };

@@ -1,9 +1,9 @@
 //! What this back end leaves out, and what it cannot do yet.
 
-use super::members::{Seen, seen};
+use super::members::{Seen, is_full, is_shared, seen};
 use super::values::flat;
 use crate::Diagnostic;
-use crate::model::{Base, Direction, InterfaceId, Method, Model, Object, PointerClass, StructId, Type};
+use crate::model::{Base, Direction, InterfaceId, Method, Model, Object, StructId, Type};
 use crate::plan::{MethodPlan, ParamPlan, Passing, add_kinds, in_place, plan};
 
 /// Why nothing is made of an interface, where nothing is.
@@ -89,6 +89,9 @@ fn refuse_graph(model: &Model, params: &[ParamPlan<'_>], param: &ParamPlan<'_>) 
             if param.param.direction == Direction::InOut {
                 return Some("an [in, out] array of structures");
             }
+            if is_shared(model, element) || is_full(ty) {
+                return Some("an array of structures with [ptr] pointers");
+            }
             let mut is_fine = true;
             size.operands(&mut |operand| is_fine &= params[operand.index].param.direction == param.param.direction);
             if is_fine {
@@ -97,7 +100,9 @@ fn refuse_graph(model: &Model, params: &[ParamPlan<'_>], param: &ParamPlan<'_>) 
                 Some("an array whose length a parameter of another way says")
             }
         }
+        Seen::One(to) if is_full(ty) && !matches!(to, Type::Struct(_)) => Some("a [ptr] pointer to a number"),
         Seen::One(to) => pointed_to(model, to),
+        Seen::Inner if is_shared(model, ty) => Some("a structure with [ptr] pointers that is no object of its own"),
         Seen::Inner => pointed_to(model, ty),
         Seen::Text { .. } | Seen::Plain => None,
     }
@@ -126,8 +131,17 @@ pub(super) fn structure(model: &Model, id: StructId) -> Option<&'static str> {
             match seen(model, &field.ty) {
                 Err(why) => return Some(why),
                 Ok(Seen::Plain) if has_handle(model, &field.ty) => return Some("a context handle"),
-                _ if has_full(&field.ty) => return Some("a [ptr] pointer in a structure"),
                 Ok(Seen::Array { element: Type::Fixed(..), .. }) => return Some("an array of arrays"),
+                Ok(Seen::Array { .. }) if is_full(&field.ty) => return Some("a [ptr] pointer to an array"),
+                Ok(Seen::One(to)) if is_full(&field.ty) && !matches!(to, Type::Struct(_)) => {
+                    return Some("a [ptr] pointer to a number");
+                }
+                Ok(Seen::Array { element: ty, .. }) if is_shared(model, ty) => {
+                    return Some("an array of structures with [ptr] pointers");
+                }
+                Ok(Seen::Inner) if is_shared(model, &field.ty) => {
+                    return Some("a structure with [ptr] pointers within another");
+                }
                 Ok(_) => {}
             }
             let inner = flat(&field.ty).0;
@@ -137,10 +151,6 @@ pub(super) fn structure(model: &Model, id: StructId) -> Option<&'static str> {
         }
     }
     None
-}
-
-fn has_full(ty: &Type) -> bool {
-    matches!(ty, Type::Pointer(pointer) if pointer.class == PointerClass::Full)
 }
 
 fn element_refused(model: &Model, element: &Type) -> Option<&'static str> {

@@ -3,7 +3,7 @@
 use super::Context;
 use super::check::{Check, arith, widened};
 use super::doc::{Doc, of_value};
-use super::members::{self, Seen, is_optional, place, seen, shown};
+use super::members::{self, Seen, is_full, is_optional, is_shared, place, seen, shown};
 use super::names::members_of;
 use super::types::call;
 use super::values::{flat, is_object, java};
@@ -120,7 +120,11 @@ pub(super) fn structure(out: &mut Writer, context: &Context<'_>, id: StructId) {
     out.line("return Graphs.retain(this);");
     out.line("}");
     out.line("");
-    record(out, &members, &given);
+    if is_shared(context.model, &Type::Struct(id)) {
+        class(out, &members, &given);
+    } else {
+        record(out, &members, &given);
+    }
     view(out, &members);
     out.line("}");
 }
@@ -159,10 +163,54 @@ fn record(out: &mut Writer, members: &Members<'_>, given: &[String]) {
     out.line("");
 }
 
+/// The class of what can be changed: pointers that others may share are set when what they lead to is there.
+fn class(out: &mut Writer, members: &Members<'_>, given: &[String]) {
+    let (name, context) = (members.name, members.context);
+    Doc::new(&format!("A {{@link {name}}} that a program makes: others may lead to the same, in circles too."))
+        .write(out);
+    out.line(format!("final class Rec implements {name} {{"));
+    for (_, field, member) in members.seen() {
+        out.line(format!("{} {member};", shown(context, &field.ty)));
+    }
+    out.line("");
+    out.line("/** One to be filled. */");
+    out.line("Rec() {}");
+    out.line("");
+    out.line("/** One with these values. */");
+    out.line(format!("public Rec({}) {{", given.join(", ")));
+    constructor(out, members);
+    for (_, _, member) in members.seen() {
+        out.line(format!("this.{member} = {member};"));
+    }
+    out.line("}");
+    out.line("");
+    for (_, field, member) in members.seen() {
+        let shown = shown(context, &field.ty);
+        out.line("@Override");
+        out.line(format!("public {shown} {member}() {{"));
+        out.line(format!("return {member};"));
+        out.line("}");
+        out.line("");
+        if is_full(&field.ty) {
+            out.line(format!("/** Has {{@link #{member}}} lead elsewhere. */"));
+            out.line(format!(
+                "public void set{}{}({shown} {member}) {{",
+                member[..1].to_ascii_uppercase(),
+                &member[1..]
+            ));
+            out.line(format!("this.{member} = {member};"));
+            out.line("}");
+            out.line("");
+        }
+    }
+    out.line("}");
+    out.line("");
+}
+
 /// Checks what a record is made of, so that one that is there can be written.
 fn constructor(out: &mut Writer, members: &Members<'_>) {
     let model = members.context.model;
-    for (at, field, name) in members.seen() {
+    for (_, field, name) in members.seen() {
         let optional = is_optional(model, &field.ty);
         let is_list = shown(members.context, &field.ty).starts_with("List<");
         let is_reference = match seen(model, &field.ty) {
@@ -183,7 +231,7 @@ fn constructor(out: &mut Writer, members: &Members<'_>) {
             out.line(format!("Frames.checkRange({}, {least}L, {most}L);", widened(base, name)));
         }
         if let Ok(Seen::Array { size, length, .. }) = seen(model, &field.ty) {
-            length_checks(out, members, (at, name, optional), (size, length));
+            length_checks(out, members, (name, optional), (size, length));
         }
     }
     for (at, field) in members.found.fields.iter().enumerate().filter(|(at, _)| members.is_elided(*at)) {
@@ -197,14 +245,13 @@ fn constructor(out: &mut Writer, members: &Members<'_>) {
 fn length_checks(
     out: &mut Writer,
     members: &Members<'_>,
-    (at, name, optional): (usize, &str, bool),
+    (name, optional): (&str, bool),
     (size, length): (&Arith, Option<&Arith>),
 ) {
     let is_counted = size.plain().is_some_and(|operand| members.is_elided(operand.index));
     if is_counted && length.is_none() {
         return;
     }
-    let _ = at;
     if optional {
         out.line(format!("if ({name} != null) {{"));
     }
@@ -319,6 +366,14 @@ fn writes(out: &mut Writer, members: &Members<'_>) {
 
 fn builds(out: &mut Writer, members: &Members<'_>) {
     let context = members.context;
+    if members
+        .found
+        .fields
+        .iter()
+        .any(|field| is_full(&field.ty) && matches!(seen(context.model, &field.ty), Ok(Seen::One(_))))
+    {
+        return fills(out, members);
+    }
     out.line("@Override");
     out.line(format!("protected {}.Rec build(GraphReader in, int at) {{", members.name));
     let value = |(at, field, _): (usize, &Field, &str)| {
@@ -326,5 +381,28 @@ fn builds(out: &mut Writer, members: &Members<'_>) {
     };
     let values: Vec<String> = members.seen().map(value).collect();
     call(out, &format!("return new {}.Rec", members.name), &values);
+    out.line("}");
+}
+
+/// How what can be changed is built: first it is there, and then filled.
+fn fills(out: &mut Writer, members: &Members<'_>) {
+    let name = members.name;
+    out.line("@Override");
+    out.line("protected boolean isShared() {");
+    out.line("return true;");
+    out.line("}");
+    out.line("");
+    out.line("@Override");
+    out.line(format!("protected {name}.Rec make() {{"));
+    out.line(format!("return new {name}.Rec();"));
+    out.line("}");
+    out.line("");
+    out.line("@Override");
+    out.line("protected void fill(GraphReader in, int at, Object value) {");
+    out.line(format!("{name}.Rec of = ({name}.Rec) value;"));
+    for (at, field, member) in members.seen() {
+        let built = members::built(members.context, &field.ty, "in", &place("at", members.offsets[at]));
+        out.line(format!("of.{member} = {built};"));
+    }
     out.line("}");
 }

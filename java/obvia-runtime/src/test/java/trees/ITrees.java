@@ -87,6 +87,43 @@ public interface ITrees extends Remote {
     int noted();
 
     /**
+     * {@code Ring}
+     *
+     * @return may be {@code null}
+     */
+    Node ring(int count);
+
+    /**
+     * {@code Walk}
+     *
+     * @param start may be {@code null}
+     */
+    int walk(Node start, int steps);
+
+    /**
+     * {@code Shared}
+     *
+     * @param a may be {@code null}
+     * @param b may be {@code null}
+     */
+    boolean shared(Node a, Node b);
+
+    /**
+     * {@code Alone}
+     *
+     * @param start may be {@code null}
+     */
+    int alone(Node start);
+
+    /**
+     * {@code Turn}
+     *
+     * @param ring may be {@code null}
+     * @return may be {@code null}
+     */
+    Node turn(Node ring);
+
+    /**
      * {@code Probe}
      *
      * @param list may be {@code null}

@@ -31,9 +31,11 @@ public final class ITreesInfo {
             } Color;
             struct Holder;
             struct Item;
+            struct Node;
             struct Point;
             struct Samples;
             struct Tree;
+            typedef [ptr] struct Node *ptr_struct_Node;
             struct Item {
                 long value;
                 boolean marked;
@@ -57,6 +59,14 @@ public final class ITreesInfo {
                 long *maybe;
                 [size_is(n)] struct Item *items;
                 struct Point p;
+            };
+            struct Node {
+                long number;
+                [string] char *label;
+                [ptr] struct Node *first;
+                [ptr] struct Node *second;
+                [ptr] struct Item *item;
+                struct Tree *tree;
             };
             struct Samples {
                 unsigned long count;
@@ -86,6 +96,11 @@ public final class ITreesInfo {
                 HRESULT All([in] unsigned long count, [in, size_is(count)] struct Item *items, [in] unsigned long n, [in, size_is(n)] long *xs, [in, size_is(n)] struct Point *ps, [in, unique] struct Point *maybe, [in, string] char *text, [out] unsigned long *m, [out, size_is(, *m)] struct Item **back, [out] unsigned long *k, [out, size_is(, *k)] long **ys);
                 [oneway] HRESULT Note([in, unique] struct Item *list);
                 HRESULT Noted([out, retval] long *values);
+                HRESULT Ring([in] long count, [out] ptr_struct_Node *ring);
+                HRESULT Walk([in, ptr] struct Node *start, [in] long steps, [out, retval] long *number);
+                HRESULT Shared([in, ptr] struct Node *a, [in, ptr] struct Node *b, [out] boolean *same);
+                HRESULT Alone([in, unique] struct Node *start, [out, retval] long *number);
+                HRESULT Turn([in, out] ptr_struct_Node *ring);
                 HRESULT Probe([in] long what, [in, unique] struct Item *list, [in] struct Samples *samples, [out, retval] hyper *answer);
             }
             """;
@@ -96,8 +111,8 @@ public final class ITreesInfo {
         "ITrees",
         Guid.of("3d7a1f60-5b0e-4c0a-8f2d-9e1100000012"),
         0,
-        0x685a73dd55efed57L,
-        0x8fea6b8da261b780L,
+        0x043032906c67266fL,
+        0x594b6967cfff3b7dL,
         null,
         ITreesProxy::new,
         ITreesInfo::perform,
@@ -112,7 +127,8 @@ public final class ITreesInfo {
         GraphType.SHORT,
         GraphType.LONG,
         PointType.TYPE,
-        HolderType.TYPE);
+        HolderType.TYPE,
+        NodeType.TYPE);
 
     private ITreesInfo() {}
 
@@ -130,7 +146,12 @@ public final class ITreesInfo {
             case 11 -> all(object, call);
             case 12 -> note(object, call);
             case 13 -> noted(object, call);
-            case 14 -> probe(object, call);
+            case 14 -> ring(object, call);
+            case 15 -> walk(object, call);
+            case 16 -> shared(object, call);
+            case 17 -> alone(object, call);
+            case 18 -> turn(object, call);
+            case 19 -> probe(object, call);
             default -> throw call.noMethod();
         }
     }
@@ -334,6 +355,84 @@ public final class ITreesInfo {
         call.reply(8);
         call.replyMemory.set(Flat.INT, call.replyAt, values);
         call.replyMemory.set(Flat.INT, call.replyAt + 4, 0);
+    }
+
+    private static void ring(ITrees object, InCall call) {
+        call.expect(8);
+        int count = call.memory.get(Flat.INT, call.at);
+        Node ring = object.ring(count);
+        GraphWriter results = GraphWriter.of(KINDS, 8);
+        results.shared(0, NodeType.TYPE, ring);
+        call.reply(results);
+    }
+
+    private static void walk(ITrees object, InCall call) {
+        GraphReader arguments = GraphReader.of(call, 16, KINDS);
+        try {
+            arguments.checkOne(0, NodeType.TYPE, GraphReader.FULL);
+            arguments.verify();
+            Frame frame = arguments.frame();
+            Node start = frame.place(0) == 0 ? null : new Node.View(frame, frame.place(0));
+            int steps = arguments.getInt(8);
+            int number = object.walk(start, steps);
+            call.reply(8);
+            call.replyMemory.set(Flat.INT, call.replyAt, number);
+            call.replyMemory.set(Flat.INT, call.replyAt + 4, 0);
+        } finally {
+            arguments.close();
+        }
+    }
+
+    private static void shared(ITrees object, InCall call) {
+        GraphReader arguments = GraphReader.of(call, 16, KINDS);
+        try {
+            arguments.checkOne(0, NodeType.TYPE, GraphReader.FULL);
+            arguments.checkOne(8, NodeType.TYPE, GraphReader.FULL);
+            arguments.verify();
+            Frame frame = arguments.frame();
+            Node a = frame.place(0) == 0 ? null : new Node.View(frame, frame.place(0));
+            Node b = frame.place(8) == 0 ? null : new Node.View(frame, frame.place(8));
+            boolean same = object.shared(a, b);
+            call.reply(8);
+            call.replyMemory.set(Flat.BYTE, call.replyAt, (byte) (same ? 1 : 0));
+            call.replyMemory.set(Flat.BYTE, call.replyAt + 1, (byte) 0);
+            call.replyMemory.set(Flat.SHORT, call.replyAt + 2, (short) 0);
+            call.replyMemory.set(Flat.INT, call.replyAt + 4, 0);
+        } finally {
+            arguments.close();
+        }
+    }
+
+    private static void alone(ITrees object, InCall call) {
+        GraphReader arguments = GraphReader.of(call, 8, KINDS);
+        try {
+            arguments.checkOne(0, NodeType.TYPE, GraphReader.UNIQUE);
+            arguments.verify();
+            Frame frame = arguments.frame();
+            Node start = frame.place(0) == 0 ? null : new Node.View(frame, frame.place(0));
+            int number = object.alone(start);
+            call.reply(8);
+            call.replyMemory.set(Flat.INT, call.replyAt, number);
+            call.replyMemory.set(Flat.INT, call.replyAt + 4, 0);
+        } finally {
+            arguments.close();
+        }
+    }
+
+    private static void turn(ITrees object, InCall call) {
+        GraphReader arguments = GraphReader.of(call, 8, KINDS);
+        try {
+            arguments.checkOne(0, NodeType.TYPE, GraphReader.FULL);
+            arguments.verify();
+            Frame frame = arguments.frame();
+            Node ring = frame.place(0) == 0 ? null : new Node.View(frame, frame.place(0));
+            Node ringResult = object.turn(ring);
+            GraphWriter results = GraphWriter.of(KINDS, 8);
+            results.shared(0, NodeType.TYPE, ringResult);
+            call.reply(results);
+        } finally {
+            arguments.close();
+        }
     }
 
     private static void probe(ITrees object, InCall call) {
@@ -568,6 +667,86 @@ public final class ITreesInfo {
         }
 
         @Override
+        public Node ring(int count) {
+            Channel call = begin(8);
+            call.memory.set(Flat.INT, call.at, count);
+            call.memory.set(Flat.INT, call.at + 4, 0);
+            call.call(target, 14, 8);
+            GraphReader results = GraphReader.of(call, 8, KINDS);
+            try {
+                results.checkOne(0, NodeType.TYPE, GraphReader.FULL);
+                results.verify();
+                results.build();
+                Node ring = (Node) results.one(0);
+                return ring;
+            } finally {
+                call.end();
+                results.close();
+            }
+        }
+
+        @Override
+        public int walk(Node start, int steps) {
+            GraphWriter arguments = GraphWriter.of(KINDS, 16);
+            arguments.shared(0, NodeType.TYPE, start);
+            arguments.putInt(8, steps);
+            Channel call = begin(arguments);
+            call.call(target, 15, call.length);
+            call.expect(8);
+            int number = call.replyMemory.get(Flat.INT, call.replyAt);
+            call.end();
+            return number;
+        }
+
+        @Override
+        public boolean shared(Node a, Node b) {
+            GraphWriter arguments = GraphWriter.of(KINDS, 16);
+            arguments.shared(0, NodeType.TYPE, a);
+            arguments.shared(8, NodeType.TYPE, b);
+            Channel call = begin(arguments);
+            call.call(target, 16, call.length);
+            try {
+                FrameReader results = new FrameReader(call, 8);
+                boolean same = results.getBoolean(0);
+                results.end();
+                return same;
+            } finally {
+                call.end();
+            }
+        }
+
+        @Override
+        public int alone(Node start) {
+            GraphWriter arguments = GraphWriter.of(KINDS, 8);
+            arguments.one(0, NodeType.TYPE, start);
+            Channel call = begin(arguments);
+            call.call(target, 17, call.length);
+            call.expect(8);
+            int number = call.replyMemory.get(Flat.INT, call.replyAt);
+            call.end();
+            return number;
+        }
+
+        @Override
+        public Node turn(Node ring) {
+            GraphWriter arguments = GraphWriter.of(KINDS, 8);
+            arguments.shared(0, NodeType.TYPE, ring);
+            Channel call = begin(arguments);
+            call.call(target, 18, call.length);
+            GraphReader results = GraphReader.of(call, 8, KINDS);
+            try {
+                results.checkOne(0, NodeType.TYPE, GraphReader.FULL);
+                results.verify();
+                results.build();
+                Node ringResult = (Node) results.one(0);
+                return ringResult;
+            } finally {
+                call.end();
+                results.close();
+            }
+        }
+
+        @Override
         public long probe(int what, Item list, Samples samples) {
             Objects.requireNonNull(samples, "samples");
             GraphWriter arguments = GraphWriter.of(KINDS, 72);
@@ -575,7 +754,7 @@ public final class ITreesInfo {
             arguments.one(8, ItemType.TYPE, list);
             SamplesType.TYPE.write(arguments, samples, 16);
             Channel call = begin(arguments);
-            call.call(target, 14, call.length);
+            call.call(target, 19, call.length);
             call.expect(8);
             long answer = call.replyMemory.get(Flat.LONG, call.replyAt);
             call.end();

@@ -12,12 +12,17 @@ public final class Graphs {
     @SuppressWarnings("unchecked")
     public static <T> T copy(GraphType type, T value) {
         GraphWriter writer = GraphWriter.of(GraphKinds.EVERY, 8);
-        writer.one(0, type, value);
+        boolean isShared = type.isShared();
+        if (isShared) {
+            writer.shared(0, type, value);
+        } else {
+            writer.one(0, type, value);
+        }
         byte[] bytes = new byte[writer.finish()];
         writer.copyTo(MemorySegment.ofArray(bytes), 0);
         writer.close();
         GraphReader reader = GraphReader.of(MemorySegment.ofArray(bytes), 0, bytes.length, 8, GraphKinds.EVERY, "a structure's members");
-        reader.checkOne(0, type, GraphReader.UNIQUE);
+        reader.checkOne(0, type, isShared ? GraphReader.FULL : GraphReader.UNIQUE);
         reader.verify();
         reader.build();
         Object copy = reader.one(0);

@@ -2,7 +2,10 @@ package obvia.runtime;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -21,6 +24,7 @@ import trees.Color;
 import trees.Holder;
 import trees.ITrees;
 import trees.Item;
+import trees.Node;
 import trees.Point;
 import trees.Samples;
 import trees.Tree;
@@ -170,6 +174,55 @@ class StructuresTest {
             }
             assertEquals(0, there.probe(Trees.HELD, null, FEW));
             assertTrue(peer.errors().contains("dropped without being closed"), peer.errors());
+        }
+    }
+
+    private static int around(Node start) {
+        int count = 1;
+        for (Node node = start.first(); node != start; node = node.first()) {
+            assertSame(node, node.first().second(), "each leads back");
+            count++;
+        }
+        return count;
+    }
+
+    @Test
+    void whatIsSharedStaysSharedAndCirclesStayCircles() throws Exception {
+        try (Peer peer = Peer.server()) {
+            ITrees there = bind(peer);
+            for (int count : new int[] {1, 2, 7, 100_000}) {
+                Node ring = there.ring(count);
+                assertEquals(count, around(ring));
+                assertEquals(5 % count, there.walk(ring, 5));
+                Node copy = ring.copy();
+                assertNotSame(ring, copy);
+                assertEquals(count, around(copy));
+                assertEquals(count, around(there.turn(ring)), "views of a circle go back as one");
+            }
+            Node one = there.ring(3);
+            assertTrue(there.shared(one, one));
+            assertFalse(there.shared(one, one.first()) && there.shared(one.first(), one));
+            Item item = Item.of(5, false, "s", null);
+            Node.Rec a = Node.of(1, null, null, null, item, Tree.of(1, null, null));
+            Node.Rec b = Node.of(2, null, a, a, item, Tree.of(1, null, null));
+            a.setFirst(b);
+            Node copy = b.copy();
+            assertSame(copy.item(), copy.first().item(), "so does what only is led to");
+            assertEquals(Tree.of(1, null, null), copy.first().tree());
+        }
+    }
+
+    @Test
+    void aCircleWhereThereMustBeATreeIsRefused() throws Exception {
+        try (Peer peer = Peer.server()) {
+            ITrees there = bind(peer);
+            Node.Rec alone = Node.of(3, null, null, null, null, null);
+            assertEquals(3, there.alone(alone));
+            alone.setFirst(alone);
+            RpcException refused = assertThrows(RpcException.class, () -> there.alone(alone));
+            assertEquals(Hresult.E_INVALIDARG, refused.result());
+            assertTrue(refused.getMessage().contains("no other"), refused.getMessage());
+            assertEquals(3, there.alone(Node.of(3, null, null, null, null, null)), "it goes on");
         }
     }
 

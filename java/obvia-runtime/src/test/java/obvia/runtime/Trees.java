@@ -14,6 +14,7 @@ import obvia.Shorts;
 import trees.Holder;
 import trees.ITrees;
 import trees.Item;
+import trees.Node;
 import trees.Point;
 import trees.Samples;
 import trees.Tree;
@@ -134,6 +135,44 @@ final class Trees implements ITrees {
     @Override
     public int noted() {
         return (int) noted;
+    }
+
+    @Override
+    public Node ring(int count) {
+        Node.Rec first = Node.of(0, null, null, null, null, null);
+        Node.Rec last = first;
+        for (int i = 1; i < count; i++) {
+            Node.Rec next = Node.of(i, "n" + i, null, last, first.item(), null);
+            last.setFirst(next);
+            last = next;
+        }
+        last.setFirst(first);
+        first.setSecond(last);
+        return first;
+    }
+
+    @Override
+    public int walk(Node start, int steps) {
+        Node node = start;
+        for (int i = 0; i < steps; i++) {
+            node = node.first();
+        }
+        return node.number();
+    }
+
+    @Override
+    public boolean shared(Node a, Node b) {
+        return a.equals(b);
+    }
+
+    @Override
+    public int alone(Node start) {
+        return start.number();
+    }
+
+    @Override
+    public Node turn(Node ring) {
+        return ring.second();
     }
 
     @Override

@@ -1,0 +1,174 @@
+package obvia.runtime;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Random;
+import obvia.BadMessageException;
+import obvia.Bytes;
+import obvia.Doubles;
+import obvia.Guid;
+import obvia.Ints;
+import obvia.Shorts;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import trees.Holder;
+import trees.Item;
+import trees.Node;
+import trees.Samples;
+
+/** Whatever bytes come instead of a frame with structures: they are refused by {@link BadMessageException}, or they are such a frame; and never take long. */
+@Timeout(120)
+class GraphFuzzTest {
+    private static final GraphType ITEM = type(Item.class);
+    private static final GraphType SAMPLES = type(Samples.class);
+    private static final GraphType HOLDER = type(Holder.class);
+    private static final GraphType NODE = type(Node.class);
+
+    /** What the compiler has made for a structure, which only its package knows. */
+    private static GraphType type(Class<?> structure) {
+        try {
+            var type = Class.forName(structure.getName() + "Type").getDeclaredField("TYPE");
+            type.setAccessible(true);
+            return (GraphType) type.get(null);
+        } catch (ReflectiveOperationException e) {
+            throw new LinkageError("no type", e);
+        }
+    }
+
+    private static byte[] frame(GraphType type, Object value) {
+        GraphWriter writer = GraphWriter.of(GraphKinds.EVERY, 8);
+        if (type.isShared()) {
+            writer.shared(0, type, value);
+        } else {
+            writer.one(0, type, value);
+        }
+        byte[] frame = new byte[writer.finish()];
+        writer.copyTo(MemorySegment.ofArray(frame), 0);
+        writer.close();
+        return frame;
+    }
+
+    /** What was read of a frame: as a view writes it again, and as records do. */
+    private static void read(GraphType type, byte[] frame) {
+        GraphReader reader = GraphReader.of(MemorySegment.ofArray(frame), 0, frame.length, 8, GraphKinds.EVERY, "the frame");
+        reader.checkOne(0, type, type.isShared() ? GraphReader.FULL : GraphReader.UNIQUE);
+        reader.verify();
+        Object view = reader.frame().one(0, type);
+        byte[] again = frame(type, view);
+        reader.build();
+        assertEquals(again.length, frame(type, reader.one(0)).length);
+        reader.close();
+    }
+
+    private static boolean isRefused(GraphType type, byte[] frame) {
+        try {
+            read(type, frame);
+            return false;
+        } catch (BadMessageException e) {
+            return true;
+        }
+    }
+
+    private record Sample(GraphType type, byte[] frame) {}
+
+    private static List<Sample> samples() {
+        List<Sample> samples = new ArrayList<>();
+        Item item = Item.of(1, true, "ab", Item.of(2, false, null, Item.of(3, false, "", null)));
+        samples.add(new Sample(ITEM, frame(ITEM, item)));
+        Samples arrays = Samples.of(Doubles.of(new double[40]), Bytes.of(new byte[40]), (short) 2, (short) 3, Shorts.of(new short[7]), 2, Ints.of(1, 2));
+        samples.add(new Sample(SAMPLES, frame(SAMPLES, arrays)));
+        var point = new trees.Point(1, trees.Color.BLUE, true);
+        Holder holder = Holder.of(
+                item, trees.Color.GREEN, List.of(point, point), Ints.of(new int[6]), Guid.of("00000000-0000-0000-c000-000000000046"), "\u00e4", List.of(point), 7, List.of(item), point);
+        samples.add(new Sample(HOLDER, frame(HOLDER, holder)));
+        samples.add(new Sample(NODE, frame(NODE, new Trees().ring(4))));
+        return samples;
+    }
+
+    @Test
+    void whatIsWrittenIsRead() {
+        for (Sample sample : samples()) {
+            read(sample.type, sample.frame);
+        }
+    }
+
+    @Test
+    void theDocumentedFrameIsWhatIsWritten() {
+        Item list = Item.of(1, false, "ab", Item.of(2, true, null, null));
+        String frame = HexFormat.of().formatHex(frame(ITEM, list));
+        String kind = HexFormat.of().formatHex(frame(ITEM, Item.of(0, false, null, null))).substring(16, 24);
+        String documented = "1000000000000000 KIND000001000000 0100000000000000 3000000000000000 4000000000000000 0300000003000000 6100620000000000 KIND000001000000 0200000001000000 0000000000000000 0000000000000000";
+        assertEquals(documented.replace("KIND0000", kind).replace(" ", ""), frame);
+    }
+
+    @Test
+    void everyByteMayBeAnother() {
+        int refused = 0;
+        for (Sample sample : samples()) {
+            for (int i = 0; i < sample.frame.length; i++) {
+                for (int bit = 0; bit < 8; bit++) {
+                    byte[] frame = sample.frame.clone();
+                    frame[i] ^= (byte) (1 << bit);
+                    refused += isRefused(sample.type, frame) ? 1 : 0;
+                }
+            }
+        }
+        assertTrue(refused > 1000, "most of them break a rule: " + refused);
+    }
+
+    @Test
+    void framesMayEndAnywhere() {
+        for (Sample sample : samples()) {
+            for (int length = 0; length < sample.frame.length; length++) {
+                byte[] frame = java.util.Arrays.copyOf(sample.frame, length);
+                assertThrows(BadMessageException.class, () -> read(sample.type, frame));
+            }
+        }
+    }
+
+    @Test
+    void wordsMayBeAnything() {
+        Random random = new Random(7);
+        long[] likely = {0, 1, 8, 16, 24, 0x7fffffff, 0x80000000L, 0xffffffffL, -1, Long.MIN_VALUE, 1L << 32};
+        List<Sample> samples = samples();
+        for (int round = 0; round < 60_000; round++) {
+            Sample sample = samples.get(round % samples.size());
+            byte[] frame = sample.frame.clone();
+            for (int i = random.nextInt(3); i >= 0; i--) {
+                int at = random.nextInt(frame.length / 8) * 8;
+                // Another of its own words is a slot that leads elsewhere, to itself too.
+                long word = random.nextBoolean() ? likely[random.nextInt(likely.length)] : random.nextInt(frame.length / 8) * 8L;
+                if (random.nextInt(3) == 0) {
+                    GraphWriter.INTS.set(frame, at + 4 * random.nextInt(2), (int) word);
+                } else {
+                    GraphWriter.LONGS.set(frame, at, word);
+                }
+            }
+            isRefused(sample.type, frame);
+        }
+    }
+
+    @Test
+    void anythingMayCome() {
+        Random random = new Random(8);
+        for (int round = 0; round < 20_000; round++) {
+            byte[] frame = new byte[random.nextInt(200)];
+            random.nextBytes(frame);
+            isRefused(HOLDER, frame);
+        }
+    }
+
+    @Test
+    void circlesOfUniquePointersAreRefused() {
+        byte[] frame = frame(ITEM, Item.of(1, false, null, null));
+        // `next` leads to the structure itself.
+        GraphWriter.LONGS.set(frame, 16 + 16, 16L);
+        assertThrows(BadMessageException.class, () -> read(ITEM, frame));
+    }
+}
