@@ -10,6 +10,9 @@ use std::path::{Path, PathBuf};
 /// What has to be on the class path: the built classes of these modules.
 const MODULES: [&str; 3] = ["obvia-api", "obvia-runtime", "obvia-bench"];
 
+/// What is called, and what lists and arrays are measured as.
+const IDL: [&str; 2] = ["bench/bench.idl", "bench/lists.idl"];
+
 pub(crate) fn main(arguments: &[String]) -> Outcome {
     if !arguments.is_empty() {
         return Err(Problem::failed("usage: cargo xtask bench-java"));
@@ -24,9 +27,11 @@ pub(crate) fn build() -> Outcome<PathBuf> {
     let obvia = target().join("release/obvia").display().to_string();
     let sources = root().join("java/obvia-bench/target/generated-sources/obvia");
     fs::create_dir_all(&sources).map_err(|error| Problem::Failed(format!("{}: {error}", sources.display())))?;
-    Program::new(&obvia, &["idl", "--language", "java", "--java-package", "obvia.bench", "bench/bench.idl", "--out"])
-        .argument(sources.display().to_string())
-        .run()?;
+    for idl in IDL {
+        Program::new(&obvia, &["idl", "--language", "java", "--java-package", "obvia.bench", idl, "--out"])
+            .argument(sources.display().to_string())
+            .run()?;
+    }
     Program::new("mvn", &["--quiet", "--batch-mode", "--file", "java/pom.xml", "--activate-profiles", "bench"])
         .with(&["--define", "skipTests", "compile"])
         .variable("JAVA_HOME", home.display().to_string())

@@ -4,10 +4,14 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
+import obvia.Bytes;
 import obvia.runtime.BareFrame;
 import obvia.runtime.FrameReader;
 import obvia.runtime.FrameWriter;
 import obvia.runtime.Frames;
+import obvia.runtime.GraphKinds;
+import obvia.runtime.GraphReader;
+import obvia.runtime.GraphType;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
@@ -102,6 +106,46 @@ public class ByteArrays {
         }
     }
 
+    /** A frame with the array in a structure, which is received as a view. */
+    @State(Scope.Thread)
+    public static class InStructure extends Array {
+        private static final GraphKinds KINDS = GraphKinds.of(BlockType.TYPE, GraphType.BYTE);
+
+        private BareFrame frame;
+        private Block block;
+        private int total;
+
+        /** Writes it. */
+        @Setup
+        public void makeFrame() {
+            frame = new BareFrame(length + 64);
+            block = Block.of(Bytes.of(bytes));
+            write();
+            check();
+        }
+
+        /** Compares what is in it with what went in. */
+        @TearDown
+        public void check() {
+            GraphReader reader = read();
+            check(view(reader).data().toArray());
+            reader.close();
+        }
+
+        int write() {
+            total = frame.write(KINDS, BlockType.TYPE, block);
+            return total;
+        }
+
+        GraphReader read() {
+            return frame.check(KINDS, BlockType.TYPE, total);
+        }
+
+        static Block view(GraphReader reader) {
+            return new Block.View(reader.frame(), BareFrame.place(reader));
+        }
+    }
+
     /** The array as others pass it. */
     @State(Scope.Thread)
     public static class Coded extends Array {
@@ -114,7 +158,7 @@ public class ByteArrays {
         /** Writes it. */
         @Setup
         public void makeBytes() throws Exception {
-            coder = Coder.of(by);
+            coder = Coder.of(by, "");
             coder.write(bytes);
             check();
         }
@@ -136,6 +180,30 @@ public class ByteArrays {
     @Benchmark
     public byte[] unmarshalCopy(InFrame frame) {
         return frame.read();
+    }
+
+    /** Writes a frame with the array in a structure. */
+    @Benchmark
+    public int marshalStructure(InStructure frame) {
+        return frame.write();
+    }
+
+    /** Checks a frame, and looks at the last byte where it lies. */
+    @Benchmark
+    public byte unmarshalView(InStructure frame) {
+        GraphReader reader = frame.read();
+        byte last = InStructure.view(reader).data().get(frame.length - 1);
+        reader.close();
+        return last;
+    }
+
+    /** Checks a frame, and makes an array of what the view has. */
+    @Benchmark
+    public byte[] unmarshalViewCopy(InStructure frame) {
+        GraphReader reader = frame.read();
+        byte[] copy = InStructure.view(reader).data().toArray();
+        reader.close();
+        return copy;
     }
 
     /** What copying to an array that is there takes. */

@@ -5,7 +5,6 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.ObjectInputStream;
 import java.io.ObjectOutputStream;
-import java.util.Arrays;
 import org.apache.fory.Fory;
 import org.apache.fory.memory.MemoryBuffer;
 
@@ -17,9 +16,18 @@ interface Coder {
     /** What was written last. */
     Object read() throws IOException, ClassNotFoundException;
 
-    /** The one of a name: see {@link Lists#by}. */
-    static Coder of(String name) {
+    /** What was read last is done with. */
+    default void done() {}
+
+    /** A list as this takes it. */
+    default Object list(String shape, int length) {
+        return Sample.list(shape, length);
+    }
+
+    /** The one of a name for lists of a shape: see {@link Lists#by}. */
+    static Coder of(String name, String shape) {
         return switch (name) {
+            case "tree" -> new ByFrames(shape);
             case "fory" -> new ByFory(false);
             case "fory-references" -> new ByFory(true);
             case "serialization" -> new BySerialization();
@@ -85,10 +93,5 @@ interface Coder {
                 return objects.readObject();
             }
         }
-    }
-
-    /** Whether two objects that were coded are the same. */
-    static boolean isSame(Object one, Object other) {
-        return one instanceof byte[] bytes ? Arrays.equals(bytes, (byte[]) other) : Sample.isSame(one, other);
     }
 }

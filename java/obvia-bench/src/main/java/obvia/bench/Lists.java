@@ -31,7 +31,7 @@ public class Lists {
     public int length;
 
     /** Who does it. */
-    @Param({"fory", "fory-references", "serialization"})
+    @Param({"tree", "fory", "fory-references", "serialization"})
     public String by;
 
     private Coder coder;
@@ -40,18 +40,17 @@ public class Lists {
     /** Makes the list, and its bytes. */
     @Setup
     public void makeList() throws Exception {
-        coder = Coder.of(by);
-        list = Sample.list(shape, length);
+        coder = Coder.of(by, shape);
+        list = coder.list(shape, length);
         coder.write(list);
         check();
     }
 
-    /** Compares what comes out with what went in. */
+    /** Looks whether what went in comes out. */
     @TearDown
     public void check() throws Exception {
-        if (!Coder.isSame(list, coder.read())) {
-            throw new IllegalStateException(by + " brings back another list");
-        }
+        Sample.check(coder.read(), length);
+        coder.done();
     }
 
     /** Makes bytes of the list. */
@@ -60,15 +59,28 @@ public class Lists {
         return coder.write(list);
     }
 
-    /** Makes a list of the bytes. */
+    /** Makes a list of the bytes: a view of those that were checked, where there are views. */
     @Benchmark
     public Object unmarshal() throws Exception {
-        return coder.read();
+        Object found = coder.read();
+        coder.done();
+        return found;
     }
 
     /** The same, and looks at every element once. */
     @Benchmark
     public long walk() throws Exception {
-        return Sample.walk(coder.read());
+        long sum = Sample.walk(coder.read());
+        coder.done();
+        return sum;
+    }
+
+    /** Makes a list of objects of the bytes, where there are views. */
+    @Benchmark
+    public Object build() {
+        ByFrames frames = (ByFrames) coder;
+        Object built = frames.build();
+        frames.done();
+        return built;
     }
 }

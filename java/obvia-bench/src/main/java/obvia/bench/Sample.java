@@ -91,21 +91,53 @@ final class Sample {
                     sum += element.value + element.data[ARRAY - 1];
                 }
             }
+            case Numbers first -> {
+                for (Numbers element = first; element != null; element = element.next()) {
+                    sum += element.value();
+                }
+            }
+            case Blocks first -> {
+                for (Blocks element = first; element != null; element = element.next()) {
+                    sum += element.value() + element.data().get(ARRAY - 1);
+                }
+            }
             default -> throw new IllegalArgumentException("no list: " + list);
         }
         return sum;
     }
 
-    /** Whether two lists have the same elements. */
-    static boolean isSame(Object one, Object other) {
-        if (one instanceof Ll a && other instanceof Ll b) {
-            for (; a != null && b != null && a.value == b.value; a = a.next, b = b.next) {}
-            return a == null && b == null;
+    /** Throws unless a list has so many elements, and what {@link #list} puts there. */
+    static void check(Object list, int length) {
+        Object element = list;
+        for (int at = 0; at < length; at++) {
+            int value = value(at);
+            byte[] data = data(at);
+            boolean isRight;
+            switch (element) {
+                case Ll found -> {
+                    isRight = found.value == value;
+                    element = found.next;
+                }
+                case Lba found -> {
+                    isRight = found.value == value && Arrays.equals(found.data, data);
+                    element = found.next;
+                }
+                case Numbers found -> {
+                    isRight = found.value() == value;
+                    element = found.next();
+                }
+                case Blocks found -> {
+                    isRight = found.value() == value && Arrays.equals(found.data().toArray(), data);
+                    element = found.next();
+                }
+                case null, default -> isRight = false;
+            }
+            if (!isRight) {
+                throw new IllegalStateException("element " + at + " is another one");
+            }
         }
-        if (one instanceof Lba a && other instanceof Lba b) {
-            for (; a != null && b != null && a.value == b.value && Arrays.equals(a.data, b.data); a = a.next, b = b.next) {}
-            return a == null && b == null;
+        if (element != null) {
+            throw new IllegalStateException("there are more than " + length + " elements");
         }
-        return false;
     }
 }

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -17,12 +18,50 @@ import org.openjdk.jmh.runner.options.TimeValue;
 
 /** Measures what the tables of docs/bench.md have of lists and of arrays, and writes them: {@code FOLDER [--quick]}. */
 public final class Tables {
+    private static final String COLLECTED = "-Dobvia.views=collected";
+    private static final String STRICT = "-Dobvia.scope=strict";
+
+    private static final List<Rows> LISTS = List.of(
+            new Rows("marshal", "marshal"),
+            new Rows("unmarshal", "unmarshal"),
+            new Rows("walk", "unmarshal, look at each"),
+            new Rows("build", "unmarshal to objects", List.of("tree")),
+            new Rows("unmarshal", "unmarshal, views of the collector's", List.of("tree"), COLLECTED),
+            new Rows("walk", "unmarshal, look at each, views of the collector's", List.of("tree"), COLLECTED),
+            new Rows("unmarshal", "unmarshal, strict scope", List.of("tree"), STRICT),
+            new Rows("walk", "unmarshal, look at each, strict scope", List.of("tree"), STRICT));
+
+    private static final List<Rows> ARRAYS = List.of(
+            new Rows("marshalCopy", "marshal"),
+            new Rows("marshalStructure", "marshal in a structure"),
+            new Rows("unmarshalView", "check, and view"),
+            new Rows("unmarshalView", "check, and view of the collector's", List.of(), COLLECTED),
+            new Rows("unmarshalCopy", "check, and new array"),
+            new Rows("unmarshalViewCopy", "check, and new array of the view"),
+            new Rows("clone", "clone()"),
+            new Rows("memcpy", "memcpy"),
+            new Rows("marshal", "marshal"),
+            new Rows("unmarshal", "unmarshal"));
+
     private final Path folder;
     private final boolean isQuick;
 
     private Tables(Path folder, boolean isQuick) {
         this.folder = folder;
         this.isQuick = isQuick;
+    }
+
+    /**
+     * Rows of a table: a method that is measured.
+     *
+     * @param words what it is called
+     * @param by for whom; all where there is nothing
+     * @param options of the virtual machine
+     */
+    private record Rows(String method, String words, List<String> by, String... options) {
+        Rows(String method, String words) {
+            this(method, words, List.of());
+        }
     }
 
     /** Rows by what is done, columns by what it is done to. */
@@ -37,13 +76,26 @@ public final class Tables {
             }
         }
 
+        /** How many times as long one row takes as another, in each column that both have. */
+        String ratios(String row, String other) {
+            StringBuilder text = new StringBuilder("\n" + row + " / " + other + ":");
+            for (String column : columns) {
+                Double above = rows.get(row).get(column);
+                Double below = rows.get(other).get(column);
+                if (above != null && below != null) {
+                    text.append(String.format(Locale.ROOT, " %.1f (%s)", above / below, column));
+                }
+            }
+            return text.append('\n').toString();
+        }
+
         String markdown(String title) {
             StringBuilder text = new StringBuilder("\n## " + title + "\n\n| | " + String.join(" | ", columns) + " |\n|---|" + "---:|".repeat(columns.size()) + "\n");
             rows.forEach((row, cells) -> {
                 text.append("| ").append(row);
                 for (String column : columns) {
                     Double value = cells.get(column);
-                    text.append(" | ").append(value == null ? "-" : String.format(Locale.ROOT, value < 10 ? "%.1f" : "%.0f", value));
+                    text.append(" | ").append(value == null ? "-" : String.format(Locale.ROOT, value < 100 ? "%.1f" : "%.0f", value));
                 }
                 text.append(" |\n");
             });
@@ -51,16 +103,21 @@ public final class Tables {
         }
     }
 
-    private ChainedOptionsBuilder options(Class<?> benchmarks, String method) {
+    private Collection<RunResult> run(Class<?> benchmarks, Rows rows, String... lengths) throws RunnerException {
+        System.err.println("measuring " + benchmarks.getSimpleName() + ": " + rows.words());
         ChainedOptionsBuilder options = new OptionsBuilder()
-                .include("^" + benchmarks.getName().replace(".", "\\.") + "\\." + method + "$")
+                .include("^" + benchmarks.getName().replace(".", "\\.") + "\\." + rows.method() + "$")
                 .shouldFailOnError(true)
-                .output(folder.resolve("jmh-" + benchmarks.getSimpleName() + "-" + method + ".txt").toString());
+                .output(folder.resolve(benchmarks.getSimpleName() + ", " + rows.words() + ".txt").toString())
+                .jvmArgs(rows.options());
         if (isQuick) {
             TimeValue time = TimeValue.milliseconds(150);
-            options.forks(1).warmupIterations(3).warmupTime(time).measurementIterations(3).measurementTime(time);
+            options.forks(1).warmupIterations(3).warmupTime(time).measurementIterations(3).measurementTime(time).param("length", lengths);
         }
-        return options;
+        if (!rows.by().isEmpty()) {
+            options.param("by", rows.by().toArray(String[]::new));
+        }
+        return new Runner(options.build()).run();
     }
 
     /** The median of the iterations: other programs disturb some of them. */
@@ -68,63 +125,46 @@ public final class Tables {
         return result.getPrimaryResult().getStatistics().getPercentile(50);
     }
 
-    private static List<RunResult> run(ChainedOptionsBuilder options) throws RunnerException {
-        return List.copyOf(new Runner(options.build()).run());
+    private static String parameter(RunResult result, String name) {
+        return result.getParams().getParamsKeys().contains(name) ? result.getParams().getParam(name) : "";
+    }
+
+    private static String row(Rows rows, RunResult result) {
+        String by = parameter(result, "by");
+        return by.isEmpty() ? rows.words() : rows.words() + ": " + by;
     }
 
     private String lists() throws RunnerException, IOException {
         Table times = new Table();
         Table sizes = new Table();
-        for (String method : List.of("marshal", "unmarshal", "walk")) {
-            System.err.println("measuring lists: " + method);
-            ChainedOptionsBuilder options = options(Lists.class, method);
-            if (isQuick) {
-                options.param("length", "100");
-            }
-            for (RunResult result : run(options)) {
-                String shape = result.getParams().getParam("shape");
-                int length = Integer.parseInt(result.getParams().getParam("length"));
-                String by = result.getParams().getParam("by");
+        for (Rows rows : LISTS) {
+            for (RunResult result : run(Lists.class, rows, "100")) {
+                String shape = parameter(result, "shape");
+                int length = Integer.parseInt(parameter(result, "length"));
                 String column = shape + " of " + length;
-                times.put((method.equals("walk") ? "unmarshal, and walk" : method) + ": " + by, column, nanoseconds(result) / length);
-                if (method.equals("marshal")) {
-                    sizes.put(by, column, (double) Coder.of(by).write(Sample.list(shape, length)) / length);
+                times.put(row(rows, result), column, nanoseconds(result) / length);
+                if (rows.method().equals("marshal")) {
+                    Coder coder = Coder.of(parameter(result, "by"), shape);
+                    sizes.put(parameter(result, "by"), column, (double) coder.write(coder.list(shape, length)) / length);
                 }
             }
         }
-        return times.markdown("Table 3: lists, nanoseconds per element") + sizes.markdown("Bytes per element");
+        return times.markdown("Table 3: lists, nanoseconds per element") + times.ratios("marshal: fory", "marshal: tree")
+                + times.ratios("unmarshal: fory", "unmarshal, look at each: tree") + sizes.markdown("Bytes per element");
     }
 
     private String arrays() throws RunnerException, IOException {
         Table times = new Table();
         StringBuilder lines = new StringBuilder();
-        for (Map.Entry<String, String> method : ARRAYS.entrySet()) {
-            System.err.println("measuring arrays: " + method.getKey());
-            ChainedOptionsBuilder options = options(ByteArrays.class, method.getKey());
-            if (isQuick) {
-                options.param("length", "10", "1000", "5000");
-            }
-            for (RunResult result : run(options)) {
-                String length = result.getParams().getParam("length");
-                String by = result.getParams().getParamsKeys().contains("by") ? ": " + result.getParams().getParam("by") : "";
-                times.put(method.getValue() + by, length, nanoseconds(result));
-                lines.append(method.getValue()).append(by).append(',').append(length).append(',').append(nanoseconds(result)).append('\n');
+        for (Rows rows : ARRAYS) {
+            for (RunResult result : run(ByteArrays.class, rows, "10", "1000", "5000")) {
+                String length = parameter(result, "length");
+                times.put(row(rows, result), length, nanoseconds(result));
+                lines.append(row(rows, result)).append(',').append(length).append(',').append(nanoseconds(result)).append('\n');
             }
         }
         Files.writeString(folder.resolve("arrays.csv"), lines);
-        return times.markdown("Table 4: arrays of bytes, nanoseconds");
-    }
-
-    /** Methods of {@link ByteArrays}, and what they are called. */
-    private static final Map<String, String> ARRAYS = new LinkedHashMap<>();
-
-    static {
-        ARRAYS.put("marshalCopy", "marshal, copied");
-        ARRAYS.put("unmarshalCopy", "check, and a new array");
-        ARRAYS.put("clone", "clone()");
-        ARRAYS.put("memcpy", "memcpy");
-        ARRAYS.put("marshal", "marshal");
-        ARRAYS.put("unmarshal", "unmarshal");
+        return times.markdown("Table 4: arrays of bytes, nanoseconds") + times.ratios("check, and new array", "check, and view");
     }
 
     /** The program. */

@@ -11,6 +11,9 @@ import java.nio.file.StandardOpenOption;
 
 /** Shared memory for a frame of a call that nobody makes, so that writing and reading it can be measured by themselves. In the runtime's package, to which frames belong. */
 public final class BareFrame {
+    /** A block of one pointer. */
+    private static final int SLOT = 8;
+
     /** Where the frame lies, from its beginning. */
     public final MemorySegment memory;
 
@@ -24,6 +27,35 @@ public final class BareFrame {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+    }
+
+    /** Writes a frame of one structure, with all that it points to, and says how long it is. */
+    public int write(GraphKinds kinds, GraphType type, Object value) {
+        GraphWriter writer = GraphWriter.of(kinds, SLOT);
+        writer.one(0, type, value);
+        int length = writer.finish();
+        writer.copyTo(memory, 0);
+        writer.close();
+        return length;
+    }
+
+    /** Checks such a frame. Its structure is at {@link #place} until the reader is closed. */
+    public GraphReader check(GraphKinds kinds, GraphType type, int length) {
+        GraphReader reader = GraphReader.of(memory, 0, length, SLOT, kinds, "the frame");
+        reader.checkOne(0, type, GraphReader.UNIQUE);
+        reader.verify();
+        return reader;
+    }
+
+    /** Where the structure of a frame is. */
+    public static int place(GraphReader reader) {
+        return reader.frame().place(0);
+    }
+
+    /** Makes objects of all that is in a frame. */
+    public static Object build(GraphReader reader) {
+        reader.build();
+        return reader.one(0);
     }
 
     /** A writer of what stands behind a block. */
