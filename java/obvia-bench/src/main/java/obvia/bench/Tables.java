@@ -111,8 +111,8 @@ public final class Tables {
                 .output(folder.resolve(benchmarks.getSimpleName() + ", " + rows.words() + ".txt").toString())
                 .jvmArgs(rows.options());
         if (isQuick) {
-            TimeValue time = TimeValue.milliseconds(150);
-            options.forks(1).warmupIterations(3).warmupTime(time).measurementIterations(3).measurementTime(time).param("length", lengths);
+            TimeValue time = TimeValue.milliseconds(200);
+            options.forks(1).warmupIterations(5).warmupTime(time).measurementIterations(3).measurementTime(time).param("length", lengths);
         }
         if (!rows.by().isEmpty()) {
             options.param("by", rows.by().toArray(String[]::new));
