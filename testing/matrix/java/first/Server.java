@@ -3,6 +3,7 @@ package first;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import obvia.Export;
 import obvia.Obvia;
 import obvia.runtime.InterfaceInfo;
 
@@ -18,12 +19,12 @@ public final class Server implements Ledger {
             InterfaceInfo<?> info = InterfaceInfo.of(type);
             System.out.printf("%s %016x%016x%n", info.name(), info.fingerprintHigh(), info.fingerprintLow());
         }
-        try (var export = Obvia.export(new Server(), Ledger.class, arguments[0])) {
-            System.out.println("ready");
-            while (System.in.read() >= 0) {
-                // Until nobody is there.
-            }
+        Export export = Obvia.export(new Server(), Ledger.class, arguments[0]);
+        System.out.println("ready");
+        while (System.in.read() >= 0) {
+            // Until nobody is there.
         }
+        export.close();
     }
 
     @Override
