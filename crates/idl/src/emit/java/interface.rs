@@ -101,6 +101,13 @@ pub(super) fn has_graphs(model: &Model, id: InterfaceId) -> bool {
     model.all_methods(id).into_iter().any(|method| plan(model, method).has_graph())
 }
 
+/// The types that the interface's pointers lead to.
+fn types(out: &mut Writer, context: &Context<'_>, kinds: &[Type]) {
+    let types: Vec<String> = kinds.iter().map(|ty| graph_type(context, ty)).collect();
+    call(out, "private static final GraphKinds KINDS = GraphKinds.of", &types);
+    out.line("");
+}
+
 /// The class that describes the interface.
 pub(super) fn information(out: &mut Writer, context: &Context<'_>, id: InterfaceId) {
     let (model, name) = (context.model, context.types.interface(id));
@@ -142,9 +149,7 @@ pub(super) fn information(out: &mut Writer, context: &Context<'_>, id: Interface
     );
     out.line("");
     if has_graphs(model, id) {
-        let types: Vec<String> = kinds.iter().map(|ty| graph_type(context, ty)).collect();
-        call(out, "private static final GraphKinds KINDS = GraphKinds.of", &types);
-        out.line("");
+        types(out, context, &kinds);
     }
     out.line(format!("private {name}Info() {{}}"));
     out.line("");

@@ -301,23 +301,25 @@ public final class GraphReader {
 
     /** Checks a pointer to one value. */
     public void checkOne(int slot, GraphType type, int pointer) {
-        int place = find(slot, kinds.number(type), pointer, 0);
+        int number = kinds.number(type);
+        int place = find(slot, number, pointer, 0);
         if (place > 0) {
             if (getInt(place - 4) != 1 && !type.isOpen()) {
                 throw bad(slot, "the object has more than one element");
             }
-            look(place, type, 0);
+            look(place, type, number);
         }
     }
 
     /** Checks a pointer to several values: their number, and how many there is room for. */
     public void checkMany(int slot, GraphType type, int pointer, long count, long room) {
-        int place = find(slot, kinds.number(type), pointer, MANY);
+        int number = kinds.number(type);
+        int place = find(slot, number, pointer, MANY);
         if (place != 0) {
             checkCount(slot, Math.abs(place), count, room);
         }
         if (place > 0) {
-            look(place, type, MANY);
+            look(place, type, number | MANY);
         }
     }
 
@@ -335,7 +337,7 @@ public final class GraphReader {
         }
     }
 
-    private void look(int place, GraphType type, int many) {
+    private void look(int place, GraphType type, int number) {
         if (type.isNumber) {
             return;
         }
@@ -343,7 +345,7 @@ public final class GraphReader {
             queue = Arrays.copyOf(queue, 2 * queued);
         }
         queue[queued] = place;
-        queue[queued + 1] = kinds.number(type) | many | (type.isShared() ? SHARED : 0);
+        queue[queued + 1] = number | (type.isShared() ? SHARED : 0);
         // The number of its type is known now: in the copy its place in the queue takes the place.
         GraphWriter.INTS.set(bytes, place - Frames.HEADER, queued >> 1);
         queued += 2;
