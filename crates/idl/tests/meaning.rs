@@ -393,3 +393,21 @@ fn connection_points_are_the_runtimes_for_files_that_import_them() {
     assert!(c.header.contains("#include \"ocidl.h\"") && !c.header.contains("struct CONNECTDATA {"), "{}", c.header);
     assert!(c.projection.contains("#include \"ocidl_values.hpp\""), "{}", c.projection);
 }
+
+/// What came in the results counts them, also where it went along: a server may lower it.
+#[test]
+fn results_are_counted_by_what_came() {
+    let compilation = check(
+        "import \"unknwn.idl\";
+        [object, uuid(0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a10)]
+        interface IPart : IUnknown {
+            HRESULT Part([in] long room, [in, out] long *used, [out, size_is(room), length_is(*used)] long *values);
+            HRESULT Made([in, out] long *count, [out, size_is(, *count)] long **values);
+        }",
+    );
+    let code = emit::rust::emit(&compilation).expect("it is all done");
+    assert!(code.contains("at_most(obvia::rt::elements(used_value), values_count)?"), "{code}");
+    assert!(code.contains("take_array::<i32>(&mut arrays, 8, 16, obvia::rt::elements(count_value))?"), "{code}");
+    // The room is what the caller gave.
+    assert!(code.contains("let values_count = obvia::rt::elements(room)"), "{code}");
+}

@@ -58,28 +58,28 @@ final class CheckValues {
         return new Line(new Point[] {fast, slow}, KEY, id, 0.25f, (byte) -1, '\u20ac');
     }
 
-    private static void same(Point found, Point meant) {
-        Check.same(found.x(), meant.x());
-        Check.same(found.y(), meant.y());
-        Check.same(found.mode(), meant.mode());
-        Check.same(found.on(), meant.on());
-        Check.same(found.raw(), meant.raw());
+    private static void samePoint(Point found, Point meant) {
+        same(found.x(), meant.x());
+        same(found.y(), meant.y());
+        same(found.mode(), meant.mode());
+        same(found.on(), meant.on());
+        same(found.raw(), meant.raw());
     }
 
-    private static void same(Line found, Line meant) {
-        same(found.ends()[0], meant.ends()[0]);
-        same(found.ends()[1], meant.ends()[1]);
-        Check.same(found.key(), meant.key());
-        Check.same(found.id(), meant.id());
-        Check.same(found.width(), meant.width());
-        Check.same(found.s(), meant.s());
-        Check.same(found.w(), meant.w());
+    private static void sameLine(Line found, Line meant) {
+        samePoint(found.ends()[0], meant.ends()[0]);
+        samePoint(found.ends()[1], meant.ends()[1]);
+        same(found.key(), meant.key());
+        same(found.id(), meant.id());
+        same(found.width(), meant.width());
+        same(found.s(), meant.s());
+        same(found.w(), meant.w());
     }
 
     private static void structuresAreValuesPlacesAndOptions(IValues values) {
         Line one = line(1);
-        same(values.structure(one, line(20), line(300)), new Line(one.ends(), KEY, 321, 0.25f, (byte) -1, '\u20ac'));
-        same(values.structure(one, line(20), null), new Line(one.ends(), KEY, 21, 0, (byte) -1, '\u20ac'));
+        sameLine(values.structure(one, line(20), line(300)), new Line(one.ends(), KEY, 321, 0.25f, (byte) -1, '\u20ac'));
+        sameLine(values.structure(one, line(20), null), new Line(one.ends(), KEY, 21, 0, (byte) -1, '\u20ac'));
     }
 
     private static void arraysHaveTheLengthsThatAreSaid(IValues values, boolean isElsewhere) {
@@ -89,27 +89,27 @@ final class CheckValues {
             Mode[] turned = new Mode[count];
             values.modes(modes, turned);
             for (int i = 0; i < count; i++) {
-                Check.same(turned[i], modes[count - 1 - i]);
+                same(turned[i], modes[count - 1 - i]);
             }
         }
         Line[] lines = new Line[100];
         Arrays.setAll(lines, CheckValues::line);
         values.lines(lines);
-        Check.same(lines[0].id(), 99L);
-        Check.same(lines[99].id(), 0L);
-        Check.same(lines[99].ends()[0].mode(), Mode.SLOW);
-        Check.same(values.matrix(new int[] {1, 2, 3, 4, 5, 6}), new int[] {1, 3, 5, 2, 4, 6});
+        same(lines[0].id(), 99L);
+        same(lines[99].id(), 0L);
+        same(lines[99].ends()[0].mode(), Mode.SLOW);
+        same(values.matrix(new int[] {1, 2, 3, 4, 5, 6}), new int[] {1, 3, 5, 2, 4, 6});
         for (int room : new int[] {0, 3, 10, 200}) {
             short[] filled = new short[room];
-            Check.same(values.fill(5, filled), Math.min(room, 10));
+            same(values.fill(5, filled), Math.min(room, 10));
             for (int i = 0; i < Math.min(room, 10); i++) {
-                Check.same(filled[i], (short) (5 + i));
+                same(filled[i], (short) (5 + i));
             }
         }
-        Check.same(values.made(5), new double[] {0, 0.5, 1, 1.5, 2});
-        Check.same(values.made(0), new double[0]);
-        Check.same(values.expression(2, 3, new byte[] {1, 1, 1, 1, 1, 1, 1}), 6L);
-        Check.same(values.expression(-1, 3, new byte[] {9}), 5L);
+        same(values.made(5), new double[] {0, 0.5, 1, 1.5, 2});
+        same(values.made(0), new double[0]);
+        same(values.expression(2, 3, new byte[] {1, 1, 1, 1, 1, 1, 1}), 6L);
+        same(values.expression(-1, 3, new byte[] {9}), 5L);
         if (isElsewhere) {
             fails(Hresult.E_INVALIDARG, () -> values.modes(new Mode[] {Mode.FAST}, new Mode[0]));
             fails(Hresult.E_INVALIDARG, () -> values.expression(2, 3, new byte[6]));
@@ -117,23 +117,23 @@ final class CheckValues {
     }
 
     private static void stringsEndWithTheirZero(IValues values) {
-        Check.same(values.texts("ab", "cd", "ef"), new TextsResult("ab|cd|ef", ""));
-        Check.same(values.texts("", "", null), new TextsResult("||-", ""));
-        Check.same(values.texts("\u00e4", "\ud83d\ude00", "\u20ac"), new TextsResult("\u00e4|\ud83d\ude00|\u20ac", ""));
+        same(values.texts("ab", "cd", "ef"), new TextsResult("ab|cd|ef", ""));
+        same(values.texts("", "", null), new TextsResult("||-", ""));
+        same(values.texts("\u00e4", "\ud83d\ude00", "\u20ac"), new TextsResult("\u00e4|\ud83d\ude00|\u20ac", ""));
     }
 
     private static void rangesAreKeptBothWays(IValues values, boolean isElsewhere) {
-        Check.same(values.ranged(-4), 16);
+        same(values.ranged(-4), 16);
         if (isElsewhere) {
             fails(Hresult.E_INVALIDARG, () -> values.ranged(6));
             fails(Hresult.RPC_E_INVALID_DATA, () -> values.ranged(5));
         }
-        Check.same(values.ranged(3), 9);
+        same(values.ranged(3), 9);
     }
 
     private static void objectsAreOfTheInterfaceThatIsNamed(IValues values) {
         Values own = new Values();
-        Check.same(values.same(IValuesInfo.INFO.iid(), own) == own, true);
+        same(values.same(IValuesInfo.INFO.iid(), own) == own, true);
         fails(Hresult.E_POINTER, () -> values.same(IValuesInfo.INFO.iid(), null));
     }
 }

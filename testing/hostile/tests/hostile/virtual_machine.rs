@@ -107,7 +107,7 @@ fn memory_that_is_cut_short_costs_the_connection(server: Server) {
     let scene = Scene::of(server);
     let values: Vec<u8> = (0..60_000_u32).flat_map(u32::to_le_bytes).collect();
     let frame = Frame::block(16).u32(0, 60_000).object(8, 16, 60_000, &values).bytes;
-    for turn in 0..60_u64 {
+    for turn in 0..30_u64 {
         let (mut peer, object, files) = unsealed(&scene);
         if turn % 3 == 0 {
             std::thread::sleep(MOMENT / 3);

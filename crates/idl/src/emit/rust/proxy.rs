@@ -374,7 +374,7 @@ fn came(plan: &MethodPlan<'_>, expression: &crate::model::Arith) -> String {
     let mut text = text;
     expression.operands(&mut |operand| {
         let param = &plan.params[operand.index];
-        if !param.param.direction.is_in() {
+        if param.param.direction.is_out() {
             let name = binding(&param.param.name);
             text = text.replace(&format!("(unsafe {{ *{name} }})"), &format!("{}_value", param.param.name));
         }

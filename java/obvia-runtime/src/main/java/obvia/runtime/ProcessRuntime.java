@@ -40,6 +40,9 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
             "",
             List::of);
 
+    /** How long a client may take to greet: it keeps a thread. */
+    private static final Duration GREETING = Duration.ofSeconds(10);
+
     private final long oxid = draw();
     private final Exports exports = new Exports();
     private final Map<String, Named> names = new ConcurrentHashMap<>();
@@ -229,7 +232,7 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
         Window window;
         try {
             directory().checkPeer(socket);
-            window = Window.accept(socket, waiting, Deadline.ofCall());
+            window = Window.accept(socket, waiting, Deadline.in(GREETING));
         } catch (IOException | RpcException e) {
             Directory.close(socket);
             return;
