@@ -6,11 +6,11 @@ public final class BadMessageException extends RpcException {
 
     /** What is wrong, for people. */
     public BadMessageException(String message) {
-        super(Hresult.RPC_X_BAD_STUB_DATA, message);
+        super(Hresult.RPC_E_INVALID_DATA, message);
     }
 
     /** The same with what was noticed first. */
     public BadMessageException(String message, Throwable cause) {
-        super(Hresult.RPC_X_BAD_STUB_DATA, message, cause);
+        super(Hresult.RPC_E_INVALID_DATA, message, cause);
     }
 }
