@@ -15,7 +15,11 @@ pub(super) fn run() -> Outcome {
     let home = tools::jdk()?;
     let names = Names::new()?;
     let libraries = libraries()?;
-    names.see(maven(&home).with(&["--quiet", "--file", "java/pom.xml", "install"])).run_tests()?;
+    // What obvia-native's jar has in it.
+    Program::cargo(&["build", "--quiet", "--package", "obvia-java"]).run()?;
+    let library = format!("-Dobvia.library.folder={}", target().join("debug").display());
+    let install = maven(&home).with(&["--quiet", "--file", "java/pom.xml", &library, "install"]);
+    names.see(install).run_tests()?;
     look_for_internals(&home, &libraries)?;
     newcomer::run(&home)?;
     // With the compiler that the newcomer has.
