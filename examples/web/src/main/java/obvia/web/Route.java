@@ -13,7 +13,9 @@ final class Route implements AutoCloseable {
 
     private final String prefix;
     private final HandlerProcess.Launcher launcher;
-    /** Changed by whoever holds the lock; {@code null} while there is none. */
+    /** Held while a process starts, which takes its time; what is below has a lock of its own, this. */
+    private final Object changes = new Object();
+    /** {@code null} while there is none. */
     private volatile HandlerProcess current;
 
     private String handler;
@@ -43,40 +45,44 @@ final class Route implements AutoCloseable {
     }
 
     /** Has a new process take over; the old one ends when the requests that it has have been answered. */
-    synchronized void replaceProcess(String handler) throws IOException {
-        checkOpen();
-        HandlerProcess fresh = launch(handler);
-        HandlerProcess old = current;
-        failures = 0;
-        take(fresh, handler);
-        if (old != null) {
-            Log.say("%s: takes over %s; %s ends when its %d requests have been answered", fresh, prefix, old, old.requests());
-            old.leave();
+    void replaceProcess(String handler) throws IOException {
+        synchronized (changes) {
+            HandlerProcess fresh = launch(handler);
+            HandlerProcess old = take(fresh, handler);
+            if (old != null) {
+                Log.say("%s: takes over %s; %s ends when its %d requests have been answered", fresh, prefix, old, old.requests());
+                old.leave();
+            }
         }
     }
 
-    private void take(HandlerProcess process, String handler) {
+    /** Has the process that is there take another handler. */
+    void replaceHandler(String handler) throws IOException {
+        synchronized (changes) {
+            HandlerProcess process = current;
+            if (process == null) {
+                throw new IOException("nothing is running for " + prefix);
+            }
+            process.host().replace(handler);
+            synchronized (this) {
+                this.handler = handler;
+            }
+            Log.say("%s: has %s now", process, Log.quote(handler));
+        }
+    }
+
+    /** Returns the process that was there before, or {@code null}; it has to be left. */
+    private synchronized HandlerProcess take(HandlerProcess process, String handler) throws IOException {
+        if (isClosed) {
+            process.leave();
+            throw new IOException("the server ends");
+        }
+        HandlerProcess old = current;
         current = process;
         this.handler = handler;
         // Which may be at once.
         process.onExit(this::lost);
-    }
-
-    /** Has the process that is there take another handler. */
-    synchronized void replaceHandler(String handler) throws IOException {
-        checkOpen();
-        if (current == null) {
-            throw new IOException("nothing is running for " + prefix);
-        }
-        current.host().replace(handler);
-        this.handler = handler;
-        Log.say("%s: has %s now", current, Log.quote(handler));
-    }
-
-    private void checkOpen() throws IOException {
-        if (isClosed) {
-            throw new IOException("the server ends");
-        }
+        return old;
     }
 
     private HandlerProcess launch(String handler) throws IOException {
@@ -115,17 +121,29 @@ final class Route implements AutoCloseable {
         });
     }
 
-    private synchronized void launchAgain() {
-        if (isClosed || current != null) {
-            return;
+    private void launchAgain() {
+        synchronized (changes) {
+            String handler = wanted();
+            if (handler == null) {
+                return;
+            }
+            try {
+                take(launch(handler), handler);
+            } catch (IOException e) {
+                Log.say("%s is still not handled: %s", prefix, Log.quote(String.valueOf(e.getMessage())));
+                failedAgain();
+            }
         }
-        try {
-            take(launch(handler), handler);
-        } catch (IOException e) {
-            failures++;
-            Log.say("%s is still not handled: %s", prefix, Log.quote(String.valueOf(e.getMessage())));
-            launchLater();
-        }
+    }
+
+    /** The handler that has no process and is to have one, or {@code null}. */
+    private synchronized String wanted() {
+        return isClosed || current != null ? null : handler;
+    }
+
+    private synchronized void failedAgain() {
+        failures++;
+        launchLater();
     }
 
     /** A line of what it does. */

@@ -9,13 +9,16 @@ public final class Faulty implements IHandler {
     private final String said;
 
     /** One that answers `fine` where nothing goes wrong. */
-    public Faulty() {
+    public Faulty() throws InterruptedException {
         this("fine");
     }
 
-    /** One that answers something. */
-    public Faulty(String said) {
+    /** One that answers something; {@code late} takes some seconds until it can. */
+    public Faulty(String said) throws InterruptedException {
         this.said = said;
+        if (said.equals("late")) {
+            Thread.sleep(4_000);
+        }
     }
 
     private Response text(List<Header> headers) {
