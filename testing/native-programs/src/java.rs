@@ -62,7 +62,7 @@ impl Classes {
         let classes = place.join("classes");
         let mut compiler = Command::new(home.join("bin/javac"));
         compiler.args(["-Xlint:all", "-Werror", "--release", &VERSION.to_string(), "-d"]).arg(&classes).args(sources);
-        compiler.args(processors.map_or(vec!["-proc:none"], |path| vec!["--processor-path", path]));
+        compiler.args(processors.map_or_else(|| vec!["-proc:none"], |path| vec!["--processor-path", path]));
         run(&mut compiler);
         let path = MODULES.iter().fold(classes.display().to_string(), |path, module| {
             format!("{path}:{}", folder("java").join(module).join("src/main/resources").display())
