@@ -41,7 +41,10 @@ const PARTS: &[Part] = &[
         name: "unit",
         about: "cargo test of the whole workspace, but for what the part `conformance` runs",
         lane: Lane::Computes,
-        run: || Program::cargo(&["test", "--quiet", "--workspace", "--exclude", "obvia-conformance"]).run_tests(),
+        run: || {
+            Program::cargo(&["test", "--quiet", "--no-fail-fast", "--workspace", "--exclude", "obvia-conformance"])
+                .run_tests()
+        },
     },
     Part {
         name: "readme",

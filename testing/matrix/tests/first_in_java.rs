@@ -49,7 +49,7 @@ impl Watcher_Impl for Notes_Impl {
 #[test]
 fn rust_calls_an_interface_that_is_written_in_java() {
     let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("first-in-java");
-    let Some(classes) = Classes::process(&place, &folder("testing/matrix/java")) else { return };
+    let Some(classes) = Classes::process(&place, &folder("testing/matrix/java-first")) else { return };
     let made = std::fs::read_to_string(classes.folder().join("META-INF/obvia/first/Ledger.idl")).unwrap();
     assert_eq!(made, include_str!("../idl/ledger.idl"), "what the processor makes has changed: update the file");
 
