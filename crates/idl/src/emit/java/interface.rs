@@ -108,16 +108,10 @@ fn types(out: &mut Writer, context: &Context<'_>, kinds: &[Type]) {
     out.line("");
 }
 
-/// The class that describes the interface.
-pub(super) fn information(out: &mut Writer, context: &Context<'_>, id: InterfaceId) {
+/// What the runtime knows of the interface.
+fn description(out: &mut Writer, context: &Context<'_>, id: InterfaceId) {
     let (model, name) = (context.model, context.types.interface(id));
     let found = &model.interfaces[id.0];
-    let methods_of = model.all_methods(id);
-    let plans: Vec<MethodPlan<'_>> = methods_of.iter().map(|method| plan(model, method)).collect();
-    let kinds: Vec<Type> = kinds(model, &methods_of);
-    let names = methods(model, id);
-    out.line(format!("/** {{@link {name}}} as the runtime knows it: its description, its proxy and its stub. */"));
-    out.line(format!("public final class {name}Info {{"));
     out.line("private static final String IDL =");
     out.verbatim("        \"\"\"");
     for line in canonical::text(model, id).lines() {
@@ -148,6 +142,18 @@ pub(super) fn information(out: &mut Writer, context: &Context<'_>, id: Interface
         ");",
     );
     out.line("");
+}
+
+/// The class that describes the interface.
+pub(super) fn information(out: &mut Writer, context: &Context<'_>, id: InterfaceId) {
+    let (model, name) = (context.model, context.types.interface(id));
+    let methods_of = model.all_methods(id);
+    let plans: Vec<MethodPlan<'_>> = methods_of.iter().map(|method| plan(model, method)).collect();
+    let kinds: Vec<Type> = kinds(model, &methods_of);
+    let names = methods(model, id);
+    out.line(format!("/** {{@link {name}}} as the runtime knows it: its description, its proxy and its stub. */"));
+    out.line(format!("public final class {name}Info {{"));
+    description(out, context, id);
     if has_graphs(model, id) {
         types(out, context, &kinds);
     }
