@@ -13,6 +13,7 @@ mod refusal;
 mod structures;
 mod stub;
 mod types;
+mod unions;
 mod values;
 
 pub(crate) use names::is_package;
@@ -20,7 +21,7 @@ pub(crate) use names::is_package;
 use super::writer::Writer;
 use crate::Diagnostic;
 use crate::compile::Compilation;
-use crate::model::{EnumId, InterfaceId, Model, StructId, Type};
+use crate::model::{EnumId, InterfaceId, Model, StructId, Type, UnionId};
 use crate::plan::{add_kinds, is_plain, kinds};
 use names::Types;
 use std::path::PathBuf;
@@ -141,9 +142,12 @@ fn classes(context: &Context<'_>, remote: &[InterfaceId], file: &str) -> Vec<(St
     for id in (model.built_in.structs..model.structs.len()).map(StructId) {
         if is_plain(model, &Type::Struct(id)) {
             class(context.types.class(&Type::Struct(id)), &|out| types::structure(out, context, id));
-        } else if refusal::structure(model, id).is_none() {
+        } else if refusal::members(model, &Type::Struct(id)).is_none() {
             class(context.types.class(&Type::Struct(id)), &|out| structures::structure(out, context, id));
         }
+    }
+    for id in own_unions(model) {
+        class(context.types.class(&Type::Union(id)), &|out| unions::union(out, context, id));
     }
     for ty in pointed_to(model, remote) {
         class(&format!("{}Type", context.types.class(&ty)), &|out| structures::type_class(out, context, &ty));
@@ -157,22 +161,33 @@ fn classes(context: &Context<'_>, remote: &[InterfaceId], file: &str) -> Vec<(St
     classes
 }
 
-/// The structures and enumerations that pointers of structures lead to, or those of methods with such; and what is in them.
+/// The unions that can be done.
+fn own_unions(model: &Model) -> impl Iterator<Item = UnionId> {
+    let all = (model.built_in.unions..model.unions.len()).map(UnionId);
+    all.filter(|id| refusal::members(model, &Type::Union(*id)).is_none())
+}
+
+/// The structures, unions and enumerations that pointers of structures lead to, or those of methods with such; and what is in them.
 fn pointed_to(model: &Model, remote: &[InterfaceId]) -> Vec<Type> {
     let mut types = Vec::new();
     for id in (model.built_in.structs..model.structs.len()).map(StructId) {
         let ty = Type::Struct(id);
-        if !is_plain(model, &ty) && refusal::structure(model, id).is_none() {
+        if !is_plain(model, &ty) && refusal::members(model, &ty).is_none() {
             types.push(ty.clone());
             add_kinds(model, &ty, &mut types);
             types.extend(model.structs[id.0].fields.iter().map(|field| values::flat(&field.ty).0.clone()));
         }
     }
+    for id in own_unions(model) {
+        types.push(Type::Union(id));
+        add_kinds(model, &Type::Union(id), &mut types);
+        types.extend(refusal::arms(&model.unions[id.0]).map(|field| values::flat(&field.ty).0.clone()));
+    }
     for id in remote.iter().filter(|id| interface::has_graphs(model, **id)) {
         types.extend(kinds(model, &model.all_methods(*id)));
     }
     let mut found: Vec<Type> = Vec::new();
-    for ty in types.into_iter().filter(|ty| matches!(ty, Type::Struct(_) | Type::Enum(_))) {
+    for ty in types.into_iter().filter(|ty| matches!(ty, Type::Struct(_) | Type::Union(_) | Type::Enum(_))) {
         if !found.contains(&ty) {
             found.push(ty);
         }

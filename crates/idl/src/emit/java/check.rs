@@ -1,8 +1,8 @@
 //! The check of what lies at a place of a frame, in straight lines: what has to be looked at, as [`crate::shapes`] has it.
 
-use super::Context;
-use super::members::graph_type;
+use super::members::{graph_type, pointer_class};
 use super::values::plus;
+use super::{Context, unions};
 use crate::emit::writer::Writer;
 use crate::model::{Base, PointerClass, Type};
 use crate::shapes::{Count, Element, Expr, Shape, What};
@@ -53,17 +53,47 @@ impl Check<'_> {
                 self.shape(out, inner, &one, depth + 1);
                 out.line("}");
             }
-            What::Object(_) | What::Union(..) => {}
+            What::Union(..) => self.union(out, what, (&place, base), depth),
+            What::Object(_) => {}
         }
+    }
+
+    fn union(&self, out: &mut Writer, what: &What, (place, base): (&str, &str), depth: usize) {
+        let What::Union(tag, arms, default) = what else { return };
+        let tag = match tag {
+            Expr::Member(at, ty) => unions::loaded(&Type::Base(*ty), self.reader, &plus(base, *at)),
+            Expr::Outer(number) => match (self.outer)(*number) {
+                text if text.contains("toUnsignedLong") => format!("(int) {text}"),
+                text => text,
+            },
+            other => self.number(other, base),
+        };
+        let arm = |out: &mut Writer, labels: String, shape: &Shape| {
+            if shape.parts.is_empty() {
+                return out.line(format!("{labels} -> {{}}"));
+            }
+            out.line(format!("{labels} -> {{"));
+            self.shape(out, shape, place, depth);
+            out.line("}");
+        };
+        out.line(format!("switch ({tag}) {{"));
+        for (cases, shape) in arms {
+            let cases: Vec<String> = cases.iter().map(|case| (*case as i32).to_string()).collect();
+            arm(out, format!("case {}", cases.join(", ")), shape);
+        }
+        match default {
+            Some(shape) => arm(out, "default".to_owned(), shape),
+            None => {
+                let why = "the union has no arm for its discriminant";
+                out.line(format!("default -> throw {}.bad({place}, \"{why}\");", self.reader));
+            }
+        }
+        out.line("}");
     }
 
     fn pointer(&self, out: &mut Writer, place: &str, (class, to, count): (PointerClass, Element, &Count), base: &str) {
         let reader = self.reader;
-        let class = match class {
-            PointerClass::Ref => "GraphReader.REF",
-            PointerClass::Unique => "GraphReader.UNIQUE",
-            PointerClass::Full => "GraphReader.FULL",
-        };
+        let class = pointer_class(class);
         let ty = match to {
             Element::Char => return out.line(format!("{reader}.checkText8({place}, {class});")),
             Element::Wide => return out.line(format!("{reader}.checkText16({place}, {class});")),

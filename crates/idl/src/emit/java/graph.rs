@@ -5,9 +5,10 @@ use super::expression::{Side, widened};
 use super::members::{self, Seen, is_optional, seen};
 use super::method::Method;
 use super::proxy::{block, narrowed};
+use super::unions;
 use super::values::{Target, flat, in_name, is_number, java, load, nullable, store};
 use crate::emit::writer::Writer;
-use crate::model::{Base, Operand, Type};
+use crate::model::{Arith, Base, Operand, Type};
 use crate::plan::{ParamPlan, Passing, in_place};
 
 /// Whether a request or a reply has structures with pointers.
@@ -69,6 +70,7 @@ fn write(out: &mut Writer, method: &Method<'_>, request: bool, name: &str, value
 
 /// A proxy's request.
 pub(super) fn request(out: &mut Writer, method: &Method<'_>) {
+    check_unions(out, method, true);
     write(out, method, true, "arguments", &|param| {
         let at = method.index(param);
         match (method.elided_by(at), &param.passing) {
@@ -87,6 +89,7 @@ pub(super) fn answer(out: &mut Writer, method: &Method<'_>) {
         let at = method.index(param);
         out.line(format!("Objects.requireNonNull({}, \"{}\");", method.result(at), method.given[at]));
     }
+    check_unions(out, method, false);
     write(out, method, false, "results", &|param| {
         let value = method.result(method.index(param));
         match &param.passing {
@@ -190,10 +193,44 @@ fn value(
         }
         Passing::Graph => {
             let ty = in_place(context.model, param.param);
-            let text =
-                if viewed { members::view(context, ty, place) } else { members::built(context, ty, reader, place) };
+            let operand = param.param.switch.as_ref().and_then(Arith::plain);
+            let text = if let (Ok(Seen::Union(_)), Some(operand)) = (seen(context.model, ty), operand) {
+                let which = which(method, operand, reader, viewed);
+                members::union(context, ty, if viewed { "frame" } else { reader }, place, &which)
+            } else if viewed {
+                members::view(context, ty, place)
+            } else {
+                members::built(context, ty, reader, place)
+            };
             (members::shown(context, ty), text)
         }
         _ => return None,
     })
+}
+
+/// The discriminant of a union that is a parameter: in its frame, or known beside it.
+fn which(method: &Method<'_>, operand: &Operand, reader: &str, request: bool) -> String {
+    let param = &method.plan.params[operand.index];
+    let ty = in_place(method.context.model, param.param);
+    match if request { param.request } else { param.reply } {
+        Some(at) => unions::loaded(ty, reader, &at.to_string()),
+        None => unions::number(ty, &method.operand(operand, Side::Given)),
+    }
+}
+
+/// Checks that unions are of the arms that other parameters say.
+fn check_unions(out: &mut Writer, method: &Method<'_>, request: bool) {
+    let model = method.context.model;
+    for param in method.plan.ordered(request) {
+        let (ty, switch) = (in_place(model, param.param), param.param.switch.as_ref().and_then(Arith::plain));
+        if let (Ok(Seen::Union(id)), Some(operand)) = (seen(model, ty), switch) {
+            let (value, side) = if request {
+                (method.given(param).to_owned(), Side::Given)
+            } else {
+                (method.result(method.index(param)), Side::Came)
+            };
+            let which = unions::which(model, id, &value);
+            out.line(format!("Frames.checkCase({which}, {});", widened(method, operand, side)));
+        }
+    }
 }

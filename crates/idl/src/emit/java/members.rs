@@ -4,7 +4,7 @@ use super::Context;
 use super::names::camel;
 use super::values::{flat, in_name, is_number, java, nullable, plus};
 use crate::emit::writer::Writer;
-use crate::model::{Arith, Base, Extent, Model, PointerClass, Type};
+use crate::model::{Arith, Base, Extent, Model, PointerClass, Type, UnionId};
 use crate::plan::is_plain;
 
 /// A member, as users see it.
@@ -17,7 +17,11 @@ pub(super) enum Seen<'a> {
     Text { wide: bool },
     /// An array whose length other members say.
     Array { element: &'a Type, size: &'a Arith, length: Option<&'a Arith> },
-    /// A structure with pointers of its own.
+    /// An array of fixed size of what has pointers.
+    Elements { element: &'a Type, count: u32 },
+    /// A union, whose discriminant is elsewhere.
+    Union(UnionId),
+    /// A structure with pointers of its own, or a union with its discriminant.
     Inner,
 }
 
@@ -27,18 +31,49 @@ pub(super) fn seen<'a>(model: &Model, ty: &'a Type) -> Result<Seen<'a>, &'static
         ty if is_plain(model, ty) => Seen::Plain,
         Type::Pointer(pointer) => match (&pointer.extent, &pointer.to) {
             (Extent::Text, Type::Base(base)) => Seen::Text { wide: base.size() == 2 },
-            (_, to) if !is_plain(model, to) && !matches!(to, Type::Struct(_)) => {
-                return Err("a pointer to pointers or unions");
+            (Extent::Counted { size, length }, element) => {
+                refuse_element(model, element)?;
+                Seen::Array { element, size, length: length.as_ref() }
             }
-            (Extent::Counted { size, length }, element) => Seen::Array { element, size, length: length.as_ref() },
+            (_, to) if !is_plain(model, to) && !has_members(model, to) => return Err("a pointer to a pointer"),
             (_, Type::Fixed(..)) => return Err("a pointer to an array of fixed size"),
             (_, to) => Seen::One(to),
         },
         Type::Struct(_) => Seen::Inner,
         Type::Interface(_) => return Err("an interface pointer in a structure"),
-        Type::Union(_) => return Err("a union"),
-        _ => return Err("an array of structures with pointers"),
+        Type::Union(_) if has_members(model, ty) => Seen::Inner,
+        Type::Union(id) => Seen::Union(*id),
+        _ => {
+            let (element, count) = flat(ty);
+            refuse_element(model, element)?;
+            Seen::Elements { element, count }
+        }
     })
+}
+
+/// Whether it is a structure, or a union with its discriminant.
+fn has_members(model: &Model, ty: &Type) -> bool {
+    match ty {
+        Type::Union(id) => model.unions[id.0].encapsulated.is_some(),
+        ty => matches!(ty, Type::Struct(_)),
+    }
+}
+
+/// What elements of an array cannot be.
+fn refuse_element(model: &Model, element: &Type) -> Result<(), &'static str> {
+    match element {
+        element if is_plain(model, element) || has_members(model, element) => Ok(()),
+        Type::Pointer(pointer) => match (&pointer.extent, &pointer.to) {
+            (Extent::Text, _) => Ok(()),
+            // What is made before all others is there when these are built: it can be changed.
+            (Extent::One, to @ Type::Struct(_)) if !is_full(element) || is_shared(model, to) => Ok(()),
+            (Extent::One, Type::Struct(_)) => Err("an array of [ptr] pointers to structures without such"),
+            (Extent::One, to) if is_plain(model, to) && !matches!(to, Type::Fixed(..)) && !is_full(element) => Ok(()),
+            _ => Err("an array of pointers to pointers or arrays"),
+        },
+        Type::Interface(_) => Err("an array of interface pointers"),
+        _ => Err("an array of unions without discriminants of their own"),
+    }
 }
 
 /// The class of an array of elements.
@@ -52,8 +87,16 @@ pub(super) fn shown(context: &Context<'_>, ty: &Type) -> String {
         Ok(Seen::Plain) if matches!(ty, Type::Fixed(..)) => array(context, flat(ty).0),
         Ok(Seen::One(to)) => nullable(context, to),
         Ok(Seen::Text { .. }) => "String".to_owned(),
-        Ok(Seen::Array { element, .. }) => array(context, element),
+        Ok(Seen::Array { element, .. } | Seen::Elements { element, .. }) => array(context, element),
         _ => java(context, ty),
+    }
+}
+
+/// Whether elements of an array may be `null`.
+pub(super) fn has_optional(model: &Model, ty: &Type) -> bool {
+    match seen(model, ty) {
+        Ok(Seen::Array { element, .. } | Seen::Elements { element, .. }) => is_optional(model, element),
+        _ => false,
     }
 }
 
@@ -96,10 +139,26 @@ fn named(base: Base) -> &'static str {
     }
 }
 
+/// The class of a pointer, as the runtime knows it.
+pub(super) fn pointer_class(class: PointerClass) -> &'static str {
+    match class {
+        PointerClass::Ref => "GraphReader.REF",
+        PointerClass::Unique => "GraphReader.UNIQUE",
+        PointerClass::Full => "GraphReader.FULL",
+    }
+}
+
 /// A type that pointers lead to, as the runtime knows it.
 pub(super) fn graph_type(context: &Context<'_>, ty: &Type) -> String {
     match ty {
         Type::Base(base) => format!("GraphType.{}", named(*base)),
+        Type::Pointer(pointer) => {
+            let to = match (&pointer.extent, &pointer.to) {
+                (Extent::Text, Type::Base(base)) => format!("GraphType.TEXT{}", 8 * base.size()),
+                (_, to) => graph_type(context, to),
+            };
+            format!("{to}.pointer({})", pointer_class(pointer.class))
+        }
         ty => format!("{}Type.TYPE", context.types.class(ty)),
     }
 }
@@ -126,6 +185,10 @@ pub(super) fn view(context: &Context<'_>, ty: &Type, place: &str) -> String {
             format!("frame.{}({place})", camel(&array(context, element)))
         }
         Ok(Seen::Array { element, .. }) => format!("frame.list({place}, {})", graph_type(context, element)),
+        Ok(Seen::Elements { element, count }) => {
+            format!("frame.list({place}, {count}, {})", graph_type(context, element))
+        }
+        Ok(Seen::Inner) if matches!(ty, Type::Union(_)) => format!("{}.view(frame, {place})", graph_type(context, ty)),
         _ => format!("new {}.View(frame, {place})", java(context, ty)),
     }
 }
@@ -153,6 +216,9 @@ pub(super) fn built(context: &Context<'_>, ty: &Type, reader: &str, place: &str)
             format!("{reader}.{}({place})", camel(&array(context, element)))
         }
         Ok(Seen::Array { .. }) => format!("{reader}.list({place})"),
+        Ok(Seen::Elements { element, count }) => {
+            format!("{reader}.list({place}, {count}, {})", graph_type(context, element))
+        }
         _ => format!("{}.build({reader}, {place})", graph_type(context, ty)),
     }
 }
@@ -180,9 +246,19 @@ pub(super) fn write(out: &mut Writer, context: &Context<'_>, ty: &Type, writer: 
             let function = if is_number(element) { "array" } else { "list" };
             format!("{writer}.{function}({place}, {}, {value});", graph_type(context, element))
         }
+        Ok(Seen::Elements { element, .. }) => {
+            format!("{writer}.putList({place}, {}, {value});", graph_type(context, element))
+        }
+        Ok(Seen::Union(_)) => format!("{}Type.put({writer}, {value}, {place});", java(context, ty)),
         _ => format!("{}.write({writer}, {value}, {place});", graph_type(context, ty)),
     };
     out.line(text);
+}
+
+/// A union of a frame that was checked, as it lies there or apart from it; `which` is its discriminant.
+pub(super) fn union(context: &Context<'_>, ty: &Type, reader: &str, place: &str, which: &str) -> String {
+    let function = if reader == "frame" { "view" } else { "build" };
+    format!("{}Type.{function}({reader}, {place}, {which})", java(context, ty))
 }
 
 /// Members' places.

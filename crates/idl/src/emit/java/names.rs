@@ -227,9 +227,12 @@ pub(super) fn parameters<'a>(names: impl Iterator<Item = &'a str>) -> (Vec<Strin
 pub(super) struct Types {
     enums: Vec<String>,
     structs: Vec<String>,
+    unions: Vec<String>,
     interfaces: Vec<String>,
     /// The class for what has no class of its own.
     pub(super) rest: String,
+    /// All of these, and those that the code names.
+    taken: BTreeSet<String>,
 }
 
 impl Types {
@@ -253,16 +256,24 @@ impl Types {
         };
         let enums = model.enums.iter().map(|found| value(&found.name)).collect();
         let structs = model.structs.iter().map(|found| value(&found.name)).collect();
+        let unions = model.unions.iter().map(|found| value(&found.name)).collect();
         let rest =
             unique(&mut taken, format!("{}Idl", pascal(&stem.replace(|one: char| !one.is_ascii_alphanumeric(), "_"))));
-        Self { enums, structs, interfaces, rest }
+        Self { enums, structs, unions, interfaces, rest, taken }
     }
 
-    /// The class of a structure or an enumeration.
+    /// Names of classes within another: none hides a class that may be meant there.
+    pub(super) fn within(&self, names: impl Iterator<Item = String>) -> Vec<String> {
+        let mut taken = self.taken.clone();
+        names.map(|name| unique(&mut taken, name)).collect()
+    }
+
+    /// The class of a structure, a union or an enumeration.
     pub(super) fn class(&self, ty: &Type) -> &str {
         match ty {
             Type::Enum(id) => &self.enums[id.0],
             Type::Struct(id) => &self.structs[id.0],
+            Type::Union(id) => &self.unions[id.0],
             _ => "void",
         }
     }

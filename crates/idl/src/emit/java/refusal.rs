@@ -3,7 +3,7 @@
 use super::members::{Seen, is_full, is_shared, seen};
 use super::values::flat;
 use crate::Diagnostic;
-use crate::model::{Base, Direction, InterfaceId, Method, Model, Object, StructId, Type};
+use crate::model::{Arith, Base, Direction, Field, InterfaceId, Method, Model, Object, Type, Union};
 use crate::plan::{MethodPlan, ParamPlan, Passing, add_kinds, in_place, plan};
 
 /// Why nothing is made of an interface, where nothing is.
@@ -104,53 +104,100 @@ fn refuse_graph(model: &Model, params: &[ParamPlan<'_>], param: &ParamPlan<'_>) 
         Seen::One(to) => pointed_to(model, to),
         Seen::Inner if is_shared(model, ty) => Some("a structure with [ptr] pointers that is no object of its own"),
         Seen::Inner => pointed_to(model, ty),
+        Seen::Elements { .. } => Some("an array of fixed size of structures with pointers"),
+        Seen::Union(_) if param.param.direction == Direction::InOut => Some("an [in, out] union"),
+        Seen::Union(_) => refuse_switch(param.param.switch.as_ref()).or_else(|| members(model, ty)),
         Seen::Text { .. } | Seen::Plain => None,
     }
 }
 
 fn pointed_to(model: &Model, ty: &Type) -> Option<&'static str> {
     match ty {
-        Type::Struct(id) => structure(model, *id),
+        Type::Struct(_) | Type::Union(_) => members(model, ty),
+        Type::Pointer(pointer) => pointed_to(model, &pointer.to),
         ty => element_refused(model, ty),
     }
 }
 
-/// What of a structure with pointers cannot be done.
-pub(super) fn structure(model: &Model, id: StructId) -> Option<&'static str> {
-    let mut known = vec![Type::Struct(id)];
-    add_kinds(model, &Type::Struct(id), &mut known);
+/// What of a structure or a union, or of what it leads to, cannot be done.
+pub(super) fn members(model: &Model, ty: &Type) -> Option<&'static str> {
+    let mut known = vec![ty.clone()];
+    add_kinds(model, ty, &mut known);
     let mut next = 0;
     while let Some(ty) = known.get(next).cloned() {
         next += 1;
-        let Type::Struct(id) = ty else { continue };
-        let found = &model.structs[id.0];
-        if found.conformant.is_some() {
-            return Some("a structure that ends in an open array");
-        }
-        for field in &found.fields {
-            match seen(model, &field.ty) {
-                Err(why) => return Some(why),
-                Ok(Seen::Plain) if has_handle(model, &field.ty) => return Some("a context handle"),
-                Ok(Seen::Array { element: Type::Fixed(..), .. }) => return Some("an array of arrays"),
-                Ok(Seen::Array { .. }) if is_full(&field.ty) => return Some("a [ptr] pointer to an array"),
-                Ok(Seen::One(to)) if is_full(&field.ty) && !matches!(to, Type::Struct(_)) => {
-                    return Some("a [ptr] pointer to a number");
+        let fields: Vec<&Field> = match ty {
+            Type::Struct(id) => {
+                let found = &model.structs[id.0];
+                if found.conformant.is_some() {
+                    return Some("a structure that ends in an open array");
                 }
-                Ok(Seen::Array { element: ty, .. }) if is_shared(model, ty) => {
-                    return Some("an array of structures with [ptr] pointers");
+                found.fields.iter().collect()
+            }
+            Type::Union(id) => {
+                let found = &model.unions[id.0];
+                if matches!(found.tag, Type::Base(Base::I64 | Base::U64)) {
+                    return Some("a union that a hyper chooses");
                 }
-                Ok(Seen::Inner) if is_shared(model, &field.ty) => {
-                    return Some("a structure with [ptr] pointers within another");
+                if arms(found).any(|field| matches!(seen(model, &field.ty), Ok(Seen::Array { .. }))) {
+                    return Some("a union with an array");
                 }
-                Ok(_) => {}
+                let leads = |field: &Field| match seen(model, &field.ty) {
+                    Ok(Seen::One(to)) => is_full(&field.ty) && !is_shared(model, to),
+                    _ => false,
+                };
+                if arms(found).any(leads) {
+                    return Some("a union with a [ptr] pointer to a structure without such");
+                }
+                arms(found).collect()
+            }
+            _ => continue,
+        };
+        for field in fields {
+            if let Some(why) = member(model, field) {
+                return Some(why);
             }
             let inner = flat(&field.ty).0;
-            if matches!(inner, Type::Struct(_)) && !known.contains(inner) {
+            if matches!(inner, Type::Struct(_) | Type::Union(_)) && !known.contains(inner) {
                 known.push(inner.clone());
             }
         }
     }
     None
+}
+
+/// The members of a union's arms.
+pub(super) fn arms(union: &Union) -> impl Iterator<Item = &Field> {
+    union.arms.iter().filter_map(|arm| arm.field.as_ref()).chain(union.default.iter().flatten())
+}
+
+/// What cannot choose a union's arm.
+fn refuse_switch(switch: Option<&Arith>) -> Option<&'static str> {
+    match switch.and_then(Arith::plain) {
+        None => Some("a union that an expression chooses"),
+        Some(operand) if matches!(operand.base, Base::I64 | Base::U64) => Some("a union that a hyper chooses"),
+        Some(_) => None,
+    }
+}
+
+fn member(model: &Model, field: &Field) -> Option<&'static str> {
+    let found = match seen(model, &field.ty) {
+        Err(why) => return Some(why),
+        Ok(found) => found,
+    };
+    match found {
+        Seen::Plain => has_handle(model, &field.ty).then_some("a context handle"),
+        Seen::Array { element: Type::Fixed(..), .. } => Some("an array of arrays"),
+        Seen::Array { .. } if is_full(&field.ty) => Some("a [ptr] pointer to an array"),
+        Seen::One(Type::Fixed(..)) => Some("a pointer to an array of fixed size"),
+        Seen::One(to) if is_full(&field.ty) && !matches!(to, Type::Struct(_)) => Some("a [ptr] pointer to a number"),
+        Seen::Array { element, .. } | Seen::Elements { element, .. } if is_shared(model, element) => {
+            Some("an array of structures with [ptr] pointers")
+        }
+        Seen::Inner if is_shared(model, &field.ty) => Some("a structure with [ptr] pointers within another"),
+        Seen::Union(_) => refuse_switch(field.switch.as_ref()),
+        _ => None,
+    }
 }
 
 fn element_refused(model: &Model, element: &Type) -> Option<&'static str> {

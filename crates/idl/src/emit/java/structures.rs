@@ -1,12 +1,12 @@
 //! Structures with pointers: an interface, the record that programs make, and the view of what lies in a frame.
 
-use super::Context;
 use super::check::{Check, arith, widened};
 use super::doc::{Doc, of_value};
-use super::members::{self, Seen, is_full, is_optional, is_shared, place, seen, shown};
+use super::members::{self, Seen, has_optional, is_full, is_optional, is_shared, place, seen, shown};
 use super::names::members_of;
 use super::types::call;
 use super::values::{flat, is_object, java};
+use super::{Context, unions};
 use crate::emit::writer::Writer;
 use crate::model::{Arith, Base, Field, Struct, StructId, Type};
 use crate::plan::add_kinds;
@@ -68,6 +68,21 @@ impl<'a> Members<'a> {
             field.switch.iter().for_each(|switch| note(switch, false));
         }
         plain && !other
+    }
+
+    /// A member in a frame that was checked: as it lies there, or apart from it; the structure begins at `base`.
+    fn read(&self, field: &Field, reader: &str, base: &str, at: &str) -> String {
+        let operand = field.switch.as_ref().and_then(Arith::plain);
+        if let (Ok(Seen::Union(_)), Some(operand)) = (seen(self.context.model, &field.ty), operand) {
+            let place = place(base, self.offsets[operand.index]);
+            let which = unions::loaded(&self.found.fields[operand.index].ty, reader, &place);
+            return members::union(self.context, &field.ty, reader, at, &which);
+        }
+        if reader == "frame" {
+            members::view(self.context, &field.ty, at)
+        } else {
+            members::built(self.context, &field.ty, reader, at)
+        }
     }
 
     /// The value of an expression over the members, in the constructor.
@@ -211,27 +226,16 @@ fn class(out: &mut Writer, members: &Members<'_>, given: &[String]) {
 fn constructor(out: &mut Writer, members: &Members<'_>) {
     let model = members.context.model;
     for (_, field, name) in members.seen() {
-        let optional = is_optional(model, &field.ty);
-        let is_list = shown(members.context, &field.ty).starts_with("List<");
-        let is_reference = match seen(model, &field.ty) {
-            Ok(Seen::Plain) => is_object(&field.ty),
-            _ => !optional,
-        };
-        if is_reference {
-            out.line(format!("Objects.requireNonNull({name}, \"{name}\");"));
-        }
-        if is_list {
-            out.line(format!("{name} = Frames.copy({name});"));
-        }
-        if let Type::Fixed(..) = field.ty {
-            out.line(format!("Frames.checkLength({name}.size(), {});", flat(&field.ty).1));
-        }
-        if let Some((least, most)) = field.range {
-            let Type::Base(base) = field.ty else { continue };
-            out.line(format!("Frames.checkRange({}, {least}L, {most}L);", widened(base, name)));
-        }
-        if let Ok(Seen::Array { size, length, .. }) = seen(model, &field.ty) {
-            length_checks(out, members, (name, optional), (size, length));
+        value_checks(out, members.context, field, name);
+        match (seen(model, &field.ty), &field.switch) {
+            (Ok(Seen::Array { size, length, .. }), _) => {
+                length_checks(out, members, (name, is_optional(model, &field.ty)), (size, length));
+            }
+            (Ok(Seen::Union(id)), Some(switch)) => {
+                let which = unions::which(model, id, name);
+                out.line(format!("Frames.checkCase({which}, {});", members.number(switch)));
+            }
+            _ => {}
         }
     }
     for (at, field) in members.found.fields.iter().enumerate().filter(|(at, _)| members.is_elided(*at)) {
@@ -239,6 +243,28 @@ fn constructor(out: &mut Writer, members: &Members<'_>) {
         let most = base.range().map_or(i128::MAX, |(_, most)| most).min(i128::from(i32::MAX));
         let sizes: Vec<String> = members.counted_by(at).map(|(array, _)| members.names[array].clone()).collect();
         out.line(format!("Frames.checkLengths({most}, {});", sizes.join(", ")));
+    }
+}
+
+/// Checks a value of a member by itself.
+pub(super) fn value_checks(out: &mut Writer, context: &Context<'_>, field: &Field, name: &str) {
+    let model = context.model;
+    let is_reference = match seen(model, &field.ty) {
+        Ok(Seen::Plain) => is_object(&field.ty),
+        _ => !is_optional(model, &field.ty),
+    };
+    if is_reference {
+        out.line(format!("Objects.requireNonNull({name}, \"{name}\");"));
+    }
+    if shown(context, &field.ty).starts_with("List<") {
+        let function = if has_optional(model, &field.ty) { "copyOfOptional" } else { "copy" };
+        out.line(format!("{name} = Frames.{function}({name});"));
+    }
+    if let Type::Fixed(..) = field.ty {
+        out.line(format!("Frames.checkLength({name}.size(), {});", flat(&field.ty).1));
+    }
+    if let (Some((least, most)), Type::Base(base)) = (field.range, &field.ty) {
+        out.line(format!("Frames.checkRange({}, {least}L, {most}L);", widened(*base, name)));
     }
 }
 
@@ -287,7 +313,7 @@ fn view(out: &mut Writer, members: &Members<'_>) {
                 out.line(format!("int place = frame.place({at});"));
                 out.line(format!("return place == 0 ? null : new {}.View(frame, place);", java(context, to)));
             }
-            _ => out.line(format!("return {};", members::view(context, &field.ty, &at))),
+            _ => out.line(format!("return {};", members.read(field, "frame", "at", &at))),
         }
         out.line("}");
         out.line("");
@@ -303,6 +329,16 @@ fn view(out: &mut Writer, members: &Members<'_>) {
 pub(super) fn type_class(out: &mut Writer, context: &Context<'_>, ty: &Type) {
     let model = context.model;
     let (name, (size, _)) = (context.types.class(ty), model.layout(ty));
+    if let Type::Union(id) = ty
+        && model.unions[id.0].encapsulated.is_none()
+    {
+        Doc::new(&format!("{{@link {name}}} in frames.")).write(out);
+        out.line(format!("final class {name}Type {{"));
+        out.line(format!("private {name}Type() {{}}"));
+        out.line("");
+        unions::in_frames(out, context, *id);
+        return out.line("}");
+    }
     Doc::new(&format!("{{@link {name}}} as the runtime knows it.")).write(out);
     out.line(format!("final class {name}Type extends GraphType {{"));
     out.line(format!("static final {name}Type TYPE = new {name}Type();"));
@@ -312,6 +348,11 @@ pub(super) fn type_class(out: &mut Writer, context: &Context<'_>, ty: &Type) {
     out.line("}");
     out.line("");
     verify(out, context, ty);
+    if let Type::Union(id) = ty {
+        unions::methods(out, context, *id);
+        unions::in_frames(out, context, *id);
+        return out.line("}");
+    }
     out.line("@Override");
     out.line("protected void write(GraphWriter out, Object value, int at) {");
     let has_members = context.has_pointers(ty);
@@ -376,9 +417,8 @@ fn builds(out: &mut Writer, members: &Members<'_>) {
     }
     out.line("@Override");
     out.line(format!("protected {}.Rec build(GraphReader in, int at) {{", members.name));
-    let value = |(at, field, _): (usize, &Field, &str)| {
-        members::built(context, &field.ty, "in", &place("at", members.offsets[at]))
-    };
+    let value =
+        |(at, field, _): (usize, &Field, &str)| members.read(field, "in", "at", &place("at", members.offsets[at]));
     let values: Vec<String> = members.seen().map(value).collect();
     call(out, &format!("return new {}.Rec", members.name), &values);
     out.line("}");
@@ -401,7 +441,7 @@ fn fills(out: &mut Writer, members: &Members<'_>) {
     out.line("protected void fill(GraphReader in, int at, Object value) {");
     out.line(format!("{name}.Rec of = ({name}.Rec) value;"));
     for (at, field, member) in members.seen() {
-        let built = members::built(members.context, &field.ty, "in", &place("at", members.offsets[at]));
+        let built = members.read(field, "in", "at", &place("at", members.offsets[at]));
         out.line(format!("of.{member} = {built};"));
     }
     out.line("}");

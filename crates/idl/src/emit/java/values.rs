@@ -2,7 +2,7 @@
 
 use super::Context;
 use crate::emit::writer::Writer;
-use crate::model::{Base, Type};
+use crate::model::{Base, Extent, Type};
 
 /// The Java type of a base type: for unsigned ones the signed one of the same size.
 pub(super) fn base(base: Base) -> &'static str {
@@ -40,6 +40,8 @@ pub(super) fn java(context: &Context<'_>, ty: &Type) -> String {
     match ty {
         Type::Base(one) => base(*one).to_owned(),
         Type::Fixed(..) => format!("{}[]", java(context, flat(ty).0)),
+        Type::Pointer(pointer) if pointer.extent == Extent::Text => "String".to_owned(),
+        Type::Pointer(pointer) => nullable(context, &pointer.to),
         ty => context.types.class(ty).to_owned(),
     }
 }
@@ -86,6 +88,7 @@ pub(super) fn plus(at: &str, offset: u32) -> String {
     match (at, offset) {
         ("", offset) => offset.to_string(),
         (at, 0) => at.to_owned(),
+        ("0", offset) => offset.to_string(),
         (at, offset) => match at.rsplit_once(" + ").map(|(base, last)| (base, last.parse::<u32>())) {
             Some((base, Ok(last))) => format!("{base} + {}", last + offset),
             _ => format!("{at} + {offset}"),

@@ -124,6 +124,39 @@ public interface ITrees extends Remote {
     Node turn(Node ring);
 
     /**
+     * {@code Describe}
+     *
+     * @return may be {@code null}
+     */
+    String describe(int kind, Any value);
+
+    /** {@code Become} */
+    Any become(int kind);
+
+    /** {@code Choose} */
+    long choose(Choice choice);
+
+    /** {@code Flip} */
+    Box flip(Box box);
+
+    /** {@code Put} */
+    void put(List<Entry> entries);
+
+    /**
+     * {@code List}
+     *
+     * @return may be {@code null}
+     */
+    List<Entry> list();
+
+    /**
+     * {@code Words}
+     *
+     * @return may be {@code null}
+     */
+    List<String> words(List<String> words);
+
+    /**
      * {@code Probe}
      *
      * @param list may be {@code null}

@@ -29,6 +29,8 @@ public final class ITreesInfo {
                 GREEN = 5,
                 BLUE = 6
             } Color;
+            struct Box;
+            struct Entry;
             struct Holder;
             struct Item;
             struct Node;
@@ -41,6 +43,40 @@ public final class ITreesInfo {
                 boolean marked;
                 [string] wchar_t *name;
                 struct Item *next;
+            };
+            struct Tree {
+                hyper key;
+                struct Tree *left;
+                struct Tree *right;
+            };
+            union Choice switch (Color which) body {
+                case 0: long number;
+                case 5: struct Tree tree;
+                case 6: ;
+            };
+            struct Box {
+                Color color;
+                struct Item items[2];
+                struct Tree *trees[3];
+                union Choice choice;
+                [range(1, 9)] long digit;
+                unsigned short count;
+                [size_is(count)] union Choice *choices;
+                [size_is(count), string] char **words;
+                [size_is(count)] ptr_struct_Node *nodes;
+            };
+            [switch_type(long)] union Any {
+                case 1: long number;
+                case 2: double real;
+                case 3: [string] wchar_t *text;
+                case 4: struct Item *list;
+                case 5: case 6: Color color;
+                default: ;
+            };
+            struct Entry {
+                [ref, string] char *name;
+                long kind;
+                [switch_is(kind)] union Any value;
             };
             struct Point {
                 long x;
@@ -78,11 +114,6 @@ public final class ITreesInfo {
                 [range(0, 8)] long used;
                 [ref, size_is(8), length_is(used)] long *tail;
             };
-            struct Tree {
-                hyper key;
-                struct Tree *left;
-                struct Tree *right;
-            };
             [object, uuid(3d7a1f60-5b0e-4c0a-8f2d-9e1100000012), pointer_default(unique)]
             interface ITrees : IUnknown {
                 HRESULT Sum([in, unique] struct Item *list, [out] hyper *sum, [out, string] wchar_t **names);
@@ -101,6 +132,13 @@ public final class ITreesInfo {
                 HRESULT Shared([in, ptr] struct Node *a, [in, ptr] struct Node *b, [out] boolean *same);
                 HRESULT Alone([in, unique] struct Node *start, [out, retval] long *number);
                 HRESULT Turn([in, out] ptr_struct_Node *ring);
+                HRESULT Describe([in] long kind, [in, switch_is(kind)] union Any *value, [out, retval, string] wchar_t **text);
+                HRESULT Become([in] long kind, [out, switch_is(kind)] union Any *value);
+                HRESULT Choose([in] union Choice *choice, [out, retval] hyper *sum);
+                HRESULT Flip([in] struct Box *box, [out] struct Box *flipped);
+                HRESULT Put([in] unsigned long count, [in, size_is(count)] struct Entry *entries);
+                HRESULT List([out] unsigned long *count, [out, size_is(, *count)] struct Entry **entries);
+                HRESULT Words([in] unsigned long count, [in, size_is(count), string] wchar_t **words, [out] unsigned long *lines, [out, size_is(, *lines), string] wchar_t ***upper);
                 HRESULT Probe([in] long what, [in, unique] struct Item *list, [in] struct Samples *samples, [out, retval] hyper *answer);
             }
             """;
@@ -111,8 +149,8 @@ public final class ITreesInfo {
         "ITrees",
         Guid.of("3d7a1f60-5b0e-4c0a-8f2d-9e1100000012"),
         0,
-        0x043032906c67266fL,
-        0x594b6967cfff3b7dL,
+        0x819781d2966274b3L,
+        0xab16d98e236f3e01L,
         null,
         ITreesProxy::new,
         ITreesInfo::perform,
@@ -128,7 +166,12 @@ public final class ITreesInfo {
         GraphType.LONG,
         PointType.TYPE,
         HolderType.TYPE,
-        NodeType.TYPE);
+        NodeType.TYPE,
+        ChoiceType.TYPE,
+        GraphType.TEXT8.pointer(GraphReader.UNIQUE),
+        NodeType.TYPE.pointer(GraphReader.FULL),
+        EntryType.TYPE,
+        GraphType.TEXT16.pointer(GraphReader.UNIQUE));
 
     private ITreesInfo() {}
 
@@ -151,7 +194,14 @@ public final class ITreesInfo {
             case 16 -> shared(object, call);
             case 17 -> alone(object, call);
             case 18 -> turn(object, call);
-            case 19 -> probe(object, call);
+            case 19 -> describe(object, call);
+            case 20 -> become(object, call);
+            case 21 -> choose(object, call);
+            case 22 -> flip(object, call);
+            case 23 -> put(object, call);
+            case 24 -> list(object, call);
+            case 25 -> words(object, call);
+            case 26 -> probe(object, call);
             default -> throw call.noMethod();
         }
     }
@@ -224,8 +274,8 @@ public final class ITreesInfo {
     private static void insert(ITrees object, InCall call) {
         GraphReader arguments = GraphReader.of(call, 32, KINDS);
         try {
-            arguments.checkOne(0 + 8, TreeType.TYPE, GraphReader.UNIQUE);
-            arguments.checkOne(0 + 16, TreeType.TYPE, GraphReader.UNIQUE);
+            arguments.checkOne(8, TreeType.TYPE, GraphReader.UNIQUE);
+            arguments.checkOne(16, TreeType.TYPE, GraphReader.UNIQUE);
             arguments.verify();
             Frame frame = arguments.frame();
             Tree tree = new Tree.View(frame, 0);
@@ -242,11 +292,11 @@ public final class ITreesInfo {
     private static void average(ITrees object, InCall call) {
         GraphReader arguments = GraphReader.of(call, 56, KINDS);
         try {
-            arguments.checkMany(0 + 8, GraphType.DOUBLE, GraphReader.UNIQUE, Integer.toUnsignedLong(arguments.getInt(0)));
-            arguments.checkMany(0 + 16, GraphType.BYTE, GraphReader.UNIQUE, Integer.toUnsignedLong(arguments.getInt(0)));
-            arguments.checkMany(0 + 32, GraphType.SHORT, GraphReader.UNIQUE, arguments.value(0, () -> Math.addExact(Math.multiplyExact(Short.toUnsignedLong(arguments.getShort(0 + 24)), Short.toUnsignedLong(arguments.getShort(0 + 26))), 1L)));
-            arguments.checkRange(0 + 40, arguments.getInt(0 + 40), 0L, 8L);
-            arguments.checkMany(0 + 48, GraphType.LONG, GraphReader.REF, arguments.getInt(0 + 40), 8);
+            arguments.checkMany(8, GraphType.DOUBLE, GraphReader.UNIQUE, Integer.toUnsignedLong(arguments.getInt(0)));
+            arguments.checkMany(16, GraphType.BYTE, GraphReader.UNIQUE, Integer.toUnsignedLong(arguments.getInt(0)));
+            arguments.checkMany(32, GraphType.SHORT, GraphReader.UNIQUE, arguments.value(0, () -> Math.addExact(Math.multiplyExact(Short.toUnsignedLong(arguments.getShort(24)), Short.toUnsignedLong(arguments.getShort(26))), 1L)));
+            arguments.checkRange(40, arguments.getInt(40), 0L, 8L);
+            arguments.checkMany(48, GraphType.LONG, GraphReader.REF, arguments.getInt(40), 8);
             arguments.verify();
             Frame frame = arguments.frame();
             Samples samples = new Samples.View(frame, 0);
@@ -271,30 +321,30 @@ public final class ITreesInfo {
     private static void hold(ITrees object, InCall call) {
         GraphReader arguments = GraphReader.of(call, 152, KINDS);
         try {
-            arguments.checkBoolean(0 + 4);
-            arguments.checkText16(0 + 8, GraphReader.UNIQUE);
-            arguments.checkOne(0 + 16, ItemType.TYPE, GraphReader.UNIQUE);
-            switch (arguments.getInt(0 + 24)) {
+            arguments.checkBoolean(4);
+            arguments.checkText16(8, GraphReader.UNIQUE);
+            arguments.checkOne(16, ItemType.TYPE, GraphReader.UNIQUE);
+            switch (arguments.getInt(24)) {
                 case 0, 5, 6 -> {}
-                default -> throw arguments.badEnum(0 + 24);
+                default -> throw arguments.badEnum(24);
             }
             for (int i0 = 0; i0 < 2; i0++) {
-                int at0 = 0 + 28 + i0 * 12;
+                int at0 = 28 + i0 * 12;
                 switch (arguments.getInt(at0 + 4)) {
                     case 0, 5, 6 -> {}
                     default -> throw arguments.badEnum(at0 + 4);
                 }
                 arguments.checkBoolean(at0 + 8);
             }
-            arguments.checkText8(0 + 96, GraphReader.REF);
-            arguments.checkMany(0 + 112, PointType.TYPE, GraphReader.UNIQUE, Byte.toUnsignedLong(arguments.getByte(0 + 104)));
-            arguments.checkOne(0 + 120, GraphType.LONG, GraphReader.UNIQUE);
-            arguments.checkMany(0 + 128, ItemType.TYPE, GraphReader.UNIQUE, Byte.toUnsignedLong(arguments.getByte(0 + 104)));
-            switch (arguments.getInt(0 + 140)) {
+            arguments.checkText8(96, GraphReader.REF);
+            arguments.checkMany(112, PointType.TYPE, GraphReader.UNIQUE, Byte.toUnsignedLong(arguments.getByte(104)));
+            arguments.checkOne(120, GraphType.LONG, GraphReader.UNIQUE);
+            arguments.checkMany(128, ItemType.TYPE, GraphReader.UNIQUE, Byte.toUnsignedLong(arguments.getByte(104)));
+            switch (arguments.getInt(136 + 4)) {
                 case 0, 5, 6 -> {}
-                default -> throw arguments.badEnum(0 + 140);
+                default -> throw arguments.badEnum(136 + 4);
             }
-            arguments.checkBoolean(0 + 144);
+            arguments.checkBoolean(136 + 8);
             arguments.verify();
             Frame frame = arguments.frame();
             Holder in = new Holder.View(frame, 0);
@@ -435,6 +485,159 @@ public final class ITreesInfo {
         }
     }
 
+    private static void describe(ITrees object, InCall call) {
+        GraphReader arguments = GraphReader.of(call, 16, KINDS);
+        try {
+            switch (arguments.getInt(0)) {
+                case 1 -> {}
+                case 2 -> {}
+                case 3 -> {
+                    arguments.checkText16(8, GraphReader.UNIQUE);
+                }
+                case 4 -> {
+                    arguments.checkOne(8, ItemType.TYPE, GraphReader.UNIQUE);
+                }
+                case 5, 6 -> {
+                    switch (arguments.getInt(8)) {
+                        case 0, 5, 6 -> {}
+                        default -> throw arguments.badEnum(8);
+                    }
+                }
+                default -> {}
+            }
+            arguments.verify();
+            Frame frame = arguments.frame();
+            int kind = arguments.getInt(0);
+            Any value = AnyType.view(frame, 8, arguments.getInt(0));
+            String text = object.describe(kind, value);
+            char[] textCharacters = Frames.utf16(text);
+            int length = Frames.plus(8, textCharacters);
+            call.reply(length);
+            FrameWriter results = new FrameWriter(call, 8);
+            results.wide(0, textCharacters);
+        } finally {
+            arguments.close();
+        }
+    }
+
+    private static void become(ITrees object, InCall call) {
+        call.expect(8);
+        int kind = call.memory.get(Flat.INT, call.at);
+        Any value = object.become(kind);
+        Objects.requireNonNull(value, "value");
+        Frames.checkCase(value.which(), kind);
+        GraphWriter results = GraphWriter.of(KINDS, 8);
+        AnyType.put(results, value, 0);
+        call.reply(results);
+    }
+
+    private static void choose(ITrees object, InCall call) {
+        GraphReader arguments = GraphReader.of(call, 32, KINDS);
+        try {
+            switch (arguments.getInt(0)) {
+                case 0 -> {}
+                case 5 -> {
+                    arguments.checkOne(8 + 8, TreeType.TYPE, GraphReader.UNIQUE);
+                    arguments.checkOne(8 + 16, TreeType.TYPE, GraphReader.UNIQUE);
+                }
+                case 6 -> {}
+                default -> throw arguments.bad(8, "the union has no arm for its discriminant");
+            }
+            arguments.verify();
+            Frame frame = arguments.frame();
+            Choice choice = ChoiceType.TYPE.view(frame, 0);
+            long sum = object.choose(choice);
+            call.reply(8);
+            call.replyMemory.set(Flat.LONG, call.replyAt, sum);
+        } finally {
+            arguments.close();
+        }
+    }
+
+    private static void flip(ITrees object, InCall call) {
+        GraphReader arguments = GraphReader.of(call, 144, KINDS);
+        try {
+            switch (arguments.getInt(0)) {
+                case 0, 5, 6 -> {}
+                default -> throw arguments.badEnum(0);
+            }
+            for (int i0 = 0; i0 < 2; i0++) {
+                int at0 = 8 + i0 * 24;
+                arguments.checkBoolean(at0 + 4);
+                arguments.checkText16(at0 + 8, GraphReader.UNIQUE);
+                arguments.checkOne(at0 + 16, ItemType.TYPE, GraphReader.UNIQUE);
+            }
+            for (int i0 = 0; i0 < 3; i0++) {
+                int at0 = 56 + i0 * 8;
+                arguments.checkOne(at0, TreeType.TYPE, GraphReader.UNIQUE);
+            }
+            switch (arguments.getInt(80)) {
+                case 0 -> {}
+                case 5 -> {
+                    arguments.checkOne(80 + 16, TreeType.TYPE, GraphReader.UNIQUE);
+                    arguments.checkOne(80 + 24, TreeType.TYPE, GraphReader.UNIQUE);
+                }
+                case 6 -> {}
+                default -> throw arguments.bad(80 + 8, "the union has no arm for its discriminant");
+            }
+            arguments.checkRange(112, arguments.getInt(112), 1L, 9L);
+            arguments.checkMany(120, ChoiceType.TYPE, GraphReader.UNIQUE, Short.toUnsignedLong(arguments.getShort(116)));
+            arguments.checkMany(128, GraphType.TEXT8.pointer(GraphReader.UNIQUE), GraphReader.UNIQUE, Short.toUnsignedLong(arguments.getShort(116)));
+            arguments.checkMany(136, NodeType.TYPE.pointer(GraphReader.FULL), GraphReader.UNIQUE, Short.toUnsignedLong(arguments.getShort(116)));
+            arguments.verify();
+            Frame frame = arguments.frame();
+            Box box = new Box.View(frame, 0);
+            Box flipped = object.flip(box);
+            Objects.requireNonNull(flipped, "flipped");
+            GraphWriter results = GraphWriter.of(KINDS, 144);
+            BoxType.TYPE.write(results, flipped, 0);
+            call.reply(results);
+        } finally {
+            arguments.close();
+        }
+    }
+
+    private static void put(ITrees object, InCall call) {
+        GraphReader arguments = GraphReader.of(call, 16, KINDS);
+        try {
+            arguments.checkMany(8, EntryType.TYPE, GraphReader.REF, Integer.toUnsignedLong(arguments.getInt(0)));
+            arguments.verify();
+            Frame frame = arguments.frame();
+            int count = arguments.getInt(0);
+            List<Entry> entries = frame.list(8, EntryType.TYPE);
+            object.put(entries);
+        } finally {
+            arguments.close();
+        }
+    }
+
+    private static void list(ITrees object, InCall call) {
+        call.expect(0);
+        List<Entry> entries = object.list();
+        GraphWriter results = GraphWriter.of(KINDS, 16);
+        results.putInt(0, Frames.length(entries));
+        results.list(8, EntryType.TYPE, entries);
+        call.reply(results);
+    }
+
+    private static void words(ITrees object, InCall call) {
+        GraphReader arguments = GraphReader.of(call, 16, KINDS);
+        try {
+            arguments.checkMany(8, GraphType.TEXT16.pointer(GraphReader.UNIQUE), GraphReader.REF, Integer.toUnsignedLong(arguments.getInt(0)));
+            arguments.verify();
+            Frame frame = arguments.frame();
+            int count = arguments.getInt(0);
+            List<String> words = frame.list(8, GraphType.TEXT16.pointer(GraphReader.UNIQUE));
+            List<String> upper = object.words(words);
+            GraphWriter results = GraphWriter.of(KINDS, 16);
+            results.putInt(0, Frames.length(upper));
+            results.list(8, GraphType.TEXT16.pointer(GraphReader.UNIQUE), upper);
+            call.reply(results);
+        } finally {
+            arguments.close();
+        }
+    }
+
     private static void probe(ITrees object, InCall call) {
         GraphReader arguments = GraphReader.of(call, 72, KINDS);
         try {
@@ -528,9 +731,9 @@ public final class ITreesInfo {
             call.call(target, 6, call.length);
             GraphReader results = GraphReader.of(call, 24, KINDS);
             try {
-                results.checkBoolean(0 + 4);
-                results.checkText16(0 + 8, GraphReader.UNIQUE);
-                results.checkOne(0 + 16, ItemType.TYPE, GraphReader.UNIQUE);
+                results.checkBoolean(4);
+                results.checkText16(8, GraphReader.UNIQUE);
+                results.checkOne(16, ItemType.TYPE, GraphReader.UNIQUE);
                 results.verify();
                 results.build();
                 Item itemResult = ItemType.TYPE.build(results, 0);
@@ -583,11 +786,11 @@ public final class ITreesInfo {
             call.call(target, 9, 8);
             GraphReader results = GraphReader.of(call, 56, KINDS);
             try {
-                results.checkMany(0 + 8, GraphType.DOUBLE, GraphReader.UNIQUE, Integer.toUnsignedLong(results.getInt(0)));
-                results.checkMany(0 + 16, GraphType.BYTE, GraphReader.UNIQUE, Integer.toUnsignedLong(results.getInt(0)));
-                results.checkMany(0 + 32, GraphType.SHORT, GraphReader.UNIQUE, results.value(0, () -> Math.addExact(Math.multiplyExact(Short.toUnsignedLong(results.getShort(0 + 24)), Short.toUnsignedLong(results.getShort(0 + 26))), 1L)));
-                results.checkRange(0 + 40, results.getInt(0 + 40), 0L, 8L);
-                results.checkMany(0 + 48, GraphType.LONG, GraphReader.REF, results.getInt(0 + 40), 8);
+                results.checkMany(8, GraphType.DOUBLE, GraphReader.UNIQUE, Integer.toUnsignedLong(results.getInt(0)));
+                results.checkMany(16, GraphType.BYTE, GraphReader.UNIQUE, Integer.toUnsignedLong(results.getInt(0)));
+                results.checkMany(32, GraphType.SHORT, GraphReader.UNIQUE, results.value(0, () -> Math.addExact(Math.multiplyExact(Short.toUnsignedLong(results.getShort(24)), Short.toUnsignedLong(results.getShort(26))), 1L)));
+                results.checkRange(40, results.getInt(40), 0L, 8L);
+                results.checkMany(48, GraphType.LONG, GraphReader.REF, results.getInt(40), 8);
                 results.verify();
                 results.build();
                 Samples samples = SamplesType.TYPE.build(results, 0);
@@ -747,6 +950,169 @@ public final class ITreesInfo {
         }
 
         @Override
+        public String describe(int kind, Any value) {
+            Objects.requireNonNull(value, "value");
+            Frames.checkCase(value.which(), kind);
+            GraphWriter arguments = GraphWriter.of(KINDS, 16);
+            arguments.putInt(0, kind);
+            AnyType.put(arguments, value, 8);
+            Channel call = begin(arguments);
+            call.call(target, 19, call.length);
+            try {
+                FrameReader results = new FrameReader(call, 8);
+                String text = results.wide(0);
+                results.end();
+                return text;
+            } finally {
+                call.end();
+            }
+        }
+
+        @Override
+        public Any become(int kind) {
+            Channel call = begin(8);
+            call.memory.set(Flat.INT, call.at, kind);
+            call.memory.set(Flat.INT, call.at + 4, 0);
+            call.call(target, 20, 8);
+            GraphReader results = GraphReader.of(call, 8, KINDS);
+            try {
+                switch (kind) {
+                    case 1 -> {}
+                    case 2 -> {}
+                    case 3 -> {
+                        results.checkText16(0, GraphReader.UNIQUE);
+                    }
+                    case 4 -> {
+                        results.checkOne(0, ItemType.TYPE, GraphReader.UNIQUE);
+                    }
+                    case 5, 6 -> {
+                        switch (results.getInt(0)) {
+                            case 0, 5, 6 -> {}
+                            default -> throw results.badEnum(0);
+                        }
+                    }
+                    default -> {}
+                }
+                results.verify();
+                results.build();
+                Any value = AnyType.build(results, 0, kind);
+                return value;
+            } finally {
+                call.end();
+                results.close();
+            }
+        }
+
+        @Override
+        public long choose(Choice choice) {
+            Objects.requireNonNull(choice, "choice");
+            GraphWriter arguments = GraphWriter.of(KINDS, 32);
+            ChoiceType.TYPE.write(arguments, choice, 0);
+            Channel call = begin(arguments);
+            call.call(target, 21, call.length);
+            call.expect(8);
+            long sum = call.replyMemory.get(Flat.LONG, call.replyAt);
+            call.end();
+            return sum;
+        }
+
+        @Override
+        public Box flip(Box box) {
+            Objects.requireNonNull(box, "box");
+            GraphWriter arguments = GraphWriter.of(KINDS, 144);
+            BoxType.TYPE.write(arguments, box, 0);
+            Channel call = begin(arguments);
+            call.call(target, 22, call.length);
+            GraphReader results = GraphReader.of(call, 144, KINDS);
+            try {
+                switch (results.getInt(0)) {
+                    case 0, 5, 6 -> {}
+                    default -> throw results.badEnum(0);
+                }
+                for (int i0 = 0; i0 < 2; i0++) {
+                    int at0 = 8 + i0 * 24;
+                    results.checkBoolean(at0 + 4);
+                    results.checkText16(at0 + 8, GraphReader.UNIQUE);
+                    results.checkOne(at0 + 16, ItemType.TYPE, GraphReader.UNIQUE);
+                }
+                for (int i0 = 0; i0 < 3; i0++) {
+                    int at0 = 56 + i0 * 8;
+                    results.checkOne(at0, TreeType.TYPE, GraphReader.UNIQUE);
+                }
+                switch (results.getInt(80)) {
+                    case 0 -> {}
+                    case 5 -> {
+                        results.checkOne(80 + 16, TreeType.TYPE, GraphReader.UNIQUE);
+                        results.checkOne(80 + 24, TreeType.TYPE, GraphReader.UNIQUE);
+                    }
+                    case 6 -> {}
+                    default -> throw results.bad(80 + 8, "the union has no arm for its discriminant");
+                }
+                results.checkRange(112, results.getInt(112), 1L, 9L);
+                results.checkMany(120, ChoiceType.TYPE, GraphReader.UNIQUE, Short.toUnsignedLong(results.getShort(116)));
+                results.checkMany(128, GraphType.TEXT8.pointer(GraphReader.UNIQUE), GraphReader.UNIQUE, Short.toUnsignedLong(results.getShort(116)));
+                results.checkMany(136, NodeType.TYPE.pointer(GraphReader.FULL), GraphReader.UNIQUE, Short.toUnsignedLong(results.getShort(116)));
+                results.verify();
+                results.build();
+                Box flipped = BoxType.TYPE.build(results, 0);
+                return flipped;
+            } finally {
+                call.end();
+                results.close();
+            }
+        }
+
+        @Override
+        public void put(List<Entry> entries) {
+            Objects.requireNonNull(entries, "entries");
+            GraphWriter arguments = GraphWriter.of(KINDS, 16);
+            arguments.putInt(0, Frames.length(entries));
+            arguments.list(8, EntryType.TYPE, entries);
+            Channel call = begin(arguments);
+            call.call(target, 23, call.length);
+            call.expect(0);
+            call.end();
+        }
+
+        @Override
+        public List<Entry> list() {
+            Channel call = begin(0);
+            call.call(target, 24, 0);
+            GraphReader results = GraphReader.of(call, 16, KINDS);
+            try {
+                results.checkMany(8, EntryType.TYPE, GraphReader.UNIQUE, Integer.toUnsignedLong(results.getInt(0)));
+                results.verify();
+                results.build();
+                List<Entry> entries = results.list(8);
+                return entries;
+            } finally {
+                call.end();
+                results.close();
+            }
+        }
+
+        @Override
+        public List<String> words(List<String> words) {
+            Objects.requireNonNull(words, "words");
+            GraphWriter arguments = GraphWriter.of(KINDS, 16);
+            arguments.putInt(0, Frames.length(words));
+            arguments.list(8, GraphType.TEXT16.pointer(GraphReader.UNIQUE), words);
+            Channel call = begin(arguments);
+            call.call(target, 25, call.length);
+            GraphReader results = GraphReader.of(call, 16, KINDS);
+            try {
+                results.checkMany(8, GraphType.TEXT16.pointer(GraphReader.UNIQUE), GraphReader.UNIQUE, Integer.toUnsignedLong(results.getInt(0)));
+                results.verify();
+                results.build();
+                List<String> upper = results.list(8);
+                return upper;
+            } finally {
+                call.end();
+                results.close();
+            }
+        }
+
+        @Override
         public long probe(int what, Item list, Samples samples) {
             Objects.requireNonNull(samples, "samples");
             GraphWriter arguments = GraphWriter.of(KINDS, 72);
@@ -754,7 +1120,7 @@ public final class ITreesInfo {
             arguments.one(8, ItemType.TYPE, list);
             SamplesType.TYPE.write(arguments, samples, 16);
             Channel call = begin(arguments);
-            call.call(target, 19, call.length);
+            call.call(target, 26, call.length);
             call.expect(8);
             long answer = call.replyMemory.get(Flat.LONG, call.replyAt);
             call.end();

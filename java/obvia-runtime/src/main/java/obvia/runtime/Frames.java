@@ -4,7 +4,9 @@ import java.nio.ByteBuffer;
 import java.nio.CharBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.function.LongSupplier;
 import obvia.Bytes;
@@ -191,6 +193,23 @@ public final class Frames {
     /** A copy of a list, which nobody changes; {@code null} is {@code null}. */
     public static <T> List<T> copy(List<T> elements) {
         return elements == null ? null : List.copyOf(elements);
+    }
+
+    /** The same for a list whose elements may be {@code null}. */
+    public static <T> List<T> copyOfOptional(List<T> elements) {
+        return elements == null ? null : Collections.unmodifiableList(new ArrayList<>(elements));
+    }
+
+    /** Checks that a union has the arm that the discriminant beside it says. */
+    public static void checkCase(long which, long meant) {
+        if (which != meant) {
+            throw invalid("a union with the arm of " + which + " where " + meant + " is meant");
+        }
+    }
+
+    /** What is thrown for a discriminant that is none of an arm's. */
+    public static RpcException badCase(int which) {
+        return invalid("a union's arm with the discriminant " + which + ", which is not one of its own");
     }
 
     /** How many elements arrays have that a structure has one number for; those that are {@code null} have none. */

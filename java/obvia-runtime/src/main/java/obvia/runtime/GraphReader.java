@@ -543,6 +543,16 @@ public final class GraphReader {
         return (List<T>) one(slot);
     }
 
+    /** What is built of the elements of an array of fixed size. */
+    @SuppressWarnings("unchecked")
+    public <T> List<T> list(int at, int count, GraphType type) {
+        Object[] elements = new Object[count];
+        for (int i = 0; i < count; i++) {
+            elements[i] = type.build(this, at + i * type.size);
+        }
+        return (List<T>) Collections.unmodifiableList(Arrays.asList(elements));
+    }
+
     /** A string of characters of 8 bits; {@code null} for null. */
     public String text8(int slot) {
         return text8(bytes, (int) getLong(slot));

@@ -1,5 +1,8 @@
 package obvia.runtime;
 
+import java.util.Arrays;
+import java.util.Objects;
+import java.util.function.IntFunction;
 import obvia.Guid;
 
 /**
@@ -97,6 +100,14 @@ public abstract class GraphType {
         }
     };
 
+    /** What pointers to strings of characters of 8 bits are made of. */
+    public static final Text TEXT8 = new Text(TextPointer8::new);
+    /** What pointers to strings of characters of 16 bits are made of. */
+    public static final Text TEXT16 = new Text(TextPointer16::new);
+
+    /** Pointers to values of this type, by their classes. */
+    private final GraphType[] pointers = new GraphType[3];
+
     /** Its place among all types. */
     final int index;
 
@@ -117,6 +128,16 @@ public abstract class GraphType {
         index = GraphKinds.add(this);
         this.size = size;
         this.isNumber = isNumber;
+    }
+
+    /** Pointers to values of this type, as elements of arrays: each has what it leads to for its value. */
+    public final GraphType pointer(int pointer) {
+        synchronized (pointers) {
+            if (pointers[pointer] == null) {
+                pointers[pointer] = new Pointer(this, pointer);
+            }
+            return pointers[pointer];
+        }
     }
 
     /** Checks the value at a place, and follows its slots. */
@@ -160,6 +181,109 @@ public abstract class GraphType {
     private abstract static class Value extends GraphType {
         Value(int size, boolean isLookedAt) {
             super(size, !isLookedAt);
+        }
+    }
+
+    /** An element of an array that leads elsewhere. */
+    private abstract static class Slot extends GraphType {
+        final int pointer;
+
+        Slot(int pointer) {
+            super(8);
+            this.pointer = pointer;
+        }
+
+        Object checked(Object value) {
+            return pointer == GraphReader.REF ? Objects.requireNonNull(value, "an element") : value;
+        }
+    }
+
+    private static final class Pointer extends Slot {
+        private final GraphType to;
+
+        Pointer(GraphType to, int pointer) {
+            super(pointer);
+            this.to = to;
+        }
+
+        @Override
+        protected void verify(GraphReader in, int at) {
+            in.checkOne(at, to, pointer);
+        }
+
+        @Override
+        protected void write(GraphWriter out, Object value, int at) {
+            if (pointer == GraphReader.FULL) {
+                out.shared(at, to, value);
+            } else {
+                out.one(at, to, checked(value));
+            }
+        }
+
+        @Override
+        protected Object view(Frame frame, int at) {
+            return frame.one(at, to);
+        }
+
+        @Override
+        protected Object build(GraphReader in, int at) {
+            return to.isNumber ? in.number(at, to) : in.one(at);
+        }
+    }
+
+    private static final class TextPointer8 extends Slot {
+        TextPointer8(int pointer) {
+            super(pointer);
+        }
+
+        @Override
+        protected void verify(GraphReader in, int at) {
+            in.checkText8(at, pointer);
+        }
+
+        @Override
+        protected void write(GraphWriter out, Object value, int at) {
+            out.text8(at, (String) checked(value));
+        }
+
+        @Override
+        protected Object view(Frame frame, int at) {
+            return frame.text8(at);
+        }
+    }
+
+    private static final class TextPointer16 extends Slot {
+        TextPointer16(int pointer) {
+            super(pointer);
+        }
+
+        @Override
+        protected void verify(GraphReader in, int at) {
+            in.checkText16(at, pointer);
+        }
+
+        @Override
+        protected void write(GraphWriter out, Object value, int at) {
+            out.text16(at, (String) checked(value));
+        }
+
+        @Override
+        protected Object view(Frame frame, int at) {
+            return frame.text16(at);
+        }
+    }
+
+    /** Strings, which have no type among an interface's own: pointers to them have. */
+    public static final class Text {
+        private final GraphType[] pointers = new GraphType[3];
+
+        private Text(IntFunction<GraphType> make) {
+            Arrays.setAll(pointers, make);
+        }
+
+        /** Pointers to such strings, as elements of arrays. */
+        public GraphType pointer(int pointer) {
+            return pointers[pointer];
         }
     }
 

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.Arrays;
 import java.util.List;
 import obvia.Bytes;
 import obvia.Doubles;
@@ -20,7 +21,11 @@ import obvia.RpcException;
 import obvia.Shorts;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import trees.Any;
+import trees.Box;
+import trees.Choice;
 import trees.Color;
+import trees.Entry;
 import trees.Holder;
 import trees.ITrees;
 import trees.Item;
@@ -91,6 +96,66 @@ class StructuresTest {
             assertEquals(List.of(item, item, Item.of(2, true, "t", null)), all.back());
             assertArrayEquals(new int[] {4, 5}, all.ys());
             assertThrows(RpcException.class, () -> there.all(List.of(), new int[1], new Point[0], null, ""));
+        }
+    }
+
+    @Test
+    void unionsAreRecordsOnBothSides() throws Exception {
+        try (Peer peer = Peer.server()) {
+            ITrees there = bind(peer);
+            assertEquals("number 3", there.describe(1, new Any.Number(3)));
+            assertEquals("real 0.5", there.describe(2, new Any.Real(0.5)));
+            assertEquals("t\u00e4xt", there.describe(3, new Any.Text("t\u00e4xt")));
+            assertNull(there.describe(3, new Any.Text(null)));
+            assertEquals("list of 6", there.describe(4, new Any.List_(list(3))));
+            assertEquals("6 GREEN", there.describe(6, new Any.Color_(6, Color.GREEN)));
+            assertEquals("nothing for -9", there.describe(-9, new Any.Default(-9)));
+            assertThrows(RpcException.class, () -> there.describe(2, new Any.Number(3)), "another arm");
+            assertEquals(new Any.Number(7), there.become(1));
+            assertEquals(new Any.List_(list(3)), there.become(4));
+            assertEquals(new Any.Color_(6, Color.BLUE), there.become(6));
+            assertEquals(new Any.Default(0), there.become(0));
+            assertThrows(RpcException.class, () -> there.become(9), "the method returns another arm");
+            assertEquals(3, there.choose(new Choice.Number(3)));
+            assertEquals(7, there.choose(new Choice.Tree_(Tree.of(4, Tree.of(3, null, null), null))));
+            assertEquals(-1, there.choose(new Choice.Blue()));
+            List<Entry> entries = List.of(
+                    Entry.of("a", 1, new Any.Number(1)), Entry.of("b", 4, new Any.List_(list(2))), Entry.of("c", 5, new Any.Color_(5, Color.RED)), Entry.of("", 0, new Any.Default(0)));
+            there.put(entries);
+            assertEquals(entries, there.list());
+            assertThrows(RpcException.class, () -> new Any.Color_(4, Color.RED), "a discriminant of another arm");
+            assertThrows(RpcException.class, () -> new Any.Default(4), "a discriminant of another arm");
+            assertThrows(RpcException.class, () -> Entry.of("", 2, new Any.Number(1)), "another arm than the structure says");
+        }
+    }
+
+    @Test
+    void arraysOfPointersAndOfFixedSizeGoThereAndBack() throws Exception {
+        try (Peer peer = Peer.server()) {
+            ITrees there = bind(peer);
+            Item one = Item.of(1, true, "x", list(2));
+            Item two = Item.of(2, false, null, null);
+            Tree tree = Tree.of(5, Tree.of(2, null, null), null);
+            List<Tree> trees = Arrays.asList(tree, null, Tree.of(1, null, null));
+            List<Choice> choices = List.of(new Choice.Blue(), new Choice.Tree_(tree));
+            Node.Rec node = Node.of(4, "n", null, null, null, null);
+            node.setFirst(node);
+            Box box = Box.of(Color.BLUE, List.of(one, two), trees, new Choice.Number(9), 3, choices, Arrays.asList("a", null), List.of(node, node));
+            Box flipped = there.flip(box);
+            assertEquals(List.of(two, one), flipped.items());
+            assertEquals(trees.reversed(), flipped.trees());
+            assertEquals(new Choice.Number(9), flipped.choice());
+            assertEquals(7, flipped.digit());
+            assertEquals(choices, flipped.choices());
+            assertEquals(Arrays.asList("a", null), flipped.words());
+            assertSame(flipped.nodes().get(0), flipped.nodes().get(1), "two pointers to one structure");
+            assertSame(flipped.nodes().get(0), flipped.nodes().get(0).first(), "a circle");
+            Box bare = Box.of(Color.RED, List.of(two, two), Arrays.asList(null, null, null), new Choice.Blue(), 5, null, null, null);
+            assertEquals(bare, there.flip(bare));
+            assertEquals(bare, bare.copy());
+            assertThrows(RpcException.class, () -> Box.of(Color.RED, List.of(two), trees, new Choice.Blue(), 5, null, null, null), "one of two");
+            assertEquals(Arrays.asList("AB", null, ""), there.words(Arrays.asList("ab", null, "")));
+            assertEquals(List.of(), there.words(List.of()));
         }
     }
 

@@ -2,6 +2,7 @@ package obvia.runtime;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import obvia.Bytes;
@@ -11,6 +12,11 @@ import obvia.Occupancy;
 import obvia.Retained;
 import obvia.RpcException;
 import obvia.Shorts;
+import trees.Any;
+import trees.Box;
+import trees.Choice;
+import trees.Color;
+import trees.Entry;
 import trees.Holder;
 import trees.ITrees;
 import trees.Item;
@@ -35,6 +41,7 @@ final class Trees implements ITrees {
     static final int SUM_STORED = 10;
 
     private volatile long noted;
+    private volatile List<Entry> entries = List.of();
     private Item stored;
     private Retained<Item> kept;
     private Retained<Samples> keptSamples;
@@ -173,6 +180,58 @@ final class Trees implements ITrees {
     @Override
     public Node turn(Node ring) {
         return ring.second();
+    }
+
+    @Override
+    public String describe(int kind, Any value) {
+        return switch (value) {
+            case Any.Number(int number) -> "number " + number;
+            case Any.Real(double real) -> "real " + real;
+            case Any.Text(String text) -> text;
+            case Any.List_(Item list) -> "list of " + total(list);
+            case Any.Color_(int which, Color color) -> which + " " + color;
+            case Any.Default(int which) -> "nothing for " + which;
+        };
+    }
+
+    @Override
+    public Any become(int kind) {
+        return switch (kind) {
+            case 1 -> new Any.Number(7);
+            case 4 -> new Any.List_(range(1, 3));
+            case 6 -> new Any.Color_(6, Color.BLUE);
+            case 9 -> new Any.Number(1);
+            default -> new Any.Default(kind);
+        };
+    }
+
+    @Override
+    public long choose(Choice choice) {
+        return switch (choice) {
+            case Choice.Number(int number) -> number;
+            case Choice.Tree_(Tree tree) -> tree.key() + (tree.left() == null ? 0 : tree.left().key());
+            case Choice.Blue() -> -1;
+        };
+    }
+
+    @Override
+    public Box flip(Box box) {
+        return Box.of(box.color(), box.items().reversed(), box.trees().reversed(), box.choice(), 10 - box.digit(), box.choices(), box.words(), box.nodes());
+    }
+
+    @Override
+    public void put(List<Entry> entries) {
+        this.entries = entries.stream().map(Entry::copy).toList();
+    }
+
+    @Override
+    public List<Entry> list() {
+        return entries;
+    }
+
+    @Override
+    public List<String> words(List<String> words) {
+        return words.stream().map(word -> word == null ? null : word.toUpperCase(Locale.ROOT)).toList();
     }
 
     @Override

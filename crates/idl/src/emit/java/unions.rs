@@ -1,0 +1,261 @@
+//! Unions: a sealed interface, with a record for each arm. Views of a union are such records, too.
+
+use super::Context;
+use super::check::widened;
+use super::doc::{Doc, of_value};
+use super::members::{self, is_optional, shown};
+use super::names::{members_of, pascal};
+use super::structures::value_checks;
+use super::types::call;
+use super::values::java;
+use crate::emit::writer::Writer;
+use crate::model::{Base, Field, Model, Type, Union, UnionId, round};
+
+/// An arm.
+struct Arm<'a> {
+    /// The discriminants that choose it; none for the default arm.
+    cases: &'a [i64],
+    field: Option<&'a Field>,
+    /// The record's name, with the union's.
+    name: String,
+    /// What the record has: the discriminant, where there are several, and the member.
+    has_which: bool,
+    member: String,
+}
+
+impl Arm<'_> {
+    /// The labels of a `switch`.
+    fn labels(&self, union: &Union) -> String {
+        if self.cases.is_empty() { "default".to_owned() } else { format!("case {}", numbers(union, self.cases)) }
+    }
+
+    fn record(&self) -> &str {
+        self.name.rsplit('.').next().unwrap_or(&self.name)
+    }
+}
+
+/// Where the union itself is, beside its discriminant.
+fn body(model: &Model, union: &Union) -> u32 {
+    round(model.layout(&union.tag).0, model.union_body(union).1)
+}
+
+fn numbers(union: &Union, cases: &[i64]) -> String {
+    let is_unsigned = matches!(union.tag, Type::Base(Base::U32));
+    let text = |case: &i64| if is_unsigned { (*case as u32 as i32).to_string() } else { case.to_string() };
+    cases.iter().map(text).collect::<Vec<_>>().join(", ")
+}
+
+fn arms<'a>(context: &Context<'_>, union: &'a Union, class: &str) -> Vec<Arm<'a>> {
+    let mut all: Vec<(&[i64], Option<&Field>, String)> = Vec::new();
+    for arm in &union.arms {
+        let label = || match &arm.labels[..] {
+            [Some(label), ..] => pascal(label),
+            _ => format!("Case{}", arm.cases[0]).replace('-', "Minus"),
+        };
+        let name = arm.field.as_ref().map_or_else(label, |field| pascal(&field.name));
+        all.push((&arm.cases, arm.field.as_ref(), name));
+    }
+    if let Some(field) = &union.default {
+        let name = field.as_ref().map_or_else(|| "Default".to_owned(), |field| pascal(&field.name));
+        all.push((&[], field.as_ref(), name));
+    }
+    let names = context.types.within(all.iter().map(|(.., name)| name.clone()));
+    let arm = |((cases, field, _), name): ((&'a [i64], Option<&'a Field>, String), String)| {
+        let member = field.map_or("", |field| field.name.as_str());
+        let member = members_of(["which", member].into_iter()).remove(1);
+        Arm { cases, field, name: format!("{class}.{name}"), has_which: cases.len() != 1, member }
+    };
+    all.into_iter().zip(names).map(arm).collect()
+}
+
+/// The number of a discriminant in Java, as labels have it.
+pub(super) fn number(tag: &Type, text: &str) -> String {
+    match tag {
+        Type::Enum(_) => format!("{text}.value()"),
+        Type::Base(Base::Boolean) => format!("({text} ? 1 : 0)"),
+        Type::Base(Base::Byte | Base::Char | Base::U8) => format!("Byte.toUnsignedInt({text})"),
+        Type::Base(Base::U16) => format!("Short.toUnsignedInt({text})"),
+        _ => text.to_owned(),
+    }
+}
+
+/// The other way round.
+fn discriminant(context: &Context<'_>, tag: &Type, text: &str) -> String {
+    match (tag, java(context, tag).as_str()) {
+        (Type::Enum(_), class) => format!("{class}.of({text})"),
+        (_, "boolean") => format!("{text} != 0"),
+        (_, class @ ("byte" | "short" | "char")) => format!("({class}) {text}"),
+        _ => text.to_owned(),
+    }
+}
+
+/// The discriminant of a value, as one that is not less than it.
+pub(super) fn which(model: &Model, id: UnionId, value: &str) -> String {
+    match &model.unions[id.0].tag {
+        Type::Base(base) => widened(*base, &format!("{value}.which()")),
+        _ => format!("{value}.which().value()"),
+    }
+}
+
+/// Writes the interface of a union, with its records.
+pub(super) fn union(out: &mut Writer, context: &Context<'_>, id: UnionId) {
+    let union = &context.model.unions[id.0];
+    let class = context.types.class(&Type::Union(id));
+    let tag = java(context, &union.tag);
+    Doc::new(&format!("{{@code union {}}}: one of its arms.", union.name)).write(out);
+    out.line(format!("public sealed interface {class} {{"));
+    out.line("/** The discriminant: which arm it is. */");
+    out.line(format!("{tag} which();"));
+    out.line("");
+    let arms = arms(context, union, class);
+    for arm in &arms {
+        record(out, context, (union, class), (arm, &arms), &tag);
+    }
+    out.line("}");
+}
+
+fn record(
+    out: &mut Writer,
+    context: &Context<'_>,
+    (union, class): (&Union, &str),
+    (arm, arms): (&Arm<'_>, &[Arm<'_>]),
+    tag: &str,
+) {
+    let name = arm.record();
+    let what = if arm.cases.is_empty() { "every other discriminant".to_owned() } else { numbers(union, arm.cases) };
+    let mut doc = Doc::new(&format!("The arm for {what}."));
+    let mut given = Vec::new();
+    if arm.has_which {
+        doc.parameter("which", "the discriminant");
+        given.push(format!("{tag} which"));
+    }
+    if let Some(field) = arm.field {
+        let more = if is_optional(context.model, &field.ty) {
+            Some("may be {@code null}".to_owned())
+        } else {
+            of_value(&field.ty)
+        };
+        if let Some(more) = more {
+            doc.parameter(&arm.member, &more);
+        }
+        given.push(format!("{} {}", shown(context, &field.ty), arm.member));
+    }
+    doc.write(out);
+    out.line(format!("record {name}({}) implements {class} {{", given.join(", ")));
+    let mut checks = Writer::default();
+    if let Some(field) = arm.field {
+        value_checks(&mut checks, context, field, &arm.member);
+    }
+    if arm.has_which {
+        let others: Vec<i64> = arms.iter().flat_map(|arm| arm.cases).copied().collect();
+        let which = number(&union.tag, "which");
+        if arm.cases.is_empty() && !others.is_empty() {
+            checks.line(format!("switch ({which}) {{"));
+            checks.line(format!("case {} -> throw Frames.badCase({which});", numbers(union, &others)));
+            checks.line("default -> {}");
+            checks.line("}");
+        } else if !arm.cases.is_empty() {
+            checks.line(format!("switch ({which}) {{"));
+            checks.line(format!("case {} -> {{}}", numbers(union, arm.cases)));
+            checks.line(format!("default -> throw Frames.badCase({which});"));
+            checks.line("}");
+        }
+    }
+    let checks = checks.finish();
+    if !checks.is_empty() {
+        out.line("/** One with these values. */");
+        out.line(format!("public {name} {{"));
+        checks.lines().for_each(|line| out.line(line.trim_start()));
+        out.line("}");
+        out.line("");
+    }
+    if let ([one], false) = (arm.cases, arm.has_which) {
+        out.line("@Override");
+        out.line(format!("public {tag} which() {{"));
+        let value = discriminant(context, &union.tag, &numbers(union, &[*one]));
+        out.line(format!("return {value};"));
+        out.line("}");
+    }
+    out.line("}");
+    out.line("");
+}
+
+/// What else the class has that the runtime knows the union by: its arms in frames.
+pub(super) fn in_frames(out: &mut Writer, context: &Context<'_>, id: UnionId) {
+    let union = &context.model.unions[id.0];
+    let class = context.types.class(&Type::Union(id));
+    let arms = arms(context, union, class);
+    out.line("/** Writes the arm. */");
+    out.line(format!("static void put(GraphWriter out, {class} value, int at) {{"));
+    out.line("switch (value) {");
+    for arm in &arms {
+        match arm.field {
+            Some(field) => {
+                out.line(format!("case {} of -> {{", arm.name));
+                members::write(out, context, &field.ty, "out", "at", &format!("of.{}()", arm.member));
+                out.line("}");
+            }
+            None => out.line(format!("case {} none -> {{}}", arm.name)),
+        }
+    }
+    out.line("}");
+    out.line("}");
+    out.line("");
+    type Read = fn(&Context<'_>, &Type, &str) -> String;
+    let reads: [(&str, &str, &str, Read); 2] = [
+        ("The arm as it lies in a frame that was checked.", "view", "Frame frame", |context, ty, at| {
+            members::view(context, ty, at)
+        }),
+        ("The same, apart from the frame.", "build", "GraphReader in", |context, ty, at| {
+            members::built(context, ty, "in", at)
+        }),
+    ];
+    for (doc, name, from, read) in reads {
+        out.line(format!("/** {doc} */"));
+        out.line(format!("static {class} {name}({from}, int at, int which) {{"));
+        out.line("return switch (which) {");
+        for arm in &arms {
+            let which = arm.has_which.then(|| discriminant(context, &union.tag, "which"));
+            let value = arm.field.map(|field| read(context, &field.ty, "at"));
+            let values: Vec<String> = which.into_iter().chain(value).collect();
+            call(out, &format!("{} -> new {}", arm.labels(union), arm.name), &values);
+        }
+        if union.default.is_none() {
+            out.line("default -> throw Frames.badCase(which);");
+        }
+        out.line("};");
+        out.line("}");
+        out.line("");
+    }
+}
+
+/// What the runtime needs of one with a discriminant of its own.
+pub(super) fn methods(out: &mut Writer, context: &Context<'_>, id: UnionId) {
+    let (model, union) = (context.model, &context.model.unions[id.0]);
+    let class = context.types.class(&Type::Union(id));
+    let at = members::place("at", body(model, union));
+    out.line("@Override");
+    out.line("protected void write(GraphWriter out, Object value, int at) {");
+    out.line(format!("{class} of = ({class}) value;"));
+    members::write(out, context, &union.tag, "out", "at", "of.which()");
+    out.line(format!("put(out, of, {at});"));
+    out.line("}");
+    out.line("");
+    for (name, from, reader) in [("view", "Frame frame", "frame"), ("build", "GraphReader in", "in")] {
+        out.line("@Override");
+        out.line(format!("protected {class} {name}({from}, int at) {{"));
+        let which = loaded(&union.tag, reader, "at");
+        out.line(format!("return {name}({reader}, {at}, {which});"));
+        out.line("}");
+        out.line("");
+    }
+}
+
+/// The number of a discriminant in a frame that was checked.
+pub(super) fn loaded(tag: &Type, reader: &str, place: &str) -> String {
+    match tag {
+        Type::Base(Base::Boolean) => format!("{reader}.getByte({place})"),
+        Type::Base(_) => number(tag, &format!("{reader}.get{}({place})", super::values::in_name(tag))),
+        _ => format!("{reader}.getInt({place})"),
+    }
+}
