@@ -21,6 +21,32 @@ fn what_cannot_be_done_is_refused_by_name() {
     assert!(bstr[0].contains("`text` that is one of Automation's types"), "{bstr:?}");
 }
 
+/// The fingerprints in a text: what follows `before`, up to `end`.
+fn prints<'a>(text: &'a str, before: &'a str, end: char) -> impl Iterator<Item = String> + 'a {
+    text.split(before).skip(1).filter_map(move |rest| Some(rest.split_once(end)?.0.replace(char::is_whitespace, "")))
+}
+
+#[test]
+fn fingerprints_are_those_of_other_languages() {
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+    for name in ["post.idl", "java/forms.idl"] {
+        let compilation = Compiler::new().check(&golden.join(name)).unwrap_or_else(|wrong| panic!("{wrong}"));
+        let rust = emit::rust::emit(&compilation).expect("Rust does this");
+        let c = emit::c::emit(&compilation, "a").expect("so does C").stubs.replace(char::is_whitespace, "");
+        let java = emit::java::emit(&compilation, "a", None).expect("so does Java").files;
+        let java: String = java.into_iter().map(|(_, text)| text.replace(char::is_whitespace, "")).collect();
+        let found: Vec<String> = prints(&rust, "fingerprint: 0x", ',').collect();
+        assert!(found.len() > 1, "{name} has interfaces");
+        for print in found {
+            let (high, low) = print.split_at(16);
+            assert!(java.contains(&format!("0x{high}L,0x{low}L,")), "{name}: {print} in Java");
+            let number = u128::from_str_radix(&print, 16).expect("it is a number");
+            let bytes: Vec<String> = number.to_le_bytes().iter().map(|byte| format!("{byte:#04x}")).collect();
+            assert!(c.contains(&bytes.join(",")), "{name}: {print} in C");
+        }
+    }
+}
+
 #[test]
 fn what_is_left_out_is_said() {
     let text = format!("import \"unknwn.idl\"; [local]{HEAD} : IUnknown {{ HRESULT M(); }}");
