@@ -180,7 +180,7 @@ pub(super) fn write(out: &mut Writer, context: &Context<'_>, ty: &Type, writer: 
             let function = if is_number(element) { "array" } else { "list" };
             format!("{writer}.{function}({place}, {}, {value});", graph_type(context, element))
         }
-        _ => format!("{}.write({writer}, {value}, {place});", graph_type(context, ty)),
+        _ => format!("{writer}.inner({place}, {}, {value});", graph_type(context, ty)),
     };
     out.line(text);
 }
