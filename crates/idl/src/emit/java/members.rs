@@ -250,7 +250,7 @@ pub(super) fn write(out: &mut Writer, context: &Context<'_>, ty: &Type, writer: 
             format!("{writer}.putList({place}, {}, {value});", graph_type(context, element))
         }
         Ok(Seen::Union(_)) => format!("{}Type.put({writer}, {value}, {place});", java(context, ty)),
-        _ => format!("{}.write({writer}, {value}, {place});", graph_type(context, ty)),
+        _ => format!("{writer}.inner({place}, {}, {value});", graph_type(context, ty)),
     };
     out.line(text);
 }

@@ -15,6 +15,7 @@ use crate::shapes::{Expr, Shapes, expr};
 /// A structure and the names of its members.
 struct Members<'a> {
     context: &'a Context<'a>,
+    id: StructId,
     found: &'a Struct,
     name: &'a str,
     names: Vec<String>,
@@ -26,7 +27,7 @@ impl<'a> Members<'a> {
         let found = &context.model.structs[id.0];
         let names = members_of(found.fields.iter().map(|field| field.name.as_str()));
         let (offsets, ..) = context.model.offsets(found);
-        Self { context, found, name: context.types.class(&Type::Struct(id)), names, offsets }
+        Self { context, id, found, name: context.types.class(&Type::Struct(id)), names, offsets }
     }
 
     /// The members that users see: not those that only say how long arrays are.
@@ -83,6 +84,13 @@ impl<'a> Members<'a> {
         } else {
             members::built(self.context, &field.ty, reader, at)
         }
+    }
+
+    /// Whether a member is a pointer to the next structure of its own type, which nothing else leads to.
+    fn is_list(&self, ty: &Type) -> bool {
+        !is_full(ty)
+            && !members::is_shared(self.context.model, &Type::Struct(self.id))
+            && matches!(seen(self.context.model, ty), Ok(Seen::One(Type::Struct(to))) if *to == self.id)
     }
 
     /// The value of an expression over the members, in the constructor.
@@ -390,8 +398,14 @@ fn verify(out: &mut Writer, context: &Context<'_>, ty: &Type) {
 
 fn writes(out: &mut Writer, members: &Members<'_>) {
     let context = members.context;
-    out.line(format!("{0} of = ({0}) value;", members.name));
-    for (at, field) in members.found.fields.iter().enumerate() {
+    let (name, fields) = (members.name, &members.found.fields);
+    out.line(format!("{name} of = ({name}) value;"));
+    // A list is written by a loop, not by the queue: its elements come one after another as it is.
+    let list = fields.iter().position(|field| members.is_list(&field.ty)).filter(|at| at + 1 == fields.len());
+    if list.is_some() {
+        out.line("do {");
+    }
+    for (at, field) in fields.iter().enumerate() {
         let place = place("at", members.offsets[at]);
         let value = if members.is_elided(at) {
             let arrays: Vec<String> =
@@ -401,7 +415,13 @@ fn writes(out: &mut Writer, members: &Members<'_>) {
         } else {
             format!("of.{}()", members.names[at])
         };
-        members::write(out, context, &field.ty, "out", &place, &value);
+        if list == Some(at) {
+            out.line(format!("of = {value};"));
+            out.line(format!("at = out.last({place}, TYPE, of);"));
+            out.line("} while (at != 0);");
+        } else {
+            members::write(out, context, &field.ty, "out", &place, &value);
+        }
     }
 }
 

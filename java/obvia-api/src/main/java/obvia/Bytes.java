@@ -17,17 +17,26 @@ public final class Bytes {
     private final Scope scope;
     private final int size;
 
+    /** The elements, where they are an array of this one's own. */
+    private final byte[] array;
+
     private Bytes(MemorySegment segment, Scope scope) {
         this.segment = segment;
         this.scope = scope;
         size = (int) segment.byteSize();
+        array = null;
+    }
+
+    private Bytes(byte[] array) {
+        segment = MemorySegment.ofArray(array).asReadOnly();
+        scope = null;
+        size = array.length;
+        this.array = array;
     }
 
     /** A copy of these elements. */
     public static Bytes of(byte... elements) {
-        MemorySegment copy = MemorySegment.ofArray(new byte[elements.length]);
-        MemorySegment.copy(elements, 0, copy, LAYOUT, 0, elements.length);
-        return new Bytes(copy.asReadOnly(), null);
+        return new Bytes(elements.clone());
     }
 
     /** Elements in memory, little endian, which can be read as long as their scope allows it; {@code null} where that is for good. For runtimes. */
@@ -52,13 +61,22 @@ public final class Bytes {
     /** A copy of the elements. */
     public byte[] toArray() {
         byte[] copy = new byte[size];
-        MemorySegment.copy(reached(), LAYOUT, 0, copy, 0, size);
+        copyTo(copy, 0);
         return copy;
+    }
+
+    /** Copies the elements to an array, from a place there on. */
+    public void copyTo(byte[] to, int at) {
+        if (array != null) {
+            System.arraycopy(array, 0, to, at, size);
+        } else {
+            MemorySegment.copy(reached(), LAYOUT, 0, to, at, size);
+        }
     }
 
     /** A copy which can be read for good; itself, where it can. */
     public Bytes copy() {
-        return scope == null ? this : new Bytes(MemorySegment.ofArray(reached().toArray(ValueLayout.JAVA_BYTE)).asReadOnly(), null);
+        return scope == null ? this : new Bytes(toArray());
     }
 
     /** The bytes of the elements, read-only and little endian: to be read no longer than this. */

@@ -47,7 +47,7 @@ final class HolderType extends GraphType {
     @Override
     protected void write(GraphWriter out, Object value, int at) {
         Holder of = (Holder) value;
-        ItemType.TYPE.write(out, of.item(), at);
+        out.inner(at, ItemType.TYPE, of.item());
         out.putInt(at + 24, of.color().value());
         out.putList(at + 28, PointType.TYPE, of.points());
         out.putArray(at + 52, of.grid().segment());

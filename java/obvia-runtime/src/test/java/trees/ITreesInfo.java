@@ -264,7 +264,7 @@ public final class ITreesInfo {
             Item itemResult = object.bump(item, by);
             Objects.requireNonNull(itemResult, "item");
             GraphWriter results = GraphWriter.of(KINDS, 24);
-            ItemType.TYPE.write(results, itemResult, 0);
+            results.inner(0, ItemType.TYPE, itemResult);
             call.reply(results);
         } finally {
             arguments.close();
@@ -314,7 +314,7 @@ public final class ITreesInfo {
         Samples samples = object.sampled(count);
         Objects.requireNonNull(samples, "samples");
         GraphWriter results = GraphWriter.of(KINDS, 56);
-        SamplesType.TYPE.write(results, samples, 0);
+        results.inner(0, SamplesType.TYPE, samples);
         call.reply(results);
     }
 
@@ -726,7 +726,7 @@ public final class ITreesInfo {
             Objects.requireNonNull(item, "item");
             GraphWriter arguments = GraphWriter.of(KINDS, 32);
             arguments.putInt(0, by);
-            ItemType.TYPE.write(arguments, item, 8);
+            arguments.inner(8, ItemType.TYPE, item);
             Channel call = begin(arguments);
             call.call(target, 6, call.length);
             GraphReader results = GraphReader.of(call, 24, KINDS);
@@ -748,7 +748,7 @@ public final class ITreesInfo {
         public Tree insert(Tree tree, long key) {
             Objects.requireNonNull(tree, "tree");
             GraphWriter arguments = GraphWriter.of(KINDS, 32);
-            TreeType.TYPE.write(arguments, tree, 0);
+            arguments.inner(0, TreeType.TYPE, tree);
             arguments.putLong(24, key);
             Channel call = begin(arguments);
             call.call(target, 7, call.length);
@@ -769,7 +769,7 @@ public final class ITreesInfo {
         public double average(Samples samples) {
             Objects.requireNonNull(samples, "samples");
             GraphWriter arguments = GraphWriter.of(KINDS, 56);
-            SamplesType.TYPE.write(arguments, samples, 0);
+            arguments.inner(0, SamplesType.TYPE, samples);
             Channel call = begin(arguments);
             call.call(target, 8, call.length);
             call.expect(8);
@@ -805,7 +805,7 @@ public final class ITreesInfo {
         public Holder hold(Holder in) {
             Objects.requireNonNull(in, "in");
             GraphWriter arguments = GraphWriter.of(KINDS, 152);
-            HolderType.TYPE.write(arguments, in, 0);
+            arguments.inner(0, HolderType.TYPE, in);
             Channel call = begin(arguments);
             call.call(target, 10, call.length);
             GraphReader results = GraphReader.of(call, 8, KINDS);
@@ -1118,7 +1118,7 @@ public final class ITreesInfo {
             GraphWriter arguments = GraphWriter.of(KINDS, 72);
             arguments.putInt(0, what);
             arguments.one(8, ItemType.TYPE, list);
-            SamplesType.TYPE.write(arguments, samples, 16);
+            arguments.inner(16, SamplesType.TYPE, samples);
             Channel call = begin(arguments);
             call.call(target, 26, call.length);
             call.expect(8);

@@ -24,10 +24,13 @@ final class ItemType extends GraphType {
     @Override
     protected void write(GraphWriter out, Object value, int at) {
         Item of = (Item) value;
-        out.putInt(at, of.value());
-        out.putBoolean(at + 4, of.marked());
-        out.text16(at + 8, of.name());
-        out.one(at + 16, ItemType.TYPE, of.next());
+        do {
+            out.putInt(at, of.value());
+            out.putBoolean(at + 4, of.marked());
+            out.text16(at + 8, of.name());
+            of = of.next();
+            at = out.last(at + 16, TYPE, of);
+        } while (at != 0);
     }
 
     @Override

@@ -53,6 +53,9 @@ public final class GraphWriter {
     private int first;
     private int waiting;
 
+    /** Whether the value being written is all there is to write, so that what its last pointer leads to is next. */
+    private boolean isAlone;
+
     /** Long arrays, and where in {@link #bytes} they are missing. */
     private MemorySegment[] far = new MemorySegment[4];
     private int[] farPlaces = new int[4];
@@ -97,6 +100,7 @@ public final class GraphWriter {
             if (value instanceof Object[] elements) {
                 writeAll(types[at], elements, places[at]);
             } else {
+                isAlone = waiting == 0;
                 types[at].write(this, value, places[at]);
             }
         }
@@ -104,6 +108,7 @@ public final class GraphWriter {
     }
 
     private void writeAll(GraphType type, Object[] elements, int place) {
+        isAlone = false;
         for (Object element : elements) {
             type.write(this, element, place);
             place += type.size;
@@ -141,6 +146,7 @@ public final class GraphWriter {
         if (end > bytes.length) {
             bytes = Arrays.copyOf(bytes, (int) Math.max(end, Math.min(2L * bytes.length, Segments.AREA_MAX)));
         }
+        byte[] bytes = this.bytes;
         for (int at = next; at < end; at += 8) {
             LONGS.set(bytes, at, 0L);
         }
@@ -255,6 +261,29 @@ public final class GraphWriter {
         push(type, value, place);
     }
 
+    /**
+     * Writes the slot of a structure's last pointer, to another of its type. So lists are written in a loop, without the queue; the order is the same.
+     *
+     * @return where the caller is to write the value at once; 0 where nothing is left for it to do
+     */
+    public int last(int slot, GraphType type, Object value) {
+        if (value == null) {
+            return 0;
+        }
+        int place = object(slot, kinds.number(type), 1, type.size);
+        if (isAlone && waiting == 0) {
+            return place;
+        }
+        push(type, value, place);
+        return 0;
+    }
+
+    /** Writes a structure within another. */
+    public void inner(int at, GraphType type, Object value) {
+        isAlone = false;
+        type.write(this, value, at);
+    }
+
     /** Writes the slot of a pointer to one value that others may lead to, too; {@code null} is null. */
     public void shared(int slot, GraphType type, Object value) {
         if (value == null) {
@@ -317,6 +346,11 @@ public final class GraphWriter {
 
     /** Writes the slot of a pointer to numbers; {@code null} is null. */
     public void array(int slot, GraphType type, Bytes elements) {
+        if (elements != null && elements.size() <= NEAR_MAX) {
+            int place = object(slot, kinds.number(type), elements.size(), elements.size());
+            elements.copyTo(bytes, place);
+            return;
+        }
         array(slot, type, elements == null ? null : elements.segment());
     }
 
