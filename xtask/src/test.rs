@@ -115,7 +115,7 @@ const PARTS: &[Part] = &[
     Part {
         name: "soak-short",
         about: "many processes, threads and objects for some seconds",
-        lane: Lane::Waits,
+        lane: Lane::Alone,
         run: || soak::run(SOAK_SECONDS),
     },
     Part {
