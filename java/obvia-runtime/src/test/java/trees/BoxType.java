@@ -52,7 +52,7 @@ final class BoxType extends GraphType {
         out.putInt(at, of.color().value());
         out.putList(at + 8, ItemType.TYPE, of.items());
         out.putList(at + 56, TreeType.TYPE.pointer(GraphReader.UNIQUE), of.trees());
-        ChoiceType.TYPE.write(out, of.choice(), at + 80);
+        out.inner(at + 80, ChoiceType.TYPE, of.choice());
         out.putInt(at + 112, of.digit());
         out.putShort(at + 116, (short) Frames.length(of.choices(), of.words(), of.nodes()));
         out.list(at + 120, ChoiceType.TYPE, of.choices());

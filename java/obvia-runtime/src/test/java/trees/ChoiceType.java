@@ -52,7 +52,7 @@ final class ChoiceType extends GraphType {
                 out.putInt(at, of.number());
             }
             case Choice.Tree_ of -> {
-                TreeType.TYPE.write(out, of.tree(), at);
+                out.inner(at, TreeType.TYPE, of.tree());
             }
             case Choice.Blue none -> {}
         }

@@ -590,7 +590,7 @@ public final class ITreesInfo {
             Box flipped = object.flip(box);
             Objects.requireNonNull(flipped, "flipped");
             GraphWriter results = GraphWriter.of(KINDS, 144);
-            BoxType.TYPE.write(results, flipped, 0);
+            results.inner(0, BoxType.TYPE, flipped);
             call.reply(results);
         } finally {
             arguments.close();
@@ -1007,7 +1007,7 @@ public final class ITreesInfo {
         public long choose(Choice choice) {
             Objects.requireNonNull(choice, "choice");
             GraphWriter arguments = GraphWriter.of(KINDS, 32);
-            ChoiceType.TYPE.write(arguments, choice, 0);
+            arguments.inner(0, ChoiceType.TYPE, choice);
             Channel call = begin(arguments);
             call.call(target, 21, call.length);
             call.expect(8);
@@ -1020,7 +1020,7 @@ public final class ITreesInfo {
         public Box flip(Box box) {
             Objects.requireNonNull(box, "box");
             GraphWriter arguments = GraphWriter.of(KINDS, 144);
-            BoxType.TYPE.write(arguments, box, 0);
+            arguments.inner(0, BoxType.TYPE, box);
             Channel call = begin(arguments);
             call.call(target, 22, call.length);
             GraphReader results = GraphReader.of(call, 144, KINDS);
