@@ -54,7 +54,7 @@ impl Check<'_> {
                 out.line("}");
             }
             What::Union(..) => self.union(out, what, (&place, base), depth),
-            What::Object(_) => {}
+            What::Object(_) => out.line(format!("{reader}.checkReference({place});")),
         }
     }
 

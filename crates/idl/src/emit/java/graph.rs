@@ -39,6 +39,13 @@ fn open(out: &mut Writer, method: &Method<'_>, request: bool) -> &'static str {
 fn write(out: &mut Writer, method: &Method<'_>, request: bool, name: &str, value: &dyn Fn(&ParamPlan<'_>) -> String) {
     let (plan, context) = (method.plan, method.context);
     let size = if request { plan.request_block } else { plan.reply_block };
+    for param in plan.ordered(request) {
+        if let Passing::Object(object) | Passing::OutObject(object) = &param.passing {
+            let (other, value, wanted) = (if request { "this" } else { "call" }, value(param), method.wanted(object));
+            let stem = method.stem(param);
+            out.line(format!("byte[] {stem}Reference = Marshal.reference({other}, {value}, {wanted});"));
+        }
+    }
     out.line(format!("GraphWriter {name} = GraphWriter.of(KINDS, {});", block(size)));
     for param in plan.ordered(request) {
         let at = if request { param.request } else { param.reply }.unwrap_or(0);
@@ -62,6 +69,9 @@ fn write(out: &mut Writer, method: &Method<'_>, request: bool, name: &str, value
             }
             Passing::Text { base, .. } | Passing::OutText(base) => {
                 out.line(format!("{name}.text{}({place}, {value});", 8 * base.size()));
+            }
+            Passing::Object(_) | Passing::OutObject(_) => {
+                out.line(format!("{name}.reference({place}, {}Reference);", method.stem(param)));
             }
             _ => members::write(out, context, in_place(context.model, param.param), name, &place, &value),
         }
@@ -134,6 +144,15 @@ pub(super) fn arguments(out: &mut Writer, method: &Method<'_>) {
         let Some((class, text)) = value(out, method, param, (reader, &place), true) else { continue };
         out.line(format!("{class} {name} = {text};"));
     }
+    // An argument before or after may say by which interface.
+    for param in method.plan.ordered(true) {
+        if let Passing::Object(object) = &param.passing {
+            let (class, name, wanted) =
+                (method.argument(param).unwrap_or_default(), method.given(param), method.wanted(object));
+            let place = param.request.unwrap_or(0);
+            out.line(format!("{class} {name} = Marshal.object(call, arguments.reference({place}), {wanted});"));
+        }
+    }
 }
 
 /// Reads a proxy's results, and returns them.
@@ -144,6 +163,9 @@ pub(super) fn results(out: &mut Writer, method: &Method<'_>) {
         let (at, place) = (method.index(param), param.reply.unwrap_or(0).to_string());
         if param.counts {
             continue;
+        }
+        if let Passing::OutObject(_) = &param.passing {
+            out.line(format!("byte[] {}Reference = results.reference({place});", method.stem(param)));
         }
         let Some((class, text)) = value(out, method, param, (reader, &place), false) else { continue };
         out.line(format!("{class} {} = {text};", method.came(at)));

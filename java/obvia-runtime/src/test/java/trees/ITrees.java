@@ -157,6 +157,22 @@ public interface ITrees extends Remote {
     List<String> words(List<String> words);
 
     /**
+     * {@code Tell}
+     *
+     * @param list may be {@code null}
+     * @param to may be {@code null}
+     */
+    TellResult tell(Item list, ITrees to);
+
+    /**
+     * What {@link #tell} returns.
+     *
+     * @param same may be {@code null}
+     * @param back may be {@code null}
+     */
+    record TellResult(Item same, ITrees back) {}
+
+    /**
      * {@code Probe}
      *
      * @param list may be {@code null}

@@ -17,6 +17,7 @@ import obvia.runtime.GraphType;
 import obvia.runtime.GraphWriter;
 import obvia.runtime.InCall;
 import obvia.runtime.InterfaceInfo;
+import obvia.runtime.Marshal;
 import obvia.runtime.Proxy;
 import obvia.runtime.Reference;
 
@@ -139,6 +140,7 @@ public final class ITreesInfo {
                 HRESULT Put([in] unsigned long count, [in, size_is(count)] struct Entry *entries);
                 HRESULT List([out] unsigned long *count, [out, size_is(, *count)] struct Entry **entries);
                 HRESULT Words([in] unsigned long count, [in, size_is(count), string] wchar_t **words, [out] unsigned long *lines, [out, size_is(, *lines), string] wchar_t ***upper);
+                HRESULT Tell([in, unique] struct Item *list, [in] ITrees *to, [out] struct Item **same, [out] ITrees **back);
                 HRESULT Probe([in] long what, [in, unique] struct Item *list, [in] struct Samples *samples, [out, retval] hyper *answer);
             }
             """;
@@ -149,8 +151,8 @@ public final class ITreesInfo {
         "ITrees",
         Guid.of("3d7a1f60-5b0e-4c0a-8f2d-9e1100000012"),
         0,
-        0x819781d2966274b3L,
-        0xab16d98e236f3e01L,
+        0xd6d45e6a11cb16dfL,
+        0x7e10209889efadaeL,
         null,
         ITreesProxy::new,
         ITreesInfo::perform,
@@ -201,7 +203,8 @@ public final class ITreesInfo {
             case 23 -> put(object, call);
             case 24 -> list(object, call);
             case 25 -> words(object, call);
-            case 26 -> probe(object, call);
+            case 26 -> tell(object, call);
+            case 27 -> probe(object, call);
             default -> throw call.noMethod();
         }
     }
@@ -632,6 +635,26 @@ public final class ITreesInfo {
             GraphWriter results = GraphWriter.of(KINDS, 16);
             results.putInt(0, Frames.length(upper));
             results.list(8, GraphType.TEXT16.pointer(GraphReader.UNIQUE), upper);
+            call.reply(results);
+        } finally {
+            arguments.close();
+        }
+    }
+
+    private static void tell(ITrees object, InCall call) {
+        GraphReader arguments = GraphReader.of(call, 16, KINDS);
+        try {
+            arguments.checkOne(0, ItemType.TYPE, GraphReader.UNIQUE);
+            arguments.checkReference(8);
+            arguments.verify();
+            Frame frame = arguments.frame();
+            Item list = frame.place(0) == 0 ? null : new Item.View(frame, frame.place(0));
+            ITrees to = Marshal.object(call, arguments.reference(8), ITreesInfo.INFO);
+            ITrees.TellResult outcome = object.tell(list, to);
+            byte[] backReference = Marshal.reference(call, outcome.back(), ITreesInfo.INFO);
+            GraphWriter results = GraphWriter.of(KINDS, 16);
+            results.one(0, ItemType.TYPE, outcome.same());
+            results.reference(8, backReference);
             call.reply(results);
         } finally {
             arguments.close();
@@ -1113,6 +1136,29 @@ public final class ITreesInfo {
         }
 
         @Override
+        public TellResult tell(Item list, ITrees to) {
+            byte[] toReference = Marshal.reference(this, to, ITreesInfo.INFO);
+            GraphWriter arguments = GraphWriter.of(KINDS, 16);
+            arguments.one(0, ItemType.TYPE, list);
+            arguments.reference(8, toReference);
+            Channel call = begin(arguments);
+            call.call(target, 26, call.length);
+            GraphReader results = GraphReader.of(call, 16, KINDS);
+            try {
+                results.checkOne(0, ItemType.TYPE, GraphReader.UNIQUE);
+                results.checkReference(8);
+                results.verify();
+                results.build();
+                Item same = (Item) results.one(0);
+                byte[] backReference = results.reference(8);
+                return new TellResult(same, Marshal.object(this, backReference, ITreesInfo.INFO));
+            } finally {
+                call.end();
+                results.close();
+            }
+        }
+
+        @Override
         public long probe(int what, Item list, Samples samples) {
             Objects.requireNonNull(samples, "samples");
             GraphWriter arguments = GraphWriter.of(KINDS, 72);
@@ -1120,7 +1166,7 @@ public final class ITreesInfo {
             arguments.one(8, ItemType.TYPE, list);
             arguments.inner(16, SamplesType.TYPE, samples);
             Channel call = begin(arguments);
-            call.call(target, 26, call.length);
+            call.call(target, 27, call.length);
             call.expect(8);
             long answer = call.replyMemory.get(Flat.LONG, call.replyAt);
             call.end();

@@ -252,6 +252,20 @@ class StructuresTest {
     }
 
     @Test
+    void referencesGoBesideStructures() throws Exception {
+        try (Peer peer = Peer.server()) {
+            ITrees there = bind(peer);
+            Trees here = new Trees();
+            Item list = Item.of(3, true, "three", Item.of(4, false, null, null));
+            ITrees.TellResult told = there.tell(list, here);
+            assertEquals(list, told.same());
+            assertSame(here, told.back());
+            assertEquals(there, there.tell(null, there).back());
+            assertThrows(RpcException.class, () -> there.tell(list, null), "it is called there");
+        }
+    }
+
+    @Test
     void whatIsSharedStaysSharedAndCirclesStayCircles() throws Exception {
         try (Peer peer = Peer.server()) {
             ITrees there = bind(peer);

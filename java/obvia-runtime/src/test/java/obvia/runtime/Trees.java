@@ -173,6 +173,12 @@ final class Trees implements ITrees {
     }
 
     @Override
+    public TellResult tell(Item list, ITrees to) {
+        to.note(list);
+        return new TellResult(list, to);
+    }
+
+    @Override
     public int alone(Node start) {
         return start.number();
     }
