@@ -422,6 +422,10 @@ final class Window implements AutoCloseable {
                     return leading;
                 }
                 lookAround(deadline);
+                if (isHere()) {
+                    // The call that came with it is taken away: nothing would end the nap.
+                    continue;
+                }
                 line.nap(Math.min(NAP, deadline.left()));
             }
         } finally {
