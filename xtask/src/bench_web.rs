@@ -23,7 +23,7 @@ pub(crate) fn main(arguments: &[String]) -> Outcome {
         _ => return Err(Problem::failed(USAGE)),
     };
     let home = tools::jdk()?;
-    Program::cargo(&["build", "--quiet", "--package", "obvia-cli"]).run()?;
+    Program::cargo_build(&[]).run()?;
     web::build(&home)?;
     let folder = target().join("web");
     let path = |name: &str| folder.join(name).display().to_string();

@@ -34,6 +34,13 @@ impl Program {
         Self::new("cargo", arguments)
     }
 
+    /// `cargo build` of what is in these packages, without a word. The command's is one of them: features of other people's crates are then
+    /// those that a build of the whole workspace has, so that what stands on these crates is not built a second time.
+    pub(crate) fn cargo_build(packages: &[&str]) -> Self {
+        let words = packages.iter().flat_map(|package| ["--package", package]);
+        Self::cargo(&["build", "--quiet", "--package", "obvia-cli"]).with(&words.collect::<Vec<_>>())
+    }
+
     /// `cargo` for tests in release mode: optimised as what is published, but without what the linker does for that, which takes longer
     /// than most tests.
     pub(crate) fn cargo_release(command: &[&str]) -> Self {
@@ -41,6 +48,11 @@ impl Program {
             .argument("--release")
             .variable("CARGO_PROFILE_RELEASE_LTO", "off")
             .variable("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16")
+    }
+
+    /// `cargo` for programs with features, in a folder of their own: tests that run beside these would else find them in place of their own.
+    pub(crate) fn cargo_with_features(command: &[&str]) -> Self {
+        Self::cargo(command).variable("CARGO_TARGET_DIR", target().join("with-features").display().to_string())
     }
 
     pub(crate) fn new(program: &str, arguments: &[&str]) -> Self {

@@ -39,7 +39,7 @@ fn program_with(name: &str, features: &[&str]) -> Outcome<Program> {
     let all = |package: &String| features.iter().map(move |feature| format!("{package}/{feature}")).collect::<Vec<_>>();
     let features: Vec<_> = packages.iter().flat_map(all).collect();
     let packages: Vec<_> = packages.iter().flat_map(|package| ["--package", package]).collect();
-    let program = Program::cargo(&["test", "--test", name, "--features"]).argument(features.join(","));
+    let program = Program::cargo_with_features(&["test", "--test", name]).with(&["--features", &features.join(",")]);
     Ok(program.with(&packages))
 }
 

@@ -111,9 +111,11 @@ impl Workshop {
         self.cargo_build(&["--package", package, "--bin", name]).join(name)
     }
 
+    /// With the command's package other people's crates have the features that they have for the whole workspace, whose tests are built.
     fn cargo_build(&self, arguments: &[&str]) -> PathBuf {
         let target = Path::new(self.tests).parent().expect("it is in cargo's folder");
-        run(Command::new(env!("CARGO")).args(["build", "--quiet", "--target-dir"]).arg(target).args(arguments));
+        let mut cargo = Command::new(env!("CARGO"));
+        run(cargo.args(["build", "--quiet", "--package", "obvia-cli", "--target-dir"]).arg(target).args(arguments));
         target.join("debug")
     }
 

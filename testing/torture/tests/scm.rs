@@ -197,7 +197,18 @@ fn library() -> PathBuf {
     let profile = if folder.ends_with("debug") { "dev" } else { "release" };
     let mut cargo = Command::new(env!("CARGO"));
     cargo.current_dir(env!("CARGO_MANIFEST_DIR")).env("CARGO_TARGET_DIR", folder.parent().unwrap());
-    cargo.args(["build", "--quiet", "--package", "torture", "--example", "torture-library", "--profile", profile]);
+    cargo.args([
+        "build",
+        "--quiet",
+        "--package",
+        "torture",
+        "--package",
+        "obvia-cli",
+        "--example",
+        "torture-library",
+        "--profile",
+        profile,
+    ]);
     assert!(cargo.status().unwrap().success());
     folder.join("examples/libtorture_library.so")
 }

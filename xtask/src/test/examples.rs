@@ -13,11 +13,9 @@ pub(super) fn run() -> Outcome {
     if names.is_empty() {
         return Err(Problem::missing("no example has a client"));
     }
-    for name in names {
-        Program::cargo(&["build", "--quiet", "--package", &name, "--bins"]).run()?;
-        run_client(&name)?;
-    }
-    Ok(())
+    let packages: Vec<&str> = names.iter().map(String::as_str).collect();
+    Program::cargo_build(&packages).run()?;
+    names.iter().try_for_each(|name| run_client(name))
 }
 
 /// The examples that have a client.

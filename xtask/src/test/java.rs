@@ -16,7 +16,7 @@ pub(super) fn run() -> Outcome {
     let names = Names::new()?;
     let libraries = libraries()?;
     // What obvia-native's jar has in it.
-    Program::cargo(&["build", "--quiet", "--package", "obvia-java"]).run()?;
+    Program::cargo_build(&["obvia-java"]).run()?;
     let library = format!("-Dobvia.library.folder={}", target().join("debug").display());
     let install = maven(&home).with(&["--quiet", "--file", "java/pom.xml", &library, "install"]);
     names.see(install).run_tests()?;

@@ -32,8 +32,8 @@ pub(super) fn net() -> Outcome {
     // A wire under libfabric is spoilt by the kernel. Without it the test says what it passes over.
     let nft = tools::nft();
     with_features(|features| {
-        let unit = Program::cargo(&["test", "--package", "obvia", "--lib", "--features"]);
-        suite::run_tests(&unit.argument(features.join(",")), &[])?;
+        let unit = Program::cargo_with_features(&["test", "--package", "obvia", "--lib"]);
+        suite::run_tests(&unit.with(&["--features", &features.join(",")]), &[])?;
         suite::run_with("net", features, &["--include-ignored", WAITING])
     })?;
     nft

@@ -84,7 +84,7 @@ fn file(path: &str) -> String {
 }
 
 pub(super) fn run() -> Outcome {
-    Program::cargo(&["build", "--quiet", "--package", "obvia-cli"]).run()?;
+    Program::cargo_build(&[]).run()?;
     let folder = Folder::new()?;
     let checkout = root().display().to_string();
     let obvia = target().join("debug/obvia").display().to_string();

@@ -157,7 +157,18 @@ fn build(package: &str, program: &str) -> PathBuf {
     };
     let mut cargo = Command::new(env!("CARGO"));
     cargo.current_dir(env!("CARGO_MANIFEST_DIR")).env("CARGO_TARGET_DIR", folder.parent().unwrap());
-    cargo.args(["build", "--quiet", "--package", package, "--bin", program, "--profile", profile]);
+    cargo.args([
+        "build",
+        "--quiet",
+        "--package",
+        package,
+        "--package",
+        "obvia-cli",
+        "--bin",
+        program,
+        "--profile",
+        profile,
+    ]);
     assert!(cargo.status().unwrap().success());
     folder.join(program)
 }

@@ -19,7 +19,7 @@ const LEFT_OUT: [&str; 3] = ["TestCall", "TestEnum", super::ASLEEP];
 pub(super) fn run() -> Outcome {
     tools::wine()?;
     tools::judges()?;
-    Program::cargo(&["build", "--quiet", "--package", "interop", "--package", "obvia-cli"]).run()?;
+    Program::cargo_build(&["interop"]).run()?;
     let folder = Folder::new()?;
     let made = ["client", "server"].map(|name| folder.path().join(format!("{name}.exe")).display().to_string());
     build(folder.path(), &made)?;
