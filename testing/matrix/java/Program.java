@@ -1,5 +1,7 @@
 package matrix;
 
+import deep.IDeep;
+import deep.IShapes;
 import obvia.Endpoint;
 import obvia.Obvia;
 import values.IValues;
@@ -10,8 +12,8 @@ import values.IValues;
  * <ul>
  *   <li>{@code serve NAME [BINDING...]} serves the objects under the name that is given and what they are, on this host and at string bindings, until the
  *       standard input ends
- *   <li>{@code check [BINDING NAME]...} calls every method of the objects that servers have under these names; without any, of objects of this virtual
- *       machine
+ *   <li>{@code check [BINDING NAME OBJECTS]...} calls every method of the objects that servers have under these names: {@code values,shapes,deep}; without
+ *       any, of objects of this virtual machine
  * </ul>
  */
 final class Program {
@@ -27,7 +29,9 @@ final class Program {
     }
 
     private static void serve(String[] words) throws Exception {
-        try (var _ = Obvia.export(new Values(), IValues.class, words[1] + "-values")) {
+        try (var _ = Obvia.export(new Values(), IValues.class, words[1] + "-values");
+                var _ = Obvia.export(new Shapes(), IShapes.class, words[1] + "-shapes");
+                var _ = Obvia.export(new Deep(), IDeep.class, words[1] + "-deep")) {
             for (int i = 2; i < words.length; i++) {
                 System.out.println(Obvia.listen(words[i]));
             }
@@ -36,21 +40,31 @@ final class Program {
         }
     }
 
-    private static void check(String[] words) {
-        for (int i = 1; i < words.length; i += 2) {
-            try {
-                check(Obvia.connect(words[i]), words[i + 1]);
-            } catch (AssertionError | RuntimeException e) {
-                throw new AssertionError(words[i], e);
+    private static void check(String[] words) throws Exception {
+        for (int i = 1; i < words.length; i += 3) {
+            for (String object : words[i + 2].split(",")) {
+                try {
+                    check(Obvia.connect(words[i]), words[i + 1] + "-" + object);
+                } catch (AssertionError | RuntimeException e) {
+                    throw new AssertionError(object + " at " + words[i], e);
+                }
             }
         }
         if (words.length == 1) {
             CheckValues.check(new Values(), false);
+            CheckShapes.check(new Shapes(), false);
+            CheckDeep.check(new Deep(), false);
         }
         System.out.println("ok");
     }
 
-    private static void check(Endpoint server, String name) {
-        CheckValues.check(server.bind(IValues.class, name + "-values"), true);
+    private static void check(Endpoint server, String name) throws Exception {
+        if (name.endsWith("-values")) {
+            CheckValues.check(server.bind(IValues.class, name), true);
+        } else if (name.endsWith("-shapes")) {
+            CheckShapes.check(server.bind(IShapes.class, name), true);
+        } else {
+            CheckDeep.check(server.bind(IDeep.class, name), true);
+        }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Virtual machines take their time to start: one calls all servers, and those that are called serve all tests that run at a time.
 
-use crate::server::{DATAGRAMS, Server, everywhere};
+use crate::server::{DATAGRAMS, Server, in_native, in_rust};
 use native_programs::java::Classes;
 use native_programs::{Workshop, folder};
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ pub(crate) const NETWORKS: [&str; 4] =
     ["ncacn_vi_udp:127.0.0.1", "ncacn_ip_tcp:127.0.0.1", "ncacn_ip_tcp:127.0.0.1[,transfer=ndr]", DATAGRAMS];
 
 /// What is compiled: interfaces of which Java has every method.
-const INTERFACES: [&str; 1] = ["values.idl"];
+const INTERFACES: [&str; 2] = ["values.idl", "deep.idl"];
 
 /// The program; nothing where there is no JDK.
 static CLASSES: LazyLock<Option<Classes>> = LazyLock::new(|| {
@@ -60,7 +60,7 @@ fn shared(running: &Mutex<Weak<Server>>, start: fn() -> Option<Server>) -> Optio
 }
 
 /// Has the program check the objects of servers, or its own.
-fn check(command: Option<Command>, places: &[[String; 2]]) {
+fn check(command: Option<Command>, places: &[[String; 3]]) {
     let Some(mut command) = command else { return };
     let output = command.args(places.as_flattened()).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
@@ -77,16 +77,22 @@ fn objects_in_java_do_what_is_expected_in_one_virtual_machine() {
 #[cfg_attr(miri, ignore = "starts processes")]
 fn java_calls_every_language() {
     // Java has no credentials to show.
-    let others: Vec<Server> = everywhere().filter(|server| !server.binding().contains("security=")).collect();
+    let is_open = |server: &Server| !server.binding().contains("security=");
+    let (rust, native): (Vec<_>, Vec<_>) = (in_rust().filter(is_open).collect(), in_native().filter(is_open).collect());
     let own = servers();
-    let places = others.iter().chain(own.iter().map(AsRef::as_ref)).flat_map(Server::places);
-    check(networked("check"), &places.collect::<Vec<_>>());
+    let mut places: Vec<_> = rust.iter().flat_map(|server| server.places("values,shapes")).collect();
+    places.extend(native.iter().flat_map(|server| server.places("values,shapes,deep,deep-in-c")));
+    places.extend(own.iter().flat_map(|server| server.places("values,shapes,deep")));
+    check(networked("check"), &places);
 }
 
 #[test]
 #[cfg_attr(miri, ignore = "starts processes")]
 fn cpp_and_c_call_java() {
     for server in servers() {
-        server.addresses("values").iter().for_each(|values| crate::native::check_values(values));
+        let [shapes, values, deep] = ["shapes", "values", "deep"].map(|object| server.addresses(object));
+        for ((shapes, values), deep) in shapes.iter().zip(&values).zip(&deep) {
+            crate::native::check_objects([shapes, values, deep]);
+        }
     }
 }

@@ -101,11 +101,11 @@ impl Server {
         if self.bindings.is_empty() { vec![name] } else { self.bindings.iter().map(over).collect() }
     }
 
-    /// Where its objects are, and what their names begin with, as the program in Java is told it.
-    pub(crate) fn places(&self) -> Vec<[String; 2]> {
+    /// Where its objects are, what their names begin with, and what they are, as the program in Java is told it.
+    pub(crate) fn places(&self, objects: &str) -> Vec<[String; 3]> {
         let here = ["ncacn_vi_shm:".to_owned()];
         let bindings = if self.bindings.is_empty() { &here } else { self.bindings.as_slice() };
-        bindings.iter().map(|binding| [binding.clone(), self.name.clone()]).collect()
+        bindings.iter().map(|binding| [binding.clone(), self.name.clone(), objects.to_owned()]).collect()
     }
 
     /// Whether calls go as the frames that their proxies make, whatever is in them.
@@ -184,10 +184,17 @@ impl Drop for Server {
 
 /// Where the objects are that a check runs against: in a process of this host, and over each network; in Rust, and in C++ and C.
 pub(crate) fn everywhere() -> impl Iterator<Item = Server> {
-    let in_rust = std::iter::once_with(Server::start).chain(NETWORKS.into_iter().map(Server::start_elsewhere));
-    let in_native =
-        std::iter::once_with(Server::start_native).chain(NETWORKS.into_iter().map(Server::start_native_elsewhere));
-    in_rust.chain(in_native)
+    in_rust().chain(in_native())
+}
+
+/// Those in Rust.
+pub(crate) fn in_rust() -> impl Iterator<Item = Server> {
+    std::iter::once_with(Server::start).chain(NETWORKS.into_iter().map(Server::start_elsewhere))
+}
+
+/// Those in C++ and C.
+pub(crate) fn in_native() -> impl Iterator<Item = Server> {
+    std::iter::once_with(Server::start_native).chain(NETWORKS.into_iter().map(Server::start_native_elsewhere))
 }
 
 /// What servers listen on that have no connections. Clients that are gone are given up soon.
