@@ -44,21 +44,18 @@ pub extern "C" fn obvia_java_release(handle: Handle) {
 #[derive(Debug)]
 #[repr(C)]
 pub struct Found {
-    /// The interface pointer, where the object is elsewhere.
+    /// The interface pointer.
     handle: Handle,
     /// What two interface pointers have in common that lead to one object, as long as either is held.
     identity: u64,
-    /// The object's number, where it is one of Java's; then there is nothing to give back.
+    /// The object's number, where it is one of Java's: it is there as long as the interface pointer is held.
     number: u64,
 }
 
 impl Found {
     pub(crate) fn of(pointer: &IUnknown) -> Result<Self> {
-        let number = crate::objects::number(pointer);
-        if number != 0 {
-            return Ok(Self { handle: 0, identity: 0, number });
-        }
         let identity: *mut c_void = pointer.cast::<IUnknown>()?.as_raw();
+        let number = crate::objects::number(pointer);
         Ok(Self { handle: keep(pointer)?, identity: identity.addr() as u64, number })
     }
 }

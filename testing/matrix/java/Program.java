@@ -1,5 +1,8 @@
 package matrix;
 
+import deep.IDeep;
+import deep.IShapes;
+import obvia.Endpoint;
 import obvia.Obvia;
 import values.IValues;
 
@@ -7,8 +10,10 @@ import values.IValues;
  * The matrix in Java.
  *
  * <ul>
- *   <li>{@code serve NAME} serves the objects under the name that is given and what they are, until the standard input ends
- *   <li>{@code check VALUES...} calls every method of the objects behind these names; without any, of objects of this virtual machine
+ *   <li>{@code serve NAME [BINDING...]} serves the objects under the name that is given and what they are, on this host and at string bindings, until the
+ *       standard input ends
+ *   <li>{@code check [BINDING NAME OBJECTS]...} calls every method of the objects that servers have under these names: {@code values,shapes,deep}; without
+ *       any, of objects of this virtual machine
  * </ul>
  */
 final class Program {
@@ -16,27 +21,50 @@ final class Program {
 
     public static void main(String[] words) throws Exception {
         if (words[0].equals("serve")) {
-            serve(words[1]);
+            serve(words);
         } else {
             check(words);
         }
         System.exit(0);
     }
 
-    private static void serve(String name) throws Exception {
-        try (var _ = Obvia.export(new Values(), IValues.class, name + "-values")) {
+    private static void serve(String[] words) throws Exception {
+        try (var _ = Obvia.export(new Values(), IValues.class, words[1] + "-values");
+                var _ = Obvia.export(new Shapes(), IShapes.class, words[1] + "-shapes");
+                var _ = Obvia.export(new Deep(), IDeep.class, words[1] + "-deep")) {
+            for (int i = 2; i < words.length; i++) {
+                System.out.println(Obvia.listen(words[i]));
+            }
             System.out.println("serving");
             System.in.readAllBytes();
         }
     }
 
-    private static void check(String[] words) {
-        for (int i = 1; i < words.length; i++) {
-            CheckValues.check(Obvia.bind(IValues.class, words[i]), true);
+    private static void check(String[] words) throws Exception {
+        for (int i = 1; i < words.length; i += 3) {
+            for (String object : words[i + 2].split(",")) {
+                try {
+                    check(Obvia.connect(words[i]), words[i + 1] + "-" + object);
+                } catch (AssertionError | RuntimeException e) {
+                    throw new AssertionError(object + " at " + words[i], e);
+                }
+            }
         }
         if (words.length == 1) {
             CheckValues.check(new Values(), false);
+            CheckShapes.check(new Shapes(), false);
+            CheckDeep.check(new Deep(), false);
         }
         System.out.println("ok");
+    }
+
+    private static void check(Endpoint server, String name) throws Exception {
+        if (name.endsWith("-values")) {
+            CheckValues.check(server.bind(IValues.class, name), true);
+        } else if (name.endsWith("-shapes")) {
+            CheckShapes.check(server.bind(IShapes.class, name), true);
+        } else {
+            CheckDeep.check(server.bind(IDeep.class, name), true);
+        }
     }
 }

@@ -24,9 +24,9 @@
 #define OTHER_COUNTERS "6b29fc40-ca47-1067-b31d-00dd010662da"
 
 #ifdef __cplusplus
-/* Call every method of an object, here or elsewhere; of one that knows no interface but its own as far as it can be called. */
+/* Call every method of an object, here or elsewhere. */
 void check_shapes(IShapes *shapes, bool elsewhere);
-void check_values(IValues *values, bool elsewhere, bool knows_peers = true);
+void check_values(IValues *values, bool elsewhere);
 void check_deep(IDeep *deep, bool elsewhere);
 void check_functions(rpcecho *echo, Counters *counters);
 /* The same of a server. */

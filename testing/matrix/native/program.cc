@@ -5,7 +5,7 @@
 //     program check SHAPES VALUES FUNCTIONS DEEP...   calls every method of the objects behind these names, and every function of the
 //                                    server at a binding
 //     program check                  the same in one process
-//     program values VALUES          the same of an object with values alone
+//     program objects SHAPES VALUES DEEP   the same without functions
 //     program endpoints OPTION       serves functions, which are found through the endpoint mapper that the option of a binding leads to
 //     program lied NAME COUNT METHOD SIZE   calls an object that answers with what it likes
 //     program short SHAPES           calls where one of both processes is short of memory
@@ -89,12 +89,16 @@ try {
             check_deep(deep.get(), true);
         }
         check_by_value(shapes.get(), values.get(), deep.get());
-    } else if (count == 3 && std::strcmp(words[1], "values") == 0) {
-        check_values(obvia::connect<IValues>(words[2]).get(), true, false);
+    } else if (count == 5 && std::strcmp(words[1], "objects") == 0) {
+        const obvia::com_ptr<IShapes> shapes = obvia::connect<IShapes>(words[2]);
+        check_shapes(shapes.get(), true);
+        check_shapes_in_c(shapes.get());
+        check_values(obvia::connect<IValues>(words[3]).get(), true);
+        check_deep(obvia::connect<IDeep>(words[4]).get(), true);
     } else if (count == 3 && std::strcmp(words[1], "short") == 0) {
         check_short_memory(obvia::connect<IShapes>(words[2]).get());
     } else {
-        std::cerr << "usage: serve NAME [BINDING] | check [SHAPES VALUES FUNCTIONS DEEP...] | values VALUES | short SHAPES" << std::endl;
+        std::cerr << "usage: serve NAME [BINDING] | check [SHAPES VALUES FUNCTIONS DEEP...] | objects SHAPES VALUES DEEP | short SHAPES" << std::endl;
         return 2;
     }
     std::cout << "ok" << std::endl;

@@ -175,7 +175,9 @@ fn pointed_to(model: &Model, remote: &[InterfaceId]) -> Vec<Type> {
         if !is_plain(model, &ty) && refusal::members(model, &ty).is_none() {
             types.push(ty.clone());
             add_kinds(model, &ty, &mut types);
-            types.extend(model.structs[id.0].fields.iter().map(|field| values::flat(&field.ty).0.clone()));
+            let found = &model.structs[id.0];
+            types.extend(found.fields.iter().map(|field| values::flat(&field.ty).0.clone()));
+            types.extend(found.conformant.iter().map(|(element, ..)| element.clone()));
         }
     }
     for id in own_unions(model) {

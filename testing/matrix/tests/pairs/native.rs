@@ -47,9 +47,9 @@ fn check(names: &[String]) {
     comes_to_a_good_end(Command::new(program()).arg("check").args(names));
 }
 
-/// The same with values alone.
-pub(crate) fn check_values(name: &str) {
-    comes_to_a_good_end(Command::new(program()).args(["values", name]));
+/// The same without functions.
+pub(crate) fn check_objects(names: [&str; 3]) {
+    comes_to_a_good_end(Command::new(program()).arg("objects").args(names));
 }
 
 fn comes_to_a_good_end(command: &mut Command) {

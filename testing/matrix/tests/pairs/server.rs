@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 pub(crate) struct Server {
     child: Child,
     name: String,
-    // Where it is reached over a network.
-    binding: Option<String>,
+    // Where it is reached over networks.
+    bindings: Vec<String>,
     // Whether calls go as the frames that their proxies make.
     takes_frames: bool,
     // The directory for names that it does not share with this process.
@@ -24,58 +24,63 @@ pub(crate) struct Server {
 impl Server {
     /// A process of this host.
     pub(crate) fn start() -> Self {
-        Self::run(rust(), None, None)
+        Self::run(rust(), &[], None)
     }
 
     /// The same in C++ and C.
     pub(crate) fn start_native() -> Self {
-        Self::run(native(), None, None)
+        Self::run(native(), &[], None)
     }
 
     /// One in C++ and C with such variables of the environment.
     pub(crate) fn start_native_with(variables: &[(&str, &str)]) -> Self {
         let mut command = native();
         command.envs(variables.iter().copied());
-        Self::run(command, None, None)
+        Self::run(command, &[], None)
     }
 
     /// The same in Java, where there is a JDK.
     pub(crate) fn start_java() -> Option<Self> {
-        Some(Self::run(crate::java::program("serve")?, None, None))
+        Some(Self::run(crate::java::program("serve")?, &[], None))
+    }
+
+    /// The same for who is elsewhere: one process for all networks.
+    pub(crate) fn start_java_elsewhere() -> Option<Self> {
+        Some(Self::run_elsewhere(crate::java::networked("serve")?, &crate::java::NETWORKS))
     }
 
     /// A process that is reached over a network only, and that reaches this one over it only.
     pub(crate) fn start_elsewhere(binding: &str) -> Self {
-        Self::run_elsewhere(rust(), binding)
+        Self::run_elsewhere(rust(), &[binding])
     }
 
     /// The same in C++ and C.
     pub(crate) fn start_native_elsewhere(binding: &str) -> Self {
-        Self::run_elsewhere(native(), binding)
+        Self::run_elsewhere(native(), &[binding])
     }
 
-    fn run_elsewhere(command: Command, binding: &str) -> Self {
+    fn run_elsewhere(command: Command, bindings: &[&str]) -> Self {
         matrix::become_known();
-        if binding.starts_with("ncalrpc:") {
-            return Self::run(command, Some(binding), None);
+        if bindings.iter().any(|binding| binding.starts_with("ncalrpc:")) {
+            return Self::run(command, bindings, None);
         }
         let directory = std::env::temp_dir().join(fresh_name());
         std::fs::DirBuilder::new().mode(0o700).create(&directory).unwrap();
-        Self::run(command, Some(binding), Some(directory))
+        Self::run(command, bindings, Some(directory))
     }
 
-    fn run(mut command: Command, binding: Option<&str>, directory: Option<PathBuf>) -> Self {
+    fn run(mut command: Command, bindings: &[&str], directory: Option<PathBuf>) -> Self {
         let name = fresh_name();
-        command.arg(&name).args(binding).stdin(Stdio::piped()).stdout(Stdio::piped());
+        command.arg(&name).args(bindings).stdin(Stdio::piped()).stdout(Stdio::piped());
         if let Some(directory) = &directory {
             command.env("OBVIA_RUNTIME_DIR", directory);
         }
         let mut child = command.spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
-        let takes_frames = binding.is_none_or(|binding| !binding.contains("transfer=ndr") && binding != DATAGRAMS);
-        let binding = binding.map(|_| lines.next().unwrap());
+        let takes_frames = bindings.iter().all(|binding| !binding.contains("transfer=ndr") && *binding != DATAGRAMS);
+        let bindings = bindings.iter().map(|_| lines.next().unwrap()).collect();
         assert_eq!(lines.next().as_deref(), Some("serving"));
-        Self { child, name, binding, takes_frames, directory, is_killed: false }
+        Self { child, name, bindings, takes_frames, directory, is_killed: false }
     }
 
     /// Ends it without warning.
@@ -86,11 +91,21 @@ impl Server {
 
     /// What to connect to for one of its objects.
     pub(crate) fn address(&self, object: &str) -> String {
+        self.addresses(object).remove(0)
+    }
+
+    /// The same by each network.
+    pub(crate) fn addresses(&self, object: &str) -> Vec<String> {
         let name = format!("{}-{object}", self.name);
-        match &self.binding {
-            Some(binding) => binding.replace(']', &format!(",name={name}]")),
-            None => name,
-        }
+        let over = |binding: &String| binding.replace(']', &format!(",name={name}]"));
+        if self.bindings.is_empty() { vec![name] } else { self.bindings.iter().map(over).collect() }
+    }
+
+    /// Where its objects are, what their names begin with, and what they are, as the program in Java is told it.
+    pub(crate) fn places(&self, objects: &str) -> Vec<[String; 3]> {
+        let here = ["ncacn_vi_shm:".to_owned()];
+        let bindings = if self.bindings.is_empty() { &here } else { self.bindings.as_slice() };
+        bindings.iter().map(|binding| [binding.clone(), self.name.clone(), objects.to_owned()]).collect()
     }
 
     /// Whether calls go as the frames that their proxies make, whatever is in them.
@@ -100,7 +115,7 @@ impl Server {
 
     /// What to bind to for its functions.
     pub(crate) fn binding(&self) -> String {
-        self.binding.clone().unwrap_or_else(|| format!("ncacn_vi_shm:[{}-functions]", self.name))
+        self.bindings.first().cloned().unwrap_or_else(|| format!("ncacn_vi_shm:[{}-functions]", self.name))
     }
 
     /// Another client of its functions, which uses a context handle of this process.
@@ -169,10 +184,17 @@ impl Drop for Server {
 
 /// Where the objects are that a check runs against: in a process of this host, and over each network; in Rust, and in C++ and C.
 pub(crate) fn everywhere() -> impl Iterator<Item = Server> {
-    let in_rust = std::iter::once_with(Server::start).chain(NETWORKS.into_iter().map(Server::start_elsewhere));
-    let in_native =
-        std::iter::once_with(Server::start_native).chain(NETWORKS.into_iter().map(Server::start_native_elsewhere));
-    in_rust.chain(in_native)
+    in_rust().chain(in_native())
+}
+
+/// Those in Rust.
+pub(crate) fn in_rust() -> impl Iterator<Item = Server> {
+    std::iter::once_with(Server::start).chain(NETWORKS.into_iter().map(Server::start_elsewhere))
+}
+
+/// Those in C++ and C.
+pub(crate) fn in_native() -> impl Iterator<Item = Server> {
+    std::iter::once_with(Server::start_native).chain(NETWORKS.into_iter().map(Server::start_native_elsewhere))
 }
 
 /// What servers listen on that have no connections. Clients that are gone are given up soon.

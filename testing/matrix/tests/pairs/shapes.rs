@@ -1,5 +1,6 @@
 //! Structures with pointers: the same calls in one process, where they are plain, and elsewhere.
 
+use crate::java;
 use crate::server::everywhere;
 use matrix::shapes::{Peer, Shapes, items};
 use matrix::{Any, Choice, Color, Entry, IPeer, IShapes, Item, Node, Pair, Samples, Tree};
@@ -17,6 +18,11 @@ fn everywhere_alike(check: impl Fn(&IShapes)) {
     }
     for server in everywhere() {
         check(&obvia::connect(&server.address("shapes")).unwrap());
+    }
+    for server in java::servers() {
+        for shapes in server.addresses("shapes") {
+            check(&obvia::connect(&shapes).unwrap());
+        }
     }
 }
 

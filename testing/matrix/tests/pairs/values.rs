@@ -1,18 +1,22 @@
 //! Values: the same calls in one process, where they are plain, and elsewhere.
 
-use crate::server::{Server, everywhere};
+use crate::java;
+use crate::server::everywhere;
 use matrix::shapes::Peer;
 use matrix::values::Values;
 use matrix::{IPeer, IValues, Line, Mode, Point};
 use obvia::{GUID, HRESULT, Interface, U16CString, code, u16cstr};
 
-/// Runs a check against an object here, one in another process, one over each network, and one in Java.
+/// Runs a check against an object here, one in another process, and one over each network, in each language.
 fn everywhere_alike(check: impl Fn(&IValues, bool)) {
     everywhere_but_in_java(&check);
-    if !cfg!(miri)
-        && let Some(server) = Server::start_java()
-    {
-        check(&obvia::connect(&server.address("values")).unwrap(), true);
+    if cfg!(miri) {
+        return;
+    }
+    for server in java::servers() {
+        for values in server.addresses("values") {
+            check(&obvia::connect(&values).unwrap(), true);
+        }
     }
 }
 

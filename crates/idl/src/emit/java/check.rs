@@ -1,11 +1,11 @@
 //! The check of what lies at a place of a frame, in straight lines: what has to be looked at, as [`crate::shapes`] has it.
 
-use super::members::{graph_type, pointer_class};
+use super::members::{graph_type, object_info, pointer_class};
 use super::values::plus;
 use super::{Context, unions};
 use crate::emit::writer::Writer;
-use crate::model::{Base, PointerClass, Type};
-use crate::shapes::{Count, Element, Expr, Shape, What};
+use crate::model::{Base, InterfaceId, Object, PointerClass, Type};
+use crate::shapes::{Count, Element, ElementType, Expr, Iid, Shape, What};
 
 /// Where a check is written.
 pub(super) struct Check<'a> {
@@ -23,6 +23,17 @@ impl Check<'_> {
     pub(super) fn shape(&self, out: &mut Writer, shape: &Shape, base: &str, depth: usize) {
         for (at, what) in &shape.parts {
             self.part(out, (*at, what), base, depth);
+        }
+    }
+
+    /// Checks a value of a type at a place, with the array that it ends in.
+    pub(super) fn element(&self, out: &mut Writer, found: &ElementType, base: &str, tail: Option<&Type>) {
+        self.shape(out, &found.shape, base, 0);
+        if let (Some(array), Some(element)) = (&found.tail, tail) {
+            let (place, ty) = (plus(base, array.at), graph_type(self.context, element));
+            let counts: Vec<String> =
+                array.length.iter().chain([&array.count]).map(|count| self.number(count, base)).collect();
+            out.line(format!("{}.checkTail({base}, {place}, {ty}, {});", self.reader, counts.join(", ")));
         }
     }
 
@@ -54,7 +65,20 @@ impl Check<'_> {
                 out.line("}");
             }
             What::Union(..) => self.union(out, what, (&place, base), depth),
-            What::Object(_) => out.line(format!("{reader}.checkReference({place});")),
+            What::Object(iid) => out.line(format!("{reader}.checkReference({place}, {});", self.info(*iid, base))),
+        }
+    }
+
+    /// An object's interface, or the IID of it.
+    fn info(&self, iid: Iid, base: &str) -> String {
+        match iid {
+            Iid::Known(uuid) => {
+                let known = self.context.model.interfaces.iter().position(|found| found.uuid == uuid);
+                let object = known.map_or(Object::Unknown, |at| Object::Known(InterfaceId(at)));
+                object_info(self.context, &object, |_| String::new())
+            }
+            Iid::Member(at) => format!("{}.frame().getGuid({})", self.reader, plus(base, at)),
+            Iid::Outer(number) => (self.outer)(number),
         }
     }
 

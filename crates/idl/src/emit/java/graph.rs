@@ -1,10 +1,11 @@
 //! Requests and replies with structures that point to others: what a proxy and a stub do where there are such.
 
 use super::check::Check;
-use super::expression::{Side, widened};
-use super::members::{self, Seen, is_optional, seen};
+use super::expression::{Side, count, widened};
+use super::members::{self, NO_IID, Seen, is_optional, seen};
 use super::method::Method;
 use super::proxy::{block, narrowed};
+use super::refusal::in_room;
 use super::unions;
 use super::values::{Target, flat, in_name, is_number, java, load, nullable, store};
 use crate::emit::writer::Writer;
@@ -32,6 +33,10 @@ fn open(out: &mut Writer, method: &Method<'_>, request: bool) -> &'static str {
     };
     Check { context, kinds: method.kinds, reader: name, outer: &outer }.shape(out, &shape, "", 0);
     out.line(format!("{name}.verify();"));
+    let types = || plan.ordered(request).into_iter().map(|param| in_place(context.model, param.param));
+    if types().any(|ty| members::has_objects(context.model, ty)) {
+        out.line(format!("{name}.resolve({});", if request { "call" } else { "this" }));
+    }
     name
 }
 
@@ -39,13 +44,6 @@ fn open(out: &mut Writer, method: &Method<'_>, request: bool) -> &'static str {
 fn write(out: &mut Writer, method: &Method<'_>, request: bool, name: &str, value: &dyn Fn(&ParamPlan<'_>) -> String) {
     let (plan, context) = (method.plan, method.context);
     let size = if request { plan.request_block } else { plan.reply_block };
-    for param in plan.ordered(request) {
-        if let Passing::Object(object) | Passing::OutObject(object) = &param.passing {
-            let (other, value, wanted) = (if request { "this" } else { "call" }, value(param), method.wanted(object));
-            let stem = method.stem(param);
-            out.line(format!("byte[] {stem}Reference = Marshal.reference({other}, {value}, {wanted});"));
-        }
-    }
     out.line(format!("GraphWriter {name} = GraphWriter.of(KINDS, {});", block(size)));
     for param in plan.ordered(request) {
         let at = if request { param.request } else { param.reply }.unwrap_or(0);
@@ -55,7 +53,7 @@ fn write(out: &mut Writer, method: &Method<'_>, request: bool, name: &str, value
                 let memory = format!("{name}.memory()");
                 store(out, context, ty, &value, Target { memory: &memory, at: "" }, at);
             }
-            Passing::Value(ty) | Passing::Place(ty) => members::write(out, context, ty, name, &place, &value),
+            Passing::Value(ty) | Passing::Place(ty) => members::write(out, context, ty, (name, &place), &value, NO_IID),
             Passing::Array { element, .. } | Passing::OutArray { element, .. } => {
                 let ty = members::graph_type(context, element);
                 out.line(if is_number(element) {
@@ -70,10 +68,10 @@ fn write(out: &mut Writer, method: &Method<'_>, request: bool, name: &str, value
             Passing::Text { base, .. } | Passing::OutText(base) => {
                 out.line(format!("{name}.text{}({place}, {value});", 8 * base.size()));
             }
-            Passing::Object(_) | Passing::OutObject(_) => {
-                out.line(format!("{name}.reference({place}, {}Reference);", method.stem(param)));
+            _ => {
+                let iid = |operand: &Operand| method.given[operand.index].clone();
+                members::write(out, context, in_place(context.model, param.param), (name, &place), &value, &iid);
             }
-            _ => members::write(out, context, in_place(context.model, param.param), name, &place, &value),
         }
     }
 }
@@ -99,6 +97,7 @@ pub(super) fn answer(out: &mut Writer, method: &Method<'_>) {
         let at = method.index(param);
         out.line(format!("Objects.requireNonNull({}, \"{}\");", method.result(at), method.given[at]));
     }
+    check_lengths(out, method);
     check_unions(out, method, false);
     write(out, method, false, "results", &|param| {
         let value = method.result(method.index(param));
@@ -108,6 +107,47 @@ pub(super) fn answer(out: &mut Writer, method: &Method<'_>) {
         }
     });
     out.line("call.reply(results);");
+}
+
+/// Checks that arrays that are results are as long as others say.
+fn check_lengths(out: &mut Writer, method: &Method<'_>) {
+    let model = method.context.model;
+    for param in method.plan.ordered(false) {
+        let (at, ty) = (method.index(param), in_place(model, param.param));
+        let (Passing::Graph, Ok(Seen::Array { size, length, .. })) = (&param.passing, seen(model, ty)) else {
+            continue;
+        };
+        let is_counted = |operand: &Operand| method.plan.params[operand.index].counts;
+        if !in_room(param) && size.plain().is_some_and(is_counted) {
+            continue;
+        }
+        let value = method.result(at);
+        let optional = is_optional(model, ty);
+        if optional {
+            out.line(format!("if ({value} != null) {{"));
+        }
+        let size = count(method, size, if in_room(param) { Side::Given } else { Side::Came });
+        length_checks(
+            out,
+            &format!("Frames.length({value})"),
+            &size,
+            length.map(|length| count(method, length, Side::Came)),
+        );
+        if optional {
+            out.line("}");
+        }
+    }
+}
+
+/// Checks how many elements an array has: as many as it may, or as many of them as are said to be used.
+pub(super) fn length_checks(out: &mut Writer, found: &str, size: &str, length: Option<String>) {
+    match length {
+        Some(length) => {
+            out.line(format!("Frames.checkLength({found}, Frames.count({length}));"));
+            out.line(format!("Frames.checkRange({found}, 0, Frames.count({size}));"));
+        }
+        None => out.line(format!("Frames.checkLength({found}, Frames.count({size}));")),
+    }
 }
 
 /// Whether a parameter or a result must not be `null`, and may be by its type.
@@ -144,15 +184,6 @@ pub(super) fn arguments(out: &mut Writer, method: &Method<'_>) {
         let Some((class, text)) = value(out, method, param, (reader, &place), true) else { continue };
         out.line(format!("{class} {name} = {text};"));
     }
-    // An argument before or after may say by which interface.
-    for param in method.plan.ordered(true) {
-        if let Passing::Object(object) = &param.passing {
-            let (class, name, wanted) =
-                (method.argument(param).unwrap_or_default(), method.given(param), method.wanted(object));
-            let place = param.request.unwrap_or(0);
-            out.line(format!("{class} {name} = Marshal.object(call, arguments.reference({place}), {wanted});"));
-        }
-    }
 }
 
 /// Reads a proxy's results, and returns them.
@@ -164,13 +195,10 @@ pub(super) fn results(out: &mut Writer, method: &Method<'_>) {
         if param.counts {
             continue;
         }
-        if let Passing::OutObject(_) = &param.passing {
-            out.line(format!("byte[] {}Reference = results.reference({place});", method.stem(param)));
-        }
         let Some((class, text)) = value(out, method, param, (reader, &place), false) else { continue };
         out.line(format!("{class} {} = {text};", method.came(at)));
     }
-    super::proxy::give(out, method);
+    super::proxy::give(out, method, |at| method.came(at).to_owned());
     out.line("} finally {");
     out.line("call.end();");
     out.line("results.close();");
@@ -213,7 +241,7 @@ fn value(
         Passing::Text { base, .. } | Passing::OutText(base) => {
             ("String".to_owned(), format!("{reader}.text{}({place})", 8 * base.size()))
         }
-        Passing::Graph => {
+        Passing::Graph | Passing::Object(_) | Passing::OutObject(_) => {
             let ty = in_place(context.model, param.param);
             let operand = param.param.switch.as_ref().and_then(Arith::plain);
             let text = if let (Ok(Seen::Union(_)), Some(operand)) = (seen(context.model, ty), operand) {

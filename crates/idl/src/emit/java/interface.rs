@@ -2,14 +2,14 @@
 
 use super::doc::{Doc, escaped, of_value};
 use super::members::{graph_type, is_optional};
-use super::method::Method;
+use super::method::{Method, plan};
 use super::names::methods;
 use super::types::call;
 use super::{Context, proxy, stub};
 use crate::canonical;
 use crate::emit::writer::Writer;
 use crate::model::{InterfaceId, Model, Type};
-use crate::plan::{MethodPlan, Passing, in_place, kinds, plan};
+use crate::plan::{MethodPlan, Passing, in_place, kinds};
 
 /// The interface.
 pub(super) fn interface(out: &mut Writer, context: &Context<'_>, id: InterfaceId) {

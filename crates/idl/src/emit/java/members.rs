@@ -2,9 +2,9 @@
 
 use super::Context;
 use super::names::camel;
-use super::values::{flat, in_name, is_number, java, nullable, plus};
+use super::values::{flat, in_name, is_number, java, nullable, object_class, plus};
 use crate::emit::writer::Writer;
-use crate::model::{Arith, Base, Extent, Model, PointerClass, Type, UnionId};
+use crate::model::{Arith, Base, Extent, Model, Object, Operand, PointerClass, Type, UnionId};
 use crate::plan::is_plain;
 
 /// A member, as users see it.
@@ -23,6 +23,8 @@ pub(super) enum Seen<'a> {
     Union(UnionId),
     /// A structure with pointers of its own, or a union with its discriminant.
     Inner,
+    /// An interface pointer.
+    Object(&'a Object),
 }
 
 /// What a member is; or what it is that cannot be done.
@@ -40,7 +42,7 @@ pub(super) fn seen<'a>(model: &Model, ty: &'a Type) -> Result<Seen<'a>, &'static
             (_, to) => Seen::One(to),
         },
         Type::Struct(_) => Seen::Inner,
-        Type::Interface(_) => return Err("an interface pointer in a structure"),
+        Type::Interface(object) => Seen::Object(object),
         Type::Union(_) if has_members(model, ty) => Seen::Inner,
         Type::Union(id) => Seen::Union(*id),
         _ => {
@@ -71,7 +73,8 @@ fn refuse_element(model: &Model, element: &Type) -> Result<(), &'static str> {
             (Extent::One, to) if is_plain(model, to) && !matches!(to, Type::Fixed(..)) && !is_full(element) => Ok(()),
             _ => Err("an array of pointers to pointers or arrays"),
         },
-        Type::Interface(_) => Err("an array of interface pointers"),
+        Type::Interface(Object::IidIs(_)) => Err("an array of interface pointers whose IID something else says"),
+        Type::Interface(_) => Ok(()),
         _ => Err("an array of unions without discriminants of their own"),
     }
 }
@@ -102,7 +105,10 @@ pub(super) fn has_optional(model: &Model, ty: &Type) -> bool {
 
 /// Whether a member may be `null`.
 pub(super) fn is_optional(model: &Model, ty: &Type) -> bool {
-    matches!(ty, Type::Pointer(pointer) if pointer.class != PointerClass::Ref) && !is_plain(model, ty)
+    match ty {
+        Type::Pointer(pointer) => pointer.class != PointerClass::Ref && !is_plain(model, ty),
+        ty => matches!(ty, Type::Interface(_)),
+    }
 }
 
 /// Whether others may lead to what a pointer leads to.
@@ -114,6 +120,31 @@ pub(super) fn is_full(ty: &Type) -> bool {
 pub(super) fn is_shared(model: &Model, ty: &Type) -> bool {
     let is_link = |ty: &Type| is_full(ty) && matches!(seen(model, ty), Ok(Seen::One(_)));
     matches!(ty, Type::Struct(id) if model.structs[id.0].fields.iter().any(|field| is_link(&field.ty)))
+}
+
+/// Whether references to objects may travel in a value.
+pub(super) fn has_objects(model: &Model, ty: &Type) -> bool {
+    let mut reached = vec![ty.clone()];
+    let mut next = 0;
+    while let Some(ty) = reached.get(next).cloned() {
+        next += 1;
+        let mut inner = |ty: &Type| {
+            if !reached.contains(ty) {
+                reached.push(ty.clone());
+            }
+        };
+        match &ty {
+            Type::Interface(_) => return true,
+            Type::Fixed(element, _) => inner(element),
+            Type::Pointer(pointer) => inner(&pointer.to),
+            Type::Struct(id) => {
+                super::structures::fields(&model.structs[id.0]).iter().for_each(|field| inner(&field.ty))
+            }
+            Type::Union(id) => super::refusal::arms(&model.unions[id.0]).for_each(|field| inner(&field.ty)),
+            Type::Base(_) | Type::Enum(_) | Type::Void => {}
+        }
+    }
+    false
 }
 
 /// The name of a base type among the runtime's.
@@ -159,7 +190,17 @@ pub(super) fn graph_type(context: &Context<'_>, ty: &Type) -> String {
             };
             format!("{to}.pointer({})", pointer_class(pointer.class))
         }
+        Type::Interface(object) => format!("GraphType.object({}.class)", object_class(context, object)),
         ty => format!("{}Type.TYPE", context.types.class(ty)),
+    }
+}
+
+/// The description of an object's interface; `iid` says it where that is an IID's.
+pub(super) fn object_info(context: &Context<'_>, object: &Object, iid: impl Fn(&Operand) -> String) -> String {
+    match object {
+        Object::Known(id) => format!("{}Info.INFO", context.types.interface(*id)),
+        Object::Unknown => "InterfaceInfo.of(Remote.class)".to_owned(),
+        Object::IidIs(operand) => iid(operand),
     }
 }
 
@@ -188,6 +229,7 @@ pub(super) fn view(context: &Context<'_>, ty: &Type, place: &str) -> String {
         Ok(Seen::Elements { element, count }) => {
             format!("frame.list({place}, {count}, {})", graph_type(context, element))
         }
+        Ok(Seen::Object(_)) => format!("frame.object({place})"),
         Ok(Seen::Inner) if matches!(ty, Type::Union(_)) => format!("{}.view(frame, {place})", graph_type(context, ty)),
         _ => format!("new {}.View(frame, {place})", java(context, ty)),
     }
@@ -219,6 +261,7 @@ pub(super) fn built(context: &Context<'_>, ty: &Type, reader: &str, place: &str)
         Ok(Seen::Elements { element, count }) => {
             format!("{reader}.list({place}, {count}, {})", graph_type(context, element))
         }
+        Ok(Seen::Object(_)) => format!("{reader}.object({place})"),
         _ => format!("{}.build({reader}, {place})", graph_type(context, ty)),
     }
 }
@@ -227,8 +270,43 @@ fn text(wide: bool) -> &'static str {
     if wide { "text16" } else { "text8" }
 }
 
-/// Writes a member.
-pub(super) fn write(out: &mut Writer, context: &Context<'_>, ty: &Type, writer: &str, place: &str, value: &str) {
+/// The array that a structure ends in, which begins at a place; the structure itself at `base`.
+pub(super) fn tail(context: &Context<'_>, ty: &Type, reader: &str, base: &str, place: &str) -> String {
+    let Type::Pointer(pointer) = ty else { return String::new() };
+    let element = &pointer.to;
+    match (reader, is_number(element)) {
+        ("frame", true) => format!("frame.{}({place}, frame.count({base}))", camel(&array(context, element))),
+        (_, true) => format!(
+            "{reader}.frame().{}({place}, {reader}.frame().count({base})).copy()",
+            camel(&array(context, element))
+        ),
+        ("frame", false) => format!("frame.list({place}, frame.count({base}), {})", graph_type(context, element)),
+        _ => format!("{reader}.list({place}, {reader}.frame().count({base}), {})", graph_type(context, element)),
+    }
+}
+
+/// Writes the array that a structure ends in.
+pub(super) fn write_tail(out: &mut Writer, context: &Context<'_>, ty: &Type, place: &str, value: &str) {
+    let Type::Pointer(pointer) = ty else { return };
+    out.line(if is_number(&pointer.to) {
+        format!("out.putArray({place}, {value}.segment());")
+    } else {
+        format!("out.putList({place}, {}, {value});", graph_type(context, &pointer.to))
+    });
+}
+
+/// Where no object's IID is elsewhere.
+pub(super) const NO_IID: &dyn Fn(&Operand) -> String = &|_| String::new();
+
+/// Writes a member; `iid` says the IID of an object, where that is elsewhere.
+pub(super) fn write(
+    out: &mut Writer,
+    context: &Context<'_>,
+    ty: &Type,
+    (writer, place): (&str, &str),
+    value: &str,
+    iid: &dyn Fn(&Operand) -> String,
+) {
     let text = match seen(context.model, ty) {
         Ok(Seen::Plain) => match ty {
             Type::Base(_) => format!("{writer}.put{}({place}, {value});", in_name(ty)),
@@ -250,6 +328,9 @@ pub(super) fn write(out: &mut Writer, context: &Context<'_>, ty: &Type, writer: 
             format!("{writer}.putList({place}, {}, {value});", graph_type(context, element))
         }
         Ok(Seen::Union(_)) => format!("{}Type.put({writer}, {value}, {place});", java(context, ty)),
+        Ok(Seen::Object(object)) => {
+            format!("{writer}.reference({place}, {value}, {});", object_info(context, object, iid))
+        }
         _ => format!("{writer}.inner({place}, {}, {value});", graph_type(context, ty)),
     };
     out.line(text);

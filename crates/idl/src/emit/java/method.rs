@@ -1,10 +1,10 @@
 //! A method as Java has it: what its parameters and results are called, and their types.
 
 use super::Context;
-use super::members::{Seen, seen, shown};
+use super::members::{Seen, object_info, seen, shown};
 use super::names::{members, parameters};
-use super::values::{java, nullable};
-use crate::model::{Arith, Direction, Object, Operand, Type};
+use super::values::{java, nullable, object_class};
+use crate::model::{self as idl, Arith, Direction, Model, Object, Operand, Type};
 use crate::plan::{MethodPlan, ParamPlan, Passing, in_place, kind_of};
 
 /// A method, in its proxy or in its stub.
@@ -24,6 +24,19 @@ pub(super) struct Method<'a> {
     /// What the names of further variables of a parameter begin with.
     stems: Vec<String>,
     pub(super) is_proxy: bool,
+}
+
+/// The plan of a method; how many elements there is room for is not what a list says that has only those in use.
+pub(super) fn plan<'a>(model: &Model, method: &'a idl::Method) -> MethodPlan<'a> {
+    let mut plan = crate::plan::plan(model, method);
+    let mut said = Vec::new();
+    for param in plan.params.iter().filter(|param| matches!(param.passing, Passing::Graph)) {
+        if let Ok(Seen::Array { size, length: Some(_), .. }) = seen(model, in_place(model, param.param)) {
+            size.operands(&mut |operand| said.push(operand.index));
+        }
+    }
+    said.into_iter().for_each(|at| plan.params[at].counts = false);
+    plan
 }
 
 /// How the names of further variables of a parameter end.
@@ -85,7 +98,7 @@ impl<'a> Method<'a> {
             Passing::Array { element, .. } => format!("{}[]", java(context, element)),
             Passing::Optional(ty) => nullable(context, ty),
             Passing::Text { .. } => "String".to_owned(),
-            Passing::Object(object) => self.object(object),
+            Passing::Object(object) => object_class(context, object).to_owned(),
             Passing::Graph if param.param.direction.is_in() => shown(context, in_place(context.model, param.param)),
             _ => return None,
         })
@@ -100,21 +113,9 @@ impl<'a> Method<'a> {
         }
     }
 
-    /// The type of an object.
-    fn object(&self, object: &Object) -> String {
-        match object {
-            Object::Known(id) => self.context.types.interface(*id).to_owned(),
-            Object::Unknown | Object::IidIs(_) => "Remote".to_owned(),
-        }
-    }
-
     /// The description of an object's interface.
     pub(super) fn wanted(&self, object: &Object) -> String {
-        match object {
-            Object::Known(id) => format!("{}Info.INFO", self.context.types.interface(*id)),
-            Object::Unknown => "InterfaceInfo.of(Remote.class)".to_owned(),
-            Object::IidIs(operand) => format!("Interfaces.of({})", self.given[operand.index]),
-        }
+        object_info(self.context, object, |operand| format!("Interfaces.of({})", self.given[operand.index]))
     }
 
     /// The results, in the order of the source.
@@ -128,7 +129,7 @@ impl<'a> Method<'a> {
                 Passing::Place(ty) => java(context, ty),
                 Passing::OutText(_) => "String".to_owned(),
                 Passing::OutArray { element, .. } => format!("{}[]", java(context, element)),
-                Passing::OutObject(object) => self.object(object),
+                Passing::OutObject(object) => object_class(context, object).to_owned(),
                 Passing::Graph => shown(context, in_place(context.model, param.param)),
                 _ => return None,
             };
@@ -210,9 +211,14 @@ impl<'a> Method<'a> {
     }
 
     /// How many elements an array of structures has.
-    pub(super) fn graph_size<'p>(&self, param: &ParamPlan<'p>) -> Option<&'p Arith> {
+    fn graph_size<'p>(&self, param: &ParamPlan<'p>) -> Option<&'p Arith> {
+        self.graph_counts(param).map(|(size, _)| size)
+    }
+
+    /// How many elements an array of structures has room for, and how many it has, where these are not all.
+    pub(super) fn graph_counts<'p>(&self, param: &ParamPlan<'p>) -> Option<(&'p Arith, Option<&'p Arith>)> {
         match seen(self.context.model, in_place(self.context.model, param.param)) {
-            Ok(Seen::Array { size, .. }) => Some(size),
+            Ok(Seen::Array { size, length, .. }) => Some((size, length)),
             _ => None,
         }
     }

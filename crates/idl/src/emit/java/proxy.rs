@@ -6,6 +6,7 @@
 use super::expression::{Side, count, widened};
 use super::graph;
 use super::method::Method;
+use super::refusal::in_room;
 use super::values::{
     self, Target, flat, in_name, is_number, is_object, java, layout, load, load_first, pad, plus, store,
 };
@@ -86,11 +87,19 @@ fn checks(out: &mut Writer, method: &Method<'_>) {
                 if graph::is_needed(method, param) {
                     out.line(format!("Objects.requireNonNull({name}, \"{name}\");"));
                 }
-                if let Some(size) = method.graph_size(param)
-                    && size.plain().is_none_or(|operand| method.elided_by(operand.index).is_none())
+                if let Some((size, length)) = method.graph_counts(param)
+                    && (length.is_some()
+                        || size.plain().is_none_or(|operand| method.elided_by(operand.index).is_none()))
                 {
-                    let meant = count(method, size, Side::Given);
-                    out.line(format!("Frames.checkLength(Frames.length({name}), Frames.count({meant}));"));
+                    let length = length.map(|length| count(method, length, Side::Given));
+                    let found = method.length(at, name);
+                    graph::length_checks(out, &found, &count(method, size, Side::Given), length);
+                }
+                continue;
+            }
+            Passing::Graph if in_room(param) => {
+                if let Some((size, _)) = method.graph_counts(param) {
+                    out.line(format!("Frames.count({});", count(method, size, Side::Given)));
                 }
                 continue;
             }
@@ -282,7 +291,7 @@ fn reply(out: &mut Writer, method: &Method<'_>) {
             ));
         }
         out.line("call.end();");
-        return give(out, method);
+        return give(out, method, |at| given(method, at));
     }
     let has_objects = results.iter().any(|one| is_reference(&plan.params[one.at]));
     if has_objects {
@@ -304,13 +313,13 @@ fn reply(out: &mut Writer, method: &Method<'_>) {
     }
     out.line("results.end();");
     if !has_objects {
-        give(out, method);
+        give(out, method, |at| given(method, at));
     }
     out.line("} finally {");
     out.line("call.end();");
     out.line("}");
     if has_objects {
-        give(out, method);
+        give(out, method, |at| given(method, at));
     }
 }
 
@@ -383,18 +392,19 @@ fn fetch(out: &mut Writer, method: &Method<'_>, param: &ParamPlan<'_>, declared:
     }
 }
 
-/// Returns the results.
-pub(super) fn give(out: &mut Writer, method: &Method<'_>) {
-    let value = |at: usize| match &method.plan.params[at].passing {
+/// What a result is, once the results were read.
+fn given(method: &Method<'_>, at: usize) -> String {
+    match &method.plan.params[at].passing {
         Passing::OutObject(object) => {
-            format!(
-                "Marshal.object(this, {}Reference, {})",
-                method.stem(&method.plan.params[at]),
-                method.wanted(object)
-            )
+            let (stem, wanted) = (method.stem(&method.plan.params[at]), method.wanted(object));
+            format!("Marshal.object(this, {stem}Reference, {wanted})")
         }
         _ => method.came(at).to_owned(),
-    };
+    }
+}
+
+/// Returns the results.
+pub(super) fn give(out: &mut Writer, method: &Method<'_>, value: impl Fn(usize) -> String) {
     let values: Vec<String> = method.results().iter().map(|one| value(one.at)).collect();
     match values.as_slice() {
         [] => {}

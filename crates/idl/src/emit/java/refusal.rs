@@ -1,10 +1,12 @@
 //! What this back end leaves out, and what it cannot do yet.
 
 use super::members::{Seen, is_full, is_shared, seen};
+use super::method::plan;
+use super::structures::fields;
 use super::values::flat;
 use crate::Diagnostic;
-use crate::model::{Arith, Base, Direction, Field, InterfaceId, Method, Model, Object, Type, Union};
-use crate::plan::{MethodPlan, ParamPlan, Passing, add_kinds, in_place, plan};
+use crate::model::{Arith, Base, Direction, Extent, Field, InterfaceId, Method, Model, Object, Type, Union};
+use crate::plan::{MethodPlan, ParamPlan, Passing, add_kinds, in_place};
 
 /// Why nothing is made of an interface, where nothing is.
 pub(super) fn left_out(model: &Model, id: InterfaceId) -> Option<Diagnostic> {
@@ -61,13 +63,7 @@ fn refuse_parameter(model: &Model, plan: &MethodPlan<'_>, param: &ParamPlan<'_>)
             if is_result { Some("an array whose room only the results tell") } else { element_refused(model, element) }
         }
         Passing::OutArray { element, .. } => element_refused(model, element),
-        Passing::Object(object) | Passing::OutObject(object) => match object {
-            Object::Known(id) if left_out(model, *id).is_some() => Some("an object of an interface that is left out"),
-            Object::Known(id) if model.is_built_in(*id) || model.interfaces[id.0].dual => {
-                Some("an object whose interface extends IDispatch")
-            }
-            _ => None,
-        },
+        Passing::Object(object) | Passing::OutObject(object) => refuse_object(model, object),
         Passing::Lent { .. } => Some("an array that the method lends"),
         Passing::Graph => refuse_graph(model, &plan.params, param),
         Passing::Text { .. } | Passing::OutText(_) | Passing::Reference { .. } | Passing::Automation(_) => None,
@@ -82,23 +78,16 @@ fn refuse_graph(model: &Model, params: &[ParamPlan<'_>], param: &ParamPlan<'_>) 
         Ok(found) => found,
     };
     match found {
-        Seen::Array { element, size, length, .. } => {
-            if !param.param.direction.is_in() && std::ptr::eq(ty, &raw const param.param.ty) || length.is_some() {
-                return Some("an array of structures in the caller's room");
-            }
-            if param.param.direction == Direction::InOut {
-                return Some("an [in, out] array of structures");
-            }
+        Seen::Array { element, size, .. } => {
             if is_shared(model, element) || is_full(ty) {
                 return Some("an array of structures with [ptr] pointers");
             }
-            let mut is_fine = true;
-            size.operands(&mut |operand| is_fine &= params[operand.index].param.direction == param.param.direction);
-            if is_fine {
-                pointed_to(model, element)
-            } else {
-                Some("an array whose length a parameter of another way says")
+            let mut is_result = false;
+            size.operands(&mut |operand| is_result |= !params[operand.index].param.direction.is_in());
+            if is_result && in_room(param) {
+                return Some("an array whose room only the results tell");
             }
+            pointed_to(model, element)
         }
         Seen::One(to) if is_full(ty) && !matches!(to, Type::Struct(_)) => Some("a [ptr] pointer to a number"),
         Seen::One(to) => pointed_to(model, to),
@@ -107,7 +96,23 @@ fn refuse_graph(model: &Model, params: &[ParamPlan<'_>], param: &ParamPlan<'_>) 
         Seen::Elements { .. } => Some("an array of fixed size of structures with pointers"),
         Seen::Union(_) if param.param.direction == Direction::InOut => Some("an [in, out] union"),
         Seen::Union(_) => refuse_switch(param.param.switch.as_ref()).or_else(|| members(model, ty)),
+        Seen::Object(object) => refuse_object(model, object),
         Seen::Text { .. } | Seen::Plain => None,
+    }
+}
+
+/// Whether it is an array that lies where the caller has room for it.
+pub(super) fn in_room(param: &ParamPlan<'_>) -> bool {
+    matches!(&param.param.ty, Type::Pointer(pointer) if matches!(pointer.extent, Extent::Counted { .. }))
+}
+
+fn refuse_object(model: &Model, object: &Object) -> Option<&'static str> {
+    match object {
+        Object::Known(id) if left_out(model, *id).is_some() => Some("an object of an interface that is left out"),
+        Object::Known(id) if model.is_built_in(*id) || model.interfaces[id.0].dual => {
+            Some("an object whose interface extends IDispatch")
+        }
+        _ => None,
     }
 }
 
@@ -126,13 +131,11 @@ pub(super) fn members(model: &Model, ty: &Type) -> Option<&'static str> {
     let mut next = 0;
     while let Some(ty) = known.get(next).cloned() {
         next += 1;
-        let fields: Vec<&Field> = match ty {
+        let fields: Vec<Field> = match ty {
             Type::Struct(id) => {
                 let found = &model.structs[id.0];
-                if found.conformant.is_some() {
-                    return Some("a structure that ends in an open array");
-                }
-                found.fields.iter().collect()
+                known.extend(found.conformant.iter().map(|(element, ..)| element.clone()));
+                fields(found).into_owned()
             }
             Type::Union(id) => {
                 let found = &model.unions[id.0];
@@ -149,16 +152,20 @@ pub(super) fn members(model: &Model, ty: &Type) -> Option<&'static str> {
                 if arms(found).any(leads) {
                     return Some("a union with a [ptr] pointer to a structure without such");
                 }
-                arms(found).collect()
+                arms(found).cloned().collect()
             }
+            Type::Interface(object) => match refuse_object(model, &object) {
+                None => continue,
+                why => return why,
+            },
             _ => continue,
         };
-        for field in fields {
+        for field in &fields {
             if let Some(why) = member(model, field) {
                 return Some(why);
             }
             let inner = flat(&field.ty).0;
-            if matches!(inner, Type::Struct(_) | Type::Union(_)) && !known.contains(inner) {
+            if matches!(inner, Type::Struct(_) | Type::Union(_) | Type::Interface(_)) && !known.contains(inner) {
                 known.push(inner.clone());
             }
         }
@@ -196,6 +203,7 @@ fn member(model: &Model, field: &Field) -> Option<&'static str> {
         }
         Seen::Inner if is_shared(model, &field.ty) => Some("a structure with [ptr] pointers within another"),
         Seen::Union(_) => refuse_switch(field.switch.as_ref()),
+        Seen::Object(object) => refuse_object(model, object),
         _ => None,
     }
 }
@@ -203,6 +211,7 @@ fn member(model: &Model, field: &Field) -> Option<&'static str> {
 fn element_refused(model: &Model, element: &Type) -> Option<&'static str> {
     match element {
         Type::Fixed(..) => Some("an array of arrays"),
+        Type::Interface(object) => refuse_object(model, object),
         element => has_handle(model, element).then_some("an array of context handles"),
     }
 }

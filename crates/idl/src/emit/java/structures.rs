@@ -2,21 +2,24 @@
 
 use super::check::{Check, arith, widened};
 use super::doc::{Doc, of_value};
-use super::members::{self, Seen, has_optional, is_full, is_optional, is_shared, place, seen, shown};
+use super::members::{self, NO_IID, Seen, has_optional, is_full, is_optional, is_shared, place, seen, shown};
 use super::names::members_of;
 use super::types::call;
 use super::values::{flat, is_object, java};
 use super::{Context, unions};
 use crate::emit::writer::Writer;
-use crate::model::{Arith, Base, Field, Struct, StructId, Type};
+use crate::model::{Arith, Base, Extent, Field, Operand, Pointer, PointerClass, Struct, StructId, Type};
 use crate::plan::add_kinds;
 use crate::shapes::{Expr, Shapes, expr};
+use std::borrow::Cow;
 
 /// A structure and the names of its members.
 struct Members<'a> {
     context: &'a Context<'a>,
     id: StructId,
     found: &'a Struct,
+    /// The members, the array that it may end in like any other.
+    fields: Cow<'a, [Field]>,
     name: &'a str,
     names: Vec<String>,
     offsets: Vec<u32>,
@@ -26,33 +29,43 @@ impl<'a> Members<'a> {
     fn new(context: &'a Context<'a>, id: StructId) -> Self {
         let found = &context.model.structs[id.0];
         let names = members_of(found.fields.iter().map(|field| field.name.as_str()));
-        let (offsets, ..) = context.model.offsets(found);
-        Self { context, id, found, name: context.types.class(&Type::Struct(id)), names, offsets }
+        let (mut offsets, ..) = context.model.offsets(found);
+        if found.conformant.is_some() {
+            // The array's comes last, behind that of its name.
+            offsets.remove(found.fields.len() - 1);
+        }
+        let name = context.types.class(&Type::Struct(id));
+        Self { context, id, found, fields: fields(found), name, names, offsets }
+    }
+
+    /// Whether it is the array that the structure ends in, which no slot leads to.
+    fn is_tail(&self, at: usize) -> bool {
+        self.found.conformant.is_some() && at + 1 == self.fields.len()
     }
 
     /// The members that users see: not those that only say how long arrays are.
-    fn seen(&self) -> impl Iterator<Item = (usize, &'a Field, &str)> {
-        let fields = self.found.fields.iter().enumerate().filter(|(at, _)| !self.is_elided(*at));
+    fn seen(&self) -> impl Iterator<Item = (usize, &Field, &str)> {
+        let fields = self.fields.iter().enumerate().filter(|(at, _)| !self.is_elided(*at));
         fields.map(|(at, field)| (at, field, self.names[at].as_str()))
     }
 
     /// The arrays whose length is what a member says.
-    fn counted_by(&self, at: usize) -> impl Iterator<Item = (usize, &'a Field)> {
+    fn counted_by(&self, at: usize) -> impl Iterator<Item = (usize, &Field)> {
         let counts = move |field: &Field| match seen(self.context.model, &field.ty) {
             Ok(Seen::Array { size, .. }) => size.plain().is_some_and(|operand| operand.index == at),
             _ => false,
         };
-        self.found.fields.iter().enumerate().filter(move |(_, field)| counts(field))
+        self.fields.iter().enumerate().filter(move |(_, field)| counts(field))
     }
 
     /// Whether a member only says how long arrays are.
     fn is_elided(&self, at: usize) -> bool {
-        let field = &self.found.fields[at];
+        let field = &self.fields[at];
         if !matches!(field.ty, Type::Base(_)) || field.range.is_some() {
             return false;
         }
         let (mut plain, mut other) = (false, false);
-        for field in &self.found.fields {
+        for field in self.fields.iter() {
             let mut note = |value: &Arith, whole: bool| {
                 let is_plain = whole && value.plain().is_some();
                 value.operands(&mut |operand| {
@@ -72,11 +85,15 @@ impl<'a> Members<'a> {
     }
 
     /// A member in a frame that was checked: as it lies there, or apart from it; the structure begins at `base`.
-    fn read(&self, field: &Field, reader: &str, base: &str, at: &str) -> String {
+    fn read(&self, index: usize, reader: &str, base: &str) -> String {
+        let (field, at) = (&self.fields[index], &place(base, self.offsets[index]));
+        if self.is_tail(index) {
+            return members::tail(self.context, &field.ty, reader, base, at);
+        }
         let operand = field.switch.as_ref().and_then(Arith::plain);
         if let (Ok(Seen::Union(_)), Some(operand)) = (seen(self.context.model, &field.ty), operand) {
             let place = place(base, self.offsets[operand.index]);
-            let which = unions::loaded(&self.found.fields[operand.index].ty, reader, &place);
+            let which = unions::loaded(&self.fields[operand.index].ty, reader, &place);
             return members::union(self.context, &field.ty, reader, at, &which);
         }
         if reader == "frame" {
@@ -98,7 +115,7 @@ impl<'a> Members<'a> {
         let known = expr(value, &|operand| Expr::Member(operand.index as u32, operand.base));
         let leaf = |leaf: &Expr| {
             let Expr::Member(index, base) = leaf else { return String::new() };
-            let (field, name) = (&self.found.fields[*index as usize], &self.names[*index as usize]);
+            let (field, name) = (&self.fields[*index as usize], &self.names[*index as usize]);
             if matches!(field.ty, Type::Enum(_)) { format!("{name}.value()") } else { widened(*base, name) }
         };
         match &known {
@@ -109,6 +126,17 @@ impl<'a> Members<'a> {
             known => leaf(known),
         }
     }
+}
+
+/// The members of a structure: the array that it may end in has the type of a pointer to its elements.
+pub(super) fn fields(found: &Struct) -> Cow<'_, [Field]> {
+    let Some((element, size, length)) = found.conformant.clone() else { return (&found.fields).into() };
+    let mut fields = found.fields.clone();
+    if let Some(array) = fields.last_mut() {
+        let extent = Extent::Counted { size, length };
+        array.ty = Type::Pointer(Box::new(Pointer { class: PointerClass::Ref, to: element, extent }));
+    }
+    fields.into()
 }
 
 /// Writes the interface of a structure with pointers.
@@ -246,7 +274,7 @@ fn constructor(out: &mut Writer, members: &Members<'_>) {
             _ => {}
         }
     }
-    for (at, field) in members.found.fields.iter().enumerate().filter(|(at, _)| members.is_elided(*at)) {
+    for (at, field) in members.fields.iter().enumerate().filter(|(at, _)| members.is_elided(*at)) {
         let Type::Base(base) = field.ty else { continue };
         let most = base.range().map_or(i128::MAX, |(_, most)| most).min(i128::from(i32::MAX));
         let sizes: Vec<String> = members.counted_by(at).map(|(array, _)| members.names[array].clone()).collect();
@@ -312,8 +340,8 @@ fn view(out: &mut Writer, members: &Members<'_>) {
     out.line("super(frame, at);");
     out.line("}");
     out.line("");
-    for (at, field, member) in members.seen() {
-        let at = place("at", members.offsets[at]);
+    for (index, field, member) in members.seen() {
+        let at = place("at", members.offsets[index]);
         out.line("@Override");
         out.line(format!("public {} {member}() {{", shown(context, &field.ty)));
         match seen(context.model, &field.ty) {
@@ -321,7 +349,7 @@ fn view(out: &mut Writer, members: &Members<'_>) {
                 out.line(format!("int place = frame.place({at});"));
                 out.line(format!("return place == 0 ? null : new {}.View(frame, place);", java(context, to)));
             }
-            _ => out.line(format!("return {};", members.read(field, "frame", "at", &at))),
+            _ => out.line(format!("return {};", members.read(index, "frame", "at"))),
         }
         out.line("}");
         out.line("");
@@ -352,10 +380,16 @@ pub(super) fn type_class(out: &mut Writer, context: &Context<'_>, ty: &Type) {
     out.line(format!("static final {name}Type TYPE = new {name}Type();"));
     out.line("");
     out.line(format!("private {name}Type() {{"));
-    out.line(format!("super({size});"));
+    let found = if let Type::Struct(id) = ty { Some(&model.structs[id.0]) } else { None };
+    let tail = found.and_then(|found| Some((&found.conformant.as_ref()?.0, *model.offsets(found).0.last()?)));
+    out.line(match tail {
+        Some((element, at)) => format!("super({size}, {at}, {});", members::graph_type(context, element)),
+        None => format!("super({size});"),
+    });
+    let tail = tail.map(|(element, _)| element);
     out.line("}");
     out.line("");
-    verify(out, context, ty);
+    verify(out, context, ty, tail);
     if let Type::Union(id) = ty {
         unions::methods(out, context, *id);
         unions::in_frames(out, context, *id);
@@ -366,7 +400,7 @@ pub(super) fn type_class(out: &mut Writer, context: &Context<'_>, ty: &Type) {
     let has_members = context.has_pointers(ty);
     match ty {
         Type::Struct(id) if has_members => writes(out, &Members::new(context, *id)),
-        _ => members::write(out, context, ty, "out", "at", &format!("(({name}) value)")),
+        _ => members::write(out, context, ty, ("out", "at"), &format!("(({name}) value)"), NO_IID),
     }
     out.line("}");
     out.line("");
@@ -375,30 +409,43 @@ pub(super) fn type_class(out: &mut Writer, context: &Context<'_>, ty: &Type) {
     out.line(format!("return {};", members::view(context, ty, "at")));
     out.line("}");
     if let (Type::Struct(id), true) = (ty, has_members) {
+        let members = Members::new(context, *id);
+        if tail.is_some() {
+            counts(out, &members);
+        }
         out.line("");
-        builds(out, &Members::new(context, *id));
+        builds(out, &members);
     }
     out.line("}");
 }
 
-fn verify(out: &mut Writer, context: &Context<'_>, ty: &Type) {
+/// How many elements the array has that the structure ends in.
+fn counts(out: &mut Writer, members: &Members<'_>) {
+    let array = members.names.last().map_or("", String::as_str);
+    out.line("");
+    out.line("@Override");
+    out.line("protected int count(Object value) {");
+    out.line(format!("return (({}) value).{array}().size();", members.name));
+    out.line("}");
+}
+
+fn verify(out: &mut Writer, context: &Context<'_>, ty: &Type, tail: Option<&Type>) {
     let mut kinds = vec![ty.clone()];
     add_kinds(context.model, ty, &mut kinds);
     let types = Shapes { model: context.model, kinds: &kinds }.element_types();
-    let shape = &types[0].shape;
-    if shape.parts.is_empty() {
+    if types[0].shape.parts.is_empty() && tail.is_none() {
         return;
     }
     out.line("@Override");
     out.line("protected void verify(GraphReader in, int at) {");
-    Check { context, kinds: &kinds, reader: "in", outer: &|_| String::new() }.shape(out, shape, "at", 0);
+    Check { context, kinds: &kinds, reader: "in", outer: &|_| String::new() }.element(out, &types[0], "at", tail);
     out.line("}");
     out.line("");
 }
 
 fn writes(out: &mut Writer, members: &Members<'_>) {
     let context = members.context;
-    let (name, fields) = (members.name, &members.found.fields);
+    let (name, fields) = (members.name, &members.fields);
     out.line(format!("{name} of = ({name}) value;"));
     // A list is written by a loop, not by the queue: its elements come one after another as it is.
     let list = fields.iter().position(|field| members.is_list(&field.ty)).filter(|at| at + 1 == fields.len());
@@ -419,8 +466,11 @@ fn writes(out: &mut Writer, members: &Members<'_>) {
             out.line(format!("of = {value};"));
             out.line(format!("at = out.last({place}, TYPE, of);"));
             out.line("} while (at != 0);");
+        } else if members.is_tail(at) {
+            members::write_tail(out, context, &field.ty, &place, &value);
         } else {
-            members::write(out, context, &field.ty, "out", &place, &value);
+            let iid = |operand: &Operand| format!("of.{}()", members.names[operand.index]);
+            members::write(out, context, &field.ty, ("out", &place), &value, &iid);
         }
     }
 }
@@ -428,7 +478,6 @@ fn writes(out: &mut Writer, members: &Members<'_>) {
 fn builds(out: &mut Writer, members: &Members<'_>) {
     let context = members.context;
     if members
-        .found
         .fields
         .iter()
         .any(|field| is_full(&field.ty) && matches!(seen(context.model, &field.ty), Ok(Seen::One(_))))
@@ -437,9 +486,7 @@ fn builds(out: &mut Writer, members: &Members<'_>) {
     }
     out.line("@Override");
     out.line(format!("protected {}.Rec build(GraphReader in, int at) {{", members.name));
-    let value =
-        |(at, field, _): (usize, &Field, &str)| members.read(field, "in", "at", &place("at", members.offsets[at]));
-    let values: Vec<String> = members.seen().map(value).collect();
+    let values: Vec<String> = members.seen().map(|(at, ..)| members.read(at, "in", "at")).collect();
     call(out, &format!("return new {}.Rec", members.name), &values);
     out.line("}");
 }
@@ -460,9 +507,8 @@ fn fills(out: &mut Writer, members: &Members<'_>) {
     out.line("@Override");
     out.line("protected void fill(GraphReader in, int at, Object value) {");
     out.line(format!("{name}.Rec of = ({name}.Rec) value;"));
-    for (at, field, member) in members.seen() {
-        let built = members.read(field, "in", "at", &place("at", members.offsets[at]));
-        out.line(format!("of.{member} = {built};"));
+    for (at, _, member) in members.seen() {
+        out.line(format!("of.{member} = {};", members.read(at, "in", "at")));
     }
     out.line("}");
 }

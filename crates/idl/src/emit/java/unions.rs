@@ -3,7 +3,7 @@
 use super::Context;
 use super::check::widened;
 use super::doc::{Doc, of_value};
-use super::members::{self, is_optional, shown};
+use super::members::{self, NO_IID, is_optional, shown};
 use super::names::{members_of, pascal};
 use super::structures::value_checks;
 use super::types::call;
@@ -192,7 +192,8 @@ pub(super) fn in_frames(out: &mut Writer, context: &Context<'_>, id: UnionId) {
         match arm.field {
             Some(field) => {
                 out.line(format!("case {} of -> {{", arm.name));
-                members::write(out, context, &field.ty, "out", "at", &format!("of.{}()", arm.member));
+                let value = format!("of.{}()", arm.member);
+                members::write(out, context, &field.ty, ("out", "at"), &value, NO_IID);
                 out.line("}");
             }
             None => out.line(format!("case {} none -> {{}}", arm.name)),
@@ -237,7 +238,7 @@ pub(super) fn methods(out: &mut Writer, context: &Context<'_>, id: UnionId) {
     out.line("@Override");
     out.line("protected void write(GraphWriter out, Object value, int at) {");
     out.line(format!("{class} of = ({class}) value;"));
-    members::write(out, context, &union.tag, "out", "at", "of.which()");
+    members::write(out, context, &union.tag, ("out", "at"), "of.which()", NO_IID);
     out.line(format!("put(out, of, {at});"));
     out.line("}");
     out.line("");

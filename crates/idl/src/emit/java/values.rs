@@ -2,7 +2,7 @@
 
 use super::Context;
 use crate::emit::writer::Writer;
-use crate::model::{Base, Extent, Type};
+use crate::model::{Base, Extent, Object, Type};
 
 /// The Java type of a base type: for unsigned ones the signed one of the same size.
 pub(super) fn base(base: Base) -> &'static str {
@@ -42,7 +42,16 @@ pub(super) fn java(context: &Context<'_>, ty: &Type) -> String {
         Type::Fixed(..) => format!("{}[]", java(context, flat(ty).0)),
         Type::Pointer(pointer) if pointer.extent == Extent::Text => "String".to_owned(),
         Type::Pointer(pointer) => nullable(context, &pointer.to),
+        Type::Interface(object) => object_class(context, object).to_owned(),
         ty => context.types.class(ty).to_owned(),
+    }
+}
+
+/// The type of an object.
+pub(super) fn object_class<'a>(context: &'a Context<'_>, object: &Object) -> &'a str {
+    match object {
+        Object::Known(id) => context.types.interface(*id),
+        Object::Unknown | Object::IidIs(_) => "Remote",
     }
 }
 

@@ -17,7 +17,6 @@ import obvia.runtime.GraphType;
 import obvia.runtime.GraphWriter;
 import obvia.runtime.InCall;
 import obvia.runtime.InterfaceInfo;
-import obvia.runtime.Marshal;
 import obvia.runtime.Proxy;
 import obvia.runtime.Reference;
 
@@ -645,16 +644,16 @@ public final class ITreesInfo {
         GraphReader arguments = GraphReader.of(call, 16, KINDS);
         try {
             arguments.checkOne(0, ItemType.TYPE, GraphReader.UNIQUE);
-            arguments.checkReference(8);
+            arguments.checkReference(8, ITreesInfo.INFO);
             arguments.verify();
+            arguments.resolve(call);
             Frame frame = arguments.frame();
             Item list = frame.place(0) == 0 ? null : new Item.View(frame, frame.place(0));
-            ITrees to = Marshal.object(call, arguments.reference(8), ITreesInfo.INFO);
+            ITrees to = frame.object(8);
             ITrees.TellResult outcome = object.tell(list, to);
-            byte[] backReference = Marshal.reference(call, outcome.back(), ITreesInfo.INFO);
             GraphWriter results = GraphWriter.of(KINDS, 16);
             results.one(0, ItemType.TYPE, outcome.same());
-            results.reference(8, backReference);
+            results.reference(8, outcome.back(), ITreesInfo.INFO);
             call.reply(results);
         } finally {
             arguments.close();
@@ -1137,21 +1136,21 @@ public final class ITreesInfo {
 
         @Override
         public TellResult tell(Item list, ITrees to) {
-            byte[] toReference = Marshal.reference(this, to, ITreesInfo.INFO);
             GraphWriter arguments = GraphWriter.of(KINDS, 16);
             arguments.one(0, ItemType.TYPE, list);
-            arguments.reference(8, toReference);
+            arguments.reference(8, to, ITreesInfo.INFO);
             Channel call = begin(arguments);
             call.call(target, 26, call.length);
             GraphReader results = GraphReader.of(call, 16, KINDS);
             try {
                 results.checkOne(0, ItemType.TYPE, GraphReader.UNIQUE);
-                results.checkReference(8);
+                results.checkReference(8, ITreesInfo.INFO);
                 results.verify();
+                results.resolve(this);
                 results.build();
                 Item same = (Item) results.one(0);
-                byte[] backReference = results.reference(8);
-                return new TellResult(same, Marshal.object(this, backReference, ITreesInfo.INFO));
+                ITrees back = results.object(8);
+                return new TellResult(same, back);
             } finally {
                 call.end();
                 results.close();

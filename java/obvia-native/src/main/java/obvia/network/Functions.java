@@ -127,7 +127,7 @@ final class Functions {
         }
     }
 
-    /** An object that was found: its number and identity, or what object of this process it is. */
+    /** An object that was found: its handle, its identity, and which object of this process it is, or 0. */
     record Found(long handle, long identity, long number) {
         private static final MemoryLayout LAYOUT = MemoryLayout.sequenceLayout(3, JAVA_LONG);
 

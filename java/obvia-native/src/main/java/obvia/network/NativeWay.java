@@ -98,7 +98,13 @@ final class NativeWay extends Way {
         if (found.number() == 0) {
             return info.proxy().apply(new Reference(this, found.handle(), found.identity(), 1));
         }
-        Object own = Objects.get(found.number());
+        Object own;
+        try {
+            own = Objects.get(found.number());
+        } finally {
+            // Others may have given it back meanwhile.
+            Functions.release(found.handle());
+        }
         if (!info.type().isInstance(own)) {
             throw new RpcException(Hresult.RPC_E_INVALID_OBJREF, "a reference to an object that has no such interface");
         }

@@ -42,6 +42,9 @@ public final class Frame implements Scope {
     /** Whose it is; {@code null} for everybody's. */
     private final Thread owner;
 
+    /** What its references lead to, by their numbers. */
+    Object[] objects;
+
     Frame(GraphReader reader, byte[] bytes, int length, MemorySegment far, long farAt, Thread owner) {
         this.reader = reader;
         this.bytes = bytes;
@@ -55,6 +58,7 @@ public final class Frame implements Scope {
     synchronized void end() {
         bytes = null;
         reader = null;
+        objects = null;
     }
 
     /** Another of the same content, which lasts until it is let go. Nothing of the peer's is in it. */
@@ -68,7 +72,9 @@ public final class Frame implements Scope {
             reader.handOver();
             reader = null;
         }
-        return new Frame(null, bytes, length, far, farAt, null);
+        Frame kept = new Frame(null, bytes, length, far, farAt, null);
+        kept.objects = objects;
+        return kept;
     }
 
     /** What a frame that is kept holds. */
@@ -184,6 +190,14 @@ public final class Frame implements Scope {
     @SuppressWarnings("unchecked")
     public <T> List<T> list(int at, int count, GraphType type) {
         return (List<T>) new Elements(this, at, count, type);
+    }
+
+    /** What a reference leads to; {@code null} for null. */
+    @SuppressWarnings("unchecked")
+    public <T> T object(int slot) {
+        byte[] bytes = memory();
+        int place = place(slot);
+        return place == 0 ? null : (T) objects[(int) GraphWriter.INTS.get(bytes, place - Frames.HEADER)];
     }
 
     /** The string of characters of 8 bits that a slot leads to; {@code null} for null. */

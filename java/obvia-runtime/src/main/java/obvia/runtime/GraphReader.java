@@ -13,6 +13,7 @@ import obvia.Bytes;
 import obvia.Chars;
 import obvia.Doubles;
 import obvia.Floats;
+import obvia.Guid;
 import obvia.Ints;
 import obvia.Longs;
 import obvia.Occupancy;
@@ -72,6 +73,11 @@ public final class GraphReader {
 
     /** What was built of them. */
     private Object[] built = new Object[0];
+
+    /** References: places, and the interfaces or their IIDs. */
+    private int[] referencePlaces = new int[8];
+    private Object[] referenceTypes = new Object[8];
+    private int referenceCount;
 
     private GraphReader() {}
 
@@ -145,6 +151,7 @@ public final class GraphReader {
         cleared = 0;
         queued = 0;
         done = 0;
+        referenceCount = 0;
         length = 0;
         if (total < block) {
             throw bad(0, "a frame of " + total + " bytes where there are at least " + block);
@@ -304,7 +311,7 @@ public final class GraphReader {
         int number = kinds.number(type);
         int place = find(slot, number, pointer, 0);
         if (place > 0) {
-            if (getInt(place - 4) != 1 && !type.isOpen()) {
+            if (getInt(place - 4) != 1 && type.tail == null) {
                 throw bad(slot, "the object has more than one element");
             }
             look(place, type, number);
@@ -326,6 +333,19 @@ public final class GraphReader {
     /** The same where all that there is room for are there. */
     public void checkMany(int slot, GraphType type, int pointer, long count) {
         checkMany(slot, type, pointer, count, count);
+    }
+
+    /** Checks the array that a structure ends in: its elements begin at a place, and others say their number, and how many there is room for. */
+    public void checkTail(int at, int place, GraphType type, long count, long room) {
+        checkCount(at, at, count, room);
+        for (int i = 0; !type.isNumber && i < count; i++) {
+            type.verify(this, place + i * type.size);
+        }
+    }
+
+    /** The same where all that there is room for are there. */
+    public void checkTail(int at, int place, GraphType type, long count) {
+        checkTail(at, place, type, count, count);
     }
 
     private void checkCount(int slot, int place, long count, long room) {
@@ -360,6 +380,72 @@ public final class GraphReader {
     public byte[] reference(int slot) {
         int place = (int) getLong(slot);
         return place == 0 ? null : Arrays.copyOfRange(bytes, place, place + getInt(place - 4));
+    }
+
+    /** Checks the slot of a reference to an object of this interface. */
+    public void checkReference(int slot, InterfaceInfo<?> info) {
+        addReference(slot, info);
+    }
+
+    /** The same where the interface is known by its IID. */
+    public void checkReference(int slot, Guid iid) {
+        addReference(slot, iid);
+    }
+
+    private void addReference(int slot, Object type) {
+        int place = find(slot, Frames.REFERENCE, UNIQUE, 0);
+        if (place == 0) {
+            return;
+        }
+        if (referenceCount == referencePlaces.length) {
+            referencePlaces = Arrays.copyOf(referencePlaces, 2 * referenceCount);
+            referenceTypes = Arrays.copyOf(referenceTypes, 2 * referenceCount);
+        }
+        referencePlaces[referenceCount] = place;
+        referenceTypes[referenceCount] = type;
+        // The number of its type is known now: in the copy the reference's own takes the place.
+        GraphWriter.INTS.set(bytes, place - Frames.HEADER, referenceCount++);
+    }
+
+    private interface Adoption {
+        Object adopt(byte[] reference, InterfaceInfo<?> info);
+    }
+
+    /** Finds what the references in a call's arguments lead to, when everything else was checked. */
+    public void resolve(InCall call) {
+        resolve((reference, info) -> Marshal.object(call, reference, info));
+    }
+
+    /**
+     * Finds what the references in a call's results lead to.
+     *
+     * @param through the proxy that was called
+     */
+    public void resolve(Proxy through) {
+        resolve((reference, info) -> Marshal.object(through, reference, info));
+    }
+
+    private void resolve(Adoption adoption) {
+        if (referenceCount == 0) {
+            return;
+        }
+        Object[] objects = new Object[referenceCount];
+        for (int i = 0; i < objects.length; i++) {
+            int place = referencePlaces[i];
+            InterfaceInfo<?> info = referenceTypes[i] instanceof Guid iid ? Interfaces.of(iid) : (InterfaceInfo<?>) referenceTypes[i];
+            objects[i] = adoption.adopt(Arrays.copyOfRange(bytes, place, place + getInt(place - 4)), info);
+        }
+        frame.objects = objects;
+    }
+
+    /** The same where references are places in this array. */
+    void resolve(Object[] all) {
+        resolve((reference, _) -> all[(int) GraphWriter.INTS.get(reference, 0)]);
+    }
+
+    /** What a reference leads to; {@code null} for null. */
+    public <T> T object(int slot) {
+        return frame.object(slot);
     }
 
     /** Checks a pointer to a string of characters of 8 bits. */

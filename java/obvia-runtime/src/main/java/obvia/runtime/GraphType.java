@@ -114,20 +114,37 @@ public abstract class GraphType {
     /** Bytes of a value. */
     final int size;
 
+    /** Where the array begins that a value ends in, and what its elements are; {@code null} where there is none. */
+    private final int tailAt;
+
+    final GraphType tail;
+
     /** Whether arrays of it are plain numbers, which there is nothing to look at in. */
     final boolean isNumber;
 
     /** A type whose values have so many bytes. */
     protected GraphType(int size) {
-        this(size, false);
+        this(size, false, 0, null);
+    }
+
+    /** The same where a value ends in an array of these elements, which begins at a place of it. */
+    protected GraphType(int size, int tailAt, GraphType tail) {
+        this(size, false, tailAt, tail);
     }
 
     // Nobody asks it for anything before it is done.
     @SuppressWarnings("this-escape")
-    private GraphType(int size, boolean isNumber) {
+    private GraphType(int size, boolean isNumber, int tailAt, GraphType tail) {
         index = GraphKinds.add(this);
         this.size = size;
         this.isNumber = isNumber;
+        this.tailAt = tailAt;
+        this.tail = tail;
+    }
+
+    /** References to objects of an interface, as elements of arrays. */
+    public static GraphType object(Class<?> type) {
+        return ObjectPointer.ALL.get(type);
     }
 
     /** Pointers to values of this type, as elements of arrays: each has what it leads to for its value. */
@@ -154,14 +171,14 @@ public abstract class GraphType {
         return view(in.frame(), at);
     }
 
-    /** Whether it ends in an array, whose elements an object of it counts. */
-    boolean isOpen() {
-        return false;
+    /** Of a value that ends in an array: how many elements that has. */
+    protected int count(Object value) {
+        return 1;
     }
 
     /** Bytes of an object with so many elements. */
-    long length(long count) {
-        return count * size;
+    final long length(long count) {
+        return tail == null ? count * size : Math.max(size, tailAt + count * tail.size);
     }
 
     /** Whether several pointers may lead to a value, as full pointers do. */
@@ -180,7 +197,7 @@ public abstract class GraphType {
     /** A value without pointers. */
     private abstract static class Value extends GraphType {
         Value(int size, boolean isLookedAt) {
-            super(size, !isLookedAt);
+            super(size, !isLookedAt, 0, null);
         }
     }
 
@@ -270,6 +287,38 @@ public abstract class GraphType {
         @Override
         protected Object view(Frame frame, int at) {
             return frame.text16(at);
+        }
+    }
+
+    private static final class ObjectPointer extends Slot {
+        private static final ClassValue<GraphType> ALL = new ClassValue<>() {
+            @Override
+            protected GraphType computeValue(Class<?> type) {
+                return new ObjectPointer(type);
+            }
+        };
+
+        /** Not its description, which may be in the making. */
+        private final Class<?> type;
+
+        ObjectPointer(Class<?> type) {
+            super(GraphReader.UNIQUE);
+            this.type = type;
+        }
+
+        @Override
+        protected void verify(GraphReader in, int at) {
+            in.checkReference(at, InterfaceInfo.of(type));
+        }
+
+        @Override
+        protected void write(GraphWriter out, Object value, int at) {
+            out.reference(at, value, InterfaceInfo.of(type));
+        }
+
+        @Override
+        protected Object view(Frame frame, int at) {
+            return frame.object(at);
         }
     }
 

@@ -61,6 +61,12 @@ public final class GraphWriter {
     private int[] farPlaces = new int[4];
     private int farCount;
 
+    /** References, which are made when everything else is written, since they are counted then: slots, objects and their interfaces. */
+    private int[] referenceSlots = new int[8];
+    private Object[] referenced = new Object[8];
+    private InterfaceInfo<?>[] referenceTypes = new InterfaceInfo<?>[8];
+    private int referenceCount;
+
     private final Identities seen = new Identities();
 
     private GraphWriter() {}
@@ -86,6 +92,8 @@ public final class GraphWriter {
         seen.clear();
         Arrays.fill(far, 0, farCount, null);
         farCount = 0;
+        Arrays.fill(referenced, 0, referenceCount, null);
+        referenceCount = 0;
         POOL.give(this);
     }
 
@@ -104,6 +112,42 @@ public final class GraphWriter {
                 types[at].write(this, value, places[at]);
             }
         }
+        return next + beyond;
+    }
+
+    /**
+     * The same, with references in the arguments of a call.
+     *
+     * @param through the proxy that is called
+     */
+    int finish(Proxy through) {
+        finish();
+        for (int i = 0; i < referenceCount; i++) {
+            reference(referenceSlots[i], Marshal.reference(through, referenced[i], referenceTypes[i]));
+        }
+        return next + beyond;
+    }
+
+    /** The same, with references in the results of a call. */
+    int finish(InCall call) {
+        finish();
+        for (int i = 0; i < referenceCount; i++) {
+            reference(referenceSlots[i], Marshal.reference(call, referenced[i], referenceTypes[i]));
+        }
+        return next + beyond;
+    }
+
+    /** The same, with references that are places among the objects, for frames that nobody else sees; and the objects. */
+    Object[] finishHere() {
+        finish();
+        for (int i = 0; i < referenceCount; i++) {
+            INTS.set(bytes, object(referenceSlots[i], Frames.REFERENCE, 4, 4), i);
+        }
+        return Arrays.copyOf(referenced, referenceCount);
+    }
+
+    /** How long the frame is. */
+    int length() {
         return next + beyond;
     }
 
@@ -254,11 +298,16 @@ public final class GraphWriter {
         if (value == null) {
             return;
         }
-        int place = object(slot, kinds.number(type), 1, type.size);
+        int place = place(slot, type, value);
         if (type.isShared() && !seen.add(value, place + beyond)) {
             throw invalid("several pointers lead to one structure, or a circle of them, where each must have its own");
         }
         push(type, value, place);
+    }
+
+    private int place(int slot, GraphType type, Object value) {
+        int count = type.tail == null ? 1 : type.count(value);
+        return object(slot, kinds.number(type), count, type.length(count));
     }
 
     /**
@@ -297,7 +346,7 @@ public final class GraphWriter {
             LONGS.set(bytes, slot, (long) known);
             return;
         }
-        int place = object(slot, kinds.number(type), 1, type.size);
+        int place = place(slot, type, value);
         seen.share(value, place + beyond);
         push(type, value, place);
     }
@@ -384,12 +433,35 @@ public final class GraphWriter {
         array(slot, type, elements == null ? null : elements.segment());
     }
 
+    /** Writes the slot of a reference to an object of this interface; {@code null} is null. */
+    public void reference(int slot, Object object, InterfaceInfo<?> info) {
+        if (object == null) {
+            return;
+        }
+        if (referenceCount == referenced.length) {
+            referenceSlots = Arrays.copyOf(referenceSlots, 2 * referenceCount);
+            referenced = Arrays.copyOf(referenced, 2 * referenceCount);
+            referenceTypes = Arrays.copyOf(referenceTypes, 2 * referenceCount);
+        }
+        referenceSlots[referenceCount] = slot;
+        referenced[referenceCount] = object;
+        referenceTypes[referenceCount++] = info;
+    }
+
+    /** The same where the interface is known by its IID. */
+    public void reference(int slot, Object object, Guid iid) {
+        if (object != null) {
+            reference(slot, object, Interfaces.of(iid));
+        }
+    }
+
     /** Writes the slot of a reference to an object; {@code null} is null. */
     public void reference(int slot, byte[] reference) {
-        if (reference != null) {
-            int place = object(slot, Frames.REFERENCE, reference.length, reference.length);
-            System.arraycopy(reference, 0, bytes, place, reference.length);
+        if (reference == null) {
+            return;
         }
+        int place = object(slot, Frames.REFERENCE, reference.length, reference.length);
+        System.arraycopy(reference, 0, bytes, place, reference.length);
     }
 
     /** Writes the slot of a string of characters of 8 bits, which are UTF-8; {@code null} is null. */

@@ -18,12 +18,14 @@ public final class Graphs {
         } else {
             writer.one(0, type, value);
         }
-        byte[] bytes = new byte[writer.finish()];
+        Object[] objects = writer.finishHere();
+        byte[] bytes = new byte[writer.length()];
         writer.copyTo(MemorySegment.ofArray(bytes), 0);
         writer.close();
         GraphReader reader = GraphReader.of(MemorySegment.ofArray(bytes), 0, bytes.length, 8, GraphKinds.EVERY, "a structure's members");
         reader.checkOne(0, type, isShared ? GraphReader.FULL : GraphReader.UNIQUE);
         reader.verify();
+        reader.resolve(objects);
         reader.build();
         Object copy = reader.one(0);
         reader.close();

@@ -78,7 +78,7 @@ public abstract class InCall {
 
     /** Gives results' frame. */
     public void reply(GraphWriter results) {
-        reply(results.finish());
+        reply(results.finish(this));
         results.copyTo(replyMemory, replyAt);
         results.close();
     }

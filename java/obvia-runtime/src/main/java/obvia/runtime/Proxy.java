@@ -66,11 +66,18 @@ public abstract class Proxy implements Remote {
 
     /** A channel of this thread's, with arguments' frame in its place. */
     protected final Channel begin(GraphWriter arguments) {
-        int length = arguments.finish();
+        int length;
+        try {
+            length = arguments.finish(this);
+        } catch (RuntimeException | Error e) {
+            Sent.takeBackUnsent(way);
+            throw e;
+        }
         Channel channel = begin(length);
         try {
             arguments.copyTo(channel.memory, channel.at);
         } catch (RuntimeException | Error e) {
+            Sent.takeBackUnsent(way);
             channel.end();
             throw e;
         }
