@@ -170,7 +170,8 @@ pub(crate) fn cargo_fuzz() -> Outcome {
         return Ok(());
     }
     let tools = target().join("tools");
-    let install = Program::cargo(&["install", "--quiet", "cargo-fuzz", "--locked", "--root"])
+    // Not optimised: it takes longer to build than all that it ever does.
+    let install = Program::cargo(&["install", "--quiet", "cargo-fuzz", "--locked", "--debug", "--root"])
         .argument(tools.display().to_string())
         .variable("CARGO_TARGET_DIR", target().join("tools-build").display().to_string());
     required("cargo-fuzz", &install)
