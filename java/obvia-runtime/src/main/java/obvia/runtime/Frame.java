@@ -1,6 +1,7 @@
 package obvia.runtime;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
 import java.util.AbstractList;
 import java.util.List;
 import java.util.Objects;
@@ -26,18 +27,18 @@ public final class Frame implements Scope {
     static final boolean IS_STRICT = "strict".equals(System.getProperty("obvia.scope"));
     static final boolean IS_COLLECTED = "collected".equals(System.getProperty("obvia.views"));
 
-    /** The copy; {@code null} when it must not be read any longer. */
+    /** The copy; {@code null} when it must not be read yet, or any longer. */
     private byte[] bytes;
 
-    private final int length;
+    private int length;
 
-    /** Where long arrays are: in the copy, instead of their elements, is where from {@link #farAt} on. */
-    private MemorySegment far;
+    /** Where the peer has the frame, or what was kept of it. In the copy, instead of the elements of a long array, is where they are from {@link #farAt} on. */
+    MemorySegment far;
 
-    private long farAt;
+    final long farAt;
 
-    /** What received it, until it is kept or done with. */
-    private GraphReader reader;
+    /** What receives it; {@code null} for what is kept. */
+    private final GraphReader reader;
 
     /** Whose it is; {@code null} for everybody's. */
     private final Thread owner;
@@ -45,34 +46,45 @@ public final class Frame implements Scope {
     /** What its references lead to, by their numbers. */
     Object[] objects;
 
-    Frame(GraphReader reader, byte[] bytes, int length, MemorySegment far, long farAt, Thread owner) {
+    Frame(GraphReader reader, MemorySegment far, long farAt, Thread owner) {
         this.reader = reader;
-        this.bytes = bytes;
-        this.length = length;
         this.far = far;
         this.farAt = farAt;
         this.owner = owner;
     }
 
-    /** Its bytes are not to be read any longer. */
-    synchronized void end() {
+    /** Its bytes can be read. */
+    void open(byte[] bytes, int length) {
+        this.bytes = bytes;
+        this.length = length;
+        if (IS_COLLECTED) {
+            far = null;
+        }
+    }
+
+    /** Its bytes are not to be read any longer: whoever sees what is written there next sees that they are not. */
+    void end() {
         bytes = null;
-        reader = null;
         objects = null;
+        VarHandle.storeStoreFence();
+    }
+
+    /** Its bytes, and whatever was read before has been its content. */
+    byte[] checked() {
+        VarHandle.loadLoadFence();
+        return memory();
     }
 
     /** Another of the same content, which lasts until it is let go. Nothing of the peer's is in it. */
-    synchronized Frame keep() {
-        byte[] bytes = memory();
+    Frame keep() {
+        Object[] objects = this.objects;
+        Frame kept;
         if (reader != null && !IS_COLLECTED) {
-            if (far != null) {
-                far = MemorySegment.ofArray(reader.fetch(far, farAt));
-                farAt = 0;
-            }
-            reader.handOver();
-            reader = null;
+            kept = reader.keep(this, length);
+        } else {
+            kept = new Frame(null, far, farAt, null);
+            kept.open(memory(), length);
         }
-        Frame kept = new Frame(null, bytes, length, far, farAt, null);
         kept.objects = objects;
         return kept;
     }

@@ -22,20 +22,15 @@ import obvia.Shorts;
 /**
  * Receives a frame with structures that point to others, and checks it once, before anything in it is used.
  *
- * <p>The frame is copied to memory that nobody else can write, but for long arrays of numbers, which cannot be wrong. Its objects are found by their headers. Then slots are
- * followed from the block on: without recursion, each object once, so that the time is linear in the frame. docs/flat.md has the rules.
+ * <p>Slots are followed from the block on: without recursion, each object once, so that the time is linear in the frame. docs/flat.md has the rules.
  */
-public final class GraphReader {
+public final class GraphReader extends GraphCopy {
     /** A pointer that is never null. */
     public static final int REF = 0;
     /** A pointer that may be null. */
     public static final int UNIQUE = 1;
     /** A pointer that may be null; others may lead to the same object. */
     public static final int FULL = 2;
-
-    /** Bytes of a first piece of the frame: each is twice as long as the one before. */
-    private static final int PIECE_FIRST = 512;
-    private static final int PIECE_MAX = 64 << 10;
 
     /** Bits of what is in the queue beside the type's number. */
     private static final int MANY = 1 << 31;
@@ -44,32 +39,13 @@ public final class GraphReader {
 
     private static final Pool<GraphReader> POOL = new Pool<>();
 
-    private GraphKinds kinds;
-    private String what;
-    private Frame frame;
-    private boolean isHandedOver;
-
-    /** The copy, and how much of it there is. */
-    private byte[] bytes = new byte[4096];
-    private int length;
-    /** Bytes of the frame itself. */
-    private int frameLength;
-
-    /** Long arrays, which are not copied: where they begin and end in the frame, and the place of that in the copy. */
-    private int[] farBegins = new int[4];
-    private int[] farEnds = new int[4];
-    private int[] farPlaces = new int[4];
-    private int farCount;
-
-    /** Where objects begin that no slot has led to, by eights of bytes; then where those begin that only full pointers have. */
-    private long[] starts = new long[64];
-    private long[] shared = new long[64];
-    private int cleared;
-
     /** Objects to look into: places, and the numbers of types. */
     private int[] queue = new int[128];
     private int queued;
     private int done;
+
+    /** Whether the structure that is looked into is the last thing to look into, so that what its last pointer leads to is next. */
+    private boolean isAlone;
 
     /** What was built of them. */
     private Object[] built = new Object[0];
@@ -101,11 +77,17 @@ public final class GraphReader {
         if (reader == null) {
             reader = new GraphReader();
         }
-        reader.kinds = kinds;
-        reader.what = what;
-        reader.receive(memory, at, length, block);
-        MemorySegment far = reader.farCount == 0 ? null : memory;
-        reader.frame = new Frame(reader, reader.bytes, reader.length, far, at, Frame.IS_STRICT ? Thread.currentThread() : null);
+        reader.frame = new Frame(reader, memory, at, Frame.IS_STRICT ? Thread.currentThread() : null);
+        reader.queued = 0;
+        reader.done = 0;
+        reader.referenceCount = 0;
+        reader.isAlone = false;
+        try {
+            reader.receive(kinds, block, length, what);
+        } catch (BadMessageException e) {
+            reader.close();
+            throw e;
+        }
         return reader;
     }
 
@@ -115,175 +97,22 @@ public final class GraphReader {
             frame.end();
         }
         frame = null;
-        boolean isGone = isHandedOver || Frame.IS_COLLECTED || Frame.IS_STRICT;
-        isHandedOver = false;
-        if (isGone) {
+        if (Frame.IS_COLLECTED || Frame.IS_STRICT || bytes.length > GraphWriter.KEPT_MAX) {
             bytes = new byte[4096];
         }
-        if (bytes.length <= GraphWriter.KEPT_MAX && queue.length <= GraphWriter.KEPT_MAX / 16) {
-            if (built.length > 0) {
-                Arrays.fill(built, 0, Math.min(built.length, queued), null);
-            }
-            POOL.give(this);
+        if (queue.length > GraphWriter.KEPT_MAX / 16) {
+            queue = new int[128];
+            built = new Object[0];
         }
-    }
-
-    /** The copy goes to whoever keeps it. */
-    void handOver() {
-        isHandedOver = true;
+        if (built.length > 0) {
+            Arrays.fill(built, 0, Math.min(built.length, queued >> 1), null);
+        }
+        POOL.give(this);
     }
 
     /** What views read. */
     public Frame frame() {
         return frame;
-    }
-
-    /** What is to be thrown where the frame is not what it should be. */
-    public BadMessageException bad(int at, String why) {
-        return new BadMessageException(what + " are not what the interface says: at offset " + inFrame(at) + " of the frame: " + why);
-    }
-
-    // Receiving.
-
-    private void receive(MemorySegment memory, long at, int total, int block) {
-        frameLength = total;
-        farCount = 0;
-        cleared = 0;
-        queued = 0;
-        done = 0;
-        referenceCount = 0;
-        length = 0;
-        if (total < block) {
-            throw bad(0, "a frame of " + total + " bytes where there are at least " + block);
-        }
-        int place = block;
-        int beyond = 0;
-        int copied = 0;
-        int piece = PIECE_FIRST;
-        // Of the frame, what is not yet copied begins at `copied`; in the copy everything lies `beyond` earlier.
-        while (true) {
-            int wanted = Math.min(total, place + beyond + Frames.HEADER);
-            if (copied < wanted) {
-                copied = copy(memory, at, copied, beyond, Math.max(wanted - copied, piece));
-                piece = Math.min(2 * piece, PIECE_MAX);
-            }
-            if (place + beyond == total) {
-                break;
-            }
-            if (total - place - beyond < Frames.HEADER) {
-                length = place;
-                throw bad(place, "the frame ends within an object's header");
-            }
-            int number = getInt(place);
-            long count = Integer.toUnsignedLong(getInt(place + 4));
-            int body = place + Frames.HEADER;
-            GraphType type = kinds.type(number);
-            long bytes = number == Frames.TEXT16 ? 2 * count : number == Frames.TEXT8 || number == Frames.REFERENCE ? count : type == null ? -1 : type.length(count);
-            length = body;
-            if (bytes < 0) {
-                throw bad(place, "the interface has no type " + number);
-            }
-            if (Frames.aligned(bytes) > total - body - beyond) {
-                throw bad(place, "an object of " + count + " elements does not fit the frame");
-            }
-            mark(body);
-            int end = body + (int) Frames.aligned(bytes);
-            if (type != null && type.isNumber && bytes > GraphWriter.NEAR_MAX && !Frame.IS_COLLECTED) {
-                copied = end + beyond;
-                skip(body, body + beyond, copied);
-                place = body + 8;
-                beyond = copied - place;
-                piece = PIECE_FIRST;
-            } else {
-                if (copied < end + beyond) {
-                    copied = copy(memory, at, copied, beyond, Math.max(end + beyond - copied, piece));
-                    piece = Math.min(2 * piece, PIECE_MAX);
-                }
-                place = end;
-            }
-        }
-        length = place;
-        Occupancy.receive(total);
-    }
-
-    /** Copies a piece of the frame behind what was copied, and says where it ends. */
-    private int copy(MemorySegment memory, long at, int from, int beyond, int count) {
-        int most = Math.min(count, frameLength - from);
-        int place = from - beyond;
-        if (place + most + 8 > bytes.length) {
-            bytes = Arrays.copyOf(bytes, Math.max(place + most + 8, (int) Math.min(2L * bytes.length, frameLength + 8L)));
-        }
-        MemorySegment.copy(memory, Flat.BYTE, at + from, bytes, place, most);
-        return from + most;
-    }
-
-    private void skip(int place, int begin, int end) {
-        if (farCount == farPlaces.length) {
-            farBegins = Arrays.copyOf(farBegins, 2 * farCount);
-            farEnds = Arrays.copyOf(farEnds, 2 * farCount);
-            farPlaces = Arrays.copyOf(farPlaces, 2 * farCount);
-        }
-        farBegins[farCount] = begin;
-        farEnds[farCount] = end;
-        farPlaces[farCount++] = place;
-        if (place + 8 > bytes.length) {
-            bytes = Arrays.copyOf(bytes, 2 * bytes.length);
-        }
-        GraphWriter.LONGS.set(bytes, place, (long) begin);
-    }
-
-    private void mark(int place) {
-        int word = place >>> 9;
-        if (word >= cleared) {
-            if (word >= starts.length) {
-                starts = Arrays.copyOf(starts, Math.max(word + 1, 2 * starts.length));
-                shared = Arrays.copyOf(shared, starts.length);
-            }
-            Arrays.fill(starts, cleared, word + 1, 0);
-            Arrays.fill(shared, cleared, word + 1, 0);
-            cleared = word + 1;
-        }
-        starts[word] |= 1L << (place >>> 3);
-    }
-
-    /** The long arrays, one after another; their places in the copy say where from now on. */
-    byte[] fetch(MemorySegment far, long at) {
-        int total = 0;
-        for (int i = 0; i < farCount; i++) {
-            total += farEnds[i] - farBegins[i];
-        }
-        byte[] all = new byte[total];
-        int next = 0;
-        for (int i = 0; i < farCount; i++) {
-            int count = farEnds[i] - farBegins[i];
-            MemorySegment.copy(far, Flat.BYTE, at + farBegins[i], all, next, count);
-            GraphWriter.LONGS.set(bytes, farPlaces[i], (long) next);
-            next += count;
-        }
-        return all;
-    }
-
-    /** The place in the copy of an offset in the frame; -1 where there is none. */
-    private int inCopy(long offset) {
-        if (offset < 0 || offset > frameLength || (offset & 7) != 0) {
-            return -1;
-        }
-        if (farCount == 0) {
-            return (int) offset;
-        }
-        int before = Arrays.binarySearch(farEnds, 0, farCount, (int) offset);
-        before = before < 0 ? ~before : before + 1;
-        if (before < farCount && offset > farBegins[before]) {
-            return -1;
-        }
-        return (int) offset - (before == 0 ? 0 : farEnds[before - 1] - farPlaces[before - 1] - 8);
-    }
-
-    /** The offset in the frame of a place in the copy. */
-    private int inFrame(int place) {
-        int before = Arrays.binarySearch(farPlaces, 0, farCount, place);
-        before = before < 0 ? ~before : before;
-        return before == 0 ? place : place + farEnds[before - 1] - farPlaces[before - 1] - 8;
     }
 
     // Checking.
@@ -295,7 +124,8 @@ public final class GraphReader {
             int number = queue[done + 1];
             done += 2;
             GraphType type = kinds.type(number & NUMBER);
-            if ((number & MANY) == 0) {
+            isAlone = (number & MANY) == 0;
+            if (isAlone) {
                 type.verify(this, place);
             } else {
                 int count = getInt(place - 4);
@@ -304,24 +134,52 @@ public final class GraphReader {
                 }
             }
         }
+        passAll();
+        open();
+        Occupancy.receive(length());
     }
 
     /** Checks a pointer to one value. */
     public void checkOne(int slot, GraphType type, int pointer) {
         int number = kinds.number(type);
-        int place = find(slot, number, pointer, 0);
+        int place = findOne(slot, type, number, pointer);
         if (place > 0) {
-            if (getInt(place - 4) != 1 && type.tail == null) {
-                throw bad(slot, "the object has more than one element");
-            }
             look(place, type, number);
         }
+    }
+
+    /**
+     * Checks a structure's last pointer, to another of its type. So lists are checked in a loop; the order is the same.
+     *
+     * @return where the caller is to check the structure at once; 0 where nothing is left for it to do
+     */
+    public int checkLast(int slot, GraphType type, int pointer) {
+        int number = kinds.number(type);
+        int place = findOne(slot, type, number, pointer);
+        if (place <= 0) {
+            return 0;
+        }
+        boolean isNext = isAlone && done == queued;
+        look(place, type, number);
+        if (!isNext) {
+            return 0;
+        }
+        done = queued;
+        return place;
+    }
+
+    private int findOne(int slot, GraphType type, int number, int pointer) {
+        int place = find(slot, number, type, pointer, 0);
+        if (place != 0 && getInt(Math.abs(place) - 4) != 1 && type.tail == null) {
+            throw bad(slot, "the object has more than one element");
+        }
+        return place;
     }
 
     /** Checks a pointer to several values: their number, and how many there is room for. */
     public void checkMany(int slot, GraphType type, int pointer, long count, long room) {
         int number = kinds.number(type);
-        int place = find(slot, number, pointer, MANY);
+        int place = find(slot, number, type, pointer, MANY);
         if (place != 0) {
             checkCount(slot, Math.abs(place), count, room);
         }
@@ -373,7 +231,7 @@ public final class GraphReader {
 
     /** Checks the slot of a reference to an object. */
     public void checkReference(int slot) {
-        find(slot, Frames.REFERENCE, UNIQUE, 0);
+        find(slot, Frames.REFERENCE, null, UNIQUE, 0);
     }
 
     /** The bytes of a reference to an object; {@code null} for null. */
@@ -393,7 +251,7 @@ public final class GraphReader {
     }
 
     private void addReference(int slot, Object type) {
-        int place = find(slot, Frames.REFERENCE, UNIQUE, 0);
+        int place = find(slot, Frames.REFERENCE, null, UNIQUE, 0);
         if (place == 0) {
             return;
         }
@@ -450,7 +308,7 @@ public final class GraphReader {
 
     /** Checks a pointer to a string of characters of 8 bits. */
     public void checkText8(int slot, int pointer) {
-        int place = find(slot, Frames.TEXT8, pointer, 0);
+        int place = find(slot, Frames.TEXT8, null, pointer, 0);
         if (place > 0) {
             int end = place + getInt(place - 4) - 1;
             int at = place;
@@ -468,7 +326,7 @@ public final class GraphReader {
 
     /** Checks a pointer to a string of characters of 16 bits. */
     public void checkText16(int slot, int pointer) {
-        int place = find(slot, Frames.TEXT16, pointer, 0);
+        int place = find(slot, Frames.TEXT16, null, pointer, 0);
         if (place > 0) {
             int end = place + 2 * (getInt(place - 4) - 1);
             int at = place;
@@ -502,7 +360,7 @@ public final class GraphReader {
      *
      * @return the place; 0 for null, and less than that where a full pointer has led there before
      */
-    private int find(int slot, int number, int pointer, int many) {
+    private int find(int slot, int number, GraphType type, int pointer, int many) {
         long offset = getLong(slot);
         if (offset == 0) {
             if (pointer == REF) {
@@ -510,32 +368,21 @@ public final class GraphReader {
             }
             return 0;
         }
-        int place = inCopy(offset);
-        int word = place >>> 9;
-        long bit = 1L << (place >>> 3);
-        if (place < 0 || word >= cleared || (starts[word] & bit) == 0) {
-            throw bad(slot, "the slot leads to no object, or to one that another pointer leads to");
+        if (isNext(offset)) {
+            int place = take(slot, number, type);
+            if (pointer == FULL) {
+                share(place);
+            }
+            return place;
         }
-        if (farCount > 0) {
-            GraphWriter.LONGS.set(bytes, slot, (long) place);
-        }
-        int found = getInt(place - Frames.HEADER);
-        if ((shared[word] & bit) != 0) {
-            if (pointer != FULL) {
+        int place = elsewhere(slot, offset, pointer == FULL);
+        int found = getInt(Math.abs(place) - Frames.HEADER);
+        int entry = 2 * found;
+        if (place < 0 && entry >= 0 && entry < queued && queue[entry] == -place) {
+            if ((queue[entry + 1] & MANY) != many) {
                 throw bad(slot, "another pointer leads to the same object");
             }
-            if (number >= Frames.KIND_FIRST && !kinds.type(number).isNumber) {
-                int before = queue[2 * found + 1];
-                found = before & NUMBER;
-                if ((before & MANY) != many) {
-                    throw bad(slot, "another pointer leads to the same object");
-                }
-            }
-            place = -place;
-        } else if (pointer == FULL) {
-            shared[word] |= bit;
-        } else {
-            starts[word] &= ~bit;
+            found = queue[entry + 1] & NUMBER;
         }
         if (found != number) {
             throw bad(slot, "the slot leads to no object of its type");

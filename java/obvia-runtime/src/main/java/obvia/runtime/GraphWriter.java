@@ -24,7 +24,7 @@ import obvia.Shorts;
  * <p>It is written in one pass and without recursion, to memory of this process's own that grows as it must; only then is there a place for it in the area. What objects point to
  * waits in a queue until it is its turn. Long arrays of numbers are not copied until the frame is: they go straight to the area.
  */
-public final class GraphWriter {
+public final class GraphWriter extends Pool.Member {
     static final VarHandle SHORTS = MethodHandles.byteArrayViewVarHandle(short[].class, LITTLE_ENDIAN);
     static final VarHandle CHARS = MethodHandles.byteArrayViewVarHandle(char[].class, LITTLE_ENDIAN);
     static final VarHandle INTS = MethodHandles.byteArrayViewVarHandle(int[].class, LITTLE_ENDIAN);
@@ -86,8 +86,13 @@ public final class GraphWriter {
 
     /** The frame is done with: this is not used again by whoever has it. */
     void close() {
-        if (bytes.length > KEPT_MAX || values.length > KEPT_MAX / 32) {
-            return;
+        if (bytes.length > KEPT_MAX) {
+            bytes = new byte[4096];
+        }
+        if (values.length > KEPT_MAX / 32) {
+            values = new Object[64];
+            types = new GraphType[64];
+            places = new int[64];
         }
         seen.clear();
         Arrays.fill(far, 0, farCount, null);

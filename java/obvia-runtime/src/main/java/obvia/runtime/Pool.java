@@ -1,22 +1,51 @@
 package obvia.runtime;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /** A few things to be used again, by whichever thread comes next: there may be far more threads than anybody wants to keep memory for. */
-final class Pool<T> {
+final class Pool<T extends Pool.Member> {
     private static final int PLACES = 64;
 
+    /** Those that there are: they stay where they are while they are in use, as storing them again would cost the collector's barrier. */
     private final AtomicReferenceArray<T> places = new AtomicReferenceArray<>(PLACES);
+
+    /** What can be in one. */
+    abstract static class Member {
+        private static final VarHandle IS_FREE;
+
+        static {
+            try {
+                IS_FREE = MethodHandles.lookup().findVarHandle(Member.class, "isFree", boolean.class);
+            } catch (ReflectiveOperationException e) {
+                throw new ExceptionInInitializerError(e);
+            }
+        }
+
+        /** Nobody has it. */
+        private boolean isFree;
+    }
 
     /** One that nobody else has; {@code null} where there is none at hand. */
     T take() {
         int place = place();
-        return places.getPlain(place) == null ? null : places.getAndSet(place, null);
+        T one = places.getAcquire(place);
+        if (one == null || Member.IS_FREE.compareAndSet((Member) one, true, false)) {
+            return one;
+        }
+        // It comes back, unless whoever has it has failed: then it is nobody's.
+        places.setRelease(place, null);
+        return null;
     }
 
     /** Gives one back. */
     void give(T one) {
-        places.setRelease(place(), one);
+        int place = place();
+        if (places.getPlain(place) != one) {
+            places.setRelease(place, one);
+        }
+        Member.IS_FREE.setRelease((Member) one, true);
     }
 
     private static int place() {

@@ -1,13 +1,17 @@
 package obvia.runtime;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import obvia.BadMessageException;
 import obvia.Bytes;
@@ -126,7 +130,7 @@ class GraphFuzzTest {
     void framesMayEndAnywhere() {
         for (Sample sample : samples()) {
             for (int length = 0; length < sample.frame.length; length++) {
-                byte[] frame = java.util.Arrays.copyOf(sample.frame, length);
+                byte[] frame = Arrays.copyOf(sample.frame, length);
                 assertThrows(BadMessageException.class, () -> read(sample.type, frame));
             }
         }
@@ -161,6 +165,117 @@ class GraphFuzzTest {
             byte[] frame = new byte[random.nextInt(200)];
             random.nextBytes(frame);
             isRefused(HOLDER, frame);
+        }
+    }
+
+    /** The objects of a frame: where their headers are, and where the last one ends. */
+    private static List<Integer> headers(byte[] frame) {
+        List<Integer> headers = new ArrayList<>(List.of(8));
+        while (headers.getLast() < frame.length) {
+            int at = headers.getLast();
+            int number = (int) GraphWriter.INTS.get(frame, at);
+            long count = (int) GraphWriter.INTS.get(frame, at + 4);
+            GraphType type = GraphKinds.EVERY.type(number);
+            long length = type != null ? type.length(count) : number == Frames.TEXT16 ? 2 * count : count;
+            headers.add(at + Frames.HEADER + (int) Frames.aligned(length));
+        }
+        return headers;
+    }
+
+    /** A frame with the last object first. Words that are the place of an object are slots. */
+    private static byte[] reversed(byte[] frame) {
+        List<Integer> headers = headers(frame);
+        byte[] reversed = frame.clone();
+        int to = 8;
+        Map<Long, Long> moved = new HashMap<>();
+        for (int i = headers.size() - 2; i >= 0; i--) {
+            int length = headers.get(i + 1) - headers.get(i);
+            System.arraycopy(frame, headers.get(i), reversed, to, length);
+            moved.put((long) headers.get(i) + Frames.HEADER, (long) to + Frames.HEADER);
+            to += length;
+        }
+        for (int at = 0; at < reversed.length; at += 8) {
+            Long place = moved.get((long) GraphWriter.LONGS.get(reversed, at));
+            if (place != null) {
+                GraphWriter.LONGS.set(reversed, at, (long) place);
+            }
+        }
+        return reversed;
+    }
+
+    @Test
+    void objectsMayLieInAnyOrder() {
+        for (Sample sample : samples()) {
+            byte[] frame = reversed(sample.frame);
+            GraphReader reader = GraphReader.of(MemorySegment.ofArray(frame), 0, frame.length, 8, GraphKinds.EVERY, "the frame");
+            reader.checkOne(0, sample.type, sample.type.isShared() ? GraphReader.FULL : GraphReader.UNIQUE);
+            reader.verify();
+            assertArrayEquals(sample.frame, frame(sample.type, reader.frame().one(0, sample.type)), "written again it is in the order of its slots");
+            reader.close();
+        }
+    }
+
+    @Test
+    void objectsThatNoSlotLeadsToAreOfAKindAndFit() {
+        for (Sample sample : samples()) {
+            byte[] frame = Arrays.copyOf(sample.frame, sample.frame.length + 16);
+            GraphWriter.INTS.set(frame, sample.frame.length, Frames.TEXT8);
+            GraphWriter.INTS.set(frame, sample.frame.length + 4, 8);
+            read(sample.type, frame);
+            GraphWriter.INTS.set(frame, sample.frame.length + 4, 9);
+            assertThrows(BadMessageException.class, () -> read(sample.type, frame));
+            GraphWriter.INTS.set(frame, sample.frame.length + 4, 8);
+            GraphWriter.INTS.set(frame, sample.frame.length, Frames.TEXT16 + 1);
+            assertThrows(BadMessageException.class, () -> read(sample.type, frame));
+        }
+    }
+
+    /** Two full pointers: to a number, and to another of these. */
+    private static final class PairType extends GraphType {
+        static final PairType TYPE = new PairType();
+
+        private PairType() {
+            super(16);
+        }
+
+        @Override
+        protected void verify(GraphReader in, int at) {
+            in.checkOne(at, GraphType.LONG, GraphReader.FULL);
+            in.checkOne(at + 8, TYPE, GraphReader.FULL);
+        }
+
+        @Override
+        protected void write(GraphWriter out, Object value, int at) {
+            throw new AssertionError("the test writes them");
+        }
+
+        @Override
+        protected Object view(Frame frame, int at) {
+            throw new AssertionError("the test looks at none");
+        }
+
+        @Override
+        protected boolean isShared() {
+            return true;
+        }
+    }
+
+    @Test
+    void aFullPointerLeadsToNoObjectOfAnotherType() {
+        GraphKinds kinds = GraphKinds.of(PairType.TYPE, GraphType.LONG);
+        for (int to = 0; to < 20; to++) {
+            // Pairs one after another. The last one's number is one of them.
+            byte[] frame = new byte[8 + 20 * 24];
+            GraphWriter.LONGS.set(frame, 0, 16L);
+            for (int i = 0; i < 20; i++) {
+                GraphWriter.LONGS.set(frame, 8 + 24 * i, Frames.KIND_FIRST | 1L << 32);
+                GraphWriter.LONGS.set(frame, 24 + 24 * i, i == 19 ? 0L : 40L + 24 * i);
+            }
+            GraphWriter.LONGS.set(frame, 16 + 24 * 19, 16L + 24 * to);
+            GraphReader reader = GraphReader.of(MemorySegment.ofArray(frame), 0, frame.length, 8, kinds, "the frame");
+            reader.checkOne(0, PairType.TYPE, GraphReader.FULL);
+            assertThrows(BadMessageException.class, reader::verify, "pair " + to);
+            reader.close();
         }
     }
 
