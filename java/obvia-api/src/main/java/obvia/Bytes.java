@@ -2,7 +2,10 @@ package obvia;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import obvia.spi.Scope;
 
 /**
@@ -12,6 +15,7 @@ import obvia.spi.Scope;
  */
 public final class Bytes {
     private static final ValueLayout.OfByte LAYOUT = ValueLayout.JAVA_BYTE;
+    private static final VarHandle LONGS = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.nativeOrder());
 
     private final MemorySegment segment;
     private final Scope scope;
@@ -67,11 +71,23 @@ public final class Bytes {
 
     /** Copies the elements to an array, from a place there on. */
     public void copyTo(byte[] to, int at) {
-        if (array != null) {
-            System.arraycopy(array, 0, to, at, size);
-        } else {
+        if (array == null) {
             MemorySegment.copy(reached(), LAYOUT, 0, to, at, size);
+        } else if (size >= 8 && size <= 32) {
+            copyWords(array, to, at, size);
+        } else {
+            System.arraycopy(array, 0, to, at, size);
         }
+    }
+
+    /** Copies a few bytes in less time than it takes to find out how to copy many: the words that they begin and end with, which may have some in common. */
+    private static void copyWords(byte[] from, byte[] to, int at, int size) {
+        LONGS.set(to, at, (long) LONGS.get(from, 0));
+        if (size > 16) {
+            LONGS.set(to, at + 8, (long) LONGS.get(from, 8));
+            LONGS.set(to, at + size - 16, (long) LONGS.get(from, size - 16));
+        }
+        LONGS.set(to, at + size - 8, (long) LONGS.get(from, size - 8));
     }
 
     /** A copy which can be read for good; itself, where it can. */

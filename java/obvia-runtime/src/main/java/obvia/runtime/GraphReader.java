@@ -44,9 +44,6 @@ public final class GraphReader extends GraphCopy {
     private int queued;
     private int done;
 
-    /** Whether the structure that is looked into is the last thing to look into, so that what its last pointer leads to is next. */
-    private boolean isAlone;
-
     /** What was built of them. */
     private Object[] built = new Object[0];
 
@@ -81,7 +78,6 @@ public final class GraphReader extends GraphCopy {
         reader.queued = 0;
         reader.done = 0;
         reader.referenceCount = 0;
-        reader.isAlone = false;
         try {
             reader.receive(kinds, block, length, what);
         } catch (BadMessageException e) {
@@ -124,8 +120,7 @@ public final class GraphReader extends GraphCopy {
             int number = queue[done + 1];
             done += 2;
             GraphType type = kinds.type(number & NUMBER);
-            isAlone = (number & MANY) == 0;
-            if (isAlone) {
+            if ((number & MANY) == 0) {
                 type.verify(this, place);
             } else {
                 int count = getInt(place - 4);
@@ -146,26 +141,6 @@ public final class GraphReader extends GraphCopy {
         if (place > 0) {
             look(place, type, number);
         }
-    }
-
-    /**
-     * Checks a structure's last pointer, to another of its type. So lists are checked in a loop; the order is the same.
-     *
-     * @return where the caller is to check the structure at once; 0 where nothing is left for it to do
-     */
-    public int checkLast(int slot, GraphType type, int pointer) {
-        int number = kinds.number(type);
-        int place = findOne(slot, type, number, pointer);
-        if (place <= 0) {
-            return 0;
-        }
-        boolean isNext = isAlone && done == queued;
-        look(place, type, number);
-        if (!isNext) {
-            return 0;
-        }
-        done = queued;
-        return place;
     }
 
     private int findOne(int slot, GraphType type, int number, int pointer) {

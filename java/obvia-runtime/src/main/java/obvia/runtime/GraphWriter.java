@@ -43,6 +43,9 @@ public final class GraphWriter extends Pool.Member {
     private byte[] bytes = new byte[4096];
     private int next;
 
+    /** How much there may be of them. What is behind {@link #next} is all zeros. */
+    private int room = bytes.length;
+
     /** By how much places in the frame are beyond those in {@link #bytes}: long arrays are only in the frame. */
     private int beyond;
 
@@ -77,9 +80,9 @@ public final class GraphWriter extends Pool.Member {
         if (writer == null) {
             writer = new GraphWriter();
         }
-        writer.kinds = kinds;
-        writer.next = 0;
-        writer.beyond = 0;
+        if (writer.kinds != kinds) {
+            writer.kinds = kinds;
+        }
         writer.claim(block);
         return writer;
     }
@@ -88,7 +91,12 @@ public final class GraphWriter extends Pool.Member {
     void close() {
         if (bytes.length > KEPT_MAX) {
             bytes = new byte[4096];
+        } else {
+            Arrays.fill(bytes, 0, next, (byte) 0);
         }
+        room = bytes.length;
+        next = 0;
+        beyond = 0;
         if (values.length > KEPT_MAX / 32) {
             values = new Object[64];
             types = new GraphType[64];
@@ -186,20 +194,25 @@ public final class GraphWriter extends Pool.Member {
         return MemorySegment.ofArray(bytes);
     }
 
-    /** Room for so many more bytes, all zero; they begin where the room so far ended. */
-    private void claim(long length) {
-        long end = next + Frames.aligned(length);
+    /** Room for so many more bytes, all zero: where they begin. */
+    private int claim(int length) {
+        int begin = next;
+        int end = begin + (length + 7 & ~7);
+        if (end > room) {
+            grow(end);
+        }
+        next = end;
+        return begin;
+    }
+
+    private void grow(int end) {
         if (end + beyond > Segments.AREA_MAX) {
             throw tooLong(end + beyond);
         }
         if (end > bytes.length) {
             bytes = Arrays.copyOf(bytes, (int) Math.max(end, Math.min(2L * bytes.length, Segments.AREA_MAX)));
         }
-        byte[] bytes = this.bytes;
-        for (int at = next; at < end; at += 8) {
-            LONGS.set(bytes, at, 0L);
-        }
-        next = (int) end;
+        room = (int) Math.min(bytes.length, Segments.AREA_MAX - beyond);
     }
 
     private static RpcException tooLong(long length) {
@@ -208,8 +221,11 @@ public final class GraphWriter extends Pool.Member {
 
     /** A new object, which the slot leads to: where its body is to be written. */
     private int object(int slot, int number, int count, long length) {
-        int header = next;
-        claim(Frames.HEADER + length);
+        if (length > Segments.AREA_MAX) {
+            throw tooLong(length);
+        }
+        int header = claim(Frames.HEADER + (int) length);
+        byte[] bytes = this.bytes;
         LONGS.set(bytes, header, number | (long) count << 32);
         int body = header + Frames.HEADER;
         LONGS.set(bytes, slot, (long) (body + beyond));
@@ -218,7 +234,7 @@ public final class GraphWriter extends Pool.Member {
 
     private void push(GraphType type, Object value, int place) {
         if (waiting == values.length) {
-            grow();
+            growQueue();
         }
         int at = first + waiting & values.length - 1;
         values[at] = value;
@@ -227,7 +243,7 @@ public final class GraphWriter extends Pool.Member {
         waiting++;
     }
 
-    private void grow() {
+    private void growQueue() {
         int length = values.length;
         Object[] moreValues = new Object[2 * length];
         GraphType[] moreTypes = new GraphType[2 * length];
@@ -396,6 +412,7 @@ public final class GraphWriter extends Pool.Member {
         far[farCount] = elements;
         farPlaces[farCount++] = next;
         beyond += (int) Frames.aligned(length);
+        room = (int) Math.min(room, Segments.AREA_MAX - beyond);
     }
 
     /** Writes the slot of a pointer to numbers; {@code null} is null. */
