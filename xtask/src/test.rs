@@ -177,19 +177,22 @@ impl Verdict {
         }
     }
 
-    /// The word, and on further lines why.
-    fn written(&self) -> String {
-        match self {
-            Self::Passed => self.word().to_owned(),
-            Self::Failed(why) | Self::Skipped(why) => format!("{}\n{why}", self.word()),
-        }
+    /// The word, how long processors worked for it, and on further lines why.
+    fn written(&self, work: Duration) -> String {
+        let why = match self {
+            Self::Passed => "",
+            Self::Failed(why) | Self::Skipped(why) => why,
+        };
+        format!("{} {}\n{why}", self.word(), work.as_millis())
     }
 
     /// What [`Self::written`] wrote.
-    fn read(text: &str) -> Option<Self> {
-        let (word, why) = text.split_once('\n').unwrap_or((text, ""));
+    fn read(text: &str) -> Option<(Self, Duration)> {
+        let (first, why) = text.split_once('\n')?;
+        let (word, work) = first.split_once(' ')?;
         let all = [Self::Passed, Self::Failed(why.to_owned()), Self::Skipped(why.to_owned())];
-        all.into_iter().find(|verdict| verdict.word() == word)
+        let verdict = all.into_iter().find(|verdict| verdict.word() == word)?;
+        Some((verdict, Duration::from_millis(work.parse().ok()?)))
     }
 }
 
@@ -227,14 +230,28 @@ fn run_here(part: &'static Part) -> Ran {
     let verdict = Verdict::of((part.run)(), is_ci());
     let took = began.elapsed();
     println!("<== {} {} in {:.1} s\n", part.name, verdict.word(), took.as_secs_f64());
-    Ran { name: part.name, verdict, took }
+    Ran { name: part.name, verdict, took, work: work_so_far() }
+}
+
+/// How long processors have worked for this process and those that it has seen the end of. None is as good as unknown.
+fn work_so_far() -> Duration {
+    let text = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    work(&text).unwrap_or_default()
+}
+
+/// The same in the words of proc_pid_stat(5): after the name come fields of which the 12th to 15th count hundredths of seconds.
+fn work(stat: &str) -> Option<Duration> {
+    let (_, fields) = stat.rsplit_once(')')?;
+    let ticks = fields.split_whitespace().skip(11).take(4).map(str::parse::<u64>);
+    Some(Duration::from_millis(10 * ticks.sum::<Result<u64, _>>().ok()?))
 }
 
 /// Runs parts for another process, which reads how they ended.
 fn write_verdict(file: &str, parts: &[&'static Part]) -> Outcome {
     for part in parts {
         let verdict = Verdict::of((part.run)(), is_ci());
-        std::fs::write(file, verdict.written()).map_err(|error| Problem::failed(format!("{file}: {error}")))?;
+        std::fs::write(file, verdict.written(work_so_far()))
+            .map_err(|error| Problem::failed(format!("{file}: {error}")))?;
     }
     Ok(())
 }
@@ -255,16 +272,18 @@ fn choose(names: &[String]) -> Outcome<Vec<&'static Part>> {
 /// A line for each part, then what went wrong, as the end of a log is what is read first, and the counts.
 fn summary(ran: &[Ran], took: Duration) -> String {
     let (mut lines, mut reasons) = (Vec::new(), Vec::new());
-    for Ran { name, verdict, took } in ran {
-        let seconds = took.as_secs_f64();
-        lines.push(format!("{name:<11} {:<8} {seconds:>7.1} s", verdict.word()));
+    let line = |name: &str, word, took: Duration, work: Duration| {
+        format!("{name:<11} {word:<8} {:>7.1} s, processors {:>7.1} s", took.as_secs_f64(), work.as_secs_f64())
+    };
+    for Ran { name, verdict, took, work } in ran {
+        lines.push(line(name, verdict.word(), *took, *work));
         if let Verdict::Failed(why) | Verdict::Skipped(why) = verdict {
             reasons.push(format!("{name} {}: {}", verdict.word(), why.replace('\n', "\n    ")));
         }
     }
     let count = |word| ran.iter().filter(|one| one.verdict.word() == word).count();
     let (passed, failed, skipped) = (count("passed"), count("FAILED"), count("skipped"));
-    lines.push(format!("{:<11} {:<8} {:>7.1} s", "together", "", took.as_secs_f64()));
+    lines.push(line("together", "", took, ran.iter().map(|one| one.work).sum()));
     lines.append(&mut reasons);
     lines.push(match skipped {
         0 => format!("{passed} passed, {failed} failed"),
@@ -275,7 +294,7 @@ fn summary(ran: &[Ran], took: Duration) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{PARTS, Ran, Verdict, choose, summary};
+    use super::{PARTS, Ran, Verdict, choose, summary, work};
     use crate::Problem;
     use std::time::Duration;
 
@@ -303,19 +322,27 @@ mod tests {
 
     #[test]
     fn verdicts_are_passed_on() {
+        let work = Duration::from_millis(1234);
         for verdict in [Verdict::Passed, Verdict::Failed("a\nb".to_owned()), Verdict::Skipped("z".to_owned())] {
-            assert_eq!(Verdict::read(&verdict.written()), Some(verdict));
+            assert_eq!(Verdict::read(&verdict.written(work)), Some((verdict, work)));
         }
         assert_eq!(Verdict::read(""), None);
     }
 
     #[test]
+    fn work_is_that_of_all_processes() {
+        let stat = "7 (a) b) S 1 7 7 0 -1 4194560 9 9 0 0 100 20 3 4000 20 0 1 0 5 6 7";
+        assert_eq!(work(stat), Some(Duration::from_millis(41_230)));
+        assert_eq!(work("7 (a"), None);
+    }
+
+    #[test]
     fn the_summary_counts() {
         let second = Duration::from_secs(1);
-        let ran = |name, verdict| Ran { name, verdict, took: second };
+        let ran = |name, verdict| Ran { name, verdict, took: second, work: second * 3 };
         let text =
             summary(&[ran("unit", Verdict::Passed), ran("kill", Verdict::Failed("a\nb".to_owned()))], second * 2);
-        assert!(text.contains("kill        FAILED       1.0 s\ntogether "), "{text}");
+        assert!(text.contains("kill        FAILED       1.0 s, processors     3.0 s\ntogether "), "{text}");
         assert!(text.contains(" s\nkill FAILED: a\n    b\n"), "{text}");
         assert!(text.ends_with("\n1 passed, 1 failed"), "{text}");
         let text = summary(&[ran("miri", Verdict::Skipped("z".to_owned()))], second);

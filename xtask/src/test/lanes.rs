@@ -36,6 +36,8 @@ pub(super) struct Ran {
     pub(super) name: &'static str,
     pub(super) verdict: Verdict,
     pub(super) took: Duration,
+    /// How long processors worked for it.
+    pub(super) work: Duration,
 }
 
 /// The parts that nobody has begun with.
@@ -76,11 +78,12 @@ pub(super) fn run(parts: &[&'static Part]) -> Outcome<Vec<Ran>> {
             let began = Instant::now();
             println!("==> {}: {}", part.name, part.about);
             let log = folder.join(part.name).with_extension("log");
-            let verdict = run_one(&program, part.name, &folder.join(part.name).with_extension("verdict"), &log)
-                .unwrap_or_else(|error| Verdict::Failed(format!("it cannot be run: {error}")));
+            let file = folder.join(part.name).with_extension("verdict");
+            let (verdict, work) = run_one(&program, part.name, &file, &log)
+                .unwrap_or_else(|error| (Verdict::Failed(format!("it cannot be run: {error}")), Duration::ZERO));
             let took = began.elapsed();
             println!("{}<== {} {} in {:.1} s", shown(&verdict, &log), part.name, verdict.word(), took.as_secs_f64());
-            ran.lock().unwrap_or_else(PoisonError::into_inner).push(Ran { name: part.name, verdict, took });
+            ran.lock().unwrap_or_else(PoisonError::into_inner).push(Ran { name: part.name, verdict, took, work });
         }
     };
     std::thread::scope(|scope| {
@@ -100,7 +103,7 @@ fn logs() -> PathBuf {
 }
 
 /// Runs a part in a process of its own. It prints to a file, which nobody waits for: what a part left running by mistake may have it open.
-fn run_one(program: &Path, name: &'static str, file: &Path, log: &Path) -> std::io::Result<Verdict> {
+fn run_one(program: &Path, name: &'static str, file: &Path, log: &Path) -> std::io::Result<(Verdict, Duration)> {
     // That of a run before is none of this one's.
     match std::fs::remove_file(file) {
         Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
@@ -125,7 +128,7 @@ fn run_one(program: &Path, name: &'static str, file: &Path, log: &Path) -> std::
     };
     let verdict = std::fs::read_to_string(file).ok();
     let verdict = verdict.and_then(|text| Verdict::read(&text));
-    Ok(verdict.unwrap_or_else(|| Verdict::Failed(format!("it ended without a verdict: {status}"))))
+    Ok(verdict.unwrap_or_else(|| (Verdict::Failed(format!("it ended without a verdict: {status}")), Duration::ZERO)))
 }
 
 /// The end of what a part printed that failed; nothing of others.
