@@ -18,6 +18,7 @@ import deep.Samples;
 import deep.Tree;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.stream.IntStream;
 import obvia.Bytes;
 import obvia.Doubles;
@@ -141,7 +142,8 @@ final class CheckShapes {
     }
 
     private static void arraysOfStructuresAndOfStrings(IShapes shapes, boolean isElsewhere) {
-        int before = shapes.list().size();
+        // Who has none may return no list.
+        int before = Objects.requireNonNullElse(shapes.list(), List.of()).size();
         Entry one = Entry.of("one", 1, new Any.Number(1));
         Entry two = Entry.of("two", 3, new Any.Text("wide"));
         shapes.put(List.of(one, two));

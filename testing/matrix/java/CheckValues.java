@@ -3,15 +3,16 @@ package matrix;
 import static matrix.Check.fails;
 import static matrix.Check.same;
 
+import deep.IPeer;
 import java.util.Arrays;
 import obvia.Guid;
 import obvia.Hresult;
+import obvia.runtime.InterfaceInfo;
 import values.IBaseValues.IntegersResult;
 import values.IBaseValues.OthersResult;
 import values.IBaseValues.UnsignedResult;
 import values.IValues;
 import values.IValues.TextsResult;
-import values.IValuesInfo;
 import values.Line;
 import values.Mode;
 import values.Point;
@@ -132,8 +133,9 @@ final class CheckValues {
     }
 
     private static void objectsAreOfTheInterfaceThatIsNamed(IValues values) {
-        Values own = new Values();
-        same(values.same(IValuesInfo.INFO.iid(), own) == own, true);
-        fails(Hresult.E_POINTER, () -> values.same(IValuesInfo.INFO.iid(), null));
+        Guid iid = InterfaceInfo.of(IPeer.class).iid();
+        IPeer peer = new Peer(5);
+        same(values.same(iid, peer) == peer, true);
+        fails(Hresult.E_POINTER, () -> values.same(iid, null));
     }
 }

@@ -77,7 +77,7 @@ impl Check<'_> {
                 let object = known.map_or(Object::Unknown, |at| Object::Known(InterfaceId(at)));
                 object_info(self.context, &object, |_| String::new())
             }
-            Iid::Member(at) => format!("{}.frame().getGuid({})", self.reader, plus(base, at)),
+            Iid::Member(at) => format!("{}.getGuid({})", self.reader, plus(base, at)),
             Iid::Outer(number) => (self.outer)(number),
         }
     }

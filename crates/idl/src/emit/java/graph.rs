@@ -121,32 +121,9 @@ fn check_lengths(out: &mut Writer, method: &Method<'_>) {
         if !in_room(param) && size.plain().is_some_and(is_counted) {
             continue;
         }
-        let value = method.result(at);
-        let optional = is_optional(model, ty);
-        if optional {
-            out.line(format!("if ({value} != null) {{"));
-        }
         let size = count(method, size, if in_room(param) { Side::Given } else { Side::Came });
-        length_checks(
-            out,
-            &format!("Frames.length({value})"),
-            &size,
-            length.map(|length| count(method, length, Side::Came)),
-        );
-        if optional {
-            out.line("}");
-        }
-    }
-}
-
-/// Checks how many elements an array has: as many as it may, or as many of them as are said to be used.
-pub(super) fn length_checks(out: &mut Writer, found: &str, size: &str, length: Option<String>) {
-    match length {
-        Some(length) => {
-            out.line(format!("Frames.checkLength({found}, Frames.count({length}));"));
-            out.line(format!("Frames.checkRange({found}, 0, Frames.count({size}));"));
-        }
-        None => out.line(format!("Frames.checkLength({found}, Frames.count({size}));")),
+        let length = length.map(|length| count(method, length, Side::Came));
+        members::check_lengths(out, (&method.result(at), is_optional(model, ty)), &size, length);
     }
 }
 

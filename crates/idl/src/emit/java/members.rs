@@ -79,6 +79,23 @@ fn refuse_element(model: &Model, element: &Type) -> Result<(), &'static str> {
     }
 }
 
+/// Checks how many elements an array has: as many as it may, or as many of them as are said to be used.
+pub(super) fn check_lengths(out: &mut Writer, (name, optional): (&str, bool), size: &str, length: Option<String>) {
+    if optional {
+        out.line(format!("if ({name} != null) {{"));
+    }
+    match length {
+        Some(length) => {
+            out.line(format!("Frames.checkLength({name}.size(), Frames.count({length}));"));
+            out.line(format!("Frames.checkRange({name}.size(), 0, Frames.count({size}));"));
+        }
+        None => out.line(format!("Frames.checkLength({name}.size(), Frames.count({size}));")),
+    }
+    if optional {
+        out.line("}");
+    }
+}
+
 /// The class of an array of elements.
 fn array(context: &Context<'_>, element: &Type) -> String {
     if is_number(element) { format!("{}s", in_name(element)) } else { format!("List<{}>", nullable(context, element)) }
@@ -239,7 +256,7 @@ pub(super) fn view(context: &Context<'_>, ty: &Type, place: &str) -> String {
 pub(super) fn built(context: &Context<'_>, ty: &Type, reader: &str, place: &str) -> String {
     match seen(context.model, ty) {
         Ok(Seen::Plain) => match ty {
-            Type::Base(Base::Guid) | Type::Fixed(..) | Type::Struct(_) => {
+            Type::Fixed(..) | Type::Struct(_) => {
                 let text = view(context, ty, place).replace("frame.", &format!("{reader}.frame()."));
                 match ty {
                     Type::Fixed(..) if is_number(flat(ty).0) => format!("{text}.copy()"),

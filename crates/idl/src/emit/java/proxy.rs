@@ -5,6 +5,7 @@
 
 use super::expression::{Side, count, widened};
 use super::graph;
+use super::members::{self, is_optional};
 use super::method::Method;
 use super::refusal::in_room;
 use super::values::{
@@ -12,7 +13,7 @@ use super::values::{
 };
 use crate::emit::writer::Writer;
 use crate::model::{Base, Type};
-use crate::plan::{ParamPlan, Passing};
+use crate::plan::{ParamPlan, Passing, in_place};
 
 const CALL: Target<'_> = Target { memory: "call.memory", at: "call.at" };
 
@@ -92,8 +93,8 @@ fn checks(out: &mut Writer, method: &Method<'_>) {
                         || size.plain().is_none_or(|operand| method.elided_by(operand.index).is_none()))
                 {
                     let length = length.map(|length| count(method, length, Side::Given));
-                    let found = method.length(at, name);
-                    graph::length_checks(out, &found, &count(method, size, Side::Given), length);
+                    let optional = is_optional(method.context.model, in_place(method.context.model, param.param));
+                    members::check_lengths(out, (name, optional), &count(method, size, Side::Given), length);
                 }
                 continue;
             }

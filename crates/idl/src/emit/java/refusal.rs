@@ -5,7 +5,7 @@ use super::method::plan;
 use super::structures::fields;
 use super::values::flat;
 use crate::Diagnostic;
-use crate::model::{Arith, Base, Direction, Extent, Field, InterfaceId, Method, Model, Object, Type, Union};
+use crate::model::{Arith, Base, Extent, Field, InterfaceId, Method, Model, Object, Type, Union};
 use crate::plan::{MethodPlan, ParamPlan, Passing, add_kinds, in_place};
 
 /// Why nothing is made of an interface, where nothing is.
@@ -94,7 +94,6 @@ fn refuse_graph(model: &Model, params: &[ParamPlan<'_>], param: &ParamPlan<'_>) 
         Seen::Inner if is_shared(model, ty) => Some("a structure with [ptr] pointers that is no object of its own"),
         Seen::Inner => pointed_to(model, ty),
         Seen::Elements { .. } => Some("an array of fixed size of structures with pointers"),
-        Seen::Union(_) if param.param.direction == Direction::InOut => Some("an [in, out] union"),
         Seen::Union(_) => refuse_switch(param.param.switch.as_ref()).or_else(|| members(model, ty)),
         Seen::Object(object) => refuse_object(model, object),
         Seen::Text { .. } | Seen::Plain => None,
@@ -141,9 +140,6 @@ pub(super) fn members(model: &Model, ty: &Type) -> Option<&'static str> {
                 let found = &model.unions[id.0];
                 if matches!(found.tag, Type::Base(Base::I64 | Base::U64)) {
                     return Some("a union that a hyper chooses");
-                }
-                if arms(found).any(|field| matches!(seen(model, &field.ty), Ok(Seen::Array { .. }))) {
-                    return Some("a union with an array");
                 }
                 let leads = |field: &Field| match seen(model, &field.ty) {
                     Ok(Seen::One(to)) => is_full(&field.ty) && !is_shared(model, to),

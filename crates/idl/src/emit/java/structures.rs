@@ -52,7 +52,7 @@ impl<'a> Members<'a> {
     /// The arrays whose length is what a member says.
     fn counted_by(&self, at: usize) -> impl Iterator<Item = (usize, &Field)> {
         let counts = move |field: &Field| match seen(self.context.model, &field.ty) {
-            Ok(Seen::Array { size, .. }) => size.plain().is_some_and(|operand| operand.index == at),
+            Ok(Seen::Array { size, length: None, .. }) => size.plain().is_some_and(|operand| operand.index == at),
             _ => false,
         };
         self.fields.iter().enumerate().filter(move |(_, field)| counts(field))
@@ -76,7 +76,8 @@ impl<'a> Members<'a> {
                 });
             };
             if let Ok(Seen::Array { size, length, .. }) = seen(self.context.model, &field.ty) {
-                note(size, true);
+                // A list that is not full does not tell how many elements there is room for.
+                note(size, length.is_none());
                 length.into_iter().for_each(|length| note(length, false));
             }
             field.switch.iter().for_each(|switch| note(switch, false));
@@ -314,21 +315,8 @@ fn length_checks(
     if is_counted && length.is_none() {
         return;
     }
-    if optional {
-        out.line(format!("if ({name} != null) {{"));
-    }
-    let size = members.number(size);
-    match length {
-        Some(length) => {
-            let length = members.number(length);
-            out.line(format!("Frames.checkLength({name}.size(), Frames.count({length}));"));
-            out.line(format!("Frames.used(Frames.count({length}), Frames.count({size}));"));
-        }
-        None => out.line(format!("Frames.checkLength({name}.size(), Frames.count({size}));")),
-    }
-    if optional {
-        out.line("}");
-    }
+    let length = length.map(|length| members.number(length));
+    members::check_lengths(out, (name, optional), &members.number(size), length);
 }
 
 /// The view.

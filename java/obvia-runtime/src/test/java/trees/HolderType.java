@@ -72,7 +72,7 @@ final class HolderType extends GraphType {
             Color.of(in.getInt(at + 24)),
             List.copyOf(in.frame().list(at + 28, 2, PointType.TYPE)),
             in.frame().ints(at + 52, 6).copy(),
-            in.frame().getGuid(at + 76),
+            in.getGuid(at + 76),
             in.text8(at + 96),
             in.list(at + 112),
             (Integer) in.number(at + 120, GraphType.LONG),

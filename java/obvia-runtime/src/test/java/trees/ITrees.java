@@ -173,6 +173,68 @@ public interface ITrees extends Remote {
     record TellResult(Item same, ITrees back) {}
 
     /**
+     * {@code Meet}
+     *
+     * @param last may be {@code null}
+     */
+    MeetResult meet(Pair pair, ITrees last);
+
+    /**
+     * What {@link #meet} returns.
+     *
+     * @param last may be {@code null}
+     * @param turned may be {@code null}
+     */
+    record MeetResult(ITrees last, Pair turned) {}
+
+    /** {@code Gather} */
+    Crowd gather(Crowd crowd);
+
+    /**
+     * {@code Store}
+     *
+     * @param digits may be {@code null}
+     */
+    StoreResult store(Row row, Digits digits);
+
+    /**
+     * What {@link #store} returns.
+     *
+     * @param stored may be {@code null}
+     * @param twice may be {@code null}
+     */
+    record StoreResult(Row stored, Digits twice) {}
+
+    /** {@code Sort} */
+    List<Item> sort(List<Item> items);
+
+    /** {@code Part} */
+    PartResult part(int room, int used, List<Item> items);
+
+    /** What {@link #part} returns. */
+    record PartResult(int used, List<Item> items) {}
+
+    /**
+     * {@code Some}
+     *
+     * @param room an unsigned long
+     */
+    SomeResult some(int room);
+
+    /**
+     * What {@link #some} returns.
+     *
+     * @param got an unsigned long
+     */
+    record SomeResult(List<Entry> entries, int got) {}
+
+    /** {@code Change} */
+    Any change(int kind, Any value);
+
+    /** {@code Many} */
+    Several many(Several given);
+
+    /**
      * {@code Probe}
      *
      * @param list may be {@code null}

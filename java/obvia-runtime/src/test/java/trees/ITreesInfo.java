@@ -30,11 +30,15 @@ public final class ITreesInfo {
                 BLUE = 6
             } Color;
             struct Box;
+            struct Crowd;
+            struct Digits;
             struct Entry;
             struct Holder;
             struct Item;
             struct Node;
+            struct Pair;
             struct Point;
+            struct Row;
             struct Samples;
             struct Tree;
             typedef [ptr] struct Node *ptr_struct_Node;
@@ -64,6 +68,18 @@ public final class ITreesInfo {
                 [size_is(count)] union Choice *choices;
                 [size_is(count), string] char **words;
                 [size_is(count)] ptr_struct_Node *nodes;
+            };
+            struct Crowd {
+                unsigned long count;
+                [size_is(count)] ITrees **all;
+                ITrees *two[2];
+                GUID iid;
+                [iid_is(iid)] IUnknown *other;
+            };
+            struct Digits {
+                unsigned small room;
+                unsigned small count;
+                [size_is(room), length_is(count)] long all[];
             };
             [switch_type(long)] union Any {
                 case 1: long number;
@@ -104,6 +120,16 @@ public final class ITreesInfo {
                 [ptr] struct Item *item;
                 struct Tree *tree;
             };
+            struct Pair {
+                ITrees *left;
+                [string] char *word;
+                ITrees *right;
+            };
+            struct Row {
+                [string] char *title;
+                unsigned short count;
+                [size_is(count)] struct Item items[];
+            };
             struct Samples {
                 unsigned long count;
                 [size_is(count)] double *values;
@@ -113,6 +139,11 @@ public final class ITreesInfo {
                 [size_is(((rows * columns) + 1))] short *table;
                 [range(0, 8)] long used;
                 [ref, size_is(8), length_is(used)] long *tail;
+            };
+            union Several switch (long which) body {
+                case 1: long three[3];
+                case 2: struct Item two[2];
+                case 3: ITrees *object;
             };
             [object, uuid(3d7a1f60-5b0e-4c0a-8f2d-9e1100000012), pointer_default(unique)]
             interface ITrees : IUnknown {
@@ -140,6 +171,14 @@ public final class ITreesInfo {
                 HRESULT List([out] unsigned long *count, [out, size_is(, *count)] struct Entry **entries);
                 HRESULT Words([in] unsigned long count, [in, size_is(count), string] wchar_t **words, [out] unsigned long *lines, [out, size_is(, *lines), string] wchar_t ***upper);
                 HRESULT Tell([in, unique] struct Item *list, [in] ITrees *to, [out] struct Item **same, [out] ITrees **back);
+                HRESULT Meet([in] struct Pair *pair, [in, out] ITrees **last, [out] struct Pair **turned);
+                HRESULT Gather([in] struct Crowd *crowd, [out] struct Crowd *turned);
+                HRESULT Store([in] struct Row *row, [in, unique] struct Digits *digits, [out] struct Row **stored, [out] struct Digits **twice);
+                HRESULT Sort([in] unsigned long count, [in, out, size_is(count)] struct Item *items);
+                HRESULT Part([in] long room, [in, out] long *used, [in, out, size_is(room), length_is(*used)] struct Item *items);
+                HRESULT Some([in] unsigned long room, [out, size_is(room), length_is(*got)] struct Entry *entries, [out] unsigned long *got);
+                HRESULT Change([in] long kind, [in, out, switch_is(kind)] union Any *value);
+                HRESULT Many([in] union Several *given, [out] union Several *back);
                 HRESULT Probe([in] long what, [in, unique] struct Item *list, [in] struct Samples *samples, [out, retval] hyper *answer);
             }
             """;
@@ -150,8 +189,8 @@ public final class ITreesInfo {
         "ITrees",
         Guid.of("3d7a1f60-5b0e-4c0a-8f2d-9e1100000012"),
         0,
-        0xd6d45e6a11cb16dfL,
-        0x7e10209889efadaeL,
+        0x33076d6a3d73205aL,
+        0x112fba3ef808cc15L,
         null,
         ITreesProxy::new,
         ITreesInfo::perform,
@@ -172,7 +211,11 @@ public final class ITreesInfo {
         GraphType.TEXT8.pointer(GraphReader.UNIQUE),
         NodeType.TYPE.pointer(GraphReader.FULL),
         EntryType.TYPE,
-        GraphType.TEXT16.pointer(GraphReader.UNIQUE));
+        GraphType.TEXT16.pointer(GraphReader.UNIQUE),
+        PairType.TYPE,
+        GraphType.object(ITrees.class),
+        RowType.TYPE,
+        DigitsType.TYPE);
 
     private ITreesInfo() {}
 
@@ -203,7 +246,15 @@ public final class ITreesInfo {
             case 24 -> list(object, call);
             case 25 -> words(object, call);
             case 26 -> tell(object, call);
-            case 27 -> probe(object, call);
+            case 27 -> meet(object, call);
+            case 28 -> gather(object, call);
+            case 29 -> store(object, call);
+            case 30 -> sort(object, call);
+            case 31 -> part(object, call);
+            case 32 -> some(object, call);
+            case 33 -> change(object, call);
+            case 34 -> many(object, call);
+            case 35 -> probe(object, call);
             default -> throw call.noMethod();
         }
     }
@@ -654,6 +705,191 @@ public final class ITreesInfo {
             GraphWriter results = GraphWriter.of(KINDS, 16);
             results.one(0, ItemType.TYPE, outcome.same());
             results.reference(8, outcome.back(), ITreesInfo.INFO);
+            call.reply(results);
+        } finally {
+            arguments.close();
+        }
+    }
+
+    private static void meet(ITrees object, InCall call) {
+        GraphReader arguments = GraphReader.of(call, 32, KINDS);
+        try {
+            arguments.checkReference(0, ITreesInfo.INFO);
+            arguments.checkText8(8, GraphReader.UNIQUE);
+            arguments.checkReference(16, ITreesInfo.INFO);
+            arguments.checkReference(24, ITreesInfo.INFO);
+            arguments.verify();
+            arguments.resolve(call);
+            Frame frame = arguments.frame();
+            Pair pair = new Pair.View(frame, 0);
+            ITrees last = frame.object(24);
+            ITrees.MeetResult outcome = object.meet(pair, last);
+            GraphWriter results = GraphWriter.of(KINDS, 16);
+            results.reference(0, outcome.last(), ITreesInfo.INFO);
+            results.one(8, PairType.TYPE, outcome.turned());
+            call.reply(results);
+        } finally {
+            arguments.close();
+        }
+    }
+
+    private static void gather(ITrees object, InCall call) {
+        GraphReader arguments = GraphReader.of(call, 56, KINDS);
+        try {
+            arguments.checkMany(8, GraphType.object(ITrees.class), GraphReader.UNIQUE, Integer.toUnsignedLong(arguments.getInt(0)));
+            for (int i0 = 0; i0 < 2; i0++) {
+                int at0 = 16 + i0 * 8;
+                arguments.checkReference(at0, ITreesInfo.INFO);
+            }
+            arguments.checkReference(48, arguments.getGuid(32));
+            arguments.verify();
+            arguments.resolve(call);
+            Frame frame = arguments.frame();
+            Crowd crowd = new Crowd.View(frame, 0);
+            Crowd turned = object.gather(crowd);
+            Objects.requireNonNull(turned, "turned");
+            GraphWriter results = GraphWriter.of(KINDS, 56);
+            results.inner(0, CrowdType.TYPE, turned);
+            call.reply(results);
+        } finally {
+            arguments.close();
+        }
+    }
+
+    private static void store(ITrees object, InCall call) {
+        GraphReader arguments = GraphReader.of(call, 16, KINDS);
+        try {
+            arguments.checkOne(0, RowType.TYPE, GraphReader.REF);
+            arguments.checkOne(8, DigitsType.TYPE, GraphReader.UNIQUE);
+            arguments.verify();
+            Frame frame = arguments.frame();
+            Row row = new Row.View(frame, frame.place(0));
+            Digits digits = frame.place(8) == 0 ? null : new Digits.View(frame, frame.place(8));
+            ITrees.StoreResult outcome = object.store(row, digits);
+            GraphWriter results = GraphWriter.of(KINDS, 16);
+            results.one(0, RowType.TYPE, outcome.stored());
+            results.one(8, DigitsType.TYPE, outcome.twice());
+            call.reply(results);
+        } finally {
+            arguments.close();
+        }
+    }
+
+    private static void sort(ITrees object, InCall call) {
+        GraphReader arguments = GraphReader.of(call, 16, KINDS);
+        try {
+            arguments.checkMany(8, ItemType.TYPE, GraphReader.REF, Integer.toUnsignedLong(arguments.getInt(0)));
+            arguments.verify();
+            Frame frame = arguments.frame();
+            int count = arguments.getInt(0);
+            List<Item> items = frame.list(8, ItemType.TYPE);
+            List<Item> itemsResult = object.sort(items);
+            Objects.requireNonNull(itemsResult, "items");
+            Frames.checkLength(itemsResult.size(), Frames.count(Integer.toUnsignedLong(count)));
+            GraphWriter results = GraphWriter.of(KINDS, 8);
+            results.list(0, ItemType.TYPE, itemsResult);
+            call.reply(results);
+        } finally {
+            arguments.close();
+        }
+    }
+
+    private static void part(ITrees object, InCall call) {
+        GraphReader arguments = GraphReader.of(call, 16, KINDS);
+        try {
+            arguments.checkMany(8, ItemType.TYPE, GraphReader.REF, arguments.getInt(4), arguments.getInt(0));
+            arguments.verify();
+            Frame frame = arguments.frame();
+            int room = arguments.getInt(0);
+            int used = arguments.getInt(4);
+            List<Item> items = frame.list(8, ItemType.TYPE);
+            ITrees.PartResult outcome = object.part(room, used, items);
+            Objects.requireNonNull(outcome.items(), "items");
+            Frames.checkLength(outcome.items().size(), Frames.count(outcome.used()));
+            Frames.checkRange(outcome.items().size(), 0, Frames.count(room));
+            GraphWriter results = GraphWriter.of(KINDS, 16);
+            results.putInt(0, outcome.used());
+            results.list(8, ItemType.TYPE, outcome.items());
+            call.reply(results);
+        } finally {
+            arguments.close();
+        }
+    }
+
+    private static void some(ITrees object, InCall call) {
+        call.expect(8);
+        int room = call.memory.get(Flat.INT, call.at);
+        ITrees.SomeResult outcome = object.some(room);
+        Objects.requireNonNull(outcome.entries(), "entries");
+        Frames.checkLength(outcome.entries().size(), Frames.count(Integer.toUnsignedLong(outcome.got())));
+        Frames.checkRange(outcome.entries().size(), 0, Frames.count(Integer.toUnsignedLong(room)));
+        GraphWriter results = GraphWriter.of(KINDS, 16);
+        results.list(0, EntryType.TYPE, outcome.entries());
+        results.putInt(8, outcome.got());
+        call.reply(results);
+    }
+
+    private static void change(ITrees object, InCall call) {
+        GraphReader arguments = GraphReader.of(call, 16, KINDS);
+        try {
+            switch (arguments.getInt(0)) {
+                case 1 -> {}
+                case 2 -> {}
+                case 3 -> {
+                    arguments.checkText16(8, GraphReader.UNIQUE);
+                }
+                case 4 -> {
+                    arguments.checkOne(8, ItemType.TYPE, GraphReader.UNIQUE);
+                }
+                case 5, 6 -> {
+                    switch (arguments.getInt(8)) {
+                        case 0, 5, 6 -> {}
+                        default -> throw arguments.badEnum(8);
+                    }
+                }
+                default -> {}
+            }
+            arguments.verify();
+            Frame frame = arguments.frame();
+            int kind = arguments.getInt(0);
+            Any value = AnyType.view(frame, 8, arguments.getInt(0));
+            Any valueResult = object.change(kind, value);
+            Objects.requireNonNull(valueResult, "value");
+            Frames.checkCase(valueResult.which(), kind);
+            GraphWriter results = GraphWriter.of(KINDS, 8);
+            AnyType.put(results, valueResult, 0);
+            call.reply(results);
+        } finally {
+            arguments.close();
+        }
+    }
+
+    private static void many(ITrees object, InCall call) {
+        GraphReader arguments = GraphReader.of(call, 56, KINDS);
+        try {
+            switch (arguments.getInt(0)) {
+                case 1 -> {}
+                case 2 -> {
+                    for (int i0 = 0; i0 < 2; i0++) {
+                        int at0 = 8 + i0 * 24;
+                        arguments.checkBoolean(at0 + 4);
+                        arguments.checkText16(at0 + 8, GraphReader.UNIQUE);
+                        arguments.checkOne(at0 + 16, ItemType.TYPE, GraphReader.UNIQUE);
+                    }
+                }
+                case 3 -> {
+                    arguments.checkReference(8, ITreesInfo.INFO);
+                }
+                default -> throw arguments.bad(8, "the union has no arm for its discriminant");
+            }
+            arguments.verify();
+            arguments.resolve(call);
+            Frame frame = arguments.frame();
+            Several given = SeveralType.TYPE.view(frame, 0);
+            Several back = object.many(given);
+            Objects.requireNonNull(back, "back");
+            GraphWriter results = GraphWriter.of(KINDS, 56);
+            results.inner(0, SeveralType.TYPE, back);
             call.reply(results);
         } finally {
             arguments.close();
@@ -1158,6 +1394,219 @@ public final class ITreesInfo {
         }
 
         @Override
+        public MeetResult meet(Pair pair, ITrees last) {
+            Objects.requireNonNull(pair, "pair");
+            GraphWriter arguments = GraphWriter.of(KINDS, 32);
+            arguments.inner(0, PairType.TYPE, pair);
+            arguments.reference(24, last, ITreesInfo.INFO);
+            Channel call = begin(arguments);
+            call.call(target, 27, call.length);
+            GraphReader results = GraphReader.of(call, 16, KINDS);
+            try {
+                results.checkReference(0, ITreesInfo.INFO);
+                results.checkOne(8, PairType.TYPE, GraphReader.UNIQUE);
+                results.verify();
+                results.resolve(this);
+                results.build();
+                ITrees lastResult = results.object(0);
+                Pair turned = (Pair) results.one(8);
+                return new MeetResult(lastResult, turned);
+            } finally {
+                call.end();
+                results.close();
+            }
+        }
+
+        @Override
+        public Crowd gather(Crowd crowd) {
+            Objects.requireNonNull(crowd, "crowd");
+            GraphWriter arguments = GraphWriter.of(KINDS, 56);
+            arguments.inner(0, CrowdType.TYPE, crowd);
+            Channel call = begin(arguments);
+            call.call(target, 28, call.length);
+            GraphReader results = GraphReader.of(call, 56, KINDS);
+            try {
+                results.checkMany(8, GraphType.object(ITrees.class), GraphReader.UNIQUE, Integer.toUnsignedLong(results.getInt(0)));
+                for (int i0 = 0; i0 < 2; i0++) {
+                    int at0 = 16 + i0 * 8;
+                    results.checkReference(at0, ITreesInfo.INFO);
+                }
+                results.checkReference(48, results.getGuid(32));
+                results.verify();
+                results.resolve(this);
+                results.build();
+                Crowd turned = CrowdType.TYPE.build(results, 0);
+                return turned;
+            } finally {
+                call.end();
+                results.close();
+            }
+        }
+
+        @Override
+        public StoreResult store(Row row, Digits digits) {
+            Objects.requireNonNull(row, "row");
+            GraphWriter arguments = GraphWriter.of(KINDS, 16);
+            arguments.one(0, RowType.TYPE, row);
+            arguments.one(8, DigitsType.TYPE, digits);
+            Channel call = begin(arguments);
+            call.call(target, 29, call.length);
+            GraphReader results = GraphReader.of(call, 16, KINDS);
+            try {
+                results.checkOne(0, RowType.TYPE, GraphReader.UNIQUE);
+                results.checkOne(8, DigitsType.TYPE, GraphReader.UNIQUE);
+                results.verify();
+                results.build();
+                Row stored = (Row) results.one(0);
+                Digits twice = (Digits) results.one(8);
+                return new StoreResult(stored, twice);
+            } finally {
+                call.end();
+                results.close();
+            }
+        }
+
+        @Override
+        public List<Item> sort(List<Item> items) {
+            Objects.requireNonNull(items, "items");
+            GraphWriter arguments = GraphWriter.of(KINDS, 16);
+            arguments.putInt(0, Frames.length(items));
+            arguments.list(8, ItemType.TYPE, items);
+            Channel call = begin(arguments);
+            call.call(target, 30, call.length);
+            GraphReader results = GraphReader.of(call, 8, KINDS);
+            try {
+                results.checkMany(0, ItemType.TYPE, GraphReader.REF, Frames.length(items));
+                results.verify();
+                results.build();
+                List<Item> itemsResult = results.list(0);
+                return itemsResult;
+            } finally {
+                call.end();
+                results.close();
+            }
+        }
+
+        @Override
+        public PartResult part(int room, int used, List<Item> items) {
+            Objects.requireNonNull(items, "items");
+            Frames.checkLength(items.size(), Frames.count(used));
+            Frames.checkRange(items.size(), 0, Frames.count(room));
+            GraphWriter arguments = GraphWriter.of(KINDS, 16);
+            arguments.putInt(0, room);
+            arguments.putInt(4, used);
+            arguments.list(8, ItemType.TYPE, items);
+            Channel call = begin(arguments);
+            call.call(target, 31, call.length);
+            GraphReader results = GraphReader.of(call, 16, KINDS);
+            try {
+                results.checkMany(8, ItemType.TYPE, GraphReader.REF, results.getInt(0), room);
+                results.verify();
+                results.build();
+                int usedResult = results.getInt(0);
+                List<Item> itemsResult = results.list(8);
+                return new PartResult(usedResult, itemsResult);
+            } finally {
+                call.end();
+                results.close();
+            }
+        }
+
+        @Override
+        public SomeResult some(int room) {
+            Frames.count(Integer.toUnsignedLong(room));
+            Channel call = begin(8);
+            call.memory.set(Flat.INT, call.at, room);
+            call.memory.set(Flat.INT, call.at + 4, 0);
+            call.call(target, 32, 8);
+            GraphReader results = GraphReader.of(call, 16, KINDS);
+            try {
+                results.checkMany(0, EntryType.TYPE, GraphReader.REF, Integer.toUnsignedLong(results.getInt(8)), Integer.toUnsignedLong(room));
+                results.verify();
+                results.build();
+                List<Entry> entries = results.list(0);
+                int got = results.getInt(8);
+                return new SomeResult(entries, got);
+            } finally {
+                call.end();
+                results.close();
+            }
+        }
+
+        @Override
+        public Any change(int kind, Any value) {
+            Objects.requireNonNull(value, "value");
+            Frames.checkCase(value.which(), kind);
+            GraphWriter arguments = GraphWriter.of(KINDS, 16);
+            arguments.putInt(0, kind);
+            AnyType.put(arguments, value, 8);
+            Channel call = begin(arguments);
+            call.call(target, 33, call.length);
+            GraphReader results = GraphReader.of(call, 8, KINDS);
+            try {
+                switch (kind) {
+                    case 1 -> {}
+                    case 2 -> {}
+                    case 3 -> {
+                        results.checkText16(0, GraphReader.UNIQUE);
+                    }
+                    case 4 -> {
+                        results.checkOne(0, ItemType.TYPE, GraphReader.UNIQUE);
+                    }
+                    case 5, 6 -> {
+                        switch (results.getInt(0)) {
+                            case 0, 5, 6 -> {}
+                            default -> throw results.badEnum(0);
+                        }
+                    }
+                    default -> {}
+                }
+                results.verify();
+                results.build();
+                Any valueResult = AnyType.build(results, 0, kind);
+                return valueResult;
+            } finally {
+                call.end();
+                results.close();
+            }
+        }
+
+        @Override
+        public Several many(Several given) {
+            Objects.requireNonNull(given, "given");
+            GraphWriter arguments = GraphWriter.of(KINDS, 56);
+            arguments.inner(0, SeveralType.TYPE, given);
+            Channel call = begin(arguments);
+            call.call(target, 34, call.length);
+            GraphReader results = GraphReader.of(call, 56, KINDS);
+            try {
+                switch (results.getInt(0)) {
+                    case 1 -> {}
+                    case 2 -> {
+                        for (int i0 = 0; i0 < 2; i0++) {
+                            int at0 = 8 + i0 * 24;
+                            results.checkBoolean(at0 + 4);
+                            results.checkText16(at0 + 8, GraphReader.UNIQUE);
+                            results.checkOne(at0 + 16, ItemType.TYPE, GraphReader.UNIQUE);
+                        }
+                    }
+                    case 3 -> {
+                        results.checkReference(8, ITreesInfo.INFO);
+                    }
+                    default -> throw results.bad(8, "the union has no arm for its discriminant");
+                }
+                results.verify();
+                results.resolve(this);
+                results.build();
+                Several back = SeveralType.TYPE.build(results, 0);
+                return back;
+            } finally {
+                call.end();
+                results.close();
+            }
+        }
+
+        @Override
         public long probe(int what, Item list, Samples samples) {
             Objects.requireNonNull(samples, "samples");
             GraphWriter arguments = GraphWriter.of(KINDS, 72);
@@ -1165,7 +1614,7 @@ public final class ITreesInfo {
             arguments.one(8, ItemType.TYPE, list);
             arguments.inner(16, SamplesType.TYPE, samples);
             Channel call = begin(arguments);
-            call.call(target, 27, call.length);
+            call.call(target, 35, call.length);
             call.expect(8);
             long answer = call.replyMemory.get(Flat.LONG, call.replyAt);
             call.end();

@@ -61,7 +61,7 @@ public sealed interface Samples permits Samples.Rec, Samples.View {
             Frames.checkRange(used, 0L, 8L);
             Objects.requireNonNull(tail, "tail");
             Frames.checkLength(tail.size(), Frames.count(used));
-            Frames.used(Frames.count(used), Frames.count(8));
+            Frames.checkRange(tail.size(), 0, Frames.count(8));
             Frames.checkLengths(2147483647, values, flags);
         }
     }

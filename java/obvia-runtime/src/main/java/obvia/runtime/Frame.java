@@ -207,9 +207,16 @@ public final class Frame implements Scope {
     /** What a reference leads to; {@code null} for null. */
     @SuppressWarnings("unchecked")
     public <T> T object(int slot) {
-        byte[] bytes = memory();
+        Object[] objects = this.objects;
         int place = place(slot);
-        return place == 0 ? null : (T) objects[(int) GraphWriter.INTS.get(bytes, place - Frames.HEADER)];
+        if (place == 0) {
+            return null;
+        }
+        int number = getInt(place - Frames.HEADER);
+        if (objects == null) {
+            throw ended();
+        }
+        return (T) objects[number];
     }
 
     /** The string of characters of 8 bits that a slot leads to; {@code null} for null. */

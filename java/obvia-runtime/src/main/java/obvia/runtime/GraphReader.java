@@ -240,7 +240,9 @@ public final class GraphReader extends GraphCopy {
         GraphWriter.INTS.set(bytes, place - Frames.HEADER, referenceCount++);
     }
 
-    private interface Adoption {
+    /** Says what a reference leads to. */
+    @FunctionalInterface
+    interface Adoption {
         Object adopt(byte[] reference, InterfaceInfo<?> info);
     }
 
@@ -258,7 +260,7 @@ public final class GraphReader extends GraphCopy {
         resolve((reference, info) -> Marshal.object(through, reference, info));
     }
 
-    private void resolve(Adoption adoption) {
+    void resolve(Adoption adoption) {
         if (referenceCount == 0) {
             return;
         }
@@ -269,11 +271,6 @@ public final class GraphReader extends GraphCopy {
             objects[i] = adoption.adopt(Arrays.copyOfRange(bytes, place, place + getInt(place - 4)), info);
         }
         frame.objects = objects;
-    }
-
-    /** The same where references are places in this array. */
-    void resolve(Object[] all) {
-        resolve((reference, _) -> all[(int) GraphWriter.INTS.get(reference, 0)]);
     }
 
     /** What a reference leads to; {@code null} for null. */
@@ -555,6 +552,11 @@ public final class GraphReader extends GraphCopy {
     /** A {@code long} of the frame. */
     public long getLong(int at) {
         return (long) GraphWriter.LONGS.get(bytes, at);
+    }
+
+    /** A GUID of the frame. */
+    public Guid getGuid(int at) {
+        return Guid.fromWire(getLong(at), getLong(at + 8));
     }
 
     /** A {@code float} of the frame. */

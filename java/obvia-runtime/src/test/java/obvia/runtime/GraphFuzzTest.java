@@ -17,13 +17,20 @@ import obvia.BadMessageException;
 import obvia.Bytes;
 import obvia.Doubles;
 import obvia.Guid;
+import obvia.Hresult;
 import obvia.Ints;
+import obvia.RpcException;
 import obvia.Shorts;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import trees.Crowd;
+import trees.Digits;
 import trees.Holder;
+import trees.ITreesInfo;
 import trees.Item;
 import trees.Node;
+import trees.Pair;
+import trees.Row;
 import trees.Samples;
 
 /** Whatever bytes come instead of a frame with structures: they are refused by {@link BadMessageException}, or they are such a frame; and never take long. */
@@ -33,6 +40,13 @@ class GraphFuzzTest {
     private static final GraphType SAMPLES = type(Samples.class);
     private static final GraphType HOLDER = type(Holder.class);
     private static final GraphType NODE = type(Node.class);
+    private static final GraphType PAIR = type(Pair.class);
+    private static final GraphType CROWD = type(Crowd.class);
+    private static final GraphType ROW = type(Row.class);
+    private static final GraphType DIGITS = type(Digits.class);
+
+    /** What every reference leads to. */
+    private static final Trees HERE = new Trees();
 
     /** What the compiler has made for a structure, which only its package knows. */
     private static GraphType type(Class<?> structure) {
@@ -52,7 +66,8 @@ class GraphFuzzTest {
         } else {
             writer.one(0, type, value);
         }
-        byte[] frame = new byte[writer.finish()];
+        writer.finishHere();
+        byte[] frame = new byte[writer.length()];
         writer.copyTo(MemorySegment.ofArray(frame), 0);
         writer.close();
         return frame;
@@ -63,6 +78,7 @@ class GraphFuzzTest {
         GraphReader reader = GraphReader.of(MemorySegment.ofArray(frame), 0, frame.length, 8, GraphKinds.EVERY, "the frame");
         reader.checkOne(0, type, type.isShared() ? GraphReader.FULL : GraphReader.UNIQUE);
         reader.verify();
+        reader.resolve((_, _) -> HERE);
         Object view = reader.frame().one(0, type);
         byte[] again = frame(type, view);
         reader.build();
@@ -75,6 +91,9 @@ class GraphFuzzTest {
             read(type, frame);
             return false;
         } catch (BadMessageException e) {
+            return true;
+        } catch (RpcException e) {
+            assertEquals(Hresult.E_NOINTERFACE, e.result(), "an IID may be any");
             return true;
         }
     }
@@ -92,6 +111,11 @@ class GraphFuzzTest {
                 item, trees.Color.GREEN, List.of(point, point), Ints.of(new int[6]), Guid.of("00000000-0000-0000-c000-000000000046"), "\u00e4", List.of(point), 7, List.of(item), point);
         samples.add(new Sample(HOLDER, frame(HOLDER, holder)));
         samples.add(new Sample(NODE, frame(NODE, new Trees().ring(4))));
+        samples.add(new Sample(PAIR, frame(PAIR, Pair.of(HERE, "word", null))));
+        Guid iid = ITreesInfo.INFO.iid();
+        samples.add(new Sample(CROWD, frame(CROWD, Crowd.of(Arrays.asList(HERE, null, HERE), Arrays.asList(null, HERE), iid, HERE))));
+        samples.add(new Sample(ROW, frame(ROW, Row.of("title", List.of(item, item)))));
+        samples.add(new Sample(DIGITS, frame(DIGITS, Digits.of((byte) 9, (byte) 3, Ints.of(1, 2, 3)))));
         return samples;
     }
 

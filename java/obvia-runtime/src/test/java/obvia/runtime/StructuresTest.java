@@ -25,13 +25,19 @@ import trees.Any;
 import trees.Box;
 import trees.Choice;
 import trees.Color;
+import trees.Crowd;
+import trees.Digits;
 import trees.Entry;
 import trees.Holder;
 import trees.ITrees;
+import trees.ITreesInfo;
 import trees.Item;
 import trees.Node;
+import trees.Pair;
 import trees.Point;
+import trees.Row;
 import trees.Samples;
+import trees.Several;
 import trees.Tree;
 
 /** Calls with structures that point to others, to another virtual machine. */
@@ -262,6 +268,83 @@ class StructuresTest {
             assertSame(here, told.back());
             assertEquals(there, there.tell(null, there).back());
             assertThrows(RpcException.class, () -> there.tell(list, null), "it is called there");
+        }
+    }
+
+    @Test
+    void objectsAreInStructures() throws Exception {
+        try (Peer peer = Peer.server()) {
+            ITrees there = bind(peer);
+            Trees here = new Trees();
+            ITrees.MeetResult met = there.meet(Pair.of(here, "word", there), null);
+            assertEquals(4, here.noted());
+            assertEquals(there, met.last());
+            assertEquals(Pair.of(null, "word", here), met.turned());
+            assertSame(here, met.turned().right());
+            there.probe(Trees.CALL_MET, list(3), FEW);
+            assertEquals(6, here.noted(), "what was retained leads to the object");
+            assertEquals(Pair.of(here, null, null), there.meet(Pair.of(null, null, null), here).turned());
+            Guid iid = ITreesInfo.INFO.iid();
+            Crowd crowd = Crowd.of(Arrays.asList(here, null, there), Arrays.asList(null, here), iid, here);
+            Crowd turned = there.gather(crowd);
+            assertEquals(Crowd.of(crowd.all().reversed(), crowd.two().reversed(), iid, here), turned);
+            assertEquals(turned, turned.copy());
+            Guid nothing = new Guid(0, 0);
+            Crowd none = Crowd.of(null, Arrays.asList(null, null), nothing, null);
+            assertEquals(none, there.gather(none));
+            RpcException unknown = assertThrows(RpcException.class, () -> there.gather(Crowd.of(null, crowd.two(), nothing, here)));
+            assertEquals(Hresult.E_NOINTERFACE, unknown.result());
+        }
+    }
+
+    @Test
+    void referencesOfCallsThatAreNotMadeAreTakenBack() throws Exception {
+        try (Peer peer = Peer.server()) {
+            ITrees there = bind(peer);
+            Trees here = new Trees();
+            ITrees gone = bind(peer);
+            Obvia.release(gone);
+            Exports own = ((ProcessRuntime) obvia.spi.Runtime.instance()).exports();
+            int before = own.count();
+            RpcException released = assertThrows(RpcException.class, () -> there.meet(Pair.of(here, "word", gone), here));
+            assertEquals(Hresult.RPC_E_DISCONNECTED, released.result());
+            assertThrows(RpcException.class, () -> there.meet(Pair.of(here, "a zero\0", null), here));
+            assertThrows(RpcException.class, () -> there.gather(Crowd.of(List.of(here), Arrays.asList(here, null), new Guid(1, 2), here)));
+            assertTrue(own.count() <= before, "nothing is counted that did not go");
+        }
+    }
+
+    @Test
+    void structuresEndInArraysAndListsAreAsLongAsIsSaid() throws Exception {
+        try (Peer peer = Peer.server()) {
+            ITrees there = bind(peer);
+            Row row = Row.of("title", List.of(Item.of(1, true, "a", list(2)), Item.of(2, false, null, null)));
+            Digits digits = Digits.of((byte) 200, (byte) 3, Ints.of(1, 2, 3));
+            ITrees.StoreResult stored = there.store(row, digits);
+            assertEquals(row, stored.stored());
+            assertEquals(Digits.of((byte) 200, (byte) 3, Ints.of(2, 4, 6)), stored.twice());
+            assertEquals(Row.of(null, List.of()), there.store(Row.of(null, List.of()), null).stored());
+            assertThrows(RpcException.class, () -> Digits.of((byte) 2, (byte) 3, Ints.of(1, 2, 3)));
+            Item three = Item.of(3, false, "three", null);
+            Item one = Item.of(1, false, null, null);
+            assertEquals(List.of(one, three), there.sort(List.of(three, one)));
+            assertThrows(RpcException.class, () -> there.sort(List.of(one)), "the method returns fewer");
+            ITrees.PartResult part = there.part(2, 1, List.of(three));
+            assertEquals(2, part.used());
+            assertEquals(List.of(three, Item.of(1, false, "more", null)), part.items());
+            assertThrows(RpcException.class, () -> there.part(2, 2, part.items()), "the method returns more than there is room for");
+            assertThrows(RpcException.class, () -> there.part(2, 1, part.items()));
+            assertThrows(RpcException.class, () -> there.part(1, 2, part.items()));
+            there.put(List.of(Entry.of("e", 1, new Any.Number(1))));
+            assertEquals("e", there.some(5).entries().get(0).name());
+            assertThrows(RpcException.class, () -> there.some(0), "the method says that there are more");
+            assertThrows(RpcException.class, () -> there.some(-1));
+            assertEquals(new Any.Number(-4), there.change(1, new Any.Number(4)));
+            assertEquals(new Any.Text("t"), there.change(3, new Any.Text("t")));
+            assertEquals(new Several.Three(Ints.of(3, 2, 1)), there.many(new Several.Three(Ints.of(1, 2, 3))));
+            assertEquals(new Several.Two(List.of(one, three)), there.many(new Several.Two(List.of(three, one))));
+            assertThrows(RpcException.class, () -> new Several.Two(List.of(one)));
+            assertEquals(there, ((Several.Object_) there.many(new Several.Object_(null))).object());
         }
     }
 

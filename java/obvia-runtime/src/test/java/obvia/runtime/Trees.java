@@ -1,6 +1,8 @@
 package obvia.runtime;
 
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
@@ -16,13 +18,18 @@ import trees.Any;
 import trees.Box;
 import trees.Choice;
 import trees.Color;
+import trees.Crowd;
+import trees.Digits;
 import trees.Entry;
 import trees.Holder;
 import trees.ITrees;
 import trees.Item;
 import trees.Node;
+import trees.Pair;
 import trees.Point;
+import trees.Row;
 import trees.Samples;
+import trees.Several;
 import trees.Tree;
 
 /** A server of structures that point to others. */
@@ -39,12 +46,14 @@ final class Trees implements ITrees {
     static final int HELD = 8;
     static final int RECEIVED = 9;
     static final int SUM_STORED = 10;
+    static final int CALL_MET = 11;
 
     private volatile long noted;
     private volatile List<Entry> entries = List.of();
     private Item stored;
     private Retained<Item> kept;
     private Retained<Samples> keptSamples;
+    private Retained<Pair> met;
 
     static long total(Item list) {
         long sum = 0;
@@ -179,6 +188,64 @@ final class Trees implements ITrees {
     }
 
     @Override
+    public MeetResult meet(Pair pair, ITrees last) {
+        if (pair.left() != null) {
+            pair.left().note(Item.of(pair.word().length(), false, null, null));
+        }
+        met = pair.retain();
+        return new MeetResult(pair.right(), Pair.of(last, pair.word(), pair.left()));
+    }
+
+    @Override
+    public Crowd gather(Crowd crowd) {
+        List<ITrees> all = crowd.all() == null ? null : crowd.all().reversed();
+        return Crowd.of(all, crowd.two().reversed(), crowd.iid(), crowd.other());
+    }
+
+    @Override
+    public StoreResult store(Row row, Digits digits) {
+        if (digits == null) {
+            return new StoreResult(row, null);
+        }
+        Ints twice = Ints.of(Arrays.stream(digits.all().toArray()).map(one -> 2 * one).toArray());
+        return new StoreResult(row, Digits.of(digits.room(), digits.count(), twice));
+    }
+
+    @Override
+    public List<Item> sort(List<Item> items) {
+        // A bad server's.
+        return items.size() == 1 ? List.of() : items.stream().sorted(Comparator.comparing(Item::value)).toList();
+    }
+
+    @Override
+    public PartResult part(int room, int used, List<Item> items) {
+        List<Item> more = new ArrayList<>(items);
+        more.add(Item.of(used, false, "more", null));
+        return new PartResult(more.size(), more);
+    }
+
+    @Override
+    public SomeResult some(int room) {
+        List<Entry> some = entries.subList(0, Math.min(room, entries.size()));
+        // A bad server's.
+        return new SomeResult(some, room == 0 ? 1 : some.size());
+    }
+
+    @Override
+    public Any change(int kind, Any value) {
+        return value instanceof Any.Number(int number) ? new Any.Number(-number) : value;
+    }
+
+    @Override
+    public Several many(Several given) {
+        return switch (given) {
+            case Several.Three(Ints three) -> new Several.Three(Ints.of(three.get(2), three.get(1), three.get(0)));
+            case Several.Two(List<Item> two) -> new Several.Two(two.reversed());
+            case Several.Object_(ITrees object) -> new Several.Object_(object == null ? this : object);
+        };
+    }
+
+    @Override
     public int alone(Node start) {
         return start.number();
     }
@@ -295,6 +362,11 @@ final class Trees implements ITrees {
                         }
                     })
                     .join();
+            case CALL_MET -> {
+                met.get().left().note(list);
+                met.close();
+                yield 0;
+            }
             case HELD -> Occupancy.held();
             case RECEIVED -> Occupancy.received();
             default -> throw new RpcException(obvia.Hresult.E_INVALIDARG);
