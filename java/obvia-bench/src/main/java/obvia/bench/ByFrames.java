@@ -6,27 +6,43 @@ import obvia.runtime.GraphKinds;
 import obvia.runtime.GraphReader;
 import obvia.runtime.GraphType;
 
-/** Frames in shared memory: lists of structures with unique pointers, which are trees. */
+/** Frames in shared memory: lists of structures with unique pointers, which are trees, or with full ones, which are graphs. */
 final class ByFrames implements Coder {
     private final BareFrame frame = new BareFrame(1 << 20);
-    private final boolean hasArrays;
+    private final Maker maker;
     private final GraphType type;
     private final GraphKinds kinds;
     private int length;
     private GraphReader reader;
 
-    ByFrames(String shape) {
-        hasArrays = Sample.hasArrays(shape);
-        type = hasArrays ? BlocksType.TYPE : NumbersType.TYPE;
+    /** Puts an element before others. */
+    private interface Maker {
+        Object element(int value, byte[] data, Object next);
+    }
+
+    private ByFrames(GraphType type, Maker maker) {
+        this.type = type;
+        this.maker = maker;
         kinds = GraphKinds.of(type, GraphType.BYTE);
+    }
+
+    static ByFrames trees(String shape) {
+        return Sample.hasArrays(shape)
+                ? new ByFrames(BlocksType.TYPE, (value, data, next) -> Blocks.of(value, Bytes.of(data), (Blocks) next))
+                : new ByFrames(NumbersType.TYPE, (value, _, next) -> Numbers.of(value, (Numbers) next));
+    }
+
+    static ByFrames graphs(String shape) {
+        return Sample.hasArrays(shape)
+                ? new ByFrames(BlocksGraphType.TYPE, (value, data, next) -> BlocksGraph.of(value, Bytes.of(data), (BlocksGraph) next))
+                : new ByFrames(NumbersGraphType.TYPE, (value, _, next) -> NumbersGraph.of(value, (NumbersGraph) next));
     }
 
     @Override
     public Object list(String shape, int length) {
         Object list = null;
         for (int at = length - 1; at >= 0; at--) {
-            int value = Sample.value(at);
-            list = hasArrays ? Blocks.of(value, Bytes.of(Sample.data(at)), (Blocks) list) : Numbers.of(value, (Numbers) list);
+            list = maker.element(Sample.value(at), Sample.data(at), list);
         }
         return list;
     }
@@ -40,8 +56,7 @@ final class ByFrames implements Coder {
     @Override
     public Object read() {
         reader = frame.check(kinds, type, length);
-        int place = BareFrame.place(reader);
-        return hasArrays ? new Blocks.View(reader.frame(), place) : new Numbers.View(reader.frame(), place);
+        return BareFrame.view(reader, type);
     }
 
     /** The list as objects of its own, as results of calls are. */

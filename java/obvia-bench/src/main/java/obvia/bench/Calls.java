@@ -5,6 +5,8 @@ import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.lang.management.CompilationMXBean;
+import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Locale;
@@ -19,8 +21,15 @@ import obvia.Waiting;
  * what. {@code serve-rmi} and {@code call-rmi} are the same by Java's own calls. The last arguments are {@code WAIT --cpu CPU --parent PID}; who starts it has put it on the CPU.
  */
 public final class Calls {
-    /** Calls are made for so many nanoseconds before anything is measured, while the virtual machine compiles what they take. */
+    /** Calls are made for so many nanoseconds before anything is measured, and so many, while the virtual machines compile what they take. */
     private static final long WARM_UP = 2_000_000_000L;
+    private static final int WARM_UP_CALLS = 100_000;
+
+    /** And until nothing has been compiled for so many nanoseconds: a compiler thread shares its processor with who spins, and may be far behind. */
+    private static final long COMPILED = 500_000_000L;
+
+    /** But not for more than so many. */
+    private static final long WARM_UP_MOST = 6_000_000_000L;
 
     private Calls() {}
 
@@ -179,13 +188,31 @@ public final class Calls {
         System.out.println("ready");
     }
 
-    private static void call(Case measured) throws Exception {
-        long until = System.nanoTime() + WARM_UP;
+    /** Makes calls as they are measured, until they are no longer made faster; says how many. */
+    private static int warmUp(Case measured) throws Exception {
+        CompilationMXBean compilers = ManagementFactory.getCompilationMXBean();
+        long begin = System.nanoTime();
+        long compiled = compilers.getTotalCompilationTime();
+        long changed = begin;
         int calls = 0;
-        while (System.nanoTime() - until < 0) {
-            measured.call();
-            calls++;
+        while (true) {
+            batch(measured, 1000);
+            stamped(measured, 250);
+            calls += 1250;
+            long now = System.nanoTime();
+            if (compilers.getTotalCompilationTime() != compiled) {
+                compiled = compilers.getTotalCompilationTime();
+                changed = now;
+            }
+            boolean isWarm = now - begin > WARM_UP && calls >= WARM_UP_CALLS && now - changed > COMPILED;
+            if (isWarm || now - begin > WARM_UP_MOST) {
+                return calls;
+            }
         }
+    }
+
+    private static void call(Case measured) throws Exception {
+        int calls = warmUp(measured);
         measured.verify(calls);
         System.out.println("ready");
         try {

@@ -27,7 +27,8 @@ interface Coder {
     /** The one of a name for lists of a shape: see {@link Lists#by}. */
     static Coder of(String name, String shape) {
         return switch (name) {
-            case "tree" -> new ByFrames(shape);
+            case "tree" -> ByFrames.trees(shape);
+            case "graph" -> ByFrames.graphs(shape);
             case "fory" -> new ByFory(false);
             case "fory-references" -> new ByFory(true);
             case "serialization" -> new BySerialization();

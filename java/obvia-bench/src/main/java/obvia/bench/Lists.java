@@ -31,7 +31,7 @@ public class Lists {
     public int length;
 
     /** Who does it. */
-    @Param({"tree", "fory", "fory-references", "serialization"})
+    @Param({"tree", "graph", "fory", "fory-references", "serialization"})
     public String by;
 
     private Coder coder;

@@ -101,6 +101,16 @@ final class Sample {
                     sum += element.value() + element.data().get(ARRAY - 1);
                 }
             }
+            case NumbersGraph first -> {
+                for (NumbersGraph element = first; element != null; element = element.next()) {
+                    sum += element.value();
+                }
+            }
+            case BlocksGraph first -> {
+                for (BlocksGraph element = first; element != null; element = element.next()) {
+                    sum += element.value() + element.data().get(ARRAY - 1);
+                }
+            }
             default -> throw new IllegalArgumentException("no list: " + list);
         }
         return sum;
@@ -127,6 +137,14 @@ final class Sample {
                     element = found.next();
                 }
                 case Blocks found -> {
+                    isRight = found.value() == value && Arrays.equals(found.data().toArray(), data);
+                    element = found.next();
+                }
+                case NumbersGraph found -> {
+                    isRight = found.value() == value;
+                    element = found.next();
+                }
+                case BlocksGraph found -> {
                     isRight = found.value() == value && Arrays.equals(found.data().toArray(), data);
                     element = found.next();
                 }

@@ -25,7 +25,7 @@ public final class Tables {
             new Rows("marshal", "marshal"),
             new Rows("unmarshal", "unmarshal"),
             new Rows("walk", "unmarshal, look at each"),
-            new Rows("build", "unmarshal to objects", List.of("tree")),
+            new Rows("build", "unmarshal to objects", List.of("tree", "graph")),
             new Rows("unmarshal", "unmarshal, views of the collector's", List.of("tree"), COLLECTED),
             new Rows("walk", "unmarshal, look at each, views of the collector's", List.of("tree"), COLLECTED),
             new Rows("unmarshal", "unmarshal, strict scope", List.of("tree"), STRICT),
@@ -150,7 +150,7 @@ public final class Tables {
             }
         }
         return times.markdown("Table 3: lists, nanoseconds per element") + times.ratios("marshal: fory", "marshal: tree")
-                + times.ratios("unmarshal: fory", "unmarshal, look at each: tree") + sizes.markdown("Bytes per element");
+                + times.ratios("marshal: fory-references", "marshal: graph") + times.ratios("unmarshal: fory", "unmarshal, look at each: tree") + sizes.markdown("Bytes per element");
     }
 
     private String arrays() throws RunnerException, IOException {

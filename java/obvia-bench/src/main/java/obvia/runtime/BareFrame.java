@@ -32,7 +32,11 @@ public final class BareFrame {
     /** Writes a frame of one structure, with all that it points to, and says how long it is. */
     public int write(GraphKinds kinds, GraphType type, Object value) {
         GraphWriter writer = GraphWriter.of(kinds, SLOT);
-        writer.one(0, type, value);
+        if (type.isShared()) {
+            writer.shared(0, type, value);
+        } else {
+            writer.one(0, type, value);
+        }
         int length = writer.finish();
         writer.copyTo(memory, 0);
         writer.close();
@@ -42,7 +46,7 @@ public final class BareFrame {
     /** Checks such a frame. Its structure is at {@link #place} until the reader is closed. */
     public GraphReader check(GraphKinds kinds, GraphType type, int length) {
         GraphReader reader = GraphReader.of(memory, 0, length, SLOT, kinds, "the frame");
-        reader.checkOne(0, type, GraphReader.UNIQUE);
+        reader.checkOne(0, type, type.isShared() ? GraphReader.FULL : GraphReader.UNIQUE);
         reader.verify();
         return reader;
     }
@@ -50,6 +54,11 @@ public final class BareFrame {
     /** Where the structure of a frame is. */
     public static int place(GraphReader reader) {
         return reader.frame().place(0);
+    }
+
+    /** The structure of a frame, as it lies there. */
+    public static Object view(GraphReader reader, GraphType type) {
+        return reader.frame().one(0, type);
     }
 
     /** Makes objects of all that is in a frame. */

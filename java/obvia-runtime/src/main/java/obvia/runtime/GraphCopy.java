@@ -99,16 +99,17 @@ abstract class GraphCopy extends Pool.Member {
 
     /** Goes on to the object after the next one, which a slot leads to. */
     final int take(int slot, int number, GraphType type) {
-        int header = next;
-        if ((int) GraphWriter.INTS.get(bytes, header) != number) {
+        long header = (long) GraphWriter.LONGS.get(bytes, next);
+        if ((int) header != number) {
             throw bad(slot, "the slot leads to no object of its type");
         }
+        int body = next + Frames.HEADER;
         if (beyond != 0) {
-            GraphWriter.LONGS.set(bytes, slot, (long) (header + Frames.HEADER));
+            GraphWriter.LONGS.set(bytes, slot, (long) body);
         }
-        long count = Integer.toUnsignedLong((int) GraphWriter.INTS.get(bytes, header + 4));
+        long count = header >>> 32;
         pass(type == null ? textLength(number, count) : type.length(count), type);
-        return header + Frames.HEADER;
+        return body;
     }
 
     private static long textLength(int number, long count) {
