@@ -210,7 +210,7 @@ fn named<'p, 'a>(
 ) -> Vec<(&'p MethodPlan<'a>, &'p str, String)> {
     let of = |plan: &'p MethodPlan<'a>| {
         let at = plans.iter().position(|usual| std::ptr::eq(usual.method, plan.method)).unwrap_or(0);
-        let mut stub = format!("{}ByReference", names[at]);
+        let mut stub = format!("{}ByReference", names[at].trim_end_matches('_'));
         while names.contains(&stub) {
             stub.push('_');
         }

@@ -134,8 +134,7 @@ fn fetch(out: &mut Writer, method: &Method<'_>, param: &ParamPlan<'_>) {
             let (bytes, align) = method.context.model.layout(element);
             let count = count(method, size, Side::Given);
             let count = if count.starts_with('(') { format!("arguments.count({count})") } else { count };
-            out.line(format!("long {stem}Reference = arguments.getLong({slot});"));
-            let found = format!("call.shared({stem}Reference, {is_written}, {count}, {bytes}, {align})");
+            let found = format!("call.shared(arguments.getLong({slot}), {is_written}, {count}, {bytes}, {align})");
             out.line(format!("MemorySegment {name} = {found};"));
         }
         Passing::Optional(ty) => {

@@ -76,10 +76,20 @@ final class Notes {
         }
         ByteBuffer note;
         try {
-            note = line.receive(pid < 0 ? MARKED_LENGTH : LENGTH, Deadline.in(Duration.ofSeconds(1)));
+            note = line.receive(length(pid), Deadline.in(Duration.ofSeconds(1)));
         } catch (RpcException e) {
             throw Line.broken("a file of which it names a part: " + e.getMessage());
         }
+        return read(note, pid);
+    }
+
+    /** Bytes of a note by a peer whose process is known, or -1. */
+    static int length(long pid) {
+        return pid < 0 ? MARKED_LENGTH : LENGTH;
+    }
+
+    /** What a note says. */
+    static Note read(ByteBuffer note, long pid) {
         int kind = note.getInt(4);
         long descriptor = note.getLong(16);
         long process = pid < 0 ? note.getLong(24) : pid;
