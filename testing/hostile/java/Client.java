@@ -1,10 +1,13 @@
 package peer;
 
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import java.util.Objects;
 import obvia.Hresult;
 import obvia.Obvia;
 import obvia.RpcException;
+import obvia.SharedMemory;
 import victim.Color;
 import victim.IPair;
 import victim.IThing;
@@ -55,13 +58,13 @@ final class Client {
         Arrays.setAll(numbers, i -> i - turn);
         long sum = Arrays.stream(numbers).asLongStream().sum();
         same(victim.sum(numbers), sum);
-        same(victim.total(numbers), sum);
+        same(victim.total(MemorySegment.ofArray(numbers)), sum);
         int[] changed = numbers.clone();
         victim.reverse(changed);
         for (int i = 0; i < numbers.length; i++) {
             same(changed[i], numbers[numbers.length - 1 - i]);
         }
-        victim.double_(changed);
+        victim.double_(MemorySegment.ofArray(changed));
         same(Arrays.stream(changed).asLongStream().sum(), 2 * sum);
         victim.fill(changed);
         same(Arrays.stream(changed).allMatch(one -> one == 7), true);
@@ -76,15 +79,37 @@ final class Client {
         });
         same(victim.grid(2, 3, new short[] {1, 2, 3, 4, 5, (short) turn}), 15L + turn);
         long[] squares = new long[turn];
-        same(victim.squares(squares), turn);
+        same(victim.squares(MemorySegment.ofArray(squares)), turn);
         same(turn == 0 || squares[turn - 1] == (turn - 1L) * (turn - 1), true);
         short[] to = new short[3];
-        victim.copy(new short[] {1, -1, (short) turn}, to);
+        victim.copy(MemorySegment.ofArray(new short[] {1, -1, (short) turn}), MemorySegment.ofArray(to));
         same(to, new short[] {1, -1, (short) turn});
-        byte[] bytes = {1, 2, 2, 3};
-        same(victim.look(bytes), 3);
-        victim.stain(bytes);
-        same(bytes, new byte[] {(byte) 0xee, (byte) 0xee, (byte) 0xee, (byte) 0xee});
+        shared(victim, turn);
+    }
+
+    /** Arrays in shared memory go by reference to a server in Java, and are copied to others. */
+    private static void shared(IVictim victim, int turn) {
+        try (SharedMemory shared = Obvia.share(10_000 + turn, SharedMemory.Access.WRITE)) {
+            MemorySegment memory = shared.memory();
+            MemorySegment bytes = memory.asSlice(turn, 4);
+            MemorySegment.copy(new byte[] {1, 2, 2, 3}, 0, bytes, ValueLayout.JAVA_BYTE, 0, 4);
+            same(victim.look(bytes), 3);
+            victim.stain(bytes);
+            same(bytes.toArray(ValueLayout.JAVA_BYTE), new byte[] {(byte) 0xee, (byte) 0xee, (byte) 0xee, (byte) 0xee});
+            MemorySegment words = memory.asSlice(1024, 4 * turn);
+            for (int i = 0; i < turn; i++) {
+                words.setAtIndex(ValueLayout.JAVA_INT, i, i + turn);
+            }
+            victim.double_(words);
+            same(victim.total(words), (long) turn * (3 * turn - 1));
+            MemorySegment squares = memory.asSlice(2048, 8L * turn);
+            same(victim.squares(squares), turn);
+            same(turn == 0 || squares.getAtIndex(ValueLayout.JAVA_LONG, turn - 1) == (turn - 1L) * (turn - 1), true);
+            victim.copy(words, memory.asSlice(4096, words.byteSize()));
+            same(memory.asSlice(4096, words.byteSize()).mismatch(words), -1L);
+            fails(Hresult.E_INVALIDARG, () -> victim.stain(memory.asReadOnly()));
+            fails(Hresult.E_INVALIDARG, () -> victim.total(memory.asSlice(0, 3)));
+        }
     }
 
     private static void objects(IVictim victim, int turn) {

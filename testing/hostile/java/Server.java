@@ -1,5 +1,8 @@
 package peer;
 
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.Locale;
 import obvia.Hresult;
@@ -12,6 +15,10 @@ import victim.Mark;
 
 /** Exports the same object as the server in Rust, until its standard input ends: by a name, and to networks by a string binding. */
 final class Server implements IVictim {
+    // As programs in other languages have them, wherever they lie.
+    private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN);
+
     private Server() {}
 
     public static void main(String[] arguments) throws Exception {
@@ -126,42 +133,49 @@ final class Server implements IVictim {
     public void hint(int code) {}
 
     @Override
-    public long total(int[] values) {
-        return sum(values);
+    public long total(MemorySegment values) {
+        long total = 0;
+        for (long i = 0; i < values.byteSize() / 4; i++) {
+            total += values.getAtIndex(INT, i);
+        }
+        return total;
     }
 
     @Override
-    public void double_(int[] values) {
-        Arrays.setAll(values, i -> values[i] * 2);
+    public void double_(MemorySegment values) {
+        for (long i = 0; i < values.byteSize() / 4; i++) {
+            values.setAtIndex(INT, i, values.getAtIndex(INT, i) * 2);
+        }
     }
 
     @Override
-    public int squares(long[] values) {
-        int count = Math.min(values.length, 100);
+    public int squares(MemorySegment values) {
+        int count = (int) Math.min(values.byteSize() / 8, 100);
         for (int i = 0; i < count; i++) {
-            values[i] = (long) i * i;
+            values.setAtIndex(LONG, i, (long) i * i);
         }
         return count;
     }
 
     @Override
-    public void copy(short[] from, short[] to) {
-        System.arraycopy(from, 0, to, 0, from.length);
+    public void copy(MemorySegment from, MemorySegment to) {
+        to.copyFrom(from);
     }
 
     @Override
-    public int look(byte[] bytes) {
+    public int look(MemorySegment bytes) {
         boolean[] seen = new boolean[256];
         int different = 0;
-        for (byte one : bytes) {
-            different += seen[one & 0xff] ? 0 : 1;
-            seen[one & 0xff] = true;
+        for (long i = 0; i < bytes.byteSize(); i++) {
+            int one = bytes.get(ValueLayout.JAVA_BYTE, i) & 0xff;
+            different += seen[one] ? 0 : 1;
+            seen[one] = true;
         }
         return different;
     }
 
     @Override
-    public void stain(byte[] bytes) {
-        Arrays.fill(bytes, (byte) 0xee);
+    public void stain(MemorySegment bytes) {
+        bytes.fill((byte) 0xee);
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::NAME;
 use crate::objects::Thing;
-use obvia::{Interface, U16CString};
+use obvia::{Access, Interface, SharedMemory, U16CString};
 use obvia_hostile::{Color, IPair, IThing, IVictim, Mark};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -60,6 +60,28 @@ fn tell<T: std::fmt::Debug>(what: &str, outcome: obvia::Result<T>) {
     }
 }
 
+/// Passes memory by reference to the good server, be it written in Java or not.
+fn share(good: &IVictim) -> obvia::Result<()> {
+    let missing = || obvia::Error::from(obvia::code::E_UNEXPECTED);
+    let mut shared = SharedMemory::new(100_000, Access::Write)?;
+    let mut words = shared.elements_mut::<i32>(4096, 3).ok_or_else(missing)?;
+    words.copy_from(0, &[1, -2, 30]);
+    good.Double(words)?;
+    assert_eq!(good.Total(shared.elements(4096, 3).ok_or_else(missing)?)?, 58);
+    let squares = good.Squares(shared.elements_mut(8, 5).ok_or_else(missing)?)?;
+    let found: Vec<i64> = shared.elements(8, squares as usize).ok_or_else(missing)?.to_vec();
+    assert_eq!(found, [0, 1, 4, 9, 16]);
+    good.Stain(shared.elements_mut(1000, 2).ok_or_else(missing)?)?;
+    assert_eq!(shared.elements::<u8>(999, 4).ok_or_else(missing)?.to_vec(), [0, 0xee, 0xee, 0]);
+    // What may only be read is copied there and back, or refused.
+    let mut read = SharedMemory::new(100, Access::Read)?;
+    assert_eq!(good.Look(read.elements(0, 100).ok_or_else(missing)?)?, 1);
+    good.Double(read.elements_mut(0, 25).ok_or_else(missing)?)?;
+    let refused = good.Stain(read.elements_mut(0, 100).ok_or_else(missing)?).map_err(|error| error.code());
+    assert_eq!(refused, Err(obvia::code::E_INVALIDARG));
+    Ok(())
+}
+
 /// Calls a hostile server, tells what came of it, and calls the good one before and after.
 ///
 /// The arguments are its name, and then nothing; or `first`, for not to call the good one before; or `again` and a method's
@@ -77,6 +99,7 @@ pub(crate) fn visit(arguments: &[String]) -> obvia::Result<()> {
     }
     let good: IVictim = obvia::connect(NAME)?;
     round(&good, 2)?;
+    share(&good)?;
     // Not the connection that was there already.
     let again: IVictim = std::thread::scope(|scope| {
         let other = scope.spawn(|| {

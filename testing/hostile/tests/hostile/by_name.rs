@@ -1,6 +1,6 @@
 //! Peers that cannot be passed files: segments that are opened by their names.
 
-use crate::peer::{AREA, AREA_LENGTH, Peer, SLEEP, await_end, connect, receive, send};
+use crate::peer::{AREA, AREA_LENGTH, Peer, SLEEP, await_end, connect, number_of, receive, send};
 use crate::scene::{Meanwhile, Scene, Server, against_every_server};
 use crate::segment::{Segment, memory_file};
 use crate::wire::{self, Frame};
@@ -18,12 +18,16 @@ against_every_server! {
     wrong_answers_to_names_are_turned_away,
     who_never_answers_to_names_is_turned_away_in_the_end,
     areas_and_regions_that_come_as_bytes_are_none,
+    regions_by_name_are_for_virtual_machines,
     calls_without_end_on_the_socket_disturb_nobody;
     but_java:
     the_servers_segment_can_only_be_read,
     the_own_segment_is_sealed_once_it_is_mapped,
     greetings_by_name_bring_no_files,
 }
+
+/// The opnum of a method whose array comes by reference.
+const TOTAL: u16 = 26;
 
 /// A greeting by who cannot be passed files.
 fn greeting() -> Vec<u8> {
@@ -197,6 +201,60 @@ fn areas_and_regions_that_come_as_bytes_are_none(server: Server) {
     let answer = peer.call(wire::SYSTEM, 11, &1_u64.to_le_bytes());
     assert!(answer.kind == wire::FAULT || answer.first != 0, "{answer:?}");
     drop(peer);
+    scene.assert_unharmed();
+}
+
+/// The region's bytes, and its mark behind them.
+const REGION: usize = 8192;
+
+/// Tells a region's name: a descriptor, a process, and the mark.
+fn name_region(peer: &Peer, descriptor: u64, process: u64, mark: u64) {
+    // Number 1, to be read.
+    let words = [1 << 32 | 1, REGION as u64, descriptor, process, mark];
+    let note: Vec<u8> = [1].into_iter().chain(words.into_iter().flat_map(u64::to_le_bytes)).collect();
+    send(&peer.socket, &note, &[]).unwrap();
+}
+
+fn regions_by_name_are_for_virtual_machines(server: Server) {
+    const MARK: u64 = 0x1234_5678_9abc_def0;
+    let scene = Scene::of(server);
+    let file = memory_file(REGION as u64 + 8);
+    rustix::io::pwrite(&file, &MARK.to_le_bytes(), REGION as u64).unwrap();
+    rustix::io::pwrite(&file, &7_u32.to_le_bytes(), 0).unwrap();
+    let (own, number) = (u64::from(std::process::id()), u64::from(number_of(file.as_fd())));
+    let total = Frame::block(16).u32(0, 2048).u64(8, 1 << 48).bytes;
+    let names = [
+        (number, own, MARK, true),
+        (number, own, MARK + 1, false),
+        (number, 0, MARK, false),
+        (number, 1, MARK, false),
+        (number, u64::MAX, MARK, false),
+        (number, 1 << 32 | own, MARK, false),
+        (0xffff, own, MARK, false),
+        (u64::MAX, own, MARK, false),
+    ];
+    for (number, process, mark, is_good) in names {
+        let (mut peer, object) = bound(&scene);
+        name_region(&peer, number, process, mark);
+        let answer = peer.call(wire::SYSTEM, 11, &1_u64.to_le_bytes());
+        if is_good && server == Server::Java {
+            assert_eq!((answer.kind, answer.first), (wire::RESPONSE, 0), "{answer:x?}");
+            assert_eq!(peer.good(object, TOTAL, &total), 7_u64.to_le_bytes());
+        } else {
+            assert!(answer.kind == wire::FAULT || answer.first != 0, "{number:x} of {process:x}: {answer:x?}");
+            peer.refused(object, TOTAL, &total, wire::BAD_DATA);
+        }
+        peer.assert_good(object);
+    }
+    if server == Server::Java {
+        // Memory that is cut short ends its connection, and nobody else's.
+        let (mut peer, object) = bound(&scene);
+        name_region(&peer, number, own, MARK);
+        assert_eq!(peer.call(wire::SYSTEM, 11, &1_u64.to_le_bytes()).first, 0);
+        rustix::fs::ftruncate(&file, 0).unwrap();
+        peer.post(wire::REQUEST, TOTAL, object, &total);
+        await_end(&peer.socket);
+    }
     scene.assert_unharmed();
 }
 

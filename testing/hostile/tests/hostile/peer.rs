@@ -82,7 +82,7 @@ pub(crate) const MARK: [u8; 8] = *b"markmark";
 const MARKED: usize = 384;
 
 /// A file as others find it.
-fn number_of(file: BorrowedFd<'_>) -> u32 {
+pub(crate) fn number_of(file: BorrowedFd<'_>) -> u32 {
     rustix::fd::AsRawFd::as_raw_fd(&file).cast_unsigned()
 }
 
@@ -272,8 +272,12 @@ impl Peer {
 
     /// Sends the note that announces an area.
     pub(crate) fn note(&mut self, announced: u32, length: u64, fds: &[BorrowedFd<'_>]) {
-        let mut note = announced.to_le_bytes().to_vec();
-        note.extend([0; 4]);
+        self.announce(announced, 0, length, fds);
+    }
+
+    /// Sends a note that announces whatever it says.
+    pub(crate) fn announce(&mut self, number: u32, kind: u32, length: u64, fds: &[BorrowedFd<'_>]) {
+        let mut note = [number, kind].map(u32::to_le_bytes).concat();
         note.extend(length.to_le_bytes());
         if self.files != Files::Named {
             send(&self.socket, &note, fds).unwrap();

@@ -2,7 +2,7 @@
 
 use super::doc::{Doc, escaped, of_value};
 use super::members::{graph_type, is_optional};
-use super::method::{Method, plan};
+use super::method::{Method, can_refer, plan};
 use super::names::methods;
 use super::types::call;
 use super::{Context, proxy, stub};
@@ -56,6 +56,9 @@ fn doc(method: &Method<'_>) -> Doc {
 fn said_of(model: &Model, param: &crate::plan::ParamPlan<'_>) -> String {
     let mut said = match &param.passing {
         Passing::Value(ty) | Passing::Place(ty) | Passing::Optional(ty) => of_value(ty),
+        Passing::Array { element, .. } if can_refer(param) => {
+            Some(format!("elements of {} each", size_of(model.layout(element).0)))
+        }
         Passing::Array { element, .. } | Passing::OutArray { element, .. } => {
             of_value(element).map(|text| format!("of {} each", text.trim_start_matches("an ")))
         }
@@ -77,6 +80,10 @@ fn said_of(model: &Model, param: &crate::plan::ParamPlan<'_>) -> String {
         _ => {}
     }
     said.unwrap_or_default()
+}
+
+fn size_of(bytes: u32) -> String {
+    if bytes == 1 { "1 byte".to_owned() } else { format!("{bytes} bytes") }
 }
 
 /// The record of several results.
@@ -149,6 +156,7 @@ pub(super) fn information(out: &mut Writer, context: &Context<'_>, id: Interface
     let (model, name) = (context.model, context.types.interface(id));
     let methods_of = model.all_methods(id);
     let plans: Vec<MethodPlan<'_>> = methods_of.iter().map(|method| plan(model, method)).collect();
+    let (_, referring) = crate::plan::plans(model, &methods_of);
     let kinds: Vec<Type> = kinds(model, &methods_of);
     let names = methods(model, id);
     out.line(format!("/** {{@link {name}}} as the runtime knows it: its description, its proxy and its stub. */"));
@@ -165,12 +173,19 @@ pub(super) fn information(out: &mut Writer, context: &Context<'_>, id: Interface
     for (plan, method) in plans.iter().zip(&names) {
         out.line(format!("case {} -> {method}(object, call);", plan.opnum));
     }
+    let referring = named(&plans, &referring, &names);
+    for (plan, _, stub) in &referring {
+        out.line(format!("case {} -> {stub}(object, call);", plan.opnum));
+    }
     out.line("default -> throw call.noMethod();");
     out.line("}");
     out.line("}");
     out.line("");
     for (plan, method) in plans.iter().zip(&names) {
-        stub::stub(out, &Method::new(context, plan, &kinds, (name, method), false));
+        stub::stub(out, &Method::new(context, plan, &kinds, (name, method), false), method);
+    }
+    for (plan, method, stub) in &referring {
+        stub::stub(out, &Method::new(context, plan, &kinds, (name, method), false), stub);
     }
     out.line("/** Stands for an object of another process. */");
     out.line(format!("static final class {name}Proxy extends Proxy implements {name} {{"));
@@ -179,10 +194,29 @@ pub(super) fn information(out: &mut Writer, context: &Context<'_>, id: Interface
     out.line("}");
     out.line("");
     for (plan, method) in plans.iter().zip(&names) {
-        proxy::proxy(out, &Method::new(context, plan, &kinds, (name, method), true));
+        let of = |plan| Method::new(context, plan, &kinds, (name, method), true);
+        let by_reference = referring.iter().find(|(other, ..)| std::ptr::eq(other.method, plan.method));
+        proxy::proxy(out, &of(plan), by_reference.map(|(plan, ..)| of(plan)).as_ref());
     }
     out.line("}");
     out.line("}");
+}
+
+/// The plans of methods with arrays by reference, each with the name of its method and of its stub.
+fn named<'p, 'a>(
+    plans: &[MethodPlan<'a>],
+    referring: &'p [MethodPlan<'a>],
+    names: &'p [String],
+) -> Vec<(&'p MethodPlan<'a>, &'p str, String)> {
+    let of = |plan: &'p MethodPlan<'a>| {
+        let at = plans.iter().position(|usual| std::ptr::eq(usual.method, plan.method)).unwrap_or(0);
+        let mut stub = format!("{}ByReference", names[at].trim_end_matches('_'));
+        while names.contains(&stub) {
+            stub.push('_');
+        }
+        (plan, names[at].as_str(), stub)
+    };
+    referring.iter().map(of).collect()
 }
 
 fn version((major, minor): (u16, u16)) -> String {

@@ -4,7 +4,7 @@ use super::Context;
 use super::members::{Seen, object_info, seen, shown};
 use super::names::{members, parameters};
 use super::values::{java, nullable, object_class};
-use crate::model::{self as idl, Arith, Direction, Model, Object, Operand, Type};
+use crate::model::{self as idl, Arith, Direction, Model, Object, Operand, Transfer, Type};
 use crate::plan::{MethodPlan, ParamPlan, Passing, in_place, kind_of};
 
 /// A method, in its proxy or in its stub.
@@ -41,6 +41,12 @@ pub(super) fn plan<'a>(model: &Model, method: &'a idl::Method) -> MethodPlan<'a>
 
 /// How the names of further variables of a parameter end.
 const ENDINGS: [&str; 9] = ["At", "Body", "Bytes", "Characters", "Copy", "Count", "Reference", "Used", "Value"];
+
+/// Whether a parameter is an array that may go by reference.
+pub(super) const fn can_refer(param: &ParamPlan<'_>) -> bool {
+    matches!(param.passing, Passing::Array { .. } | Passing::Reference { .. })
+        && matches!(param.param.transfer, Transfer::ZeroCopy | Transfer::Map)
+}
 
 /// A result: which parameter it is, and its type.
 pub(super) struct Returned {
@@ -95,6 +101,7 @@ impl<'a> Method<'a> {
         Some(match &param.passing {
             Passing::Value(ty) => java(context, ty),
             Passing::Place(ty) if param.param.direction.is_in() => java(context, ty),
+            _ if can_refer(param) => "MemorySegment".to_owned(),
             Passing::Array { element, .. } => format!("{}[]", java(context, element)),
             Passing::Optional(ty) => nullable(context, ty),
             Passing::Text { .. } => "String".to_owned(),
@@ -106,10 +113,24 @@ impl<'a> Method<'a> {
 
     /// How many elements an array has that is counted by a parameter.
     pub(super) fn length(&self, array: usize, name: &str) -> String {
-        if matches!(self.plan.params[array].passing, Passing::Graph) {
+        let param = &self.plan.params[array];
+        if matches!(param.passing, Passing::Graph) {
             format!("Frames.length({name})")
+        } else if can_refer(param) {
+            match self.element_size(param) {
+                1 => format!("{name}.byteSize()"),
+                size => format!("{name}.byteSize() / {size}"),
+            }
         } else {
             format!("{name}.length")
+        }
+    }
+
+    /// Bytes of an array's element.
+    pub(super) fn element_size(&self, param: &ParamPlan<'_>) -> u32 {
+        match &param.passing {
+            Passing::Array { element, .. } | Passing::Reference { element, .. } => self.context.model.layout(element).0,
+            _ => 1,
         }
     }
 
@@ -202,7 +223,7 @@ impl<'a> Method<'a> {
     pub(super) fn arrays_counted_by(&self, at: usize) -> impl Iterator<Item = usize> {
         let counts = move |size: &crate::model::Arith| size.plain().is_some_and(|operand| operand.index == at);
         let is_counted = move |param: &ParamPlan<'_>| match &param.passing {
-            Passing::Array { size, .. } => counts(size),
+            Passing::Array { size, .. } | Passing::Reference { size, .. } => counts(size),
             Passing::Graph => param.param.direction.is_in() && self.graph_size(param).is_some_and(counts),
             _ => false,
         };

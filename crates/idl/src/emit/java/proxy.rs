@@ -6,21 +6,25 @@
 use super::expression::{Side, count, widened};
 use super::graph;
 use super::members::{self, is_optional};
-use super::method::Method;
+use super::method::{Method, can_refer};
 use super::refusal::in_room;
 use super::values::{
     self, Target, flat, in_name, is_number, is_object, java, layout, load, load_first, pad, plus, store,
 };
 use crate::emit::writer::Writer;
-use crate::model::{Base, Type};
+use crate::model::{Base, Transfer, Type};
 use crate::plan::{ParamPlan, Passing, in_place};
 
 const CALL: Target<'_> = Target { memory: "call.memory", at: "call.at" };
 
-pub(super) fn proxy(out: &mut Writer, method: &Method<'_>) {
+/// The proxy of a method; `by_reference` is the same method with its arrays by reference.
+pub(super) fn proxy(out: &mut Writer, method: &Method<'_>, by_reference: Option<&Method<'_>>) {
     out.line("@Override");
     out.line(format!("public {} {{", method.declaration(&method.given)));
     checks(out, method);
+    if let Some(by_reference) = by_reference {
+        refer(out, by_reference);
+    }
     let length = if graph::has(method, true) {
         graph::request(out, method);
         "call.length".to_owned()
@@ -38,6 +42,35 @@ pub(super) fn proxy(out: &mut Writer, method: &Method<'_>) {
     }
     out.line("}");
     out.line("");
+}
+
+/// The call with arrays by reference, where all of them lie in memory that the other side takes.
+fn refer(out: &mut Writer, method: &Method<'_>) {
+    let plan = method.plan;
+    let shared = |(param, _, is_written)| format!("isShared({}, {is_written})", method.given(param));
+    let all: Vec<String> = plan.references().map(shared).collect();
+    out.line(format!("if ({}) {{", all.join(" && ")));
+    let length = measure(out, method);
+    out.line(format!("Channel call = begin({length});"));
+    let mut known = Vec::new();
+    for (param, _, is_written) in plan.references() {
+        let (name, stem) = (method.given(param), method.stem(param));
+        out.line(format!("long {stem}Reference = call.refer({name}, {is_written}, {length});"));
+        known.push(format!("{stem}Reference != 0"));
+    }
+    out.line(format!("if ({}) {{", known.join(" && ")));
+    frame(out, method);
+    out.line(format!("call.call(target, {}, {length});", plan.opnum));
+    reply(out, method);
+    if method.results().is_empty() {
+        out.line("return;");
+    }
+    out.line("}");
+    out.line("call.end();");
+    out.line("}");
+    if plan.params.iter().any(|param| param.param.transfer == Transfer::Map) {
+        out.line("checkCopied();");
+    }
 }
 
 /// The multiple of 8 where a block ends.
@@ -71,12 +104,16 @@ fn checks(out: &mut Writer, method: &Method<'_>) {
                 operand(method, at, &Type::Base(*base))
             }
             Passing::Array { size, .. } => {
-                if !param.param.direction.is_in() {
+                if can_refer(param) {
+                    let is_written = param.param.direction.is_out();
+                    out.line(format!("Frames.check({name}, {is_written}, {});", method.element_size(param)));
+                } else if !param.param.direction.is_in() {
                     out.line(format!("Objects.requireNonNull({name}, \"{name}\");"));
                 }
                 if size.plain().is_none_or(|operand| method.elided_by(operand.index).is_none()) {
                     let meant = count(method, size, Side::Given);
-                    out.line(format!("Frames.checkLength({name}.length, Frames.count({meant}));"));
+                    let length = method.length(at, name);
+                    out.line(format!("Frames.checkLength({length}, Frames.count({meant}));"));
                 }
                 continue;
             }
@@ -125,8 +162,11 @@ fn counted(out: &mut Writer, method: &Method<'_>, at: usize, base: Base) {
     for other in arrays {
         out.line(format!("Frames.checkLength({other}, {first});"));
     }
-    if let Some((_, most)) = base.range().filter(|(_, most)| *most < i128::from(i32::MAX)) {
-        out.line(format!("Frames.checkRange({first}, 0, {most});"));
+    let can_refer = method.arrays_counted_by(at).any(|array| can_refer(&method.plan.params[array]));
+    let longest = if can_refer { i128::from(i64::MAX) } else { i128::from(i32::MAX) };
+    if let Some((_, most)) = base.range().filter(|(_, most)| *most < longest) {
+        let long = if can_refer { "L" } else { "" };
+        out.line(format!("Frames.checkRange({first}, 0, {most}{long});"));
     }
 }
 
@@ -134,7 +174,7 @@ fn counted(out: &mut Writer, method: &Method<'_>, at: usize, base: Base) {
 fn source(method: &Method<'_>, param: &ParamPlan<'_>) -> String {
     let name = method.given(param);
     let copied = match &param.passing {
-        Passing::Array { element, .. } => is_object(element),
+        Passing::Array { element, .. } => is_object(element) && !can_refer(param),
         Passing::Value(ty) | Passing::Place(ty) => matches!(ty, Type::Fixed(..)) && is_object(flat(ty).0),
         _ => false,
     };
@@ -148,6 +188,7 @@ fn measure(out: &mut Writer, method: &Method<'_>) -> String {
     for param in method.plan.ordered(true).into_iter().filter(|param| !param.passing.in_block()) {
         let (name, stem) = (method.given(param), method.stem(param));
         let more = match &param.passing {
+            Passing::Array { .. } if can_refer(param) => format!("Frames.plus({length}, {name})"),
             Passing::Array { element, .. } => {
                 if is_object(element) {
                     out.line(format!("{}[] {stem}Copy = Frames.copy({name});", java(method.context, element)));
@@ -181,8 +222,13 @@ fn measure(out: &mut Writer, method: &Method<'_>) -> String {
 }
 
 fn request(out: &mut Writer, method: &Method<'_>, length: &str) {
-    let plan = method.plan;
     out.line(format!("Channel call = begin({length});"));
+    frame(out, method);
+}
+
+/// Writes the request's frame.
+fn frame(out: &mut Writer, method: &Method<'_>) {
+    let plan = method.plan;
     let mut end = 0;
     let ordered = plan.ordered(true);
     for param in &ordered {
@@ -196,6 +242,9 @@ fn request(out: &mut Writer, method: &Method<'_>, length: &str) {
                 None => source(method, param),
             };
             store(out, method.context, ty, &value, CALL, at);
+        }
+        if let Passing::Reference { .. } = &param.passing {
+            out.line(format!("call.memory.set(Flat.LONG, {}, {}Reference);", plus(CALL.at, at), method.stem(param)));
         }
     }
     pad(out, CALL, end, block(plan.request_block));
@@ -211,6 +260,11 @@ fn request(out: &mut Writer, method: &Method<'_>, length: &str) {
 /// A length as a number of a count's type.
 pub(super) fn narrowed(ty: &Type, length: &str) -> String {
     match ty {
+        // Of an array that may go by reference.
+        Type::Base(base) if length.contains(".byteSize()") => match values::base(*base) {
+            "long" => length.to_owned(),
+            base => format!("({base}) ({length})"),
+        },
         Type::Base(base) if !matches!(values::base(*base), "int" | "long") => {
             format!("({}) {length}", values::base(*base))
         }
@@ -222,6 +276,10 @@ pub(super) fn narrowed(ty: &Type, length: &str) -> String {
 fn place(out: &mut Writer, method: &Method<'_>, param: &ParamPlan<'_>) {
     let (name, stem, at) = (method.given(param), method.stem(param), param.request.unwrap_or(0));
     match &param.passing {
+        Passing::Array { element, .. } if can_refer(param) => {
+            let (kind, size) = (method.kind(element), method.element_size(param));
+            out.line(format!("arguments.put({name}, {at}, {kind}, {size});"));
+        }
         Passing::Array { element, .. } => {
             put_array(
                 out,
@@ -280,7 +338,8 @@ fn reply(out: &mut Writer, method: &Method<'_>) {
         return graph::results(out, method);
     }
     let results = method.results();
-    if is_simple(method, false) {
+    let says_used = |param: &ParamPlan<'_>| matches!(&param.passing, Passing::Reference { length: Some(_), .. });
+    if is_simple(method, false) && !plan.params.iter().any(says_used) {
         out.line(format!("call.expect({});", block(plan.reply_block)));
         for param in plan.ordered(false) {
             let Passing::Place(ty) = &param.passing else { continue };
@@ -311,6 +370,11 @@ fn reply(out: &mut Writer, method: &Method<'_>) {
     }
     for param in plan.ordered(false) {
         fetch(out, method, param, has_objects);
+    }
+    for (param, ..) in plan.references() {
+        if let Some(used) = used(method, param) {
+            out.line(format!("{used};"));
+        }
     }
     out.line("results.end();");
     if !has_objects {
@@ -343,12 +407,24 @@ fn fetch_value(out: &mut Writer, method: &Method<'_>, param: &ParamPlan<'_>, dec
     }
 }
 
+/// What the method has used of an array that may go by reference, where the results say that.
+fn used(method: &Method<'_>, param: &ParamPlan<'_>) -> Option<String> {
+    let (Passing::Array { length, .. } | Passing::Reference { length, .. }) = &param.passing else { return None };
+    let said = count(method, length.as_ref()?, Side::Came);
+    Some(format!("results.used({said}, {}, {})", method.given(param), method.element_size(param)))
+}
+
 /// Reads what lies behind the block.
 fn fetch(out: &mut Writer, method: &Method<'_>, param: &ParamPlan<'_>, declared: bool) {
     let at = method.index(param);
     let (name, stem, slot) = (method.came(at), method.stem(param), param.reply.unwrap_or(0));
     let class = |ty: &str| if declared { String::new() } else { format!("{ty} ") };
     match &param.passing {
+        Passing::Array { element, .. } if can_refer(param) => {
+            let array = used(method, param).unwrap_or_else(|| method.given[at].clone());
+            let (kind, size) = (method.kind(element), method.element_size(param));
+            out.line(format!("results.into({array}, {slot}, {kind}, {size});"));
+        }
         Passing::Array { element, length, .. } => {
             let name = &method.given[at];
             let used = length.as_ref().map(|length| count(method, length, Side::Came));

@@ -2,7 +2,7 @@
 
 use super::expression::{Side, count};
 use super::graph;
-use super::method::Method;
+use super::method::{Method, can_refer};
 use super::proxy::{block, is_simple, narrowed, put_array};
 use super::values::{Target, flat, in_name, is_number, is_object, java, layout, load, load_elements, pad, plus, store};
 use crate::emit::writer::Writer;
@@ -11,8 +11,9 @@ use crate::plan::{ParamPlan, Passing};
 
 const REPLY: Target<'_> = Target { memory: "call.replyMemory", at: "call.replyAt" };
 
-pub(super) fn stub(out: &mut Writer, method: &Method<'_>) {
-    out.line(format!("private static void {}({} object, InCall call) {{", method.name, method.interface));
+/// The stub of a method; `name` is not the method's where its arrays come by reference.
+pub(super) fn stub(out: &mut Writer, method: &Method<'_>, name: &str) {
+    out.line(format!("private static void {name}({} object, InCall call) {{", method.interface));
     let has_graphs = graph::has(method, true);
     if has_graphs {
         graph::arguments(out, method);
@@ -100,6 +101,10 @@ fn room(out: &mut Writer, method: &Method<'_>, param: &ParamPlan<'_>) {
     let (name, class, bytes) =
         (method.given(param), java(method.context, element), method.context.model.layout(element).0);
     let size = count(method, size, Side::Given);
+    if can_refer(param) {
+        let room = format!("Frames.room(arguments.room(arguments.count({size}), {bytes}), {bytes})");
+        return out.line(format!("MemorySegment {name} = {room};"));
+    }
     out.line(format!("{class}[] {name} = new {class}[arguments.room(arguments.count({size}), {bytes})];"));
 }
 
@@ -109,6 +114,12 @@ fn fetch(out: &mut Writer, method: &Method<'_>, param: &ParamPlan<'_>) {
     match &param.passing {
         Passing::Array { element, size, .. } => {
             let (class, kind) = (java(method.context, element), method.kind(element));
+            if can_refer(param) {
+                let (size, bytes) = (count(method, size, Side::Given), method.element_size(param));
+                let end = if param.param.direction.is_out() { "" } else { ".asReadOnly()" };
+                let copy = format!("arguments.segment({slot}, {kind}, arguments.count({size}), {bytes}){end}");
+                return out.line(format!("MemorySegment {name} = {copy};"));
+            }
             out.line(format!("int {stem}Count = arguments.count({});", count(method, size, Side::Given)));
             if is_number(element) {
                 let function = format!("{}s", in_name(element).to_ascii_lowercase());
@@ -118,6 +129,13 @@ fn fetch(out: &mut Writer, method: &Method<'_>, param: &ParamPlan<'_>) {
             out.line(format!("int {stem}Body = arguments.find({slot}, {kind}, {stem}Count, {bytes});"));
             out.line(format!("{class}[] {name} = new {class}[{stem}Count];"));
             load_elements(out, method.context, element, "arguments", &format!("{stem}Body"), name);
+        }
+        Passing::Reference { element, size, is_written, .. } => {
+            let (bytes, align) = method.context.model.layout(element);
+            let count = count(method, size, Side::Given);
+            let count = if count.starts_with('(') { format!("arguments.count({count})") } else { count };
+            let found = format!("call.shared(arguments.getLong({slot}), {is_written}, {count}, {bytes}, {align})");
+            out.line(format!("MemorySegment {name} = {found};"));
         }
         Passing::Optional(ty) => {
             let (class, kind) = (super::values::nullable(method.context, ty), method.kind(ty));
@@ -140,6 +158,11 @@ fn fetch(out: &mut Writer, method: &Method<'_>, param: &ParamPlan<'_>) {
 fn reply(out: &mut Writer, method: &Method<'_>) {
     let plan = method.plan;
     let ordered = plan.ordered(false);
+    for (param, ..) in plan.references() {
+        if let Some(used) = used(method, param) {
+            out.line(format!("{used};"));
+        }
+    }
     if ordered.is_empty() {
         return;
     }
@@ -175,6 +198,13 @@ fn reply(out: &mut Writer, method: &Method<'_>) {
     }
 }
 
+/// What the method has used of an array that may go by reference, where it says that.
+fn used(method: &Method<'_>, param: &ParamPlan<'_>) -> Option<String> {
+    let (Passing::Array { length, .. } | Passing::Reference { length, .. }) = &param.passing else { return None };
+    let said = count(method, length.as_ref()?, Side::Came);
+    Some(format!("Frames.used({said}, {}, {})", method.given(param), method.element_size(param)))
+}
+
 /// Checks a result, and says how long the reply is with it, if it lies behind the block.
 fn measure(out: &mut Writer, method: &Method<'_>, param: &ParamPlan<'_>, length: &str) -> Option<String> {
     let at = method.index(param);
@@ -188,6 +218,13 @@ fn measure(out: &mut Writer, method: &Method<'_>, param: &ParamPlan<'_>, length:
             }
             None
         }
+        Passing::Array { .. } if can_refer(param) => match used(method, param) {
+            Some(used) => {
+                out.line(format!("MemorySegment {stem}Used = {used};"));
+                Some(format!("Frames.plus({length}, {stem}Used)"))
+            }
+            None => Some(format!("Frames.plus({length}, {name})")),
+        },
         Passing::Array { element, length: used, .. } => {
             let (mut count, size) = (format!("{name}.length"), method.context.model.layout(element).0);
             if let Some(used) = used {
@@ -235,6 +272,11 @@ fn place(out: &mut Writer, method: &Method<'_>, param: &ParamPlan<'_>) {
         (&method.given[at], method.stem(param), method.result(at), param.reply.unwrap_or(0));
     let writer = ("results", REPLY.memory);
     match &param.passing {
+        Passing::Array { element, length, .. } if can_refer(param) => {
+            let array = if length.is_some() { format!("{stem}Used") } else { name.clone() };
+            let (kind, size) = (method.kind(element), method.element_size(param));
+            out.line(format!("results.put({array}, {slot}, {kind}, {size});"));
+        }
         Passing::Array { element, length, .. } => {
             let count = if length.is_some() { format!("{stem}Used") } else { format!("{name}.length") };
             let source = if is_object(element) { format!("{stem}Copy") } else { name.clone() };

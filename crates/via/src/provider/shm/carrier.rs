@@ -79,13 +79,17 @@ impl Socket {
         Self { socket, number: pulse::Number::draw(), pid, uid, sleep, waiting: Mutex::default() }
     }
 
+    fn is_passed_files(&self) -> bool {
+        matches!(self.sleep, Sleep::OnWord)
+    }
+
     fn hand_over(&self, number: u32, what: What, length: usize, file: &OwnedFd) -> Result<(), Error> {
         send_with_fd(&self.socket, &note(number, what, length), file)
     }
 
-    /// Tells the name of an area.
-    fn name(&self, number: u32, length: usize, file: &OwnedFd) -> Result<(), Error> {
-        let note = note(number, What::Area, length);
+    /// Tells the name of an area or a region.
+    fn name(&self, number: u32, what: What, length: usize, file: &OwnedFd) -> Result<(), Error> {
+        let note = note(number, what, length);
         let name = u64::from(named::number_of(file)).to_le_bytes();
         self.send(&[[NAMED].as_slice(), &note, &name].concat())
     }
@@ -219,7 +223,7 @@ impl Carrier for Socket {
         match &self.sleep {
             Sleep::OnWord => self.hand_over(number, What::Area, length, &fd)?,
             Sleep::OnSocket { area, .. } => {
-                self.name(number, length, &fd)?;
+                self.name(number, What::Area, length, &fd)?;
                 // The last one's frames have been taken, so it was opened.
                 *area.lock().unwrap_or_else(PoisonError::into_inner) = Some(fd);
             }
@@ -229,7 +233,7 @@ impl Carrier for Socket {
 
     fn take_area(&self, number: u32, most: usize) -> Result<Mapping, Error> {
         // Who cannot pass files has an area that is long enough.
-        if !self.shares_memory() {
+        if !self.is_passed_files() {
             return Err(Violation::UnknownArea(number).into());
         }
         let note = self.take(number, true, most as u64)?;
@@ -237,16 +241,20 @@ impl Carrier for Socket {
     }
 
     fn shares_memory(&self) -> bool {
-        matches!(self.sleep, Sleep::OnWord)
+        true
     }
 
     fn give_region(&self, number: u32, region: &OwnRegion) -> Result<(), Error> {
         let what = What::Region { is_writable: region.is_writable() };
-        self.hand_over(number, what, region.length(), &region.file)
+        match &self.sleep {
+            Sleep::OnWord => self.hand_over(number, what, region.length(), &region.file),
+            Sleep::OnSocket { .. } => self.name(number, what, region.length(), &region.file),
+        }
     }
 
     fn take_region(&self, number: u16) -> Result<PeerRegion, Error> {
-        if !self.shares_memory() {
+        // Files that have no seals can be cut short under this process.
+        if !self.is_passed_files() {
             return Err(Violation::UnknownArea(number.into()).into());
         }
         let note = self.take(number.into(), false, REGION_MAX)?;

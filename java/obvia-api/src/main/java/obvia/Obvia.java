@@ -93,6 +93,15 @@ public final class Obvia {
         return Runtime.instance().within(time, work);
     }
 
+    /**
+     * Memory that calls to other processes of this host pass by reference. It takes pages as they are touched.
+     *
+     * @throws RpcException with E_INVALIDARG for no bytes, or more than 64 TiB; E_FAIL where the host has no room
+     */
+    public static SharedMemory share(long bytes, SharedMemory.Access access) {
+        return Runtime.instance().share(bytes, access);
+    }
+
     /** The connections that this process has now. */
     public static Connections connections() {
         return Runtime.instance().connections();

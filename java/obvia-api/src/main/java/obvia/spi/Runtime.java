@@ -6,6 +6,7 @@ import java.util.concurrent.Callable;
 import obvia.Connections;
 import obvia.Endpoint;
 import obvia.Export;
+import obvia.SharedMemory;
 import obvia.Threading;
 import obvia.Waiting;
 
@@ -37,6 +38,9 @@ public interface Runtime {
 
     /** See {@link obvia.Obvia#within}. */
     <R> R within(Duration time, Callable<R> work) throws Exception;
+
+    /** See {@link obvia.Obvia#share}. */
+    SharedMemory share(long bytes, SharedMemory.Access access);
 
     /** See {@link obvia.Obvia#connections}. */
     Connections connections();

@@ -1,5 +1,7 @@
 package obvia.bench;
 
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import obvia.Hresult;
 import obvia.RpcException;
 
@@ -26,8 +28,10 @@ final class Called implements IBench {
     }
 
     @Override
-    public void moveShared(int[] data) {
-        moveData(data);
+    public void moveShared(MemorySegment data) {
+        if (data.byteSize() > 0) {
+            data.set(ValueLayout.JAVA_INT, 0, data.get(ValueLayout.JAVA_INT, 0) + 1);
+        }
     }
 
     @Override

@@ -5,6 +5,7 @@ import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.lang.foreign.MemorySegment;
 import java.lang.management.CompilationMXBean;
 import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
@@ -12,6 +13,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 import obvia.Obvia;
+import obvia.SharedMemory;
 import obvia.Waiting;
 
 /**
@@ -119,6 +121,12 @@ public final class Calls {
                     object.moveData(words);
                 }
             };
+            case "MoveShared" -> new SharedPayload(bytes) {
+                @Override
+                public void call() {
+                    object.moveShared(memory);
+                }
+            };
             default -> throw new IllegalArgumentException("there is no method " + method);
         };
     }
@@ -180,6 +188,28 @@ public final class Calls {
                 expect("a word of the array", pattern(at) + (at == 0 ? calls : 0), words[at]);
             }
             refill();
+        }
+    }
+
+    /** The same in memory that both sides map. */
+    abstract static class SharedPayload extends Payload {
+        final MemorySegment memory;
+
+        SharedPayload(int bytes) {
+            super(bytes);
+            memory = Obvia.share(bytes, SharedMemory.Access.WRITE).memory();
+            fill();
+        }
+
+        private void fill() {
+            memory.copyFrom(MemorySegment.ofArray(words));
+        }
+
+        @Override
+        public void verify(int calls) {
+            MemorySegment.ofArray(words).copyFrom(memory);
+            super.verify(calls);
+            fill();
         }
     }
 

@@ -54,6 +54,15 @@ public abstract class Channel {
     /** Publishes the request as a call without response. */
     public abstract void oneway(long target, int opnum, int length);
 
+    /**
+     * A reference to an array, before the request's frame is written; 0 where the other side does not take it, so that it has to be copied.
+     *
+     * @param length bytes of the request's frame, as they were asked for
+     */
+    public long refer(MemorySegment array, boolean isWritten, int length) {
+        return 0;
+    }
+
     /** Checks that the reply's frame is a block of so many bytes and nothing else. */
     public final void expect(int length) {
         if (this.length != length) {

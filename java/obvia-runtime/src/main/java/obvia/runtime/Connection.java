@@ -22,6 +22,7 @@ final class Connection implements Runnable {
     private final Exports exports;
     private final Window window;
     private final WindowCall call;
+    private final Regions regions = new Regions();
     // The process that the client says it is; 0 as long as it has not.
     private long client;
     // The interface pointer that was called last, and when it was looked up, in removals.
@@ -46,6 +47,15 @@ final class Connection implements Runnable {
 
     long client() {
         return client;
+    }
+
+    Regions regions() {
+        return regions;
+    }
+
+    /** Maps the region that the client has named by this number. */
+    void admitRegion(int number) {
+        regions.admit(number, window.region(number));
     }
 
     /** Whether its methods are called by virtual threads now. */
@@ -86,6 +96,7 @@ final class Connection implements Runnable {
 
     private void close() {
         window.close();
+        regions.close();
         runtime.leave(client);
     }
 

@@ -164,6 +164,34 @@ public final class FrameReader {
         }
     }
 
+    /** The elements of an array that may go by reference of which something is said to be used. */
+    public MemorySegment used(long used, MemorySegment array, int size) {
+        long room = array.byteSize() / size;
+        if (used < 0 || used > room) {
+            throw bad(used + " elements in an array of " + room);
+        }
+        return array.asSlice(0, used * size);
+    }
+
+    /** The same for an expression that may have no value. */
+    public MemorySegment used(LongSupplier expression, MemorySegment array, int size) {
+        return used((long) used(expression, (int) Math.min(array.byteSize() / size, Frames.FRAME_MAX)), array, size);
+    }
+
+    /** Copies the next object to an array that may go by reference, and has as many elements. */
+    public void into(MemorySegment array, int slot, int kind, int size) {
+        int body = find(slot, kind, count(array.byteSize() / size), size);
+        MemorySegment.copy(memory, at + body, array, 0, array.byteSize());
+    }
+
+    /** A copy of the next object, an array that may go by reference. */
+    public MemorySegment segment(int slot, int kind, int count, int size) {
+        int body = find(slot, kind, count, size);
+        MemorySegment copy = Frames.room(count, size);
+        MemorySegment.copy(memory, at + body, copy, 0, copy.byteSize());
+        return copy;
+    }
+
     /**
      * Finds the next object.
      *

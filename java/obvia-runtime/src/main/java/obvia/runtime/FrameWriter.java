@@ -85,6 +85,12 @@ public final class FrameWriter {
         memory.set(Flat.LONG, at + 8, guid.wireLow());
     }
 
+    /** Writes an array that may go by reference as an object. */
+    public void put(MemorySegment array, int slot, int kind, int size) {
+        long bytes = array.byteSize();
+        MemorySegment.copy(array, 0, memory, object(slot, kind, (int) (bytes / size), size), bytes);
+    }
+
     /** Writes the first elements of an array as an object. */
     public void put(byte[] array, int slot, int kind, int count) {
         MemorySegment.copy(array, 0, memory, Flat.BYTE, object(slot, kind, count, 1), count);

@@ -1,5 +1,6 @@
 package obvia.runtime;
 
+import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.CharBuffer;
 import java.nio.charset.CharacterCodingException;
@@ -56,8 +57,17 @@ public final class Frames {
      * @throws RpcException with E_OUTOFMEMORY where no frame is as long
      */
     public static int plus(int length, int count, int size) {
-        long total = length + HEADER + aligned((long) count * size);
-        if (total > FRAME_MAX) {
+        return plus(length, (long) count * size);
+    }
+
+    /** The same for an array that may go by reference. */
+    public static int plus(int length, MemorySegment array) {
+        return plus(length, array.byteSize());
+    }
+
+    private static int plus(int length, long bytes) {
+        long total = length + HEADER + aligned(bytes);
+        if (bytes > FRAME_MAX || total > FRAME_MAX) {
             throw new RpcException(Hresult.E_OUTOFMEMORY, "the arguments or results have " + total + " bytes; " + FRAME_MAX + " is the most");
         }
         return (int) total;
@@ -136,10 +146,54 @@ public final class Frames {
     }
 
     /** Checks that an array is as long as the interface says. */
-    public static void checkLength(int length, int meant) {
+    public static void checkLength(long length, long meant) {
         if (length != meant) {
             throw invalid("an array of " + length + " elements where " + meant + " are meant");
         }
+    }
+
+    /**
+     * Checks that an array which may go by reference can be used by this thread, and so by the method.
+     *
+     * @param size bytes of an element
+     */
+    public static void check(MemorySegment array, boolean isWritten, int size) {
+        if (!array.isAccessibleBy(Thread.currentThread()) || !array.scope().isAlive()) {
+            throw invalid("an array in memory that has ended, or is another thread's");
+        }
+        if (isWritten && array.isReadOnly()) {
+            throw invalid("an array that the method writes, in memory that is only read");
+        }
+        if (array.byteSize() % size != 0) {
+            throw invalid("an array of " + array.byteSize() + " bytes, whose elements have " + size);
+        }
+    }
+
+    /** Memory for an array that may go by reference, and does not: aligned for whatever its elements are. */
+    public static MemorySegment room(int count, int size) {
+        if (size == 1) {
+            return MemorySegment.ofArray(new byte[count]);
+        }
+        long bytes = (long) count * size;
+        return MemorySegment.ofArray(new long[(int) (aligned(bytes) / Long.BYTES)]).asSlice(0, bytes);
+    }
+
+    /**
+     * The elements of an array that a method says it has used.
+     *
+     * @throws RpcException with E_UNEXPECTED where there are not as many
+     */
+    public static MemorySegment used(long used, MemorySegment array, int size) {
+        long room = array.byteSize() / size;
+        if (used < 0 || used > room) {
+            throw new RpcException(Hresult.E_UNEXPECTED, "the method says that it has used " + used + " elements of " + room);
+        }
+        return array.asSlice(0, used * size);
+    }
+
+    /** The same for an expression that may have no value. */
+    public static MemorySegment used(LongSupplier expression, MemorySegment array, int size) {
+        return used((long) used(expression, (int) Math.min(array.byteSize() / size, FRAME_MAX)), array, size);
     }
 
     /** Checks that a value is within its limits. */

@@ -70,6 +70,27 @@ public abstract class InCall {
     /** The place for the results' frame of so many bytes. */
     public abstract void reply(int length);
 
+    /**
+     * An array that the caller passes by reference.
+     *
+     * @param reference what its slot says
+     * @param count its elements
+     * @param size bytes of each
+     * @param align where they may begin
+     */
+    public final MemorySegment shared(long reference, boolean isWritten, long count, int size, int align) {
+        MemorySegment found = region(reference, isWritten, count, size, align);
+        if (found == null) {
+            throw bad("an array of " + count + " elements which is not where it says");
+        }
+        return found;
+    }
+
+    /** The same; {@code null} where there is no such memory. */
+    protected MemorySegment region(long reference, boolean isWritten, long count, int size, int align) {
+        return null;
+    }
+
     /** The bytes of a reference in the results; the object is not {@code null}. */
     protected abstract byte[] reference(Object object, InterfaceInfo<?> info);
 

@@ -30,6 +30,7 @@ final class Link extends Way {
 
     private final ProcessRuntime runtime;
     private final long oxid;
+    private final boolean takesReferences;
     private WindowChannel home;
     private final ReentrantLock atHome = new ReentrantLock();
     private final Set<Guid> bound = ConcurrentHashMap.newKeySet();
@@ -48,6 +49,7 @@ final class Link extends Way {
     private Link(ProcessRuntime runtime, long oxid, Window window) {
         this.runtime = runtime;
         this.oxid = oxid;
+        takesReferences = window.takesRegions();
         home = home(window);
     }
 
@@ -101,6 +103,11 @@ final class Link extends Way {
     @Override
     protected long oxid() {
         return oxid;
+    }
+
+    @Override
+    protected boolean takesReferences() {
+        return takesReferences;
     }
 
     @Override

@@ -19,6 +19,7 @@ import obvia.Guid;
 import obvia.Hresult;
 import obvia.Remote;
 import obvia.RpcException;
+import obvia.SharedMemory;
 import obvia.Threading;
 import obvia.Waiting;
 
@@ -100,6 +101,11 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
 
     Waiting waiting() {
         return waiting;
+    }
+
+    @Override
+    public SharedMemory share(long bytes, SharedMemory.Access access) {
+        return OwnRegion.make(bytes, access == SharedMemory.Access.WRITE);
     }
 
     @Override

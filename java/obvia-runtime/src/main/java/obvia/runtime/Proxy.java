@@ -1,5 +1,6 @@
 package obvia.runtime;
 
+import java.lang.foreign.MemorySegment;
 import java.lang.ref.Cleaner;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -61,6 +62,19 @@ public abstract class Proxy implements Remote {
                 channel.end();
             }
             throw e;
+        }
+    }
+
+    /** Whether an array can go by reference: it lies in shared memory that its method may use so. */
+    protected final boolean isShared(MemorySegment array, boolean isWritten) {
+        return way.takesReferences() && OwnRegion.of(array, isWritten) != null;
+    }
+
+    /** Refuses to copy arrays of {@code map} parameters, where they could go by reference. */
+    protected final void checkCopied() {
+        if (way.takesReferences()) {
+            String why = "the array of a [map] parameter does not lie in shared memory that its method may use";
+            throw new RpcException(Hresult.E_INVALIDARG, why);
         }
     }
 

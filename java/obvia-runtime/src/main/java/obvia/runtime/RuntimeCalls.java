@@ -31,6 +31,7 @@ final class RuntimeCalls {
     private static final int DESCRIBE = 8;
     private static final int INTERFACES = 9;
     private static final int BINDINGS = 10;
+    static final int REGIONS = 11;
     private static final int FUNCTIONS = 12;
     private static final int MARK = 17;
 
@@ -163,6 +164,7 @@ final class RuntimeCalls {
                 answer(call, lines.toString());
             }
             case BINDINGS -> answer(call, "ncacn_vi_shm:[" + Link.endpoint(connection.runtime().oxid()) + "]\n");
+            case REGIONS -> serveRegions(call, connection);
             case FUNCTIONS -> answer(call, "");
             case MARK -> {
                 call.reply(8);
@@ -210,6 +212,32 @@ final class RuntimeCalls {
             long refs = call.memory.get(Flat.LONG, call.at + at + 8);
             connection.runtime().exports().release(connection.client(), target, refs);
         }
+    }
+
+    private static void serveRegions(WindowCall call, Connection connection) {
+        if (call.length < 8 || call.length % 8 != 0 || call.length > (Regions.MOST + 1) * 8) {
+            throw call.bad("regions in " + call.length + " bytes");
+        }
+        for (int at = 8; at < call.length; at += 8) {
+            connection.regions().forget(regionNumber(call, at));
+        }
+        int number = regionNumber(call, 0);
+        if (number != 0) {
+            try {
+                connection.admitRegion(number);
+            } catch (BadMessageException e) {
+                // The client goes on without it.
+                throw new RpcException(Hresult.E_INVALIDARG, e.getMessage(), e);
+            }
+        }
+    }
+
+    private static int regionNumber(WindowCall call, int at) {
+        long number = call.memory.get(Flat.LONG, call.at + at);
+        if (number < 0 || number > 0xffff) {
+            throw call.bad("region " + Long.toUnsignedString(number));
+        }
+        return (int) number;
     }
 
     private static void serveTransfer(WindowCall call, Connection connection) {

@@ -32,9 +32,10 @@ import obvia.Waiting;
  * @param pid the peer's process, as its names say; -1 where it has none
  * @param peerMaySleep whether the peer has to be called out of a sleep
  * @param peerIsQuiet whether the peer will seldom send
+ * @param peerTakesRegions whether the peer takes memory of this process: a virtual machine does, as it lives on where that is cut short
  */
 record Segments(
-        Arena arena, MemorySegment own, MemorySegment peer, long pid, boolean peerMaySleep, boolean peerIsQuiet) {
+        Arena arena, MemorySegment own, MemorySegment peer, long pid, boolean peerMaySleep, boolean peerIsQuiet, boolean peerTakesRegions) {
     private static final int MAGIC = 0x4956424f;
     private static final int VERSION = 1;
     private static final int LENGTH = 24;
@@ -125,7 +126,7 @@ record Segments(
             }
             line.send(buffer(1).put(MAPPED).flip());
             isDone = true;
-            return new Segments(arena, own, peer, Integer.toUnsignedLong(names.pid), theirs.has(MAY_SLEEP), theirs.has(QUIET));
+            return new Segments(arena, own, peer, Integer.toUnsignedLong(names.pid), theirs.has(MAY_SLEEP), theirs.has(QUIET), theirs.has(BY_NAME));
         } finally {
             if (!isDone) {
                 arena.close();
@@ -137,25 +138,46 @@ record Segments(
      * A larger area of the peer's, as it tells its name.
      *
      * @param arena as long as it is mapped
-     * @param number the descriptor's
      */
-    MemorySegment area(Arena arena, long number, long length) {
-        if (length <= 0 || length > AREA_MAX + 4096 || number < 0 || number > Integer.MAX_VALUE) {
-            throw Line.broken("an area of " + length + " bytes");
+    static MemorySegment area(Arena arena, Notes.Note note) {
+        if (note.length() <= 0 || note.length() > AREA_MAX + 4096) {
+            throw Line.broken("an area of " + note.length() + " bytes");
         }
-        Path path = Path.of("/proc", Long.toString(pid), "fd", Long.toString(number));
-        return map(arena, path, MapMode.READ_ONLY, length);
+        return map(arena, note.path(), MapMode.READ_ONLY, note.length());
+    }
+
+    /** The same for a region, whose length was checked. */
+    static MemorySegment region(Arena arena, Notes.Note note, boolean isWritable) {
+        if (note.isMarked()) {
+            checkMark(note);
+        }
+        return map(arena, note.path(), isWritable ? MapMode.READ_WRITE : MapMode.READ_ONLY, note.length());
+    }
+
+    private static void checkMark(Notes.Note note) {
+        try (FileChannel file = open(note.path(), StandardOpenOption.READ)) {
+            ByteBuffer mark = buffer(Long.BYTES);
+            if (file.read(mark, OwnRegion.markAt(note.length())) != Long.BYTES || mark.getLong(0) != note.mark()) {
+                throw Line.broken("a region is not where it says; is it in another container?");
+            }
+        } catch (IOException e) {
+            throw new RpcException(Hresult.E_FAIL, "opening a region of the peer's: " + e, e);
+        }
+    }
+
+    private static FileChannel open(Path path, OpenOption... options) throws IOException {
+        // To open a pipe takes until somebody comes to its other end.
+        if (!Files.isRegularFile(path)) {
+            throw Line.broken("a segment is no file, or not this process's to open");
+        }
+        return FileChannel.open(path, options);
     }
 
     private static MemorySegment map(Arena arena, Path path, MapMode mode, long length) {
         OpenOption[] options = mode == MapMode.READ_ONLY
                 ? new OpenOption[] {StandardOpenOption.READ}
                 : new OpenOption[] {StandardOpenOption.READ, StandardOpenOption.WRITE};
-        // To open a pipe takes until somebody comes to its other end.
-        if (!Files.isRegularFile(path)) {
-            throw Line.broken("a segment is no file, or not this process's to open");
-        }
-        try (FileChannel file = FileChannel.open(path, options)) {
+        try (FileChannel file = open(path, options)) {
             // What is mapped behind a file's end cannot be touched, and mapping would make it longer.
             if (file.size() < length) {
                 throw Line.broken("a segment is shorter than it says");
@@ -168,9 +190,7 @@ record Segments(
 
     /** Makes both segments, for a peer that can neither. */
     private static Segments make(Line line, Greeting own, Greeting theirs, Deadline deadline) {
-        byte[] random = new byte[8];
-        RANDOM.nextBytes(random);
-        long mark = ByteBuffer.wrap(random).getLong();
+        long mark = drawMark();
         Arena arena = Arena.ofShared();
         boolean isDone = false;
         try (Made mine = Made.of(Layout.AREA + AREA_MAX);
@@ -185,7 +205,7 @@ record Segments(
                 throw Line.broken("it has not mapped its segments");
             }
             isDone = true;
-            return new Segments(arena, ownMemory, peer, -1, theirs.has(MAY_SLEEP), theirs.has(QUIET));
+            return new Segments(arena, ownMemory, peer, -1, theirs.has(MAY_SLEEP), theirs.has(QUIET), false);
         } catch (IOException e) {
             throw new RpcException(Hresult.E_FAIL, "making segments: " + e, e);
         } finally {
@@ -193,6 +213,11 @@ record Segments(
                 arena.close();
             }
         }
+    }
+
+    /** A number that no other file has where it is looked for. */
+    static long drawMark() {
+        return RANDOM.nextLong();
     }
 
     private static ByteBuffer buffer(int length) {

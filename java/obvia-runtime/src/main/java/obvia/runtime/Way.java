@@ -12,6 +12,11 @@ public abstract class Way {
     /** A channel for a call of this thread's. */
     protected abstract Channel channel();
 
+    /** Whether the other side takes arrays by reference: see {@link Channel#refer}. */
+    protected boolean takesReferences() {
+        return false;
+    }
+
     /** What tells objects apart that have the same number in different processes. */
     protected abstract long oxid();
 

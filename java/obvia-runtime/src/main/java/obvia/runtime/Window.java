@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
-import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -41,10 +40,10 @@ final class Window implements AutoCloseable {
 
     private static final int RUNG = 1;
     private static final int CLOSED = 2;
-    private static final byte NAMED = 1;
 
     private final Line line;
     private final Segments segments;
+    private final Notes notes;
     private final MemorySegment own;
     private final MemorySegment peer;
     private final boolean peerMaySleep;
@@ -79,6 +78,7 @@ final class Window implements AutoCloseable {
     private Window(Line line, Segments segments, Waiting waiting) {
         this.line = line;
         this.segments = segments;
+        notes = new Notes(line, segments.pid());
         own = segments.own();
         peer = segments.peer();
         peerMaySleep = segments.peerMaySleep();
@@ -126,6 +126,23 @@ final class Window implements AutoCloseable {
     /** The peer's process as it says; -1 where it does not. */
     long pid() {
         return segments.pid();
+    }
+
+    // Regions.
+
+    /** Whether the peer takes memory of this process. */
+    boolean takesRegions() {
+        return segments.peerTakesRegions();
+    }
+
+    /** Names a region of this process to the peer, who takes it with the call that says so. */
+    void name(int number, OwnRegion region) {
+        Notes.send(line, number, region);
+    }
+
+    /** The region that the peer has named by this number. */
+    Notes.Note region(int number) {
+        return notes.take(number, false);
     }
 
     // Sending.
@@ -315,23 +332,11 @@ final class Window implements AutoCloseable {
 
     /** The peer has made a larger area, whose name comes on the socket. */
     private void changeArea(int number) {
-        int next = line.next();
-        if (next != NAMED) {
-            throw Line.broken("an area that it has not named");
-        }
-        ByteBuffer note;
-        try {
-            note = line.receive(24, Deadline.in(Duration.ofSeconds(1)));
-        } catch (RpcException e) {
-            throw Line.broken("an area of which it names a part: " + e.getMessage());
-        }
-        if (note.getInt(0) != number || note.getInt(4) != 0) {
-            throw Line.broken("it names another area than it uses");
-        }
+        Notes.Note note = notes.take(number, true);
         Arena arena = Arena.ofShared();
         boolean isDone = false;
         try {
-            area = segments.area(arena, note.getLong(16), note.getLong(8));
+            area = Segments.area(arena, note);
             isDone = true;
         } finally {
             Directory.close(isDone ? areaArena : arena);

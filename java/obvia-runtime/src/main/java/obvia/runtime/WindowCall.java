@@ -1,5 +1,7 @@
 package obvia.runtime;
 
+import java.lang.foreign.MemorySegment;
+
 /** A call that came through shared memory. */
 final class WindowCall extends InCall {
     private final Window window;
@@ -51,6 +53,11 @@ final class WindowCall extends InCall {
     public void reply(int length) {
         replyAt = window.place(length);
         replyLength = length;
+    }
+
+    @Override
+    protected MemorySegment region(long reference, boolean isWritten, long count, int size, int align) {
+        return connection.regions().find(reference, isWritten, count, size, align);
     }
 
     @Override

@@ -1,6 +1,7 @@
 package obvia.runtime;
 
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import obvia.Hresult;
 import obvia.RpcException;
 
@@ -12,6 +13,8 @@ final class WindowChannel extends Channel {
     Thread owner;
 
     private boolean isBroken;
+    /** Memory that the peer has been given; {@code null} before there is some. */
+    private Given given;
 
     // What the janitor knows of it: how many messages were sent when it looked, and when that changed last.
     private int seen;
@@ -56,6 +59,33 @@ final class WindowChannel extends Channel {
         replyAt = window.at;
         this.length = window.length;
         return (int) answer;
+    }
+
+    @Override
+    public long refer(MemorySegment array, boolean isWritten, int length) {
+        OwnRegion region = window.takesRegions() ? OwnRegion.of(array, isWritten) : null;
+        if (region == null) {
+            return 0;
+        }
+        if (given == null) {
+            given = new Given();
+        }
+        int number = given.number(this, region);
+        // There may have been another call.
+        request(length);
+        return number == 0 ? 0 : Regions.reference(number, region.offset(array));
+    }
+
+    /** Gives a region to the peer under a number, and takes back those that have ended. */
+    int give(int number, OwnRegion region, List<Integer> ended) {
+        window.name(number, region);
+        int length = 8 * (1 + ended.size());
+        request(length);
+        memory.set(Flat.LONG, at, number);
+        for (int i = 0; i < ended.size(); i++) {
+            memory.set(Flat.LONG, at + 8L * (i + 1), ended.get(i));
+        }
+        return exchange(0, RuntimeCalls.REGIONS, length);
     }
 
     @Override

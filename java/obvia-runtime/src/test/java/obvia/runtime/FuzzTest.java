@@ -138,6 +138,33 @@ class FuzzTest {
         });
     }
 
+    @Test
+    void notesAreReadAndRegionsTakenOrRefused() throws Exception {
+        long own = ProcessHandle.current().pid();
+        try (Segments.Made file = Segments.Made.of(4096 + Long.BYTES)) {
+            ByteBuffer good = ByteBuffer.allocate(Notes.length(-1)).order(ByteOrder.LITTLE_ENDIAN);
+            good.putInt(1).putInt(Notes.READ).putLong(4096).putLong(file.number()).putLong(own).putLong(0);
+            Regions regions = new Regions();
+            feed(of(good.array()), bytes -> {
+                for (long pid : new long[] {-1, own}) {
+                    ByteBuffer note = ByteBuffer.wrap(Arrays.copyOf(bytes, Notes.length(pid))).order(ByteOrder.LITTLE_ENDIAN);
+                    Notes.Note read = Notes.read(note, pid);
+                    try {
+                        regions.admit(1, read);
+                    } catch (BadMessageException e) {
+                        continue;
+                    } catch (RpcException e) {
+                        assertTrue(e.result() == Hresult.E_INVALIDARG || e.result() == Hresult.E_FAIL || e.result() == Hresult.E_OUTOFMEMORY, e.toString());
+                        continue;
+                    }
+                    long length = regions.find(Regions.reference(1, 0), false, read.length(), 1, 1).byteSize();
+                    assertEquals(read.length(), length);
+                    regions.forget(1);
+                }
+            });
+        }
+    }
+
     private static FrameReader reader(byte[] frame, int block) {
         MemorySegment memory = MemorySegment.ofArray(frame);
         return new FrameReader(memory, 0, frame.length, block, "the frame");

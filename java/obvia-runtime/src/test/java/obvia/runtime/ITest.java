@@ -1,5 +1,6 @@
 package obvia.runtime;
 
+import java.lang.foreign.MemorySegment;
 import obvia.Remote;
 
 /** What the tests call: written by hand as the compiler would write it. */
@@ -23,4 +24,10 @@ public interface ITest extends Remote {
 
     /** Takes so many milliseconds. */
     void sleep(int millis);
+
+    /** The sum of ints, which are copied or go by reference. */
+    long total(MemorySegment values);
+
+    /** Fills bytes that have to go by reference. */
+    void stain(MemorySegment bytes);
 }

@@ -85,8 +85,31 @@ public final class ITestInfo {
                 call.expect(8);
                 object.sleep(call.memory.get(Flat.INT, call.at));
             }
+            case 10 -> {
+                FrameReader arguments = new FrameReader(call, 16);
+                int count = arguments.getInt(0);
+                MemorySegment values = arguments.segment(8, 16, arguments.count(count), 4).asReadOnly();
+                arguments.end();
+                reply(call, object.total(values));
+            }
+            case 12 -> {
+                call.expect(16);
+                long reference = call.memory.get(Flat.LONG, call.at + 8);
+                int count = call.memory.get(Flat.INT, call.at);
+                reply(call, object.total(call.shared(reference, false, Integer.toUnsignedLong(count), 4, 4)));
+            }
+            case 13 -> {
+                call.expect(16);
+                long reference = call.memory.get(Flat.LONG, call.at + 8);
+                object.stain(call.shared(reference, true, call.memory.get(Flat.LONG, call.at), 1, 1));
+            }
             default -> throw call.noMethod();
         }
+    }
+
+    private static void reply(InCall call, long result) {
+        call.reply(8);
+        call.replyMemory.set(Flat.LONG, call.replyAt, result);
     }
 
     private static final class TestProxy extends Proxy implements ITest {
@@ -162,6 +185,52 @@ public final class ITestInfo {
         @Override
         public void sleep(int millis) {
             call(9, millis);
+        }
+
+        @Override
+        public long total(MemorySegment values) {
+            Frames.check(values, false, 4);
+            if (isShared(values, false)) {
+                Channel call = begin(16);
+                long reference = call.refer(values, false, 16);
+                if (reference != 0) {
+                    return total(call, 12, values, reference, 16);
+                }
+                call.end();
+            }
+            int length = Frames.plus(16, values);
+            Channel call = begin(length);
+            new FrameWriter(call, 16).put(values, 8, 16, 4);
+            return total(call, 10, values, call.memory.get(Flat.LONG, call.at + 8), length);
+        }
+
+        private long total(Channel call, int opnum, MemorySegment values, long reference, int length) {
+            call.memory.set(Flat.LONG, call.at, values.byteSize() / 4);
+            call.memory.set(Flat.LONG, call.at + 8, reference);
+            call.call(target, opnum, length);
+            call.expect(8);
+            long total = call.replyMemory.get(Flat.LONG, call.replyAt);
+            call.end();
+            return total;
+        }
+
+        @Override
+        public void stain(MemorySegment bytes) {
+            Frames.check(bytes, true, 1);
+            if (isShared(bytes, true)) {
+                Channel call = begin(16);
+                long reference = call.refer(bytes, true, 16);
+                if (reference != 0) {
+                    call.memory.set(Flat.LONG, call.at, bytes.byteSize());
+                    call.memory.set(Flat.LONG, call.at + 8, reference);
+                    call.call(target, 13, 16);
+                    call.expect(0);
+                    call.end();
+                    return;
+                }
+                call.end();
+            }
+            checkCopied();
         }
     }
 }

@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -14,6 +16,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import obvia.Obvia;
 import obvia.Remote;
 import obvia.RpcException;
+import obvia.SharedMemory;
 
 /** Another virtual machine, started without any option unless some are given. */
 final class Peer implements AutoCloseable {
@@ -69,6 +72,11 @@ final class Peer implements AutoCloseable {
     /** A client that has an object of a server's make one, and keeps it. */
     static Peer holder(String server) throws IOException {
         return new Peer(List.of(), List.of("hold", server));
+    }
+
+    /** A client that has passed so many bytes by reference to a server, and keeps them. */
+    static Peer sharer(String server, long bytes) throws IOException {
+        return new Peer(List.of(), List.of("share", server, Long.toString(bytes)));
     }
 
     /** Stops or continues it: {@code STOP}, {@code CONT}. */
@@ -128,6 +136,14 @@ final class Peer implements AutoCloseable {
                 there.visit(new Calcs.Old(), (int) ProcessHandle.current().pid());
                 return;
             }
+            if (arguments[1].equals("share")) {
+                var shared = Obvia.share(Long.parseLong(arguments[3]), SharedMemory.Access.WRITE);
+                Obvia.bind(ITest.class, arguments[2]).stain(shared.memory());
+                System.out.println("ready");
+                new BufferedReader(new InputStreamReader(System.in)).readLine();
+                shared.close();
+                return;
+            }
             ITest held = Obvia.bind(ITest.class, arguments[2]).make(true);
             System.out.println("ready");
             new BufferedReader(new InputStreamReader(System.in)).readLine();
@@ -172,6 +188,20 @@ final class Peer implements AutoCloseable {
         @Override
         public int held() {
             return ((ProcessRuntime) obvia.spi.Runtime.instance()).exports().count();
+        }
+
+        @Override
+        public long total(MemorySegment values) {
+            long total = 0;
+            for (long i = 0; i < values.byteSize() / 4; i++) {
+                total += values.getAtIndex(ValueLayout.JAVA_INT, i);
+            }
+            return total;
+        }
+
+        @Override
+        public void stain(MemorySegment bytes) {
+            bytes.fill((byte) 0xee);
         }
 
         @Override

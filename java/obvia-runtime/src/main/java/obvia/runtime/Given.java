@@ -1,0 +1,71 @@
+package obvia.runtime;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** Memory of this process that a channel's peer has been given. */
+final class Given {
+    private static final int SUCCESS = 0;
+
+    private final List<Entry> entries = new ArrayList<>();
+    private long uses;
+
+    /** A region that the peer has, or has refused; {@code null} is a free number. */
+    private static final class Entry {
+        private OwnRegion region;
+        private boolean isMapped;
+        private long used;
+    }
+
+    /** The number by which the peer knows a region, which it is given if it has not got it yet; 0 where it does not take it. */
+    int number(WindowChannel channel, OwnRegion region) {
+        uses++;
+        for (int i = 0; i < entries.size(); i++) {
+            Entry entry = entries.get(i);
+            if (entry.region == region) {
+                entry.used = uses;
+                return entry.isMapped ? i + 1 : 0;
+            }
+        }
+        List<Integer> ended = takeEnded();
+        int number = free(ended);
+        Entry entry = entries.get(number - 1);
+        entry.region = region;
+        entry.used = uses;
+        entry.isMapped = channel.give(number, region, ended) == SUCCESS;
+        return entry.isMapped ? number : 0;
+    }
+
+    /** Frees the numbers of regions that are no more. */
+    private List<Integer> takeEnded() {
+        List<Integer> ended = new ArrayList<>();
+        for (int i = 0; i < entries.size(); i++) {
+            Entry entry = entries.get(i);
+            if (entry.region != null && entry.region.hasEnded()) {
+                entry.region = null;
+                ended.add(i + 1);
+            }
+        }
+        return ended;
+    }
+
+    /** A free number; where there is none, that of the region which was not used for longest: none that the same call refers to. */
+    private int free(List<Integer> ended) {
+        int oldest = -1;
+        for (int i = 0; i < entries.size(); i++) {
+            Entry entry = entries.get(i);
+            if (entry.region == null) {
+                return i + 1;
+            }
+            if (oldest < 0 || entry.used < entries.get(oldest).used) {
+                oldest = i;
+            }
+        }
+        if (entries.size() < Regions.MOST) {
+            entries.add(new Entry());
+            return entries.size();
+        }
+        ended.add(oldest + 1);
+        return oldest + 1;
+    }
+}

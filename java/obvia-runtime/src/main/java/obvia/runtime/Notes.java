@@ -1,0 +1,104 @@
+package obvia.runtime;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import obvia.RpcException;
+
+/**
+ * Files that the peer has made and names on the socket: larger areas, and regions.
+ *
+ * <p>A byte of 1 is followed by u32 number, u32 what it is, u64 length and u64 descriptor; where the greeting has not told the peer's process, also by u64 process, and u64 the
+ * mark behind the region's bytes. {@code crates/via/src/provider/shm/carrier.rs} writes the same without the last two.
+ */
+final class Notes {
+    /** An area. */
+    static final int AREA = 0;
+    /** A region that may be read. */
+    static final int READ = 1;
+    /** A region that may be written, too. */
+    static final int WRITE = 2;
+
+    private static final byte NAMED = 1;
+    private static final int LENGTH = 24;
+    private static final int MARKED_LENGTH = LENGTH + 16;
+    /** Notes that may wait for being asked for. */
+    private static final int WAITING_MAX = 4;
+
+    private final Line line;
+    private final long pid;
+    private final List<Note> waiting = new ArrayList<>();
+
+    /**
+     * A file.
+     *
+     * @param path where it is opened
+     * @param isMarked whether it has a mark behind its bytes
+     */
+    record Note(int number, int kind, long length, Path path, boolean isMarked, long mark) {}
+
+    /** The peer's process is known, or -1. */
+    Notes(Line line, long pid) {
+        this.line = line;
+        this.pid = pid;
+    }
+
+    /** Names a region of this process to a peer that is a virtual machine. */
+    static void send(Line line, int number, OwnRegion region) {
+        ByteBuffer note = ByteBuffer.allocate(1 + MARKED_LENGTH).order(ByteOrder.LITTLE_ENDIAN);
+        note.put(NAMED).putInt(number).putInt(region.isWritable() ? WRITE : READ).putLong(region.memory().byteSize());
+        note.putLong(region.number()).putLong(ProcessHandle.current().pid()).putLong(region.mark());
+        line.send(note.flip());
+    }
+
+    /** The next area or region with this number. */
+    Note take(int number, boolean isArea) {
+        while (true) {
+            for (int i = 0; i < waiting.size(); i++) {
+                Note note = waiting.get(i);
+                if (note.number == number && (note.kind == AREA) == isArea) {
+                    return waiting.remove(i);
+                }
+            }
+            if (waiting.size() == WAITING_MAX) {
+                throw Line.broken("it names other files than it uses");
+            }
+            waiting.add(next());
+        }
+    }
+
+    private Note next() {
+        if (line.next() != NAMED) {
+            throw Line.broken("a file that it has not named");
+        }
+        ByteBuffer note;
+        try {
+            note = line.receive(length(pid), Deadline.in(Duration.ofSeconds(1)));
+        } catch (RpcException e) {
+            throw Line.broken("a file of which it names a part: " + e.getMessage());
+        }
+        return read(note, pid);
+    }
+
+    /** Bytes of a note by a peer whose process is known, or -1. */
+    static int length(long pid) {
+        return pid < 0 ? MARKED_LENGTH : LENGTH;
+    }
+
+    /** What a note says. */
+    static Note read(ByteBuffer note, long pid) {
+        int kind = note.getInt(4);
+        long descriptor = note.getLong(16);
+        long process = pid < 0 ? note.getLong(24) : pid;
+        long mark = pid < 0 ? note.getLong(32) : 0;
+        boolean isNumber = descriptor >= 0 && descriptor <= Integer.MAX_VALUE && process > 0 && process <= Integer.MAX_VALUE;
+        if (kind < AREA || kind > WRITE || !isNumber) {
+            throw Line.broken("a file of kind " + Integer.toUnsignedString(kind) + " and number " + descriptor);
+        }
+        Path path = Path.of("/proc", Long.toString(process), "fd", Long.toString(descriptor));
+        return new Note(note.getInt(0), kind, note.getLong(8), path, pid < 0, mark);
+    }
+}

@@ -1,0 +1,131 @@
+package obvia.runtime;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import obvia.Hresult;
+import obvia.RpcException;
+
+/**
+ * The peer's memory that its calls refer to, mapped here until it says that a region has ended.
+ *
+ * <p>A reference is a region's number in the upper 16 bits, which is never 0, and an offset in the lower 48: {@code crates/via/src/window/regions.rs} has the same.
+ */
+final class Regions {
+    /** Regions of a peer that a connection keeps mapped. */
+    static final int MOST = 64;
+    /** The longest one, in bytes. */
+    static final long LENGTH_MAX = 1L << 46;
+
+    private static final int NUMBER_SHIFT = 48;
+    /** Bytes of peers' regions that this process keeps mapped: half of its addresses. */
+    private static final long MAPPED_MAX = 1L << 46;
+    /** A mapping takes whole pages; no processor's are larger than this. */
+    private static final long PAGE_MAX = 64 << 10;
+
+    private static final AtomicLong TAKEN = new AtomicLong();
+
+    private final List<Region> mapped = new ArrayList<>();
+    private Region last;
+
+    /** A region; {@code written} is {@code null} where it may only be read. */
+    private record Region(int number, Arena arena, MemorySegment read, MemorySegment written) {
+        /** Whether it is no more: not where somebody uses it at this moment. */
+        boolean end() {
+            try {
+                arena.close();
+            } catch (IllegalStateException e) {
+                return false;
+            }
+            TAKEN.addAndGet(-addresses(read.byteSize()));
+            return true;
+        }
+    }
+
+    /** The reference to a place in a region. */
+    static long reference(int number, long offset) {
+        return (long) number << NUMBER_SHIFT | offset;
+    }
+
+    private static long addresses(long length) {
+        return length + PAGE_MAX - 1 & -PAGE_MAX;
+    }
+
+    /** Maps a region that the peer has named. */
+    void admit(int number, Notes.Note note) {
+        boolean isKnown = mapped.stream().anyMatch(region -> region.number == number);
+        if (isKnown || mapped.size() >= MOST || note.length() <= 0 || note.length() > LENGTH_MAX) {
+            throw new RpcException(Hresult.E_INVALIDARG, "region " + number + " of " + note.length() + " bytes");
+        }
+        long addresses = addresses(note.length());
+        if (TAKEN.addAndGet(addresses) > MAPPED_MAX) {
+            TAKEN.addAndGet(-addresses);
+            throw new RpcException(Hresult.E_OUTOFMEMORY, "there are no addresses for a region of " + note.length() + " bytes");
+        }
+        Arena arena = Arena.ofShared();
+        boolean isDone = false;
+        try {
+            boolean isWritable = note.kind() == Notes.WRITE;
+            MemorySegment memory = Segments.region(arena, note, isWritable);
+            mapped.add(new Region(number, arena, memory.asReadOnly(), isWritable ? memory : null));
+            isDone = true;
+        } finally {
+            if (!isDone) {
+                arena.close();
+                TAKEN.addAndGet(-addresses);
+            }
+        }
+    }
+
+    /** Lets go of a region that the peer says it has ended. */
+    void forget(int number) {
+        last = null;
+        for (int i = 0; i < mapped.size(); i++) {
+            Region region = mapped.get(i);
+            if (region.number == number) {
+                mapped.remove(i);
+                if (!region.end()) {
+                    // No reference has this number: it stays until the connection ends.
+                    mapped.add(new Region(0, region.arena, region.read, region.written));
+                }
+                return;
+            }
+        }
+    }
+
+    /** Elements that a reference leads to; {@code null} where it does not lead to as many, aligned, that may be used so. */
+    MemorySegment find(long reference, boolean isWritten, long count, int size, int align) {
+        int number = (int) (reference >>> NUMBER_SHIFT);
+        Region region = last;
+        if (region == null || region.number != number) {
+            region = search(number);
+            if (region == null) {
+                return null;
+            }
+            last = region;
+        }
+        MemorySegment memory = isWritten ? region.written : region.read;
+        long offset = reference & (1L << NUMBER_SHIFT) - 1;
+        if (memory == null || offset > memory.byteSize() || offset % align != 0 || count < 0 || count > (memory.byteSize() - offset) / size) {
+            return null;
+        }
+        return memory.asSlice(offset, count * size);
+    }
+
+    private Region search(int number) {
+        for (Region region : mapped) {
+            if (region.number == number && number != 0) {
+                return region;
+            }
+        }
+        return null;
+    }
+
+    /** Lets go of all. */
+    void close() {
+        last = null;
+        mapped.removeIf(Region::end);
+    }
+}
