@@ -1,7 +1,7 @@
 //! What bindings of other languages are made of: the runtime by raw pointers. Not for programs.
 
 pub use crate::agile::IID_AGILE_OBJECT;
-pub use crate::dcom::classes::{Activated, register_class_by};
+pub use crate::dcom::classes::{Activated, register_class_by, register_class_to_networks};
 pub use crate::events::connection::advise_by;
 pub use crate::events::objects::{enumerate_points, find_point};
 pub use crate::events::sinks::{Event, Point, Posted};
@@ -29,6 +29,7 @@ use crate::dcom::ClassContext;
 use crate::dcom::creation::activate;
 use crate::endpoints::listen_at_endpoints;
 use crate::functions::{bind_object, serve_object};
+use crate::marshaling::{Context, Flags};
 use crate::runtime::{connect_object, export_object};
 use crate::thread::Canceller;
 use obvia_via::RegionView;
@@ -137,6 +138,24 @@ pub fn create(
     info: &'static InterfaceInfo,
 ) -> Result<IUnknown> {
     crate::exports::query(&activate(class, server, wanted, context, info)?, info)
+}
+
+/// As [`crate::marshaling::marshal`].
+///
+/// # Errors
+///
+/// As for [`crate::marshaling::marshal`].
+pub fn marshal(object: &IUnknown, info: &'static InterfaceInfo, context: Context, flags: Flags) -> Result<Vec<u8>> {
+    crate::marshaling::marshal_object(object, info, context, flags)
+}
+
+/// As [`crate::marshaling::unmarshal`]. The result is an interface pointer of the interface described.
+///
+/// # Errors
+///
+/// As for [`crate::marshaling::unmarshal`].
+pub fn unmarshal(bytes: &[u8], info: &'static InterfaceInfo) -> Result<IUnknown> {
+    crate::marshaling::unmarshal_object(bytes, info)
 }
 
 /// Leaves an error's words for [`text`], and returns its HRESULT.

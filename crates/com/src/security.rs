@@ -16,6 +16,7 @@ use obvia_rpc::security::context::{NtlmAcceptor, initiate};
 use obvia_rpc::security::ntlm::ServerNames;
 use obvia_rpc::security::proof::{CONTEXT_LEVEL, Prover};
 use obvia_rpc::security::{Acceptor, Security};
+use std::cell::RefCell;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::path::Path;
@@ -37,6 +38,12 @@ pub use obvia_via::window::Peer;
 pub const ACCOUNTS_VARIABLE: &str = "OBVIA_ACCOUNTS";
 
 static CREDENTIALS: RwLock<Option<Shown>> = RwLock::new(None);
+
+thread_local! {
+    /// Those of [`with_credentials`].
+    static OF_THREAD: RefCell<Option<Shown>> = const { RefCell::new(None) };
+}
+
 static ACCOUNTS: RwLock<Option<Arc<dyn Accounts>>> = RwLock::new(None);
 
 /// Says whose credentials this process shows to servers by bindings that ask for [security](crate::listen), from now on. What it is
@@ -55,6 +62,22 @@ static ACCOUNTS: RwLock<Option<Arc<dyn Accounts>>> = RwLock::new(None);
 /// ```
 pub fn set_credentials(credentials: impl Credentials + 'static) {
     *CREDENTIALS.write().unwrap_or_else(PoisonError::into_inner) = Some(Shown(Arc::new(credentials)));
+}
+
+/// Runs `work`, whose connections show these credentials instead of [this process's](set_credentials): those that this thread makes. What is
+/// connected with them keeps them, and is nobody else's connection: those that show other ones have their own.
+pub fn with_credentials<R>(credentials: &Arc<dyn Credentials>, work: impl FnOnce() -> R) -> R {
+    /// Puts back what was there, also where `work` panics.
+    struct Former(Option<Shown>);
+
+    impl Drop for Former {
+        fn drop(&mut self) {
+            OF_THREAD.set(self.0.take());
+        }
+    }
+
+    let _former = Former(OF_THREAD.replace(Some(Shown(Arc::clone(credentials)))));
+    work()
 }
 
 /// Says who may call this process where it is authenticated, from the next connection on. Where nobody says so, it is who has an account in the
@@ -129,8 +152,8 @@ impl Protection {
     ///
     /// E_ACCESSDENIED where it has none.
     pub(crate) fn new(level: Level, kind: AuthType, principal: String) -> Result<Self> {
-        let credentials = CREDENTIALS.read().unwrap_or_else(PoisonError::into_inner).clone();
-        let credentials = credentials.ok_or_else(|| {
+        let of_process = || CREDENTIALS.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let credentials = OF_THREAD.with_borrow(Clone::clone).or_else(of_process).ok_or_else(|| {
             let text =
                 format!("security={level} is asked for, and this process has no credentials: see set_credentials");
             Error::new(code::E_ACCESSDENIED, text)

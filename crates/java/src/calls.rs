@@ -4,20 +4,22 @@ use crate::cancelling::{Canceller, within};
 use crate::handles::{Found, Handle, get};
 use crate::interfaces::described;
 use crate::outcome::{Bytes, bytes, give, give_bytes, guarded, text};
+use crate::security::{Shown, showing};
 use com::abi::{self, InterfaceInfo};
 use com::dynamic::pointer;
 use com::{Error, HRESULT, Result, code};
 use std::ffi::c_char;
 
-/// Connects to the object that a string binding names, as `obvia::connect` does.
+/// Connects to the object that a string binding names, as `obvia::connect` does, and shows other credentials than this process's where there are any.
 ///
 /// # Safety
 ///
-/// `binding` must be null or end in NUL, `interface` be a described one, `canceller` be null or one of this library's, and `found` be null
+/// `binding` must be null or end in NUL, `credentials` be null or come from [`crate::security`], `interface` be a described one, `canceller` be null or one of this library's, and `found` be null
 /// or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obvia_java_connect(
     binding: *const c_char,
+    credentials: *const Shown,
     interface: *const InterfaceInfo,
     nanoseconds: u64,
     canceller: *const Canceller,
@@ -29,7 +31,9 @@ pub unsafe extern "C" fn obvia_java_connect(
         // SAFETY: the caller's promise.
         let info = unsafe { described(interface) }?;
         // SAFETY: the caller's promise.
-        let object = unsafe { within(nanoseconds, canceller, || abi::connect(binding, info)) }?;
+        let connect = || unsafe { showing(credentials, || abi::connect(binding, info)) };
+        // SAFETY: the caller's promise.
+        let object = unsafe { within(nanoseconds, canceller, connect) }?;
         // SAFETY: the caller's promise.
         unsafe { give(found, Found::of(&object)?) }
     })

@@ -31,7 +31,7 @@ impl Halves {
         Self { high: (value >> 64) as u64, low: value as u64 }
     }
 
-    fn join(self) -> u128 {
+    pub(crate) fn join(self) -> u128 {
         u128::from(self.high) << 64 | u128::from(self.low)
     }
 }

@@ -8,15 +8,17 @@
 
 pub mod calls;
 pub mod cancelling;
+pub mod classes;
 pub mod handles;
 pub mod interfaces;
 pub mod objects;
 pub mod outcome;
 pub mod references;
 pub mod runtime;
+pub mod security;
 
 /// The version of these functions, which both sides must have.
-const ABI: u32 = 1;
+const ABI: u32 = 2;
 
 /// The version of these functions.
 #[unsafe(no_mangle)]

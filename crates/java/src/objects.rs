@@ -33,6 +33,8 @@ pub struct Callbacks {
     implements: unsafe extern "C" fn(u64, *const Halves) -> u32,
     /// Nobody holds the object any more, unless it was wrapped again.
     released: unsafe extern "C" fn(u64),
+    /// Makes an object of a class, by the number of what makes them: gives a handle, which is this library's then.
+    make: unsafe extern "C" fn(u64, *mut Handle) -> HRESULT,
 }
 
 static CALLBACKS: OnceLock<Callbacks> = OnceLock::new();
@@ -226,6 +228,17 @@ pub unsafe extern "C" fn obvia_java_wrap(id: u64, handle: *mut Handle) -> HRESUL
 #[unsafe(no_mangle)]
 pub extern "C" fn obvia_java_is_held(id: u64) -> u32 {
     guarded_or(1, || held().as_ref().is_some_and(|held| held.contains_key(&id)).into())
+}
+
+/// An object that Java makes of a class.
+pub(crate) fn make(maker: u64) -> Result<IUnknown> {
+    let mut handle = 0;
+    // SAFETY: Java's function; the place stays for the call.
+    let result = unsafe { (callbacks()?.make)(maker, &raw mut handle) };
+    com::rt::check(result)?;
+    let made = handles::get(handle);
+    handles::obvia_java_release(handle);
+    made
 }
 
 /// Which object of Java's an interface pointer leads to; 0 where it is none.

@@ -6,7 +6,8 @@ use crate::interfaces::described;
 use crate::outcome::{Bytes, bytes, give, give_bytes, guarded};
 use com::abi::InterfaceInfo;
 use com::dynamic::pointer;
-use com::{HRESULT, IUnknown, Result, code};
+use com::marshaling::{Context, Flags, release_marshal_data};
+use com::{Error, HRESULT, IUnknown, Result, abi, code};
 
 /// Whom a call goes to; `None` for the caller of the one that this thread performs.
 fn whom(through: Handle) -> Result<Option<IUnknown>> {
@@ -77,5 +78,83 @@ pub unsafe extern "C" fn obvia_java_adopt(
         let object = unsafe { within(nanoseconds, canceller, adopt) }?;
         // SAFETY: the caller's promise.
         unsafe { give(found, Found::of(&object)?) }
+    })
+}
+
+/// The bytes of a reference for whoever gets them: where they go (MSHCTX) and how often they are taken up (MSHLFLAGS) are COM's numbers.
+///
+/// # Safety
+///
+/// `interface` must be a described one, `canceller` be null or one of this library's, and `reference` as [`give_bytes`] has it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn obvia_java_marshal(
+    object: Handle,
+    interface: *const InterfaceInfo,
+    context: u32,
+    flags: u32,
+    nanoseconds: u64,
+    canceller: *const Canceller,
+    reference: *mut Bytes,
+) -> HRESULT {
+    guarded(|| {
+        let object = get(object)?;
+        // SAFETY: the caller's promise.
+        let info = unsafe { described(interface) }?;
+        let wrong = |what: &str| Error::new(code::E_INVALIDARG, format!("there is no such {what}"));
+        let context = Context::from_number(context).ok_or_else(|| wrong("context"))?;
+        let flags = Flags::from_number(flags).ok_or_else(|| wrong("combination of flags"))?;
+        // SAFETY: the caller's promise.
+        let made = unsafe { within(nanoseconds, canceller, || abi::marshal(&object, info, context, flags)) }?;
+        // SAFETY: the caller's promise.
+        unsafe { give_bytes(reference, made) }?;
+        Ok(code::S_OK)
+    })
+}
+
+/// The interface pointer that such bytes stand for.
+///
+/// # Safety
+///
+/// `reference` must be readable for `length` bytes, `interface` be a described one, `canceller` be
+/// null or one of this library's, and `found` be null or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn obvia_java_unmarshal(
+    reference: *const u8,
+    length: usize,
+    interface: *const InterfaceInfo,
+    nanoseconds: u64,
+    canceller: *const Canceller,
+    found: *mut Found,
+) -> HRESULT {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        let reference = unsafe { bytes(reference, length) };
+        // SAFETY: the caller's promise.
+        let info = unsafe { described(interface) }?;
+        // SAFETY: the caller's promise.
+        let object = unsafe { within(nanoseconds, canceller, || abi::unmarshal(reference, info)) }?;
+        // SAFETY: the caller's promise.
+        unsafe { give(found, Found::of(&object)?) }
+    })
+}
+
+/// Gives up such bytes, which are not going to be taken up.
+///
+/// # Safety
+///
+/// `reference` must be readable for `length` bytes, and `canceller` be null or one of this library's.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn obvia_java_release_marshal_data(
+    reference: *const u8,
+    length: usize,
+    nanoseconds: u64,
+    canceller: *const Canceller,
+) -> HRESULT {
+    guarded(|| {
+        // SAFETY: the caller's promise.
+        let reference = unsafe { bytes(reference, length) };
+        // SAFETY: the caller's promise.
+        unsafe { within(nanoseconds, canceller, || release_marshal_data(reference)) }?;
+        Ok(code::S_OK)
     })
 }

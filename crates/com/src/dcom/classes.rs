@@ -7,6 +7,7 @@ use crate::runtime::Runtime;
 use crate::scm;
 use obvia_via::provider::shm::Listener;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -195,24 +196,39 @@ pub fn register_class_by(
     info: &'static InterfaceInfo,
     make: impl Fn() -> Result<IUnknown> + Send + Sync + 'static,
 ) -> Result<ClassRegistration> {
-    let runtime = Runtime::of_process()?;
-    registry::register_module(info);
-    let object = object.map(Agile::new).transpose()?;
-    let key = class.to_u128();
-    let mut table = runtime.classes().lock();
-    if table.classes.contains_key(&key) {
-        let text = format!("the class {{{class:?}}} is registered already");
-        return Err(Error::new(code::E_INVALIDARG, text));
-    }
-    table.classes.insert(key, Class { make: Arc::new(make), object, listener: None });
-    drop(table);
-    // It is to be dropped where that fails. Who finds it can have objects made already.
-    let registration = ClassRegistration { runtime, class };
+    let registration = register_class_to_networks(class, object, info, make)?;
+    // It is dropped where that fails. Who finds it can have objects made already.
+    let runtime = registration.runtime;
     let listener = scm::announce(runtime, &class)?;
-    if let Some(known) = runtime.classes().lock().classes.get_mut(&key) {
+    if let Some(known) = runtime.classes().lock().classes.get_mut(&class.to_u128()) {
         known.listener = listener;
     }
     Ok(registration)
+}
+
+/// The same for those alone who reach this process over a network: on this host somebody else is found.
+///
+/// # Errors
+///
+/// As for [`register_class`].
+pub fn register_class_to_networks(
+    class: GUID,
+    object: Option<&IUnknown>,
+    info: &'static InterfaceInfo,
+    make: impl Fn() -> Result<IUnknown> + Send + Sync + 'static,
+) -> Result<ClassRegistration> {
+    let runtime = Runtime::of_process()?;
+    registry::register_module(info);
+    let object = object.map(Agile::new).transpose()?;
+    match runtime.classes().lock().classes.entry(class.to_u128()) {
+        Entry::Occupied(_) => {
+            Err(Error::new(code::E_INVALIDARG, format!("the class {{{class:?}}} is registered already")))
+        }
+        Entry::Vacant(place) => {
+            place.insert(Class { make: Arc::new(make), object, listener: None });
+            Ok(ClassRegistration { runtime, class })
+        }
+    }
 }
 
 /// Keeps this process from ending when nobody uses it: see [`serve_until_idle`].

@@ -4,11 +4,17 @@
 //! a binding with the endpoint that was taken; after that, whenever it is sent a line, it writes how many objects there are. With `--user` this user
 //! has an account; with `--pinging` clients have to ping that often, and may fail to three times; with `--count` it is a server that was
 //! started on demand, whoever connects to the socket is told how many objects there are, and it ends when nobody uses it.
+//!
+//! `--client [--user NAME PASSWORD] [BINDING]` calls an object that is made for it, `--service` has servers of this host started until its input ends,
+//! `--marshal BINDING ...` writes a reference as bytes, and `--unmarshal BYTES` calls what such a reference leads to.
 
 use interop::objects::{ICounter, ICounter_Impl, INamed, INamed_Impl};
-use obvia::dcom::{Pinging, register_class, serve_until_idle, set_pinging};
-use obvia::security::{AccountTable, Callers, NtHash, set_access, set_accounts, set_class_access};
-use obvia::{GUID, code};
+use obvia::dcom::{Pinging, class_object, create_instance, register_class, serve_until_idle, set_pinging};
+use obvia::marshaling::{Context, Flags, marshal, unmarshal};
+use obvia::security::{
+    AccountTable, Callers, Credential, NtHash, set_access, set_accounts, set_class_access, set_credentials,
+};
+use obvia::{GUID, code, u16cstr};
 use std::io::{BufRead, Write};
 use std::os::unix::net::UnixListener;
 use std::sync::atomic::{AtomicI32, AtomicI64, Ordering};
@@ -21,6 +27,9 @@ const CLASS: GUID = GUID::from_u128(0x5b0e_6b3c_0d5e_4c5a_9f3e_6f1d_0c7a_2b01);
 const CLOSED: GUID = GUID::from_u128(0x5b0e_6b3c_0d5e_4c5a_9f3e_6f1d_0c7a_2b02);
 /// The class of which nobody may have objects made.
 const FORBIDDEN: GUID = GUID::from_u128(0x5b0e_6b3c_0d5e_4c5a_9f3e_6f1d_0c7a_2b03);
+
+/// A class that nobody has.
+const UNKNOWN: GUID = GUID::from_u128(0x5b0e_6b3c_0d5e_4c5a_9f3e_6f1d_0c7a_2bff);
 
 /// How long a server that was started on demand stays when nobody uses it.
 const IDLE: Duration = Duration::from_secs(5);
@@ -89,11 +98,78 @@ fn count_at(socket: &str) -> std::io::Result<()> {
     Ok(())
 }
 
+/// Calls an object that is made for this, on this host or at a string binding, and what stands for its class.
+fn call_made(server: Option<&str>) -> obvia::Result<()> {
+    call(&create_instance(CLASS, server)?)?;
+    // Who starts on demand has none.
+    match class_object(CLASS, server) {
+        Err(error) if error.code() == code::E_NOINTERFACE => {}
+        found => call(&found?)?,
+    }
+    assert_eq!(
+        create_instance::<ICounter>(UNKNOWN, server).map_err(|error| error.code()),
+        Err(code::REGDB_E_CLASSNOTREG)
+    );
+    Ok(())
+}
+
+/// Calls a counter.
+fn call(counter: &ICounter) -> obvia::Result<()> {
+    let before = counter.Add(1)?;
+    assert_eq!(counter.Add(41)?, before + 41);
+    assert_eq!(counter.Mixed(1, 1 << 40, u16cstr!("four"))?, (1 << 40) + 5);
+    assert_eq!(counter.Make()?.Add(7)?, 7);
+    assert_eq!(counter.AddTo(Some(&Counter::make()), 3)?, 3, "it calls this process's counter");
+    assert_eq!(counter.Add(0).map_err(|error| error.code()), Err(code::E_INVALIDARG));
+    println!("{}", counter.cast::<INamed>()?.Name()?.display());
+    Ok(())
+}
+
+/// Waits until the input ends.
+fn stay() {
+    std::io::stdin().lock().lines().for_each(drop);
+}
+
+/// A reference as bytes, and until the input ends what it leads to.
+fn write_reference(bindings: impl Iterator<Item = String>) -> obvia::Result<()> {
+    for binding in bindings {
+        obvia::listen(&binding)?;
+    }
+    let bytes = marshal(&Counter::make(), Context::DifferentMachine, Flags::NORMAL)?;
+    println!("{}", bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>());
+    stay();
+    Ok(())
+}
+
+fn read_reference(digits: &str) -> obvia::Result<()> {
+    let byte = |at| u8::from_str_radix(digits.get(at..at + 2).unwrap_or_default(), 16).map_err(|_| code::E_INVALIDARG);
+    let bytes: Vec<u8> = (0..digits.len()).step_by(2).map(byte).collect::<Result<_, _>>()?;
+    call(&unmarshal(&bytes)?)
+}
+
 fn main() -> obvia::Result<()> {
     let mut words = std::env::args().skip(1).peekable();
+    let is_client = words.next_if_eq("--client").is_some();
     if words.next_if_eq("--user").is_some() {
         let (user, password) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
         set_accounts(AccountTable::default().with(&user, NtHash::of_password(&password)));
+        // Whoever calls back is known, too.
+        set_credentials(Credential::user("", &user, &password));
+    }
+    if is_client {
+        return call_made(words.next().as_deref());
+    }
+    if words.next_if_eq("--service").is_some() {
+        let _service = obvia::scm::serve()?;
+        println!("serving");
+        stay();
+        return Ok(());
+    }
+    if words.next_if_eq("--marshal").is_some() {
+        return write_reference(words);
+    }
+    if words.next_if_eq("--unmarshal").is_some() {
+        return read_reference(&words.next().unwrap_or_default());
     }
     if words.next_if_eq("--pinging").is_some() {
         let period = words.next().and_then(|text| text.parse().ok()).map(Duration::from_millis);

@@ -13,6 +13,22 @@ public interface Endpoint extends AutoCloseable {
      */
     <T> T bind(Class<T> type, String name);
 
+    /**
+     * A new object of a class (CoCreateInstanceEx), made there: on this host as {@link Obvia#createInstance} has it.
+     *
+     * @param classId the class: its CLSID
+     * @param type the interface that the object is called by
+     * @throws RpcException with REGDB_E_CLASSNOTREG where nobody makes objects of the class, E_NOINTERFACE when they have no such interface
+     */
+    <T> T createInstance(Guid classId, Class<T> type);
+
+    /**
+     * What stands there for a class itself (CoGetClassObject).
+     *
+     * @throws RpcException as for {@link #createInstance}; with E_NOINTERFACE for a class without class object
+     */
+    <T> T classObject(Guid classId, Class<T> type);
+
     @Override
     void close();
 }

@@ -22,6 +22,10 @@ public final class Hresult {
     public static final int E_INVALIDARG = 0x80070057;
     /** Nobody has that class. */
     public static final int REGDB_E_CLASSNOTREG = 0x80040154;
+    /** The server of a class could not be started. */
+    public static final int CO_E_SERVER_EXEC_FAILURE = 0x80080005;
+    /** A reference as bytes was unmarshaled or released already, or its object is gone. */
+    public static final int CO_E_OBJNOTCONNECTED = 0x800401fd;
     /** Nobody serves that name. */
     public static final int RPC_S_SERVER_UNAVAILABLE = 0x800706ba;
     /** Somebody else serves that name. */

@@ -1,7 +1,9 @@
 package obvia;
 
 import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.function.Supplier;
 import obvia.spi.Runtime;
 
 /** Exporting objects, and binding those that others export. */
@@ -45,6 +47,16 @@ public final class Obvia {
     }
 
     /**
+     * The same with other credentials than those of {@link #setCredentials}. What is connected with them keeps them, and they are kept.
+     *
+     * @param binding with obvia-native, one that asks for security: {@code ncacn_ip_tcp:host[port,security=privacy]}
+     * @throws RpcException with E_INVALIDARG when it is of a protocol sequence that there is nothing for
+     */
+    public static Endpoint connect(String binding, Credentials credentials) {
+        return Runtime.instance().connect(binding, credentials);
+    }
+
+    /**
      * Lets processes of other hosts reach what this one exports, now and later: with obvia-native, {@code ncacn_vi_udp:0.0.0.0[5555]}, or without
      * an endpoint to have one chosen.
      *
@@ -59,6 +71,112 @@ public final class Obvia {
     /** The object that a process of this host exports by a name: {@link #connect()} and {@link Endpoint#bind}. */
     public static <T> T bind(Class<T> type, String name) {
         return connect().bind(type, name);
+    }
+
+    /**
+     * Has others make objects of a class in this process (CoRegisterClassObject): processes of this user on this host, and those who ask at what it
+     * {@linkplain #listen listens} on.
+     *
+     * <p>Where several processes of a user register a class, those of this host find the first of them.
+     *
+     * @param classId the class: its CLSID
+     * @param type the interface of the objects; they may be asked for every other one that their class implements
+     * @param make makes an object; any thread calls it
+     * @throws RpcException with E_INVALIDARG for a class that is registered already
+     */
+    public static <T> ClassRegistration registerClass(Guid classId, Class<T> type, Supplier<? extends T> make) {
+        return registerClass(classId, type, make, null);
+    }
+
+    /**
+     * The same with an object that stands for the class itself, for those who ask for that (CoGetClassObject).
+     *
+     * @throws RpcException with E_INVALIDARG for a class that is registered already
+     */
+    public static <T> ClassRegistration registerClass(Guid classId, Class<T> type, Supplier<? extends T> make, Object classObject) {
+        return Runtime.instance().registerClass(classId, type, make, classObject);
+    }
+
+    /**
+     * A new object of a class (CoCreateInstanceEx), made by this process where it has registered the class, or else by another one of this user and
+     * host, which {@code obvia scm} starts where a registration says how.
+     *
+     * @throws RpcException with REGDB_E_CLASSNOTREG where nobody makes objects of the class, CO_E_SERVER_EXEC_FAILURE when its server could not be
+     *     started, E_NOINTERFACE when they have no such interface
+     */
+    public static <T> T createInstance(Guid classId, Class<T> type) {
+        return connect().createInstance(classId, type);
+    }
+
+    /**
+     * Serves until nobody has used this process for so long: nobody refers to an object of it, or has one made. Where the service started it, and its
+     * class's registration says how long, that counts instead.
+     *
+     * <p>When it returns no class is registered any more, and the next who wants an object has a new server started.
+     *
+     * @throws InterruptedException where the thread is interrupted meanwhile
+     */
+    public static void serveUntilIdle(Duration idle) throws InterruptedException {
+        Runtime.instance().serveUntilIdle(idle);
+    }
+
+    /**
+     * Says how often clients have to ping that are no processes of obvia's, and how many pings in a row may not arrive: two minutes and three where
+     * nobody says otherwise. With obvia-native.
+     */
+    public static void setPinging(Duration period, int missed) {
+        Runtime.instance().setPinging(period, missed);
+    }
+
+    /**
+     * Says who this process is to servers that it connects to from now on by bindings that ask for {@code security}. With obvia-native.
+     */
+    public static void setCredentials(Credentials credentials) {
+        Runtime.instance().setCredentials(credentials);
+    }
+
+    /**
+     * Says who may call this process where it {@linkplain #listen listens} with {@code security}: users, and their passwords. With obvia-native.
+     *
+     * <p>Where nobody says so, it is who has an account in the file that the variable {@code OBVIA_ACCOUNTS} names.
+     */
+    public static void setAccounts(Map<String, String> passwords) {
+        Runtime.instance().setAccounts(passwords);
+    }
+
+    /** Who called the method that runs on this thread; {@code null} where none does that another process has called. */
+    public static Caller caller() {
+        return Runtime.instance().caller();
+    }
+
+    /**
+     * A reference to an object as bytes, an OBJREF, which can go any way to whoever unmarshals it: once. With obvia-native.
+     *
+     * <p>It leads to where this process listens, or, where it does not, to it on this host. It keeps the object until it is unmarshaled or released.
+     *
+     * @param type the interface that it is a reference by
+     * @throws RpcException with E_NOINTERFACE where the object does not have it
+     */
+    public static <T> byte[] marshal(T object, Class<T> type) {
+        return Runtime.instance().marshal(object, type);
+    }
+
+    /**
+     * What such bytes lead to: a proxy, or the object itself. With obvia-native.
+     *
+     * @throws RpcException with RPC_E_INVALID_OBJREF for bytes that are no reference, CO_E_OBJNOTCONNECTED for one that was unmarshaled or released
+     */
+    public static <T> T unmarshal(byte[] reference, Class<T> type) {
+        return Runtime.instance().unmarshal(reference, type);
+    }
+
+    /**
+     * Gives up bytes that are not going to be unmarshaled. With obvia-native.
+     *
+     * @throws RpcException as for {@link #unmarshal}
+     */
+    public static void releaseMarshalData(byte[] reference) {
+        Runtime.instance().releaseMarshalData(reference);
     }
 
     /**

@@ -1,11 +1,17 @@
 package obvia.spi;
 
 import java.time.Duration;
+import java.util.Map;
 import java.util.ServiceLoader;
 import java.util.concurrent.Callable;
+import java.util.function.Supplier;
+import obvia.Caller;
+import obvia.ClassRegistration;
 import obvia.Connections;
+import obvia.Credentials;
 import obvia.Endpoint;
 import obvia.Export;
+import obvia.Guid;
 import obvia.SharedMemory;
 import obvia.Threading;
 import obvia.Waiting;
@@ -26,6 +32,36 @@ public interface Runtime {
 
     /** See {@link obvia.Obvia#connect(String)}; empty for this host. */
     Endpoint connect(String binding);
+
+    /** See {@link obvia.Obvia#connect(String, Credentials)}. */
+    Endpoint connect(String binding, Credentials credentials);
+
+    /** See {@link obvia.Obvia#registerClass(Guid, Class, Supplier, Object)}; the last one may be {@code null}. */
+    <T> ClassRegistration registerClass(Guid classId, Class<T> type, Supplier<? extends T> make, Object classObject);
+
+    /** See {@link obvia.Obvia#serveUntilIdle}. */
+    void serveUntilIdle(Duration idle) throws InterruptedException;
+
+    /** See {@link obvia.Obvia#setPinging}. */
+    void setPinging(Duration period, int missed);
+
+    /** See {@link obvia.Obvia#setCredentials}. */
+    void setCredentials(Credentials credentials);
+
+    /** See {@link obvia.Obvia#setAccounts}. */
+    void setAccounts(Map<String, String> passwords);
+
+    /** See {@link obvia.Obvia#caller}. */
+    Caller caller();
+
+    /** See {@link obvia.Obvia#marshal}. */
+    <T> byte[] marshal(T object, Class<T> type);
+
+    /** See {@link obvia.Obvia#unmarshal}. */
+    <T> T unmarshal(byte[] reference, Class<T> type);
+
+    /** See {@link obvia.Obvia#releaseMarshalData}. */
+    void releaseMarshalData(byte[] reference);
 
     /** See {@link obvia.Obvia#listen}. */
     String listen(String binding);

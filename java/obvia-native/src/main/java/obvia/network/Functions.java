@@ -15,9 +15,13 @@ import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import obvia.Caller;
+import obvia.Credentials;
 import obvia.Guid;
 import obvia.Hresult;
 import obvia.RpcException;
+import obvia.SecurityLevel;
 import obvia.runtime.InterfaceInfo;
 
 /**
@@ -26,7 +30,7 @@ import obvia.runtime.InterfaceInfo;
  * <p>Objects are numbers that the library gives out, 0 for none; one that was given back leads nowhere.
  */
 final class Functions {
-    private static final int ABI = 1;
+    private static final int ABI = 2;
     private static final int WORDS_MAX = 4096;
 
     private static final Linker LINKER = Linker.nativeLinker();
@@ -38,7 +42,7 @@ final class Functions {
     private static final MethodHandle RELEASE = function("release", FunctionDescriptor.ofVoid(JAVA_LONG));
     private static final MethodHandle WRAP = function("wrap", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, ADDRESS));
     private static final MethodHandle IS_HELD = function("is_held", FunctionDescriptor.of(JAVA_INT, JAVA_LONG));
-    private static final MethodHandle CONNECT = function("connect", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, JAVA_LONG, JAVA_LONG, ADDRESS));
+    private static final MethodHandle CONNECT = function("connect", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, ADDRESS));
     private static final MethodHandle CALL =
             function("call", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG, JAVA_LONG, JAVA_LONG, ADDRESS, ADDRESS));
     private static final MethodHandle CALL_ONEWAY =
@@ -51,6 +55,23 @@ final class Functions {
     private static final MethodHandle EXPORT = function("export", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, JAVA_LONG, ADDRESS));
     private static final MethodHandle UNEXPORT = function("unexport", FunctionDescriptor.ofVoid(JAVA_LONG));
     private static final MethodHandle LISTEN = function("listen", FunctionDescriptor.of(JAVA_INT, ADDRESS, ADDRESS));
+    private static final MethodHandle REGISTER_CLASS =
+            function("register_class", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, JAVA_LONG, JAVA_LONG, ADDRESS));
+    private static final MethodHandle REVOKE_CLASS = function("revoke_class", FunctionDescriptor.ofVoid(JAVA_LONG));
+    private static final MethodHandle CREATE =
+            function("create", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT, ADDRESS, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, ADDRESS));
+    private static final MethodHandle EXPORTED = function("exported", FunctionDescriptor.of(JAVA_LONG));
+    private static final MethodHandle SET_PINGING = function("set_pinging", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT));
+    private static final MethodHandle SET_CREDENTIALS = function("set_credentials", FunctionDescriptor.of(JAVA_INT, ADDRESS, ADDRESS, ADDRESS));
+    private static final MethodHandle CREDENTIALS = function("credentials", FunctionDescriptor.of(JAVA_INT, ADDRESS, ADDRESS, ADDRESS, ADDRESS));
+    private static final MethodHandle SET_ACCOUNTS = function("set_accounts", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG));
+    private static final MethodHandle CALLER = function("caller", FunctionDescriptor.of(JAVA_INT, ADDRESS, ADDRESS));
+    private static final MethodHandle MARSHAL =
+            function("marshal", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG, ADDRESS));
+    private static final MethodHandle UNMARSHAL =
+            function("unmarshal", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, ADDRESS));
+    private static final MethodHandle RELEASE_MARSHAL_DATA =
+            function("release_marshal_data", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, JAVA_LONG, JAVA_LONG));
     private static final MethodHandle CANCELLER = function("canceller", FunctionDescriptor.of(JAVA_LONG));
     private static final MethodHandle CANCEL = function("cancel", FunctionDescriptor.ofVoid(JAVA_LONG));
     private static final MethodHandle FREE_CANCELLER = function("free_canceller", FunctionDescriptor.ofVoid(JAVA_LONG));
@@ -94,14 +115,16 @@ final class Functions {
         MemorySegment implemented =
                 upcall("isImplemented", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, ADDRESS), int.class, long.class, MemorySegment.class);
         MemorySegment released = upcall("released", FunctionDescriptor.ofVoid(JAVA_LONG), void.class, long.class);
+        MemorySegment make = upcall("make", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, ADDRESS), int.class, long.class, MemorySegment.class);
         try {
             if ((int) abi.invokeExact() != ABI) {
                 throw new RpcException(Hresult.RPC_E_VERSION_MISMATCH, "the native library is of another version than obvia-native");
             }
-            MemorySegment callbacks = Arena.global().allocate(ADDRESS, 3);
+            MemorySegment callbacks = Arena.global().allocate(ADDRESS, 4);
             callbacks.setAtIndex(ADDRESS, 0, perform);
             callbacks.setAtIndex(ADDRESS, 1, implemented);
             callbacks.setAtIndex(ADDRESS, 2, released);
+            callbacks.setAtIndex(ADDRESS, 3, make);
             check((int) start.invokeExact(callbacks));
         } catch (Throwable e) {
             throw unexpected(e);
@@ -251,10 +274,10 @@ final class Functions {
         }
     }
 
-    static Found connect(String binding, long info, Limit limit) {
+    static Found connect(String binding, long credentials, long info, Limit limit) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment found = arena.allocate(Found.LAYOUT);
-            check((int) CONNECT.invokeExact(arena.allocateFrom(binding), info, limit.left(), limit.canceller(), found));
+            check((int) CONNECT.invokeExact(arena.allocateFrom(binding), credentials, info, limit.left(), limit.canceller(), found));
             return Found.at(found);
         } catch (Throwable e) {
             throw unexpected(e);
@@ -339,6 +362,147 @@ final class Functions {
             check((int) LISTEN.invokeExact(arena.allocateFrom(binding), taken.place));
             taken.settle();
             return new String(taken.toArray(), StandardCharsets.UTF_8);
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    /** Registers a class; what {@link #revokeClass} is told. */
+    static long registerClass(Guid id, long info, long maker, long object) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment registration = arena.allocate(JAVA_LONG);
+            check((int) REGISTER_CLASS.invokeExact(put(id, arena.allocate(16, 8), 0), info, maker, object, registration));
+            return registration.get(JAVA_LONG, 0);
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    static void revokeClass(long registration) {
+        try {
+            REVOKE_CLASS.invokeExact(registration);
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    static Found create(Guid id, boolean wantsClass, String binding, long credentials, long info, Limit limit) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment found = arena.allocate(Found.LAYOUT);
+            MemorySegment halves = put(id, arena.allocate(16, 8), 0);
+            MemorySegment server = arena.allocateFrom(binding);
+            check((int) CREATE.invokeExact(halves, wantsClass ? 1 : 0, server, credentials, info, limit.left(), limit.canceller(), found));
+            return Found.at(found);
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    static long exported() {
+        try {
+            return (long) EXPORTED.invokeExact();
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    static void setPinging(long nanoseconds, int missed) {
+        try {
+            check((int) SET_PINGING.invokeExact(nanoseconds, missed));
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    static void setCredentials(Credentials credentials) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment domain = arena.allocateFrom(credentials.domain());
+            check((int) SET_CREDENTIALS.invokeExact(domain, arena.allocateFrom(credentials.user()), arena.allocateFrom(credentials.password())));
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    /** Credentials for some connections: for ever. */
+    static long credentials(Credentials credentials) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment domain = arena.allocateFrom(credentials.domain());
+            MemorySegment user = arena.allocateFrom(credentials.user());
+            MemorySegment shown = arena.allocate(JAVA_LONG);
+            check((int) CREDENTIALS.invokeExact(domain, user, arena.allocateFrom(credentials.password()), shown));
+            return shown.get(JAVA_LONG, 0);
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    static void setAccounts(Map<String, String> passwords) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment accounts = arena.allocate(ADDRESS, 2L * passwords.size());
+            long at = 0;
+            for (var account : passwords.entrySet()) {
+                accounts.setAtIndex(ADDRESS, at++, arena.allocateFrom(account.getKey()));
+                accounts.setAtIndex(ADDRESS, at++, arena.allocateFrom(account.getValue()));
+            }
+            check((int) SET_ACCOUNTS.invokeExact(accounts, (long) passwords.size()));
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    /** Who called the method that this thread performs; {@code null} where none came over a network. */
+    static Caller caller() {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment who = arena.allocate(8, 4);
+            Bytes words = new Bytes();
+            int result = (int) CALLER.invokeExact(who, words.place);
+            check(result);
+            if (result != Hresult.S_OK) {
+                return null;
+            }
+            words.settle();
+            String[] texts = new String(words.toArray(), StandardCharsets.UTF_8).split("\0", -1);
+            SecurityLevel level = switch (who.get(JAVA_INT, 4)) {
+                case 2 -> SecurityLevel.CONNECT;
+                case 5 -> SecurityLevel.INTEGRITY;
+                case 6 -> SecurityLevel.PRIVACY;
+                default -> SecurityLevel.NONE;
+            };
+            String host = texts[0].isEmpty() ? null : texts[0];
+            boolean isKnown = level != SecurityLevel.NONE;
+            return new Caller(Integer.toUnsignedLong(who.get(JAVA_INT, 0)), host, isKnown ? texts[1] : null, isKnown ? texts[2] : null, level);
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    /** A reference as bytes, to be taken up once: by processes of other hosts as well (MSHCTX_DIFFERENTMACHINE), or of this one. */
+    static byte[] marshal(long handle, long info, boolean isForOthers, Limit limit) {
+        try {
+            Bytes reference = new Bytes();
+            check((int) MARSHAL.invokeExact(handle, info, isForOthers ? 2 : 0, 0, limit.left(), limit.canceller(), reference.place));
+            reference.settle();
+            return reference.toArray();
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    static Found unmarshal(byte[] reference, long info, Limit limit) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment found = arena.allocate(Found.LAYOUT);
+            MemorySegment bytes = arena.allocateFrom(JAVA_BYTE, reference);
+            check((int) UNMARSHAL.invokeExact(bytes, (long) reference.length, info, limit.left(), limit.canceller(), found));
+            return Found.at(found);
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    static void releaseMarshalData(byte[] reference, Limit limit) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment bytes = arena.allocateFrom(JAVA_BYTE, reference);
+            check((int) RELEASE_MARSHAL_DATA.invokeExact(bytes, (long) reference.length, limit.left(), limit.canceller()));
         } catch (Throwable e) {
             throw unexpected(e);
         }

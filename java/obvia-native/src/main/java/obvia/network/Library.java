@@ -35,6 +35,11 @@ final class Library {
         return loaded;
     }
 
+    /** Whether something has needed it. */
+    static synchronized boolean isLoaded() {
+        return loaded != null;
+    }
+
     private static SymbolLookup find() {
         String property = System.getProperty("obvia.native");
         String named = property != null ? property : System.getenv("OBVIA_NATIVE");

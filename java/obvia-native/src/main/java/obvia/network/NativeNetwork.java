@@ -1,19 +1,45 @@
 package obvia.network;
 
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
+import obvia.Caller;
+import obvia.Credentials;
+import obvia.Guid;
+import obvia.RpcException;
 import obvia.runtime.InterfaceInfo;
 import obvia.runtime.Network;
 
 /** What the library has: {@code ncacn_vi_udp}, {@code ncacn_ip_tcp}, {@code ncadg_ip_udp}, and what else it was built with. */
 public final class NativeNetwork implements Network {
+    /** Credentials of some connections: the same ones lead to the same connections. */
+    private static final Map<Credentials, Long> SHOWN = new ConcurrentHashMap<>();
+
     /** For {@link java.util.ServiceLoader}. */
     public NativeNetwork() {}
 
     @Override
-    public <T> T bind(String binding, InterfaceInfo<T> info, String name) {
+    public <T> T bind(String binding, Credentials credentials, InterfaceInfo<T> info, String name) {
         Library.load();
         String whole = withName(binding, name);
         long known = NativeWay.INSTANCE.describe(info);
-        return NativeWay.INSTANCE.found(Limit.run(NativeWay.time(), limit -> Functions.connect(whole, known, limit)), info);
+        long shown = shown(credentials);
+        return NativeWay.INSTANCE.found(Limit.run(NativeWay.time(), limit -> Functions.connect(whole, shown, known, limit)), info);
+    }
+
+    @Override
+    public <T> T create(String binding, Credentials credentials, Guid classId, InterfaceInfo<T> info, boolean wantsClass) {
+        Library.load();
+        long known = NativeWay.INSTANCE.describe(info);
+        long shown = shown(credentials);
+        Functions.Found found = Limit.run(NativeWay.time(), limit -> Functions.create(classId, wantsClass, binding, shown, known, limit));
+        return NativeWay.INSTANCE.found(found, info);
+    }
+
+    /** What the library knows credentials by: 0 for those of the process. */
+    private static long shown(Credentials credentials) {
+        return credentials == null ? 0 : SHOWN.computeIfAbsent(credentials, Functions::credentials);
     }
 
     /** The binding of one name, as the runtime's string bindings have it: {@code host[port,name=NAME]}. */
@@ -38,6 +64,75 @@ public final class NativeNetwork implements Network {
         } finally {
             Functions.release(handle);
         }
+    }
+
+    @Override
+    public Runnable registerClass(Guid classId, InterfaceInfo<?> info, Supplier<?> make, Object classObject) {
+        long known = NativeWay.INSTANCE.describe(info);
+        long maker = Objects.addMaker(make);
+        long handle = classObject == null ? 0 : Objects.wrap(classObject);
+        try {
+            long registration = Functions.registerClass(classId, known, maker, handle);
+            return () -> {
+                Functions.revokeClass(registration);
+                Objects.removeMaker(maker);
+            };
+        } catch (RpcException e) {
+            Objects.removeMaker(maker);
+            throw e;
+        } finally {
+            Functions.release(handle);
+        }
+    }
+
+    @Override
+    public long held() {
+        return Library.isLoaded() ? Functions.exported() : 0;
+    }
+
+    @Override
+    public void setPinging(Duration period, int missed) {
+        Library.load();
+        Functions.setPinging(period.toNanos(), missed);
+    }
+
+    @Override
+    public void setCredentials(Credentials credentials) {
+        Library.load();
+        Functions.setCredentials(credentials);
+    }
+
+    @Override
+    public void setAccounts(Map<String, String> passwords) {
+        Library.load();
+        Functions.setAccounts(passwords);
+    }
+
+    @Override
+    public Caller caller() {
+        return Library.isLoaded() ? Functions.caller() : null;
+    }
+
+    @Override
+    public byte[] marshal(Object object, InterfaceInfo<?> info, boolean isForOthers) {
+        Library.load();
+        return NativeWay.INSTANCE.marshal(object, info, isForOthers);
+    }
+
+    @Override
+    public <T> T unmarshal(byte[] reference, InterfaceInfo<T> info) {
+        Library.load();
+        long known = NativeWay.INSTANCE.describe(info);
+        return NativeWay.INSTANCE.found(Limit.run(NativeWay.time(), limit -> Functions.unmarshal(reference, known, limit)), info);
+    }
+
+    @Override
+    public void releaseMarshalData(byte[] reference) {
+        Library.load();
+        Limit.run(NativeWay.time(), limit -> {
+            Functions.releaseMarshalData(reference, limit);
+            return null;
+        });
     }
 
     @Override

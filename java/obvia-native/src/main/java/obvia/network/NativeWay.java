@@ -4,6 +4,7 @@ import java.lang.System.Logger.Level;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedDeque;
+import java.util.function.LongFunction;
 import obvia.Guid;
 import obvia.Hresult;
 import obvia.RpcException;
@@ -63,13 +64,24 @@ final class NativeWay extends Way {
     @Override
     protected byte[] reference(long through, Object object, InterfaceInfo<?> info) {
         long known = describe(info);
+        return withHandle(object, handle -> Limit.run(timeLeft(), limit -> Functions.reference(through, handle, known, limit)));
+    }
+
+    /** A reference as bytes. */
+    byte[] marshal(Object object, InterfaceInfo<?> info, boolean isForOthers) {
+        long known = describe(info);
+        return withHandle(object, handle -> Limit.run(timeLeft(), limit -> Functions.marshal(handle, known, isForOthers, limit)));
+    }
+
+    /** Does something with the handle of a proxy, or of an object of this process. */
+    private byte[] withHandle(Object object, LongFunction<byte[]> work) {
         long proxy = targetOf(object);
         if (proxy != 0) {
-            return Limit.run(timeLeft(), limit -> Functions.reference(through, proxy, known, limit));
+            return work.apply(proxy);
         }
         long own = Objects.wrap(object);
         try {
-            return Limit.run(timeLeft(), limit -> Functions.reference(through, own, known, limit));
+            return work.apply(own);
         } finally {
             Functions.release(own);
         }

@@ -7,6 +7,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.IdentityHashMap;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
 import obvia.Hresult;
 import obvia.RpcException;
 import obvia.runtime.InCall;
@@ -17,6 +19,8 @@ import obvia.runtime.Interfaces;
 final class Objects {
     private static final Map<Object, Long> NUMBERS = new IdentityHashMap<>();
     private static final Map<Long, Object> OBJECTS = new ConcurrentHashMap<>();
+    private static final Map<Long, Supplier<?>> MAKERS = new ConcurrentHashMap<>();
+    private static final AtomicLong LAST_MAKER = new AtomicLong();
     private static long last;
 
     private Objects() {}
@@ -56,6 +60,17 @@ final class Objects {
         return object;
     }
 
+    /** A number for what makes objects of a class. */
+    static long addMaker(Supplier<?> make) {
+        long number = LAST_MAKER.incrementAndGet();
+        MAKERS.put(number, make);
+        return number;
+    }
+
+    static void removeMaker(long number) {
+        MAKERS.remove(number);
+    }
+
     /** Called by the library, as is what follows: nobody there holds the object any more. */
     static void released(long number) {
         synchronized (NUMBERS) {
@@ -72,6 +87,22 @@ final class Objects {
         } catch (RpcException e) {
             // Nobody here knows it.
             return 0;
+        }
+    }
+
+    /** Makes an object of a class: gives a handle of it. */
+    static int make(long number, MemorySegment place) {
+        try {
+            Supplier<?> make = MAKERS.get(number);
+            if (make == null) {
+                return Hresult.REGDB_E_CLASSNOTREG;
+            }
+            Functions.foreign(place, 8).set(JAVA_LONG, 0, wrap(make.get()));
+            return Hresult.S_OK;
+        } catch (Throwable e) {
+            long answer = answer(e);
+            // It is no call whose arguments could be wrong.
+            return answer >>> 32 == 0 ? (int) answer : Hresult.RPC_E_SERVERFAULT;
         }
     }
 

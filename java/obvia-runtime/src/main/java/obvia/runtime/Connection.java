@@ -1,10 +1,12 @@
 package obvia.runtime;
 
 import java.io.IOException;
-import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
+import java.lang.System.Logger;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import obvia.Hresult;
 import obvia.RpcException;
@@ -17,6 +19,9 @@ import obvia.RpcException;
  */
 final class Connection implements Runnable {
     private static final Logger LOGGER = System.getLogger("obvia");
+
+    /** Those that have a thread: a method asks who calls it, and no call has to say so. */
+    private static final Map<Thread, Connection> OF_THREAD = new ConcurrentHashMap<>();
 
     private final ProcessRuntime runtime;
     private final Exports exports;
@@ -58,6 +63,12 @@ final class Connection implements Runnable {
         regions.admit(number, window.region(number));
     }
 
+    /** The number of the process whose call this thread performs, 0 where that is not known; or {@code null} where it performs none. */
+    static Long caller() {
+        Connection own = OF_THREAD.get(Thread.currentThread());
+        return own == null ? null : Math.max(0, own.window.pid());
+    }
+
     /** Whether its methods are called by virtual threads now. */
     boolean isVirtual() {
         return isVirtual;
@@ -69,6 +80,7 @@ final class Connection implements Runnable {
         // Another thread may have it before this one ends.
         boolean isVirtual = this.isVirtual;
         count(isVirtual, 1);
+        OF_THREAD.put(Thread.currentThread(), this);
         boolean isOver = true;
         try {
             isOver = serveAll();
@@ -80,6 +92,7 @@ final class Connection implements Runnable {
                 LOGGER.log(Level.WARNING, "a connection of process {0} ends: {1}", Long.toHexString(client), why.getMessage());
             }
         } finally {
+            OF_THREAD.remove(Thread.currentThread());
             count(isVirtual, -1);
             if (isOver) {
                 close();

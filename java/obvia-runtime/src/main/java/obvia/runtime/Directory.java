@@ -172,6 +172,8 @@ final class Directory {
             Files.deleteIfExists(socket);
             listener = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
             listener.bind(UnixDomainSocketAddress.of(socket), 128);
+            // Now that it answers: who waits for the name looks when its files change.
+            lock.truncate(0).write(ByteBuffer.wrap((ProcessHandle.current().pid() + "\n").getBytes()));
             isDone = true;
             return new Name(listener, socket, lock, lockPath);
         } catch (IOException e) {
@@ -184,7 +186,7 @@ final class Directory {
         }
     }
 
-    /** Takes the lock of a name and writes this process into it; {@code null} where another has it. */
+    /** Takes the lock of a name; {@code null} where another has it. */
     private static FileChannel lock(Path path) throws IOException {
         // Somebody who looks for names without a server has it for a moment. A lock file that its last owner removes between our open and our lock is no lock.
         for (int turn = 0; turn < LOCK_TRIES; turn++) {
@@ -194,7 +196,6 @@ final class Directory {
                 Object before = made(path);
                 file = FileChannel.open(path, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS);
                 if (file.tryLock() != null) {
-                    file.truncate(0).write(ByteBuffer.wrap((ProcessHandle.current().pid() + "\n").getBytes()));
                     isOurs = key(path).equals(before);
                 }
             } catch (NoSuchFileException e) {

@@ -3,7 +3,11 @@ package obvia.runtime;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.ServiceLoader;
+import java.util.function.Supplier;
+import obvia.Caller;
+import obvia.Credentials;
 import obvia.Endpoint;
+import obvia.Guid;
 import obvia.Hresult;
 import obvia.RpcException;
 
@@ -12,21 +16,51 @@ final class Networks {
     private Network network;
     private boolean isHeard;
     private final Map<String, Runnable> exports = new HashMap<>();
+    private final Map<Guid, Registered> classes = new HashMap<>();
 
-    private synchronized Network network(String binding) {
+    /** A class, and what ends its registration, where there is one. */
+    private static final class Registered {
+        final InterfaceInfo<?> info;
+        final Supplier<?> make;
+        final Object classObject;
+        Runnable end;
+
+        Registered(InterfaceInfo<?> info, Supplier<?> make, Object classObject) {
+            this.info = info;
+            this.make = make;
+            this.classObject = classObject;
+        }
+    }
+
+    /**
+     * The network.
+     *
+     * @param what what it is wanted for
+     */
+    synchronized Network network(String what) {
         if (network == null) {
             network = ServiceLoader.load(Network.class).findFirst().orElseThrow(() -> new RpcException(
-                    Hresult.E_INVALIDARG, "`" + binding + "`: for other than ncacn_vi_shm: there has to be an obvia-native on the module path or class path"));
+                    Hresult.E_INVALIDARG, what + ": for other than ncacn_vi_shm: there has to be an obvia-native on the module path or class path"));
         }
         return network;
     }
 
-    Endpoint connect(String binding) {
-        Network network = network(binding);
+    Endpoint connect(String binding, Credentials credentials) {
+        Network network = network("`" + binding + "`");
         return new Endpoint() {
             @Override
             public <T> T bind(Class<T> type, String name) {
-                return network.bind(binding, Known.of(type), name);
+                return network.bind(binding, credentials, Known.of(type), name);
+            }
+
+            @Override
+            public <T> T createInstance(Guid classId, Class<T> type) {
+                return network.create(binding, credentials, classId, Known.of(type), false);
+            }
+
+            @Override
+            public <T> T classObject(Guid classId, Class<T> type) {
+                return network.create(binding, credentials, classId, Known.of(type), true);
             }
 
             @Override
@@ -35,9 +69,10 @@ final class Networks {
     }
 
     synchronized String listen(String binding, Map<String, ProcessRuntime.Named> names) {
-        String taken = network(binding).listen(binding);
+        String taken = network("`" + binding + "`").listen(binding);
         isHeard = true;
         names.forEach((name, named) -> export(named.object(), named.info(), name));
+        classes.forEach(this::register);
         return taken;
     }
 
@@ -58,5 +93,45 @@ final class Networks {
         if (end != null) {
             end.run();
         }
+    }
+
+    synchronized void registerClass(Guid id, InterfaceInfo<?> info, Supplier<?> make, Object classObject) {
+        Registered registered = new Registered(info, make, classObject);
+        if (isHeard) {
+            register(id, registered);
+        }
+        classes.put(id, registered);
+    }
+
+    private void register(Guid id, Registered registered) {
+        if (registered.end == null) {
+            registered.end = network.registerClass(id, registered.info, registered.make, registered.classObject);
+        }
+    }
+
+    synchronized void endClass(Guid id) {
+        Registered registered = classes.remove(id);
+        if (registered != null && registered.end != null) {
+            registered.end.run();
+        }
+    }
+
+    /** How many interface pointers others refer to over networks. */
+    synchronized long held() {
+        return network == null ? 0 : network.held();
+    }
+
+    /** Who called over a network. */
+    synchronized Caller caller() {
+        return network == null ? null : network.caller();
+    }
+
+    byte[] marshal(Object object, InterfaceInfo<?> info) {
+        Network network = network("references as bytes");
+        boolean isForOthers;
+        synchronized (this) {
+            isForOthers = isHeard;
+        }
+        return network.marshal(object, info, isForOthers);
     }
 }

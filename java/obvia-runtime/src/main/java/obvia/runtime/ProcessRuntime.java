@@ -12,13 +12,18 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
+import obvia.Caller;
+import obvia.ClassRegistration;
 import obvia.Connections;
+import obvia.Credentials;
 import obvia.Endpoint;
 import obvia.Export;
 import obvia.Guid;
 import obvia.Hresult;
 import obvia.Remote;
 import obvia.RpcException;
+import obvia.SecurityLevel;
 import obvia.SharedMemory;
 import obvia.Threading;
 import obvia.Waiting;
@@ -51,6 +56,7 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
     private final Map<Long, Client> clients = new ConcurrentHashMap<>();
     private final Map<Long, Long> marks = new ConcurrentHashMap<>();
     private final Networks networks = new Networks();
+    private final Classes classes = new Classes(this, networks);
     private final Semaphore janitorsBell = new Semaphore(0);
     private Directory.Name ownEndpoint;
     private Thread janitor;
@@ -97,6 +103,10 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
 
     Exports exports() {
         return exports;
+    }
+
+    Classes classes() {
+        return classes;
     }
 
     Waiting waiting() {
@@ -220,7 +230,7 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
         }
     }
 
-    private void accept(Directory.Name name, String what, boolean isDaemon) {
+    void accept(Directory.Name name, String what, boolean isDaemon) {
         Thread.ofPlatform().name("obvia-accept-" + what).daemon(isDaemon).start(() -> {
             while (name.listener().isOpen()) {
                 try {
@@ -296,17 +306,79 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
         return new ObjRef(info.iid(), refs, oxid, entry.oid(), entry.target(), List.of(Link.endpoint(oxid)));
     }
 
+    @Override
+    public <T> ClassRegistration registerClass(Guid classId, Class<T> type, Supplier<? extends T> make, Object classObject) {
+        serve();
+        return classes.register(classId, Known.of(type), make, classObject);
+    }
+
+    @Override
+    public void serveUntilIdle(Duration idle) throws InterruptedException {
+        classes.serveUntilIdle(idle);
+    }
+
+    @Override
+    public void setPinging(Duration period, int missed) {
+        networks.network("pings").setPinging(period, missed);
+    }
+
+    @Override
+    public void setAccounts(Map<String, String> passwords) {
+        networks.network("accounts").setAccounts(passwords);
+    }
+
+    @Override
+    public Caller caller() {
+        Long process = Connection.caller();
+        return process == null ? networks.caller() : new Caller(process, null, null, null, SecurityLevel.NONE);
+    }
+
     // Calling.
 
     @Override
+    public void setCredentials(Credentials credentials) {
+        networks.network("credentials").setCredentials(credentials);
+    }
+
+    @Override
+    public <T> byte[] marshal(T object, Class<T> type) {
+        return networks.marshal(type.cast(object), Known.of(type));
+    }
+
+    @Override
+    public <T> T unmarshal(byte[] reference, Class<T> type) {
+        return networks.network("references as bytes").unmarshal(reference, Known.of(type));
+    }
+
+    @Override
+    public void releaseMarshalData(byte[] reference) {
+        networks.network("references as bytes").releaseMarshalData(reference);
+    }
+
+    @Override
     public Endpoint connect(String binding) {
+        return connect(binding, null);
+    }
+
+    @Override
+    public Endpoint connect(String binding, Credentials credentials) {
         if (!binding.isEmpty() && !binding.equals("ncacn_vi_shm:")) {
-            return networks.connect(binding);
+            return networks.connect(binding, credentials);
         }
         return new Endpoint() {
             @Override
             public <T> T bind(Class<T> type, String name) {
                 return ProcessRuntime.this.bind(type, name);
+            }
+
+            @Override
+            public <T> T createInstance(Guid classId, Class<T> type) {
+                return classes.create(classId, type, false);
+            }
+
+            @Override
+            public <T> T classObject(Guid classId, Class<T> type) {
+                return classes.create(classId, type, true);
             }
 
             @Override
@@ -327,8 +399,13 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
         if (own != null) {
             return as(own.object, type);
         }
-        Link link = keep(Link.reach(this, name));
+        Link link = linkAt(name);
         return adopt(RuntimeCalls.resolve(link, name, info), info, link, link.oxid());
+    }
+
+    /** The process that serves a name. */
+    Link linkAt(String name) {
+        return keep(Link.reach(this, name));
     }
 
     /** A link that is there. */

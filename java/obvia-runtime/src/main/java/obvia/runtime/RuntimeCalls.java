@@ -33,7 +33,12 @@ final class RuntimeCalls {
     private static final int BINDINGS = 10;
     static final int REGIONS = 11;
     private static final int FUNCTIONS = 12;
+    private static final int ACTIVATE = 13;
     private static final int MARK = 17;
+    private static final int START = 20;
+
+    /** What the answer to a start has before its words: the result, and whether a server was started. */
+    private static final int STARTED_HEAD = 16;
 
     private static final int ANSWER_MAX = 1 << 20;
     private static final int NAME_MAX = 255;
@@ -132,6 +137,26 @@ final class RuntimeCalls {
         }
     }
 
+    /** Asks the server for an object of a class, or for what stands for the class. */
+    static ObjRef activate(Link link, Guid id, InterfaceInfo<?> info, boolean wantsClass) {
+        link.bind(info);
+        // What makes objects may take its time: home is for calls that take none.
+        return ObjRef.fromBytes(call(link.channel(), ACTIVATE, put(put(buffer(40), id), info.iid()).putLong(wantsClass ? 1 : 0)));
+    }
+
+    /** Has the service start a server of a class, if none runs, and waits so long until it has registered the class. Whether it had to be started. */
+    static boolean start(Link link, Guid id, long milliseconds) {
+        byte[] answer = call(link.channel(), START, put(buffer(24), id).putLong(milliseconds));
+        if (answer.length < STARTED_HEAD) {
+            throw new BadMessageException("the answer of the service for activation is too short");
+        }
+        int result = ByteBuffer.wrap(answer).order(ByteOrder.LITTLE_ENDIAN).getInt();
+        if (result < 0) {
+            throw new RpcException(result, new String(answer, STARTED_HEAD, answer.length - STARTED_HEAD, StandardCharsets.UTF_8).replace("\0", ""));
+        }
+        return answer[8] == 1;
+    }
+
     /** What a server says of a name that it exports, for people. */
     private static String exportedAs(Link link, String name) {
         String lines = new String(link.atHome(home -> call(home, LIST, buffer(0))), StandardCharsets.UTF_8);
@@ -166,6 +191,7 @@ final class RuntimeCalls {
             case BINDINGS -> answer(call, "ncacn_vi_shm:[" + Link.endpoint(connection.runtime().oxid()) + "]\n");
             case REGIONS -> serveRegions(call, connection);
             case FUNCTIONS -> answer(call, "");
+            case ACTIVATE -> serveActivate(call, connection);
             case MARK -> {
                 call.reply(8);
                 call.replyMemory.set(Flat.LONG, call.replyAt, connection.runtime().markFor(connection.client()));
@@ -266,5 +292,17 @@ final class RuntimeCalls {
         }
         String name = name(call, length);
         answer(call, connection.runtime().marshalNamed(name, Known.find(guid(call, 0)), connection.client()).toBytes());
+    }
+
+    private static void serveActivate(WindowCall call, Connection connection) {
+        call.expect(40);
+        Guid id = guid(call, 0);
+        Guid iid = guid(call, 16);
+        long wanted = call.memory.get(Flat.LONG, call.at + 32);
+        if (wanted != 0 && wanted != 1) {
+            throw call.bad("it is neither for an object nor for what stands for its class");
+        }
+        byte[] reference = connection.runtime().classes().provide(id, wanted == 1, object -> call.reference(object, Known.find(iid)));
+        answer(call, reference);
     }
 }

@@ -1,0 +1,245 @@
+package obvia.runtime;
+
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import obvia.ClassRegistration;
+import obvia.Guid;
+import obvia.Hresult;
+import obvia.RpcException;
+
+/**
+ * Classes: those of which this process makes objects for others, and objects that others make. {@code crates/com/src/dcom} has both sides in Rust.
+ *
+ * <p>A class that is registered is a name in the directory. Who looks for the class connects to that, and is given the object by the server itself.
+ */
+final class Classes {
+    /** The name of the service that starts servers. */
+    private static final String SERVICE = "scm";
+
+    /** How long this process stays when nobody uses it, in seconds, where its registration says so. */
+    private static final String IDLE_TIMEOUT = "OBVIA_IDLE_TIMEOUT";
+
+    /** How often a server is started that ends before it has made an object. */
+    private static final int STARTS_MAX = 3;
+
+    /** How long a server that is about to come, or to go, is left alone. */
+    private static final long PAUSE = 5_000_000;
+
+    /** How often a process looks whether anybody uses it. */
+    private static final Duration LOOK_MIN = Duration.ofMillis(5);
+
+    private static final Duration LOOK_MAX = Duration.ofMillis(500);
+
+    private final ProcessRuntime runtime;
+    private final Networks networks;
+    private final Map<Guid, Registered> registered = new HashMap<>();
+    // Objects that are being made, and when one last was.
+    private int busy;
+    private long used = System.nanoTime();
+    private boolean isEnding;
+
+    Classes(ProcessRuntime runtime, Networks networks) {
+        this.runtime = runtime;
+        this.networks = networks;
+    }
+
+    private static String endpoint(Guid id) {
+        return String.format("class-%016x%016x", id.high(), id.low());
+    }
+
+    private static RpcException unknown(Guid id, String why) {
+        return new RpcException(Hresult.REGDB_E_CLASSNOTREG, "the class {" + id + "} " + why);
+    }
+
+    // Making objects.
+
+    /** A class of this process. */
+    private final class Registered implements ClassRegistration {
+        private final Guid id;
+        private final Supplier<?> make;
+        private final Object classObject;
+        // Where no other process is found instead.
+        private Directory.Name name;
+
+        Registered(Guid id, Supplier<?> make, Object classObject) {
+            this.id = id;
+            this.make = make;
+            this.classObject = classObject;
+        }
+
+        @Override
+        public Guid classId() {
+            return id;
+        }
+
+        @Override
+        public void close() {
+            synchronized (Classes.this) {
+                if (registered.remove(id, this)) {
+                    Directory.close(name);
+                    networks.endClass(id);
+                }
+            }
+        }
+
+        private Object activate(boolean wantsClass) {
+            Object object = wantsClass ? classObject : make.get();
+            if (object == null) {
+                throw wantsClass
+                        ? new RpcException(Hresult.E_NOINTERFACE, "the class {" + id + "} has no class object")
+                        : new RpcException(Hresult.E_POINTER, "what makes objects of the class {" + id + "} has made none");
+            }
+            return object;
+        }
+    }
+
+    ClassRegistration register(Guid id, InterfaceInfo<?> info, Supplier<?> make, Object classObject) {
+        Registered own = new Registered(id, make, classObject);
+        synchronized (this) {
+            if (registered.putIfAbsent(id, own) != null) {
+                throw new RpcException(Hresult.E_INVALIDARG, "the class {" + id + "} is registered already");
+            }
+            try {
+                networks.registerClass(id, info, () -> provide(id, false, Function.identity()), classObject);
+                own.name = ProcessRuntime.directory().bind(endpoint(id));
+            } catch (RpcException e) {
+                if (e.result() != Hresult.RPC_S_DUPLICATE_ENDPOINT) {
+                    own.close();
+                    throw e;
+                }
+            }
+        }
+        if (own.name != null) {
+            runtime.accept(own.name, "class", false);
+        }
+        return own;
+    }
+
+    /**
+     * Makes an object of a class, or finds what stands for the class. As long as something is done with it the process does not take itself for
+     * unused.
+     */
+    <R> R provide(Guid id, boolean wantsClass, Function<Object, R> work) {
+        Registered found;
+        synchronized (this) {
+            found = registered.get(id);
+            if (found == null) {
+                throw unknown(id, isEnding ? "is no longer registered here: the server is about to end" : "is not registered here");
+            }
+            busy++;
+        }
+        try {
+            return work.apply(found.activate(wantsClass));
+        } finally {
+            synchronized (this) {
+                busy--;
+                used = System.nanoTime();
+            }
+        }
+    }
+
+    private synchronized boolean has(Guid id) {
+        return registered.containsKey(id);
+    }
+
+    // Having objects made.
+
+    <T> T create(Guid id, Class<T> type, boolean wantsClass) {
+        if (has(id)) {
+            return runtime.as(provide(id, wantsClass, Function.identity()), type);
+        }
+        InterfaceInfo<T> info = Known.of(type);
+        Deadline deadline = Deadline.ofCall();
+        Deadline before = Deadline.set(deadline);
+        try {
+            return createBy(id, info, wantsClass, deadline);
+        } finally {
+            Deadline.restore(before);
+        }
+    }
+
+    /** The object, by a process that makes them: one that runs, or that the service starts. */
+    private <T> T createBy(Guid id, InterfaceInfo<T> info, boolean wantsClass, Deadline deadline) {
+        for (int starts = 0; ; ) {
+            try {
+                Link link = runtime.linkAt(endpoint(id));
+                return runtime.adopt(RuntimeCalls.activate(link, id, info, wantsClass), info, link, link.oxid());
+            } catch (RpcException e) {
+                if (!mayBeEnding(e.result()) || starts == STARTS_MAX || deadline.isOver()) {
+                    throw e;
+                }
+            }
+            if (start(id, deadline)) {
+                starts++;
+            } else {
+                // It was there a moment ago: another process has started it, or it is ending.
+                LockSupport.parkNanos(PAUSE);
+            }
+        }
+    }
+
+    /** Whether a server that answers so may just have ended, or be about to: another one can be started. */
+    private static boolean mayBeEnding(int result) {
+        return result == Hresult.RPC_S_SERVER_UNAVAILABLE || result == Hresult.RPC_E_DISCONNECTED || result == Hresult.REGDB_E_CLASSNOTREG;
+    }
+
+    /** Has the service start a server. Whether it had to. */
+    private boolean start(Guid id, Deadline deadline) {
+        Link service;
+        try {
+            service = runtime.linkAt(SERVICE);
+        } catch (RpcException e) {
+            if (e.result() != Hresult.RPC_S_SERVER_UNAVAILABLE) {
+                throw e;
+            }
+            throw unknown(id, "is registered by no process of this user, and nobody starts one: `obvia scm` does, and does not run");
+        }
+        return RuntimeCalls.start(service, id, deadline.left() / 1_000_000);
+    }
+
+    // Ending.
+
+    void serveUntilIdle(Duration given) throws InterruptedException {
+        Duration idle = idleTimeout(given);
+        Duration eighth = idle.dividedBy(8);
+        Duration look = eighth.compareTo(LOOK_MIN) < 0 ? LOOK_MIN : eighth.compareTo(LOOK_MAX) > 0 ? LOOK_MAX : eighth;
+        long unusedSince = System.nanoTime();
+        while (true) {
+            Thread.sleep(look);
+            if (!isUnused()) {
+                unusedSince = System.nanoTime();
+            } else if (System.nanoTime() - unusedSince >= idle.toNanos() && end(idle)) {
+                return;
+            }
+        }
+    }
+
+    private static Duration idleTimeout(Duration given) {
+        String set = System.getenv(IDLE_TIMEOUT);
+        try {
+            return set == null ? given : Duration.ofSeconds(Integer.parseUnsignedInt(set));
+        } catch (NumberFormatException e) {
+            return given;
+        }
+    }
+
+    private boolean isUnused() {
+        return runtime.exports().count() == 0 && networks.held() == 0;
+    }
+
+    /** Ends the service of all classes, if nobody has used any for so long, nor refers to any object. */
+    private synchronized boolean end(Duration idle) {
+        if (busy > 0 || System.nanoTime() - used < idle.toNanos() || !isUnused()) {
+            return false;
+        }
+        isEnding = true;
+        // Who looks for a server from now on finds none, and has one started.
+        List.copyOf(registered.values()).forEach(Registered::close);
+        return true;
+    }
+}

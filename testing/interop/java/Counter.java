@@ -1,0 +1,79 @@
+package interop;
+
+import java.lang.ref.WeakReference;
+import java.util.ArrayList;
+import java.util.List;
+import obvia.Caller;
+import obvia.Hresult;
+import obvia.Obvia;
+import obvia.RpcException;
+import objects.ICounter;
+import objects.INamed;
+
+/** Counts, and knows others of its kind. */
+final class Counter implements ICounter, INamed {
+    private static final List<WeakReference<Counter>> MADE = new ArrayList<>();
+
+    /** Whether a counter's name is who calls. */
+    static volatile boolean tellsCaller;
+
+    private int sum;
+
+    Counter() {
+        synchronized (MADE) {
+            MADE.add(new WeakReference<>(this));
+        }
+    }
+
+    /** How many there are: those that somebody refers to. */
+    static int living() {
+        System.gc();
+        synchronized (MADE) {
+            MADE.removeIf(made -> made.refersTo(null));
+            return MADE.size();
+        }
+    }
+
+    @Override
+    public synchronized int add(int number) {
+        if (number == 0) {
+            throw new RpcException(Hresult.E_INVALIDARG, "nothing is added");
+        }
+        sum += number;
+        return sum;
+    }
+
+    @Override
+    public long mixed(byte narrow, long wide, String text) {
+        return wide + Byte.toUnsignedLong(narrow) + text.length();
+    }
+
+    @Override
+    public ICounter make() {
+        return new Counter();
+    }
+
+    @Override
+    public int addTo(ICounter other, int number) {
+        if (other == null) {
+            throw new RpcException(Hresult.E_POINTER);
+        }
+        return other.add(number);
+    }
+
+    @Override
+    public void moveData(int[] data) {
+        for (int i = 0; i < data.length; i++) {
+            data[i]++;
+        }
+    }
+
+    @Override
+    public String name() {
+        if (!tellsCaller) {
+            return "a counter";
+        }
+        Caller caller = Obvia.caller();
+        return caller == null ? "nobody" : caller.domain() + "/" + caller.user() + " " + caller.level();
+    }
+}

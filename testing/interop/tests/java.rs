@@ -1,0 +1,192 @@
+//! Classes, accounts and references as bytes between Rust and Java, each as client and as server.
+
+use native_programs::java::Classes;
+use native_programs::{Workshop, folder, run};
+use std::fs::DirBuilder;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::LazyLock;
+use std::time::{Duration, Instant};
+
+const USER: [&str; 3] = ["--user", "user", "a secret"];
+/// What is listened on, with and without protection; who calls is told by the server in Java.
+const NETWORKS: [(&str, &str); 5] = [
+    ("ncacn_ip_tcp:127.0.0.1", "null/null NONE"),
+    ("ncacn_ip_tcp:127.0.0.1[,security=privacy]", "/user PRIVACY"),
+    ("ncacn_vi_udp:127.0.0.1[,security=integrity]", "/user INTEGRITY"),
+    ("ncacn_ip_tcp:127.0.0.1[,transfer=ndr,security=integrity]", "/user INTEGRITY"),
+    ("ncacn_vi_udp:127.0.0.1[,security=connect]", "/user CONNECT"),
+];
+const CLASS: &str = "5b0e6b3c-0d5e-4c5a-9f3e-6f1d0c7a2b01";
+
+/// How long what clients had may stay when they are gone.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+static WORKSHOP: Workshop = Workshop::new(env!("CARGO_TARGET_TMPDIR"));
+static CLASSES: LazyLock<Option<Classes>> = LazyLock::new(|| {
+    let here = folder("testing/interop");
+    let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("interop-java");
+    Classes::build(&place, &[here.join("idl/objects.idl")], Some(&here.join("java")))
+});
+
+fn rust(words: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_interop-objects"));
+    command.args(words);
+    command
+}
+
+/// The program in Java, where there is a JDK: without any native code, or with networks.
+fn java(words: &[&str]) -> Option<Command> {
+    let mut command = CLASSES.as_ref()?.program("interop.Objects");
+    command.args(words);
+    Some(command)
+}
+
+fn networked(words: &[&str]) -> Option<Command> {
+    static LIBRARY: LazyLock<PathBuf> = LazyLock::new(|| WORKSHOP.java_library());
+    let mut command = CLASSES.as_ref()?.networked(&LIBRARY, "interop.Objects");
+    command.args(words);
+    Some(command)
+}
+
+/// Folders that the programs of one test share: for names, and for classes.
+struct Scene {
+    place: PathBuf,
+}
+
+impl Scene {
+    fn new(name: &str) -> Self {
+        let place = std::env::temp_dir().join(format!("obvia-{name}-{}", std::process::id()));
+        for folder in [place.clone(), place.join("names"), place.join("classes")] {
+            DirBuilder::new().mode(0o700).create(folder).unwrap();
+        }
+        Self { place }
+    }
+
+    fn see(&self, mut command: Command) -> Command {
+        command.env("OBVIA_RUNTIME_DIR", self.place.join("names")).env("OBVIA_CLASSES", self.place.join("classes"));
+        command
+    }
+
+    /// A program that serves until this ends.
+    fn serve(&self, command: Command) -> Server {
+        let mut command = self.see(command);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let (input, output) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
+        Server { child, input, output }
+    }
+
+    /// What a client says, which has to come to a good end.
+    #[track_caller]
+    fn call(&self, command: Command) -> Vec<String> {
+        let said = String::from_utf8(run(&mut self.see(command))).unwrap();
+        said.lines().map(str::to_owned).collect()
+    }
+}
+
+impl Drop for Scene {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.place);
+    }
+}
+
+struct Server {
+    child: Child,
+    input: Option<ChildStdin>,
+    output: BufReader<ChildStdout>,
+}
+
+impl Server {
+    fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.output.read_line(&mut line).unwrap();
+        line.trim_end().to_owned()
+    }
+
+    /// Waits until there are no objects, beside what stands for their class. It is ready before.
+    #[track_caller]
+    fn becomes_empty(&mut self) {
+        let begun = Instant::now();
+        loop {
+            writeln!(self.input.as_mut().unwrap()).unwrap();
+            let living = self.line();
+            if living == "1" {
+                return;
+            }
+            assert!(begun.elapsed() < PATIENCE, "{living} are there");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        drop(self.input.take());
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn classes_are_found_on_their_host() {
+    let scene = Scene::new("java-classes");
+    let Some(command) = java(&[]) else { return };
+    let mut server = scene.serve(command);
+    server.becomes_empty();
+    assert_eq!(scene.call(rust(&["--client"])), ["a counter", "a counter"]);
+    assert_eq!(scene.call(java(&["--client"]).unwrap()), ["a counter", "a counter"]);
+    server.becomes_empty();
+    drop(server);
+    let mut server = scene.serve(rust(&[]));
+    server.becomes_empty();
+    assert_eq!(scene.call(java(&["--client"]).unwrap()), ["a counter", "a counter"]);
+}
+
+#[test]
+fn servers_in_java_are_started_on_demand_and_end() {
+    let scene = Scene::new("java-started");
+    let Some(command) = java(&["--idle", "2000"]) else { return };
+    let lines = command.get_args().map(|word| format!("argument = {}\n", word.display())).collect::<String>();
+    let program = command.get_program().display();
+    let text = format!("class = {CLASS}\nprogram = {program}\n{lines}");
+    std::fs::write(scene.place.join("classes").join(format!("{CLASS}.class")), text).unwrap();
+    // Before there is a service.
+    let mut alone = scene.see(java(&["--client"]).unwrap());
+    let said = String::from_utf8(alone.output().unwrap().stderr).unwrap();
+    assert!(said.contains("`obvia scm` does, and does not run"), "{said}");
+    let mut service = scene.serve(rust(&["--service"]));
+    assert_eq!(service.line(), "serving");
+    assert_eq!(scene.call(rust(&["--client"])), ["a counter"]);
+    assert_eq!(scene.call(java(&["--client"]).unwrap()), ["a counter"]);
+}
+
+#[test]
+fn who_calls_over_a_network_is_known() {
+    let (scene, elsewhere) = (Scene::new("java-callers"), Scene::new("java-callers-elsewhere"));
+    let listened = NETWORKS.map(|(binding, _)| binding);
+    let Some(command) = networked(&[&USER[..], &["--tell"], &listened].concat()) else { return };
+    let mut in_java = scene.serve(command);
+    let mut in_rust = scene.serve(rust(&[&USER[..], &listened].concat()));
+    let told = NETWORKS.map(|(_, caller)| (in_java.line(), caller));
+    for (there, caller) in &told {
+        assert_eq!(elsewhere.call(rust(&[&["--client"], &USER[..], &[there]].concat())), [*caller; 2], "{there}");
+    }
+    let others = NETWORKS.map(|_| in_rust.line());
+    let places: Vec<&str> = told.iter().map(|(there, _)| there).chain(&others).map(String::as_str).collect();
+    let said = elsewhere.call(networked(&[&["--client"], &USER[..], &places].concat()).unwrap());
+    let meant = told.iter().map(|(_, caller)| *caller).chain(others.iter().map(|_| "a counter"));
+    assert_eq!(said, meant.flat_map(|name| [name; 2]).collect::<Vec<_>>());
+}
+
+#[test]
+fn references_as_bytes_lead_to_their_objects() {
+    let (scene, elsewhere) = (Scene::new("java-bytes"), Scene::new("java-bytes-elsewhere"));
+    let words = ["--marshal", "ncacn_ip_tcp:127.0.0.1", "ncacn_vi_udp:127.0.0.1"];
+    let Some(command) = networked(&words) else { return };
+    let (mut in_java, mut in_rust) = (scene.serve(command), scene.serve(rust(&words)));
+    let [one, other, of_rust] = [in_java.line(), in_java.line(), in_rust.line()];
+    assert_eq!(elsewhere.call(rust(&["--unmarshal", &one])), ["a counter"]);
+    assert_eq!(elsewhere.call(networked(&["--unmarshal", &other, &of_rust]).unwrap()), ["a counter"; 2]);
+}
