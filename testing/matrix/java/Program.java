@@ -30,8 +30,11 @@ final class Program {
 
     private static void serve(String[] words) throws Exception {
         try (var _ = Obvia.export(new Values(), IValues.class, words[1] + "-values");
+                var _ = Obvia.export(new Deep(), IDeep.class, words[1] + "-deep");
+                // They keep what they get, and are called at a time.
                 var _ = Obvia.export(new Shapes(), IShapes.class, words[1] + "-shapes");
-                var _ = Obvia.export(new Deep(), IDeep.class, words[1] + "-deep")) {
+                var _ = Obvia.export(new Shapes(), IShapes.class, words[1] + "-shapes-of-java");
+                var _ = Obvia.export(new Shapes(), IShapes.class, words[1] + "-shapes-of-rust")) {
             for (int i = 2; i < words.length; i++) {
                 System.out.println(Obvia.listen(words[i]));
             }
@@ -61,7 +64,7 @@ final class Program {
     private static void check(Endpoint server, String name) throws Exception {
         if (name.endsWith("-values")) {
             CheckValues.check(server.bind(IValues.class, name), true);
-        } else if (name.endsWith("-shapes")) {
+        } else if (name.contains("-shapes")) {
             CheckShapes.check(server.bind(IShapes.class, name), true);
         } else {
             CheckDeep.check(server.bind(IDeep.class, name), true);
