@@ -2,7 +2,7 @@
 
 use super::doc::{Doc, escaped, of_value};
 use super::members::{graph_type, is_optional};
-use super::method::{Method, can_refer, plan};
+use super::method::{Method, can_refer, plan, say_room};
 use super::names::methods;
 use super::types::call;
 use super::{Context, proxy, stub};
@@ -156,7 +156,8 @@ pub(super) fn information(out: &mut Writer, context: &Context<'_>, id: Interface
     let (model, name) = (context.model, context.types.interface(id));
     let methods_of = model.all_methods(id);
     let plans: Vec<MethodPlan<'_>> = methods_of.iter().map(|method| plan(model, method)).collect();
-    let (_, referring) = crate::plan::plans(model, &methods_of);
+    let (_, mut referring) = crate::plan::plans(model, &methods_of);
+    referring.iter_mut().for_each(|plan| say_room(model, plan));
     let kinds: Vec<Type> = kinds(model, &methods_of);
     let names = methods(model, id);
     out.line(format!("/** {{@link {name}}} as the runtime knows it: its description, its proxy and its stub. */"));

@@ -26,9 +26,15 @@ pub(super) struct Method<'a> {
     pub(super) is_proxy: bool,
 }
 
-/// The plan of a method; how many elements there is room for is not what a list says that has only those in use.
+/// The plan of a method.
 pub(super) fn plan<'a>(model: &Model, method: &'a idl::Method) -> MethodPlan<'a> {
     let mut plan = crate::plan::plan(model, method);
+    say_room(model, &mut plan);
+    plan
+}
+
+/// How many elements there is room for is not what a list says that has only those in use: then it is a parameter of its own.
+pub(super) fn say_room(model: &Model, plan: &mut MethodPlan<'_>) {
     let mut said = Vec::new();
     for param in plan.params.iter().filter(|param| matches!(param.passing, Passing::Graph)) {
         if let Ok(Seen::Array { size, length: Some(_), .. }) = seen(model, in_place(model, param.param)) {
@@ -36,7 +42,6 @@ pub(super) fn plan<'a>(model: &Model, method: &'a idl::Method) -> MethodPlan<'a>
         }
     }
     said.into_iter().for_each(|at| plan.params[at].counts = false);
-    plan
 }
 
 /// How the names of further variables of a parameter end.
