@@ -2,6 +2,7 @@ package obvia.runtime;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -13,12 +14,16 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import obvia.BadMessageException;
 import obvia.Bytes;
 import obvia.Doubles;
 import obvia.Guid;
 import obvia.Hresult;
 import obvia.Ints;
+import obvia.Retained;
 import obvia.RpcException;
 import obvia.Shorts;
 import org.junit.jupiter.api.Test;
@@ -302,6 +307,70 @@ class GraphFuzzTest {
             assertThrows(BadMessageException.class, reader::verify, "pair " + to);
             reader.close();
         }
+    }
+
+    private static final int MANY = 20_000;
+
+    /** A structure whose arrays, which take a while to copy, have one number everywhere. */
+    private static Samples uniform(int number) {
+        double[] values = new double[MANY];
+        Arrays.fill(values, number);
+        byte[] flags = new byte[MANY];
+        Arrays.fill(flags, (byte) number);
+        return Samples.of(Doubles.of(values), Bytes.of(flags), (short) 0, (short) 0, Shorts.of(new short[1]), 0, Ints.of());
+    }
+
+    private static void checkUniform(Samples samples) {
+        double number = samples.values().get(0);
+        for (int i = 0; i < MANY; i++) {
+            assertEquals(number, samples.values().get(i));
+            assertEquals((byte) number, samples.flags().get(i));
+        }
+    }
+
+    @Test
+    void whatAnotherThreadRetainsWhileTheCallEndsIsWholeOrRefused() throws InterruptedException {
+        byte[] area = frame(SAMPLES, uniform(0)).clone();
+        AtomicReference<Samples> passed = new AtomicReference<>();
+        AtomicReference<Throwable> failure = new AtomicReference<>();
+        AtomicInteger kept = new AtomicInteger();
+        AtomicBoolean isOver = new AtomicBoolean();
+        Thread other = Thread.ofPlatform().start(() -> {
+            while (!isOver.get()) {
+                Samples view = passed.get();
+                if (view == null) {
+                    Thread.onSpinWait();
+                    continue;
+                }
+                try (Retained<Samples> retained = Graphs.retain(view)) {
+                    checkUniform(retained.get());
+                    kept.incrementAndGet();
+                } catch (IllegalStateException e) {
+                    // The call has ended.
+                } catch (Throwable e) {
+                    failure.set(e);
+                    return;
+                }
+            }
+        });
+        for (int round = 1; round < 3000 && failure.get() == null; round++) {
+            // The peer uses its memory for each call.
+            byte[] next = frame(SAMPLES, uniform(round & 63));
+            System.arraycopy(next, 0, area, 0, area.length);
+            GraphReader reader = GraphReader.of(MemorySegment.ofArray(area), 0, area.length, 8, GraphKinds.EVERY, "the frame");
+            reader.checkOne(0, SAMPLES, GraphReader.UNIQUE);
+            reader.verify();
+            passed.set((Samples) reader.frame().one(0, SAMPLES));
+            // Some calls last until the other has what it wants, most do not.
+            int before = kept.get();
+            while ((round & 63) == 0 && kept.get() == before && failure.get() == null) {
+                Thread.onSpinWait();
+            }
+            reader.close();
+        }
+        isOver.set(true);
+        other.join();
+        assertNull(failure.get());
     }
 
     @Test
