@@ -1,9 +1,10 @@
 """impacket's DCOM client and objects of this project's: `interop-objects`, whose clients have to ping every half second.
 
-    dcom_impacket.py HOST USER PASSWORD LEVEL [--started SOCKET] COMMAND ...
+    dcom_impacket.py HOST USER PASSWORD LEVEL [--except TEST] [--started SOCKET] COMMAND ...
 
 starts the server, whose command it is; it listens on port 135 of the host, as impacket looks for no other. With `--started` the command is the
-service of the host, which starts the server on demand, and the server says at the socket how many objects there are.
+service of the host, which starts the server on demand, and the server says at the socket how many objects there are. With `--except` a test is left
+out that the server has nothing for.
 """
 
 import socket
@@ -358,10 +359,13 @@ TESTS = [
 
 
 def main(host, user, password, level, *command):
+    tests = TESTS
+    while command[0] == "--except":
+        tests, command = [test for test in tests if test.__name__ != command[1]], command[2:]
     if command[0] == "--started":
-        server, tests = Started(command[2:], command[1]), [*TESTS, restarted]
+        server, tests = Started(command[2:], command[1]), [*tests, restarted]
     else:
-        server, tests = Server(command), TESTS
+        server = Server(command)
     failed = 0
     try:
         for test in tests:

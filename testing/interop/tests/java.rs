@@ -19,6 +19,8 @@ const NETWORKS: [(&str, &str); 5] = [
     ("ncacn_ip_tcp:127.0.0.1[,transfer=ndr,security=integrity]", "/user INTEGRITY"),
     ("ncacn_vi_udp:127.0.0.1[,security=connect]", "/user CONNECT"),
 ];
+/// Starts servers in Java.
+const SETPRIV: &str = "/usr/bin/setpriv";
 const CLASS: &str = "5b0e6b3c-0d5e-4c5a-9f3e-6f1d0c7a2b01";
 
 /// How long what clients had may stay when they are gone.
@@ -147,10 +149,12 @@ fn classes_are_found_on_their_host() {
 #[test]
 fn servers_in_java_are_started_on_demand_and_end() {
     let scene = Scene::new("java-started");
-    let Some(command) = java(&["--idle", "2000"]) else { return };
-    let lines = command.get_args().map(|word| format!("argument = {}\n", word.display())).collect::<String>();
-    let program = command.get_program().display();
-    let text = format!("class = {CLASS}\nprogram = {program}\n{lines}");
+    let Some(command) = java(&["--idle", "4000"]) else { return };
+    // What the kernel is to end with the service goes on.
+    let words = ["--pdeathsig", "clear", command.get_program().to_str().unwrap()].map(str::to_owned);
+    let words = words.into_iter().chain(command.get_args().map(|word| word.to_str().unwrap().to_owned()));
+    let lines = words.map(|word| format!("argument = {word}\n")).collect::<String>();
+    let text = format!("class = {CLASS}\nprogram = {SETPRIV}\n{lines}");
     std::fs::write(scene.place.join("classes").join(format!("{CLASS}.class")), text).unwrap();
     // Before there is a service.
     let mut alone = scene.see(java(&["--client"]).unwrap());
@@ -160,6 +164,18 @@ fn servers_in_java_are_started_on_demand_and_end() {
     assert_eq!(service.line(), "serving");
     assert_eq!(scene.call(rust(&["--client"])), ["a counter"]);
     assert_eq!(scene.call(java(&["--client"]).unwrap()), ["a counter"]);
+    drop(service);
+    assert_eq!(scene.call(rust(&["--client"])), ["a counter"], "the server needs no service");
+    // The name of the class is gone when it ends.
+    let is_there = || {
+        let mut names = std::fs::read_dir(scene.place.join("names")).unwrap().map(|entry| entry.unwrap().file_name());
+        names.any(|name| name.to_string_lossy().starts_with("class-"))
+    };
+    let begun = Instant::now();
+    while is_there() {
+        assert!(begun.elapsed() < PATIENCE, "it ends when nobody uses it");
+        std::thread::sleep(Duration::from_millis(50));
+    }
 }
 
 #[test]
@@ -189,4 +205,11 @@ fn references_as_bytes_lead_to_their_objects() {
     let [one, other, of_rust] = [in_java.line(), in_java.line(), in_rust.line()];
     assert_eq!(elsewhere.call(rust(&["--unmarshal", &one])), ["a counter"]);
     assert_eq!(elsewhere.call(networked(&["--unmarshal", &other, &of_rust]).unwrap()), ["a counter"; 2]);
+}
+
+#[test]
+fn networks_that_the_library_was_built_without_are_told() {
+    let Some(mut command) = networked(&["ncacn_vi_fabric:127.0.0.1"]) else { return };
+    let said = String::from_utf8(command.stdin(Stdio::null()).output().unwrap().stderr).unwrap();
+    assert!(said.contains("built without ncacn_vi_fabric: build it with the feature `fabric`"), "{said}");
 }

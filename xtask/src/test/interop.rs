@@ -42,7 +42,7 @@ const QUICK: [&str; 2] = ["rpc.echo", "--option=torture:quick=yes"];
 
 pub(super) fn run() -> Outcome {
     tools::judges()?;
-    Program::cargo_build(&["interop"]).run()?;
+    Program::cargo_build(&["interop", "obvia-java"]).run()?;
     Program::cargo(&["build", "--quiet", "--package", "obvia-rpc", "--examples"]).run()?;
     libraries::run()?;
     objects()?;

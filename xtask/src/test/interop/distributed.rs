@@ -1,12 +1,12 @@
-//! DCOM's clients that others wrote, and objects of this project's: impacket at each level of authentication, scapy, and Samba's tests of the
-//! resolver, with tshark as the witness of all that was said.
+//! DCOM's clients that others wrote, and objects of this project's, in Rust and in Java: impacket at each level of authentication, scapy, and
+//! Samba's tests of the resolver, with tshark as the witness of all that was said.
 
 use super::super::examples::Server;
 use super::traces::{finds, nothing_is_malformed};
 use super::{USER, built, has_usual_port, python, succeeds};
 use crate::program::Program;
 use crate::temporary::Folder;
-use crate::{Outcome, Problem};
+use crate::{Outcome, Problem, tools};
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -47,6 +47,7 @@ pub(super) fn run() -> Outcome {
         }
         nothing_is_malformed(&started(folder.path(), level)?)?;
     }
+    in_java(folder.path())?;
     let (capture, server) = serve(folder.path(), "others")?;
     python("dcom_scapy.py", &["127.0.0.1"]).run()?;
     let tests = ["ServerAlive", "ServerAlive2"];
@@ -58,10 +59,10 @@ pub(super) fn run() -> Outcome {
 }
 
 /// What traces a server of objects to a file.
-fn command(folder: &Path, name: &str) -> (String, Vec<String>) {
+fn command(folder: &Path, name: &str, server: &str) -> (String, Vec<String>) {
     let capture = folder.join(format!("{name}.pcap")).display().to_string();
     let [user, password] = USER;
-    let server = built("interop-objects");
+    let server = built(server);
     let words = ["trace", "--pcap", &capture, "--", &server, "--user", user, password, "--pinging", PERIOD, BINDING];
     let words = words.iter().map(|&word| word.to_owned()).collect();
     (capture, words)
@@ -69,12 +70,30 @@ fn command(folder: &Path, name: &str) -> (String, Vec<String>) {
 
 /// impacket, which starts the server itself: the server tells it how many objects there are.
 fn impacket(folder: &Path, level: &str) -> Outcome<String> {
-    let (capture, words) = command(folder, level);
-    let [user, password] = USER;
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let client = python("dcom_impacket.py", &["127.0.0.1", user, password, level, &built("obvia")]);
-    client.with(&words).run()?;
+    let (capture, words) = command(folder, level, "interop-objects");
+    client(level, &[]).with(&words.iter().map(String::as_str).collect::<Vec<_>>()).run()?;
     Ok(capture)
+}
+
+/// impacket, told which tests to leave out, and what traces the server that it starts.
+fn client(level: &str, left_out: &[&str]) -> Program {
+    let [user, password] = USER;
+    let client = python("dcom_impacket.py", &["127.0.0.1", user, password, level]);
+    let client = left_out.iter().fold(client, |client, test| client.with(&["--except", test]));
+    client.with(&[&built("obvia")])
+}
+
+/// The same objects in Java, which has no rules for who may call.
+fn in_java(folder: &Path) -> Outcome {
+    let home = tools::jdk()?;
+    // Who pings is the library's affair, whoever has proved what.
+    for (level, left_out) in [("none", &["who_may_not"][..]), ("privacy", &["who_may_not", "pings"])] {
+        let (capture, words) = command(folder, &format!("java-{level}"), "interop-java");
+        let client = client(level, left_out).with(&words.iter().map(String::as_str).collect::<Vec<_>>());
+        client.variable("JAVA_HOME", home.display().to_string()).run()?;
+        nothing_is_malformed(&capture)?;
+    }
+    Ok(())
 }
 
 /// impacket and a server that the service of the host starts on demand: those who have proved to have an account have it started, at each level.
@@ -113,7 +132,7 @@ fn write(path: &Path, text: &str) -> Outcome {
 }
 
 fn serve(folder: &Path, name: &str) -> Outcome<(String, Server)> {
-    let (capture, words) = command(folder, name);
+    let (capture, words) = command(folder, name, "interop-objects");
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     Ok((capture, Server::start(&Program::new(&built("obvia"), &words))?))
 }
