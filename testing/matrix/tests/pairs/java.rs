@@ -76,10 +76,7 @@ fn objects_in_java_do_what_is_expected_in_one_virtual_machine() {
 #[test]
 #[cfg_attr(miri, ignore = "starts processes")]
 fn java_calls_every_language() {
-    // Calls that are protected have tests of their own: testing/interop/tests/java.rs.
-    let is_open = |server: &Server| !server.binding().contains("security=");
-    let (rust, native): (Vec<_>, Vec<_>) = (in_rust().filter(is_open).collect(), in_native().filter(is_open).collect());
-    let own = servers();
+    let (rust, native, own): (Vec<_>, Vec<_>, _) = (in_rust().collect(), in_native().collect(), servers());
     let mut places: Vec<_> = rust.iter().flat_map(|server| server.places("values,shapes")).collect();
     places.extend(native.iter().flat_map(|server| server.places("values,shapes,deep,deep-in-c")));
     places.extend(own.iter().flat_map(|server| server.places("values,shapes-of-java,deep")));
