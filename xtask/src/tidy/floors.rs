@@ -61,7 +61,7 @@ const FLOORS: &[Floor] = &[
     Floor { folder: "bench", package: "obvia-bench", may_know: &["obvia", "obvia-via"], stranger_to: &["obvia-cli"] },
     Floor { folder: "testing/matrix", package: "matrix", may_know: &["obvia"], stranger_to: &[] },
     Floor { folder: "testing/native-programs", package: "native-programs", may_know: &["obvia-idl"], stranger_to: &[] },
-    Floor { folder: "testing/interop", package: "interop", may_know: &["obvia"], stranger_to: &[] },
+    Floor { folder: "testing/interop", package: "interop", may_know: &["obvia", "native-programs"], stranger_to: &[] },
     Floor { folder: "testing/torture", package: "torture", may_know: &["obvia"], stranger_to: &[] },
     Floor {
         folder: "testing/hostile",
