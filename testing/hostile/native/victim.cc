@@ -240,7 +240,9 @@ public:
     HRESULT Look(int64_t count, const uint8_t *bytes, uint32_t *different) override
     {
         return obvia::guard([&] {
-            const std::set<uint8_t> found(bytes, bytes + count);
+            // Read once: a peer may change them meanwhile, and a set takes it for granted that values stay what they were.
+            const std::vector<uint8_t> read(bytes, bytes + count);
+            const std::set<uint8_t> found(read.begin(), read.end());
             *different = static_cast<uint32_t>(found.size());
         });
     }
