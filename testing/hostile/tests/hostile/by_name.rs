@@ -99,14 +99,19 @@ fn peers_that_cannot_be_passed_files_are_served(server: Server) {
 fn who_sleeps_on_the_socket_is_called_there(server: Server) {
     let scene = Scene::of(server);
     let (mut peer, object) = bound(&scene);
-    for _ in 0..5 {
+    const TURNS: usize = 5;
+    let mut calls = 0;
+    for _ in 0..TURNS {
         peer.own.u32(SLEEP).store(1, Ordering::SeqCst);
         peer.assert_good(object);
         peer.own.u32(SLEEP).store(0, Ordering::SeqCst);
         let mut call = [7; 2];
-        assert_eq!(std::io::Read::read(&mut &peer.socket, &mut call).unwrap(), 1, "one answer, one call");
-        assert_eq!(call[0], 0);
+        let count = std::io::Read::read(&mut &peer.socket, &mut call).unwrap();
+        assert!(count > 0 && call[..count].iter().all(|byte| *byte == 0), "{count} bytes: {call:?}");
+        calls += count;
     }
+    // Who has sent the answer before the first of these may look late whether somebody sleeps, and find that now.
+    assert!((TURNS..=TURNS + 1).contains(&calls), "one answer, one call: {calls} for {TURNS}");
     drop(peer);
     scene.assert_unharmed();
 }
