@@ -218,8 +218,8 @@ public final class Calls {
         System.out.println("ready");
     }
 
-    /** Makes calls as they are measured, until they are no longer made faster; says how many. */
-    private static int warmUp(Case measured) throws Exception {
+    /** Makes calls as they are measured, and verifies them, lest what that takes undoes what was compiled; until they are no longer made faster. */
+    private static void warmUp(Case measured) throws Exception {
         CompilationMXBean compilers = ManagementFactory.getCompilationMXBean();
         long begin = System.nanoTime();
         long compiled = compilers.getTotalCompilationTime();
@@ -228,6 +228,7 @@ public final class Calls {
         while (true) {
             batch(measured, 1000);
             stamped(measured, 250);
+            measured.verify(1250);
             calls += 1250;
             long now = System.nanoTime();
             if (compilers.getTotalCompilationTime() != compiled) {
@@ -236,14 +237,13 @@ public final class Calls {
             }
             boolean isWarm = now - begin > WARM_UP && calls >= WARM_UP_CALLS && now - changed > COMPILED;
             if (isWarm || now - begin > WARM_UP_MOST) {
-                return calls;
+                return;
             }
         }
     }
 
     private static void call(Case measured) throws Exception {
-        int calls = warmUp(measured);
-        measured.verify(calls);
+        warmUp(measured);
         System.out.println("ready");
         try {
             converse(measured);
