@@ -71,23 +71,25 @@ public final class Bytes {
 
     /** Copies the elements to an array, from a place there on. */
     public void copyTo(byte[] to, int at) {
-        if (array == null) {
+        byte[] from = array;
+        if (from == null) {
             MemorySegment.copy(reached(), LAYOUT, 0, to, at, size);
-        } else if (size >= 8 && size <= 32) {
-            copyWords(array, to, at, size);
+        } else if (from.length >= 8 && from.length <= 32) {
+            copyWords(from, to, at);
         } else {
-            System.arraycopy(array, 0, to, at, size);
+            System.arraycopy(from, 0, to, at, from.length);
         }
     }
 
     /** Copies a few bytes in less time than it takes to find out how to copy many: the words that they begin and end with, which may have some in common. */
-    private static void copyWords(byte[] from, byte[] to, int at, int size) {
-        LONGS.set(to, at, (long) LONGS.get(from, 0));
-        if (size > 16) {
+    private static void copyWords(byte[] from, byte[] to, int at) {
+        int last = from.length - 8;
+        if (last > 8) {
             LONGS.set(to, at + 8, (long) LONGS.get(from, 8));
-            LONGS.set(to, at + size - 16, (long) LONGS.get(from, size - 16));
+            LONGS.set(to, at + last - 8, (long) LONGS.get(from, last - 8));
         }
-        LONGS.set(to, at + size - 8, (long) LONGS.get(from, size - 8));
+        LONGS.set(to, at, (long) LONGS.get(from, 0));
+        LONGS.set(to, at + last, (long) LONGS.get(from, last));
     }
 
     /** A copy which can be read for good; itself, where it can. */
