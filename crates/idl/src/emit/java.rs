@@ -5,6 +5,7 @@ mod doc;
 mod expression;
 mod graph;
 mod interface;
+mod lists;
 mod members;
 mod method;
 mod names;

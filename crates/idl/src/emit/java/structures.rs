@@ -6,7 +6,7 @@ use super::members::{self, NO_IID, Seen, has_optional, is_full, is_optional, is_
 use super::names::members_of;
 use super::types::call;
 use super::values::{flat, is_object, java};
-use super::{Context, unions};
+use super::{Context, lists, unions};
 use crate::emit::writer::Writer;
 use crate::model::{Arith, Base, Extent, Field, Operand, Pointer, PointerClass, Struct, StructId, Type};
 use crate::plan::add_kinds;
@@ -14,15 +14,15 @@ use crate::shapes::{Expr, Shapes, expr};
 use std::borrow::Cow;
 
 /// A structure and the names of its members.
-struct Members<'a> {
-    context: &'a Context<'a>,
+pub(super) struct Members<'a> {
+    pub(super) context: &'a Context<'a>,
     id: StructId,
-    found: &'a Struct,
+    pub(super) found: &'a Struct,
     /// The members, the array that it may end in like any other.
-    fields: Cow<'a, [Field]>,
+    pub(super) fields: Cow<'a, [Field]>,
     name: &'a str,
-    names: Vec<String>,
-    offsets: Vec<u32>,
+    pub(super) names: Vec<String>,
+    pub(super) offsets: Vec<u32>,
 }
 
 impl<'a> Members<'a> {
@@ -102,6 +102,15 @@ impl<'a> Members<'a> {
         } else {
             members::built(self.context, &field.ty, reader, at)
         }
+    }
+
+    /// A member's value, in the structure that is written.
+    pub(super) fn written(&self, at: usize) -> String {
+        if !self.is_elided(at) {
+            return format!("of.{}()", self.names[at]);
+        }
+        let arrays: Vec<String> = self.counted_by(at).map(|(array, _)| format!("of.{}()", self.names[array])).collect();
+        super::proxy::narrowed(&self.fields[at].ty, &format!("Frames.length({})", arrays.join(", ")))
     }
 
     /// Whether a member is a pointer to the next structure of its own type, which nothing else leads to.
@@ -436,25 +445,13 @@ fn writes(out: &mut Writer, members: &Members<'_>) {
     let (name, fields) = (members.name, &members.fields);
     out.line(format!("{name} of = ({name}) value;"));
     // A list is written by a loop, not by the queue: its elements come one after another as it is.
-    let list = fields.iter().position(|field| members.is_list(&field.ty)).filter(|at| at + 1 == fields.len());
-    if list.is_some() {
-        out.line("do {");
+    let list = fields.iter().position(|field| members.is_list(&field.ty));
+    if list.is_some_and(|at| at + 1 == fields.len()) {
+        return lists::writes(out, members);
     }
     for (at, field) in fields.iter().enumerate() {
-        let place = place("at", members.offsets[at]);
-        let value = if members.is_elided(at) {
-            let arrays: Vec<String> =
-                members.counted_by(at).map(|(array, _)| format!("of.{}()", members.names[array])).collect();
-            let count = format!("Frames.length({})", arrays.join(", "));
-            super::proxy::narrowed(&field.ty, &count)
-        } else {
-            format!("of.{}()", members.names[at])
-        };
-        if list == Some(at) {
-            out.line(format!("of = {value};"));
-            out.line(format!("at = out.last({place}, TYPE, of);"));
-            out.line("} while (at != 0);");
-        } else if members.is_tail(at) {
+        let (place, value) = (place("at", members.offsets[at]), members.written(at));
+        if members.is_tail(at) {
             members::write_tail(out, context, &field.ty, &place, &value);
         } else {
             let iid = |operand: &Operand| format!("of.{}()", members.names[operand.index]);

@@ -15,7 +15,7 @@ import obvia.spi.Scope;
  */
 public final class Bytes {
     private static final ValueLayout.OfByte LAYOUT = ValueLayout.JAVA_BYTE;
-    private static final VarHandle LONGS = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.nativeOrder());
+    private static final VarHandle LONGS = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
 
     private final MemorySegment segment;
     private final Scope scope;
@@ -71,25 +71,24 @@ public final class Bytes {
 
     /** Copies the elements to an array, from a place there on. */
     public void copyTo(byte[] to, int at) {
-        byte[] from = array;
-        if (from == null) {
+        if (array == null) {
             MemorySegment.copy(reached(), LAYOUT, 0, to, at, size);
-        } else if (from.length >= 8 && from.length <= 32) {
-            copyWords(from, to, at);
         } else {
-            System.arraycopy(from, 0, to, at, from.length);
+            System.arraycopy(array, 0, to, at, size);
         }
     }
 
-    /** Copies a few bytes in less time than it takes to find out how to copy many: the words that they begin and end with, which may have some in common. */
-    private static void copyWords(byte[] from, byte[] to, int at) {
-        int last = from.length - 8;
-        if (last > 8) {
-            LONGS.set(to, at + 8, (long) LONGS.get(from, 8));
-            LONGS.set(to, at + last - 8, (long) LONGS.get(from, last - 8));
+    /** Copies the elements to words, from one on: the first to the lowest bits, and zeros to what is left of the last. For runtimes. */
+    public void copyTo(long[] to, int at) {
+        byte[] from = array;
+        if (from != null && from.length >= 8 && from.length <= 16) {
+            to[at] = (long) LONGS.get(from, 0);
+            if (from.length > 8) {
+                to[at + 1] = (long) LONGS.get(from, from.length - 8) >>> 8 * (16 - from.length);
+            }
+            return;
         }
-        LONGS.set(to, at, (long) LONGS.get(from, 0));
-        LONGS.set(to, at + last, (long) LONGS.get(from, last));
+        MemorySegment.copy(reached(), 0, MemorySegment.ofArray(to), 8L * at, size);
     }
 
     /** A copy which can be read for good; itself, where it can. */

@@ -2,6 +2,7 @@
 package trees;
 
 import obvia.runtime.Frame;
+import obvia.runtime.Frames;
 import obvia.runtime.GraphReader;
 import obvia.runtime.GraphType;
 import obvia.runtime.GraphWriter;
@@ -24,13 +25,13 @@ final class ItemType extends GraphType {
     @Override
     protected void write(GraphWriter out, Object value, int at) {
         Item of = (Item) value;
+        int word = at >> 3;
         do {
-            out.putInt(at, of.value());
-            out.putBoolean(at + 4, of.marked());
-            out.text16(at + 8, of.name());
+            out.word(word, Frames.bits(of.value(), 0) | Frames.bits(of.marked(), 32));
+            out.text16(8 * word + 8, of.name());
             of = of.next();
-            at = out.last(at + 16, TYPE, of);
-        } while (at != 0);
+            word = out.last(word + 2, out.end(), TYPE, of);
+        } while (word != 0);
     }
 
     @Override

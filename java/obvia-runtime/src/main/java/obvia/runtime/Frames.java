@@ -266,6 +266,46 @@ public final class Frames {
         return invalid("a union's arm with the discriminant " + which + ", which is not one of its own");
     }
 
+    /** What a {@code byte} is in a word, so many bits up. */
+    public static long bits(byte value, int up) {
+        return (value & 0xffL) << up;
+    }
+
+    /** What a {@code boolean} is in a word, so many bits up. */
+    public static long bits(boolean value, int up) {
+        return (value ? 1L : 0L) << up;
+    }
+
+    /** What a {@code short} is in a word, so many bits up. */
+    public static long bits(short value, int up) {
+        return (value & 0xffffL) << up;
+    }
+
+    /** What a {@code char} is in a word, so many bits up. */
+    public static long bits(char value, int up) {
+        return (long) value << up;
+    }
+
+    /** What an {@code int} is in a word, so many bits up. */
+    public static long bits(int value, int up) {
+        return (value & 0xffffffffL) << up;
+    }
+
+    /** What a {@code float} is in a word, so many bits up. */
+    public static long bits(float value, int up) {
+        return bits(Float.floatToRawIntBits(value), up);
+    }
+
+    /** A {@code long}, which is a word of its own. */
+    public static long bits(long value, int up) {
+        return value << up;
+    }
+
+    /** What a {@code double} is in a word, which is its own. */
+    public static long bits(double value, int up) {
+        return bits(Double.doubleToRawLongBits(value), up);
+    }
+
     /** How many elements arrays have that a structure has one number for; those that are {@code null} have none. */
     public static int length(Object... arrays) {
         for (Object array : arrays) {

@@ -3,6 +3,7 @@ package obvia.runtime;
 import static java.nio.ByteOrder.LITTLE_ENDIAN;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
@@ -39,14 +40,20 @@ public final class GraphWriter extends Pool.Member {
 
     private static final Pool<GraphWriter> POOL = new Pool<>();
 
+    /** So many words there are at first. */
+    private static final int WORDS = 512;
+
+    private static final int WORDS_MAX = (int) (Segments.AREA_MAX / 8);
+    private static final int HEADER = Frames.HEADER / 8;
+    private static final ValueLayout.OfLong WORD = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(LITTLE_ENDIAN);
+
     private GraphKinds kinds;
-    private byte[] bytes = new byte[4096];
+
+    /** The frame: words and not bytes, since a virtual machine checks places in these with less. What is behind {@link #next} is all zeros. */
+    private long[] words = new long[WORDS];
     private int next;
 
-    /** How much there may be of them. What is behind {@link #next} is all zeros. */
-    private int room = bytes.length;
-
-    /** By how much places in the frame are beyond those in {@link #bytes}: long arrays are only in the frame. */
+    /** By how many words places in the frame are beyond those in {@link #words}: long arrays are only in the frame. */
     private int beyond;
 
     /** Objects that are to be written: a ring. */
@@ -56,10 +63,10 @@ public final class GraphWriter extends Pool.Member {
     private int first;
     private int waiting;
 
-    /** Whether the value being written is all there is to write, so that what its last pointer leads to is next. */
+    /** Whether the value being written is all there is to write, and the last that is there: so what it leads to follows. */
     private boolean isAlone;
 
-    /** Long arrays, and where in {@link #bytes} they are missing. */
+    /** Long arrays, and where in {@link #words} they are missing. */
     private MemorySegment[] far = new MemorySegment[4];
     private int[] farPlaces = new int[4];
     private int farCount;
@@ -83,18 +90,17 @@ public final class GraphWriter extends Pool.Member {
         if (writer.kinds != kinds) {
             writer.kinds = kinds;
         }
-        writer.claim(block);
+        writer.claim(words(block));
         return writer;
     }
 
     /** The frame is done with: this is not used again by whoever has it. */
     void close() {
-        if (bytes.length > KEPT_MAX) {
-            bytes = new byte[4096];
+        if (words.length > KEPT_MAX / 8) {
+            words = new long[WORDS];
         } else {
-            Arrays.fill(bytes, 0, next, (byte) 0);
+            Arrays.fill(words, 0, next, 0L);
         }
-        room = bytes.length;
         next = 0;
         beyond = 0;
         if (values.length > KEPT_MAX / 32) {
@@ -121,11 +127,14 @@ public final class GraphWriter extends Pool.Member {
             if (value instanceof Object[] elements) {
                 writeAll(types[at], elements, places[at]);
             } else {
-                isAlone = waiting == 0;
+                isAlone = waiting == 0 && beyond == 0 && places[at] + types[at].size == 8 * next;
                 types[at].write(this, value, places[at]);
             }
         }
-        return next + beyond;
+        if (length() > Segments.AREA_MAX) {
+            throw tooLong(length());
+        }
+        return length();
     }
 
     /**
@@ -138,7 +147,7 @@ public final class GraphWriter extends Pool.Member {
         for (int i = 0; i < referenceCount; i++) {
             reference(referenceSlots[i], Marshal.reference(through, referenced[i], referenceTypes[i]));
         }
-        return next + beyond;
+        return length();
     }
 
     /** The same, with references in the results of a call. */
@@ -147,21 +156,21 @@ public final class GraphWriter extends Pool.Member {
         for (int i = 0; i < referenceCount; i++) {
             reference(referenceSlots[i], Marshal.reference(call, referenced[i], referenceTypes[i]));
         }
-        return next + beyond;
+        return length();
     }
 
     /** The same, with references that are places among the objects, for frames that nobody else sees; and the objects. */
     Object[] finishHere() {
         finish();
         for (int i = 0; i < referenceCount; i++) {
-            INTS.set(bytes, object(referenceSlots[i], Frames.REFERENCE, 4, 4), i);
+            putInt(object(referenceSlots[i], Frames.REFERENCE, 4, 4), i);
         }
         return Arrays.copyOf(referenced, referenceCount);
     }
 
     /** How long the frame is. */
     int length() {
-        return next + beyond;
+        return 8 * (next + beyond);
     }
 
     private void writeAll(GraphType type, Object[] elements, int place) {
@@ -177,28 +186,33 @@ public final class GraphWriter extends Pool.Member {
         int from = 0;
         for (int i = 0; i < farCount; i++) {
             int count = farPlaces[i] - from;
-            MemorySegment.copy(bytes, from, memory, Flat.BYTE, at, count);
+            MemorySegment.copy(words, from, memory, WORD, at, count);
             from += count;
-            at += count;
+            at += 8L * count;
             long length = far[i].byteSize();
             MemorySegment.copy(far[i], 0, memory, at, length);
             for (at += length; (length & 7) != 0; length++) {
                 memory.set(Flat.BYTE, at++, (byte) 0);
             }
         }
-        MemorySegment.copy(bytes, from, memory, Flat.BYTE, at, next - from);
+        MemorySegment.copy(words, from, memory, WORD, at, next - from);
     }
 
     /** The bytes, for values that write themselves: see {@link Flat}. Only until the next object is there. */
     public MemorySegment memory() {
-        return MemorySegment.ofArray(bytes);
+        return MemorySegment.ofArray(words);
     }
 
-    /** Room for so many more bytes, all zero: where they begin. */
+    /** Words for so many bytes. */
+    private static int words(long bytes) {
+        return (int) (bytes + 7 >> 3);
+    }
+
+    /** Room for so many more words, all zero: where they begin. */
     private int claim(int length) {
         int begin = next;
-        int end = begin + (length + 7 & ~7);
-        if (end > room) {
+        int end = begin + length;
+        if (end > words.length) {
             grow(end);
         }
         next = end;
@@ -206,13 +220,10 @@ public final class GraphWriter extends Pool.Member {
     }
 
     private void grow(int end) {
-        if (end + beyond > Segments.AREA_MAX) {
-            throw tooLong(end + beyond);
+        if (end + beyond > WORDS_MAX) {
+            throw tooLong(8L * (end + beyond));
         }
-        if (end > bytes.length) {
-            bytes = Arrays.copyOf(bytes, (int) Math.max(end, Math.min(2L * bytes.length, Segments.AREA_MAX)));
-        }
-        room = (int) Math.min(bytes.length, Segments.AREA_MAX - beyond);
+        words = Arrays.copyOf(words, (int) Math.max(end, Math.min(2L * words.length, WORDS_MAX)));
     }
 
     private static RpcException tooLong(long length) {
@@ -224,12 +235,14 @@ public final class GraphWriter extends Pool.Member {
         if (length > Segments.AREA_MAX) {
             throw tooLong(length);
         }
-        int header = claim(Frames.HEADER + (int) length);
-        byte[] bytes = this.bytes;
-        LONGS.set(bytes, header, number | (long) count << 32);
-        int body = header + Frames.HEADER;
-        LONGS.set(bytes, slot, (long) (body + beyond));
-        return body;
+        int body = claim(HEADER + words(length)) + HEADER;
+        words[body - HEADER] = header(number, count);
+        putLong(slot, 8L * (body + beyond));
+        return 8 * body;
+    }
+
+    private static long header(int number, int count) {
+        return number | (long) count << 32;
     }
 
     private void push(GraphType type, Object value, int place) {
@@ -260,46 +273,50 @@ public final class GraphWriter extends Pool.Member {
         first = 0;
     }
 
-    // Values, at places that are there already.
+    // Values, at places that are there already, and zeros.
+
+    private void put(int at, long bits) {
+        words[at >> 3] |= bits << 8 * at;
+    }
 
     /** Writes a {@code byte}. */
     public void putByte(int at, byte value) {
-        bytes[at] = value;
+        put(at, Frames.bits(value, 0));
     }
 
     /** Writes a {@code boolean}. */
     public void putBoolean(int at, boolean value) {
-        bytes[at] = (byte) (value ? 1 : 0);
+        put(at, Frames.bits(value, 0));
     }
 
     /** Writes a {@code short}. */
     public void putShort(int at, short value) {
-        SHORTS.set(bytes, at, value);
+        put(at, Frames.bits(value, 0));
     }
 
     /** Writes a {@code char}. */
     public void putChar(int at, char value) {
-        CHARS.set(bytes, at, value);
+        put(at, Frames.bits(value, 0));
     }
 
     /** Writes an {@code int}. */
     public void putInt(int at, int value) {
-        INTS.set(bytes, at, value);
+        put(at, Frames.bits(value, 0));
     }
 
     /** Writes a {@code long}. */
     public void putLong(int at, long value) {
-        LONGS.set(bytes, at, value);
+        words[at >> 3] = value;
     }
 
     /** Writes a {@code float}. */
     public void putFloat(int at, float value) {
-        FLOATS.set(bytes, at, value);
+        put(at, Frames.bits(value, 0));
     }
 
     /** Writes a {@code double}. */
     public void putDouble(int at, double value) {
-        DOUBLES.set(bytes, at, value);
+        putLong(at, Frames.bits(value, 0));
     }
 
     /** Writes a GUID. */
@@ -320,7 +337,7 @@ public final class GraphWriter extends Pool.Member {
             return;
         }
         int place = place(slot, type, value);
-        if (type.isShared() && !seen.add(value, place + beyond)) {
+        if (type.isShared() && !seen.add(value, place + 8 * beyond)) {
             throw invalid("several pointers lead to one structure, or a circle of them, where each must have its own");
         }
         push(type, value, place);
@@ -331,21 +348,65 @@ public final class GraphWriter extends Pool.Member {
         return object(slot, kinds.number(type), count, type.length(count));
     }
 
+    // Lists, whose elements are written in a loop and not by the queue; the order is the same. Their places are those of words. Where the next object begins is said by who calls,
+    // who has it in a register.
+
+    /** Writes a word: see {@link Frames#bits(int, int)}. */
+    public void word(int at, long bits) {
+        words[at] = bits;
+    }
+
+    /** The word where the next object begins. */
+    public int end() {
+        return next;
+    }
+
     /**
-     * Writes the slot of a structure's last pointer, to another of its type. So lists are written in a loop, without the queue; the order is the same.
+     * Writes the slot of a pointer to numbers; {@code null} is null.
      *
-     * @return where the caller is to write the value at once; 0 where nothing is left for it to do
+     * @param slot the slot's word
+     * @param end where the next object begins, if the list is alone
+     * @return where the next object begins then
      */
-    public int last(int slot, GraphType type, Object value) {
+    public int array(int slot, int end, GraphType type, Bytes elements) {
+        if (elements == null) {
+            return end;
+        }
+        long[] words = this.words;
+        int count = elements.size();
+        int after = end + HEADER + (count + 7 >> 3);
+        if (!isAlone || count > NEAR_MAX || after > words.length) {
+            array(8 * slot, type, elements);
+            return next;
+        }
+        next = after;
+        words[end] = header(kinds.number(type), count);
+        words[slot] = 8L * (end + HEADER);
+        elements.copyTo(words, end + HEADER);
+        return after;
+    }
+
+    /**
+     * Writes the slot of a structure's last pointer, to another of its type.
+     *
+     * @param slot the slot's word
+     * @param end where the next object begins, if the list is alone
+     * @return the word where the caller is to write the value at once; 0 where nothing is left for it to do
+     */
+    public int last(int slot, int end, GraphType type, Object value) {
         if (value == null) {
             return 0;
         }
-        int place = object(slot, kinds.number(type), 1, type.size);
-        if (isAlone && waiting == 0) {
-            return place;
+        long[] words = this.words;
+        int after = end + HEADER + (type.size >> 3);
+        if (!isAlone || waiting > 0 || after > words.length) {
+            push(type, value, object(8 * slot, kinds.number(type), 1, type.size));
+            return 0;
         }
-        push(type, value, place);
-        return 0;
+        next = after;
+        words[end] = header(kinds.number(type), 1);
+        words[slot] = 8L * (end + HEADER);
+        return end + HEADER;
     }
 
     /** Writes a structure within another. */
@@ -364,11 +425,11 @@ public final class GraphWriter extends Pool.Member {
             throw invalid("a pointer leads to a structure that must have no other");
         }
         if (known > 0) {
-            LONGS.set(bytes, slot, (long) known);
+            putLong(slot, known);
             return;
         }
         int place = place(slot, type, value);
-        seen.share(value, place + beyond);
+        seen.share(value, place + 8 * beyond);
         push(type, value, place);
     }
 
@@ -402,8 +463,8 @@ public final class GraphWriter extends Pool.Member {
             return;
         }
         object(slot, kinds.number(type), count, 0);
-        if (next + beyond + length > Segments.AREA_MAX) {
-            throw tooLong(next + beyond + length);
+        if (length() + length > Segments.AREA_MAX) {
+            throw tooLong(length() + length);
         }
         if (farCount == far.length) {
             far = Arrays.copyOf(far, 2 * farCount);
@@ -411,15 +472,15 @@ public final class GraphWriter extends Pool.Member {
         }
         far[farCount] = elements;
         farPlaces[farCount++] = next;
-        beyond += (int) Frames.aligned(length);
-        room = (int) Math.min(room, Segments.AREA_MAX - beyond);
+        beyond += words(length);
+        isAlone = false;
     }
 
     /** Writes the slot of a pointer to numbers; {@code null} is null. */
     public void array(int slot, GraphType type, Bytes elements) {
         if (elements != null && elements.size() <= NEAR_MAX) {
             int place = object(slot, kinds.number(type), elements.size(), elements.size());
-            elements.copyTo(bytes, place);
+            elements.copyTo(words, place >> 3);
             return;
         }
         array(slot, type, elements == null ? null : elements.segment());
@@ -483,7 +544,7 @@ public final class GraphWriter extends Pool.Member {
             return;
         }
         int place = object(slot, Frames.REFERENCE, reference.length, reference.length);
-        System.arraycopy(reference, 0, bytes, place, reference.length);
+        MemorySegment.copy(reference, 0, memory(), Flat.BYTE, place, reference.length);
     }
 
     /** Writes the slot of a string of characters of 8 bits, which are UTF-8; {@code null} is null. */
@@ -493,7 +554,7 @@ public final class GraphWriter extends Pool.Member {
         }
         byte[] characters = Frames.utf8(text);
         int place = object(slot, Frames.TEXT8, characters.length, characters.length);
-        System.arraycopy(characters, 0, bytes, place, characters.length);
+        MemorySegment.copy(characters, 0, memory(), Flat.BYTE, place, characters.length);
     }
 
     /** Writes the slot of a string of characters of 16 bits, which are UTF-16; {@code null} is null. */
@@ -503,12 +564,13 @@ public final class GraphWriter extends Pool.Member {
         }
         int length = text.length();
         int place = object(slot, Frames.TEXT16, length + 1, 2L * (length + 1));
+        long[] words = this.words;
         for (int i = 0; i < length; i++) {
             char character = text.charAt(i);
             if (character == 0) {
                 throw invalid("a string has a zero in it, which ends strings");
             }
-            CHARS.set(bytes, place + 2 * i, character);
+            words[place + 2 * i >> 3] |= (long) character << 16 * i;
         }
     }
 

@@ -271,18 +271,28 @@ class StructuresTest {
         }
     }
 
+    /** Calls without answers arrive when they arrive. */
+    private static void awaitNote(int expected, Trees here) throws InterruptedException {
+        long until = System.nanoTime() + Wires.PATIENCE.toNanos();
+        while (here.noted() != expected && System.nanoTime() < until) {
+            Thread.sleep(1);
+        }
+        assertEquals(expected, here.noted());
+    }
+
     @Test
     void objectsAreInStructures() throws Exception {
         try (Peer peer = Peer.server()) {
             ITrees there = bind(peer);
             Trees here = new Trees();
             ITrees.MeetResult met = there.meet(Pair.of(here, "word", there), null);
-            assertEquals(4, here.noted());
+            awaitNote(4, here);
             assertEquals(there, met.last());
             assertEquals(Pair.of(null, "word", here), met.turned());
             assertSame(here, met.turned().right());
             there.probe(Trees.CALL_MET, list(3), FEW);
-            assertEquals(6, here.noted(), "what was retained leads to the object");
+            // What was retained leads to the object.
+            awaitNote(6, here);
             assertEquals(Pair.of(here, null, null), there.meet(Pair.of(null, null, null), here).turned());
             Guid iid = ITreesInfo.INFO.iid();
             Crowd crowd = Crowd.of(Arrays.asList(here, null, there), Arrays.asList(null, here), iid, here);
