@@ -92,9 +92,11 @@ fn failed(path: &Path, error: &std::io::Error) -> Problem {
     Problem::Failed(format!("{}: {error}", path.display()))
 }
 
-/// Builds the program in Rust that makes the calls.
+/// Builds the program in Rust that makes the calls, with the features that other people's crates have for the command: see
+/// [`Program::cargo_build`].
 fn build() -> Outcome {
-    Program::cargo(&["build", "--quiet", "--release", "--package", "obvia-bench", "--bin", "obvia-icount"]).run()
+    let packages = ["--package", "obvia-cli", "--package", "obvia-bench"];
+    Program::cargo(&["build", "--quiet", "--release", "--bin", "obvia-icount"]).with(&packages).run()
 }
 
 fn measure() -> Outcome<Report> {

@@ -4,6 +4,7 @@ mod documents;
 mod floors;
 mod formats;
 mod sizes;
+mod targets;
 mod unsafety;
 mod words;
 
@@ -46,6 +47,7 @@ type Rule = fn(&Repo) -> Vec<Finding>;
 const RULES: &[(&str, Rule)] = &[
     ("floors", floors::check),
     ("sizes", sizes::check),
+    ("targets", targets::check),
     ("unsafe", unsafety::check),
     ("words", words::check),
     ("documents", documents::check),

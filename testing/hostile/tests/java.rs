@@ -5,6 +5,7 @@ use native_programs::{Workshop, folder};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 /// How long a program may take to end.
@@ -78,11 +79,14 @@ impl Drop for Program {
     }
 }
 
-/// The classes of this test, and a folder for names.
-fn scene(name: &str) -> Option<(Classes, PathBuf)> {
-    let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let home = folder("testing/hostile");
-    let classes = Classes::build(&place, &[home.join("victim.idl")], Some(&home.join("java")))?;
+/// The classes, and a folder for names.
+fn scene(name: &str) -> Option<(&'static Classes, PathBuf)> {
+    static CLASSES: LazyLock<Option<Classes>> = LazyLock::new(|| {
+        let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("java-calls");
+        let home = folder("testing/hostile");
+        Classes::build(&place, &[home.join("victim.idl")], Some(&home.join("java")))
+    });
+    let classes = CLASSES.as_ref()?;
     // A socket's path must be short.
     let names = std::env::temp_dir().join(format!("obvia-{name}-{}", std::process::id()));
     std::fs::create_dir_all(&names).unwrap();

@@ -11,6 +11,9 @@ const VERSION: u32 = 25;
 /// What every program has.
 const MODULES: [&str; 3] = ["obvia-api", "obvia-runtime", "obvia-native"];
 
+/// What virtual machines do without that run for a second or two: a compiler that works longer than what it makes, threads of a collector.
+const BRIEF: [&str; 2] = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"];
+
 /// Classes that were compiled, and what runs them.
 #[derive(Debug)]
 pub struct Classes {
@@ -45,7 +48,7 @@ impl Classes {
         let home = home()?;
         let _ = std::fs::remove_dir_all(place);
         let processor = place.join("processor");
-        let mut compiler = Command::new(home.join("bin/javac"));
+        let mut compiler = compiler(&home);
         compiler
             .args(["-proc:none", "-d"])
             .arg(&processor)
@@ -60,7 +63,7 @@ impl Classes {
             sources.extend(self::sources(&folder("java").join(module).join("src/main/java")));
         }
         let classes = place.join("classes");
-        let mut compiler = Command::new(home.join("bin/javac"));
+        let mut compiler = compiler(home);
         compiler.args(["-Xlint:all", "-Werror", "--release", &VERSION.to_string(), "-d"]).arg(&classes).args(sources);
         compiler.args(processors.map_or_else(|| vec!["-proc:none"], |path| vec!["--processor-path", path]));
         run(&mut compiler);
@@ -75,8 +78,15 @@ impl Classes {
         &self.classes
     }
 
-    /// A program, by the name of its class.
+    /// A program that ends soon, by the name of its class.
     pub fn program(&self, class: &str) -> Command {
+        let mut program = Command::new(&self.java);
+        program.args(BRIEF).args(["-cp", &self.path, class]);
+        program
+    }
+
+    /// The same without any option of the virtual machine's, as users start it.
+    pub fn program_as_is(&self, class: &str) -> Command {
         let mut program = Command::new(&self.java);
         program.args(["-cp", &self.path, class]);
         program
@@ -85,10 +95,16 @@ impl Classes {
     /// A program that uses networks, by the library in a folder.
     pub fn networked(&self, library: &Path, class: &str) -> Command {
         let mut program = Command::new(&self.java);
-        program.args(["--enable-native-access=ALL-UNNAMED", "-cp", &self.path, class]);
+        program.args(BRIEF).args(["--enable-native-access=ALL-UNNAMED", "-cp", &self.path, class]);
         program.env("OBVIA_NATIVE", library.join("libobvia_java.so"));
         program
     }
+}
+
+fn compiler(home: &Path) -> Command {
+    let mut compiler = Command::new(home.join("bin/javac"));
+    compiler.args(BRIEF.map(|option| format!("-J{option}")));
+    compiler
 }
 
 /// The home of a JDK; where there is none, that is said.

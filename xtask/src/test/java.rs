@@ -29,8 +29,12 @@ pub(super) fn run() -> Outcome {
 /// Maven with a JDK and a local repository of the project's own: the user's stays as it is, and has no say.
 pub(crate) fn maven(home: &Path) -> Program {
     let repository = format!("-Dmaven.repo.local={}", repository().display());
-    Program::new("mvn", &["--batch-mode", &repository]).variable("JAVA_HOME", home.display().to_string())
+    let maven = Program::new("mvn", &["--batch-mode", &repository]).variable("JAVA_HOME", home.display().to_string());
+    maven.variable("MAVEN_OPTS", BRIEF)
 }
+
+/// What Maven's own virtual machine does without, as it ends soon: those that it starts for tests have no option.
+const BRIEF: &str = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC";
 
 fn repository() -> PathBuf {
     target().join("maven")

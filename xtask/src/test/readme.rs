@@ -8,6 +8,7 @@ use crate::program::{Program, target};
 use crate::repo::root;
 use crate::{Outcome, Problem};
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 pub(super) fn run() -> Outcome {
@@ -35,20 +36,32 @@ impl Built {
 pub(super) fn build() -> Outcome<Built> {
     let text = fs::read_to_string(root().join("README.md")).map_err(|error| wrong(&error))?;
     let newcomer = Newcomer::read("README.md", &text, FILES)?;
-    let folder = target().join("readme");
-    let crate_folder = folder.join("calc");
+    let checkout = checkout().map_err(|error| wrong(&error))?;
+    let crate_folder = checkout.with_file_name("calc");
     if crate_folder.exists() {
         fs::remove_dir_all(&crate_folder).map_err(|error| wrong(&error))?;
     }
-    fs::create_dir_all(&folder).map_err(|error| wrong(&error))?;
-    let link = folder.join("obvia");
-    let _ = fs::remove_file(&link);
-    std::os::unix::fs::symlink(root(), &link).map_err(|error| wrong(&error))?;
     newcomer.write(&crate_folder)?;
     let built = target().join("readme-target");
     let cargo = Program::cargo(&["build", "--quiet"]).folder(&crate_folder);
     cargo.variable("CARGO_TARGET_DIR", built.display().to_string()).run()?;
     Ok(Built { newcomer, folder: built })
+}
+
+/// What is beside the newcomer's program: a folder with all that the project's has in it. It is no link itself, so that what is built by
+/// its path, or by the one that the system has for it, is built once.
+pub(super) fn checkout() -> std::io::Result<PathBuf> {
+    let folder = target().join("readme/obvia");
+    fs::create_dir_all(&folder)?;
+    for entry in fs::read_dir(root())? {
+        let path = entry?.path();
+        let link = folder.join(path.file_name().unwrap_or_default());
+        match std::os::unix::fs::symlink(&path, link) {
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
+            _ => {}
+        }
+    }
+    Ok(folder)
 }
 
 fn wrong(error: &std::io::Error) -> Problem {

@@ -32,7 +32,8 @@ pub(super) fn net() -> Outcome {
     // A wire under libfabric is spoilt by the kernel. Without it the test says what it passes over.
     let nft = tools::nft();
     with_features(|features| {
-        let unit = Program::cargo_with_features(&["test", "--package", "obvia", "--lib"]);
+        // With the command's package, as that is built for the other tests: see `Program::cargo_build`.
+        let unit = Program::cargo_with_features(&["test", "--package", "obvia", "--package", "obvia-cli", "--lib"]);
         suite::run_tests(&unit.with(&["--features", &features.join(",")]), &[])?;
         suite::run_with("net", features, &["--include-ignored", WAITING])
     })?;

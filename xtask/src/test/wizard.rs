@@ -3,6 +3,7 @@
 //! Those in Rust are built here, as members of one workspace; those in C++ where obvia is installed, by the part `cmake`.
 
 use super::examples::Names;
+use super::readme;
 use crate::program::{Program, target};
 use crate::repo::root;
 use crate::temporary::Folder;
@@ -86,7 +87,8 @@ fn file(path: &str) -> String {
 pub(super) fn run() -> Outcome {
     Program::cargo_build(&[]).run()?;
     let folder = Folder::new()?;
-    let checkout = root().display().to_string();
+    let checkout = readme::checkout().map_err(|error| Problem::Failed(format!("preparing a checkout: {error}")))?;
+    let checkout = checkout.display().to_string();
     let obvia = target().join("debug/obvia").display().to_string();
     let wizard = Program::new(&obvia, &["wizard", "--obvia", &checkout]).folder(folder.path());
     for project in &PROJECTS {
@@ -102,7 +104,7 @@ pub(super) fn run() -> Outcome {
     let manifest = folder.path().join("Cargo.toml");
     let written = fs::write(&manifest, "[workspace]\nresolver = \"3\"\nmembers = [\"*\"]\n");
     written.map_err(|error| Problem::Failed(format!("{}: {error}", manifest.display())))?;
-    // Dependencies are those of the newcomer's program.
+    // Dependencies are those of the newcomer's program, by the same path.
     let cargo = |words: &[&str]| {
         let cargo = Program::cargo(words).folder(folder.path());
         cargo.variable("CARGO_TARGET_DIR", target().join("readme-target").display().to_string())

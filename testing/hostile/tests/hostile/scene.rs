@@ -297,7 +297,7 @@ impl Scene {
             Server::OwnLoop => Process::run(&directory, &CPP, &["loop"]),
             Server::Java => {
                 let classes = JAVA.as_ref().expect("there is a JDK");
-                let mut process = Process::spawn(&directory, classes.program("peer.Server").arg("victim"));
+                let mut process = Process::spawn(&directory, classes.program_as_is("peer.Server").arg("victim"));
                 process.is_virtual_machine = true;
                 process
             }

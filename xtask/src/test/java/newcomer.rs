@@ -1,6 +1,6 @@
 //! Does what docs/java.md has a newcomer do: takes the files from the page, runs the commands that it prints, and compares.
 
-use super::repository;
+use super::{BRIEF, repository};
 use crate::program::{Program, target};
 use crate::repo::root;
 use crate::test::examples::{Names, Server};
@@ -115,6 +115,7 @@ impl Shell<'_> {
         Program::new("sh", &["-c", &format!("exec {words}")])
             .folder(&self.folder)
             .variable("JAVA_HOME", self.home.display().to_string())
+            .variable("MAVEN_OPTS", BRIEF)
             .variable("MAVEN_REPOSITORY", repository().display().to_string())
             .variable("PATH", format!("{}:{}:{path}", obvia.display(), java.display()))
     }
