@@ -104,12 +104,12 @@ final class StructCode {
     }
 
     private static String handle(Type.Member member) {
-        return member.name() + "Handle";
+        return member.idlName() + "Handle";
     }
 
     /** What reaches fields that the code may not name. */
     private void handles(Type.Struct struct) {
-        List<Type.Member> hidden = struct.members.stream().filter(member -> !member.isReached()).toList();
+        List<Type.Member> hidden = struct.members.stream().filter(member -> !member.field().isReached()).toList();
         if (hidden.isEmpty()) {
             return;
         }
@@ -122,8 +122,10 @@ final class StructCode {
         code.line("try {");
         code.line("var lookup = " + handles + ".privateLookupIn(" + type + ".class, " + handles + ".lookup());");
         for (Type.Member member : hidden) {
-            String raw = code.erased(member.mirror());
-            code.line(handle(member) + " = lookup.findVarHandle(" + type + ".class, \"" + member.name() + "\", " + raw + ".class);");
+            String owner = type + ".class" + ".getSuperclass()".repeat(member.field().above());
+            String in = member.field().above() == 0 ? "lookup" : handles + ".privateLookupIn(" + owner + ", lookup)";
+            String raw = code.erased(member.field().mirror());
+            code.line(handle(member) + " = " + in + ".findVarHandle(" + owner + ", \"" + member.name() + "\", " + raw + ".class);");
         }
         code.line("} catch (ReflectiveOperationException e) {");
         code.line("throw new ExceptionInInitializerError(e);");
@@ -140,7 +142,7 @@ final class StructCode {
         if (struct.isRecord()) {
             return "given." + member.name() + "()";
         }
-        return member.isReached() ? "given." + member.name() : "(" + code.erased(member.mirror()) + ") " + handle(member) + ".get(given)";
+        return member.field().isReached() ? "given." + member.name() : "(" + code.erased(member.mirror()) + ") " + handle(member) + ".get(given)";
     }
 
     private List<String> values(Type.Struct struct, Block block) {
@@ -192,7 +194,7 @@ final class StructCode {
     private void set(Type.Struct struct, List<String> values) {
         for (int at = 0; at < values.size(); at++) {
             Type.Member member = struct.members.get(at);
-            code.line(member.isReached() ? "made." + member.name() + " = " + values.get(at) + ";" : handle(member) + ".set(made, " + values.get(at) + ");");
+            code.line(member.field().isReached() ? "made." + member.name() + " = " + values.get(at) + ";" : handle(member) + ".set(made, " + values.get(at) + ");");
         }
     }
 }

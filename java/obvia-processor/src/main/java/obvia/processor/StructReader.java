@@ -1,5 +1,6 @@
 package obvia.processor;
 
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -9,6 +10,7 @@ import javax.lang.model.element.Modifier;
 import javax.lang.model.element.RecordComponentElement;
 import javax.lang.model.element.TypeElement;
 import javax.lang.model.element.VariableElement;
+import javax.lang.model.type.DeclaredType;
 import javax.lang.model.type.TypeMirror;
 import javax.lang.model.util.ElementFilter;
 
@@ -59,16 +61,13 @@ final class StructReader {
         }
         IdlNames names = new IdlNames();
         for (RecordComponentElement component : struct.element.getRecordComponents()) {
-            add(struct, component, component.asType(), true, names, from);
+            add(struct, component, component.asType(), null, names, from);
         }
     }
 
     private void readClass(Type.Struct struct, Element where, TypeElement from) throws Refused {
         TypeElement element = struct.element;
         String name = element.getSimpleName().toString();
-        if (!world.declared(element.getSuperclass()).getQualifiedName().contentEquals("java.lang.Object")) {
-            throw new Refused(where, "`" + name + "` cannot be passed: it extends another class; have it extend none, or make it a record");
-        }
         boolean isMade = ElementFilter.constructorsIn(element.getEnclosedElements()).stream()
                 .anyMatch(constructor -> constructor.getParameters().isEmpty() && world.isVisible(constructor, from));
         boolean isInner = element.getEnclosingElement().getKind() != ElementKind.PACKAGE && !element.getModifiers().contains(Modifier.STATIC);
@@ -77,27 +76,46 @@ final class StructReader {
                     + "'s package can call; or make it a record");
         }
         IdlNames names = new IdlNames();
-        for (VariableElement field : ElementFilter.fieldsIn(element.getEnclosedElements())) {
-            if (field.getModifiers().contains(Modifier.STATIC) || field.getModifiers().contains(Modifier.TRANSIENT)) {
-                continue;
+        List<TypeElement> line = line(element, where);
+        for (int above = line.size(); above-- > 0; ) {
+            for (VariableElement field : ElementFilter.fieldsIn(line.get(above).getEnclosedElements())) {
+                if (field.getModifiers().contains(Modifier.STATIC) || field.getModifiers().contains(Modifier.TRANSIENT)) {
+                    continue;
+                }
+                if (field.getModifiers().contains(Modifier.FINAL)) {
+                    throw new Refused(field, "`" + line.get(above).getSimpleName() + "." + field.getSimpleName()
+                            + "` is final, so that nothing can set it where the object arrives: make it transient, or not final, or " + name + " a record");
+                }
+                boolean isHidden = line.subList(0, above).stream()
+                        .flatMap(below -> ElementFilter.fieldsIn(below.getEnclosedElements()).stream())
+                        .anyMatch(other -> other.getSimpleName().equals(field.getSimpleName()));
+                boolean isReached = world.isVisible(field, from) && !isHidden;
+                TypeMirror mirror = world.types.asMemberOf((DeclaredType) element.asType(), field);
+                add(struct, field, mirror, new Type.Field(above, world.types.erasure(field.asType()), isReached), names, from);
             }
-            if (field.getModifiers().contains(Modifier.FINAL)) {
-                throw new Refused(field, "`" + name + "." + field.getSimpleName()
-                        + "` is final, so that nothing can set it where the object arrives: make it transient, or not final, or " + name + " a record");
-            }
-            add(struct, field, field.asType(), world.isVisible(field, from), names, from);
         }
     }
 
-    private void add(Type.Struct struct, Element member, TypeMirror mirror, boolean isReached, IdlNames names, TypeElement from) throws Refused {
+    /** A class and those that it extends, whose fields go along. */
+    private List<TypeElement> line(TypeElement element, Element where) throws Refused {
+        List<TypeElement> line = new ArrayList<>();
+        TypeElement at = element;
+        for (; !at.getQualifiedName().contentEquals("java.lang.Object"); at = world.declared(at.getSuperclass())) {
+            if (!TypeReader.isOwn(at)) {
+                throw new Refused(where, "`" + element.getSimpleName() + "` cannot be passed: it extends `" + at.getQualifiedName()
+                        + "`, whose fields are not the program's own; have it extend classes of the program's, or make it a record");
+            }
+            line.add(at);
+        }
+        return line;
+    }
+
+    private void add(Type.Struct struct, Element member, TypeMirror mirror, Type.Field field, IdlNames names, TypeElement from) throws Refused {
         String name = member.getSimpleName().toString();
         String idlName = names.unique(member, name);
         Type type = types.read(mirror, member, from);
-        if (type instanceof Type.Reference) {
-            throw new Refused(member, "a remote interface cannot be a member of `" + struct.name + "`: pass it as a parameter");
-        }
         String count = type instanceof Type.Sequence ? names.unique(member, idlName + "Count") : null;
-        struct.members.add(new Type.Member(name, idlName, count, type, mirror, isReached));
+        struct.members.add(new Type.Member(name, idlName, count, type, mirror, field));
     }
 
     /** What an element of an array is there: itself where it is a value, or a structure that no other pointer leads to. */
@@ -106,15 +124,12 @@ final class StructReader {
         if (isItself) {
             return type;
         }
-        if (type instanceof Type.Reference) {
-            throw new Refused(where, "an array of remote interfaces cannot be passed: pass them one by one");
-        }
         Object key = type instanceof Type.Sequence sequence ? List.of(sequence.element(), sequence.isList()) : type;
         Type.Struct item = items.get(key);
         if (item == null) {
             item = new Type.Struct(null, name(type) + (type instanceof Type.Sequence ? "" : "Item"), false);
             String count = type instanceof Type.Sequence ? "valueCount" : null;
-            item.members.add(new Type.Member("value", "value", count, type, mirror, true));
+            item.members.add(new Type.Member("value", "value", count, type, mirror, null));
             items.put(key, item);
         }
         return item;

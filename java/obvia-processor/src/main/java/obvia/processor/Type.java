@@ -2,6 +2,7 @@ package obvia.processor;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import javax.lang.model.element.ElementKind;
 import javax.lang.model.element.TypeElement;
 import javax.lang.model.type.TypeMirror;
@@ -65,9 +66,18 @@ sealed interface Type {
      * @param name its name in Java
      * @param idlName its name in IDL
      * @param countName what IDL calls its length; {@code null} for what has none
-     * @param isReached whether the code may name the field
+     * @param field where a class has it; {@code null} where nothing is set
      */
-    record Member(String name, String idlName, String countName, Type type, TypeMirror mirror, boolean isReached) {}
+    record Member(String name, String idlName, String countName, Type type, TypeMirror mirror, Field field) {}
+
+    /**
+     * A field of a class.
+     *
+     * @param above how many classes above it declares the field; none where it does so itself
+     * @param mirror its type there, without arguments
+     * @param isReached whether the code may name it
+     */
+    record Field(int above, TypeMirror mirror, boolean isReached) {}
 
     /** Whether it is a value that lies where it is, in a block or in an array. */
     default boolean isScalar() {
@@ -93,6 +103,16 @@ sealed interface Type {
             case Boxed boxed -> true;
             case Struct struct -> true;
             case Sequence sequence -> sequence.isList || !sequence.element.isScalar();
+            default -> false;
+        };
+    }
+
+    /** Whether it is an object that is called, or leads to one; what was {@code seen} is not looked at again. */
+    default boolean hasReferences(Set<Type> seen) {
+        return switch (this) {
+            case Reference reference -> true;
+            case Sequence sequence -> sequence.element.hasReferences(seen);
+            case Struct struct -> seen.add(struct) && struct.members.stream().anyMatch(member -> member.type.hasReferences(seen));
             default -> false;
         };
     }

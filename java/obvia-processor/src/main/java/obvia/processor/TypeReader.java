@@ -66,11 +66,16 @@ final class TypeReader {
         if (name.equals("java.util.List")) {
             return list((DeclaredType) mirror, where, from);
         }
-        boolean isOwn = !name.startsWith("java.") && !name.startsWith("javax.") && !name.startsWith("obvia.Rpc");
-        if (isOwn && (element.getKind() == ElementKind.RECORD || element.getKind() == ElementKind.CLASS)) {
+        if (isOwn(element) && (element.getKind() == ElementKind.RECORD || element.getKind() == ElementKind.CLASS)) {
             return structs.read(element, where, from);
         }
         throw new Refused(where, "`" + mirror + "` cannot be passed: " + advice(element));
+    }
+
+    /** Whether it is a class of the program's. */
+    static boolean isOwn(TypeElement element) {
+        String name = element.getQualifiedName().toString();
+        return !name.startsWith("java.") && !name.startsWith("javax.") && !name.startsWith("obvia.Rpc");
     }
 
     private Type list(DeclaredType mirror, Element where, TypeElement from) throws Refused {
