@@ -3,6 +3,7 @@ package obvia.processor;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.BiConsumer;
 
 /** The class that writes, checks and reads one structure or enumeration. */
 final class StructCode {
@@ -29,6 +30,7 @@ final class StructCode {
         code.line("private static final class " + name + " extends " + code.runtime("GraphType") + " {");
         switch (type) {
             case Type.Constant enumeration -> enumeration(enumeration);
+            case Type.Struct struct when struct.isSealed() -> kinds(struct);
             case Type.Struct struct -> structure(struct);
             default -> throw new IllegalArgumentException("no class is made for it");
         }
@@ -68,6 +70,51 @@ final class StructCode {
         code.line("protected " + type + " build(GraphReader in, int at) {");
         code.line("return constants[in.getInt(at)];");
         code.line("}");
+    }
+
+    /** A sealed type: the number of its kind, and a slot that leads to what that has. */
+    private void kinds(Type.Struct struct) {
+        begin(16);
+        code.line("switch (in.getInt(at)) {");
+        each(struct, (number, kind) -> {
+            String check = kind.member() == null ? "{}" : "in.checkOne(at + 8, " + graphs.type(kind.member().type()) + ", GraphReader.REF);";
+            code.line("case " + number + " -> " + check);
+        });
+        code.line("default -> throw in.bad(at, in.getInt(at) + \" is no kind of " + struct.element.getSimpleName() + "\");");
+        code.line("}");
+        code.line("}");
+        code.line("");
+        code.line("@Override");
+        code.line("protected void write(" + code.runtime("GraphWriter") + " out, Object value, int at) {");
+        code.line("switch ((" + graphs.java(struct) + ") value) {");
+        each(struct, (number, kind) -> {
+            code.line("case " + code.named(kind.element()) + " given -> {");
+            code.line("out.putInt(at, " + number + ");");
+            if (kind.member() != null) {
+                code.line("out.one(at + 8, " + graphs.type(kind.member().type()) + ", given);");
+            }
+            code.line("}");
+        });
+        code.line("}");
+        code.line("}");
+        code.line("");
+        code.line("@Override");
+        code.line("protected Object build(GraphReader in, int at) {");
+        code.line("return switch (in.getInt(at)) {");
+        each(struct, (number, kind) -> {
+            if (kind.member() == null) {
+                code.line("case " + number + " -> new " + code.named(kind.element()) + "();");
+            }
+        });
+        code.line("default -> in.one(at + 8);");
+        code.line("};");
+        code.line("}");
+    }
+
+    private static void each(Type.Struct struct, BiConsumer<Integer, Type.Kind> work) {
+        for (int number = 0; number < struct.kinds.size(); number++) {
+            work.accept(number, struct.kinds.get(number));
+        }
     }
 
     private void structure(Type.Struct struct) {

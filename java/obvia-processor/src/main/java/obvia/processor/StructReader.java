@@ -2,8 +2,10 @@ package obvia.processor;
 
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import javax.lang.model.element.Element;
 import javax.lang.model.element.ElementKind;
 import javax.lang.model.element.Modifier;
@@ -26,8 +28,15 @@ final class StructReader {
         this.types = types;
     }
 
-    /** A record or a class. */
+    /** A record, a class, or a sealed type. */
     Type.Struct read(TypeElement element, Element where, TypeElement from) throws Refused {
+        if (!isSealed(element) && isEmpty(element, where)) {
+            throw new Refused(where, "`" + element.getSimpleName() + "` cannot be passed: it has no members");
+        }
+        return readAny(element, where, from);
+    }
+
+    private Type.Struct readAny(TypeElement element, Element where, TypeElement from) throws Refused {
         world.checkVisible(element, where, from);
         Type.Struct struct = known.get(element);
         if (struct != null) {
@@ -40,7 +49,9 @@ final class StructReader {
         struct = new Type.Struct(element, IdlNames.type(element), isGraph);
         known.put(element, struct);
         try {
-            if (struct.isRecord()) {
+            if (isSealed(element)) {
+                readKinds(struct, where, from);
+            } else if (struct.isRecord()) {
                 readRecord(struct, where, from);
             } else {
                 readClass(struct, where, from);
@@ -49,10 +60,55 @@ final class StructReader {
             known.remove(element);
             throw e;
         }
-        if (struct.members.isEmpty()) {
-            throw new Refused(where, "`" + element.getSimpleName() + "` cannot be passed: it has no members");
-        }
         return struct;
+    }
+
+    /** Whether all that such a type may be is known. */
+    static boolean isSealed(TypeElement element) {
+        return element.getModifiers().contains(Modifier.SEALED) && element.getModifiers().contains(Modifier.ABSTRACT);
+    }
+
+    private void readKinds(Type.Struct struct, Element where, TypeElement from) throws Refused {
+        if (struct.isGraph) {
+            throw new Refused(struct.element, "a sealed type cannot be a @Graph: hold one in a record, as one of its kinds");
+        }
+        Set<TypeElement> found = new LinkedHashSet<>();
+        kinds(struct.element, where, found);
+        IdlNames names = new IdlNames();
+        for (TypeElement kind : found) {
+            String simple = kind.getSimpleName().toString();
+            Type.Struct read = readAny(kind, where, from);
+            if (read.isGraph) {
+                throw new Refused(where, "`" + simple + "` is a @Graph, which cannot be a kind of `" + struct.name + "`: hold it in a record");
+            }
+            Type.Member member = null;
+            if (!isEmpty(kind, where)) {
+                String name = names.unique(kind, Character.toLowerCase(simple.charAt(0)) + simple.substring(1));
+                member = new Type.Member(name, name, null, read, kind.asType(), null);
+                struct.members.add(member);
+            }
+            struct.kinds.add(new Type.Kind(kind, member));
+        }
+    }
+
+    /** The kinds of a sealed type, in the order in which it permits them, and those of sealed ones among them in their place. */
+    private void kinds(TypeElement sealed, Element where, Set<TypeElement> found) throws Refused {
+        for (TypeMirror permitted : sealed.getPermittedSubclasses()) {
+            TypeElement kind = world.declared(permitted);
+            if (isSealed(kind)) {
+                kinds(kind, where, found);
+            } else if (kind.getKind() == ElementKind.RECORD || kind.getKind() == ElementKind.CLASS && kind.getModifiers().contains(Modifier.FINAL)) {
+                found.add(kind);
+            } else {
+                throw new Refused(where, "`" + kind.getSimpleName() + "` cannot be a kind of `" + sealed.getSimpleName()
+                        + "` that is passed: have it be a record, a final class, or sealed and abstract itself");
+            }
+        }
+    }
+
+    /** Whether a record or a class has nothing that is passed. */
+    private boolean isEmpty(TypeElement element, Element where) throws Refused {
+        return element.getKind() == ElementKind.RECORD ? element.getRecordComponents().isEmpty() : fields(line(element, where)).isEmpty();
     }
 
     private void readRecord(Type.Struct struct, Element where, TypeElement from) throws Refused {
@@ -77,23 +133,28 @@ final class StructReader {
         }
         IdlNames names = new IdlNames();
         List<TypeElement> line = line(element, where);
-        for (int above = line.size(); above-- > 0; ) {
-            for (VariableElement field : ElementFilter.fieldsIn(line.get(above).getEnclosedElements())) {
-                if (field.getModifiers().contains(Modifier.STATIC) || field.getModifiers().contains(Modifier.TRANSIENT)) {
-                    continue;
-                }
-                if (field.getModifiers().contains(Modifier.FINAL)) {
-                    throw new Refused(field, "`" + line.get(above).getSimpleName() + "." + field.getSimpleName()
-                            + "` is final, so that nothing can set it where the object arrives: make it transient, or not final, or " + name + " a record");
-                }
-                boolean isHidden = line.subList(0, above).stream()
-                        .flatMap(below -> ElementFilter.fieldsIn(below.getEnclosedElements()).stream())
-                        .anyMatch(other -> other.getSimpleName().equals(field.getSimpleName()));
-                boolean isReached = world.isVisible(field, from) && !isHidden;
-                TypeMirror mirror = world.types.asMemberOf((DeclaredType) element.asType(), field);
-                add(struct, field, mirror, new Type.Field(above, world.types.erasure(field.asType()), isReached), names, from);
+        for (VariableElement field : fields(line)) {
+            TypeElement owner = (TypeElement) field.getEnclosingElement();
+            if (field.getModifiers().contains(Modifier.FINAL)) {
+                throw new Refused(field, "`" + owner.getSimpleName() + "." + field.getSimpleName()
+                        + "` is final, so that nothing can set it where the object arrives: make it transient, or not final, or " + name + " a record");
             }
+            int above = line.indexOf(owner);
+            boolean isHidden = line.subList(0, above).stream()
+                    .flatMap(below -> ElementFilter.fieldsIn(below.getEnclosedElements()).stream())
+                    .anyMatch(other -> other.getSimpleName().equals(field.getSimpleName()));
+            boolean isReached = world.isVisible(field, from) && !isHidden;
+            TypeMirror mirror = world.types.asMemberOf((DeclaredType) element.asType(), field);
+            add(struct, field, mirror, new Type.Field(above, world.types.erasure(field.asType()), isReached), names, from);
         }
+    }
+
+    /** The fields that are passed of a class and those that it extends, the topmost one's first. */
+    private static List<VariableElement> fields(List<TypeElement> line) {
+        return line.reversed().stream()
+                .flatMap(owner -> ElementFilter.fieldsIn(owner.getEnclosedElements()).stream())
+                .filter(field -> !field.getModifiers().contains(Modifier.STATIC) && !field.getModifiers().contains(Modifier.TRANSIENT))
+                .toList();
     }
 
     /** A class and those that it extends, whose fields go along. */

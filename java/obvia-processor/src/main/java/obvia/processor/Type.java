@@ -32,7 +32,7 @@ sealed interface Type {
      */
     record Sequence(Type element, TypeMirror mirror, boolean isList) implements Type {}
 
-    /** A record, or a class; or a structure around what is no value, as an element of an array. */
+    /** A record, a class, or a sealed type; or a structure around what is no value, as an element of an array. */
     final class Struct implements Type {
         /** The class; {@code null} for an element. */
         final TypeElement element;
@@ -40,7 +40,10 @@ sealed interface Type {
         final String name;
         /** Whether several pointers may lead to one. */
         final boolean isGraph;
+        /** What it has; of a sealed type a member for each of its kinds that has something. */
         final List<Member> members = new ArrayList<>();
+        /** Of a sealed type, its kinds: the number of one is its place. */
+        final List<Kind> kinds = new ArrayList<>();
 
         Struct(TypeElement element, String name, boolean isGraph) {
             this.element = element;
@@ -52,6 +55,16 @@ sealed interface Type {
             return element.getKind() == ElementKind.RECORD;
         }
 
+        /** Whether it is a sealed type. */
+        boolean isSealed() {
+            return !kinds.isEmpty();
+        }
+
+        /** What IDL calls the union of a sealed type's kinds. */
+        String unionName() {
+            return name + "Kinds";
+        }
+
         /** How it lies in memory. */
         Block block() {
             Block block = new Block();
@@ -59,6 +72,13 @@ sealed interface Type {
             return block;
         }
     }
+
+    /**
+     * One of a sealed type's kinds.
+     *
+     * @param member what the union has for it; {@code null} for a kind that has nothing
+     */
+    record Kind(TypeElement element, Member member) {}
 
     /**
      * A member of a structure.

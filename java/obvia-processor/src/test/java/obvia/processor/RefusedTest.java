@@ -83,6 +83,11 @@ class RefusedTest {
         refused("class A extends java.util.BitSet { int a; } void m(A a);", "`A` cannot be passed", "extends `java.util.BitSet`");
         refused("class A extends B { int a; } void m(A a); class B { final int b = 1; }", "`B.b` is final");
         refused("abstract class A { int a; } void m(A a);", "constructor without parameters");
+        refused("sealed interface A permits B, C {} record B(int b) implements A {} non-sealed interface C extends A {} void m(A a);", "`C` cannot be a kind of `A`");
+        refused("sealed interface A permits B {} enum B implements A { X } void m(A a);", "have it be a record");
+        refused("sealed interface A permits B {} @obvia.Graph final class B implements A { int b; } void m(A a);", "@Graph");
+        refused("interface A {} void m(A a);", "make it sealed");
+        refused("record A() {} void m(A a);", "no members");
         refused("record A<T>(int a) {} void m(A<String> a);", "type parameters");
         refused("record A(Object o) {} void m(A a);", "must be known");
         refused("void m(java.util.List<?> a);", "say what its elements are");

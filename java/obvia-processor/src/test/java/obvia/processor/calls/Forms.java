@@ -36,6 +36,10 @@ interface Forms extends Remote {
 
     Savings savings(Savings savings);
 
+    Shape shape(Shape shape);
+
+    List<Shape> shapes(Shape[] shapes, Shape.Round round);
+
     enum Color {
         RED,
         GREEN
@@ -143,5 +147,20 @@ interface Forms extends Remote {
         double rate;
         String owner;
         Forms bank;
+    }
+
+    /** One of several kinds. */
+    sealed interface Shape {
+        /** Kinds of a kind. */
+        sealed interface Round extends Shape {}
+
+        record Circle(double radius) implements Round {}
+
+        record Nothing() implements Shape, Round {}
+
+        record Group(String name, Shape first, List<Shape> more, Forms by) implements Shape {}
+
+        /** A class that nothing extends. */
+        final class Drawn extends Held<String> implements Shape {}
     }
 }

@@ -100,4 +100,22 @@ final class FormsSubject implements Forms {
         savings.owned(savings.ownedBy() + "+" + savings.owner + "+" + savings.all().size() + savings.count);
         return savings;
     }
+
+    @Override
+    public Shape shape(Shape shape) {
+        return switch (shape) {
+            case null -> new Shape.Nothing();
+            case Shape.Circle circle -> new Shape.Group("a circle", circle, null, this);
+            case Shape.Nothing nothing -> null;
+            case Shape.Group group -> group;
+            case Shape.Drawn drawn -> new Shape.Group(drawn.held, drawn, List.of(drawn), null);
+        };
+    }
+
+    @Override
+    public List<Shape> shapes(Shape[] shapes, Shape.Round round) {
+        List<Shape> all = new ArrayList<>(Arrays.asList(shapes));
+        all.add(round);
+        return all;
+    }
 }

@@ -2,6 +2,7 @@ package obvia.processor.calls;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
@@ -20,6 +21,7 @@ import obvia.processor.calls.Forms.Node;
 import obvia.processor.calls.Forms.Point;
 import obvia.processor.calls.Forms.Savings;
 import obvia.processor.calls.Forms.Seat;
+import obvia.processor.calls.Forms.Shape;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -154,5 +156,31 @@ class FormsTest {
         assertEquals("1 null x", back.held.toString());
         assertEquals("2 null y", back.all().get(1).toString());
         assertEquals(there, back.bank);
+    }
+
+    @Test
+    void sealedTypesAreOneOfTheirKinds() {
+        Shape circle = new Shape.Circle(0.5);
+        assertEquals(new Shape.Group("a circle", circle, null, there), there.shape(circle));
+        assertEquals(new Shape.Nothing(), there.shape(null));
+        assertNull(there.shape(new Shape.Nothing()));
+        Shape group = new Shape.Group(null, new Shape.Group("x", null, List.of(), null), List.of(circle, new Shape.Nothing(), circle), there);
+        assertEquals(group, there.shape(group));
+        var drawn = new Shape.Drawn();
+        drawn.hold(List.of("d"));
+        var back = assertInstanceOf(Shape.Group.class, there.shape(drawn));
+        assertEquals("d", back.name());
+        assertEquals(List.of("d"), assertInstanceOf(Shape.Drawn.class, back.more().get(0)).all());
+        assertEquals(List.of(group, circle, new Shape.Nothing(), circle), there.shapes(new Shape[] {group, circle, new Shape.Nothing()}, new Shape.Circle(0.5)));
+        assertThrows(NullPointerException.class, () -> there.shapes(new Shape[1], null));
+        Shape deep = circle;
+        for (int at = 0; at < 100_000; at++) {
+            deep = new Shape.Group(null, deep, null, null);
+        }
+        Shape left = there.shape(deep);
+        while (left instanceof Shape.Group next) {
+            left = next.first();
+        }
+        assertEquals(circle, left);
     }
 }
