@@ -1,7 +1,9 @@
 package obvia.processor;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 
 /** The structure that a frame begins with: what lies where. */
 final class Block {
@@ -59,6 +61,12 @@ final class Block {
     /** Whether something is a structure, or leads to one. */
     boolean isGraph() {
         return items.stream().anyMatch(item -> item.type() != null && item.type().isGraph());
+    }
+
+    /** Whether something is an object that is called, or leads to one. */
+    boolean hasReferences() {
+        Set<Type> seen = new HashSet<>();
+        return items.stream().anyMatch(item -> item.type() != null && item.type().hasReferences(seen));
     }
 
     /** Where the number of an array's elements lies. */

@@ -76,6 +76,10 @@ final class Canonical {
     }
 
     private static void declare(StringBuilder out, Type.Struct struct) {
+        if (struct.isSealed()) {
+            declareKinds(out, struct);
+            return;
+        }
         out.append("struct " + struct.name + " {\n");
         for (Type.Member member : struct.members) {
             Type type = member.type();
@@ -91,6 +95,15 @@ final class Canonical {
             out.append(";\n");
         }
         out.append("};\n");
+    }
+
+    private static void declareKinds(StringBuilder out, Type.Struct struct) {
+        out.append("[switch_type(long)] union " + struct.unionName() + " {\n");
+        for (int number = 0; number < struct.kinds.size(); number++) {
+            Type.Member member = struct.kinds.get(number).member();
+            out.append("    case " + number + ": " + (member == null ? "" : "[ref] " + member.type().idl() + " *" + member.idlName()) + ";\n");
+        }
+        out.append("};\nstruct " + struct.name + " {\n    long kind;\n    [switch_is(kind)] union " + struct.unionName() + " value;\n};\n");
     }
 
     private static void declare(StringBuilder out, Remote remote, Set<String> aliases) {

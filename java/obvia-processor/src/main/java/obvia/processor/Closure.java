@@ -61,6 +61,9 @@ final class Closure {
             case Type.Sequence sequence -> add(sequence.element(), user);
             case Type.Struct struct -> {
                 name(struct.name, struct.element == null ? struct : struct.element, user);
+                if (struct.isSealed()) {
+                    name(struct.unionName(), struct.kinds, user);
+                }
                 if (structs.put(struct.name, struct) == null) {
                     for (Type.Member member : struct.members) {
                         add(member.type(), user);

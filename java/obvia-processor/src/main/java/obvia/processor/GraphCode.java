@@ -80,7 +80,7 @@ final class GraphCode {
             case Type.Text text -> code.line(out + ".text16(" + place + ", " + value + ");");
             case Type.Boxed(Base base) -> code.line(out + ".one(" + place + ", " + type(new Type.Value(base)) + ", " + value + ");");
             case Type.Struct struct -> code.line(out + (struct.isGraph ? ".shared(" : ".one(") + place + ", " + type(struct) + ", " + value + ");");
-            case Type.Reference reference -> code.line(out + ".reference(" + place + ", " + value + ");");
+            case Type.Reference reference -> code.line(out + ".reference(" + place + ", " + value + ", " + info.wanted(reference) + ");");
             case Type.Sequence sequence -> {
                 String written = code.runtime("Heap") + (isNumber(sequence.element()) && !sequence.isList() ? ".array(" : ".list(");
                 code.line(written + out + ", " + MethodCode.place(at, block.count(item)) + ", " + place + ", " + type(sequence.element()) + ", " + value + ");");
@@ -102,7 +102,7 @@ final class GraphCode {
             case Type.Text text -> code.line(in + ".checkText16(" + place + ", " + reader + ".UNIQUE);");
             case Type.Boxed(Base base) -> code.line(in + ".checkOne(" + place + ", " + type(new Type.Value(base)) + ", " + reader + ".UNIQUE);");
             case Type.Struct struct -> code.line(in + ".checkOne(" + place + ", " + type(struct) + ", " + reader + (struct.isGraph ? ".FULL);" : ".UNIQUE);"));
-            case Type.Reference reference -> code.line(in + ".checkReference(" + place + ");");
+            case Type.Reference reference -> code.line(in + ".checkReference(" + place + ", " + info.wanted(reference) + ");");
             case Type.Sequence sequence -> code.line(in + ".checkMany(" + place + ", " + type(sequence.element()) + ", " + reader + "." + pointer
                     + ", Integer.toUnsignedLong(" + in + ".getInt(" + MethodCode.place(at, block.count(item)) + ")));");
         }
@@ -118,7 +118,7 @@ final class GraphCode {
             case Type.Boxed(Base base) when base == Base.BOOLEAN -> "(Boolean) " + in + ".one(" + place + ")";
             case Type.Boxed(Base base) -> "(" + box(base) + ") " + in + ".number(" + place + ", " + type(new Type.Value(base)) + ")";
             case Type.Struct struct -> "(" + java(struct) + ") " + in + ".one(" + place + ")";
-            case Type.Reference reference -> in + ".reference(" + place + ")";
+            case Type.Reference reference -> in + ".object(" + place + ")";
             case Type.Sequence sequence -> sequence(sequence, in + ", " + place, isSome);
         };
     }

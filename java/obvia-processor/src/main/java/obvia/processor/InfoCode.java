@@ -63,6 +63,14 @@ final class InfoCode {
         return readers.computeIfAbsent(constant, c -> unique("read" + c.name()));
     }
 
+    /** The description of a reference's interface. */
+    String wanted(Type.Reference reference) {
+        if (world.isRoot(reference.element())) {
+            return code.runtime("InterfaceInfo") + ".of(" + code.named(reference.element()) + ".class)";
+        }
+        return code.info(world, reference.element()) + ".INFO";
+    }
+
     GraphCode graphs() {
         return graphs;
     }

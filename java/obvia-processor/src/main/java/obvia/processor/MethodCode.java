@@ -63,40 +63,34 @@ final class MethodCode {
 
     /** The description of a reference's interface. */
     String wanted(Type.Reference reference) {
-        if (world.isRoot(reference.element())) {
-            return code.runtime("InterfaceInfo") + ".of(" + code.named(reference.element()) + ".class)";
-        }
-        return code.info(world, reference.element()) + ".INFO";
+        return info.wanted(reference);
     }
 
     /** Writes a frame with structures, and says what has it. */
-    String writeGraph(Block block, String marshaled, String writer) {
-        for (Block.Item item : block.items) {
-            if (item.type() instanceof Type.Reference) {
-                reference(item, marshaled);
-            }
-        }
+    String writeGraph(Block block, String writer) {
         code.line(code.runtime("GraphWriter") + " " + writer + " = " + code.runtime("GraphWriter") + ".of(KINDS, " + block.size() + ");");
         for (Block.Item item : block.items) {
             if (item.type() instanceof Type.Sequence) {
                 code.line(code.named("java.util.Objects") + ".requireNonNull(" + item.name() + ", \"" + item.name() + "\");");
             }
             if (item.type() != null) {
-                String value = item.type() instanceof Type.Reference ? derived(item.name(), "Reference") : item.name();
-                info.graphs().write(block, item, value, writer, "0");
+                info.graphs().write(block, item, item.name(), writer, "0");
             }
         }
         return writer;
     }
 
-    /** Reads and checks a frame with structures; references are left as bytes. */
-    void readGraph(Block block, String reader, String pointer) {
+    /** Reads and checks a frame with structures, and finds what references lead to, for the proxy or the call that has it. */
+    void readGraph(Block block, String reader, String pointer, String marshaled) {
         for (Block.Item item : block.items) {
             if (item.type() != null) {
                 info.graphs().verify(block, item, reader, "0", pointer);
             }
         }
         code.line(reader + ".verify();");
+        if (block.hasReferences()) {
+            code.line(reader + ".resolve(" + marshaled + ");");
+        }
         code.line(reader + ".build();");
     }
 

@@ -28,7 +28,7 @@ final class ProxyCode {
             code.line("try {");
         }
         if (names.request.isGraph()) {
-            code.line(code.runtime("Channel") + " call = begin(" + names.writeGraph(names.request, "this", "arguments") + ");");
+            code.line(code.runtime("Channel") + " call = begin(" + names.writeGraph(names.request, "arguments") + ");");
             code.line("call.call(target, " + opnum + ", call.length);");
         } else {
             String length = names.measure(names.request, "this");
@@ -63,7 +63,7 @@ final class ProxyCode {
         } else if (names.reply.isGraph()) {
             code.line(code.runtime("GraphReader") + " results = " + code.runtime("GraphReader") + ".of(call, " + names.reply.size() + ", KINDS);");
             code.line("try {");
-            names.readGraph(names.reply, "results", "UNIQUE");
+            names.readGraph(names.reply, "results", "UNIQUE", "this");
             code.line("return " + names.built(names.reply.items.getLast(), "results", true) + ";");
             code.line("} finally {");
             code.line("results.close();");

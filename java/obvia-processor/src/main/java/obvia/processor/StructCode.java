@@ -3,6 +3,7 @@ package obvia.processor;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.BiConsumer;
 
 /** The class that writes, checks and reads one structure or enumeration. */
 final class StructCode {
@@ -29,6 +30,7 @@ final class StructCode {
         code.line("private static final class " + name + " extends " + code.runtime("GraphType") + " {");
         switch (type) {
             case Type.Constant enumeration -> enumeration(enumeration);
+            case Type.Struct struct when struct.isSealed() -> kinds(struct);
             case Type.Struct struct -> structure(struct);
             default -> throw new IllegalArgumentException("no class is made for it");
         }
@@ -70,6 +72,51 @@ final class StructCode {
         code.line("}");
     }
 
+    /** A sealed type: the number of its kind, and a slot that leads to what that has. */
+    private void kinds(Type.Struct struct) {
+        begin(16);
+        code.line("switch (in.getInt(at)) {");
+        each(struct, (number, kind) -> {
+            String check = kind.member() == null ? "{}" : "in.checkOne(at + 8, " + graphs.type(kind.member().type()) + ", GraphReader.REF);";
+            code.line("case " + number + " -> " + check);
+        });
+        code.line("default -> throw in.bad(at, in.getInt(at) + \" is no kind of " + struct.element.getSimpleName() + "\");");
+        code.line("}");
+        code.line("}");
+        code.line("");
+        code.line("@Override");
+        code.line("protected void write(" + code.runtime("GraphWriter") + " out, Object value, int at) {");
+        code.line("switch ((" + graphs.java(struct) + ") value) {");
+        each(struct, (number, kind) -> {
+            code.line("case " + code.named(kind.element()) + " given -> {");
+            code.line("out.putInt(at, " + number + ");");
+            if (kind.member() != null) {
+                code.line("out.one(at + 8, " + graphs.type(kind.member().type()) + ", given);");
+            }
+            code.line("}");
+        });
+        code.line("}");
+        code.line("}");
+        code.line("");
+        code.line("@Override");
+        code.line("protected Object build(GraphReader in, int at) {");
+        code.line("return switch (in.getInt(at)) {");
+        each(struct, (number, kind) -> {
+            if (kind.member() == null) {
+                code.line("case " + number + " -> new " + code.named(kind.element()) + "();");
+            }
+        });
+        code.line("default -> in.one(at + 8);");
+        code.line("};");
+        code.line("}");
+    }
+
+    private static void each(Type.Struct struct, BiConsumer<Integer, Type.Kind> work) {
+        for (int number = 0; number < struct.kinds.size(); number++) {
+            work.accept(number, struct.kinds.get(number));
+        }
+    }
+
     private void structure(Type.Struct struct) {
         Block block = struct.block();
         if (struct.element != null && !struct.isRecord()) {
@@ -104,12 +151,12 @@ final class StructCode {
     }
 
     private static String handle(Type.Member member) {
-        return member.name() + "Handle";
+        return member.idlName() + "Handle";
     }
 
     /** What reaches fields that the code may not name. */
     private void handles(Type.Struct struct) {
-        List<Type.Member> hidden = struct.members.stream().filter(member -> !member.isReached()).toList();
+        List<Type.Member> hidden = struct.members.stream().filter(member -> !member.field().isReached()).toList();
         if (hidden.isEmpty()) {
             return;
         }
@@ -122,8 +169,10 @@ final class StructCode {
         code.line("try {");
         code.line("var lookup = " + handles + ".privateLookupIn(" + type + ".class, " + handles + ".lookup());");
         for (Type.Member member : hidden) {
-            String raw = code.erased(member.mirror());
-            code.line(handle(member) + " = lookup.findVarHandle(" + type + ".class, \"" + member.name() + "\", " + raw + ".class);");
+            String owner = type + ".class" + ".getSuperclass()".repeat(member.field().above());
+            String in = member.field().above() == 0 ? "lookup" : handles + ".privateLookupIn(" + owner + ", lookup)";
+            String raw = code.erased(member.field().mirror());
+            code.line(handle(member) + " = " + in + ".findVarHandle(" + owner + ", \"" + member.name() + "\", " + raw + ".class);");
         }
         code.line("} catch (ReflectiveOperationException e) {");
         code.line("throw new ExceptionInInitializerError(e);");
@@ -140,7 +189,7 @@ final class StructCode {
         if (struct.isRecord()) {
             return "given." + member.name() + "()";
         }
-        return member.isReached() ? "given." + member.name() : "(" + code.erased(member.mirror()) + ") " + handle(member) + ".get(given)";
+        return member.field().isReached() ? "given." + member.name() : "(" + code.erased(member.mirror()) + ") " + handle(member) + ".get(given)";
     }
 
     private List<String> values(Type.Struct struct, Block block) {
@@ -192,7 +241,7 @@ final class StructCode {
     private void set(Type.Struct struct, List<String> values) {
         for (int at = 0; at < values.size(); at++) {
             Type.Member member = struct.members.get(at);
-            code.line(member.isReached() ? "made." + member.name() + " = " + values.get(at) + ";" : handle(member) + ".set(made, " + values.get(at) + ");");
+            code.line(member.field().isReached() ? "made." + member.name() + " = " + values.get(at) + ";" : handle(member) + ".set(made, " + values.get(at) + ");");
         }
     }
 }

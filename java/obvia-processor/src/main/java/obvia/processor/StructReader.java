@@ -1,14 +1,18 @@
 package obvia.processor;
 
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import javax.lang.model.element.Element;
 import javax.lang.model.element.ElementKind;
 import javax.lang.model.element.Modifier;
 import javax.lang.model.element.RecordComponentElement;
 import javax.lang.model.element.TypeElement;
 import javax.lang.model.element.VariableElement;
+import javax.lang.model.type.DeclaredType;
 import javax.lang.model.type.TypeMirror;
 import javax.lang.model.util.ElementFilter;
 
@@ -24,8 +28,15 @@ final class StructReader {
         this.types = types;
     }
 
-    /** A record or a class. */
+    /** A record, a class, or a sealed type. */
     Type.Struct read(TypeElement element, Element where, TypeElement from) throws Refused {
+        if (!isSealed(element) && isEmpty(element, where)) {
+            throw new Refused(where, "`" + element.getSimpleName() + "` cannot be passed: it has no members");
+        }
+        return readAny(element, where, from);
+    }
+
+    private Type.Struct readAny(TypeElement element, Element where, TypeElement from) throws Refused {
         world.checkVisible(element, where, from);
         Type.Struct struct = known.get(element);
         if (struct != null) {
@@ -38,7 +49,9 @@ final class StructReader {
         struct = new Type.Struct(element, IdlNames.type(element), isGraph);
         known.put(element, struct);
         try {
-            if (struct.isRecord()) {
+            if (isSealed(element)) {
+                readKinds(struct, where, from);
+            } else if (struct.isRecord()) {
                 readRecord(struct, where, from);
             } else {
                 readClass(struct, where, from);
@@ -47,10 +60,55 @@ final class StructReader {
             known.remove(element);
             throw e;
         }
-        if (struct.members.isEmpty()) {
-            throw new Refused(where, "`" + element.getSimpleName() + "` cannot be passed: it has no members");
-        }
         return struct;
+    }
+
+    /** Whether all that such a type may be is known. */
+    static boolean isSealed(TypeElement element) {
+        return element.getModifiers().contains(Modifier.SEALED) && element.getModifiers().contains(Modifier.ABSTRACT);
+    }
+
+    private void readKinds(Type.Struct struct, Element where, TypeElement from) throws Refused {
+        if (struct.isGraph) {
+            throw new Refused(struct.element, "a sealed type cannot be a @Graph: hold one in a record, as one of its kinds");
+        }
+        Set<TypeElement> found = new LinkedHashSet<>();
+        kinds(struct.element, where, found);
+        IdlNames names = new IdlNames();
+        for (TypeElement kind : found) {
+            String simple = kind.getSimpleName().toString();
+            Type.Struct read = readAny(kind, where, from);
+            if (read.isGraph) {
+                throw new Refused(where, "`" + simple + "` is a @Graph, which cannot be a kind of `" + struct.name + "`: hold it in a record");
+            }
+            Type.Member member = null;
+            if (!isEmpty(kind, where)) {
+                String name = names.unique(kind, Character.toLowerCase(simple.charAt(0)) + simple.substring(1));
+                member = new Type.Member(name, name, null, read, kind.asType(), null);
+                struct.members.add(member);
+            }
+            struct.kinds.add(new Type.Kind(kind, member));
+        }
+    }
+
+    /** The kinds of a sealed type, in the order in which it permits them, and those of sealed ones among them in their place. */
+    private void kinds(TypeElement sealed, Element where, Set<TypeElement> found) throws Refused {
+        for (TypeMirror permitted : sealed.getPermittedSubclasses()) {
+            TypeElement kind = world.declared(permitted);
+            if (isSealed(kind)) {
+                kinds(kind, where, found);
+            } else if (kind.getKind() == ElementKind.RECORD || kind.getKind() == ElementKind.CLASS && kind.getModifiers().contains(Modifier.FINAL)) {
+                found.add(kind);
+            } else {
+                throw new Refused(where, "`" + kind.getSimpleName() + "` cannot be a kind of `" + sealed.getSimpleName()
+                        + "` that is passed: have it be a record, a final class, or sealed and abstract itself");
+            }
+        }
+    }
+
+    /** Whether a record or a class has nothing that is passed. */
+    private boolean isEmpty(TypeElement element, Element where) throws Refused {
+        return element.getKind() == ElementKind.RECORD ? element.getRecordComponents().isEmpty() : fields(line(element, where)).isEmpty();
     }
 
     private void readRecord(Type.Struct struct, Element where, TypeElement from) throws Refused {
@@ -59,16 +117,13 @@ final class StructReader {
         }
         IdlNames names = new IdlNames();
         for (RecordComponentElement component : struct.element.getRecordComponents()) {
-            add(struct, component, component.asType(), true, names, from);
+            add(struct, component, component.asType(), null, names, from);
         }
     }
 
     private void readClass(Type.Struct struct, Element where, TypeElement from) throws Refused {
         TypeElement element = struct.element;
         String name = element.getSimpleName().toString();
-        if (!world.declared(element.getSuperclass()).getQualifiedName().contentEquals("java.lang.Object")) {
-            throw new Refused(where, "`" + name + "` cannot be passed: it extends another class; have it extend none, or make it a record");
-        }
         boolean isMade = ElementFilter.constructorsIn(element.getEnclosedElements()).stream()
                 .anyMatch(constructor -> constructor.getParameters().isEmpty() && world.isVisible(constructor, from));
         boolean isInner = element.getEnclosingElement().getKind() != ElementKind.PACKAGE && !element.getModifiers().contains(Modifier.STATIC);
@@ -77,27 +132,51 @@ final class StructReader {
                     + "'s package can call; or make it a record");
         }
         IdlNames names = new IdlNames();
-        for (VariableElement field : ElementFilter.fieldsIn(element.getEnclosedElements())) {
-            if (field.getModifiers().contains(Modifier.STATIC) || field.getModifiers().contains(Modifier.TRANSIENT)) {
-                continue;
-            }
+        List<TypeElement> line = line(element, where);
+        for (VariableElement field : fields(line)) {
+            TypeElement owner = (TypeElement) field.getEnclosingElement();
             if (field.getModifiers().contains(Modifier.FINAL)) {
-                throw new Refused(field, "`" + name + "." + field.getSimpleName()
+                throw new Refused(field, "`" + owner.getSimpleName() + "." + field.getSimpleName()
                         + "` is final, so that nothing can set it where the object arrives: make it transient, or not final, or " + name + " a record");
             }
-            add(struct, field, field.asType(), world.isVisible(field, from), names, from);
+            int above = line.indexOf(owner);
+            boolean isHidden = line.subList(0, above).stream()
+                    .flatMap(below -> ElementFilter.fieldsIn(below.getEnclosedElements()).stream())
+                    .anyMatch(other -> other.getSimpleName().equals(field.getSimpleName()));
+            boolean isReached = world.isVisible(field, from) && !isHidden;
+            TypeMirror mirror = world.types.asMemberOf((DeclaredType) element.asType(), field);
+            add(struct, field, mirror, new Type.Field(above, world.types.erasure(field.asType()), isReached), names, from);
         }
     }
 
-    private void add(Type.Struct struct, Element member, TypeMirror mirror, boolean isReached, IdlNames names, TypeElement from) throws Refused {
+    /** The fields that are passed of a class and those that it extends, the topmost one's first. */
+    private static List<VariableElement> fields(List<TypeElement> line) {
+        return line.reversed().stream()
+                .flatMap(owner -> ElementFilter.fieldsIn(owner.getEnclosedElements()).stream())
+                .filter(field -> !field.getModifiers().contains(Modifier.STATIC) && !field.getModifiers().contains(Modifier.TRANSIENT))
+                .toList();
+    }
+
+    /** A class and those that it extends, whose fields go along. */
+    private List<TypeElement> line(TypeElement element, Element where) throws Refused {
+        List<TypeElement> line = new ArrayList<>();
+        TypeElement at = element;
+        for (; !at.getQualifiedName().contentEquals("java.lang.Object"); at = world.declared(at.getSuperclass())) {
+            if (!TypeReader.isOwn(at)) {
+                throw new Refused(where, "`" + element.getSimpleName() + "` cannot be passed: it extends `" + at.getQualifiedName()
+                        + "`, whose fields are not the program's own; have it extend classes of the program's, or make it a record");
+            }
+            line.add(at);
+        }
+        return line;
+    }
+
+    private void add(Type.Struct struct, Element member, TypeMirror mirror, Type.Field field, IdlNames names, TypeElement from) throws Refused {
         String name = member.getSimpleName().toString();
         String idlName = names.unique(member, name);
         Type type = types.read(mirror, member, from);
-        if (type instanceof Type.Reference) {
-            throw new Refused(member, "a remote interface cannot be a member of `" + struct.name + "`: pass it as a parameter");
-        }
         String count = type instanceof Type.Sequence ? names.unique(member, idlName + "Count") : null;
-        struct.members.add(new Type.Member(name, idlName, count, type, mirror, isReached));
+        struct.members.add(new Type.Member(name, idlName, count, type, mirror, field));
     }
 
     /** What an element of an array is there: itself where it is a value, or a structure that no other pointer leads to. */
@@ -106,15 +185,12 @@ final class StructReader {
         if (isItself) {
             return type;
         }
-        if (type instanceof Type.Reference) {
-            throw new Refused(where, "an array of remote interfaces cannot be passed: pass them one by one");
-        }
         Object key = type instanceof Type.Sequence sequence ? List.of(sequence.element(), sequence.isList()) : type;
         Type.Struct item = items.get(key);
         if (item == null) {
             item = new Type.Struct(null, name(type) + (type instanceof Type.Sequence ? "" : "Item"), false);
             String count = type instanceof Type.Sequence ? "valueCount" : null;
-            item.members.add(new Type.Member("value", "value", count, type, mirror, true));
+            item.members.add(new Type.Member("value", "value", count, type, mirror, null));
             items.put(key, item);
         }
         return item;

@@ -22,7 +22,7 @@ final class StubCode {
         arguments();
         invoke();
         if (names.reply.isGraph()) {
-            code.line("call.reply(" + names.writeGraph(names.reply, "call", "results") + ");");
+            code.line("call.reply(" + names.writeGraph(names.reply, "results") + ");");
         } else if (method.result() != null) {
             code.line("call.reply(" + names.measure(names.reply, "call") + ");");
             names.write(names.reply, "call.replyMemory", "call.replyAt", "results");
@@ -38,9 +38,9 @@ final class StubCode {
         }
         if (names.request.isGraph()) {
             built();
-        } else {
-            names.read(names.request, "arguments", false);
+            return;
         }
+        names.read(names.request, "arguments", false);
         for (int at = 0; at < names.given.size(); at++) {
             if (method.params().get(at).type() instanceof Type.Reference reference) {
                 String name = names.given.get(at);
@@ -53,20 +53,17 @@ final class StubCode {
     /** Reads arguments with structures: what was built of them is all that is left. */
     private void built() {
         for (Block.Item item : names.request.items) {
-            if (item.type() instanceof Type.Reference) {
-                code.line("byte[] " + names.derived(item.name(), "Reference") + ";");
-            } else if (item.type() != null) {
+            if (item.type() != null) {
                 code.line(names.java(item.type()) + " " + item.name() + ";");
             }
         }
         String reader = code.runtime("GraphReader");
         code.line(reader + " arguments = " + reader + ".of(call, " + names.request.size() + ", KINDS);");
         code.line("try {");
-        names.readGraph(names.request, "arguments", "REF");
+        names.readGraph(names.request, "arguments", "REF", "call");
         for (Block.Item item : names.request.items) {
             if (item.type() != null) {
-                String name = item.type() instanceof Type.Reference ? names.derived(item.name(), "Reference") : item.name();
-                code.line(name + " = " + names.built(item, "arguments", false) + ";");
+                code.line(item.name() + " = " + names.built(item, "arguments", false) + ";");
             }
         }
         code.line("} finally {");

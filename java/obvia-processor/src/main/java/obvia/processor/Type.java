@@ -2,6 +2,7 @@ package obvia.processor;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import javax.lang.model.element.ElementKind;
 import javax.lang.model.element.TypeElement;
 import javax.lang.model.type.TypeMirror;
@@ -31,7 +32,7 @@ sealed interface Type {
      */
     record Sequence(Type element, TypeMirror mirror, boolean isList) implements Type {}
 
-    /** A record, or a class; or a structure around what is no value, as an element of an array. */
+    /** A record, a class, or a sealed type; or a structure around what is no value, as an element of an array. */
     final class Struct implements Type {
         /** The class; {@code null} for an element. */
         final TypeElement element;
@@ -39,7 +40,10 @@ sealed interface Type {
         final String name;
         /** Whether several pointers may lead to one. */
         final boolean isGraph;
+        /** What it has; of a sealed type a member for each of its kinds that has something. */
         final List<Member> members = new ArrayList<>();
+        /** Of a sealed type, its kinds: the number of one is its place. */
+        final List<Kind> kinds = new ArrayList<>();
 
         Struct(TypeElement element, String name, boolean isGraph) {
             this.element = element;
@@ -51,6 +55,16 @@ sealed interface Type {
             return element.getKind() == ElementKind.RECORD;
         }
 
+        /** Whether it is a sealed type. */
+        boolean isSealed() {
+            return !kinds.isEmpty();
+        }
+
+        /** What IDL calls the union of a sealed type's kinds. */
+        String unionName() {
+            return name + "Kinds";
+        }
+
         /** How it lies in memory. */
         Block block() {
             Block block = new Block();
@@ -60,14 +74,30 @@ sealed interface Type {
     }
 
     /**
+     * One of a sealed type's kinds.
+     *
+     * @param member what the union has for it; {@code null} for a kind that has nothing
+     */
+    record Kind(TypeElement element, Member member) {}
+
+    /**
      * A member of a structure.
      *
      * @param name its name in Java
      * @param idlName its name in IDL
      * @param countName what IDL calls its length; {@code null} for what has none
-     * @param isReached whether the code may name the field
+     * @param field where a class has it; {@code null} where nothing is set
      */
-    record Member(String name, String idlName, String countName, Type type, TypeMirror mirror, boolean isReached) {}
+    record Member(String name, String idlName, String countName, Type type, TypeMirror mirror, Field field) {}
+
+    /**
+     * A field of a class.
+     *
+     * @param above how many classes above it declares the field; none where it does so itself
+     * @param mirror its type there, without arguments
+     * @param isReached whether the code may name it
+     */
+    record Field(int above, TypeMirror mirror, boolean isReached) {}
 
     /** Whether it is a value that lies where it is, in a block or in an array. */
     default boolean isScalar() {
@@ -93,6 +123,16 @@ sealed interface Type {
             case Boxed boxed -> true;
             case Struct struct -> true;
             case Sequence sequence -> sequence.isList || !sequence.element.isScalar();
+            default -> false;
+        };
+    }
+
+    /** Whether it is an object that is called, or leads to one; what was {@code seen} is not looked at again. */
+    default boolean hasReferences(Set<Type> seen) {
+        return switch (this) {
+            case Reference reference -> true;
+            case Sequence sequence -> sequence.element.hasReferences(seen);
+            case Struct struct -> seen.add(struct) && struct.members.stream().anyMatch(member -> member.type.hasReferences(seen));
             default -> false;
         };
     }

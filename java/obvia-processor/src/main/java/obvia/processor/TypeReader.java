@@ -66,11 +66,16 @@ final class TypeReader {
         if (name.equals("java.util.List")) {
             return list((DeclaredType) mirror, where, from);
         }
-        boolean isOwn = !name.startsWith("java.") && !name.startsWith("javax.") && !name.startsWith("obvia.Rpc");
-        if (isOwn && (element.getKind() == ElementKind.RECORD || element.getKind() == ElementKind.CLASS)) {
+        if (isOwn(element) && (element.getKind() == ElementKind.RECORD || element.getKind() == ElementKind.CLASS || StructReader.isSealed(element))) {
             return structs.read(element, where, from);
         }
         throw new Refused(where, "`" + mirror + "` cannot be passed: " + advice(element));
+    }
+
+    /** Whether it is a class of the program's. */
+    static boolean isOwn(TypeElement element) {
+        String name = element.getQualifiedName().toString();
+        return !name.startsWith("java.") && !name.startsWith("javax.") && !name.startsWith("obvia.Rpc");
     }
 
     private Type list(DeclaredType mirror, Element where, TypeElement from) throws Refused {
@@ -117,7 +122,9 @@ final class TypeReader {
             case "java.rmi.Remote" -> "name the interface, or use obvia.Remote";
             case "java.util.Set", "java.util.Collection", "java.lang.Iterable", "java.util.ArrayList" -> "use an array, or java.util.List of it";
             case "java.util.Map", "java.util.HashMap" -> "use a list of records with key and value";
-            default -> "use primitive types, String, enumerations, arrays, records and remote interfaces";
+            default -> element.getKind() == ElementKind.INTERFACE && isOwn(element)
+                    ? "what it is must be known; have it extend Remote, or make it sealed, with records as its kinds"
+                    : "use primitive types, String, enumerations, arrays, records and remote interfaces";
         };
     }
 }

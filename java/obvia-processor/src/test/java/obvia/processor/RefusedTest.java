@@ -71,7 +71,7 @@ class RefusedTest {
         refused("void m(java.rmi.Remote any);", "obvia.Remote");
         refused("<T> void m(T any);", "type parameters");
         refused("void m(Empty one); enum Empty {}", "no constants");
-        refused("void m(int[] a, Test[] b);", "one by one");
+        refused("void m(int[] a, Runnable[] b);", "`java.lang.Runnable`", "remote interfaces");
     }
 
     @Test
@@ -80,10 +80,16 @@ class RefusedTest {
         refused("class A { final int a = 1; A() {} } void m(A a);", "`A.a` is final", "transient");
         refused("class A { int a; A(int a) {} } void m(A a);", "constructor without parameters");
         refused("class A { static int a; transient int b; } void m(A a);", "no members");
-        refused("class A extends B { int a; } void m(A a); class B { int b; }", "extends another class");
+        refused("class A extends java.util.BitSet { int a; } void m(A a);", "`A` cannot be passed", "extends `java.util.BitSet`");
+        refused("class A extends B { int a; } void m(A a); class B { final int b = 1; }", "`B.b` is final");
+        refused("abstract class A { int a; } void m(A a);", "constructor without parameters");
+        refused("sealed interface A permits B, C {} record B(int b) implements A {} non-sealed interface C extends A {} void m(A a);", "`C` cannot be a kind of `A`");
+        refused("sealed interface A permits B {} enum B implements A { X } void m(A a);", "have it be a record");
+        refused("sealed interface A permits B {} @obvia.Graph final class B implements A { int b; } void m(A a);", "@Graph");
+        refused("interface A {} void m(A a);", "make it sealed");
+        refused("record A() {} void m(A a);", "no members");
         refused("record A<T>(int a) {} void m(A<String> a);", "type parameters");
         refused("record A(Object o) {} void m(A a);", "must be known");
-        refused("record A(Test t) {} void m(A a);", "pass it as a parameter");
         refused("void m(java.util.List<?> a);", "say what its elements are");
         refused("void n(java.util.List<java.time.Instant> b);", "java.time.Instant");
     }

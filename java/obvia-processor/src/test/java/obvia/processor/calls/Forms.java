@@ -30,6 +30,16 @@ interface Forms extends Remote {
 
     List<List<String>> deep(List<String[]> texts);
 
+    Seat sit(Seat seat, Forms last);
+
+    List<Forms> around(Forms[] forms, Node node);
+
+    Savings savings(Savings savings);
+
+    Shape shape(Shape shape);
+
+    List<Shape> shapes(Shape[] shapes, Shape.Round round);
+
     enum Color {
         RED,
         GREEN
@@ -67,6 +77,7 @@ interface Forms extends Remote {
         Node left;
         Node right;
         List<Node> all;
+        Forms friend;
         private String name;
         transient Object cache = "made here";
 
@@ -97,5 +108,59 @@ interface Forms extends Remote {
         public String toString() {
             return balance + " " + notes + " " + owner;
         }
+    }
+
+    /** What has objects that are called. */
+    record Seat(String name, Forms guest, List<Forms> others, Remote[] more, Seat next) {}
+
+    /** What a class that extends it holds. */
+    abstract class Held<T> {
+        T held;
+        private List<T> more;
+        protected transient int count;
+
+        void hold(List<T> all) {
+            held = all.get(0);
+            more = all;
+        }
+
+        List<T> all() {
+            return more;
+        }
+    }
+
+    /** An account that is held. */
+    class Accounts extends Held<Account> {
+        private String owner;
+
+        void owned(String by) {
+            owner = by;
+        }
+
+        String ownedBy() {
+            return owner;
+        }
+    }
+
+    /** A class two below another, with a field that hides one. */
+    class Savings extends Accounts {
+        double rate;
+        String owner;
+        Forms bank;
+    }
+
+    /** One of several kinds. */
+    sealed interface Shape {
+        /** Kinds of a kind. */
+        sealed interface Round extends Shape {}
+
+        record Circle(double radius) implements Round {}
+
+        record Nothing() implements Shape, Round {}
+
+        record Group(String name, Shape first, List<Shape> more, Forms by) implements Shape {}
+
+        /** A class that nothing extends. */
+        final class Drawn extends Held<String> implements Shape {}
     }
 }

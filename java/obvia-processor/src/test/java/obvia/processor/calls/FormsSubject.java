@@ -80,4 +80,42 @@ final class FormsSubject implements Forms {
         texts.forEach(text -> lists.add(text == null ? null : Arrays.asList(text)));
         return lists;
     }
+
+    @Override
+    public Seat sit(Seat seat, Forms last) {
+        int sum = (int) seat.guest().sum(new Elem(1, null, null)) + (int) seat.others().get(2).sum(new Elem(2, null, null));
+        return new Seat(seat.name() + sum, this, List.of(seat.guest(), last), seat.more(), seat);
+    }
+
+    @Override
+    public List<Forms> around(Forms[] forms, Node node) {
+        List<Forms> all = new ArrayList<>(Arrays.asList(forms));
+        all.add(node.friend);
+        return all;
+    }
+
+    @Override
+    public Savings savings(Savings savings) {
+        savings.rate *= 2;
+        savings.owned(savings.ownedBy() + "+" + savings.owner + "+" + savings.all().size() + savings.count);
+        return savings;
+    }
+
+    @Override
+    public Shape shape(Shape shape) {
+        return switch (shape) {
+            case null -> new Shape.Nothing();
+            case Shape.Circle circle -> new Shape.Group("a circle", circle, null, this);
+            case Shape.Nothing nothing -> null;
+            case Shape.Group group -> group;
+            case Shape.Drawn drawn -> new Shape.Group(drawn.held, drawn, List.of(drawn), null);
+        };
+    }
+
+    @Override
+    public List<Shape> shapes(Shape[] shapes, Shape.Round round) {
+        List<Shape> all = new ArrayList<>(Arrays.asList(shapes));
+        all.add(round);
+        return all;
+    }
 }

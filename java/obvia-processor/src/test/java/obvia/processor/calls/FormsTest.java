@@ -2,6 +2,7 @@ package obvia.processor.calls;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
@@ -11,12 +12,16 @@ import java.util.Arrays;
 import java.util.List;
 import obvia.Hresult;
 import obvia.Obvia;
+import obvia.Remote;
 import obvia.RpcException;
 import obvia.processor.calls.Forms.Account;
 import obvia.processor.calls.Forms.Color;
 import obvia.processor.calls.Forms.Elem;
 import obvia.processor.calls.Forms.Node;
 import obvia.processor.calls.Forms.Point;
+import obvia.processor.calls.Forms.Savings;
+import obvia.processor.calls.Forms.Seat;
+import obvia.processor.calls.Forms.Shape;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -115,5 +120,67 @@ class FormsTest {
         assertNull(there.account(account));
         var more = new Account(1, null, "bob") {};
         assertEquals(Hresult.E_INVALIDARG, assertThrows(RpcException.class, () -> there.account(more)).result(), "it would lose what it has more");
+    }
+
+    @Test
+    void objectsThatAreCalledAreMembers() {
+        FormsSubject own = new FormsSubject();
+        Seat seat = new Seat("a", own, Arrays.asList(null, own, there), new Remote[] {there, null}, new Seat("b", null, null, null, null));
+        Seat back = there.sit(seat, own);
+        assertEquals("a3", back.name());
+        assertEquals(there, back.guest(), "the object itself");
+        assertSame(own, back.others().get(0));
+        assertSame(own, back.others().get(1));
+        assertEquals(there, back.more()[0]);
+        assertNull(back.more()[1]);
+        assertEquals(Arrays.asList(null, own, there), back.next().others());
+        assertNull(back.next().next().guest());
+        Node node = new Node();
+        node.friend = there;
+        assertEquals(Arrays.asList(own, null, there, there), there.around(new Forms[] {own, null, there}, node));
+    }
+
+    @Test
+    void whatClassesExtendGoesAlong() {
+        Savings savings = new Savings();
+        savings.rate = 2;
+        savings.owner = "ann";
+        savings.owned("bob");
+        savings.count = 7;
+        savings.bank = there;
+        savings.hold(List.of(new Account(1, null, "x"), new Account(2, null, "y")));
+        Savings back = there.savings(savings);
+        assertEquals(4, back.rate);
+        assertEquals("ann", back.owner);
+        assertEquals("bob+ann+20", back.ownedBy());
+        assertEquals("1 null x", back.held.toString());
+        assertEquals("2 null y", back.all().get(1).toString());
+        assertEquals(there, back.bank);
+    }
+
+    @Test
+    void sealedTypesAreOneOfTheirKinds() {
+        Shape circle = new Shape.Circle(0.5);
+        assertEquals(new Shape.Group("a circle", circle, null, there), there.shape(circle));
+        assertEquals(new Shape.Nothing(), there.shape(null));
+        assertNull(there.shape(new Shape.Nothing()));
+        Shape group = new Shape.Group(null, new Shape.Group("x", null, List.of(), null), List.of(circle, new Shape.Nothing(), circle), there);
+        assertEquals(group, there.shape(group));
+        var drawn = new Shape.Drawn();
+        drawn.hold(List.of("d"));
+        var back = assertInstanceOf(Shape.Group.class, there.shape(drawn));
+        assertEquals("d", back.name());
+        assertEquals(List.of("d"), assertInstanceOf(Shape.Drawn.class, back.more().get(0)).all());
+        assertEquals(List.of(group, circle, new Shape.Nothing(), circle), there.shapes(new Shape[] {group, circle, new Shape.Nothing()}, new Shape.Circle(0.5)));
+        assertThrows(NullPointerException.class, () -> there.shapes(new Shape[1], null));
+        Shape deep = circle;
+        for (int at = 0; at < 100_000; at++) {
+            deep = new Shape.Group(null, deep, null, null);
+        }
+        Shape left = there.shape(deep);
+        while (left instanceof Shape.Group next) {
+            left = next.first();
+        }
+        assertEquals(circle, left);
     }
 }
