@@ -235,6 +235,15 @@ public interface ITrees extends Remote {
     Several many(Several given);
 
     /**
+     * {@code Chain}
+     *
+     * @param first may be {@code null}
+     * @param second may be {@code null}
+     * @return may be {@code null}
+     */
+    Chunk chain(Chunk first, Chunk second);
+
+    /**
      * {@code Probe}
      *
      * @param list may be {@code null}

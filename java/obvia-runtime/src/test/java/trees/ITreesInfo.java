@@ -30,6 +30,7 @@ public final class ITreesInfo {
                 BLUE = 6
             } Color;
             struct Box;
+            struct Chunk;
             struct Crowd;
             struct Digits;
             struct Entry;
@@ -68,6 +69,22 @@ public final class ITreesInfo {
                 [size_is(count)] union Choice *choices;
                 [size_is(count), string] char **words;
                 [size_is(count)] ptr_struct_Node *nodes;
+            };
+            struct Chunk {
+                float part;
+                boolean marked;
+                unsigned small count;
+                Color color;
+                unsigned long more;
+                [size_is(count)] byte *data;
+                [size_is(more)] byte *rest;
+                double whole;
+                [string] char *name;
+                hyper beyond;
+                wchar_t mark;
+                short numbers;
+                [size_is(numbers)] long *values;
+                struct Chunk *next;
             };
             struct Crowd {
                 unsigned long count;
@@ -179,6 +196,7 @@ public final class ITreesInfo {
                 HRESULT Some([in] unsigned long room, [out, size_is(room), length_is(*got)] struct Entry *entries, [out] unsigned long *got);
                 HRESULT Change([in] long kind, [in, out, switch_is(kind)] union Any *value);
                 HRESULT Many([in] union Several *given, [out] union Several *back);
+                HRESULT Chain([in, unique] struct Chunk *first, [in, unique] struct Chunk *second, [out] struct Chunk **joined);
                 HRESULT Probe([in] long what, [in, unique] struct Item *list, [in] struct Samples *samples, [out, retval] hyper *answer);
             }
             """;
@@ -189,8 +207,8 @@ public final class ITreesInfo {
         "ITrees",
         Guid.of("3d7a1f60-5b0e-4c0a-8f2d-9e1100000012"),
         0,
-        0x33076d6a3d73205aL,
-        0x112fba3ef808cc15L,
+        0x0dbfb8360a4185c5L,
+        0x8375c3c932e350c1L,
         null,
         ITreesProxy::new,
         ITreesInfo::perform,
@@ -215,7 +233,8 @@ public final class ITreesInfo {
         PairType.TYPE,
         GraphType.object(ITrees.class),
         RowType.TYPE,
-        DigitsType.TYPE);
+        DigitsType.TYPE,
+        ChunkType.TYPE);
 
     private ITreesInfo() {}
 
@@ -254,7 +273,8 @@ public final class ITreesInfo {
             case 32 -> some(object, call);
             case 33 -> change(object, call);
             case 34 -> many(object, call);
-            case 35 -> probe(object, call);
+            case 35 -> chain(object, call);
+            case 36 -> probe(object, call);
             default -> throw call.noMethod();
         }
     }
@@ -890,6 +910,24 @@ public final class ITreesInfo {
             Objects.requireNonNull(back, "back");
             GraphWriter results = GraphWriter.of(KINDS, 56);
             results.inner(0, SeveralType.TYPE, back);
+            call.reply(results);
+        } finally {
+            arguments.close();
+        }
+    }
+
+    private static void chain(ITrees object, InCall call) {
+        GraphReader arguments = GraphReader.of(call, 16, KINDS);
+        try {
+            arguments.checkOne(0, ChunkType.TYPE, GraphReader.UNIQUE);
+            arguments.checkOne(8, ChunkType.TYPE, GraphReader.UNIQUE);
+            arguments.verify();
+            Frame frame = arguments.frame();
+            Chunk first = frame.place(0) == 0 ? null : new Chunk.View(frame, frame.place(0));
+            Chunk second = frame.place(8) == 0 ? null : new Chunk.View(frame, frame.place(8));
+            Chunk joined = object.chain(first, second);
+            GraphWriter results = GraphWriter.of(KINDS, 8);
+            results.one(0, ChunkType.TYPE, joined);
             call.reply(results);
         } finally {
             arguments.close();
@@ -1607,6 +1645,26 @@ public final class ITreesInfo {
         }
 
         @Override
+        public Chunk chain(Chunk first, Chunk second) {
+            GraphWriter arguments = GraphWriter.of(KINDS, 16);
+            arguments.one(0, ChunkType.TYPE, first);
+            arguments.one(8, ChunkType.TYPE, second);
+            Channel call = begin(arguments);
+            call.call(target, 35, call.length);
+            GraphReader results = GraphReader.of(call, 8, KINDS);
+            try {
+                results.checkOne(0, ChunkType.TYPE, GraphReader.UNIQUE);
+                results.verify();
+                results.build();
+                Chunk joined = (Chunk) results.one(0);
+                return joined;
+            } finally {
+                call.end();
+                results.close();
+            }
+        }
+
+        @Override
         public long probe(int what, Item list, Samples samples) {
             Objects.requireNonNull(samples, "samples");
             GraphWriter arguments = GraphWriter.of(KINDS, 72);
@@ -1614,7 +1672,7 @@ public final class ITreesInfo {
             arguments.one(8, ItemType.TYPE, list);
             arguments.inner(16, SamplesType.TYPE, samples);
             Channel call = begin(arguments);
-            call.call(target, 35, call.length);
+            call.call(target, 36, call.length);
             call.expect(8);
             long answer = call.replyMemory.get(Flat.LONG, call.replyAt);
             call.end();

@@ -11,6 +11,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.Arrays;
 import java.util.List;
+import java.util.Random;
 import obvia.Bytes;
 import obvia.Doubles;
 import obvia.Guid;
@@ -24,6 +25,7 @@ import org.junit.jupiter.api.Timeout;
 import trees.Any;
 import trees.Box;
 import trees.Choice;
+import trees.Chunk;
 import trees.Color;
 import trees.Crowd;
 import trees.Digits;
@@ -268,6 +270,48 @@ class StructuresTest {
             assertSame(here, told.back());
             assertEquals(there, there.tell(null, there).back());
             assertThrows(RpcException.class, () -> there.tell(list, null), "it is called there");
+        }
+    }
+
+    private static Bytes bytes(int length, int seed) {
+        byte[] bytes = new byte[length];
+        new Random(seed).nextBytes(bytes);
+        return Bytes.of(bytes);
+    }
+
+    /** Elements with arrays of every length up to some: of what fits words and what does not, of what is copied once and what is copied twice. */
+    private static Chunk chunks(int from, int to, Chunk next) {
+        Chunk chunk = next;
+        for (int i = to; i-- > from; ) {
+            Bytes data = i % 7 == 6 ? null : bytes(i % 256, i);
+            Bytes rest = i % 5 == 4 ? null : bytes(i % 3 == 2 ? 250 + i : i % 19, -i);
+            Ints values = i % 4 == 3 ? null : Ints.of(i, -i, 1 << i);
+            chunk = Chunk.of(-i / 3f, i % 2 == 1, Color.values()[i % 3], data, rest, -1.0 / i, i % 3 == 0 ? null : "c" + i, ~(long) i, (char) ~i, values, chunk);
+        }
+        return chunk;
+    }
+
+    @Test
+    void listsOfEverythingGoThereAndBack() throws Exception {
+        try (Peer peer = Peer.server()) {
+            ITrees there = bind(peer);
+            Chunk few = chunks(3, 9, null);
+            // Alone, and not.
+            assertEquals(few, there.chain(few, null));
+            assertEquals(few, there.chain(null, few));
+            assertEquals(chunks(3, 20, null), there.chain(few, chunks(9, 20, null)));
+            Chunk small = chunks(7, 8, Chunk.of(1, true, Color.RED, bytes(20, 1), null, 2, null, 3, 'c', null, null));
+            assertEquals(small, there.chain(small, null));
+            Chunk many = chunks(0, 300, null);
+            assertEquals(many, there.chain(many, null));
+            assertEquals(chunks(0, 400, null), there.chain(many, chunks(300, 400, null)));
+            assertEquals(few, there.chain(few, null));
+            // Nothing but words, until there is no more room than at first.
+            Chunk plain = null;
+            for (int i = 0; i < 500; i++) {
+                plain = Chunk.of(i, false, Color.BLUE, bytes(8 + i % 9, i), bytes(i % 40, i), i, null, i, 'x', null, plain);
+            }
+            assertEquals(plain, there.chain(plain, null));
         }
     }
 

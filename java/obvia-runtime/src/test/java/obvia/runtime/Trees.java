@@ -16,6 +16,7 @@ import obvia.RpcException;
 import obvia.Shorts;
 import trees.Any;
 import trees.Box;
+import trees.Chunk;
 import trees.Choice;
 import trees.Color;
 import trees.Crowd;
@@ -215,6 +216,27 @@ final class Trees implements ITrees {
     public List<Item> sort(List<Item> items) {
         // A bad server's.
         return items.size() == 1 ? List.of() : items.stream().sorted(Comparator.comparing(Item::value)).toList();
+    }
+
+    @Override
+    public Chunk chain(Chunk first, Chunk second) {
+        return first == null ? second : append(first, second);
+    }
+
+    private static Chunk append(Chunk first, Chunk second) {
+        Chunk next = first.next() == null ? second : append(first.next(), second);
+        return Chunk.of(
+                first.part(),
+                first.marked(),
+                first.color(),
+                first.data(),
+                first.rest(),
+                first.whole(),
+                first.name(),
+                first.beyond(),
+                first.mark(),
+                first.values(),
+                next);
     }
 
     @Override
