@@ -32,14 +32,14 @@ pub(crate) fn main(arguments: &[String]) -> Outcome {
 /// Fuzzes the targets named, or all, for so many seconds each.
 pub(crate) fn run(seconds: u32, names: &[String]) -> Outcome {
     let chosen = chosen(names)?;
-    build(names)?;
+    build(seconds, &chosen)?;
     // Each is one thread: as many run at once as there are processors.
     let next = Mutex::new(chosen.iter());
     // On its own, so that the lock is not held while the target runs.
     let take = || next.lock().unwrap_or_else(PoisonError::into_inner).next();
     let work = || {
         while let Some(name) = take() {
-            fuzz(name, seconds)?;
+            fuzz(name, seconds).map_err(|error| Problem::Failed(format!("{name}: {error}")))?;
         }
         Ok(())
     };
@@ -47,20 +47,39 @@ pub(crate) fn run(seconds: u32, names: &[String]) -> Outcome {
     at_once((0..workers).map(|_| work))
 }
 
-/// Builds the targets named, or all.
-fn build(names: &[String]) -> Outcome {
-    tools::cargo_fuzz()?;
-    let build = cargo("build");
-    if names.is_empty() {
-        return build.run();
-    }
-    names.iter().try_for_each(|name| build.with(&[name]).run())
+/// Builds targets as cargo-fuzz does, which would have to be built itself. What runs for some seconds takes longer to optimise than that
+/// gains.
+fn build(seconds: u32, names: &[String]) -> Outcome {
+    tools::nightly()?;
+    let (manifest, built) = (format!("{FOLDER}/Cargo.toml"), target().join("fuzz").display().to_string());
+    let options = ["build", "--quiet", "--release", "--manifest-path", &manifest, "--target-dir", &built];
+    let targets: Vec<_> = names.iter().flat_map(|name| ["--bin", name]).collect();
+    // With the machine's own target named, build scripts and macros are built without these flags.
+    let cargo = tools::nightly_cargo(&options).with(&["--target", &machine()]).with(&targets);
+    let cargo = cargo.variable("RUSTFLAGS", FLAGS.join(" "));
+    let cargo = if seconds < SECONDS { cargo.variable("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0") } else { cargo };
+    cargo.run()
 }
 
-fn cargo(command: &str) -> Program {
-    let built = target().join("fuzz").display().to_string();
-    tools::nightly_cargo(&["fuzz", command, "--fuzz-dir", FOLDER, "--target-dir", &built])
+fn machine() -> String {
+    format!("{}-unknown-linux-gnu", std::env::consts::ARCH)
 }
+
+/// What is compiled in: what tells libFuzzer where an input went and what it was compared with, and the address sanitizer. In several units
+/// nothing would be inlined from one into another.
+const FLAGS: [&str; 11] = [
+    "--cfg=fuzzing",
+    "-Cdebug-assertions",
+    "-Cpasses=sancov-module",
+    "-Cllvm-args=-sanitizer-coverage-level=4",
+    "-Cllvm-args=-sanitizer-coverage-inline-8bit-counters",
+    "-Cllvm-args=-sanitizer-coverage-pc-table",
+    "-Cllvm-args=-sanitizer-coverage-trace-compares",
+    "-Cllvm-args=-sanitizer-coverage-stack-depth",
+    "-Cllvm-args=-simplifycfg-branch-fold-threshold=0",
+    "-Zsanitizer=address",
+    "-Ccodegen-units=1",
+];
 
 /// The targets named, if there are such, or all.
 fn chosen(names: &[String]) -> Outcome<Vec<String>> {
@@ -79,15 +98,23 @@ fn chosen(names: &[String]) -> Outcome<Vec<String>> {
 }
 
 fn fuzz(name: &str, seconds: u32) -> Outcome {
-    let corpus = target().join("fuzz/corpus").join(name);
-    std::fs::create_dir_all(&corpus).map_err(|error| Problem::Failed(format!("{}: {error}", corpus.display())))?;
-    let mut program = cargo("run").with(&[name]).argument(corpus.display().to_string());
+    let (corpus, found) = (target().join("fuzz/corpus").join(name), root().join(FOLDER).join("artifacts").join(name));
+    for folder in [&corpus, &found] {
+        std::fs::create_dir_all(folder).map_err(|error| Problem::Failed(format!("{}: {error}", folder.display())))?;
+    }
+    let built = target().join("fuzz").join(machine()).join("release").join(name).display().to_string();
+    // The sanitizer would take variables for the same that the linker has given one address.
+    let mut program = Program::new(&built, &[]).variable("ASAN_OPTIONS", "detect_odr_violation=0");
+    program = program.argument(corpus.display().to_string());
     let seeds = root().join(FOLDER).join("seeds").join(name);
     if seeds.is_dir() {
         program = program.argument(seeds.display().to_string());
     }
-    let options = [format!("-max_total_time={seconds}"), format!("-timeout={INPUT_SECONDS_MAX}")];
-    let program = program.with(&["--", "-verbosity=0", "-print_final_stats=1", &options[0], &options[1]]);
+    let program = program
+        .with(&["-verbosity=0", "-print_final_stats=1"])
+        .argument(format!("-max_total_time={seconds}"))
+        .argument(format!("-timeout={INPUT_SECONDS_MAX}"))
+        .argument(format!("-artifact_prefix={}/", found.display()));
     println!("    $ {}", program.line());
     let said = program.read_errors()?;
     let count = statistic(&said, "number_of_executed_units").unwrap_or_default();

@@ -17,8 +17,8 @@ use crate::{Outcome, Problem, conformance, fuzz, icount, loom, miri, sim, soak, 
 use lanes::{Lane, Ran};
 use std::time::{Duration, Instant};
 
-/// Seconds of fuzzing that each target gets in a test run.
-const FUZZ_SECONDS: u32 = 4;
+/// Seconds of fuzzing that each target gets in a test run, not optimised.
+const FUZZ_SECONDS: u32 = 8;
 /// Seconds that many processes call each other in a test run.
 const SOAK_SECONDS: u32 = 10;
 

@@ -8,13 +8,9 @@ use std::path::{Path, PathBuf};
 /// The toolchain that fuzzing and Miri need.
 const NIGHTLY: &str = "nightly";
 
-/// A cargo of the nightly toolchain, with the project's own tools on its path.
+/// A cargo of the nightly toolchain.
 pub(crate) fn nightly_cargo(arguments: &[&str]) -> Program {
-    let tools = target().join("tools/bin");
-    let path = std::env::var("PATH").unwrap_or_default();
-    Program::cargo(arguments)
-        .variable("RUSTUP_TOOLCHAIN", NIGHTLY)
-        .variable("PATH", format!("{}:{path}", tools.display()))
+    Program::cargo(arguments).variable("RUSTUP_TOOLCHAIN", NIGHTLY)
 }
 
 /// Makes sure that valgrind is there.
@@ -161,20 +157,6 @@ pub(crate) fn miri() -> Outcome {
         return Ok(());
     }
     Err(Problem::missing(format!("Miri's standard library: {}", setup.line())))
-}
-
-/// Makes sure that cargo-fuzz is there, for this project alone.
-pub(crate) fn cargo_fuzz() -> Outcome {
-    nightly()?;
-    if nightly_cargo(&["fuzz", "--version"]).succeeds() {
-        return Ok(());
-    }
-    let tools = target().join("tools");
-    // Not optimised: it takes longer to build than all that it ever does.
-    let install = Program::cargo(&["install", "--quiet", "cargo-fuzz", "--locked", "--debug", "--root"])
-        .argument(tools.display().to_string())
-        .variable("CARGO_TARGET_DIR", target().join("tools-build").display().to_string());
-    required("cargo-fuzz", &install)
 }
 
 /// Makes sure that a program is there which says its version when asked.

@@ -122,9 +122,9 @@ pub(crate) fn pair(nic: &Nic, attributes: &ViAttributes, length: usize) -> (End,
 /// Bytes that tell where they are and which they are.
 pub(crate) fn pattern(length: usize, seed: u64) -> Vec<u8> {
     let mut random = Random(seed | 1);
-    let mut bytes = Vec::with_capacity(length + 8);
-    while bytes.len() < length {
-        bytes.extend(random.next().to_le_bytes());
+    let mut bytes = vec![0; length.next_multiple_of(8)];
+    for eight in bytes.as_chunks_mut().0 {
+        *eight = random.next().to_le_bytes();
     }
     bytes.truncate(length);
     bytes
