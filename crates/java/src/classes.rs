@@ -15,7 +15,7 @@ use std::time::Duration;
 /// # Safety
 ///
 /// `class` must be null or readable.
-unsafe fn class_of(class: *const Halves) -> Result<GUID> {
+pub(crate) unsafe fn class_of(class: *const Halves) -> Result<GUID> {
     // SAFETY: the caller's promise.
     let halves = unsafe { class.as_ref() }.ok_or(code::E_POINTER)?;
     Ok(GUID::from_u128(halves.join()))

@@ -6,6 +6,7 @@
 //!
 //! Every function returns an HRESULT unless it says otherwise. No panic leaves one.
 
+pub mod access;
 pub mod calls;
 pub mod cancelling;
 pub mod classes;
@@ -18,7 +19,7 @@ pub mod runtime;
 pub mod security;
 
 /// The version of these functions, which both sides must have.
-const ABI: u32 = 2;
+const ABI: u32 = 3;
 
 /// The version of these functions.
 #[unsafe(no_mangle)]

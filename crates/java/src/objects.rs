@@ -35,6 +35,10 @@ pub struct Callbacks {
     released: unsafe extern "C" fn(u64),
     /// Makes an object of a class, by the number of what makes them: gives a handle, which is this library's then.
     make: unsafe extern "C" fn(u64, *mut Handle) -> HRESULT,
+    /// Whether a rule permits a caller, by the rule's number: not 0. The process, the level, and the words of [`told`](crate::security::told).
+    pub(crate) permits: unsafe extern "C" fn(u64, u32, u32, *const u8, usize) -> u32,
+    /// A rule is not asked any more.
+    pub(crate) drop_rule: unsafe extern "C" fn(u64),
 }
 
 static CALLBACKS: OnceLock<Callbacks> = OnceLock::new();
@@ -94,7 +98,7 @@ pub unsafe extern "C" fn obvia_java_start(callbacks: *const Callbacks) -> HRESUL
     })
 }
 
-fn callbacks() -> Result<&'static Callbacks> {
+pub(crate) fn callbacks() -> Result<&'static Callbacks> {
     CALLBACKS.get().ok_or_else(|| code::E_UNEXPECTED.into())
 }
 

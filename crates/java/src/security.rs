@@ -2,7 +2,7 @@
 
 use crate::outcome::{Bytes, give, give_bytes, guarded, text};
 use com::security::{
-    AccountTable, Credential, Credentials, NtHash, Peer, set_accounts, set_credentials, with_credentials,
+    AccountTable, Caller, Credential, Credentials, NtHash, Peer, set_accounts, set_credentials, with_credentials,
 };
 use com::{HRESULT, Result, code};
 use std::ffi::c_char;
@@ -104,13 +104,24 @@ pub unsafe extern "C" fn obvia_java_set_accounts(accounts: *const *const c_char,
 #[repr(C)]
 pub struct Who {
     /// The process where it is one of this host and the kernel told which, or 0.
-    process: u32,
+    pub(crate) process: u32,
     /// How the call is protected (RPC_C_AUTHN_LEVEL); 1 is not at all.
-    level: u32,
+    pub(crate) level: u32,
 }
 
-/// Who called the method that this thread performs, and the host, the domain and the user in UTF-8, with a NUL behind each. S_FALSE where no
-/// method runs that another process has called.
+/// What Java is told of a caller: the host, the domain and the user in UTF-8, with a NUL behind each, besides who it is otherwise.
+pub(crate) fn told(caller: &Caller) -> (Who, Vec<u8>) {
+    let (process, host) = match &caller.peer {
+        Peer::Process { pid, .. } => (*pid, ""),
+        Peer::Host(host) => (0, host.as_str()),
+    };
+    let who = caller.authenticated.as_ref();
+    let level = who.map_or(1, |who| who.level as u32);
+    let (domain, user) = who.map_or(("", ""), |who| (&*who.principal.domain, &*who.principal.user));
+    (Who { process, level }, format!("{host}\0{domain}\0{user}\0").into_bytes())
+}
+
+/// Who called the method that this thread performs. S_FALSE where no method runs that another process has called.
 ///
 /// # Safety
 ///
@@ -119,16 +130,10 @@ pub struct Who {
 pub unsafe extern "C" fn obvia_java_caller(place: *mut Who, words: *mut Bytes) -> HRESULT {
     guarded(|| {
         let Some(caller) = com::caller() else { return Ok(code::S_FALSE) };
-        let (process, host) = match &caller.peer {
-            Peer::Process { pid, .. } => (*pid, ""),
-            Peer::Host(host) => (0, host.as_str()),
-        };
-        let who = caller.authenticated.as_ref();
-        let level = who.map_or(1, |who| who.level as u32);
-        let (domain, user) = who.map_or(("", ""), |who| (&*who.principal.domain, &*who.principal.user));
+        let (who, told) = told(&caller);
         // SAFETY: the caller's promise.
-        unsafe { give_bytes(words, format!("{host}\0{domain}\0{user}\0").into_bytes()) }?;
+        unsafe { give_bytes(words, told) }?;
         // SAFETY: the caller's promise.
-        unsafe { give(place, Who { process, level }) }
+        unsafe { give(place, who) }
     })
 }

@@ -17,6 +17,7 @@ import obvia.Guid;
 import obvia.Hresult;
 import obvia.Obvia;
 import obvia.RpcException;
+import obvia.SecurityLevel;
 
 /**
  * {@code interop-objects} in Java.
@@ -31,6 +32,10 @@ import obvia.RpcException;
  */
 final class Objects {
     private static final Guid CLASS = Guid.of("5b0e6b3c-0d5e-4c5a-9f3e-6f1d0c7a2b01");
+    /** The class whose objects nobody of another host may call, and the class of which nobody may have objects made. */
+    private static final Guid CLOSED = Guid.of("5b0e6b3c-0d5e-4c5a-9f3e-6f1d0c7a2b02");
+
+    private static final Guid FORBIDDEN = Guid.of("5b0e6b3c-0d5e-4c5a-9f3e-6f1d0c7a2b03");
     private static final Guid UNKNOWN_CLASS = Guid.of("5b0e6b3c-0d5e-4c5a-9f3e-6f1d0c7a2bff");
 
     private final Deque<String> words;
@@ -106,7 +111,11 @@ final class Objects {
             Obvia.setPinging(Duration.ofMillis(Long.parseLong(words.remove())), 3);
         }
         Counter counters = new Counter();
-        try (var _ = Obvia.registerClass(CLASS, ICounter.class, Counter::new, counters)) {
+        Obvia.setClassAccess(CLASS, caller -> (caller.user() == null) == (caller.level() == SecurityLevel.NONE));
+        Obvia.setClassAccess(FORBIDDEN, _ -> false);
+        try (var _ = Obvia.registerClass(CLASS, ICounter.class, Counter::new, counters);
+                var _ = Obvia.registerClass(CLOSED, ICounter.class, Objects::closed);
+                var _ = Obvia.registerClass(FORBIDDEN, ICounter.class, Counter::new)) {
             for (String binding : words) {
                 System.out.println(Obvia.listen(binding));
             }
@@ -118,6 +127,12 @@ final class Objects {
         if (counters.add(1) <= 0) {
             throw new AssertionError("it is there as long as this is");
         }
+    }
+
+    private static Counter closed() {
+        Counter counter = new Counter();
+        Obvia.setAccess(counter, caller -> caller.host() == null);
+        return counter;
     }
 
     private void client() throws Exception {
@@ -132,7 +147,11 @@ final class Objects {
         }
         Credentials own = user == null ? null : become(user[0], user[1]);
         for (String binding : words) {
-            client(Obvia.connect(binding, binding.contains("security=") ? own : null));
+            Endpoint server = Obvia.connect(binding, binding.contains("security=") ? own : null);
+            client(server);
+            ICounter closed = server.createInstance(CLOSED, ICounter.class);
+            fails(Hresult.E_ACCESSDENIED, () -> closed.add(1));
+            fails(Hresult.E_ACCESSDENIED, () -> server.createInstance(FORBIDDEN, ICounter.class));
         }
     }
 

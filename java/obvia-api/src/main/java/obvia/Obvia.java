@@ -1,5 +1,7 @@
 package obvia;
 
+import static java.util.Objects.requireNonNull;
+
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.Callable;
@@ -142,6 +144,42 @@ public final class Obvia {
      */
     public static void setAccounts(Map<String, String> passwords) {
         Runtime.instance().setAccounts(passwords);
+    }
+
+    /**
+     * Says who may call an object of this process from outside of it, by whichever of its interfaces, from the next call on. Others get E_ACCESSDENIED, and are not
+     * given the object by its name. Its own rule holds instead of {@linkplain #setDefaultAccess the one for all}.
+     *
+     * <p>The rule keeps the object until {@link #clearAccess}.
+     */
+    public static void setAccess(Object object, Access rule) {
+        Runtime.instance().setAccess(requireNonNull(object), requireNonNull(rule));
+    }
+
+    /** Takes back what {@link #setAccess} has said of an object. */
+    public static void clearAccess(Object object) {
+        Runtime.instance().setAccess(requireNonNull(object), null);
+    }
+
+    /** Says who may call objects of this process that have no {@linkplain #setAccess rule of their own}, from the next call on. */
+    public static void setDefaultAccess(Access rule) {
+        Runtime.instance().setAccess(null, requireNonNull(rule));
+    }
+
+    /**
+     * Says who may have objects of a class made by this process, or get what stands for the class. Its own rule holds instead of
+     * {@linkplain #setDefaultClassAccess the one for all}.
+     */
+    public static void setClassAccess(Guid classId, Access rule) {
+        Runtime.instance().setClassAccess(requireNonNull(classId), requireNonNull(rule));
+    }
+
+    /**
+     * Says who may have objects made of classes that have no {@linkplain #setClassAccess rule of their own}. Where nobody says so, it is those who may
+     * {@linkplain #setDefaultAccess call}.
+     */
+    public static void setDefaultClassAccess(Access rule) {
+        Runtime.instance().setClassAccess(null, requireNonNull(rule));
     }
 
     /** Who called the method that runs on this thread; {@code null} where none does that another process has called. */

@@ -5,6 +5,7 @@ import java.util.Map;
 import java.util.ServiceLoader;
 import java.util.concurrent.Callable;
 import java.util.function.Supplier;
+import obvia.Access;
 import obvia.Caller;
 import obvia.ClassRegistration;
 import obvia.Connections;
@@ -50,6 +51,12 @@ public interface Runtime {
 
     /** See {@link obvia.Obvia#setAccounts}. */
     void setAccounts(Map<String, String> passwords);
+
+    /** See {@link obvia.Obvia#setAccess}: of no object those without a rule, and no rule takes one back. */
+    void setAccess(Object object, Access rule);
+
+    /** See {@link obvia.Obvia#setClassAccess}: of no class those without a rule. */
+    void setClassAccess(Guid classId, Access rule);
 
     /** See {@link obvia.Obvia#caller}. */
     Caller caller();

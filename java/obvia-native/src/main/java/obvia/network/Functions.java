@@ -30,7 +30,7 @@ import obvia.runtime.InterfaceInfo;
  * <p>Objects are numbers that the library gives out, 0 for none; one that was given back leads nowhere.
  */
 final class Functions {
-    private static final int ABI = 2;
+    private static final int ABI = 3;
     private static final int WORDS_MAX = 4096;
 
     private static final Linker LINKER = Linker.nativeLinker();
@@ -65,6 +65,8 @@ final class Functions {
     private static final MethodHandle SET_CREDENTIALS = function("set_credentials", FunctionDescriptor.of(JAVA_INT, ADDRESS, ADDRESS, ADDRESS));
     private static final MethodHandle CREDENTIALS = function("credentials", FunctionDescriptor.of(JAVA_INT, ADDRESS, ADDRESS, ADDRESS, ADDRESS));
     private static final MethodHandle SET_ACCOUNTS = function("set_accounts", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG));
+    private static final MethodHandle SET_ACCESS = function("set_access", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG));
+    private static final MethodHandle SET_CLASS_ACCESS = function("set_class_access", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG));
     private static final MethodHandle CALLER = function("caller", FunctionDescriptor.of(JAVA_INT, ADDRESS, ADDRESS));
     private static final MethodHandle MARSHAL =
             function("marshal", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG, ADDRESS));
@@ -116,15 +118,27 @@ final class Functions {
                 upcall("isImplemented", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, ADDRESS), int.class, long.class, MemorySegment.class);
         MemorySegment released = upcall("released", FunctionDescriptor.ofVoid(JAVA_LONG), void.class, long.class);
         MemorySegment make = upcall("make", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, ADDRESS), int.class, long.class, MemorySegment.class);
+        MemorySegment permits = upcall(
+                "permits",
+                FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_INT, ADDRESS, JAVA_LONG),
+                int.class,
+                long.class,
+                int.class,
+                int.class,
+                MemorySegment.class,
+                long.class);
+        MemorySegment dropRule = upcall("dropRule", FunctionDescriptor.ofVoid(JAVA_LONG), void.class, long.class);
         try {
             if ((int) abi.invokeExact() != ABI) {
                 throw new RpcException(Hresult.RPC_E_VERSION_MISMATCH, "the native library is of another version than obvia-native");
             }
-            MemorySegment callbacks = Arena.global().allocate(ADDRESS, 4);
+            MemorySegment callbacks = Arena.global().allocate(ADDRESS, 6);
             callbacks.setAtIndex(ADDRESS, 0, perform);
             callbacks.setAtIndex(ADDRESS, 1, implemented);
             callbacks.setAtIndex(ADDRESS, 2, released);
             callbacks.setAtIndex(ADDRESS, 3, make);
+            callbacks.setAtIndex(ADDRESS, 4, permits);
+            callbacks.setAtIndex(ADDRESS, 5, dropRule);
             check((int) start.invokeExact(callbacks));
         } catch (Throwable e) {
             throw unexpected(e);
@@ -461,16 +475,39 @@ final class Functions {
                 return null;
             }
             words.settle();
-            String[] texts = new String(words.toArray(), StandardCharsets.UTF_8).split("\0", -1);
-            SecurityLevel level = switch (who.get(JAVA_INT, 4)) {
-                case 2 -> SecurityLevel.CONNECT;
-                case 5 -> SecurityLevel.INTEGRITY;
-                case 6 -> SecurityLevel.PRIVACY;
-                default -> SecurityLevel.NONE;
-            };
-            String host = texts[0].isEmpty() ? null : texts[0];
-            boolean isKnown = level != SecurityLevel.NONE;
-            return new Caller(Integer.toUnsignedLong(who.get(JAVA_INT, 0)), host, isKnown ? texts[1] : null, isKnown ? texts[2] : null, level);
+            return caller(who.get(JAVA_INT, 0), who.get(JAVA_INT, 4), words.memory().asSlice(0, words.length()));
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    /** A caller as the library tells it. */
+    static Caller caller(int process, int protection, MemorySegment words) {
+        String[] texts = new String(words.toArray(JAVA_BYTE), StandardCharsets.UTF_8).split("\0", -1);
+        SecurityLevel level = switch (protection) {
+            case 2 -> SecurityLevel.CONNECT;
+            case 5 -> SecurityLevel.INTEGRITY;
+            case 6 -> SecurityLevel.PRIVACY;
+            default -> SecurityLevel.NONE;
+        };
+        String host = texts[0].isEmpty() ? null : texts[0];
+        boolean isKnown = level != SecurityLevel.NONE;
+        return new Caller(Integer.toUnsignedLong(process), host, isKnown ? texts[1] : null, isKnown ? texts[2] : null, level);
+    }
+
+    /** Says by which rule an object may be called; 0 for those without one of their own. */
+    static void setAccess(long handle, long rule) {
+        try {
+            check((int) SET_ACCESS.invokeExact(handle, rule));
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    /** Says by which rule objects of a class may be made; {@code null} for those without one of their own. */
+    static void setClassAccess(Guid id, long rule) {
+        try (Arena arena = Arena.ofConfined()) {
+            check((int) SET_CLASS_ACCESS.invokeExact(id == null ? MemorySegment.NULL : put(id, arena.allocate(16, 8), 0), rule));
         } catch (Throwable e) {
             throw unexpected(e);
         }

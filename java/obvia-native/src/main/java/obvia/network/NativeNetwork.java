@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
+import obvia.Access;
 import obvia.Caller;
 import obvia.Credentials;
 import obvia.Guid;
@@ -106,6 +107,23 @@ public final class NativeNetwork implements Network {
     public void setAccounts(Map<String, String> passwords) {
         Library.load();
         Functions.setAccounts(passwords);
+    }
+
+    @Override
+    public void setAccess(Object object, Access rule) {
+        Library.load();
+        long handle = object == null ? 0 : Objects.wrap(object);
+        try {
+            Functions.setAccess(handle, Objects.addRule(rule));
+        } finally {
+            Functions.release(handle);
+        }
+    }
+
+    @Override
+    public void setClassAccess(Guid classId, Access rule) {
+        Library.load();
+        Functions.setClassAccess(classId, Objects.addRule(rule));
     }
 
     @Override

@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
+import obvia.Access;
 import obvia.Hresult;
 import obvia.RpcException;
 import obvia.runtime.InCall;
@@ -21,6 +22,8 @@ final class Objects {
     private static final Map<Long, Object> OBJECTS = new ConcurrentHashMap<>();
     private static final Map<Long, Supplier<?>> MAKERS = new ConcurrentHashMap<>();
     private static final AtomicLong LAST_MAKER = new AtomicLong();
+    private static final Map<Long, Access> RULES = new ConcurrentHashMap<>();
+    private static final AtomicLong LAST_RULE = new AtomicLong();
     private static long last;
 
     private Objects() {}
@@ -71,6 +74,16 @@ final class Objects {
         MAKERS.remove(number);
     }
 
+    /** A number for a rule; 0 for none. */
+    static long addRule(Access rule) {
+        if (rule == null) {
+            return 0;
+        }
+        long number = LAST_RULE.incrementAndGet();
+        RULES.put(number, rule);
+        return number;
+    }
+
     /** Called by the library, as is what follows: nobody there holds the object any more. */
     static void released(long number) {
         synchronized (NUMBERS) {
@@ -104,6 +117,21 @@ final class Objects {
             // It is no call whose arguments could be wrong.
             return answer >>> 32 == 0 ? (int) answer : Hresult.RPC_E_SERVERFAULT;
         }
+    }
+
+    /** Whether a rule permits a caller: 1 or 0. */
+    static int permits(long number, int process, int level, MemorySegment words, long length) {
+        try {
+            return RULES.get(number).permits(Functions.caller(process, level, Functions.foreign(words, length))) ? 1 : 0;
+        } catch (Throwable e) {
+            // It permits nothing.
+            return 0;
+        }
+    }
+
+    /** No call is judged by a rule any more. */
+    static void dropRule(long number) {
+        RULES.remove(number);
     }
 
     /** Performs a call. The results stay until this thread performs another. */

@@ -1,15 +1,15 @@
 package obvia.runtime;
 
 import java.io.IOException;
-import java.lang.System.Logger.Level;
-import java.lang.System.Logger;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
+import obvia.Caller;
 import obvia.Hresult;
 import obvia.RpcException;
+import obvia.SecurityLevel;
 
 /**
  * A client's connection as its server has it: takes calls, and has them performed.
@@ -18,7 +18,7 @@ import obvia.RpcException;
  * ends, and the {@link Poller} starts another one when the client rings.
  */
 final class Connection implements Runnable {
-    private static final Logger LOGGER = System.getLogger("obvia");
+    private static final LimitedLog LOG = new LimitedLog();
 
     /** Those that have a thread: a method asks who calls it, and no call has to say so. */
     private static final Map<Thread, Connection> OF_THREAD = new ConcurrentHashMap<>();
@@ -63,10 +63,15 @@ final class Connection implements Runnable {
         regions.admit(number, window.region(number));
     }
 
-    /** The number of the process whose call this thread performs, 0 where that is not known; or {@code null} where it performs none. */
-    static Long caller() {
+    /** The process whose call this thread performs, or {@code null} where it performs none. */
+    static Caller current() {
         Connection own = OF_THREAD.get(Thread.currentThread());
-        return own == null ? null : Math.max(0, own.window.pid());
+        return own == null ? null : own.peer();
+    }
+
+    /** The client's process: its number, 0 where that is not known. */
+    Caller peer() {
+        return new Caller(Math.max(0, window.pid()), null, null, null, SecurityLevel.NONE);
     }
 
     /** Whether its methods are called by virtual threads now. */
@@ -89,7 +94,7 @@ final class Connection implements Runnable {
         } catch (RpcException | InternalError | IllegalStateException | IndexOutOfBoundsException e) {
             RpcException why = Window.failed(e);
             if (why.result() != Hresult.RPC_E_DISCONNECTED) {
-                LOGGER.log(Level.WARNING, "a connection of process {0} ends: {1}", Long.toHexString(client), why.getMessage());
+                LOG.warn("a connection of process " + Long.toHexString(client) + " ends: " + why.getMessage(), null);
             }
         } finally {
             OF_THREAD.remove(Thread.currentThread());
@@ -197,7 +202,7 @@ final class Connection implements Runnable {
             window.rise();
             start();
         } catch (OutOfMemoryError e) {
-            LOGGER.log(Level.WARNING, "a connection ends, as there is no thread for it", e);
+            LOG.warn("a connection ends, as there is no thread for it", e);
             close();
         }
     }
@@ -279,6 +284,11 @@ final class Connection implements Runnable {
             return entry;
         }
         entry = client == 0 ? null : exports.find(target);
+        if (entry != null && !runtime.rules().permitsCall(entry.object(), peer())) {
+            last = null;
+            Rules.logRefusal("method " + call.opnum + " of " + entry.info().name(), peer());
+            throw new InCall.Refused(Fault.ACCESS_DENIED);
+        }
         if (entry != null && entry.isVirtual() != isVirtual) {
             last = null;
             throw goElsewhere();

@@ -21,7 +21,7 @@ final class Exports {
     private int generation;
     private long lastOid;
 
-    /** Counts removals and replacements: copies of entries that are kept elsewhere are good as long as it does not change. */
+    /** Counts removals, replacements and changes of rules: copies of entries that are kept elsewhere are good as long as it does not change. */
     private volatile int removals;
 
     /** An object of this process, and its entries by interface. */
@@ -59,6 +59,10 @@ final class Exports {
             return object;
         }
 
+        InterfaceInfo<?> info() {
+            return info;
+        }
+
         /** Index and generation, in one word. */
         long target() {
             return target;
@@ -85,6 +89,11 @@ final class Exports {
 
     int removals() {
         return removals;
+    }
+
+    /** Has every copy of an entry be looked up again. */
+    synchronized void recall() {
+        removals++;
     }
 
     /**

@@ -10,14 +10,14 @@ final class Fault {
     static final int NO_MEMORY = 0x1c00001b;
     static final int BAD_STUB_DATA = 0x000006f7;
     static final int OBJECT_NOT_FOUND = 0x80010108;
-    private static final int ACCESS_DENIED = 5;
+    static final int ACCESS_DENIED = 5;
     private static final int CANCELLED = 0x1c00000d;
 
     private Fault() {}
 
     /** Whether the server has not looked at the arguments, and so has not taken what came with them. */
     static boolean isBeforeArguments(int status) {
-        return status == OP_RANGE || status == PROTOCOL_ERROR || status == OBJECT_NOT_FOUND;
+        return status == OP_RANGE || status == PROTOCOL_ERROR || status == OBJECT_NOT_FOUND || status == ACCESS_DENIED;
     }
 
     static RpcException toException(int status) {

@@ -1,7 +1,5 @@
 package obvia.runtime;
 
-import java.lang.System.Logger;
-import java.lang.System.Logger.Level;
 import java.lang.foreign.MemorySegment;
 import obvia.BadMessageException;
 import obvia.Hresult;
@@ -14,7 +12,7 @@ import obvia.RpcException;
  * {@link #reply} and writes them at {@link #replyAt} of {@link #replyMemory}.
  */
 public abstract class InCall {
-    private static final Logger LOGGER = System.getLogger("obvia");
+    private static final LimitedLog LOG = new LimitedLog();
 
     /** Where the arguments' frame lies: in the caller's memory, or a copy. */
     public MemorySegment memory;
@@ -120,7 +118,7 @@ public abstract class InCall {
             case RpcException e -> Integer.toUnsignedLong(e.result() < 0 ? e.result() : Hresult.E_FAIL);
             case OutOfMemoryError _ -> Integer.toUnsignedLong(Hresult.E_OUTOFMEMORY);
             default -> {
-                LOGGER.log(Level.WARNING, "a method failed in a way that its caller cannot be told", why);
+                LOG.warn("a method failed in a way that its caller cannot be told", why);
                 yield Integer.toUnsignedLong(Hresult.RPC_E_SERVERFAULT);
             }
         };

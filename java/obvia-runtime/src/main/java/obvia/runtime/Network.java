@@ -3,6 +3,7 @@ package obvia.runtime;
 import java.time.Duration;
 import java.util.Map;
 import java.util.function.Supplier;
+import obvia.Access;
 import obvia.Caller;
 import obvia.Credentials;
 import obvia.Guid;
@@ -51,6 +52,12 @@ public interface Network {
 
     /** See {@link obvia.Obvia#setAccounts}. */
     void setAccounts(Map<String, String> passwords);
+
+    /** See {@link obvia.spi.Runtime#setAccess}. */
+    void setAccess(Object object, Access rule);
+
+    /** See {@link obvia.spi.Runtime#setClassAccess}. */
+    void setClassAccess(Guid classId, Access rule);
 
     /** Who called the method that this thread performs, or {@code null} where it did not come that way. */
     Caller caller();

@@ -4,6 +4,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.ServiceLoader;
 import java.util.function.Supplier;
+import obvia.Access;
 import obvia.Caller;
 import obvia.Credentials;
 import obvia.Endpoint;
@@ -15,6 +16,7 @@ import obvia.RpcException;
 final class Networks {
     private Network network;
     private boolean isHeard;
+    private final Rules rules;
     private final Map<String, Runnable> exports = new HashMap<>();
     private final Map<Guid, Registered> classes = new HashMap<>();
 
@@ -32,6 +34,10 @@ final class Networks {
         }
     }
 
+    Networks(Rules rules) {
+        this.rules = rules;
+    }
+
     /**
      * The network.
      *
@@ -39,8 +45,10 @@ final class Networks {
      */
     synchronized Network network(String what) {
         if (network == null) {
-            network = ServiceLoader.load(Network.class).findFirst().orElseThrow(() -> new RpcException(
+            Network found = ServiceLoader.load(Network.class).findFirst().orElseThrow(() -> new RpcException(
                     Hresult.E_INVALIDARG, what + ": for other than ncacn_vi_shm: there has to be an obvia-native on the module path or class path"));
+            rules.tell(found);
+            network = found;
         }
         return network;
     }
@@ -83,9 +91,36 @@ final class Networks {
     }
 
     synchronized void replace(Object former, Object object) {
+        Access rule = rules.own(object);
         if (isHeard) {
+            if (rule != null) {
+                // It holds the object, and one that is held takes no other's place.
+                network.setAccess(object, null);
+            }
             network.replace(former, object);
+            if (rules.own(former) != null) {
+                network.setAccess(former, rules.own(former));
+            }
         }
+        if (network != null && rule != null) {
+            network.setAccess(object, rule);
+        }
+    }
+
+    /** See {@link obvia.spi.Runtime#setAccess}. */
+    synchronized void setAccess(Object object, Access rule) {
+        if (network != null) {
+            network.setAccess(object, rule);
+        }
+        rules.setAccess(object, rule);
+    }
+
+    /** See {@link obvia.spi.Runtime#setClassAccess}. */
+    synchronized void setClassAccess(Guid id, Access rule) {
+        if (network != null) {
+            network.setClassAccess(id, rule);
+        }
+        rules.setClassAccess(id, rule);
     }
 
     synchronized void end(String name) {

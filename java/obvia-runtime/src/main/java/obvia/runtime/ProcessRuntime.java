@@ -13,6 +13,7 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
+import obvia.Access;
 import obvia.Caller;
 import obvia.ClassRegistration;
 import obvia.Connections;
@@ -23,7 +24,6 @@ import obvia.Guid;
 import obvia.Hresult;
 import obvia.Remote;
 import obvia.RpcException;
-import obvia.SecurityLevel;
 import obvia.SharedMemory;
 import obvia.Threading;
 import obvia.Waiting;
@@ -55,7 +55,8 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
     private final Map<Long, Link> links = new ConcurrentHashMap<>();
     private final Map<Long, Client> clients = new ConcurrentHashMap<>();
     private final Map<Long, Long> marks = new ConcurrentHashMap<>();
-    private final Networks networks = new Networks();
+    private final Rules rules = new Rules();
+    private final Networks networks = new Networks(rules);
     private final Classes classes = new Classes(this, networks);
     private final Semaphore janitorsBell = new Semaphore(0);
     private Directory.Name ownEndpoint;
@@ -103,6 +104,10 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
 
     Exports exports() {
         return exports;
+    }
+
+    Rules rules() {
+        return rules;
     }
 
     Classes classes() {
@@ -199,6 +204,7 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
                 Object former = names.get(name).object;
                 var all = names.entrySet().stream().filter(entry -> entry.getValue().object == former).toList();
                 all.forEach(entry -> entry.getValue().info.check(object));
+                rules.inherit(former, object);
                 exports.replace(former, object);
                 networks.replace(former, object);
                 for (var entry : all) {
@@ -279,14 +285,15 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
     }
 
     /** A reference to what is exported by a name, counted for whoever gets it. */
-    ObjRef marshalNamed(String name, InterfaceInfo<?> info, long client) {
+    ObjRef marshalNamed(String name, InterfaceInfo<?> info, Connection to) {
         // What is named is not replaced meanwhile.
         synchronized (names) {
             Named named = names.get(name);
             if (named == null) {
                 throw new RpcException(Hresult.RPC_E_DISCONNECTED, "nothing is exported by the name `" + name + "`");
             }
-            return marshalOwn(named.object, info, client, named.isVirtual);
+            rules.admit(named.object, name, to.peer());
+            return marshalOwn(named.object, info, to.client(), named.isVirtual);
         }
     }
 
@@ -328,9 +335,21 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
     }
 
     @Override
+    public void setAccess(Object object, Access rule) {
+        refuseProxy(object);
+        networks.setAccess(object, rule);
+        exports.recall();
+    }
+
+    @Override
+    public void setClassAccess(Guid classId, Access rule) {
+        networks.setClassAccess(classId, rule);
+    }
+
+    @Override
     public Caller caller() {
-        Long process = Connection.caller();
-        return process == null ? networks.caller() : new Caller(process, null, null, null, SecurityLevel.NONE);
+        Caller caller = Connection.current();
+        return caller == null ? networks.caller() : caller;
     }
 
     // Calling.

@@ -291,7 +291,7 @@ final class RuntimeCalls {
             throw call.bad("a name of " + Integer.toUnsignedString(length) + " bytes");
         }
         String name = name(call, length);
-        answer(call, connection.runtime().marshalNamed(name, Known.find(guid(call, 0)), connection.client()).toBytes());
+        answer(call, connection.runtime().marshalNamed(name, Known.find(guid(call, 0)), connection).toBytes());
     }
 
     private static void serveActivate(WindowCall call, Connection connection) {
@@ -302,6 +302,7 @@ final class RuntimeCalls {
         if (wanted != 0 && wanted != 1) {
             throw call.bad("it is neither for an object nor for what stands for its class");
         }
+        connection.runtime().rules().admitToClass(id, connection.peer());
         byte[] reference = connection.runtime().classes().provide(id, wanted == 1, object -> call.reference(object, Known.find(iid)));
         answer(call, reference);
     }

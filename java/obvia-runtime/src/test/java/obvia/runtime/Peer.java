@@ -59,6 +59,11 @@ final class Peer implements AutoCloseable {
         return new Peer(List.of(options), List.of("calc", which));
     }
 
+    /** One with an object that changes who may call. */
+    static Peer guard() throws IOException {
+        return new Peer(List.of(), List.of("guard"));
+    }
+
     /** One that is just taking a name. */
     static Peer taking(String name) throws IOException {
         return new Peer(List.of(), List.of("lock", name));
@@ -119,6 +124,11 @@ final class Peer implements AutoCloseable {
             }
             if (arguments[1].equals("calc")) {
                 Calcs.main(arguments[0], arguments[2]);
+                System.out.println("ready");
+                return;
+            }
+            if (arguments[1].equals("guard")) {
+                AccessTest.Guard.main(arguments[0]);
                 System.out.println("ready");
                 return;
             }

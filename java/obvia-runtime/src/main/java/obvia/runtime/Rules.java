@@ -1,0 +1,98 @@
+package obvia.runtime;
+
+import java.util.HashMap;
+import java.util.IdentityHashMap;
+import java.util.Map;
+import obvia.Access;
+import obvia.Caller;
+import obvia.Guid;
+import obvia.Hresult;
+import obvia.RpcException;
+
+/** Who may call objects of this process, and who may have objects made by it. */
+final class Rules {
+    private static final LimitedLog LOG = new LimitedLog();
+
+    // Of no object: those without a rule of their own; the same for classes.
+    private final Map<Object, Access> objects = new IdentityHashMap<>();
+    private final Map<Guid, Access> classes = new HashMap<>();
+
+    /** See {@link obvia.spi.Runtime#setAccess}. */
+    synchronized void setAccess(Object object, Access rule) {
+        if (rule == null) {
+            objects.remove(object);
+        } else {
+            objects.put(object, rule);
+        }
+    }
+
+    /** See {@link obvia.spi.Runtime#setClassAccess}. */
+    synchronized void setClassAccess(Guid id, Access rule) {
+        classes.put(id, rule);
+    }
+
+    /** The object's own rule, or {@code null}. */
+    synchronized Access own(Object object) {
+        return objects.get(object);
+    }
+
+    /** Has the rule for an object hold for the one that takes its place, unless that has its own. */
+    synchronized void inherit(Object former, Object object) {
+        Access rule = objects.get(former);
+        if (rule != null) {
+            objects.putIfAbsent(object, rule);
+        }
+    }
+
+    /** Tells a network all that was said. */
+    synchronized void tell(Network network) {
+        objects.forEach(network::setAccess);
+        classes.forEach(network::setClassAccess);
+    }
+
+    private synchronized Access of(Object object) {
+        Access own = objects.get(object);
+        return own == null ? objects.get(null) : own;
+    }
+
+    private synchronized Access ofClass(Guid id) {
+        Access own = classes.get(id);
+        Access all = own == null ? classes.get(null) : own;
+        return all == null ? objects.get(null) : all;
+    }
+
+    /** Whether a process may call an object. */
+    boolean permitsCall(Object object, Caller caller) {
+        return permits(of(object), caller);
+    }
+
+    private static boolean permits(Access rule, Caller caller) {
+        try {
+            return rule == null || rule.permits(caller);
+        } catch (RuntimeException e) {
+            return false;
+        }
+    }
+
+    /** Refuses an object to a process that may not call it. */
+    void admit(Object object, String name, Caller caller) {
+        admit(of(object), "the object " + name, caller);
+    }
+
+    /** Refuses objects of a class to a process that may not have them made. */
+    void admitToClass(Guid id, Caller caller) {
+        admit(ofClass(id), "objects of the class {" + id + "}", caller);
+    }
+
+    private static void admit(Access rule, String what, Caller caller) {
+        if (!permits(rule, caller)) {
+            logRefusal(what, caller);
+            throw new RpcException(Hresult.E_ACCESSDENIED, "the caller may not have " + what);
+        }
+    }
+
+    /** Says that a process was refused something. */
+    static void logRefusal(String what, Caller caller) {
+        LOG.warn("refused " + what + " to process " + caller.process(), null);
+    }
+}
