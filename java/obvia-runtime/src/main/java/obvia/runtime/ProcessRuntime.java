@@ -2,6 +2,7 @@ package obvia.runtime;
 
 import java.io.IOException;
 import java.lang.ref.WeakReference;
+import java.nio.ByteOrder;
 import java.nio.channels.SocketChannel;
 import java.security.SecureRandom;
 import java.time.Duration;
@@ -66,7 +67,11 @@ public final class ProcessRuntime implements obvia.spi.Runtime {
     private static volatile Directory directory;
 
     /** For {@link java.util.ServiceLoader}. */
-    public ProcessRuntime() {}
+    public ProcessRuntime() {
+        if (ByteOrder.nativeOrder() != ByteOrder.LITTLE_ENDIAN) {
+            throw new UnsupportedOperationException("obvia supports little-endian machines only");
+        }
+    }
 
     /** A proxy of an object of which nothing is known. */
     private static final class UnknownProxy extends Proxy {
