@@ -122,6 +122,10 @@ final class TypeReader {
             case "java.rmi.Remote" -> "name the interface, or use obvia.Remote";
             case "java.util.Set", "java.util.Collection", "java.lang.Iterable", "java.util.ArrayList" -> "use an array, or java.util.List of it";
             case "java.util.Map", "java.util.HashMap" -> "use a list of records with key and value";
+            case "java.util.Optional" -> "use what it has, which may be null";
+            case "java.util.UUID" -> "use obvia.Guid, or a String";
+            case "java.time.Instant", "java.time.Duration", "java.util.Date" -> "use a long, of milliseconds";
+            case "java.math.BigDecimal", "java.math.BigInteger" -> "use a String";
             default -> element.getKind() == ElementKind.INTERFACE && isOwn(element)
                     ? "what it is must be known; have it extend Remote, or make it sealed, with records as its kinds"
                     : "use primitive types, String, enumerations, arrays, records and remote interfaces";

@@ -91,7 +91,10 @@ class RefusedTest {
         refused("record A<T>(int a) {} void m(A<String> a);", "type parameters");
         refused("record A(Object o) {} void m(A a);", "must be known");
         refused("void m(java.util.List<?> a);", "say what its elements are");
-        refused("void n(java.util.List<java.time.Instant> b);", "java.time.Instant");
+        refused("void n(java.util.List<java.time.Instant> b);", "java.time.Instant", "milliseconds");
+        refused("java.util.Optional<String> m();", "may be null");
+        refused("record A(java.util.UUID id) {} void m(A a);", "obvia.Guid");
+        assertEquals(List.of(), errors("interface Test extends obvia.Remote { obvia.Guid m(obvia.Guid a); }"));
     }
 
     @Test

@@ -43,9 +43,15 @@ public abstract class Channel {
     public final void call(long target, int opnum, int length) {
         int result = exchange(target, opnum, length);
         if (result < 0) {
+            String words = words();
             end();
-            throw new RpcException(result);
+            throw words.isEmpty() ? new RpcException(result) : new RpcException(result, words);
         }
+    }
+
+    /** What the server says of the method that has just failed; nothing where it does not. */
+    protected String words() {
+        return "";
     }
 
     /** The same for methods that do not fail by what they return: the result, whatever it is. */

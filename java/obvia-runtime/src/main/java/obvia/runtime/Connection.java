@@ -33,6 +33,8 @@ final class Connection implements Runnable {
     // The interface pointer that was called last, and when it was looked up, in removals.
     private Exports.Entry last;
     private int lastRemovals;
+    // What is to be said of the method that has failed last.
+    private String failure = "";
     // What kind of thread it has, and whether that finds a message that another one has received.
     private boolean isVirtual;
     private boolean isReceived;
@@ -244,12 +246,21 @@ final class Connection implements Runnable {
         long answer = perform(target);
         boolean isFault = answer >>> 32 != 0;
         int result = (int) answer;
-        boolean hasFrame = !isFault && result >= 0 && call.replyLength > 0;
-        if (!hasFrame) {
+        int length = isFault ? 0 : result >= 0 ? call.replyLength : tell();
+        if (length == 0) {
             window.place(0);
         }
         long words = Integer.toUnsignedLong(result) | (long) callId << 32;
-        window.publish(isFault ? Window.FAULT : Window.RESPONSE, opnum, words, hasFrame ? call.replyLength : 0);
+        window.publish(isFault ? Window.FAULT : Window.RESPONSE, opnum, words, length);
+    }
+
+    /** Writes the words of a failure where the results would be, and says how long they are there. */
+    private int tell() {
+        if (failure.isEmpty() || !window.takesWords()) {
+            return 0;
+        }
+        RuntimeCalls.answer(call, failure);
+        return call.replyLength;
     }
 
     /** What the method returned, or a fault's status with a bit above it. */
@@ -273,6 +284,7 @@ final class Connection implements Runnable {
                 // The caller's memory is gone.
                 throw gone;
             }
+            failure = InCall.words(e);
             return InCall.answer(e);
         }
     }

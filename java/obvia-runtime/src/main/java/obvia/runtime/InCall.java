@@ -124,6 +124,19 @@ public abstract class InCall {
         };
     }
 
+    /** The most characters that a caller is told of a failure. */
+    private static final int WORDS_MAX = 1024;
+
+    /** The most bytes that these have. */
+    static final int WORDS_BYTES_MAX = 4 * WORDS_MAX;
+
+    /** What the caller is told besides the HRESULT: the message of an {@link RpcException}, or of a checked exception, which the method declares. */
+    static String words(Throwable why) {
+        boolean isTold = why instanceof RpcException || why instanceof Exception && !(why instanceof RuntimeException);
+        String words = isTold ? why.getMessage() : null;
+        return words == null ? "" : words.substring(0, Math.min(words.length(), WORDS_MAX));
+    }
+
     /** What makes a call a fault before its method is called. */
     static final class Refused extends RuntimeException {
         private static final long serialVersionUID = 1;

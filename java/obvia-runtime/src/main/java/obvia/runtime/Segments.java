@@ -32,10 +32,10 @@ import obvia.Waiting;
  * @param pid the peer's process, as its names say; -1 where it has none
  * @param peerMaySleep whether the peer has to be called out of a sleep
  * @param peerIsQuiet whether the peer will seldom send
- * @param peerTakesRegions whether the peer takes memory of this process: a virtual machine does, as it lives on where that is cut short
+ * @param peerIsInJava whether the peer is a virtual machine, too: it takes memory of this process, as it lives on where that is cut short, and words with failures
  */
 record Segments(
-        Arena arena, MemorySegment own, MemorySegment peer, long pid, boolean peerMaySleep, boolean peerIsQuiet, boolean peerTakesRegions) {
+        Arena arena, MemorySegment own, MemorySegment peer, long pid, boolean peerMaySleep, boolean peerIsQuiet, boolean peerIsInJava) {
     private static final int MAGIC = 0x4956424f;
     private static final int VERSION = 1;
     private static final int LENGTH = 24;
@@ -205,7 +205,7 @@ record Segments(
                 throw Line.broken("it has not mapped its segments");
             }
             isDone = true;
-            return new Segments(arena, ownMemory, peer, -1, theirs.has(MAY_SLEEP), theirs.has(QUIET), false);
+            return new Segments(arena, ownMemory, peer, -1, theirs.has(MAY_SLEEP), theirs.has(QUIET), true);
         } catch (IOException e) {
             throw new RpcException(Hresult.E_FAIL, "making segments: " + e, e);
         } finally {

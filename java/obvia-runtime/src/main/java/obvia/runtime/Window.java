@@ -132,7 +132,12 @@ final class Window implements AutoCloseable {
 
     /** Whether the peer takes memory of this process. */
     boolean takesRegions() {
-        return segments.peerTakesRegions();
+        return segments.peerIsInJava();
+    }
+
+    /** Whether failures go with words between the peer and this process: virtual machines have them so. */
+    boolean takesWords() {
+        return segments.peerIsInJava();
     }
 
     /** Names a region of this process to the peer, who takes it with the call that says so. */

@@ -1,6 +1,7 @@
 package obvia.runtime;
 
 import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import obvia.Hresult;
 import obvia.RpcException;
@@ -97,6 +98,23 @@ final class WindowChannel extends Channel {
             throw Window.failed(e);
         } finally {
             end();
+        }
+    }
+
+    @Override
+    protected String words() {
+        if (!window.takesWords()) {
+            return "";
+        }
+        try {
+            String words = new String(bytes(replyMemory, replyAt, Math.min(length, InCall.WORDS_BYTES_MAX)), StandardCharsets.UTF_8);
+            int end = words.indexOf(0);
+            return end < 0 ? words : words.substring(0, end);
+        } catch (InternalError e) {
+            // The server's memory is gone.
+            isBroken = true;
+            link.forget(this);
+            throw Window.failed(e);
         }
     }
 

@@ -32,6 +32,8 @@ public interface Calc extends Remote {
 
     void fail(int how);
 
+    void say(String words);
+
     /** Runs where it is called. */
     default int twice(int a) throws RemoteException {
         return add(a, a);

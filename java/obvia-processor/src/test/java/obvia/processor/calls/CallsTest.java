@@ -84,14 +84,23 @@ class CallsTest {
         there.withdraw(9);
         var overdrawn = assertThrows(Calc.Overdrawn.class, () -> there.withdraw(0));
         assertSame(Calc.Overdrawn.class, overdrawn.getClass());
+        assertEquals("too much", overdrawn.getMessage());
         assertThrows(Calc.Broken.class, () -> there.withdraw(1));
         for (int how = 2; how < 4; how++) {
             int given = how;
             var wrapped = assertThrows(RemoteException.class, () -> there.withdraw(given));
             var cause = assertInstanceOf(RpcException.class, wrapped.getCause());
+            assertEquals(how == 2 ? "of the method's own" : "the call failed with 0x80070005", cause.getMessage());
             assertEquals(how == 2 ? Hresult.RPC_E_SERVERFAULT : Hresult.E_ACCESSDENIED, cause.result());
         }
-        assertEquals(Hresult.RPC_E_SERVERFAULT, assertThrows(RpcException.class, () -> there.fail(0)).result());
+        var unchecked = assertThrows(RpcException.class, () -> there.fail(0));
+        assertEquals(Hresult.RPC_E_SERVERFAULT, unchecked.result());
+        assertEquals("the call failed with 0x80010105", unchecked.getMessage(), "what is not declared stays there");
+        String longest = "xx" + "ä\ud83d\ude00".repeat(1000);
+        there.add(1, 2);
+        assertEquals(longest.substring(0, 1023) + "?", assertThrows(RpcException.class, () -> there.say(longest)).getMessage());
+        assertEquals("the call failed with 0x80004005", assertThrows(RpcException.class, () -> there.say(null)).getMessage());
+        assertEquals(7, there.add(3, 4), "results come after failures");
         assertEquals(Hresult.E_NOTIMPL, assertThrows(RpcException.class, () -> there.fail(Hresult.E_NOTIMPL)).result());
     }
 

@@ -88,4 +88,9 @@ final class Subject implements Account, Remote {
     public void fail(int how) {
         throw how == 0 ? new IllegalStateException("of the method's own") : new RpcException(how);
     }
+
+    @Override
+    public void say(String words) {
+        throw new RpcException(Hresult.E_FAIL, words);
+    }
 }
