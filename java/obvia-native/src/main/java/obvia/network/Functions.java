@@ -507,7 +507,8 @@ final class Functions {
     /** Says by which rule objects of a class may be made; {@code null} for those without one of their own. */
     static void setClassAccess(Guid id, long rule) {
         try (Arena arena = Arena.ofConfined()) {
-            check((int) SET_CLASS_ACCESS.invokeExact(id == null ? MemorySegment.NULL : put(id, arena.allocate(16, 8), 0), rule));
+            MemorySegment halves = id == null ? MemorySegment.NULL : put(id, arena.allocate(16, 8), 0);
+            check((int) SET_CLASS_ACCESS.invokeExact(halves, rule));
         } catch (Throwable e) {
             throw unexpected(e);
         }
