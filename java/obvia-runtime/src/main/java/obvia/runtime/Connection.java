@@ -256,10 +256,13 @@ final class Connection implements Runnable {
 
     /** Writes the words of a failure where the results would be, and says how long they are there. */
     private int tell() {
-        if (failure.isEmpty() || !window.takesWords()) {
+        String words = failure;
+        // A method may return its failure, too, without words.
+        failure = "";
+        if (words.isEmpty() || !window.takesWords()) {
             return 0;
         }
-        RuntimeCalls.answer(call, failure);
+        RuntimeCalls.answer(call, words);
         return call.replyLength;
     }
 
@@ -284,8 +287,9 @@ final class Connection implements Runnable {
                 // The caller's memory is gone.
                 throw gone;
             }
-            failure = InCall.words(e);
-            return InCall.answer(e);
+            long answer = InCall.answer(e);
+            failure = answer >>> 32 == 0 ? InCall.words(e) : "";
+            return answer;
         }
     }
 

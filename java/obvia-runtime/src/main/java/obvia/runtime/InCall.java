@@ -133,8 +133,13 @@ public abstract class InCall {
     /** What the caller is told besides the HRESULT: the message of an {@link RpcException}, or of a checked exception, which the method declares. */
     static String words(Throwable why) {
         boolean isTold = why instanceof RpcException || why instanceof Exception && !(why instanceof RuntimeException);
-        String words = isTold ? why.getMessage() : null;
-        return words == null ? "" : words.substring(0, Math.min(words.length(), WORDS_MAX));
+        try {
+            String words = isTold ? why.getMessage() : null;
+            return words == null ? "" : words.substring(0, Math.min(words.length(), WORDS_MAX));
+        } catch (RuntimeException e) {
+            // The user's class says nothing.
+            return "";
+        }
     }
 
     /** What makes a call a fault before its method is called. */
