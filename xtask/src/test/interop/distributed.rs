@@ -83,7 +83,7 @@ fn client(level: &str, left_out: &[&str]) -> Program {
     client.with(&[&built("obvia")])
 }
 
-/// The same objects in Java, which has no rules for who may call.
+/// The same objects in Java, where a rule keeps its object, so that those that nobody may call stay.
 fn in_java(folder: &Path) -> Outcome {
     let home = tools::jdk()?;
     // Who pings is the library's affair, whoever has proved what.
