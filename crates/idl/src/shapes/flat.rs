@@ -73,7 +73,7 @@ fn what(found: &shapes::What) -> What {
         shapes::What::Inner(count, stride, inner) => {
             What::Inner { count: *count, stride: *stride, shape: shape(inner) }
         }
-        shapes::What::Union(tag, arms, default) => What::Union {
+        shapes::What::Union(_, tag, arms, default) => What::Union {
             tag: expr(tag),
             arms: all(arms.iter().map(|(cases, arm)| (all(cases.clone()), shape(arm))).collect()),
             default: default.as_ref().map(shape),

@@ -155,7 +155,7 @@ impl Words<'_> {
                 self.line(&format!("{at}, OBVIA_INNER, {count}, {stride}"));
                 self.within(|words| words.shape(inner));
             }
-            What::Union(tag, arms, default) => {
+            What::Union(_, tag, arms, default) => {
                 self.line(&format!("{at}, OBVIA_UNION, {}, {}", expr(tag), arms.len()));
                 self.within(|words| {
                     for (cases, arm) in arms {

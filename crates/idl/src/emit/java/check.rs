@@ -7,6 +7,12 @@ use crate::emit::writer::Writer;
 use crate::model::{Base, InterfaceId, Object, PointerClass, Type};
 use crate::shapes::{Count, Element, ElementType, Expr, Iid, Shape, What};
 
+/// What is wrong with a discriminant that no arm is for.
+const NO_ARM: &str = "the union has no arm for its discriminant";
+
+/// The arms of a union, each with its cases.
+type Arms<'a> = &'a [(Vec<i64>, Shape)];
+
 /// Where a check is written.
 pub(super) struct Check<'a> {
     pub(super) context: &'a Context<'a>,
@@ -15,7 +21,7 @@ pub(super) struct Check<'a> {
     /// The reader.
     pub(super) reader: &'a str,
     /// What is known beside the structure.
-    pub(super) outer: &'a dyn Fn(usize) -> String,
+    pub(super) outer: &'a dyn Fn(usize) -> (String, Base),
 }
 
 impl Check<'_> {
@@ -78,15 +84,29 @@ impl Check<'_> {
                 object_info(self.context, &object, |_| String::new())
             }
             Iid::Member(at) => format!("{}.getGuid({})", self.reader, plus(base, at)),
-            Iid::Outer(number) => (self.outer)(number),
+            Iid::Outer(number) => (self.outer)(number).0,
         }
     }
 
     fn union(&self, out: &mut Writer, what: &What, (place, base): (&str, &str), depth: usize) {
-        let What::Union(tag, arms, default) = what else { return };
+        let What::Union(id, tag, arms, default) = what else { return };
+        let of = &self.context.model.unions[id.0].tag;
+        if unions::is_wide(of) {
+            return self.wide_union(out, (tag, arms, default.as_ref()), (place, base), depth);
+        }
+        let base_of = match tag {
+            Expr::Member(_, ty) => Some(*ty),
+            Expr::Outer(number) => Some((self.outer)(*number).1),
+            _ => None,
+        };
         let tag = match tag {
+            _ if matches!(base_of, None | Some(Base::I64 | Base::U64)) => {
+                let most = if let Type::Base(base) = of { *base } else { Base::I32 };
+                let (least, most) = most.range().unwrap_or_default();
+                format!("{}.which({place}, {}, {least}L, {most}L)", self.reader, self.number(tag, base))
+            }
             Expr::Member(at, ty) => unions::loaded(&Type::Base(*ty), self.reader, &plus(base, *at)),
-            Expr::Outer(number) => match (self.outer)(*number) {
+            Expr::Outer(number) => match (self.outer)(*number).0 {
                 text if text.contains("toUnsignedLong") => format!("(int) {text}"),
                 text => text,
             },
@@ -108,11 +128,45 @@ impl Check<'_> {
         match default {
             Some(shape) => arm(out, "default".to_owned(), shape),
             None => {
-                let why = "the union has no arm for its discriminant";
-                out.line(format!("default -> throw {}.bad({place}, \"{why}\");", self.reader));
+                out.line(format!("default -> throw {}.bad({place}, \"{NO_ARM}\");", self.reader));
             }
         }
         out.line("}");
+    }
+
+    /// The same where a `long` chooses the arm.
+    fn wide_union(
+        &self,
+        out: &mut Writer,
+        (tag, arms, default): (&Expr, Arms<'_>, Option<&Shape>),
+        (place, base): (&str, &str),
+        depth: usize,
+    ) {
+        // One of its own for each union that is checked here, within another's arm, too.
+        let at: u32 = place.split(" + ").filter_map(|part| part.parse::<u32>().ok()).sum();
+        let which = format!("which_{at}{}", "_".repeat(depth));
+        out.line(format!("long {which} = {};", self.number(tag, base)));
+        let is_looked_at = |shape: &Shape| !shape.parts.is_empty();
+        let others_pass = default.is_some_and(|shape| !is_looked_at(shape));
+        let arms: Vec<_> = arms.iter().filter(|(_, shape)| !others_pass || is_looked_at(shape)).collect();
+        for (at, (cases, shape)) in arms.iter().enumerate() {
+            let otherwise = if at == 0 { "" } else { "} else " };
+            out.line(format!("{otherwise}if ({}) {{", unions::is_one_of(&which, cases, true)));
+            if !is_looked_at(shape) {
+                out.line("// Nothing to look at.");
+            }
+            self.shape(out, shape, place, depth + 1);
+        }
+        if !others_pass {
+            out.line(if arms.is_empty() { "{" } else { "} else {" });
+            match default {
+                Some(shape) => self.shape(out, shape, place, depth + 1),
+                None => out.line(format!("throw {}.bad({place}, \"{NO_ARM}\");", self.reader)),
+            }
+        }
+        if !others_pass || !arms.is_empty() {
+            out.line("}");
+        }
     }
 
     fn pointer(&self, out: &mut Writer, place: &str, (class, to, count): (PointerClass, Element, &Count), base: &str) {
@@ -139,7 +193,7 @@ impl Check<'_> {
     fn number(&self, value: &Expr, base: &str) -> String {
         let leaf = |leaf: &Expr| match leaf {
             Expr::Member(at, ty) => widened(*ty, &loaded(self.reader, *ty, &plus(base, *at))),
-            Expr::Outer(number) => (self.outer)(*number),
+            Expr::Outer(number) => (self.outer)(*number).0,
             _ => String::new(),
         };
         match value {
@@ -148,12 +202,16 @@ impl Check<'_> {
                 format!("{}.value({}, () -> {})", self.reader, plus(base, 0), leaf(value))
             }
             Expr::Member(..) | Expr::Outer(_) => leaf(value),
-            other => format!("{}.value({}, () -> {})", self.reader, plus(base, 0), arith(other, &leaf)),
+            other => {
+                let value = arith(other, &leaf, &|number| (self.outer)(number).1);
+                format!("{}.value({}, () -> {value})", self.reader, plus(base, 0))
+            }
         }
     }
 }
 
-fn loaded(reader: &str, ty: Base, place: &str) -> String {
+/// A number in a frame.
+pub(super) fn loaded(reader: &str, ty: Base, place: &str) -> String {
     let name = super::values::in_name(&Type::Base(ty));
     format!("{reader}.get{name}({place})")
 }
@@ -170,14 +228,27 @@ pub(super) fn widened(ty: Base, text: &str) -> String {
     }
 }
 
-/// An expression in checked 64-bit arithmetic; `leaf` says what members and other values are.
-pub(super) fn arith(value: &Expr, leaf: &dyn Fn(&Expr) -> String) -> String {
-    let of = |value: &Expr| arith(value, leaf);
+/// The type of a member or of another value.
+fn of_type(value: &Expr, outer: &dyn Fn(usize) -> Base) -> Base {
+    match value {
+        Expr::Member(_, ty) => *ty,
+        Expr::Outer(number) => outer(*number),
+        _ => Base::I32,
+    }
+}
+
+/// What is known beside nothing.
+pub(super) const NO_OUTER: &dyn Fn(usize) -> Base = &|_| Base::I32;
+
+/// An expression in checked 64-bit arithmetic; `leaf` says what members and other values are, `outer` the types of the latter.
+pub(super) fn arith(value: &Expr, leaf: &dyn Fn(&Expr) -> String, outer: &dyn Fn(usize) -> Base) -> String {
+    let of = |value: &Expr| arith(value, leaf, outer);
     match value {
         Expr::Const(value) => format!("{value}L"),
         Expr::Member(..) | Expr::Outer(_) => {
-            let text = leaf(value);
-            if text.contains("toUnsignedLong") || text.contains("unsigned(") { text } else { format!("(long) {text}") }
+            let (text, ty) = (leaf(value), of_type(value, outer));
+            let is_long = ty == Base::I64 || text.contains("toUnsignedLong") || text.contains("unsigned(");
+            if is_long { text } else { format!("(long) {text}") }
         }
         Expr::Unary("-", inner) => format!("Math.negateExact({})", of(inner)),
         Expr::Unary("~", inner) => format!("~({})", of(inner)),

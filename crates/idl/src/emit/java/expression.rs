@@ -47,11 +47,16 @@ pub(super) fn widened(method: &Method<'_>, operand: &Operand, side: Side) -> Str
 }
 
 fn arith(method: &Method<'_>, value: &Arith, side: Side) -> String {
-    let known = expr(value, &|operand| Expr::Member(operand.index as u32, operand.base));
-    super::check::arith(&known, &|leaf| match leaf {
+    let known = expr(value, &|operand| {
+        // What an array's length is taken for has 32 bits.
+        let is_length = method.is_proxy && method.elided_by(operand.index).is_some();
+        Expr::Member(operand.index as u32, if is_length { Base::I32 } else { operand.base })
+    });
+    let leaf = |leaf: &Expr| match leaf {
         Expr::Member(index, base) => {
             widened(method, &Operand { index: *index as usize, deref: false, base: *base }, side)
         }
         _ => String::new(),
-    })
+    };
+    super::check::arith(&known, &leaf, super::check::NO_OUTER)
 }

@@ -1,6 +1,6 @@
 //! Requests and replies with structures that point to others: what a proxy and a stub do where there are such.
 
-use super::check::Check;
+use super::check::{self, Check};
 use super::expression::{Side, count, widened};
 use super::members::{self, NO_IID, Seen, is_optional, seen};
 use super::method::Method;
@@ -11,6 +11,7 @@ use super::values::{Target, flat, in_name, is_number, java, load, nullable, stor
 use crate::emit::writer::Writer;
 use crate::model::{Arith, Base, Operand, Type};
 use crate::plan::{ParamPlan, Passing, in_place};
+use crate::shapes::{Expr, expr};
 
 /// Whether a request or a reply has structures with pointers.
 pub(super) fn has(method: &Method<'_>, request: bool) -> bool {
@@ -29,7 +30,7 @@ fn open(out: &mut Writer, method: &Method<'_>, request: bool) -> &'static str {
             Type::Base(base) => *base,
             _ => Base::I32,
         };
-        widened(method, &Operand { index: outer[number], deref: false, base }, Side::Given)
+        (widened(method, &Operand { index: outer[number], deref: false, base }, Side::Given), base)
     };
     Check { context, kinds: method.kinds, reader: name, outer: &outer }.shape(out, &shape, "", 0);
     out.line(format!("{name}.verify();"));
@@ -220,9 +221,8 @@ fn value(
         }
         Passing::Graph | Passing::Object(_) | Passing::OutObject(_) => {
             let ty = in_place(context.model, param.param);
-            let operand = param.param.switch.as_ref().and_then(Arith::plain);
-            let text = if let (Ok(Seen::Union(_)), Some(operand)) = (seen(context.model, ty), operand) {
-                let which = which(method, operand, reader, viewed);
+            let text = if let (Ok(Seen::Union(id)), Some(switch)) = (seen(context.model, ty), &param.param.switch) {
+                let which = which(method, (&context.model.unions[id.0].tag, switch), reader, viewed);
                 members::union(context, ty, if viewed { "frame" } else { reader }, place, &which)
             } else if viewed {
                 members::view(context, ty, place)
@@ -236,28 +236,42 @@ fn value(
 }
 
 /// The discriminant of a union that is a parameter: in its frame, or known beside it.
-fn which(method: &Method<'_>, operand: &Operand, reader: &str, request: bool) -> String {
-    let param = &method.plan.params[operand.index];
-    let ty = in_place(method.context.model, param.param);
-    match if request { param.request } else { param.reply } {
-        Some(at) => unions::loaded(ty, reader, &at.to_string()),
-        None => unions::number(ty, &method.operand(operand, Side::Given)),
+fn which(method: &Method<'_>, (tag, switch): (&Type, &Arith), reader: &str, request: bool) -> String {
+    let place = |index: usize| {
+        let param = &method.plan.params[index];
+        if request { param.request } else { param.reply }
+    };
+    if let (Some(operand), true) = (switch.plain(), unions::is_narrow(tag, switch)) {
+        let ty = in_place(method.context.model, method.plan.params[operand.index].param);
+        return match place(operand.index) {
+            Some(at) => unions::loaded(ty, reader, &at.to_string()),
+            None => unions::number(ty, &method.operand(operand, Side::Given)),
+        };
     }
+    let known = expr(switch, &|operand| Expr::Member(operand.index as u32, operand.base));
+    unions::chosen(tag, &known, &|leaf| {
+        let Expr::Member(index, base) = leaf else { return String::new() };
+        let index = *index as usize;
+        match place(index) {
+            Some(at) => check::widened(*base, &check::loaded(reader, *base, &at.to_string())),
+            None => widened(method, &Operand { index, deref: false, base: *base }, Side::Given),
+        }
+    })
 }
 
 /// Checks that unions are of the arms that other parameters say.
 fn check_unions(out: &mut Writer, method: &Method<'_>, request: bool) {
     let model = method.context.model;
     for param in method.plan.ordered(request) {
-        let (ty, switch) = (in_place(model, param.param), param.param.switch.as_ref().and_then(Arith::plain));
-        if let (Ok(Seen::Union(id)), Some(operand)) = (seen(model, ty), switch) {
+        let ty = in_place(model, param.param);
+        if let (Ok(Seen::Union(id)), Some(switch)) = (seen(model, ty), &param.param.switch) {
             let (value, side) = if request {
                 (method.given(param).to_owned(), Side::Given)
             } else {
                 (method.result(method.index(param)), Side::Came)
             };
             let which = unions::which(model, id, &value);
-            out.line(format!("Frames.checkCase({which}, {});", widened(method, operand, side)));
+            out.line(format!("Frames.checkCase({which}, {});", count(method, switch, side)));
         }
     }
 }

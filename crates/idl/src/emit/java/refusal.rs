@@ -3,9 +3,10 @@
 use super::members::{Seen, is_full, is_shared, seen};
 use super::method::plan;
 use super::structures::fields;
+use super::unions::is_narrow;
 use super::values::flat;
 use crate::Diagnostic;
-use crate::model::{Arith, Base, Extent, Field, InterfaceId, Method, Model, Object, Type, Union};
+use crate::model::{Arith, Base, Extent, Field, InterfaceId, Method, Model, Object, Type, Union, UnionId};
 use crate::plan::{MethodPlan, ParamPlan, Passing, add_kinds, in_place};
 
 /// Why nothing is made of an interface, where nothing is.
@@ -94,7 +95,7 @@ fn refuse_graph(model: &Model, params: &[ParamPlan<'_>], param: &ParamPlan<'_>) 
         Seen::Inner if is_shared(model, ty) => Some("a structure with [ptr] pointers that is no object of its own"),
         Seen::Inner => pointed_to(model, ty),
         Seen::Elements { .. } => Some("an array of fixed size of structures with pointers"),
-        Seen::Union(_) => refuse_switch(param.param.switch.as_ref()).or_else(|| members(model, ty)),
+        Seen::Union(id) => refuse_switch(model, id, param.param.switch.as_ref()).or_else(|| members(model, ty)),
         Seen::Object(object) => refuse_object(model, object),
         Seen::Text { .. } | Seen::Plain => None,
     }
@@ -138,9 +139,6 @@ pub(super) fn members(model: &Model, ty: &Type) -> Option<&'static str> {
             }
             Type::Union(id) => {
                 let found = &model.unions[id.0];
-                if matches!(found.tag, Type::Base(Base::I64 | Base::U64)) {
-                    return Some("a union that a hyper chooses");
-                }
                 let leads = |field: &Field| match seen(model, &field.ty) {
                     Ok(Seen::One(to)) => is_full(&field.ty) && !is_shared(model, to),
                     _ => false,
@@ -175,10 +173,13 @@ pub(super) fn arms(union: &Union) -> impl Iterator<Item = &Field> {
 }
 
 /// What cannot choose a union's arm.
-fn refuse_switch(switch: Option<&Arith>) -> Option<&'static str> {
-    match switch.and_then(Arith::plain) {
-        None => Some("a union that an expression chooses"),
-        Some(operand) if matches!(operand.base, Base::I64 | Base::U64) => Some("a union that a hyper chooses"),
+fn refuse_switch(model: &Model, id: UnionId, switch: Option<&Arith>) -> Option<&'static str> {
+    let tag = &model.unions[id.0].tag;
+    match switch {
+        None => Some("a union that nothing chooses"),
+        Some(switch) if matches!(tag, Type::Enum(_)) && !is_narrow(tag, switch) => {
+            Some("a union whose discriminant is an enumeration, which an expression or a hyper chooses")
+        }
         Some(_) => None,
     }
 }
@@ -198,7 +199,7 @@ fn member(model: &Model, field: &Field) -> Option<&'static str> {
             Some("an array of structures with [ptr] pointers")
         }
         Seen::Inner if is_shared(model, &field.ty) => Some("a structure with [ptr] pointers within another"),
-        Seen::Union(_) => refuse_switch(field.switch.as_ref()),
+        Seen::Union(id) => refuse_switch(model, id, field.switch.as_ref()),
         Seen::Object(object) => refuse_object(model, object),
         _ => None,
     }

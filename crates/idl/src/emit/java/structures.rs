@@ -1,6 +1,6 @@
 //! Structures with pointers: an interface, the record that programs make, and the view of what lies in a frame.
 
-use super::check::{Check, arith, widened};
+use super::check::{Check, NO_OUTER, arith, loaded, widened};
 use super::doc::{Doc, of_value};
 use super::members::{self, NO_IID, Seen, has_optional, is_full, is_optional, is_shared, place, seen, shown};
 use super::names::members_of;
@@ -91,10 +91,8 @@ impl<'a> Members<'a> {
         if self.is_tail(index) {
             return members::tail(self.context, &field.ty, reader, base, at);
         }
-        let operand = field.switch.as_ref().and_then(Arith::plain);
-        if let (Ok(Seen::Union(_)), Some(operand)) = (seen(self.context.model, &field.ty), operand) {
-            let place = place(base, self.offsets[operand.index]);
-            let which = unions::loaded(&self.fields[operand.index].ty, reader, &place);
+        if let (Ok(Seen::Union(id)), Some(switch)) = (seen(self.context.model, &field.ty), &field.switch) {
+            let which = self.which(&self.context.model.unions[id.0].tag, switch, reader, base);
             return members::union(self.context, &field.ty, reader, at, &which);
         }
         if reader == "frame" {
@@ -111,6 +109,19 @@ impl<'a> Members<'a> {
         }
         let arrays: Vec<String> = self.counted_by(at).map(|(array, _)| format!("of.{}()", self.names[array])).collect();
         super::proxy::narrowed(&self.fields[at].ty, &format!("Frames.length({})", arrays.join(", ")))
+    }
+
+    /// The discriminant of a union, in a frame that was checked.
+    fn which(&self, tag: &Type, switch: &Arith, reader: &str, base: &str) -> String {
+        if let (Some(operand), true) = (switch.plain(), unions::is_narrow(tag, switch)) {
+            let place = place(base, self.offsets[operand.index]);
+            return unions::loaded(&self.fields[operand.index].ty, reader, &place);
+        }
+        let known = expr(switch, &|operand| Expr::Member(self.offsets[operand.index], operand.base));
+        unions::chosen(tag, &known, &|leaf| match leaf {
+            Expr::Member(at, ty) => widened(*ty, &loaded(reader, *ty, &place(base, *at))),
+            _ => String::new(),
+        })
     }
 
     /// Whether a member is a pointer to the next structure of its own type, which nothing else leads to.
@@ -131,7 +142,7 @@ impl<'a> Members<'a> {
         match &known {
             Expr::Const(value) => value.to_string(),
             Expr::Member(_, Base::U64) | Expr::Unary(..) | Expr::Binary(..) | Expr::Choose(_) => {
-                format!("() -> {}", arith(&known, &leaf))
+                format!("() -> {}", arith(&known, &leaf, NO_OUTER))
             }
             known => leaf(known),
         }
@@ -435,7 +446,8 @@ fn verify(out: &mut Writer, context: &Context<'_>, ty: &Type, tail: Option<&Type
     }
     out.line("@Override");
     out.line("protected void verify(GraphReader in, int at) {");
-    Check { context, kinds: &kinds, reader: "in", outer: &|_| String::new() }.element(out, &types[0], "at", tail);
+    Check { context, kinds: &kinds, reader: "in", outer: &|_| (String::new(), Base::I32) }
+        .element(out, &types[0], "at", tail);
     out.line("}");
     out.line("");
 }

@@ -1,7 +1,7 @@
 //! Unions: a sealed interface, with a record for each arm. Views of a union are such records, too.
 
 use super::Context;
-use super::check::widened;
+use super::check::{NO_OUTER, arith, widened};
 use super::doc::{Doc, of_value};
 use super::members::{self, NO_IID, is_optional, shown};
 use super::names::{members_of, pascal};
@@ -9,7 +9,8 @@ use super::structures::value_checks;
 use super::types::call;
 use super::values::java;
 use crate::emit::writer::Writer;
-use crate::model::{Base, Field, Model, Type, Union, UnionId, round};
+use crate::model::{Arith, Base, Field, Model, Type, Union, UnionId, round};
+use crate::shapes::Expr;
 
 /// An arm.
 struct Arm<'a> {
@@ -32,6 +33,36 @@ impl Arm<'_> {
     fn record(&self) -> &str {
         self.name.rsplit('.').next().unwrap_or(&self.name)
     }
+}
+
+/// The arguments that an arm's record is made of.
+type Made<'a> = &'a dyn Fn(&Arm<'_>) -> Vec<String>;
+
+/// Whether a discriminant is a `long`, which Java has no `switch` for.
+pub(super) const fn is_wide(tag: &Type) -> bool {
+    matches!(tag, Type::Base(Base::I64 | Base::U64))
+}
+
+/// Whether a `long` is one of a union's cases, or none of them.
+pub(super) fn is_one_of(which: &str, cases: &[i64], is: bool) -> String {
+    let (operator, joint) = if is { ("==", " || ") } else { ("!=", " && ") };
+    let compared = |case: &i64| format!("{which} {operator} {case}L");
+    cases.iter().map(compared).collect::<Vec<_>>().join(joint)
+}
+
+/// What chooses an arm where that is not a member or a parameter of 32 bits and less: an expression over such, or a `hyper`. It was
+/// checked.
+pub(super) fn chosen(tag: &Type, switch: &Expr, leaf: &dyn Fn(&Expr) -> String) -> String {
+    let value = if matches!(switch, Expr::Member(..)) { leaf(switch) } else { arith(switch, leaf, NO_OUTER) };
+    match tag {
+        tag if is_wide(tag) => value,
+        _ => format!("(int) {value}"),
+    }
+}
+
+/// Whether a union's discriminant is as Java's `switch` takes it: a member or a parameter of 32 bits and less.
+pub(super) fn is_narrow(tag: &Type, switch: &Arith) -> bool {
+    !is_wide(tag) && switch.plain().is_some_and(|operand| !matches!(operand.base, Base::I64 | Base::U64))
 }
 
 /// Where the union itself is, beside its discriminant.
@@ -84,6 +115,7 @@ fn discriminant(context: &Context<'_>, tag: &Type, text: &str) -> String {
     match (tag, java(context, tag).as_str()) {
         (Type::Enum(_), class) => format!("{class}.of({text})"),
         (_, "boolean") => format!("{text} != 0"),
+        (_, "long") if text.parse::<i64>().is_ok() => format!("{text}L"),
         (_, class @ ("byte" | "short" | "char")) => format!("({class}) {text}"),
         _ => text.to_owned(),
     }
@@ -147,19 +179,7 @@ fn record(
         value_checks(&mut checks, context, field, &arm.member);
     }
     if arm.has_which {
-        let others: Vec<i64> = arms.iter().flat_map(|arm| arm.cases).copied().collect();
-        let which = number(&union.tag, "which");
-        if arm.cases.is_empty() && !others.is_empty() {
-            checks.line(format!("switch ({which}) {{"));
-            checks.line(format!("case {} -> throw Frames.badCase({which});", numbers(union, &others)));
-            checks.line("default -> {}");
-            checks.line("}");
-        } else if !arm.cases.is_empty() {
-            checks.line(format!("switch ({which}) {{"));
-            checks.line(format!("case {} -> {{}}", numbers(union, arm.cases)));
-            checks.line(format!("default -> throw Frames.badCase({which});"));
-            checks.line("}");
-        }
+        which_check(&mut checks, union, arm, arms);
     }
     let checks = checks.finish();
     if !checks.is_empty() {
@@ -178,6 +198,36 @@ fn record(
     }
     out.line("}");
     out.line("");
+}
+
+/// Checks that the discriminant that an arm is made with is one of its own.
+fn which_check(out: &mut Writer, union: &Union, arm: &Arm<'_>, arms: &[Arm<'_>]) {
+    let others: Vec<i64> = arms.iter().flat_map(|arm| arm.cases).copied().collect();
+    if is_wide(&union.tag) {
+        let is_default = arm.cases.is_empty();
+        let mut bad = is_one_of("which", if is_default { &others } else { arm.cases }, is_default);
+        if is_default && matches!(union.tag, Type::Base(Base::U64)) {
+            bad = ["which < 0", &bad].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" || ");
+        }
+        if !bad.is_empty() {
+            out.line(format!("if ({bad}) {{"));
+            out.line("throw Frames.badCase(which);");
+            out.line("}");
+        }
+        return;
+    }
+    let which = number(&union.tag, "which");
+    if arm.cases.is_empty() && !others.is_empty() {
+        out.line(format!("switch ({which}) {{"));
+        out.line(format!("case {} -> throw Frames.badCase({which});", numbers(union, &others)));
+        out.line("default -> {}");
+        out.line("}");
+    } else if !arm.cases.is_empty() {
+        out.line(format!("switch ({which}) {{"));
+        out.line(format!("case {} -> {{}}", numbers(union, arm.cases)));
+        out.line(format!("default -> throw Frames.badCase({which});"));
+        out.line("}");
+    }
 }
 
 /// What else the class has that the runtime knows the union by: its arms in frames.
@@ -213,20 +263,46 @@ pub(super) fn in_frames(out: &mut Writer, context: &Context<'_>, id: UnionId) {
     ];
     for (doc, name, from, read) in reads {
         out.line(format!("/** {doc} */"));
-        out.line(format!("static {class} {name}({from}, int at, int which) {{"));
-        out.line("return switch (which) {");
-        for arm in &arms {
+        let is_long = is_wide(&union.tag);
+        let which = if is_long { "long" } else { "int" };
+        out.line(format!("static {class} {name}({from}, int at, {which} which) {{"));
+        let made = |arm: &Arm<'_>| {
             let which = arm.has_which.then(|| discriminant(context, &union.tag, "which"));
             let value = arm.field.map(|field| read(context, &field.ty, "at"));
-            let values: Vec<String> = which.into_iter().chain(value).collect();
-            call(out, &format!("{} -> new {}", arm.labels(union), arm.name), &values);
+            which.into_iter().chain(value).collect()
+        };
+        if is_long {
+            wide_reads(out, &arms, &made)
+        } else {
+            narrow_reads(out, union, &arms, &made)
         }
-        if union.default.is_none() {
-            out.line("default -> throw Frames.badCase(which);");
-        }
-        out.line("};");
         out.line("}");
         out.line("");
+    }
+}
+
+/// Makes the arm that the discriminant says.
+fn narrow_reads(out: &mut Writer, union: &Union, arms: &[Arm<'_>], made: Made<'_>) {
+    out.line("return switch (which) {");
+    for arm in arms {
+        call(out, &format!("{} -> new {}", arm.labels(union), arm.name), &made(arm));
+    }
+    if union.default.is_none() {
+        out.line("default -> throw Frames.badCase(which);");
+    }
+    out.line("};");
+}
+
+/// The same for a `long`.
+fn wide_reads(out: &mut Writer, arms: &[Arm<'_>], made: Made<'_>) {
+    for arm in arms.iter().filter(|arm| !arm.cases.is_empty()) {
+        out.line(format!("if ({}) {{", is_one_of("which", arm.cases, true)));
+        call(out, &format!("return new {}", arm.name), &made(arm));
+        out.line("}");
+    }
+    match arms.iter().find(|arm| arm.cases.is_empty()) {
+        Some(arm) => call(out, &format!("return new {}", arm.name), &made(arm)),
+        None => out.line("throw Frames.badCase(which);"),
     }
 }
 

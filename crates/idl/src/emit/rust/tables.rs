@@ -100,7 +100,7 @@ fn what(what: &What) -> String {
         What::Inner(count, stride, inner) => {
             format!("Inner {{ count: {count}, stride: {stride}, shape: {} }}", shape(inner))
         }
-        What::Union(tag, arms, default) => {
+        What::Union(_, tag, arms, default) => {
             let arms: Vec<String> = arms.iter().map(|(cases, arm)| format!("(&{cases:?}, {})", shape(arm))).collect();
             let default = optional(default.as_ref().map(shape));
             format!("Union {{ tag: {}, arms: &[{}], default: {default} }}", expr(tag), arms.join(", "))

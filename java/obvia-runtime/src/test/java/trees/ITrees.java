@@ -249,4 +249,13 @@ public interface ITrees extends Remote {
      * @param list may be {@code null}
      */
     long probe(int what, Item list, Samples samples);
+
+    /** {@code Weigh} */
+    Weighed weigh(Weighed given);
+
+    /** {@code Scale} */
+    ScaleResult scale(long kind, Big big, long which, Any any, Huge huge);
+
+    /** What {@link #scale} returns. */
+    record ScaleResult(long next, Big bigger, Any other, Huge huge) {}
 }

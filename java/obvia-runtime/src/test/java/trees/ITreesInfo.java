@@ -42,6 +42,7 @@ public final class ITreesInfo {
             struct Row;
             struct Samples;
             struct Tree;
+            struct Weighed;
             typedef [ptr] struct Node *ptr_struct_Node;
             struct Item {
                 long value;
@@ -157,6 +158,25 @@ public final class ITreesInfo {
                 [range(0, 8)] long used;
                 [ref, size_is(8), length_is(used)] long *tail;
             };
+            [switch_type(hyper)] union Big {
+                case 1: long number;
+                case 5000000000: case 5000000001: struct Item *list;
+                case -7: ;
+                default: [string] wchar_t *text;
+            };
+            struct Weighed {
+                hyper kind;
+                [switch_is(kind)] union Big big;
+                short level;
+                unsigned small more;
+                [switch_is(((level * 2) + more))] union Any any;
+                [switch_is((kind % 8))] union Any other;
+            };
+            union Huge switch (unsigned hyper which) body {
+                case 1: struct Item item;
+                case 4294967297: hyper number;
+                default: ;
+            };
             union Several switch (long which) body {
                 case 1: long three[3];
                 case 2: struct Item two[2];
@@ -198,6 +218,8 @@ public final class ITreesInfo {
                 HRESULT Many([in] union Several *given, [out] union Several *back);
                 HRESULT Chain([in, unique] struct Chunk *first, [in, unique] struct Chunk *second, [out] struct Chunk **joined);
                 HRESULT Probe([in] long what, [in, unique] struct Item *list, [in] struct Samples *samples, [out, retval] hyper *answer);
+                HRESULT Weigh([in] struct Weighed *given, [out] struct Weighed *back);
+                HRESULT Scale([in] hyper kind, [in, switch_is(kind)] union Big *big, [in] hyper which, [in, switch_is(which)] union Any *any, [out] hyper *next, [out, switch_is(*next)] union Big *bigger, [out, switch_is(((*next % 8) + which))] union Any *other, [in, out] union Huge *huge);
             }
             """;
 
@@ -207,8 +229,8 @@ public final class ITreesInfo {
         "ITrees",
         Guid.of("3d7a1f60-5b0e-4c0a-8f2d-9e1100000012"),
         0,
-        0x0dbfb8360a4185c5L,
-        0x8375c3c932e350c1L,
+        0x04299d5216c8c774L,
+        0x6a4823c94830323fL,
         null,
         ITreesProxy::new,
         ITreesInfo::perform,
@@ -275,6 +297,8 @@ public final class ITreesInfo {
             case 34 -> many(object, call);
             case 35 -> chain(object, call);
             case 36 -> probe(object, call);
+            case 37 -> weigh(object, call);
+            case 38 -> scale(object, call);
             default -> throw call.noMethod();
         }
     }
@@ -951,6 +975,126 @@ public final class ITreesInfo {
             long answer = object.probe(what, list, samples);
             call.reply(8);
             call.replyMemory.set(Flat.LONG, call.replyAt, answer);
+        } finally {
+            arguments.close();
+        }
+    }
+
+    private static void weigh(ITrees object, InCall call) {
+        GraphReader arguments = GraphReader.of(call, 40, KINDS);
+        try {
+            long which_8 = arguments.getLong(0);
+            if (which_8 == 1L) {
+                // Nothing to look at.
+            } else if (which_8 == 5000000000L || which_8 == 5000000001L) {
+                arguments.checkOne(8, ItemType.TYPE, GraphReader.UNIQUE);
+            } else if (which_8 == -7L) {
+                // Nothing to look at.
+            } else {
+                arguments.checkText16(8, GraphReader.UNIQUE);
+            }
+            switch (arguments.which(24, arguments.value(0, () -> Math.addExact(Math.multiplyExact((long) arguments.getShort(16), 2L), Byte.toUnsignedLong(arguments.getByte(18)))), -2147483648L, 2147483647L)) {
+                case 1 -> {}
+                case 2 -> {}
+                case 3 -> {
+                    arguments.checkText16(24, GraphReader.UNIQUE);
+                }
+                case 4 -> {
+                    arguments.checkOne(24, ItemType.TYPE, GraphReader.UNIQUE);
+                }
+                case 5, 6 -> {
+                    switch (arguments.getInt(24)) {
+                        case 0, 5, 6 -> {}
+                        default -> throw arguments.badEnum(24);
+                    }
+                }
+                default -> {}
+            }
+            switch (arguments.which(32, arguments.value(0, () -> Frames.remainder(arguments.getLong(0), 8L)), -2147483648L, 2147483647L)) {
+                case 1 -> {}
+                case 2 -> {}
+                case 3 -> {
+                    arguments.checkText16(32, GraphReader.UNIQUE);
+                }
+                case 4 -> {
+                    arguments.checkOne(32, ItemType.TYPE, GraphReader.UNIQUE);
+                }
+                case 5, 6 -> {
+                    switch (arguments.getInt(32)) {
+                        case 0, 5, 6 -> {}
+                        default -> throw arguments.badEnum(32);
+                    }
+                }
+                default -> {}
+            }
+            arguments.verify();
+            Frame frame = arguments.frame();
+            Weighed given = new Weighed.View(frame, 0);
+            Weighed back = object.weigh(given);
+            Objects.requireNonNull(back, "back");
+            GraphWriter results = GraphWriter.of(KINDS, 40);
+            results.inner(0, WeighedType.TYPE, back);
+            call.reply(results);
+        } finally {
+            arguments.close();
+        }
+    }
+
+    private static void scale(ITrees object, InCall call) {
+        GraphReader arguments = GraphReader.of(call, 64, KINDS);
+        try {
+            long which_8 = arguments.getLong(0);
+            if (which_8 == 1L) {
+                // Nothing to look at.
+            } else if (which_8 == 5000000000L || which_8 == 5000000001L) {
+                arguments.checkOne(8, ItemType.TYPE, GraphReader.UNIQUE);
+            } else if (which_8 == -7L) {
+                // Nothing to look at.
+            } else {
+                arguments.checkText16(8, GraphReader.UNIQUE);
+            }
+            switch (arguments.which(24, arguments.getLong(16), -2147483648L, 2147483647L)) {
+                case 1 -> {}
+                case 2 -> {}
+                case 3 -> {
+                    arguments.checkText16(24, GraphReader.UNIQUE);
+                }
+                case 4 -> {
+                    arguments.checkOne(24, ItemType.TYPE, GraphReader.UNIQUE);
+                }
+                case 5, 6 -> {
+                    switch (arguments.getInt(24)) {
+                        case 0, 5, 6 -> {}
+                        default -> throw arguments.badEnum(24);
+                    }
+                }
+                default -> {}
+            }
+            long which_40 = arguments.value(32, () -> Frames.unsigned(arguments.getLong(32)));
+            if (which_40 == 1L) {
+                arguments.checkBoolean(32 + 12);
+                arguments.checkText16(32 + 16, GraphReader.UNIQUE);
+                arguments.checkOne(32 + 24, ItemType.TYPE, GraphReader.UNIQUE);
+            }
+            arguments.verify();
+            Frame frame = arguments.frame();
+            long kind = arguments.getLong(0);
+            Big big = BigType.view(frame, 8, arguments.getLong(0));
+            long which = arguments.getLong(16);
+            Any any = AnyType.view(frame, 24, (int) arguments.getLong(16));
+            Huge huge = HugeType.TYPE.view(frame, 32);
+            ITrees.ScaleResult outcome = object.scale(kind, big, which, any, huge);
+            Objects.requireNonNull(outcome.huge(), "huge");
+            Objects.requireNonNull(outcome.bigger(), "bigger");
+            Objects.requireNonNull(outcome.other(), "other");
+            Frames.checkCase(outcome.bigger().which(), outcome.next());
+            Frames.checkCase(outcome.other().which(), () -> Math.addExact(Frames.remainder(outcome.next(), 8L), which));
+            GraphWriter results = GraphWriter.of(KINDS, 56);
+            results.inner(0, HugeType.TYPE, outcome.huge());
+            results.putLong(32, outcome.next());
+            BigType.put(results, outcome.bigger(), 40);
+            AnyType.put(results, outcome.other(), 48);
+            call.reply(results);
         } finally {
             arguments.close();
         }
@@ -1677,6 +1821,132 @@ public final class ITreesInfo {
             long answer = call.replyMemory.get(Flat.LONG, call.replyAt);
             call.end();
             return answer;
+        }
+
+        @Override
+        public Weighed weigh(Weighed given) {
+            Objects.requireNonNull(given, "given");
+            GraphWriter arguments = GraphWriter.of(KINDS, 40);
+            arguments.inner(0, WeighedType.TYPE, given);
+            Channel call = begin(arguments);
+            call.call(target, 37, call.length);
+            GraphReader results = GraphReader.of(call, 40, KINDS);
+            try {
+                long which_8 = results.getLong(0);
+                if (which_8 == 1L) {
+                    // Nothing to look at.
+                } else if (which_8 == 5000000000L || which_8 == 5000000001L) {
+                    results.checkOne(8, ItemType.TYPE, GraphReader.UNIQUE);
+                } else if (which_8 == -7L) {
+                    // Nothing to look at.
+                } else {
+                    results.checkText16(8, GraphReader.UNIQUE);
+                }
+                switch (results.which(24, results.value(0, () -> Math.addExact(Math.multiplyExact((long) results.getShort(16), 2L), Byte.toUnsignedLong(results.getByte(18)))), -2147483648L, 2147483647L)) {
+                    case 1 -> {}
+                    case 2 -> {}
+                    case 3 -> {
+                        results.checkText16(24, GraphReader.UNIQUE);
+                    }
+                    case 4 -> {
+                        results.checkOne(24, ItemType.TYPE, GraphReader.UNIQUE);
+                    }
+                    case 5, 6 -> {
+                        switch (results.getInt(24)) {
+                            case 0, 5, 6 -> {}
+                            default -> throw results.badEnum(24);
+                        }
+                    }
+                    default -> {}
+                }
+                switch (results.which(32, results.value(0, () -> Frames.remainder(results.getLong(0), 8L)), -2147483648L, 2147483647L)) {
+                    case 1 -> {}
+                    case 2 -> {}
+                    case 3 -> {
+                        results.checkText16(32, GraphReader.UNIQUE);
+                    }
+                    case 4 -> {
+                        results.checkOne(32, ItemType.TYPE, GraphReader.UNIQUE);
+                    }
+                    case 5, 6 -> {
+                        switch (results.getInt(32)) {
+                            case 0, 5, 6 -> {}
+                            default -> throw results.badEnum(32);
+                        }
+                    }
+                    default -> {}
+                }
+                results.verify();
+                results.build();
+                Weighed back = WeighedType.TYPE.build(results, 0);
+                return back;
+            } finally {
+                call.end();
+                results.close();
+            }
+        }
+
+        @Override
+        public ScaleResult scale(long kind, Big big, long which, Any any, Huge huge) {
+            Objects.requireNonNull(big, "big");
+            Objects.requireNonNull(any, "any");
+            Objects.requireNonNull(huge, "huge");
+            Frames.checkCase(big.which(), kind);
+            Frames.checkCase(any.which(), which);
+            GraphWriter arguments = GraphWriter.of(KINDS, 64);
+            arguments.putLong(0, kind);
+            BigType.put(arguments, big, 8);
+            arguments.putLong(16, which);
+            AnyType.put(arguments, any, 24);
+            arguments.inner(32, HugeType.TYPE, huge);
+            Channel call = begin(arguments);
+            call.call(target, 38, call.length);
+            GraphReader results = GraphReader.of(call, 56, KINDS);
+            try {
+                long which_8 = results.value(0, () -> Frames.unsigned(results.getLong(0)));
+                if (which_8 == 1L) {
+                    results.checkBoolean(8 + 4);
+                    results.checkText16(8 + 8, GraphReader.UNIQUE);
+                    results.checkOne(8 + 16, ItemType.TYPE, GraphReader.UNIQUE);
+                }
+                long which_40 = results.getLong(32);
+                if (which_40 == 1L) {
+                    // Nothing to look at.
+                } else if (which_40 == 5000000000L || which_40 == 5000000001L) {
+                    results.checkOne(40, ItemType.TYPE, GraphReader.UNIQUE);
+                } else if (which_40 == -7L) {
+                    // Nothing to look at.
+                } else {
+                    results.checkText16(40, GraphReader.UNIQUE);
+                }
+                switch (results.which(48, results.value(0, () -> Math.addExact(Frames.remainder(results.getLong(32), 8L), which)), -2147483648L, 2147483647L)) {
+                    case 1 -> {}
+                    case 2 -> {}
+                    case 3 -> {
+                        results.checkText16(48, GraphReader.UNIQUE);
+                    }
+                    case 4 -> {
+                        results.checkOne(48, ItemType.TYPE, GraphReader.UNIQUE);
+                    }
+                    case 5, 6 -> {
+                        switch (results.getInt(48)) {
+                            case 0, 5, 6 -> {}
+                            default -> throw results.badEnum(48);
+                        }
+                    }
+                    default -> {}
+                }
+                results.verify();
+                results.build();
+                Huge hugeResult = HugeType.TYPE.build(results, 0);
+                long next = results.getLong(32);
+                Big bigger = BigType.build(results, 40, results.getLong(32));
+                Any other = AnyType.build(results, 48, (int) Math.addExact(Frames.remainder(results.getLong(32), 8L), which));
+                return new ScaleResult(next, bigger, other, hugeResult);
+            } finally {
+                call.end();
+                results.close();
+            }
         }
     }
 }

@@ -261,8 +261,17 @@ public final class Frames {
         }
     }
 
+    /** The same for an expression that may have no value. */
+    public static void checkCase(long which, LongSupplier expression) {
+        try {
+            checkCase(which, expression.getAsLong());
+        } catch (ArithmeticException e) {
+            throw new RpcException(Hresult.E_INVALIDARG, "which arm of a union is meant has no value: " + e.getMessage(), e);
+        }
+    }
+
     /** What is thrown for a discriminant that is none of an arm's. */
-    public static RpcException badCase(int which) {
+    public static RpcException badCase(long which) {
         return invalid("a union's arm with the discriminant " + which + ", which is not one of its own");
     }
 

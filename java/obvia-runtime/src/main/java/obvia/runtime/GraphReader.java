@@ -376,6 +376,12 @@ public final class GraphReader extends GraphCopy {
         }
     }
 
+    /** The discriminant of a union whose own type has these limits, though what says it has 64 bits. */
+    public int which(int at, long value, long least, long most) {
+        checkRange(at, value, least, most);
+        return (int) value;
+    }
+
     /** What is to be thrown for what is no value of an enumeration. */
     public BadMessageException badEnum(int at) {
         return bad(at, "the enumeration has no value " + getInt(at));

@@ -23,6 +23,7 @@ import obvia.Shorts;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import trees.Any;
+import trees.Big;
 import trees.Box;
 import trees.Choice;
 import trees.Chunk;
@@ -31,6 +32,7 @@ import trees.Crowd;
 import trees.Digits;
 import trees.Entry;
 import trees.Holder;
+import trees.Huge;
 import trees.ITrees;
 import trees.ITreesInfo;
 import trees.Item;
@@ -41,6 +43,7 @@ import trees.Row;
 import trees.Samples;
 import trees.Several;
 import trees.Tree;
+import trees.Weighed;
 
 /** Calls with structures that point to others, to another virtual machine. */
 @Timeout(180)
@@ -399,6 +402,41 @@ class StructuresTest {
             assertEquals(new Several.Two(List.of(one, three)), there.many(new Several.Two(List.of(three, one))));
             assertThrows(RpcException.class, () -> new Several.Two(List.of(one)));
             assertEquals(there, ((Several.Object_) there.many(new Several.Object_(null))).object());
+        }
+    }
+
+    @Test
+    void hypersAndExpressionsChooseArms() throws Exception {
+        try (Peer peer = Peer.server()) {
+            ITrees there = bind(peer);
+            Any three = new Any.Text("three");
+            Any nine = new Any.Number(9);
+            Big.List_ big = new Big.List_(5_000_000_001L, list(2));
+            Weighed weighed = Weighed.of(5_000_000_001L, big, (short) -99, (byte) 201, three, nine);
+            assertEquals(Weighed.of(5_000_000_001L, big, (short) -100, (byte) 203, three, nine), there.weigh(weighed));
+            Weighed negated = there.weigh(Weighed.of(1, new Big.Number(4), (short) 0, (byte) 1, new Any.Number(1), nine));
+            assertEquals(new Big.Number(-4), negated.big());
+            assertEquals(new Big.CaseMinus7(), there.weigh(Weighed.of(-7, new Big.CaseMinus7(), (short) 1, (byte) 1, three, new Any.Default(-7))).big());
+            assertThrows(RpcException.class, () -> Weighed.of(5_000_000_000L, big, (short) -99, (byte) 201, three, new Any.Default(0)), "another arm");
+            assertThrows(RpcException.class, () -> Weighed.of(5_000_000_001L, big, (short) -99, (byte) 200, three, nine), "another arm");
+            assertThrows(RpcException.class, () -> new Big.Text(5_000_000_000L, "t"));
+            assertThrows(RpcException.class, () -> new Big.List_(2, null));
+            assertThrows(RpcException.class, () -> new Huge.Default(-1), "more than 63 bits");
+
+            Item item = Item.of(6, true, "six", null);
+            ITrees.ScaleResult scaled = there.scale(1, new Big.Number(3), 0, new Any.Default(0), new Huge.Item_(item));
+            assertEquals(5_000_000_001L, scaled.next());
+            assertEquals(3, ((Big.List_) scaled.bigger()).list().value());
+            assertEquals(new Any.Number(1), scaled.other());
+            assertEquals(new Huge.Default(6), scaled.huge());
+            scaled = there.scale(5_000_000_000L, new Big.List_(5_000_000_000L, item), -8, new Any.Default(-8), new Huge.Number(1));
+            assertEquals(new ITrees.ScaleResult(1, new Big.Number(6), new Any.Default(-7), new Huge.Number(2)), scaled);
+            scaled = there.scale(Long.MIN_VALUE, new Big.Text(Long.MIN_VALUE, "t"), 7, new Any.Default(7), new Huge.Default(Long.MAX_VALUE));
+            assertEquals(new Big.Text(Long.MIN_VALUE, "tt"), scaled.bigger());
+            assertEquals(new Huge.Default(Long.MAX_VALUE), scaled.huge());
+            assertThrows(RpcException.class, () -> there.scale(2, new Big.Number(3), 7, new Any.Default(7), new Huge.Number(1)));
+            assertThrows(RpcException.class, () -> there.scale(1, new Big.Number(3), 1L << 32 | 7, new Any.Default(7), new Huge.Number(1)));
+            assertThrows(RpcException.class, () -> there.scale(2, new Big.Text(2, "t"), 1, new Any.Number(1), new Huge.Number(1)), "the server's is of another arm");
         }
     }
 

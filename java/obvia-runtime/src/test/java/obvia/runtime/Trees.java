@@ -15,6 +15,7 @@ import obvia.Retained;
 import obvia.RpcException;
 import obvia.Shorts;
 import trees.Any;
+import trees.Big;
 import trees.Box;
 import trees.Chunk;
 import trees.Choice;
@@ -23,6 +24,7 @@ import trees.Crowd;
 import trees.Digits;
 import trees.Entry;
 import trees.Holder;
+import trees.Huge;
 import trees.ITrees;
 import trees.Item;
 import trees.Node;
@@ -32,6 +34,7 @@ import trees.Row;
 import trees.Samples;
 import trees.Several;
 import trees.Tree;
+import trees.Weighed;
 
 /** A server of structures that point to others. */
 final class Trees implements ITrees {
@@ -251,6 +254,29 @@ final class Trees implements ITrees {
         List<Entry> some = entries.subList(0, Math.min(room, entries.size()));
         // A bad server's.
         return new SomeResult(some, room == 0 ? 1 : some.size());
+    }
+
+    @Override
+    public Weighed weigh(Weighed given) {
+        Big big = given.big() instanceof Big.Number(int number) ? new Big.Number(-number) : given.big();
+        return Weighed.of(given.kind(), big, (short) (given.level() - 1), (byte) (given.more() + 2), given.any(), given.other());
+    }
+
+    @Override
+    public ScaleResult scale(long kind, Big big, long which, Any any, Huge huge) {
+        Big bigger = switch (big) {
+            case Big.Number(int number) -> new Big.List_(5_000_000_001L, range(number, 2));
+            case Big.List_(long _, Item list) -> new Big.Number(list.value());
+            case Big.CaseMinus7() -> big;
+            case Big.Text(long chosen, String text) -> new Big.Text(chosen, text + text);
+        };
+        long other = bigger.which() % 8 + which;
+        Huge next = switch (huge) {
+            case Huge.Item_(Item item) -> new Huge.Default(item.value());
+            case Huge.Number(long number) -> new Huge.Number(number + 1);
+            case Huge.Default _ -> huge;
+        };
+        return new ScaleResult(bigger.which(), bigger, other == 1 ? new Any.Number(1) : new Any.Default((int) other), next);
     }
 
     @Override
