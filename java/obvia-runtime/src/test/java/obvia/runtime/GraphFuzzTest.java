@@ -28,15 +28,25 @@ import obvia.RpcException;
 import obvia.Shorts;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import trees.Any;
+import trees.Big;
+import trees.Box;
+import trees.Choice;
+import trees.Chunk;
+import trees.Color;
 import trees.Crowd;
 import trees.Digits;
 import trees.Holder;
+import trees.Huge;
 import trees.ITreesInfo;
 import trees.Item;
 import trees.Node;
 import trees.Pair;
 import trees.Row;
 import trees.Samples;
+import trees.Several;
+import trees.Tree;
+import trees.Weighed;
 
 /** Whatever bytes come instead of a frame with structures: they are refused by {@link BadMessageException}, or they are such a frame; and never take long. */
 @Timeout(120)
@@ -49,6 +59,12 @@ class GraphFuzzTest {
     private static final GraphType CROWD = type(Crowd.class);
     private static final GraphType ROW = type(Row.class);
     private static final GraphType DIGITS = type(Digits.class);
+
+    private static final GraphType CHUNK = type(Chunk.class);
+    private static final GraphType BOX = type(Box.class);
+    private static final GraphType WEIGHED = type(Weighed.class);
+    private static final GraphType SEVERAL = type(Several.class);
+    private static final GraphType HUGE = type(Huge.class);
 
     /** What every reference leads to. */
     private static final Trees HERE = new Trees();
@@ -111,9 +127,9 @@ class GraphFuzzTest {
         samples.add(new Sample(ITEM, frame(ITEM, item)));
         Samples arrays = Samples.of(Doubles.of(new double[40]), Bytes.of(new byte[40]), (short) 2, (short) 3, Shorts.of(new short[7]), 2, Ints.of(1, 2));
         samples.add(new Sample(SAMPLES, frame(SAMPLES, arrays)));
-        var point = new trees.Point(1, trees.Color.BLUE, true);
+        var point = new trees.Point(1, Color.BLUE, true);
         Holder holder = Holder.of(
-                item, trees.Color.GREEN, List.of(point, point), Ints.of(new int[6]), Guid.of("00000000-0000-0000-c000-000000000046"), "\u00e4", List.of(point), 7, List.of(item), point);
+                item, Color.GREEN, List.of(point, point), Ints.of(new int[6]), Guid.of("00000000-0000-0000-c000-000000000046"), "\u00e4", List.of(point), 7, List.of(item), point);
         samples.add(new Sample(HOLDER, frame(HOLDER, holder)));
         samples.add(new Sample(NODE, frame(NODE, new Trees().ring(4))));
         samples.add(new Sample(PAIR, frame(PAIR, Pair.of(HERE, "word", null))));
@@ -121,7 +137,25 @@ class GraphFuzzTest {
         samples.add(new Sample(CROWD, frame(CROWD, Crowd.of(Arrays.asList(HERE, null, HERE), Arrays.asList(null, HERE), iid, HERE))));
         samples.add(new Sample(ROW, frame(ROW, Row.of("title", List.of(item, item)))));
         samples.add(new Sample(DIGITS, frame(DIGITS, Digits.of((byte) 9, (byte) 3, Ints.of(1, 2, 3)))));
+        Chunk chunk = Chunk.of(1, true, Color.RED, Bytes.of(new byte[11]), Bytes.of(new byte[300]), 2, "ab", 3, 'c', Ints.of(1), null);
+        samples.add(new Sample(CHUNK, frame(CHUNK, Chunk.of(1, false, Color.BLUE, Bytes.of(new byte[16]), Bytes.of(new byte[3]), 2, null, 3, 'c', null, chunk))));
+        addUnions(samples, item);
         return samples;
+    }
+
+    private static void addUnions(List<Sample> samples, Item item) {
+        Tree tree = Tree.of(1, Tree.of(2, null, null), null);
+        Node node = new Trees().ring(2);
+        List<Choice> choices = List.of(new Choice.Blue(), new Choice.Tree_(tree));
+        Box box = Box.of(Color.BLUE, List.of(item, item), Arrays.asList(tree, null, tree), new Choice.Number(9), 3, choices, Arrays.asList("a", null), List.of(node, node));
+        samples.add(new Sample(BOX, frame(BOX, box)));
+        Weighed weighed = Weighed.of(5_000_000_001L, new Big.List_(5_000_000_001L, item), (short) -99, (byte) 201, new Any.Text("three"), new Any.Number(9));
+        samples.add(new Sample(WEIGHED, frame(WEIGHED, weighed)));
+        samples.add(new Sample(WEIGHED, frame(WEIGHED, Weighed.of(5, new Big.Text(5, "five"), (short) 3, (byte) 0, new Any.Color_(6, Color.GREEN), new Any.Color_(5, Color.RED)))));
+        samples.add(new Sample(SEVERAL, frame(SEVERAL, new Several.Two(List.of(item, item)))));
+        samples.add(new Sample(SEVERAL, frame(SEVERAL, new Several.Object_(HERE))));
+        samples.add(new Sample(HUGE, frame(HUGE, new Huge.Item_(item))));
+        samples.add(new Sample(HUGE, frame(HUGE, new Huge.Default(7))));
     }
 
     @Test
