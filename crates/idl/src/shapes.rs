@@ -75,8 +75,8 @@ pub enum What {
     Object(Iid),
     /// Structures: how many, and how far from one to the next.
     Inner(u32, u32, Shape),
-    /// A union: which, its discriminant, its arms, and what any other discriminant means.
-    Union(UnionId, Expr, Vec<(Vec<i64>, Shape)>, Option<Shape>),
+    /// A union: the type of its discriminant, that itself, its arms, and what any other discriminant means.
+    Union(Base, Expr, Vec<(Vec<i64>, Shape)>, Option<Shape>),
 }
 
 /// What a structure is made of.
@@ -255,7 +255,8 @@ impl Shapes<'_> {
             field.map_or_else(Shape::default, |field| self.block(&[(0, &field.ty, About::of(field))], NOWHERE))
         };
         let arms = union.arms.iter().map(|found| (found.cases.clone(), arm(found.field.as_ref()))).collect();
-        What::Union(id, tag, arms, union.default.as_ref().map(|field| arm(field.as_ref())))
+        let of = if let Type::Base(base) = union.tag { base } else { Base::I32 };
+        What::Union(of, tag, arms, union.default.as_ref().map(|field| arm(field.as_ref())))
     }
 
     /// What a type is made of, from its own start.

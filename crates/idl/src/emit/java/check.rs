@@ -89,9 +89,8 @@ impl Check<'_> {
     }
 
     fn union(&self, out: &mut Writer, what: &What, (place, base): (&str, &str), depth: usize) {
-        let What::Union(id, tag, arms, default) = what else { return };
-        let of = &self.context.model.unions[id.0].tag;
-        if unions::is_wide(of) {
+        let What::Union(of, tag, arms, default) = what else { return };
+        if unions::is_wide(&Type::Base(*of)) {
             return self.wide_union(out, (tag, arms, default.as_ref()), (place, base), depth);
         }
         let base_of = match tag {
@@ -101,8 +100,7 @@ impl Check<'_> {
         };
         let tag = match tag {
             _ if matches!(base_of, None | Some(Base::I64 | Base::U64)) => {
-                let most = if let Type::Base(base) = of { *base } else { Base::I32 };
-                let (least, most) = most.range().unwrap_or_default();
+                let (least, most) = of.range().unwrap_or_default();
                 format!("{}.which({place}, {}, {least}L, {most}L)", self.reader, self.number(tag, base))
             }
             Expr::Member(at, ty) => unions::loaded(&Type::Base(*ty), self.reader, &plus(base, *at)),
