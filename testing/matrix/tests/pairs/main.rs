@@ -1,7 +1,6 @@
 //! Every construct, in one process and across two, in Rust, C++, C and Java.
 
 mod functions;
-mod guarded;
 mod java;
 mod liar;
 mod native;

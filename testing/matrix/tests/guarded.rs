@@ -1,5 +1,7 @@
 //! A server that takes protected calls alone, and clients without the runtime: what they get before they have proved who they are, and who
 //! they are then.
+//!
+//! In a process without other tests: who calls it back does so by protected calls, and is called by such then, where others call it by plain ones.
 
 use matrix::{Enum1, Enum2, Enum3, Info, Surrounding, rpcecho, rpcecho_Impl};
 use obvia::security::{Caller, Credential};
