@@ -4,7 +4,7 @@ use crate::program::{Program, target};
 use crate::repo::root;
 use crate::test::examples::Names;
 use crate::test::web;
-use crate::{Outcome, Problem, tools};
+use crate::{Outcome, Problem, tools, workspace};
 use std::fs;
 
 const USAGE: &str = "usage: cargo xtask bench-web [--quick]";
@@ -23,7 +23,7 @@ pub(crate) fn main(arguments: &[String]) -> Outcome {
         _ => return Err(Problem::failed(USAGE)),
     };
     let home = tools::jdk()?;
-    Program::cargo_build(&[]).run()?;
+    workspace::build()?;
     web::build(&home)?;
     let folder = target().join("web");
     let path = |name: &str| folder.join(name).display().to_string();

@@ -1,30 +1,35 @@
-//! `conformance`: puts every provider that needs nothing from outside to the fifty statements; in full, with ten gigabytes through each.
+//! `conformance`: puts every provider to the fifty statements; in full, with gigabytes through each.
 
-use crate::program::Program;
-use crate::{Outcome, Problem, suite};
+use crate::{Outcome, Problem, workspace};
 
-/// The statements, optimised as what is published.
-fn statements() -> Program {
-    Program::cargo_release(&["test", "--package", "obvia-conformance"])
-}
+/// The profile of these tests.
+const PROFILE: &str = "conformance";
+/// Bytes that the thorough run sends through each connection.
+const BYTES_THOROUGH: &str = "2000000000";
 
 pub(crate) fn main(arguments: &[String]) -> Outcome {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments.as_slice() {
-        [] => run(),
+        [] => quick(),
         ["--full"] => full(None),
         ["--full", bytes] if bytes.parse::<u64>().is_ok() => full(Some(bytes)),
         _ => Err(Problem::failed("usage: cargo xtask conformance [--full [BYTES]]")),
     }
 }
 
-/// All but what takes minutes.
-pub(crate) fn run() -> Outcome {
-    suite::run_tests(&statements(), &[suite::WAITING])
+/// All but the tests that take minutes.
+pub(crate) fn quick() -> Outcome {
+    workspace::test(PROFILE)?;
+    workspace::needs_libfabric()
 }
 
-/// What takes minutes: one after the other, as each says how fast it was.
+/// The tests that take minutes.
+pub(crate) fn thorough() -> Outcome {
+    full(Some(BYTES_THOROUGH))
+}
+
+/// Runs one test after the other, as each says how fast it was.
 fn full(bytes: Option<&str>) -> Outcome {
-    let program = bytes.map_or_else(statements, |bytes| statements().variable("OBVIA_CONFORMANCE_BYTES", bytes));
-    suite::run_tests(&program, &["--ignored", "--nocapture", "--test-threads=1"])
+    let run = workspace::nextest(PROFILE)?.with(&["--run-ignored=only", "--no-capture"]);
+    bytes.into_iter().fold(run, |run, bytes| run.variable("OBVIA_CONFORMANCE_BYTES", bytes)).run()
 }

@@ -4,7 +4,8 @@
 
 use crate::program::{Program, at_once, target};
 use crate::repo::root;
-use crate::{Outcome, Problem, tools};
+use crate::tools::{self, Tool};
+use crate::{Outcome, Problem};
 use std::num::NonZero;
 use std::sync::{Mutex, PoisonError};
 
@@ -29,6 +30,14 @@ pub(crate) fn main(arguments: &[String]) -> Outcome {
     run(seconds, &names)
 }
 
+pub(crate) fn quick() -> Outcome {
+    run(2, &[])
+}
+
+pub(crate) fn thorough() -> Outcome {
+    run(60, &[])
+}
+
 /// Fuzzes the targets named, or all, for so many seconds each.
 pub(crate) fn run(seconds: u32, names: &[String]) -> Outcome {
     let chosen = chosen(names)?;
@@ -50,7 +59,7 @@ pub(crate) fn run(seconds: u32, names: &[String]) -> Outcome {
 /// Builds targets as cargo-fuzz does, which would have to be built itself. What runs for some seconds takes longer to optimise than that
 /// gains.
 fn build(seconds: u32, names: &[String]) -> Outcome {
-    tools::nightly()?;
+    tools::ensure(&[Tool::Nightly])?;
     let (manifest, built) = (format!("{FOLDER}/Cargo.toml"), target().join("fuzz").display().to_string());
     let options = ["build", "--quiet", "--release", "--manifest-path", &manifest, "--target-dir", &built];
     let targets: Vec<_> = names.iter().flat_map(|name| ["--bin", name]).collect();

@@ -14,7 +14,8 @@ mod report;
 use crate::program::{Program, target};
 use crate::repo::root;
 use crate::test::examples::Names;
-use crate::{Outcome, Problem, tools};
+use crate::tools::{self, Tool};
+use crate::{Outcome, Problem};
 use callgrind::Profile;
 use floor::Floor;
 use lines::Lines;
@@ -59,8 +60,7 @@ pub(crate) fn main(arguments: &[String]) -> Outcome {
             _ => return Err(Problem::failed("usage: cargo xtask icount [--json FILE] [--bless]")),
         }
     }
-    tools::valgrind()?;
-    tools::addr2line()?;
+    tools::ensure(&[Tool::Valgrind, Tool::Addr2line])?;
     let report = measure()?;
     println!("\n{}", report.table());
     if let Some(path) = json {

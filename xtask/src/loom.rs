@@ -1,7 +1,7 @@
 //! `loom`: explores the interleavings of what threads and processes share. Its tests have `loom` in their path.
 
 use crate::program::{Program, target};
-use crate::suite::{load, run_tests};
+use crate::repo::load;
 use crate::{Outcome, Problem};
 
 const PACKAGE: &str = "obvia-via";
@@ -15,11 +15,19 @@ pub(crate) fn main(arguments: &[String]) -> Outcome {
     if !has_loom {
         return Err(Problem::missing(format!("{MANIFEST} does not name loom yet")));
     }
-    run_tests(&tests(), &[])
+    tests().run()
 }
 
 fn tests() -> Program {
     Program::cargo_release(&["test", "--package", PACKAGE, "--lib", "loom"])
         .variable("RUSTFLAGS", "--cfg loom")
         .variable("CARGO_TARGET_DIR", target().join("loom").display().to_string())
+}
+
+pub(crate) fn quick() -> Outcome {
+    main(&[])
+}
+
+pub(crate) fn thorough() -> Outcome {
+    main(&[])
 }

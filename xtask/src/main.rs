@@ -8,24 +8,25 @@ mod bench_jrpc;
 mod bench_web;
 mod conformance;
 mod demo;
-mod failures;
 mod fuzz;
 mod fuzz_java;
 mod icount;
+mod leftovers;
 mod loom;
 mod miri;
 mod native;
+mod offline;
 mod program;
 mod repo;
 mod reproduce_java;
 mod rust;
 mod sim;
 mod soak;
-mod suite;
 mod temporary;
 mod test;
 mod tidy;
 mod tools;
+mod workspace;
 
 use std::fmt;
 use std::process::ExitCode;
@@ -166,7 +167,7 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "test",
-        usage: "[--list] [PART ...]",
+        usage: test::USAGE,
         about: "everything, or the parts named; `test --list` names them",
         run: test::main,
     },

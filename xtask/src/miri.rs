@@ -4,7 +4,7 @@
 //! `#[cfg_attr(miri, ignore)]`.
 
 use crate::program::{Program, at_once, target};
-use crate::suite::build_tests;
+use crate::tools::Tool;
 use crate::{Outcome, Problem, tools};
 
 /// The crates that have `unsafe` in them.
@@ -20,13 +20,13 @@ pub(crate) fn main(arguments: &[String]) -> Outcome {
     build()?;
     let skips: Vec<_> = PASSED_OVER.iter().flat_map(|module| ["--skip", module]).collect();
     let runs: Vec<_> = programs().iter().map(|program| program.with(&["--quiet", "--"]).with(&skips)).collect();
-    at_once(runs.iter().map(|run| || run.run_tests()))
+    at_once(runs.iter().map(|run| || run.run()))
 }
 
 /// Builds the tests.
 fn build() -> Outcome {
-    tools::miri()?;
-    programs().iter().try_for_each(build_tests)
+    tools::ensure(&[Tool::Miri])?;
+    programs().iter().try_for_each(|program| program.with(&["--quiet", "--no-run"]).run())
 }
 
 /// The programs of tests.
@@ -42,4 +42,12 @@ fn program(which: &[&str], flags: &str) -> Program {
         .with(which)
         .variable("CARGO_TARGET_DIR", target().join("miri").display().to_string())
         .variable("MIRIFLAGS", format!("-Zmiri-disable-isolation -Zmiri-strict-provenance {flags}"))
+}
+
+pub(crate) fn quick() -> Outcome {
+    main(&[])
+}
+
+pub(crate) fn thorough() -> Outcome {
+    main(&[])
 }

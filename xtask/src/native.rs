@@ -2,14 +2,15 @@
 
 use crate::program::{Program, target};
 use crate::repo::root;
-use crate::{Outcome, Problem, tools};
+use crate::tools::{self, Tool};
+use crate::{Outcome, Problem};
 use std::fs;
 use std::path::Path;
 
 /// Compiles an interface, its stubs as C++, and a program of these sources that uses them; what is made on the way goes to a folder
 /// that is there.
 pub(crate) fn build(idl: &str, sources: &[&str], folder: &Path, binary: &Path) -> Outcome {
-    tools::cxx()?;
+    tools::ensure(&[Tool::Cxx])?;
     Program::cargo(&["build", "--quiet", "--release", "--package", "obvia-capi", "--package", "obvia-cli"]).run()?;
     let library = target().join("release");
     let compiler = library.join("obvia").display().to_string();

@@ -1,25 +1,19 @@
 //! Runs other programs, says which, and gives up on those that never end.
 
 use crate::repo::root;
-use crate::{Outcome, Problem, failures};
-use std::io::{Read, Write};
+use crate::{Outcome, Problem};
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
-use std::sync::mpsc::{Receiver, channel};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 /// A program of a test run that takes longer than this is stuck.
 const SECONDS_MAX: u32 = 1200;
 
+/// Settings of builds for tests, where they have none: what is built once is built faster without what would help the next time, and without
+/// lines for backtraces, as a panic names its own.
+const BUILD: [(&str, &str); 2] = [("CARGO_INCREMENTAL", "0"), ("CARGO_PROFILE_DEV_DEBUG", "0")];
+
 /// What a program complained about is repeated, but not all of it.
 const COMPLAINT_LINES_MAX: usize = 60;
-
-/// Bytes that are kept of what a program of tests prints: those about failures come last.
-const KEPT_MAX: usize = 4 << 20;
-
-/// How long the rest of what a program printed may take when it has ended.
-const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A program to run, in the folder of the workspace.
 pub(crate) struct Program {
@@ -34,13 +28,6 @@ impl Program {
         Self::new("cargo", arguments)
     }
 
-    /// `cargo build` of what is in these packages, without a word. The command's is one of them: features of other people's crates are then
-    /// those that a build of the whole workspace has, so that what stands on these crates is not built a second time.
-    pub(crate) fn cargo_build(packages: &[&str]) -> Self {
-        let words = packages.iter().flat_map(|package| ["--package", package]);
-        Self::cargo(&["build", "--quiet", "--package", "obvia-cli"]).with(&words.collect::<Vec<_>>())
-    }
-
     /// `cargo` for tests in release mode: optimised as what is published, but without what the linker does for that, which takes longer
     /// than most tests, and without lines for backtraces.
     pub(crate) fn cargo_release(command: &[&str]) -> Self {
@@ -49,11 +36,6 @@ impl Program {
             .variable("CARGO_PROFILE_RELEASE_DEBUG", "0")
             .variable("CARGO_PROFILE_RELEASE_LTO", "off")
             .variable("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16")
-    }
-
-    /// `cargo` for programs with features, in a folder of their own: tests that run beside these would else find them in place of their own.
-    pub(crate) fn cargo_with_features(command: &[&str]) -> Self {
-        Self::cargo(command).variable("CARGO_TARGET_DIR", target().join("with-features").display().to_string())
     }
 
     pub(crate) fn new(program: &str, arguments: &[&str]) -> Self {
@@ -114,6 +96,7 @@ impl Program {
         let mut command = Command::new(&words[0]);
         command
             .args(&words[1..])
+            .envs(BUILD.iter().filter(|(name, _)| std::env::var_os(name).is_none()).copied())
             .current_dir(&self.folder)
             .envs(self.variables.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::null());
@@ -132,24 +115,6 @@ impl Program {
             return Ok(());
         }
         Err(Problem::Failed(format!("{}: {status}", self.line())))
-    }
-
-    /// Runs a program of tests; it prints to where this program prints. What it said about those that failed is part of the problem, so
-    /// that a log's end says it again.
-    pub(crate) fn run_tests(&self) -> Outcome {
-        println!("    $ {}", self.line());
-        let mut command = self.limited();
-        let mut child =
-            command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().map_err(|error| self.not_started(&error))?;
-        let said = pass_on(child.stdout.take(), std::io::stdout());
-        let complained = pass_on(child.stderr.take(), std::io::stderr());
-        let status = child.wait().map_err(|error| self.not_started(&error))?;
-        if status.success() {
-            return Ok(());
-        }
-        let output = [said.all(), complained.all()].concat();
-        let failures = failures::find(&String::from_utf8_lossy(&output));
-        Err(Problem::Failed(format!("{}: {status}\n{failures}", self.line())))
     }
 
     /// Runs it and takes what it prints to standard output.
@@ -193,43 +158,6 @@ impl Program {
     }
 }
 
-/// The last of what a program prints.
-struct Said {
-    bytes: Arc<Mutex<Vec<u8>>>,
-    ended: Receiver<()>,
-}
-
-impl Said {
-    /// What it was when the program has ended. A process that it left behind may still print.
-    fn all(&self) -> Vec<u8> {
-        let _ = self.ended.recv_timeout(PATIENCE);
-        self.bytes.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-}
-
-/// Copies what comes as it comes, in a thread of its own.
-fn pass_on(from: Option<impl Read + Send + 'static>, mut to: impl Write + Send + 'static) -> Said {
-    let bytes = Arc::<Mutex<Vec<u8>>>::default();
-    let (end, ended) = channel::<()>();
-    let said = Said { bytes: Arc::clone(&bytes), ended };
-    std::thread::spawn(move || {
-        let mut some = [0; 4096];
-        let Some(mut from) = from else { return };
-        while let Ok(count @ 1..) = from.read(&mut some) {
-            // Whoever listened to this program may be gone: the tests go on.
-            let _ = to.write_all(&some[..count]).and_then(|()| to.flush());
-            let mut kept = bytes.lock().unwrap_or_else(PoisonError::into_inner);
-            kept.extend(&some[..count]);
-            if kept.len() > 2 * KEPT_MAX {
-                let last = kept.len() - KEPT_MAX;
-                kept.drain(..last);
-            }
-        }
-        drop(end);
-    });
-    said
-}
-
 /// Runs programs of one thread each beside each other.
 pub(crate) fn at_once(runs: impl Iterator<Item = impl FnOnce() -> Outcome + Send>) -> Outcome {
     std::thread::scope(|scope| {
@@ -267,16 +195,5 @@ mod tests {
         assert!(!Program::new("there-is-no-such-program", &[]).succeeds());
         let read = Program::new("ls", &["there-is-no-such-file"]).read();
         assert!(matches!(read, Err(Problem::Failed(what)) if what.contains("there-is-no-such-file")));
-    }
-
-    #[test]
-    fn tests_that_fail_are_named() {
-        let script = "echo '---- t stdout ----'; echo because; echo 'error: test failed, so' >&2; exit 101";
-        let Err(Problem::Failed(what)) = Program::new("sh", &["-c", script]).run_tests() else {
-            panic!("the script succeeded");
-        };
-        let end = "exit status: 101\ntest t:\n  because\nerror: test failed, so";
-        assert!(what.ends_with(end), "{what}");
-        assert_eq!(Program::new("true", &[]).run_tests(), Ok(()));
     }
 }

@@ -1,5 +1,6 @@
 //! The repository as the commands see it: its root and the texts of its files.
 
+use crate::{Outcome, Problem};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -83,6 +84,11 @@ impl Repo {
         let files = files.iter().map(|&(path, text)| File { path: path.to_owned(), text: text.to_owned() });
         Self { files: files.collect() }
     }
+}
+
+/// Reads the repository.
+pub(crate) fn load() -> Outcome<Repo> {
+    Repo::load().map_err(Problem::Failed)
 }
 
 /// The folder of the workspace.

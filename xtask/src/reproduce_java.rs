@@ -1,7 +1,7 @@
 //! `reproduce-java`: builds what is published of the Java side twice, in folders of different names, and compares the bytes. Javadoc is part of it, and has no warnings.
 
 use crate::program::Program;
-use crate::suite::load;
+use crate::repo::load;
 use crate::temporary::Folder;
 use crate::test::java::maven;
 use crate::{Outcome, Problem, tools};

@@ -22,7 +22,7 @@ fn cargo(command: &str) -> Program {
 }
 
 /// The part of a test run.
-pub(crate) fn short() -> Outcome {
+pub(crate) fn quick() -> Outcome {
     main(&["--seeds".to_owned(), SEEDS_SHORT.to_owned()])
 }
 
@@ -33,6 +33,10 @@ fn is_good(arguments: &[&str]) -> bool {
         ["--seeds" | "--seed", number, rest @ ..] => number.parse::<u64>().is_ok() && is_good(rest),
         _ => false,
     }
+}
+
+pub(crate) fn thorough() -> Outcome {
+    main(&["--seeds".to_owned(), "100000".to_owned()])
 }
 
 #[cfg(test)]

@@ -1,8 +1,10 @@
 //! `soak`: many processes, threads and objects at once, every result checked.
 
-use crate::{Outcome, Problem, suite};
+use crate::{Outcome, Problem, workspace};
 
 const SECONDS: u32 = 60;
+/// Seconds of the thorough run.
+const SECONDS_THOROUGH: u32 = 1800;
 
 pub(crate) fn main(arguments: &[String]) -> Outcome {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
@@ -15,7 +17,12 @@ pub(crate) fn main(arguments: &[String]) -> Outcome {
     run(seconds.ok_or_else(usage)?)
 }
 
+/// Soaks for half an hour.
+pub(crate) fn thorough() -> Outcome {
+    run(SECONDS_THOROUGH)
+}
+
 /// Soaks for so many seconds.
 pub(crate) fn run(seconds: u32) -> Outcome {
-    suite::run("soak", &[("OBVIA_SOAK_SECONDS", seconds.to_string())])
+    workspace::test_all("soak", &[("OBVIA_SOAK_SECONDS", &seconds.to_string())])
 }

@@ -8,8 +8,8 @@ mod targets;
 mod unsafety;
 mod words;
 
+use crate::repo::load;
 use crate::repo::{File, Repo};
-use crate::suite::load;
 use crate::{Outcome, Problem};
 use std::fmt;
 

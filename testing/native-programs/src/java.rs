@@ -1,5 +1,6 @@
 //! Programs in Java with obvia-runtime, built for tests.
 
+use crate::fresh::keep_fresh;
 use crate::{folder, run};
 use obvia_idl::{Compiler, Language, compile_into};
 use std::path::{Path, PathBuf};
@@ -30,13 +31,19 @@ impl Classes {
     /// Where they do not compile without a warning; and where there is no JDK, but `CI` says that everything is to be tested.
     pub fn build(place: &Path, interfaces: &[PathBuf], programs: Option<&Path>) -> Option<Self> {
         let home = home()?;
-        let _ = std::fs::remove_dir_all(place);
-        let mut sources = programs.map(sources).unwrap_or_default();
-        for interface in interfaces {
-            let compiled = compile_into(&Compiler::new(), Language::Java, interface, &place.join("source"));
-            sources.extend(compiled.unwrap_or_else(|failure| panic!("{failure}")).files);
-        }
-        Some(Self::compile(&home, place, sources, None))
+        let runtime = MODULES.map(|module| folder("java").join(module).join("src"));
+        let beside = interfaces.iter().filter_map(|interface| interface.parent());
+        let inputs: Vec<&Path> = runtime.iter().map(PathBuf::as_path).chain(beside).chain(programs).collect();
+        keep_fresh(place, &inputs, || {
+            clear(place);
+            let mut sources = programs.map(sources).unwrap_or_default();
+            for interface in interfaces {
+                let compiled = compile_into(&Compiler::new(), Language::Java, interface, &place.join("source"));
+                sources.extend(compiled.unwrap_or_else(|failure| panic!("{failure}")).files);
+            }
+            compile(&home, place, sources, None);
+        });
+        Some(Self::built(&home, place))
     }
 
     /// Compiles the programs in a folder, whose interfaces are written in Java, with the runtime; `None` where there is no JDK that is new enough.
@@ -46,27 +53,24 @@ impl Classes {
     /// As [`Classes::build`].
     pub fn process(place: &Path, programs: &Path) -> Option<Self> {
         let home = home()?;
-        let _ = std::fs::remove_dir_all(place);
-        let processor = place.join("processor");
-        let mut compiler = compiler(&home);
-        compiler
-            .args(["-proc:none", "-d"])
-            .arg(&processor)
-            .args(sources(&folder("java/obvia-processor/src/main/java")));
-        run(&mut compiler);
-        let path = format!("{}:{}", processor.display(), folder("java/obvia-processor/src/main/resources").display());
-        Some(Self::compile(&home, place, sources(programs), Some(&path)))
+        let inputs = MODULES.iter().chain(&["obvia-processor"]).map(|module| folder("java").join(module).join("src"));
+        let inputs: Vec<PathBuf> = inputs.chain([programs.to_owned()]).collect();
+        keep_fresh(place, &inputs.iter().map(PathBuf::as_path).collect::<Vec<_>>(), || {
+            clear(place);
+            let processor = place.join("processor");
+            let mut compiler = compiler(&home);
+            let sources_of_processor = sources(&folder("java/obvia-processor/src/main/java"));
+            run(compiler.args(["-proc:none", "-d"]).arg(&processor).args(sources_of_processor));
+            let resources = folder("java/obvia-processor/src/main/resources");
+            let path = format!("{}:{}", processor.display(), resources.display());
+            compile(&home, place, sources(programs), Some(&path));
+        });
+        Some(Self::built(&home, place))
     }
 
-    fn compile(home: &Path, place: &Path, mut sources: Vec<PathBuf>, processors: Option<&str>) -> Self {
-        for module in MODULES {
-            sources.extend(self::sources(&folder("java").join(module).join("src/main/java")));
-        }
+    /// What was compiled in a folder.
+    fn built(home: &Path, place: &Path) -> Self {
         let classes = place.join("classes");
-        let mut compiler = compiler(home);
-        compiler.args(["-Xlint:all", "-Werror", "--release", &VERSION.to_string(), "-d"]).arg(&classes).args(sources);
-        compiler.args(processors.map_or_else(|| vec!["-proc:none"], |path| vec!["--processor-path", path]));
-        run(&mut compiler);
         let path = MODULES.iter().fold(classes.display().to_string(), |path, module| {
             format!("{path}:{}", folder("java").join(module).join("src/main/resources").display())
         });
@@ -99,6 +103,23 @@ impl Classes {
         program.env("OBVIA_NATIVE", library.join("libobvia_java.so"));
         program
     }
+}
+
+/// Compiles sources with the runtime.
+fn compile(home: &Path, place: &Path, mut sources: Vec<PathBuf>, processors: Option<&str>) {
+    for module in MODULES {
+        sources.extend(self::sources(&folder("java").join(module).join("src/main/java")));
+    }
+    let mut compiler = compiler(home);
+    compiler.args(["-Xlint:all", "-Werror", "--release", &VERSION.to_string(), "-d"]).arg(place.join("classes"));
+    compiler.args(processors.map_or_else(|| vec!["-proc:none"], |path| vec!["--processor-path", path]));
+    run(compiler.args(sources));
+}
+
+/// Removes the classes of a build before.
+fn clear(place: &Path) {
+    let removed = std::fs::remove_dir_all(place);
+    removed.unwrap_or_else(|error| panic!("{}: {error}", place.display()));
 }
 
 fn compiler(home: &Path) -> Command {

@@ -1,7 +1,10 @@
 //! Programs in C and C++ with libobvia, and in Java, built for tests.
 
+pub mod cargo;
+mod fresh;
 pub mod java;
 
+use fresh::keep_fresh;
 use obvia_idl::{Compiler, compile_into};
 use std::ffi::{OsStr, OsString};
 use std::num::NonZero;
@@ -29,6 +32,12 @@ pub const CHECKED: &[&str] =
 
 /// Accesses of several threads that nothing orders are told.
 pub const RACES_TOLD: &[&str] = &["-O1", "-fsanitize=thread"];
+
+/// The folders of the project's headers.
+const HEADER_FOLDERS: [&str; 2] = ["crates/capi/include", "bindings/cpp/include"];
+
+/// The name of a program in the folder where it is built.
+const PROGRAM: &str = "program";
 
 /// How the names of files end that are included, and not compiled by themselves.
 const HEADERS: [&str; 2] = ["h", "hpp"];
@@ -72,12 +81,10 @@ impl Workshop {
     /// Where they cannot be built.
     pub fn library(&self) -> &Path {
         self.library.get_or_init(|| {
-            let folder = self.cargo_build(&["--package", "obvia-capi"]);
-            // The loader looks for the name that the library has in itself.
-            let loaded = folder.join("libobvia.so.0");
-            if !loaded.is_symlink() {
-                std::os::unix::fs::symlink("libobvia.so", &loaded).expect("cargo's folder can be written to");
-            }
+            let folder = cargo::build(&["--package", "obvia-capi"]);
+            // The loader looks for the name that the library has in itself. Another test may make the link at the same time.
+            let made = std::os::unix::fs::symlink("libobvia.so", folder.join("libobvia.so.0"));
+            assert!(made.is_ok() || folder.join("libobvia.so.0").is_symlink(), "{}: {made:?}", folder.display());
             folder
         })
     }
@@ -88,7 +95,7 @@ impl Workshop {
     ///
     /// Where it cannot be built.
     pub fn java_library(&self) -> PathBuf {
-        self.cargo_build(&["--package", "obvia-java"])
+        cargo::build(&["--package", "obvia-java"])
     }
 
     /// A folder for what is built under a name.
@@ -108,36 +115,37 @@ impl Workshop {
     ///
     /// Where it cannot be built.
     pub fn in_rust(&self, package: &str, name: &str) -> PathBuf {
-        self.cargo_build(&["--package", package, "--bin", name]).join(name)
+        cargo::program(package, name)
     }
 
-    /// With the command's package other people's crates have the features that they have for the whole workspace, whose tests are built.
-    fn cargo_build(&self, arguments: &[&str]) -> PathBuf {
-        let target = Path::new(self.tests).parent().expect("it is in cargo's folder");
-        let mut cargo = Command::new(env!("CARGO"));
-        run(cargo.args(["build", "--quiet", "--package", "obvia-cli", "--target-dir"]).arg(target).args(arguments));
-        target.join("debug")
-    }
-
-    /// Builds a program of interfaces and sources, with the shared library and what the compilers are to put in ([`CHECKED`]).
+    /// Builds a program of interfaces and sources, with the shared library and what the compilers are to put in ([`CHECKED`]). A program
+    /// that is newer than its sources stays.
     ///
     /// # Panics
     ///
     /// Where that fails.
     pub fn build(&self, name: &str, watch: &[&str], interfaces: &[PathBuf], sources: &[PathBuf]) -> PathBuf {
         let place = self.place(name);
-        let stubs = interfaces.iter().flat_map(|interface| compile(&Compiler::new(), interface, &place));
-        let files: Vec<PathBuf> = stubs.chain(sources.iter().cloned()).collect();
-        self.link(&place, watch, &files)
+        let headers = HEADER_FOLDERS.map(folder);
+        let beside = interfaces.iter().chain(sources).filter_map(|file| file.parent());
+        let library = self.library().join("libobvia.so");
+        let inputs: Vec<&Path> =
+            headers.iter().map(PathBuf::as_path).chain(beside).chain([library.as_path()]).collect();
+        keep_fresh(&place, &inputs, || {
+            let stubs = interfaces.iter().flat_map(|interface| compile(&Compiler::new(), interface, &place));
+            let files: Vec<PathBuf> = stubs.chain(sources.iter().cloned()).collect();
+            self.link(&place, watch, &files)
+        });
+        place.join(PROGRAM)
     }
 
-    /// The same of sources in C and C++ alone.
+    /// The same of sources in C and C++ alone, always.
     ///
     /// # Panics
     ///
     /// Where that fails.
     pub fn link(&self, place: &Path, watch: &[&str], files: &[PathBuf]) -> PathBuf {
-        let program = place.join("program");
+        let program = place.join(PROGRAM);
         // There may be one of the same name in the other language.
         let object = |file: &PathBuf| {
             let mut object = place.join(file.file_name().expect("it has a name"));
@@ -206,7 +214,7 @@ impl Language {
     fn compiler(self) -> Command {
         let mut command = self.command();
         command.args([self.standard, "-Wall", "-Wextra", "-Wpedantic", "-Werror"]);
-        for name in ["crates/capi/include", "bindings/cpp/include"] {
+        for name in HEADER_FOLDERS {
             command.arg("-I").arg(folder(name));
         }
         command

@@ -3,8 +3,7 @@
 use native_programs::{Workshop, folder};
 use obvia::code;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::PathBuf;
 use torture::orders::CLASS;
 use torture::process::{Directory, LATEST, Process, ends, kill, same, within};
 use torture::registered::Host;
@@ -193,23 +192,7 @@ fn a_library_in_cpp_is_unloaded_when_nobody_uses_it() {
 
 /// The library of factories, which is built where this test was.
 fn library() -> PathBuf {
-    let folder = Path::new(PROGRAM).parent().unwrap();
-    let profile = if folder.ends_with("debug") { "dev" } else { "release" };
-    let mut cargo = Command::new(env!("CARGO"));
-    cargo.current_dir(env!("CARGO_MANIFEST_DIR")).env("CARGO_TARGET_DIR", folder.parent().unwrap());
-    cargo.args([
-        "build",
-        "--quiet",
-        "--package",
-        "torture",
-        "--package",
-        "obvia-cli",
-        "--example",
-        "torture-library",
-        "--profile",
-        profile,
-    ]);
-    assert!(cargo.status().unwrap().success());
+    let folder = native_programs::cargo::build(&["--package", "torture", "--example", "torture-library"]);
     folder.join("examples/libtorture_library.so")
 }
 

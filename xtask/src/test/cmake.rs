@@ -12,13 +12,15 @@ use super::readme;
 use crate::program::{Program, target};
 use crate::repo::root;
 use crate::temporary::Folder;
-use crate::{Outcome, Problem, tools};
+use crate::tools::{self, Tool};
+use crate::{Outcome, Problem, workspace};
 use page::Page;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 pub(super) fn run() -> Outcome {
-    tools::cmake()?;
+    tools::ensure(&[Tool::Cmake])?;
+    workspace::build()?;
     let page = Page::read()?;
     let rust = readme::build()?;
     page.check_quotes(&rust.newcomer)?;
@@ -37,6 +39,10 @@ pub(super) fn run() -> Outcome {
     pfs::check(&outside)?;
     wizard::check(&outside)?;
     idl::check(&outside)
+}
+
+pub(super) fn thorough() -> Outcome {
+    run()
 }
 
 /// A server and a client of the same making.

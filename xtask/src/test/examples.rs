@@ -1,9 +1,9 @@
 //! Runs every client of the examples against its server.
 
 use crate::program::{Program, target};
-use crate::suite::load;
+use crate::repo::load;
 use crate::temporary::Folder;
-use crate::{Outcome, Problem};
+use crate::{Outcome, Problem, workspace};
 use std::io::{BufRead, BufReader};
 use std::process::{Child, ChildStdout, Stdio};
 
@@ -13,8 +13,7 @@ pub(super) fn run() -> Outcome {
     if names.is_empty() {
         return Err(Problem::missing("no example has a client"));
     }
-    let packages: Vec<&str> = names.iter().map(String::as_str).collect();
-    Program::cargo_build(&packages).run()?;
+    workspace::build()?;
     names.iter().try_for_each(|name| run_client(name))
 }
 

@@ -10,7 +10,8 @@ use super::examples::{Names, Server};
 use crate::program::{Program, at_once, target};
 use crate::repo::root;
 use crate::temporary::Folder;
-use crate::{Outcome, Problem, tools};
+use crate::tools::Tool;
+use crate::{Outcome, Problem, tools, workspace};
 use std::net::TcpListener;
 
 /// Who has an account at the test servers.
@@ -41,9 +42,8 @@ const ASLEEP: &str = "TestSleep";
 const QUICK: [&str; 2] = ["rpc.echo", "--option=torture:quick=yes"];
 
 pub(super) fn run() -> Outcome {
-    tools::judges()?;
-    Program::cargo_build(&["interop", "obvia-java"]).run()?;
-    Program::cargo(&["build", "--quiet", "--package", "obvia-rpc", "--examples"]).run()?;
+    tools::ensure(&[Tool::Judges, Tool::Widl])?;
+    workspace::build()?;
     libraries::run()?;
     objects()?;
     distributed::run()?;

@@ -1,17 +1,18 @@
 //! Two parts at a time: one that computes beside one that waits for wires, clocks and other people's programs.
 
-use super::{Part, Verdict};
+use super::order::Seed;
+use super::parts::{BUILD, Lane, PARTS, Part};
+use super::report::{Ran, Verdict};
 use crate::program::{Program, target};
+use crate::temporary::Folder;
+use crate::workspace::{FILTER, IS_BUILT, SHUFFLE};
 use crate::{Outcome, Problem};
-use std::collections::VecDeque;
 use std::fs::File;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::process::ExitStatus;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-
-/// The option of `cargo xtask test` by which a part runs for another process, which finds the verdict in a file.
-pub(super) const OPTION: &str = "--verdict";
 
 /// Lines that are shown of a part that failed.
 const LINES_MAX: usize = 300;
@@ -22,113 +23,203 @@ const LOOK: Duration = Duration::from_millis(100);
 /// How often one that goes on gives a sign.
 const SIGN: Duration = Duration::from_secs(60);
 
-/// What the parts of a run do most of the time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Lane {
-    Computes,
-    Waits,
-    /// Wants the machine for itself: it runs when all others have.
-    Alone,
-}
-
-/// A part that was run.
-pub(super) struct Ran {
-    pub(super) name: &'static str,
-    pub(super) verdict: Verdict,
-    pub(super) took: Duration,
-    /// How long processors worked for it.
-    pub(super) work: Duration,
-}
-
-/// The parts that nobody has begun with.
+/// What has not begun yet.
 struct Left {
-    computing: VecDeque<&'static Part>,
-    waiting: VecDeque<&'static Part>,
-    alone: VecDeque<&'static Part>,
+    parts: Vec<&'static Part>,
+    /// How the build of the workspace ended; a run without one has it done.
+    build: Option<bool>,
+}
+
+/// What a lane does next.
+#[derive(Debug, PartialEq, Eq)]
+enum Next {
+    Run(&'static str),
+    /// The part can't run without the workspace, whose build failed.
+    Refuse(&'static str),
+    Wait,
+    End,
 }
 
 impl Left {
-    fn new(parts: &[&'static Part]) -> Self {
-        let of = |lane| parts.iter().copied().filter(|part| part.lane == lane).collect();
-        Self { computing: of(Lane::Computes), waiting: of(Lane::Waits), alone: of(Lane::Alone) }
+    fn new(parts: &[&'static Part], shuffle: Option<Seed>) -> Self {
+        let parts = parts.iter().copied().filter(|part| part.name != BUILD);
+        let mut parts = shuffle.map_or_else(|| parts.clone().collect(), |seed| seed.shuffle(parts.clone()));
+        let needs_build = parts.iter().any(|part| part.needs_workspace);
+        let build = PARTS.iter().find(|part| needs_build && part.name == BUILD);
+        build.into_iter().for_each(|build| parts.insert(0, build));
+        Self { parts, build: (!needs_build).then_some(true) }
     }
 
-    /// The next of a lane; where it has none left, the other's last.
-    fn next(&mut self, lane: Lane) -> Option<&'static Part> {
-        let (own, other) = match lane {
-            Lane::Computes => (&mut self.computing, &mut self.waiting),
-            Lane::Waits => (&mut self.waiting, &mut self.computing),
-            Lane::Alone => return self.alone.pop_front(),
+    /// The first that a lane can run; where it has none, the last of the other's.
+    fn next(&mut self, lane: Lane) -> Next {
+        let is_ready = |part: &&Part| self.build.is_some() || !part.needs_workspace;
+        let own = self.parts.iter().position(|part| part.lane == lane && is_ready(part));
+        let Some(at) = own.or_else(|| self.parts.iter().rposition(|part| is_ready(part))) else {
+            return if self.parts.is_empty() { Next::End } else { Next::Wait };
         };
-        own.pop_front().or_else(|| other.pop_back())
+        let part = self.parts.remove(at);
+        let is_possible = self.build == Some(true) || !part.needs_workspace;
+        if is_possible { Next::Run(part.name) } else { Next::Refuse(part.name) }
     }
 }
 
-/// Runs parts, each in a process of its own. What they print goes into files; of those that fail the end is shown.
-pub(super) fn run(parts: &[&'static Part]) -> Outcome<Vec<Ran>> {
-    let folder = logs();
-    std::fs::create_dir_all(&folder).map_err(|error| Problem::failed(format!("{}: {error}", folder.display())))?;
-    println!("What the parts print is in {}/PART.log", folder.display());
-    let program = std::env::current_exe().map_err(|error| Problem::failed(error.to_string()))?;
-    let left = Mutex::new(Left::new(parts));
-    let ran = Mutex::new(Vec::new());
-    let next = |lane| left.lock().unwrap_or_else(PoisonError::into_inner).next(lane);
-    let work = |lane| {
-        while let Some(part) = next(lane) {
-            let began = Instant::now();
-            println!("==> {}: {}", part.name, part.about);
-            let log = folder.join(part.name).with_extension("log");
-            let file = folder.join(part.name).with_extension("verdict");
-            let (verdict, work) = run_one(&program, part.name, &file, &log)
-                .unwrap_or_else(|error| (Verdict::Failed(format!("it cannot be run: {error}")), Duration::ZERO));
-            let took = began.elapsed();
-            println!("{}<== {} {} in {:.1} s", shown(&verdict, &log), part.name, verdict.word(), took.as_secs_f64());
-            ran.lock().unwrap_or_else(PoisonError::into_inner).push(Ran { name: part.name, verdict, took, work });
-        }
-    };
+/// What the lanes share.
+struct Run {
+    left: Mutex<Left>,
+    built: Condvar,
+    ran: Mutex<Vec<Ran>>,
+    runner: Runner,
+}
+
+/// Runs parts. What they print goes into files; of those that fail the end is shown.
+pub(super) fn run(parts: &[&'static Part], shuffle: Option<Seed>) -> Outcome<Vec<Ran>> {
+    let runner = Runner::new(&target().join("test"), shuffle, None)?;
+    if let [one] = parts {
+        return Ok(vec![runner.show(one)]);
+    }
+    println!("The parts print to {}/PART.log", runner.folder.display());
+    let left = Left::new(parts, shuffle);
+    let order: Vec<_> = left.parts.iter().map(|part| part.name).collect();
+    let run = Run { left: Mutex::new(left), built: Condvar::new(), ran: Mutex::new(Vec::new()), runner };
     std::thread::scope(|scope| {
-        scope.spawn(|| work(Lane::Waits));
-        work(Lane::Computes);
+        scope.spawn(|| run.work(Lane::Waits, parts));
+        run.work(Lane::Computes, parts);
     });
-    work(Lane::Alone);
-    let mut ran = ran.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let place = |name: &str| parts.iter().position(|part| part.name == name);
-    ran.sort_by_key(|one| place(one.name));
+    let mut ran = run.ran.into_inner().unwrap_or_else(PoisonError::into_inner);
+    ran.sort_by_key(|one| order.iter().position(|name| *name == one.name));
     Ok(ran)
 }
 
-/// Where the parts of a run leave what they print.
-fn logs() -> PathBuf {
-    target().join("test")
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Runs a part in a process of its own. It prints to a file, which nobody waits for: what a part left running by mistake may have it open.
-fn run_one(program: &Path, name: &'static str, file: &Path, log: &Path) -> std::io::Result<(Verdict, Duration)> {
-    // That of a run before is none of this one's.
-    match std::fs::remove_file(file) {
-        Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
-        _ => {}
+impl Run {
+    /// Runs what is left for a lane.
+    fn work(&self, lane: Lane, parts: &[&'static Part]) {
+        loop {
+            let mut left = locked(&self.left);
+            let next = left.next(lane);
+            let is_built = left.build == Some(true);
+            if next == Next::Wait {
+                drop(self.built.wait(left));
+                continue;
+            }
+            drop(left);
+            let ran = match next {
+                Next::End | Next::Wait => return,
+                Next::Run(name) => {
+                    let about = PARTS.iter().chain(parts.iter().copied()).find(|part| part.name == name);
+                    println!("==> {name}: {}", about.map_or("", |part| part.about));
+                    self.runner.run(name, name, is_built)
+                }
+                Next::Refuse(name) => {
+                    let verdict = Verdict::Failed("the workspace was not built".to_owned());
+                    Ran { name, verdict, took: Duration::ZERO, work: Duration::ZERO }
+                }
+            };
+            if ran.name == BUILD {
+                locked(&self.left).build = Some(ran.verdict == Verdict::Passed);
+                self.built.notify_all();
+            }
+            locked(&self.ran).push(ran);
+        }
     }
-    let words = ["test", OPTION, &file.display().to_string(), name].map(str::to_owned);
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+}
+
+/// Runs parts in processes of their own.
+pub(super) struct Runner {
+    folder: PathBuf,
+    program: PathBuf,
+    shuffle: Option<Seed>,
+    filter: Option<String>,
+    /// Has what parts make in the folder for temporary files.
+    temporary: Folder,
+}
+
+impl Runner {
+    /// Leaves what parts print in a folder. Parts in Rust run the tests of a filter alone, where there is one.
+    pub(super) fn new(folder: &Path, shuffle: Option<Seed>, filter: Option<String>) -> Outcome<Self> {
+        std::fs::create_dir_all(folder).map_err(|error| Problem::Failed(format!("{}: {error}", folder.display())))?;
+        let program = std::env::current_exe().map_err(|error| Problem::failed(error.to_string()))?;
+        Ok(Self { folder: folder.to_owned(), program, shuffle, filter, temporary: Folder::new()? })
+    }
+
+    /// Runs a part, which prints to where this program prints.
+    fn show(&self, part: &'static Part) -> Ran {
+        println!("==> {}: {}", part.name, part.about);
+        let ran = self.measured(part.name, part.name, || self.command(part.name, part.name, false).command().status());
+        println!("<== {} {} in {:.1} s\n", part.name, ran.verdict.word(), ran.took.as_secs_f64());
+        ran
+    }
+
+    /// Runs a part, which prints to a file of the name `file`.
+    pub(super) fn run(&self, name: &'static str, file: &str, is_built: bool) -> Ran {
+        let log = self.path(file, "log");
+        let ran = self.measured(name, file, || wait(name, &self.command(name, file, is_built), &log));
+        println!("{}<== {name} {} in {:.1} s", shown(&ran.verdict, &log), ran.verdict.word(), ran.took.as_secs_f64());
+        ran
+    }
+
+    /// The file of a part that ran under the name `file`.
+    fn path(&self, file: &str, extension: &str) -> PathBuf {
+        self.folder.join(file).with_extension(extension)
+    }
+
+    /// Has a process run a part, and reads the verdict that it left.
+    fn measured(&self, name: &'static str, file: &str, run: impl FnOnce() -> std::io::Result<ExitStatus>) -> Ran {
+        let began = Instant::now();
+        let verdict = self.path(file, "verdict");
+        // A verdict of a run before is none of this one's.
+        let cleared = match std::fs::remove_file(&verdict) {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        };
+        let (verdict, work) = match cleared.and_then(|()| run()) {
+            Ok(status) => std::fs::read_to_string(verdict)
+                .ok()
+                .and_then(|text| Verdict::read(&text))
+                .unwrap_or_else(|| (Verdict::Failed(format!("it ended without a verdict: {status}")), Duration::ZERO)),
+            Err(error) => (Verdict::Failed(format!("it cannot be run: {error}")), Duration::ZERO),
+        };
+        Ran { name, verdict, took: began.elapsed(), work }
+    }
+
+    /// The program that runs a part.
+    fn command(&self, name: &str, file: &str, is_built: bool) -> Program {
+        let verdict = self.path(file, "verdict").display().to_string();
+        let mut command = Program::new(&self.program.display().to_string(), &["test", "--verdict", &verdict, name])
+            .variable("TMPDIR", self.temporary.path().display().to_string());
+        if is_built {
+            command = command.variable(IS_BUILT, "1");
+        }
+        if let Some(seed) = self.shuffle {
+            command = command.variable(SHUFFLE, seed.to_string());
+        }
+        match &self.filter {
+            Some(filter) => command.variable(FILTER, filter),
+            None => command,
+        }
+    }
+}
+
+/// Waits for a part, and gives a sign now and then. The part prints to a file, which nobody waits for: a process that it left running by
+/// mistake may have it open.
+fn wait(name: &str, program: &Program, log: &Path) -> std::io::Result<ExitStatus> {
     let out = File::create(log)?;
     let err = out.try_clone()?;
-    let command = Program::new(&program.display().to_string(), &words);
-    let mut child = command.command().stdout(out).stderr(err).spawn()?;
+    let mut child = program.command().stdout(out).stderr(err).spawn()?;
     let mut said = Instant::now();
-    let status = loop {
+    loop {
         if let Some(status) = child.try_wait()? {
-            break status;
+            return Ok(status);
         }
         std::thread::sleep(LOOK);
         if said.elapsed() >= SIGN {
             said = Instant::now();
             println!("    {name} goes on: {}", last_line(log));
         }
-    };
-    let verdict = std::fs::read_to_string(file).ok();
-    let verdict = verdict.and_then(|text| Verdict::read(&text));
-    Ok(verdict.unwrap_or_else(|| (Verdict::Failed(format!("it ended without a verdict: {status}")), Duration::ZERO)))
+    }
 }
 
 /// The end of what a part printed that failed; nothing of others.
@@ -157,9 +248,10 @@ fn last_line(log: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{LINES_MAX, Lane, Left, last_line, shown};
+    use super::{LINES_MAX, Lane, Left, Next, last_line, shown};
     use crate::temporary::Folder;
-    use crate::test::{PARTS, Verdict};
+    use crate::test::parts::{BUILD, PARTS};
+    use crate::test::report::Verdict;
 
     #[test]
     fn what_failed_is_shown() {
@@ -179,24 +271,38 @@ mod tests {
         assert!(!text.contains("\nline 6\n"), "{text}");
     }
 
+    /// What two lanes begin with, one after the other.
+    fn begun(left: &mut Left, lanes: &[Lane]) -> Vec<Next> {
+        lanes.iter().map(|lane| left.next(*lane)).collect()
+    }
+
     #[test]
-    fn each_lane_helps_the_other_in_the_end() {
+    fn the_build_comes_first_and_others_wait_for_it() {
+        let part = |name: &str| PARTS.iter().find(|part| part.name == name).unwrap();
+        let mut left = Left::new(&[part("unit"), part("loom"), part("kill")], None);
+        assert_eq!(begun(&mut left, &[Lane::Computes, Lane::Waits]), [Next::Run(BUILD), Next::Run("loom")]);
+        assert_eq!(left.next(Lane::Waits), Next::Wait);
+        left.build = Some(true);
+        assert_eq!(begun(&mut left, &[Lane::Waits, Lane::Waits]), [Next::Run("kill"), Next::Run("unit")]);
+        assert_eq!(left.next(Lane::Waits), Next::End);
+    }
+
+    #[test]
+    fn nothing_runs_on_a_workspace_that_was_not_built() {
         let all: Vec<_> = PARTS.iter().collect();
-        let mut left = Left::new(&all);
-        let first = |lane| all.iter().find(|part| part.lane == lane).map(|part| part.name);
-        assert_eq!(left.next(Lane::Waits).map(|part| part.name), first(Lane::Waits));
-        assert_eq!(left.next(Lane::Computes).map(|part| part.name), first(Lane::Computes));
-        while !left.waiting.is_empty() {
-            left.next(Lane::Waits);
+        let mut left = Left::new(&all, None);
+        left.build = Some(false);
+        while let next @ (Next::Run(_) | Next::Refuse(_)) = left.next(Lane::Computes) {
+            let (Next::Run(name) | Next::Refuse(name)) = next else { unreachable!() };
+            let needs = PARTS.iter().any(|part| part.name == name && part.needs_workspace);
+            assert_eq!(next == Next::Refuse(name), needs, "{name}");
         }
-        let last = all.iter().rfind(|part| part.lane == Lane::Computes).map(|part| part.name);
-        assert_eq!(left.next(Lane::Waits).map(|part| part.name), last);
-        let mut count = 0;
-        while left.next(Lane::Computes).is_some() {
-            count += 1;
-        }
-        let computing = all.iter().filter(|part| part.lane == Lane::Computes).count();
-        assert_eq!(count, computing - 2);
-        assert!(left.next(Lane::Alone).is_some_and(|part| part.lane == Lane::Alone));
+    }
+
+    #[test]
+    fn what_needs_no_workspace_is_not_kept_waiting() {
+        let part = PARTS.iter().find(|part| part.name == "tidy").unwrap();
+        let mut left = Left::new(&[part], None);
+        assert_eq!(begun(&mut left, &[Lane::Waits, Lane::Waits]), [Next::Run("tidy"), Next::End]);
     }
 }

@@ -11,7 +11,7 @@ pub(crate) const FOLDER: &str = "examples/web";
 
 /// Tests it. What it uses has been installed, and the command `obvia` built.
 pub(super) fn run(home: &Path) -> Outcome {
-    super::examples::Names::new()?.see(build_with(home, &["verify"])).run_tests()
+    super::examples::Names::new()?.see(build_with(home, &["verify"])).run()
 }
 
 /// Builds it, after what it uses.

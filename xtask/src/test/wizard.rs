@@ -7,7 +7,7 @@ use super::readme;
 use crate::program::{Program, target};
 use crate::repo::root;
 use crate::temporary::Folder;
-use crate::{Outcome, Problem};
+use crate::{Outcome, Problem, workspace};
 use std::fs;
 use std::path::Path;
 
@@ -85,7 +85,7 @@ fn file(path: &str) -> String {
 }
 
 pub(super) fn run() -> Outcome {
-    Program::cargo_build(&[]).run()?;
+    workspace::build()?;
     let folder = Folder::new()?;
     let checkout = readme::checkout().map_err(|error| Problem::Failed(format!("preparing a checkout: {error}")))?;
     let checkout = checkout.display().to_string();
@@ -116,5 +116,5 @@ pub(super) fn run() -> Outcome {
     for project in PROJECTS.iter().take(FORMATTED) {
         Program::cargo(&["fmt", "--check"]).folder(folder.path().join(project.name)).run()?;
     }
-    Names::new()?.see(cargo(&["test", "--quiet", "--workspace", "--test", "calls"])).run_tests()
+    Names::new()?.see(cargo(&["test", "--quiet", "--workspace", "--test", "calls"])).run()
 }

@@ -1,10 +1,11 @@
 //! Servers that the tests run, each in a runtime directory of its own, and the command run against them.
 
+use native_programs::cargo::program;
 use serde_json::Value;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// What the command did.
@@ -131,44 +132,20 @@ impl Drop for Server {
     }
 }
 
-/// Builds the server of the calculator, beside the command.
+/// The server of the calculator, beside the command.
 pub(crate) fn calc_server() -> &'static Path {
-    static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    BUILT.get_or_init(|| build("calc", "calc-server"))
+    static BUILT: LazyLock<PathBuf> = LazyLock::new(|| program("calc", "calc-server"));
+    &BUILT
 }
 
-/// Builds a client of the calculator, beside the command.
+/// A client of the calculator, beside the command.
 pub(crate) fn calc_client() -> &'static Path {
-    static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    BUILT.get_or_init(|| build("calc", "calc-client"))
+    static BUILT: LazyLock<PathBuf> = LazyLock::new(|| program("calc", "calc-client"));
+    &BUILT
 }
 
-/// Builds the server of functions that other implementations call, beside the command.
+/// The server of functions that other implementations call, beside the command.
 pub(crate) fn echo_server() -> &'static Path {
-    static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    BUILT.get_or_init(|| build("interop", "interop-echo"))
-}
-
-fn build(package: &str, program: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_BIN_EXE_obvia")).parent().unwrap();
-    let profile = match folder.file_name().unwrap().to_str().unwrap() {
-        "debug" => "dev",
-        other => other,
-    };
-    let mut cargo = Command::new(env!("CARGO"));
-    cargo.current_dir(env!("CARGO_MANIFEST_DIR")).env("CARGO_TARGET_DIR", folder.parent().unwrap());
-    cargo.args([
-        "build",
-        "--quiet",
-        "--package",
-        package,
-        "--package",
-        "obvia-cli",
-        "--bin",
-        program,
-        "--profile",
-        profile,
-    ]);
-    assert!(cargo.status().unwrap().success());
-    folder.join(program)
+    static BUILT: LazyLock<PathBuf> = LazyLock::new(|| program("interop", "interop-echo"));
+    &BUILT
 }

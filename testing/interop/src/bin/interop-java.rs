@@ -9,7 +9,7 @@ fn main() -> ExitCode {
     let here = folder("testing/interop");
     let own = std::env::current_exe().unwrap_or_default();
     let built = own.parent().unwrap_or(&own);
-    let place = built.join(format!("interop-java-{}", std::process::id()));
+    let place = built.join("interop-java-classes");
     let interfaces = [here.join("idl/objects.idl")];
     let Some(classes) = Classes::build(&place, &interfaces, Some(&here.join("java"))) else { return ExitCode::FAILURE };
     let error = classes.networked(built, "interop.Objects").args(std::env::args_os().skip(1)).exec();

@@ -11,7 +11,6 @@ pub(super) fn check(outside: &Outside) -> Outcome {
 }
 
 fn check_example(outside: &Outside, example: &str) -> Outcome {
-    Program::cargo_build(&[example]).run()?;
     let folder = format!("{example}-in-cpp");
     let project = outside.folder.path().join(&folder);
     copy(&root().join("examples").join(example), &project)?;

@@ -56,7 +56,6 @@ const COMMANDS: [(Client, &str, bool); 25] = [
 ];
 
 pub(super) fn check(outside: &Outside) -> Outcome {
-    Program::cargo_build(&["pfs"]).run()?;
     let project = outside.folder.path().join("pfs");
     copy(&root().join("examples/pfs"), &project)?;
     let built = PathBuf::from(outside.cmake("pfs", &project, MAKE, GCC, &[])?);

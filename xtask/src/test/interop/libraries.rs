@@ -9,7 +9,6 @@ use crate::{Outcome, Problem, tools};
 use std::path::Path;
 
 pub(super) fn run() -> Outcome {
-    tools::widl()?;
     let folder = Folder::new()?;
     let [ours, widls] = ["ours", "widls"].map(|name| folder.path().join(name));
     for folder in [&ours, &widls] {

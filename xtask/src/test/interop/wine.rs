@@ -5,7 +5,8 @@ use super::super::examples::{Names, Server};
 use super::{built, script, traces};
 use crate::program::{Program, target};
 use crate::temporary::Folder;
-use crate::{Outcome, Problem, tools};
+use crate::tools::Tool;
+use crate::{Outcome, Problem, tools, workspace};
 use std::net::TcpListener;
 use std::path::Path;
 
@@ -17,9 +18,8 @@ const PATIENCE: &str = "120";
 const LEFT_OUT: [&str; 3] = ["TestCall", "TestEnum", super::ASLEEP];
 
 pub(super) fn run() -> Outcome {
-    tools::wine()?;
-    tools::judges()?;
-    Program::cargo_build(&["interop"]).run()?;
+    tools::ensure(&[Tool::Judges, Tool::Wine])?;
+    workspace::build()?;
     let folder = Folder::new()?;
     let made = ["client", "server"].map(|name| folder.path().join(format!("{name}.exe")).display().to_string());
     build(folder.path(), &made)?;

@@ -52,7 +52,6 @@ const BUILD: &str = "mvn package";
 
 /// Runs all of them. The modules that they use have been installed.
 pub(super) fn run(home: &Path) -> Outcome {
-    Program::cargo_build(&[]).run()?;
     let page = fs::read_to_string(root().join(PAGE)).map_err(|error| Problem::Failed(format!("{PAGE}: {error}")))?;
     PROJECTS.iter().try_for_each(|project| project.run(&page, home))
 }

@@ -1,0 +1,48 @@
+//! Removes what test runs that were killed left in folders for temporary files and in shared memory.
+//!
+//! Tests give what they make there names such as `obvia-KIND-PID-NUMBER`. What names a process that is gone is nobody's.
+
+use std::fs;
+use std::path::Path;
+
+/// Removes it.
+pub(crate) fn sweep() {
+    for folder in [std::env::temp_dir().as_path(), Path::new("/dev/shm")] {
+        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+        for entry in entries {
+            let is_left = entry.file_name().to_str().and_then(maker).is_some_and(|process| !is_running(process));
+            if !is_left {
+                continue;
+            }
+            let path = entry.path();
+            let removed = if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+            if let Err(error) = removed {
+                println!("    {} is left of an earlier run and cannot be removed: {error}", path.display());
+            }
+        }
+    }
+}
+
+/// The process that made a file of such a name: the first number in it.
+fn maker(name: &str) -> Option<u32> {
+    let rest = name.strip_prefix("obvia-")?;
+    rest.split('-').find_map(|part| part.parse().ok())
+}
+
+fn is_running(process: u32) -> bool {
+    Path::new("/proc").join(process.to_string()).exists()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::maker;
+
+    #[test]
+    fn names_tell_who_made_them() {
+        assert_eq!(maker("obvia-xtask-417-0"), Some(417));
+        assert_eq!(maker("obvia-417-3"), Some(417));
+        assert_eq!(maker("obvia-names"), None);
+        assert_eq!(maker("other-417"), None);
+        assert_eq!(maker("obvia-shm-99999999999"), None);
+    }
+}

@@ -1,0 +1,91 @@
+//! The command line of `cargo xtask test`.
+
+use super::order::Seed;
+use crate::{Outcome, Problem};
+
+pub(crate) const USAGE: &str = "[--list] [--shuffle [SEED]] [--load] [--repeat N] [--thorough] [NAME ...]";
+
+/// What is asked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Options {
+    /// Names the parts and groups, and runs nothing.
+    pub(super) is_list: bool,
+    /// Runs groups of the thorough run in place of parts.
+    pub(super) is_thorough: bool,
+    /// Keeps all processors busy beside the tests.
+    pub(super) has_load: bool,
+    /// Runs everything so often, and tells what failed how often.
+    pub(super) repeat: Option<u32>,
+    /// Runs parts and tests in the random order of this seed.
+    pub(super) shuffle: Option<Seed>,
+    /// Writes the verdict of the one part into this file, for the process that started this one.
+    pub(super) verdict: Option<String>,
+    /// Parts or groups; with `repeat` tests, too.
+    pub(super) names: Vec<String>,
+}
+
+impl Options {
+    pub(super) fn read(arguments: &[String]) -> Outcome<Self> {
+        let mut options = Self::default();
+        let mut arguments = arguments.iter().peekable();
+        while let Some(argument) = arguments.next() {
+            match argument.as_str() {
+                "--list" => options.is_list = true,
+                "--thorough" => options.is_thorough = true,
+                "--load" => options.has_load = true,
+                "--repeat" => {
+                    let count = arguments.next().and_then(|count| count.parse().ok()).filter(|&count| count > 0);
+                    options.repeat = Some(count.ok_or_else(|| Problem::failed("--repeat wants a number"))?);
+                }
+                "--shuffle" => {
+                    let seed = arguments.next_if(|next| next.parse::<u64>().is_ok());
+                    options.shuffle = Some(seed.and_then(|seed| seed.parse().ok()).map_or_else(Seed::new, Seed::of));
+                }
+                "--verdict" => options.verdict = arguments.next().cloned(),
+                option if option.starts_with('-') => {
+                    return Err(Problem::Failed(format!("there is no option {option}: cargo xtask test {USAGE}")));
+                }
+                name => options.names.push(name.to_owned()),
+            }
+        }
+        if options.repeat.is_some() && options.shuffle.is_none() {
+            options.shuffle = Some(Seed::new());
+        }
+        Ok(options)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Options;
+    use crate::test::order::Seed;
+
+    fn read(text: &str) -> Result<Options, String> {
+        let words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
+        Options::read(&words).map_err(|problem| problem.to_string())
+    }
+
+    #[test]
+    fn options_and_names_come_in_any_order() {
+        let options = read("kill --repeat 20 --shuffle 7 net --load").unwrap();
+        let names = vec!["kill".to_owned(), "net".to_owned()];
+        let expected =
+            Options { repeat: Some(20), shuffle: Some(Seed::of(7)), has_load: true, names, ..Options::default() };
+        assert_eq!(options, expected);
+        assert_eq!(read(""), Ok(Options::default()));
+        let options = read("--shuffle kill").unwrap();
+        assert!(options.shuffle.is_some() && options.names == ["kill"]);
+    }
+
+    #[test]
+    fn repetitions_have_an_order_of_their_own() {
+        assert!(read("--repeat 2").unwrap().shuffle.is_some());
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        assert_eq!(read("--repeat"), Err("--repeat wants a number".to_owned()));
+        assert_eq!(read("--repeat 0"), Err("--repeat wants a number".to_owned()));
+        assert!(read("--retry").is_err_and(|what| what.starts_with("there is no option --retry: cargo xtask test")));
+    }
+}

@@ -1,0 +1,269 @@
+//! The parts of a test run, and the groups of the thorough one.
+
+use super::{cmake, examples, interop, java, readme, wizard};
+use crate::tools::Tool;
+use crate::{Outcome, conformance, fuzz, icount, loom, miri, sim, soak, tidy, workspace};
+
+/// Seconds that many processes call each other in a test run.
+const SOAK_SECONDS: u32 = 10;
+
+/// One kind of check.
+pub(super) struct Part {
+    pub(super) name: &'static str,
+    pub(super) about: &'static str,
+    pub(super) lane: Lane,
+    /// The profile of cargo-nextest, where tests in Rust are all that it runs.
+    pub(super) profile: Option<&'static str>,
+    /// Whether it uses what a build of the workspace makes.
+    pub(super) needs_workspace: bool,
+    pub(super) tools: &'static [Tool],
+    pub(super) run: fn() -> Outcome,
+}
+
+/// What a part does most of the time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Lane {
+    Computes,
+    Waits,
+}
+
+/// A part that begins once the workspace is built.
+const PART: Part = Part {
+    name: "",
+    about: "",
+    lane: Lane::Computes,
+    profile: None,
+    needs_workspace: true,
+    tools: &[],
+    run: || Ok(()),
+};
+
+/// The name of the part that others wait for.
+pub(super) const BUILD: &str = "build";
+
+/// In the order in which each lane runs them. Parts that need nothing built run beside the build.
+pub(super) const PARTS: &[Part] = &[
+    Part {
+        name: BUILD,
+        about: "libraries, programs and tests of the workspace, once for all parts",
+        needs_workspace: false,
+        tools: &[Tool::Libfabric],
+        run: workspace::build,
+        ..PART
+    },
+    Part {
+        name: "tidy",
+        about: "the source keeps its promises; formatting and lints",
+        needs_workspace: false,
+        tools: &[Tool::Libfabric],
+        run: || tidy::main(&[]),
+        ..PART
+    },
+    Part {
+        name: "unit",
+        about: "the tests of the whole workspace, but for those of the parts below; examples in documentation",
+        profile: Some("default"),
+        tools: &[Tool::Nextest, Tool::Cxx, Tool::Jdk, Tool::Libfabric, Tool::Ip],
+        run: || workspace::test("default").and(workspace::test_documentation()),
+        ..PART
+    },
+    Part {
+        name: "readme",
+        about: "the newcomer's program does what the README prints",
+        needs_workspace: false,
+        run: readme::run,
+        ..PART
+    },
+    Part {
+        name: "examples",
+        about: "every client of the examples comes to a good end with its server",
+        run: examples::run,
+        ..PART
+    },
+    Part {
+        name: "wizard",
+        about: "what `obvia wizard` makes of the project's IDL files builds, runs and passes its tests, in Rust",
+        run: wizard::run,
+        ..PART
+    },
+    Part {
+        name: "cmake",
+        about: "programs in C++ and C, outside, with nothing but an installed obvia, speak with those in Rust",
+        tools: &[Tool::Cmake],
+        run: cmake::run,
+        ..PART
+    },
+    Part {
+        name: "java",
+        about: "the Java side builds without a warning, passes its tests, and needs no option of the virtual machine's",
+        tools: &[Tool::Jdk],
+        run: java::run,
+        ..PART
+    },
+    Part {
+        name: "icount",
+        about: "a call takes no more instructions than its budget",
+        lane: Lane::Waits,
+        needs_workspace: false,
+        tools: &[Tool::Valgrind, Tool::Addr2line, Tool::Cxx],
+        run: || icount::main(&[]),
+        ..PART
+    },
+    Part {
+        name: "fuzz",
+        about: "some seconds of nonsense for what reads other people's bytes",
+        lane: Lane::Waits,
+        needs_workspace: false,
+        tools: &[Tool::Nightly],
+        run: fuzz::quick,
+        ..PART
+    },
+    Part {
+        name: "miri",
+        about: "undefined behaviour in what has unsafe in it, as far as that is quick",
+        lane: Lane::Waits,
+        needs_workspace: false,
+        tools: &[Tool::Miri],
+        run: miri::quick,
+        ..PART
+    },
+    Part {
+        name: "loom",
+        about: "interleavings of what threads and processes share",
+        lane: Lane::Waits,
+        needs_workspace: false,
+        run: loom::quick,
+        ..PART
+    },
+    Part {
+        name: "sim",
+        about: "VIs over a thousand simulated bad networks keep every promise",
+        lane: Lane::Waits,
+        needs_workspace: false,
+        run: sim::quick,
+        ..PART
+    },
+    Part {
+        name: "hostile",
+        about: "a peer that writes nonsense loses its own connection and nothing else",
+        lane: Lane::Waits,
+        profile: Some("hostile"),
+        tools: &[Tool::Nextest, Tool::Cxx, Tool::Jdk, Tool::Libfabric],
+        run: || workspace::test("hostile"),
+        ..PART
+    },
+    Part {
+        name: "conformance",
+        about: "every provider keeps the fifty statements about virtual interfaces",
+        lane: Lane::Waits,
+        profile: Some("conformance"),
+        tools: &[Tool::Nextest, Tool::Libfabric, Tool::Ip],
+        run: conformance::quick,
+        ..PART
+    },
+    Part {
+        name: "kill",
+        about: "processes that die in mid-call leave nothing behind",
+        lane: Lane::Waits,
+        profile: Some("kill"),
+        tools: &[Tool::Nextest, Tool::Libfabric],
+        run: || workspace::test_all("kill", &[]),
+        ..PART
+    },
+    Part {
+        name: "net",
+        about: "calls between hosts by each protocol sequence, over wires that are good, bad and cut",
+        lane: Lane::Waits,
+        profile: Some("net"),
+        tools: &[Tool::Nextest, Tool::Libfabric, Tool::Ip, Tool::Nft],
+        run: || workspace::test_all("net", &[]).and(workspace::needs_libfabric()),
+        ..PART
+    },
+    Part {
+        name: "interop",
+        about: "Samba, impacket, scapy and tshark find nothing wrong with the standard's protocols",
+        lane: Lane::Waits,
+        tools: &[Tool::Judges, Tool::Widl, Tool::Jdk],
+        run: interop::run,
+        ..PART
+    },
+    Part {
+        name: "soak-short",
+        about: "many processes, threads and objects for some seconds",
+        lane: Lane::Waits,
+        profile: Some("soak"),
+        tools: &[Tool::Nextest, Tool::Libfabric],
+        run: || soak::run(SOAK_SECONDS),
+        ..PART
+    },
+];
+
+/// What takes longer: each group at most an hour.
+pub(super) const GROUPS: &[Part] = &[
+    Part {
+        name: "fuzz",
+        about: "a minute of nonsense, optimised, for each reader of other people's bytes",
+        needs_workspace: false,
+        tools: &[Tool::Nightly],
+        run: fuzz::thorough,
+        ..PART
+    },
+    Part {
+        name: "miri",
+        about: "all unit tests where undefined behaviour is noticed",
+        needs_workspace: false,
+        tools: &[Tool::Miri],
+        run: miri::thorough,
+        ..PART
+    },
+    Part {
+        name: "loom",
+        about: "more interleavings of what threads and processes share",
+        needs_workspace: false,
+        run: loom::thorough,
+        ..PART
+    },
+    Part {
+        name: "sim",
+        about: "VIs over a hundred thousand simulated bad networks",
+        needs_workspace: false,
+        run: sim::thorough,
+        ..PART
+    },
+    Part {
+        name: "soak",
+        about: "many processes, threads and objects for half an hour",
+        profile: Some("soak"),
+        tools: &[Tool::Nextest, Tool::Libfabric],
+        run: soak::thorough,
+        ..PART
+    },
+    Part {
+        name: "conformance",
+        about: "gigabytes through each provider of VIs, every byte compared",
+        tools: &[Tool::Nextest, Tool::Libfabric, Tool::Ip],
+        run: conformance::thorough,
+        ..PART
+    },
+    Part {
+        name: "java",
+        about: "nonsense for the readers in Java, and two builds of all that is published, compared",
+        tools: &[Tool::Jdk],
+        run: java::thorough,
+        ..PART
+    },
+    Part {
+        name: "matrix",
+        about: "every variant of CMake projects, every project of the wizard in C++",
+        tools: &[Tool::Cmake],
+        run: cmake::thorough,
+        ..PART
+    },
+    Part {
+        name: "wine",
+        about: "programs whose stubs widl wrote, under Wine (installs a gigabyte)",
+        tools: &[Tool::Judges, Tool::Wine],
+        run: || super::run_wine(&[]),
+        ..PART
+    },
+];

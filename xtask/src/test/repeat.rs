@@ -1,0 +1,117 @@
+//! `--repeat`: runs parts, or single tests in Rust, again and again in random orders, and lists what did not pass every time.
+
+use super::lanes::Runner;
+use super::options::Options;
+use super::parts::{PARTS, Part};
+use super::report::Verdict;
+use super::{choose, prepare};
+use crate::program::target;
+use crate::workspace;
+use crate::{Outcome, Problem};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+/// The part that runs tests by their names.
+const TESTS: &str = "unit";
+
+pub(super) fn run(count: u32, options: &Options) -> Outcome {
+    let Some(seed) = options.shuffle else { return Err(Problem::failed("repetitions have a seed")) };
+    let is_part = |name: &&String| options.is_thorough || PARTS.iter().any(|part| part.name == **name);
+    let (parts, tests): (Vec<_>, Vec<_>) = options.names.iter().partition(is_part);
+    let parts: Vec<String> = parts.into_iter().cloned().collect();
+    let mut chosen =
+        if parts.is_empty() && !tests.is_empty() { Vec::new() } else { choose(&parts, options.is_thorough)? };
+    let filter = filter(&tests);
+    let runs_tests = chosen.iter().copied().chain(PARTS.iter().filter(|part| part.name == TESTS));
+    let _load = prepare(&runs_tests.collect::<Vec<_>>(), options.has_load)?;
+    workspace::build()?;
+    let folder = target().join("test/repeat");
+    let _ = fs::remove_dir_all(&folder);
+    if filter.is_some() {
+        chosen.extend(PARTS.iter().find(|part| part.name == TESTS));
+    }
+    let mut failures = BTreeMap::new();
+    for round in 0..count {
+        println!("==> round {} of {count}", round + 1);
+        let seed = seed.after(round.into());
+        let runner = Runner::new(&folder, Some(seed), filter.clone())?;
+        for part in seed.shuffle(chosen.iter().copied()) {
+            let file = format!("{}-{:03}", part.name, round + 1);
+            let ran = runner.run(part.name, &file, true);
+            let log = folder.join(&file).with_extension("log");
+            if let Verdict::Failed(_) = ran.verdict {
+                failed(part, &log).into_iter().for_each(|name| *failures.entry(name).or_insert(0) += 1);
+            } else {
+                // Only failures keep their logs.
+                let _ = fs::remove_file(log);
+            }
+        }
+    }
+    if failures.is_empty() {
+        println!("passed {count} times of {count}");
+        return Ok(());
+    }
+    let lines = failures.iter().map(|(name, times)| format!("\n  {name} failed {times} times of {count}"));
+    Err(Problem::Failed(format!(
+        "not all passed every time; logs are in {}{}",
+        folder.display(),
+        lines.collect::<String>()
+    )))
+}
+
+/// The expression of cargo-nextest's for tests whose names have one of these in them; what has a parenthesis is such an expression.
+fn filter(names: &[&String]) -> Option<String> {
+    let expression = |name: &&String| if name.contains('(') { format!("({name})") } else { format!("test({name})") };
+    let all: Vec<_> = names.iter().map(expression).collect();
+    (!all.is_empty()).then(|| all.join(" | "))
+}
+
+/// The tests of a part that failed, as cargo-nextest reports them; the part itself where it has no such report.
+fn failed(part: &Part, log: &Path) -> Vec<String> {
+    let report = part.profile.map(|profile| workspace::report(profile));
+    let text = report.and_then(|path| fs::read_to_string(path).ok()).unwrap_or_default();
+    let _ = fs::write(log.with_extension("xml"), &text);
+    let tests: Vec<_> = failures(&text).into_iter().map(|test| format!("{}: {test}", part.name)).collect();
+    if tests.is_empty() { vec![part.name.to_owned()] } else { tests }
+}
+
+/// The test cases of a JUnit report that have failures or errors.
+fn failures(report: &str) -> Vec<String> {
+    let cases = report.split("<testcase ").skip(1);
+    let has_failed = |case: &&str| {
+        let body = case.split("</testcase>").next().unwrap_or_default();
+        !case.split('>').next().unwrap_or_default().ends_with('/')
+            && (body.contains("<failure") || body.contains("<error"))
+    };
+    let attribute =
+        |case: &str, name: &str| Some(case.split_once(&format!("{name}=\""))?.1.split('"').next()?.to_owned());
+    cases
+        .filter(has_failed)
+        .filter_map(|case| Some(format!("{} {}", attribute(case, "classname")?, attribute(case, "name")?)))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{failures, filter};
+
+    #[test]
+    fn tests_are_chosen_by_names_and_expressions() {
+        let names = ["a_test".to_owned(), "binary(kill) & test(=b)".to_owned()];
+        let names: Vec<_> = names.iter().collect();
+        assert_eq!(filter(&names).as_deref(), Some("test(a_test) | (binary(kill) & test(=b))"));
+        assert_eq!(filter(&[]), None);
+    }
+
+    #[test]
+    fn failures_are_read_from_the_report() {
+        let report = r#"<testsuites><testsuite name="x">
+            <testcase name="good" classname="x" time="0.1"/>
+            <testcase name="good::too" classname="x"><system-out>failure</system-out></testcase>
+            <testcase name="bad" classname="x::kill" timestamp="t"><failure type="test failure">why</failure></testcase>
+            </testsuite></testsuites>"#;
+        assert_eq!(failures(report), ["x::kill bad"]);
+        assert_eq!(failures(""), [""; 0]);
+    }
+}
