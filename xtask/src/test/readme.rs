@@ -42,6 +42,7 @@ pub(super) fn build() -> Outcome<Built> {
         fs::remove_dir_all(&crate_folder).map_err(|error| wrong(&error))?;
     }
     newcomer.write(&crate_folder)?;
+    keep_versions(&crate_folder)?;
     let built = target().join("readme-target");
     let cargo = Program::cargo(&["build", "--quiet"]).folder(&crate_folder);
     cargo.variable("CARGO_TARGET_DIR", built.display().to_string()).run()?;
@@ -62,6 +63,11 @@ pub(super) fn checkout() -> std::io::Result<PathBuf> {
         }
     }
     Ok(folder)
+}
+
+/// Has a project use the versions of other people's crates that are here, which need not be looked up and fetched.
+pub(super) fn keep_versions(project: &Path) -> Outcome {
+    fs::copy(root().join("Cargo.lock"), project.join("Cargo.lock")).map(drop).map_err(|error| wrong(&error))
 }
 
 fn wrong(error: &std::io::Error) -> Problem {

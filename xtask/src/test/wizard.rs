@@ -104,6 +104,7 @@ pub(super) fn run() -> Outcome {
     let manifest = folder.path().join("Cargo.toml");
     let written = fs::write(&manifest, "[workspace]\nresolver = \"3\"\nmembers = [\"*\"]\n");
     written.map_err(|error| Problem::Failed(format!("{}: {error}", manifest.display())))?;
+    readme::keep_versions(folder.path())?;
     // Dependencies are those of the newcomer's program, by the same path.
     let cargo = |words: &[&str]| {
         let cargo = Program::cargo(words).folder(folder.path());
