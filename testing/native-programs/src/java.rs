@@ -1,7 +1,9 @@
 //! Programs in Java with obvia-runtime, built for tests.
 
 use crate::{folder, run};
+use ground::once_a_run;
 use obvia_idl::{Compiler, Language, compile_into};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -30,13 +32,15 @@ impl Classes {
     /// Where they do not compile without a warning; and where there is no JDK, but `CI` says that everything is to be tested.
     pub fn build(place: &Path, interfaces: &[PathBuf], programs: Option<&Path>) -> Option<Self> {
         let home = home()?;
-        let _ = std::fs::remove_dir_all(place);
-        let mut sources = programs.map(sources).unwrap_or_default();
-        for interface in interfaces {
-            let compiled = compile_into(&Compiler::new(), Language::Java, interface, &place.join("source"));
-            sources.extend(compiled.unwrap_or_else(|failure| panic!("{failure}")).files);
-        }
-        Some(Self::compile(&home, place, sources, None))
+        made_in(place, || {
+            let mut sources = programs.map(sources).unwrap_or_default();
+            for interface in interfaces {
+                let compiled = compile_into(&Compiler::new(), Language::Java, interface, &place.join("source"));
+                sources.extend(compiled.unwrap_or_else(|failure| panic!("{failure}")).files);
+            }
+            compile(&home, place, sources, None);
+        });
+        Some(Self::at(&home, place))
     }
 
     /// Compiles the programs in a folder, whose interfaces are written in Java, with the runtime; `None` where there is no JDK that is new enough.
@@ -46,27 +50,23 @@ impl Classes {
     /// As [`Classes::build`].
     pub fn process(place: &Path, programs: &Path) -> Option<Self> {
         let home = home()?;
-        let _ = std::fs::remove_dir_all(place);
-        let processor = place.join("processor");
-        let mut compiler = compiler(&home);
-        compiler
-            .args(["-proc:none", "-d"])
-            .arg(&processor)
-            .args(sources(&folder("java/obvia-processor/src/main/java")));
-        run(&mut compiler);
-        let path = format!("{}:{}", processor.display(), folder("java/obvia-processor/src/main/resources").display());
-        Some(Self::compile(&home, place, sources(programs), Some(&path)))
+        made_in(place, || {
+            let processor = place.join("processor");
+            let mut compiler = compiler(&home);
+            compiler
+                .args(["-proc:none", "-d"])
+                .arg(&processor)
+                .args(sources(&folder("java/obvia-processor/src/main/java")));
+            run(&mut compiler);
+            let resources = folder("java/obvia-processor/src/main/resources");
+            let path = format!("{}:{}", processor.display(), resources.display());
+            compile(&home, place, sources(programs), Some(&path));
+        });
+        Some(Self::at(&home, place))
     }
 
-    fn compile(home: &Path, place: &Path, mut sources: Vec<PathBuf>, processors: Option<&str>) -> Self {
-        for module in MODULES {
-            sources.extend(self::sources(&folder("java").join(module).join("src/main/java")));
-        }
+    fn at(home: &Path, place: &Path) -> Self {
         let classes = place.join("classes");
-        let mut compiler = compiler(home);
-        compiler.args(["-Xlint:all", "-Werror", "--release", &VERSION.to_string(), "-d"]).arg(&classes).args(sources);
-        compiler.args(processors.map_or_else(|| vec!["-proc:none"], |path| vec!["--processor-path", path]));
-        run(&mut compiler);
         let path = MODULES.iter().fold(classes.display().to_string(), |path, module| {
             format!("{path}:{}", folder("java").join(module).join("src/main/resources").display())
         });
@@ -99,6 +99,28 @@ impl Classes {
         program.env("OBVIA_NATIVE", library.join("libobvia_java.so"));
         program
     }
+}
+
+/// Has a folder be made anew.
+fn made_in(place: &Path, make: impl FnOnce()) {
+    let name = place.file_name().and_then(OsStr::to_str).expect("the folder has a plain name");
+    let tests = place.parent().expect("it is in the folder for tests");
+    std::fs::create_dir_all(tests).expect("the folder for builds can be written to");
+    once_a_run(tests, name, || {
+        let _ = std::fs::remove_dir_all(place);
+        make();
+    });
+}
+
+fn compile(home: &Path, place: &Path, mut sources: Vec<PathBuf>, processors: Option<&str>) {
+    for module in MODULES {
+        sources.extend(self::sources(&folder("java").join(module).join("src/main/java")));
+    }
+    let mut compiler = compiler(home);
+    compiler.args(["-Xlint:all", "-Werror", "--release", &VERSION.to_string(), "-d"]);
+    compiler.arg(place.join("classes")).args(sources);
+    compiler.args(processors.map_or_else(|| vec!["-proc:none"], |path| vec!["--processor-path", path]));
+    run(&mut compiler);
 }
 
 fn compiler(home: &Path) -> Command {

@@ -2,6 +2,7 @@
 
 pub mod java;
 
+use ground::once_a_run;
 use obvia_idl::{Compiler, compile_into};
 use std::ffi::{OsStr, OsString};
 use std::num::NonZero;
@@ -29,6 +30,9 @@ pub const CHECKED: &[&str] =
 
 /// Accesses of several threads that nothing orders are told.
 pub const RACES_TOLD: &[&str] = &["-O1", "-fsanitize=thread"];
+
+/// What a program is called in its folder.
+const PROGRAM: &str = "program";
 
 /// How the names of files end that are included, and not compiled by themselves.
 const HEADERS: [&str; 2] = ["h", "hpp"];
@@ -76,7 +80,9 @@ impl Workshop {
             // The loader looks for the name that the library has in itself.
             let loaded = folder.join("libobvia.so.0");
             if !loaded.is_symlink() {
-                std::os::unix::fs::symlink("libobvia.so", &loaded).expect("cargo's folder can be written to");
+                let made = std::os::unix::fs::symlink("libobvia.so", &loaded);
+                // Another process may have been faster.
+                assert!(made.is_ok() || loaded.is_symlink(), "cargo's folder can be written to: {made:?}");
             }
             folder
         })
@@ -113,9 +119,12 @@ impl Workshop {
 
     /// With the command's package other people's crates have the features that they have for the whole workspace, whose tests are built.
     fn cargo_build(&self, arguments: &[&str]) -> PathBuf {
-        let target = Path::new(self.tests).parent().expect("it is in cargo's folder");
-        let mut cargo = Command::new(env!("CARGO"));
-        run(cargo.args(["build", "--quiet", "--package", "obvia-cli", "--target-dir"]).arg(target).args(arguments));
+        let tests = Path::new(self.tests);
+        let target = tests.parent().expect("it is in cargo's folder");
+        once_a_run(tests, &arguments.concat(), || {
+            let mut cargo = Command::new(env!("CARGO"));
+            run(cargo.args(["build", "--quiet", "--package", "obvia-cli", "--target-dir"]).arg(target).args(arguments));
+        });
         target.join("debug")
     }
 
@@ -126,9 +135,12 @@ impl Workshop {
     /// Where that fails.
     pub fn build(&self, name: &str, watch: &[&str], interfaces: &[PathBuf], sources: &[PathBuf]) -> PathBuf {
         let place = self.place(name);
-        let stubs = interfaces.iter().flat_map(|interface| compile(&Compiler::new(), interface, &place));
-        let files: Vec<PathBuf> = stubs.chain(sources.iter().cloned()).collect();
-        self.link(&place, watch, &files)
+        once_a_run(Path::new(self.tests), name, || {
+            let stubs = interfaces.iter().flat_map(|interface| compile(&Compiler::new(), interface, &place));
+            let files: Vec<PathBuf> = stubs.chain(sources.iter().cloned()).collect();
+            self.link(&place, watch, &files);
+        });
+        place.join(PROGRAM)
     }
 
     /// The same of sources in C and C++ alone.
@@ -137,7 +149,7 @@ impl Workshop {
     ///
     /// Where that fails.
     pub fn link(&self, place: &Path, watch: &[&str], files: &[PathBuf]) -> PathBuf {
-        let program = place.join("program");
+        let program = place.join(PROGRAM);
         // There may be one of the same name in the other language.
         let object = |file: &PathBuf| {
             let mut object = place.join(file.file_name().expect("it has a name"));
@@ -164,8 +176,10 @@ impl Workshop {
                 });
             }
         });
+        // Another process may be running the last one.
+        let fresh = place.join(format!("{PROGRAM}-{}", std::process::id()));
         let mut link = CPP.command();
-        link.args(watch).arg("-o").arg(&program).args(files.iter().map(object));
+        link.args(watch).arg("-o").arg(&fresh).args(files.iter().map(object));
         let library = self.library().display();
         run(link.args([
             "-pthread",
@@ -173,6 +187,7 @@ impl Workshop {
             &format!("-L{library}"),
             &format!("-Wl,--disable-new-dtags,-rpath,{library}"),
         ]));
+        std::fs::rename(fresh, &program).expect("the folder for builds can be written to");
         program
     }
 }
