@@ -72,7 +72,7 @@ impl Drop for Names {
 ///
 /// Where this user may not: it takes CAP_SYS_ADMIN and CAP_NET_ADMIN, and the command `ip` of iproute2. Where one is laid already.
 pub fn lay() -> Result<(), Error> {
-    let names = Names(["client", "server"].map(|side| format!("obvia-bench-{}-{side}", std::process::id())));
+    let names = Names(["client", "server"].map(|side| format!("obvia-{}-bench-{side}", std::process::id())));
     let [client, server] = &names.0;
     ip(&["netns", "add", client])?;
     ip(&["netns", "add", server])?;

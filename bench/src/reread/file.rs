@@ -26,7 +26,7 @@ impl Source {
     /// Writes it, which brings it into the page cache.
     pub(super) fn create(length: usize) -> Result<Self, Error> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
-        let name = format!("obvia-bench-{}-{}", std::process::id(), NEXT.fetch_add(1, Relaxed));
+        let name = format!("obvia-{}-bench-{}", std::process::id(), NEXT.fetch_add(1, Relaxed));
         let path = std::env::temp_dir().join(name);
         let contents: Vec<u8> = (0..length.div_ceil(4)).flat_map(|index| pattern(SEED, index).to_le_bytes()).collect();
         let created = File::create_new(&path).map_err(Error::system("making a file to read"))?;

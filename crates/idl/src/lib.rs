@@ -216,9 +216,9 @@ mod tests {
 
     #[test]
     fn cargo_watches_side_files_and_where_they_may_appear() {
-        let folder = std::env::temp_dir().join(format!("obvia-idl-watched-{}", std::process::id()));
+        let folder = ground::Folder::new("idl-watched");
         std::fs::create_dir_all(folder.join("out")).unwrap();
-        let folder = folder.canonicalize().unwrap();
+        let folder = folder.path().canonicalize().unwrap();
         let [idl, acf] = ["a.idl", "a.acf"].map(|name| folder.join(name));
         let paths = |out: &Path| -> Vec<PathBuf> {
             let compilation = Compiler::new().check(&idl).unwrap();
@@ -230,6 +230,5 @@ mod tests {
         assert_eq!(paths(&folder.join("out")), std::slice::from_ref(&idl), "every build writes there");
         std::fs::write(&acf, "").unwrap();
         assert_eq!(paths(&elsewhere), [acf, idl.clone()]);
-        std::fs::remove_dir_all(&folder).unwrap();
     }
 }

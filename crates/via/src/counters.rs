@@ -25,35 +25,37 @@ mod tests {
     use crate::provider::shm::Directory;
     use crate::window::Options;
     use crate::{Deadline, Header, Kind, Waiting};
-    use std::time::Duration;
 
     #[test]
     #[cfg_attr(miri, ignore)]
     fn sleeps_wakes_and_areas_are_counted() {
-        let path = std::env::temp_dir().join(format!("via-counters-{}", std::process::id()));
-        let directory = Directory::at(&path).unwrap();
+        const LATEST: Deadline = Deadline::Within(ground::LATEST);
+        let folder = ground::Folder::new("via-counters");
+        let directory = Directory::at(folder.path()).unwrap();
+        let (tell, number) = std::sync::mpsc::channel();
         let listener = directory.bind("counted").unwrap();
         let options = Options { waiting: Waiting::Block, area: 4096, ..Options::default() };
         let for_server = options.clone();
         let server = std::thread::spawn(move || {
-            let incoming = listener.accept(Deadline::after_secs(20)).unwrap();
+            let incoming = listener.accept(LATEST).unwrap();
             let mut vi = incoming.complete(&for_server).unwrap();
-            let request = vi.rx.receive(Deadline::after_secs(20)).unwrap().header().unwrap();
-            vi.tx.inline_frame(Deadline::after_secs(20)).unwrap();
+            tell.send(ground::thread_number()).unwrap();
+            let request = vi.rx.receive(LATEST).unwrap().header().unwrap();
+            vi.tx.inline_frame(LATEST).unwrap();
             vi.tx.send_inline(Header { kind: Kind::Response, ..request }, 0);
             vi.counters()
         });
-        let mut vi = directory.connect("counted", &options, Deadline::after_secs(20)).unwrap();
+        let mut vi = directory.connect("counted", &options, LATEST).unwrap();
         assert_eq!(vi.counters(), super::Counters::default());
-        // The server sleeps by now.
-        std::thread::sleep(Duration::from_millis(200));
-        vi.tx.area_frame(100_000, 0, Deadline::after_secs(20)).unwrap().fill(1);
+        // It says that it will sleep before it looks a last time, and counts the sleep after that.
+        let number = number.recv().unwrap();
+        ground::until("the server sleeps", || vi.tx.peer_sleeps() && ground::is_asleep(number));
+        vi.tx.area_frame(100_000, 0, LATEST).unwrap().fill(1);
         vi.tx.send_area(Header { kind: Kind::Request, opnum: 3, first: 0, second: 0 }, 100_000);
-        vi.rx.receive(Deadline::after_secs(20)).unwrap();
+        vi.rx.receive(LATEST).unwrap();
         let (mine, its) = (vi.counters(), server.join().unwrap());
         assert_eq!((mine.sent, mine.received, mine.areas, mine.wakes), (1, 1, 1, 1));
         assert_eq!((its.sent, its.received, its.areas), (1, 1, 0));
         assert!(its.sleeps > 0, "{its:?}");
-        std::fs::remove_dir_all(path).unwrap();
     }
 }

@@ -37,25 +37,25 @@
 //! ```
 //! use obvia_via::{Deadline, Header, Kind, provider::shm, window::Options};
 //!
-//! let directory = shm::Directory::at(std::env::temp_dir().join(format!("via-doc-{}", std::process::id())))?;
+//! # let folder = ground::Folder::new("via-doc");
+//! let directory = shm::Directory::at(folder.path())?;
 //! let listener = directory.bind("ping")?;
 //! let server = std::thread::spawn(move || -> Result<(), obvia_via::Error> {
-//!     let mut vi = listener.accept(Deadline::after_secs(5))?.complete(&Options::default())?;
-//!     let message = vi.rx.receive(Deadline::after_secs(5))?;
+//!     let mut vi = listener.accept(Deadline::after_secs(60))?.complete(&Options::default())?;
+//!     let message = vi.rx.receive(Deadline::after_secs(60))?;
 //!     assert_eq!(message.frame().load_u32(0), Some(7));
-//!     vi.tx.inline_frame(Deadline::after_secs(5))?[..4].copy_from_slice(&8_u32.to_le_bytes());
+//!     vi.tx.inline_frame(Deadline::after_secs(60))?[..4].copy_from_slice(&8_u32.to_le_bytes());
 //!     vi.tx.send_inline(Header { kind: Kind::Response, ..message.header()? }, 4);
-//!     vi.rx.receive(Deadline::after_secs(5)).err().map_or(Ok(()), |_| Ok(()))
+//!     vi.rx.receive(Deadline::after_secs(60)).err().map_or(Ok(()), |_| Ok(()))
 //! });
-//! let mut vi = directory.connect("ping", &Options::default(), Deadline::after_secs(5))?;
-//! vi.tx.inline_frame(Deadline::after_secs(5))?[..4].copy_from_slice(&7_u32.to_le_bytes());
+//! let mut vi = directory.connect("ping", &Options::default(), Deadline::after_secs(60))?;
+//! vi.tx.inline_frame(Deadline::after_secs(60))?[..4].copy_from_slice(&7_u32.to_le_bytes());
 //! vi.tx.send_inline(Header { kind: Kind::Request, opnum: 3, first: 0, second: 0 }, 4);
-//! let answer = vi.rx.receive(Deadline::after_secs(5))?;
+//! let answer = vi.rx.receive(Deadline::after_secs(60))?;
 //! assert_eq!(answer.frame().load_u32(0), Some(8));
 //! assert_eq!((vi.counters().sent, vi.counters().received), (1, 1));
 //! drop(vi);
 //! server.join().unwrap()?;
-//! # std::fs::remove_dir_all(std::env::temp_dir().join(format!("via-doc-{}", std::process::id()))).unwrap();
 //! # Ok::<(), obvia_via::Error>(())
 //! ```
 

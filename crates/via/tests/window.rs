@@ -7,10 +7,13 @@ use memory::over_memory;
 use obvia_via::provider::{shm, udp};
 use obvia_via::window::{self, Options, Window};
 use obvia_via::{Deadline, Error, Header, Kind, Nic, Waiting};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::channel;
 use std::time::Duration;
 
-const PATIENCE: Deadline = Deadline::after_secs(20);
+const PATIENCE: Deadline = Deadline::Within(ground::LATEST);
+
+/// How long is waited for what does not come.
+const BRIEF: Deadline = Deadline::Within(Duration::from_millis(20));
 
 /// How a server and a client are connected for a test.
 trait Connect {
@@ -21,29 +24,19 @@ trait Connect {
 struct Pair {
     nics: [Nic; 2],
     discriminator: String,
-    directory: Option<std::path::PathBuf>,
-}
-
-impl Drop for Pair {
-    fn drop(&mut self) {
-        if let Some(directory) = &self.directory {
-            let _ = std::fs::remove_dir_all(directory);
-        }
-    }
+    _folder: Option<ground::Folder>,
 }
 
 fn over_shm() -> Pair {
-    static NEXT: AtomicU32 = AtomicU32::new(0);
-    let number = NEXT.fetch_add(1, Ordering::Relaxed);
-    let path = std::env::temp_dir().join(format!("via-window-{}-{number}", std::process::id()));
-    let directory = shm::Directory::at(&path).unwrap();
+    let folder = ground::Folder::new("via-window");
+    let directory = shm::Directory::at(folder.path()).unwrap();
     let open = || shm::open(&shm::NicOptions { directory: Some(directory.clone()), ..Default::default() }).unwrap();
-    Pair { nics: [open(), open()], discriminator: "window".to_owned(), directory: Some(path) }
+    Pair { nics: [open(), open()], discriminator: "window".to_owned(), _folder: Some(folder) }
 }
 
 fn over_udp() -> Pair {
     let open = || udp::open(&udp::Options::default()).unwrap();
-    Pair { nics: [open(), open()], discriminator: "127.0.0.1:0".to_owned(), directory: None }
+    Pair { nics: [open(), open()], discriminator: "127.0.0.1:0".to_owned(), _folder: None }
 }
 
 fn options(waiting: Waiting) -> Options {
@@ -115,9 +108,20 @@ fn frames_of_all_lengths_go_and_come(pair: &impl Connect, waiting: Waiting) {
     });
 }
 
+/// Waits a moment for room for a frame of this length.
+fn try_room(window: &mut Window, length: usize) {
+    if length <= obvia_via::layout::INLINE_MAX {
+        let _ = window.tx.inline_frame(BRIEF);
+    } else {
+        let _ = window.tx.area_frame(length, 0, BRIEF);
+    }
+}
+
 fn messages_without_answers_wait_for_credit(pair: &impl Connect) {
     const MESSAGES: u32 = 500;
-    let serve = |mut window: Window| {
+    let (go, goes) = channel();
+    let serve = move |mut window: Window| {
+        goes.recv().unwrap();
         for number in 1..=MESSAGES {
             let message = window.rx.receive(PATIENCE).unwrap();
             assert_eq!((message.sequence(), message.kind().unwrap()), (number, Kind::Oneway));
@@ -135,6 +139,13 @@ fn messages_without_answers_wait_for_credit(pair: &impl Connect) {
     pair.between(Waiting::Adaptive, serve, |mut window| {
         for number in 1..=MESSAGES {
             let length = if number % 10 == 0 { 3000 } else { 16 };
+            // The server takes nothing before a frame has had to wait for room.
+            if window.counters().credit_waits == 0 {
+                try_room(&mut window, length);
+                if window.counters().credit_waits > 0 {
+                    go.send(()).unwrap();
+                }
+            }
             send(&mut window, Header { kind: Kind::Oneway, ..REQUEST }, length, number as u8);
         }
         window.rx.receive(PATIENCE).unwrap();

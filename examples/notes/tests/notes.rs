@@ -5,7 +5,6 @@ use obvia::automation::{DISPATCH_METHOD, DISPATCH_PROPERTYGET, Value, vt};
 use obvia::{Bstr, HRESULT, IDispatch, Interface, SafeArray, Variant, code};
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A server in a process of its own.
 struct Server {
@@ -15,8 +14,7 @@ struct Server {
 
 impl Server {
     fn start() -> Self {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let name = format!("notes-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+        let name = ground::fresh_name("notes");
         let mut child =
             Command::new(env!("CARGO_BIN_EXE_notes-server")).arg(&name).stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();

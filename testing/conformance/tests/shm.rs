@@ -21,9 +21,7 @@ impl<const TINY: bool> Fixture for Shm<TINY> {
     const CROSSES_PROCESSES: bool = true;
 
     fn new() -> Self {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let directory = std::env::temp_dir().join(format!("obvia-conformance-{}-{number}", std::process::id()));
+        let directory = std::env::temp_dir().join(ground::fresh_name("conformance"));
         Self { directory, is_owner: true, next: AtomicU32::new(0) }
     }
 

@@ -1,15 +1,12 @@
 //! Every form that a parameter can have, between Rust and Java: nobody is hostile here.
 
+use ground::{Folder, poll};
 use native_programs::java::Classes;
 use native_programs::{Workshop, folder};
 use std::io::{BufRead, BufReader, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::LazyLock;
-use std::time::{Duration, Instant};
-
-/// How long a program may take to end.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A program that sees the names of one test, and ends with it.
 struct Program {
@@ -57,14 +54,7 @@ impl Program {
     #[track_caller]
     fn finish(mut self) -> String {
         drop(self.child.stdin.take());
-        let begun = Instant::now();
-        let status = loop {
-            if let Some(status) = self.child.try_wait().unwrap() {
-                break status;
-            }
-            assert!(begun.elapsed() < PATIENCE, "it does not end");
-            std::thread::sleep(Duration::from_millis(10));
-        };
+        let status = poll("it ends", || self.child.try_wait().unwrap());
         let mut said = String::new();
         self.output.read_to_string(&mut said).unwrap();
         assert!(status.success(), "{status}: {said}");
@@ -80,7 +70,7 @@ impl Drop for Program {
 }
 
 /// The classes, and a folder for names.
-fn scene(name: &str) -> Option<(&'static Classes, PathBuf)> {
+fn scene(name: &str) -> Option<(&'static Classes, Folder)> {
     static CLASSES: LazyLock<Option<Classes>> = LazyLock::new(|| {
         let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("java-calls");
         let home = folder("testing/hostile");
@@ -88,9 +78,7 @@ fn scene(name: &str) -> Option<(&'static Classes, PathBuf)> {
     });
     let classes = CLASSES.as_ref()?;
     // A socket's path must be short.
-    let names = std::env::temp_dir().join(format!("obvia-{name}-{}", std::process::id()));
-    std::fs::create_dir_all(&names).unwrap();
-    Some((classes, names))
+    Some((classes, Folder::new(name)))
 }
 
 fn rust(role: &str) -> Command {
@@ -102,19 +90,18 @@ fn rust(role: &str) -> Command {
 #[test]
 fn java_calls_rust() {
     let Some((classes, names)) = scene("java-calls") else { return };
-    let server = Program::ready(&mut rust("server"), &names);
-    let said = Program::start(classes.program("peer.Client").arg("victim"), &names).finish();
+    let server = Program::ready(&mut rust("server"), names.path());
+    let said = Program::start(classes.program("peer.Client").arg("victim"), names.path()).finish();
     assert_eq!(said, "good\n");
     server.finish();
-    let _ = std::fs::remove_dir_all(names);
 }
 
 #[test]
 fn rust_calls_java() {
     let Some((classes, names)) = scene("java-serves") else { return };
-    let server = Program::ready(classes.program("peer.Server").arg("victim"), &names);
-    let witness = Program::ready(&mut rust("witness"), &names);
-    let said = Program::start(rust("client").args(["victim", "first"]), &names).finish();
+    let server = Program::ready(classes.program("peer.Server").arg("victim"), names.path());
+    let witness = Program::ready(&mut rust("witness"), names.path());
+    let said = Program::start(rust("client").args(["victim", "first"]), names.path()).finish();
     // The object that is called has no such interface.
     let failed: Vec<&str> = said.lines().filter(|line| !line.contains(" ok ")).collect();
     assert_eq!(failed, ["Pair 0x80004002", "good"], "{said}");
@@ -123,10 +110,9 @@ fn rust_calls_java() {
     {
         assert!(said.lines().any(|line| line == answer), "{answer} is not in\n{said}");
     }
-    assert_eq!(Program::start(classes.program("peer.Client").arg("victim"), &names).finish(), "good\n");
+    assert_eq!(Program::start(classes.program("peer.Client").arg("victim"), names.path()).finish(), "good\n");
     witness.finish();
     server.finish();
-    let _ = std::fs::remove_dir_all(names);
 }
 
 static WORKSHOP: Workshop = Workshop::new(env!("CARGO_TARGET_TMPDIR"));
@@ -144,18 +130,17 @@ fn networks_lead_from_java_to_rust_and_back() {
             command.args(["victim", binding]);
             command
         };
-        let (server, binding) = Program::listening(rust("server").arg(network), &names);
-        assert_eq!(Program::start(&mut java("peer.Client", &binding), &names).finish(), "good\n", "{network}");
+        let (server, binding) = Program::listening(rust("server").arg(network), names.path());
+        assert_eq!(Program::start(&mut java("peer.Client", &binding), names.path()).finish(), "good\n", "{network}");
         server.finish();
-        let (server, binding) = Program::listening(&mut java("peer.Server", network), &names);
-        assert_eq!(Program::start(&mut java("peer.Client", &binding), &names).finish(), "good\n", "{network}");
+        let (server, binding) = Program::listening(&mut java("peer.Server", network), names.path());
+        assert_eq!(Program::start(&mut java("peer.Client", &binding), names.path()).finish(), "good\n", "{network}");
         let binding = binding.replacen(']', ",name=victim]", 1);
-        let said = Program::start(rust("client").args([&binding, "first"]), &names).finish();
+        let said = Program::start(rust("client").args([&binding, "first"]), names.path()).finish();
         let failed: Vec<&str> = said.lines().filter(|line| !line.contains(" ok ")).collect();
         assert_eq!(failed, ["Pair 0x80004002", "good"], "{said}");
         server.finish();
     }
-    let _ = std::fs::remove_dir_all(names);
 }
 
 #[test]
@@ -163,11 +148,10 @@ fn networks_fail_in_time() {
     let Some((classes, names)) = scene("java-failures") else { return };
     let library = WORKSHOP.java_library();
     for network in NETWORKS {
-        let (server, binding) = Program::listening(rust("server").arg(network), &names);
+        let (server, binding) = Program::listening(rust("server").arg(network), names.path());
         let mut client =
-            Program::start(classes.networked(&library, "peer.Networked").args(["victim", &binding]), &names);
+            Program::start(classes.networked(&library, "peer.Networked").args(["victim", &binding]), names.path());
         client.when("kill", || drop(server));
         assert_eq!(client.finish(), "good\n", "{network}");
     }
-    let _ = std::fs::remove_dir_all(names);
 }

@@ -1,5 +1,6 @@
 //! Classes, accounts and references as bytes between Rust and Java, each as client and as server.
 
+use ground::{Folder, until};
 use native_programs::java::Classes;
 use native_programs::{Workshop, folder, run};
 use std::fs::DirBuilder;
@@ -8,7 +9,6 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::LazyLock;
-use std::time::{Duration, Instant};
 
 const USER: [&str; 3] = ["--user", "user", "a secret"];
 /// What is listened on, with and without protection; who calls is told by the server in Java.
@@ -22,9 +22,6 @@ const NETWORKS: [(&str, &str); 5] = [
 /// Starts servers in Java.
 const SETPRIV: &str = "/usr/bin/setpriv";
 const CLASS: &str = "5b0e6b3c-0d5e-4c5a-9f3e-6f1d0c7a2b01";
-
-/// How long what clients had may stay when they are gone.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 static WORKSHOP: Workshop = Workshop::new(env!("CARGO_TARGET_TMPDIR"));
 static CLASSES: LazyLock<Option<Classes>> = LazyLock::new(|| {
@@ -55,13 +52,13 @@ fn networked(words: &[&str]) -> Option<Command> {
 
 /// Folders that the programs of one test share: for names, and for classes.
 struct Scene {
-    place: PathBuf,
+    place: Folder,
 }
 
 impl Scene {
     fn new(name: &str) -> Self {
-        let place = std::env::temp_dir().join(format!("obvia-{name}-{}", std::process::id()));
-        for folder in [place.clone(), place.join("names"), place.join("classes")] {
+        let place = Folder::new(name);
+        for folder in [place.join("names"), place.join("classes")] {
             DirBuilder::new().mode(0o700).create(folder).unwrap();
         }
         Self { place }
@@ -88,12 +85,6 @@ impl Scene {
     }
 }
 
-impl Drop for Scene {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.place);
-    }
-}
-
 struct Server {
     child: Child,
     input: Option<ChildStdin>,
@@ -110,16 +101,10 @@ impl Server {
     /// Waits until there are no objects, beside what stands for their class. It is ready before.
     #[track_caller]
     fn becomes_empty(&mut self) {
-        let begun = Instant::now();
-        loop {
+        until("there are no objects", || {
             writeln!(self.input.as_mut().unwrap()).unwrap();
-            let living = self.line();
-            if living == "1" {
-                return;
-            }
-            assert!(begun.elapsed() < PATIENCE, "{living} are there");
-            std::thread::sleep(Duration::from_millis(20));
-        }
+            self.line() == "1"
+        });
     }
 }
 
@@ -171,11 +156,7 @@ fn servers_in_java_are_started_on_demand_and_end() {
         let mut names = std::fs::read_dir(scene.place.join("names")).unwrap().map(|entry| entry.unwrap().file_name());
         names.any(|name| name.to_string_lossy().starts_with("class-"))
     };
-    let begun = Instant::now();
-    while is_there() {
-        assert!(begun.elapsed() < PATIENCE, "it ends when nobody uses it");
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    until("it ends when nobody uses it", || !is_there());
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Endpoints: servers are found by their interface's attribute or through the endpoint mapper, as long as they live; and nobody fills a
 //! mapper up, or changes what others have registered.
 
+use ground::{Folder, LATEST, SilentPort, until};
 use obvia_rpc::co::{DirectCalls, DirectError};
 use obvia_rpc::epm::{self, ANY_HOST, Change, Entry, MapError, REGISTERED_MAX, Tower, Way};
 use obvia_rpc::status::Status;
@@ -9,35 +10,25 @@ use obvia_via::Deadline;
 use obvia_via::provider::shm::Directory;
 use obvia_via::stream::Stream;
 use std::io::{BufRead, BufReader, Lines, Write};
-use std::os::unix::fs::DirBuilderExt;
-use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, Instant};
 
-const SOON: Deadline = Deadline::after_secs(30);
-/// How long the end of a process may take to show.
-const PATIENCE: Duration = Duration::from_secs(30);
+const SOON: Deadline = Deadline::Within(LATEST);
 const UNAVAILABLE: &str = "0x800706ba";
 const NOT_REGISTERED: &str = "0x800706d9";
 const DUPLICATE: &str = "0x800706cc";
 
 /// A host, as far as names go: processes in it see each other's and nobody else's.
-struct Host(PathBuf);
+struct Host(Folder);
 
 impl Host {
     fn new() -> Self {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("endpoints-{}-{number}", std::process::id()));
-        std::fs::DirBuilder::new().mode(0o700).create(&path).unwrap();
-        Self(path)
+        Self(Folder::new("matrix"))
     }
 
     fn command(&self, words: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_clock"));
-        command.args(words).env("OBVIA_RUNTIME_DIR", &self.0).stdin(Stdio::piped()).stdout(Stdio::piped());
+        command.args(words).env("OBVIA_RUNTIME_DIR", self.0.path()).stdin(Stdio::piped()).stdout(Stdio::piped());
         command
     }
 
@@ -63,25 +54,11 @@ impl Host {
 
     /// Waits until that is the answer.
     fn wait_for(&self, binding: &str, answer: &str) {
-        let begun = Instant::now();
-        loop {
-            let found = self.ask(binding);
-            if found == answer {
-                return;
-            }
-            assert!(begun.elapsed() < PATIENCE, "{binding}: {found} instead of {answer}");
-            std::thread::sleep(Duration::from_millis(50));
-        }
+        until(&format!("{binding} leads to {answer}"), || self.ask(binding) == answer);
     }
 
     fn directory(&self) -> Directory {
-        Directory::at(Path::new(&self.0)).unwrap()
-    }
-}
-
-impl Drop for Host {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
+        Directory::at(self.0.path()).unwrap()
     }
 }
 
@@ -153,12 +130,8 @@ fn interfaces_have_endpoints_of_their_own() {
     assert_eq!(host.ask("ncalrpc:"), server.id());
     assert_eq!(host.ask(&format!("ncacn_ip_tcp:127.0.0.1[{}]", port(&server.first))), server.id());
     // Where the attribute names no endpoint, the mapper is asked, which is not where this says.
-    assert_eq!(host.ask(&format!("ncacn_ip_tcp:127.0.0.1[,mapper={}]", closed_port())), UNAVAILABLE);
-}
-
-/// A port that nobody listens on.
-fn closed_port() -> u16 {
-    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+    let silent = SilentPort::new();
+    assert_eq!(host.ask(&format!("ncacn_ip_tcp:127.0.0.1[,mapper={}]", silent.number())), UNAVAILABLE);
 }
 
 #[test]
@@ -252,10 +225,6 @@ fn nobody_fills_a_mapper_or_changes_what_others_have_registered() {
     };
     assert_eq!(map(1), Ok(vec![Way::Tcp([127, 0, 0, 1], 1)]));
     drop(one);
-    let begun = Instant::now();
-    while map(1) != Err(MapError::Status(epm::NOT_REGISTERED)) {
-        assert!(begun.elapsed() < PATIENCE, "entries stay after the end of their connection");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    until("entries go with their connection", || map(1) == Err(MapError::Status(epm::NOT_REGISTERED)));
     assert_eq!(map(most + 1), Ok(vec![Way::Tcp([127, 0, 0, 1], most + 1)]));
 }

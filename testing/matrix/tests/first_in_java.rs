@@ -53,7 +53,7 @@ fn rust_calls_an_interface_that_is_written_in_java() {
     let made = std::fs::read_to_string(classes.folder().join("META-INF/obvia/first/Ledger.idl")).unwrap();
     assert_eq!(made, include_str!("../idl/ledger.idl"), "what the processor makes has changed: update the file");
 
-    let name = format!("first-in-java-{}", std::process::id());
+    let name = ground::fresh_name("first-in-java");
     let (_server, said) = Server::start(&classes, &name);
     let compilation =
         Compiler::new().check_text(Path::new("ledger.idl"), &made).unwrap_or_else(|wrong| panic!("{wrong}"));

@@ -1,5 +1,7 @@
 //! Builds something once for the processes of several tests, and again when its sources have changed.
 
+use ground::Turn;
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::path::Path;
 use std::time::SystemTime;
@@ -11,10 +13,10 @@ use std::time::SystemTime;
 ///
 /// Where `make` does, and where the folder cannot be written to.
 pub(crate) fn keep_fresh<R>(place: &Path, inputs: &[&Path], make: impl FnOnce() -> R) {
-    let [lock, stamp] = ["lock", "stamp"].map(|extension| place.with_extension(extension));
     fs::create_dir_all(place).expect("the folder for builds can be written to");
-    let lock = File::create(lock).expect("the folder for builds can be written to");
-    lock.lock().expect("the file can be locked");
+    let (folder, name) = (place.parent(), place.file_name().and_then(OsStr::to_str));
+    let _turn = Turn::take(folder.expect("it lies in a folder"), name.expect("the folder has a plain name"));
+    let stamp = place.with_extension("stamp");
     let test = std::env::current_exe().expect("a test has a path");
     let changed = inputs.iter().copied().chain([test.as_path()]).map(newest).max();
     if fs::metadata(&stamp).and_then(|stamp| stamp.modified()).is_ok_and(|made| Some(made) > changed) {

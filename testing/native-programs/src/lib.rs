@@ -172,8 +172,10 @@ impl Workshop {
                 });
             }
         });
+        // Another process may be running the last one.
+        let fresh = place.join(format!("{PROGRAM}-{}", std::process::id()));
         let mut link = CPP.command();
-        link.args(watch).arg("-o").arg(&program).args(files.iter().map(object));
+        link.args(watch).arg("-o").arg(&fresh).args(files.iter().map(object));
         let library = self.library().display();
         run(link.args([
             "-pthread",
@@ -181,6 +183,7 @@ impl Workshop {
             &format!("-L{library}"),
             &format!("-Wl,--disable-new-dtags,-rpath,{library}"),
         ]));
+        std::fs::rename(fresh, &program).expect("the folder for builds can be written to");
         program
     }
 }

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use windows_core::{Interface, implement};
 
 /// How long a connection is tried.
-const CONNECTING_MAX: Duration = Duration::from_secs(20);
+const CONNECTING_MAX: Duration = Duration::from_secs(100);
 
 /// The class of factories. What stands for the class is a factory, too.
 pub const CLASS: GUID = GUID::from_u128(0x3f0d_52c1_77a4_4c1e_9a0b_0b51_2f6e_9d40);

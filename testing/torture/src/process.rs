@@ -1,5 +1,6 @@
 //! Processes that the tests start, order about, stop and kill; and what they leave behind.
 
+use ground::Folder;
 use rustix::process::{Pid, Signal, kill_process};
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,14 +9,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-/// What is to happen within a second; the rest is for a machine that is busy with something else.
-pub const SOON: Duration = Duration::from_secs(2);
-/// By when what has no time of its own must have happened.
-pub const LATEST: Duration = Duration::from_secs(120);
+pub use ground::LATEST;
 
 /// How often a condition is looked at.
 const LOOK: Duration = Duration::from_millis(5);
@@ -57,23 +54,18 @@ pub fn same<T: PartialEq + std::fmt::Debug>(found: T, wanted: T) -> Result<(), S
 }
 
 /// A runtime directory that goes away with the test.
-pub struct Directory(PathBuf);
+pub struct Directory(Folder);
 
 impl Directory {
     /// An empty one.
     #[expect(clippy::new_without_default, reason = "makes a directory")]
     pub fn new() -> Self {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("obvia-torture-{}-{number}", std::process::id()));
-        fs::create_dir_all(&path).unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).unwrap();
-        Self(path)
+        Self(Folder::new("torture"))
     }
 
     /// Where it is.
     pub fn path(&self) -> &Path {
-        &self.0
+        self.0.path()
     }
 
     /// Where what is registered for its processes is.
@@ -83,7 +75,7 @@ impl Directory {
 
     /// The names of the files in it.
     pub fn files(&self) -> BTreeSet<String> {
-        names_in(&self.0)
+        names_in(self.path())
     }
 
     /// The files that processes which export and serve under these names need.
@@ -125,11 +117,11 @@ impl Directory {
 
     /// Lets every user see what is in it.
     pub fn open(&self) {
-        fs::set_permissions(&self.0, fs::Permissions::from_mode(0o755)).unwrap();
+        fs::set_permissions(self.path(), fs::Permissions::from_mode(0o755)).unwrap();
     }
 
     fn run(&self, mut command: Command, options: &[&str]) -> Process {
-        command.args(options).env("OBVIA_RUNTIME_DIR", &self.0).env(obvia::scm::VARIABLE, self.classes());
+        command.args(options).env("OBVIA_RUNTIME_DIR", self.path()).env(obvia::scm::VARIABLE, self.classes());
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let (out, orders) = (child.stdout.take().unwrap(), child.stdin.take());
         let (sender, lines) = channel();
@@ -141,12 +133,6 @@ impl Directory {
             }
         });
         Process { child, orders, lines }
-    }
-}
-
-impl Drop for Directory {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
     }
 }
 

@@ -34,7 +34,7 @@ impl Host {
         let program = Program {
             arguments: ["serve"].iter().chain(how).map(|&word| word.to_owned()).collect(),
             environment: vec![("TORTURE_STARTS".to_owned(), self.starts_file())],
-            start_timeout: Duration::from_secs(if how == ["hang"] { 1 } else { 30 }),
+            start_timeout: Duration::from_secs(if how == ["hang"] { 5 } else { 120 }),
             idle_timeout: Some(Duration::from_secs(1)),
             ..Program::new(&self.program)
         };

@@ -1,7 +1,7 @@
 //! Calls that their callers give up: the server notices, and nothing else is disturbed.
 
 use std::time::Duration;
-use torture::process::{Directory, LATEST, Process, SOON};
+use torture::process::{Directory, LATEST, Process};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_torture-process");
 const CANCELED: &str = "RPC_E_CALL_CANCELED";
@@ -28,12 +28,12 @@ fn a_cancelled_call_ends_at_once_on_both_sides() {
             assert_eq!(server.number("noticed"), round - 1);
             client.order("cancel");
             // The answer to the order is among them, anywhere.
-            let mut lines: Vec<String> = (0..4).map(|_| client.line_within(SOON)).collect();
+            let mut lines: Vec<String> = (0..4).map(|_| client.line_within(LATEST)).collect();
             lines.retain(|line| !line.starts_with("ok"));
             let [ended, later, after] = lines.try_into().unwrap();
             assert!(ended.starts_with("ended error") && ended.contains(CANCELED), "{way}: {ended}");
-            server.becomes(SOON, "noticed", round);
-            server.becomes(SOON, "sleeping", 0);
+            server.becomes(LATEST, "noticed", round);
+            server.becomes(LATEST, "sleeping", 0);
             // Who was cancelled makes no further calls; who was not, does.
             assert!(later.starts_with("later error") && later.contains(CANCELED), "{way}: {later}");
             assert_eq!(after, format!("after ok {}", 2 * round));
@@ -47,12 +47,14 @@ fn a_call_that_times_out_is_cancelled_in_the_server() {
     for way in ["adaptive", "poll"] {
         let directory = Directory::new();
         let (mut server, mut client) = pair(&directory, way);
-        client.good("timeout 200");
         for round in 1..=3 {
+            // Long enough for the server to have begun.
+            client.good("timeout 2000");
             let error = client.bad("sleep 600000");
             assert!(error.contains("RPC_E_TIMEOUT"), "{error}");
-            server.becomes(SOON, "noticed", round);
-            server.becomes(SOON, "sleeping", 0);
+            server.becomes(LATEST, "noticed", round);
+            server.becomes(LATEST, "sleeping", 0);
+            client.good("timeout");
             if round == 2 {
                 assert_eq!(client.good("add 1"), "2");
             }
@@ -80,7 +82,7 @@ fn a_cancellation_hits_no_other_call() {
         other.kill();
     }
     assert_eq!(client.good("add 1"), "2");
-    server.becomes(SOON, "live", 1);
+    server.becomes(LATEST, "live", 1);
 }
 
 #[test]

@@ -262,7 +262,7 @@ fn a_server_that_is_killed_is_missed_and_its_successor_found() {
         let Some(mut pair) = Pair::connect(protocol, options) else { return };
         pair.client.good("make 1");
         pair.client.order("sleep 600000");
-        std::thread::sleep(Duration::from_millis(200));
+        pair.server.becomes(LATEST, "sleeping", 1);
         pair.server.kill();
         let line = pair.client.line_within(GONE);
         assert!(line.contains(DISCONNECTED), "{line}");

@@ -1,8 +1,9 @@
 //! While both sides poll, calls allocate nothing and ask the kernel for nothing, on either side; so they take no lock that
 //! sleeps.
 
+use ground::Turn;
 use std::os::unix::process::ExitStatusExt;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::path::Path;
 use torture::process::{Directory, Process};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_torture-process");
@@ -11,10 +12,9 @@ const ROUNDS: &str = "3334";
 /// What the kernel kills a process with that makes a system call it may not make.
 const SIGSYS: i32 = 31;
 
-/// One test at a time: who polls wants a processor for itself.
-fn alone() -> MutexGuard<'static, ()> {
-    static TURN: Mutex<()> = Mutex::new(());
-    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+/// One test at a time, also where each has a process of its own: who polls wants a processor for itself.
+fn alone() -> Turn {
+    Turn::take(Path::new(env!("CARGO_TARGET_TMPDIR")), "poll-path")
 }
 
 /// A server and a client that poll, each on a processor of its own, and whose threads for each other are there.

@@ -18,8 +18,9 @@ use torture::registered::Host;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_torture-process");
 /// How often strangers have to ping, and how long they may say nothing.
-const PERIOD: Duration = Duration::from_millis(500);
-const PATIENCE: Duration = Duration::from_millis(1500);
+const PERIOD: Duration = Duration::from_millis(1500);
+/// Long enough for a machine that stops a thread for some seconds.
+const PATIENCE: Duration = Duration::from_millis(4500);
 
 const DONE: Status = Status(0);
 

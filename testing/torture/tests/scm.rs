@@ -57,7 +57,10 @@ fn a_server_that_was_killed_is_started_again() {
     kill(*host.starts().last().unwrap());
     client.good("activate");
     // What was started before has left nothing.
-    within(LATEST, || same((service.open_files(), service.threads()), (files, threads)));
+    within(LATEST, || {
+        let now = (service.open_files(), service.threads());
+        if now.0 <= files && now.1 <= threads { Ok(()) } else { Err(format!("{now:?}, before {:?}", (files, threads))) }
+    });
     service.end();
 }
 
@@ -98,10 +101,10 @@ fn who_asks_is_told_why_there_is_no_server() {
     let mut client = hanging.process();
     let why = client.bad("activate");
     let said = "; it said last: looking for the store (CO_E_SERVER_EXEC_FAILURE)";
-    assert!(why.contains("after 1 seconds, and was killed") && why.ends_with(said), "{why}");
+    assert!(why.contains("after 5 seconds, and was killed") && why.ends_with(said), "{why}");
     ends(hanging.starts()[0]);
     // A client that does not wait so long is told so. What has registered nothing ends with the service.
-    client.good("timeout 200");
+    client.good("timeout 2000");
     let why = client.bad("activate");
     assert!(why.contains("RPC_E_TIMEOUT"), "{why}");
     within(LATEST, || same(hanging.starts().len(), 2));

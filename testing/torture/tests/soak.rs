@@ -2,7 +2,7 @@
 
 use std::io::Write;
 use std::time::{Duration, Instant};
-use torture::process::{Directory, LATEST, Process, SOON, same, within};
+use torture::process::{Directory, LATEST, Process, same, within};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_torture-process");
 const CLIENTS: usize = 8;
@@ -69,15 +69,15 @@ fn every_call_of_many_processes_and_threads_is_answered_right() {
     writeln!(out, "resident memory of the server: {early} KiB after a quarter, {late} KiB at the end").unwrap();
     assert!(late < early * 2 + (128 << 10), "the server's memory grows: {early} KiB, then {late} KiB");
 
-    server.becomes(SOON, "live", 0);
+    server.becomes(LATEST, "live", 0);
     for client in &mut clients {
-        client.becomes(SOON, "live", 0);
+        client.becomes(LATEST, "live", 0);
     }
     for client in &mut clients {
         client.end();
     }
     within(ROUND, || settled(&server));
-    within(SOON, || {
+    within(LATEST, || {
         server.good("list");
         directory.files_of(&["soak"], 1)
     });

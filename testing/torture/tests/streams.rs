@@ -1,7 +1,7 @@
 //! Calls over TCP and over Unix sockets, in every transfer syntax: they are given up, their servers and clients are killed, and nothing is
 //! left behind.
 
-use torture::process::{Directory, LATEST, Process, SOON, same, within};
+use torture::process::{Directory, LATEST, Process, same, within};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_torture-process");
 const WAYS: [&str; 3] = ["adaptive", "block", "poll"];
@@ -72,11 +72,11 @@ fn a_cancelled_call_ends_at_once_on_both_sides() {
         server.becomes(LATEST, "sleeping", 1);
         client.order("cancel");
         // The answer to the order is among them, anywhere.
-        let mut lines: Vec<String> = (0..4).map(|_| client.line_within(SOON)).collect();
+        let mut lines: Vec<String> = (0..4).map(|_| client.line_within(LATEST)).collect();
         lines.retain(|line| line.starts_with("ended"));
         assert!(lines[0].starts_with("ended error") && lines[0].contains(CANCELED), "{lines:?}");
-        server.becomes(SOON, "noticed", 1);
-        server.becomes(SOON, "sleeping", 0);
+        server.becomes(LATEST, "noticed", 1);
+        server.becomes(LATEST, "sleeping", 0);
         client.good("add 1");
     });
 }
@@ -88,8 +88,8 @@ fn a_call_that_times_out_is_cancelled_in_the_server() {
         client.good("timeout 200");
         let error = client.bad("sleep 600000");
         assert!(error.contains("RPC_E_TIMEOUT"), "{error}");
-        server.becomes(SOON, "noticed", 1);
-        server.becomes(SOON, "sleeping", 0);
+        server.becomes(LATEST, "noticed", 1);
+        server.becomes(LATEST, "sleeping", 0);
         client.good("timeout 20000");
         assert_eq!(client.number("add 1"), 1);
     });
@@ -102,7 +102,7 @@ fn a_server_that_is_killed_is_missed() {
         client.order("sleep 600000");
         server.becomes(LATEST, "sleeping", 1);
         server.kill();
-        let line = client.line_within(SOON);
+        let line = client.line_within(LATEST);
         assert!(line.contains(DISCONNECTED), "{line}");
         let error = client.bad("add 1");
         assert!(error.contains(DISCONNECTED), "{error}");

@@ -60,9 +60,20 @@ const FLOORS: &[Floor] = &[
     },
     Floor { folder: "bench", package: "obvia-bench", may_know: &["obvia", "obvia-via"], stranger_to: &["obvia-cli"] },
     Floor { folder: "testing/matrix", package: "matrix", may_know: &["obvia"], stranger_to: &[] },
-    Floor { folder: "testing/native-programs", package: "native-programs", may_know: &["obvia-idl"], stranger_to: &[] },
-    Floor { folder: "testing/interop", package: "interop", may_know: &["obvia", "native-programs"], stranger_to: &[] },
-    Floor { folder: "testing/torture", package: "torture", may_know: &["obvia"], stranger_to: &[] },
+    Floor { folder: "testing/ground", package: "ground", may_know: &[], stranger_to: &[] },
+    Floor {
+        folder: "testing/native-programs",
+        package: "native-programs",
+        may_know: &["obvia-idl", "ground"],
+        stranger_to: &[],
+    },
+    Floor {
+        folder: "testing/interop",
+        package: "interop",
+        may_know: &["obvia", "native-programs", "ground"],
+        stranger_to: &[],
+    },
+    Floor { folder: "testing/torture", package: "torture", may_know: &["obvia", "ground"], stranger_to: &[] },
     Floor {
         folder: "testing/hostile",
         package: "obvia-hostile",

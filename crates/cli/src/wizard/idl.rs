@@ -213,11 +213,11 @@ mod tests {
     use std::path::PathBuf;
 
     /// A folder of files, which goes away with the value.
-    struct Folder(PathBuf);
+    struct Folder(ground::Folder);
 
     impl Folder {
         fn new(test: &str, files: &[(&str, &str)]) -> Self {
-            let folder = std::env::temp_dir().join(format!("obvia-wizard-{test}-{}", std::process::id()));
+            let folder = ground::Folder::new(&format!("wizard-{test}"));
             for (name, text) in files {
                 let path = folder.join(name);
                 std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -240,12 +240,6 @@ mod tests {
                 std::fs::write(path, file.bytes).unwrap();
             }
             idl.check(&output).unwrap();
-        }
-    }
-
-    impl Drop for Folder {
-        fn drop(&mut self) {
-            let _ = std::fs::remove_dir_all(&self.0);
         }
     }
 

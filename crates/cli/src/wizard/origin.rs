@@ -65,7 +65,8 @@ mod tests {
 
     #[test]
     fn an_installation_is_known_by_its_package() {
-        let prefix = std::env::temp_dir().join(format!("obvia-wizard-prefix-{}", std::process::id()));
+        let folder = ground::Folder::new("wizard");
+        let prefix = folder.path().to_owned();
         let package = prefix.join("lib64/cmake/obvia");
         std::fs::create_dir_all(&package).unwrap();
         let error = Origin::find(Some(&prefix)).unwrap_err().to_string();

@@ -1,11 +1,11 @@
 //! `obvia bench` as a user runs it: every measurement and every baseline once, and what happens when a process is killed.
 
 use crate::running::Directory;
+use ground::{Folder, poll};
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
 
 fn bench(arguments: &[&str]) -> Command {
     measurement("call_lat", arguments)
@@ -57,17 +57,6 @@ fn has_two_cpus() -> bool {
     std::thread::available_parallelism().unwrap().get() > 1
 }
 
-fn poll<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    let start = Instant::now();
-    loop {
-        if let Some(found) = look() {
-            return found;
-        }
-        assert!(start.elapsed() < Duration::from_secs(10), "{what}");
-        std::thread::sleep(Duration::from_millis(5));
-    }
-}
-
 /// The server processes that a running measurement has started, once there are `count`.
 fn servers(client: &Child, count: usize) -> Vec<Pid> {
     let children = format!("/proc/{0}/task/{0}/children", client.id());
@@ -80,8 +69,7 @@ fn servers(client: &Child, count: usize) -> Vec<Pid> {
 
 #[test]
 fn every_baseline_is_measured_and_reported() {
-    let folder = std::env::temp_dir().join(format!("obvia-bench-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
+    let folder = Folder::new("cli-bench");
     let (json, plot) = (folder.join("out.json"), folder.join("out.svg"));
     let paths = "raw_line,raw_copy,raw_futex,unix,udp";
     let output = bench(&["--rounds", "2", "--batch", "20", "--sizes", "64,8K", "--paths", paths, "--json"])
@@ -107,7 +95,6 @@ fn every_baseline_is_measured_and_reported() {
         assert!(table.contains(row["path"].as_str().unwrap()), "{table}");
     }
     assert!(std::fs::read_to_string(&plot).unwrap().ends_with("</svg>\n"));
-    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]

@@ -19,7 +19,8 @@ fn serves_notes_where_it_is_told_to() {
     if std::env::var_os(SERVES).is_some() {
         let _export = obvia::export("notes", INotes::from(Notes::default())).unwrap();
         eprintln!("serving");
-        std::thread::sleep(std::time::Duration::from_secs(60));
+        // Until it is killed, or nobody is there any more to do that.
+        let _ = std::io::stdin().read_line(&mut String::new());
     }
 }
 
@@ -29,7 +30,7 @@ impl Server {
         let mut command = Command::new(std::env::current_exe().unwrap());
         command.args(["--exact", "by_name::serves_notes_where_it_is_told_to", "--nocapture"]);
         command.env(SERVES, "1").env("OBVIA_RUNTIME_DIR", directory.path());
-        let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
         assert!(lines.any(|line| line.unwrap() == "serving"));
         Self { directory, child }

@@ -1,6 +1,7 @@
 //! `obvia register`, `unregister`, `classes` and `scm`: what makes objects of a class, and the service that starts it.
 
 use crate::running::{Directory, Ran, calc_client, calc_server};
+use ground::until;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 use std::fs;
@@ -9,12 +10,9 @@ use std::net::{TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
 
 const CALC: &str = "0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a20";
 const OTHER: &str = "0d4f4c52-0a34-4ac4-8d6c-2c9f3a1f7a21";
-/// By when what has no time of its own must have happened.
-const LATEST: Duration = Duration::from_secs(60);
 
 /// A user, whose registrations are in a folder beside the system's.
 struct User {
@@ -235,9 +233,5 @@ fn a_calculator_is_started_on_demand() {
     let pid = Pid::from_raw(service.0.id().cast_signed()).unwrap();
     kill_process(pid, Signal::TERM).unwrap();
     assert!(service.0.wait().unwrap().success());
-    let begun = Instant::now();
-    while user.server(CALC).is_some() {
-        assert!(begun.elapsed() < LATEST, "the server does not end");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    until("the server ends", || user.server(CALC).is_none());
 }

@@ -1,12 +1,12 @@
 //! Servers that the tests run, each in a runtime directory of its own, and the command run against them.
 
+use ground::Folder;
 use native_programs::cargo::program;
 use serde_json::Value;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::LazyLock;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 /// What the command did.
 #[derive(Debug)]
@@ -40,20 +40,15 @@ impl Ran {
 }
 
 /// A directory for names that goes away with the test.
-pub(crate) struct Directory(PathBuf);
+pub(crate) struct Directory(Folder);
 
 impl Directory {
     pub(crate) fn new() -> Self {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("obvia-cli-{}-{number}", std::process::id()));
-        std::fs::create_dir_all(&path).unwrap();
-        std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
-        Self(path)
+        Self(Folder::new("cli"))
     }
 
     pub(crate) fn path(&self) -> &Path {
-        &self.0
+        self.0.path()
     }
 
     /// Runs the command.
@@ -64,19 +59,13 @@ impl Directory {
     /// The same, with such variables of the environment.
     pub(crate) fn obvia_with(&self, variables: &[(&str, &str)], arguments: &[&str]) -> Ran {
         let mut command = Command::new(env!("CARGO_BIN_EXE_obvia"));
-        command.args(arguments).env("OBVIA_RUNTIME_DIR", &self.0).envs(variables.iter().copied());
+        command.args(arguments).env("OBVIA_RUNTIME_DIR", self.path()).envs(variables.iter().copied());
         let output = command.output().unwrap();
         Ran {
             code: output.status.code().unwrap(),
             out: String::from_utf8(output.stdout).unwrap(),
             err: String::from_utf8(output.stderr).unwrap(),
         }
-    }
-}
-
-impl Drop for Directory {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 

@@ -370,6 +370,12 @@ impl ViCore {
         Some(sleep)
     }
 
+    /// Whether the attendant sleeps, and looks at the VI by time no more.
+    #[cfg(test)]
+    pub(super) fn is_left_alone(&self) -> bool {
+        self.lock().attendance.dormant
+    }
+
     /// Whether there is a port to look after.
     pub(crate) fn has_port(&self) -> bool {
         self.inner.try_lock().map_or(true, |inner| inner.port.is_some())

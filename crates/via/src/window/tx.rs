@@ -192,6 +192,12 @@ impl Tx {
         }
     }
 
+    /// Whether the peer says that it sleeps, or is about to.
+    #[cfg(test)]
+    pub(crate) fn peer_sleeps(&self) -> bool {
+        self.wire.peer.word(layout::SLEEP).load(Ordering::Acquire) != 0
+    }
+
     #[cold]
     #[inline(never)]
     fn carry(&mut self, sequence: u32) {

@@ -13,13 +13,13 @@
 //! use std::time::Duration;
 //!
 //! let mut bytes = Vec::new();
-//! # let path = std::env::temp_dir().join(format!("via-capture-{}.pcap", std::process::id()));
+//! # let folder = ground::Folder::new("via-doc");
+//! # let path = folder.join("packets.pcap");
 //! let capture = Capture::create(&path)?;
 //! // Around a link: `PcapLink::new(link, capture.clone(), Ends::default())`. By hand:
 //! capture.sent(Duration::from_secs(1), &Ends::default(), b"hello");
 //! capture.finish()?;
 //! # bytes.extend(std::fs::read(&path).unwrap());
-//! # std::fs::remove_file(&path).unwrap();
 //! assert_eq!(bytes.len(), 24 + 16 + 20 + 8 + 5);
 //! # Ok::<(), obvia_via::Error>(())
 //! ```

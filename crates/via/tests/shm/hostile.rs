@@ -7,9 +7,10 @@ use obvia_via::{
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::SealFlags;
 use rustix::net::{
-    AddressFamily, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketAddrUnix, SocketFlags, SocketType,
+    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
+    SendFlags, SocketAddrUnix, SocketFlags, SocketType,
 };
-use std::io::IoSlice;
+use std::io::{IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::time::Duration;
 
@@ -47,7 +48,7 @@ fn send(socket: &OwnedFd, bytes: &[u8], files: &[BorrowedFd<'_>]) {
 }
 
 fn dial(place: &Place) -> OwnedFd {
-    let address = SocketAddrUnix::new(place.0.join("victim.vi-sock")).unwrap();
+    let address = SocketAddrUnix::new(place.path().join("victim.vi-sock")).unwrap();
     let kind = (AddressFamily::UNIX, SocketType::SEQPACKET);
     let socket = rustix::net::socket_with(kind.0, kind.1, SocketFlags::CLOEXEC, None).unwrap();
     rustix::net::connect(&socket, &address).unwrap();
@@ -71,6 +72,28 @@ impl Evil {
         let socket = dial(place);
         send(&socket, &request(level), &[segment.file().unwrap(), table.file().unwrap()]);
         Self { socket, segment, _table: table, published: 0 }
+    }
+
+    /// The segment of the one that has accepted.
+    fn victims_segment(&self) -> OwnedFd {
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(4))];
+        let (mut control, mut bytes) = (RecvAncillaryBuffer::new(&mut space), [0; 4096]);
+        let into = &mut [IoSliceMut::new(&mut bytes)];
+        rustix::net::recvmsg(&self.socket, into, &mut control, RecvFlags::CMSG_CLOEXEC).unwrap();
+        let files = control.drain().find_map(|message| match message {
+            RecvAncillaryMessage::ScmRights(mut files) => files.next(),
+            _ => None,
+        });
+        files.unwrap()
+    }
+
+    /// Waits until the victim says that it has taken every record.
+    fn await_taken(&self, victims_segment: &OwnedFd) {
+        ground::until("all records are taken", || {
+            let mut taken = [0; 8];
+            rustix::io::pread(victims_segment, &mut taken, 128).unwrap();
+            u64::from_le_bytes(taken) == u64::from(self.published)
+        });
     }
 
     fn store32(&self, offset: u64, value: u32) {
@@ -198,10 +221,11 @@ fn what_is_lent_is_looked_at_before_it_is_read() {
         ends(&mut end, Ended::Violation, what);
     }
     let (mut end, mut evil) = scene(&place, Reliability::ReliableDelivery);
+    let victims = evil.victims_segment();
     for word in 1..=200 {
         lend(&evil, word, 4096);
         evil.publish(8, [8, 0, 8, 0], [word, 0, 0]);
-        std::thread::sleep(Duration::from_millis(1));
+        evil.await_taken(&victims);
     }
     assert_eq!(end.vi.state(), State::Connected, "lent and taken back");
     for word in 1..=129 {

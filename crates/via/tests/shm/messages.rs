@@ -282,11 +282,8 @@ fn the_nic_looks_after_connections_that_nobody_calls() {
         other.post_receive(0, 1 << 21);
         one.fill(0, &pattern(1 << 21, round + 1));
         one.post_send(0, 1 << 21);
-        let deadline = Deadline::after_secs(20).start();
-        while one.vi.send.posted() + other.vi.receive.posted() > 0 {
-            assert!(!deadline.is_over(), "round {round}");
-            std::thread::sleep(std::time::Duration::from_millis(1));
-        }
+        let under_way = || one.vi.send.posted() + other.vi.receive.posted() > 0;
+        ground::until(&format!("the message of round {round} arrives"), || !under_way());
         assert_eq!(one.sent(), (Status::Done, 1 << 21));
         assert_eq!(other.received(), (Status::Done, 1 << 21, None));
         assert!(other.bytes(0, 1 << 21) == pattern(1 << 21, round + 1));
@@ -316,7 +313,8 @@ fn a_wait_ends_at_its_deadline() {
         let began = std::time::Instant::now();
         let span = std::time::Duration::from_millis(30);
         assert!(matches!(one.vi.receive.wait(Deadline::Within(span)), Err(Error::TimedOut)));
-        assert!(began.elapsed() >= span && began.elapsed() < span * 100);
+        let took = began.elapsed();
+        assert!(took >= span && took < ground::LATEST, "{waiting:?}: {took:?}");
     }
 }
 

@@ -1,28 +1,31 @@
 //! What the tests share: a directory, NICs, pairs of connected VIs, and bytes to send.
 
+use ground::Folder;
 use obvia_via::provider::shm::{Directory, NicOptions, open};
 use obvia_via::{
     Access, Deadline, Descriptor, MemoryRegion, Nic, ProtectionTag, Reliability, RemoteAddress, Status, Vi,
     ViAttributes, Waiting,
 };
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// When a wait that should end soon has gone wrong.
-pub(crate) const SOON: Deadline = Deadline::after_secs(60);
+pub(crate) const SOON: Deadline = Deadline::Within(ground::LATEST);
 
 /// A directory for names that goes away with the test.
-pub(crate) struct Place(pub(crate) PathBuf);
+pub(crate) struct Place(Folder);
 
 impl Place {
     pub(crate) fn new() -> Self {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        Self(std::env::temp_dir().join(format!("via-shm-{}-{number}", std::process::id())))
+        Self(Folder::new("via-shm"))
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.0.path()
     }
 
     pub(crate) fn directory(&self) -> Directory {
-        Directory::at(&self.0).unwrap()
+        Directory::at(self.path()).unwrap()
     }
 
     pub(crate) fn nic(&self) -> Nic {
@@ -33,12 +36,6 @@ impl Place {
     pub(crate) fn tiny_nic(&self) -> Nic {
         let options = NicOptions { directory: Some(self.directory()), slots: 2, area: 1, max_transfer: 16 << 20 };
         open(&options).unwrap()
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 

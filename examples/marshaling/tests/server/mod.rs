@@ -2,16 +2,12 @@
 
 #![allow(dead_code, reason = "no test has need of all of it")]
 
+use ground::Folder;
 use marshaling::IShop;
 use obvia::Remote;
 use obvia::marshaling::{Context, Flags};
 use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, Instant};
-
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A process with a shop.
 pub(crate) struct Server {
@@ -20,7 +16,8 @@ pub(crate) struct Server {
     /// What it listens on.
     pub(crate) bindings: Vec<String>,
     pub(crate) shop: IShop,
-    directory: Option<PathBuf>,
+    // Gone with the server.
+    _directory: Option<Folder>,
 }
 
 impl Server {
@@ -30,23 +27,22 @@ impl Server {
 
     /// One that shares no memory with this process, as if it were another's.
     pub(crate) fn start_elsewhere(bindings: &[&str]) -> Self {
-        let directory = std::env::temp_dir().join(fresh_name());
-        Self::start_in(Some(directory), bindings)
+        Self::start_in(Some(Folder::new("shop")), bindings)
     }
 
-    fn start_in(directory: Option<PathBuf>, bindings: &[&str]) -> Self {
-        let name = fresh_name();
+    fn start_in(directory: Option<Folder>, bindings: &[&str]) -> Self {
+        let name = ground::fresh_name("shop");
         let mut command = Command::new(env!("CARGO_BIN_EXE_shop-server"));
         command.arg(&name).args(bindings).stdin(Stdio::piped()).stdout(Stdio::piped());
         if let Some(directory) = &directory {
-            command.env("OBVIA_RUNTIME_DIR", directory);
+            command.env("OBVIA_RUNTIME_DIR", directory.path());
         }
         let mut child = command.spawn().unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
         let bindings: Vec<_> = lines.take_while(|line| line != "open").collect();
         let place = if directory.is_some() { at(&bindings[0], &name) } else { name.clone() };
         let shop = obvia::connect(&place).unwrap();
-        Self { child, name, bindings, shop, directory }
+        Self { child, name, bindings, shop, _directory: directory }
     }
 
     /// What it exports under its name with this ending, by its first binding.
@@ -65,17 +61,8 @@ impl Server {
 
     /// Waits until so many stocks are left: references are given back a little later.
     pub(crate) fn await_left(&self, count: i32) {
-        let start = Instant::now();
-        while self.shop.Left().unwrap() != count {
-            assert!(start.elapsed() < PATIENCE, "{} stocks are left, not {count}", self.shop.Left().unwrap());
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        ground::until(&format!("{count} stocks are left"), || self.shop.Left().unwrap() == count);
     }
-}
-
-fn fresh_name() -> String {
-    static NEXT: AtomicU32 = AtomicU32::new(0);
-    format!("shop-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
 /// A name at a binding.
@@ -87,8 +74,5 @@ impl Drop for Server {
     fn drop(&mut self) {
         drop(self.child.stdin.take());
         let _ = self.child.wait();
-        if let Some(directory) = &self.directory {
-            let _ = std::fs::remove_dir_all(directory);
-        }
     }
 }

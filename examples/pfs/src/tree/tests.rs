@@ -5,16 +5,14 @@ use crate::{PFS_CREATE, PFS_READ, PFS_WRITE};
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A directory of the test's own, with a tree and something secret beside it.
-struct Place(PathBuf);
+struct Place(ground::Folder);
 
 impl Place {
     fn new() -> Self {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let name = format!("pfs-test-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
-        let place = std::env::temp_dir().join(name);
+        let place = ground::Folder::new("pfs");
         fs::create_dir_all(place.join("tree/inner")).unwrap();
         fs::write(place.join("secret"), "outside").unwrap();
         fs::write(place.join("tree/plain"), "inside").unwrap();
@@ -30,12 +28,6 @@ impl Place {
         let tree = Tree::new(&self.path("tree"), true).unwrap();
         let client = tree.attach().unwrap();
         (tree, client)
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
     }
 }
 

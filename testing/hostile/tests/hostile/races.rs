@@ -2,7 +2,7 @@
 
 use crate::evil::{EVIL, Evil, respond};
 use crate::peer::{AREA, Message, Peer, SLEEP, first_word, slot};
-use crate::scene::{Meanwhile, Process, Scene, Server, against_every_server};
+use crate::scene::{Meanwhile, PATIENCE, Process, Scene, Server, against_every_server};
 use crate::segment::Segment;
 use crate::wire::{self, Frame, Target, mark};
 use std::sync::atomic::Ordering;
@@ -54,7 +54,7 @@ fn calls_on_moving_ground(server: Server, opnum: u16, frame: &Frame, words: &[(u
 pub(crate) fn hammer(peer: &mut Peer, object: Target, opnum: u16, length: usize) -> (usize, usize) {
     let (mut good, mut refused) = (0, 0);
     let started = Instant::now();
-    while started.elapsed() < WHILE || (good == 0 || refused == 0) && started.elapsed() < 4 * WHILE {
+    while started.elapsed() < WHILE || (good == 0 || refused == 0) && started.elapsed() < PATIENCE {
         peer.request_at(object, opnum, [0, 0, length as u32]);
         let answer = peer.message();
         match answer.kind {

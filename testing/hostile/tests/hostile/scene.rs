@@ -2,31 +2,23 @@
 
 use crate::peer::Peer;
 use crate::wire::{self, Frame};
+use ground::Folder;
 use native_programs::java::Classes;
 use native_programs::{CHECKED, Workshop, folder};
 use std::cell::RefCell;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock, mpsc};
 use std::thread::{JoinHandle, sleep};
 use std::time::{Duration, Instant};
 
-/// How long anything may take that must come: much longer than it needs, as machines are busy at times.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(100);
+pub(crate) use ground::LATEST as PATIENCE;
+pub(crate) use ground::until as await_that;
+
 /// How long to wait for what must not come.
 pub(crate) const MOMENT: Duration = Duration::from_millis(300);
-
-/// Waits until something is so.
-#[track_caller]
-pub(crate) fn await_that(what: &str, mut is_so: impl FnMut() -> bool) {
-    let started = Instant::now();
-    while !is_so() {
-        assert!(started.elapsed() < PATIENCE, "{what}: not within {PATIENCE:?}");
-        sleep(Duration::from_millis(2));
-    }
-}
 
 /// Does something again and again on another thread, until dropped.
 pub(crate) struct Meanwhile {
@@ -55,31 +47,20 @@ impl Drop for Meanwhile {
 }
 
 /// A directory for names that goes away with the test.
-pub(crate) struct Directory(PathBuf);
+pub(crate) struct Directory(Folder);
 
 impl Directory {
     pub(crate) fn new() -> Self {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("obvia-hostile-{}-{number}", std::process::id()));
-        std::fs::create_dir_all(&path).unwrap();
-        std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
-        Self(path)
+        Self(Folder::new("hostile"))
     }
 
     pub(crate) fn path(&self) -> &Path {
-        &self.0
+        self.0.path()
     }
 
     /// The socket of a name.
     pub(crate) fn socket(&self, name: &str) -> PathBuf {
         self.0.join(format!("{name}.sock"))
-    }
-}
-
-impl Drop for Directory {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 

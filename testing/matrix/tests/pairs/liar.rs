@@ -64,7 +64,7 @@ fn replies_that_are_none_are_errors_and_leave_nothing_behind() {
 fn in_a_process_of_its_own() {
     let info = Box::leak(Box::new(InterfaceInfo { stubs: Stubs::new(&LIES), ..*<IShapes as Remote>::INFO }));
     let object: IShapes = Shapes::default().into();
-    let name = format!("matrix-liar-{}", std::process::id());
+    let name = ground::fresh_name("matrix-liar");
     let _export = obvia::abi::export(&name, &object.cast().unwrap(), info).unwrap();
     for (what, expected) in [("valid", code::S_OK), ("invalid", code::RPC_E_INVALID_DATA)] {
         for Frame { name: vector, method, frame, outer, .. } in frames(what, "reply") {

@@ -3,7 +3,6 @@
 use crate::server::{NETWORKS, Server};
 use native_programs::{CHECKED, Workshop, folder};
 use std::io::{BufRead, BufReader};
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::LazyLock;
@@ -67,19 +66,18 @@ fn objects_in_cpp_and_c_do_what_is_expected_in_one_process() {
 #[test]
 #[cfg_attr(miri, ignore = "starts processes")]
 fn endpoints_are_registered_in_cpp_and_found() {
-    let directory = std::env::temp_dir().join(format!("matrix-endpoints-{}", std::process::id()));
-    std::fs::DirBuilder::new().mode(0o700).create(&directory).unwrap();
+    let folder = ground::Folder::new("matrix");
+    let directory = folder.path();
     let mut mapper = Command::new(env!("CARGO_BIN_EXE_clock"));
-    mapper.args(["mapper", "ncacn_ip_tcp:127.0.0.1[0]", "ncalrpc:[epmapper]"]).env("OBVIA_RUNTIME_DIR", &directory);
+    mapper.args(["mapper", "ncacn_ip_tcp:127.0.0.1[0]", "ncalrpc:[epmapper]"]).env("OBVIA_RUNTIME_DIR", directory);
     let mut mapper = mapper.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let bindings = BufReader::new(mapper.stdout.take().unwrap()).lines().next().unwrap().unwrap();
     let port = bindings.split(['[', ']']).nth(1).unwrap();
     let option = format!("[,mapper={port}]");
-    comes_to_a_good_end(Command::new(program()).args(["endpoints", &option]).env("OBVIA_RUNTIME_DIR", &directory));
+    comes_to_a_good_end(Command::new(program()).args(["endpoints", &option]).env("OBVIA_RUNTIME_DIR", directory));
     // At the end of its input it ends.
     drop(mapper.stdin.take());
     assert!(mapper.wait().unwrap().success());
-    std::fs::remove_dir_all(&directory).unwrap();
 }
 
 #[test]

@@ -1,11 +1,9 @@
 //! The process that has the objects.
 
+use ground::Folder;
 use obvia::ContextHandle;
 use std::io::{BufRead, BufReader, Lines};
-use std::os::unix::fs::DirBuilderExt;
-use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A process that serves the objects under names of its own.
 pub(crate) struct Server {
@@ -16,7 +14,7 @@ pub(crate) struct Server {
     // Whether calls go as the frames that their proxies make.
     takes_frames: bool,
     // The directory for names that it does not share with this process.
-    directory: Option<PathBuf>,
+    directory: Option<Folder>,
     // Whether it was to end without warning.
     is_killed: bool,
 }
@@ -64,16 +62,14 @@ impl Server {
         if bindings.iter().any(|binding| binding.starts_with("ncalrpc:")) {
             return Self::run(command, bindings, None);
         }
-        let directory = std::env::temp_dir().join(fresh_name());
-        std::fs::DirBuilder::new().mode(0o700).create(&directory).unwrap();
-        Self::run(command, bindings, Some(directory))
+        Self::run(command, bindings, Some(Folder::new("matrix")))
     }
 
-    fn run(mut command: Command, bindings: &[&str], directory: Option<PathBuf>) -> Self {
-        let name = fresh_name();
+    fn run(mut command: Command, bindings: &[&str], directory: Option<Folder>) -> Self {
+        let name = ground::fresh_name("matrix");
         command.arg(&name).args(bindings).stdin(Stdio::piped()).stdout(Stdio::piped());
         if let Some(directory) = &directory {
-            command.env("OBVIA_RUNTIME_DIR", directory);
+            command.env("OBVIA_RUNTIME_DIR", directory.path());
         }
         let mut child = command.spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
@@ -123,7 +119,7 @@ impl Server {
         let mut command = rust();
         command.args([what, &self.binding(), &format!("{:032x}", handle.to_wire().1.to_u128())]);
         if let Some(directory) = &self.directory {
-            command.env("OBVIA_RUNTIME_DIR", directory);
+            command.env("OBVIA_RUNTIME_DIR", directory.path());
         }
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
@@ -164,11 +160,6 @@ fn native() -> Command {
     command
 }
 
-fn fresh_name() -> String {
-    static NEXT: AtomicU32 = AtomicU32::new(0);
-    format!("matrix-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
-}
-
 impl Drop for Server {
     fn drop(&mut self) {
         // At the end of its input it ends, and takes its name away.
@@ -176,9 +167,6 @@ impl Drop for Server {
         let ended = self.child.wait().is_ok_and(|status| status.success());
         // A server with sanitizers ends with what it has not freed.
         assert!(ended || self.is_killed || std::thread::panicking(), "the server has not ended as it should");
-        if let Some(directory) = &self.directory {
-            let _ = std::fs::remove_dir_all(directory);
-        }
     }
 }
 

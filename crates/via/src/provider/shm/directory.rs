@@ -412,8 +412,8 @@ mod tests {
     #[test]
     #[cfg_attr(miri, ignore = "Miri has no sockets")]
     fn a_name_whose_server_holds_no_lock_lives_as_long_as_its_socket_answers() {
-        let path = std::env::temp_dir().join(format!("via-directory-{}", std::process::id()));
-        let directory = Directory::at(&path).unwrap();
+        let path = ground::Folder::new("via-directory");
+        let directory = Directory::at(path.path()).unwrap();
         let server = UnixListener::bind(path.join("java.sock")).unwrap();
         fs::write(path.join("java.lock"), "4711\n").unwrap();
         let entry = Entry { name: "java".to_owned(), pid: Some(4711) };
@@ -422,7 +422,6 @@ mod tests {
         drop(server);
         assert!(!directory.is_served("java"));
         drop(directory.bind("java").unwrap());
-        fs::remove_dir_all(path).unwrap();
     }
 
     #[test]
@@ -436,8 +435,8 @@ mod tests {
             let _ = std::io::stdin().read_line(&mut String::new());
             return;
         }
-        let path = std::env::temp_dir().join(format!("via-directory-lock-{}", std::process::id()));
-        let directory = Directory::at(&path).unwrap();
+        let path = ground::Folder::new("via-directory");
+        let directory = Directory::at(path.path()).unwrap();
         fs::write(path.join("java.lock"), "").unwrap();
         let name = "provider::shm::directory::tests::a_name_that_a_virtual_machine_is_just_taking_is_in_use";
         let mut holder = Command::new(std::env::current_exe().unwrap())
@@ -453,6 +452,5 @@ mod tests {
         drop(holder.stdin.take());
         assert!(holder.wait().unwrap().success());
         drop(directory.bind("java").unwrap());
-        fs::remove_dir_all(path).unwrap();
     }
 }

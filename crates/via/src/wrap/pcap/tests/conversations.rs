@@ -125,7 +125,7 @@ fn a_call_and_its_answer() -> Vec<Segment> {
 fn two_that_share_a_capture_write_each_packet_once() {
     for address in ["127.0.0.1", "::1", "::ffff:127.0.0.1", "fedc:ba98:7654:3210:fedc:ba98:7654:3210"] {
         let folder = Folder::new("both");
-        let path = folder.0.join("trace.pcap");
+        let path = folder.join("trace.pcap");
         SharedCapture::create(&path).unwrap();
         let client = stream(&path, ends(address), true);
         // A server that listens on both versions of IP has other names for the same ends.
@@ -151,7 +151,7 @@ fn two_that_share_a_capture_write_each_packet_once() {
 fn one_that_has_a_capture_writes_for_a_peer_that_has_none() {
     for is_opener in [true, false] {
         let folder = Folder::new("one");
-        let path = folder.0.join("trace.pcap");
+        let path = folder.join("trace.pcap");
         SharedCapture::create(&path).unwrap();
         if is_opener {
             let client = stream(&path, ends("127.0.0.1"), true);
@@ -177,7 +177,7 @@ fn one_that_has_a_capture_writes_for_a_peer_that_has_none() {
 #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
 fn what_is_long_has_several_packets_and_fills_no_window() {
     let folder = Folder::new("long");
-    let path = folder.0.join("trace.pcap");
+    let path = folder.join("trace.pcap");
     SharedCapture::create(&path).unwrap();
     let sent: Vec<u8> = (0..1_000_000_u32).map(|at| (at >> 3) as u8).collect();
     stream(&path, ends("::1"), true).sent(&sent);
@@ -192,7 +192,7 @@ fn what_is_long_has_several_packets_and_fills_no_window() {
 #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
 fn datagrams_are_written_once_too() {
     let folder = Folder::new("datagrams");
-    let path = folder.0.join("trace.pcap");
+    let path = folder.join("trace.pcap");
     SharedCapture::create(&path).unwrap();
     let size = || std::fs::metadata(&path).unwrap().len();
     let side = |ends| Conversation::new(joined(&path, u64::MAX), ends, Transport::Udp, true).unwrap();
@@ -217,7 +217,7 @@ fn datagrams_are_written_once_too() {
 #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
 fn many_that_write_at_once_leave_packets_whole() {
     let folder = Folder::new("many");
-    let path = folder.0.join("trace.pcap");
+    let path = folder.join("trace.pcap");
     SharedCapture::create(&path).unwrap();
     std::thread::scope(|scope| {
         for port in 0..4_u8 {
@@ -238,7 +238,7 @@ fn many_that_write_at_once_leave_packets_whole() {
 #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
 fn a_limit_holds_for_all_who_write() {
     let folder = Folder::new("limit");
-    let path = folder.0.join("trace.pcap");
+    let path = folder.join("trace.pcap");
     SharedCapture::create(&path).unwrap();
     let end = |port: u16| SocketAddr::from(([127, 0, 0, 1], port));
     let side =
@@ -255,13 +255,13 @@ fn a_limit_holds_for_all_who_write() {
 #[cfg_attr(miri, ignore = "asks the kernel for what Miri does not have")]
 fn nothing_is_written_to_what_is_no_capture_of_this_user() {
     let folder = Folder::new("unsafe");
-    let path = folder.0.join("trace.pcap");
+    let path = folder.join("trace.pcap");
     assert!(matches!(SharedCapture::join(&path, 1), Err(Error::System { .. })), "there is none");
     SharedCapture::create(&path).unwrap();
     assert_eq!(std::fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
     let again = SharedCapture::create(&path).unwrap_err().to_string();
     assert!(again.starts_with("making a capture file: File exists"), "{again}");
-    let [link, other] = ["link", "other"].map(|name| folder.0.join(name));
+    let [link, other] = ["link", "other"].map(|name| folder.join(name));
     symlink(&path, &link).unwrap();
     std::fs::write(&other, "a file of some length that is no capture").unwrap();
     assert!(matches!(SharedCapture::join(&link, 1), Err(Error::System { .. })));

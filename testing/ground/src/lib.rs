@@ -1,0 +1,235 @@
+//! What tests stand on: folders of their own, ports where nobody listens, and waits for what happens.
+//!
+//! Tests run in several processes at once, of several checkouts and users, on machines that may stop any thread for seconds. So a
+//! folder's name tells its process, a port stays with the test that wants nobody there, and a wait is for an event. Its limit is for
+//! tests that hang.
+
+use rustix::net::{AddressFamily, SocketType};
+use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+use std::{fs, fs::File, io};
+
+/// By when what has no time of its own must have happened. A test that gets here hangs.
+pub const LATEST: Duration = Duration::from_secs(120);
+
+/// How often a condition is looked at.
+const LOOK: Duration = Duration::from_millis(2);
+
+/// A name that no other process has, and no other test of this one: `obvia-PROCESS-WHAT-NUMBER`. What is called so and is left behind
+/// is a dead process's.
+pub fn fresh_name(what: &str) -> String {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    format!("obvia-{}-{what}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
+}
+
+/// A folder of this user's alone, empty at first. It is gone with this value.
+#[derive(Debug)]
+pub struct Folder(PathBuf);
+
+impl Folder {
+    /// Makes one under the system's folder for what is not kept.
+    ///
+    /// # Panics
+    ///
+    /// When it cannot be made.
+    pub fn new(what: &str) -> Self {
+        let path = std::env::temp_dir().join(fresh_name(what));
+        // Of an earlier process of the same number, which was killed.
+        let _ = fs::remove_dir_all(&path);
+        let made = fs::DirBuilder::new().mode(0o700).create(&path);
+        made.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        Self(path)
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// The path of something in it.
+    pub fn join(&self, name: impl AsRef<Path>) -> PathBuf {
+        self.0.join(name)
+    }
+}
+
+impl AsRef<Path> for Folder {
+    fn as_ref(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // A process that has just been killed may still be writing into it.
+        if fs::remove_dir_all(&self.0).is_err() {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+}
+
+/// The turn of one of several tests that do not go together, in whatever processes. It is over with this value, or with the process.
+#[derive(Debug)]
+pub struct Turn(File);
+
+impl Turn {
+    /// Waits for the turn. Those that do not go together name the same file, which stays: of one build, in its folder for tests.
+    ///
+    /// # Panics
+    ///
+    /// When the file cannot be locked.
+    pub fn take(folder: &Path, name: &str) -> Self {
+        let path = folder.join(format!("{name}.turn"));
+        let file = File::options().create(true).truncate(false).write(true).open(&path);
+        let file = file.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        file.lock().unwrap();
+        Self(file)
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        let _ = self.0.unlock();
+    }
+}
+
+/// Looks until there is something to return.
+///
+/// # Panics
+///
+/// When there is nothing for [`LATEST`].
+#[track_caller]
+pub fn poll<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let begun = Instant::now();
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(begun.elapsed() < LATEST, "not within {LATEST:?}: {what}");
+        std::thread::sleep(LOOK);
+    }
+}
+
+/// Looks until it is so.
+///
+/// # Panics
+///
+/// When it is not so for [`LATEST`].
+#[track_caller]
+pub fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    poll(what, || is_so().then_some(()));
+}
+
+/// The number that the kernel has for the calling thread.
+pub fn thread_number() -> u32 {
+    rustix::thread::gettid().as_raw_pid().cast_unsigned()
+}
+
+/// Whether a thread of this process waits in the kernel for what others do: it neither runs nor would.
+pub fn is_asleep(thread: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/self/task/{thread}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('S'))
+}
+
+/// A port of this host at which nobody listens, neither for connections nor for datagrams of others. Nobody else gets it as long as
+/// this value lives.
+#[derive(Debug)]
+pub struct SilentPort {
+    number: u16,
+    _connections: OwnedFd,
+    _datagrams: UdpSocket,
+}
+
+impl SilentPort {
+    /// Takes one.
+    ///
+    /// # Panics
+    ///
+    /// When there is none.
+    #[expect(clippy::new_without_default, reason = "takes a port")]
+    pub fn new() -> Self {
+        poll("a port is free for connections and datagrams", || Self::take().ok())
+    }
+
+    fn take() -> io::Result<Self> {
+        let any = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0);
+        // Bound and never listened on: the kernel refuses connections.
+        let connections = rustix::net::socket(AddressFamily::INET, SocketType::STREAM, None)?;
+        rustix::net::bind(&connections, &any)?;
+        let place = SocketAddrV4::try_from(rustix::net::getsockname(&connections)?)?;
+        let datagrams = UdpSocket::bind(place)?;
+        // Connected with itself: for the kernel nobody is there for the datagrams of others.
+        datagrams.connect(place)?;
+        Ok(Self { number: place.port(), _connections: connections, _datagrams: datagrams })
+    }
+
+    /// Its number.
+    pub fn number(&self) -> u16 {
+        self.number
+    }
+
+    /// It with the host's address.
+    pub fn address(&self) -> String {
+        format!("127.0.0.1:{}", self.number)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Folder, SilentPort, Turn, is_asleep, thread_number, until};
+    use std::io::ErrorKind;
+    use std::net::{TcpStream, UdpSocket};
+    use std::sync::mpsc::channel;
+    use std::time::Duration;
+
+    #[test]
+    fn folders_are_new_and_go_with_their_values() {
+        let (one, other) = (Folder::new("ground"), Folder::new("ground"));
+        let path = one.path().to_owned();
+        assert!(path.is_dir() && path != other.path());
+        std::fs::write(one.join("file"), "x").unwrap();
+        drop(one);
+        assert!(!path.exists() && other.path().is_dir());
+    }
+
+    #[test]
+    fn turns_are_taken_one_after_the_other() {
+        let folder = Folder::new("ground");
+        let first = Turn::take(folder.path(), "turn");
+        std::thread::scope(|scope| {
+            let next = scope.spawn(|| drop(Turn::take(folder.path(), "turn")));
+            std::thread::sleep(Duration::from_millis(20));
+            assert!(!next.is_finished());
+            drop(first);
+        });
+    }
+
+    #[test]
+    fn silent_ports_refuse_connections_and_datagrams() {
+        let port = SilentPort::new();
+        assert_eq!(TcpStream::connect(port.address()).unwrap_err().kind(), ErrorKind::ConnectionRefused);
+        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        socket.connect(port.address()).unwrap();
+        socket.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        socket.send(b"?").unwrap();
+        assert_eq!(socket.recv(&mut [0]).unwrap_err().kind(), ErrorKind::ConnectionRefused);
+        assert!(UdpSocket::bind(port.address()).is_err());
+    }
+
+    #[test]
+    fn threads_that_wait_are_asleep() {
+        assert!(!is_asleep(thread_number()));
+        let ((tell, number), (end, is_over)) = (channel(), channel::<()>());
+        let thread = std::thread::spawn(move || {
+            tell.send(thread_number()).unwrap();
+            let _ = is_over.recv();
+        });
+        let number = number.recv().unwrap();
+        until("it waits", || is_asleep(number));
+        drop(end);
+        thread.join().unwrap();
+    }
+}
