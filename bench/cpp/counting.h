@@ -8,7 +8,8 @@
 
 #include <cstdint>
 
-// Names the counts that are not those of a case. Callgrind's request to forget counts does not forget what jumps to other libraries took.
+// Names the counts that are not those of a case. Callgrind's request to forget counts does not forget the
+// jumps to other libraries.
 static const char FIRST[] = "first";
 
 struct plan {

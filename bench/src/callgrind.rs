@@ -1,6 +1,6 @@
-//! What a program asks of valgrind's callgrind while it runs: to count from now on or no longer, and to write what it counted.
+//! Requests of a program to valgrind's callgrind, which it runs under: to count from now on or no longer, and to write the counts.
 //!
-//! Without valgrind nothing happens. So does it on processors whose form of asking is not written down here: see [`IS_KNOWN`].
+//! Without valgrind they do nothing. Nor do they on processors whose instructions for them are not written down here: see [`IS_KNOWN`].
 
 use std::ffi::CStr;
 
@@ -18,14 +18,14 @@ pub fn toggle() {
     ask(TOGGLE_COLLECT, 0);
 }
 
-/// Writes what was counted since the last time to a file for each thread, with a name in it, and forgets it. Callgrind's request to forget alone
-/// does not forget what jumps to other libraries took.
+/// Has the counts of each thread written to a file with a name in it, and forgotten. Callgrind's request to forget alone does not forget
+/// the jumps to other libraries.
 #[inline(always)]
 pub fn dump(name: &CStr) {
     ask(DUMP_STATS_AT, name.as_ptr().expose_provenance());
 }
 
-/// In its caller, as a call would have the caller save registers.
+/// Is part of its caller: a call would have the caller save registers, which would be counted.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn ask(request: usize, argument: usize) {
@@ -55,6 +55,7 @@ mod tests {
     use super::{dump, toggle};
 
     #[test]
+    #[cfg_attr(miri, ignore)]
     fn without_valgrind_nothing_happens() {
         toggle();
         dump(c"nothing");

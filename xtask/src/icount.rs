@@ -154,8 +154,8 @@ impl Counting {
             return None;
         }
         let floor = floor::of(lines.files(address));
-        // What the wrapper was made from, inlined into its caller; the vtable's method is a function of its own. So it is where an
-        // object's vtable has what makes a method of a trait a method of COM.
+        // Source of other floors that was inlined here is the wrapper's: in the caller, and in the vtable's functions, which make methods
+        // of COM of a trait's methods.
         let is_wrapper = name.1.ends_with(sides::ENTRY) || name.1.contains(sides::ADAPTER);
         floor.map(|floor| if is_wrapper && floor.is_counted() { Floor::Wrapper } else { floor })
     }

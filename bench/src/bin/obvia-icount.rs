@@ -174,6 +174,10 @@ fn call(object: &IStubs, plan: Plan, case: &str) -> obvia::Result<()> {
 fn main() -> obvia::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    if !callgrind::IS_KNOWN {
+        eprintln!("obvia-icount cannot ask callgrind anything on this processor: see bench/src/callgrind.rs");
+        return Err(obvia::code::E_NOTIMPL.into());
+    }
     let number = |text: &str| text.parse().unwrap_or(1);
     // Both sides sleep while they wait: callgrind runs one thread of a process at a time.
     obvia::set_waiting(Waiting::Block);

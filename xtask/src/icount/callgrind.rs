@@ -10,15 +10,15 @@ pub(super) type Name = (String, String);
 pub(super) struct Function {
     /// How often each of its instructions was executed, by address in the object file.
     pub(super) own: BTreeMap<u64, i64>,
-    /// What the functions did that it called, with all that these called, by the address of the call. How often it called them callgrind
-    /// counts while nothing is collected, too.
+    /// Instructions of the functions that it called, with all that these called, by the address of the call. Only these: callgrind counts
+    /// the calls themselves even while it is switched off.
     pub(super) calls: BTreeMap<(u64, Name), i64>,
 }
 
-/// What the functions of a thread did while it was counted.
+/// The functions of a thread while it was counted.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Profile {
-    /// What the program called it.
+    /// As the program calls it.
     pub(super) name: String,
     pub(super) functions: BTreeMap<Name, Function>,
 }
@@ -43,7 +43,7 @@ impl Profile {
     }
 }
 
-/// What stands before the name that a program has its counts written with.
+/// Comes before the name that a program has its counts written with.
 const NAME: &str = "desc: Trigger: Client Request: ";
 
 /// Names that callgrind writes once and abbreviates from then on: `(1) name`, then `(1)`.

@@ -13,7 +13,7 @@ pub(super) enum Floor {
     /// What makes the vtable's method look like the language's own: in Rust a `Result` of the HRESULT. Not counted, as no other
     /// language's is.
     Wrapper,
-    /// What the transport does before and after it is handed a call: areas for frames. Not counted.
+    /// The transport's work before and after it is handed a call: places for frames, regions. Not counted.
     Via,
     /// The caller's and the method's own. Not counted.
     User,

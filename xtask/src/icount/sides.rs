@@ -17,7 +17,7 @@ pub(super) const COUNTED: u32 = 1000;
 /// The function of the client that calls the methods.
 pub(super) const ENTRY: &str = "entry_client";
 
-/// What the names of the functions in an object's vtable have in them, in Rust.
+/// Part of the names of the functions in an object's vtable, in Rust.
 pub(super) const ADAPTER: &str = "_Vtbl::new::";
 
 /// One side of a call, and what callgrind counts of it. Functions are named by the ends of their names: in Rust they have paths.
@@ -27,7 +27,7 @@ pub(super) struct Side {
     entry: Option<&'static str>,
     /// Where a call is handed over to the transport, and waited for, in Rust and in C: entering these ends counting, leaving them begins it.
     hand_overs: &'static [&'static str],
-    /// What those functions have in their names, in Rust or in C++, that only the thread runs which makes or takes the calls.
+    /// Parts of the names, in Rust or in C++, of functions that only the thread runs which makes or takes the calls.
     own: &'static [&'static str],
 }
 
@@ -69,7 +69,7 @@ impl Side {
             }
             let wrong = |why: String| Problem::Failed(format!("{}: {why}", path.display()));
             let profile = Profile::parse(&read(&path)?).map_err(wrong)?;
-            // What another thread waited for is no part of a call.
+            // Another thread's waiting is no part of a call.
             if profile.own(|(_, function)| self.own.iter().any(|part| function.contains(part))) == 0 {
                 continue;
             }
