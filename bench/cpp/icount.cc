@@ -1,7 +1,12 @@
-// Makes a number of calls, for counting the instructions that they take in C++'s stubs.
+// Makes calls, and has callgrind write the instructions that they take in C++'s stubs: on each side two files for each
+// case, the second of which counts.
 //
-// `icount serve NAME` exports the object and ends when its standard input does; `icount call NAME METHOD CALLS WORDS` calls it
-// and checks every result. Both sides sleep while they wait, so that the count does not depend on time.
+// `icount serve NAME FIRST COUNTED` exports the object and ends when its standard input does; `icount call NAME FIRST COUNTED
+// METHOD:WORDS...` calls it and checks every result. The first calls of a case have the first file: what they make lasts.
+//
+// The client counts from the entry of `entry_client` until it returns, the server from method to method. Callgrind's options stop both
+// in the functions that hand calls over: see xtask/src/icount/sides.rs.
+#include "counting.h"
 #include "object.h"
 #include "server_loop.h"
 #include "shared_words.h"
@@ -9,19 +14,21 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 
-static int serve(const char *name)
+static int serve(const char *name, plan calls)
 {
     obvia_set_server_loop(serve_connection, nullptr);
-    const obvia::served entry = obvia::serve(name, make_object());
+    const obvia::served entry = obvia::serve(name, make_object(calls));
     std::puts("ready");
     std::fflush(stdout);
     std::getchar();
     return 0;
 }
 
-// Whether a method did what it has to.
-static bool call(IStubs *object, const char *method, int32_t turn, const shared_words<int32_t> &words)
+// Whether a method did what it has to. Callgrind counts from here.
+extern "C" __attribute__((noinline)) bool entry_client(
+    IStubs *object, const char *method, int32_t turn, const shared_words<int32_t> &words)
 {
     const int32_t count = static_cast<int32_t>(words.size());
     int32_t pos = turn, got = 0;
@@ -54,21 +61,41 @@ static bool call(IStubs *object, const char *method, int32_t turn, const shared_
     return result == S_OK && array[size - 1] == before + 1;
 }
 
+// Makes the calls of one case, `METHOD:WORDS`.
+static bool call(IStubs *object, plan calls, const std::string &what)
+{
+    const std::size_t colon = what.find(':');
+    const std::string method = what.substr(0, colon);
+    const shared_words<int32_t> words(static_cast<std::size_t>(std::atoi(what.c_str() + colon + 1)));
+    for (int32_t turn = 0; turn < calls.first + calls.counted; turn++) {
+        if (turn == calls.first) {
+            CALLGRIND_DUMP_STATS_AT(FIRST);
+        }
+        if (!entry_client(object, method.c_str(), turn, words)) {
+            std::fprintf(stderr, "%s: a wrong result in turn %d\n", what.c_str(), turn);
+            return false;
+        }
+    }
+    CALLGRIND_DUMP_STATS_AT(method.c_str());
+    return true;
+}
+
 int main(int argc, char **argv)
 {
+    // Both sides sleep while they wait: callgrind runs one thread of a process at a time.
     obvia_set_waiting(OBVIA_BLOCK);
-    if (argc == 3 && !std::strcmp(argv[1], "serve")) {
-        return serve(argv[2]);
-    }
-    if (argc != 6 || std::strcmp(argv[1], "call")) {
-        std::fprintf(stderr, "usage: icount serve NAME | call NAME METHOD CALLS WORDS\n");
+    const bool is_server = argc == 5 && !std::strcmp(argv[1], "serve");
+    if (!is_server && (argc < 5 || std::strcmp(argv[1], "call"))) {
+        std::fprintf(stderr, "usage: icount serve NAME FIRST COUNTED | call NAME FIRST COUNTED METHOD:WORDS...\n");
         return 2;
     }
+    const plan calls = {std::atoi(argv[3]), std::atoi(argv[4])};
+    if (is_server) {
+        return serve(argv[2], calls);
+    }
     const obvia::com_ptr<IStubs> object = obvia::connect<IStubs>(argv[2]);
-    const shared_words<int32_t> words(static_cast<std::size_t>(std::atoi(argv[5])));
-    for (int32_t turn = 0; turn < std::atoi(argv[4]); turn++) {
-        if (!call(object.get(), argv[3], turn, words)) {
-            std::fprintf(stderr, "%s: a wrong result in turn %d\n", argv[3], turn);
+    for (int at = 5; at < argc; at++) {
+        if (!call(object.get(), calls, argv[at])) {
             return 1;
         }
     }

@@ -1,7 +1,8 @@
 // The object behind the stubs that are counted.
 #pragma once
 
+#include "counting.h"
 #include "icount.h"
 #include <obvia.hpp>
 
-obvia::com_ptr<IStubs> make_object();
+obvia::com_ptr<IStubs> make_object(plan calls);

@@ -1,8 +1,8 @@
 //! `icount`: counts the instructions that a call takes on each side, without transport and without the method itself.
 //!
-//! Each side runs under callgrind, with few calls and with many; the difference is the calls' alone. An instruction belongs
+//! Each side runs under callgrind, which is switched on and off around the call's own code: see [`sides`]. An instruction belongs
 //! to the floor whose source it was made from, after all inlining: see [`floor`]. What it calls in other libraries (copying,
-//! allocating) belongs to it. `bench/icounts.csv` keeps what a call may take: 2 % more is an error.
+//! allocating) belongs to it. `bench/icounts.csv` keeps what a call may take: one instruction more is an error.
 
 mod attribution;
 mod callgrind;
@@ -10,21 +10,19 @@ mod floor;
 mod lines;
 mod native;
 mod report;
+mod sides;
 
 use crate::program::{Program, target};
 use crate::repo::root;
-use crate::test::examples::Names;
 use crate::tools::{self, Tool};
 use crate::{Outcome, Problem};
-use callgrind::Profile;
+use callgrind::{Name, Profile};
 use floor::Floor;
 use lines::Lines;
 use report::{Count, Report};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs;
-use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
 
 /// The methods of `bench/icount.idl`, and how many elements their arrays have.
 const CASES: [(&str, u32); 11] = [
@@ -40,12 +38,6 @@ const CASES: [(&str, u32); 11] = [
     ("copy_out", 16),
     ("copy_both", 16),
 ];
-/// Calls of the shorter and of the longer run.
-const CALLS: [u32; 2] = [500, 4_500];
-/// The function of the Rust program that calls the methods.
-const ENTRY: &str = "entry_client";
-/// What the names of the functions in an object's vtable have in them.
-const ADAPTER: &str = "_Vtbl::new::";
 const BUDGET: &str = "bench/icounts.csv";
 const DOCUMENT: &str = "docs/icount.md";
 
@@ -101,148 +93,70 @@ fn build() -> Outcome {
 
 fn measure() -> Outcome<Report> {
     build()?;
-    let folder = target().join("icount");
-    fs::create_dir_all(&folder).map_err(|error| failed(&folder, &error))?;
     let mut report = Report::default();
-    let rust = Run { language: "rust", binary: target().join("release/obvia-icount"), names: Names::new()?, folder };
-    measure_with(&rust, &mut report)?;
-    let cpp = Run { language: "cpp", binary: native::build(&rust.folder)?, ..rust };
-    measure_with(&cpp, &mut report)?;
+    let rust = Counting { language: "rust", binary: target().join("release/obvia-icount") };
+    let cpp = Counting { language: "cpp", binary: native::build(&folder("stubs")?)? };
+    for program in [rust, cpp] {
+        program.count(&mut report)?;
+    }
     Ok(report)
 }
 
-fn measure_with(run: &Run, report: &mut Report) -> Outcome {
-    // Rust's stubs are the same for any number of elements; that they stay so is seen often enough in C++.
-    let is_counted = |(_, words): &(&str, u32)| run.language != "rust" || *words == 16;
-    for (method, words) in CASES.into_iter().filter(is_counted) {
-        println!("    counting {method} with {words} words in {}", run.language);
-        // Both at once: what is counted does not depend on time.
-        let (few, many) = std::thread::scope(|scope| {
-            let few = scope.spawn(|| run.profiles(method, words, CALLS[0]));
-            let many = run.profiles(method, words, CALLS[1]);
-            (few.join(), many)
-        });
-        let (few, many) = (few.map_err(|_| Problem::failed("counting panicked"))??, many?);
-        let calls = f64::from(CALLS[1] - CALLS[0]);
-        for (side, few, many) in [("client", few.0, many.0), ("server", few.1, many.1)] {
-            let instructions = run.per_call(&few, many, calls)?;
-            report.counts.push(Count { language: run.language, method, words, side, instructions });
-        }
-    }
-    Ok(())
+fn folder(name: &str) -> Outcome<PathBuf> {
+    let folder = target().join("icount").join(name);
+    fs::create_dir_all(&folder).map_err(|error| failed(&folder, &error))?;
+    Ok(folder)
 }
 
-/// One measurement's place.
-struct Run {
+/// A program that makes the calls.
+struct Counting {
     language: &'static str,
-    names: Names,
     binary: PathBuf,
-    folder: PathBuf,
 }
 
-impl Run {
-    /// Makes so many calls, and gives the profiles of client and server.
-    fn profiles(&self, method: &str, words: u32, calls: u32) -> Outcome<(Profile, Profile)> {
-        let out = |side: &str| self.folder.join(format!("{side}-{calls}.out"));
-        let (client, server) = (out("client"), out("server"));
-        for path in [&client, &server] {
-            // It may not be there; a stale one must not be read.
-            let _ = fs::remove_file(path);
+impl Counting {
+    fn count(&self, report: &mut Report) -> Outcome {
+        println!("    counting {} calls of each method in {}", sides::COUNTED, self.language);
+        // Rust's stubs are the same for any number of elements; that they stay so is seen often enough in C++.
+        let is_counted = |(_, words): &(&str, u32)| self.language != "rust" || *words == 16;
+        let cases: Vec<_> = CASES.into_iter().filter(is_counted).collect();
+        let profiles = sides::count(&self.binary, &folder(self.language)?, &cases)?;
+        let lines = self.lines(profiles.iter().flatten().map(|(_, profile)| profile))?;
+        for ((method, words), sides) in cases.into_iter().zip(&profiles) {
+            for (side, profile) in sides {
+                let instructions = attribution::by_floor(profile, |name, address| self.floor_of(&lines, name, address));
+                report.counts.push(Count { language: self.language, method, words, side, instructions });
+            }
         }
-        let mut serving =
-            Serving::start(&self.under_callgrind(&server).with(&["serve", &format!("{method}-{calls}")]))?;
-        let (name, calls, words) = (format!("{method}-{calls}"), calls.to_string(), words.to_string());
-        self.under_callgrind(&client).with(&["call", &name, method, &calls, &words]).read()?;
-        serving.end()?;
-        Ok((profile(&client)?, profile(&server)?))
+        Ok(())
     }
 
-    fn under_callgrind(&self, out: &Path) -> Program {
-        let program = Program::new("valgrind", &["--quiet", "--tool=callgrind", "--dump-instr=yes"])
-            .argument(format!("--callgrind-out-file={}", out.display()))
-            .argument(self.binary.display().to_string());
-        self.names.see(program)
-    }
-
-    /// Instructions per call by floor.
-    fn per_call(&self, few: &Profile, many: Profile, calls: f64) -> Outcome<BTreeMap<Floor, f64>> {
-        let per_calls = many.minus(few);
-        let mut floors = if self.language == "rust" {
-            self.rust_floors(&per_calls)?
-        } else {
-            let binary = self.binary.display().to_string();
-            attribution::by_function(&per_calls, (calls / 1000.0) as i64, |name| native::floor_of(name, &binary))
-        };
-        for instructions in floors.values_mut() {
-            *instructions /= calls;
+    /// The source of Rust's instructions. C++'s belong to floors by their functions.
+    fn lines<'a>(&self, profiles: impl Iterator<Item = &'a Profile>) -> Outcome<Lines> {
+        if self.language != "rust" {
+            return Ok(Lines::default());
         }
-        Ok(floors)
-    }
-
-    fn rust_floors(&self, per_calls: &Profile) -> Outcome<BTreeMap<Floor, f64>> {
         let binary = self.binary.display().to_string();
-        let own = per_calls.functions.iter().filter(|(name, _)| name.0 == binary);
+        let own = profiles.flat_map(|profile| &profile.functions).filter(|(name, _)| name.0 == binary);
         let addresses: BTreeSet<u64> = own
             .flat_map(|(_, function)| function.own.keys().chain(function.calls.keys().map(|(address, _)| address)))
             .copied()
             .collect();
-        let lines = Lines::of(&self.binary, addresses.into_iter())?;
-        let floor_of = |name: &callgrind::Name, address| match name {
-            (object, _) if *object != binary => None,
-            (_, function) if floor::is_hand_over(function) => Some(Floor::Transport),
-            // What the wrapper was made from, inlined into its caller; the vtable's method is a function of its own. So it is where an
-            // object's vtable has what makes a method of a trait a method of COM.
-            (_, function) if function.ends_with(ENTRY) || function.contains(ADAPTER) => {
-                match floor::of(lines.files(address)) {
-                    Some(floor) if floor.is_counted() => Some(Floor::Wrapper),
-                    other => other,
-                }
-            }
-            _ => floor::of(lines.files(address)),
-        };
-        Ok(attribution::by_floor(per_calls, floor_of))
+        Lines::of(&self.binary, addresses.into_iter())
     }
-}
 
-fn profile(path: &Path) -> Outcome<Profile> {
-    Profile::parse(&read(path)?).map_err(|why| Problem::Failed(format!("{}: {why}", path.display())))
-}
-
-/// The server under callgrind. It ends when its standard input does.
-struct Serving(Child);
-
-impl Serving {
-    fn start(program: &Program) -> Outcome<Self> {
-        let failed = |why: &str| Problem::Failed(format!("{}: {why}", program.line()));
-        let mut child = program
-            .command()
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .map_err(|error| failed(&error.to_string()))?;
-        let output = child.stdout.take();
-        let serving = Self(child);
-        let mut first = String::new();
-        match output.map(|output| BufReader::new(output).read_line(&mut first)) {
-            Some(Ok(count)) if count > 0 => Ok(serving),
-            _ => Err(failed("ended before it was ready")),
+    fn floor_of(&self, lines: &Lines, name: &Name, address: u64) -> Option<Floor> {
+        let binary = self.binary.display().to_string();
+        if self.language != "rust" {
+            return native::floor_of(name, &binary);
         }
-    }
-
-    fn end(&mut self) -> Outcome {
-        drop(self.0.stdin.take());
-        match self.0.wait() {
-            Ok(status) if status.success() => Ok(()),
-            Ok(status) => Err(Problem::Failed(format!("the server ended with {status}"))),
-            Err(error) => Err(Problem::Failed(format!("the server cannot be waited for: {error}"))),
+        if name.0 != binary {
+            return None;
         }
-    }
-}
-
-impl Drop for Serving {
-    fn drop(&mut self) {
-        // After `end` there is nothing to kill.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        let floor = floor::of(lines.files(address));
+        // Source of other floors that was inlined here is the wrapper's: in the caller, and in the vtable's functions, which make methods
+        // of COM of a trait's methods.
+        let is_wrapper = name.1.ends_with(sides::ENTRY) || name.1.contains(sides::ADAPTER);
+        floor.map(|floor| if is_wrapper && floor.is_counted() { Floor::Wrapper } else { floor })
     }
 }

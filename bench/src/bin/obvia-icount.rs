@@ -1,11 +1,17 @@
-//! Makes a number of calls, for counting the instructions that they take.
+//! Makes calls, and has callgrind write the instructions that they take: on each side two files for each case, the second of which counts.
 //!
-//! `obvia-icount serve NAME` exports the object and ends when its standard input does; `obvia-icount call NAME METHOD CALLS
-//! WORDS` calls it. Both sides sleep while they wait, so that the count does not depend on time.
+//! `obvia-icount serve NAME FIRST COUNTED` exports the object and ends when its standard input does; `obvia-icount call NAME
+//! FIRST COUNTED METHOD:WORDS...` calls it. The first calls of a case have the first file: what they make lasts.
+//!
+//! The client counts from the entry of [`entry_client`] until it returns, the server from method to method. Callgrind's options stop
+//! both in the functions that hand calls over: see `xtask/src/icount/sides.rs`.
 
 use obvia::{Access, Elements, ElementsMut, Lending, SharedMemory, Waiting};
+use obvia_bench::callgrind;
+use std::ffi::{CStr, CString};
 use std::hint::black_box;
 use std::io::Read;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 mod interface {
     obvia::include_idl!("icount");
@@ -13,20 +19,56 @@ mod interface {
 
 use interface::{IStubs, IStubs_Impl};
 
+/// Names the counts that are not those of a case.
+const FIRST: &CStr = c"first";
+
+/// How many calls of a case are made.
+#[derive(Clone, Copy)]
+struct Plan {
+    first: u32,
+    counted: u32,
+}
+
 /// The object. Its methods do as little as they can.
 #[windows_core::implement(IStubs)]
-struct Stubs;
+struct Stubs {
+    plan: Plan,
+    /// Calls of the case that runs.
+    calls: AtomicU32,
+}
+
+impl Stubs {
+    /// Counts calls, and has callgrind count from the last of the first calls to the last of all: so many ways from a method's end to the
+    /// beginning of the next.
+    #[inline(always)]
+    fn called(&self, method: &CStr) {
+        // The one thread that serves the client is the only one here.
+        let calls = self.calls.load(Ordering::Relaxed) + 1;
+        self.calls.store(calls, Ordering::Relaxed);
+        if calls == self.plan.first {
+            callgrind::dump(FIRST);
+            callgrind::toggle();
+        } else if calls == self.plan.first + self.plan.counted {
+            callgrind::toggle();
+            callgrind::dump(method);
+            self.calls.store(0, Ordering::Relaxed);
+        }
+    }
+}
 
 impl IStubs_Impl for Stubs_Impl {
     fn null(&self) -> obvia::Result<()> {
+        self.called(c"null");
         Ok(())
     }
 
     fn pfs_open(&self, client: i32, fobj: i32, flags: i32, mode: i32) -> obvia::Result<i32> {
+        self.called(c"pfs_open");
         Ok(client ^ fobj ^ flags ^ mode)
     }
 
     fn pfs_write(&self, handle: i32, pos: &mut i32, len: i32, data: Elements<'_, i32>) -> obvia::Result<()> {
+        self.called(c"pfs_write");
         *pos += len;
         black_box((handle, data.get(0)));
         Ok(())
@@ -39,6 +81,7 @@ impl IStubs_Impl for Stubs_Impl {
         count: i32,
         data: &mut Lending<'_, i32>,
     ) -> obvia::Result<()> {
+        self.called(c"pfs_get_direntries");
         *pos += count;
         // The room has been zeroed or used before.
         data.fill_with(count as usize, |entries| entries[0] = handle);
@@ -46,23 +89,27 @@ impl IStubs_Impl for Stubs_Impl {
     }
 
     fn MoveData(&self, mut data: ElementsMut<'_, u32>) -> obvia::Result<()> {
+        self.called(c"MoveData");
         data.set(0, 7);
         Ok(())
     }
 
     fn copy_in(&self, handle: i32, pos: &mut i32, len: i32, data: &[i32]) -> obvia::Result<()> {
+        self.called(c"copy_in");
         *pos += len;
         black_box((handle, data.first()));
         Ok(())
     }
 
     fn copy_out(&self, handle: i32, pos: &mut i32, count: i32, data: &mut [i32]) -> obvia::Result<i32> {
+        self.called(c"copy_out");
         *pos += count;
         black_box((handle, data.first()));
         Ok(data.len() as i32)
     }
 
     fn copy_both(&self, data: &mut [u32]) -> obvia::Result<()> {
+        self.called(c"copy_both");
         black_box(data.first());
         Ok(())
     }
@@ -76,7 +123,14 @@ struct Arguments {
     signed: Vec<i32>,
 }
 
-/// A call's entry, which the counter looks for: everything below it is the client's.
+impl Arguments {
+    fn new(words: usize) -> obvia::Result<Self> {
+        let shared = SharedMemory::new(words * 4, Access::Write)?;
+        Ok(Self { shared, words, unsigned: vec![1; words], signed: vec![1; words] })
+    }
+}
+
+/// A call's entry, which callgrind counts from: everything below it is the client's.
 #[inline(never)]
 fn entry_client(object: &IStubs, method: &str, with: &mut Arguments) -> obvia::Result<()> {
     let (mut pos, words) = (5, with.words);
@@ -100,26 +154,48 @@ fn entry_client(object: &IStubs, method: &str, with: &mut Arguments) -> obvia::R
     Ok(())
 }
 
+/// Makes the calls of one case, `METHOD:WORDS`.
+fn call(object: &IStubs, plan: Plan, case: &str) -> obvia::Result<()> {
+    let wrong = obvia::code::E_INVALIDARG;
+    let (method, words) = case.split_once(':').ok_or(wrong)?;
+    let mut with = Arguments::new(words.parse().map_err(|_| wrong)?)?;
+    let name = CString::new(method).map_err(|_| wrong)?;
+    for _ in 0..plan.first {
+        entry_client(object, black_box(method), &mut with)?;
+    }
+    callgrind::dump(FIRST);
+    for _ in 0..plan.counted {
+        entry_client(object, black_box(method), &mut with)?;
+    }
+    callgrind::dump(&name);
+    Ok(())
+}
+
 fn main() -> obvia::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    if !callgrind::IS_KNOWN {
+        eprintln!("obvia-icount cannot ask callgrind anything on this processor: see bench/src/callgrind.rs");
+        return Err(obvia::code::E_NOTIMPL.into());
+    }
+    let number = |text: &str| text.parse().unwrap_or(1);
+    // Both sides sleep while they wait: callgrind runs one thread of a process at a time.
     obvia::set_waiting(Waiting::Block);
     match arguments.as_slice() {
-        ["serve", name] => {
-            let _export = obvia::export(name, IStubs::from(Stubs))?;
+        ["serve", name, first, counted] => {
+            let plan = Plan { first: number(first), counted: number(counted) };
+            let _export = obvia::export(name, IStubs::from(Stubs { plan, calls: AtomicU32::new(0) }))?;
             println!("ready");
             let _ = std::io::stdin().read(&mut [0]);
         }
-        ["call", name, method, calls, words] => {
+        ["call", name, first, counted, cases @ ..] => {
+            let plan = Plan { first: number(first), counted: number(counted) };
             let object: IStubs = obvia::connect(name)?;
-            let (calls, words): (u32, usize) = (calls.parse().unwrap_or(0), words.parse().unwrap_or(0));
-            let shared = SharedMemory::new(words * 4, Access::Write)?;
-            let mut with = Arguments { shared, words, unsigned: vec![1; words], signed: vec![1; words] };
-            for _ in 0..calls {
-                entry_client(&object, black_box(method), &mut with)?;
+            for case in cases {
+                call(&object, plan, case)?;
             }
         }
-        _ => eprintln!("usage: obvia-icount serve NAME | call NAME METHOD CALLS WORDS"),
+        _ => eprintln!("usage: obvia-icount serve NAME FIRST COUNTED | call NAME FIRST COUNTED METHOD:WORDS..."),
     }
     Ok(())
 }

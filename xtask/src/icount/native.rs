@@ -14,20 +14,15 @@ pub(super) fn build(folder: &Path) -> Outcome<PathBuf> {
     Ok(binary)
 }
 
-/// Where a call is handed over to the transport, with all that these call.
-const HAND_OVER: [&str; 2] = ["obvia_exchange", "obvia_reply_and_wait"];
-
-/// Whose an instruction is, by the function that it is in: stubs have names, and what they call belongs to them, but for the
-/// hand-over to the transport.
+/// Whose an instruction is, by the function that it is in: stubs have names, and what they call in libraries belongs to them.
 pub(super) fn floor_of((object, function): &Name, binary: &str) -> Option<Floor> {
-    if object == binary {
-        let is_stub = ["_proxy(", "_prepare(", "_elsewhere(", "_stub(", "_turn(", "_refill("]
-            .iter()
-            .any(|part| function.contains(part));
-        let is_loop = function.starts_with("serve_connection");
-        return Some(if is_stub || is_loop { Floor::Generated } else { Floor::User });
+    if object != binary {
+        return None;
     }
-    HAND_OVER.contains(&function.as_str()).then_some(Floor::Transport)
+    let stubs = ["_proxy(", "_prepare(", "_elsewhere(", "_stub(", "_turn(", "_refill("];
+    let is_stub = stubs.iter().any(|part| function.contains(part));
+    let is_loop = function.starts_with("serve_connection");
+    Some(if is_stub || is_loop { Floor::Generated } else { Floor::User })
 }
 
 #[cfg(test)]
@@ -42,7 +37,6 @@ mod tests {
         assert_eq!(of("/x/icount-cpp", "serve_connection"), Some(Floor::Generated));
         assert_eq!(of("/x/icount-cpp", "(anonymous namespace)::Stubs::null()"), Some(Floor::User));
         assert_eq!(of("/x/icount-cpp", "main"), Some(Floor::User));
-        assert_eq!(of("/y/libobvia.so", "obvia_exchange"), Some(Floor::Transport));
         assert_eq!(of("/y/libobvia.so", "obvia_reply_frame"), None);
         assert_eq!(of("/lib/libc.so.6", "memcpy"), None);
     }

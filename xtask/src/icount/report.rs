@@ -1,19 +1,43 @@
 //! The counts as a table, as JSON, as a budget, and compared with one.
 
 use super::floor::Floor;
+use super::sides::COUNTED;
 use std::collections::BTreeMap;
-use std::fmt::Write;
+use std::fmt::{self, Write};
 
-/// How much more than the budget is let pass.
-const TOLERANCE: f64 = 0.02;
-/// And beside that: how often a wait looks around varies from run to run.
-const NOISE: f64 = 3.0;
 /// Between these lines a document has the table.
 const BEGIN: &str = "<!-- begin: cargo xtask icount --bless -->";
 const END: &str = "<!-- end -->";
-const FLOORS: [Floor; 6] = [Floor::Generated, Floor::Com, Floor::Rpc, Floor::Ndr, Floor::Wrapper, Floor::Transport];
+const FLOORS: [Floor; 6] = [Floor::Generated, Floor::Com, Floor::Rpc, Floor::Ndr, Floor::Wrapper, Floor::Via];
 
-/// Instructions per call of one method on one side.
+/// Instructions of so many calls as are counted, which are a thousand: per call these are whole numbers, or have three digits behind the
+/// point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Instructions(i64);
+
+const _: () = assert!(COUNTED == 1000);
+
+impl Instructions {
+    fn parse(text: &str) -> Option<Self> {
+        let (whole, rest) = text.split_once('.').unwrap_or((text, ""));
+        let rest = format!("{rest:0<3}");
+        if whole.is_empty() || rest.len() > 3 || !whole.bytes().chain(rest.bytes()).all(|digit| digit.is_ascii_digit())
+        {
+            return None;
+        }
+        format!("{whole}{rest}").parse().ok().map(Self)
+    }
+}
+
+impl fmt::Display for Instructions {
+    /// Per call.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = format!("{}.{:03}", self.0 / 1000, self.0 % 1000);
+        f.pad(text.trim_end_matches('0').trim_end_matches('.'))
+    }
+}
+
+/// Instructions of the calls of one method on one side.
 #[derive(Debug)]
 pub(super) struct Count {
     pub(super) language: &'static str,
@@ -21,18 +45,18 @@ pub(super) struct Count {
     /// Elements of its arrays.
     pub(super) words: u32,
     pub(super) side: &'static str,
-    pub(super) instructions: BTreeMap<Floor, f64>,
+    pub(super) instructions: BTreeMap<Floor, i64>,
 }
 
 impl Count {
-    /// Without transport and method, in whole instructions.
-    fn counted(&self) -> i64 {
+    /// Without transport and method.
+    fn counted(&self) -> Instructions {
         let counted = self.instructions.iter().filter(|(floor, _)| floor.is_counted());
-        counted.map(|(_, count)| count).sum::<f64>().round() as i64
+        Instructions(counted.map(|(_, count)| count).sum())
     }
 
-    fn of(&self, floor: Floor) -> f64 {
-        self.instructions.get(&floor).copied().unwrap_or_default()
+    fn of(&self, floor: Floor) -> Instructions {
+        Instructions(self.instructions.get(&floor).copied().unwrap_or_default())
     }
 }
 
@@ -50,7 +74,7 @@ impl Report {
         );
         for [client, server] in self.counts.as_chunks().0 {
             let (here, there) = (client.counted(), server.counted());
-            let both = format!("**{}**", here + there);
+            let both = format!("**{}**", Instructions(here.0 + there.0));
             // Writing to a String cannot fail, here and below.
             let _ = writeln!(
                 text,
@@ -70,7 +94,7 @@ impl Report {
                 count.method, count.words, count.language, count.side
             );
             for floor in FLOORS {
-                let _ = write!(text, " {:>9.1} |", count.of(floor));
+                let _ = write!(text, " {:>9} |", count.of(floor));
             }
         }
         text.push('\n');
@@ -86,7 +110,7 @@ impl Report {
                 client.language,
                 client.method,
                 client.words,
-                here + there
+                Instructions(here.0 + there.0)
             )
         });
         format!("[\n{}\n]\n", rows.collect::<Vec<_>>().join(",\n"))
@@ -115,17 +139,16 @@ impl Report {
         let mut worse = Vec::new();
         for count in &self.counts {
             let row = format!("{},{},{},{},", count.language, count.method, count.words, count.side);
-            let allowed = budget.lines().find_map(|line| line.strip_prefix(&row)?.trim().parse::<i64>().ok());
+            let allowed = budget.lines().find_map(|line| line.strip_prefix(&row).and_then(Instructions::parse));
             let name = format!("{} {} {} {}", count.language, count.method, count.words, count.side);
             let counted = count.counted();
             let Some(allowed) = allowed else {
                 worse.push(format!("{name} is not in the budget"));
                 continue;
             };
-            let tolerated = allowed as f64 * TOLERANCE + NOISE;
-            if counted > allowed && (counted - allowed) as f64 > tolerated {
+            if counted > allowed {
                 worse.push(format!("{name} takes {counted} instructions, {allowed} is the budget"));
-            } else if counted < allowed && (allowed - counted) as f64 > tolerated {
+            } else if counted < allowed {
                 notes.push(format!("{name} takes {counted} instructions, less than {allowed}: keep it with --bless"));
             }
         }
@@ -143,12 +166,12 @@ impl Report {
 
 #[cfg(test)]
 mod tests {
-    use super::{Count, Floor, Report};
+    use super::{Count, Floor, Instructions, Report};
 
-    fn report(com: f64) -> Report {
-        let client = [(Floor::Generated, 20.4), (Floor::Com, com), (Floor::Transport, 300.0), (Floor::User, 9.0)];
-        let server = [(Floor::Rpc, 50.0)];
-        let count = |side, floors: &[(Floor, f64)]| Count {
+    fn report(com: i64) -> Report {
+        let client = [(Floor::Generated, 20_000), (Floor::Com, com), (Floor::Via, 300_000), (Floor::User, 9_012)];
+        let server = [(Floor::Rpc, 50_000)];
+        let count = |side, floors: &[(Floor, i64)]| Count {
             language: "rust",
             method: "null",
             words: 16,
@@ -159,23 +182,36 @@ mod tests {
     }
 
     #[test]
+    fn counts_are_read_as_they_are_written() {
+        for (count, text) in
+            [(0, "0"), (57_000, "57"), (57_400, "57.4"), (57_398, "57.398"), (60, "0.06"), (9, "0.009")]
+        {
+            assert_eq!(Instructions(count).to_string(), text);
+            assert_eq!(Instructions::parse(text), Some(Instructions(count)));
+        }
+        for text in ["", "x", "-1", "1.2345", "1.x", "1.2.3"] {
+            assert_eq!(Instructions::parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
     fn transport_and_method_are_not_counted() {
         assert_eq!(
-            report(79.6).csv(),
+            report(80_000).csv(),
             "stubs,method,words,side,instructions\nrust,null,16,client,100\nrust,null,16,server,50\n"
         );
     }
 
     #[test]
     fn the_budget_is_kept() {
-        let budget = report(79.6).csv();
-        assert_eq!(report(84.6).compare(&budget), Ok(vec![]));
-        let worse = report(85.6).compare(&budget).unwrap_err();
-        assert_eq!(worse, "rust null 16 client takes 106 instructions, 100 is the budget");
-        let better = report(70.0).compare(&budget).unwrap();
-        assert!(better[0].starts_with("rust null 16 client takes 90"), "{better:?}");
+        let budget = report(80_000).csv();
+        assert_eq!(report(80_000).compare(&budget), Ok(vec![]));
+        let worse = report(80_001).compare(&budget).unwrap_err();
+        assert_eq!(worse, "rust null 16 client takes 100.001 instructions, 100 is the budget");
+        let better = report(79_000).compare(&budget).unwrap();
+        assert_eq!(better, ["rust null 16 client takes 99 instructions, less than 100: keep it with --bless"]);
         assert_eq!(
-            report(1.0).compare("").unwrap_err(),
+            report(1_000).compare("").unwrap_err(),
             "rust null 16 client is not in the budget; rust null 16 server is not in the budget"
         );
     }
@@ -183,16 +219,16 @@ mod tests {
     #[test]
     fn the_table_goes_into_a_document() {
         let document = "# x\n<!-- begin: cargo xtask icount --bless -->\nold\n<!-- end -->\ny\n";
-        let text = report(79.6).put_into(document).unwrap();
+        let text = report(80_000).put_into(document).unwrap();
         assert!(text.starts_with("# x\n<!-- begin") && text.ends_with("<!-- end -->\ny\n") && !text.contains("old"));
         assert!(text.contains("| null                  |    16 | rust  |    100 |     50 | **150** |\n"), "{text}");
-        assert!(text.contains("| null                  |    16 | rust  | client |      20.4 |      79.6 |"), "{text}");
-        assert!(report(1.0).put_into("# x\n").is_err());
+        assert!(text.contains("| null                  |    16 | rust  | client |        20 |        80 |"), "{text}");
+        assert!(report(1_000).put_into("# x\n").is_err());
     }
 
     #[test]
     fn json_has_a_row_for_each_case() {
-        let json = report(79.6).json();
+        let json = report(80_000).json();
         let row = "{\"lang\":\"rust\",\"case\":\"null\",\"words\":16,\"client\":100,\"server\":50,\"total\":150}";
         assert_eq!(json, format!("[\n{row}\n]\n"));
     }

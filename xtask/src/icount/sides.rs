@@ -1,0 +1,208 @@
+//! Client and server under callgrind. Each writes two files for each case: one of the first calls, and one of those that are counted.
+
+use super::callgrind::Profile;
+use super::{failed, read};
+use crate::program::Program;
+use crate::test::examples::Names;
+use crate::{Outcome, Problem};
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+
+/// Calls of a case before those that are counted: what they make lasts.
+const FIRST: u32 = 500;
+/// Calls of a case that are counted.
+pub(super) const COUNTED: u32 = 1000;
+/// The function of the client that calls the methods.
+pub(super) const ENTRY: &str = "entry_client";
+
+/// Part of the names of the functions in an object's vtable, in Rust.
+pub(super) const ADAPTER: &str = "_Vtbl::new::";
+
+/// One side of a call, and what callgrind counts of it. Functions are named by the ends of their names: in Rust they have paths.
+pub(super) struct Side {
+    pub(super) name: &'static str,
+    /// Entering it begins counting, leaving it ends it.
+    entry: Option<&'static str>,
+    /// Where a call is handed over to the transport, and waited for, in Rust and in C: entering these ends counting, leaving them begins it.
+    hand_overs: &'static [&'static str],
+    /// Parts of the names, in Rust or in C++, of functions that only the thread runs which makes or takes the calls.
+    own: &'static [&'static str],
+}
+
+/// Both sides. The client is counted in [`ENTRY`]. Of the server the methods have their thread counted, from the one that asks for it to the
+/// one that has the counts written.
+const SIDES: [Side; 2] = [
+    Side {
+        name: "client",
+        entry: Some(ENTRY),
+        hand_overs: &["channels::Calls::exchange", "obvia_exchange"],
+        own: &[ENTRY],
+    },
+    Side {
+        name: "server",
+        entry: None,
+        hand_overs: &["serve::next_call", "serve::ServerCall::publish", "obvia_reply_and_wait"],
+        own: &[ADAPTER, "::Stubs::"],
+    },
+];
+
+impl Side {
+    /// A program under callgrind, which numbers the files that it writes.
+    fn of(&self, binary: &Path, folder: &Path) -> Program {
+        let valgrind = Program::new("valgrind", &["--quiet", "--tool=callgrind", "--dump-instr=yes"])
+            .with(&["--collect-atstart=no", "--separate-threads=yes"])
+            .argument(format!("--callgrind-out-file={}", folder.join(self.name).display()));
+        let toggles = self.entry.iter().chain(self.hand_overs);
+        let toggles = toggles.map(|function| format!("--toggle-collect=*{function}"));
+        toggles.fold(valgrind, Program::argument).argument(binary.display().to_string())
+    }
+
+    /// The counts of a case by its number, from 1, of the one thread that has any of it.
+    fn profile(&self, folder: &Path, number: usize, case: &str) -> Outcome<Profile> {
+        let beginning = format!("{}.{}-", self.name, 2 * number);
+        let mut found = None;
+        for path in files(folder)? {
+            if !path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&beginning)) {
+                continue;
+            }
+            let wrong = |why: String| Problem::Failed(format!("{}: {why}", path.display()));
+            let profile = Profile::parse(&read(&path)?).map_err(wrong)?;
+            // Another thread's waiting is no part of a call.
+            if profile.own(|(_, function)| self.own.iter().any(|part| function.contains(part))) == 0 {
+                continue;
+            }
+            self.check(&profile, case).map_err(wrong)?;
+            if found.replace(profile).is_some() {
+                return Err(wrong("a second thread has calls of the case".to_owned()));
+            }
+        }
+        found.ok_or_else(|| Problem::Failed(format!("the {} has no counts of {case}", self.name)))
+    }
+
+    /// Whether a profile is that of a case, and has nothing of a hand-over.
+    fn check(&self, profile: &Profile, case: &str) -> Result<(), String> {
+        if profile.name != case {
+            return Err(format!("has the counts of {:?}, not of {case:?}", profile.name));
+        }
+        let is_hand_over = |function: &str| self.hand_overs.iter().any(|end| function.ends_with(end));
+        match profile.own(|(_, function)| is_hand_over(function)) {
+            0 => Ok(()),
+            count => Err(format!("has {count} instructions of a hand-over")),
+        }
+    }
+}
+
+/// Makes the calls of all cases, methods with how many elements their arrays have, and gives the counts of each, client and server.
+pub(super) fn count(
+    binary: &Path,
+    folder: &Path,
+    cases: &[(&'static str, u32)],
+) -> Outcome<Vec<[(&'static str, Profile); 2]>> {
+    // A file of an earlier run must not be read.
+    for path in files(folder)? {
+        fs::remove_file(&path).map_err(|error| failed(&path, &error))?;
+    }
+    let [client, server] = SIDES;
+    let names = Names::new()?;
+    let plan = [FIRST.to_string(), COUNTED.to_string()];
+    let program = |side: &Side, command: &str| {
+        let program = names.see(side.of(binary, folder)).with(&[command, "icount"]);
+        plan.iter().fold(program, Program::argument)
+    };
+    let mut serving = Serving::start(&program(&server, "serve"))?;
+    let named = cases.iter().map(|(method, words)| format!("{method}:{words}"));
+    named.fold(program(&client, "call"), Program::argument).read()?;
+    serving.end()?;
+    let counts = (1..).zip(cases).map(|(number, (method, _))| {
+        let of = |side: &Side| Ok((side.name, side.profile(folder, number, method)?));
+        Ok([of(&client)?, of(&server)?])
+    });
+    counts.collect()
+}
+
+fn files(folder: &Path) -> Outcome<Vec<PathBuf>> {
+    let entries = fs::read_dir(folder).and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect());
+    entries.map_err(|error| failed(folder, &error))
+}
+
+/// The server under callgrind. It ends when its standard input does.
+struct Serving(Child);
+
+impl Serving {
+    fn start(program: &Program) -> Outcome<Self> {
+        let failed = |why: &str| Problem::Failed(format!("{}: {why}", program.line()));
+        let mut child = program
+            .command()
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(|error| failed(&error.to_string()))?;
+        let output = child.stdout.take();
+        let serving = Self(child);
+        let mut first = String::new();
+        match output.map(|output| BufReader::new(output).read_line(&mut first)) {
+            Some(Ok(count)) if count > 0 => Ok(serving),
+            _ => Err(failed("ended before it was ready")),
+        }
+    }
+
+    fn end(&mut self) -> Outcome {
+        drop(self.0.stdin.take());
+        match self.0.wait() {
+            Ok(status) if status.success() => Ok(()),
+            Ok(status) => Err(Problem::Failed(format!("the server ended with {status}"))),
+            Err(error) => Err(Problem::Failed(format!("the server cannot be waited for: {error}"))),
+        }
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        // After `end` there is nothing to kill.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::SIDES;
+    use crate::icount::callgrind::Profile;
+    use crate::temporary::Folder;
+    use std::fs;
+
+    /// A profile of these functions, with 10 instructions each.
+    fn text(case: &str, functions: &[&str]) -> String {
+        let begin = format!("desc: Trigger: Client Request: {case}\npositions: instr line\nevents: Ir\nob=(1) p\n");
+        functions.iter().zip(1..).fold(begin, |text, (name, id)| format!("{text}fn=({id}) {name}\n0x{id}0 1 10\n"))
+    }
+
+    #[test]
+    fn a_hand_over_is_not_counted() {
+        let check = |functions: &[&str]| SIDES[1].check(&Profile::parse(&text("null", functions)).unwrap(), "null");
+        assert_eq!(check(&["stub", "p::serve::next"]), Ok(()));
+        assert_eq!(check(&["stub", "p::serve::next_call"]).unwrap_err(), "has 10 instructions of a hand-over");
+        assert_eq!(check(&["obvia_reply_and_wait"]).unwrap_err(), "has 10 instructions of a hand-over");
+    }
+
+    #[test]
+    fn the_thread_that_took_the_calls_is_counted_alone() {
+        let folder = Folder::new().unwrap();
+        let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+        let profile = |number| SIDES[1].profile(folder.path(), number, "null");
+        // Another connection's thread looked around, as often as the machine's load had it.
+        write("server.2-02", &text("null", &["p::serve::next_call", "p::Rx::sleep"]));
+        assert!(profile(1).is_err());
+        write("server.2-05", &text("null", &["stub", "(anonymous namespace)::Stubs::null()"]));
+        write("server.1-05", &text("first", &["(anonymous namespace)::Stubs::null()"]));
+        write("server.22-05", &text("null", &["(anonymous namespace)::Stubs::null()"]));
+        write("client.2-01", &text("null", &["entry_client"]));
+        assert_eq!(profile(1).unwrap().own(|_| true), 20);
+        write("server.2-06", &text("null", &["p::IStubs_Vtbl::new::null"]));
+        assert!(profile(1).is_err());
+        write("server.4-05", &text("pfs_open", &["p::IStubs_Vtbl::new::pfs_open"]));
+        assert!(profile(2).is_err());
+    }
+}
